@@ -1,0 +1,1 @@
+//! Workers, users, pacing, timeouts, shutdown: runs a plan and hands over snapshots.

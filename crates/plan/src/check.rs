@@ -1,0 +1,87 @@
+//! Conditions on a result: `p99<50ms`, `service.mean<=2ms`, `errors<0.1%`, `rate>=990`.
+
+use serde::{Deserialize, Serialize};
+
+/// A condition the user set on the result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Check {
+    /// The condition as typed.
+    pub text: String,
+    /// What is looked at.
+    pub metric: Metric,
+    /// How it is compared.
+    pub comparison: Comparison,
+    /// What it is compared with.
+    pub bound: Bound,
+}
+
+/// What a check looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Metric {
+    /// A statistic of one of the times of an exchange.
+    Time(Clocked, Statistic),
+    /// Failed exchanges, as a share of those that ended or as a count (the bound's unit decides).
+    Errors,
+    /// Answered exchanges a second.
+    Rate,
+}
+
+/// Which time of an exchange.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Clocked {
+    /// From the intended start.
+    #[default]
+    Response,
+    /// From the send.
+    Service,
+    /// From the intended start to the send, the part spent waiting for a connection.
+    Blocked,
+    /// From the intended start to the send, the part that was our own tardiness.
+    Lateness,
+}
+
+/// A statistic of a distribution.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Statistic {
+    /// The arithmetic mean.
+    Mean,
+    /// The smallest value.
+    Min,
+    /// The largest value.
+    Max,
+    /// The standard deviation.
+    Stdev,
+    /// The percentile, above 0 and at most 100.
+    Percentile(f64),
+}
+
+/// How a check compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Comparison {
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
+}
+
+/// What a check compares with.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bound {
+    /// A time in nanoseconds.
+    TimeNs(u64),
+    /// A share, 0 to 1 (`0.1%` is 0.001).
+    Share(f64),
+    /// A count.
+    Count(u64),
+    /// A rate per second.
+    PerSecond(f64),
+}

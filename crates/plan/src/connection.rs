@@ -1,0 +1,82 @@
+//! How connections are made and used.
+
+use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How connections are made and used.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Connection {
+    /// Whether a connection serves more than one request.
+    pub keepalive: bool,
+    /// Requests sent together on a connection before their answers are awaited, at least 1.
+    pub pipeline: u32,
+    /// The most an exchange may take, from its send to its last byte.
+    pub timeout: Duration,
+    /// The most that dialling (connect and TLS) may take.
+    pub connect_timeout: Duration,
+    /// Certificates and trust.
+    pub tls: Tls,
+    /// Every connection goes to this Unix socket instead of the URL's host.
+    pub unix_socket: Option<PathBuf>,
+    /// Other places to connect to than the URL says.
+    pub connect_to: Vec<ConnectTo>,
+    /// Which addresses of a name are used.
+    pub ip_version: IpVersion,
+    /// Local addresses to bind, taken in turn; empty leaves the choice to the kernel.
+    pub local_addresses: Vec<IpAddr>,
+    /// Whose clock ends an exchange.
+    pub clock: Clock,
+}
+
+/// Certificates and trust.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tls {
+    /// Take any certificate.
+    pub insecure: bool,
+    /// Trust these authorities (PEM) instead of the system's.
+    pub cacert: Option<PathBuf>,
+    /// The client's certificate chain (PEM).
+    pub cert: Option<PathBuf>,
+    /// The client's private key (PEM).
+    pub key: Option<PathBuf>,
+}
+
+/// Connections meant for `host:port` go to `to_host:to_port`. An empty host or a port of `None`
+/// matches (or keeps) any, as in curl's option of the same name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConnectTo {
+    /// The URL's host, or empty for any.
+    pub host: String,
+    /// The URL's port, or `None` for any.
+    pub port: Option<u16>,
+    /// Where to go, or empty for the same host.
+    pub to_host: String,
+    /// Where to go, or `None` for the same port.
+    pub to_port: Option<u16>,
+}
+
+/// Which addresses of a name are used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IpVersion {
+    /// All that the name has.
+    #[default]
+    Any,
+    /// IPv4 only.
+    V4,
+    /// IPv6 only.
+    V6,
+}
+
+/// Whose clock ends an exchange.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Clock {
+    /// The kernel's: the receive timestamp of the last packet.
+    #[default]
+    Kernel,
+    /// Ours: the time when the worker had read the last byte.
+    User,
+}

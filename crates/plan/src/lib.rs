@@ -1,0 +1,47 @@
+//! What a run is: plain data, units, parsing, validation; no I/O.
+//!
+//! A [`Plan`] says all of a run: the requests, the [`Load`], the connections, the checks. Every
+//! front end (flags, plan files, other tools' command lines) makes one; the engine runs it.
+
+mod check;
+mod connection;
+mod load;
+mod rate;
+mod request;
+mod units;
+
+pub use check::{Bound, Check, Clocked, Comparison, Metric, Statistic};
+pub use connection::{Clock, ConnectTo, Connection, IpVersion, Tls};
+pub use load::{Arrivals, Load, Shape, Stage};
+pub use rate::Rate;
+pub use request::{Body, Header, Order, Request};
+
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// All of a run, after defaults.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// What is sent; never empty. All requests of one plan may go to different hosts.
+    pub requests: Vec<Request>,
+    /// In which order users take the requests.
+    pub order: Order,
+    /// How much, and in which model.
+    pub load: Load,
+    /// Worker threads, at least one.
+    pub threads: u32,
+    /// How long starts are issued, warm-up apart; `None` only with a `request_limit`.
+    pub duration: Option<Duration>,
+    /// The run ends when this many exchanges have ended (answered or failed).
+    pub request_limit: Option<u64>,
+    /// Time before the measured part, driven the same and left out of every figure.
+    pub warmup: Duration,
+    /// The seed of everything random in the run.
+    pub seed: u64,
+    /// How connections are made and used.
+    pub connection: Connection,
+    /// Conditions on the whole run.
+    pub checks: Vec<Check>,
+    /// Conditions that end the run early when they break.
+    pub abort_on: Vec<Check>,
+}

@@ -1,0 +1,83 @@
+//! How much load, in which model, over time.
+
+use crate::Rate;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// How much load a run makes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Load {
+    /// Connections (and so users) of the run: those that loop in a closed load, those that take
+    /// arrivals in an open one.
+    pub connections: u32,
+    /// An open load opens more connections, up to here, when an arrival finds none free.
+    pub max_connections: u32,
+    /// The model and its course over time.
+    pub shape: Shape,
+}
+
+/// The model of the load and its course over time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shape {
+    /// Closed: every connection sends its next request when the last one is answered.
+    Closed,
+    /// Closed, with the number of active connections moving linearly from `start` through the
+    /// stages.
+    ClosedStages {
+        /// Connections at the start.
+        start: u32,
+        /// Where the number goes.
+        stages: Vec<Stage<u32>>,
+    },
+    /// Open: arrivals at a rate, whether or not earlier ones are answered.
+    Rate {
+        /// Arrivals over time.
+        rate: Rate,
+        /// How the arrivals are spread.
+        arrivals: Arrivals,
+    },
+    /// Open, with a rate that moves linearly from `start` through the stages.
+    RateStages {
+        /// The rate at the start.
+        start: Rate,
+        /// Where the rate goes.
+        stages: Vec<Stage<Rate>>,
+        /// How the arrivals are spread.
+        arrivals: Arrivals,
+    },
+    /// Open: `size` arrivals at once at 0, `every`, 2·`every` …
+    Burst {
+        /// Arrivals of one burst, at least 1.
+        size: u64,
+        /// Time from one burst to the next, more than zero.
+        every: Duration,
+    },
+}
+
+impl Shape {
+    /// Whether starts come from a schedule rather than from the answers.
+    pub fn is_open(&self) -> bool {
+        !matches!(self, Shape::Closed | Shape::ClosedStages { .. })
+    }
+}
+
+/// A linear change of the load to `target`, taking `duration`. A duration of zero is a jump.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stage<T> {
+    /// How long the change takes.
+    pub duration: Duration,
+    /// The level at its end.
+    pub target: T,
+}
+
+/// How the arrivals of an open load are spread around their rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrivals {
+    /// Evenly: arrival k at the instant when the rate's integral reaches k.
+    #[default]
+    Constant,
+    /// As a Poisson process: exponential gaps from the seed.
+    Poisson,
+}

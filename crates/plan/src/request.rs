@@ -1,0 +1,51 @@
+//! What one user sends.
+
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+/// One HTTP request of the plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Request {
+    /// The method, as sent.
+    pub method: String,
+    /// The absolute `http` or `https` URL, with a host.
+    pub url: Url,
+    /// Header fields in the order they are sent, duplicates kept. The wire adds `Host` and
+    /// `Content-Length` where they are missing, and nothing else.
+    pub headers: Vec<Header>,
+    /// What is sent after the head.
+    pub body: Body,
+    /// How often this request is taken in relation to the others, at least 1.
+    pub weight: u32,
+}
+
+/// One header field.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// The field's name as sent.
+    pub name: String,
+    /// The field's value as sent.
+    pub value: String,
+}
+
+/// A request's body.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Body {
+    /// No body and no `Content-Length`.
+    #[default]
+    None,
+    /// These bytes. Shown in saved runs as a length and a hash if long.
+    Bytes(Vec<u8>),
+}
+
+/// In which order users take the requests of a plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// The k-th iteration of a worker takes request k, round and round; weights repeat a request.
+    #[default]
+    Sequential,
+    /// Each iteration draws one by weight, from the seed.
+    Random,
+}

@@ -1,0 +1,1 @@
+//! Durations, counts and sizes as people write them.

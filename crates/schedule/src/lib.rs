@@ -1,0 +1,1 @@
+//! Arrivals as pure functions of time: constant, Poisson, ramps, bursts; exact striping.

@@ -1,0 +1,1 @@
+//! The controllable test server: delays, stalls, faults, TLS.

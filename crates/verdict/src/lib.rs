@@ -1,0 +1,1 @@
+//! Checks on a result and what they say.
