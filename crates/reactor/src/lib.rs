@@ -1,1 +1,29 @@
-//! The event loop of a worker: tasks, timers, sockets, timestamps; a kernel face and a simulated face.
+//! The event loop of a worker: tasks, timers, sockets, timestamps.
+//!
+//! A worker is one thread with one loop. Its tasks never leave the thread, so nothing here is
+//! shared, locked or `Send`. The loop has two faces behind one trait, [`Host`]:
+//!
+//! - [`Kernel`]: epoll, nanosecond deadlines, the kernel's receive timestamps; and one descriptor
+//!   with a [`Kernel::turn`] call, so that another event loop can drive it.
+//! - [`Sim`]: a virtual clock and a virtual network, so that an hour of load runs in
+//!   milliseconds and every instant can be asserted exactly.
+//!
+//! Code above asks for operations (`recv`, `discard`, `send`, a [`Timer`]), never for readiness.
+//! All instants are nanoseconds of the host's monotonic clock, in `u64`s named `_ns`.
+
+mod host;
+mod kernel;
+mod limits;
+mod sim;
+mod tasks;
+mod timers;
+
+#[cfg(test)]
+mod tests;
+
+pub use host::{Address, Connected, Host, Received, Socket, SocketOptions};
+pub use kernel::{Kernel, KernelSocket};
+pub use limits::{OpenFilesError, ensure_open_files};
+pub use sim::{Sim, SimListener, SimSocket};
+pub use tasks::Task;
+pub use timers::Timer;

@@ -1,0 +1,96 @@
+//! What a worker needs of the world.
+
+use crate::{Task, Timer};
+use std::future::Future;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::task::{Context, Poll};
+
+/// A clock, tasks, timers and connections: the kernel's or simulated ones.
+pub trait Host: Clone + 'static {
+    /// A connected stream socket.
+    type Socket: Socket;
+
+    /// The monotonic clock.
+    fn now_ns(&self) -> u64;
+
+    /// A new timer on this clock.
+    fn timer(&self) -> Timer;
+
+    /// Runs a future on this thread. Dropping the [`Task`] cancels it.
+    fn spawn(&self, future: impl Future<Output = ()> + 'static) -> Task;
+
+    /// Opens a connection; ends with [`io::ErrorKind::TimedOut`] at the deadline.
+    fn connect(
+        &self,
+        to: &Address,
+        options: &SocketOptions,
+        deadline_ns: u64,
+    ) -> impl Future<Output = io::Result<Connected<Self::Socket>>>;
+}
+
+/// A new connection and how long it took.
+#[derive(Debug)]
+pub struct Connected<S> {
+    /// The connection.
+    pub socket: S,
+    /// When it was up.
+    pub at_ns: u64,
+}
+
+/// A connected stream socket. One task at a time may wait on it.
+pub trait Socket: 'static {
+    /// From now on every operation that is not done at this instant ends with
+    /// [`io::ErrorKind::TimedOut`]; `None` lets them wait for ever.
+    fn set_deadline(&self, deadline_ns: Option<u64>);
+
+    /// Receives into `buffer`; zero bytes mean that the peer has closed its side.
+    fn poll_recv(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<Received>>;
+
+    /// Receives and drops up to `most` bytes where they lie, without copying them.
+    fn poll_discard(&self, cx: &mut Context<'_>, most: usize) -> Poll<io::Result<Received>>;
+
+    /// Sends a first part of `bytes` and says how many went.
+    fn poll_send(&self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>>;
+
+    /// Whether the loop has seen that the peer closed or broke the connection; never a system call.
+    fn peer_closed(&self) -> bool;
+}
+
+/// What one receive brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// Bytes received; 0 when the peer has closed its side.
+    pub bytes: usize,
+    /// When the last of them reached this host, where the socket's owner asked for it and the
+    /// kernel knows.
+    pub at_ns: Option<u64>,
+}
+
+/// Where a connection goes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Address {
+    /// TCP.
+    Ip(SocketAddr),
+    /// A Unix stream socket.
+    Unix(PathBuf),
+}
+
+impl std::fmt::Display for Address {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Address::Ip(address) => address.fmt(f),
+            Address::Unix(path) => path.display().fmt(f),
+        }
+    }
+}
+
+/// How a connection is opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SocketOptions {
+    /// The local address to use; the kernel's choice if `None`.
+    pub local: Option<IpAddr>,
+    /// Ask the kernel when each packet was received.
+    pub timestamps: bool,
+}

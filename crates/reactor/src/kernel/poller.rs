@@ -1,0 +1,102 @@
+//! Which sockets have news: edge-triggered epoll, registered once for a socket's whole life.
+
+use super::sys;
+use slab::Slab;
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
+use std::rc::Rc;
+use std::task::Waker;
+
+const EVENTS_PER_POLL: usize = 512;
+
+pub(crate) struct Poller {
+    epoll: OwnedFd,
+    sockets: RefCell<Slab<Rc<Readiness>>>,
+    events: RefCell<Vec<libc::epoll_event>>,
+}
+
+/// What the loop knows of one socket. Flags are set by events and cleared by operations that find
+/// nothing more to do.
+#[derive(Default)]
+pub(crate) struct Readiness {
+    pub(crate) readable: Cell<bool>,
+    pub(crate) writable: Cell<bool>,
+    /// The peer has closed its side, or the connection is broken. Never cleared.
+    pub(crate) closed: Cell<bool>,
+    waker: RefCell<Option<Waker>>,
+}
+
+impl Readiness {
+    /// The task to wake at the next event.
+    pub(crate) fn wait(&self, waker: &Waker) {
+        let mut stored = self.waker.borrow_mut();
+        if !stored
+            .as_ref()
+            .is_some_and(|stored| stored.will_wake(waker))
+        {
+            *stored = Some(waker.clone());
+        }
+    }
+
+    fn news(&self, events: u32) {
+        let bits = |mask: libc::c_int| events & mask as u32 != 0;
+        if bits(libc::EPOLLIN | libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) {
+            self.readable.set(true);
+        }
+        if bits(libc::EPOLLOUT | libc::EPOLLHUP | libc::EPOLLERR) {
+            self.writable.set(true);
+        }
+        if bits(libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) {
+            self.closed.set(true);
+        }
+        if let Some(waker) = &*self.waker.borrow() {
+            waker.wake_by_ref();
+        }
+    }
+}
+
+impl Poller {
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Poller {
+            epoll: sys::epoll_create()?,
+            sockets: RefCell::default(),
+            events: RefCell::new(Vec::with_capacity(EVENTS_PER_POLL)),
+        })
+    }
+
+    /// Watches a socket; the key is for [`Poller::forget`].
+    pub(crate) fn watch(&self, fd: RawFd) -> io::Result<(usize, Rc<Readiness>)> {
+        let readiness = Rc::new(Readiness::default());
+        let key = self.sockets.borrow_mut().insert(Rc::clone(&readiness));
+        sys::epoll_add(self.epoll.as_fd(), fd, key as u64).inspect_err(|_| self.forget(key))?;
+        Ok((key, readiness))
+    }
+
+    /// Forgets a socket that is about to be closed; closing takes it out of epoll.
+    pub(crate) fn forget(&self, key: usize) {
+        self.sockets.borrow_mut().remove(key);
+    }
+
+    /// Takes the kernel's news and wakes the tasks concerned; waits up to `timeout_ns` for the
+    /// first, for ever if that is `None`.
+    pub(crate) fn poll(&self, timeout_ns: Option<u64>) -> io::Result<()> {
+        let mut events = self.events.borrow_mut();
+        sys::epoll_wait(self.epoll.as_fd(), &mut events, EVENTS_PER_POLL, timeout_ns)?;
+        let sockets = self.sockets.borrow();
+        for event in events.iter() {
+            // All news of one poll are handed out before any task runs, so a key can be neither
+            // freed nor taken by another socket in between.
+            if let Some(readiness) = sockets.get(event.u64 as usize) {
+                readiness.news(event.events);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl AsFd for Poller {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.epoll.as_fd()
+    }
+}

@@ -1,0 +1,232 @@
+//! A connected socket of the kernel's.
+
+use super::poller::Readiness;
+use super::{Inner, Kernel, sys};
+use crate::timers::Timer;
+use crate::{Address, Host, Received, Socket, SocketOptions};
+use socket2::{Domain, SockAddr, Type};
+use std::future::poll_fn;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, AsRawFd};
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+/// A buffer for what cannot be dropped in the kernel.
+const WASTE_BYTES: usize = 64 * 1024;
+
+/// A stream socket on a [`Kernel`] loop.
+pub struct KernelSocket {
+    inner: socket2::Socket,
+    key: usize,
+    readiness: Rc<Readiness>,
+    deadline: Timer,
+    loop_: Rc<Inner>,
+    is_tcp: bool,
+    stamped: bool,
+}
+
+impl KernelSocket {
+    /// Begins a connection; [`KernelSocket::connected`] waits for it.
+    pub(crate) fn start_connect(
+        kernel: &Kernel,
+        to: &Address,
+        options: &SocketOptions,
+        deadline_ns: u64,
+    ) -> io::Result<Self> {
+        let (inner, target) = open(to, options)?;
+        let (key, readiness) = kernel.0.poller.watch(inner.as_raw_fd())?;
+        let socket = KernelSocket {
+            inner,
+            key,
+            readiness,
+            deadline: kernel.timer(),
+            loop_: Rc::clone(&kernel.0),
+            is_tcp: matches!(to, Address::Ip(_)),
+            stamped: options.timestamps && matches!(to, Address::Ip(_)),
+        };
+        socket.set_deadline(Some(deadline_ns));
+        begin(&socket.inner, &target)?;
+        Ok(socket)
+    }
+
+    /// Waits until the connection is up or refused.
+    pub(crate) async fn connected(&self) -> io::Result<()> {
+        poll_fn(|cx| {
+            if !self.readiness.writable.get() {
+                return self.wait(cx);
+            }
+            Poll::Ready(Ok(()))
+        })
+        .await?;
+        // A failed connect comes with EPOLLERR; without it there is no error to ask for.
+        if self.readiness.closed.get()
+            && let Some(error) = self.inner.take_error()?
+        {
+            return Err(error);
+        }
+        Ok(())
+    }
+
+    /// Pending until the next event or the deadline.
+    fn wait<T>(&self, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
+        if self.deadline.poll(cx).is_ready() {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
+        self.readiness.wait(cx.waker());
+        Poll::Pending
+    }
+
+    /// Receives once, if the socket may have something.
+    fn poll_receive(
+        &self,
+        cx: &mut Context<'_>,
+        asked: usize,
+        receive: impl Fn() -> io::Result<Received>,
+    ) -> Poll<io::Result<Received>> {
+        loop {
+            if !self.readiness.readable.get() {
+                return self.wait(cx);
+            }
+            match receive() {
+                Ok(received) => {
+                    // A short read took all there was, and what comes later is a new event; only
+                    // the end of the stream came with the same one.
+                    if received.bytes < asked && !self.readiness.closed.get() {
+                        self.readiness.readable.set(false);
+                    }
+                    return Poll::Ready(Ok(received));
+                }
+                Err(error) => match error.kind() {
+                    io::ErrorKind::WouldBlock => self.readiness.readable.set(false),
+                    io::ErrorKind::Interrupted => {}
+                    _ => return Poll::Ready(Err(error)),
+                },
+            }
+        }
+    }
+
+    fn stamp(&self, raw: sys::RawReceived) -> Received {
+        let at_ns = raw
+            .wall_ns
+            .map(|wall_ns| self.loop_.receive_clock.monotonic_ns(wall_ns));
+        Received {
+            bytes: raw.bytes,
+            at_ns,
+        }
+    }
+
+    fn receive_into(&self, buffer: &mut [u8]) -> io::Result<Received> {
+        if self.stamped {
+            return Ok(self.stamp(sys::receive_stamped(self.inner.as_fd(), buffer)?));
+        }
+        let bytes = sys::receive(self.inner.as_fd(), buffer)?;
+        Ok(Received { bytes, at_ns: None })
+    }
+
+    /// Only TCP drops in the kernel; other sockets are read into a buffer that nobody looks at.
+    fn drop_received(&self, most: usize) -> io::Result<Received> {
+        if self.is_tcp {
+            return Ok(self.stamp(sys::discard_tcp(self.inner.as_fd(), most)?));
+        }
+        let mut waste = self.loop_.waste.borrow_mut();
+        waste.resize(WASTE_BYTES, 0);
+        self.receive_into(&mut waste[..most.min(WASTE_BYTES)])
+    }
+}
+
+impl Socket for KernelSocket {
+    #[inline]
+    fn set_deadline(&self, deadline_ns: Option<u64>) {
+        self.deadline.set(deadline_ns);
+    }
+
+    fn poll_recv(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<Received>> {
+        let asked = buffer.len();
+        let buffer = std::cell::RefCell::new(buffer);
+        self.poll_receive(cx, asked, || self.receive_into(&mut buffer.borrow_mut()))
+    }
+
+    fn poll_discard(&self, cx: &mut Context<'_>, most: usize) -> Poll<io::Result<Received>> {
+        let asked = if self.is_tcp {
+            most
+        } else {
+            most.min(WASTE_BYTES)
+        };
+        self.poll_receive(cx, asked, || self.drop_received(asked))
+    }
+
+    fn poll_send(&self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        loop {
+            if !self.readiness.writable.get() {
+                return self.wait(cx);
+            }
+            match sys::send(self.inner.as_fd(), bytes) {
+                Ok(sent) => {
+                    if sent < bytes.len() {
+                        self.readiness.writable.set(false);
+                    }
+                    return Poll::Ready(Ok(sent));
+                }
+                Err(error) => match error.kind() {
+                    io::ErrorKind::WouldBlock => self.readiness.writable.set(false),
+                    io::ErrorKind::Interrupted => {}
+                    _ => return Poll::Ready(Err(error)),
+                },
+            }
+        }
+    }
+
+    #[inline]
+    fn peer_closed(&self) -> bool {
+        self.readiness.closed.get()
+    }
+}
+
+impl Drop for KernelSocket {
+    fn drop(&mut self) {
+        self.loop_.poller.forget(self.key);
+    }
+}
+
+impl std::fmt::Debug for KernelSocket {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("KernelSocket").field(&self.inner).finish()
+    }
+}
+
+/// A socket that does not block, with its options set, and the address in the kernel's form.
+fn open(to: &Address, options: &SocketOptions) -> io::Result<(socket2::Socket, SockAddr)> {
+    let target = match to {
+        Address::Ip(address) => SockAddr::from(*address),
+        Address::Unix(path) => SockAddr::unix(path)?,
+    };
+    let socket = socket2::Socket::new(target.domain(), Type::STREAM.nonblocking(), None)?;
+    if matches!(to, Address::Ip(_)) {
+        socket.set_tcp_nodelay(true)?;
+        if options.timestamps {
+            sys::stamp_received(socket.as_fd())?;
+        }
+        if let Some(local) = options.local {
+            bind(&socket, local, target.domain())?;
+        }
+    }
+    Ok((socket, target))
+}
+
+fn bind(socket: &socket2::Socket, local: IpAddr, domain: Domain) -> io::Result<()> {
+    let local = SocketAddr::new(local, 0);
+    if domain != Domain::for_address(local) {
+        let message = format!("the local address {} is of another IP version", local.ip());
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    }
+    sys::choose_port_at_connect(socket.as_fd())?;
+    socket.bind(&local.into())
+}
+
+fn begin(socket: &socket2::Socket, target: &SockAddr) -> io::Result<()> {
+    match socket.connect(target) {
+        Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => Ok(()),
+        result => result,
+    }
+}

@@ -1,0 +1,261 @@
+//! The system calls that the standard library and `socket2` do not have.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+const NS_PER_S: u64 = 1_000_000_000;
+const NS_PER_MS: u64 = 1_000_000;
+
+/// What a receive brought: the bytes, and the wall-clock time of the last packet if known.
+pub(crate) struct RawReceived {
+    pub(crate) bytes: usize,
+    pub(crate) wall_ns: Option<u64>,
+}
+
+#[inline]
+pub(crate) fn monotonic_ns() -> u64 {
+    clock_ns(libc::CLOCK_MONOTONIC)
+}
+
+#[inline]
+pub(crate) fn wall_ns() -> u64 {
+    clock_ns(libc::CLOCK_REALTIME)
+}
+
+#[inline]
+fn clock_ns(clock: libc::clockid_t) -> u64 {
+    let mut time = MaybeUninit::<libc::timespec>::uninit();
+    // SAFETY: the kernel fills `time`; both clocks exist on every Linux, so the call cannot fail.
+    let time = unsafe {
+        libc::clock_gettime(clock, time.as_mut_ptr());
+        time.assume_init()
+    };
+    time.tv_sec as u64 * NS_PER_S + time.tv_nsec as u64
+}
+
+/// The thread's timers fire to the nanosecond instead of up to 50 µs late.
+pub(crate) fn lower_timer_slack() -> io::Result<()> {
+    // SAFETY: the option takes a number and touches no memory of ours.
+    check(unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1, 0, 0, 0) })?;
+    Ok(())
+}
+
+pub(crate) fn epoll_create() -> io::Result<OwnedFd> {
+    // SAFETY: no memory is passed; the descriptor returned is ours alone.
+    unsafe {
+        let fd = check(libc::epoll_create1(libc::EPOLL_CLOEXEC))?;
+        Ok(OwnedFd::from_raw_fd(fd))
+    }
+}
+
+pub(crate) fn epoll_add(epoll: BorrowedFd<'_>, fd: RawFd, key: u64) -> io::Result<()> {
+    let interest = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET;
+    let mut event = libc::epoll_event {
+        events: interest as u32,
+        u64: key,
+    };
+    // SAFETY: `event` is valid for the kernel to read.
+    let done = unsafe { libc::epoll_ctl(epoll.as_raw_fd(), libc::EPOLL_CTL_ADD, fd, &mut event) };
+    check(done)?;
+    Ok(())
+}
+
+/// Fills `events`; an interrupted wait brings none.
+pub(crate) fn epoll_wait(
+    epoll: BorrowedFd<'_>,
+    events: &mut Vec<libc::epoll_event>,
+    most: usize,
+    timeout_ns: Option<u64>,
+) -> io::Result<()> {
+    events.clear();
+    events.reserve(most);
+    let (fd, buffer, most) = (epoll.as_raw_fd(), events.as_mut_ptr(), most as libc::c_int);
+    let got = match wait_exactly(fd, buffer, most, timeout_ns) {
+        Err(error) if error.raw_os_error() == Some(libc::ENOSYS) => {
+            wait_in_milliseconds(fd, buffer, most, timeout_ns)
+        }
+        result => result,
+    };
+    match got {
+        // SAFETY: the kernel filled the first `count` of at least `most` reserved events.
+        Ok(count) => unsafe { events.set_len(count as usize) },
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+        Err(error) => return Err(error),
+    }
+    Ok(())
+}
+
+/// `epoll_pwait2`, whose timeout has nanoseconds (Linux 5.11).
+fn wait_exactly(
+    epoll: RawFd,
+    buffer: *mut libc::epoll_event,
+    most: libc::c_int,
+    timeout_ns: Option<u64>,
+) -> io::Result<libc::c_int> {
+    static MISSING: AtomicBool = AtomicBool::new(false);
+    if MISSING.load(Ordering::Relaxed) {
+        return Err(io::Error::from_raw_os_error(libc::ENOSYS));
+    }
+    let timeout = timeout_ns.map(|ns| libc::timespec {
+        tv_sec: (ns / NS_PER_S) as libc::time_t,
+        tv_nsec: (ns % NS_PER_S) as libc::c_long,
+    });
+    let timeout = timeout.as_ref().map_or(ptr::null(), ptr::from_ref);
+    // SAFETY: `buffer` has room for `most` events, `timeout` is null or valid for the call, and a
+    // null signal mask leaves the mask alone.
+    let got = check(unsafe {
+        libc::syscall(
+            libc::SYS_epoll_pwait2,
+            epoll,
+            buffer,
+            most,
+            timeout,
+            ptr::null::<libc::sigset_t>(),
+            0usize,
+        ) as libc::c_int
+    });
+    if let Err(error) = &got {
+        MISSING.store(
+            error.raw_os_error() == Some(libc::ENOSYS),
+            Ordering::Relaxed,
+        );
+    }
+    got
+}
+
+/// For kernels without `epoll_pwait2`: rounds down, so that the loop comes back early and polls
+/// the rest of the last millisecond away instead of being late.
+fn wait_in_milliseconds(
+    epoll: RawFd,
+    buffer: *mut libc::epoll_event,
+    most: libc::c_int,
+    timeout_ns: Option<u64>,
+) -> io::Result<libc::c_int> {
+    let timeout_ms = timeout_ns.map_or(-1, |ns| (ns / NS_PER_MS).min(i32::MAX as u64) as i32);
+    // SAFETY: `buffer` has room for `most` events.
+    check(unsafe { libc::epoll_wait(epoll, buffer, most, timeout_ms) })
+}
+
+/// Room for one timestamp message, aligned as the kernel wants it.
+#[repr(C, align(8))]
+struct Control([u8; 64]);
+
+/// Receives into `buffer` (or drops up to `length` bytes if `buffer` is null) and brings the
+/// timestamp of the last packet.
+///
+/// # Safety
+/// `buffer` must be valid for writes of `length` bytes, or null with `flags` holding `MSG_TRUNC`
+/// and `fd` a TCP socket, whose bytes the kernel then drops without touching memory.
+unsafe fn receive_message(
+    fd: RawFd,
+    buffer: *mut u8,
+    length: usize,
+    flags: libc::c_int,
+) -> io::Result<RawReceived> {
+    let mut part = libc::iovec {
+        iov_base: buffer.cast(),
+        iov_len: length,
+    };
+    let mut control = MaybeUninit::<Control>::uninit();
+    // SAFETY: all zeros is a valid msghdr.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+    message.msg_iov = &mut part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.as_mut_ptr().cast();
+    message.msg_controllen = size_of::<Control>() as _;
+    // SAFETY: `message` points to a valid part and to room for control data, for this call.
+    let got = unsafe { libc::recvmsg(fd, &mut message, flags) };
+    let bytes = usize::try_from(got).map_err(|_| io::Error::last_os_error())?;
+    // SAFETY: the kernel filled `message`'s control data.
+    let wall_ns = unsafe { timestamp(&message) };
+    Ok(RawReceived { bytes, wall_ns })
+}
+
+/// The receive timestamp among a message's control data.
+///
+/// # Safety
+/// `message` must be as `recvmsg` left it, its control data still alive.
+unsafe fn timestamp(message: &libc::msghdr) -> Option<u64> {
+    // SAFETY: the macros walk the control data that the kernel wrote; a header is read only where
+    // they say that there is one, and the time only after a header of its type, which the kernel
+    // follows by a whole timespec.
+    unsafe {
+        let mut header = libc::CMSG_FIRSTHDR(message);
+        while !header.is_null() {
+            let kind = ((*header).cmsg_level, (*header).cmsg_type);
+            if kind == (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS) {
+                let time: libc::timespec = ptr::read_unaligned(libc::CMSG_DATA(header).cast());
+                return Some(time.tv_sec as u64 * NS_PER_S + time.tv_nsec as u64);
+            }
+            header = libc::CMSG_NXTHDR(message, header);
+        }
+    }
+    None
+}
+
+pub(crate) fn receive_stamped(fd: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<RawReceived> {
+    // SAFETY: `buffer` is valid for writes of its length.
+    unsafe { receive_message(fd.as_raw_fd(), buffer.as_mut_ptr(), buffer.len(), 0) }
+}
+
+pub(crate) fn receive(fd: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<usize> {
+    // SAFETY: `buffer` is valid for writes of its length.
+    let got = unsafe { libc::recv(fd.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), 0) };
+    usize::try_from(got).map_err(|_| io::Error::last_os_error())
+}
+
+/// Drops received bytes of a TCP socket without copying them (`MSG_TRUNC`, see tcp(7)).
+pub(crate) fn discard_tcp(fd: BorrowedFd<'_>, most: usize) -> io::Result<RawReceived> {
+    // SAFETY: the buffer is null, the flag is set, and the caller says that it is TCP.
+    unsafe { receive_message(fd.as_raw_fd(), ptr::null_mut(), most, libc::MSG_TRUNC) }
+}
+
+pub(crate) fn send(fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
+    // SAFETY: `bytes` is valid for reads of its length.
+    let sent = unsafe {
+        libc::send(
+            fd.as_raw_fd(),
+            bytes.as_ptr().cast(),
+            bytes.len(),
+            libc::MSG_NOSIGNAL,
+        )
+    };
+    usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+}
+
+/// Asks for a receive timestamp with every packet.
+pub(crate) fn stamp_received(fd: BorrowedFd<'_>) -> io::Result<()> {
+    set_option(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS)
+}
+
+/// Leaves the choice of a bound socket's port to `connect`, so that one local address serves as
+/// many connections to each target as there are ports.
+pub(crate) fn choose_port_at_connect(fd: BorrowedFd<'_>) -> io::Result<()> {
+    set_option(fd, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT)
+}
+
+fn set_option(fd: BorrowedFd<'_>, level: libc::c_int, option: libc::c_int) -> io::Result<()> {
+    let on: libc::c_int = 1;
+    // SAFETY: `on` is valid for reads of the length given.
+    check(unsafe {
+        libc::setsockopt(
+            fd.as_raw_fd(),
+            level,
+            option,
+            ptr::from_ref(&on).cast(),
+            size_of::<libc::c_int>() as libc::socklen_t,
+        )
+    })?;
+    Ok(())
+}
+
+fn check(result: libc::c_int) -> io::Result<libc::c_int> {
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(result)
+    }
+}

@@ -1,0 +1,67 @@
+//! The limit of open files.
+
+use std::io;
+
+/// The hard limit of open files is too low for the plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenFilesError {
+    /// Descriptors that the plan needs.
+    pub needed: u64,
+    /// The most this process may open.
+    pub limit: u64,
+}
+
+impl std::fmt::Display for OpenFilesError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let OpenFilesError { needed, limit } = self;
+        write!(
+            f,
+            "the plan needs {needed} open files and this process may have {limit}: raise the hard \
+             limit (`ulimit -Hn`, or LimitNOFILE in a service) or ask for fewer connections"
+        )
+    }
+}
+
+impl std::error::Error for OpenFilesError {}
+
+/// Raises the soft limit of open files to the hard one and says whether `needed` fit.
+pub fn ensure_open_files(needed: u64) -> Result<(), OpenFilesError> {
+    let limit = raise_open_files().unwrap_or(u64::MAX);
+    if needed <= limit {
+        Ok(())
+    } else {
+        Err(OpenFilesError { needed, limit })
+    }
+}
+
+fn raise_open_files() -> io::Result<u64> {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: `limit` is a valid rlimit for the kernel to fill.
+    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    if limit.rlim_cur < limit.rlim_max {
+        limit.rlim_cur = limit.rlim_max;
+        // SAFETY: `limit` is a valid rlimit for the kernel to read.
+        if unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(limit.rlim_cur)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_need_beyond_the_hard_limit_is_named_with_a_remedy() {
+        assert_eq!(ensure_open_files(8), Ok(()));
+        let error = ensure_open_files(u64::MAX).unwrap_err();
+        assert_eq!(error.needed, u64::MAX);
+        assert!(error.to_string().contains("ulimit -Hn"), "{error}");
+    }
+}

@@ -1,0 +1,149 @@
+//! The loop's simulated face: a virtual clock and a virtual network.
+//!
+//! The clock stands still while tasks run and jumps to the next timer when none can go on, so a
+//! run takes no time but what its tasks compute, and happens the same way each time. Servers are
+//! tasks of the same loop that [`Sim::listen`].
+
+mod net;
+
+pub use net::{SimListener, SimSocket};
+
+use crate::tasks::{Task, Tasks};
+use crate::timers::{Timer, Timers};
+use crate::{Address, Connected, Host, SocketOptions};
+use net::Network;
+use std::cell::Cell;
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake};
+
+/// The instant at which a simulation starts: not zero, so that a forgotten offset shows.
+const START_NS: u64 = 1_000_000_000;
+
+/// A simulated world: clock, tasks and network. Clones are handles to the same one.
+#[derive(Clone)]
+pub struct Sim(Rc<World>);
+
+struct World {
+    tasks: Tasks,
+    timers: Timers,
+    now_ns: Rc<Cell<u64>>,
+    clock: Rc<dyn Fn() -> u64>,
+    network: Network,
+}
+
+impl Sim {
+    /// A world whose network takes `latency_ns` one way. The seed decides how reads and writes
+    /// are cut up once [`Sim::cut_up`] asks for it.
+    pub fn new(seed: u64, latency_ns: u64) -> Self {
+        let now_ns = Rc::new(Cell::new(START_NS));
+        let clock = Rc::clone(&now_ns);
+        Sim(Rc::new(World {
+            tasks: Tasks::default(),
+            timers: Timers::default(),
+            now_ns,
+            clock: Rc::new(move || clock.get()),
+            network: Network::new(seed, latency_ns),
+        }))
+    }
+
+    /// From now on each operation moves a random number of bytes, `most` at the most.
+    pub fn cut_up(&self, most: usize) {
+        self.0.network.cut_up(most);
+    }
+
+    /// Accepts connections at `address`, until the listener is dropped.
+    pub fn listen(&self, address: SocketAddr) -> SimListener {
+        net::listen(self, address)
+    }
+
+    /// Runs until `future` is done, in no time.
+    ///
+    /// # Panics
+    /// If nothing can ever go on any more: the future waits for what will not come.
+    pub fn run<T>(&self, future: impl Future<Output = T>) -> T {
+        let mut future = pin!(future);
+        let flag = Arc::new(Flag(AtomicBool::new(true)));
+        let waker = Arc::clone(&flag).into();
+        loop {
+            if flag.0.swap(false, Ordering::Relaxed)
+                && let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(&waker))
+            {
+                return value;
+            }
+            let more = self.0.tasks.run_ready();
+            if !more && !flag.0.load(Ordering::Relaxed) {
+                self.jump();
+            }
+        }
+    }
+
+    /// Lets `duration_ns` of virtual time be spent computing: the clock moves, nothing else does.
+    pub fn stall(&self, duration_ns: u64) {
+        self.0.now_ns.set(self.0.now_ns.get() + duration_ns);
+    }
+
+    fn jump(&self) {
+        let next_ns = self
+            .0
+            .timers
+            .next_ns()
+            .expect("every task waits for what will not come");
+        self.0.now_ns.set(next_ns.max(self.0.now_ns.get()));
+        self.0.timers.fire(self.0.now_ns.get());
+    }
+}
+
+impl Host for Sim {
+    type Socket = SimSocket;
+
+    fn now_ns(&self) -> u64 {
+        self.0.now_ns.get()
+    }
+
+    fn timer(&self) -> Timer {
+        self.0.timers.timer(Rc::clone(&self.0.clock))
+    }
+
+    fn spawn(&self, future: impl Future<Output = ()> + 'static) -> Task {
+        self.0.tasks.spawn(future)
+    }
+
+    async fn connect(
+        &self,
+        to: &Address,
+        options: &SocketOptions,
+        deadline_ns: u64,
+    ) -> io::Result<Connected<SimSocket>> {
+        let Address::Ip(address) = to else {
+            let message = "the simulated network has IP addresses only";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, message));
+        };
+        let socket = net::connect(self, *address, options.timestamps, deadline_ns).await?;
+        Ok(Connected {
+            socket,
+            at_ns: self.now_ns(),
+        })
+    }
+}
+
+impl std::fmt::Debug for Sim {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sim")
+            .field("now_ns", &self.0.now_ns.get())
+            .finish_non_exhaustive()
+    }
+}
+
+struct Flag(AtomicBool);
+
+impl Wake for Flag {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,317 @@
+//! A network of listeners and stream sockets in virtual time.
+//!
+//! Bytes, closes and resets take the network's latency to reach the other end, in order. A peer
+//! that closed answers what is still sent to it with a reset, as TCP does.
+
+use super::{Sim, World};
+use crate::timers::Timer;
+use crate::{Host, Received, Socket};
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, VecDeque};
+use std::future::poll_fn;
+use std::io;
+use std::net::SocketAddr;
+use std::rc::{Rc, Weak};
+use std::task::{Context, Poll, Waker};
+
+pub(super) struct Network {
+    latency_ns: u64,
+    listeners: RefCell<HashMap<SocketAddr, Weak<Backlog>>>,
+    /// The most bytes one operation moves; the count is drawn below that.
+    most: Cell<Option<usize>>,
+    random: Cell<u64>,
+}
+
+impl Network {
+    pub(super) fn new(seed: u64, latency_ns: u64) -> Self {
+        Network {
+            latency_ns,
+            listeners: RefCell::default(),
+            most: Cell::new(None),
+            random: Cell::new(seed),
+        }
+    }
+
+    pub(super) fn cut_up(&self, most: usize) {
+        self.most.set(Some(most.max(1)));
+    }
+
+    /// How many of `bytes` one operation moves.
+    fn part(&self, bytes: usize) -> usize {
+        match self.most.get() {
+            Some(most) if bytes > 0 => 1 + (self.draw() as usize) % most.min(bytes),
+            _ => bytes,
+        }
+    }
+
+    /// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
+    fn draw(&self) -> u64 {
+        self.random
+            .set(self.random.get().wrapping_add(0x9e37_79b9_7f4a_7c15));
+        let z = self.random.get();
+        let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+}
+
+/// Connections that wait to be accepted.
+#[derive(Debug, Default)]
+struct Backlog {
+    sockets: RefCell<VecDeque<SimSocket>>,
+    waker: RefCell<Option<Waker>>,
+}
+
+/// Accepts connections at one address; dropped, it refuses them.
+#[derive(Debug)]
+pub struct SimListener {
+    backlog: Rc<Backlog>,
+}
+
+impl SimListener {
+    /// The next connection.
+    pub async fn accept(&self) -> SimSocket {
+        poll_fn(|cx| {
+            if let Some(socket) = self.backlog.sockets.borrow_mut().pop_front() {
+                return Poll::Ready(socket);
+            }
+            *self.backlog.waker.borrow_mut() = Some(cx.waker().clone());
+            Poll::Pending
+        })
+        .await
+    }
+}
+
+pub(super) fn listen(sim: &Sim, address: SocketAddr) -> SimListener {
+    let backlog = Rc::new(Backlog::default());
+    sim.0
+        .network
+        .listeners
+        .borrow_mut()
+        .insert(address, Rc::downgrade(&backlog));
+    SimListener { backlog }
+}
+
+pub(super) async fn connect(
+    sim: &Sim,
+    address: SocketAddr,
+    stamped: bool,
+    deadline_ns: u64,
+) -> io::Result<SimSocket> {
+    let up_ns = sim.now_ns() + 2 * sim.0.network.latency_ns;
+    sim.timer().until(up_ns.min(deadline_ns)).await;
+    if up_ns > deadline_ns {
+        return Err(io::ErrorKind::TimedOut.into());
+    }
+    let listener = sim
+        .0
+        .network
+        .listeners
+        .borrow()
+        .get(&address)
+        .and_then(Weak::upgrade);
+    let Some(backlog) = listener else {
+        return Err(io::ErrorKind::ConnectionRefused.into());
+    };
+    let (client, server) = pair(sim, stamped);
+    backlog.sockets.borrow_mut().push_back(server);
+    if let Some(waker) = backlog.waker.borrow_mut().take() {
+        waker.wake();
+    }
+    Ok(client)
+}
+
+fn pair(sim: &Sim, stamped: bool) -> (SimSocket, SimSocket) {
+    let ends = [Rc::new(Inbox::new(sim)), Rc::new(Inbox::new(sim))];
+    let [a, b] = ends;
+    let client = SimSocket::new(sim, Rc::clone(&a), Rc::clone(&b), stamped);
+    let server = SimSocket::new(sim, b, a, false);
+    (client, server)
+}
+
+/// What is on its way to one end of a connection, and what has come.
+struct Inbox {
+    queue: RefCell<VecDeque<(u64, VecDeque<u8>)>>,
+    /// When the peer's close arrives.
+    end_ns: Cell<Option<u64>>,
+    /// When a reset arrives.
+    reset_ns: Cell<Option<u64>>,
+    /// Wakes the owner at the next arrival.
+    arrival: Timer,
+    /// The owner has dropped its socket.
+    gone: Cell<bool>,
+}
+
+impl Inbox {
+    fn new(sim: &Sim) -> Self {
+        Inbox {
+            queue: RefCell::default(),
+            end_ns: Cell::new(None),
+            reset_ns: Cell::new(None),
+            arrival: sim.timer(),
+            gone: Cell::new(false),
+        }
+    }
+
+    fn has_come(&self, event: &Cell<Option<u64>>, now_ns: u64) -> bool {
+        event.get().is_some_and(|at_ns| at_ns <= now_ns)
+    }
+
+    /// Sets the timer to the first thing that is still on its way.
+    fn arm(&self, now_ns: u64) {
+        let bytes_ns = self.queue.borrow().front().map(|(at_ns, _)| *at_ns);
+        let events = [bytes_ns, self.end_ns.get(), self.reset_ns.get()];
+        let next_ns = events
+            .into_iter()
+            .flatten()
+            .filter(|at_ns| *at_ns > now_ns)
+            .min();
+        self.arrival.set(next_ns);
+    }
+
+    /// Moves up to `most` bytes that have come into `take`, and says when the last of them came.
+    fn take(&self, now_ns: u64, most: usize, mut take: impl FnMut(usize, u8)) -> Received {
+        let mut queue = self.queue.borrow_mut();
+        let mut received = Received {
+            bytes: 0,
+            at_ns: None,
+        };
+        while received.bytes < most
+            && let Some((at_ns, bytes)) = queue.front_mut().filter(|(at_ns, _)| *at_ns <= now_ns)
+        {
+            received.at_ns = Some(*at_ns);
+            while received.bytes < most
+                && let Some(byte) = bytes.pop_front()
+            {
+                take(received.bytes, byte);
+                received.bytes += 1;
+            }
+            if bytes.is_empty() {
+                queue.pop_front();
+            }
+        }
+        received
+    }
+}
+
+/// One end of a simulated connection. Dropped, it closes.
+pub struct SimSocket {
+    world: Rc<World>,
+    inbox: Rc<Inbox>,
+    peer: Rc<Inbox>,
+    deadline: Timer,
+    stamped: bool,
+}
+
+impl SimSocket {
+    fn new(sim: &Sim, inbox: Rc<Inbox>, peer: Rc<Inbox>, stamped: bool) -> Self {
+        SimSocket {
+            world: Rc::clone(&sim.0),
+            inbox,
+            peer,
+            deadline: sim.timer(),
+            stamped,
+        }
+    }
+
+    /// Breaks the connection: the other end gets a reset, what is on its way is lost.
+    pub fn reset(self) {
+        self.peer.reset_ns.set(Some(self.arrival_ns()));
+        self.peer.arm(self.now_ns());
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.world.now_ns.get()
+    }
+
+    /// When what is sent now reaches the other end.
+    fn arrival_ns(&self) -> u64 {
+        self.now_ns() + self.world.network.latency_ns
+    }
+
+    fn wait<T>(&self, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
+        if self.deadline.poll(cx).is_ready() {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
+        self.inbox.arm(self.now_ns());
+        // The timer may have fired for an earlier arrival: it was just set anew, so it waits.
+        let _ = self.inbox.arrival.poll(cx);
+        Poll::Pending
+    }
+
+    fn poll_take(
+        &self,
+        cx: &mut Context<'_>,
+        most: usize,
+        take: impl FnMut(usize, u8),
+    ) -> Poll<io::Result<Received>> {
+        let now_ns = self.now_ns();
+        if self.inbox.has_come(&self.inbox.reset_ns, now_ns) {
+            return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()));
+        }
+        let mut received = self.inbox.take(now_ns, self.world.network.part(most), take);
+        if received.bytes == 0 && !self.inbox.has_come(&self.inbox.end_ns, now_ns) {
+            return self.wait(cx);
+        }
+        received.at_ns = received.at_ns.filter(|_| self.stamped);
+        Poll::Ready(Ok(received))
+    }
+}
+
+impl Socket for SimSocket {
+    fn set_deadline(&self, deadline_ns: Option<u64>) {
+        self.deadline.set(deadline_ns);
+    }
+
+    fn poll_recv(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<Received>> {
+        self.poll_take(cx, buffer.len(), |index, byte| buffer[index] = byte)
+    }
+
+    fn poll_discard(&self, cx: &mut Context<'_>, most: usize) -> Poll<io::Result<Received>> {
+        self.poll_take(cx, most, |_, _| ())
+    }
+
+    fn poll_send(&self, _cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let now_ns = self.now_ns();
+        if self.inbox.has_come(&self.inbox.reset_ns, now_ns) {
+            return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
+        }
+        let arrival_ns = self.arrival_ns();
+        if self.peer.gone.get() {
+            // The bytes reach nobody, and the reset comes back.
+            self.inbox
+                .reset_ns
+                .set(Some(arrival_ns + self.world.network.latency_ns));
+            self.inbox.arm(now_ns);
+            return Poll::Ready(Ok(bytes.len()));
+        }
+        let sent = self.world.network.part(bytes.len());
+        let part = bytes[..sent].iter().copied().collect();
+        self.peer.queue.borrow_mut().push_back((arrival_ns, part));
+        self.peer.arm(now_ns);
+        Poll::Ready(Ok(sent))
+    }
+
+    fn peer_closed(&self) -> bool {
+        let now_ns = self.now_ns();
+        [&self.inbox.end_ns, &self.inbox.reset_ns]
+            .into_iter()
+            .any(|event| self.inbox.has_come(event, now_ns))
+    }
+}
+
+impl std::fmt::Debug for SimSocket {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SimSocket")
+            .field("stamped", &self.stamped)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for SimSocket {
+    fn drop(&mut self) {
+        self.inbox.gone.set(true);
+        self.peer.end_ns.set(Some(self.arrival_ns()));
+        self.peer.arm(self.now_ns());
+    }
+}

@@ -1,0 +1,332 @@
+//! Both faces of the loop, through the same trait.
+
+use crate::{Address, Host, Kernel, Received, Sim, Socket, SocketOptions};
+use std::cell::RefCell;
+use std::future::poll_fn;
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::net::UnixListener;
+use std::rc::Rc;
+use std::thread;
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+async fn recv(socket: &impl Socket, buffer: &mut [u8]) -> io::Result<Received> {
+    poll_fn(|cx| socket.poll_recv(cx, buffer)).await
+}
+
+async fn send_all(socket: &impl Socket, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let sent = poll_fn(|cx| socket.poll_send(cx, bytes)).await?;
+        bytes = &bytes[sent..];
+    }
+    Ok(())
+}
+
+async fn discard(socket: &impl Socket, most: usize) -> io::Result<Received> {
+    poll_fn(|cx| socket.poll_discard(cx, most)).await
+}
+
+/// A server thread that serves one connection with `serve`.
+fn serve_one(serve: impl FnOnce(TcpStream) + Send + 'static) -> (Address, thread::JoinHandle<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = Address::Ip(listener.local_addr().unwrap());
+    (
+        address,
+        thread::spawn(move || serve(listener.accept().unwrap().0)),
+    )
+}
+
+fn later(host: &impl Host) -> u64 {
+    host.now_ns() + 20 * SECOND_NS
+}
+
+const STAMPED: SocketOptions = SocketOptions {
+    local: None,
+    timestamps: true,
+};
+
+#[test]
+fn the_kernel_face_sends_receives_and_stamps() {
+    let (address, server) = serve_one(|mut peer| {
+        let mut request = [0; 4];
+        peer.read_exact(&mut request).unwrap();
+        peer.write_all(&request).unwrap();
+    });
+    let kernel = Kernel::new().unwrap();
+    let (received, before_ns, after_ns, end) = kernel
+        .block_on(async {
+            let socket = kernel
+                .connect(&address, &STAMPED, later(&kernel))
+                .await
+                .unwrap()
+                .socket;
+            socket.set_deadline(Some(later(&kernel)));
+            let before_ns = kernel.now_ns();
+            send_all(&socket, b"ping").await.unwrap();
+            let mut buffer = [0; 64];
+            let received = recv(&socket, &mut buffer).await.unwrap();
+            assert_eq!(&buffer[..4], b"ping");
+            let after_ns = kernel.now_ns();
+            (
+                received,
+                before_ns,
+                after_ns,
+                recv(&socket, &mut buffer).await.unwrap(),
+            )
+        })
+        .unwrap();
+    server.join().unwrap();
+    assert_eq!(received.bytes, 4);
+    assert_eq!(end.bytes, 0);
+    let at_ns = received
+        .at_ns
+        .expect("TCP on Linux gives receive timestamps");
+    // The stamp is of another clock: allow what that may err.
+    assert!(at_ns + 1_000_000 > before_ns && at_ns < after_ns + 1_000_000);
+}
+
+#[test]
+fn the_kernel_drops_bytes_and_leaves_those_behind_them() {
+    let (address, server) = serve_one(|mut peer| {
+        peer.write_all(&[b'x'; 300_000]).unwrap();
+        peer.write_all(b"tail").unwrap();
+    });
+    let kernel = Kernel::new().unwrap();
+    kernel
+        .block_on(async {
+            let socket = kernel
+                .connect(&address, &STAMPED, later(&kernel))
+                .await
+                .unwrap()
+                .socket;
+            let mut left = 300_000;
+            while left > 0 {
+                left -= discard(&socket, left).await.unwrap().bytes;
+            }
+            let mut tail = [0; 8];
+            assert_eq!(recv(&socket, &mut tail).await.unwrap().bytes, 4);
+            assert_eq!(&tail[..4], b"tail");
+        })
+        .unwrap();
+    server.join().unwrap();
+}
+
+#[test]
+fn a_unix_socket_drops_bytes_as_well() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("server.sock");
+    let listener = UnixListener::bind(&path).unwrap();
+    let server = thread::spawn(move || {
+        let mut peer = listener.accept().unwrap().0;
+        peer.write_all(&[b'x'; 100_000]).unwrap();
+        peer.write_all(b"tail").unwrap();
+    });
+    let kernel = Kernel::new().unwrap();
+    kernel
+        .block_on(async {
+            let address = Address::Unix(path);
+            let socket = kernel
+                .connect(&address, &STAMPED, later(&kernel))
+                .await
+                .unwrap()
+                .socket;
+            let mut left = 100_000;
+            while left > 0 {
+                left -= discard(&socket, left).await.unwrap().bytes;
+            }
+            let mut tail = [0; 8];
+            let received = recv(&socket, &mut tail).await.unwrap();
+            assert_eq!((received.bytes, received.at_ns), (4, None));
+        })
+        .unwrap();
+    server.join().unwrap();
+}
+
+#[test]
+fn a_refused_connection_and_a_silent_peer_are_errors_of_their_kinds() {
+    let refused = {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Address::Ip(listener.local_addr().unwrap())
+    };
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let silent_address = Address::Ip(silent.local_addr().unwrap());
+    let kernel = Kernel::new().unwrap();
+    kernel
+        .block_on(async {
+            let error = kernel
+                .connect(&refused, &STAMPED, later(&kernel))
+                .await
+                .unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
+            let connected = kernel
+                .connect(&silent_address, &STAMPED, later(&kernel))
+                .await;
+            let socket = connected.unwrap().socket;
+            let deadline_ns = kernel.now_ns() + 20_000_000;
+            socket.set_deadline(Some(deadline_ns));
+            let error = recv(&socket, &mut [0; 8]).await.unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+            assert!(kernel.now_ns() >= deadline_ns);
+        })
+        .unwrap();
+}
+
+#[test]
+fn a_turn_drives_tasks_without_waiting() {
+    let kernel = Kernel::new().unwrap();
+    let steps = Rc::new(RefCell::new(Vec::new()));
+    let task = kernel.spawn({
+        let (kernel, steps) = (kernel.clone(), Rc::clone(&steps));
+        async move {
+            steps.borrow_mut().push("started");
+            kernel.timer().until(kernel.now_ns() + 1_000_000).await;
+            steps.borrow_mut().push("woken");
+        }
+    });
+    while !task.is_finished() {
+        if let Some(due_ns) = kernel.turn().unwrap() {
+            let wait_ns = due_ns.saturating_sub(kernel.now_ns());
+            thread::sleep(std::time::Duration::from_nanos(wait_ns));
+        }
+    }
+    assert_eq!(*steps.borrow(), ["started", "woken"]);
+}
+
+#[test]
+fn a_dropped_task_never_runs_again() {
+    let sim = Sim::new(1, 0);
+    let steps = Rc::new(RefCell::new(0));
+    let task = sim.spawn({
+        let (sim, steps) = (sim.clone(), Rc::clone(&steps));
+        async move {
+            loop {
+                *steps.borrow_mut() += 1;
+                sim.timer().until(sim.now_ns() + 10).await;
+            }
+        }
+    });
+    sim.run(async { sim.timer().until(sim.now_ns() + 25).await });
+    drop(task);
+    sim.run(async { sim.timer().until(sim.now_ns() + 1_000).await });
+    assert_eq!(*steps.borrow(), 3);
+}
+
+fn simulated_address() -> SocketAddr {
+    "10.0.0.1:80".parse().unwrap()
+}
+
+#[test]
+fn simulated_bytes_take_the_latency_and_are_stamped_at_their_arrival() {
+    let sim = Sim::new(1, 500);
+    let listener = sim.listen(simulated_address());
+    sim.spawn({
+        let sim = sim.clone();
+        async move {
+            let peer = listener.accept().await;
+            let mut request = [0; 16];
+            let received = recv(&peer, &mut request).await.unwrap();
+            sim.timer().until(sim.now_ns() + 2_000).await;
+            send_all(&peer, &request[..received.bytes]).await.unwrap();
+            sim.timer().until(sim.now_ns() + 100).await;
+        }
+    })
+    .detach();
+    sim.run(async {
+        let start_ns = sim.now_ns();
+        let address = Address::Ip(simulated_address());
+        let socket = sim
+            .connect(&address, &STAMPED, later(&sim))
+            .await
+            .unwrap()
+            .socket;
+        assert_eq!(sim.now_ns() - start_ns, 1_000);
+        send_all(&socket, b"ping").await.unwrap();
+        let mut buffer = [0; 16];
+        let received = recv(&socket, &mut buffer).await.unwrap();
+        let expected_ns = start_ns + 1_000 + 500 + 2_000 + 500;
+        assert_eq!(sim.now_ns(), expected_ns);
+        assert_eq!(
+            received,
+            Received {
+                bytes: 4,
+                at_ns: Some(expected_ns)
+            }
+        );
+        assert!(!socket.peer_closed());
+        assert_eq!(recv(&socket, &mut buffer).await.unwrap().bytes, 0);
+        assert!(socket.peer_closed());
+    });
+}
+
+#[test]
+fn simulated_faults_are_those_of_tcp() {
+    let sim = Sim::new(1, 500);
+    let address = Address::Ip(simulated_address());
+    sim.run(async {
+        let error = sim
+            .connect(&address, &STAMPED, later(&sim))
+            .await
+            .unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
+        let listener = sim.listen(simulated_address());
+        let error = sim
+            .connect(&address, &STAMPED, sim.now_ns() + 999)
+            .await
+            .unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+
+        let client = sim
+            .connect(&address, &STAMPED, later(&sim))
+            .await
+            .unwrap()
+            .socket;
+        listener.accept().await.reset();
+        let error = recv(&client, &mut [0; 8]).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
+
+        let client = sim
+            .connect(&address, &STAMPED, later(&sim))
+            .await
+            .unwrap()
+            .socket;
+        drop(listener.accept().await);
+        send_all(&client, b"late").await.unwrap();
+        sim.timer().until(sim.now_ns() + 1_000).await;
+        let error = recv(&client, &mut [0; 8]).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
+    });
+}
+
+#[test]
+fn cut_up_bytes_arrive_whole_and_in_order() {
+    let message: Vec<u8> = (0..=255).cycle().take(5_000).collect();
+    let sim = Sim::new(7, 10);
+    sim.cut_up(13);
+    let listener = sim.listen(simulated_address());
+    sim.spawn({
+        let message = message.clone();
+        async move { send_all(&listener.accept().await, &message).await.unwrap() }
+    })
+    .detach();
+    let (got, reads) = sim.run(async {
+        let address = Address::Ip(simulated_address());
+        let socket = sim
+            .connect(&address, &STAMPED, later(&sim))
+            .await
+            .unwrap()
+            .socket;
+        let (mut got, mut reads, mut buffer) = (Vec::new(), 0, [0; 4_096]);
+        loop {
+            let received = recv(&socket, &mut buffer).await.unwrap();
+            if received.bytes == 0 {
+                return (got, reads);
+            }
+            assert!(received.bytes <= 13);
+            got.extend_from_slice(&buffer[..received.bytes]);
+            reads += 1;
+        }
+    });
+    assert_eq!(got, message);
+    assert!(reads > 5_000 / 13);
+}

@@ -1,0 +1,292 @@
+//! Timers with absolute deadlines, cheap to move later.
+//!
+//! Every exchange moves its connection's deadline, and almost no deadline is ever reached. So a
+//! deadline that moves *later* touches only the timer itself: its old entry stays in the heap and,
+//! when it comes up, is put back at the new instant. Only earlier deadlines cost a heap operation.
+
+use slab::Slab;
+use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+const NEVER: u64 = u64::MAX;
+
+/// All timers of one loop.
+#[derive(Clone, Default)]
+pub(crate) struct Timers(Rc<RefCell<Queue>>);
+
+#[derive(Default)]
+struct Queue {
+    entries: Slab<Entry>,
+    /// Instant, slot, and the slot's `serial` at the time.
+    heap: BinaryHeap<Reverse<(u64, usize, u64)>>,
+    serial: u64,
+}
+
+struct Entry {
+    /// When the owner wants to be woken.
+    deadline_ns: u64,
+    /// The earliest instant at which the heap holds this slot.
+    armed_ns: u64,
+    /// Tells this owner of the slot from earlier ones, whose heap entries may still be there.
+    serial: u64,
+    /// The deadline has passed.
+    fired: bool,
+    waker: Option<Waker>,
+}
+
+impl Timers {
+    pub(crate) fn timer(&self, clock: Rc<dyn Fn() -> u64>) -> Timer {
+        let mut queue = self.0.borrow_mut();
+        queue.serial += 1;
+        let entry = Entry {
+            deadline_ns: NEVER,
+            armed_ns: NEVER,
+            serial: queue.serial,
+            fired: false,
+            waker: None,
+        };
+        let slot = queue.entries.insert(entry);
+        Timer {
+            timers: self.clone(),
+            slot,
+            clock,
+        }
+    }
+
+    /// When the next entry comes up, `None` if there is none.
+    pub(crate) fn next_ns(&self) -> Option<u64> {
+        let queue = self.0.borrow();
+        queue.heap.peek().map(|Reverse((at_ns, ..))| *at_ns)
+    }
+
+    /// Wakes the owners of all deadlines up to `now_ns`.
+    pub(crate) fn fire(&self, now_ns: u64) {
+        let mut queue = self.0.borrow_mut();
+        while let Some(&Reverse((at_ns, slot, serial))) = queue.heap.peek() {
+            if at_ns > now_ns {
+                break;
+            }
+            queue.heap.pop();
+            queue.come_up(at_ns, slot, serial, now_ns);
+        }
+    }
+}
+
+impl Queue {
+    fn come_up(&mut self, at_ns: u64, slot: usize, serial: u64, now_ns: u64) {
+        let Some(entry) = self.entries.get_mut(slot) else {
+            return;
+        };
+        if entry.serial != serial || entry.armed_ns != at_ns {
+            return;
+        }
+        if entry.deadline_ns > now_ns {
+            entry.armed_ns = entry.deadline_ns;
+            if entry.deadline_ns != NEVER {
+                self.heap.push(Reverse((entry.deadline_ns, slot, serial)));
+            }
+            return;
+        }
+        entry.armed_ns = NEVER;
+        entry.fired = true;
+        if let Some(waker) = &entry.waker {
+            waker.wake_by_ref();
+        }
+    }
+
+    fn set(&mut self, slot: usize, deadline_ns: u64) {
+        let entry = &mut self.entries[slot];
+        entry.deadline_ns = deadline_ns;
+        entry.fired = false;
+        if deadline_ns < entry.armed_ns {
+            entry.armed_ns = deadline_ns;
+            let serial = entry.serial;
+            self.heap.push(Reverse((deadline_ns, slot, serial)));
+        }
+    }
+
+    fn wait(&mut self, slot: usize, waker: &Waker) {
+        let stored = &mut self.entries[slot].waker;
+        if !stored
+            .as_ref()
+            .is_some_and(|stored| stored.will_wake(waker))
+        {
+            *stored = Some(waker.clone());
+        }
+    }
+}
+
+/// A deadline that can be moved, and a task that waits for it.
+pub struct Timer {
+    timers: Timers,
+    slot: usize,
+    clock: Rc<dyn Fn() -> u64>,
+}
+
+impl Timer {
+    /// Waits until the instant has come. An instant in the past is ready at once.
+    pub async fn until(&mut self, deadline_ns: u64) {
+        if (self.clock)() < deadline_ns {
+            self.set(Some(deadline_ns));
+            poll_fn(|cx| self.poll(cx)).await;
+        }
+    }
+
+    /// Moves the deadline; `None` takes it away.
+    pub fn set(&self, deadline_ns: Option<u64>) {
+        let deadline_ns = deadline_ns.unwrap_or(NEVER);
+        self.timers.0.borrow_mut().set(self.slot, deadline_ns);
+    }
+
+    /// Ready when the deadline has passed; else the task is woken then.
+    pub fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut queue = self.timers.0.borrow_mut();
+        if queue.entries[self.slot].fired {
+            return Poll::Ready(());
+        }
+        queue.wait(self.slot, cx.waker());
+        Poll::Pending
+    }
+}
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        self.timers.0.borrow_mut().entries.remove(self.slot);
+    }
+}
+
+impl std::fmt::Debug for Timer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Timer")
+            .field("slot", &self.slot)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::task::Wake;
+
+    struct Count(AtomicU32);
+
+    impl Wake for Count {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    struct Rig {
+        timers: Timers,
+        now: Rc<Cell<u64>>,
+        woken: Arc<Count>,
+    }
+
+    impl Rig {
+        fn new() -> Self {
+            let woken = Arc::new(Count(AtomicU32::new(0)));
+            Rig {
+                timers: Timers::default(),
+                now: Rc::default(),
+                woken,
+            }
+        }
+
+        fn timer(&self) -> Timer {
+            let now = Rc::clone(&self.now);
+            self.timers.timer(Rc::new(move || now.get()))
+        }
+
+        fn poll(&self, timer: &Timer) -> bool {
+            let waker = Arc::clone(&self.woken).into();
+            timer.poll(&mut Context::from_waker(&waker)).is_ready()
+        }
+
+        fn advance(&self, now_ns: u64) -> u32 {
+            self.now.set(now_ns);
+            let before = self.woken.0.load(Ordering::Relaxed);
+            self.timers.fire(now_ns);
+            self.woken.0.load(Ordering::Relaxed) - before
+        }
+    }
+
+    #[test]
+    fn fires_at_its_instant_and_not_before() {
+        let rig = Rig::new();
+        let timer = rig.timer();
+        timer.set(Some(100));
+        assert!(!rig.poll(&timer));
+        assert_eq!(rig.advance(99), 0);
+        assert_eq!(rig.advance(100), 1);
+        assert!(rig.poll(&timer));
+    }
+
+    #[test]
+    fn moving_later_keeps_one_heap_entry() {
+        let rig = Rig::new();
+        let timer = rig.timer();
+        assert!(!rig.poll(&timer));
+        for deadline in 100..200 {
+            timer.set(Some(deadline));
+        }
+        assert_eq!(rig.timers.0.borrow().heap.len(), 1);
+        assert_eq!(rig.advance(100), 0);
+        assert_eq!(rig.timers.next_ns(), Some(199));
+        assert_eq!(rig.advance(199), 1);
+    }
+
+    #[test]
+    fn moving_earlier_fires_earlier_and_only_once() {
+        let rig = Rig::new();
+        let timer = rig.timer();
+        assert!(!rig.poll(&timer));
+        timer.set(Some(100));
+        timer.set(Some(50));
+        assert_eq!(rig.advance(50), 1);
+        assert_eq!(rig.advance(100), 0);
+    }
+
+    #[test]
+    fn a_timer_taken_away_never_fires() {
+        let rig = Rig::new();
+        let timer = rig.timer();
+        assert!(!rig.poll(&timer));
+        timer.set(Some(100));
+        timer.set(None);
+        assert_eq!(rig.advance(1_000), 0);
+        assert!(!rig.poll(&timer));
+        assert_eq!(rig.timers.next_ns(), None);
+    }
+
+    #[test]
+    fn a_deadline_moved_after_it_fired_waits_again() {
+        let rig = Rig::new();
+        let timer = rig.timer();
+        timer.set(Some(100));
+        assert_eq!(rig.advance(100), 0);
+        assert!(rig.poll(&timer));
+        timer.set(Some(300));
+        assert!(!rig.poll(&timer));
+        assert_eq!(rig.advance(300), 1);
+    }
+
+    #[test]
+    fn a_reused_slot_is_not_woken_by_its_former_owner() {
+        let rig = Rig::new();
+        let first = rig.timer();
+        first.set(Some(100));
+        drop(first);
+        let second = rig.timer();
+        assert!(!rig.poll(&second));
+        second.set(Some(200));
+        assert_eq!(rig.advance(100), 0);
+        assert_eq!(rig.advance(200), 1);
+    }
+}
