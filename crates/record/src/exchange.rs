@@ -31,6 +31,47 @@ pub struct Exchange {
     pub outcome: Outcome,
 }
 
+impl Exchange {
+    /// From the intended start to the end, in nanoseconds: delay and service together.
+    pub fn response_ns(&self) -> u64 {
+        self.delay_ns() + self.service_ns()
+    }
+
+    /// From the start to the end, in nanoseconds. Zero should the kernel's clock put the end before
+    /// the start.
+    pub fn service_ns(&self) -> u64 {
+        self.end_ns.saturating_sub(self.start_ns)
+    }
+
+    /// From the intended start to the start, in nanoseconds: blocked and lateness together.
+    pub fn delay_ns(&self) -> u64 {
+        self.start_ns.saturating_sub(self.intended_ns)
+    }
+
+    /// The part of the delay until a connection was free, in nanoseconds.
+    pub fn blocked_ns(&self) -> u64 {
+        let ready_ns = self.ready_ns.min(self.start_ns);
+        ready_ns.saturating_sub(self.intended_ns)
+    }
+
+    /// The part of the delay that was our own tardiness, in nanoseconds.
+    pub fn lateness_ns(&self) -> u64 {
+        self.delay_ns() - self.blocked_ns()
+    }
+
+    /// From the send (after dialling, if it dialled) to the first byte of the answer, in nanoseconds.
+    pub fn wait_ns(&self) -> u64 {
+        self.first_byte_ns
+            .saturating_sub(self.start_ns)
+            .saturating_sub(self.dial_ns)
+    }
+
+    /// From the first byte of the answer to the last, in nanoseconds.
+    pub fn rest_ns(&self) -> u64 {
+        self.end_ns.saturating_sub(self.first_byte_ns)
+    }
+}
+
 /// How an exchange ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -63,4 +104,32 @@ pub enum ErrorKind {
     Timeout,
     /// We gave it up: the run was stopped at once.
     Aborted,
+}
+
+impl ErrorKind {
+    /// Every kind, in the order of an exchange's course.
+    pub const ALL: [ErrorKind; 8] = [
+        ErrorKind::Resolve,
+        ErrorKind::Connect,
+        ErrorKind::Tls,
+        ErrorKind::Write,
+        ErrorKind::Read,
+        ErrorKind::Protocol,
+        ErrorKind::Timeout,
+        ErrorKind::Aborted,
+    ];
+
+    /// The kind's one word, as in reports and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            ErrorKind::Resolve => "resolve",
+            ErrorKind::Connect => "connect",
+            ErrorKind::Tls => "tls",
+            ErrorKind::Write => "write",
+            ErrorKind::Read => "read",
+            ErrorKind::Protocol => "protocol",
+            ErrorKind::Timeout => "timeout",
+            ErrorKind::Aborted => "aborted",
+        }
+    }
 }

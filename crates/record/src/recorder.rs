@@ -1,0 +1,252 @@
+//! The recorder of one worker: takes exchanges in, gives a snapshot per interval out.
+//!
+//! Its calls lie on the path of every request, so they only add to numbers: statuses are found in a
+//! short list (a run meets a handful), failures in a table by kind, and the histograms grow only
+//! when a time is longer than any before.
+
+use crate::{Counts, ErrorKind, Exchange, Failures, Outcome, Snapshot, Times};
+use loadline_plan::Shape;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::mem;
+
+/// What decides when an exchange starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Model {
+    /// The answer before it.
+    Closed,
+    /// The schedule.
+    Open,
+}
+
+impl Model {
+    /// The model of a load of this shape.
+    pub fn of(shape: &Shape) -> Model {
+        if shape.is_open() {
+            Model::Open
+        } else {
+            Model::Closed
+        }
+    }
+}
+
+/// How long it took to make a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dial {
+    /// Until the transport's connection stood, in nanoseconds.
+    pub connect_ns: u64,
+    /// The TLS handshake in nanoseconds, if there was one.
+    pub tls_ns: Option<u64>,
+}
+
+/// Takes in what one worker sees and gives it out as a [`Snapshot`] per interval.
+#[derive(Debug)]
+pub struct Recorder {
+    model: Model,
+    /// When the running interval began, in nanoseconds from the run's start.
+    start_ns: u64,
+    /// The running interval's counts, but for what is filled in by `take`; `in_flight` lives on.
+    counts: Counts,
+    /// The running interval's times, but for what is filled in by `take`.
+    times: Times,
+    /// Answers by status, in the order in which the statuses were first met. Entries stay, with a
+    /// count of 0, when a snapshot is taken, so that the list is not built up again.
+    statuses: Vec<(u16, u64)>,
+    /// Failures by kind, in the order of [`ErrorKind::ALL`].
+    failures: [u64; ErrorKind::ALL.len()],
+    /// What the first failure of each kind said.
+    examples: [Option<String>; ErrorKind::ALL.len()],
+    /// Emptied times of a used-up snapshot, whose memory the next interval takes over.
+    spare: Option<Times>,
+}
+
+impl Recorder {
+    /// A recorder whose first interval begins at the run's start.
+    pub fn new(model: Model) -> Recorder {
+        Recorder {
+            model,
+            start_ns: 0,
+            counts: Counts::default(),
+            times: Times::default(),
+            statuses: Vec::with_capacity(16),
+            failures: [0; ErrorKind::ALL.len()],
+            examples: Default::default(),
+            spare: None,
+        }
+    }
+
+    /// An exchange was begun.
+    #[inline]
+    pub fn begin(&mut self) {
+        self.counts.sent += 1;
+        self.counts.in_flight += 1;
+    }
+
+    /// An exchange that was begun has ended.
+    #[inline]
+    pub fn end(&mut self, exchange: &Exchange) {
+        debug_assert!(self.counts.in_flight > 0, "an exchange ended unbegun");
+        self.counts.in_flight = self.counts.in_flight.saturating_sub(1);
+        match exchange.outcome {
+            Outcome::Answered { status } => self.answered(status, exchange),
+            Outcome::Failed(kind) => self.failed(kind, exchange),
+        }
+    }
+
+    /// Keeps what a failure of this kind said, if it is the first of its kind in the interval; only
+    /// then `text` is called. Call it before or after [`end`](Recorder::end).
+    #[inline]
+    pub fn failure_example(&mut self, kind: ErrorKind, text: impl FnOnce() -> String) {
+        self.examples[kind as usize].get_or_insert_with(text);
+    }
+
+    /// A keep-alive connection was found closed and replaced silently.
+    #[inline]
+    pub fn reconnected(&mut self) {
+        self.counts.reconnects += 1;
+    }
+
+    /// This many bytes were received.
+    #[inline]
+    pub fn received(&mut self, bytes: u64) {
+        self.counts.bytes_in += bytes;
+    }
+
+    /// This many bytes were sent.
+    #[inline]
+    pub fn transmitted(&mut self, bytes: u64) {
+        self.counts.bytes_out += bytes;
+    }
+
+    /// A connection came up.
+    pub fn dialled(&mut self, dial: &Dial) {
+        self.counts.connections += 1;
+        self.times.connect.record_ns(dial.connect_ns);
+        if let Some(tls_ns) = dial.tls_ns {
+            self.times.tls.record_ns(tls_ns);
+        }
+    }
+
+    /// A name was looked up, which took this long.
+    pub fn resolved(&mut self, resolve_ns: u64) {
+        self.times.resolve.record_ns(resolve_ns);
+    }
+
+    /// The intended starts of `n` arrivals fell due. A closed load has none: there every exchange
+    /// begun counts as planned, and this call changes nothing.
+    #[inline]
+    pub fn planned(&mut self, n: u64) {
+        self.counts.planned += n;
+    }
+
+    /// Exchanges begun and not yet ended.
+    #[inline]
+    pub fn in_flight(&self) -> u64 {
+        self.counts.in_flight
+    }
+
+    /// What was recorded since the last call (or the run's start); the next interval begins at
+    /// `until_ns`, in nanoseconds from the run's start, with the same exchanges in flight.
+    pub fn take(&mut self, until_ns: u64) -> Snapshot {
+        let fresh = self.spare.take().unwrap_or_default();
+        let mut snapshot = Snapshot {
+            start_ns: self.start_ns,
+            end_ns: until_ns,
+            counts: self.counts,
+            times: mem::replace(&mut self.times, fresh),
+            statuses: self.take_statuses(),
+            errors: self.take_errors(),
+        };
+        if self.model == Model::Closed {
+            snapshot.counts.planned = snapshot.counts.sent;
+            fill_in_closed(&mut snapshot.times);
+        }
+        self.start_ns = until_ns;
+        self.counts = Counts {
+            in_flight: self.counts.in_flight,
+            ..Counts::default()
+        };
+        snapshot
+    }
+
+    /// Takes back a snapshot that nobody needs any more, so that the next interval is recorded in
+    /// its memory. Not needed for correctness; without it every interval allocates its histograms
+    /// anew.
+    pub fn recycle(&mut self, snapshot: Snapshot) {
+        let mut times = snapshot.times;
+        times.reset();
+        self.spare = Some(times);
+    }
+
+    #[inline]
+    fn answered(&mut self, status: u16, exchange: &Exchange) {
+        self.counts.answered += 1;
+        self.count_status(status);
+        self.time(exchange);
+        self.times.first_byte.record_ns(exchange.wait_ns());
+        self.times.rest.record_ns(exchange.rest_ns());
+        if exchange.wakeup_ns > 0 {
+            self.times.wakeup.record_ns(exchange.wakeup_ns);
+        }
+    }
+
+    /// A failure's time says nothing about answers, but for a timeout: the answer would have taken
+    /// longer than that.
+    fn failed(&mut self, kind: ErrorKind, exchange: &Exchange) {
+        self.counts.failed += 1;
+        self.failures[kind as usize] += 1;
+        if kind == ErrorKind::Timeout {
+            self.time(exchange);
+        }
+    }
+
+    #[inline]
+    fn time(&mut self, exchange: &Exchange) {
+        self.times.service.record_ns(exchange.service_ns());
+        if self.model == Model::Open {
+            self.times.response.record_ns(exchange.response_ns());
+            self.times.blocked.record_ns(exchange.blocked_ns());
+            self.times.lateness.record_ns(exchange.lateness_ns());
+        }
+    }
+
+    #[inline]
+    fn count_status(&mut self, status: u16) {
+        match self.statuses.iter_mut().find(|entry| entry.0 == status) {
+            Some(entry) => entry.1 += 1,
+            None => self.statuses.push((status, 1)),
+        }
+    }
+
+    fn take_statuses(&mut self) -> BTreeMap<u16, u64> {
+        self.statuses
+            .iter_mut()
+            .filter(|(_, count)| *count > 0)
+            .map(|(status, count)| (*status, mem::take(count)))
+            .collect()
+    }
+
+    /// An example whose failure has not ended yet waits for it.
+    fn take_errors(&mut self) -> BTreeMap<ErrorKind, Failures> {
+        let mut errors = BTreeMap::new();
+        for kind in ErrorKind::ALL {
+            let count = mem::take(&mut self.failures[kind as usize]);
+            if count > 0 {
+                let example = self.examples[kind as usize].take().unwrap_or_default();
+                errors.insert(kind, Failures { count, example });
+            }
+        }
+        errors
+    }
+}
+
+/// In a closed load an exchange is intended when it starts: response is service, delay is zero.
+fn fill_in_closed(times: &mut Times) {
+    times.response.merge(&times.service);
+    let ended = times.service.len();
+    if ended > 0 {
+        times.blocked.record_many_ns(0, ended);
+        times.lateness.record_many_ns(0, ended);
+    }
+}
