@@ -1,1 +1,12 @@
 //! Checks on a result and what they say.
+//!
+//! A [check](loadline_plan::Check) is a condition the user set on the result (`p99<50ms`);
+//! [`evaluate`] holds it against what was recorded and returns a [`CheckResult`]: whether it
+//! passed, and the [`Quantity`] it looked at. The same function serves the checks on the whole
+//! run and the conditions that end a run early.
+
+mod check;
+mod quantity;
+
+pub use check::{CheckResult, evaluate, evaluate_all};
+pub use quantity::Quantity;

@@ -1,0 +1,121 @@
+//! Holding a check against what was recorded.
+//!
+//! What is looked at: percentiles, mean and so on of one of the times of an exchange; failed
+//! exchanges as a share of those that ended, or as a count; answered exchanges a second. Without
+//! a single sample there is nothing to look at, and the check fails: silence is no success.
+
+use crate::Quantity;
+use loadline_plan::{Bound, Check, Clocked, Comparison, Metric, Statistic};
+use loadline_record::{Counts, Distribution, Snapshot};
+use std::cmp::Ordering;
+use std::time::Duration;
+
+/// What became of one check.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckResult {
+    /// The condition as typed.
+    pub text: String,
+    /// Whether the condition holds; never without a sample.
+    pub passed: bool,
+    /// What was measured; `None` without a single sample.
+    pub actual: Option<Quantity>,
+    /// What it was compared with.
+    pub bound: Quantity,
+    /// Samples behind `actual`: of the time looked at, or exchanges that ended.
+    pub samples: u64,
+}
+
+impl CheckResult {
+    /// Whether there is evidence against the condition. A run may end early on this, where
+    /// `!passed` would end it before the first answer.
+    pub fn is_broken(&self) -> bool {
+        !self.passed && self.actual.is_some()
+    }
+}
+
+/// Holds every check against `snapshot`, which covers `duration`.
+pub fn evaluate_all(checks: &[Check], snapshot: &Snapshot, duration: Duration) -> Vec<CheckResult> {
+    checks
+        .iter()
+        .map(|check| evaluate(check, snapshot, duration))
+        .collect()
+}
+
+/// Holds `check` against `snapshot`, which covers `duration`.
+///
+/// A bound whose unit does not fit the metric (a time for a rate) never holds; plans that were
+/// parsed have none.
+pub fn evaluate(check: &Check, snapshot: &Snapshot, duration: Duration) -> CheckResult {
+    let (actual, samples) = measure(check, snapshot, duration);
+    let bound = Quantity::from(check.bound);
+    let ordering = actual.and_then(|actual| actual.compare(bound));
+    CheckResult {
+        text: check.text.clone(),
+        passed: ordering.is_some_and(|ordering| holds(check.comparison, ordering)),
+        actual,
+        bound,
+        samples,
+    }
+}
+
+fn holds(comparison: Comparison, ordering: Ordering) -> bool {
+    match comparison {
+        Comparison::Less => ordering.is_lt(),
+        Comparison::LessOrEqual => ordering.is_le(),
+        Comparison::Greater => ordering.is_gt(),
+        Comparison::GreaterOrEqual => ordering.is_ge(),
+    }
+}
+
+fn measure(check: &Check, snapshot: &Snapshot, duration: Duration) -> (Option<Quantity>, u64) {
+    match check.metric {
+        Metric::Time(clocked, statistic) => {
+            let times = distribution(snapshot, clocked);
+            (time(times, statistic), times.len())
+        }
+        Metric::Errors => errors(&snapshot.counts, check.bound),
+        Metric::Rate => rate(&snapshot.counts, duration),
+    }
+}
+
+fn distribution(snapshot: &Snapshot, clocked: Clocked) -> &Distribution {
+    match clocked {
+        Clocked::Response => &snapshot.times.response,
+        Clocked::Service => &snapshot.times.service,
+        Clocked::Blocked => &snapshot.times.blocked,
+        Clocked::Lateness => &snapshot.times.lateness,
+    }
+}
+
+fn time(times: &Distribution, statistic: Statistic) -> Option<Quantity> {
+    if times.is_empty() {
+        return None;
+    }
+    Some(Quantity::TimeNs(match statistic {
+        Statistic::Mean => times.mean_ns(),
+        Statistic::Min => times.min_ns() as f64,
+        Statistic::Max => times.max_ns() as f64,
+        Statistic::Stdev => times.stdev_ns(),
+        Statistic::Percentile(percentile) => times.percentile_ns(percentile) as f64,
+    }))
+}
+
+/// A count is a count even when nothing ended; a share of nothing is not a number.
+fn errors(counts: &Counts, bound: Bound) -> (Option<Quantity>, u64) {
+    let ended = counts.answered + counts.failed;
+    let actual = match bound {
+        Bound::Count(_) => Some(Quantity::Count(counts.failed)),
+        _ if ended == 0 => None,
+        _ => Some(Quantity::Share(counts.failed as f64 / ended as f64)),
+    };
+    (actual, ended)
+}
+
+fn rate(counts: &Counts, duration: Duration) -> (Option<Quantity>, u64) {
+    let per_second = counts.answered as f64 / duration.as_secs_f64();
+    let actual = (!duration.is_zero()).then_some(Quantity::PerSecond(per_second));
+    (actual, counts.answered)
+}
+
+#[cfg(test)]
+mod tests;
