@@ -1,1 +1,46 @@
-//! Arrivals as pure functions of time: constant, Poisson, ramps, bursts; exact striping.
+//! Arrivals as pure functions of time: no clock, no I/O, no global state.
+//!
+//! A [`Schedule`] says when each iteration of an open load is meant to start. It is made once from
+//! plain numbers; afterwards any number of workers, processes or machines can ask it and get the
+//! same answers, because each takes its [`Stripe`] of the arrivals and all stripes together are
+//! exactly the whole.
+//!
+//! # Words
+//!
+//! - *Arrival*: one intended start, with its index (0-based, in order of time) and its instant in
+//!   nanoseconds from the run's start.
+//! - *Rate*: arrivals over time, an exact fraction. N(t) is the rate's integral from 0 to t: the
+//!   arrivals that are due in that time on average.
+//! - *Law*: how arrivals are spread around their rate, evenly or as a Poisson process.
+//! - *Stage*: a linear change of the rate, or of the number of users, over a duration; a duration
+//!   of zero is a jump.
+//! - *Stripe*: the arrivals of one worker, every `of`-th from `index` on.
+//!
+//! # Definitions
+//!
+//! Under the even law arrival k happens when N passes k, that is at inf { t : N(t) > k }; its
+//! `at_ns` is that instant rounded down to a whole nanosecond. Hence the first arrival is at the
+//! first instant with a rate above zero, a rate of zero emits nothing, `d` nanoseconds at a rate
+//! that makes `N` a whole number hold exactly `N` arrivals, and the number of arrivals with
+//! `at_ns < t` is exactly ⌈N(t)⌉.
+//!
+//! Under the Poisson law k is replaced by the k-th point of a random process of rate 1 (see
+//! [`Law::Poisson`]).
+//!
+//! Everything is computed in whole numbers: nothing drifts, however long a run lasts.
+
+mod burst;
+mod constant;
+mod curve;
+mod grid;
+mod piece;
+mod poisson;
+mod rate;
+mod schedule;
+mod stage;
+mod stripe;
+
+pub use rate::Rate;
+pub use schedule::{Arrival, Arrivals, Law, Schedule};
+pub use stage::Stage;
+pub use stripe::Stripe;

@@ -1,0 +1,75 @@
+//! A rate of arrivals as an exact fraction, so that `0.2/s` and `90/m` lose nothing.
+
+/// `count` arrivals every `per_ns` nanoseconds.
+///
+/// A count of zero is a rate of zero: no arrivals. A period of zero is no rate; whoever makes a
+/// schedule from one is stopped by a panic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate {
+    /// Arrivals in one period.
+    pub count: u64,
+    /// The period in nanoseconds, more than zero.
+    pub per_ns: u64,
+}
+
+impl Rate {
+    /// `count` arrivals in every second.
+    pub const fn per_second(count: u64) -> Self {
+        Self {
+            count,
+            per_ns: 1_000_000_000,
+        }
+    }
+
+    /// The same rate with the smallest count and period.
+    ///
+    /// # Panics
+    ///
+    /// When the period is zero.
+    pub(crate) fn in_lowest_terms(self) -> Self {
+        assert!(self.per_ns > 0, "a rate's period must be more than zero");
+        let divisor = greatest_common_divisor(self.count, self.per_ns);
+        Self {
+            count: self.count / divisor,
+            per_ns: self.per_ns / divisor,
+        }
+    }
+}
+
+/// The greatest common divisor of two numbers that are not both zero (Euclid's algorithm).
+pub(crate) fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lowest_terms_keep_the_rate() {
+        let cases = [
+            ((2_500, 1_000_000_000), (1, 400_000)),
+            ((90, 60_000_000_000), (3, 2_000_000_000)),
+            ((0, 60_000_000_000), (0, 1)),
+            ((u64::MAX, u64::MAX), (1, 1)),
+            ((7, 3), (7, 3)),
+        ];
+        for ((count, per_ns), expected) in cases {
+            let lowest = Rate { count, per_ns }.in_lowest_terms();
+            assert_eq!((lowest.count, lowest.per_ns), expected);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "more than zero")]
+    fn a_period_of_zero_is_refused() {
+        let rate = Rate {
+            count: 1,
+            per_ns: 0,
+        };
+        rate.in_lowest_terms();
+    }
+}
