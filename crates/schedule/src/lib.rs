@@ -1,9 +1,9 @@
-//! Arrivals as pure functions of time: no clock, no I/O, no global state.
+//! Arrivals and active users as pure functions of time: no clock, no I/O, no global state.
 //!
-//! A [`Schedule`] says when each iteration of an open load is meant to start. It is made once from
-//! plain numbers; afterwards any number of workers, processes or machines can ask it and get the
-//! same answers, because each takes its [`Stripe`] of the arrivals and all stripes together are
-//! exactly the whole.
+//! A [`Schedule`] says when each iteration of an open load is meant to start, [`Users`] says which
+//! users of a closed load are active when. Both are made once from plain numbers; afterwards any
+//! number of workers, processes or machines can ask them and get the same answers, because each
+//! takes its [`Stripe`] of the arrivals and all stripes together are exactly the whole.
 //!
 //! # Words
 //!
@@ -39,8 +39,10 @@ mod rate;
 mod schedule;
 mod stage;
 mod stripe;
+mod users;
 
 pub use rate::Rate;
 pub use schedule::{Arrival, Arrivals, Law, Schedule};
 pub use stage::Stage;
 pub use stripe::Stripe;
+pub use users::{Users, Window};
