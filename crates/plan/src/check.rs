@@ -1,5 +1,9 @@
 //! Conditions on a result: `p99<50ms`, `service.mean<=2ms`, `errors<0.1%`, `rate>=990`.
 
+mod grammar;
+
+pub use grammar::CheckProblem;
+
 use serde::{Deserialize, Serialize};
 
 /// A condition the user set on the result.

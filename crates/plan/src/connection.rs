@@ -1,5 +1,8 @@
 //! How connections are made and used.
 
+mod connect_to;
+
+use crate::Error;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -30,6 +33,24 @@ pub struct Connection {
     pub clock: Clock,
 }
 
+impl Default for Connection {
+    /// Keep-alive, one request at a time, 30 s for an exchange and 10 s for dialling.
+    fn default() -> Self {
+        Self {
+            keepalive: true,
+            pipeline: 1,
+            timeout: Duration::from_secs(30),
+            connect_timeout: Duration::from_secs(10),
+            tls: Tls::default(),
+            unix_socket: None,
+            connect_to: Vec::new(),
+            ip_version: IpVersion::default(),
+            local_addresses: Vec::new(),
+            clock: Clock::default(),
+        }
+    }
+}
+
 /// Certificates and trust.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tls {
@@ -39,12 +60,13 @@ pub struct Tls {
     pub cacert: Option<PathBuf>,
     /// The client's certificate chain (PEM).
     pub cert: Option<PathBuf>,
-    /// The client's private key (PEM).
+    /// The client's private key (PEM); `None` with a `cert` means that file holds the key too.
     pub key: Option<PathBuf>,
 }
 
 /// Connections meant for `host:port` go to `to_host:to_port`. An empty host or a port of `None`
-/// matches (or keeps) any, as in curl's option of the same name.
+/// matches (or keeps) any, as in curl's option of the same name. IPv6 addresses stand here without
+/// their brackets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConnectTo {
     /// The URL's host, or empty for any.
@@ -79,4 +101,33 @@ pub enum Clock {
     Kernel,
     /// Ours: the time when the worker had read the last byte.
     User,
+}
+
+/// Reads an IPv4 or IPv6 address.
+///
+/// # Errors
+/// [`Error::IpAddress`] for anything else, names among them.
+pub fn parse_ip_address(text: &str) -> Result<IpAddr, Error> {
+    text.parse().map_err(|_| Error::IpAddress(text.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_not_names() {
+        assert_eq!(
+            parse_ip_address("192.0.2.1"),
+            Ok(IpAddr::from([192, 0, 2, 1]))
+        );
+        assert!(parse_ip_address("2001:db8::1").is_ok_and(|address| address.is_ipv6()));
+        for text in ["", "localhost", "[::1]", "192.0.2.1:80", "192.0.2"] {
+            assert_eq!(
+                parse_ip_address(text),
+                Err(Error::IpAddress(text.to_owned())),
+                "{text}"
+            );
+        }
+    }
 }

@@ -5,16 +5,26 @@
 
 mod check;
 mod connection;
+mod decimal;
+mod error;
+mod form;
 mod load;
 mod rate;
 mod request;
+mod target;
 mod units;
+mod url_list;
 
-pub use check::{Bound, Check, Clocked, Comparison, Metric, Statistic};
-pub use connection::{Clock, ConnectTo, Connection, IpVersion, Tls};
-pub use load::{Arrivals, Load, Shape, Stage};
+pub use check::{Bound, Check, CheckProblem, Clocked, Comparison, Metric, Statistic};
+pub use connection::{Clock, ConnectTo, Connection, IpVersion, Tls, parse_ip_address};
+pub use error::Error;
+pub use form::{FormField, FormPart, FormSource, Multipart};
+pub use load::{Arrivals, Burst, Load, Shape, Stage, StageList};
 pub use rate::Rate;
-pub use request::{Body, Header, Order, Request};
+pub use request::{Body, Header, HeaderProblem, Order, Request, RequestDefaults, parse_method};
+pub use target::{Credentials, Target, TargetProblem};
+pub use units::{DurationText, parse_count, parse_duration, parse_percentile};
+pub use url_list::{LineProblem, ListedRequest, parse_url_list};
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;

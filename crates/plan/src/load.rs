@@ -1,5 +1,9 @@
 //! How much load, in which model, over time.
 
+mod stages;
+
+pub use stages::{Burst, StageList};
+
 use crate::Rate;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;

@@ -1,5 +1,11 @@
 //! What one user sends.
 
+mod defaults;
+mod header;
+
+pub use defaults::RequestDefaults;
+pub use header::{HeaderProblem, parse_method};
+
 use serde::{Deserialize, Serialize};
 use url::Url;
 

@@ -1,0 +1,425 @@
+//! The grammar of checks: `[TIME.]STATISTIC`, `errors` or `rate`, a comparison, a bound.
+//!
+//! ```text
+//! p99<50ms   p99.9 <= 1s   service.mean<2ms   blocked.p99<1ms   lateness.max<5ms
+//! errors<0.1%   errors<=3   rate>=990   rate>=2.5k
+//! ```
+//! A check that nothing could meet, or that nothing could break, is refused: it was meant
+//! otherwise.
+
+use super::{Bound, Check, Clocked, Comparison, Metric, Statistic};
+use crate::units::{parse_duration_with_unit, parse_share};
+use crate::{Error, Rate, parse_count, parse_percentile};
+use std::fmt;
+use std::str::FromStr;
+
+/// What is wrong with a condition.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CheckProblem {
+    /// Every result would pass.
+    #[error("it always holds, whatever is measured.")]
+    AlwaysHolds,
+    /// No comparison, or one that is not known.
+    #[error("it needs a metric, one of <, <=, > and >=, and a bound, such as p99<50ms.")]
+    Comparison,
+    /// The number of errors is neither a count nor a share.
+    #[error(
+        "errors are compared with a whole number or a percentage up to 100%, such as errors<0.1%."
+    )]
+    ErrorsBound,
+    /// The metric is not known.
+    #[error(
+        "`{0}` can't be measured. Take p50, p99.9 or any percentile, mean, min, max or stdev (of \
+         the response time, or with service., blocked. or lateness. before it), errors, or rate."
+    )]
+    Metric(String),
+    /// No result could pass.
+    #[error("it can never hold.")]
+    NeverHolds,
+    /// The percentile is outside of its range.
+    #[error("`{0}` is not a percentile; they lie above p0 and end at p100.")]
+    Percentile(String),
+    /// The rate's bound is not a rate.
+    #[error("`{0}` is not a rate; write one such as 990, 2.5k or 90/m.")]
+    RateBound(String),
+    /// The time's bound is not a duration with its unit.
+    #[error("`{0}` is not a time with its unit, such as 50ms or 1.5s.")]
+    TimeBound(String),
+}
+
+impl FromStr for Check {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        parse(text).map_err(|problem| Error::Check {
+            text: text.to_owned(),
+            problem,
+        })
+    }
+}
+
+impl fmt::Display for Check {
+    /// Prints the condition as typed.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+fn parse(text: &str) -> Result<Check, CheckProblem> {
+    let (metric, comparison, bound) = split(text).ok_or(CheckProblem::Comparison)?;
+    let metric = parse_metric(metric)?;
+    let bound = parse_bound(metric, bound)?;
+    refuse_certainty(metric, comparison, bound)?;
+    Ok(Check {
+        text: text.trim().to_owned(),
+        metric,
+        comparison,
+        bound,
+    })
+}
+
+/// Splits a condition into its three parts.
+fn split(text: &str) -> Option<(&str, Comparison, &str)> {
+    let at = text.find(['<', '>'])?;
+    let (metric, rest) = text.split_at(at);
+    let (comparison, bound) = [
+        ("<=", Comparison::LessOrEqual),
+        (">=", Comparison::GreaterOrEqual),
+        ("<", Comparison::Less),
+        (">", Comparison::Greater),
+    ]
+    .into_iter()
+    .find_map(|(sign, comparison)| Some((comparison, rest.strip_prefix(sign)?.trim())))?;
+    let metric = metric.trim();
+    let whole = !metric.is_empty() && !bound.is_empty() && !bound.starts_with(['<', '>', '=']);
+    whole.then_some((metric, comparison, bound))
+}
+
+fn parse_metric(text: &str) -> Result<Metric, CheckProblem> {
+    match text {
+        "errors" => Ok(Metric::Errors),
+        "rate" => Ok(Metric::Rate),
+        _ => {
+            let (clocked, statistic) = split_clocked(text);
+            let unknown = || CheckProblem::Metric(text.to_owned());
+            Ok(Metric::Time(
+                clocked,
+                parse_statistic(statistic)?.ok_or_else(unknown)?,
+            ))
+        }
+    }
+}
+
+/// Splits off which time is meant; the response time where nothing is said.
+fn split_clocked(text: &str) -> (Clocked, &str) {
+    [
+        ("response.", Clocked::Response),
+        ("service.", Clocked::Service),
+        ("blocked.", Clocked::Blocked),
+        ("lateness.", Clocked::Lateness),
+    ]
+    .into_iter()
+    .find_map(|(prefix, clocked)| Some((clocked, text.strip_prefix(prefix)?)))
+    .unwrap_or((Clocked::Response, text))
+}
+
+/// Reads a statistic; `None` for a word that is none.
+fn parse_statistic(text: &str) -> Result<Option<Statistic>, CheckProblem> {
+    Ok(Some(match text {
+        "mean" => Statistic::Mean,
+        "min" => Statistic::Min,
+        "max" => Statistic::Max,
+        "stdev" => Statistic::Stdev,
+        _ if is_percentile_like(text) => Statistic::Percentile(
+            parse_percentile(text).map_err(|_| CheckProblem::Percentile(text.to_owned()))?,
+        ),
+        _ => return Ok(None),
+    }))
+}
+
+fn is_percentile_like(text: &str) -> bool {
+    text.strip_prefix('p')
+        .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+fn parse_bound(metric: Metric, text: &str) -> Result<Bound, CheckProblem> {
+    match metric {
+        Metric::Time(..) => parse_time_bound(text),
+        Metric::Errors => parse_errors_bound(text).ok_or(CheckProblem::ErrorsBound),
+        Metric::Rate => match text.parse::<Rate>() {
+            Ok(rate) => Ok(Bound::PerSecond(rate.per_second())),
+            Err(_) => Err(CheckProblem::RateBound(text.to_owned())),
+        },
+    }
+}
+
+fn parse_time_bound(text: &str) -> Result<Bound, CheckProblem> {
+    let bound_ns =
+        parse_duration_with_unit(text).and_then(|bound| u64::try_from(bound.as_nanos()).ok());
+    bound_ns
+        .map(Bound::TimeNs)
+        .ok_or_else(|| CheckProblem::TimeBound(text.to_owned()))
+}
+
+fn parse_errors_bound(text: &str) -> Option<Bound> {
+    if text.ends_with('%') {
+        return parse_share(text).map(Bound::Share);
+    }
+    parse_count(text).ok().map(Bound::Count)
+}
+
+/// Refuses a comparison that no result, or every result, would meet.
+fn refuse_certainty(
+    metric: Metric,
+    comparison: Comparison,
+    bound: Bound,
+) -> Result<(), CheckProblem> {
+    use Comparison::{Greater, GreaterOrEqual, Less, LessOrEqual};
+    match (comparison, Place::of(metric, bound)) {
+        (Less, Place::Lowest | Place::Below)
+        | (LessOrEqual, Place::Below)
+        | (Greater, Place::Highest) => Err(CheckProblem::NeverHolds),
+        (GreaterOrEqual, Place::Lowest | Place::Below)
+        | (Greater, Place::Below)
+        | (LessOrEqual, Place::Highest) => Err(CheckProblem::AlwaysHolds),
+        _ => Ok(()),
+    }
+}
+
+/// Where a bound stands among the values that its metric can take.
+enum Place {
+    /// Under all of them: zero, for a time that is always longer.
+    Below,
+    /// At the lowest of them: zero.
+    Lowest,
+    /// In between.
+    Inside,
+    /// At the highest of them: all exchanges.
+    Highest,
+}
+
+impl Place {
+    fn of(metric: Metric, bound: Bound) -> Self {
+        match bound {
+            Bound::TimeNs(0) if always_takes_time(metric) => Place::Below,
+            Bound::TimeNs(0) | Bound::Count(0) => Place::Lowest,
+            Bound::Share(bound) | Bound::PerSecond(bound) if bound == 0.0 => Place::Lowest,
+            Bound::Share(1.0) => Place::Highest,
+            _ => Place::Inside,
+        }
+    }
+}
+
+/// Whether the metric is a time that no exchange has without some of it passing.
+fn always_takes_time(metric: Metric) -> bool {
+    match metric {
+        Metric::Time(Clocked::Response | Clocked::Service, statistic) => {
+            statistic != Statistic::Stdev
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn check(text: &str) -> Check {
+        text.parse()
+            .unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    fn problem(text: &str) -> CheckProblem {
+        match text.parse::<Check>() {
+            Err(Error::Check { problem, .. }) => problem,
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn conditions_are_read() {
+        use Comparison::{Greater, GreaterOrEqual, Less, LessOrEqual};
+        let response = |statistic| Metric::Time(Clocked::Response, statistic);
+        let percentile = Statistic::Percentile;
+        for (text, metric, comparison, bound) in [
+            (
+                "p99<50ms",
+                response(percentile(99.0)),
+                Less,
+                Bound::TimeNs(50_000_000),
+            ),
+            (
+                "p99.9 <= 1s",
+                response(percentile(99.9)),
+                LessOrEqual,
+                Bound::TimeNs(1_000_000_000),
+            ),
+            (
+                "response.p100<1m30s",
+                response(percentile(100.0)),
+                Less,
+                Bound::TimeNs(90_000_000_000),
+            ),
+            (
+                "mean<1.5ms",
+                response(Statistic::Mean),
+                Less,
+                Bound::TimeNs(1_500_000),
+            ),
+            (
+                "min>10us",
+                response(Statistic::Min),
+                Greater,
+                Bound::TimeNs(10_000),
+            ),
+            (
+                "stdev<=0ms",
+                response(Statistic::Stdev),
+                LessOrEqual,
+                Bound::TimeNs(0),
+            ),
+            (
+                "service.p99<2ms",
+                Metric::Time(Clocked::Service, percentile(99.0)),
+                Less,
+                Bound::TimeNs(2_000_000),
+            ),
+            (
+                "blocked.p99.99 <= 0ms",
+                Metric::Time(Clocked::Blocked, percentile(99.99)),
+                LessOrEqual,
+                Bound::TimeNs(0),
+            ),
+            (
+                "lateness.max<5ms",
+                Metric::Time(Clocked::Lateness, Statistic::Max),
+                Less,
+                Bound::TimeNs(5_000_000),
+            ),
+            ("errors<0.1%", Metric::Errors, Less, Bound::Share(0.001)),
+            ("errors<1%", Metric::Errors, Less, Bound::Share(0.01)),
+            ("errors<=3", Metric::Errors, LessOrEqual, Bound::Count(3)),
+            ("errors<=0", Metric::Errors, LessOrEqual, Bound::Count(0)),
+            ("errors<=0%", Metric::Errors, LessOrEqual, Bound::Share(0.0)),
+            (
+                "rate>=990",
+                Metric::Rate,
+                GreaterOrEqual,
+                Bound::PerSecond(990.0),
+            ),
+            (
+                "rate>=2.5k",
+                Metric::Rate,
+                GreaterOrEqual,
+                Bound::PerSecond(2_500.0),
+            ),
+            ("rate > 90/m", Metric::Rate, Greater, Bound::PerSecond(1.5)),
+        ] {
+            let expected = Check {
+                text: text.to_owned(),
+                metric,
+                comparison,
+                bound,
+            };
+            assert_eq!(check(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_text_is_kept_as_typed() {
+        assert_eq!(check(" p99 < 50ms ").to_string(), "p99 < 50ms");
+    }
+
+    #[test]
+    fn what_can_never_hold_is_refused() {
+        for text in [
+            "p99<0ms",
+            "mean<=0s",
+            "errors<0",
+            "errors<0%",
+            "errors>100%",
+            "rate<0",
+            "blocked.max<0ms",
+        ] {
+            assert_eq!(problem(text), CheckProblem::NeverHolds, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_always_holds_is_refused() {
+        for text in [
+            "p99>0ms",
+            "p99>=0ms",
+            "errors>=0",
+            "errors<=100%",
+            "rate>=0",
+            "blocked.p50>=0s",
+        ] {
+            assert_eq!(problem(text), CheckProblem::AlwaysHolds, "{text}");
+        }
+    }
+
+    #[test]
+    fn broken_conditions_name_the_broken_part() {
+        let metric = |text: &str| CheckProblem::Metric(text.to_owned());
+        let percentile = |text: &str| CheckProblem::Percentile(text.to_owned());
+        let time = |text: &str| CheckProblem::TimeBound(text.to_owned());
+        for (text, expected) in [
+            ("", CheckProblem::Comparison),
+            ("p99", CheckProblem::Comparison),
+            ("p99=50ms", CheckProblem::Comparison),
+            ("p99<>50ms", CheckProblem::Comparison),
+            ("p99<", CheckProblem::Comparison),
+            ("<50ms", CheckProblem::Comparison),
+            ("p99==50ms", CheckProblem::Comparison),
+            ("latency<50ms", metric("latency")),
+            ("connect.p99<50ms", metric("connect.p99")),
+            ("service.errors<1", metric("service.errors")),
+            ("service.<1ms", metric("service.")),
+            ("p<1ms", metric("p")),
+            ("P99<1ms", metric("P99")),
+            ("p0<1ms", percentile("p0")),
+            ("p101<1ms", percentile("p101")),
+            ("p99.<1ms", percentile("p99.")),
+            ("p99<50", time("50")),
+            ("p99<fast", time("fast")),
+            ("p99<-5ms", time("-5ms")),
+            ("p99<5%", time("5%")),
+            ("errors<0.5", CheckProblem::ErrorsBound),
+            ("errors<101%", CheckProblem::ErrorsBound),
+            ("errors<50ms", CheckProblem::ErrorsBound),
+            ("errors<-1", CheckProblem::ErrorsBound),
+            ("rate>=fast", CheckProblem::RateBound("fast".into())),
+            ("rate>=1%", CheckProblem::RateBound("1%".into())),
+        ] {
+            assert_eq!(problem(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn refusals_are_whole_sentences() {
+        let error = "p99<50".parse::<Check>().expect_err("no unit").to_string();
+        assert_eq!(
+            error,
+            "`p99<50` is not a check: `50` is not a time with its unit, such as 50ms or 1.5s."
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_upsets_the_parser(text in "\\PC*") {
+            let _ = text.parse::<Check>();
+        }
+
+        #[test]
+        fn what_is_printed_reads_back(
+            percentile in 1..=100u32,
+            bound_ms in 1..100_000u64,
+            sign in prop::sample::select(vec!["<", "<=", ">", ">="]),
+        ) {
+            let check = check(&format!("service.p{percentile} {sign} {bound_ms}ms"));
+            prop_assert_eq!(check.to_string().parse(), Ok(check));
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Why a value was refused: each error holds the text and says what is accepted instead.
+
+use crate::check::CheckProblem;
+use crate::request::HeaderProblem;
+use crate::target::TargetProblem;
+use crate::url_list::LineProblem;
+
+/// A text that could not be read as what it should be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// Arrivals that make no burst.
+    #[error(
+        "`{0}` is not a burst. Write how many at once and how often, such as 20/500ms or 1k/s."
+    )]
+    Burst(String),
+    /// A condition that can't be read or makes no sense.
+    #[error("`{text}` is not a check: {problem}")]
+    Check {
+        /// The condition as typed.
+        text: String,
+        /// What is wrong with it.
+        problem: CheckProblem,
+    },
+    /// Four parts that don't say where to connect.
+    #[error(
+        "`{0}` does not say where to connect. Write HOST:PORT:ADDR:PORT, such as \
+         example.com:443:127.0.0.1:8443; IPv6 addresses in brackets; an empty part means any, or \
+         the same."
+    )]
+    ConnectTo(String),
+    /// A count that is no whole number.
+    #[error(
+        "`{0}` is not a count. Write a whole number, with k, M or G if need be: 500, 10k, 2.5M."
+    )]
+    Count(String),
+    /// A length of time that can't be read.
+    #[error(
+        "`{0}` is not a duration. Write numbers with h, m, s, ms, us or ns, such as 10s, 1m30s or \
+         500ms; a number alone is seconds."
+    )]
+    Duration(String),
+    /// A form field without a name.
+    #[error("`{0}` is not a form field. Write name=value, or name=@path to send a file.")]
+    FormField(String),
+    /// A header line that can't be sent.
+    #[error("`{text}` is not a header: {problem}")]
+    Header {
+        /// The line as typed.
+        text: String,
+        /// What is wrong with it.
+        problem: HeaderProblem,
+    },
+    /// A local address that is no IP address.
+    #[error("`{0}` is not an IP address. Write one such as 192.0.2.1 or 2001:db8::1.")]
+    IpAddress(String),
+    /// A method that HTTP would not take.
+    #[error("`{0}` is not a method. Write one word such as GET, POST or PURGE.")]
+    Method(String),
+    /// A percentile outside of its range.
+    #[error("`{0}` is not a percentile. Write a number above 0 and at most 100, such as 99.9.")]
+    Percentile(String),
+    /// A rate that can't be read.
+    #[error(
+        "`{0}` is not a rate. Write how many a second, with k, M or G if need be, or how many in \
+         another time: 500, 2.5k, 90/m, 10/h, 0.2/s."
+    )]
+    Rate(String),
+    /// A rate beyond what any schedule can keep.
+    #[error("`{0}` is too high a rate. The most is 1G, one every nanosecond.")]
+    RateTooHigh(String),
+    /// Stages that can't be read.
+    #[error(
+        "`{0}` is not a list of stages. Write duration:target, separated by commas, such as \
+         10s:100,1m:100,10s:0."
+    )]
+    Stages(String),
+    /// A stage's target that is no number of connections.
+    #[error(
+        "`{0}` is not a number of connections. Without --rate the targets of --stages are whole numbers."
+    )]
+    StageConnections(String),
+    /// A URL that can't be loaded.
+    #[error("`{text}` is not a URL to load: {problem}")]
+    Target {
+        /// The URL as typed.
+        text: String,
+        /// What is wrong with it.
+        problem: TargetProblem,
+    },
+    /// A list of URLs without one.
+    #[error(
+        "there is no URL in it. Write one a line, or JSON Lines such as {{\"url\": \"http://…\"}}."
+    )]
+    UrlListEmpty,
+    /// A line of a list of URLs that can't be read.
+    #[error("line {line}: {problem}")]
+    UrlListLine {
+        /// The line, counted from 1.
+        line: usize,
+        /// What is wrong with it.
+        problem: LineProblem,
+    },
+}

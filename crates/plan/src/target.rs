@@ -1,0 +1,226 @@
+//! URLs as typed, and who asks: `127.0.0.1:8080/path`, `https://me:secret@example.com/`.
+
+use crate::{Error, Header};
+use base64::prelude::{BASE64_STANDARD, Engine};
+use percent_encoding::percent_decode_str;
+use std::convert::Infallible;
+use std::str::FromStr;
+use url::Url;
+
+/// What is wrong with a URL.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TargetProblem {
+    /// There is no host in it.
+    #[error("it has no host. Write one such as http://127.0.0.1:8080/.")]
+    Host,
+    /// Port 0, which no server listens on.
+    #[error("nothing listens on port 0.")]
+    Port,
+    /// A protocol that is not spoken here.
+    #[error("`{0}` is not spoken here; write http:// or https://.")]
+    Scheme(String),
+    /// The text breaks the rules of URLs.
+    #[error("{0}.")]
+    Syntax(url::ParseError),
+}
+
+/// A URL to load, and who asks if the URL says so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// The absolute `http` or `https` URL, without user, password and fragment.
+    pub url: Url,
+    /// The user and password that stood in the URL.
+    pub credentials: Option<Credentials>,
+}
+
+impl FromStr for Target {
+    type Err = Error;
+
+    /// Reads an `http` or `https` URL; one without a scheme is `http`.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        parse(text.trim()).map_err(|problem| Error::Target {
+            text: text.to_owned(),
+            problem,
+        })
+    }
+}
+
+fn parse(text: &str) -> Result<Target, TargetProblem> {
+    if text.is_empty() || text.starts_with('/') {
+        return Err(TargetProblem::Host);
+    }
+    let parsed = match has_scheme(text) {
+        true => Url::parse(text),
+        false => Url::parse(&format!("http://{text}")),
+    };
+    let mut url = parsed.map_err(|error| match error {
+        url::ParseError::EmptyHost => TargetProblem::Host,
+        other => TargetProblem::Syntax(other),
+    })?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(TargetProblem::Scheme(url.scheme().to_owned()));
+    }
+    if url.port() == Some(0) {
+        return Err(TargetProblem::Port);
+    }
+    let credentials = take_credentials(&mut url);
+    url.set_fragment(None);
+    Ok(Target { url, credentials })
+}
+
+/// Whether the text begins like `http://`; one such as `localhost:80/?next=http://a/` does not.
+fn has_scheme(text: &str) -> bool {
+    let (head, rest) = text.split_at(text.find(['/', '?', '#']).unwrap_or(text.len()));
+    head.ends_with(':') && rest.starts_with("//")
+}
+
+fn take_credentials(url: &mut Url) -> Option<Credentials> {
+    if url.username().is_empty() && url.password().is_none() {
+        return None;
+    }
+    let decoded = |text| percent_decode_str(text).collect::<Vec<u8>>();
+    let mut pair = decoded(url.username());
+    pair.push(b':');
+    pair.extend(decoded(url.password().unwrap_or_default()));
+    let has_host = "an http or https URL has a host, so it may lose its user";
+    url.set_username("").expect(has_host);
+    url.set_password(None).expect(has_host);
+    Some(Credentials { pair })
+}
+
+/// A user and a password, sent as basic authentication (RFC 7617).
+#[derive(Clone, PartialEq, Eq)]
+pub struct Credentials {
+    /// `user:password`.
+    pair: Vec<u8>,
+}
+
+impl Credentials {
+    /// The field that carries them.
+    pub fn to_header(&self) -> Header {
+        let value = format!("Basic {}", BASE64_STANDARD.encode(&self.pair));
+        Header {
+            name: "Authorization".to_owned(),
+            value,
+        }
+    }
+}
+
+impl FromStr for Credentials {
+    type Err = Infallible;
+
+    /// Reads `user:password`, or `user` with an empty password.
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        let colon = if text.contains(':') { "" } else { ":" };
+        Ok(Self {
+            pair: format!("{text}{colon}").into_bytes(),
+        })
+    }
+}
+
+impl std::fmt::Debug for Credentials {
+    /// Keeps the secret.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Credentials(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn urls_are_read_with_or_without_a_scheme() {
+        for (text, url) in [
+            ("http://127.0.0.1:8080/", "http://127.0.0.1:8080/"),
+            ("127.0.0.1:8080", "http://127.0.0.1:8080/"),
+            ("localhost:8080/a?b=c", "http://localhost:8080/a?b=c"),
+            ("example.com", "http://example.com/"),
+            ("HTTPS://Example.COM:443/A", "https://example.com/A"),
+            ("[::1]:80/x", "http://[::1]/x"),
+            (" http://a/ ", "http://a/"),
+            ("a/?next=http://b/", "http://a/?next=http://b/"),
+            ("http://a/b#c", "http://a/b"),
+            ("a/b#http://c", "http://a/b"),
+            ("http://bücher.example/", "http://xn--bcher-kva.example/"),
+        ] {
+            match text.parse::<Target>() {
+                Ok(target) => assert_eq!(target.url.as_str(), url, "{text}"),
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
+
+    #[test]
+    fn broken_urls_say_what_is_wrong() {
+        use url::ParseError::{InvalidIpv6Address, InvalidPort};
+        for (text, expected) in [
+            ("", TargetProblem::Host),
+            ("/path", TargetProblem::Host),
+            ("http://", TargetProblem::Host),
+            (":8080", TargetProblem::Host),
+            ("ftp://a/", TargetProblem::Scheme("ftp".into())),
+            ("ws://a/", TargetProblem::Scheme("ws".into())),
+            ("http://a:0/", TargetProblem::Port),
+            ("http://a:port/", TargetProblem::Syntax(InvalidPort)),
+            ("a:99999", TargetProblem::Syntax(InvalidPort)),
+            ("http://[::1/", TargetProblem::Syntax(InvalidIpv6Address)),
+        ] {
+            match text.parse::<Target>() {
+                Err(Error::Target { problem, .. }) => assert_eq!(problem, expected, "{text}"),
+                other => panic!("{text}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn user_and_password_leave_the_url() {
+        for (text, value) in [
+            ("http://me:secret@a/", "Basic bWU6c2VjcmV0"),
+            ("http://me:s%40cret@a/", "Basic bWU6c0BjcmV0"),
+            ("me@a", "Basic bWU6"),
+            ("http://:secret@a/", "Basic OnNlY3JldA=="),
+        ] {
+            let target: Target = text.parse().expect("a URL");
+            assert_eq!(target.url.as_str(), "http://a/");
+            assert_eq!(
+                target
+                    .credentials
+                    .map(|who| who.to_header().value)
+                    .as_deref(),
+                Some(value)
+            );
+        }
+    }
+
+    #[test]
+    fn credentials_are_basic_authentication() {
+        let header = |text: &str| {
+            text.parse::<Credentials>()
+                .expect("a user")
+                .to_header()
+                .to_string()
+        };
+        // The example of RFC 7617, section 2.
+        assert_eq!(
+            header("Aladdin:open sesame"),
+            "Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="
+        );
+        assert_eq!(header("me"), header("me:"));
+        assert_eq!(
+            format!("{:?}", "me:secret".parse::<Credentials>()),
+            "Ok(Credentials(…))"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_read_can_be_loaded(text in "\\PC*") {
+            if let Ok(target) = text.parse::<Target>() {
+                prop_assert!(target.url.has_host());
+                prop_assert!(target.url.fragment().is_none() && target.url.username().is_empty());
+            }
+        }
+    }
+}
