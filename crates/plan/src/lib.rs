@@ -5,6 +5,7 @@
 
 mod check;
 mod connection;
+mod contradiction;
 mod decimal;
 mod error;
 mod form;
@@ -14,12 +15,17 @@ mod request;
 mod target;
 mod units;
 mod url_list;
+mod validate;
 
 pub use check::{Bound, Check, CheckProblem, Clocked, Comparison, Metric, Statistic};
 pub use connection::{Clock, ConnectTo, Connection, IpVersion, Tls, parse_ip_address};
+pub use contradiction::Contradiction;
 pub use error::Error;
 pub use form::{FormField, FormPart, FormSource, Multipart};
-pub use load::{Arrivals, Burst, Load, Shape, Stage, StageList};
+pub use load::{
+    Arrivals, Burst, DEFAULT_CONNECTIONS, DEFAULT_DURATION, Load, LoadOptions, Shape, Stage,
+    StageList,
+};
 pub use rate::Rate;
 pub use request::{Body, Header, HeaderProblem, Order, Request, RequestDefaults, parse_method};
 pub use target::{Credentials, Target, TargetProblem};

@@ -1,7 +1,9 @@
 //! How much load, in which model, over time.
 
+mod options;
 mod stages;
 
+pub use options::{DEFAULT_CONNECTIONS, DEFAULT_DURATION, LoadOptions};
 pub use stages::{Burst, StageList};
 
 use crate::Rate;

@@ -1,0 +1,105 @@
+//! Why a plan can't be run: its parts contradict each other, or leave nothing to do.
+//!
+//! The sentences name the command's flags, which are the plan file's keys as well.
+
+use crate::{Error, Rate};
+
+/// Parts of a plan that contradict each other, or leave nothing to do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Contradiction {
+    /// Arrivals are spread where there are none.
+    #[error("--arrivals spreads the arrivals of a --rate; give one.")]
+    ArrivalsWithoutRate,
+    /// Two answers to who asks.
+    #[error("--user and the header Authorization both say who asks; give one of them.")]
+    AuthorizationTwice,
+    /// Two bodies for one request.
+    #[error("--body and --form both say what is sent; give one of them.")]
+    BodyAndForm,
+    /// Two answers to when requests start.
+    #[error("--burst and --rate both say when requests start; give one of them.")]
+    BurstAndRate,
+    /// A burst has no course.
+    #[error("--stages ramps a --rate or the connections, not a --burst; give one of them.")]
+    BurstAndStages,
+    /// A boundary that the form does not have.
+    #[error("--form sets the Content-Type itself, with its boundary; leave that --header out.")]
+    FormAndContentType,
+    /// A key that belongs to nothing.
+    #[error("--key belongs to a certificate; give that with --cert.")]
+    KeyWithoutCert,
+    /// All local addresses are of the other kind.
+    #[error(
+        "--{version} and --local-address contradict each other: {address} is of the other kind."
+    )]
+    LocalAddressOfOtherVersion {
+        /// `ipv4` or `ipv6`.
+        version: &'static str,
+        /// The address that does not fit.
+        address: std::net::IpAddr,
+    },
+    /// Fewer connections at most than there are from the start.
+    #[error("--max-connections {most} is below --connections {connections}; raise it.")]
+    MaxConnectionsBelow {
+        /// The most.
+        most: u32,
+        /// Those from the start.
+        connections: u32,
+    },
+    /// Only arrivals can find no connection free.
+    #[error(
+        "--max-connections is for an open load, which has a --rate or a --burst; a closed one \
+         never needs more than --connections."
+    )]
+    MaxConnectionsWhenClosed,
+    /// No connections.
+    #[error("--connections 0 sends nothing; give at least 1.")]
+    NoConnections,
+    /// Nothing ends the run.
+    #[error("nothing ends the run; give --duration or --requests.")]
+    NoEnd,
+    /// Pipelines that hold nothing.
+    #[error("--pipeline 0 sends nothing; give at least 1.")]
+    NoPipeline,
+    /// Nothing ever arrives.
+    #[error("--rate {0} sends nothing; give more.")]
+    NoRate(Rate),
+    /// A run of no requests.
+    #[error("--requests 0 sends nothing; give at least 1.")]
+    NoRequests,
+    /// Stages that stay at zero.
+    #[error("--stages stays at zero and sends nothing; give a target above.")]
+    NoStageAboveZero,
+    /// Nowhere to go.
+    #[error("there is no URL to load; give one, such as http://127.0.0.1:8080/.")]
+    NoTarget,
+    /// No workers.
+    #[error("--threads 0 sends nothing; give at least 1.")]
+    NoThreads,
+    /// No time for what needs some.
+    #[error("--{0} must be more than 0.")]
+    NoTime(&'static str),
+    /// A request that is never taken.
+    #[error("the weight of {0} is 0, so it would never be sent; give at least 1.")]
+    NoWeight(url::Url),
+    /// A pipeline on a connection that closes after one request.
+    #[error("--pipeline needs connections that stay open; leave out --no-keepalive.")]
+    PipelineWithoutKeepalive,
+    /// Two answers to how long the run lasts.
+    #[error("--stages and --duration both say how long the run lasts; give one of them.")]
+    StagesAndDuration,
+    /// A target that no number of connections can have.
+    #[error(transparent)]
+    StageTarget(#[from] Error),
+    /// Workers without a connection.
+    #[error("--threads {threads} is more than --connections {connections}: some would idle.")]
+    ThreadsAboveConnections {
+        /// Workers.
+        threads: u32,
+        /// All that they could share.
+        connections: u32,
+    },
+    /// A Unix socket has no address to choose.
+    #[error("--unix-socket goes to one place; leave out --{0}.")]
+    UnixSocketAnd(&'static str),
+}

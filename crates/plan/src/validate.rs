@@ -1,0 +1,325 @@
+//! Refuses plans that could not be run, before anything is started.
+
+use crate::{Connection, Contradiction, IpVersion, Load, Plan, Shape, Stage};
+use std::net::IpAddr;
+use std::time::Duration;
+
+/// A condition under which a plan is refused, and the sentence for it.
+type Rule = (bool, Contradiction);
+
+impl Plan {
+    /// Checks that the plan can be run as it stands: something to send, some time to send it, and
+    /// no two parts that contradict each other.
+    ///
+    /// # Errors
+    /// The first [`Contradiction`] that is found.
+    pub fn validate(&self) -> Result<(), Contradiction> {
+        self.validate_requests()?;
+        refuse_first(self.load.rules())?;
+        refuse_first(self.extent_rules())?;
+        refuse_first(self.connection.rules())?;
+        self.connection.validate_local_addresses()
+    }
+
+    fn validate_requests(&self) -> Result<(), Contradiction> {
+        if self.requests.is_empty() {
+            return Err(Contradiction::NoTarget);
+        }
+        let weightless = self.requests.iter().find(|request| request.weight == 0);
+        weightless.map_or(Ok(()), |request| {
+            Err(Contradiction::NoWeight(request.url.clone()))
+        })
+    }
+
+    fn extent_rules(&self) -> [Rule; 5] {
+        let (threads, connections) = (self.threads, self.load.max_connections);
+        let course = match self.load.shape {
+            Shape::ClosedStages { .. } | Shape::RateStages { .. } => "stages",
+            _ => "duration",
+        };
+        [
+            (
+                self.duration.is_none() && self.request_limit.is_none(),
+                Contradiction::NoEnd,
+            ),
+            (
+                self.duration == Some(Duration::ZERO),
+                Contradiction::NoTime(course),
+            ),
+            (self.request_limit == Some(0), Contradiction::NoRequests),
+            (threads == 0, Contradiction::NoThreads),
+            (
+                threads > connections,
+                Contradiction::ThreadsAboveConnections {
+                    threads,
+                    connections,
+                },
+            ),
+        ]
+    }
+}
+
+fn refuse_first(rules: impl IntoIterator<Item = Rule>) -> Result<(), Contradiction> {
+    let broken = rules.into_iter().find(|(is_broken, _)| *is_broken);
+    broken.map_or(Ok(()), |(_, contradiction)| Err(contradiction))
+}
+
+impl Load {
+    fn rules(&self) -> [Rule; 3] {
+        let (most, connections) = (self.max_connections, self.connections);
+        [
+            self.shape.rule(),
+            (connections == 0, Contradiction::NoConnections),
+            (
+                most < connections,
+                Contradiction::MaxConnectionsBelow { most, connections },
+            ),
+        ]
+    }
+}
+
+impl Shape {
+    fn rule(&self) -> Rule {
+        match self {
+            Shape::Closed => (false, Contradiction::NoConnections),
+            Shape::ClosedStages { start, stages } => (
+                *start == 0 && all(stages, |&target| target == 0),
+                Contradiction::NoStageAboveZero,
+            ),
+            Shape::Rate { rate, .. } => (rate.is_zero(), Contradiction::NoRate(*rate)),
+            Shape::RateStages { start, stages, .. } => (
+                start.is_zero() && all(stages, |target| target.is_zero()),
+                Contradiction::NoStageAboveZero,
+            ),
+            Shape::Burst { size, every } => (
+                *size == 0 || every.is_zero(),
+                Contradiction::NoTime("burst"),
+            ),
+        }
+    }
+}
+
+fn all<T>(stages: &[Stage<T>], holds: impl Fn(&T) -> bool) -> bool {
+    stages.iter().all(|stage| holds(&stage.target))
+}
+
+impl Connection {
+    fn rules(&self) -> [Rule; 7] {
+        let has_socket = self.unix_socket.is_some();
+        let (elsewhere, from_here) = (
+            !self.connect_to.is_empty(),
+            !self.local_addresses.is_empty(),
+        );
+        [
+            (self.pipeline == 0, Contradiction::NoPipeline),
+            (
+                self.pipeline > 1 && !self.keepalive,
+                Contradiction::PipelineWithoutKeepalive,
+            ),
+            (self.timeout.is_zero(), Contradiction::NoTime("timeout")),
+            (
+                self.connect_timeout.is_zero(),
+                Contradiction::NoTime("connect-timeout"),
+            ),
+            (
+                self.tls.key.is_some() && self.tls.cert.is_none(),
+                Contradiction::KeyWithoutCert,
+            ),
+            (
+                has_socket && elsewhere,
+                Contradiction::UnixSocketAnd("connect-to"),
+            ),
+            (
+                has_socket && from_here,
+                Contradiction::UnixSocketAnd("local-address"),
+            ),
+        ]
+    }
+
+    /// Refuses local addresses of which one is of the kind that is ruled out.
+    fn validate_local_addresses(&self) -> Result<(), Contradiction> {
+        let (version, fits): (_, fn(&IpAddr) -> bool) = match self.ip_version {
+            IpVersion::Any => return Ok(()),
+            IpVersion::V4 => ("ipv4", IpAddr::is_ipv4),
+            IpVersion::V6 => ("ipv6", IpAddr::is_ipv6),
+        };
+        match self.local_addresses.iter().find(|address| !fits(address)) {
+            Some(&address) => Err(Contradiction::LocalAddressOfOtherVersion { version, address }),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Arrivals, ListedRequest, Order, Rate, RequestDefaults, Tls};
+
+    fn plan() -> Plan {
+        let listed = ListedRequest::new("127.0.0.1:8080".parse().expect("a URL"));
+        Plan {
+            requests: vec![RequestDefaults::default().complete(listed)],
+            order: Order::Sequential,
+            load: Load {
+                connections: 50,
+                max_connections: 50,
+                shape: Shape::Closed,
+            },
+            threads: 2,
+            duration: Some(Duration::from_secs(10)),
+            request_limit: None,
+            warmup: Duration::ZERO,
+            seed: 1,
+            connection: Connection::default(),
+            checks: vec![],
+            abort_on: vec![],
+        }
+    }
+
+    /// What is said of the plan after a change.
+    fn refusal(change: impl FnOnce(&mut Plan)) -> String {
+        let mut plan = plan();
+        change(&mut plan);
+        plan.validate().expect_err("a contradiction").to_string()
+    }
+
+    fn allowed(change: impl FnOnce(&mut Plan)) {
+        let mut plan = plan();
+        change(&mut plan);
+        assert_eq!(plan.validate(), Ok(()));
+    }
+
+    #[test]
+    fn plans_that_can_be_run_pass() {
+        allowed(|_| {});
+        allowed(|plan| {
+            plan.connection.pipeline = 16;
+            plan.requests[0].method = "HEAD".into();
+        });
+        allowed(|plan| {
+            plan.duration = None;
+            plan.request_limit = Some(1);
+        });
+        allowed(|plan| {
+            plan.load.max_connections = 80;
+            plan.threads = 60;
+        });
+        allowed(|plan| {
+            plan.connection.tls = Tls {
+                cert: Some("a.pem".into()),
+                ..Tls::default()
+            }
+        });
+    }
+
+    #[test]
+    fn a_plan_needs_something_to_send() {
+        assert!(refusal(|plan| plan.requests.clear()).starts_with("there is no URL to load"));
+        assert_eq!(
+            refusal(|plan| plan.requests[0].weight = 0),
+            "the weight of http://127.0.0.1:8080/ is 0, so it would never be sent; give at least 1."
+        );
+        assert!(refusal(|plan| plan.request_limit = Some(0)).starts_with("--requests 0"));
+        assert!(refusal(|plan| plan.connection.pipeline = 0).starts_with("--pipeline 0"));
+    }
+
+    #[test]
+    fn a_load_needs_a_level_above_zero() {
+        let shaped = |shape| refusal(|plan| plan.load.shape = shape);
+        let arrivals = Arrivals::Constant;
+        let duration = Duration::from_secs(1);
+        assert_eq!(
+            shaped(Shape::Rate {
+                rate: Rate::ZERO,
+                arrivals
+            }),
+            "--rate 0/s sends nothing; give more."
+        );
+        let rates = vec![Stage {
+            duration,
+            target: Rate::ZERO,
+        }];
+        let stages = Shape::RateStages {
+            start: Rate::ZERO,
+            stages: rates,
+            arrivals,
+        };
+        assert!(shaped(stages).starts_with("--stages stays at zero"));
+        let stages = Shape::ClosedStages {
+            start: 0,
+            stages: vec![Stage {
+                duration,
+                target: 0,
+            }],
+        };
+        assert!(shaped(stages).starts_with("--stages stays at zero"));
+        assert!(refusal(|plan| plan.load.connections = 0).starts_with("--connections 0"));
+    }
+
+    #[test]
+    fn a_plan_needs_time() {
+        let zero = Duration::ZERO;
+        assert!(refusal(|plan| plan.duration = None).starts_with("nothing ends the run"));
+        for (refusal, flag) in [
+            (refusal(|plan| plan.duration = Some(zero)), "duration"),
+            (refusal(|plan| plan.connection.timeout = zero), "timeout"),
+            (
+                refusal(|plan| plan.connection.connect_timeout = zero),
+                "connect-timeout",
+            ),
+            (
+                refusal(|plan| {
+                    plan.load.shape = Shape::Burst {
+                        size: 1,
+                        every: zero,
+                    }
+                }),
+                "burst",
+            ),
+        ] {
+            assert_eq!(refusal, format!("--{flag} must be more than 0."));
+        }
+    }
+
+    #[test]
+    fn connections_and_threads_fit_together() {
+        assert_eq!(
+            refusal(|plan| plan.load.max_connections = 10),
+            "--max-connections 10 is below --connections 50; raise it."
+        );
+        assert_eq!(
+            refusal(|plan| plan.threads = 51),
+            "--threads 51 is more than --connections 50: some would idle."
+        );
+        assert!(refusal(|plan| plan.threads = 0).starts_with("--threads 0"));
+    }
+
+    #[test]
+    fn connection_options_fit_together() {
+        let refused = |change: fn(&mut Connection)| refusal(|plan| change(&mut plan.connection));
+        let refusals = [
+            refused(|connection| {
+                connection.pipeline = 2;
+                connection.keepalive = false;
+            }),
+            refused(|connection| connection.tls.key = Some("key.pem".into())),
+            refused(|connection| {
+                connection.unix_socket = Some("/run/a".into());
+                connection.connect_to = vec![":::".parse().expect("a place")];
+            }),
+            refused(|connection| {
+                connection.ip_version = IpVersion::V4;
+                connection.local_addresses = vec!["::1".parse().expect("an address")];
+            }),
+        ];
+        let starts = [
+            "--pipeline needs",
+            "--key belongs",
+            "--unix-socket goes",
+            "--ipv4 and",
+        ];
+        for (refusal, start) in refusals.iter().zip(starts) {
+            assert!(refusal.starts_with(start), "{refusal}");
+        }
+    }
+}
