@@ -48,13 +48,9 @@ impl Distribution {
 
     /// Adds all that the other one holds, without loss.
     pub fn merge(&mut self, other: &Distribution) {
-        let Some(source) = other.recorded() else {
-            return;
-        };
-        let histogram = self.histogram.get_or_insert_with(|| growing(source.max()));
-        histogram
-            .add(source)
-            .expect("a growing histogram takes every value of another one");
+        if let Some(source) = other.recorded() {
+            self.add(source);
+        }
     }
 
     /// Forgets all values and keeps the memory for the next ones.
@@ -96,15 +92,25 @@ impl Distribution {
 
     /// The time in nanoseconds that `percentile` (0 to 100) of all times do not exceed, to three
     /// digits, rounded up.
+    ///
+    /// The value is that of rank ⌈n · percentile / 100⌉ (the nearest-rank definition), at least 1.
     pub fn percentile_ns(&self, percentile: f64) -> u64 {
-        self.recorded()
-            .map_or(0, |histogram| histogram.value_at_percentile(percentile))
+        self.recorded().map_or(0, |histogram| {
+            histogram.value_at_quantile(quantile_of(percentile, histogram.len()))
+        })
     }
 
     /// How many times were at most `value_ns` nanoseconds, to three digits.
     pub fn count_up_to_ns(&self, value_ns: u64) -> u64 {
         self.recorded()
             .map_or(0, |histogram| histogram.count_between(0, value_ns))
+    }
+
+    /// The distribution of what this histogram holds.
+    pub(crate) fn from_histogram(histogram: &Histogram<u64>) -> Distribution {
+        let mut distribution = Distribution::default();
+        distribution.add(histogram);
+        distribution
     }
 
     /// The histogram, if it holds anything.
@@ -121,6 +127,13 @@ impl Distribution {
             .flat_map(Histogram::iter_recorded)
             .map(|step| (step.value_iterated_to(), step.count_at_value()))
     }
+
+    fn add(&mut self, source: &Histogram<u64>) {
+        self.histogram
+            .get_or_insert_with(|| growing(source.max()))
+            .add(source)
+            .expect("a growing histogram takes every value of another one");
+    }
 }
 
 /// Equal when the same values were recorded, whatever memory each holds.
@@ -130,6 +143,19 @@ impl PartialEq for Distribution {
     }
 }
 
+/// A quantile that lies in the middle of the percentile's rank among `len` values.
+///
+/// Dividing by 100 is not exact in binary: 99.9 % of 1 000 values would become a little more than
+/// 999 of them, and so the largest value. The product is therefore made first and lowered by more than
+/// its rounding error, and the histogram is asked for the middle of the rank.
+fn quantile_of(percentile: f64, len: u64) -> f64 {
+    const ROUNDING: f64 = 1e-13;
+    let len = len as f64;
+    let exact = percentile.clamp(0.0, 100.0) * len / 100.0;
+    let rank = (exact * (1.0 - ROUNDING)).ceil().max(1.0);
+    (rank - 0.5) / len
+}
+
 /// An empty histogram with room for `value_ns`, which grows when a larger value comes.
 #[cold]
 fn growing(value_ns: u64) -> Histogram<u64> {
@@ -137,4 +163,109 @@ fn growing(value_ns: u64) -> Histogram<u64> {
         .expect("1 to at least 2 with three digits are valid bounds");
     histogram.auto(true);
     histogram
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(values: impl IntoIterator<Item = u64>) -> Distribution {
+        let mut distribution = Distribution::default();
+        values
+            .into_iter()
+            .for_each(|value| distribution.record_ns(value));
+        distribution
+    }
+
+    #[test]
+    fn an_empty_one_is_zero_and_holds_no_memory() {
+        let empty = Distribution::default();
+        assert!(empty.is_empty() && empty.histogram.is_none());
+        assert_eq!(
+            empty.max_ns() + empty.min_ns() + empty.percentile_ns(99.0),
+            0
+        );
+        assert_eq!(empty.mean_ns() + empty.stdev_ns(), 0.0);
+        let mut sum = Distribution::default();
+        sum.merge(&empty);
+        assert!(sum.histogram.is_none());
+    }
+
+    #[test]
+    fn small_values_are_exact() {
+        let distribution = of([0, 1, 2, 3, 2_000]);
+        assert_eq!(distribution.len(), 5);
+        assert_eq!(distribution.min_ns(), 0);
+        assert_eq!(distribution.max_ns(), 2_000);
+        assert_eq!(distribution.percentile_ns(50.0), 2);
+        assert_eq!(distribution.mean_ns(), 401.2);
+        assert_eq!(distribution.count_up_to_ns(2), 3);
+        assert_eq!(distribution.count_up_to_ns(u64::MAX), 5);
+    }
+
+    #[test]
+    fn the_standard_deviation_is_that_of_the_population() {
+        assert_eq!(of([2, 4, 4, 4, 5, 5, 7, 9]).stdev_ns(), 2.0);
+    }
+
+    #[test]
+    fn percentiles_are_of_the_nearest_rank() {
+        let thousand = of(1..=1000);
+        for (percentile, rank) in [(0.0, 1), (0.1, 1), (50.0, 500), (99.0, 990), (99.9, 999)] {
+            assert_eq!(thousand.percentile_ns(percentile), rank, "p{percentile}");
+        }
+        assert_eq!(thousand.percentile_ns(99.91), 1000);
+        assert_eq!(thousand.percentile_ns(100.0), 1000);
+        assert_eq!(of([1, 2, 3]).percentile_ns(50.0), 2);
+    }
+
+    #[test]
+    fn longer_than_an_hour_counts_as_an_hour() {
+        let distribution = of([LONGEST_NS * 3, u64::MAX]);
+        assert_eq!(distribution.len(), 2);
+        assert_eq!(distribution, of([LONGEST_NS, LONGEST_NS]));
+    }
+
+    #[test]
+    fn reset_keeps_the_memory() {
+        let mut distribution = of([1_000_000]);
+        let counts = distribution.histogram.as_ref().unwrap().distinct_values();
+        distribution.reset();
+        assert!(distribution.is_empty());
+        assert_eq!(distribution.max_ns(), 0);
+        let kept = distribution.histogram.as_ref().unwrap().distinct_values();
+        assert_eq!(kept, counts);
+        assert_eq!(distribution, Distribution::default());
+    }
+
+    #[test]
+    fn equal_values_are_equal_in_any_memory() {
+        let mut grown = of([LONGEST_NS]);
+        grown.reset();
+        grown.record_ns(5);
+        assert_eq!(grown, of([5]));
+        assert_ne!(grown, of([5, 5]));
+    }
+
+    proptest! {
+        #[test]
+        fn values_are_known_to_within_a_thousandth(value in 1..LONGEST_NS) {
+            let distribution = of([value]);
+            let error = (distribution.max_ns() - value).max(value - distribution.min_ns());
+            prop_assert!(error as f64 <= value as f64 / 1000.0);
+        }
+
+        #[test]
+        fn merging_is_recording_all(
+            one in prop::collection::vec(0..LONGEST_NS, 0..50),
+            two in prop::collection::vec(0..1_000_000_u64, 0..50),
+        ) {
+            let (mut merged, other) = (of(one.clone()), of(two.clone()));
+            merged.merge(&other);
+            prop_assert_eq!(&merged, &of(one.into_iter().chain(two)));
+            let steps: u64 = merged.steps().map(|(_, count)| count).sum();
+            prop_assert_eq!(merged.len(), steps);
+        }
+    }
 }

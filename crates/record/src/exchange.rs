@@ -133,3 +133,62 @@ impl ErrorKind {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{any_exchange, exchange};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn response_is_delay_and_service(exchange in any_exchange()) {
+            prop_assert_eq!(exchange.response_ns(), exchange.end_ns - exchange.intended_ns);
+            prop_assert_eq!(exchange.response_ns(), exchange.delay_ns() + exchange.service_ns());
+            prop_assert_eq!(exchange.delay_ns(), exchange.blocked_ns() + exchange.lateness_ns());
+        }
+
+        #[test]
+        fn service_is_dial_wait_and_rest(exchange in any_exchange()) {
+            let parts = exchange.dial_ns + exchange.wait_ns() + exchange.rest_ns();
+            prop_assert_eq!(exchange.service_ns(), parts);
+        }
+
+        #[test]
+        fn the_identity_holds_whatever_the_clocks_say(times in any::<[u32; 6]>()) {
+            let [intended, ready, start, dial, first_byte, end] = times.map(u64::from);
+            let exchange = Exchange {
+                intended_ns: intended,
+                ready_ns: ready,
+                start_ns: start,
+                dial_ns: dial,
+                first_byte_ns: first_byte,
+                end_ns: end,
+                ..exchange(0, 0)
+            };
+            let parts = exchange.blocked_ns() + exchange.lateness_ns() + exchange.service_ns();
+            prop_assert_eq!(exchange.response_ns(), parts);
+        }
+    }
+
+    #[test]
+    fn a_connection_that_was_free_before_blocks_nothing() {
+        let exchange = Exchange {
+            ready_ns: 10,
+            start_ns: 150,
+            end_ns: 200,
+            ..exchange(100, 0)
+        };
+        assert_eq!(exchange.blocked_ns(), 0);
+        assert_eq!(exchange.lateness_ns(), 50);
+    }
+
+    #[test]
+    fn kinds_are_named_as_in_files() {
+        for (index, kind) in ErrorKind::ALL.into_iter().enumerate() {
+            let text = serde_json::to_string(&kind).unwrap();
+            assert_eq!(text, format!("\"{}\"", kind.name()));
+            assert_eq!(kind as usize, index);
+        }
+    }
+}

@@ -1,15 +1,27 @@
 //! What happened: exchange outcomes, histograms, snapshots, lossless merge, the saved run.
 //!
 //! A worker owns a [`Recorder`], tells it of every [`Exchange`] and hands over a [`Snapshot`] per
-//! interval. Snapshots of several workers merge into one, those of successive intervals append to
-//! the total of the run.
+//! interval. Snapshots of several workers merge into one; those of successive intervals make the
+//! [`Summary`] that reports print, and the lines that a [`RunWriter`] saves for a [`RunFile`] to read
+//! back.
 
 mod distribution;
+mod environment;
+mod error;
 mod exchange;
 mod recorder;
+mod saved;
 mod snapshot;
+mod summary;
+
+#[cfg(test)]
+mod samples;
 
 pub use distribution::{DIGITS, Distribution, LONGEST_NS};
+pub use environment::Environment;
+pub use error::{DecodeError, Error, LineError};
 pub use exchange::{ErrorKind, Exchange, Outcome};
 pub use recorder::{Dial, Model, Recorder};
+pub use saved::{FORMAT_VERSION, Header, LONGEST_KEPT_BODY, LongBody, RunFile, RunWriter};
 pub use snapshot::{Counts, Failures, Snapshot, Times};
+pub use summary::{Ended, Quantiles, Row, Summary, Unfinished};

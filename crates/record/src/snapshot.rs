@@ -125,6 +125,13 @@ impl Snapshot {
         self.end_ns.saturating_sub(self.start_ns)
     }
 
+    /// Failures of all kinds.
+    pub fn failures(&self) -> u64 {
+        self.errors
+            .values()
+            .fold(0, |sum, failures| sum.saturating_add(failures.count))
+    }
+
     fn add(&mut self, other: &Snapshot) {
         self.counts.add(&other.counts);
         self.times.merge(&other.times);
@@ -208,5 +215,128 @@ impl Times {
             ("rest", &mut self.rest),
             ("wakeup", &mut self.wakeup),
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{any_exchange, any_snapshot, recorded, second};
+    use proptest::prelude::*;
+
+    fn merged(one: &Snapshot, two: &Snapshot) -> Snapshot {
+        let mut sum = one.clone();
+        sum.merge(two);
+        sum
+    }
+
+    fn appended(one: &Snapshot, two: &Snapshot) -> Snapshot {
+        let mut sum = one.clone();
+        sum.append(two);
+        sum
+    }
+
+    #[test]
+    fn merging_takes_the_union_of_the_time_and_adds_what_is_in_flight() {
+        let sum = merged(&second(0), &second(1));
+        assert_eq!((sum.start_ns, sum.end_ns), (0, 2_000_000_000));
+        assert_eq!(sum.counts.in_flight, 2);
+    }
+
+    #[test]
+    fn appending_keeps_what_is_in_flight_at_the_end() {
+        let sum = appended(&second(0), &second(1));
+        assert_eq!((sum.start_ns, sum.end_ns), (0, 2_000_000_000));
+        assert_eq!(sum.counts.in_flight, 1);
+        assert_eq!(sum.counts.sent, 9);
+        assert!(sum.balanced(0));
+    }
+
+    #[test]
+    fn the_first_example_stays() {
+        let mut sum = Snapshot::empty(0);
+        for example in ["", "first", "second"] {
+            let failures = Failures {
+                count: 1,
+                example: example.to_owned(),
+            };
+            let mut next = Snapshot::empty(0);
+            next.errors.insert(ErrorKind::Read, failures);
+            sum.append(&next);
+        }
+        assert_eq!(sum.errors[&ErrorKind::Read].count, 3);
+        assert_eq!(sum.errors[&ErrorKind::Read].example, "first");
+        assert_eq!(sum.failures(), 3);
+    }
+
+    #[test]
+    fn a_lost_exchange_unbalances() {
+        let mut snapshot = second(0);
+        assert!(snapshot.balanced(0));
+        assert!(!snapshot.balanced(1));
+        snapshot.counts.answered -= 1;
+        assert!(!snapshot.balanced(0));
+    }
+
+    #[test]
+    fn every_distribution_is_named_once() {
+        let mut times = Times::default();
+        for (index, (_, distribution)) in times.each_mut().into_iter().enumerate() {
+            distribution.record_ns(index as u64);
+        }
+        let mut names: Vec<_> = times.each().iter().map(|(name, _)| *name).collect();
+        for (index, (name, distribution)) in times.each().into_iter().enumerate() {
+            assert_eq!(distribution.max_ns(), index as u64, "{name}");
+        }
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), 10);
+    }
+
+    proptest! {
+        #[test]
+        fn merging_commutes(one in any_snapshot(), two in any_snapshot()) {
+            prop_assert_eq!(merged(&one, &two), merged(&two, &one));
+        }
+
+        #[test]
+        fn merging_associates(
+            one in any_snapshot(), two in any_snapshot(), three in any_snapshot(),
+        ) {
+            let left = merged(&merged(&one, &two), &three);
+            prop_assert_eq!(left, merged(&one, &merged(&two, &three)));
+        }
+
+        #[test]
+        fn appending_associates(
+            one in any_snapshot(), two in any_snapshot(), three in any_snapshot(),
+        ) {
+            let left = appended(&appended(&one, &two), &three);
+            prop_assert_eq!(left, appended(&one, &appended(&two, &three)));
+        }
+
+        #[test]
+        fn sums_do_not_depend_on_the_order_of_intervals(
+            one in any_snapshot(), two in any_snapshot(),
+        ) {
+            let (mut there, mut back) = (appended(&one, &two), appended(&two, &one));
+            for sum in [&mut there, &mut back] {
+                (sum.start_ns, sum.end_ns, sum.counts.in_flight) = (0, 0, 0);
+            }
+            prop_assert_eq!(there, back);
+        }
+
+        #[test]
+        fn workers_together_saw_what_one_would_have_seen(
+            exchanges in prop::collection::vec(any_exchange(), 0..60),
+            workers in 1..5_usize,
+        ) {
+            let mut sum = Snapshot::empty(0);
+            for worker in 0..workers {
+                let own: Vec<_> = exchanges.iter().skip(worker).step_by(workers).copied().collect();
+                sum.merge(&recorded(&own, 1, 1_000));
+            }
+            prop_assert_eq!(sum, recorded(&exchanges, workers as u64, 1_000));
+        }
     }
 }

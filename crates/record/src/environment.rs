@@ -1,0 +1,139 @@
+//! The machine that a run was made on, read from `/proc` (see proc(5)).
+//!
+//! Latencies only compare between runs of the same environment, so every saved run carries it. The
+//! host's name is left out on purpose: saved runs are passed around.
+
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::thread;
+
+/// The machine that a run was made on. What could not be read is `None`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Environment {
+    /// The kernel's release, as of `uname -r`.
+    pub kernel: Option<String>,
+    /// The processor's model name.
+    pub cpu_model: Option<String>,
+    /// Cores (hardware threads) that are online.
+    pub cores: Option<u64>,
+    /// Cores that this process may use, by its affinity and its control group.
+    pub usable_cores: Option<u64>,
+    /// Memory of the machine in bytes.
+    pub memory_bytes: Option<u64>,
+    /// The soft limit of open files; `None` also when there is none.
+    pub open_files: Option<u64>,
+    /// Mean number of runnable tasks over the last 1, 5 and 15 minutes.
+    pub load_average: Option<[f64; 3]>,
+}
+
+impl Environment {
+    /// The environment of this process, now.
+    pub fn read() -> Environment {
+        let cpuinfo = proc("cpuinfo").unwrap_or_default();
+        Environment {
+            kernel: proc("sys/kernel/osrelease").map(|release| release.trim().to_owned()),
+            cpu_model: cpu_model(&cpuinfo),
+            cores: cores(&cpuinfo),
+            usable_cores: thread::available_parallelism()
+                .ok()
+                .map(|cores| cores.get() as u64),
+            memory_bytes: proc("meminfo").and_then(|meminfo| memory_bytes(&meminfo)),
+            open_files: proc("self/limits").and_then(|limits| open_files(&limits)),
+            load_average: proc("loadavg").and_then(|loadavg| load_average(&loadavg)),
+        }
+    }
+}
+
+fn proc(file: &str) -> Option<String> {
+    fs::read_to_string(format!("/proc/{file}")).ok()
+}
+
+/// x86 names its model; arm64 only has part numbers, which say nothing to a reader.
+fn cpu_model(cpuinfo: &str) -> Option<String> {
+    let line = cpuinfo
+        .lines()
+        .find(|line| line.starts_with("model name"))?;
+    let (_, name) = line.split_once(':')?;
+    Some(name.trim().to_owned())
+}
+
+fn cores(cpuinfo: &str) -> Option<u64> {
+    let cores = cpuinfo
+        .lines()
+        .filter(|line| line.starts_with("processor"))
+        .count();
+    (cores > 0).then_some(cores as u64)
+}
+
+fn memory_bytes(meminfo: &str) -> Option<u64> {
+    let rest = meminfo
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kibibytes: u64 = rest.split_whitespace().next()?.parse().ok()?;
+    kibibytes.checked_mul(1024)
+}
+
+fn open_files(limits: &str) -> Option<u64> {
+    let rest = limits
+        .lines()
+        .find_map(|line| line.strip_prefix("Max open files"))?;
+    rest.split_whitespace().next()?.parse().ok()
+}
+
+fn load_average(loadavg: &str) -> Option<[f64; 3]> {
+    let mut numbers = loadavg.split_whitespace().map(|number| number.parse().ok());
+    Some([numbers.next()??, numbers.next()??, numbers.next()??])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CPUINFO: &str = "processor\t: 0\nmodel name\t: Fast CPU @ 3 GHz\nflags\t: fpu\n\n\
+                           processor\t: 1\nmodel name\t: Fast CPU @ 3 GHz\n";
+
+    #[test]
+    fn reads_this_machine() {
+        let environment = Environment::read();
+        assert!(environment.kernel.is_some_and(|kernel| !kernel.is_empty()));
+        assert!(environment.usable_cores >= Some(1));
+        assert!(environment.memory_bytes > Some(1 << 20));
+        assert!(environment.load_average.is_some());
+    }
+
+    #[test]
+    fn finds_model_and_cores() {
+        assert_eq!(cpu_model(CPUINFO).as_deref(), Some("Fast CPU @ 3 GHz"));
+        assert_eq!(cores(CPUINFO), Some(2));
+    }
+
+    #[test]
+    fn says_nothing_of_what_is_not_there() {
+        let arm = "processor\t: 0\nCPU part\t: 0xd0c\n";
+        assert_eq!(cpu_model(arm), None);
+        assert_eq!(cores(""), None);
+        assert_eq!(memory_bytes("MemFree: 12 kB\n"), None);
+        assert_eq!(load_average("0.5 0.4"), None);
+    }
+
+    #[test]
+    fn converts_memory_to_bytes() {
+        let meminfo = "MemTotal:       24683520 kB\nMemFree:        24000000 kB\n";
+        assert_eq!(memory_bytes(meminfo), Some(24_683_520 * 1024));
+    }
+
+    #[test]
+    fn takes_the_soft_limit_of_open_files() {
+        let limits = "Limit                     Soft Limit           Hard Limit           Units\n\
+                      Max open files            1024                 1048576              files\n";
+        assert_eq!(open_files(limits), Some(1024));
+        let none = "Max open files            unlimited            unlimited            files\n";
+        assert_eq!(open_files(none), None);
+    }
+
+    #[test]
+    fn reads_three_load_averages() {
+        let averages = load_average("0.50 1.25 2.00 1/234 5678\n");
+        assert_eq!(averages, Some([0.5, 1.25, 2.0]));
+    }
+}

@@ -1,0 +1,165 @@
+//! What can go wrong with a saved run.
+
+use crate::saved::FORMAT_VERSION;
+use std::io;
+use std::path::PathBuf;
+
+/// What can go wrong with a saved run.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Two runs have nothing to do with each other in time.
+    #[error(
+        "{} and {} are not parts of one run: they were not started together but {apart_s:.1} s \
+         apart. Merge only files of one run", first.display(), other.display()
+    )]
+    Apart {
+        /// The run that the others are compared with.
+        first: PathBuf,
+        /// The run that is no part of it.
+        other: PathBuf,
+        /// Seconds between their starts.
+        apart_s: f64,
+    },
+    /// The first line was not written whole.
+    #[error(
+        "{} ends within its first line: the run was killed before anything was measured. \
+         Run it again", path.display()
+    )]
+    CutHeader {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Two runs had different plans.
+    #[error(
+        "{} and {} are not parts of one run: {key} is {in_first} in the first and {in_other} in the \
+         second. Merge only files of one plan", first.display(), other.display()
+    )]
+    DifferentPlans {
+        /// The run that the others are compared with.
+        first: PathBuf,
+        /// The run that is no part of it.
+        other: PathBuf,
+        /// The first key that differs, as a path into the header.
+        key: String,
+        /// Its value in the first run, as JSON.
+        in_first: String,
+        /// Its value in the other run, as JSON.
+        in_other: String,
+    },
+    /// The file has nothing in it.
+    #[error("{} is empty. Give a file that was written with --save", path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A line cannot be understood.
+    #[error("{}, line {line}: {reason}", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The line's number, from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: LineError,
+    },
+    /// There is nothing to merge.
+    #[error("There is no run to merge. Give at least one file that was written with --save")]
+    NothingToMerge,
+    /// The file was written by something else.
+    #[error(
+        "{} is not a saved run: its first line is no Loadline header. \
+         Give a file that was written with --save", path.display()
+    )]
+    NotARun {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file could not be opened or read.
+    #[error("{} cannot be read: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The same run was given twice.
+    #[error("{} and {} are the same run. Give each file once", first.display(), other.display())]
+    SameRun {
+        /// The run that the others are compared with.
+        first: PathBuf,
+        /// The run that is the same.
+        other: PathBuf,
+    },
+    /// The file's format is not known.
+    #[error(
+        "{} is a saved run of format version {found}, and this program reads version \
+         {FORMAT_VERSION}. Read it with the version of Loadline that wrote it", path.display()
+    )]
+    UnknownVersion {
+        /// The file.
+        path: PathBuf,
+        /// The version that it says.
+        found: u64,
+    },
+    /// The file could not be made or written.
+    #[error("The saved run {} cannot be written: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// What is wrong with a line of a saved run.
+#[derive(Debug, thiserror::Error)]
+pub enum LineError {
+    /// There is a line after the summary.
+    #[error("a line follows the summary, which is the last one of a run")]
+    AfterSummary,
+    /// The interval ends before it begins.
+    #[error("the interval ends at {end_ns} ns, before it begins at {start_ns} ns")]
+    Backwards {
+        /// Where it begins.
+        start_ns: u64,
+        /// Where it ends.
+        end_ns: u64,
+    },
+    /// It is no JSON, or keys are missing or of the wrong type.
+    #[error("it is damaged: {0}")]
+    Json(#[from] serde_json::Error),
+    /// The summary does not say what the intervals say.
+    #[error("the summary is not the sum of the intervals: lines were lost or changed")]
+    NotTheSum,
+    /// A distribution cannot be decoded.
+    #[error("the distribution `{name}` is damaged: {source}")]
+    Times {
+        /// Which one.
+        name: &'static str,
+        /// Why not.
+        source: DecodeError,
+    },
+    /// The line is neither interval nor summary.
+    #[error("its kind is `{0}`, which is neither `interval` nor `summary`")]
+    UnknownKind(String),
+}
+
+/// Why an encoded histogram cannot be decoded.
+#[derive(Debug, thiserror::Error)]
+pub enum DecodeError {
+    /// It is not base64.
+    #[error("it is not base64 ({0})")]
+    Base64(#[from] base64::DecodeError),
+    /// Its range or precision is not that of Loadline's histograms.
+    #[error("its range or precision is not that of Loadline")]
+    Bounds,
+    /// A count is larger than any run's.
+    #[error("a count in it is larger than any run's")]
+    Count,
+    /// The compressed bytes are cut or changed.
+    #[error("its bytes do not decompress ({0})")]
+    Compression(io::Error),
+    /// It does not begin as an HdrHistogram in the compressed V2 encoding does, or is cut.
+    #[error("it is no HdrHistogram in the compressed V2 encoding")]
+    Encoding,
+}

@@ -1,0 +1,197 @@
+//! Made-up plans, exchanges and snapshots for the tests.
+
+use crate::{Dial, Environment, ErrorKind, Exchange, Header, Model, Outcome, Recorder, Snapshot};
+use loadline_plan::{
+    Arrivals, Body, Clock, Connection, Header as Field, IpVersion, Load, Order, Plan, Rate,
+    Request, Shape, Tls,
+};
+use proptest::prelude::*;
+use std::time::{Duration, SystemTime};
+
+pub(crate) fn plan() -> Plan {
+    Plan {
+        requests: vec![Request {
+            method: "GET".to_owned(),
+            url: "http://127.0.0.1:8080/a?b=ü".parse().unwrap(),
+            headers: vec![Field {
+                name: "Accept".to_owned(),
+                value: "*/*".to_owned(),
+            }],
+            body: Body::None,
+            weight: 1,
+        }],
+        order: Order::Sequential,
+        load: load(),
+        threads: 1,
+        duration: Some(Duration::from_secs(10)),
+        request_limit: None,
+        warmup: Duration::ZERO,
+        seed: 7,
+        connection: connection(),
+        checks: Vec::new(),
+        abort_on: Vec::new(),
+    }
+}
+
+fn load() -> Load {
+    Load {
+        connections: 50,
+        max_connections: 100,
+        shape: Shape::Rate {
+            rate: Rate {
+                count: 2000,
+                per_ns: 1_000_000_000,
+            },
+            arrivals: Arrivals::Constant,
+        },
+    }
+}
+
+fn connection() -> Connection {
+    Connection {
+        keepalive: true,
+        pipeline: 1,
+        timeout: Duration::from_secs(30),
+        connect_timeout: Duration::from_secs(5),
+        tls: Tls::default(),
+        unix_socket: None,
+        connect_to: Vec::new(),
+        ip_version: IpVersion::Any,
+        local_addresses: Vec::new(),
+        clock: Clock::Kernel,
+    }
+}
+
+pub(crate) fn environment() -> Environment {
+    Environment {
+        kernel: Some("6.1.0".to_owned()),
+        cpu_model: Some("Fast CPU".to_owned()),
+        cores: Some(2),
+        usable_cores: Some(2),
+        memory_bytes: Some(8 << 30),
+        open_files: Some(1024),
+        load_average: Some([0.1, 0.25, 1.0]),
+    }
+}
+
+/// 2026-01-02T03:04:05.000000006Z and so many seconds.
+pub(crate) fn started_at(seconds: f64) -> SystemTime {
+    let fixed = SystemTime::UNIX_EPOCH + Duration::new(1_767_323_045, 6);
+    fixed + Duration::from_secs_f64(seconds)
+}
+
+pub(crate) fn header() -> Header {
+    Header::new(&plan(), environment(), started_at(0.0))
+}
+
+/// An exchange that went without a hitch.
+pub(crate) fn exchange(intended_ns: u64, service_ns: u64) -> Exchange {
+    Exchange {
+        intended_ns,
+        ready_ns: intended_ns,
+        start_ns: intended_ns,
+        dial_ns: 0,
+        first_byte_ns: intended_ns + service_ns,
+        end_ns: intended_ns + service_ns,
+        wakeup_ns: 0,
+        bytes_in: 60,
+        bytes_out: 40,
+        outcome: Outcome::Answered { status: 200 },
+    }
+}
+
+pub(crate) fn failure(kind: ErrorKind, service_ns: u64) -> Exchange {
+    Exchange {
+        outcome: Outcome::Failed(kind),
+        ..exchange(1_000, service_ns)
+    }
+}
+
+/// A second of ordinary life: answers, a failure, a new connection, one exchange left in flight.
+pub(crate) fn second(index: u64) -> Snapshot {
+    let mut recorder = Recorder::new(Model::Open);
+    let start_ns = index * 1_000_000_000;
+    recorder.take(start_ns);
+    recorder.planned(5);
+    recorder.resolved(70_000);
+    recorder.dialled(&Dial {
+        connect_ns: 30_000,
+        tls_ns: (index == 0).then_some(900_000),
+    });
+    for number in 0..3 {
+        recorder.begin();
+        recorder.end(&Exchange {
+            wakeup_ns: 1_500 * number,
+            ..exchange(start_ns + number, 120_000 + 7_777 * (number + index))
+        });
+    }
+    recorder.begin();
+    recorder.failure_example(ErrorKind::Read, || "closed »early«\n".to_owned());
+    recorder.end(&failure(ErrorKind::Read, 5_000));
+    recorder.received(180);
+    recorder.transmitted(200);
+    recorder.reconnected();
+    if index == 0 {
+        recorder.begin();
+    }
+    let mut snapshot = recorder.take(start_ns + 1_000_000_000);
+    snapshot.counts.in_flight = 1;
+    snapshot
+}
+
+/// Exchanges with all parts in their natural order, short and long.
+pub(crate) fn any_exchange() -> impl Strategy<Value = Exchange> {
+    let length = || prop_oneof![Just(0_u64), 0..5_000_u64, 0..100_000_000_u64];
+    let parts = (
+        0..1_u64 << 40,
+        [length(), length(), length(), length(), length()],
+    );
+    (parts, length(), any_outcome(), 0..2_000_u64).prop_map(
+        |((intended_ns, parts), wakeup_ns, outcome, bytes)| {
+            let [blocked, late, dial_ns, wait, rest] = parts;
+            let ready_ns = intended_ns + blocked;
+            let start_ns = ready_ns + late;
+            let first_byte_ns = start_ns + dial_ns + wait;
+            Exchange {
+                intended_ns,
+                ready_ns,
+                start_ns,
+                dial_ns,
+                first_byte_ns,
+                end_ns: first_byte_ns + rest,
+                wakeup_ns,
+                bytes_in: bytes,
+                bytes_out: bytes / 2,
+                outcome,
+            }
+        },
+    )
+}
+
+fn any_outcome() -> impl Strategy<Value = Outcome> {
+    prop_oneof![
+        3 => (100..1000_u16).prop_map(|status| Outcome::Answered { status }),
+        3 => Just(Outcome::Answered { status: 200 }),
+        1 => prop::sample::select(&ErrorKind::ALL).prop_map(Outcome::Failed),
+    ]
+}
+
+/// The snapshot of a worker that saw these exchanges, with so many more left in flight.
+pub(crate) fn recorded(exchanges: &[Exchange], in_flight: u64, until_ns: u64) -> Snapshot {
+    let mut recorder = Recorder::new(Model::Open);
+    for exchange in exchanges {
+        recorder.planned(1);
+        recorder.begin();
+        recorder.received(exchange.bytes_in);
+        recorder.transmitted(exchange.bytes_out);
+        recorder.end(exchange);
+    }
+    (0..in_flight).for_each(|_| recorder.begin());
+    recorder.take(until_ns)
+}
+
+pub(crate) fn any_snapshot() -> impl Strategy<Value = Snapshot> {
+    let exchanges = prop::collection::vec(any_exchange(), 0..20);
+    (exchanges, 0..5_u64, 0..1_u64 << 40)
+        .prop_map(|(exchanges, in_flight, until_ns)| recorded(&exchanges, in_flight, until_ns))
+}

@@ -1,0 +1,22 @@
+//! The saved run: a file of JSON Lines that is written while the run goes on.
+//!
+//! A *header* comes first, then an *interval* line for every second, at last a *summary*. A killed
+//! run lacks the summary and perhaps the end of its last line, and is readable all the same. The
+//! format is documented in `docs/guide/saved-run.md`.
+
+mod encoding;
+mod header;
+mod line;
+mod merge;
+mod reader;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+pub use header::{Header, LONGEST_KEPT_BODY, LongBody};
+pub use reader::RunFile;
+pub use writer::RunWriter;
+
+/// The version of the format that this program writes, and the only one that it reads.
+pub const FORMAT_VERSION: u64 = 1;

@@ -1,0 +1,115 @@
+//! Distributions as text: HdrHistogram's compressed V2 encoding in base64.
+//!
+//! The encoding is the one that the HdrHistogram libraries of all languages share (class
+//! `AbstractHistogram` of <https://github.com/HdrHistogram/HdrHistogram>): a cookie and a length,
+//! then, deflated, a header of 40 bytes and the counts as zig-zag LEB128 numbers, of which negative
+//! ones stand for a run of zeros. All histograms of a saved run have the same bounds and precision, so
+//! that any reader can add them up.
+
+use crate::distribution::{DIGITS, Distribution, LONGEST_NS};
+use crate::error::DecodeError;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::read::ZlibDecoder;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
+use std::io::Read;
+
+/// First bytes of the compressed encoding.
+const COMPRESSED_COOKIE: u32 = 0x1c84_9314;
+/// First bytes of what is compressed.
+const COOKIE: u32 = 0x1c84_9313;
+/// Cookie, payload's length, normalizing offset, digits, lowest, highest, ratio.
+const HEADER_BYTES: usize = 40;
+/// More than the counts of our bounds can take, decompressed: 33 k numbers of at most 9 bytes.
+const MOST_BYTES: u64 = 1 << 20;
+/// More values than any run records; keeps sums over many intervals far from overflow.
+const MOST_VALUES: u64 = 1 << 48;
+
+/// Turns distributions into text; keeps its buffers from one to the next.
+pub(crate) struct Encoder {
+    /// Has the bounds of the file; what is encoded is copied into it.
+    full_range: Histogram<u64>,
+    serializer: V2DeflateSerializer,
+    bytes: Vec<u8>,
+}
+
+impl Encoder {
+    pub(crate) fn new() -> Encoder {
+        Encoder {
+            full_range: Histogram::new_with_bounds(1, LONGEST_NS, DIGITS)
+                .expect("1 ns to an hour with three digits are valid bounds"),
+            serializer: V2DeflateSerializer::new(),
+            bytes: Vec::new(),
+        }
+    }
+
+    /// The distribution as text, or `None` if it is empty.
+    pub(crate) fn encode(&mut self, distribution: &Distribution) -> Option<String> {
+        self.full_range
+            .set_to(distribution.recorded()?)
+            .expect("a distribution holds nothing longer than an hour");
+        self.bytes.clear();
+        self.serializer
+            .serialize(&self.full_range, &mut self.bytes)
+            .expect("counts stay below 2^63 and memory takes all bytes");
+        Some(STANDARD.encode(&self.bytes))
+    }
+}
+
+/// The distribution that this text stands for.
+pub(crate) fn decode(text: &str) -> Result<Distribution, DecodeError> {
+    let inflated = inflate(&STANDARD.decode(text)?)?;
+    check(&inflated)?;
+    let histogram: Histogram<u64> = Deserializer::new()
+        .deserialize(&mut inflated.as_slice())
+        .map_err(|_| DecodeError::Encoding)?;
+    if histogram.len() > MOST_VALUES {
+        return Err(DecodeError::Count);
+    }
+    Ok(Distribution::from_histogram(&histogram))
+}
+
+fn inflate(encoded: &[u8]) -> Result<Vec<u8>, DecodeError> {
+    let (cookie, rest) = split_u32(encoded).ok_or(DecodeError::Encoding)?;
+    let (length, deflated) = split_u32(rest).ok_or(DecodeError::Encoding)?;
+    if cookie != COMPRESSED_COOKIE || length as usize != deflated.len() {
+        return Err(DecodeError::Encoding);
+    }
+    let mut inflated = Vec::new();
+    ZlibDecoder::new(deflated)
+        .take(MOST_BYTES)
+        .read_to_end(&mut inflated)
+        .map_err(DecodeError::Compression)?;
+    Ok(inflated)
+}
+
+/// Looks at what the library's decoder believes unseen: it reserves whatever memory header and
+/// length ask for, and does not guard its sums.
+fn check(inflated: &[u8]) -> Result<(), DecodeError> {
+    let (header, payload) = inflated
+        .split_at_checked(HEADER_BYTES)
+        .ok_or(DecodeError::Encoding)?;
+    let word = |at: usize| split_u32(&header[at..]).map_or(0, |(word, _)| word);
+    if word(0) != COOKIE || word(4) as usize != payload.len() {
+        return Err(DecodeError::Encoding);
+    }
+    let long = |at: usize| u64::from(word(at)) << 32 | u64::from(word(at + 4));
+    if word(12) != u32::from(DIGITS) || long(16) != 1 || long(24) != LONGEST_NS {
+        return Err(DecodeError::Bounds);
+    }
+    // Seven continued bytes in a row make a number of 50 bits or more.
+    if payload
+        .windows(7)
+        .any(|bytes| bytes.iter().all(|byte| byte & 0x80 != 0))
+    {
+        return Err(DecodeError::Count);
+    }
+    Ok(())
+}
+
+/// The first four bytes, most significant first, and the rest.
+fn split_u32(bytes: &[u8]) -> Option<(u32, &[u8])> {
+    let (first, rest) = bytes.split_first_chunk()?;
+    Some((u32::from_be_bytes(*first), rest))
+}

@@ -1,0 +1,137 @@
+//! The lines of a saved run, between JSON and what they mean.
+//!
+//! Each line is one JSON object with a `kind`. A line is read once for its kind and then again for
+//! each thing that it carries; keys that nobody asks for are passed over, so that a later minor
+//! version may add some.
+
+use super::FORMAT_VERSION;
+use super::encoding::{self, Encoder};
+use super::header::Header;
+use crate::error::LineError;
+use crate::{Counts, Ended, ErrorKind, Failures, Snapshot, Summary, Unfinished};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A snapshot with its distributions as text; those that are empty are absent.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct StoredSnapshot {
+    start_ns: u64,
+    end_ns: u64,
+    counts: Counts,
+    statuses: BTreeMap<u16, u64>,
+    errors: BTreeMap<ErrorKind, Failures>,
+    times: BTreeMap<String, String>,
+}
+
+impl StoredSnapshot {
+    pub(crate) fn encode(snapshot: &Snapshot, encoder: &mut Encoder) -> StoredSnapshot {
+        let encoded = snapshot.times.each().into_iter();
+        StoredSnapshot {
+            start_ns: snapshot.start_ns,
+            end_ns: snapshot.end_ns,
+            counts: snapshot.counts,
+            statuses: snapshot.statuses.clone(),
+            errors: snapshot.errors.clone(),
+            times: encoded
+                .filter_map(|(name, times)| Some((name.to_owned(), encoder.encode(times)?)))
+                .collect(),
+        }
+    }
+
+    pub(crate) fn decode(&self) -> Result<Snapshot, LineError> {
+        let (start_ns, end_ns) = (self.start_ns, self.end_ns);
+        if end_ns < start_ns {
+            return Err(LineError::Backwards { start_ns, end_ns });
+        }
+        let mut snapshot = Snapshot {
+            start_ns,
+            end_ns,
+            counts: self.counts,
+            statuses: self.statuses.clone(),
+            errors: self.errors.clone(),
+            ..Snapshot::default()
+        };
+        for (name, distribution) in snapshot.times.each_mut() {
+            if let Some(text) = self.times.get(name) {
+                *distribution =
+                    encoding::decode(text).map_err(|source| LineError::Times { name, source })?;
+            }
+        }
+        Ok(snapshot)
+    }
+}
+
+/// How a run ended: what a summary says beside its snapshot.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Ending {
+    #[serde(flatten)]
+    pub(crate) ended: Ended,
+    pub(crate) unfinished: Unfinished,
+}
+
+/// What is looked at first in any line.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Kind {
+    pub(crate) kind: String,
+}
+
+/// What is looked at first in the first line.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Format {
+    pub(crate) loadline: u64,
+}
+
+pub(crate) fn header_line(header: &Header) -> Vec<u8> {
+    #[derive(Serialize)]
+    struct Line<'a> {
+        loadline: u64,
+        kind: &'static str,
+        unit: &'static str,
+        #[serde(flatten)]
+        header: &'a Header,
+    }
+    to_line(&Line {
+        loadline: FORMAT_VERSION,
+        kind: "header",
+        unit: "ns",
+        header,
+    })
+}
+
+pub(crate) fn interval_line(interval: &Snapshot, encoder: &mut Encoder) -> Vec<u8> {
+    #[derive(Serialize)]
+    struct Line {
+        kind: &'static str,
+        #[serde(flatten)]
+        interval: StoredSnapshot,
+    }
+    to_line(&Line {
+        kind: "interval",
+        interval: StoredSnapshot::encode(interval, encoder),
+    })
+}
+
+pub(crate) fn summary_line(summary: &Summary, encoder: &mut Encoder) -> Vec<u8> {
+    #[derive(Serialize)]
+    struct Line {
+        kind: &'static str,
+        #[serde(flatten)]
+        ending: Ending,
+        #[serde(flatten)]
+        total: StoredSnapshot,
+    }
+    to_line(&Line {
+        kind: "summary",
+        ending: Ending {
+            ended: summary.ended.clone(),
+            unfinished: summary.unfinished,
+        },
+        total: StoredSnapshot::encode(&summary.total, encoder),
+    })
+}
+
+fn to_line(line: &impl Serialize) -> Vec<u8> {
+    let mut bytes = serde_json::to_vec(line).expect("keys are text or numbers, and memory is all");
+    bytes.push(b'\n');
+    bytes
+}

@@ -1,0 +1,194 @@
+//! Putting the parts of one run together.
+//!
+//! Parts are files of processes that ran the same plan at the same time, each its own share of it.
+//! Their intervals are merged by index, not by time: the clocks of two machines differ by more than
+//! the intervals do.
+
+use super::encoding::Encoder;
+use super::header::Header;
+use super::line::StoredSnapshot;
+use super::reader::{RunFile, decoded};
+use crate::error::Error;
+use crate::{Ended, Snapshot, Unfinished};
+use serde_json::{Map, Value, json};
+use std::time::{Duration, SystemTime};
+
+/// The starts of parts lie closer together than this.
+const START_SPREAD: Duration = Duration::from_secs(10);
+
+impl RunFile {
+    /// Merges parts of one run, without loss.
+    ///
+    /// Version, environment and path are those of the first part, the start is the earliest. The
+    /// result is complete if all parts are, and ended as the first one did unless another was stopped
+    /// before its time.
+    pub fn merge(parts: Vec<RunFile>) -> Result<RunFile, Error> {
+        let Some((first, others)) = parts.split_first() else {
+            return Err(Error::NothingToMerge);
+        };
+        for (index, other) in others.iter().enumerate() {
+            first.refuse_other_plan(other)?;
+            for earlier in &parts[..=index] {
+                earlier.refuse_other_time(other)?;
+            }
+        }
+        Ok(merged(&parts))
+    }
+
+    fn refuse_other_plan(&self, other: &RunFile) -> Result<(), Error> {
+        match first_difference("", &planned(&self.header), &planned(&other.header)) {
+            None => Ok(()),
+            Some(difference) => Err(Error::DifferentPlans {
+                first: self.path.clone(),
+                other: other.path.clone(),
+                key: difference.key,
+                in_first: difference.in_first,
+                in_other: difference.in_other,
+            }),
+        }
+    }
+
+    /// The same plan is often run again, so parts are told from repeats by their time.
+    fn refuse_other_time(&self, other: &RunFile) -> Result<(), Error> {
+        let apart = distance(self.header.started_at, other.header.started_at);
+        let (first, other_path) = (self.path.clone(), other.path.clone());
+        if apart.is_zero() {
+            return Err(Error::SameRun {
+                first,
+                other: other_path,
+            });
+        }
+        if apart >= self.longest_wait().min(other.longest_wait()) {
+            return Err(Error::Apart {
+                first,
+                other: other_path,
+                apart_s: apart.as_secs_f64(),
+            });
+        }
+        Ok(())
+    }
+
+    /// The start of another part comes before this one is over.
+    fn longest_wait(&self) -> Duration {
+        match self.summary.total.end_ns {
+            0 => START_SPREAD,
+            end_ns => START_SPREAD.min(Duration::from_nanos(end_ns)),
+        }
+    }
+}
+
+fn merged(parts: &[RunFile]) -> RunFile {
+    let mut run = RunFile::started(&parts[0].path, merged_header(parts));
+    let mut encoder = Encoder::new();
+    let length = parts.iter().map(|part| part.intervals.len()).max();
+    for index in 0..length.unwrap_or(0) {
+        let interval = merged_interval(parts, index);
+        run.summary.observe(&interval);
+        run.intervals
+            .push(StoredSnapshot::encode(&interval, &mut encoder));
+    }
+    if parts.iter().all(|part| part.summary.complete) {
+        run.summary
+            .finish(merged_end(parts), merged_unfinished(parts));
+    }
+    run
+}
+
+fn merged_header(parts: &[RunFile]) -> Header {
+    let starts = parts.iter().map(|part| part.header.started_at);
+    let first = &parts[0].header;
+    Header {
+        started_at: starts.min().unwrap_or(first.started_at),
+        ..first.clone()
+    }
+}
+
+/// A part that is over by then keeps its last exchanges in flight, so that the sum still balances.
+fn merged_interval(parts: &[RunFile], index: usize) -> Snapshot {
+    let mut intervals = parts.iter().filter_map(|part| part.intervals.get(index));
+    let mut sum = intervals.next().map_or_else(Snapshot::default, decoded);
+    intervals.for_each(|interval| sum.merge(&decoded(interval)));
+    for part in parts.iter().filter(|part| part.intervals.len() <= index) {
+        let left = part.summary.total.counts.in_flight;
+        sum.counts.in_flight = sum.counts.in_flight.saturating_add(left);
+    }
+    sum
+}
+
+fn merged_end(parts: &[RunFile]) -> Ended {
+    let ends = || parts.iter().map(|part| &part.summary.ended);
+    ends()
+        .find(|ended| matches!(ended, Ended::Aborted(_)))
+        .or_else(|| ends().find(|ended| **ended == Ended::Interrupted))
+        .unwrap_or(&parts[0].summary.ended)
+        .clone()
+}
+
+fn merged_unfinished(parts: &[RunFile]) -> Unfinished {
+    parts
+        .iter()
+        .map(|part| part.summary.unfinished)
+        .fold(Unfinished::default(), |sum, part| Unfinished {
+            unsent: sum.unsent.saturating_add(part.unsent),
+            in_flight: sum.in_flight.saturating_add(part.in_flight),
+            oldest_ns: sum.oldest_ns.max(part.oldest_ns),
+        })
+}
+
+fn distance(one: SystemTime, other: SystemTime) -> Duration {
+    one.duration_since(other)
+        .unwrap_or_else(|error| error.duration())
+}
+
+/// What parts of one run have in common.
+fn planned(header: &Header) -> Value {
+    json!({ "plan": header.plan, "long_bodies": header.long_bodies })
+}
+
+struct Difference {
+    key: String,
+    in_first: String,
+    in_other: String,
+}
+
+fn first_difference(key: &str, first: &Value, other: &Value) -> Option<Difference> {
+    match (first, other) {
+        _ if first == other => None,
+        (Value::Object(first), Value::Object(other)) => difference_in_maps(key, first, other),
+        (Value::Array(first), Value::Array(other)) if first.len() == other.len() => first
+            .iter()
+            .zip(other)
+            .enumerate()
+            .find_map(|(index, (one, two))| first_difference(&format!("{key}[{index}]"), one, two)),
+        _ => Some(Difference {
+            key: key.to_owned(),
+            in_first: shortened(first),
+            in_other: shortened(other),
+        }),
+    }
+}
+
+fn difference_in_maps(
+    key: &str,
+    first: &Map<String, Value>,
+    other: &Map<String, Value>,
+) -> Option<Difference> {
+    first.keys().chain(other.keys()).find_map(|name| {
+        let inner = match key {
+            "" => name.clone(),
+            _ => format!("{key}.{name}"),
+        };
+        let value = |map: &Map<String, Value>| map.get(name).cloned().unwrap_or_default();
+        first_difference(&inner, &value(first), &value(other))
+    })
+}
+
+/// A value as JSON, cut where a sentence would burst.
+fn shortened(value: &Value) -> String {
+    const LONGEST: usize = 60;
+    let text = value.to_string();
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}

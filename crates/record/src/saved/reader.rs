@@ -1,0 +1,185 @@
+//! Reading a saved run, whole or cut.
+
+use super::FORMAT_VERSION;
+use super::header::Header;
+use super::line::{Ending, Format, Kind, StoredSnapshot};
+use crate::error::{Error, LineError};
+use crate::{Snapshot, Summary};
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+/// A saved run that was read.
+///
+/// Its intervals stay encoded, at some kilobytes each, and are decoded one at a time.
+#[derive(Clone, Debug)]
+pub struct RunFile {
+    pub(super) path: PathBuf,
+    pub(super) header: Header,
+    pub(super) intervals: Vec<StoredSnapshot>,
+    pub(super) summary: Summary,
+}
+
+impl RunFile {
+    /// Reads the run in this file.
+    ///
+    /// A last line without its end (a killed run's) is left out. Without a summary the intervals
+    /// make one, and it is not [`complete`](Summary::complete).
+    pub fn read(path: &Path) -> Result<RunFile, Error> {
+        let file = File::open(path).map_err(|source| read_error(path, source))?;
+        RunFile::parse(path, BufReader::new(file))
+    }
+
+    /// Reads a run from this input; the path is for messages.
+    pub fn parse(path: &Path, input: impl BufRead) -> Result<RunFile, Error> {
+        let mut lines = Lines::new(path, input);
+        let header = lines.header()?;
+        let mut run = RunFile::started(path, header);
+        while let Some(line) = lines.next()? {
+            match run.take(&line.bytes) {
+                Err(LineError::Json(_)) if !line.whole => break,
+                result => result.map_err(|reason| lines.error(reason))?,
+            }
+        }
+        Ok(run)
+    }
+
+    /// A run of which only the header is known.
+    pub(super) fn started(path: &Path, header: Header) -> RunFile {
+        RunFile {
+            path: path.to_owned(),
+            summary: Summary::new(header.clone()),
+            header,
+            intervals: Vec::new(),
+        }
+    }
+
+    /// What was run, where and when.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// All intervals together.
+    pub fn summary(&self) -> &Summary {
+        &self.summary
+    }
+
+    /// All intervals together, without the rest.
+    pub fn into_summary(self) -> Summary {
+        self.summary
+    }
+
+    /// The intervals, in order.
+    pub fn snapshots(&self) -> impl ExactSizeIterator<Item = Snapshot> + '_ {
+        self.intervals.iter().map(decoded)
+    }
+
+    fn take(&mut self, line: &[u8]) -> Result<(), LineError> {
+        if self.summary.complete {
+            return Err(LineError::AfterSummary);
+        }
+        let Kind { kind } = serde_json::from_slice(line)?;
+        match kind.as_str() {
+            "interval" => self.take_interval(serde_json::from_slice(line)?),
+            "summary" => self.take_summary(line),
+            _ => Err(LineError::UnknownKind(kind)),
+        }
+    }
+
+    fn take_interval(&mut self, interval: StoredSnapshot) -> Result<(), LineError> {
+        self.summary.observe(&interval.decode()?);
+        self.intervals.push(interval);
+        Ok(())
+    }
+
+    fn take_summary(&mut self, line: &[u8]) -> Result<(), LineError> {
+        let total: StoredSnapshot = serde_json::from_slice(line)?;
+        if total.decode()? != self.summary.total {
+            return Err(LineError::NotTheSum);
+        }
+        let Ending { ended, unfinished } = serde_json::from_slice(line)?;
+        self.summary.finish(ended, unfinished);
+        Ok(())
+    }
+}
+
+/// Decodes an interval that has been decoded before.
+pub(super) fn decoded(interval: &StoredSnapshot) -> Snapshot {
+    interval
+        .decode()
+        .expect("an interval is kept only once it was decoded or encoded")
+}
+
+struct Line {
+    bytes: Vec<u8>,
+    /// Whether it ends in a newline, and so was written whole.
+    whole: bool,
+}
+
+/// The lines of a file, counted.
+struct Lines<'a, R> {
+    path: &'a Path,
+    input: R,
+    /// The number of the last line given out, from 1.
+    number: usize,
+}
+
+impl<'a, R: BufRead> Lines<'a, R> {
+    fn new(path: &'a Path, input: R) -> Lines<'a, R> {
+        Lines {
+            path,
+            input,
+            number: 0,
+        }
+    }
+
+    fn next(&mut self) -> Result<Option<Line>, Error> {
+        let mut bytes = Vec::new();
+        self.input
+            .read_until(b'\n', &mut bytes)
+            .map_err(|source| read_error(self.path, source))?;
+        self.number += 1;
+        let whole = bytes.ends_with(b"\n");
+        Ok((!bytes.is_empty()).then_some(Line { bytes, whole }))
+    }
+
+    fn header(&mut self) -> Result<Header, Error> {
+        let path = self.path.to_owned();
+        let Some(line) = self.next()? else {
+            return Err(Error::Empty { path });
+        };
+        match serde_json::from_slice(&line.bytes) {
+            Ok(Format {
+                loadline: FORMAT_VERSION,
+            }) => {}
+            Ok(Format { loadline: found }) => return Err(Error::UnknownVersion { path, found }),
+            Err(_) if !line.whole && begins_as_header(&line.bytes) => {
+                return Err(Error::CutHeader { path });
+            }
+            Err(_) => return Err(Error::NotARun { path }),
+        }
+        serde_json::from_slice(&line.bytes).map_err(|error| self.error(error.into()))
+    }
+
+    fn error(&self, reason: LineError) -> Error {
+        Error::Line {
+            path: self.path.to_owned(),
+            line: self.number,
+            reason,
+        }
+    }
+}
+
+/// Whether a cut line may be the beginning of a header.
+fn begins_as_header(line: &[u8]) -> bool {
+    const BEGINNING: &[u8] = br#"{"loadline":"#;
+    let length = line.len().min(BEGINNING.len());
+    line[..length] == BEGINNING[..length]
+}
+
+fn read_error(path: &Path, source: std::io::Error) -> Error {
+    Error::Read {
+        path: path.to_owned(),
+        source,
+    }
+}

@@ -1,0 +1,69 @@
+//! Writing a saved run while the run goes on.
+
+use super::encoding::Encoder;
+use super::header::Header;
+use super::line::{header_line, interval_line, summary_line};
+use crate::{Error, Snapshot, Summary};
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Writes a run line by line.
+///
+/// Each line goes out whole, in one call and unbuffered, so that a killed run leaves a readable file.
+/// After an error nothing more should be written.
+pub struct RunWriter<W: Write> {
+    path: PathBuf,
+    output: W,
+    encoder: Encoder,
+}
+
+impl RunWriter<File> {
+    /// A run into this file, which is emptied if there is one, beginning with its header.
+    pub fn create(path: &Path, header: &Header) -> Result<RunWriter<File>, Error> {
+        let output = File::create(path).map_err(|source| Error::Write {
+            path: path.to_owned(),
+            source,
+        })?;
+        RunWriter::new(path, output, header)
+    }
+}
+
+impl<W: Write> RunWriter<W> {
+    /// A run into this output, beginning with its header; the path is for messages.
+    pub fn new(path: &Path, output: W, header: &Header) -> Result<RunWriter<W>, Error> {
+        let mut writer = RunWriter {
+            path: path.to_owned(),
+            output,
+            encoder: Encoder::new(),
+        };
+        writer.write(&header_line(header))?;
+        Ok(writer)
+    }
+
+    /// Adds one interval of the measured part.
+    pub fn interval(&mut self, interval: &Snapshot) -> Result<(), Error> {
+        let line = interval_line(interval, &mut self.encoder);
+        self.write(&line)
+    }
+
+    /// Adds the summary of all intervals written, the last line, and gives the output back. A
+    /// summary that is not complete is left out, so that the file stays that of a killed run.
+    pub fn finish(mut self, summary: &Summary) -> Result<W, Error> {
+        if summary.complete {
+            let line = summary_line(summary, &mut self.encoder);
+            self.write(&line)?;
+        }
+        Ok(self.output)
+    }
+
+    fn write(&mut self, line: &[u8]) -> Result<(), Error> {
+        self.output
+            .write_all(line)
+            .and_then(|()| self.output.flush())
+            .map_err(|source| Error::Write {
+                path: self.path.clone(),
+                source,
+            })
+    }
+}

@@ -1,0 +1,224 @@
+//! The whole run, as reports print it.
+//!
+//! A summary grows while the run goes on: [`Summary::observe`] takes each interval's snapshot,
+//! [`Summary::finish`] says how it ended. It keeps one set of histograms for the whole run and a
+//! small [`Row`] for each interval, so an hour of seconds costs about half a megabyte.
+
+use crate::{Counts, Distribution, Environment, Header, LongBody, Model, Snapshot};
+use loadline_plan::Plan;
+use serde::{Deserialize, Serialize};
+use std::time::SystemTime;
+
+/// The whole run, as reports print it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// The version of the program that ran it.
+    pub version: String,
+    /// What was run. Long bodies are left out of it: see `long_bodies`.
+    pub plan: Plan,
+    /// The request bodies that are too long to keep.
+    pub long_bodies: Vec<LongBody>,
+    /// The machine that it was run on.
+    pub environment: Environment,
+    /// What decided when an exchange started.
+    pub model: Model,
+    /// When the run started.
+    pub started_at: SystemTime,
+    /// What ended it.
+    pub ended: Ended,
+    /// The length of the measured window, from the end of warm-up to the end of the last interval,
+    /// in nanoseconds.
+    pub duration_ns: u64,
+    /// All intervals together.
+    pub total: Snapshot,
+    /// Whether the run was recorded to its end; a killed run's is not.
+    pub complete: bool,
+    /// One row per interval.
+    pub rows: Vec<Row>,
+    /// What had no answer when the run ended.
+    pub unfinished: Unfinished,
+}
+
+/// What ended a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "ended", content = "check", rename_all = "snake_case")]
+pub enum Ended {
+    /// Its time was over.
+    Duration,
+    /// The planned number of exchanges had ended.
+    Requests,
+    /// The last stage was over.
+    Stages,
+    /// The user stopped it.
+    Interrupted,
+    /// This check (as typed) broke, and the plan says to stop then.
+    Aborted(String),
+    /// Not known: the run goes on, or it was killed before it could say.
+    Unknown,
+}
+
+/// What had no answer when the run ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unfinished {
+    /// Arrivals that were planned and never sent (open loads).
+    pub unsent: u64,
+    /// Exchanges that were sent and not answered.
+    pub in_flight: u64,
+    /// How long the oldest of both had waited since its intended start, in nanoseconds.
+    pub oldest_ns: u64,
+}
+
+/// One interval in a few numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// When the interval began, in nanoseconds from the run's start.
+    pub start_ns: u64,
+    /// When the interval ended, in nanoseconds from the run's start.
+    pub end_ns: u64,
+    /// What was counted.
+    pub counts: Counts,
+    /// Response time.
+    pub response: Quantiles,
+    /// Service time.
+    pub service: Quantiles,
+    /// Failures of all kinds.
+    pub errors: u64,
+}
+
+/// A distribution in four numbers, each in nanoseconds, 0 when it is empty.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Quantiles {
+    /// The median.
+    pub p50_ns: u64,
+    /// The 90th percentile.
+    pub p90_ns: u64,
+    /// The 99th percentile.
+    pub p99_ns: u64,
+    /// The largest.
+    pub max_ns: u64,
+}
+
+impl Summary {
+    /// The summary of a run in which nothing was measured yet.
+    pub fn new(header: Header) -> Summary {
+        Summary {
+            version: header.version,
+            model: Model::of(&header.plan.load.shape),
+            plan: header.plan,
+            long_bodies: header.long_bodies,
+            environment: header.environment,
+            started_at: header.started_at,
+            ended: Ended::Unknown,
+            duration_ns: 0,
+            total: Snapshot::empty(0),
+            complete: false,
+            rows: Vec::new(),
+            unfinished: Unfinished::default(),
+        }
+    }
+
+    /// Adds the next interval of the measured part. Warm-up is left out by not being shown.
+    pub fn observe(&mut self, interval: &Snapshot) {
+        if self.rows.is_empty() {
+            self.total = Snapshot::empty(interval.start_ns);
+        }
+        self.total.append(interval);
+        self.duration_ns = self.total.length_ns();
+        self.rows.push(Row::of(interval));
+    }
+
+    /// The run has ended, and this is what had no answer then.
+    pub fn finish(&mut self, ended: Ended, unfinished: Unfinished) {
+        self.ended = ended;
+        self.unfinished = unfinished;
+        self.complete = true;
+    }
+}
+
+impl Row {
+    /// The row of this interval.
+    pub fn of(interval: &Snapshot) -> Row {
+        Row {
+            start_ns: interval.start_ns,
+            end_ns: interval.end_ns,
+            counts: interval.counts,
+            response: Quantiles::of(&interval.times.response),
+            service: Quantiles::of(&interval.times.service),
+            errors: interval.failures(),
+        }
+    }
+}
+
+impl Quantiles {
+    /// The four numbers of this distribution.
+    pub fn of(distribution: &Distribution) -> Quantiles {
+        Quantiles {
+            p50_ns: distribution.percentile_ns(50.0),
+            p90_ns: distribution.percentile_ns(90.0),
+            p99_ns: distribution.percentile_ns(99.0),
+            max_ns: distribution.max_ns(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{header, second};
+
+    #[test]
+    fn starts_with_what_is_known_before() {
+        let summary = Summary::new(header());
+        assert_eq!(summary.model, Model::Open);
+        assert_eq!(summary.ended, Ended::Unknown);
+        assert!(!summary.complete && summary.rows.is_empty());
+        assert_eq!(summary.plan, header().plan);
+    }
+
+    #[test]
+    fn the_window_is_that_of_the_intervals_shown() {
+        let mut summary = Summary::new(header());
+        summary.observe(&second(3));
+        summary.observe(&second(4));
+        assert_eq!(summary.total.start_ns, 3_000_000_000);
+        assert_eq!(summary.duration_ns, 2_000_000_000);
+        assert_eq!(summary.total.counts.sent, 8);
+        assert_eq!(summary.total.times.response.len(), 6);
+    }
+
+    #[test]
+    fn a_row_has_the_figures_of_its_interval() {
+        let mut summary = Summary::new(header());
+        let interval = second(0);
+        summary.observe(&interval);
+        let row = summary.rows[0];
+        assert_eq!((row.start_ns, row.end_ns), (0, 1_000_000_000));
+        assert_eq!(row.counts, interval.counts);
+        assert_eq!(row.errors, 1);
+        assert_eq!(
+            row.response.p50_ns,
+            interval.times.response.percentile_ns(50.0)
+        );
+        assert_eq!(row.service.max_ns, interval.times.service.max_ns());
+        assert!(row.service.p50_ns <= row.service.p90_ns && row.service.p99_ns > 0);
+    }
+
+    #[test]
+    fn a_row_is_small() {
+        assert!(size_of::<Row>() <= 160, "{}", size_of::<Row>());
+    }
+
+    #[test]
+    fn finishing_completes_it() {
+        let unfinished = Unfinished {
+            unsent: 3,
+            in_flight: 2,
+            oldest_ns: 70,
+        };
+        let mut summary = Summary::new(header());
+        summary.finish(Ended::Requests, unfinished);
+        assert!(summary.complete);
+        assert_eq!(summary.ended, Ended::Requests);
+        assert_eq!(summary.unfinished, unfinished);
+    }
+}
