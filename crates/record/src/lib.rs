@@ -3,12 +3,13 @@
 //! A worker owns a [`Recorder`], tells it of every [`Exchange`] and hands over a [`Snapshot`] per
 //! interval. Snapshots of several workers merge into one; those of successive intervals make the
 //! [`Summary`] that reports print, and the lines that a [`RunWriter`] saves for a [`RunFile`] to read
-//! back.
+//! back. A [`LogWriter`] keeps single exchanges for who wants them.
 
 mod distribution;
 mod environment;
 mod error;
 mod exchange;
+mod log;
 mod recorder;
 mod saved;
 mod snapshot;
@@ -21,6 +22,7 @@ pub use distribution::{DIGITS, Distribution, LONGEST_NS};
 pub use environment::Environment;
 pub use error::{DecodeError, Error, LineError};
 pub use exchange::{ErrorKind, Exchange, Outcome};
+pub use log::{COLUMNS, LogWriter};
 pub use recorder::{Dial, Model, Recorder};
 pub use saved::{FORMAT_VERSION, Header, LONGEST_KEPT_BODY, LongBody, RunFile, RunWriter};
 pub use snapshot::{Counts, Failures, Snapshot, Times};
