@@ -1,1 +1,14 @@
-//! Connections that carry the wire: dialling, names, TLS, Unix sockets.
+//! Connections that carry the wire: names, dialling, TLS, Unix sockets.
+//!
+//! An [`Endpoint`] is where requests of one URL origin go. It is resolved once, before the run. A
+//! worker's [`Dialler`] opens [`Connection`]s to it, taking its addresses in turn.
+
+mod connection;
+mod dial;
+mod endpoint;
+mod tls;
+
+pub use connection::{Connection, Scratch, is_tls_error};
+pub use dial::{Dial, DialError, DialPhase, Dialler};
+pub use endpoint::{Endpoint, ResolveError};
+pub use tls::{TlsSetup, TlsSetupError};

@@ -1,0 +1,147 @@
+//! Where the requests of one URL origin go.
+
+use loadline_plan::{ConnectTo, Connection, IpVersion};
+use loadline_reactor::Address;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::time::{Duration, Instant};
+use url::{Host, Url};
+
+/// Where the requests of one URL origin (scheme, host and port) go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// Whether TLS is spoken.
+    pub tls: bool,
+    /// The URL's host, without brackets: the name that TLS asks for.
+    pub host: String,
+    /// The URL's port, or its scheme's.
+    pub port: u16,
+    /// Where to connect, taken in turn; never empty.
+    pub addresses: Vec<Address>,
+    /// How long the name took to resolve; `None` if there was none to resolve.
+    pub resolve_time: Option<Duration>,
+}
+
+/// A name has no usable address.
+#[derive(Debug, thiserror::Error)]
+pub enum ResolveError {
+    /// The resolver found nothing.
+    #[error(
+        "no address is known for the host `{host}` ({reason}): correct the name or the resolver's configuration"
+    )]
+    Unknown {
+        /// The name asked for.
+        host: String,
+        /// What the resolver said.
+        reason: String,
+    },
+    /// The name has addresses, none of the version wanted.
+    #[error(
+        "the host `{host}` has no {version} address: leave the IP version open or use another host"
+    )]
+    NoneOfVersion {
+        /// The name asked for.
+        host: String,
+        /// `IPv4` or `IPv6`.
+        version: &'static str,
+    },
+}
+
+impl Endpoint {
+    /// Whether a URL belongs to this endpoint.
+    pub fn serves(&self, url: &Url) -> bool {
+        let port = url.port_or_known_default();
+        self.tls == is_tls(url) && Some(self.port) == port && self.host == host_of(url)
+    }
+
+    /// Resolves a URL's host. Blocks on the system's resolver.
+    pub fn resolve(url: &Url, connection: &Connection) -> Result<Endpoint, ResolveError> {
+        let (host, port) = (host_of(url), url.port_or_known_default().unwrap_or(80));
+        let mut endpoint = Endpoint {
+            tls: is_tls(url),
+            host: host.clone(),
+            port,
+            addresses: Vec::new(),
+            resolve_time: None,
+        };
+        if let Some(path) = &connection.unix_socket {
+            endpoint.addresses.push(Address::Unix(path.clone()));
+            return Ok(endpoint);
+        }
+        let (to_host, to_port) = redirect(&host, port, &connection.connect_to);
+        let start = Instant::now();
+        endpoint.addresses = look_up(&to_host, to_port, connection.ip_version)?;
+        if to_host.parse::<IpAddr>().is_err() {
+            endpoint.resolve_time = Some(start.elapsed());
+        }
+        Ok(endpoint)
+    }
+}
+
+fn is_tls(url: &Url) -> bool {
+    url.scheme() == "https"
+}
+
+fn host_of(url: &Url) -> String {
+    match url.host() {
+        Some(Host::Ipv6(address)) => address.to_string(),
+        Some(host) => host.to_string(),
+        None => String::new(),
+    }
+}
+
+/// Where connections meant for `host:port` go: the first rule that matches decides.
+fn redirect(host: &str, port: u16, rules: &[ConnectTo]) -> (String, u16) {
+    let matches = |rule: &&ConnectTo| {
+        (rule.host.is_empty() || rule.host.eq_ignore_ascii_case(host))
+            && rule.port.is_none_or(|wanted| wanted == port)
+    };
+    let Some(rule) = rules.iter().find(matches) else {
+        return (host.to_owned(), port);
+    };
+    let to_host = if rule.to_host.is_empty() {
+        host
+    } else {
+        &rule.to_host
+    };
+    (to_host.to_owned(), rule.to_port.unwrap_or(port))
+}
+
+fn look_up(host: &str, port: u16, version: IpVersion) -> Result<Vec<Address>, ResolveError> {
+    let unknown = |reason: String| ResolveError::Unknown {
+        host: host.to_owned(),
+        reason,
+    };
+    let all: Vec<SocketAddr> = (host, port)
+        .to_socket_addrs()
+        .map_err(|error| unknown(error.to_string()))?
+        .collect();
+    if all.is_empty() {
+        return Err(unknown("the name has no address".to_owned()));
+    }
+    let mut addresses = Vec::new();
+    for address in all.into_iter().filter(|address| is_of(*address, version)) {
+        if !addresses.contains(&Address::Ip(address)) {
+            addresses.push(Address::Ip(address));
+        }
+    }
+    if addresses.is_empty() {
+        let version = if version == IpVersion::V4 {
+            "IPv4"
+        } else {
+            "IPv6"
+        };
+        return Err(ResolveError::NoneOfVersion {
+            host: host.to_owned(),
+            version,
+        });
+    }
+    Ok(addresses)
+}
+
+fn is_of(address: SocketAddr, version: IpVersion) -> bool {
+    match version {
+        IpVersion::Any => true,
+        IpVersion::V4 => address.is_ipv4(),
+        IpVersion::V6 => address.is_ipv6(),
+    }
+}
