@@ -54,6 +54,10 @@ pub trait Socket: 'static {
     /// Sends a first part of `bytes` and says how many went.
     fn poll_send(&self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>>;
 
+    /// Ready when the peer has closed its side or broken the connection, or at the deadline; what
+    /// has been received stays where it is.
+    fn poll_closed(&self, cx: &mut Context<'_>) -> Poll<()>;
+
     /// Whether the loop has seen that the peer closed or broke the connection; never a system call.
     fn peer_closed(&self) -> bool;
 }

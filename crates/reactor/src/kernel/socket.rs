@@ -177,6 +177,13 @@ impl Socket for KernelSocket {
         }
     }
 
+    fn poll_closed(&self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.readiness.closed.get() {
+            return Poll::Ready(());
+        }
+        self.wait::<()>(cx).map(|_| ())
+    }
+
     #[inline]
     fn peer_closed(&self) -> bool {
         self.readiness.closed.get()

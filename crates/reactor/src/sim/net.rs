@@ -292,6 +292,13 @@ impl Socket for SimSocket {
         Poll::Ready(Ok(sent))
     }
 
+    fn poll_closed(&self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.peer_closed() {
+            return Poll::Ready(());
+        }
+        self.wait::<()>(cx).map(|_| ())
+    }
+
     fn peer_closed(&self) -> bool {
         let now_ns = self.now_ns();
         [&self.inbox.end_ns, &self.inbox.reset_ns]
