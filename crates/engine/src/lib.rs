@@ -1,1 +1,30 @@
 //! Workers, users, pacing, timeouts, shutdown: runs a plan and hands over snapshots.
+//!
+//! [`Run::start`] resolves the targets, starts a thread per worker and hands out [`Event`]s: a
+//! merged snapshot per interval, the log if one is wanted, the end. A *worker* is one event loop
+//! whose *users* all run the same loop: take the next start from the schedule, run one iteration
+//! of the *behaviour*, record. What a user sends is up to its [`Behaviour`]; requests from a plan
+//! are one ([`Replay`]), scripts are others.
+
+mod behaviour;
+mod control;
+mod error;
+mod event;
+mod exchange;
+mod pacer;
+mod prepare;
+mod replay;
+mod run;
+mod user;
+mod worker;
+
+pub use behaviour::{Batch, Behaviour, Observer, Part, Scenario};
+pub use control::Handle;
+pub use error::StartError;
+pub use event::{EndReason, Event, Unfinished};
+pub use replay::Replay;
+pub use run::Run;
+pub use user::User;
+
+#[cfg(test)]
+mod simulated;

@@ -1,0 +1,62 @@
+//! What a user does in one iteration.
+
+use crate::User;
+use loadline_reactor::Host;
+use loadline_record::Exchange;
+use loadline_wire::{Expect, Sink};
+use std::future::Future;
+
+/// What a user does in one iteration.
+///
+/// Iterations run as tasks of the worker's loop and wait through [`User::send`] and
+/// [`User::pause`]. A behaviour may call back into a script between two waits, wait on a stack of
+/// its own, or be driven by another loop: all that the engine asks is a future.
+pub trait Behaviour<H: Host>: 'static {
+    /// How many exchanges of an iteration have a start of their own in the schedule: the depth of
+    /// a pipeline. Exchanges beyond that start when they are sent.
+    fn depth(&self) -> u32 {
+        1
+    }
+
+    /// Runs one iteration.
+    fn iterate(&mut self, user: &mut User<H>) -> impl Future<Output = ()>;
+}
+
+/// Makes the behaviours of one worker's users, on the worker's own thread.
+pub trait Scenario<H: Host>: 'static {
+    /// The behaviour it makes.
+    type Behaviour: Behaviour<H>;
+
+    /// The behaviour of the next user.
+    fn user(&mut self) -> Self::Behaviour;
+}
+
+/// Requests that are sent together on one connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch<'a> {
+    /// The endpoint's place in the run's list.
+    pub endpoint: usize,
+    /// All requests, one after the other.
+    pub bytes: &'a [u8],
+    /// Where each ends; never empty.
+    pub parts: &'a [Part],
+}
+
+/// One request among the bytes of a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The offset behind its last byte.
+    pub end: usize,
+    /// What kind of answer it gets.
+    pub expect: Expect,
+}
+
+/// Sees the answers of a behaviour's requests. `()` sees nothing and costs nothing.
+pub trait Observer: Sink {
+    /// An exchange has ended; what the sink was told before belongs to it.
+    fn ended(&mut self, exchange: &Exchange) {
+        let _ = exchange;
+    }
+}
+
+impl Observer for () {}

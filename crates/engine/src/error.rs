@@ -1,0 +1,57 @@
+//! Why a run could not start.
+
+use loadline_reactor::OpenFilesError;
+use loadline_transport::{DialError, ResolveError, TlsSetupError};
+use loadline_wire::InvalidRequest;
+use std::io;
+
+/// A run could not start: nothing was sent.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// A name has no usable address.
+    #[error(transparent)]
+    Resolve(#[from] ResolveError),
+    /// The TLS settings cannot be used.
+    #[error(transparent)]
+    Tls(#[from] TlsSetupError),
+    /// Too many open files would be needed.
+    #[error(transparent)]
+    OpenFiles(#[from] OpenFilesError),
+    /// A request cannot be written.
+    #[error("the request for {url} cannot be sent: {problem}")]
+    Request {
+        /// The request's URL.
+        url: String,
+        /// What is wrong with it.
+        problem: InvalidRequest,
+    },
+    /// Not one connection came up.
+    #[error("{error}: {}", remedy(error))]
+    Unreachable {
+        /// The first failure.
+        error: DialError,
+    },
+    /// The event loop or a thread could not be set up.
+    #[error("the system refused what a worker needs: {0}")]
+    System(#[from] io::Error),
+}
+
+fn remedy(error: &DialError) -> &'static str {
+    use loadline_transport::DialPhase;
+    match (error.phase, error.error.kind()) {
+        (DialPhase::Tls, io::ErrorKind::TimedOut | io::ErrorKind::UnexpectedEof) => {
+            "check that the port speaks TLS, or use http://"
+        }
+        (DialPhase::Tls, _) => {
+            "check the certificate, give its authority with --cacert, or accept any with --insecure"
+        }
+        (_, io::ErrorKind::ConnectionRefused) => "start the server or correct the address",
+        (_, io::ErrorKind::TimedOut) => {
+            "check the address and firewalls, or allow more with --connect-timeout"
+        }
+        (_, io::ErrorKind::NotFound) => "correct the path of the socket or start the server",
+        (_, io::ErrorKind::PermissionDenied) => "allow this user to use the socket or address",
+        (_, io::ErrorKind::AddrNotAvailable) => "see --local-address",
+        _ => "check that the server can be reached from here",
+    }
+}

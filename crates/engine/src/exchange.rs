@@ -1,0 +1,492 @@
+//! Exchanges: a batch of requests goes out on one connection, its answers come back.
+//!
+//! A connection that served before and that the server closed meanwhile is replaced silently (RFC
+//! 9112, section 9.3.1: such a close may cross the request): what it left without a byte of an
+//! answer is sent once more, its clock running on. Every other failure is the exchange's outcome.
+
+use crate::behaviour::{Batch, Observer};
+use crate::user::{Live, Start, User};
+use crate::worker::Worker;
+use loadline_reactor::{Host, Received};
+use loadline_record::{ErrorKind, Exchange, Outcome};
+use loadline_transport::{DialError, DialPhase, is_tls_error};
+use loadline_wire::{Malformed, ResponseParser};
+use std::future::poll_fn;
+use std::io;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+
+/// From here on bytes that nobody wants are dropped in the kernel; fewer are read with the next.
+const WORTH_DISCARDING: u64 = 16 * 1024;
+/// The most that is dropped at once.
+const DISCARD_AT_ONCE: u64 = 1 << 30;
+/// How long we wait for a server to close the connection it promised to close. If we closed first,
+/// each connection would hold one of our ports for a minute.
+const CLOSE_WAIT_NS: u64 = 5_000_000;
+
+/// Sends a batch and waits for all its answers; returns how the last exchange ended.
+pub(crate) async fn send<H: Host, O: Observer>(
+    user: &mut User<H>,
+    batch: Batch<'_>,
+    observer: &mut O,
+) -> Outcome {
+    let mut flight = Flight::begin(user, &batch);
+    loop {
+        let broken = match attempt(user, &batch, &mut flight, observer).await {
+            Ok(()) => break,
+            Err(broken) => broken,
+        };
+        match broken {
+            Broken::ClosedByServer => user.slot(batch.endpoint).closed_by_server = true,
+            Broken::Failed(failure) => {
+                flight.fail_rest(user, &batch, observer, failure);
+                break;
+            }
+        }
+    }
+    user.activity.exchanging_since_ns.set(None);
+    flight.last
+}
+
+/// Why a batch did not get all its answers in one attempt.
+enum Broken {
+    /// What is left may be sent once more.
+    ClosedByServer,
+    /// What is left has failed.
+    Failed(Failure),
+}
+
+struct Failure {
+    kind: ErrorKind,
+    text: String,
+}
+
+impl Failure {
+    fn new(kind: ErrorKind, text: impl ToString) -> Self {
+        Failure {
+            kind,
+            text: text.to_string(),
+        }
+    }
+
+    fn dial(error: &DialError) -> Self {
+        let kind = match error.phase {
+            DialPhase::Connect => ErrorKind::Connect,
+            DialPhase::Tls => ErrorKind::Tls,
+        };
+        Failure::new(kind, error)
+    }
+
+    /// A failure of a connection that was up.
+    fn io(otherwise: ErrorKind, error: &io::Error) -> Self {
+        if error.kind() == io::ErrorKind::TimedOut {
+            return Failure::new(ErrorKind::Timeout, "no whole answer in the time allowed");
+        }
+        Failure::new(
+            if is_tls_error(error) {
+                ErrorKind::Tls
+            } else {
+                otherwise
+            },
+            error,
+        )
+    }
+}
+
+/// Sends what is left of a batch and reads its answers, over the standing connection or a new one.
+async fn attempt<H: Host, O: Observer>(
+    user: &mut User<H>,
+    batch: &Batch<'_>,
+    flight: &mut Flight,
+    observer: &mut O,
+) -> Result<(), Broken> {
+    let mut live = match standing(user, batch.endpoint) {
+        Some(live) => live,
+        None => dial(user, batch.endpoint, flight).await?,
+    };
+    live.connection.set_deadline(flight.deadline_ns);
+    let rest = &batch.bytes[flight.offset(batch)..];
+    if let Err(error) = live.connection.send_all(rest).await {
+        return Err(broken_connection(&live, false, ErrorKind::Write, &error));
+    }
+    let worker = Rc::clone(&user.worker);
+    if flight.counted {
+        worker.recorder.borrow_mut().transmitted(rest.len() as u64);
+    }
+    user.parser.begin(flight.part(batch).expect);
+    let mut reading = Reading {
+        worker: &worker,
+        live: &mut live,
+        parser: &mut user.parser,
+        starts: &mut user.starts,
+        flight,
+        batch,
+        observer,
+    };
+    let reusable = poll_fn(|cx| reading.poll(cx)).await?;
+    put_back(user, batch.endpoint, live, reusable).await;
+    Ok(())
+}
+
+/// The user's connection, unless the server has closed it while it stood idle.
+fn standing<H: Host>(user: &mut User<H>, endpoint: usize) -> Option<Live<H>> {
+    let slot = user.slot(endpoint);
+    let live = slot.live.take()?;
+    if live.connection.peer_closed() {
+        slot.closed_by_server = true;
+        return None;
+    }
+    Some(live)
+}
+
+async fn dial<H: Host>(
+    user: &mut User<H>,
+    endpoint: usize,
+    flight: &mut Flight,
+) -> Result<Live<H>, Broken> {
+    let worker = Rc::clone(&user.worker);
+    let start_ns = worker.host.now_ns();
+    let dialled = worker.dialler.dial(endpoint, flight.deadline_ns).await;
+    flight.dial_ns += worker.host.now_ns() - start_ns;
+    let (connection, dial) = dialled.map_err(|error| Broken::Failed(Failure::dial(&error)))?;
+    let reconnected = std::mem::take(&mut user.slot(endpoint).closed_by_server);
+    if flight.counted {
+        worker.dialled(&dial);
+        if reconnected {
+            worker.recorder.borrow_mut().reconnected();
+        }
+    }
+    Ok(Live {
+        connection,
+        served: 0,
+    })
+}
+
+/// Keeps a connection for the next exchange, or lets the server close it.
+async fn put_back<H: Host>(user: &mut User<H>, endpoint: usize, live: Live<H>, reusable: bool) {
+    let keepalive = user.worker.keepalive;
+    if reusable && keepalive {
+        user.slot(endpoint).live = Some(live);
+        return;
+    }
+    user.slot(endpoint).closed_by_server = keepalive;
+    if !live.connection.peer_closed() {
+        live.connection
+            .set_deadline(user.worker.host.now_ns() + CLOSE_WAIT_NS);
+        live.connection.closed_by_peer().await;
+    }
+}
+
+/// What a failed operation means for what is left of a batch.
+fn broken_connection<H: Host>(
+    live: &Live<H>,
+    answering: bool,
+    otherwise: ErrorKind,
+    error: &io::Error,
+) -> Broken {
+    let closed = matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionReset
+            | io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::BrokenPipe
+            | io::ErrorKind::UnexpectedEof
+    );
+    if closed && live.served > 0 && !answering {
+        return Broken::ClosedByServer;
+    }
+    Broken::Failed(Failure::io(otherwise, error))
+}
+
+/// A batch on its way. Nanoseconds on the host's clock.
+struct Flight {
+    begun_ns: u64,
+    deadline_ns: u64,
+    dial_ns: u64,
+    /// Whether it belongs to the measured part of the run.
+    counted: bool,
+    /// The first request without a whole answer.
+    next: usize,
+    /// The start of that request.
+    start: Start,
+    /// When the first byte of its answer came.
+    first_byte_ns: Option<u64>,
+    /// Bytes of its answer so far.
+    bytes_in: u64,
+    /// How the exchange before it ended.
+    last: Outcome,
+}
+
+impl Flight {
+    fn begin<H: Host>(user: &mut User<H>, batch: &Batch<'_>) -> Self {
+        let worker = Rc::clone(&user.worker);
+        let begun_ns = match user.starts.last() {
+            // In a closed load the start is the moment at which it was taken.
+            Some(start) if !worker.pacer.is_open() => start.intended_ns,
+            _ => worker.host.now_ns(),
+        };
+        let start = user.next_start(begun_ns);
+        let counted = start.intended_ns >= worker.zero_ns.get();
+        if counted {
+            let mut recorder = worker.recorder.borrow_mut();
+            batch.parts.iter().for_each(|_| recorder.begin());
+        }
+        user.activity
+            .exchanging_since_ns
+            .set(counted.then_some(start.intended_ns));
+        Flight {
+            begun_ns,
+            deadline_ns: begun_ns.saturating_add(worker.timeout_ns),
+            dial_ns: 0,
+            counted,
+            next: 0,
+            start,
+            first_byte_ns: None,
+            bytes_in: 0,
+            last: Outcome::Failed(ErrorKind::Aborted),
+        }
+    }
+
+    fn part<'a>(&self, batch: &Batch<'a>) -> &'a crate::Part {
+        &batch.parts[self.next]
+    }
+
+    /// Where the next request begins among the batch's bytes.
+    fn offset(&self, batch: &Batch<'_>) -> usize {
+        self.next
+            .checked_sub(1)
+            .map_or(0, |last| batch.parts[last].end)
+    }
+
+    /// Ends the next exchange and goes on to the one behind it.
+    fn end<H: Host, O: Observer>(
+        &mut self,
+        worker: &Worker<H>,
+        batch: &Batch<'_>,
+        starts: &mut Vec<Start>,
+        observer: &mut O,
+        ending: Ending,
+    ) {
+        let bytes_out = self.part(batch).end - self.offset(batch);
+        let zero_ns = worker.zero_ns.get();
+        let since_zero = |at_ns: u64| at_ns.saturating_sub(zero_ns);
+        let exchange = Exchange {
+            intended_ns: since_zero(self.start.intended_ns),
+            ready_ns: since_zero(
+                self.start
+                    .ready_ns
+                    .clamp(self.start.intended_ns, self.begun_ns),
+            ),
+            start_ns: since_zero(self.begun_ns),
+            dial_ns: self.dial_ns,
+            first_byte_ns: since_zero(self.first_byte_ns.unwrap_or(ending.end_ns)),
+            end_ns: since_zero(ending.end_ns),
+            wakeup_ns: ending.wakeup_ns,
+            bytes_in: self.bytes_in,
+            bytes_out: bytes_out as u64,
+            outcome: ending.outcome,
+        };
+        if self.counted {
+            worker.record(&exchange);
+        }
+        observer.ended(&exchange);
+        self.last = ending.outcome;
+        self.next += 1;
+        self.first_byte_ns = None;
+        self.bytes_in = 0;
+        if self.next < batch.parts.len() {
+            let begun_ns = self.begun_ns;
+            self.start = starts.pop().unwrap_or(Start {
+                intended_ns: begun_ns,
+                ready_ns: begun_ns,
+            });
+        }
+    }
+
+    fn fail_rest<H: Host, O: Observer>(
+        &mut self,
+        user: &mut User<H>,
+        batch: &Batch<'_>,
+        observer: &mut O,
+        failure: Failure,
+    ) {
+        let worker = Rc::clone(&user.worker);
+        let outcome = Outcome::Failed(failure.kind);
+        let ending = Ending {
+            end_ns: worker.host.now_ns(),
+            wakeup_ns: 0,
+            outcome,
+        };
+        if self.counted {
+            let mut recorder = worker.recorder.borrow_mut();
+            recorder.failure_example(failure.kind, || failure.text);
+        }
+        while self.next < batch.parts.len() {
+            self.end(&worker, batch, &mut user.starts, observer, ending);
+        }
+    }
+}
+
+/// How and when an exchange ended.
+#[derive(Clone, Copy)]
+struct Ending {
+    end_ns: u64,
+    wakeup_ns: u64,
+    outcome: Outcome,
+}
+
+/// Reads the answers of a batch.
+struct Reading<'a, H: Host, O> {
+    worker: &'a Worker<H>,
+    live: &'a mut Live<H>,
+    parser: &'a mut ResponseParser,
+    starts: &'a mut Vec<Start>,
+    flight: &'a mut Flight,
+    batch: &'a Batch<'a>,
+    observer: &'a mut O,
+}
+
+/// When bytes came, by the kernel's clock if it told and by ours.
+#[derive(Clone, Copy)]
+struct Arrival {
+    at_ns: u64,
+    wakeup_ns: u64,
+}
+
+impl<H: Host, O: Observer> Reading<'_, H, O> {
+    /// Ready when all answers are whole; says whether the connection can serve another batch.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<bool, Broken>> {
+        loop {
+            let discardable = self.discardable();
+            let received = if discardable > 0 {
+                ready!(self.live.connection.poll_discard(cx, discardable as usize))
+            } else {
+                let mut scratch = self.worker.dialler.scratch.borrow_mut();
+                ready!(self.live.connection.poll_recv(cx, &mut scratch))
+            };
+            let received = match received {
+                Ok(received) => received,
+                Err(error) => {
+                    let answering = self.parser.started();
+                    let broken = broken_connection(self.live, answering, ErrorKind::Read, &error);
+                    return Poll::Ready(Err(broken));
+                }
+            };
+            if let Some(ended) = self.take(received, discardable > 0).transpose() {
+                return Poll::Ready(ended);
+            }
+        }
+    }
+
+    /// How many bytes are to be dropped in the kernel.
+    fn discardable(&self) -> u64 {
+        if O::WANTS_BODY || !self.live.connection.can_discard() {
+            return 0;
+        }
+        match self.parser.discardable() {
+            bytes if bytes >= WORTH_DISCARDING => bytes.min(DISCARD_AT_ONCE),
+            _ => 0,
+        }
+    }
+
+    /// Takes what one receive brought; `None` if more must come.
+    fn take(&mut self, received: Received, discarded: bool) -> Result<Option<bool>, Broken> {
+        let arrival = self.arrival(received);
+        if received.bytes == 0 {
+            return self.closed(arrival).map(Some);
+        }
+        if self.flight.counted {
+            self.worker
+                .recorder
+                .borrow_mut()
+                .received(received.bytes as u64);
+        }
+        if discarded {
+            self.flight.bytes_in += received.bytes as u64;
+            let done = self.parser.discarded(received.bytes as u64);
+            return if done {
+                self.answered(arrival)
+            } else {
+                Ok(None)
+            };
+        }
+        self.feed(received.bytes, arrival)
+    }
+
+    /// When the bytes came. The kernel's stamp is of another clock, so it is held between our
+    /// begin and our read.
+    fn arrival(&self, received: Received) -> Arrival {
+        let now_ns = self.worker.host.now_ns();
+        let at_ns = received
+            .at_ns
+            .unwrap_or(now_ns)
+            .clamp(self.flight.begun_ns, now_ns);
+        Arrival {
+            at_ns,
+            wakeup_ns: now_ns - at_ns,
+        }
+    }
+
+    fn feed(&mut self, bytes: usize, arrival: Arrival) -> Result<Option<bool>, Broken> {
+        let worker = self.worker;
+        let scratch = worker.dialler.scratch.borrow();
+        let mut input = scratch.received(bytes);
+        while !input.is_empty() {
+            let fed = self.parser.feed(input, self.observer).map_err(protocol)?;
+            input = &input[fed.used..];
+            self.flight.bytes_in += fed.used as u64;
+            if self.flight.first_byte_ns.is_none() && self.parser.started() {
+                self.flight.first_byte_ns = Some(arrival.at_ns);
+            }
+            if !fed.done {
+                continue;
+            }
+            if let Some(reusable) = self.answered(arrival)? {
+                // Bytes behind the last answer belong to nothing: what is behind them is in doubt.
+                return Ok(Some(reusable && input.is_empty()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// An answer is whole. `Some` if it was the last: whether the connection can be used again.
+    fn answered(&mut self, arrival: Arrival) -> Result<Option<bool>, Broken> {
+        let Arrival {
+            at_ns: end_ns,
+            wakeup_ns,
+        } = arrival;
+        let reusable = self.parser.reusable();
+        let outcome = Outcome::Answered {
+            status: self.parser.status(),
+        };
+        let ending = Ending {
+            end_ns,
+            wakeup_ns,
+            outcome,
+        };
+        self.live.served += 1;
+        self.flight
+            .end(self.worker, self.batch, self.starts, self.observer, ending);
+        let Some(part) = self.batch.parts.get(self.flight.next) else {
+            return Ok(Some(reusable));
+        };
+        if !reusable {
+            return Err(Broken::ClosedByServer);
+        }
+        self.parser.begin(part.expect);
+        Ok(None)
+    }
+
+    /// The server has closed its side: the end of an answer whose length it did not tell, or of a
+    /// connection that we thought would go on.
+    fn closed(&mut self, arrival: Arrival) -> Result<bool, Broken> {
+        match self.parser.close() {
+            Ok(()) => self.answered(arrival).map(|_| false),
+            Err(Malformed::NoAnswer) if self.live.served > 0 => Err(Broken::ClosedByServer),
+            Err(malformed) => Err(Broken::Failed(Failure::new(ErrorKind::Read, malformed))),
+        }
+    }
+}
+
+fn protocol(malformed: Malformed) -> Broken {
+    Broken::Failed(Failure::new(ErrorKind::Protocol, malformed))
+}

@@ -1,0 +1,260 @@
+//! When a worker's users start: the schedule, seen from one worker.
+
+use loadline_plan::{Arrivals as Spread, Load, Plan, Rate, Shape, Stage};
+use loadline_schedule as schedule;
+use schedule::{Arrival, Law, Schedule, Stripe, Users, Window};
+use std::cell::{Cell, RefCell};
+use std::iter::Peekable;
+use std::time::Duration;
+
+/// When a worker's users start. Times are nanoseconds from the begin of the load (the warm-up, if
+/// there is one).
+pub(crate) struct Pacer {
+    kind: Kind,
+    /// No start at or behind this instant.
+    pub(crate) end_ns: u64,
+    /// Where the measured part begins.
+    pub(crate) warmup_ns: u64,
+    /// Exchanges of the measured part that may still be begun.
+    budget: Cell<u64>,
+}
+
+enum Kind {
+    Closed(Users),
+    Open(RefCell<Peekable<Box<dyn Iterator<Item = Arrival>>>>),
+}
+
+/// What a user may do next.
+pub(crate) enum Next {
+    /// Begin now.
+    Now,
+    /// Begin at this instant.
+    At(u64),
+    /// Nothing is left to begin.
+    Nothing,
+}
+
+impl Pacer {
+    /// The share of one worker in a plan's load.
+    pub(crate) fn new(plan: &Plan, stripe: Stripe) -> Self {
+        let warmup_ns = nanoseconds(plan.warmup);
+        let kind = match open_schedule(plan) {
+            Some(open) => Kind::Open(RefCell::new(arrivals(&open, plan, stripe).peekable())),
+            None => Kind::Closed(users(&plan.load, warmup_ns)),
+        };
+        // An open load's limit is a matter of its arrivals' numbers, which workers need not share.
+        let budget = match (&kind, plan.request_limit) {
+            (Kind::Closed(_), Some(limit)) => share(limit, stripe),
+            _ => u64::MAX,
+        };
+        Pacer {
+            kind,
+            end_ns: end_ns(plan),
+            warmup_ns,
+            budget: Cell::new(budget),
+        }
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self.kind, Kind::Open(_))
+    }
+
+    /// When user number `user` of the run is active.
+    pub(crate) fn windows(&self, user: u32) -> Vec<Window> {
+        match &self.kind {
+            Kind::Closed(users) => users.windows(user),
+            Kind::Open(_) => vec![Window {
+                from_ns: 0,
+                to_ns: None,
+            }],
+        }
+    }
+
+    /// The next start that nobody has taken; taken by this call.
+    pub(crate) fn take(&self, now_ns: u64) -> Next {
+        match &self.kind {
+            Kind::Closed(_) => self.take_from_budget(now_ns),
+            Kind::Open(arrivals) => match arrivals.borrow_mut().next() {
+                Some(arrival) => Next::At(arrival.at_ns),
+                None => Next::Nothing,
+            },
+        }
+    }
+
+    fn take_from_budget(&self, now_ns: u64) -> Next {
+        if now_ns >= self.warmup_ns {
+            let Some(left) = self.budget.get().checked_sub(1) else {
+                return Next::Nothing;
+            };
+            self.budget.set(left);
+        }
+        Next::Now
+    }
+
+    /// The first arrival that nobody has taken.
+    pub(crate) fn first_untaken_ns(&self) -> Option<u64> {
+        match &self.kind {
+            Kind::Closed(_) => None,
+            Kind::Open(arrivals) => arrivals.borrow_mut().peek().map(|arrival| arrival.at_ns),
+        }
+    }
+}
+
+/// Counts the arrivals of a whole open load as they fall due.
+pub(crate) struct Planned(Peekable<Box<dyn Iterator<Item = Arrival>>>);
+
+impl Planned {
+    /// `None` for a closed load, which plans nothing.
+    pub(crate) fn new(plan: &Plan) -> Option<Self> {
+        let open = open_schedule(plan)?;
+        let whole = Stripe { index: 0, of: 1 };
+        let mut planned = Planned(arrivals(&open, plan, whole).peekable());
+        planned.due_before(nanoseconds(plan.warmup));
+        Some(planned)
+    }
+
+    /// How many more fell due before `t_ns` since the last call.
+    pub(crate) fn due_before(&mut self, t_ns: u64) -> u64 {
+        let mut due = 0;
+        while self.0.next_if(|arrival| arrival.at_ns < t_ns).is_some() {
+            due += 1;
+        }
+        due
+    }
+}
+
+/// The arrivals of a stripe: those of the warm-up, at the load's first level, and behind them
+/// those of the load, up to its end.
+fn arrivals(open: &Open, plan: &Plan, stripe: Stripe) -> Box<dyn Iterator<Item = Arrival>> {
+    let warmup_ns = nanoseconds(plan.warmup);
+    let end_ns = end_ns(plan);
+    let limit = plan.request_limit.unwrap_or(u64::MAX);
+    let main = open
+        .main
+        .arrivals(stripe)
+        .map(move |arrival| Arrival {
+            at_ns: arrival.at_ns.saturating_add(warmup_ns),
+            ..arrival
+        })
+        .take_while(move |arrival| arrival.at_ns < end_ns && arrival.index < limit);
+    if warmup_ns == 0 {
+        return Box::new(main);
+    }
+    let warmup = open
+        .warmup
+        .arrivals(stripe)
+        .take_while(move |arrival| arrival.at_ns < warmup_ns);
+    Box::new(warmup.chain(main))
+}
+
+struct Open {
+    warmup: Schedule,
+    main: Schedule,
+}
+
+fn open_schedule(plan: &Plan) -> Option<Open> {
+    let seed = plan.seed;
+    // The warm-up's randomness is not that of the run, which must not depend on there being one.
+    let warmup = |rate: Rate, spread| Schedule::constant(exact(rate), law(spread), !seed);
+    match &plan.load.shape {
+        Shape::Closed | Shape::ClosedStages { .. } => None,
+        Shape::Rate { rate, arrivals } => Some(Open {
+            warmup: warmup(*rate, *arrivals),
+            main: Schedule::constant(exact(*rate), law(*arrivals), seed),
+        }),
+        Shape::RateStages {
+            start,
+            stages,
+            arrivals,
+        } => Some(Open {
+            warmup: warmup(*start, *arrivals),
+            main: Schedule::ramps(
+                exact(*start),
+                &stages
+                    .iter()
+                    .map(|stage| exact_stage(stage, exact))
+                    .collect::<Vec<_>>(),
+                law(*arrivals),
+                seed,
+            ),
+        }),
+        Shape::Burst { size, every } => {
+            let burst = || Schedule::burst(*size, nanoseconds(*every));
+            Some(Open {
+                warmup: burst(),
+                main: burst(),
+            })
+        }
+    }
+}
+
+/// The users of a closed load; a warm-up holds its first level before anything moves.
+fn users(load: &Load, warmup_ns: u64) -> Users {
+    let Shape::ClosedStages { start, stages } = &load.shape else {
+        return Users::constant(load.connections);
+    };
+    let hold = schedule::Stage {
+        duration_ns: warmup_ns,
+        target: *start,
+    };
+    let stages = stages.iter().map(|stage| exact_stage(stage, |users| users));
+    let stages: Vec<_> = (warmup_ns > 0)
+        .then_some(hold)
+        .into_iter()
+        .chain(stages)
+        .collect();
+    Users::ramps(*start, &stages)
+}
+
+/// The most users that a load ever has at once.
+pub(crate) fn most_users(load: &Load) -> u32 {
+    match load.shape {
+        Shape::Closed | Shape::ClosedStages { .. } => users(load, 0).most(),
+        _ => load.connections,
+    }
+}
+
+/// When a load ends, from its begin: never, if only a number of requests ends it.
+fn end_ns(plan: &Plan) -> u64 {
+    let stages: Option<Duration> = match &plan.load.shape {
+        Shape::ClosedStages { stages, .. } => Some(stages.iter().map(|s| s.duration).sum()),
+        Shape::RateStages { stages, .. } => Some(stages.iter().map(|s| s.duration).sum()),
+        _ => None,
+    };
+    match stages.into_iter().chain(plan.duration).min() {
+        Some(end) => nanoseconds(plan.warmup).saturating_add(nanoseconds(end)),
+        None => u64::MAX,
+    }
+}
+
+fn exact(rate: Rate) -> schedule::Rate {
+    schedule::Rate {
+        count: rate.count,
+        per_ns: rate.per_ns,
+    }
+}
+
+fn exact_stage<T: Copy, U>(stage: &Stage<T>, exact: impl Fn(T) -> U) -> schedule::Stage<U> {
+    schedule::Stage {
+        duration_ns: nanoseconds(stage.duration),
+        target: exact(stage.target),
+    }
+}
+
+fn law(spread: Spread) -> Law {
+    match spread {
+        Spread::Constant => Law::Even,
+        Spread::Poisson => Law::Poisson,
+    }
+}
+
+/// What falls to one of several workers when `total` is dealt out one by one.
+pub(crate) fn share(total: u64, stripe: Stripe) -> u64 {
+    let (index, of) = (u64::from(stripe.index), u64::from(stripe.of));
+    total / of + u64::from(index < total % of)
+}
+
+/// A duration in nanoseconds; what is beyond five centuries counts as never.
+pub(crate) fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

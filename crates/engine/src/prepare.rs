@@ -1,0 +1,94 @@
+//! Everything that is done once, before a worker starts: names, certificates, requests, limits.
+
+use crate::StartError;
+use crate::pacer::most_users;
+use crate::replay::Written;
+use loadline_plan::Plan;
+use loadline_reactor::{Kernel, ensure_open_files};
+use loadline_transport::{Dialler, Endpoint, TlsSetup};
+use url::Url;
+
+/// Descriptors beside the connections: streams, event loops, files of the run.
+const OTHER_FILES: u64 = 64;
+/// A snapshot covers this long.
+const INTERVAL_NS: u64 = 1_000_000_000;
+
+/// A plan with all that its workers need to run it.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    pub(crate) plan: Plan,
+    pub(crate) endpoints: Vec<Endpoint>,
+    pub(crate) tls: Option<TlsSetup>,
+    pub(crate) requests: Vec<Written>,
+    pub(crate) log: bool,
+    pub(crate) interval_ns: u64,
+}
+
+impl Prepared {
+    /// Reads, resolves and writes what the plan names. Blocks; sends nothing but the probes of
+    /// addresses.
+    pub(crate) fn new(plan: Plan, log: bool) -> Result<Self, StartError> {
+        let connections = most_users(&plan.load).max(plan.load.max_connections);
+        ensure_open_files(u64::from(connections) + OTHER_FILES)?;
+        let mut endpoints: Vec<Endpoint> = Vec::new();
+        let mut requests = Vec::new();
+        for request in &plan.requests {
+            let endpoint = endpoint_of(&request.url, &mut endpoints, &plan)?;
+            let written = Written::new(request, endpoint, plan.connection.keepalive);
+            requests.push(written.map_err(|problem| StartError::Request {
+                url: request.url.to_string(),
+                problem,
+            })?);
+        }
+        let is_tls = endpoints.iter().any(|endpoint| endpoint.tls);
+        let tls = is_tls
+            .then(|| TlsSetup::read(&plan.connection.tls))
+            .transpose()?;
+        let mut prepared = Prepared {
+            plan,
+            endpoints,
+            tls,
+            requests,
+            log,
+            interval_ns: INTERVAL_NS,
+        };
+        prepared.probe()?;
+        Ok(prepared)
+    }
+
+    /// Tries the addresses that dialling ahead of the run will not have tried: the several ones of
+    /// a name, of which those that do not answer are left out, and the only one where each request
+    /// has a connection of its own. Fails if no endpoint answers at all.
+    fn probe(&mut self) -> Result<(), StartError> {
+        let settings = &self.plan.connection;
+        let kernel = Kernel::new()?;
+        let dialler = Dialler::new(kernel.clone(), Vec::new(), settings, self.tls.as_ref(), 0);
+        let mut first_error = None;
+        let mut hopeful = false;
+        for endpoint in &mut self.endpoints {
+            if settings.keepalive && endpoint.addresses.len() == 1 {
+                hopeful = true;
+                continue;
+            }
+            match kernel.block_on(dialler.probe(endpoint))? {
+                Ok(answering) => {
+                    *endpoint = answering;
+                    hopeful = true;
+                }
+                Err(error) => first_error = first_error.or(Some(error)),
+            }
+        }
+        match first_error {
+            Some(error) if !hopeful => Err(StartError::Unreachable { error }),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn endpoint_of(url: &Url, endpoints: &mut Vec<Endpoint>, plan: &Plan) -> Result<usize, StartError> {
+    if let Some(known) = endpoints.iter().position(|endpoint| endpoint.serves(url)) {
+        return Ok(known);
+    }
+    endpoints.push(Endpoint::resolve(url, &plan.connection)?);
+    Ok(endpoints.len() - 1)
+}

@@ -1,0 +1,208 @@
+//! The requests of a plan as a behaviour: each iteration sends the next one, or the next few of a
+//! pipeline.
+
+use crate::behaviour::{Batch, Behaviour, Part, Scenario};
+use crate::prepare::Prepared;
+use crate::user::User;
+use loadline_plan::{Body, Order, Request};
+use loadline_reactor::Host;
+use loadline_wire::{Expect, InvalidRequest, RequestHead, Version, write_request};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{RngCore, SeedableRng};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+use url::{Position, Url};
+
+/// One request as it goes out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Written {
+    endpoint: usize,
+    bytes: Vec<u8>,
+    part: Part,
+    weight: u64,
+}
+
+impl Written {
+    pub(crate) fn new(
+        request: &Request,
+        endpoint: usize,
+        keepalive: bool,
+    ) -> Result<Self, InvalidRequest> {
+        let headers: Vec<(&str, &str)> = request
+            .headers
+            .iter()
+            .map(|header| (header.name.as_str(), header.value.as_str()))
+            .collect();
+        let body = match &request.body {
+            Body::None => None,
+            Body::Bytes(bytes) => Some(bytes.as_slice()),
+        };
+        let head = RequestHead {
+            method: &request.method,
+            target: target_of(&request.url),
+            host: authority_of(&request.url),
+            headers: &headers,
+            body,
+            keepalive,
+            version: Version::Http11,
+        };
+        let mut bytes = Vec::new();
+        write_request(&head, &mut bytes)?;
+        let part = Part {
+            end: bytes.len(),
+            expect: Expect::for_method(&request.method),
+        };
+        Ok(Written {
+            endpoint,
+            bytes,
+            part,
+            weight: u64::from(request.weight.max(1)),
+        })
+    }
+}
+
+/// Path and query.
+fn target_of(url: &Url) -> &str {
+    &url[Position::BeforePath..Position::AfterQuery]
+}
+
+/// Host and port, the port only where it is not the scheme's.
+fn authority_of(url: &Url) -> &str {
+    &url[Position::BeforeHost..Position::AfterPort]
+}
+
+/// Deals the requests of a plan out to the users of one worker.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    prepared: Arc<Prepared>,
+    turn: Rc<Turn>,
+}
+
+#[derive(Debug)]
+struct Turn {
+    /// The place behind each request if each stood as often as its weight.
+    ends: Vec<u64>,
+    next: Cell<u64>,
+    /// Draws where the order is random.
+    random: Option<RefCell<ChaCha8Rng>>,
+}
+
+impl Replay {
+    /// The dealer of worker `index` of `of`. Workers begin at different places of the sequence,
+    /// and draw from different streams of the plan's seed.
+    pub(crate) fn new(prepared: Arc<Prepared>, index: u32, of: u32) -> Self {
+        let mut total = 0;
+        let ends: Vec<u64> = prepared
+            .requests
+            .iter()
+            .map(|request| {
+                total += request.weight;
+                total
+            })
+            .collect();
+        let random = (prepared.plan.order == Order::Random).then(|| {
+            let mut generator = ChaCha8Rng::seed_from_u64(prepared.plan.seed);
+            generator.set_stream(u64::from(index) + 1);
+            RefCell::new(generator)
+        });
+        let next = Cell::new(total * u64::from(index) / u64::from(of));
+        Replay {
+            prepared,
+            turn: Rc::new(Turn { ends, next, random }),
+        }
+    }
+}
+
+impl Turn {
+    /// The place of the next request in the plan's list.
+    fn take(&self) -> usize {
+        let [.., total] = self.ends[..] else { return 0 };
+        if self.ends.len() == 1 {
+            return 0;
+        }
+        let place = match &self.random {
+            // A 64-bit draw modulo a sum of weights: the bias is below 2^-32.
+            Some(generator) => generator.borrow_mut().next_u64() % total,
+            None => self.next.replace((self.next.get() + 1) % total),
+        };
+        self.ends.partition_point(|end| *end <= place)
+    }
+}
+
+impl<H: Host> Scenario<H> for Replay {
+    type Behaviour = Replayer;
+
+    fn user(&mut self) -> Replayer {
+        Replayer {
+            replay: self.clone(),
+            bytes: Vec::new(),
+            parts: Vec::new(),
+        }
+    }
+}
+
+/// The behaviour of one user of a [`Replay`].
+#[derive(Debug)]
+pub struct Replayer {
+    replay: Replay,
+    /// A pipeline's requests, written one after the other.
+    bytes: Vec<u8>,
+    parts: Vec<Part>,
+}
+
+impl<H: Host> Behaviour<H> for Replayer {
+    fn depth(&self) -> u32 {
+        self.replay.prepared.plan.connection.pipeline
+    }
+
+    async fn iterate(&mut self, user: &mut User<H>) {
+        let count = user.starts_left();
+        if count > 1 {
+            self.iterate_pipeline(user, count).await;
+            return;
+        }
+        let request = &self.replay.prepared.requests[self.replay.turn.take()];
+        let parts = std::slice::from_ref(&request.part);
+        let batch = Batch {
+            endpoint: request.endpoint,
+            bytes: &request.bytes,
+            parts,
+        };
+        user.send(batch, &mut ()).await;
+    }
+}
+
+impl Replayer {
+    async fn iterate_pipeline<H: Host>(&mut self, user: &mut User<H>, count: usize) {
+        let endpoint = self.fill(count);
+        let end = self.parts[count - 1].end;
+        let batch = Batch {
+            endpoint,
+            bytes: &self.bytes[..end],
+            parts: &self.parts[..count],
+        };
+        user.send(batch, &mut ()).await;
+    }
+
+    /// Writes the next `count` requests, which all go to one endpoint, and returns that. A single
+    /// request is written over and over only once.
+    fn fill(&mut self, count: usize) -> usize {
+        let requests = &self.replay.prepared.requests;
+        if requests.len() > 1 {
+            self.bytes.clear();
+            self.parts.clear();
+        }
+        let mut endpoint = requests[0].endpoint;
+        while self.parts.len() < count {
+            let request = &requests[self.replay.turn.take()];
+            endpoint = request.endpoint;
+            self.bytes.extend_from_slice(&request.bytes);
+            self.parts.push(Part {
+                end: self.bytes.len(),
+                ..request.part
+            });
+        }
+        endpoint
+    }
+}

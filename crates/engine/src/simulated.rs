@@ -1,0 +1,1 @@
+//! The engine on the simulated loop: every arrival and every count exact.

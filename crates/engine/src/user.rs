@@ -1,0 +1,187 @@
+//! One virtual user: its connections, its starts, its way through the schedule.
+
+use crate::behaviour::{Batch, Behaviour, Observer};
+use crate::pacer::Next;
+use crate::worker::Worker;
+use loadline_reactor::{Host, Timer};
+use loadline_record::Outcome;
+use loadline_schedule::Window;
+use loadline_transport::Connection;
+use loadline_wire::ResponseParser;
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// One virtual user: a behaviour with its own connections.
+pub struct User<H: Host> {
+    pub(crate) worker: Rc<Worker<H>>,
+    /// Its connection to each endpoint it has used, by the endpoint's place.
+    pub(crate) connections: Vec<Slot<H>>,
+    /// Starts of the iteration that no exchange has taken yet, the earliest last.
+    pub(crate) starts: Vec<Start>,
+    pub(crate) parser: ResponseParser,
+    pub(crate) timer: Timer,
+    pub(crate) activity: Rc<Activity>,
+}
+
+/// A start that the schedule has given. Nanoseconds on the host's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Start {
+    /// When it was to be.
+    pub(crate) intended_ns: u64,
+    /// When this user was free to take it.
+    pub(crate) ready_ns: u64,
+}
+
+/// A user's connection to one endpoint.
+pub(crate) struct Slot<H: Host> {
+    pub(crate) live: Option<Live<H>>,
+    /// The server closed the last one, so the next is a reconnect.
+    pub(crate) closed_by_server: bool,
+}
+
+pub(crate) struct Live<H: Host> {
+    pub(crate) connection: Connection<H::Socket>,
+    /// Answers that came over it.
+    pub(crate) served: u64,
+}
+
+impl<H: Host> Default for Slot<H> {
+    fn default() -> Self {
+        Slot {
+            live: None,
+            closed_by_server: false,
+        }
+    }
+}
+
+/// What a user is at, for its worker to look at.
+#[derive(Debug, Default)]
+pub(crate) struct Activity {
+    /// The intended start of the exchange it is waiting for.
+    pub(crate) exchanging_since_ns: Cell<Option<u64>>,
+    /// Whether it is in an iteration.
+    pub(crate) iterating: Cell<bool>,
+}
+
+impl<H: Host> User<H> {
+    pub(crate) fn new(worker: Rc<Worker<H>>, activity: Rc<Activity>) -> Self {
+        let timer = worker.host.timer();
+        User {
+            worker,
+            connections: Vec::new(),
+            starts: Vec::new(),
+            parser: ResponseParser::new(),
+            timer,
+            activity,
+        }
+    }
+
+    /// Sends a batch of requests on one connection and waits for all its answers; returns how the
+    /// last exchange ended. Dials where there is no connection, and records every exchange.
+    pub async fn send<O: Observer>(&mut self, batch: Batch<'_>, observer: &mut O) -> Outcome {
+        crate::exchange::send(self, batch, observer).await
+    }
+
+    /// How many starts of the schedule the iteration still has.
+    pub fn starts_left(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// Waits.
+    pub async fn pause(&mut self, duration_ns: u64) {
+        let until_ns = self.worker.host.now_ns().saturating_add(duration_ns);
+        self.timer.until(until_ns).await;
+    }
+
+    /// Runs iterations in each of its windows until nothing is left to begin.
+    pub(crate) async fn live(&mut self, behaviour: &mut impl Behaviour<H>, windows: Vec<Window>) {
+        for window in windows {
+            let begin_ns = self.worker.begin_ns.get();
+            self.timer
+                .until(begin_ns.saturating_add(window.from_ns))
+                .await;
+            let to_ns = window
+                .to_ns
+                .unwrap_or(u64::MAX)
+                .min(self.worker.pacer.end_ns);
+            let to_ns = begin_ns.saturating_add(to_ns);
+            while self.take_starts(behaviour.depth(), to_ns).await {
+                self.activity.iterating.set(true);
+                behaviour.iterate(self).await;
+                self.activity.iterating.set(false);
+            }
+        }
+    }
+
+    /// Takes `depth` starts and waits until the last is due; false if there is none before `to_ns`.
+    /// A pipeline's batch goes out when its last start is due: until then the earlier ones wait
+    /// for it, as for a connection.
+    async fn take_starts(&mut self, depth: u32, to_ns: u64) -> bool {
+        self.starts.clear();
+        if self.worker.stopping.get() {
+            return false;
+        }
+        let begin_ns = self.worker.begin_ns.get();
+        let now_ns = self.worker.host.now_ns();
+        if now_ns >= to_ns {
+            return false;
+        }
+        let mut due_ns = now_ns;
+        for _ in 0..depth {
+            match self.worker.pacer.take(now_ns - begin_ns) {
+                Next::Nothing => break,
+                Next::Now => self.starts.push(Start {
+                    intended_ns: now_ns,
+                    ready_ns: now_ns,
+                }),
+                Next::At(at_ns) => {
+                    let intended_ns = begin_ns.saturating_add(at_ns);
+                    due_ns = due_ns.max(intended_ns);
+                    self.starts.push(Start {
+                        intended_ns,
+                        ready_ns: now_ns,
+                    });
+                }
+            }
+        }
+        if due_ns > now_ns {
+            self.wait_for_start(due_ns).await;
+        }
+        self.worker.ensure_a_free_user();
+        self.starts.reverse();
+        !self.starts.is_empty()
+    }
+
+    async fn wait_for_start(&mut self, due_ns: u64) {
+        self.worker.idle.set(self.worker.idle.get() + 1);
+        self.timer.until(due_ns).await;
+        self.worker.idle.set(self.worker.idle.get() - 1);
+        for start in &mut self.starts {
+            start.ready_ns = due_ns;
+        }
+    }
+
+    /// The start of the next exchange: the schedule's, or `now_ns` if the iteration has used up
+    /// its own.
+    pub(crate) fn next_start(&mut self, now_ns: u64) -> Start {
+        self.starts.pop().unwrap_or(Start {
+            intended_ns: now_ns,
+            ready_ns: now_ns,
+        })
+    }
+
+    pub(crate) fn slot(&mut self, endpoint: usize) -> &mut Slot<H> {
+        if self.connections.len() <= endpoint {
+            self.connections.resize_with(endpoint + 1, Slot::default);
+        }
+        &mut self.connections[endpoint]
+    }
+}
+
+impl<H: Host> std::fmt::Debug for User<H> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("User")
+            .field("activity", &self.activity)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,484 @@
+//! A worker: one event loop, its users, and the supervisor that takes snapshots and ends the run.
+
+use crate::behaviour::Scenario;
+use crate::control::{Handle, Order};
+use crate::event::Unfinished;
+use crate::pacer::{Pacer, most_users, nanoseconds, share};
+use crate::prepare::Prepared;
+use crate::user::{Activity, Live, User};
+use loadline_plan::Plan;
+use loadline_reactor::{Host, Task, Timer};
+use loadline_record::{Exchange, Model, Recorder, Snapshot};
+use loadline_schedule::Stripe;
+use loadline_transport::{Dial, DialError, Dialler};
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+/// How often a worker looks whether it is to stop.
+const TICK_NS: u64 = 100_000_000;
+/// Connections that a worker dials at the same time before the run. More would only queue up at
+/// the server, whose queue of new connections is short.
+const DIAL_AT_ONCE: u32 = 64;
+/// If so many dials fail before one comes up, nothing answers there.
+const HOPELESS: u32 = 8;
+/// Exchanges that are logged in one message.
+const LOG_BATCH: usize = 4096;
+
+/// What a worker tells while the run lasts.
+pub(crate) enum Report {
+    Interval(Box<Snapshot>),
+    Log(Vec<Exchange>),
+    /// The last word of a worker.
+    Done(Done),
+}
+
+/// How a worker ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Done {
+    /// All its users had run to their end, as opposed to being cut off.
+    pub(crate) complete: bool,
+    pub(crate) stopped: bool,
+    pub(crate) unfinished: Unfinished,
+}
+
+/// What the users of one worker share.
+pub(crate) struct Worker<H: Host> {
+    pub(crate) host: H,
+    pub(crate) dialler: Dialler<H>,
+    pub(crate) recorder: RefCell<Recorder>,
+    pub(crate) pacer: Pacer,
+    pub(crate) keepalive: bool,
+    pub(crate) timeout_ns: u64,
+    /// When the load began, on the host's clock.
+    pub(crate) begin_ns: Cell<u64>,
+    /// When the measured part begins: the zero of everything recorded.
+    pub(crate) zero_ns: Cell<u64>,
+    /// Nothing new is begun any more.
+    pub(crate) stopping: Cell<bool>,
+    /// Users of an open load that wait for their start.
+    pub(crate) idle: Cell<u32>,
+    /// Users that live, and the most there may be.
+    users: Cell<u32>,
+    most_users: u32,
+    /// Users that the supervisor is asked to add.
+    wanted: Cell<u32>,
+    supervisor: RefCell<Option<Waker>>,
+    log: Option<RefCell<Vec<Exchange>>>,
+    send: Box<dyn Fn(Report)>,
+}
+
+impl<H: Host> Worker<H> {
+    /// Tells of an exchange of the measured part.
+    #[inline]
+    pub(crate) fn record(&self, exchange: &Exchange) {
+        self.recorder.borrow_mut().end(exchange);
+        if let Some(log) = &self.log {
+            let mut log = log.borrow_mut();
+            log.push(*exchange);
+            if log.len() == LOG_BATCH {
+                let batch = std::mem::replace(&mut *log, Vec::with_capacity(LOG_BATCH));
+                (self.send)(Report::Log(batch));
+            }
+        }
+    }
+
+    pub(crate) fn dialled(&self, dial: &Dial) {
+        let Dial { connect_ns, tls_ns } = *dial;
+        self.recorder
+            .borrow_mut()
+            .dialled(&loadline_record::Dial { connect_ns, tls_ns });
+    }
+
+    /// An arrival was taken: if nobody is left to take the next one, asks for one more user.
+    pub(crate) fn ensure_a_free_user(&self) {
+        let users = self.users.get() + self.wanted.get();
+        if self.idle.get() == 0 && self.wanted.get() == 0 && users < self.most_users {
+            self.wanted.set(1);
+            self.wake_supervisor();
+        }
+    }
+
+    fn user_ended(&self) {
+        self.users.set(self.users.get() - 1);
+        if self.users.get() == 0 {
+            self.wake_supervisor();
+        }
+    }
+
+    fn wake_supervisor(&self) {
+        if let Some(waker) = &*self.supervisor.borrow() {
+            waker.wake_by_ref();
+        }
+    }
+}
+
+/// A worker whose connections are up and whose load has not begun.
+pub(crate) struct Ready<H: Host, S> {
+    worker: Rc<Worker<H>>,
+    scenario: S,
+    stripe: Stripe,
+    users: u32,
+    connections: VecDeque<Ahead<H>>,
+    resolve_times: Vec<Duration>,
+    interval_ns: u64,
+    /// The first dial that failed.
+    pub(crate) first_error: Option<DialError>,
+}
+
+impl<H: Host, S> Ready<H, S> {
+    /// How many connections are up.
+    pub(crate) fn connected(&self) -> usize {
+        self.connections.len()
+    }
+}
+
+/// A connection dialled ahead of the run.
+struct Ahead<H: Host> {
+    endpoint: usize,
+    live: Live<H>,
+    dial: Dial,
+}
+
+/// Sets up a worker and dials its users' connections. One that fails is left to its user, who
+/// dials again when the run has begun.
+pub(crate) async fn prepare<H: Host, S: Scenario<H>>(
+    host: H,
+    prepared: &Prepared,
+    stripe: Stripe,
+    scenario: S,
+    send: Box<dyn Fn(Report)>,
+) -> Ready<H, S> {
+    let plan = &prepared.plan;
+    let users = share(u64::from(most_users(&plan.load)), stripe) as u32;
+    let most = share(u64::from(plan.load.max_connections), stripe) as u32;
+    let worker = Rc::new(new_worker(host, prepared, stripe, most.max(users), send));
+    let ahead = if plan.connection.keepalive { users } else { 0 };
+    let dialling = dial_ahead(&worker, prepared.endpoints.len(), ahead).await;
+    // The names were resolved once for all workers: the first one tells.
+    let told = if stripe.index == 0 {
+        prepared.endpoints.as_slice()
+    } else {
+        &[]
+    };
+    Ready {
+        worker,
+        scenario,
+        stripe,
+        users,
+        connections: dialling.up.take().into(),
+        resolve_times: told
+            .iter()
+            .filter_map(|endpoint| endpoint.resolve_time)
+            .collect(),
+        interval_ns: prepared.interval_ns,
+        first_error: dialling.first_error.take(),
+    }
+}
+
+fn new_worker<H: Host>(
+    host: H,
+    prepared: &Prepared,
+    stripe: Stripe,
+    most_users: u32,
+    send: Box<dyn Fn(Report)>,
+) -> Worker<H> {
+    let plan: &Plan = &prepared.plan;
+    let endpoints = prepared.endpoints.clone();
+    let first = stripe.index as usize;
+    let tls = prepared.tls.as_ref();
+    Worker {
+        dialler: Dialler::new(host.clone(), endpoints, &plan.connection, tls, first),
+        host,
+        recorder: RefCell::new(Recorder::new(Model::of(&plan.load.shape))),
+        pacer: Pacer::new(plan, stripe),
+        keepalive: plan.connection.keepalive,
+        timeout_ns: nanoseconds(plan.connection.timeout),
+        begin_ns: Cell::new(0),
+        zero_ns: Cell::new(0),
+        stopping: Cell::new(false),
+        idle: Cell::new(0),
+        users: Cell::new(0),
+        most_users,
+        wanted: Cell::new(0),
+        supervisor: RefCell::new(None),
+        log: prepared
+            .log
+            .then(|| RefCell::new(Vec::with_capacity(LOG_BATCH))),
+        send,
+    }
+}
+
+/// Dials a connection for each user, some at the same time, to the endpoints in turn.
+async fn dial_ahead<H: Host>(
+    worker: &Rc<Worker<H>>,
+    endpoints: usize,
+    users: u32,
+) -> Rc<Dialling<H>> {
+    let dialling = Rc::new(Dialling {
+        endpoints,
+        users: users as usize,
+        begun: Cell::new(0),
+        failed: Cell::new(0),
+        up: RefCell::default(),
+        first_error: RefCell::new(None),
+    });
+    let diallers: Vec<Task> = (0..users.min(DIAL_AT_ONCE))
+        .map(|_| {
+            worker
+                .host
+                .spawn(dial_some(Rc::clone(worker), Rc::clone(&dialling)))
+        })
+        .collect();
+    for dialler in diallers {
+        dialler.await;
+    }
+    dialling
+}
+
+struct Dialling<H: Host> {
+    endpoints: usize,
+    users: usize,
+    begun: Cell<usize>,
+    failed: Cell<u32>,
+    up: RefCell<Vec<Ahead<H>>>,
+    first_error: RefCell<Option<DialError>>,
+}
+
+impl<H: Host> Dialling<H> {
+    /// The endpoint of the next connection; `None` if all are begun or nothing answers.
+    fn next(&self) -> Option<usize> {
+        let index = self.begun.get();
+        let hopeless = self.failed.get() >= HOPELESS && self.up.borrow().is_empty();
+        if index == self.users || hopeless {
+            return None;
+        }
+        self.begun.set(index + 1);
+        Some(index % self.endpoints)
+    }
+}
+
+async fn dial_some<H: Host>(worker: Rc<Worker<H>>, dialling: Rc<Dialling<H>>) {
+    while let Some(endpoint) = dialling.next() {
+        match worker.dialler.dial(endpoint, u64::MAX).await {
+            Ok((connection, dial)) => {
+                let live = Live {
+                    connection,
+                    served: 0,
+                };
+                dialling.up.borrow_mut().push(Ahead {
+                    endpoint,
+                    live,
+                    dial,
+                });
+            }
+            Err(error) => {
+                dialling.failed.set(dialling.failed.get() + 1);
+                dialling.first_error.borrow_mut().get_or_insert(error);
+            }
+        }
+    }
+}
+
+/// Runs the load of a worker from `begin_ns` on, to its end.
+pub(crate) async fn run<H: Host, S: Scenario<H>>(
+    ready: Ready<H, S>,
+    begin_ns: u64,
+    handle: &Handle,
+) {
+    let Ready {
+        worker,
+        scenario,
+        stripe,
+        users,
+        connections,
+        interval_ns,
+        ..
+    } = ready;
+    worker.begin_ns.set(begin_ns);
+    worker.zero_ns.set(begin_ns + worker.pacer.warmup_ns);
+    connections
+        .iter()
+        .for_each(|ahead| worker.dialled(&ahead.dial));
+    for time in ready.resolve_times {
+        worker.recorder.borrow_mut().resolved(nanoseconds(time));
+    }
+    let mut crew = Crew {
+        worker,
+        scenario,
+        stripe,
+        connections,
+        members: Vec::new(),
+        hired: 0,
+    };
+    for _ in 0..users {
+        crew.hire();
+    }
+    Supervisor::new(crew, interval_ns).watch(handle).await;
+}
+
+/// The users of a worker.
+struct Crew<H: Host, S> {
+    worker: Rc<Worker<H>>,
+    scenario: S,
+    stripe: Stripe,
+    connections: VecDeque<Ahead<H>>,
+    members: Vec<Member>,
+    hired: u32,
+}
+
+struct Member {
+    task: Task,
+    activity: Rc<Activity>,
+}
+
+impl<H: Host, S: Scenario<H>> Crew<H, S> {
+    /// Adds a user, with one of the connections dialled ahead if one is left.
+    fn hire(&mut self) {
+        let worker = Rc::clone(&self.worker);
+        let activity = Rc::new(Activity::default());
+        let mut user = User::new(Rc::clone(&worker), Rc::clone(&activity));
+        if let Some(Ahead { endpoint, live, .. }) = self.connections.pop_front() {
+            user.slot(endpoint).live = Some(live);
+        }
+        let number = self.stripe.index + self.hired * self.stripe.of;
+        let windows = worker.pacer.windows(number);
+        let mut behaviour = self.scenario.user();
+        worker.users.set(worker.users.get() + 1);
+        self.hired += 1;
+        let task = self.worker.host.spawn(async move {
+            user.live(&mut behaviour, windows).await;
+            worker.user_ended();
+        });
+        self.members.push(Member { task, activity });
+    }
+
+    fn hire_wanted(&mut self) {
+        for _ in 0..self.worker.wanted.take() {
+            self.hire();
+        }
+    }
+
+    /// Lets go of those who wait for a start that will not come.
+    fn dismiss_idle(&mut self) {
+        self.members
+            .retain(|member| !member.task.is_finished() && member.activity.iterating.get());
+        self.worker.users.set(self.members.len() as u32);
+    }
+
+    fn unfinished(&self, end_ns: u64) -> Option<u64> {
+        let since = |member: &Member| member.activity.exchanging_since_ns.get();
+        let in_flight = self.members.iter().filter_map(since);
+        let begin_ns = self.worker.begin_ns.get();
+        let untaken = self
+            .worker
+            .pacer
+            .first_untaken_ns()
+            .map(|at_ns| begin_ns + at_ns);
+        in_flight
+            .chain(untaken.filter(|at_ns| *at_ns < end_ns))
+            .min()
+    }
+}
+
+/// Takes a snapshot per interval, adds users that are wanted and ends the run.
+struct Supervisor<H: Host, S> {
+    crew: Crew<H, S>,
+    timer: Timer,
+    interval_ns: u64,
+    /// When the next snapshot is due.
+    boundary_ns: u64,
+    end_ns: u64,
+}
+
+impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
+    fn new(crew: Crew<H, S>, interval_ns: u64) -> Self {
+        let worker = &crew.worker;
+        Supervisor {
+            timer: worker.host.timer(),
+            boundary_ns: worker.zero_ns.get() + interval_ns,
+            end_ns: worker.begin_ns.get().saturating_add(worker.pacer.end_ns),
+            crew,
+            interval_ns,
+        }
+    }
+
+    async fn watch(mut self, handle: &Handle) {
+        let mut stopped = false;
+        loop {
+            self.wait().await;
+            self.crew.hire_wanted();
+            let now_ns = self.now_ns();
+            if !stopped && handle.order() >= Order::Stop {
+                stopped = true;
+                self.crew.worker.stopping.set(true);
+                self.crew.dismiss_idle();
+            }
+            let idle = self.crew.worker.users.get() == 0;
+            if idle || now_ns >= self.end_ns || handle.order() == Order::Abort {
+                return self.finish(idle && !stopped, stopped);
+            }
+            while now_ns >= self.boundary_ns {
+                self.snapshot(self.boundary_ns);
+                self.boundary_ns += self.interval_ns;
+            }
+        }
+    }
+
+    /// Waits for the next thing to do, which users may bring forward.
+    async fn wait(&mut self) {
+        let now_ns = self.now_ns();
+        let next_ns = self.boundary_ns.min(self.end_ns).min(now_ns + TICK_NS);
+        self.timer.set(Some(next_ns));
+        let worker = &self.crew.worker;
+        let timer = &self.timer;
+        poll_fn(|cx| {
+            *worker.supervisor.borrow_mut() = Some(cx.waker().clone());
+            if worker.users.get() == 0 || worker.wanted.get() > 0 {
+                return Poll::Ready(());
+            }
+            timer.poll(cx)
+        })
+        .await;
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.crew.worker.host.now_ns()
+    }
+
+    fn snapshot(&self, until_ns: u64) {
+        let worker = &self.crew.worker;
+        let until_ns = until_ns.saturating_sub(worker.zero_ns.get());
+        let snapshot = worker.recorder.borrow_mut().take(until_ns);
+        (worker.send)(Report::Interval(Box::new(snapshot)));
+    }
+
+    /// Cuts off what is left, and hands over the rest.
+    fn finish(mut self, complete: bool, stopped: bool) {
+        let now_ns = self.now_ns().min(self.end_ns);
+        let worker = Rc::clone(&self.crew.worker);
+        let oldest_ns = self
+            .crew
+            .unfinished(now_ns)
+            .map_or(0, |since| now_ns - since.min(now_ns));
+        self.crew.members.clear();
+        self.snapshot(now_ns);
+        if let Some(log) = &worker.log {
+            (worker.send)(Report::Log(log.take()));
+        }
+        let in_flight = worker.recorder.borrow().in_flight();
+        let unfinished = Unfinished {
+            in_flight,
+            unsent: 0,
+            oldest_ns,
+        };
+        (worker.send)(Report::Done(Done {
+            complete,
+            stopped,
+            unfinished,
+        }));
+    }
+}
