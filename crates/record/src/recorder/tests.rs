@@ -1,0 +1,254 @@
+use super::*;
+use crate::samples::{any_exchange, exchange, failure};
+use loadline_plan::Stage;
+use proptest::prelude::*;
+
+fn taken(model: Model, exchanges: &[Exchange]) -> Snapshot {
+    let mut recorder = Recorder::new(model);
+    for exchange in exchanges {
+        recorder.begin();
+        recorder.end(exchange);
+    }
+    recorder.take(1_000)
+}
+
+/// How many values of each time were recorded, in the order of `Times::each`.
+fn lengths(snapshot: &Snapshot) -> [u64; 10] {
+    snapshot
+        .times
+        .each()
+        .map(|(_, distribution)| distribution.len())
+}
+
+#[test]
+fn the_model_follows_from_the_shape() {
+    let ramp = Shape::ClosedStages {
+        start: 1,
+        stages: Vec::<Stage<u32>>::new(),
+    };
+    assert_eq!(Model::of(&Shape::Closed), Model::Closed);
+    assert_eq!(Model::of(&ramp), Model::Closed);
+    assert_eq!(Model::of(&crate::samples::plan().load.shape), Model::Open);
+}
+
+#[test]
+fn an_answer_enters_every_time_of_its_own() {
+    let answer = Exchange {
+        intended_ns: 100,
+        ready_ns: 130,
+        start_ns: 200,
+        dial_ns: 50,
+        first_byte_ns: 1_250,
+        end_ns: 1_750,
+        wakeup_ns: 9,
+        ..exchange(0, 0)
+    };
+    let snapshot = taken(Model::Open, &[answer]);
+    let values = snapshot
+        .times
+        .each()
+        .map(|(_, distribution)| distribution.max_ns());
+    assert_eq!(values, [1_650, 1_550, 30, 70, 0, 0, 0, 1_000, 500, 9]);
+    assert_eq!(lengths(&snapshot), [1, 1, 1, 1, 0, 0, 0, 1, 1, 1]);
+}
+
+#[test]
+fn the_user_clock_gives_no_wakeups() {
+    let snapshot = taken(Model::Open, &[exchange(0, 10), exchange(0, 20)]);
+    assert!(snapshot.times.wakeup.is_empty());
+}
+
+#[test]
+fn a_timeout_is_a_lower_bound_of_the_answer() {
+    let timeout = Exchange {
+        intended_ns: 500,
+        ..failure(ErrorKind::Timeout, 2_000)
+    };
+    let snapshot = taken(Model::Open, &[timeout]);
+    assert_eq!(snapshot.times.response.max_ns(), 2_501);
+    assert_eq!(snapshot.times.service.max_ns(), 2_000);
+    assert_eq!(lengths(&snapshot), [1, 1, 1, 1, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(snapshot.counts.failed, 1);
+}
+
+#[test]
+fn other_failures_enter_no_time() {
+    for kind in ErrorKind::ALL {
+        if kind != ErrorKind::Timeout {
+            let snapshot = taken(Model::Open, &[failure(kind, 2_000)]);
+            assert_eq!(lengths(&snapshot), [0; 10], "{kind:?}");
+            assert_eq!(snapshot.errors[&kind].count, 1);
+        }
+    }
+}
+
+#[test]
+fn a_closed_load_has_no_delay() {
+    let exchanges = [
+        exchange(0, 100),
+        exchange(50, 300),
+        failure(ErrorKind::Read, 5),
+    ];
+    let snapshot = taken(Model::Closed, &exchanges);
+    assert_eq!(snapshot.times.response, snapshot.times.service);
+    assert_eq!(lengths(&snapshot)[..4], [2, 2, 2, 2]);
+    assert_eq!(snapshot.times.blocked.max_ns(), 0);
+    assert_eq!(snapshot.times.lateness.max_ns(), 0);
+    assert_eq!(snapshot.counts.planned, 3);
+}
+
+#[test]
+fn an_idle_interval_of_a_closed_load_is_empty() {
+    assert_eq!(lengths(&taken(Model::Closed, &[])), [0; 10]);
+}
+
+#[test]
+fn connections_are_counted_and_timed() {
+    let mut recorder = Recorder::new(Model::Open);
+    recorder.resolved(5);
+    for tls_ns in [None, Some(30)] {
+        recorder.dialled(&Dial {
+            connect_ns: 20,
+            tls_ns,
+        });
+    }
+    recorder.reconnected();
+    let snapshot = recorder.take(1);
+    assert_eq!(snapshot.counts.connections, 2);
+    assert_eq!(snapshot.counts.reconnects, 1);
+    assert_eq!(lengths(&snapshot), [0, 0, 0, 0, 1, 2, 1, 0, 0, 0]);
+}
+
+#[test]
+fn the_first_example_of_an_interval_is_kept() {
+    let mut recorder = Recorder::new(Model::Open);
+    for text in ["one", "two"] {
+        recorder.begin();
+        recorder.end(&failure(ErrorKind::Connect, 1));
+        recorder.failure_example(ErrorKind::Connect, || text.to_owned());
+    }
+    recorder.failure_example(ErrorKind::Connect, || unreachable!("one is kept already"));
+    let errors = recorder.take(1).errors;
+    assert_eq!(errors[&ErrorKind::Connect].example, "one");
+    assert_eq!(errors[&ErrorKind::Connect].count, 2);
+}
+
+#[test]
+fn an_example_told_before_the_end_waits_for_it() {
+    let mut recorder = Recorder::new(Model::Open);
+    recorder.begin();
+    recorder.failure_example(ErrorKind::Read, || "early".to_owned());
+    assert!(recorder.take(1).errors.is_empty());
+    recorder.end(&failure(ErrorKind::Read, 1));
+    assert_eq!(recorder.take(2).errors[&ErrorKind::Read].example, "early");
+}
+
+#[test]
+fn an_interval_begins_where_the_last_one_ended() {
+    let mut recorder = Recorder::new(Model::Open);
+    recorder.begin();
+    recorder.planned(4);
+    let first = recorder.take(700);
+    let second = recorder.take(900);
+    assert_eq!((first.start_ns, first.end_ns), (0, 700));
+    assert_eq!((second.start_ns, second.end_ns), (700, 900));
+    assert_eq!(first.counts.planned, 4);
+    let carried = Counts {
+        in_flight: 1,
+        ..Counts::default()
+    };
+    assert_eq!(second.counts, carried);
+    assert_eq!(recorder.in_flight(), 1);
+}
+
+#[test]
+fn statuses_of_earlier_intervals_do_not_come_back() {
+    let mut recorder = Recorder::new(Model::Open);
+    recorder.begin();
+    recorder.end(&exchange(0, 1));
+    recorder.take(1);
+    assert!(recorder.take(2).statuses.is_empty());
+}
+
+/// What happens to a recorder: an exchange begins, one of those begun ends, the interval is over.
+#[derive(Clone, Debug)]
+enum Event {
+    Begin,
+    End(Exchange),
+    Cut,
+}
+
+fn any_event() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        4 => Just(Event::Begin),
+        4 => any_exchange().prop_map(Event::End),
+        1 => Just(Event::Cut),
+    ]
+}
+
+/// Plays the events, with every snapshot given back or not, and returns the snapshots.
+fn play(model: Model, events: &[Event], recycled: bool) -> Vec<Snapshot> {
+    let mut recorder = Recorder::new(model);
+    let mut snapshots = Vec::new();
+    for (now_ns, event) in (1..).zip(events) {
+        match event {
+            Event::Begin => recorder.begin(),
+            Event::End(exchange) if recorder.in_flight() > 0 => recorder.end(exchange),
+            Event::End(_) => {}
+            Event::Cut => snapshots.push(recorder.take(now_ns)),
+        }
+        if let (Event::Cut, true, Some(last)) = (event, recycled, snapshots.last()) {
+            recorder.recycle(last.clone());
+        }
+    }
+    snapshots.push(recorder.take(events.len() as u64 + 1));
+    snapshots
+}
+
+fn total(snapshots: &[Snapshot]) -> Snapshot {
+    let mut total = Snapshot::empty(0);
+    snapshots.iter().for_each(|snapshot| total.append(snapshot));
+    total
+}
+
+proptest! {
+    #[test]
+    fn every_exchange_is_accounted_for(
+        events in prop::collection::vec(any_event(), 0..200),
+        model in prop::sample::select(&[Model::Open, Model::Closed]),
+    ) {
+        let snapshots = play(model, &events, false);
+        let mut in_flight = 0;
+        for snapshot in &snapshots {
+            prop_assert!(snapshot.balanced(in_flight));
+            in_flight = snapshot.counts.in_flight;
+            prop_assert_eq!(snapshot.counts.answered, snapshot.statuses.values().sum::<u64>());
+            prop_assert_eq!(snapshot.counts.failed, snapshot.failures());
+            let timeouts = snapshot.errors.get(&ErrorKind::Timeout).map_or(0, |all| all.count);
+            let timed = snapshot.counts.answered + timeouts;
+            prop_assert_eq!(lengths(snapshot)[..4].to_vec(), vec![timed; 4]);
+            prop_assert_eq!(snapshot.times.rest.len(), snapshot.counts.answered);
+        }
+        prop_assert!(total(&snapshots).balanced(0));
+    }
+
+    #[test]
+    fn cuts_lose_nothing(events in prop::collection::vec(any_event(), 0..200)) {
+        let uncut: Vec<_> = events
+            .iter()
+            .filter(|event| !matches!(event, Event::Cut))
+            .cloned()
+            .collect();
+        let mut whole = total(&play(Model::Open, &uncut, false));
+        whole.end_ns = events.len() as u64 + 1;
+        prop_assert_eq!(total(&play(Model::Open, &events, false)), whole);
+    }
+
+    #[test]
+    fn recycled_memory_changes_nothing(
+        events in prop::collection::vec(any_event(), 0..200),
+        model in prop::sample::select(&[Model::Open, Model::Closed]),
+    ) {
+        prop_assert_eq!(play(model, &events, true), play(model, &events, false));
+    }
+}
