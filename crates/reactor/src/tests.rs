@@ -330,3 +330,44 @@ fn cut_up_bytes_arrive_whole_and_in_order() {
     assert_eq!(got, message);
     assert!(reads > 5_000 / 13);
 }
+
+#[test]
+fn a_silent_listener_lets_those_who_connect_wait() {
+    let sim = Sim::new(1, 500);
+    let address = Address::Ip(simulated_address());
+    let listener = sim.listen(simulated_address());
+    sim.run(async {
+        listener.set_silent(true);
+        let start_ns = sim.now_ns();
+        let tried = sim.connect(&address, &STAMPED, start_ns + 7_000).await;
+        assert_eq!(tried.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        assert_eq!(sim.now_ns(), start_ns + 7_000);
+        listener.set_silent(false);
+        assert!(sim.connect(&address, &STAMPED, later(&sim)).await.is_ok());
+    });
+}
+
+#[test]
+fn a_window_holds_the_sender_back_until_the_peer_reads() {
+    let sim = Sim::new(1, 500);
+    sim.set_window(10);
+    let address = Address::Ip(simulated_address());
+    let listener = sim.listen(simulated_address());
+    sim.run(async {
+        let connected = sim.connect(&address, &STAMPED, later(&sim)).await;
+        let client = connected.unwrap().socket;
+        let peer = listener.accept().await;
+        let start_ns = sim.now_ns();
+        client.set_deadline(Some(start_ns + 9_000));
+        let error = send_all(&client, &[b'x'; 11]).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert_eq!(sim.now_ns(), start_ns + 9_000);
+
+        assert_eq!(recv(&peer, &mut [0; 4]).await.unwrap().bytes, 4);
+        client.set_deadline(Some(start_ns + 10_000));
+        send_all(&client, &[b'x'; 4]).await.unwrap();
+        peer.reset();
+        let error = send_all(&client, &[b'x'; 100]).await;
+        assert!(error.is_ok(), "nobody is there to hold it back");
+    });
+}

@@ -57,6 +57,12 @@ impl Sim {
         self.0.network.cut_up(most);
     }
 
+    /// From now on at most so many bytes are on their way to one end of a connection or unread
+    /// there; a sender waits for room.
+    pub fn set_window(&self, bytes: usize) {
+        self.0.network.set_window(bytes);
+    }
+
     /// Accepts connections at `address`, until the listener is dropped.
     pub fn listen(&self, address: SocketAddr) -> SimListener {
         net::listen(self, address)

@@ -1,7 +1,8 @@
 //! A network of listeners and stream sockets in virtual time.
 //!
 //! Bytes, closes and resets take the network's latency to reach the other end, in order. A peer
-//! that closed answers what is still sent to it with a reset, as TCP does.
+//! that closed answers what is still sent to it with a reset, as TCP does. Where a window is set, a
+//! sender waits while so many bytes are on their way or unread; it learns of new room at once.
 
 use super::{Sim, World};
 use crate::timers::Timer;
@@ -19,6 +20,8 @@ pub(super) struct Network {
     listeners: RefCell<HashMap<SocketAddr, Weak<Backlog>>>,
     /// The most bytes one operation moves; the count is drawn below that.
     most: Cell<Option<usize>>,
+    /// The most bytes that may be on their way to one end or unread there.
+    window: Cell<usize>,
     random: Cell<u64>,
 }
 
@@ -28,12 +31,17 @@ impl Network {
             latency_ns,
             listeners: RefCell::default(),
             most: Cell::new(None),
+            window: Cell::new(usize::MAX),
             random: Cell::new(seed),
         }
     }
 
     pub(super) fn cut_up(&self, most: usize) {
         self.most.set(Some(most.max(1)));
+    }
+
+    pub(super) fn set_window(&self, bytes: usize) {
+        self.window.set(bytes.max(1));
     }
 
     /// How many of `bytes` one operation moves.
@@ -60,6 +68,8 @@ impl Network {
 struct Backlog {
     sockets: RefCell<VecDeque<SimSocket>>,
     waker: RefCell<Option<Waker>>,
+    /// Connections are neither made nor refused.
+    silent: Cell<bool>,
 }
 
 /// Accepts connections at one address; dropped, it refuses them.
@@ -79,6 +89,12 @@ impl SimListener {
             Poll::Pending
         })
         .await
+    }
+
+    /// Whether from now on nothing answers those who would connect, so that they wait until their
+    /// deadline.
+    pub fn set_silent(&self, silent: bool) {
+        self.backlog.silent.set(silent);
     }
 }
 
@@ -113,6 +129,10 @@ pub(super) async fn connect(
     let Some(backlog) = listener else {
         return Err(io::ErrorKind::ConnectionRefused.into());
     };
+    if backlog.silent.get() {
+        sim.timer().until(deadline_ns).await;
+        return Err(io::ErrorKind::TimedOut.into());
+    }
     let (client, server) = pair(sim, stamped);
     backlog.sockets.borrow_mut().push_back(server);
     if let Some(waker) = backlog.waker.borrow_mut().take() {
@@ -125,7 +145,8 @@ fn pair(sim: &Sim, stamped: bool) -> (SimSocket, SimSocket) {
     let ends = [Rc::new(Inbox::new(sim)), Rc::new(Inbox::new(sim))];
     let [a, b] = ends;
     let client = SimSocket::new(sim, Rc::clone(&a), Rc::clone(&b), stamped);
-    let server = SimSocket::new(sim, b, a, false);
+    // A server may always ask when something came: it may have been kept from looking.
+    let server = SimSocket::new(sim, b, a, true);
     (client, server)
 }
 
@@ -138,6 +159,8 @@ struct Inbox {
     reset_ns: Cell<Option<u64>>,
     /// Wakes the owner at the next arrival.
     arrival: Timer,
+    /// The sender, waiting for room.
+    sender: RefCell<Option<Waker>>,
     /// The owner has dropped its socket.
     gone: Cell<bool>,
 }
@@ -149,6 +172,7 @@ impl Inbox {
             end_ns: Cell::new(None),
             reset_ns: Cell::new(None),
             arrival: sim.timer(),
+            sender: RefCell::new(None),
             gone: Cell::new(false),
         }
     }
@@ -167,6 +191,19 @@ impl Inbox {
             .filter(|at_ns| *at_ns > now_ns)
             .min();
         self.arrival.set(next_ns);
+    }
+
+    /// How many more bytes may be sent here.
+    fn room(&self, window: usize) -> usize {
+        let queue = self.queue.borrow();
+        let held: usize = queue.iter().map(|(_, bytes)| bytes.len()).sum();
+        window.saturating_sub(held)
+    }
+
+    fn wake_sender(&self) {
+        if let Some(waker) = self.sender.borrow_mut().take() {
+            waker.wake();
+        }
     }
 
     /// Moves up to `most` bytes that have come into `take`, and says when the last of them came.
@@ -253,6 +290,7 @@ impl SimSocket {
         if received.bytes == 0 && !self.inbox.has_come(&self.inbox.end_ns, now_ns) {
             return self.wait(cx);
         }
+        self.inbox.wake_sender();
         received.at_ns = received.at_ns.filter(|_| self.stamped);
         Poll::Ready(Ok(received))
     }
@@ -271,7 +309,7 @@ impl Socket for SimSocket {
         self.poll_take(cx, most, |_, _| ())
     }
 
-    fn poll_send(&self, _cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_send(&self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let now_ns = self.now_ns();
         if self.inbox.has_come(&self.inbox.reset_ns, now_ns) {
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
@@ -285,7 +323,12 @@ impl Socket for SimSocket {
             self.inbox.arm(now_ns);
             return Poll::Ready(Ok(bytes.len()));
         }
-        let sent = self.world.network.part(bytes.len());
+        let room = self.peer.room(self.world.network.window.get());
+        if room == 0 {
+            *self.peer.sender.borrow_mut() = Some(cx.waker().clone());
+            return self.wait(cx);
+        }
+        let sent = self.world.network.part(bytes.len().min(room));
         let part = bytes[..sent].iter().copied().collect();
         self.peer.queue.borrow_mut().push_back((arrival_ns, part));
         self.peer.arm(now_ns);
@@ -318,6 +361,7 @@ impl std::fmt::Debug for SimSocket {
 impl Drop for SimSocket {
     fn drop(&mut self) {
         self.inbox.gone.set(true);
+        self.inbox.wake_sender();
         self.peer.end_ns.set(Some(self.arrival_ns()));
         self.peer.arm(self.now_ns());
     }
