@@ -1,0 +1,196 @@
+//! The request writer: checks a request and appends its bytes (RFC 9112, sections 3 and 5).
+//!
+//! It adds the three fields without which a request is wrong or not what was meant (`Host`,
+//! `Content-Length`, `Connection: close`), each only where the given fields have none, and
+//! nothing else.
+
+use std::io::Write;
+
+use thiserror::Error;
+
+use crate::excerpt::Excerpt;
+
+/// A request, not yet written.
+#[derive(Clone, Copy, Debug)]
+pub struct RequestHead<'a> {
+    /// A token; case matters.
+    pub method: &'a str,
+    /// What is asked for: `/path?query`, an absolute URL (to a proxy), `host:port` (CONNECT) or `*`.
+    pub target: &'a str,
+    /// The value of `Host` if the headers have none. May be empty, where the target has no name.
+    pub host: &'a str,
+    /// Fields in the order they are written, duplicates included.
+    pub headers: &'a [(&'a str, &'a str)],
+    /// Written after the head as it is. `None` writes no `Content-Length`, an empty one writes 0.
+    /// Where the headers have a `Transfer-Encoding` it must be encoded so already.
+    pub body: Option<&'a [u8]>,
+    /// False adds `Connection: close` unless the headers have a `Connection` field. True adds
+    /// nothing: HTTP/1.1 keeps connections unasked, and HTTP/1.0 needs a field among the headers.
+    pub keepalive: bool,
+    /// The version in the request line. Nothing else depends on it.
+    pub version: Version,
+}
+
+/// A version of HTTP on the wire.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Version {
+    /// HTTP/1.0.
+    Http10,
+    /// HTTP/1.1.
+    #[default]
+    Http11,
+}
+
+/// Why a request can't be written: it would be read as something else than was meant.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum InvalidRequest {
+    /// A field's name isn't a token.
+    #[error(
+        "The header name {0} isn't one: use letters, digits and the signs !#$%&'*+-.^_`|~ only."
+    )]
+    HeaderName(Excerpt),
+    /// A field's value has a control character.
+    #[error("The value of header {name} has a control character, which must be taken out: {value}")]
+    HeaderValue {
+        /// The field's name.
+        name: Excerpt,
+        /// The value as given.
+        value: Excerpt,
+    },
+    /// The host has a blank or a control character.
+    #[error(
+        "The host {0} has a blank or a control character: give a name or address with its port."
+    )]
+    Host(Excerpt),
+    /// The method isn't a token.
+    #[error(
+        "The method {0} isn't one: use letters, digits and the signs !#$%&'*+-.^_`|~ only, as in GET."
+    )]
+    Method(Excerpt),
+    /// The target is empty.
+    #[error("The request's target is empty: give at least “/”.")]
+    NoTarget,
+    /// The target has a blank or a control character.
+    #[error(
+        "The target {0} has a blank or a control character: percent-encode it, a blank as %20."
+    )]
+    Target(Excerpt),
+}
+
+/// Appends a request to `out`: request line, `Host`, the given fields, `Content-Length`,
+/// `Connection`, an empty line, the body.
+///
+/// A `Host` among the given fields is written where it stands; else it is the first field.
+/// Bytes from 0x80 on are written as they are in targets and values, though URLs shouldn't have
+/// any: a server's answer to them may be what is tested.
+///
+/// # Errors
+/// If a part would break the request; `out` is unchanged then.
+pub fn write_request(head: &RequestHead<'_>, out: &mut Vec<u8>) -> Result<(), InvalidRequest> {
+    head.check()?;
+    head.write_request_line(out);
+    head.write_fields(out);
+    out.extend_from_slice(b"\r\n");
+    out.extend_from_slice(head.body.unwrap_or_default());
+    Ok(())
+}
+
+impl RequestHead<'_> {
+    fn check(&self) -> Result<(), InvalidRequest> {
+        if !is_token(self.method) {
+            return Err(InvalidRequest::Method(excerpt(self.method)));
+        }
+        if self.target.is_empty() {
+            return Err(InvalidRequest::NoTarget);
+        }
+        if !self.target.bytes().all(is_visible) {
+            return Err(InvalidRequest::Target(excerpt(self.target)));
+        }
+        if !self.host.bytes().all(is_visible) {
+            return Err(InvalidRequest::Host(excerpt(self.host)));
+        }
+        self.headers
+            .iter()
+            .try_for_each(|(name, value)| check_field(name, value))
+    }
+
+    fn write_request_line(&self, out: &mut Vec<u8>) {
+        let version = match self.version {
+            Version::Http10 => "HTTP/1.0",
+            Version::Http11 => "HTTP/1.1",
+        };
+        for part in [self.method, " ", self.target, " ", version, "\r\n"] {
+            out.extend_from_slice(part.as_bytes());
+        }
+    }
+
+    fn write_fields(&self, out: &mut Vec<u8>) {
+        if !self.has("host") {
+            write_field("Host", self.host, out);
+        }
+        for (name, value) in self.headers {
+            write_field(name, value, out);
+        }
+        if let Some(length) = self.missing_length() {
+            write!(out, "Content-Length: {length}\r\n").expect("writing to memory can't fail");
+        }
+        if !self.keepalive && !self.has("connection") {
+            write_field("Connection", "close", out);
+        }
+    }
+
+    /// The length to be written, if there is a body and the fields don't frame it.
+    fn missing_length(&self) -> Option<usize> {
+        let framed = self.has("content-length") || self.has("transfer-encoding");
+        self.body.filter(|_| !framed).map(<[u8]>::len)
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.headers
+            .iter()
+            .any(|(given, _)| given.eq_ignore_ascii_case(name))
+    }
+}
+
+fn check_field(name: &str, value: &str) -> Result<(), InvalidRequest> {
+    if !is_token(name) {
+        return Err(InvalidRequest::HeaderName(excerpt(name)));
+    }
+    if !value.bytes().all(is_value_byte) {
+        let (name, value) = (excerpt(name), excerpt(value));
+        return Err(InvalidRequest::HeaderValue { name, value });
+    }
+    Ok(())
+}
+
+fn write_field(name: &str, value: &str, out: &mut Vec<u8>) {
+    for part in [name, ": ", value, "\r\n"] {
+        out.extend_from_slice(part.as_bytes());
+    }
+}
+
+fn excerpt(text: &str) -> Excerpt {
+    Excerpt::of(text.as_bytes())
+}
+
+/// RFC 9110, section 5.6.2.
+fn is_token(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(is_token_byte)
+}
+
+fn is_token_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+/// Neither blank nor control character.
+fn is_visible(byte: u8) -> bool {
+    byte > b' ' && byte != 0x7f
+}
+
+/// RFC 9110, section 5.5.
+fn is_value_byte(byte: u8) -> bool {
+    is_visible(byte) || matches!(byte, b' ' | b'\t')
+}
+
+#[cfg(test)]
+mod tests;
