@@ -1,7 +1,50 @@
-//! HTTP/1.1 on bytes: a request writer that owns no socket and reads no clock.
+//! HTTP/1.1 on bytes: a request writer and a response parser that own no socket and read no clock.
+//!
+//! The wire is the hot path of every exchange, so it does as little as the answer allows: a head
+//! that lies whole in one input is parsed where it lies, in one pass over its lines, and only the
+//! fields that decide about framing are looked at. Whoever wants to see more brings a [`Sink`].
+//!
+//! Words:
+//! - *message*: one answer, from its status line to the last byte of its body; the 1xx answers
+//!   before it are passed over and belong to it.
+//! - *head*: status line and fields, through the empty line that ends them.
+//! - *framing*: how the body's end is found: a length, chunks, or the connection's end.
+//! - *block*: field lines ended by an empty line: a head, or the trailers after the last chunk.
+//!
+//! The grammar is that of RFC 9112 (messages) and RFC 9110 (fields); where this crate is more
+//! tolerant than they ask, the item says so.
+//!
+//! ```
+//! use loadline_wire::{Expect, ResponseParser};
+//!
+//! let mut parser = ResponseParser::new();
+//! parser.begin(Expect::Other);
+//! let fed = parser.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", &mut ())?;
+//! assert!(fed.done);
+//! assert_eq!((parser.status(), parser.body_len()), (200, 2));
+//! assert!(parser.reusable());
+//! # Ok::<(), loadline_wire::Malformed>(())
+//! ```
 
+mod body;
+mod chunk;
 mod excerpt;
+mod fields;
+mod head;
+mod malformed;
+mod partial;
 mod request;
+mod response;
+mod sink;
+#[cfg(test)]
+mod tests;
 
+pub use crate::body::Expect;
 pub use crate::excerpt::Excerpt;
+pub use crate::malformed::Malformed;
 pub use crate::request::{InvalidRequest, RequestHead, Version, write_request};
+pub use crate::response::{Fed, ResponseParser};
+pub use crate::sink::Sink;
+
+/// Most bytes that a head, or the trailers of a chunked body, may take: 256 KiB.
+pub const MAX_HEAD_BYTES: usize = 256 * 1024;

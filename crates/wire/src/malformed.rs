@@ -1,0 +1,45 @@
+//! Why an answer could not be read.
+
+use thiserror::Error;
+
+use crate::excerpt::Excerpt;
+
+/// Why an answer could not be read. The connection it came on is of no more use.
+///
+/// Where bytes are shown, how many of them depends on how much had come when the fault was seen.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Malformed {
+    /// A chunk's data isn't followed by a line end.
+    #[error("the data of a chunk is followed by {0} instead of a line end")]
+    ChunkEnd(Excerpt),
+    /// A chunk's size isn't a hexadecimal number.
+    #[error("a hexadecimal chunk size was expected at {0}")]
+    ChunkSize(Excerpt),
+    /// A chunk's size is 2^63 or more.
+    #[error("a chunk size is too large to be true, at {0}")]
+    ChunkSizeTooLarge(Excerpt),
+    /// A `Content-Length` isn't a decimal number below 2^63.
+    #[error("Content-Length isn't a length: {0}")]
+    ContentLength(Excerpt),
+    /// Several lengths are given and they differ.
+    #[error("Content-Length is given twice, as {0} and as {1}")]
+    ContentLengths(u64, u64),
+    /// The head doesn't end within [`MAX_HEAD_BYTES`](crate::MAX_HEAD_BYTES).
+    #[error("the head is longer than 256 KiB")]
+    HeadTooLong,
+    /// The connection ended before one byte of the answer.
+    #[error("the connection ended before an answer began")]
+    NoAnswer,
+    /// The answer doesn't begin with `HTTP/1.`.
+    #[error("the answer isn't HTTP/1: it begins with {0}")]
+    NotHttp(Excerpt),
+    /// The status line has no version or no three-digit status.
+    #[error("the status line is malformed: {0}")]
+    StatusLine(Excerpt),
+    /// The trailers don't end within [`MAX_HEAD_BYTES`](crate::MAX_HEAD_BYTES).
+    #[error("the trailers are longer than 256 KiB")]
+    TrailersTooLong,
+    /// The connection ended within the answer.
+    #[error("the connection ended before the answer was whole")]
+    Truncated,
+}

@@ -1,0 +1,342 @@
+//! The response parser: a small state machine from bytes to one whole message.
+//!
+//! It goes through phases: the head, then a body of one of three framings, then *whole*. A head in
+//! pieces is gathered in a [`Partial`] and parsed when it is whole, so that every way of cutting
+//! the input gives the same result; everything else is read where it lies.
+
+use crate::MAX_HEAD_BYTES;
+use crate::body::{Body, Expect};
+use crate::chunk::{Chunk, Next};
+use crate::excerpt::Excerpt;
+use crate::fields::{each_field, empty_line};
+use crate::head::{self, Head};
+use crate::malformed::Malformed;
+use crate::partial::Partial;
+use crate::sink::Sink;
+
+/// Most bytes of empty lines that are passed over before the status lines of one message.
+const MAX_EMPTY_LINE_BYTES: u8 = 8;
+
+/// Reads one message after the other from the bytes of a connection.
+///
+/// For each: [`begin`](Self::begin), then [`feed`](Self::feed) what was received, or report what
+/// was dropped unseen with [`discarded`](Self::discarded), until one of them says that the message
+/// is whole; [`close`](Self::close) when the peer has closed its side. After an error the parser
+/// is of no use until the next `begin`.
+///
+/// It holds no memory of its own between messages.
+#[derive(Clone, Debug, Default)]
+pub struct ResponseParser {
+    phase: Phase,
+    /// The head or the trailers, if they came in pieces and aren't whole.
+    partial: Option<Box<Partial>>,
+    head_len: u64,
+    body_len: u64,
+    interim: u32,
+    status: u16,
+    expect: Expect,
+    /// Bytes of empty lines passed over.
+    empty_line_bytes: u8,
+    started: bool,
+    /// What the head says about the connection after a whole message.
+    keeps_connection: bool,
+}
+
+/// What is read next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Phase {
+    /// A head, of an interim answer or of the final one.
+    #[default]
+    Head,
+    /// A body of known length, of which so many bytes are missing; never 0.
+    Length(u64),
+    /// A body that ends with the connection.
+    UntilClose,
+    /// The framing between chunks.
+    Framing(Chunk),
+    /// A chunk's data, of which so many bytes are missing; never 0.
+    Data(u64),
+    /// The trailers after the last chunk.
+    Trailers,
+    /// Nothing: the message is whole.
+    Whole,
+}
+
+/// What feeding some bytes came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fed {
+    /// How many bytes were used: all of them, unless the message ended before.
+    pub used: usize,
+    /// Whether the message is whole.
+    pub done: bool,
+}
+
+impl ResponseParser {
+    /// A parser that awaits an answer to anything but HEAD or CONNECT.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Awaits the next message; what is known about the last one is forgotten.
+    #[inline]
+    pub fn begin(&mut self, expect: Expect) {
+        *self = Self {
+            expect,
+            ..Self::default()
+        };
+    }
+
+    /// Takes bytes up to the end of the message. What comes after it is left alone: it belongs to
+    /// the next message.
+    ///
+    /// A message whose body ends with the connection is never done by feeding: see
+    /// [`close`](Self::close).
+    #[inline]
+    pub fn feed<S: Sink>(&mut self, input: &[u8], sink: &mut S) -> Result<Fed, Malformed> {
+        let mut used = 0;
+        while used < input.len() && self.phase != Phase::Whole {
+            used += self.read(&input[used..], sink)?;
+        }
+        Ok(Fed {
+            used,
+            done: self.phase == Phase::Whole,
+        })
+    }
+
+    /// Says that the peer closed its side. Ends a message whose body ends with the connection;
+    /// nothing happens to one that was whole before.
+    ///
+    /// # Errors
+    /// [`Malformed::NoAnswer`] if nothing had come of the message (empty lines aside), else
+    /// [`Malformed::Truncated`] if it wasn't whole.
+    pub fn close(&mut self) -> Result<(), Malformed> {
+        match self.phase {
+            Phase::UntilClose | Phase::Whole => {
+                self.phase = Phase::Whole;
+                Ok(())
+            }
+            _ if self.started => Err(Malformed::Truncated),
+            _ => Err(Malformed::NoAnswer),
+        }
+    }
+
+    /// How many bytes, from the next one on, are payload that may be dropped unseen: what is
+    /// missing of a body of known length or of a chunk's data; `u64::MAX` for a body that ends
+    /// with the connection; else 0.
+    #[inline]
+    pub fn discardable(&self) -> u64 {
+        match self.phase {
+            Phase::Length(missing) | Phase::Data(missing) => missing,
+            Phase::UntilClose => u64::MAX,
+            Phase::Head | Phase::Framing(_) | Phase::Trailers | Phase::Whole => 0,
+        }
+    }
+
+    /// Says that the next `n` bytes, at most [`discardable`](Self::discardable), were dropped
+    /// unseen. True when that makes the message whole.
+    #[inline]
+    pub fn discarded(&mut self, n: u64) -> bool {
+        debug_assert!(
+            n <= self.discardable(),
+            "more was dropped than the body had left"
+        );
+        self.body_len = self.body_len.saturating_add(n);
+        self.phase = match self.phase {
+            Phase::Length(missing) if missing <= n => Phase::Whole,
+            Phase::Length(missing) => Phase::Length(missing - n),
+            Phase::Data(missing) if missing <= n => Phase::Framing(Chunk::DataEnd),
+            Phase::Data(missing) => Phase::Data(missing - n),
+            other => other,
+        };
+        self.phase == Phase::Whole
+    }
+
+    /// The status of the final head, 100 to 999 and never that of an interim answer; 0 until that
+    /// head is whole.
+    #[inline]
+    pub fn status(&self) -> u16 {
+        self.status
+    }
+
+    /// Whether at least one byte of this message has come. Empty lines before it, which some
+    /// servers send after the message before, don't count; interim answers do.
+    #[inline]
+    pub fn started(&self) -> bool {
+        self.started
+    }
+
+    /// Whether the message is whole and the connection may serve another request: HTTP/1.1 without
+    /// `close` or HTTP/1.0 with `keep-alive`, a body that ended before the connection, and neither
+    /// a tunnel nor another protocol from here on.
+    #[inline]
+    pub fn reusable(&self) -> bool {
+        self.keeps_connection && self.phase == Phase::Whole
+    }
+
+    /// Bytes that came before the body: the head, interim answers and empty lines before it.
+    #[inline]
+    pub fn head_len(&self) -> u64 {
+        self.head_len
+    }
+
+    /// Bytes of the payload so far, fed or dropped, without the framing of chunks.
+    #[inline]
+    pub fn body_len(&self) -> u64 {
+        self.body_len
+    }
+
+    /// How many interim (1xx) answers were passed over.
+    #[inline]
+    pub fn interim(&self) -> u32 {
+        self.interim
+    }
+
+    /// One step on input that isn't empty, in a phase that isn't the last. Returns how many bytes
+    /// were used, never 0.
+    #[inline]
+    fn read<S: Sink>(&mut self, input: &[u8], sink: &mut S) -> Result<usize, Malformed> {
+        match self.phase {
+            Phase::Head => self.read_head(input, sink),
+            Phase::Framing(chunk) => self.read_framing(chunk, input),
+            Phase::Trailers => self.read_trailers(input, sink),
+            _ => Ok(self.read_body(input, sink)),
+        }
+    }
+
+    /// What isn't a good head in one piece is gathered, and judged when it is whole (its start
+    /// aside), so that the result doesn't depend on how the input was cut.
+    #[inline]
+    fn read_head<S: Sink>(&mut self, input: &[u8], sink: &mut S) -> Result<usize, Malformed> {
+        if self.partial.is_some() {
+            return self.gather_head(input, sink);
+        }
+        if matches!(input[0], b'\r' | b'\n') {
+            return self.pass_over_line_end(input);
+        }
+        self.started = true;
+        match head::parse(input) {
+            Ok(Some(head)) if head.len <= MAX_HEAD_BYTES => {
+                self.head_len += head.len as u64;
+                self.take_head(&input[..head.len], &head, sink);
+                Ok(head.len)
+            }
+            _ => self.gather_head(input, sink),
+        }
+    }
+
+    #[cold]
+    fn pass_over_line_end(&mut self, input: &[u8]) -> Result<usize, Malformed> {
+        if self.empty_line_bytes == MAX_EMPTY_LINE_BYTES {
+            return Err(Malformed::NotHttp(Excerpt::of(input)));
+        }
+        self.empty_line_bytes += 1;
+        self.head_len += 1;
+        Ok(1)
+    }
+
+    #[cold]
+    fn gather_head<S: Sink>(&mut self, input: &[u8], sink: &mut S) -> Result<usize, Malformed> {
+        let partial = self.partial.get_or_insert_default();
+        let gathered = partial.gather(input);
+        head::check_start(partial.bytes())?;
+        if partial.is_too_long() {
+            return Err(Malformed::HeadTooLong);
+        }
+        self.head_len += gathered.used as u64;
+        if gathered.whole {
+            self.take_gathered_head(sink)?;
+        }
+        Ok(gathered.used)
+    }
+
+    fn take_gathered_head<S: Sink>(&mut self, sink: &mut S) -> Result<(), Malformed> {
+        let partial = self.partial.take().unwrap_or_default();
+        let head = head::parse(partial.bytes())?.expect("a block with its empty line is whole");
+        self.take_head(partial.bytes(), &head, sink);
+        Ok(())
+    }
+
+    #[inline]
+    fn take_head<S: Sink>(&mut self, block: &[u8], head: &Head, sink: &mut S) {
+        if head.is_interim() {
+            self.interim = self.interim.saturating_add(1);
+            return;
+        }
+        if S::WANTS_HEAD {
+            show_head(block, head, sink);
+        }
+        let body = self.expect.body_after(head);
+        self.status = head.status;
+        self.keeps_connection = self.expect.keeps_connection(head, body);
+        self.phase = Phase::of_body(body);
+    }
+
+    #[inline]
+    fn read_body<S: Sink>(&mut self, input: &[u8], sink: &mut S) -> usize {
+        let missing = usize::try_from(self.discardable()).unwrap_or(usize::MAX);
+        let part = &input[..input.len().min(missing)];
+        if S::WANTS_BODY {
+            sink.body(part);
+        }
+        self.discarded(part.len() as u64);
+        part.len()
+    }
+
+    fn read_framing(&mut self, chunk: Chunk, input: &[u8]) -> Result<usize, Malformed> {
+        let (used, next) = chunk.read(input)?;
+        self.phase = match next {
+            Next::Framing(chunk) => Phase::Framing(chunk),
+            Next::Data(size) => Phase::Data(size),
+            Next::Trailers => Phase::Trailers,
+        };
+        Ok(used)
+    }
+
+    fn read_trailers<S: Sink>(&mut self, input: &[u8], sink: &mut S) -> Result<usize, Malformed> {
+        let no_trailers = empty_line(input);
+        if self.partial.is_none() && no_trailers > 0 {
+            self.phase = Phase::Whole;
+            return Ok(no_trailers);
+        }
+        let partial = self.partial.get_or_insert_default();
+        let gathered = partial.gather(input);
+        if partial.is_too_long() {
+            return Err(Malformed::TrailersTooLong);
+        }
+        if gathered.whole {
+            self.take_gathered_trailers(sink);
+        }
+        Ok(gathered.used)
+    }
+
+    fn take_gathered_trailers<S: Sink>(&mut self, sink: &mut S) {
+        let partial = self.partial.take().unwrap_or_default();
+        if S::WANTS_HEAD {
+            show_fields(partial.bytes(), sink);
+        }
+        self.phase = Phase::Whole;
+    }
+}
+
+impl Phase {
+    fn of_body(body: Body) -> Self {
+        match body {
+            Body::None => Phase::Whole,
+            Body::Length(length) => Phase::Length(length),
+            Body::Chunked => Phase::Framing(Chunk::Size),
+            Body::UntilClose => Phase::UntilClose,
+        }
+    }
+}
+
+fn show_head<S: Sink>(block: &[u8], head: &Head, sink: &mut S) {
+    sink.status(head.status);
+    show_fields(&block[head.status_line_len..], sink);
+}
+
+fn show_fields<S: Sink>(block: &[u8], sink: &mut S) {
+    each_field(block, |name, value| sink.header(name, value));
+}
+
+#[cfg(test)]
+mod tests;
