@@ -1,0 +1,53 @@
+# The one menu of developer commands. Each installs what it needs.
+
+CARGO ?= cargo
+# Instrumented builds need unstable flags of the compiler, which a stable one has as well.
+FUZZ_SECONDS ?= 60
+FUZZ = RUSTC_BOOTSTRAP=1 $(CARGO) fuzz
+
+.PHONY: help build demo test soak lint bench fuzz clean
+
+help:
+	@echo "make demo   a load test against a server that stalls, in ten seconds"
+	@echo "make test   everything that must hold"
+	@echo "make soak   what takes too long for make test"
+	@echo "make lint   formatting, clippy, documentation"
+	@echo "make bench  speed and memory against wrk, ab and oha"
+	@echo "make fuzz   the parsers on random input, FUZZ_SECONDS each"
+
+build: compiler
+	$(CARGO) build --release --locked -p loadline
+
+demo: build
+	target/release/loadline demo
+
+test: compiler
+	@scripts/need nginx=nginx-light openssl=openssl
+	$(CARGO) test --workspace --locked
+
+soak: compiler
+	@scripts/need nginx=nginx-light openssl=openssl
+	LOADLINE_SOAK=1 $(CARGO) test --workspace --locked --release -- --nocapture
+
+lint: compiler
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --quiet
+
+bench: build
+	@scripts/need nginx=nginx-light wrk=wrk ab=apache2-utils python3=python3 openssl=openssl
+	python3 benches/speed.py
+
+fuzz: compiler
+	@command -v cargo-fuzz >/dev/null || $(CARGO) install --locked cargo-fuzz
+	for target in $$($(FUZZ) list); do \
+		$(FUZZ) run $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; \
+	done
+
+clean:
+	$(CARGO) clean
+
+# Linking, and the assembly of the TLS library, need a C compiler.
+.PHONY: compiler
+compiler:
+	@scripts/need cc=gcc

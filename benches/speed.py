@@ -1,0 +1,399 @@
+"""Speed and memory of Loadline against wrk, ab and oha, side by side in one run.
+
+The server (nginx with one worker, or `loadline serve`) runs on core 0, the client on core 1. Both
+clients of a scenario take turns, so that a machine whose speed drifts slows both; what counts is
+the ratio of the medians over the rounds. CPU is user and system time of the client's process, as
+the kernel accounts it when the process ends, divided by the requests that were answered.
+
+Usage: python3 benches/speed.py [--rounds N] [--seconds S] [--only WORD] [--markdown FILE]
+"""
+
+import argparse
+import contextlib
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LOADLINE = ROOT / "target" / "release" / "loadline"
+SERVER_CORE, CLIENT_CORE = "0", "1"
+PIPELINE_SCRIPT = """
+init = function(args)
+  local batch = {}
+  for i = 1, 16 do batch[i] = wrk.format("GET", "/") end
+  all = table.concat(batch)
+end
+request = function() return all end
+"""
+
+
+@dataclasses.dataclass
+class Sample:
+    """One run of one client."""
+
+    requests: int
+    seconds: float
+    cpu_us: float
+    rss_mb: float
+    figures: dict
+
+
+@dataclasses.dataclass
+class Row:
+    """One line of the result: what was measured, what it must be, and whether it is."""
+
+    scenario: str
+    figure: str
+    value: str
+    bar: str
+    holds: bool
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def pinned(core, command):
+    return ["taskset", "-c", core, *map(str, command)]
+
+
+def run_client(command, parse):
+    """Runs a client to its end and says what it did and what it cost."""
+    begin = time.monotonic()
+    with tempfile.TemporaryFile("w+") as out:
+        client = subprocess.Popen(
+            pinned(CLIENT_CORE, command), stdout=out, stderr=subprocess.STDOUT
+        )
+        _, status, usage = os.wait4(client.pid, 0)
+        client.returncode = os.waitstatus_to_exitcode(status)
+        seconds = time.monotonic() - begin
+        out.seek(0)
+        text = out.read()
+    if client.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))} ended with {client.returncode}:\n{text}")
+    figures = parse(text)
+    requests = figures["requests"]
+    cpu = (usage.ru_utime + usage.ru_stime) * 1e6 / max(requests, 1)
+    return Sample(requests, seconds, cpu, usage.ru_maxrss / 1024, figures)
+
+
+def of_loadline(text):
+    summary = json.loads(text)["summary"]
+    return {
+        "requests": summary["answered"],
+        "rate": summary["rate"],
+        "p50_us": summary["response_time_us"]["p50"],
+        "failed": summary["failed"],
+    }
+
+
+def of_wrk(text):
+    return {
+        "requests": int(re.search(r"(\d+) requests in", text)[1]),
+        "rate": float(re.search(r"Requests/sec:\s+([\d.]+)", text)[1]),
+    }
+
+
+def of_ab(text):
+    return {
+        "requests": int(re.search(r"Complete requests:\s+(\d+)", text)[1]),
+        "rate": float(re.search(r"Requests per second:\s+([\d.]+)", text)[1]),
+    }
+
+
+def of_oha(text):
+    found = json.loads(text)
+    counts = found["statusCodeDistribution"].values()
+    return {"requests": sum(counts), "rate": found["summary"]["requestsPerSec"]}
+
+
+class Bench:
+    """Runs scenarios and keeps their rows."""
+
+    def __init__(self, options, folder):
+        self.options = options
+        self.folder = pathlib.Path(folder)
+        self.rows = []
+        self.http, self.https = free_port(), free_port()
+
+    @contextlib.contextmanager
+    def nginx(self):
+        key, cert = self.folder / "key.pem", self.folder / "cert.pem"
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+             "-nodes", "-days", "2", "-subj", "/CN=localhost",
+             "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
+             "-keyout", key, "-out", cert],
+            check=True, capture_output=True,
+        )
+        (self.folder / "big").write_bytes(bytes(1 << 20))
+        config = self.folder / "nginx.conf"
+        config.write_text(f"""
+            worker_processes 1; daemon off; pid {self.folder}/nginx.pid;
+            error_log {self.folder}/error.log; worker_rlimit_nofile 20000;
+            events {{ worker_connections 15000; }}
+            http {{
+              access_log off; default_type text/plain; keepalive_requests 1000000000;
+              keepalive_timeout 600;
+              client_body_temp_path {self.folder}/t1; proxy_temp_path {self.folder}/t2;
+              fastcgi_temp_path {self.folder}/t3; uwsgi_temp_path {self.folder}/t4;
+              scgi_temp_path {self.folder}/t5;
+              server {{
+                listen 127.0.0.1:{self.http} backlog=4096;
+                listen 127.0.0.1:{self.https} ssl backlog=4096;
+                ssl_certificate {cert}; ssl_certificate_key {key};
+                location / {{ return 200 "{'x' * 60}"; }}
+                location /big {{ root {self.folder}; }}
+              }}
+            }}
+        """)
+        binary = shutil.which("nginx") or "/usr/sbin/nginx"
+        self.folder.chmod(0o755)
+        server = subprocess.Popen(pinned(SERVER_CORE, [binary, "-c", config]))
+        try:
+            wait_for(self.http)
+            yield
+        finally:
+            server.terminate()
+            server.wait()
+
+    def take_turns(self, ours, theirs):
+        """Lets two clients take turns, one unmeasured round first."""
+        pairs = []
+        for round_ in range(self.options.rounds + 1):
+            pair = [run_client(*ours), run_client(*theirs)]
+            if round_ > 0:
+                pairs.append(pair)
+        return [list(samples) for samples in zip(*pairs)]
+
+    def compare(self, name, ours, theirs, peer, cpu_bar, rate_bar=None, rss_bar=None):
+        if self.options.only and self.options.only not in name:
+            return
+        mine, peers = self.take_turns(ours, theirs)
+        cpu = median(mine, "cpu_us") / median(peers, "cpu_us")
+        values = f"{median(mine, 'cpu_us'):.2f} / {median(peers, 'cpu_us'):.2f} µs = {cpu:.2f}"
+        self.add(name, f"CPU per request, ours / {peer}", values, f"≤ {cpu_bar:.2f}", cpu <= cpu_bar)
+        rate = median_rate(mine) / median_rate(peers)
+        if rate_bar:
+            values = f"{median_rate(mine):,.0f} / {median_rate(peers):,.0f} = {rate:.2f}"
+            self.add(name, f"requests/s, ours / {peer}", values, f"≥ {rate_bar:.2f}", rate >= rate_bar)
+        if rss_bar:
+            rss = max(sample.rss_mb for sample in mine)
+            theirs_rss = max(sample.rss_mb for sample in peers)
+            self.add(name, "peak RSS", f"{rss:.1f} MB ({peer} {theirs_rss:.1f})",
+                     f"≤ {rss_bar} MB", rss <= rss_bar)
+
+    def add(self, scenario, figure, value, bar, holds):
+        self.rows.append(Row(scenario, figure, value, bar, holds))
+        print(f"{'ok  ' if holds else 'MISS'}  {scenario}: {figure}: {value} (must be {bar})",
+              flush=True)
+
+    def loadline(self, *flags):
+        return [LOADLINE, "-q", "-t", "1", "-o", "json", *flags], of_loadline
+
+    def seconds(self):
+        return f"{self.options.seconds}s"
+
+    def against_nginx(self):
+        url, tls_url = f"http://127.0.0.1:{self.http}/", f"https://127.0.0.1:{self.https}/"
+        time_ = ["-d", self.seconds()]
+        for connections in ["100", "1000"]:
+            wrk = ["wrk", "-t1", f"-c{connections}", *time_, url], of_wrk
+            rss_bar = 12 if connections == "1000" else None
+            for clock, bar in [("kernel", 0.95), ("user", 0.90)]:
+                ours = self.loadline("-c", connections, *time_, "--clock", clock, url)
+                self.compare(f"{connections} connections, {clock} clock", ours, wrk, "wrk",
+                             bar, 1.0, rss_bar)
+        script = self.folder / "pipeline.lua"
+        script.write_text(PIPELINE_SCRIPT)
+        self.compare(
+            "pipelined by 16", self.loadline("-c", "100", *time_, "--pipeline", "16", url),
+            (["wrk", "-t1", "-c100", *time_, "-s", script, url], of_wrk), "wrk", 0.60)
+        self.compare(
+            "1 MB body", self.loadline("-c", "10", *time_, url + "big"),
+            (["wrk", "-t1", "-c10", *time_, url + "big"], of_wrk), "wrk", 0.60)
+        self.compare(
+            "no keep-alive", self.loadline("-c", "50", *time_, "--no-keepalive", url),
+            (["ab", "-q", "-c", "50", "-t", str(self.options.seconds), "-n", "10000000", url],
+             of_ab), "ab", 0.90, 1.0)
+        self.compare(
+            "TLS", self.loadline("-c", "100", *time_, "--insecure", tls_url),
+            (["wrk", "-t1", "-c100", *time_, tls_url], of_wrk), "wrk", 1.0)
+
+    def many_connections(self):
+        url = f"http://127.0.0.1:{self.http}/"
+        samples = []
+        for _ in range(self.options.rounds):
+            command = self.loadline("-c", "10000", "-d", "2s", "-r", "5k", url)
+            samples.append(run_client(*command))
+        up = statistics.median(sample.seconds for sample in samples) - 2
+        self.add("10 000 connections", "all up", f"{up:.2f} s", "≤ 3 s", up <= 3)
+        rss = max(sample.rss_mb for sample in samples)
+        self.add("10 000 connections", "peak RSS", f"{rss:.1f} MB", "≤ 60 MB", rss <= 60)
+
+    def memory_over_time(self):
+        url = f"http://127.0.0.1:{self.http}/"
+        command, _ = self.loadline("-c", "100", "-d", "62s", url)
+        client = subprocess.Popen(pinned(CLIENT_CORE, command), stdout=subprocess.DEVNULL)
+        time.sleep(5)
+        early = resident_mb(client.pid)
+        time.sleep(55)
+        late = resident_mb(client.pid)
+        client.wait()
+        self.add("memory over time", "RSS at 60 s − at 5 s", f"{late:.2f} − {early:.2f} MB",
+                 "≤ 1 MB", late - early <= 1)
+
+    def version(self):
+        times = []
+        for _ in range(21):
+            begin = time.monotonic()
+            subprocess.run([LOADLINE, "--version"], check=True, stdout=subprocess.DEVNULL)
+            times.append((time.monotonic() - begin) * 1e3)
+        value = statistics.median(times)
+        self.add("loadline --version", "wall time", f"{value:.1f} ms", "≤ 5 ms", value <= 5)
+
+    def pacing(self):
+        """How evenly requests arrive at 5 000/s, as the server sees it."""
+        seconds, found = self.seconds(), {}
+        clients = {"loadline": lambda url: self.loadline(
+            "-r", "5000", "-c", "50", "-d", seconds, url)}
+        if oha := shutil.which("oha") or installed("oha"):
+            clients["oha"] = lambda url: ([oha, "--no-tui", "--output-format", "json", "-q", "5000",
+                                           "-c", "50", "-z", seconds, url], of_oha)
+        if wrk2 := shutil.which("wrk2"):
+            clients["wrk2"] = lambda url: ([wrk2, "-t1", "-c50", "-R5000", "-d", seconds, url],
+                                           of_wrk)
+        for _ in range(self.options.rounds):
+            for name, client in clients.items():
+                with test_server() as (url, report):
+                    run_client(*client(url))
+                found.setdefault(name, []).append(report())
+        medians = {name: statistics.median(values) for name, values in found.items()}
+        for name in medians.keys() - {"loadline"}:
+            ratio = medians["loadline"] / medians[name]
+            self.add("5 000/s", f"p99 stray from the even schedule, ours / {name}",
+                     f"{medians['loadline']:.0f} / {medians[name]:.0f} µs = {ratio:.2f}",
+                     "≤ 0.20", ratio <= 0.2)
+        if len(medians) == 1:
+            print(f"      5 000/s: p99 stray {medians['loadline']:.0f} µs; no peer is installed "
+                  "(cargo install --locked oha)")
+
+    def open_against_closed(self):
+        """The median at a rate against that of one connection in a closed loop."""
+        with test_server() as (url, _):
+            differences = []
+            for _ in range(self.options.rounds):
+                paced = run_client(*self.loadline("-r", "5000", "-c", "50", "-d", self.seconds(), url))
+                single = run_client(*self.loadline("-c", "1", "-d", self.seconds(), url))
+                differences.append(paced.figures["p50_us"] - single.figures["p50_us"])
+        value = statistics.median(differences)
+        self.add("5 000/s", "median response − closed-loop median at one connection",
+                 f"{value:+.1f} µs", "≤ 20 µs", value <= 20)
+
+    def run(self):
+        wanted = lambda name: not self.options.only or self.options.only in name
+        with self.nginx():
+            self.against_nginx()
+            if wanted("10 000 connections"):
+                self.many_connections()
+            if wanted("memory over time"):
+                self.memory_over_time()
+        if wanted("5 000/s"):
+            self.pacing()
+            self.open_against_closed()
+        if wanted("loadline --version"):
+            self.version()
+
+    def markdown(self):
+        lines = ["| scenario | figure | measured | must be | |", "|---|---|---|---|---|"]
+        for row in self.rows:
+            mark = "✓" if row.holds else "**missed**"
+            lines.append(f"| {row.scenario} | {row.figure} | {row.value} | {row.bar} | {mark} |")
+        return "\n".join([machine(), "", *lines, ""])
+
+
+@contextlib.contextmanager
+def test_server():
+    """`loadline serve` that measures arrivals at 5 000/s; the report is there when it has ended."""
+    port = free_port()
+    command = [LOADLINE, "serve", "--listen", f"127.0.0.1:{port}", "--arrivals", "5000"]
+    server = subprocess.Popen(pinned(SERVER_CORE, command), stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, text=True)
+    text = []
+
+    def p99_us():
+        found = re.search(r"p99 ([\d.]+) (ns|µs|ms|s)\b", text[0])
+        return float(found[1]) * {"ns": 1e-3, "µs": 1, "ms": 1e3, "s": 1e6}[found[2]]
+
+    try:
+        wait_for(port)
+        yield f"http://127.0.0.1:{port}/", p99_us
+    finally:
+        server.send_signal(signal.SIGINT)
+        text.append(server.communicate(timeout=10)[0])
+
+
+def wait_for(port):
+    for _ in range(200):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        time.sleep(0.02)
+    sys.exit(f"the server does not listen on port {port}")
+
+
+def installed(name):
+    path = pathlib.Path.home() / ".cargo" / "bin" / name
+    return str(path) if path.exists() else None
+
+
+def median(samples, figure):
+    return statistics.median(getattr(sample, figure) for sample in samples)
+
+
+def median_rate(samples):
+    return statistics.median(sample.figures["rate"] for sample in samples)
+
+
+def resident_mb(pid):
+    status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024
+
+
+def machine():
+    cpu = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
+    model = cpu[1] if cpu else "unknown CPU"
+    return f"{model}, {os.cpu_count()} cores, Linux {os.uname().release.split('-')[0]}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=int, default=5)
+    parser.add_argument("--only", help="scenarios whose name has this word")
+    parser.add_argument("--markdown", help="write the table to this file")
+    options = parser.parse_args()
+    if (os.cpu_count() or 1) < 2:
+        sys.exit("The comparison needs two cores: one for the server, one for the client.")
+    with tempfile.TemporaryDirectory(prefix="loadline-bench-") as folder:
+        bench = Bench(options, folder)
+        bench.run()
+    if options.markdown:
+        pathlib.Path(options.markdown).write_text(bench.markdown())
+    missed = sum(not row.holds for row in bench.rows)
+    print(f"\n{machine()}: {len(bench.rows) - missed} of {len(bench.rows)} bars hold.")
+
+
+if __name__ == "__main__":
+    main()
