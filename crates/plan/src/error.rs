@@ -33,6 +33,9 @@ pub enum Error {
         "`{0}` is not a count. Write a whole number, with k, M or G if need be: 500, 10k, 2.5M."
     )]
     Count(String),
+    /// A count beyond what is counted here.
+    #[error("`{0}` is too many. The most is 4294967295.")]
+    CountTooHigh(String),
     /// A length of time that can't be read.
     #[error(
         "`{0}` is not a duration. Write numbers with h, m, s, ms, us or ns, such as 10s, 1m30s or \

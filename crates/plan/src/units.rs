@@ -118,6 +118,14 @@ pub fn parse_count(text: &str) -> Result<u64, Error> {
     whole().ok_or_else(|| Error::Count(text.to_owned()))
 }
 
+/// Reads a count of things there can't be too many of, such as connections or threads.
+///
+/// # Errors
+/// [`Error::Count`] as [`parse_count`], and [`Error::CountTooHigh`] above `u32::MAX`.
+pub fn parse_small_count(text: &str) -> Result<u32, Error> {
+    u32::try_from(parse_count(text)?).map_err(|_| Error::CountTooHigh(text.to_owned()))
+}
+
 /// Reads a percentage, `0.1%`, as a share of 1; `None` if it is none or above 100 %.
 pub(crate) fn parse_share(text: &str) -> Option<f64> {
     let (number, rest) = Decimal::split(text.strip_suffix('%')?.trim_end())?;
@@ -240,6 +248,17 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    #[test]
+    fn small_counts_have_an_end() {
+        assert_eq!(parse_small_count("10k"), Ok(10_000));
+        assert_eq!(parse_small_count("4294967295"), Ok(u32::MAX));
+        assert_eq!(
+            parse_small_count("5G"),
+            Err(Error::CountTooHigh("5G".into()))
+        );
+        assert_eq!(parse_small_count("many"), Err(Error::Count("many".into())));
     }
 
     #[test]

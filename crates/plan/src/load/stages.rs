@@ -2,7 +2,7 @@
 
 use super::Stage;
 use crate::rate::parse_period;
-use crate::{Error, Rate, parse_count, parse_duration};
+use crate::{Error, Rate, parse_count, parse_duration, parse_small_count};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -27,10 +27,7 @@ impl StageList {
     /// [`Error::StageConnections`] for a target such as `90/m`, which only a rate can have.
     pub fn connections(&self) -> Result<Vec<Stage<u32>>, Error> {
         self.with_targets(|target| {
-            let count = parse_count(target)
-                .ok()
-                .and_then(|count| u32::try_from(count).ok());
-            count.ok_or_else(|| Error::StageConnections(target.to_owned()))
+            parse_small_count(target).map_err(|_| Error::StageConnections(target.to_owned()))
         })
     }
 
