@@ -1,3 +1,53 @@
-//! The `loadline` command.
+//! The `loadline` command: arguments in, plan out, run, report, exit code.
 
-fn main() {}
+mod commands;
+mod exit;
+mod flags;
+mod invocation;
+mod plan_file;
+mod resolve;
+
+use crate::exit::Exit;
+use crate::flags::{Command, Refusal};
+use crate::resolve::{Surroundings, resolve};
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let exit = match flags::parse(std::env::args_os()) {
+        Ok(command) => run(command).unwrap_or_else(|error| refuse(&format!("{error:#}"))),
+        Err(Refusal::Asked(text)) => print(&text),
+        Err(Refusal::Mistake(sentence)) => refuse(&sentence),
+    };
+    exit.into()
+}
+
+fn run(command: Command) -> anyhow::Result<Exit> {
+    match command {
+        Command::Run(flags) => commands::run::run(resolve(
+            *flags,
+            Surroundings::of_this_machine(&mut io::stdin()),
+        )?),
+        Command::Report(flags) => commands::report::run(&flags),
+        Command::Serve(flags) => commands::serve::run(&flags),
+        Command::Demo(flags) => commands::demo::run(&flags),
+        Command::Man(flags) => Ok(print(&commands::man::page(&flags)?)),
+        Command::Completions(flags) => Ok(print(&commands::completions::script(&flags))),
+    }
+}
+
+/// Prints what was asked for. A reader that has gone has seen enough.
+fn print(text: &str) -> Exit {
+    let mut stdout = io::stdout().lock();
+    let _ = stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush());
+    Exit::Good
+}
+
+/// Says why nothing was done.
+fn refuse(sentence: &str) -> Exit {
+    // Where even stderr is closed there is nobody left to tell.
+    let _ = writeln!(io::stderr(), "loadline: {sentence}");
+    Exit::Failed
+}

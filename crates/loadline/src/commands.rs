@@ -1,0 +1,8 @@
+//! What each subcommand does, one file each.
+
+pub(crate) mod completions;
+pub(crate) mod demo;
+pub(crate) mod man;
+pub(crate) mod report;
+pub(crate) mod run;
+pub(crate) mod serve;

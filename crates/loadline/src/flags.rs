@@ -1,0 +1,113 @@
+//! The command line, every flag declared once.
+//!
+//! Help, man page, completions and the keys of a plan file all come from these declarations: one
+//! file per subcommand, and one per group of the flags of a run. Reading them is cheap and touches
+//! nothing outside; [`resolve`](crate::resolve) opens the files that they name.
+
+mod choice;
+pub(crate) mod completions;
+pub(crate) mod demo;
+pub(crate) mod man;
+mod refusal;
+pub(crate) mod report;
+pub(crate) mod run;
+pub(crate) mod serve;
+
+pub(crate) use refusal::{Refusal, sentence, suggestion, value_problem};
+
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::ffi::OsString;
+
+/// The whole command line. Without a subcommand, it is a run.
+#[derive(Debug, Parser)]
+#[command(
+    name = "loadline",
+    version,
+    about = "Find how much load an HTTP service carries, and whether the figure can be believed.",
+    after_help = "Exit codes: 0 good, 1 a check failed, 2 usage or run error, 3 the measurement \
+                  is invalid, 130 interrupted.",
+    args_conflicts_with_subcommands = true
+)]
+struct Line {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    run: run::RunFlags,
+}
+
+/// What is asked for.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Load a service and report what it took; the word `run` may be left out.
+    Run(Box<run::RunFlags>),
+    /// Print a saved run again, in any format.
+    Report(report::ReportFlags),
+    /// Serve as a test server that stalls, fails and misbehaves as told.
+    Serve(serve::ServeFlags),
+    /// Show in ten seconds why true latencies matter: a server that stalls once.
+    Demo(demo::DemoFlags),
+    /// Print the manual page.
+    Man(man::ManFlags),
+    /// Print the completions of a shell.
+    Completions(completions::CompletionsFlags),
+}
+
+/// Reads a whole command line, the program's name first.
+pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Command, Refusal> {
+    let words: Vec<OsString> = words.into_iter().collect();
+    let line = Line::try_parse_from(&words).map_err(|error| Refusal::of_line(&error, &words))?;
+    let (mut command, own_words) = match line.command {
+        Some(command) => (command, 2),
+        None => (Command::Run(Box::new(line.run)), 1),
+    };
+    if let Command::Run(flags) = &mut command {
+        flags.typed = words.into_iter().skip(own_words).collect();
+        refuse_mistyped_subcommand(flags)?;
+    }
+    Ok(command)
+}
+
+/// A first word that is almost a subcommand was meant as one, not as a host of that name.
+fn refuse_mistyped_subcommand(flags: &run::RunFlags) -> Result<(), Refusal> {
+    const ALIKE: f64 = 0.8;
+    let Some(word) = flags.typed.first().and_then(|word| word.to_str()) else {
+        return Ok(());
+    };
+    let line = command();
+    let is_word = word.bytes().all(|byte| byte.is_ascii_lowercase());
+    let mut names = line.get_subcommands().map(clap::Command::get_name);
+    let meant = names.find(|name| is_word && strsim::jaro(name, word) >= ALIKE);
+    meant.map_or(Ok(()), |name| {
+        let sentence = format!(
+            "there is no command {word}; did you mean {name}? (A host of that name is written \
+             http://{word}/.)"
+        );
+        Err(Refusal::Mistake(sentence))
+    })
+}
+
+/// All declarations, for the manual and the completions.
+pub(crate) fn command() -> clap::Command {
+    Line::command()
+}
+
+/// The declarations of a run alone, by which the keys of a plan file are read.
+pub(crate) fn run_command() -> clap::Command {
+    let command = clap::Command::new("loadline")
+        .no_binary_name(true)
+        .disable_help_flag(true);
+    run::RunFlags::augment_args(command)
+}
+
+/// Reads the flags of a run alone, no program's name before them.
+pub(crate) fn parse_run(
+    words: impl IntoIterator<Item = OsString>,
+) -> Result<run::RunFlags, clap::Error> {
+    let words: Vec<OsString> = words.into_iter().collect();
+    let mut flags = run::RunFlags::from_arg_matches(&run_command().try_get_matches_from(&words)?)?;
+    flags.typed = words;
+    Ok(flags)
+}
+
+#[cfg(test)]
+mod tests;

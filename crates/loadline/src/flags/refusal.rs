@@ -1,0 +1,121 @@
+//! One clear sentence for whatever is wrong with a command line.
+
+use clap::Error;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use std::error::Error as _;
+use std::ffi::OsString;
+
+/// Why a command line starts nothing.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// It asks for a text alone: help or the version.
+    Asked(String),
+    /// It can't be read; the sentence says why.
+    Mistake(String),
+}
+
+impl Refusal {
+    pub(super) fn of_line(error: &Error, words: &[OsString]) -> Self {
+        match error.kind() {
+            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+                Self::Asked(error.render().to_string())
+            }
+            _ => Self::Mistake(format!(
+                "{}{}",
+                sentence(error),
+                where_to_look(error, words)
+            )),
+        }
+    }
+}
+
+/// Points to the help that lists the flags, where one was not known.
+fn where_to_look(error: &Error, words: &[OsString]) -> String {
+    let is_unknown = error.kind() == ErrorKind::UnknownArgument && flag(error).starts_with('-');
+    if !is_unknown || suggestion(error).is_some() {
+        return String::new();
+    }
+    let line = super::command();
+    let subcommand = words.get(1).and_then(|word| line.find_subcommand(word));
+    let name = subcommand
+        .map(|command| format!("{} ", command.get_name()))
+        .unwrap_or_default();
+    format!(" `loadline {name}--help` lists all.")
+}
+
+/// Says in one sentence what is wrong, the flag first.
+pub(crate) fn sentence(error: &Error) -> String {
+    let flag = flag(error);
+    match value_problem(error) {
+        Some(problem) if flag.starts_with('-') => return format!("{flag}: {problem}"),
+        Some(problem) => return problem,
+        None => {}
+    }
+    match error.kind() {
+        ErrorKind::InvalidValue => format!("{flag} needs a value."),
+        ErrorKind::UnknownArgument if !flag.starts_with('-') => {
+            format!("`{flag}` is one word too many.")
+        }
+        ErrorKind::UnknownArgument => match suggestion(error) {
+            Some(known) => format!("there is no flag {flag}; did you mean {known}?"),
+            None => format!("there is no flag {flag}."),
+        },
+        ErrorKind::ArgumentConflict => conflict(error, &flag),
+        ErrorKind::MissingRequiredArgument => format!("{flag} is missing."),
+        ErrorKind::TooManyValues => format!("{flag} takes no value."),
+        _ => first_line(error),
+    }
+}
+
+/// What is wrong with the value of a flag, if it is that.
+pub(crate) fn value_problem(error: &Error) -> Option<String> {
+    let value = text(error, ContextKind::InvalidValue);
+    match error.kind() {
+        ErrorKind::ValueValidation => Some(match error.source() {
+            Some(source) => source.to_string(),
+            None => format!("`{value}` can't be read."),
+        }),
+        ErrorKind::InvalidValue if !value.is_empty() => Some(format!(
+            "`{value}` is not one of {}.",
+            text(error, ContextKind::ValidValue)
+        )),
+        _ => None,
+    }
+}
+
+fn conflict(error: &Error, flag: &str) -> String {
+    match text(error, ContextKind::PriorArg).as_str() {
+        "" => format!("{flag} stands before a command; write the command first."),
+        prior if without_value(prior) == flag => format!("{flag} is given twice."),
+        prior => format!("{flag} and {} contradict each other.", without_value(prior)),
+    }
+}
+
+/// The flag that is nearest to one that is not known.
+pub(crate) fn suggestion(error: &Error) -> Option<String> {
+    Some(text(error, ContextKind::SuggestedArg)).filter(|known| !known.is_empty())
+}
+
+/// The flag that is wrong, without the name of its value.
+fn flag(error: &Error) -> String {
+    without_value(&text(error, ContextKind::InvalidArg)).to_owned()
+}
+
+fn without_value(flag: &str) -> &str {
+    flag.split([' ', '=']).next().unwrap_or(flag)
+}
+
+fn text(error: &Error, kind: ContextKind) -> String {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => text.clone(),
+        Some(ContextValue::Strings(texts)) => texts.join(", "),
+        _ => String::new(),
+    }
+}
+
+/// What clap says of the odd rest.
+fn first_line(error: &Error) -> String {
+    let rendered = error.render().to_string();
+    let line = rendered.lines().next().unwrap_or_default();
+    format!("{}.", line.trim_start_matches("error: "))
+}

@@ -1,0 +1,16 @@
+//! The flags of `loadline report`.
+
+use super::run::output::ReportStyle;
+use clap::{Args, ValueHint};
+use std::path::PathBuf;
+
+/// Which saved runs are printed, and how.
+#[derive(Debug, Args)]
+pub(crate) struct ReportFlags {
+    /// The saved run; several files are merged when they are parts of one run
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) style: ReportStyle,
+}

@@ -1,0 +1,21 @@
+//! What the result must keep.
+
+use clap::Args;
+use loadline_plan::Check;
+
+/// What the result must keep.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Judgement")]
+pub(crate) struct JudgementFlags {
+    /// Exit with 1 unless this holds at the end: 'p99<50ms', 'errors<0.1%' (repeatable)
+    ///
+    /// Any percentile, mean, min, max or stdev of the response time, or with service., blocked. or
+    /// lateness. before it; errors as a count or a percentage; rate in answers a second. Such as
+    /// 'p99.9<=1s', 'service.mean<2ms', 'errors<=3', 'rate>=990'.
+    #[arg(long, value_name = "CONDITION")]
+    pub(crate) check: Vec<Check>,
+
+    /// End the run as soon as this no longer holds, in the words of --check (repeatable)
+    #[arg(long, value_name = "CONDITION")]
+    pub(crate) abort_on: Vec<Check>,
+}

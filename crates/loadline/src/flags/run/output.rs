@@ -1,0 +1,53 @@
+//! What comes out of a run, and where it goes.
+
+use crate::invocation::{Color, Output};
+use clap::{Args, ValueHint};
+use loadline_plan::parse_percentile;
+use std::path::PathBuf;
+
+/// What comes out of a run, and where it goes.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct OutputFlags {
+    #[command(flatten)]
+    pub(crate) report: ReportStyle,
+
+    /// Save the run, to report it again later
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) save: Option<PathBuf>,
+
+    /// Write one record per request while the run lasts
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) log: Option<PathBuf>,
+
+    /// Print nothing but errors and what --output asks for
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+
+    /// Show no progress
+    #[arg(long)]
+    pub(crate) no_progress: bool,
+}
+
+/// How a result is shown, by a run or by the report of a saved one.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct ReportStyle {
+    /// Report as text, json or csv, on stdout or to a file (repeatable) [default: text]
+    #[arg(short, long, value_name = "FORMAT[=FILE]")]
+    pub(crate) output: Vec<Output>,
+
+    /// The percentiles of the text report
+    #[arg(
+        long,
+        value_name = "P,…",
+        value_delimiter = ',',
+        default_value = "50,75,90,95,99,99.9,99.99",
+        value_parser = parse_percentile
+    )]
+    pub(crate) percentiles: Vec<f64>,
+
+    /// Whether to print in colours
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: Color,
+}

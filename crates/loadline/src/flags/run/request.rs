@@ -1,0 +1,122 @@
+//! What is sent, and where to.
+
+use crate::flags::choice::choice;
+use clap::{Args, ValueHint};
+use loadline_plan::{
+    Credentials, Error, FormField, Header, ListedRequest, Order, Target, parse_method,
+    parse_url_list,
+};
+use std::convert::Infallible;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// What is sent, and where to.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Request")]
+pub(crate) struct RequestFlags {
+    /// What to load: URLs, or a plan file (*.toml) that says all
+    ///
+    /// A URL without a scheme is http. A plan file has the long names of these flags as keys, and
+    /// `url`; flags on the command line override it.
+    #[arg(id = "url", value_name = "URL|PLAN.toml", help_heading = None, value_hint = ValueHint::Url)]
+    pub(crate) places: Vec<Place>,
+
+    /// The method [default: GET, or POST with a body]
+    #[arg(short = 'X', long, value_parser = parse_method)]
+    pub(crate) method: Option<String>,
+
+    /// A header field: 'Name: value', or 'Name;' to send it empty (repeatable)
+    ///
+    /// Order and duplicates are kept.
+    #[arg(short = 'H', long, value_name = "LINE")]
+    pub(crate) header: Vec<Header>,
+
+    /// The body: a text, @FILE, or - for what stands on stdin
+    #[arg(short, long, value_name = "TEXT|@FILE|-", value_hint = ValueHint::FilePath)]
+    pub(crate) body: Option<BodySource>,
+
+    /// A field of a form, sent as multipart/form-data: name=value or name=@FILE (repeatable)
+    #[arg(short = 'F', long, value_name = "NAME=VALUE")]
+    pub(crate) form: Vec<FormField>,
+
+    /// User and password for basic authentication
+    #[arg(short, long, value_name = "USER:PASSWORD")]
+    pub(crate) user: Option<Credentials>,
+
+    /// Take the URLs from a file: one a line, or JSON Lines
+    ///
+    /// A line of JSON has the keys url, method, headers, body and weight, all but the first of
+    /// them optional. In a plan file, `urls_inline` holds such lines themselves.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) urls: Option<PathBuf>,
+
+    /// The lines of a list of URLs themselves, for plan files
+    #[arg(long, value_name = "LINES", hide = true)]
+    pub(crate) urls_inline: Option<UrlLines>,
+
+    /// The order in which several URLs are taken
+    #[arg(long, value_name = "ORDER", default_value = "sequential", value_parser = choice(&[
+        ("sequential", Order::Sequential),
+        ("random", Order::Random),
+    ]))]
+    pub(crate) urls_order: Order,
+}
+
+/// What a run is given to load.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// This file says all.
+    Plan(PathBuf),
+    /// This URL.
+    Url(Target),
+}
+
+impl FromStr for Place {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        if text.ends_with(".toml") && !text.contains("://") {
+            return Ok(Self::Plan(text.into()));
+        }
+        text.parse().map(Self::Url)
+    }
+}
+
+/// Where a body comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum BodySource {
+    /// What is in this file.
+    File(PathBuf),
+    /// What stands on stdin.
+    Stdin,
+    /// This text.
+    Text(String),
+}
+
+impl FromStr for BodySource {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(match (text, text.strip_prefix('@')) {
+            ("-" | "@-", _) => Self::Stdin,
+            (_, Some(path)) => Self::File(path.into()),
+            (_, None) => Self::Text(text.to_owned()),
+        })
+    }
+}
+
+/// The requests that stand in a plan file itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct UrlLines(pub(crate) Vec<ListedRequest>);
+
+impl FromStr for UrlLines {
+    type Err = String;
+
+    /// Names the line as one of the list: in a plan file, the list itself stands on a line.
+    fn from_str(text: &str) -> Result<Self, String> {
+        parse_url_list(text).map(Self).map_err(|error| match error {
+            Error::UrlListLine { .. } => format!("in its {error}"),
+            other => other.to_string(),
+        })
+    }
+}

@@ -1,0 +1,210 @@
+//! What the command line is read as, and how it is refused.
+
+use super::*;
+use loadline_plan::Connection;
+
+fn words(line: &str) -> Vec<OsString> {
+    line.split_whitespace().map(OsString::from).collect()
+}
+
+fn run_flags(line: &str) -> run::RunFlags {
+    match parse(words(line)) {
+        Ok(Command::Run(flags)) => *flags,
+        other => panic!("{line}: {other:?}"),
+    }
+}
+
+fn mistake(line: &str) -> String {
+    match parse(words(line)) {
+        Err(Refusal::Mistake(sentence)) => sentence,
+        other => panic!("{line}: {other:?}"),
+    }
+}
+
+#[test]
+fn the_declarations_agree_with_each_other() {
+    command().debug_assert();
+    run_command().debug_assert();
+}
+
+#[test]
+fn the_word_run_may_be_left_out() {
+    for line in [
+        "loadline run -c 5 http://a/ -d 3s",
+        "loadline -c 5 http://a/ -d 3s",
+    ] {
+        let flags = run_flags(line);
+        assert_eq!(flags.load.connections, Some(5));
+        assert_eq!(flags.request.places.len(), 1);
+        assert_eq!(flags.typed, words("-c 5 http://a/ -d 3s"));
+    }
+}
+
+#[test]
+fn other_first_words_are_commands() {
+    for (line, name) in [
+        ("loadline report a.run", "Report"),
+        ("loadline serve --tls", "Serve"),
+        ("loadline demo --stall 2s", "Demo"),
+        ("loadline man report", "Man"),
+        ("loadline completions bash", "Completions"),
+    ] {
+        let command = parse(words(line)).unwrap_or_else(|error| panic!("{line}: {error:?}"));
+        assert!(
+            format!("{command:?}").starts_with(name),
+            "{line}: {command:?}"
+        );
+    }
+}
+
+#[test]
+fn defaults_of_the_connections_are_the_plans() {
+    assert_eq!(
+        run_flags("loadline a").connection.options(),
+        Connection::default()
+    );
+}
+
+#[test]
+fn every_flag_of_the_run_is_declared_once() {
+    let line = command();
+    let names = |command: &clap::Command| -> Vec<String> {
+        command
+            .get_arguments()
+            .map(|argument| argument.get_id().to_string())
+            .collect()
+    };
+    let run = line
+        .find_subcommand("run")
+        .expect("the run is a subcommand");
+    assert_eq!(names(&line), names(run));
+    assert_eq!(names(&line), names(&run_command()));
+}
+
+#[test]
+fn every_flag_says_what_it_does() {
+    let line = command();
+    let commands = std::iter::once(&line).chain(line.get_subcommands());
+    for argument in commands.flat_map(clap::Command::get_arguments) {
+        let help = argument
+            .get_help()
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        assert!(
+            !help.is_empty() && !help.ends_with('.'),
+            "{}: {help}",
+            argument.get_id()
+        );
+    }
+}
+
+#[test]
+fn the_last_address_family_wins() {
+    use loadline_plan::IpVersion::{Any, V4, V6};
+    for (flags, version) in [
+        ("", Any),
+        ("-4", V4),
+        ("-6", V6),
+        ("-4 -6", V6),
+        ("-6 -4", V4),
+    ] {
+        let flags = run_flags(&format!("loadline {flags} a"));
+        assert_eq!(flags.connection.options().ip_version, version);
+    }
+}
+
+#[test]
+fn lists_are_split_at_commas_and_add_up() {
+    let flags = run_flags("loadline --local-address 127.0.0.1,127.0.0.2 --percentiles 50,p99.9 a");
+    assert_eq!(flags.connection.options().local_addresses.len(), 2);
+    assert_eq!(flags.output.report.percentiles, [50.0, 99.9]);
+    let flags = run_flags("loadline -H A:1 -H B:2 -H A:3 a");
+    let names: Vec<_> = flags
+        .request
+        .header
+        .iter()
+        .map(|header| &*header.name)
+        .collect();
+    assert_eq!(names, ["A", "B", "A"]);
+}
+
+#[test]
+fn places_are_urls_or_plan_files() {
+    use run::request::Place;
+    let flags = run_flags("loadline plans/soak.toml http://a/b.toml a:80/x");
+    assert!(matches!(&flags.request.places[0], Place::Plan(path) if path.ends_with("soak.toml")));
+    assert!(
+        flags.request.places[1..]
+            .iter()
+            .all(|place| matches!(place, Place::Url(_)))
+    );
+}
+
+#[test]
+fn bodies_are_texts_files_or_stdin() {
+    use run::request::BodySource::{File, Stdin, Text};
+    for (text, source) in [
+        ("text", Text("text".into())),
+        ("", Text("".into())),
+        ("@a/b", File("a/b".into())),
+        ("-", Stdin),
+        ("@-", Stdin),
+        ("--", Text("--".into())),
+    ] {
+        let line = [
+            "loadline".into(),
+            format!("--body={text}").into(),
+            "a".into(),
+        ];
+        match parse(line) {
+            Ok(Command::Run(flags)) => assert_eq!(flags.request.body, Some(source)),
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_mistyped_command_is_no_host() {
+    assert_eq!(
+        mistake("loadline demoo"),
+        "there is no command demoo; did you mean demo? (A host of that name is written \
+         http://demoo/.)"
+    );
+    assert!(mistake("loadline reprot a.run").contains("did you mean report?"));
+    for host in [
+        "server:80",
+        "http://servr/",
+        "localhost",
+        "serve.example.com",
+        "backend",
+    ] {
+        assert_eq!(
+            run_flags(&format!("loadline {host}")).request.places.len(),
+            1
+        );
+    }
+}
+
+#[test]
+fn mistakes_are_one_line() {
+    for line in [
+        "loadline --conections 5 a",
+        "loadline -r fast a",
+        "loadline -r",
+        "loadline --color red a",
+        "loadline -c 5 -c 6 a",
+        "loadline --frobnicate a",
+        "loadline report",
+        "loadline man serve x",
+        "loadline -c 5x a",
+        "loadline --no-keepalive=1 a",
+        "loadline completions fish2",
+        "loadline ftp://a",
+        "loadline -c 6G a",
+        "loadline --seed x a",
+    ] {
+        let sentence = mistake(line);
+        assert!(!sentence.contains('\n'), "{sentence}");
+        assert!(sentence.ends_with(['.', '?']), "{sentence}");
+    }
+}

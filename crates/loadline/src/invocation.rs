@@ -1,0 +1,125 @@
+//! A run as the command was asked for it: the plan, and where its results go.
+
+use clap::ValueEnum;
+use loadline_plan::Plan;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// A run as the command was asked for it, everything read and checked.
+#[derive(Debug)]
+#[cfg_attr(not(test), expect(dead_code, reason = "read by the run itself"))]
+pub(crate) struct Invocation {
+    /// What is run.
+    pub(crate) plan: Plan,
+    /// The reports to make, in the order asked; at most one goes to stdout.
+    pub(crate) outputs: Vec<Output>,
+    /// Where the run is saved.
+    pub(crate) save: Option<PathBuf>,
+    /// Where one record per request goes.
+    pub(crate) log: Option<PathBuf>,
+    /// The percentiles of the text report, as asked: above 0, at most 100.
+    pub(crate) percentiles: Vec<f64>,
+    /// Whether progress is shown while the run lasts: live on a terminal, else as plain lines.
+    pub(crate) progress: bool,
+    /// Nothing but errors, and what `outputs` asks for.
+    pub(crate) quiet: bool,
+    /// Whether what is printed has colours.
+    pub(crate) color: Color,
+}
+
+/// A report: in which format, and where to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Output {
+    /// How it is written.
+    pub(crate) format: Format,
+    /// Where it is written.
+    pub(crate) to: Sink,
+}
+
+/// How a report is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// For people.
+    Text,
+    /// One object.
+    Json,
+    /// One row a second.
+    Csv,
+}
+
+/// Where a report goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Sink {
+    /// Standard output.
+    Stdout,
+    /// This file, replaced if it is there.
+    File(PathBuf),
+}
+
+/// Whether what is printed has colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// An output that is none.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not an output. Write text, json or csv, and =FILE behind it to write a file.")]
+pub(crate) struct NoOutput(String);
+
+impl Output {
+    /// The text report on stdout.
+    pub(crate) const TEXT: Output = Output {
+        format: Format::Text,
+        to: Sink::Stdout,
+    };
+}
+
+impl FromStr for Output {
+    type Err = NoOutput;
+
+    fn from_str(text: &str) -> Result<Self, NoOutput> {
+        let (format, to) = match text.split_once('=') {
+            None => (text, Sink::Stdout),
+            Some((format, "-")) => (format, Sink::Stdout),
+            Some((_, "")) => return Err(NoOutput(text.to_owned())),
+            Some((format, file)) => (format, Sink::File(file.into())),
+        };
+        let format = match format {
+            "text" => Format::Text,
+            "json" => Format::Json,
+            "csv" => Format::Csv,
+            _ => return Err(NoOutput(text.to_owned())),
+        };
+        Ok(Self { format, to })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_output_is_a_format_and_maybe_a_file() {
+        let file = |path: &str| Sink::File(path.into());
+        for (text, format, to) in [
+            ("text", Format::Text, Sink::Stdout),
+            ("json=-", Format::Json, Sink::Stdout),
+            ("csv=a=b.csv", Format::Csv, file("a=b.csv")),
+        ] {
+            assert_eq!(text.parse(), Ok(Output { format, to }), "{text}");
+        }
+        for text in ["", "xml", "json=", "=a", "JSON", "json:a"] {
+            assert_eq!(
+                text.parse::<Output>(),
+                Err(NoOutput(text.to_owned())),
+                "{text}"
+            );
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Plan files: TOML whose keys are the long flags of a run, with dashes or underscores, and `url`.
+//!
+//! Each key is turned into the words that the command line would have for it and read by the very
+//! same declarations, so a value means the same in both places and is refused in the same words,
+//! here with file, line and key.
+
+use crate::flags;
+use crate::flags::run::RunFlags;
+use crate::flags::run::request::Place;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction};
+use std::ffi::OsString;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// Keys that answer the same question: one of them on the command line replaces all in the file.
+const ALTERNATIVES: [&[&str]; 4] = [
+    &["url", "urls", "urls_inline"],
+    &["body", "form"],
+    &["rate", "burst"],
+    &["ipv4", "ipv6"],
+];
+
+/// What a plan file says.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct PlanFile {
+    entries: Vec<Entry>,
+}
+
+/// One key, as the command line would have it.
+#[derive(Debug, PartialEq, Eq)]
+struct Entry {
+    id: String,
+    words: Vec<OsString>,
+}
+
+/// Why a plan file can't be read, and where.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}, line {line}{key}: {problem}", path.display())]
+pub(crate) struct PlanFileError {
+    path: PathBuf,
+    line: usize,
+    /// The key with a comma before it, or nothing where there is none.
+    key: String,
+    problem: Problem,
+}
+
+/// What is wrong with a plan file.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+enum Problem {
+    #[error("it takes true or false.")]
+    NoFlag,
+    #[error("it takes one value, not several.")]
+    NoList,
+    #[error("it takes a text or a number.")]
+    NoValue,
+    #[error("a plan file has no sections; write the keys one after the other.")]
+    Section,
+    #[error("this is not TOML: {0}.")]
+    Syntax(String),
+    #[error("there is no such key.")]
+    Unknown,
+    #[error("there is no such key; did you mean {0}?")]
+    UnknownButNear(String),
+    #[error("{0}")]
+    Value(String),
+}
+
+impl PlanFile {
+    /// Reads the whole text of the file at `path`.
+    pub(crate) fn parse(path: &Path, text: &str) -> Result<Self, PlanFileError> {
+        let reader = Reader {
+            path,
+            text,
+            command: flags::run_command(),
+        };
+        let table = DeTable::parse(text).map_err(|error| {
+            let problem = Problem::Syntax(error.message().replace('\n', ", "));
+            reader.error(error.span().unwrap_or_default(), None, problem)
+        })?;
+        let mut keys: Vec<_> = table.get_ref().iter().collect();
+        keys.sort_by_key(|(key, _)| key.span().start);
+        let entries = keys.into_iter().map(|(key, value)| {
+            let entry = reader.entry(key.get_ref(), value.get_ref());
+            entry.map_err(|problem| reader.error(key.span(), Some(key.get_ref()), problem))
+        });
+        Ok(Self {
+            entries: entries.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// The flags of the command line, and where they say nothing those of the file.
+    pub(crate) fn under(&self, flags: RunFlags) -> Result<RunFlags, clap::Error> {
+        let matches = flags::run_command().try_get_matches_from(&flags.typed)?;
+        let has_url = flags
+            .request
+            .places
+            .iter()
+            .any(|place| matches!(place, Place::Url(_)));
+        let is_given = |id: &str| match id {
+            "url" => has_url,
+            id => matches.value_source(id) == Some(ValueSource::CommandLine),
+        };
+        let kept = self
+            .entries
+            .iter()
+            .filter(|entry| !alternatives(&entry.id).any(is_given));
+        let words = kept.flat_map(|entry| &entry.words).chain(&flags.typed);
+        flags::parse_run(words.cloned())
+    }
+}
+
+/// All keys that answer the same question as this one.
+fn alternatives(id: &str) -> impl Iterator<Item = &str> {
+    let group = ALTERNATIVES
+        .into_iter()
+        .find(|group| group.contains(&id))
+        .unwrap_or_default();
+    std::iter::once(id).chain(group.iter().copied())
+}
+
+/// Turns keys into words, and knows where they stand.
+struct Reader<'a> {
+    path: &'a Path,
+    text: &'a str,
+    command: clap::Command,
+}
+
+impl Reader<'_> {
+    fn error(&self, span: Range<usize>, key: Option<&str>, problem: Problem) -> PlanFileError {
+        let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
+        let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+        let key = key.map(|key| format!(", {key}")).unwrap_or_default();
+        PlanFileError {
+            path: self.path.to_owned(),
+            line,
+            key,
+            problem,
+        }
+    }
+
+    fn entry(&self, key: &str, value: &DeValue<'_>) -> Result<Entry, Problem> {
+        if value.is_table() {
+            return Err(Problem::Section);
+        }
+        let id = key.replace('-', "_");
+        let arguments = self.command.get_arguments();
+        let argument = arguments
+            .into_iter()
+            .find(|argument| argument.get_id() == &id);
+        let argument = argument.ok_or_else(|| unknown_key(&id))?;
+        let words = words(argument, value)?;
+        words.iter().try_for_each(refuse_bad_value)?;
+        Ok(Entry { id, words })
+    }
+}
+
+/// The words that the command line would have for a key.
+fn words(argument: &Arg, value: &DeValue<'_>) -> Result<Vec<OsString>, Problem> {
+    if !argument.get_action().takes_values() {
+        let is_set = value.as_bool().ok_or(Problem::NoFlag)?;
+        return Ok(if is_set {
+            vec![word(argument, None)]
+        } else {
+            vec![]
+        });
+    }
+    let one = |value| Ok(word(argument, Some(scalar(value)?)));
+    match value.as_array() {
+        None => Ok(vec![one(value)?]),
+        Some(values) if matches!(argument.get_action(), ArgAction::Append) => {
+            values.iter().map(Spanned::get_ref).map(one).collect()
+        }
+        Some(_) => Err(Problem::NoList),
+    }
+}
+
+fn word(argument: &Arg, value: Option<String>) -> OsString {
+    match (argument.get_long(), value) {
+        (Some(long), Some(value)) => format!("--{long}={value}").into(),
+        (Some(long), None) => format!("--{long}").into(),
+        // A scheme keeps a value that begins with a dash from being taken for a flag.
+        (None, Some(value)) if value.starts_with('-') => format!("http://{value}").into(),
+        (None, value) => value.unwrap_or_default().into(),
+    }
+}
+
+/// A value as it would be typed.
+fn scalar(value: &DeValue<'_>) -> Result<String, Problem> {
+    match value {
+        DeValue::String(text) => Ok(text.to_string()),
+        DeValue::Integer(number) => Ok(number.to_string()),
+        DeValue::Float(number) => Ok(number.as_str().to_owned()),
+        _ => Err(Problem::NoValue),
+    }
+}
+
+/// Reads the words of one key alone, so that what is wrong with them is told with its place.
+fn refuse_bad_value(word: &OsString) -> Result<(), Problem> {
+    let flags = flags::parse_run([word.clone()]).map_err(|error| {
+        Problem::Value(flags::value_problem(&error).unwrap_or_else(|| flags::sentence(&error)))
+    })?;
+    match flags.request.places.first() {
+        Some(Place::Plan(_)) => Err(Problem::Value(
+            "a plan file can't name another; write a URL.".to_owned(),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Names the key that is nearest, as the command line would suggest it.
+fn unknown_key(id: &str) -> Problem {
+    let flag = format!("--{}", id.replace('_', "-"));
+    let error = flags::parse_run([flag.into()]).err();
+    match error.as_ref().and_then(flags::suggestion) {
+        Some(known) => Problem::UnknownButNear(known.trim_start_matches('-').to_owned()),
+        None => Problem::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests;

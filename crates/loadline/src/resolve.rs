@@ -1,0 +1,175 @@
+//! From flags to a run: opens what they name, fills in what they leave out, checks that it all
+//! fits together. Nothing is started before this has succeeded.
+
+mod outputs;
+mod requests;
+
+use crate::flags;
+use crate::flags::run::RunFlags;
+use crate::flags::run::request::Place;
+use crate::invocation::Invocation;
+use crate::plan_file::{PlanFile, PlanFileError};
+use loadline_plan::{Contradiction, Plan, Tls};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::thread::available_parallelism;
+
+/// What a run takes from where it is started.
+pub(crate) struct Surroundings<'a> {
+    /// Cores that may be used, at least 1.
+    pub(crate) cores: u32,
+    /// A seed that was never used before.
+    pub(crate) seed: u64,
+    /// Where a body of `-` is read from.
+    pub(crate) stdin: &'a mut dyn Read,
+}
+
+impl<'a> Surroundings<'a> {
+    /// This machine, and chance. The seed is short enough to be typed again.
+    pub(crate) fn of_this_machine(stdin: &'a mut dyn Read) -> Self {
+        let cores = available_parallelism().map_or(1, |cores| cores.get() as u32);
+        Self {
+            cores,
+            seed: rand::random::<u32>().into(),
+            stdin,
+        }
+    }
+}
+
+/// Why flags make no run.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// They contradict each other.
+    #[error(transparent)]
+    Contradiction(#[from] Contradiction),
+    /// Two things would be written over each other.
+    #[error("{} would be written twice; give each output a file of its own.", .0.display())]
+    FileTwice(PathBuf),
+    /// The flags and the plan file don't fit together.
+    #[error("{0}")]
+    Flags(String),
+    /// The plan file can't be understood.
+    #[error(transparent)]
+    PlanFile(#[from] PlanFileError),
+    /// A file can't be read.
+    #[error("{what} {} can't be read: {error}.", path.display())]
+    Read {
+        /// The flag that names it.
+        what: &'static str,
+        /// Its path.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// The standard input can't be read.
+    #[error("--body - can't be read: {0}.")]
+    Stdin(io::Error),
+    /// Two reports would be mixed.
+    #[error("two outputs go to stdout; give one of them a file, such as --output json=FILE.")]
+    StdoutTwice,
+    /// More than one file says all.
+    #[error("{} and {} are two plan files; give one.", .0.display(), .1.display())]
+    TwoPlans(PathBuf, PathBuf),
+    /// A list of URLs can't be understood.
+    #[error("--urls {}: {error}", path.display())]
+    UrlList {
+        /// Its path.
+        path: PathBuf,
+        /// Why.
+        error: loadline_plan::Error,
+    },
+}
+
+/// Makes a run of what was typed.
+pub(crate) fn resolve(
+    flags: RunFlags,
+    surroundings: Surroundings<'_>,
+) -> Result<Invocation, Error> {
+    let flags = with_plan_file(flags)?;
+    let outputs = outputs::outputs(&flags.output)?;
+    let plan = plan(&flags, surroundings)?;
+    refuse_unreadable(&plan.connection.tls)?;
+    let output = flags.output;
+    Ok(Invocation {
+        plan,
+        outputs,
+        save: output.save,
+        log: output.log,
+        percentiles: output.report.percentiles,
+        progress: !output.quiet && !output.no_progress,
+        quiet: output.quiet,
+        color: output.report.color,
+    })
+}
+
+/// Puts the plan file, if there is one, under the flags.
+fn with_plan_file(flags: RunFlags) -> Result<RunFlags, Error> {
+    let mut paths = flags.request.places.iter().filter_map(|place| match place {
+        Place::Plan(path) => Some(path),
+        Place::Url(_) => None,
+    });
+    let Some(path) = paths.next() else {
+        return Ok(flags);
+    };
+    if let Some(other) = paths.next() {
+        return Err(Error::TwoPlans(path.clone(), other.clone()));
+    }
+    let file = PlanFile::parse(path, &read_text("plan file", path)?)?;
+    file.under(flags)
+        .map_err(|error| Error::Flags(flags::sentence(&error)))
+}
+
+fn plan(flags: &RunFlags, surroundings: Surroundings<'_>) -> Result<Plan, Error> {
+    let (load, duration) = flags.load.options().resolve()?;
+    let seed = flags.load.seed.unwrap_or(surroundings.seed);
+    let most_threads = load.connections.max(1);
+    let plan = Plan {
+        requests: requests::requests(&flags.request, seed, surroundings.stdin)?,
+        order: flags.request.urls_order,
+        threads: flags
+            .load
+            .threads
+            .unwrap_or(surroundings.cores.min(most_threads)),
+        load,
+        duration,
+        request_limit: flags.load.requests,
+        warmup: flags.load.warmup,
+        seed,
+        connection: flags.connection.options(),
+        checks: flags.judgement.check.clone(),
+        abort_on: flags.judgement.abort_on.clone(),
+    };
+    plan.validate()?;
+    Ok(plan)
+}
+
+/// What is in these files is the business of those who connect, but that they are there is ours.
+fn refuse_unreadable(tls: &Tls) -> Result<(), Error> {
+    for (what, path) in [
+        ("--cacert", &tls.cacert),
+        ("--cert", &tls.cert),
+        ("--key", &tls.key),
+    ] {
+        if let Some(path) = path {
+            File::open(path).map_err(unreadable(what, path))?;
+        }
+    }
+    Ok(())
+}
+
+fn read_text(what: &'static str, path: &Path) -> Result<String, Error> {
+    std::fs::read_to_string(path).map_err(unreadable(what, path))
+}
+
+fn read_bytes(what: &'static str, path: &Path) -> Result<Vec<u8>, Error> {
+    std::fs::read(path).map_err(unreadable(what, path))
+}
+
+fn unreadable(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+    let path = path.to_owned();
+    move |error| Error::Read { what, path, error }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,116 @@
+//! The requests of a run: every URL that was named, with the method, headers and body for all.
+
+use super::{Error, read_bytes, read_text};
+use crate::flags::run::request::{BodySource, Place, RequestFlags, UrlLines};
+use loadline_plan::{
+    Body, Contradiction, FormField, FormPart, FormSource, Header, ListedRequest, Multipart,
+    Request, RequestDefaults, parse_url_list,
+};
+use std::io::Read;
+use std::path::Path;
+
+/// All requests, in the order of the command line, then of the file, then of the plan's lines.
+pub(super) fn requests(
+    flags: &RequestFlags,
+    seed: u64,
+    stdin: &mut dyn Read,
+) -> Result<Vec<Request>, Error> {
+    refuse_contradictions(flags)?;
+    let defaults = defaults(flags, seed, stdin)?;
+    Ok(listed(flags)?
+        .into_iter()
+        .map(|request| defaults.complete(request))
+        .collect())
+}
+
+fn refuse_contradictions(flags: &RequestFlags) -> Result<(), Contradiction> {
+    let has_header = |name| flags.header.iter().any(|header| header.is(name));
+    let has_form = !flags.form.is_empty();
+    if flags.body.is_some() && has_form {
+        return Err(Contradiction::BodyAndForm);
+    }
+    if has_form && has_header("Content-Type") {
+        return Err(Contradiction::FormAndContentType);
+    }
+    if flags.user.is_some() && has_header("Authorization") {
+        return Err(Contradiction::AuthorizationTwice);
+    }
+    Ok(())
+}
+
+fn listed(flags: &RequestFlags) -> Result<Vec<ListedRequest>, Error> {
+    let mut listed: Vec<_> = flags.places.iter().filter_map(Place::request).collect();
+    if let Some(path) = &flags.urls {
+        listed.extend(read_list(path)?);
+    }
+    if let Some(UrlLines(lines)) = &flags.urls_inline {
+        listed.extend(lines.iter().cloned());
+    }
+    Ok(listed)
+}
+
+fn read_list(path: &Path) -> Result<Vec<ListedRequest>, Error> {
+    let text = read_text("--urls", path)?;
+    parse_url_list(&text).map_err(|error| Error::UrlList {
+        path: path.to_owned(),
+        error,
+    })
+}
+
+impl Place {
+    fn request(&self) -> Option<ListedRequest> {
+        match self {
+            Place::Plan(_) => None,
+            Place::Url(target) => Some(ListedRequest::new(target.clone())),
+        }
+    }
+}
+
+fn defaults(
+    flags: &RequestFlags,
+    seed: u64,
+    stdin: &mut dyn Read,
+) -> Result<RequestDefaults, Error> {
+    let mut headers = flags.header.clone();
+    let body = match &flags.body {
+        Some(source) => Body::Bytes(read_body(source, stdin)?),
+        None if flags.form.is_empty() => Body::None,
+        None => {
+            let form = Multipart::new(&read_form(&flags.form)?, seed);
+            headers.push(Header {
+                name: "Content-Type".to_owned(),
+                value: form.content_type,
+            });
+            Body::Bytes(form.body)
+        }
+    };
+    let credentials = flags.user.clone();
+    Ok(RequestDefaults {
+        method: flags.method.clone(),
+        headers,
+        body,
+        credentials,
+    })
+}
+
+fn read_body(source: &BodySource, stdin: &mut dyn Read) -> Result<Vec<u8>, Error> {
+    match source {
+        BodySource::File(path) => read_bytes("--body", path),
+        BodySource::Text(text) => Ok(text.as_bytes().to_vec()),
+        BodySource::Stdin => {
+            let mut body = Vec::new();
+            stdin.read_to_end(&mut body).map_err(Error::Stdin)?;
+            Ok(body)
+        }
+    }
+}
+
+fn read_form(fields: &[FormField]) -> Result<Vec<FormPart>, Error> {
+    let parts = fields
+        .iter()
+        .map(|FormField { name, source }| match source {
+            FormSource::Text(text) => Ok(FormPart::text(name, text)),
+            FormSource::File(path) => Ok(FormPart::file(name, path, read_bytes("--form", path)?)),
+        });
+    parts.collect()
+}

@@ -1,0 +1,318 @@
+//! What runs come of flags and files.
+
+use super::*;
+use crate::invocation::{Color, Format, Output, Sink};
+use loadline_plan::{Arrivals, Body, Connection, Load, Order, Rate, Request, Shape};
+use std::fs;
+use std::time::Duration;
+
+fn resolve_words(words: &[&str], stdin: &str) -> Result<Invocation, Error> {
+    let flags = flags::parse_run(words.iter().map(Into::into)).expect("flags");
+    resolve(
+        flags,
+        Surroundings {
+            cores: 8,
+            seed: 42,
+            stdin: &mut stdin.as_bytes(),
+        },
+    )
+}
+
+fn invocation(words: &[&str]) -> Invocation {
+    resolve_words(words, "").unwrap_or_else(|error| panic!("{words:?}: {error}"))
+}
+
+fn refusal(words: &[&str]) -> String {
+    resolve_words(words, "").expect_err("a refusal").to_string()
+}
+
+fn only_request(words: &[&str]) -> Request {
+    let mut requests = invocation(words).plan.requests;
+    assert_eq!(requests.len(), 1);
+    requests.remove(0)
+}
+
+fn headers(request: &Request) -> Vec<String> {
+    request.headers.iter().map(ToString::to_string).collect()
+}
+
+/// A folder with one file in it, and the file's path.
+fn file(name: &str, content: &str) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join(name);
+    fs::write(&path, content).expect("a file");
+    (folder, path.to_str().expect("a path of text").to_owned())
+}
+
+#[test]
+fn a_url_alone_is_a_whole_run() {
+    let invocation = invocation(&["http://127.0.0.1:8080/"]);
+    let request = &invocation.plan.requests[0];
+    assert_eq!(
+        (request.method.as_str(), request.url.as_str()),
+        ("GET", "http://127.0.0.1:8080/")
+    );
+    assert_eq!(
+        (&request.headers, &request.body, request.weight),
+        (&vec![], &Body::None, 1)
+    );
+    let expected = Plan {
+        requests: vec![request.clone()],
+        order: Order::Sequential,
+        load: Load {
+            connections: 50,
+            max_connections: 50,
+            shape: Shape::Closed,
+        },
+        threads: 8,
+        duration: Some(Duration::from_secs(10)),
+        request_limit: None,
+        warmup: Duration::ZERO,
+        seed: 42,
+        connection: Connection::default(),
+        checks: vec![],
+        abort_on: vec![],
+    };
+    assert_eq!(invocation.plan, expected);
+    assert_eq!(invocation.outputs, [Output::TEXT]);
+    assert_eq!(
+        invocation.percentiles,
+        [50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99]
+    );
+    assert!(invocation.progress && !invocation.quiet && invocation.color == Color::Auto);
+    assert!(invocation.save.is_none() && invocation.log.is_none());
+}
+
+#[test]
+fn threads_are_never_more_than_connections() {
+    assert_eq!(invocation(&["-c", "3", "a"]).plan.threads, 3);
+    assert_eq!(invocation(&["-c", "100", "a"]).plan.threads, 8);
+    assert_eq!(invocation(&["--stages", "1s:2", "a"]).plan.threads, 2);
+    assert_eq!(invocation(&["-t", "1", "a"]).plan.threads, 1);
+    assert!(refusal(&["-t", "9", "-c", "8", "a"]).starts_with("--threads 9 is more than"));
+}
+
+#[test]
+fn what_is_said_arrives_in_the_plan() {
+    let words = "-r 2.5k --arrivals poisson -n 1k -d 1m --warmup 2s --seed 7 --check p99<50ms \
+                 --abort-on errors<5% --max-connections 80 --urls-order random --pipeline 4 a";
+    let plan = invocation(&words.split_whitespace().collect::<Vec<_>>()).plan;
+    let shape = Shape::Rate {
+        rate: Rate::each_second(2_500),
+        arrivals: Arrivals::Poisson,
+    };
+    assert_eq!(
+        plan.load,
+        Load {
+            connections: 50,
+            max_connections: 80,
+            shape
+        }
+    );
+    assert_eq!(
+        (plan.request_limit, plan.duration),
+        (Some(1_000), Some(Duration::from_secs(60)))
+    );
+    assert_eq!((plan.warmup, plan.seed), (Duration::from_secs(2), 7));
+    assert_eq!((plan.order, plan.connection.pipeline), (Order::Random, 4));
+    let texts = [&plan.checks[0].text, &plan.abort_on[0].text];
+    assert_eq!(texts, ["p99<50ms", "errors<5%"]);
+}
+
+#[test]
+fn bodies_come_from_texts_files_and_stdin() {
+    let (_folder, path) = file("body.txt", "from a file");
+    let request = only_request(&["-b", "from here", "a"]);
+    assert_eq!(
+        (&*request.method, request.body),
+        ("POST", Body::Bytes(b"from here".to_vec()))
+    );
+    let request = only_request(&["-b", &format!("@{path}"), "a"]);
+    assert_eq!(request.body, Body::Bytes(b"from a file".to_vec()));
+    let plan = resolve_words(&["-b", "-", "-X", "PUT", "a"], "from stdin")
+        .expect("a run")
+        .plan;
+    assert_eq!(plan.requests[0].body, Body::Bytes(b"from stdin".to_vec()));
+    assert_eq!(plan.requests[0].method, "PUT");
+}
+
+#[test]
+fn forms_are_joined_and_named() {
+    let (_folder, path) = file("photo.png", "pixels");
+    let request = only_request(&[
+        "-F",
+        "a=b",
+        "-F",
+        &format!("photo=@{path}"),
+        "-H",
+        "X: 1",
+        "a",
+    ]);
+    assert_eq!(request.method, "POST");
+    let headers = headers(&request);
+    assert_eq!(headers[0], "X: 1");
+    assert!(headers[1].starts_with("Content-Type: multipart/form-data; boundary=loadline-"));
+    let Body::Bytes(body) = request.body else {
+        panic!("no body")
+    };
+    let body = String::from_utf8(body).expect("text");
+    assert!(
+        body.contains("filename=\"photo.png\"") && body.contains("\r\n\r\npixels\r\n"),
+        "{body}"
+    );
+}
+
+#[test]
+fn lists_of_urls_are_completed_by_the_flags() {
+    let list = "a/1\n{\"url\": \"a/2\", \"method\": \"PUT\", \"headers\": {\"x\": \"own\"}, \"weight\": 3}";
+    let (_folder, path) = file("urls.txt", list);
+    let plan = invocation(&["--urls", &path, "-H", "X: all", "-u", "me:1", "a/0"]).plan;
+    let told: Vec<_> = plan
+        .requests
+        .iter()
+        .map(|request| format!("{} {} {:?}", request.method, request.url, headers(request)))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            r#"GET http://a/0 ["X: all", "Authorization: Basic bWU6MQ=="]"#,
+            r#"GET http://a/1 ["X: all", "Authorization: Basic bWU6MQ=="]"#,
+            r#"PUT http://a/2 ["x: own", "Authorization: Basic bWU6MQ=="]"#,
+        ]
+    );
+    assert_eq!(plan.requests[2].weight, 3);
+}
+
+#[test]
+fn plan_files_stand_under_the_flags() {
+    let (_folder, path) = file(
+        "soak.toml",
+        "url = 'http://a/'\nrate = '100'\nduration = '1h'\ncheck = ['p99<1s']\ninsecure = true\n\
+         urls_inline = '''\n{\"url\": \"b\", \"weight\": 2}'''",
+    );
+    let plan = invocation(&[&path, "-d", "5s"]).plan;
+    assert_eq!(plan.duration, Some(Duration::from_secs(5)));
+    assert!(matches!(plan.load.shape, Shape::Rate { rate, .. } if rate == Rate::each_second(100)));
+    assert!(plan.connection.tls.insecure && plan.checks.len() == 1);
+    let urls: Vec<_> = plan
+        .requests
+        .iter()
+        .map(|request| request.url.as_str())
+        .collect();
+    assert_eq!(urls, ["http://a/", "http://b/"]);
+    let plan = invocation(&["c", &path]).plan;
+    assert_eq!(plan.requests.len(), 1);
+    assert_eq!(plan.requests[0].url.as_str(), "http://c/");
+}
+
+#[test]
+fn reports_go_where_they_are_sent() {
+    let to_file = |format, path: &str| Output {
+        format,
+        to: Sink::File(path.into()),
+    };
+    let json = to_file(Format::Json, "a.json");
+    for (words, outputs) in [
+        (vec!["-o", "json=a.json"], vec![Output::TEXT, json.clone()]),
+        (vec!["-q", "-o", "json=a.json"], vec![json.clone()]),
+        (vec!["-q"], vec![]),
+        (
+            vec!["-o", "csv"],
+            vec![Output {
+                format: Format::Csv,
+                to: Sink::Stdout,
+            }],
+        ),
+        (
+            vec!["-o", "text=a", "-o", "csv=b"],
+            vec![
+                Output::TEXT,
+                to_file(Format::Text, "a"),
+                to_file(Format::Csv, "b"),
+            ],
+        ),
+    ] {
+        let words: Vec<_> = words.into_iter().chain(["a"]).collect();
+        assert_eq!(invocation(&words).outputs, outputs, "{words:?}");
+    }
+    assert!(!invocation(&["-q", "a"]).progress);
+    assert!(!invocation(&["--no-progress", "a"]).progress);
+}
+
+#[test]
+fn nothing_is_written_over_something_else() {
+    assert!(refusal(&["-o", "json", "-o", "text", "a"]).starts_with("two outputs go to stdout"));
+    for words in [
+        ["-o", "json=x", "--save", "x", "a"],
+        ["--save", "x", "--log", "x", "a"],
+        ["-o", "csv=x", "-o", "text=x", "a"],
+    ] {
+        assert!(
+            refusal(&words).starts_with("x would be written twice"),
+            "{words:?}"
+        );
+    }
+}
+
+#[test]
+fn contradictions_are_sentences() {
+    for (words, start) in [
+        ("", "there is no URL to load"),
+        ("-r 5 --burst 1/s a", "--burst and --rate both say"),
+        ("-d 5s --stages 1s:1 a", "--stages and --duration both say"),
+        (
+            "--max-connections 5 a",
+            "--max-connections is for an open load",
+        ),
+        (
+            "-r 5 -c 50 --max-connections 5 a",
+            "--max-connections 5 is below --connections 50",
+        ),
+        ("-b x -F a=b a", "--body and --form both say"),
+        (
+            "-F a=b -H content-type:x a",
+            "--form sets the Content-Type itself",
+        ),
+        (
+            "-u me -H authorization:x a",
+            "--user and the header Authorization both",
+        ),
+        ("-c 0 a", "--connections 0 sends nothing"),
+        ("-d 0 a", "--duration must be more than 0"),
+        ("-n 0 a", "--requests 0 sends nothing"),
+        ("-r 0 a", "--rate 0/s sends nothing"),
+        ("--stages 0s:5 a", "--stages must be more than 0"),
+        ("p.toml q.toml", "p.toml and q.toml are two plan files"),
+    ] {
+        let refusal = refusal(&words.split_whitespace().collect::<Vec<_>>());
+        assert!(refusal.starts_with(start), "{words}: {refusal}");
+    }
+}
+
+#[test]
+fn files_that_can_not_be_read_are_named_with_their_flag() {
+    for (words, start) in [
+        (
+            "--urls none.txt",
+            "--urls none.txt can't be read: No such file",
+        ),
+        ("-b @none.txt a", "--body none.txt can't be read: "),
+        ("-F a=@none.txt a", "--form none.txt can't be read: "),
+        ("--cacert none.pem a", "--cacert none.pem can't be read: "),
+        ("--cert none.pem a", "--cert none.pem can't be read: "),
+        ("none.toml", "plan file none.toml can't be read: "),
+        ("--urls / a", "--urls / can't be read: "),
+    ] {
+        let refusal = refusal(&words.split_whitespace().collect::<Vec<_>>());
+        assert!(refusal.starts_with(start), "{words}: {refusal}");
+    }
+}
+
+#[test]
+fn lists_of_urls_are_refused_with_their_line() {
+    let (_folder, path) = file("urls.txt", "a\n\nftp://b");
+    let start = format!("--urls {path}: line 3: `ftp://b` is not a URL to load: ");
+    assert!(refusal(&["--urls", &path]).starts_with(&start));
+    let (_folder, path) = file("empty.txt", "# nothing\n");
+    assert!(refusal(&["--urls", &path]).ends_with("{\"url\": \"http://…\"}."));
+}
