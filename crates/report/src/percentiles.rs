@@ -1,0 +1,62 @@
+//! Percentiles, where there are enough samples for them.
+//!
+//! A percentile of too few samples is a number that the next run will not show again. It is only
+//! printed if its 95 % confidence interval has an upper end: the largest of `n` samples lies above
+//! the quantile `q` with probability `1 − qⁿ`, so that `n ≥ ln 0.025 / ln q` is needed (the
+//! distribution-free interval by order statistics; e.g. Hahn & Meeker, *Statistical Intervals*,
+//! 1991, chapter 5). Below that the count it needs is printed in its place.
+
+use crate::figures;
+use loadline_record::Distribution;
+
+/// The percentiles that are shown unless others are asked for, and those of the JSON.
+pub const PERCENTILES: [f64; 7] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99];
+
+/// Samples needed for `percentile` (above 0, at most 100); the 100th is the largest value, which
+/// every sample has.
+pub(crate) fn samples_needed(percentile: f64) -> u64 {
+    let quantile = percentile / 100.0;
+    if quantile >= 1.0 {
+        return 1;
+    }
+    (0.025_f64.ln() / quantile.ln()).ceil().max(1.0) as u64
+}
+
+/// The percentile as a table shows it: `1.02 ms`, or `needs 368`.
+pub(crate) fn cell(times: &Distribution, percentile: f64) -> String {
+    let needed = samples_needed(percentile);
+    if times.len() < needed {
+        return format!("needs {}", figures::count(needed));
+    }
+    figures::time_cell(times.percentile_ns(percentile) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_samples_needed_are_those_of_the_interval() {
+        let known = [
+            (50.0, 6),
+            (90.0, 36),
+            (95.0, 72),
+            (99.0, 368),
+            (99.9, 3_688),
+            (99.99, 36_887),
+            (100.0, 1),
+        ];
+        for (percentile, needed) in known {
+            assert_eq!(samples_needed(percentile), needed, "p{percentile}");
+        }
+    }
+
+    #[test]
+    fn one_sample_too_few_is_not_enough() {
+        let mut times = Distribution::default();
+        times.record_many_ns(1_000_000, 367);
+        assert_eq!(cell(&times, 99.0), "needs 368");
+        times.record_ns(1_000_000);
+        assert_eq!(cell(&times, 99.0), "1.00 ms");
+    }
+}

@@ -1,0 +1,46 @@
+//! What to do about failures of a kind.
+
+use crate::figures;
+use loadline_plan::Plan;
+use loadline_record::ErrorKind;
+
+/// One or two sentences: what it means that exchanges failed in this way, and what to do.
+pub(crate) fn of(kind: ErrorKind, plan: &Plan) -> String {
+    let text = match kind {
+        ErrorKind::Resolve => {
+            "The name has no usable address. Check its spelling, or name an address with \
+             --connect-to."
+        }
+        ErrorKind::Connect => {
+            "No connection could be made. Check that the server listens at this address and \
+             port, or use fewer connections (-c)."
+        }
+        ErrorKind::Tls => {
+            "The TLS handshake failed. Name the authority to trust with --cacert, or take any \
+             certificate with -k."
+        }
+        ErrorKind::Write => {
+            "The connection broke while the request was being sent. Look in the server's log for \
+             the largest request it takes."
+        }
+        ErrorKind::Read => {
+            "The connection ended before the answer was whole. Look in the server's log for \
+             crashes, restarts and limits on connections."
+        }
+        ErrorKind::Protocol => {
+            "What came was not an HTTP/1.1 answer. Check the URL's scheme and port, and what \
+             stands between here and the server."
+        }
+        ErrorKind::Timeout => return timeout(plan),
+        ErrorKind::Aborted => {
+            "These were in flight when the run was stopped at once. Let it end by itself, or \
+             interrupt it only once, to have them answered."
+        }
+    };
+    text.to_owned()
+}
+
+fn timeout(plan: &Plan) -> String {
+    let allowed = figures::duration(plan.connection.timeout);
+    format!("The answer was not whole within {allowed}. Lower the load, or raise --timeout.")
+}

@@ -1,0 +1,466 @@
+//! Made-up runs for the tests: exchanges on a virtual clock, through real recorders.
+
+use loadline_plan::{
+    Arrivals, Body, Clock, Connection, IpVersion, Load, Order, Plan, Rate, Request, Shape, Tls,
+};
+use loadline_record::{
+    Dial, Ended, Environment, ErrorKind, Exchange, Header, Model, Outcome, Recorder, Summary,
+    Unfinished,
+};
+use std::time::{Duration, SystemTime};
+
+const US: u64 = 1_000;
+const MS: u64 = 1_000_000;
+const SECOND: u64 = 1_000_000_000;
+const OK: Outcome = Outcome::Answered { status: 200 };
+
+/// 50 connections in a closed loop for 2 s.
+pub(crate) fn closed() -> Summary {
+    let mut dice = Dice(1);
+    let mut run = Run::new(closed_plan(50, 2), 2 * SECOND);
+    run.dials = (0..50)
+        .map(|_| Dial {
+            connect_ns: dice.skewed(60 * US),
+            tls_ns: None,
+        })
+        .collect();
+    for _ in 0..50 {
+        let mut now_ns = dice.below(100 * US);
+        while now_ns < 2 * SECOND {
+            let service_ns = dice.skewed(350 * US);
+            run.exchanges.push(Exchange {
+                wakeup_ns: dice.skewed(9 * US),
+                ..sent_at(now_ns, service_ns, OK)
+            });
+            now_ns += service_ns + 2 * US;
+        }
+    }
+    run.summary(Ended::Duration)
+}
+
+/// 2 000/s for 10 s over 50 connections; the server stands still from 5 s to 6 s.
+pub(crate) fn stalled() -> Summary {
+    let run = open_run(10 * SECOND, 50, |start_ns, service_ns| {
+        let frozen = 5 * SECOND..6 * SECOND;
+        let end_ns = start_ns + service_ns;
+        if frozen.contains(&end_ns) {
+            frozen.end + service_ns - start_ns
+        } else {
+            service_ns
+        }
+    });
+    run.summary(Ended::Duration)
+}
+
+/// The same without a stall.
+pub(crate) fn steady() -> Summary {
+    open_run(10 * SECOND, 50, |_, service_ns| service_ns).summary(Ended::Duration)
+}
+
+/// An open run of 10 s that was stopped after 3.21 s.
+pub(crate) fn interrupted() -> Summary {
+    let length_ns = 3_210 * MS;
+    open_run(length_ns, 50, |_, service_ns| service_ns).summary(Ended::Interrupted)
+}
+
+/// An open run in which the server stands still from 2.5 s on, cut off at 3 s.
+pub(crate) fn frozen_at_the_end() -> Summary {
+    let run = open_run(3 * SECOND, 50, |start_ns, service_ns| {
+        if start_ns + service_ns > 2_500 * MS {
+            SECOND
+        } else {
+            service_ns
+        }
+    });
+    run.summary(Ended::Duration)
+}
+
+/// An open run in which we come later and later.
+pub(crate) fn late() -> Summary {
+    let mut run = open_run(2 * SECOND, 50, |_, service_ns| service_ns);
+    for (index, exchange) in run.exchanges.iter_mut().enumerate() {
+        let lateness_ns = index as u64 * 2 * US;
+        exchange.start_ns += lateness_ns;
+        exchange.first_byte_ns += lateness_ns;
+        exchange.end_ns += lateness_ns;
+    }
+    run.summary(Ended::Duration)
+}
+
+/// A closed run with failures of every kind and some odd statuses.
+pub(crate) fn failing() -> Summary {
+    let mut dice = Dice(3);
+    let mut run = Run::new(closed_plan(8, 2), 2 * SECOND);
+    for index in 0..4_000_u64 {
+        let outcome = match index % 100 {
+            kind @ 0..8 if index < 800 || kind == 6 => {
+                Outcome::Failed(ErrorKind::ALL[kind as usize])
+            }
+            20 => Outcome::Answered { status: 503 },
+            21 => Outcome::Answered { status: 301 },
+            _ => OK,
+        };
+        let timeout = outcome == Outcome::Failed(ErrorKind::Timeout);
+        let service_ns = if timeout {
+            SECOND
+        } else {
+            dice.skewed(900 * US)
+        };
+        run.exchanges
+            .push(sent_at(index * 250 * US, service_ns, outcome));
+    }
+    run.examples = vec![
+        (
+            ErrorKind::Resolve,
+            "no address for nowhere.example: Name or service not known",
+        ),
+        (
+            ErrorKind::Connect,
+            "127.0.0.1:8080: Connection refused (os error 111)",
+        ),
+        (ErrorKind::Tls, "invalid peer certificate: UnknownIssuer"),
+        (
+            ErrorKind::Write,
+            "Broken pipe (os error 32) after 65 536 of 1 000 000 bytes",
+        ),
+        (
+            ErrorKind::Read,
+            "the connection ended after 512 of 1 024 bytes of the body",
+        ),
+        (
+            ErrorKind::Protocol,
+            "the status line is not HTTP/1.x: \"\x1b[2J\x07SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u3\\r\\n\"",
+        ),
+        (ErrorKind::Timeout, "no byte of an answer within 1 s"),
+    ];
+    run.reconnects = 240;
+    run.summary(Ended::Duration)
+}
+
+/// An open run whose server takes connections and never answers.
+pub(crate) fn unanswered() -> Summary {
+    let plan = open_plan(100, 10);
+    let mut run = Run::new(plan, 5 * SECOND);
+    run.due_ns = (0..500).map(|k| k * 10 * MS).collect();
+    run.exchanges = run.due_ns[..10]
+        .iter()
+        .map(|&at| sent_at(at, 60 * SECOND, OK))
+        .collect();
+    run.summary(Ended::Duration)
+}
+
+/// Three requests, one after the other.
+pub(crate) fn three() -> Summary {
+    let mut plan = closed_plan(1, 1);
+    plan.duration = None;
+    plan.request_limit = Some(3);
+    let mut run = Run::new(plan, 2_345 * US);
+    run.exchanges = (0..3)
+        .map(|k| sent_at(k * 750 * US, (500 + 100 * k) * US, OK))
+        .collect();
+    run.dials = vec![Dial {
+        connect_ns: 45_678,
+        tls_ns: Some(1_234_567),
+    }];
+    run.summary(Ended::Requests)
+}
+
+/// Nothing but pages that are not there.
+pub(crate) fn not_found() -> Summary {
+    let mut dice = Dice(5);
+    let mut run = Run::new(closed_plan(1, 1), SECOND);
+    let missing = Outcome::Answered { status: 404 };
+    run.exchanges = (0..1_000)
+        .map(|k| sent_at(k * MS, dice.skewed(400 * US), missing))
+        .collect();
+    run.summary(Ended::Duration)
+}
+
+/// A run of about a trillion requests: the stalled one, doubled 26 times.
+pub(crate) fn huge() -> Summary {
+    let mut summary = stalled();
+    for _ in 0..26 {
+        let same = summary.total.clone();
+        summary.total.merge(&same);
+    }
+    summary.plan.load.connections = 1_000_000;
+    summary.plan.load.max_connections = 4_000_000_000;
+    summary.plan.requests[0].url = format!("http://127.0.0.1:8080/{}?q=%C3%BC", "long/".repeat(30))
+        .parse()
+        .unwrap();
+    summary
+}
+
+/// `GET http://127.0.0.1:8080/` in a closed loop.
+pub(crate) fn closed_plan(connections: u32, threads: u32) -> Plan {
+    plan(
+        Load {
+            connections,
+            max_connections: connections,
+            shape: Shape::Closed,
+        },
+        threads,
+    )
+}
+
+/// `GET http://127.0.0.1:8080/` at a constant rate for 10 s.
+pub(crate) fn open_plan(per_second: u64, connections: u32) -> Plan {
+    let rate = Rate {
+        count: per_second,
+        per_ns: SECOND,
+    };
+    let shape = Shape::Rate {
+        rate,
+        arrivals: Arrivals::Constant,
+    };
+    let mut plan = plan(
+        Load {
+            connections,
+            max_connections: connections,
+            shape,
+        },
+        2,
+    );
+    plan.duration = Some(Duration::from_secs(10));
+    plan
+}
+
+/// A request for this URL.
+pub(crate) fn request(method: &str, url: &str) -> Request {
+    Request {
+        method: method.to_owned(),
+        url: url.parse().unwrap(),
+        headers: Vec::new(),
+        body: Body::None,
+        weight: 1,
+    }
+}
+
+fn plan(load: Load, threads: u32) -> Plan {
+    Plan {
+        requests: vec![request("GET", "http://127.0.0.1:8080/")],
+        order: Order::Sequential,
+        load,
+        threads,
+        duration: Some(Duration::from_secs(2)),
+        request_limit: None,
+        warmup: Duration::ZERO,
+        seed: 7,
+        connection: Connection {
+            keepalive: true,
+            pipeline: 1,
+            timeout: Duration::from_secs(1),
+            connect_timeout: Duration::from_secs(5),
+            tls: Tls::default(),
+            unix_socket: None,
+            connect_to: Vec::new(),
+            ip_version: IpVersion::Any,
+            local_addresses: Vec::new(),
+            clock: Clock::Kernel,
+        },
+        checks: Vec::new(),
+        abort_on: Vec::new(),
+    }
+}
+
+fn environment() -> Environment {
+    Environment {
+        kernel: Some("6.1.0".to_owned()),
+        cpu_model: Some("Fast CPU @ 3 GHz".to_owned()),
+        cores: Some(2),
+        usable_cores: Some(2),
+        memory_bytes: Some(8 << 30),
+        open_files: Some(1_048_576),
+        load_average: None,
+    }
+}
+
+/// An exchange that was sent when it was intended.
+fn sent_at(start_ns: u64, service_ns: u64, outcome: Outcome) -> Exchange {
+    let end_ns = start_ns + service_ns;
+    let answered = matches!(outcome, Outcome::Answered { .. });
+    Exchange {
+        intended_ns: start_ns,
+        ready_ns: start_ns,
+        start_ns,
+        dial_ns: 0,
+        first_byte_ns: end_ns - if answered { service_ns / 10 } else { 0 },
+        end_ns,
+        wakeup_ns: 0,
+        bytes_in: if answered { 240 } else { 0 },
+        bytes_out: 60,
+        outcome,
+    }
+}
+
+/// 2 000/s over `connections`, each arrival on the connection that is free first; `service` turns
+/// start and ordinary service time into the service time.
+fn open_run(length_ns: u64, connections: usize, service: impl Fn(u64, u64) -> u64) -> Run {
+    let mut dice = Dice(2);
+    let mut run = Run::new(open_plan(2_000, 50), length_ns);
+    run.due_ns = (0..)
+        .map(|k| k * 500 * US)
+        .take_while(|due_ns| *due_ns < length_ns)
+        .collect();
+    run.dials = (0..50)
+        .map(|_| Dial {
+            connect_ns: dice.skewed(60 * US),
+            tls_ns: None,
+        })
+        .collect();
+    let mut free_ns = vec![0; connections];
+    for &intended_ns in &run.due_ns {
+        let free = free_ns.iter_mut().min().unwrap();
+        let ready_ns = intended_ns.max(*free);
+        let start_ns = ready_ns + dice.skewed(3 * US);
+        let exchange = sent_at(start_ns, service(start_ns, dice.skewed(150 * US)), OK);
+        *free = exchange.end_ns;
+        let wakeup_ns = dice.skewed(12 * US);
+        run.exchanges.push(Exchange {
+            intended_ns,
+            ready_ns,
+            wakeup_ns,
+            ..exchange
+        });
+    }
+    run
+}
+
+/// A run to be recorded.
+struct Run {
+    plan: Plan,
+    length_ns: u64,
+    /// Intended starts, rising; of open loads.
+    due_ns: Vec<u64>,
+    exchanges: Vec<Exchange>,
+    dials: Vec<Dial>,
+    reconnects: u64,
+    examples: Vec<(ErrorKind, &'static str)>,
+}
+
+/// What a recorder is told of, in the order of time.
+enum Event<'a> {
+    Due,
+    Begin,
+    End(&'a Exchange),
+}
+
+impl Run {
+    fn new(plan: Plan, length_ns: u64) -> Run {
+        Run {
+            plan,
+            length_ns,
+            due_ns: Vec::new(),
+            exchanges: Vec::new(),
+            dials: Vec::new(),
+            reconnects: 0,
+            examples: Vec::new(),
+        }
+    }
+
+    fn summary(&self, ended: Ended) -> Summary {
+        let mut plan = self.plan.clone();
+        if ended == Ended::Duration {
+            plan.duration = Some(Duration::from_nanos(self.length_ns));
+        }
+        let started_at = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
+        let mut header = Header::new(&plan, environment(), started_at);
+        header.version = "0.0.0".to_owned();
+        let mut summary = Summary::new(header);
+        self.record(&mut summary);
+        summary.finish(ended, self.unfinished());
+        summary
+    }
+
+    fn record(&self, summary: &mut Summary) {
+        let mut recorder = Recorder::new(Model::of(&self.plan.load.shape));
+        self.dials.iter().for_each(|dial| recorder.dialled(dial));
+        (0..self.reconnects).for_each(|_| recorder.reconnected());
+        let mut until_ns = SECOND.min(self.length_ns);
+        for (at_ns, event) in self.events() {
+            while at_ns >= until_ns && until_ns < self.length_ns {
+                summary.observe(&recorder.take(until_ns));
+                until_ns = (until_ns + SECOND).min(self.length_ns);
+            }
+            if at_ns < self.length_ns {
+                self.tell(&mut recorder, event);
+            }
+        }
+        while summary.duration_ns < self.length_ns {
+            summary.observe(&recorder.take(until_ns));
+            until_ns = (until_ns + SECOND).min(self.length_ns);
+        }
+    }
+
+    fn tell(&self, recorder: &mut Recorder, event: Event<'_>) {
+        match event {
+            Event::Due => recorder.planned(1),
+            Event::Begin => recorder.begin(),
+            Event::End(exchange) => {
+                recorder.received(exchange.bytes_in);
+                recorder.transmitted(exchange.bytes_out);
+                if let Outcome::Failed(kind) = exchange.outcome
+                    && let Some((_, text)) = self.examples.iter().find(|(of, _)| *of == kind)
+                {
+                    recorder.failure_example(kind, || (*text).to_owned());
+                }
+                recorder.end(exchange);
+            }
+        }
+    }
+
+    fn events(&self) -> Vec<(u64, Event<'_>)> {
+        let due = self.due_ns.iter().map(|at_ns| (*at_ns, Event::Due));
+        let begin = self
+            .exchanges
+            .iter()
+            .map(|exchange| (exchange.start_ns, Event::Begin));
+        let end = self
+            .exchanges
+            .iter()
+            .map(|exchange| (exchange.end_ns, Event::End(exchange)));
+        let mut events: Vec<_> = due.chain(begin).chain(end).collect();
+        events.sort_by_key(|(at_ns, _)| *at_ns);
+        events
+    }
+
+    fn unfinished(&self) -> Unfinished {
+        let begun = self
+            .exchanges
+            .iter()
+            .filter(|exchange| exchange.start_ns < self.length_ns);
+        let pending: Vec<u64> = begun
+            .clone()
+            .filter(|exchange| exchange.end_ns >= self.length_ns)
+            .map(|exchange| exchange.intended_ns)
+            .collect();
+        let begun = begun.count();
+        let unsent = self.due_ns.get(begun..).unwrap_or_default();
+        let oldest = pending.iter().chain(unsent).min();
+        Unfinished {
+            unsent: unsent.len() as u64,
+            in_flight: pending.len() as u64,
+            oldest_ns: oldest.map_or(0, |intended_ns| self.length_ns - intended_ns),
+        }
+    }
+}
+
+/// Numbers that look random and are the same in every run (xorshift64; Marsaglia, "Xorshift RNGs",
+/// 2003).
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % limit
+    }
+
+    /// Around `typical_ns`, now and then several times as long.
+    fn skewed(&mut self, typical_ns: u64) -> u64 {
+        let uniform = (self.below(1 << 32) + 1) as f64 / (1_u64 << 32) as f64;
+        let exponential = -uniform.ln();
+        (typical_ns as f64 * (0.75 + 0.05 * exponential + 0.2 * exponential.powi(2))) as u64
+    }
+}

@@ -1,0 +1,114 @@
+//! The report as text, for people, in 80 columns.
+//!
+//! Sections from the question to the answer: what was run and how it went in numbers, response
+//! times with their histogram, what a closed-loop tool would have shown (where that differs), where
+//! the time went, errors, checks, warnings. A section that has nothing to say is left out.
+
+mod head;
+mod histogram;
+mod omission;
+mod outcome;
+mod parts;
+mod response;
+
+pub use omission::omission;
+
+pub(crate) use histogram::bar;
+
+use crate::ink::Ink;
+use crate::layout;
+use crate::percentiles::PERCENTILES;
+use loadline_record::Summary;
+use loadline_verdict::CheckResult;
+
+/// The narrowest report; less is taken as this.
+const NARROWEST: usize = 80;
+/// The widest report: longer lines are hard to read.
+const WIDEST: usize = 120;
+
+/// How the text looks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TextOptions {
+    /// Paint with terminal colours.
+    pub color: bool,
+    /// Keep to ASCII, for terminals that have nothing else.
+    pub ascii: bool,
+    /// The percentiles of response time to show, each above 0 and at most 100, in this order.
+    pub percentiles: Vec<f64>,
+    /// Columns there are; 80 to 120 are used.
+    pub width: usize,
+}
+
+impl Default for TextOptions {
+    fn default() -> TextOptions {
+        TextOptions {
+            color: false,
+            ascii: false,
+            percentiles: PERCENTILES.to_vec(),
+            width: NARROWEST,
+        }
+    }
+}
+
+/// What sections are drawn on.
+#[derive(Clone, Copy, Debug)]
+struct Canvas {
+    ink: Ink,
+    width: usize,
+}
+
+impl Canvas {
+    fn new(options: &TextOptions) -> Canvas {
+        Canvas {
+            ink: Ink::new(options.color),
+            width: options.width.clamp(NARROWEST, WIDEST),
+        }
+    }
+
+    /// A heading, with what explains it.
+    fn heading(self, title: &str, explanation: &str) -> String {
+        format!("{}{}", self.ink.strong(title), self.ink.faint(explanation))
+    }
+
+    /// A paragraph of a section.
+    fn paragraph(self, text: &str) -> Vec<String> {
+        layout::hanging("  ", text, self.width)
+    }
+}
+
+/// The report of a run as text, ending in a line feed.
+pub fn text(summary: &Summary, checks: &[CheckResult], options: &TextOptions) -> String {
+    let canvas = Canvas::new(options);
+    let sections = [
+        head::lines(summary, canvas),
+        response::lines(summary, &options.percentiles, canvas),
+        omission::lines_after_stall(summary, canvas),
+        parts::lines(summary, canvas),
+        outcome::errors(summary, canvas),
+        outcome::checks(checks, canvas),
+        outcome::warnings(summary, &options.percentiles, canvas),
+    ];
+    assemble(&sections, options)
+}
+
+/// Sections with an empty line between, no blanks at a line's end.
+fn assemble(sections: &[Vec<String>], options: &TextOptions) -> String {
+    let mut text = String::new();
+    for section in sections.iter().filter(|section| !section.is_empty()) {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        for line in section {
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+    }
+    if options.ascii {
+        layout::ascii(&text)
+    } else {
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests;

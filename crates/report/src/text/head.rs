@@ -1,0 +1,125 @@
+//! What was run, in which model, and how it went in numbers.
+
+use super::Canvas;
+use crate::plain::per_second;
+use crate::{figures, layout, wording};
+use loadline_record::{Counts, Ended, Model, Summary};
+use std::time::Duration;
+
+/// Columns of the facts' names.
+const NAMES: usize = 15;
+
+pub(super) fn lines(summary: &Summary, canvas: Canvas) -> Vec<String> {
+    let mut lines: Vec<String> = title(summary, canvas);
+    lines.push(String::new());
+    for (name, text) in facts(summary) {
+        let head = layout::left(&format!("  {name}"), NAMES);
+        lines.extend(layout::hanging(&head, &text, canvas.width));
+    }
+    lines
+}
+
+fn title(summary: &Summary, canvas: Canvas) -> Vec<String> {
+    let target = layout::harmless(&wording::target(&summary.plan));
+    let target = layout::wrap(&target, canvas.width);
+    let load = layout::wrap(&wording::load(&summary.plan), canvas.width);
+    target
+        .iter()
+        .map(|line| canvas.ink.strong(line))
+        .chain(load)
+        .collect()
+}
+
+fn facts(summary: &Summary) -> Vec<(&'static str, String)> {
+    let counts = &summary.total.counts;
+    let mut facts = vec![
+        ("duration", duration(summary)),
+        ("rate", rate(summary)),
+        ("requests", sent(summary)),
+        ("", ended(counts)),
+    ];
+    if !summary.total.statuses.is_empty() {
+        facts.push(("statuses", statuses(summary)));
+    }
+    facts.push(("bytes", bytes(summary)));
+    facts.push(("connections", connections(counts)));
+    facts
+}
+
+fn duration(summary: &Summary) -> String {
+    let length = figures::elapsed(Duration::from_nanos(summary.duration_ns));
+    match &summary.ended {
+        Ended::Duration | Ended::Requests | Ended::Stages => length,
+        Ended::Interrupted => format!("{length}, interrupted"),
+        Ended::Aborted(check) => format!("{length}, ended because {check} broke"),
+        Ended::Unknown => format!("{length}, where the record breaks off"),
+    }
+}
+
+fn rate(summary: &Summary) -> String {
+    let counts = &summary.total.counts;
+    let achieved = figures::rate(per_second(counts.answered, summary.duration_ns));
+    if summary.model == Model::Closed {
+        return achieved;
+    }
+    let asked = figures::rate(per_second(counts.planned, summary.duration_ns));
+    format!("{asked} asked, {achieved} achieved")
+}
+
+fn sent(summary: &Summary) -> String {
+    let Counts { planned, sent, .. } = summary.total.counts;
+    let sent = format!("{} sent", figures::count(sent));
+    match (summary.model, summary.unfinished.unsent) {
+        (Model::Closed, _) => sent,
+        (Model::Open, 0) => format!("{} planned, {sent}", figures::count(planned)),
+        (Model::Open, unsent) => {
+            let unsent = figures::count(unsent);
+            format!(
+                "{} planned, {sent}, {unsent} never sent",
+                figures::count(planned)
+            )
+        }
+    }
+}
+
+fn ended(counts: &Counts) -> String {
+    format!(
+        "{} answered, {} failed, {} in flight",
+        figures::count(counts.answered),
+        figures::count(counts.failed),
+        figures::count(counts.in_flight),
+    )
+}
+
+fn statuses(summary: &Summary) -> String {
+    let answered = summary.total.counts.answered;
+    let alone = summary.total.statuses.len() == 1;
+    let each = summary.total.statuses.iter().map(|(status, &count)| {
+        let share = figures::share(count as f64 / answered as f64);
+        let share = if alone {
+            String::new()
+        } else {
+            format!(" ({share})")
+        };
+        format!("{status}: {}{share}", figures::count(count))
+    });
+    each.collect::<Vec<_>>().join(", ")
+}
+
+fn bytes(summary: &Summary) -> String {
+    let amount = |n: u64| {
+        let per_second = figures::bytes(per_second(n, summary.duration_ns));
+        (figures::bytes(n as f64), per_second)
+    };
+    let (bytes_in, in_per_second) = amount(summary.total.counts.bytes_in);
+    let (bytes_out, out_per_second) = amount(summary.total.counts.bytes_out);
+    format!("{bytes_in} in ({in_per_second}/s), {bytes_out} out ({out_per_second}/s)")
+}
+
+fn connections(counts: &Counts) -> String {
+    let opened = figures::count(counts.connections);
+    format!(
+        "{opened} opened, {}",
+        figures::counted(counts.reconnects, "reconnect")
+    )
+}

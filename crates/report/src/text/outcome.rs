@@ -1,0 +1,114 @@
+//! What went wrong, what the checks say, and what to know before believing it.
+
+use super::Canvas;
+use crate::{figures, layout, remedy, warning};
+use loadline_record::{ErrorKind, Failures, Summary};
+use loadline_verdict::CheckResult;
+use std::cmp::Reverse;
+
+/// Columns of a failure's kind.
+const NAMES: usize = 8;
+/// Columns of a failure's example, at most.
+const EXAMPLE: usize = 200;
+/// Columns of a check's condition, at most.
+const CONDITION: usize = 40;
+/// Above this percentile few samples are no surprise.
+const FAR_TAIL: f64 = 99.0;
+
+/// Failures by kind, the most frequent first, each with an example and a remedy.
+pub(super) fn errors(summary: &Summary, canvas: Canvas) -> Vec<String> {
+    let mut errors: Vec<(&ErrorKind, &Failures)> = summary.total.errors.iter().collect();
+    if errors.is_empty() {
+        return Vec::new();
+    }
+    errors.sort_by_key(|(_, failures)| Reverse(failures.count));
+    let counts = errors
+        .iter()
+        .map(|(_, failures)| figures::count(failures.count).len());
+    let counts = counts.max().unwrap_or(0);
+    let mut lines = vec![canvas.heading("Errors", "")];
+    for (kind, failures) in errors {
+        let remedy = remedy::of(*kind, &summary.plan);
+        lines.extend(error(*kind, failures, &remedy, counts, canvas));
+    }
+    lines
+}
+
+fn error(
+    kind: ErrorKind,
+    failures: &Failures,
+    remedy: &str,
+    counts: usize,
+    canvas: Canvas,
+) -> Vec<String> {
+    let name = layout::left(kind.name(), NAMES);
+    let count = layout::right(&figures::count(failures.count), counts);
+    let head = format!("  {name}  {count}  ");
+    let texts = [example(failures), Some(remedy.to_owned())]
+        .into_iter()
+        .flatten();
+    let indent = layout::blanks(head.len());
+    let lines = texts.flat_map(|text| layout::hanging(&indent, &text, canvas.width));
+    let mut lines: Vec<String> = lines.collect();
+    if let Some(first) = lines.first_mut() {
+        let head = format!("  {}  {count}  ", canvas.ink.bad(&name));
+        first.replace_range(..indent.len(), &head);
+    }
+    lines
+}
+
+fn example(failures: &Failures) -> Option<String> {
+    let example = layout::cut(&layout::harmless(&failures.example), EXAMPLE);
+    (!example.is_empty()).then(|| format!("e.g. {example}"))
+}
+
+/// Each check with what was measured.
+pub(super) fn checks(checks: &[CheckResult], canvas: Canvas) -> Vec<String> {
+    if checks.is_empty() {
+        return Vec::new();
+    }
+    let texts = checks.iter().map(|check| layout::width(&check.text)).max();
+    let texts = texts.unwrap_or(0).min(CONDITION);
+    let mut lines = vec![canvas.heading("Checks", "")];
+    lines.extend(checks.iter().map(|result| check(result, texts, canvas)));
+    lines
+}
+
+fn check(check: &CheckResult, texts: usize, canvas: Canvas) -> String {
+    let word = if check.passed { "ok    " } else { "broken" };
+    let actual = match check.actual {
+        Some(actual) => figures::measured(actual, check.bound),
+        None => "nothing to look at: not one sample".to_owned(),
+    };
+    let text = layout::left(&layout::cut(&check.text, texts), texts);
+    let painted = if check.passed {
+        canvas.ink.good(word)
+    } else {
+        canvas.ink.bad(word)
+    };
+    format!("  {painted}  {text}  {actual}")
+}
+
+/// What to know before believing the figures. A percentile in the far tail says what it needs
+/// where it stands; a warning in every short report would soon not be read.
+pub(super) fn warnings(summary: &Summary, percentiles: &[f64], canvas: Canvas) -> Vec<String> {
+    let near: Vec<f64> = percentiles
+        .iter()
+        .copied()
+        .filter(|p| *p <= FAR_TAIL)
+        .collect();
+    let warnings = warning::warnings(summary, &near);
+    if warnings.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![canvas.heading("Warnings", "")];
+    for warning in warnings {
+        let text = layout::harmless(&warning.to_string());
+        let text = layout::hanging("  ! ", &text, canvas.width);
+        lines.extend(
+            text.iter()
+                .map(|line| line.replacen("  ! ", &canvas.ink.doubtful("  ! "), 1)),
+        );
+    }
+    lines
+}

@@ -1,0 +1,212 @@
+//! Every report as a reader sees it.
+
+use super::*;
+use crate::samples;
+use loadline_plan::{Bound, Check, Clocked, Comparison, Metric, Statistic};
+use loadline_verdict::evaluate_all;
+use std::time::Duration;
+
+fn plain(summary: &Summary) -> String {
+    text(summary, &[], &TextOptions::default())
+}
+
+fn colored() -> TextOptions {
+    TextOptions {
+        color: true,
+        ..TextOptions::default()
+    }
+}
+
+fn checks(summary: &Summary) -> Vec<CheckResult> {
+    let check = |text: &str, metric, comparison, bound| Check {
+        text: text.to_owned(),
+        metric,
+        comparison,
+        bound,
+    };
+    let p99 = |clocked| Metric::Time(clocked, Statistic::Percentile(99.0));
+    let checks = [
+        check(
+            "p99<50ms",
+            p99(Clocked::Response),
+            Comparison::Less,
+            Bound::TimeNs(50_000_000),
+        ),
+        check(
+            "service.p99<5ms",
+            p99(Clocked::Service),
+            Comparison::Less,
+            Bound::TimeNs(5_000_000),
+        ),
+        check(
+            "errors<0.1%",
+            Metric::Errors,
+            Comparison::Less,
+            Bound::Share(0.001),
+        ),
+        check(
+            "rate>=990",
+            Metric::Rate,
+            Comparison::GreaterOrEqual,
+            Bound::PerSecond(990.0),
+        ),
+    ];
+    evaluate_all(
+        &checks,
+        &summary.total,
+        Duration::from_nanos(summary.duration_ns),
+    )
+}
+
+/// Every sample with its name.
+fn all() -> Vec<(&'static str, Summary)> {
+    vec![
+        ("closed", samples::closed()),
+        ("stalled", samples::stalled()),
+        ("steady", samples::steady()),
+        ("interrupted", samples::interrupted()),
+        ("frozen_at_the_end", samples::frozen_at_the_end()),
+        ("late", samples::late()),
+        ("failing", samples::failing()),
+        ("unanswered", samples::unanswered()),
+        ("three", samples::three()),
+        ("not_found", samples::not_found()),
+        ("huge", samples::huge()),
+    ]
+}
+
+fn without_colour(text: &str) -> String {
+    let mut shown = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('\x1b') {
+        shown.push_str(before);
+        rest = after.split_once('m').unwrap().1;
+    }
+    shown + rest
+}
+
+#[test]
+fn every_report_reads_well() {
+    for (name, summary) in all() {
+        insta::assert_snapshot!(name, plain(&summary));
+    }
+}
+
+#[test]
+fn checks_are_listed() {
+    let summary = samples::stalled();
+    let report = text(&summary, &checks(&summary), &TextOptions::default());
+    let section = &report[report.find("Checks").unwrap()..];
+    insta::assert_snapshot!(section);
+}
+
+#[test]
+fn a_check_without_a_sample_says_so() {
+    let summary = samples::unanswered();
+    let report = text(&summary, &checks(&summary), &TextOptions::default());
+    let section = &report[report.find("Checks").unwrap()..report.find("Warnings").unwrap()];
+    insta::assert_snapshot!(section);
+}
+
+#[test]
+fn colour_marks_what_matters() {
+    let summary = samples::failing();
+    insta::assert_snapshot!(text(&summary, &checks(&summary), &colored()));
+}
+
+#[test]
+fn colour_changes_no_letter() {
+    for (name, summary) in all() {
+        let checks = checks(&summary);
+        let painted = text(&summary, &checks, &colored());
+        let plain = text(&summary, &checks, &TextOptions::default());
+        let trimmed: Vec<String> = without_colour(&painted)
+            .lines()
+            .map(|line| line.trim_end().to_owned())
+            .collect();
+        assert_eq!(trimmed.join("\n"), plain.trim_end(), "{name}");
+    }
+}
+
+#[test]
+fn ascii_has_nothing_else() {
+    let options = TextOptions {
+        ascii: true,
+        ..TextOptions::default()
+    };
+    for (name, summary) in all() {
+        assert!(text(&summary, &[], &options).is_ascii(), "{name}");
+    }
+    insta::assert_snapshot!("in_ascii", text(&samples::stalled(), &[], &options));
+}
+
+#[test]
+fn no_line_is_wider_than_asked() {
+    for (name, summary) in all() {
+        for width in [0, 80, 100, 1_000] {
+            let options = TextOptions {
+                width,
+                ..TextOptions::default()
+            };
+            let report = text(&summary, &checks(&summary), &options);
+            let widest = report.lines().map(layout::width).max().unwrap();
+            assert!(
+                widest <= width.clamp(80, 120),
+                "{name} at {width}: {widest}\n{report}"
+            );
+        }
+    }
+}
+
+#[test]
+fn no_line_ends_in_blanks_and_no_control_character_passes() {
+    for (name, summary) in all() {
+        let report = plain(&summary);
+        assert!(report.lines().all(|line| !line.ends_with(' ')), "{name}");
+        assert!(
+            !report.chars().any(|c| c.is_control() && c != '\n'),
+            "{name}"
+        );
+        assert!(
+            report.ends_with('\n') && !report.contains("\n\n\n"),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn other_percentiles_can_be_asked_for() {
+    let percentiles = vec![99.999_99, 10.0, 50.0, 100.0];
+    let options = TextOptions {
+        percentiles,
+        ..TextOptions::default()
+    };
+    let report = text(&samples::stalled(), &[], &options);
+    let section = &report[report.find("Response time").unwrap()..report.find("what this").unwrap()];
+    insta::assert_snapshot!(section);
+}
+
+#[test]
+fn an_open_report_leads_with_response_time_from_the_intended_start() {
+    let report = plain(&samples::steady());
+    let response = report
+        .find("Response time, timed from the intended start")
+        .unwrap();
+    assert!(response < report.find("service").unwrap());
+}
+
+#[test]
+fn a_closed_report_has_no_delay() {
+    let report = plain(&samples::closed());
+    assert!(!report.contains("blocked") && !report.contains("lateness"));
+    assert!(report.contains("no delay"));
+}
+
+#[test]
+fn only_a_stall_brings_the_other_column_into_a_report() {
+    let brings = |summary: &Summary| plain(summary).contains("would have shown");
+    assert!(brings(&samples::stalled()));
+    assert!(!brings(&samples::steady()));
+    assert!(!brings(&samples::late()));
+    assert!(!brings(&samples::closed()));
+}

@@ -1,0 +1,298 @@
+//! What a reader must know before believing a figure.
+//!
+//! Every warning is a variant of [`Warning`], and every text ends in what to do.
+
+mod reasons;
+
+pub use reasons::warnings;
+
+use crate::figures;
+use std::fmt;
+use std::time::Duration;
+
+/// What a reader must know before believing a figure.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Warning {
+    /// A condition of `--abort-on` broke and ended the run.
+    Aborted {
+        /// The condition as typed.
+        check: String,
+        /// The length of the measured part.
+        after: Duration,
+    },
+    /// The record breaks off: the run was killed.
+    BrokenOff {
+        /// The length of what was recorded.
+        after: Duration,
+    },
+    /// Fewer samples than percentiles need.
+    FewSamples {
+        /// The percentiles that need more, rising.
+        percentiles: Vec<f64>,
+        /// The samples there are.
+        samples: u64,
+        /// The samples that the highest of them needs.
+        needed: u64,
+        /// How long a run at this rate takes for that; `None` if it is not known.
+        length: Option<Duration>,
+    },
+    /// The user stopped the run.
+    Interrupted {
+        /// The length of the measured part.
+        after: Duration,
+        /// The length that was planned.
+        planned: Option<Duration>,
+    },
+    /// Statuses other than 2xx.
+    NotSuccessful {
+        /// Answers with such a status.
+        count: u64,
+        /// All answers.
+        answered: u64,
+        /// The most frequent of these statuses.
+        status: u16,
+    },
+    /// No answer at all.
+    NothingAnswered {
+        /// Requests sent.
+        sent: u64,
+        /// Those that failed; the others were still in flight at the end.
+        failed: u64,
+    },
+    /// An open load was answered at less than its rate.
+    RateBelowAsked {
+        /// Arrivals that fell due, per second.
+        asked: f64,
+        /// Answers per second.
+        achieved: f64,
+        /// Where most of the difference is.
+        shortfall: Shortfall,
+    },
+    /// The server closes many kept-alive connections.
+    Reconnects {
+        /// Connections replaced.
+        count: u64,
+        /// All answers.
+        answered: u64,
+    },
+    /// Arrivals without an answer at the end, older than any answer in the figures or many.
+    Unanswered {
+        /// Arrivals never sent.
+        unsent: u64,
+        /// Requests sent and not answered.
+        in_flight: u64,
+        /// How long the oldest had waited, in nanoseconds.
+        oldest_ns: u64,
+    },
+}
+
+/// Where the answers are that an open load is short of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shortfall {
+    /// Most of them failed.
+    Failed,
+    /// Most of them were still in flight at the end.
+    InFlight,
+    /// Most of them were never sent: no connection came free.
+    Unsent,
+}
+
+impl Warning {
+    /// The warning's name, as in the JSON.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Warning::Aborted { .. } => "aborted",
+            Warning::BrokenOff { .. } => "broken_off",
+            Warning::FewSamples { .. } => "few_samples",
+            Warning::Interrupted { .. } => "interrupted",
+            Warning::NotSuccessful { .. } => "not_successful",
+            Warning::NothingAnswered { .. } => "nothing_answered",
+            Warning::RateBelowAsked { .. } => "rate_below_asked",
+            Warning::Reconnects { .. } => "reconnects",
+            Warning::Unanswered { .. } => "unanswered",
+        }
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&match self {
+            Warning::Aborted { check, after } => aborted_text(check, *after),
+            Warning::BrokenOff { after } => broken_off_text(*after),
+            Warning::FewSamples {
+                percentiles,
+                samples,
+                needed,
+                length,
+            } => few_samples_text(percentiles, *samples, *needed, *length),
+            Warning::Interrupted { after, planned } => interrupted_text(*after, *planned),
+            Warning::NotSuccessful {
+                count,
+                answered,
+                status,
+            } => not_successful_text(*count, *answered, *status),
+            Warning::NothingAnswered { sent, failed } => nothing_answered_text(*sent, *failed),
+            Warning::RateBelowAsked {
+                asked,
+                achieved,
+                shortfall,
+            } => rate_text(*asked, *achieved, *shortfall),
+            Warning::Reconnects { count, answered } => reconnects_text(*count, *answered),
+            Warning::Unanswered {
+                unsent,
+                in_flight,
+                oldest_ns,
+            } => unanswered_text(*unsent, *in_flight, *oldest_ns),
+        })
+    }
+}
+
+fn aborted_text(check: &str, after: Duration) -> String {
+    let after = figures::elapsed(after);
+    format!(
+        "The run was ended after {after} because {check} broke. Lower the load, or take the \
+         condition out of --abort-on to see what comes after."
+    )
+}
+
+fn broken_off_text(after: Duration) -> String {
+    let after = figures::elapsed(after);
+    format!(
+        "The record breaks off after {after}: the run was killed, and what was in flight then is \
+         not known. Run it again before you compare it."
+    )
+}
+
+fn few_samples_text(
+    percentiles: &[f64],
+    samples: u64,
+    needed: u64,
+    length: Option<Duration>,
+) -> String {
+    let names: Vec<String> = percentiles
+        .iter()
+        .map(|p| figures::percentile(*p))
+        .collect();
+    let (verb, it) = if names.len() == 1 {
+        ("needs", "it")
+    } else {
+        ("need", "them")
+    };
+    let remedy = match length {
+        Some(length) => format!("Measure for {} at this rate", figures::duration(length)),
+        None => "Measure for longer".to_owned(),
+    };
+    format!(
+        "{} {verb} more samples than the {} there are. {remedy}, or for {} requests (-n {needed}), \
+         to see {it}.",
+        names.join(", "),
+        figures::count(samples),
+        figures::count(needed),
+    )
+}
+
+fn interrupted_text(after: Duration, planned: Option<Duration>) -> String {
+    let of = planned.map(|planned| format!(" of {}", figures::duration(planned)));
+    format!(
+        "The run was interrupted after {}{}: the figures are of that part alone. Let it run to \
+         its end before you compare it.",
+        figures::elapsed(after),
+        of.unwrap_or_default(),
+    )
+}
+
+fn not_successful_text(count: u64, answered: u64, status: u16) -> String {
+    let remedy = status_remedy(status);
+    if count == answered {
+        let all = figures::counted(answered, "answer");
+        return format!("No 2xx status in {all}; {status} is the most frequent. {remedy}");
+    }
+    format!(
+        "{} of {} ({}) had a status other than 2xx, most often {status}. {remedy}",
+        figures::count(count),
+        figures::counted(answered, "answer"),
+        figures::share(count as f64 / answered as f64),
+    )
+}
+
+fn status_remedy(status: u16) -> &'static str {
+    match status {
+        300..=399 => "Redirects are not followed: give the URL that they lead to.",
+        401 | 403 | 407 => "Give credentials with -u or -H.",
+        404 | 410 => "Check the URL's path.",
+        405 => "Check the method (-X).",
+        429 => "The server limits the rate: lower the load, or lift its limit.",
+        500..=599 => "Look in the server's log, or lower the load.",
+        _ => "Check the URL, the method and the headers.",
+    }
+}
+
+fn nothing_answered_text(sent: u64, failed: u64) -> String {
+    let requests = figures::counted(sent, "request");
+    match (sent, failed) {
+        (0, _) => "Nothing was sent. Check the address, and give the run more time.".to_owned(),
+        (_, 0) => format!(
+            "No answer to {requests}, and no failure: the server keeps silent. Try one request by \
+             hand (curl -v), and give a --timeout shorter than the run."
+        ),
+        _ => format!(
+            "No answer to {requests}. Look at the errors above, and try one request by hand \
+             (curl -v)."
+        ),
+    }
+}
+
+fn rate_text(asked: f64, achieved: f64, shortfall: Shortfall) -> String {
+    let (asked, achieved) = (figures::rate(asked), figures::rate(achieved));
+    let cause = match shortfall {
+        Shortfall::Failed => {
+            "most of the rest failed. Look at the errors above before you believe the times."
+        }
+        Shortfall::InFlight => {
+            "most of the rest was in flight at the end. Run longer, or lower the rate (-r)."
+        }
+        Shortfall::Unsent => {
+            "most of the rest found no free connection. Lower the rate (-r), or allow more \
+             connections (--max-connections)."
+        }
+    };
+    format!("{achieved} were answered of {asked} asked for; {cause}")
+}
+
+fn reconnects_text(count: u64, answered: u64) -> String {
+    let share = || figures::share(count as f64 / answered as f64);
+    let of = if answered > 0 {
+        format!(" ({} of the answers)", share())
+    } else {
+        String::new()
+    };
+    format!(
+        "The server closed {}{of}; the time to replace them is in the response times. Raise its \
+         limit of requests for each connection (keepalive_requests in nginx) and its idle timeout.",
+        figures::counted(count, "kept-alive connection"),
+    )
+}
+
+fn unanswered_text(unsent: u64, in_flight: u64, oldest_ns: u64) -> String {
+    let what = match (unsent, in_flight) {
+        (0, 1) => "1 request was in flight at the end, and".to_owned(),
+        (0, _) => {
+            let in_flight = figures::count(in_flight);
+            format!("{in_flight} requests were in flight at the end; the oldest of them")
+        }
+        _ => format!(
+            "{} had no answer at the end ({} in flight, {} never sent); the oldest of them",
+            figures::counted(unsent + in_flight, "arrival"),
+            figures::count(in_flight),
+            figures::count(unsent),
+        ),
+    };
+    format!(
+        "{what} had waited {}. No percentile counts them; with them the times would be longer. \
+         Run longer, or lower the load.",
+        figures::time(oldest_ns as f64),
+    )
+}
+
+#[cfg(test)]
+mod tests;

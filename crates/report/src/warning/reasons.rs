@@ -1,0 +1,161 @@
+//! When a run deserves a warning.
+
+use super::{Shortfall, Warning};
+use crate::percentiles;
+use loadline_plan::{Metric, Plan, Statistic};
+use loadline_record::{Counts, Ended, Model, Summary};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Answers below this share of the arrivals that fell due are worth a word.
+const RATE_KEPT: f64 = 0.99;
+/// Reconnects above this share of the answers are worth a word.
+const FEW_RECONNECTS: f64 = 0.01;
+/// Arrivals without an answer above this share of those that fell due are worth a word.
+const FEW_UNANSWERED: f64 = 0.01;
+
+/// All that is to be said of this run, where these percentiles (and those of its checks) are shown.
+/// The gravest comes first.
+pub fn warnings(summary: &Summary, percentiles: &[f64]) -> Vec<Warning> {
+    let found = [
+        early_end(summary),
+        nothing_answered(summary),
+        rate_below_asked(summary),
+        unanswered(summary),
+        not_successful(summary),
+        reconnects(&summary.total.counts),
+        few_samples(summary, percentiles),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+fn early_end(summary: &Summary) -> Option<Warning> {
+    let after = Duration::from_nanos(summary.duration_ns);
+    let planned = summary.plan.duration;
+    if !summary.complete {
+        return Some(Warning::BrokenOff { after });
+    }
+    match &summary.ended {
+        Ended::Duration | Ended::Requests | Ended::Stages | Ended::Unknown => None,
+        Ended::Interrupted => Some(Warning::Interrupted { after, planned }),
+        Ended::Aborted(check) => Some(Warning::Aborted {
+            check: check.clone(),
+            after,
+        }),
+    }
+}
+
+fn nothing_answered(summary: &Summary) -> Option<Warning> {
+    let Counts {
+        sent,
+        answered,
+        failed,
+        ..
+    } = summary.total.counts;
+    (answered == 0).then_some(Warning::NothingAnswered { sent, failed })
+}
+
+fn rate_below_asked(summary: &Summary) -> Option<Warning> {
+    let Counts {
+        planned,
+        answered,
+        failed,
+        in_flight,
+        ..
+    } = summary.total.counts;
+    let kept = answered as f64 >= planned as f64 * RATE_KEPT;
+    if summary.model == Model::Closed || kept || answered == 0 {
+        return None;
+    }
+    let causes = [
+        (summary.unfinished.unsent, Shortfall::Unsent),
+        (in_flight, Shortfall::InFlight),
+        (failed, Shortfall::Failed),
+    ];
+    let (_, shortfall) = causes.into_iter().max_by_key(|(count, _)| *count)?;
+    let seconds = summary.duration_ns as f64 / 1e9;
+    let (asked, achieved) = (planned as f64 / seconds, answered as f64 / seconds);
+    Some(Warning::RateBelowAsked {
+        asked,
+        achieved,
+        shortfall,
+    })
+}
+
+/// Some requests are always in flight when a run ends. They are worth a word if they are many, or
+/// if the figures hold no response time as long as they had waited already.
+fn unanswered(summary: &Summary) -> Option<Warning> {
+    let unfinished = summary.unfinished;
+    let (unsent, in_flight) = (unfinished.unsent, unfinished.in_flight);
+    let planned = summary.total.counts.planned as f64;
+    let open = summary.model == Model::Open;
+    let many = open && (unsent + in_flight) as f64 > planned * FEW_UNANSWERED;
+    let old = unfinished.oldest_ns > summary.total.times.response.max_ns();
+    let worth_a_word = unsent + in_flight > 0 && (many || old);
+    let oldest_ns = unfinished.oldest_ns;
+    worth_a_word.then_some(Warning::Unanswered {
+        unsent,
+        in_flight,
+        oldest_ns,
+    })
+}
+
+fn not_successful(summary: &Summary) -> Option<Warning> {
+    let other: BTreeMap<u16, u64> = summary
+        .total
+        .statuses
+        .iter()
+        .map(|(s, n)| (*s, *n))
+        .filter(|(s, _)| s / 100 != 2)
+        .collect();
+    let (&status, _) = other.iter().max_by_key(|(_, count)| **count)?;
+    let count = other.values().sum();
+    Some(Warning::NotSuccessful {
+        count,
+        answered: summary.total.counts.answered,
+        status,
+    })
+}
+
+fn reconnects(counts: &Counts) -> Option<Warning> {
+    let Counts {
+        reconnects: count,
+        answered,
+        ..
+    } = *counts;
+    let many = count as f64 > answered as f64 * FEW_RECONNECTS;
+    many.then_some(Warning::Reconnects { count, answered })
+}
+
+fn few_samples(summary: &Summary, percentiles: &[f64]) -> Option<Warning> {
+    let samples = summary.total.times.response.len();
+    let mut percentiles = [percentiles, &checked_percentiles(&summary.plan)].concat();
+    percentiles.retain(|percentile| percentiles::samples_needed(*percentile) > samples);
+    percentiles.sort_by(f64::total_cmp);
+    percentiles.dedup();
+    let needed = percentiles::samples_needed(*percentiles.last()?);
+    let length = (samples > 0).then(|| {
+        let seconds = summary.duration_ns as f64 / 1e9 * needed as f64 / samples as f64;
+        Duration::from_secs(seconds.ceil() as u64)
+    });
+    (samples > 0).then_some(Warning::FewSamples {
+        percentiles,
+        samples,
+        needed,
+        length,
+    })
+}
+
+fn checked_percentiles(plan: &Plan) -> Vec<f64> {
+    let percentile = |metric| match metric {
+        Metric::Time(_, Statistic::Percentile(percentile)) => Some(percentile),
+        _ => None,
+    };
+    plan.checks
+        .iter()
+        .filter_map(|check| percentile(check.metric))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+use super::*;
+use crate::{PERCENTILES, samples};
+use loadline_plan::{Bound, Check, Clocked, Comparison};
+
+fn of(summary: &Summary) -> Vec<&'static str> {
+    warnings(summary, &PERCENTILES)
+        .iter()
+        .map(Warning::name)
+        .collect()
+}
+
+#[test]
+fn a_good_run_needs_no_word() {
+    let mut summary = samples::steady();
+    assert_eq!(warnings(&summary, &[50.0, 99.0, 99.9]), []);
+    summary.total.counts.reconnects = 200;
+    assert_eq!(
+        warnings(&summary, &[50.0]),
+        [],
+        "1 % of the answers is not many"
+    );
+    summary.total.counts.reconnects = 201;
+    assert_eq!(of(&summary)[0], "reconnects");
+}
+
+#[test]
+fn a_run_that_ended_early_says_so_first() {
+    assert_eq!(of(&samples::interrupted())[0], "interrupted");
+    let mut summary = samples::steady();
+    summary.ended = Ended::Aborted("p99<1ms".to_owned());
+    assert_eq!(of(&summary)[0], "aborted");
+    summary.complete = false;
+    assert_eq!(of(&summary)[0], "broken_off");
+}
+
+#[test]
+fn a_rate_that_was_not_kept_names_where_the_rest_is() {
+    let found = warnings(&samples::frozen_at_the_end(), &[]);
+    let [
+        Warning::RateBelowAsked {
+            asked,
+            achieved,
+            shortfall,
+        },
+        unanswered,
+    ] = &found[..]
+    else {
+        panic!("{found:?}");
+    };
+    assert_eq!((*asked, *shortfall), (2_000.0, Shortfall::Unsent));
+    assert!((1_660.0..1_670.0).contains(achieved));
+    let Warning::Unanswered {
+        unsent,
+        in_flight,
+        oldest_ns,
+    } = unanswered
+    else {
+        panic!("{unanswered:?}");
+    };
+    assert_eq!((unsent + in_flight, *in_flight), (1_000, 50));
+    assert!(
+        (499_000_000..=501_000_000).contains(oldest_ns),
+        "{oldest_ns}"
+    );
+}
+
+#[test]
+fn failures_may_be_what_a_rate_is_short_of() {
+    let mut summary = samples::steady();
+    let counts = &mut summary.total.counts;
+    (counts.answered, counts.failed) = (counts.answered - 1_000, 1_000);
+    let shortfall = |warning: &Warning| match warning {
+        Warning::RateBelowAsked { shortfall, .. } => Some(*shortfall),
+        _ => None,
+    };
+    let found: Vec<_> = warnings(&summary, &[])
+        .iter()
+        .filter_map(shortfall)
+        .collect();
+    assert_eq!(found, [Shortfall::Failed]);
+}
+
+#[test]
+fn a_closed_load_has_no_rate_to_keep() {
+    assert!(!of(&samples::failing()).contains(&"rate_below_asked"));
+}
+
+#[test]
+fn what_is_in_flight_at_the_end_is_no_matter_unless_it_is_old() {
+    let mut summary = samples::closed();
+    assert!(summary.total.counts.in_flight > 0);
+    assert_eq!(of(&summary), Vec::<&str>::new());
+    summary.unfinished.oldest_ns = summary.total.times.response.max_ns() + 1;
+    assert_eq!(of(&summary), ["unanswered"]);
+}
+
+#[test]
+fn silence_is_named_once() {
+    assert_eq!(
+        of(&samples::unanswered()),
+        ["nothing_answered", "unanswered"]
+    );
+}
+
+#[test]
+fn percentiles_of_checks_need_their_samples_too() {
+    let mut summary = samples::not_found();
+    summary.plan.checks.push(Check {
+        text: "p99.9<1s".to_owned(),
+        metric: Metric::Time(Clocked::Response, Statistic::Percentile(99.9)),
+        comparison: Comparison::Less,
+        bound: Bound::TimeNs(1_000_000_000),
+    });
+    let found = warnings(&summary, &[50.0]);
+    let Some(Warning::FewSamples {
+        percentiles,
+        samples,
+        needed,
+        length,
+    }) = found.last()
+    else {
+        panic!("{found:?}");
+    };
+    assert_eq!(
+        (percentiles.as_slice(), *samples, *needed),
+        ([99.9].as_slice(), 999, 3_688)
+    );
+    assert_eq!(*length, Some(Duration::from_secs(4)));
+}
+
+#[test]
+fn statuses_other_than_2xx_are_counted_together() {
+    let found = warnings(&samples::failing(), &[]);
+    let odd = Warning::NotSuccessful {
+        count: 80,
+        answered: 3_904,
+        status: 503,
+    };
+    assert!(found.contains(&odd), "{found:?}");
+}

@@ -1,0 +1,148 @@
+//! A plan in words: what was run, and how much in which model.
+
+use crate::figures;
+use loadline_plan::{Arrivals, Load, Plan, Rate, Request, Shape, Stage};
+use std::collections::BTreeSet;
+use std::time::Duration;
+use url::Position;
+
+/// What was sent: `GET http://127.0.0.1:8080/`, or `12 requests (GET, POST) to 3 hosts`.
+pub(crate) fn target(plan: &Plan) -> String {
+    let target = match plan.requests.as_slice() {
+        [one] => format!("{} {}", one.method, one.url),
+        several => several_requests(several),
+    };
+    match &plan.connection.unix_socket {
+        Some(path) => format!("{target} through the Unix socket {}", path.display()),
+        None => target,
+    }
+}
+
+fn several_requests(requests: &[Request]) -> String {
+    let methods: BTreeSet<&str> = requests.iter().map(|r| r.method.as_str()).collect();
+    let hosts: BTreeSet<&str> = requests.iter().map(origin).collect();
+    let methods = methods.into_iter().collect::<Vec<_>>().join(", ");
+    let hosts = match hosts.first() {
+        Some(host) if hosts.len() == 1 => (*host).to_owned(),
+        _ => format!("{} hosts", figures::count(hosts.len() as u64)),
+    };
+    format!(
+        "{} ({methods}) to {hosts}",
+        figures::counted(requests.len() as u64, "request")
+    )
+}
+
+/// Scheme, host and port.
+fn origin(request: &Request) -> &str {
+    &request.url[..Position::BeforePath]
+}
+
+/// How much, in which model: `open loop: 2 000/s constant, 50 connections, 2 threads, for 10 s`.
+pub(crate) fn load(plan: &Plan) -> String {
+    let mut parts = vec![model(&plan.load)];
+    parts.push(figures::counted(plan.threads.into(), "thread"));
+    parts.extend(
+        plan.request_limit
+            .map(|limit| figures::counted(limit, "request")),
+    );
+    parts.extend(
+        plan.duration
+            .map(|length| format!("for {}", figures::duration(length))),
+    );
+    if !plan.warmup.is_zero() {
+        parts.push(format!(
+            "after {} of warm-up",
+            figures::duration(plan.warmup)
+        ));
+    }
+    if !plan.connection.keepalive {
+        parts.push("a new connection for every request".to_owned());
+    }
+    if plan.connection.pipeline > 1 {
+        parts.push(format!("pipelined by {}", plan.connection.pipeline));
+    }
+    parts.join(", ")
+}
+
+fn model(load: &Load) -> String {
+    let connections = connections(load);
+    match &load.shape {
+        Shape::Closed => format!("closed loop: {connections}"),
+        Shape::ClosedStages { start, stages } => {
+            let level = |n: u32| figures::count(n.into());
+            format!(
+                "closed loop: connections {}",
+                course(level(*start), stages, level)
+            )
+        }
+        Shape::Rate { rate, arrivals } => {
+            format!(
+                "open loop: {} {}, {connections}",
+                asked(*rate),
+                spread(*arrivals)
+            )
+        }
+        Shape::RateStages {
+            start,
+            stages,
+            arrivals,
+        } => {
+            let course = course(asked(*start), stages, asked);
+            format!(
+                "open loop: {course}, {} arrivals, {connections}",
+                spread(*arrivals)
+            )
+        }
+        Shape::Burst { size, every } => {
+            let (size, every) = (figures::count(*size), figures::duration(*every));
+            format!("open loop: bursts of {size} every {every}, {connections}")
+        }
+    }
+}
+
+fn connections(load: &Load) -> String {
+    if load.shape.is_open() && load.max_connections > load.connections {
+        let most = figures::count(load.max_connections.into());
+        return format!(
+            "{} to {most} connections",
+            figures::count(load.connections.into())
+        );
+    }
+    figures::counted(load.connections.into(), "connection")
+}
+
+/// `from 0/s, to 100/s in 10 s, held for 1 min, at once to 0/s`.
+fn course<T: Copy>(start: String, stages: &[Stage<T>], level: impl Fn(T) -> String) -> String {
+    let mut course = format!("from {start}");
+    let mut last = start;
+    for stage in stages {
+        let target = level(stage.target);
+        course.push_str(", ");
+        course.push_str(&step(stage.duration, &last, &target));
+        last = target;
+    }
+    course
+}
+
+fn step(duration: Duration, from: &str, to: &str) -> String {
+    let length = figures::duration(duration);
+    match duration {
+        Duration::ZERO => format!("at once to {to}"),
+        _ if from == to => format!("held for {length}"),
+        _ => format!("to {to} in {length}"),
+    }
+}
+
+fn asked(rate: Rate) -> String {
+    figures::asked_rate(rate.per_second())
+}
+
+fn spread(arrivals: Arrivals) -> &'static str {
+    match arrivals {
+        Arrivals::Constant => "constant",
+        Arrivals::Poisson => "Poisson",
+    }
+}
+
+#[cfg(test)]
+mod tests;
