@@ -1,15 +1,17 @@
-//! Text from a recorded run.
+//! Text, JSON and CSV from a recorded run.
 //!
 //! Everything here is a pure function of a [`Summary`](loadline_record::Summary) and the results of
-//! its checks: [`text`] is the report for people, [`omission`]
+//! its checks: [`text`] is the report for people, [`json`] and [`csv`] are for programs, [`omission`]
 //! shows what a closed-loop tool would have hidden, [`warnings`] says what to know before believing
 //! a figure.
 //!
 //! The words are those of the glossary: *response time* is counted from the intended start,
 //! *service time* from the send, *delay* lies between and is either *blocked* or *lateness*.
 
+mod csv;
 mod figures;
 mod ink;
+mod json;
 mod layout;
 mod percentiles;
 mod plain;
@@ -21,6 +23,8 @@ mod wording;
 #[cfg(test)]
 mod samples;
 
+pub use csv::csv;
+pub use json::{SCHEMA, json};
 pub use percentiles::PERCENTILES;
 pub use text::{TextOptions, omission, text};
 pub use warning::{Shortfall, Warning, warnings};

@@ -1,0 +1,227 @@
+//! The run as JSON, for programs: one object with the plan, the intervals and the summary.
+//!
+//! The schema is documented in `docs/guide/json.md` and, for validators, in
+//! `docs/guide/schema/result.schema.json`. Times are microseconds as decimals down to the
+//! nanosecond; what has no sample is `null`.
+
+use crate::{PERCENTILES, Warning, figures, plain, warnings};
+use loadline_record::{Counts, Distribution, Ended, Failures, Quantiles, Row, Snapshot, Summary};
+use loadline_verdict::{CheckResult, Quantity};
+use serde_json::{Map, Value, json};
+
+/// The version of the schema. It rises when a program that reads the older one would be misled;
+/// a new key alone does not raise it.
+pub const SCHEMA: u64 = 1;
+
+/// The run as one JSON object.
+pub fn json(summary: &Summary, checks: &[CheckResult]) -> Value {
+    json!({
+        "schema": SCHEMA,
+        "version": summary.version,
+        "started_at": humantime::format_rfc3339_nanos(summary.started_at).to_string(),
+        "plan": summary.plan,
+        "long_bodies": summary.long_bodies,
+        "environment": summary.environment,
+        "intervals": intervals(summary),
+        "summary": whole(summary, checks),
+    })
+}
+
+fn intervals(summary: &Summary) -> Vec<Value> {
+    let start_ns = summary.total.start_ns;
+    summary
+        .rows
+        .iter()
+        .map(|row| interval(row, start_ns))
+        .collect()
+}
+
+fn interval(row: &Row, start_ns: u64) -> Value {
+    let mut interval = Map::new();
+    let from_start = |ns: u64| plain::seconds(ns.saturating_sub(start_ns)).into();
+    interval.insert("start_s".to_owned(), from_start(row.start_ns));
+    interval.insert("end_s".to_owned(), from_start(row.end_ns));
+    add_counts(
+        &mut interval,
+        &row.counts,
+        row.end_ns.saturating_sub(row.start_ns),
+    );
+    interval.insert("response_time_us".to_owned(), quantiles(&row.response));
+    interval.insert("service_time_us".to_owned(), quantiles(&row.service));
+    Value::Object(interval)
+}
+
+fn whole(summary: &Summary, checks: &[CheckResult]) -> Value {
+    let mut whole = Map::new();
+    whole.insert(
+        "duration_s".to_owned(),
+        plain::seconds(summary.duration_ns).into(),
+    );
+    whole.insert("complete".to_owned(), summary.complete.into());
+    add_ending(&mut whole, &summary.ended);
+    add_counts(&mut whole, &summary.total.counts, summary.duration_ns);
+    whole.insert("unfinished".to_owned(), unfinished(summary));
+    add_times(&mut whole, &summary.total);
+    whole.insert("statuses".to_owned(), statuses(&summary.total));
+    whole.insert("errors".to_owned(), errors(&summary.total));
+    whole.insert("checks".to_owned(), checks.iter().map(check).collect());
+    whole.insert("warnings".to_owned(), warning_list(summary));
+    Value::Object(whole)
+}
+
+fn add_ending(whole: &mut Map<String, Value>, ended: &Ended) {
+    let (name, check) = match ended {
+        Ended::Duration => ("duration", None),
+        Ended::Requests => ("requests", None),
+        Ended::Stages => ("stages", None),
+        Ended::Interrupted => ("interrupted", None),
+        Ended::Aborted(check) => ("aborted", Some(check.as_str())),
+        Ended::Unknown => ("unknown", None),
+    };
+    whole.insert("ended".to_owned(), name.into());
+    whole.insert("aborted_by".to_owned(), check.into());
+}
+
+fn add_counts(object: &mut Map<String, Value>, counts: &Counts, length_ns: u64) {
+    let whole_numbers = [
+        ("planned", counts.planned),
+        ("sent", counts.sent),
+        ("answered", counts.answered),
+        ("failed", counts.failed),
+        ("in_flight", counts.in_flight),
+        ("reconnects", counts.reconnects),
+        ("connections", counts.connections),
+        ("bytes_in", counts.bytes_in),
+        ("bytes_out", counts.bytes_out),
+    ];
+    object.extend(whole_numbers.map(|(name, count)| (name.to_owned(), count.into())));
+    let rate = plain::per_second(counts.answered, length_ns);
+    object.insert("rate".to_owned(), rate.into());
+}
+
+fn unfinished(summary: &Summary) -> Value {
+    let unfinished = &summary.unfinished;
+    json!({
+        "unsent": unfinished.unsent,
+        "in_flight": unfinished.in_flight,
+        "oldest_us": plain::us(unfinished.oldest_ns as f64),
+    })
+}
+
+fn add_times(whole: &mut Map<String, Value>, total: &Snapshot) {
+    let times = &total.times;
+    let named = [
+        ("response_time_us", &times.response),
+        ("service_time_us", &times.service),
+        ("blocked_us", &times.blocked),
+        ("lateness_us", &times.lateness),
+        ("resolve_us", &times.resolve),
+        ("connect_us", &times.connect),
+        ("tls_us", &times.tls),
+        ("first_byte_us", &times.first_byte),
+        ("rest_us", &times.rest),
+        ("wakeup_us", &times.wakeup),
+    ];
+    let (of_exchange, rest) = named.split_at(4);
+    let (phases, wakeup) = rest.split_at(5);
+    let object = |named: &[(&str, &Distribution)]| -> Map<String, Value> {
+        named
+            .iter()
+            .map(|(name, times)| ((*name).to_owned(), distribution(times)))
+            .collect()
+    };
+    whole.extend(object(of_exchange));
+    whole.insert("phases".to_owned(), Value::Object(object(phases)));
+    whole.extend(object(wakeup));
+}
+
+fn distribution(times: &Distribution) -> Value {
+    let us = |ns: f64| {
+        if times.is_empty() {
+            Value::Null
+        } else {
+            plain::us(ns).into()
+        }
+    };
+    let mut object = Map::new();
+    object.insert("count".to_owned(), times.len().into());
+    let moments = [
+        ("mean", times.mean_ns()),
+        ("stdev", times.stdev_ns()),
+        ("min", times.min_ns() as f64),
+        ("max", times.max_ns() as f64),
+    ];
+    object.extend(moments.map(|(name, ns)| (name.to_owned(), us(ns))));
+    let percentile = |p| (figures::percentile(p), us(times.percentile_ns(p) as f64));
+    object.extend(PERCENTILES.map(percentile));
+    Value::Object(object)
+}
+
+fn quantiles(quantiles: &Quantiles) -> Value {
+    let timed = quantiles.max_ns > 0;
+    let us = |ns: u64| {
+        if timed {
+            plain::us(ns as f64).into()
+        } else {
+            Value::Null
+        }
+    };
+    json!({
+        "p50": us(quantiles.p50_ns),
+        "p90": us(quantiles.p90_ns),
+        "p99": us(quantiles.p99_ns),
+        "max": us(quantiles.max_ns),
+    })
+}
+
+fn statuses(total: &Snapshot) -> Value {
+    total
+        .statuses
+        .iter()
+        .map(|(status, count)| (status.to_string(), Value::from(*count)))
+        .collect()
+}
+
+fn errors(total: &Snapshot) -> Value {
+    let error =
+        |failures: &Failures| json!({ "count": failures.count, "example": failures.example });
+    total
+        .errors
+        .iter()
+        .map(|(kind, failures)| (kind.name().to_owned(), error(failures)))
+        .collect()
+}
+
+fn check(check: &CheckResult) -> Value {
+    let (bound, unit) = quantity(check.bound);
+    json!({
+        "text": check.text,
+        "passed": check.passed,
+        "actual": check.actual.map(|actual| quantity(actual).0),
+        "bound": bound,
+        "unit": unit,
+        "samples": check.samples,
+    })
+}
+
+/// The number, and the unit it is in.
+fn quantity(quantity: Quantity) -> (Value, &'static str) {
+    match quantity {
+        Quantity::TimeNs(ns) => (plain::us(ns).into(), "us"),
+        Quantity::Share(share) => (share.into(), "share"),
+        Quantity::Count(count) => (count.into(), "count"),
+        Quantity::PerSecond(rate) => (rate.into(), "per_second"),
+    }
+}
+
+fn warning_list(summary: &Summary) -> Value {
+    let warning =
+        |warning: &Warning| json!({ "kind": warning.name(), "text": warning.to_string() });
+    warnings(summary, &PERCENTILES)
+        .iter()
+        .map(warning)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

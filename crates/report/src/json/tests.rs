@@ -1,0 +1,260 @@
+use super::*;
+use crate::samples;
+use loadline_plan::{Bound, Check, Clocked, Comparison, Metric, Statistic};
+use loadline_verdict::evaluate_all;
+use std::time::Duration;
+
+const SCHEMA_FILE: &str = include_str!("../../../../docs/guide/schema/result.schema.json");
+const GUIDE: &str = include_str!("../../../../docs/guide/json.md");
+
+fn all() -> Vec<Summary> {
+    vec![
+        samples::closed(),
+        samples::stalled(),
+        samples::interrupted(),
+        samples::frozen_at_the_end(),
+        samples::failing(),
+        samples::unanswered(),
+        samples::three(),
+        samples::not_found(),
+        samples::huge(),
+    ]
+}
+
+fn checked(summary: &Summary) -> Value {
+    let check = |metric, bound| Check {
+        text: "as typed".to_owned(),
+        metric,
+        comparison: Comparison::Less,
+        bound,
+    };
+    let p99 = Metric::Time(Clocked::Response, Statistic::Percentile(99.0));
+    let checks = [
+        check(p99, Bound::TimeNs(1_500)),
+        check(Metric::Errors, Bound::Share(0.001)),
+        check(Metric::Errors, Bound::Count(1)),
+        check(Metric::Rate, Bound::PerSecond(0.5)),
+    ];
+    let duration = Duration::from_nanos(summary.duration_ns);
+    json(summary, &evaluate_all(&checks, &summary.total, duration))
+}
+
+/// Where `value` does not fit `schema`, by the keywords that our schema uses (JSON Schema 2020-12).
+/// Others are an error, so that none is passed over in silence.
+fn misfits(value: &Value, schema: &Value, root: &Value, path: &str) -> Vec<String> {
+    let keywords = schema.as_object().unwrap();
+    let misfit = |keyword: &str| vec![format!("{path}: {keyword}: {value}")];
+    let check = |(keyword, rule): (&String, &Value)| match keyword.as_str() {
+        "$schema" | "$defs" | "title" | "description" => Vec::new(),
+        "$ref" => {
+            let pointer = rule.as_str().unwrap().strip_prefix('#').unwrap();
+            misfits(value, root.pointer(pointer).unwrap(), root, path)
+        }
+        "type" if !has_type(value, rule) => misfit("type"),
+        "const" if value != rule => misfit("const"),
+        "enum" if !rule.as_array().unwrap().contains(value) => misfit("enum"),
+        "minimum" if value.as_f64() < rule.as_f64() && !value.is_null() => misfit("minimum"),
+        "required" => missing(value, rule, path),
+        "properties" => of_properties(value, rule, root, path),
+        "additionalProperties" => of_others(value, rule, keywords, root, path),
+        "items" => of_items(value, rule, root, path),
+        "type" | "const" | "enum" | "minimum" => Vec::new(),
+        _ => panic!("{path}: the test does not know the keyword {keyword}"),
+    };
+    keywords.iter().flat_map(check).collect()
+}
+
+fn has_type(value: &Value, rule: &Value) -> bool {
+    let is = |name: &Value| match name.as_str().unwrap() {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "integer" => value.is_u64() || value.is_i64(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "null" => value.is_null(),
+        other => panic!("the test does not know the type {other}"),
+    };
+    rule.as_array()
+        .map_or_else(|| is(rule), |names| names.iter().any(is))
+}
+
+fn missing(value: &Value, rule: &Value, path: &str) -> Vec<String> {
+    let names = rule
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|name| name.as_str().unwrap());
+    names
+        .filter(|name| value.get(name).is_none())
+        .map(|name| format!("{path}: no {name}"))
+        .collect()
+}
+
+fn of_properties(value: &Value, rule: &Value, root: &Value, path: &str) -> Vec<String> {
+    let of = |(name, schema): (&String, &Value)| match value.get(name) {
+        Some(property) => misfits(property, schema, root, &format!("{path}/{name}")),
+        None => Vec::new(),
+    };
+    rule.as_object().unwrap().iter().flat_map(of).collect()
+}
+
+fn of_others(
+    value: &Value,
+    rule: &Value,
+    keywords: &Map<String, Value>,
+    root: &Value,
+    path: &str,
+) -> Vec<String> {
+    let known = |name: &str| {
+        keywords
+            .get("properties")
+            .is_some_and(|known| known.get(name).is_some())
+    };
+    let of = |(name, property): (&String, &Value)| match rule {
+        Value::Bool(true) => Vec::new(),
+        Value::Bool(false) => vec![format!("{path}: {name} is not in the schema")],
+        schema => misfits(property, schema, root, &format!("{path}/{name}")),
+    };
+    let others = value
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(name, _)| !known(name));
+    others.flat_map(of).collect()
+}
+
+fn of_items(value: &Value, rule: &Value, root: &Value, path: &str) -> Vec<String> {
+    let items = value.as_array().into_iter().flatten().enumerate();
+    items
+        .flat_map(|(index, item)| misfits(item, rule, root, &format!("{path}/{index}")))
+        .collect()
+}
+
+fn schema() -> Value {
+    serde_json::from_str(SCHEMA_FILE).unwrap()
+}
+
+#[test]
+fn every_result_fits_the_schema() {
+    let schema = schema();
+    for summary in all() {
+        let misfits = misfits(&checked(&summary), &schema, &schema, "");
+        assert_eq!(misfits, Vec::<String>::new());
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_noticed() {
+    let (schema, good) = (schema(), checked(&samples::three()));
+    let changes: [(&str, Value); 6] = [
+        ("/schema", 2.into()),
+        ("/summary/sent", json!(-1)),
+        ("/summary/ended", "somehow".into()),
+        ("/summary/response_time_us", json!({})),
+        ("/summary/statuses", json!({ "200": "three" })),
+        ("/intervals", json!({})),
+    ];
+    for (pointer, value) in changes {
+        let mut bad = good.clone();
+        *bad.pointer_mut(pointer).unwrap() = value;
+        assert_ne!(
+            misfits(&bad, &schema, &schema, ""),
+            Vec::<String>::new(),
+            "{pointer}"
+        );
+    }
+    let mut bad = good;
+    bad["summary"]["more"] = 1.into();
+    assert_eq!(
+        misfits(&bad, &schema, &schema, ""),
+        ["/summary: more is not in the schema"]
+    );
+}
+
+#[test]
+fn the_guide_names_every_key() {
+    let schema = schema();
+    let definitions = schema["$defs"].as_object().unwrap().values();
+    let objects = definitions
+        .chain([&schema])
+        .filter_map(|object| object["properties"].as_object());
+    for name in objects.flat_map(Map::keys) {
+        assert!(
+            GUIDE.contains(&format!("`{name}`")),
+            "{name} is not in the guide"
+        );
+    }
+}
+
+#[test]
+fn a_small_result_in_full() {
+    let result = serde_json::to_string_pretty(&json(&samples::three(), &[])).unwrap();
+    insta::assert_snapshot!(result);
+}
+
+#[test]
+fn counts_balance_in_the_summary_and_in_every_interval() {
+    for summary in all() {
+        let result = json(&summary, &[]);
+        let count = |object: &Value, name: &str| object[name].as_u64().unwrap();
+        let ended = |object: &Value| count(object, "answered") + count(object, "failed");
+        let whole = &result["summary"];
+        assert_eq!(
+            count(whole, "sent"),
+            ended(whole) + count(whole, "in_flight")
+        );
+        let mut before = 0;
+        for interval in result["intervals"].as_array().unwrap() {
+            let in_flight = count(interval, "in_flight");
+            assert_eq!(
+                before + count(interval, "sent"),
+                ended(interval) + in_flight
+            );
+            before = in_flight;
+        }
+    }
+}
+
+#[test]
+fn times_are_microseconds() {
+    let result = json(&samples::three(), &[]);
+    let response = &result["summary"]["response_time_us"];
+    assert_eq!(response["count"], 3);
+    let near = |value: &Value, us: f64| (value.as_f64().unwrap() / us - 1.0).abs() < 0.001;
+    assert!(
+        near(&response["mean"], 600.0) && near(&response["max"], 700.0),
+        "{response}"
+    );
+    assert!(near(
+        &result["summary"]["phases"]["connect_us"]["p50"],
+        45.678
+    ));
+    assert_eq!(
+        result["summary"]["phases"]["resolve_us"]["p50"],
+        Value::Null
+    );
+    assert_eq!(result["summary"]["duration_s"], 0.002_345);
+}
+
+#[test]
+fn checks_keep_their_units() {
+    let result = checked(&samples::failing());
+    let checks = result["summary"]["checks"].as_array().unwrap();
+    let units: Vec<&Value> = checks.iter().map(|check| &check["unit"]).collect();
+    assert_eq!(units, ["us", "share", "count", "per_second"]);
+    assert_eq!(checks[0]["bound"], 1.5);
+    assert_eq!(checks[1]["actual"], 0.024);
+    assert_eq!(checks[2]["actual"], 96);
+    assert_eq!(checks[3]["samples"], 3_904);
+}
+
+#[test]
+fn an_aborted_run_names_the_condition() {
+    let mut summary = samples::steady();
+    summary.ended = Ended::Aborted("p99<1ms".to_owned());
+    let result = json(&summary, &[]);
+    assert_eq!(result["summary"]["ended"], "aborted");
+    assert_eq!(result["summary"]["aborted_by"], "p99<1ms");
+    assert_eq!(result["summary"]["warnings"][0]["kind"], "aborted");
+}
