@@ -3,7 +3,7 @@
 //! Everything here is a pure function of a [`Summary`](loadline_record::Summary) and the results of
 //! its checks: [`text`] is the report for people, [`json`] and [`csv`] are for programs, [`omission`]
 //! shows what a closed-loop tool would have hidden, [`warnings`] says what to know before believing
-//! a figure.
+//! a figure, and [`Progress`] is one line about a run that is still going on.
 //!
 //! The words are those of the glossary: *response time* is counted from the intended start,
 //! *service time* from the send, *delay* lies between and is either *blocked* or *lateness*.
@@ -15,6 +15,7 @@ mod json;
 mod layout;
 mod percentiles;
 mod plain;
+mod progress;
 mod remedy;
 mod text;
 mod warning;
@@ -26,5 +27,6 @@ mod samples;
 pub use csv::csv;
 pub use json::{SCHEMA, json};
 pub use percentiles::PERCENTILES;
+pub use progress::Progress;
 pub use text::{TextOptions, omission, text};
 pub use warning::{Shortfall, Warning, warnings};

@@ -1,0 +1,166 @@
+//! One line about a run that is still going on.
+//!
+//! A pure function of the last interval, the counts so far and the time: who prints it, where and
+//! how often is the command's business.
+
+use crate::{figures, layout, text};
+use loadline_record::{Counts, Row};
+use std::time::Duration;
+
+/// Columns of the terminal line's bar.
+const BAR: usize = 16;
+/// Columns of a rate (`138 412/s`) in the terminal line, so that what follows stands still.
+const RATE: usize = 9;
+/// Columns of a time with its name (`p50 7.77 ms`), likewise.
+const TIME: usize = 11;
+
+/// How far a run has come.
+#[derive(Clone, Debug)]
+pub struct Progress {
+    /// The last interval, once there is one.
+    pub latest: Option<Row>,
+    /// What was counted since the start of the measured part.
+    pub counts: Counts,
+    /// Time since then.
+    pub elapsed: Duration,
+    /// The length the run is to have, if it has one.
+    pub length: Option<Duration>,
+    /// The exchanges after which the run ends, if it is limited so.
+    pub request_limit: Option<u64>,
+}
+
+impl Progress {
+    /// The line for a terminal, at most `width` columns: a bar, the rate and response times of the
+    /// last interval, failures so far, time left. Where there is little room, what matters least is
+    /// left out.
+    pub fn terminal_line(&self, width: usize, ascii: bool) -> String {
+        let time = |time: Option<String>| time.map(|time| layout::left(&time, TIME));
+        // In the order of the line; the highest rank goes first where there is little room.
+        let ranked = [
+            (5, self.bar()),
+            (0, self.rate().map(|rate| layout::right(&rate, RATE))),
+            (4, time(self.median())),
+            (3, time(self.tail())),
+            (1, self.failed()),
+            (2, self.left()),
+        ];
+        let mut parts: Vec<(u8, String)> = ranked
+            .into_iter()
+            .filter_map(|(rank, part)| Some((rank, part?)))
+            .collect();
+        while parts.len() > 1 && layout::width(&joined(&parts)) > width {
+            let last = parts.iter().map(|(rank, _)| *rank).max();
+            parts.retain(|(rank, _)| Some(*rank) != last);
+        }
+        let line = layout::cut(&joined(&parts), width);
+        if ascii { layout::ascii(&line) } else { line }
+    }
+
+    /// The line for a log, at most `width` columns, in words and without a bar.
+    pub fn log_line(&self, width: usize) -> String {
+        let answered = format!("{} answered", figures::count(self.counts.answered));
+        let figures = [
+            self.rate(),
+            self.median(),
+            self.tail(),
+            Some(answered),
+            self.failed(),
+        ];
+        let figures = figures.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        layout::cut(&format!("{}: {figures}", self.position()), width)
+    }
+
+    /// The share of the run that is over, 0 to 1; `None` if it has no end of its own.
+    pub fn share(&self) -> Option<f64> {
+        let ended = self.counts.answered + self.counts.failed;
+        let of_time = self
+            .length
+            .map(|length| ratio(self.elapsed.as_secs_f64(), length.as_secs_f64()));
+        let of_requests = self
+            .request_limit
+            .map(|limit| ratio(ended as f64, limit as f64));
+        let share = of_time.into_iter().chain(of_requests).reduce(f64::max)?;
+        Some(share.min(1.0))
+    }
+
+    fn position(&self) -> String {
+        let elapsed = figures::duration(Duration::from_secs(self.elapsed.as_secs()));
+        match (self.length, self.request_limit) {
+            (Some(length), _) => format!("{elapsed} of {}", figures::duration(length)),
+            (None, Some(limit)) => {
+                format!("{elapsed}, {} to end", figures::counted(limit, "request"))
+            }
+            (None, None) => elapsed,
+        }
+    }
+
+    fn bar(&self) -> Option<String> {
+        let full = text::bar((self.share()? * 1e6) as u64, 1_000_000, BAR);
+        let rest = "░".repeat(BAR - layout::width(&full));
+        Some(full + &rest)
+    }
+
+    fn rate(&self) -> Option<String> {
+        let Some(row) = &self.latest else {
+            return Some("starting".to_owned());
+        };
+        let seconds = row.end_ns.saturating_sub(row.start_ns) as f64 / 1e9;
+        Some(figures::rate(ratio(row.counts.answered as f64, seconds)))
+    }
+
+    fn median(&self) -> Option<String> {
+        self.response("p50", |row| row.response.p50_ns)
+    }
+
+    fn tail(&self) -> Option<String> {
+        self.response("p99", |row| row.response.p99_ns)
+    }
+
+    fn response(&self, name: &str, ns: impl Fn(&Row) -> u64) -> Option<String> {
+        let row = self.latest.as_ref()?;
+        let timed = row.response.max_ns > 0;
+        let time = if timed {
+            figures::time(ns(row) as f64)
+        } else {
+            "–".to_owned()
+        };
+        Some(format!("{name} {time}"))
+    }
+
+    fn failed(&self) -> Option<String> {
+        Some(format!("{} failed", figures::count(self.counts.failed)))
+    }
+
+    fn left(&self) -> Option<String> {
+        let share = self.share().filter(|share| *share > 0.0)?;
+        let left = self.elapsed.mul_f64((1.0 - share) / share);
+        let seconds = left.as_secs() + u64::from(left.subsec_nanos() >= 500_000_000);
+        Some(format!("{} left", clock(seconds)))
+    }
+}
+
+fn joined(parts: &[(u8, String)]) -> String {
+    parts
+        .iter()
+        .map(|(_, part)| part.as_str())
+        .collect::<Vec<_>>()
+        .join("  ")
+}
+
+/// `8 s`, `1:05`, `1:00:05`.
+fn clock(seconds: u64) -> String {
+    let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match (hours, minutes) {
+        (0, 0) => format!("{rest} s"),
+        (0, minutes) => format!("{minutes}:{rest:02}"),
+        (hours, minutes) => format!("{hours}:{minutes:02}:{rest:02}"),
+    }
+}
+
+/// Zero of nothing is all of it.
+fn ratio(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { part / whole } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests;
