@@ -2,90 +2,87 @@ use super::*;
 
 /// Every variant, and each of its texts.
 fn every_text() -> Vec<Warning> {
-    let seconds = Duration::from_secs;
+    [
+        early_ends(),
+        few_samples(),
+        statuses(),
+        shortfalls(),
+        silence(),
+        reconnects(),
+    ]
+    .concat()
+}
+
+fn early_ends() -> Vec<Warning> {
+    let after = Duration::from_millis(3_210);
+    let planned = Some(Duration::from_secs(90));
+    let check = "errors<1%".to_owned();
+    vec![
+        Warning::Aborted { check, after },
+        Warning::BrokenOff { after },
+        Warning::Interrupted { after, planned },
+        Warning::Interrupted {
+            after,
+            planned: None,
+        },
+    ]
+}
+
+fn few_samples() -> Vec<Warning> {
+    let few = |percentiles: &[f64], samples, needed, length| Warning::FewSamples {
+        percentiles: percentiles.to_vec(),
+        samples,
+        needed,
+        length,
+    };
+    let length = Some(Duration::from_secs(37));
+    vec![
+        few(&[99.9], 1_000, 3_688, length),
+        few(&[99.0, 99.99], 3, 36_887, None),
+    ]
+}
+
+fn statuses() -> Vec<Warning> {
+    let answered = 1_000;
+    let status = |(count, status)| Warning::NotSuccessful {
+        count,
+        answered,
+        status,
+    };
+    let some = [302, 401, 404, 405, 429, 503, 600].map(|status| (20, status));
+    some.into_iter()
+        .chain([(answered, 404)])
+        .map(status)
+        .collect()
+}
+
+fn shortfalls() -> Vec<Warning> {
     let rate = |shortfall| Warning::RateBelowAsked {
         asked: 2_000.0,
         achieved: 1_666.7,
         shortfall,
     };
-    let status = |status| Warning::NotSuccessful {
-        count: 20,
-        answered: 1_000,
-        status,
+    [Shortfall::Failed, Shortfall::InFlight, Shortfall::Unsent]
+        .map(rate)
+        .to_vec()
+}
+
+fn silence() -> Vec<Warning> {
+    let nothing = |(sent, failed)| Warning::NothingAnswered { sent, failed };
+    let some = |(unsent, in_flight, oldest_ns)| Warning::Unanswered {
+        unsent,
+        in_flight,
+        oldest_ns,
     };
-    vec![
-        Warning::Aborted {
-            check: "errors<1%".to_owned(),
-            after: seconds(3),
-        },
-        Warning::BrokenOff {
-            after: Duration::from_millis(3_210),
-        },
-        Warning::FewSamples {
-            percentiles: vec![99.9],
-            samples: 1_000,
-            needed: 3_688,
-            length: Some(seconds(37)),
-        },
-        Warning::FewSamples {
-            percentiles: vec![99.0, 99.99],
-            samples: 3,
-            needed: 36_887,
-            length: None,
-        },
-        Warning::Interrupted {
-            after: seconds(3),
-            planned: Some(seconds(90)),
-        },
-        Warning::Interrupted {
-            after: seconds(3),
-            planned: None,
-        },
-        status(302),
-        status(401),
-        status(404),
-        status(405),
-        status(429),
-        status(503),
-        status(600),
-        Warning::NotSuccessful {
-            count: 1_000,
-            answered: 1_000,
-            status: 404,
-        },
-        Warning::NothingAnswered { sent: 0, failed: 0 },
-        Warning::NothingAnswered { sent: 1, failed: 1 },
-        Warning::NothingAnswered {
-            sent: 50,
-            failed: 0,
-        },
-        rate(Shortfall::Failed),
-        rate(Shortfall::InFlight),
-        rate(Shortfall::Unsent),
-        Warning::Reconnects {
-            count: 240,
-            answered: 3_904,
-        },
-        Warning::Reconnects {
-            count: 1,
-            answered: 0,
-        },
-        Warning::Unanswered {
-            unsent: 950,
-            in_flight: 50,
-            oldest_ns: 500_000_000,
-        },
-        Warning::Unanswered {
-            unsent: 0,
-            in_flight: 50,
-            oldest_ns: 5_000_000_000,
-        },
-        Warning::Unanswered {
-            unsent: 0,
-            in_flight: 1,
-            oldest_ns: 5_000_000_000,
-        },
-    ]
+    let (half, five) = (500_000_000, 5_000_000_000);
+    let nothing = [(0, 0), (1, 1), (50, 0)].map(nothing);
+    let some = [(950, 50, half), (0, 50, five), (0, 1, five)].map(some);
+    nothing.into_iter().chain(some).collect()
+}
+
+fn reconnects() -> Vec<Warning> {
+    let reconnects = |(count, answered)| Warning::Reconnects { count, answered };
+    [(240, 3_904), (1, 0)].map(reconnects).to_vec()
 }
 
 #[test]
