@@ -11,6 +11,7 @@ use crate::excerpt::Excerpt;
 use crate::fields::{each_field, empty_line};
 use crate::head::{self, Head};
 use crate::malformed::Malformed;
+use crate::memo::HeadMemo;
 use crate::partial::Partial;
 use crate::sink::Sink;
 
@@ -93,9 +94,21 @@ impl ResponseParser {
     /// [`close`](Self::close).
     #[inline]
     pub fn feed<S: Sink>(&mut self, input: &[u8], sink: &mut S) -> Result<Fed, Malformed> {
+        self.feed_knowing(&mut HeadMemo::default(), input, sink)
+    }
+
+    /// As [`feed`](Self::feed), but a head that `memo` knows is not parsed again. The memo may
+    /// serve any number of parsers.
+    #[inline]
+    pub fn feed_knowing<S: Sink>(
+        &mut self,
+        memo: &mut HeadMemo,
+        input: &[u8],
+        sink: &mut S,
+    ) -> Result<Fed, Malformed> {
         let mut used = 0;
         while used < input.len() && self.phase != Phase::Whole {
-            used += self.read(&input[used..], sink)?;
+            used += self.read(memo, &input[used..], sink)?;
         }
         Ok(Fed {
             used,
@@ -194,9 +207,14 @@ impl ResponseParser {
     /// One step on input that isn't empty, in a phase that isn't the last. Returns how many bytes
     /// were used, never 0.
     #[inline]
-    fn read<S: Sink>(&mut self, input: &[u8], sink: &mut S) -> Result<usize, Malformed> {
+    fn read<S: Sink>(
+        &mut self,
+        memo: &mut HeadMemo,
+        input: &[u8],
+        sink: &mut S,
+    ) -> Result<usize, Malformed> {
         match self.phase {
-            Phase::Head => self.read_head(input, sink),
+            Phase::Head => self.read_head(memo, input, sink),
             Phase::Framing(chunk) => self.read_framing(chunk, input),
             Phase::Trailers => self.read_trailers(input, sink),
             _ => Ok(self.read_body(input, sink)),
@@ -206,7 +224,12 @@ impl ResponseParser {
     /// What isn't a good head in one piece is gathered, and judged when it is whole (its start
     /// aside), so that the result doesn't depend on how the input was cut.
     #[inline]
-    fn read_head<S: Sink>(&mut self, input: &[u8], sink: &mut S) -> Result<usize, Malformed> {
+    fn read_head<S: Sink>(
+        &mut self,
+        memo: &mut HeadMemo,
+        input: &[u8],
+        sink: &mut S,
+    ) -> Result<usize, Malformed> {
         if self.partial.is_some() {
             return self.gather_head(input, sink);
         }
@@ -214,7 +237,7 @@ impl ResponseParser {
             return self.pass_over_line_end(input);
         }
         self.started = true;
-        match head::parse(input) {
+        match memo.parse(input) {
             Ok(Some(head)) if head.len <= MAX_HEAD_BYTES => {
                 self.head_len += head.len as u64;
                 self.take_head(&input[..head.len], &head, sink);
