@@ -4,7 +4,7 @@
 //! short list (a run meets a handful), failures in a table by kind, and the histograms grow only
 //! when a time is longer than any before.
 
-use crate::{Counts, ErrorKind, Exchange, Failures, Outcome, Snapshot, Times};
+use crate::{Counts, Distribution, ErrorKind, Exchange, Failures, Outcome, Snapshot, Times};
 use loadline_plan::Shape;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -50,6 +50,8 @@ pub struct Recorder {
     counts: Counts,
     /// The running interval's times, but for what is filled in by `take`.
     times: Times,
+    /// What is the same for most exchanges, gathered until `take` fills it in.
+    usual: Usual,
     /// Answers by status, in the order in which the statuses were first met. Entries stay, with a
     /// count of 0, when a snapshot is taken, so that the list is not built up again.
     statuses: Vec<(u16, u64)>,
@@ -69,6 +71,7 @@ impl Recorder {
             start_ns: 0,
             counts: Counts::default(),
             times: Times::default(),
+            usual: Usual::default(),
             statuses: Vec::with_capacity(16),
             failures: [0; ErrorKind::ALL.len()],
             examples: Default::default(),
@@ -158,6 +161,7 @@ impl Recorder {
             statuses: self.take_statuses(),
             errors: self.take_errors(),
         };
+        self.usual.fill_in(&mut snapshot.times);
         if self.model == Model::Closed {
             snapshot.counts.planned = snapshot.counts.sent;
             fill_in_closed(&mut snapshot.times);
@@ -183,9 +187,14 @@ impl Recorder {
     fn answered(&mut self, status: u16, exchange: &Exchange) {
         self.counts.answered += 1;
         self.count_status(status);
-        self.time(exchange);
-        self.times.first_byte.record_ns(exchange.wait_ns());
-        self.times.rest.record_ns(exchange.rest_ns());
+        if exchange.rest_ns() == 0 && exchange.dial_ns == 0 {
+            self.usual.in_one_piece.record_ns(exchange.service_ns());
+        } else {
+            self.times.service.record_ns(exchange.service_ns());
+            self.times.first_byte.record_ns(exchange.wait_ns());
+            self.times.rest.record_ns(exchange.rest_ns());
+        }
+        self.schedule(exchange);
         if exchange.wakeup_ns > 0 {
             self.times.wakeup.record_ns(exchange.wakeup_ns);
         }
@@ -197,17 +206,22 @@ impl Recorder {
         self.counts.failed += 1;
         self.failures[kind as usize] += 1;
         if kind == ErrorKind::Timeout {
-            self.time(exchange);
+            self.times.service.record_ns(exchange.service_ns());
+            self.schedule(exchange);
         }
     }
 
+    /// The times that depend on the intended start.
     #[inline]
-    fn time(&mut self, exchange: &Exchange) {
-        self.times.service.record_ns(exchange.service_ns());
-        if self.model == Model::Open {
-            self.times.response.record_ns(exchange.response_ns());
-            self.times.blocked.record_ns(exchange.blocked_ns());
-            self.times.lateness.record_ns(exchange.lateness_ns());
+    fn schedule(&mut self, exchange: &Exchange) {
+        if self.model == Model::Closed {
+            return;
+        }
+        self.times.response.record_ns(exchange.response_ns());
+        self.times.lateness.record_ns(exchange.lateness_ns());
+        match exchange.blocked_ns() {
+            0 => self.usual.not_blocked += 1,
+            blocked_ns => self.times.blocked.record_ns(blocked_ns),
         }
     }
 
@@ -238,6 +252,32 @@ impl Recorder {
             }
         }
         errors
+    }
+}
+
+/// Times that are the same for most exchanges: one number here stands for several there.
+#[derive(Debug, Default)]
+struct Usual {
+    /// Service times of answers that came in one piece over a standing connection: their first
+    /// byte took as long, and their rest no time.
+    in_one_piece: Distribution,
+    /// Exchanges of an open load that did not wait for a connection.
+    not_blocked: u64,
+}
+
+impl Usual {
+    fn fill_in(&mut self, times: &mut Times) {
+        if !self.in_one_piece.is_empty() {
+            times.service.merge(&self.in_one_piece);
+            times.first_byte.merge(&self.in_one_piece);
+            times.rest.record_many_ns(0, self.in_one_piece.len());
+            self.in_one_piece.reset();
+        }
+        if self.not_blocked > 0 {
+            times
+                .blocked
+                .record_many_ns(0, mem::take(&mut self.not_blocked));
+        }
     }
 }
 
