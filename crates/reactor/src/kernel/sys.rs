@@ -1,4 +1,7 @@
 //! The system calls that the standard library and `socket2` do not have.
+//!
+//! Those on every request's path are made by number: glibc's functions of the same names are points
+//! at which a thread may be cancelled, which costs two atomic operations a call.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -167,7 +170,7 @@ unsafe fn receive_message(
     message.msg_control = control.as_mut_ptr().cast();
     message.msg_controllen = size_of::<Control>() as _;
     // SAFETY: `message` points to a valid part and to room for control data, for this call.
-    let got = unsafe { libc::recvmsg(fd, &mut message, flags) };
+    let got = unsafe { libc::syscall(libc::SYS_recvmsg, fd, &mut message, flags) };
     let bytes = usize::try_from(got).map_err(|_| io::Error::last_os_error())?;
     // SAFETY: the kernel filled `message`'s control data.
     let wall_ns = unsafe { timestamp(&message) };
@@ -203,7 +206,14 @@ pub(crate) fn receive_stamped(fd: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Resu
 
 pub(crate) fn receive(fd: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<usize> {
     // SAFETY: `buffer` is valid for writes of its length.
-    let got = unsafe { libc::recv(fd.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), 0) };
+    let got = unsafe {
+        libc::syscall(
+            libc::SYS_read,
+            fd.as_raw_fd(),
+            buffer.as_mut_ptr(),
+            buffer.len(),
+        )
+    };
     usize::try_from(got).map_err(|_| io::Error::last_os_error())
 }
 
@@ -214,13 +224,17 @@ pub(crate) fn discard_tcp(fd: BorrowedFd<'_>, most: usize) -> io::Result<RawRece
 }
 
 pub(crate) fn send(fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
-    // SAFETY: `bytes` is valid for reads of its length.
+    let (to, length) = (ptr::null::<libc::sockaddr>(), 0usize);
+    // SAFETY: `bytes` is valid for reads of its length, and there is no address to read.
     let sent = unsafe {
-        libc::send(
+        libc::syscall(
+            libc::SYS_sendto,
             fd.as_raw_fd(),
-            bytes.as_ptr().cast(),
+            bytes.as_ptr(),
             bytes.len(),
             libc::MSG_NOSIGNAL,
+            to,
+            length,
         )
     };
     usize::try_from(sent).map_err(|_| io::Error::last_os_error())
