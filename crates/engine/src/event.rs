@@ -1,6 +1,6 @@
 //! What a run tells while it lasts.
 
-use loadline_record::{Exchange, Snapshot};
+use loadline_record::{Exchange, Snapshot, Unfinished};
 
 /// What a run tells while it lasts.
 #[derive(Debug)]
@@ -27,15 +27,4 @@ pub enum EndReason {
     Requests,
     /// It was stopped from outside.
     Stopped,
-}
-
-/// What was left without an answer when a run ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Unfinished {
-    /// Exchanges begun and not ended.
-    pub in_flight: u64,
-    /// Arrivals of an open load that fell due and were not begun.
-    pub unsent: u64,
-    /// How long the oldest of both had waited since its intended start, in nanoseconds.
-    pub oldest_ns: u64,
 }

@@ -124,7 +124,7 @@ async fn attempt<H: Host, O: Observer>(
         observer,
     };
     let reusable = poll_fn(|cx| reading.poll(cx)).await?;
-    put_back(user, batch.endpoint, live, reusable).await;
+    put_back(user, batch.endpoint, live, reusable);
     Ok(())
 }
 
@@ -162,8 +162,8 @@ async fn dial<H: Host>(
     })
 }
 
-/// Keeps a connection for the next exchange, or lets the server close it.
-async fn put_back<H: Host>(user: &mut User<H>, endpoint: usize, live: Live<H>, reusable: bool) {
+/// Keeps a connection for the next exchange, or lets the server close it while the user goes on.
+fn put_back<H: Host>(user: &mut User<H>, endpoint: usize, live: Live<H>, reusable: bool) {
     let keepalive = user.worker.keepalive;
     if reusable && keepalive {
         user.slot(endpoint).live = Some(live);
@@ -171,9 +171,10 @@ async fn put_back<H: Host>(user: &mut User<H>, endpoint: usize, live: Live<H>, r
     }
     user.slot(endpoint).closed_by_server = keepalive;
     if !live.connection.peer_closed() {
-        live.connection
-            .set_deadline(user.worker.host.now_ns() + CLOSE_WAIT_NS);
-        live.connection.closed_by_peer().await;
+        let host = &user.worker.host;
+        live.connection.set_deadline(host.now_ns() + CLOSE_WAIT_NS);
+        host.spawn(async move { live.connection.closed_by_peer().await })
+            .detach();
     }
 }
 
@@ -431,7 +432,11 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
         let scratch = worker.dialler.scratch.borrow();
         let mut input = scratch.received(bytes);
         while !input.is_empty() {
-            let fed = self.parser.feed(input, self.observer).map_err(protocol)?;
+            let memo = &mut *worker.heads.borrow_mut();
+            let fed = self
+                .parser
+                .feed_knowing(memo, input, self.observer)
+                .map_err(protocol)?;
             input = &input[fed.used..];
             self.flight.bytes_in += fed.used as u64;
             if self.flight.first_byte_ns.is_none() && self.parser.started() {

@@ -21,7 +21,7 @@ mod worker;
 pub use behaviour::{Batch, Behaviour, Observer, Part, Scenario};
 pub use control::Handle;
 pub use error::StartError;
-pub use event::{EndReason, Event, Unfinished};
+pub use event::{EndReason, Event};
 pub use replay::Replay;
 pub use run::Run;
 pub use user::User;

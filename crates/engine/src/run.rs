@@ -2,14 +2,14 @@
 
 use crate::StartError;
 use crate::control::Handle;
-use crate::event::{EndReason, Event, Unfinished};
-use crate::pacer::{Planned, nanoseconds};
+use crate::event::{EndReason, Event};
+use crate::pacer::Planned;
 use crate::prepare::Prepared;
 use crate::replay::Replay;
 use crate::worker::{self, Done, Report};
 use loadline_plan::Plan;
 use loadline_reactor::{Host, Kernel};
-use loadline_record::Snapshot;
+use loadline_record::{Snapshot, Unfinished};
 use loadline_schedule::Stripe;
 use loadline_transport::DialError;
 use std::collections::VecDeque;
@@ -161,13 +161,19 @@ fn await_connections(starting: &[Starting]) -> Result<(), StartError> {
     }
 }
 
+/// What one worker recorded in one interval.
+struct Interval {
+    snapshot: Box<Snapshot>,
+    /// Until when the schedule was followed, in nanoseconds from the begin of the load.
+    followed_ns: u64,
+}
+
 /// Puts the snapshots of all workers together, interval by interval.
 struct Merger {
     /// The snapshots of each worker that are not merged yet.
-    waiting: Vec<VecDeque<Snapshot>>,
+    waiting: Vec<VecDeque<Interval>>,
     done: Vec<Option<Done>>,
     planned: Option<Planned>,
-    warmup_ns: u64,
     limit: Option<u64>,
     planned_total: u64,
     sent_total: u64,
@@ -181,7 +187,6 @@ impl Merger {
             waiting: (0..workers).map(|_| VecDeque::new()).collect(),
             done: vec![None; workers],
             planned: Planned::new(plan),
-            warmup_ns: nanoseconds(plan.warmup),
             limit: plan.request_limit,
             planned_total: 0,
             sent_total: 0,
@@ -191,7 +196,15 @@ impl Merger {
 
     fn take(&mut self, worker: usize, report: Report) {
         match report {
-            Report::Interval(snapshot) => self.waiting[worker].push_back(*snapshot),
+            Report::Interval {
+                snapshot,
+                followed_ns,
+            } => {
+                self.waiting[worker].push_back(Interval {
+                    snapshot,
+                    followed_ns,
+                });
+            }
             Report::Done(done) => self.done[worker] = Some(done),
             Report::Log(_) => {}
         }
@@ -207,21 +220,27 @@ impl Merger {
 
     /// The next interval, once every worker that goes on has told of it.
     fn interval(&mut self) -> Option<Snapshot> {
-        let told = |(waiting, done): (&VecDeque<Snapshot>, &Option<Done>)| {
+        let told = |(waiting, done): (&VecDeque<Interval>, &Option<Done>)| {
             !waiting.is_empty() || done.is_some()
         };
         if !self.waiting.iter().zip(&self.done).all(told) {
             return None;
         }
         let mut parts = self.waiting.iter_mut().filter_map(VecDeque::pop_front);
-        let mut merged = parts.next()?;
-        parts.for_each(|part| merged.merge(&part));
+        let Interval {
+            snapshot: mut merged,
+            mut followed_ns,
+        } = parts.next()?;
+        for part in parts {
+            merged.merge(&part.snapshot);
+            followed_ns = followed_ns.max(part.followed_ns);
+        }
         if let Some(planned) = &mut self.planned {
-            merged.counts.planned = planned.due_before(self.warmup_ns + merged.end_ns);
+            merged.counts.planned = planned.due_before(followed_ns);
         }
         self.planned_total += merged.counts.planned;
         self.sent_total += merged.counts.sent;
-        Some(merged)
+        Some(*merged)
     }
 
     fn end(&mut self) -> Event {

@@ -2,15 +2,15 @@
 
 use crate::behaviour::Scenario;
 use crate::control::{Handle, Order};
-use crate::event::Unfinished;
 use crate::pacer::{Pacer, most_users, nanoseconds, share};
 use crate::prepare::Prepared;
 use crate::user::{Activity, Live, User};
 use loadline_plan::Plan;
 use loadline_reactor::{Host, Task, Timer};
-use loadline_record::{Exchange, Model, Recorder, Snapshot};
+use loadline_record::{Exchange, Model, Recorder, Snapshot, Unfinished};
 use loadline_schedule::Stripe;
 use loadline_transport::{Dial, DialError, Dialler};
+use loadline_wire::HeadMemo;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -30,7 +30,12 @@ const LOG_BATCH: usize = 4096;
 
 /// What a worker tells while the run lasts.
 pub(crate) enum Report {
-    Interval(Box<Snapshot>),
+    Interval {
+        snapshot: Box<Snapshot>,
+        /// Until when the schedule was followed: the interval's end, or when the run was stopped.
+        /// Nanoseconds from the begin of the load.
+        followed_ns: u64,
+    },
     Log(Vec<Exchange>),
     /// The last word of a worker.
     Done(Done),
@@ -51,6 +56,8 @@ pub(crate) struct Worker<H: Host> {
     pub(crate) dialler: Dialler<H>,
     pub(crate) recorder: RefCell<Recorder>,
     pub(crate) pacer: Pacer,
+    /// The last head of an answer: the next one is often the same.
+    pub(crate) heads: RefCell<HeadMemo>,
     pub(crate) keepalive: bool,
     pub(crate) timeout_ns: u64,
     /// When the load began, on the host's clock.
@@ -195,6 +202,7 @@ fn new_worker<H: Host>(
         host,
         recorder: RefCell::new(Recorder::new(Model::of(&plan.load.shape))),
         pacer: Pacer::new(plan, stripe),
+        heads: RefCell::default(),
         keepalive: plan.connection.keepalive,
         timeout_ns: nanoseconds(plan.connection.timeout),
         begin_ns: Cell::new(0),
@@ -392,6 +400,8 @@ struct Supervisor<H: Host, S> {
     /// When the next snapshot is due.
     boundary_ns: u64,
     end_ns: u64,
+    /// When the run was stopped from outside.
+    stopped_ns: Option<u64>,
 }
 
 impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
@@ -401,31 +411,36 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             timer: worker.host.timer(),
             boundary_ns: worker.zero_ns.get() + interval_ns,
             end_ns: worker.begin_ns.get().saturating_add(worker.pacer.end_ns),
+            stopped_ns: None,
             crew,
             interval_ns,
         }
     }
 
     async fn watch(mut self, handle: &Handle) {
-        let mut stopped = false;
         loop {
             self.wait().await;
             self.crew.hire_wanted();
             let now_ns = self.now_ns();
-            if !stopped && handle.order() >= Order::Stop {
-                stopped = true;
-                self.crew.worker.stopping.set(true);
-                self.crew.dismiss_idle();
+            if self.stopped_ns.is_none() && handle.order() >= Order::Stop {
+                self.stop(now_ns);
             }
             let idle = self.crew.worker.users.get() == 0;
             if idle || now_ns >= self.end_ns || handle.order() == Order::Abort {
-                return self.finish(idle && !stopped, stopped);
+                return self.finish(idle);
             }
             while now_ns >= self.boundary_ns {
                 self.snapshot(self.boundary_ns);
                 self.boundary_ns += self.interval_ns;
             }
         }
+    }
+
+    /// Begins nothing new.
+    fn stop(&mut self, now_ns: u64) {
+        self.stopped_ns = Some(now_ns);
+        self.crew.worker.stopping.set(true);
+        self.crew.dismiss_idle();
     }
 
     /// Waits for the next thing to do, which users may bring forward.
@@ -451,13 +466,22 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
 
     fn snapshot(&self, until_ns: u64) {
         let worker = &self.crew.worker;
+        let followed_ns = self
+            .stopped_ns
+            .map_or(until_ns, |stopped_ns| stopped_ns.min(until_ns));
         let until_ns = until_ns.saturating_sub(worker.zero_ns.get());
-        let snapshot = worker.recorder.borrow_mut().take(until_ns);
-        (worker.send)(Report::Interval(Box::new(snapshot)));
+        let snapshot = Box::new(worker.recorder.borrow_mut().take(until_ns));
+        let followed_ns = followed_ns.saturating_sub(worker.begin_ns.get());
+        (worker.send)(Report::Interval {
+            snapshot,
+            followed_ns,
+        });
     }
 
     /// Cuts off what is left, and hands over the rest.
-    fn finish(mut self, complete: bool, stopped: bool) {
+    fn finish(mut self, idle: bool) {
+        let stopped = self.stopped_ns.is_some();
+        let complete = idle && !stopped;
         let now_ns = self.now_ns().min(self.end_ns);
         let worker = Rc::clone(&self.crew.worker);
         let oldest_ns = self
