@@ -9,14 +9,12 @@ pub(crate) enum Exit {
     /// Done, and every check held.
     Good = 0,
     /// Done, and a check failed.
-    #[expect(dead_code, reason = "no command judges a result yet")]
     CheckFailed = 1,
     /// Bad usage, or a run that could not be made.
     Failed = 2,
     /// The measurement can't be believed.
     #[expect(dead_code, reason = "no command judges a result yet")]
     Invalid = 3,
-    #[expect(dead_code, reason = "no command can be interrupted yet")]
     /// Interrupted; what was measured is printed all the same.
     Interrupted = 130,
 }

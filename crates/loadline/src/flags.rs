@@ -43,7 +43,7 @@ pub(crate) enum Command {
     /// Print a saved run again, in any format.
     Report(report::ReportFlags),
     /// Serve as a test server that stalls, fails and misbehaves as told.
-    Serve(serve::ServeFlags),
+    Serve(Box<serve::ServeFlags>),
     /// Show in ten seconds why true latencies matter: a server that stalls once.
     Demo(demo::DemoFlags),
     /// Print the manual page.

@@ -7,7 +7,6 @@ use std::str::FromStr;
 
 /// A run as the command was asked for it, everything read and checked.
 #[derive(Debug)]
-#[cfg_attr(not(test), expect(dead_code, reason = "read by the run itself"))]
 pub(crate) struct Invocation {
     /// What is run.
     pub(crate) plan: Plan,
@@ -21,8 +20,6 @@ pub(crate) struct Invocation {
     pub(crate) percentiles: Vec<f64>,
     /// Whether progress is shown while the run lasts: live on a terminal, else as plain lines.
     pub(crate) progress: bool,
-    /// Nothing but errors, and what `outputs` asks for.
-    pub(crate) quiet: bool,
     /// Whether what is printed has colours.
     pub(crate) color: Color,
 }

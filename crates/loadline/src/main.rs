@@ -1,10 +1,14 @@
 //! The `loadline` command: arguments in, plan out, run, report, exit code.
 
 mod commands;
+mod conduct;
 mod exit;
 mod flags;
+mod interrupt;
 mod invocation;
+mod live;
 mod plan_file;
+mod publish;
 mod resolve;
 
 use crate::exit::Exit;

@@ -98,7 +98,6 @@ pub(crate) fn resolve(
         log: output.log,
         percentiles: output.report.percentiles,
         progress: !output.quiet && !output.no_progress,
-        quiet: output.quiet,
         color: output.report.color,
     })
 }

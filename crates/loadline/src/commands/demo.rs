@@ -1,9 +1,101 @@
-//! `loadline demo`.
+//! `loadline demo`: a server that stalls once, and what a run makes of it.
 
+use crate::commands::run::exit;
+use crate::conduct::{Keep, conduct};
 use crate::exit::Exit;
 use crate::flags::demo::DemoFlags;
+use crate::invocation::{Color, Output};
+use crate::live::Live;
+use crate::publish::{Style, print, publish};
+use anyhow::{Context, Result, ensure};
+use loadline_plan::{
+    Arrivals, Body, Clock, Connection, IpVersion, Load, Order, Plan, Request, Shape, Tls,
+};
+use loadline_report::PERCENTILES;
+use loadline_testbed::{Config, Freeze, Server};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
 
-/// Runs the demonstration.
-pub(crate) fn run(_flags: &DemoFlags) -> anyhow::Result<Exit> {
-    anyhow::bail!("`loadline demo` is not part of this build yet.")
+const CONNECTIONS: u32 = 50;
+
+/// Serves and runs in one process, and shows the result with what it would have hidden.
+pub(crate) fn run(flags: &DemoFlags) -> Result<Exit> {
+    let DemoFlags {
+        duration,
+        rate,
+        stall,
+    } = *flags;
+    ensure!(stall < duration, "--stall must be shorter than --duration.");
+    let freeze = Freeze {
+        length: stall,
+        every: None,
+        first_at: (duration - stall) / 2,
+    };
+    let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let server = Server::start(Config {
+        listen,
+        freeze: Some(freeze),
+        ..Config::default()
+    })?;
+    print(&format!(
+        "A server on {} stands still for {stall:?}, once, in a run of {duration:?} at {rate}.\n\n",
+        server.addr(),
+    ))?;
+    let plan = plan(flags, server.addr())?;
+    let summary = conduct(&plan, Keep::default(), Live::new(true))?;
+    server.stop();
+    let style = Style {
+        color: Color::Auto,
+        percentiles: &PERCENTILES,
+    };
+    publish(&[Output::TEXT], &style, &summary, &[])?;
+    Ok(exit(&summary, &[]))
+}
+
+fn plan(flags: &DemoFlags, server: SocketAddr) -> Result<Plan> {
+    let url = format!("http://{server}/")
+        .parse()
+        .context("the server has no usable address")?;
+    let request = Request {
+        method: "GET".to_owned(),
+        url,
+        headers: Vec::new(),
+        body: Body::None,
+        weight: 1,
+    };
+    Ok(Plan {
+        requests: vec![request],
+        order: Order::Sequential,
+        load: Load {
+            connections: CONNECTIONS,
+            max_connections: CONNECTIONS,
+            shape: Shape::Rate {
+                rate: flags.rate,
+                arrivals: Arrivals::Constant,
+            },
+        },
+        threads: 1,
+        duration: Some(flags.duration),
+        request_limit: None,
+        warmup: Duration::ZERO,
+        seed: 1,
+        connection: connection(),
+        checks: Vec::new(),
+        abort_on: Vec::new(),
+    })
+}
+
+fn connection() -> Connection {
+    Connection {
+        keepalive: true,
+        pipeline: 1,
+        timeout: Duration::from_secs(30),
+        connect_timeout: Duration::from_secs(10),
+        tls: Tls::default(),
+        unix_socket: None,
+        connect_to: Vec::new(),
+        ip_version: IpVersion::Any,
+        local_addresses: Vec::new(),
+        clock: Clock::Kernel,
+    }
 }

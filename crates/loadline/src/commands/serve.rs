@@ -2,8 +2,122 @@
 
 use crate::exit::Exit;
 use crate::flags::serve::ServeFlags;
+use crate::publish::print;
+use anyhow::{Context, Result};
+use loadline_testbed::{ArrivalReport, Counts, Server, Spread};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::fmt::Write;
+use std::time::Duration;
 
-/// Runs the test server.
-pub(crate) fn run(_flags: &ServeFlags) -> anyhow::Result<Exit> {
-    anyhow::bail!("`loadline serve` is not part of this build yet.")
+/// Runs the test server until it is interrupted, and says what it did.
+pub(crate) fn run(flags: &ServeFlags) -> Result<Exit> {
+    let client_ca = flags.client_ca.as_ref().map(|path| {
+        std::fs::read_to_string(path)
+            .with_context(|| format!("--client-ca {}: it can't be read", path.display()))
+    });
+    let config = flags.config(client_ca.transpose()?);
+    let scheme = if config.tls { "https" } else { "http" };
+    let mut signals = Signals::new([SIGINT, SIGTERM]).context("signals can't be watched")?;
+    let server = Server::start(config)?;
+    print(&format!(
+        "Serving on {scheme}://{}/ until Ctrl-C.\n",
+        server.addr()
+    ))?;
+    signals.forever().next();
+    let arrivals = server.arrivals();
+    print(&account(&server.stop(), arrivals.as_ref()))?;
+    Ok(Exit::Good)
+}
+
+fn account(counts: &Counts, arrivals: Option<&ArrivalReport>) -> String {
+    let Counts {
+        connections,
+        requests,
+        answers,
+        faults,
+        freezes,
+        ..
+    } = counts;
+    let mut text = format!(
+        "\n{requests} requests over {connections} connections: {answers} answered, {faults} faults \
+         played, {freezes} freezes\n"
+    );
+    if let Some(arrivals) = arrivals {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{}", arrival_account(arrivals));
+    }
+    text
+}
+
+fn arrival_account(arrivals: &ArrivalReport) -> String {
+    let ArrivalReport {
+        rate_per_s,
+        measured,
+        skipped,
+        unstored,
+        deviation,
+        gap,
+    } = arrivals;
+    let mut text = format!("{measured} arrivals against an even {rate_per_s} a second:\n");
+    for (name, Spread { p50, p99, max }) in [("strayed by", deviation), ("gaps", gap)] {
+        let line = format!(
+            "  {name:<11} p50 {}  p99 {}  max {}\n",
+            time(*p50),
+            time(*p99),
+            time(*max)
+        );
+        text.push_str(&line);
+    }
+    if *skipped > 0 {
+        text.push_str(&format!("  {skipped} arrivals of the begin are left out\n"));
+    }
+    if *unstored > 0 {
+        text.push_str(&format!(
+            "  {unstored} arrivals came when the store was full\n"
+        ));
+    }
+    text
+}
+
+fn time(duration: Duration) -> String {
+    format!("{:.1} µs", duration.as_nanos() as f64 / 1e3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_account_has_the_counts_and_how_arrivals_strayed() {
+        let us = Duration::from_micros;
+        let arrivals = ArrivalReport {
+            rate_per_s: 5000.0,
+            measured: 10,
+            skipped: 2,
+            unstored: 0,
+            deviation: Spread {
+                p50: us(3),
+                p99: us(40),
+                max: us(1_234),
+            },
+            gap: Spread {
+                p50: us(200),
+                p99: us(260),
+                max: us(900),
+            },
+        };
+        let counts = Counts {
+            connections: 4,
+            requests: 12,
+            answers: 11,
+            ..Counts::default()
+        };
+        let expected = "\n12 requests over 4 connections: 11 answered, 0 faults played, 0 freezes\n\
+                        10 arrivals against an even 5000 a second:\n  \
+                          strayed by  p50 3.0 µs  p99 40.0 µs  max 1234.0 µs\n  \
+                          gaps        p50 200.0 µs  p99 260.0 µs  max 900.0 µs\n  \
+                          2 arrivals of the begin are left out\n";
+        assert_eq!(account(&counts, Some(&arrivals)), expected);
+    }
 }

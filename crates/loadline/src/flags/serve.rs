@@ -1,63 +1,187 @@
 //! The flags of `loadline serve`.
 //!
-//! The test server reads its own little languages (delays, faults, drips); their texts are passed
-//! on as typed.
+//! What the server answers is set by its knobs, which the test server itself declares: each of
+//! them is a flag here as it is a key of a request's query there.
 
-use clap::Args;
-use loadline_plan::{Rate, parse_count, parse_small_count};
+use clap::builder::ValueParser;
+use clap::error::ErrorKind;
+use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches, ValueHint};
+use loadline_plan::{Rate, parse_count, parse_duration, parse_small_count};
+use loadline_testbed::{Answer, Config, EvenSchedule, Freeze, Knob, knobs};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
 
 /// Where the test server listens, and how it behaves unless a request says otherwise.
 #[derive(Debug, Args)]
 pub(crate) struct ServeFlags {
     /// Where to listen; port 0 takes a free one
-    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8080")]
-    pub(crate) listen: String,
+    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8080", value_parser = parse_listen)]
+    listen: SocketAddr,
+
+    /// A Unix socket to listen on besides
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    unix_socket: Option<PathBuf>,
 
     /// Threads that answer
     #[arg(short, long, value_name = "N", default_value = "1", value_parser = parse_small_count)]
-    pub(crate) threads: u32,
+    threads: u32,
 
     /// Speak TLS, with a certificate made for the occasion
     #[arg(long)]
-    pub(crate) tls: bool,
+    tls: bool,
 
-    /// The seed of random delays
-    #[arg(long, value_name = "N", default_value = "0")]
-    pub(crate) seed: u64,
+    /// Ask clients for a certificate that one of these authorities (PEM) has signed
+    #[arg(long, value_name = "FILE", requires = "tls", value_hint = ValueHint::FilePath)]
+    pub(crate) client_ca: Option<PathBuf>,
 
-    /// Freeze everything for a time, again and again: 1s/10s
-    #[arg(long, value_name = "TIME/TIME")]
-    pub(crate) freeze: Option<String>,
+    /// The seed of random delays and probabilities
+    #[arg(long, value_name = "N", default_value = "1", value_parser = parse_count)]
+    seed: u64,
+
+    /// Freeze everything for a time, once or again and again: 1s@5s, 1s/10s
+    #[arg(long, value_name = "TIME[/EVERY][@FIRST]")]
+    freeze: Option<Freeze>,
 
     /// Say at the end how far the arrivals strayed from this even rate
     #[arg(long, value_name = "RATE")]
-    pub(crate) arrivals: Option<Rate>,
+    arrivals: Option<Rate>,
 
-    /// Bytes of the body
-    #[arg(long, value_name = "BYTES", help_heading = "Answers", value_parser = parse_count)]
-    pub(crate) size: Option<u64>,
+    /// Leave out the arrivals of the first while
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_duration)]
+    arrivals_skip: Duration,
 
-    /// The status
-    #[arg(long, value_name = "CODE", help_heading = "Answers")]
-    pub(crate) status: Option<String>,
+    #[command(flatten)]
+    answer: AnswerFlags,
+}
 
-    /// Wait before answering
-    #[arg(long, value_name = "DELAY", help_heading = "Answers")]
-    pub(crate) delay: Option<String>,
+impl ServeFlags {
+    /// The server that is asked for, given what stands in the file of `--client-ca`.
+    pub(crate) fn config(&self, client_ca_pem: Option<String>) -> Config {
+        Config {
+            listen: self.listen,
+            unix_socket: self.unix_socket.clone(),
+            tls: self.tls,
+            client_ca_pem,
+            threads: self.threads,
+            defaults: self.answer.0.clone(),
+            freeze: self.freeze,
+            seed: self.seed,
+            arrivals: self.arrivals.map(|rate| EvenSchedule {
+                rate_per_s: rate.per_second(),
+                skip: self.arrivals_skip,
+            }),
+        }
+    }
+}
 
-    /// Send the body in chunks
-    #[arg(long, help_heading = "Answers")]
-    pub(crate) chunked: bool,
+/// An address that is none.
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` is not an address to listen on. Write one such as 127.0.0.1:8080 or [::1]:0.")]
+struct NoListen(String);
 
-    /// Close each connection after this many answers
-    #[arg(long, value_name = "N", help_heading = "Answers", value_parser = parse_count)]
-    pub(crate) close_after: Option<u64>,
+fn parse_listen(text: &str) -> Result<SocketAddr, NoListen> {
+    text.parse().map_err(|_| NoListen(text.to_owned()))
+}
 
-    /// Misbehave
-    #[arg(long, value_name = "FAULT", help_heading = "Answers")]
-    pub(crate) fault: Option<String>,
+/// What a request gets that asks for nothing else.
+#[derive(Debug)]
+struct AnswerFlags(Answer);
 
-    /// Send the body in small pieces with pauses between
-    #[arg(long, value_name = "DRIP", help_heading = "Answers")]
-    pub(crate) drip: Option<String>,
+impl Args for AnswerFlags {
+    fn augment_args(command: Command) -> Command {
+        command
+            .next_help_heading("Answers")
+            .args(knobs().iter().map(flag))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for AnswerFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let mut flags = Self(Answer::default());
+        flags.update_from_arg_matches(matches)?;
+        Ok(flags)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        for Knob { name, .. } in knobs() {
+            if let Some(value) = matches.get_one::<String>(name) {
+                let turned = self.0.set(name, value);
+                turned.map_err(|error| Error::raw(ErrorKind::ValueValidation, error))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The flag of a knob. Its values are tried out on an answer that nobody gets.
+fn flag(knob: &'static Knob) -> Arg {
+    let meaning = knob.meaning.trim_end_matches('.');
+    let read = |text: &str| {
+        Answer::default()
+            .set(knob.name, text)
+            .map(|()| text.to_owned())
+    };
+    Arg::new(knob.name)
+        .long(knob.name)
+        .value_name("VALUE")
+        .value_parser(ValueParser::new(read))
+        .help(meaning)
+        .long_help(format!("{meaning}\n\nTakes {}.", knob.takes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flags;
+    use loadline_testbed::StatusCode;
+
+    fn serve_flags(line: &str) -> ServeFlags {
+        let words = ["loadline", "serve"]
+            .into_iter()
+            .chain(line.split_whitespace());
+        match flags::parse(words.map(Into::into)) {
+            Ok(flags::Command::Serve(flags)) => *flags,
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn defaults_are_the_servers() {
+        assert_eq!(serve_flags("").config(None), Config::default());
+    }
+
+    #[test]
+    fn every_knob_is_a_flag() {
+        let line = "--size 1k --status 503 --delay 5ms --chunked 1 --fault reset-in-body";
+        let answer = serve_flags(line).config(None).defaults;
+        assert_eq!(
+            (answer.size, answer.status),
+            (1_000, StatusCode::SERVICE_UNAVAILABLE)
+        );
+        assert!(answer.chunked && answer.delay.is_some() && answer.fault.is_some());
+    }
+
+    #[test]
+    fn the_server_is_set_up_as_told() {
+        let line = "--listen [::1]:0 -t 2 --tls --seed 7 --freeze 1s/10s --arrivals 90/m \
+                    --arrivals-skip 2s --unix-socket /run/a";
+        let config = serve_flags(line).config(Some("pem".into()));
+        assert_eq!(
+            (config.listen.to_string().as_str(), config.threads),
+            ("[::1]:0", 2)
+        );
+        assert_eq!((config.tls, config.seed), (true, 7));
+        assert_eq!(config.client_ca_pem.as_deref(), Some("pem"));
+        assert!(config.freeze.is_some() && config.unix_socket.is_some());
+        let schedule = EvenSchedule {
+            rate_per_s: 1.5,
+            skip: Duration::from_secs(2),
+        };
+        assert_eq!(config.arrivals, Some(schedule));
+    }
 }

@@ -79,7 +79,7 @@ fn a_url_alone_is_a_whole_run() {
         invocation.percentiles,
         [50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99]
     );
-    assert!(invocation.progress && !invocation.quiet && invocation.color == Color::Auto);
+    assert!(invocation.progress && invocation.color == Color::Auto);
     assert!(invocation.save.is_none() && invocation.log.is_none());
 }
 

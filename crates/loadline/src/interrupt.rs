@@ -1,0 +1,54 @@
+//! Ctrl-C: the first stops a run gently, the second at once.
+
+use loadline_engine::Handle;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::{self, Signals};
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+/// Watches for interrupts until it is dropped.
+pub(crate) struct Interrupts {
+    happened: Arc<AtomicBool>,
+    signals: iterator::Handle,
+}
+
+impl Interrupts {
+    /// From now on interrupts stop this run instead of ending the process.
+    pub(crate) fn watch(run: Handle) -> io::Result<Self> {
+        let mut signals = Signals::new([SIGINT, SIGTERM])?;
+        let happened = Arc::new(AtomicBool::new(false));
+        let interrupts = Interrupts {
+            happened: Arc::clone(&happened),
+            signals: signals.handle(),
+        };
+        thread::Builder::new()
+            .name("interrupts".to_owned())
+            .spawn(move || {
+                for _ in signals.forever() {
+                    if happened.swap(true, Ordering::Relaxed) {
+                        run.abort();
+                    } else {
+                        run.stop();
+                        let notice =
+                            "\rStopping: waiting for answers in flight; once more stops now.";
+                        // Where stderr is closed nobody wants to know.
+                        let _ = writeln!(io::stderr(), "{notice}");
+                    }
+                }
+            })?;
+        Ok(interrupts)
+    }
+
+    /// Whether there was one.
+    pub(crate) fn happened(&self) -> bool {
+        self.happened.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Interrupts {
+    fn drop(&mut self) {
+        self.signals.close();
+    }
+}
