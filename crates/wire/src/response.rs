@@ -94,7 +94,7 @@ impl ResponseParser {
     /// [`close`](Self::close).
     #[inline]
     pub fn feed<S: Sink>(&mut self, input: &[u8], sink: &mut S) -> Result<Fed, Malformed> {
-        self.feed_knowing(&mut HeadMemo::default(), input, sink)
+        self.feed_parts(None, input, sink)
     }
 
     /// As [`feed`](Self::feed), but a head that `memo` knows is not parsed again. The memo may
@@ -106,9 +106,19 @@ impl ResponseParser {
         input: &[u8],
         sink: &mut S,
     ) -> Result<Fed, Malformed> {
+        self.feed_parts(Some(memo), input, sink)
+    }
+
+    #[inline]
+    fn feed_parts<S: Sink>(
+        &mut self,
+        mut memo: Option<&mut HeadMemo>,
+        input: &[u8],
+        sink: &mut S,
+    ) -> Result<Fed, Malformed> {
         let mut used = 0;
         while used < input.len() && self.phase != Phase::Whole {
-            used += self.read(memo, &input[used..], sink)?;
+            used += self.read(memo.as_deref_mut(), &input[used..], sink)?;
         }
         Ok(Fed {
             used,
@@ -209,7 +219,7 @@ impl ResponseParser {
     #[inline]
     fn read<S: Sink>(
         &mut self,
-        memo: &mut HeadMemo,
+        memo: Option<&mut HeadMemo>,
         input: &[u8],
         sink: &mut S,
     ) -> Result<usize, Malformed> {
@@ -226,7 +236,7 @@ impl ResponseParser {
     #[inline]
     fn read_head<S: Sink>(
         &mut self,
-        memo: &mut HeadMemo,
+        memo: Option<&mut HeadMemo>,
         input: &[u8],
         sink: &mut S,
     ) -> Result<usize, Malformed> {
@@ -237,7 +247,11 @@ impl ResponseParser {
             return self.pass_over_line_end(input);
         }
         self.started = true;
-        match memo.parse(input) {
+        let parsed = match memo {
+            Some(memo) => memo.parse(input),
+            None => head::parse(input),
+        };
+        match parsed {
             Ok(Some(head)) if head.len <= MAX_HEAD_BYTES => {
                 self.head_len += head.len as u64;
                 self.take_head(&input[..head.len], &head, sink);
