@@ -2,9 +2,11 @@
 
 use crate::connection::{Connection, Scratch};
 use crate::endpoint::Endpoint;
+use crate::failure::TlsFailure;
+use crate::session::Session;
 use crate::tls::{TlsSetup, server_name};
 use loadline_plan::{Clock, Connection as Settings};
-use loadline_reactor::{Address, Host, SocketOptions};
+use loadline_reactor::{Address, Host, Socket, SocketOptions};
 use rustls::{ClientConfig, ClientConnection};
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -192,16 +194,19 @@ impl<H: Host> Dialler<H> {
         socket: H::Socket,
         deadline_ns: u64,
     ) -> io::Result<Connection<H::Socket>> {
+        socket.set_deadline(Some(deadline_ns));
+        let session = self.session(endpoint)?;
+        Connection::secured(socket, session, &self.scratch).await
+    }
+
+    fn session(&self, endpoint: &Endpoint) -> io::Result<Box<Session>> {
         let config = self
             .config
             .clone()
             .ok_or_else(|| io::Error::other("TLS is not set up"))?;
         let name = server_name(&endpoint.host).map_err(io::Error::other)?;
-        let session = ClientConnection::new(config, name).map_err(io::Error::other)?;
-        let mut connection = Connection::over_tls(socket, session);
-        connection.set_deadline(deadline_ns);
-        connection.shake_hands(&self.scratch).await?;
-        Ok(connection)
+        let tls = ClientConnection::new(config, name).map_err(TlsFailure)?;
+        Ok(Session::new(tls))
     }
 
     fn local_address(&self) -> Option<IpAddr> {

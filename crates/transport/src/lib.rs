@@ -6,9 +6,12 @@
 mod connection;
 mod dial;
 mod endpoint;
+mod failure;
+mod session;
 mod tls;
 
-pub use connection::{Connection, Scratch, is_tls_error};
+pub use connection::{Connection, Scratch};
 pub use dial::{Dial, DialError, DialPhase, Dialler};
 pub use endpoint::{Endpoint, ResolveError};
+pub use failure::is_tls_error;
 pub use tls::{TlsSetup, TlsSetupError};

@@ -1,0 +1,124 @@
+//! What went wrong in TLS, in words that say what to do about it.
+
+use rustls::{
+    AlertDescription, CertificateError, InconsistentKeys, InvalidMessage, PeerIncompatible,
+};
+use std::fmt;
+use std::io;
+
+/// A failure of TLS itself, as opposed to one of the socket below it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TlsFailure(pub(crate) rustls::Error);
+
+impl TlsFailure {
+    /// The failure that TLS has wrapped up in an error of its own, as its writer does.
+    pub(crate) fn within(error: io::Error) -> io::Error {
+        match error.downcast::<rustls::Error>() {
+            Ok(inner) => TlsFailure(inner).into(),
+            Err(error) => error,
+        }
+    }
+}
+
+impl From<TlsFailure> for io::Error {
+    /// [`io::ErrorKind::InvalidData`] if what came is no TLS at all.
+    fn from(failure: TlsFailure) -> Self {
+        let kind = match failure.0 {
+            rustls::Error::InvalidMessage(_) => io::ErrorKind::InvalidData,
+            _ => io::ErrorKind::Other,
+        };
+        io::Error::new(kind, failure)
+    }
+}
+
+impl std::error::Error for TlsFailure {}
+
+impl fmt::Display for TlsFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use rustls::Error as E;
+        match &self.0 {
+            E::InvalidCertificate(error) => write_certificate(error, f),
+            E::AlertReceived(alert) => write_alert(*alert, f),
+            E::InvalidMessage(InvalidMessage::InvalidContentType) => {
+                f.write_str("what the server sends is not TLS")
+            }
+            E::InvalidMessage(what) => write!(f, "what the server sends is not TLS ({what:?})"),
+            E::PeerIncompatible(PeerIncompatible::ServerDoesNotSupportTls12Or13) => {
+                f.write_str("the server speaks neither TLS 1.2 nor 1.3")
+            }
+            E::NoApplicationProtocol => f.write_str("the server does not speak HTTP/1.1"),
+            E::InconsistentKeys(InconsistentKeys::KeyMismatch) => {
+                f.write_str("the key belongs to another certificate")
+            }
+            E::General(text) => f.write_str(text),
+            other => other.fmt(f),
+        }
+    }
+}
+
+fn write_certificate(error: &CertificateError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    use CertificateError as E;
+    match error {
+        E::UnknownIssuer | E::BadSignature => {
+            f.write_str("nobody who is trusted here signed the server's certificate")
+        }
+        E::Expired | E::ExpiredContext { .. } => {
+            f.write_str("the server's certificate has expired")
+        }
+        E::NotValidYet | E::NotValidYetContext { .. } => {
+            f.write_str("the server's certificate is not valid yet by this machine's clock")
+        }
+        E::NotValidForNameContext {
+            expected,
+            presented,
+        } => write_names(&expected.to_str(), presented, f),
+        E::Other(reason) if reason.to_string() == "CaUsedAsEndEntity" => f.write_str(
+            "the server's certificate is one for an authority, not for a server (make one with \
+             CA:FALSE, or use --insecure)",
+        ),
+        other => write!(f, "the server's certificate is not accepted: {other}"),
+    }
+}
+
+fn write_names(expected: &str, presented: &[String], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if presented.is_empty() {
+        return write!(
+            f,
+            "the server's certificate has no subjectAltName, so it is not for {expected}"
+        );
+    }
+    let names: Vec<_> = presented.iter().map(|name| bare(name)).collect();
+    let names = names.join(", ");
+    write!(
+        f,
+        "the server's certificate is for {names}, not for {expected}"
+    )
+}
+
+/// `shop.example` of `DnsName("shop.example")`, as TLS gives the names of a certificate.
+fn bare(name: &str) -> &str {
+    let inner = name.split_once('(').map_or(name, |(_, inner)| inner);
+    inner.trim_end_matches(')').trim_matches('"')
+}
+
+fn write_alert(alert: AlertDescription, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match alert {
+        AlertDescription::CertificateRequired => {
+            f.write_str("the server wants a client certificate (give one with --cert)")
+        }
+        AlertDescription::NoApplicationProtocol => {
+            f.write_str("the server does not speak HTTP/1.1")
+        }
+        AlertDescription::ProtocolVersion => {
+            f.write_str("the server speaks neither TLS 1.2 nor 1.3")
+        }
+        other => write!(f, "the server broke off with the TLS alert {other:?}"),
+    }
+}
+
+/// Whether an operation failed in TLS rather than in the socket below it.
+pub fn is_tls_error(error: &io::Error) -> bool {
+    error
+        .get_ref()
+        .is_some_and(|inner| inner.is::<TlsFailure>())
+}

@@ -1,0 +1,229 @@
+//! The TLS of one connection.
+//!
+//! Ciphertext goes in with [`Session::absorb`] and its plaintext comes out at once, into the
+//! worker's [`Scratch`]: a session keeps no plaintext, so that connections which rest cost little.
+//! The one exception is what a server says within the handshake, before it was asked anything; it
+//! waits for the first receive.
+
+use crate::connection::Scratch;
+use crate::failure::TlsFailure;
+use loadline_reactor::{Received, Socket};
+use rustls::ClientConnection;
+use std::cell::RefCell;
+use std::future::poll_fn;
+use std::io::{self, IoSlice, Read, Write};
+use std::task::{Context, Poll, ready};
+
+/// The longest record: a header and its fragment (RFC 5246, section 6.2.3; those of TLS 1.3 are
+/// shorter).
+pub(crate) const RECORD_BYTES: usize = 5 + 16 * 1024 + 2048;
+/// Records that are no longer than this together go to the socket in one piece.
+const GATHERED_BYTES: usize = 4096;
+
+/// The TLS of one connection.
+#[derive(Debug)]
+pub(crate) struct Session {
+    tls: ClientConnection,
+    /// Why nothing more can be received.
+    ending: Option<Ending>,
+    /// Plaintext that came with the end of the handshake.
+    early: Vec<u8>,
+}
+
+#[derive(Debug)]
+enum Ending {
+    /// The server has said that it sends nothing more.
+    Closed,
+    Failed(TlsFailure),
+}
+
+impl Session {
+    /// A session whose handshake is still to be made. In a box, because it is large and most of
+    /// those who wait for a dial never have one.
+    pub(crate) fn new(tls: ClientConnection) -> Box<Self> {
+        Box::new(Session {
+            tls,
+            ending: None,
+            early: Vec::new(),
+        })
+    }
+
+    /// Makes the handshake.
+    pub(crate) async fn shake_hands(
+        &mut self,
+        socket: &impl Socket,
+        scratch: &RefCell<Scratch>,
+    ) -> io::Result<()> {
+        loop {
+            poll_fn(|cx| self.poll_flush(socket, cx)).await?;
+            if !self.tls.is_handshaking() {
+                return Ok(());
+            }
+            poll_fn(|cx| self.poll_greet(socket, cx, &mut scratch.borrow_mut())).await?;
+        }
+    }
+
+    /// Takes the next part of the server's side of the handshake.
+    fn poll_greet(
+        &mut self,
+        socket: &impl Socket,
+        cx: &mut Context<'_>,
+        scratch: &mut Scratch,
+    ) -> Poll<io::Result<()>> {
+        let (plain, cipher) = scratch.halves();
+        let received = ready!(socket.poll_recv(cx, cipher))?;
+        if received.bytes == 0 {
+            return Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into()));
+        }
+        let bytes = self.absorb(&cipher[..received.bytes], plain);
+        self.early.extend_from_slice(&plain[..bytes]);
+        let Some(Ending::Failed(failure)) = &self.ending else {
+            return Poll::Ready(Ok(()));
+        };
+        let error = failure.clone().into();
+        // The server is told what is wrong, if it still listens.
+        let _ = self.poll_flush(socket, cx);
+        Poll::Ready(Err(error))
+    }
+
+    /// Sends all of `bytes`.
+    pub(crate) async fn send_all(
+        &mut self,
+        socket: &impl Socket,
+        mut bytes: &[u8],
+    ) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let taken = self.tls.writer().write(bytes).map_err(TlsFailure::within)?;
+            bytes = &bytes[taken..];
+            poll_fn(|cx| self.poll_flush(socket, cx)).await?;
+        }
+        Ok(())
+    }
+
+    /// Receives plaintext into `scratch`; zero bytes mean that the server sends nothing more.
+    pub(crate) fn poll_recv(
+        &mut self,
+        socket: &impl Socket,
+        cx: &mut Context<'_>,
+        scratch: &mut Scratch,
+    ) -> Poll<io::Result<Received>> {
+        let (plain, cipher) = scratch.halves();
+        if !self.early.is_empty() {
+            return Poll::Ready(Ok(self.hand_over_early(plain)));
+        }
+        loop {
+            if let Some(ending) = &self.ending {
+                return Poll::Ready(ending.received());
+            }
+            let received = ready!(socket.poll_recv(cx, cipher))?;
+            if received.bytes == 0 {
+                return Poll::Ready(Ok(received));
+            }
+            let bytes = self.absorb(&cipher[..received.bytes], plain);
+            // An alert, perhaps. If it does not fit now it goes with the next request, and if the
+            // socket is broken the next operation says so: what came counts.
+            let _ = self.poll_flush(socket, cx);
+            if bytes > 0 {
+                return Poll::Ready(Ok(Received { bytes, ..received }));
+            }
+        }
+    }
+
+    fn hand_over_early(&mut self, plain: &mut [u8]) -> Received {
+        let early = std::mem::take(&mut self.early);
+        plain[..early.len()].copy_from_slice(&early);
+        Received {
+            bytes: early.len(),
+            at_ns: None,
+        }
+    }
+
+    /// Takes ciphertext, leaves its plaintext in `plain` and says how much that is.
+    ///
+    /// All records that are whole are opened now, so the plaintext is that of `cipher` and of one
+    /// record that an earlier part began: [`RECORD_BYTES`] more than `cipher` are always enough.
+    fn absorb(&mut self, mut cipher: &[u8], plain: &mut [u8]) -> usize {
+        let mut filled = 0;
+        // What comes after the ending is no concern of anybody's (RFC 8446, section 6.1).
+        while !cipher.is_empty() && self.ending.is_none() {
+            self.ending = self.process(&mut cipher);
+            // Taken at once: TLS refuses more ciphertext while it holds too much plaintext. An
+            // error says only that there is none.
+            filled += self.tls.reader().read(&mut plain[filled..]).unwrap_or(0);
+        }
+        filled
+    }
+
+    fn process(&mut self, cipher: &mut &[u8]) -> Option<Ending> {
+        if let Err(error) = self.tls.read_tls(cipher) {
+            let error = rustls::Error::General(error.to_string());
+            return Some(Ending::Failed(TlsFailure(error)));
+        }
+        match self.tls.process_new_packets() {
+            Ok(state) => state.peer_has_closed().then_some(Ending::Closed),
+            Err(error) => Some(Ending::Failed(TlsFailure(error))),
+        }
+    }
+
+    fn poll_flush(&mut self, socket: &impl Socket, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut outlet = Outlet { socket, cx };
+        while self.tls.wants_write() {
+            match self.tls.write_tls(&mut outlet) {
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Poll::Pending,
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl Ending {
+    fn received(&self) -> io::Result<Received> {
+        match self {
+            Ending::Closed => Ok(Received {
+                bytes: 0,
+                at_ns: None,
+            }),
+            Ending::Failed(failure) => Err(failure.clone().into()),
+        }
+    }
+}
+
+/// Lets TLS write to a socket; a socket that is not ready would block.
+struct Outlet<'a, 'b, S> {
+    socket: &'a S,
+    cx: &'a mut Context<'b>,
+}
+
+impl<S: Socket> Write for Outlet<'_, '_, S> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.socket.poll_send(self.cx, bytes) {
+            Poll::Ready(result) => result,
+            Poll::Pending => Err(io::ErrorKind::WouldBlock.into()),
+        }
+    }
+
+    /// TLS gives each record apart. The short ones of a handshake leave together: one call and one
+    /// packet instead of three.
+    fn write_vectored(&mut self, records: &[IoSlice<'_>]) -> io::Result<usize> {
+        let first: &[u8] = records.first().map_or(&[], |record| record);
+        if records.len() < 2 || first.len() > GATHERED_BYTES {
+            return self.write(first);
+        }
+        let mut gathered = [0; GATHERED_BYTES];
+        let mut end = 0;
+        for record in records {
+            let Some(room) = gathered.get_mut(end..end + record.len()) else {
+                break;
+            };
+            room.copy_from_slice(record);
+            end += record.len();
+        }
+        self.write(&gathered[..end])
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
