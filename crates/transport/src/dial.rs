@@ -6,15 +6,18 @@ use crate::failure::TlsFailure;
 use crate::session::Session;
 use crate::tls::{TlsSetup, server_name};
 use loadline_plan::{Clock, Connection as Settings};
-use loadline_reactor::{Address, Host, Socket, SocketOptions};
+use loadline_reactor::{Address, Connected, Host, Socket, SocketOptions};
 use rustls::{ClientConfig, ClientConnection};
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// How long to wait before a Unix socket whose queue is full is asked again.
+const ASK_AGAIN_NS: u64 = 1_000_000;
 
 /// How long a connection took to come up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,9 +67,11 @@ impl std::error::Error for DialError {}
 fn reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::TimedOut => "no answer in the time allowed".to_owned(),
-        io::ErrorKind::AddrNotAvailable => "no free local port (use keep-alive or fewer \
-            connections, widen net.ipv4.ip_local_port_range, or spread over --local-address)"
-            .to_owned(),
+        io::ErrorKind::AddrNotAvailable if error.get_ref().is_none() => {
+            "no free local port (use keep-alive or fewer connections, widen \
+             net.ipv4.ip_local_port_range, or spread over --local-address)"
+                .to_owned()
+        }
         io::ErrorKind::UnexpectedEof => "the server closed the connection".to_owned(),
         _ => error.to_string(),
     }
@@ -75,10 +80,9 @@ fn reason(error: &io::Error) -> String {
 /// Opens the connections of one worker.
 pub struct Dialler<H: Host> {
     host: H,
-    endpoints: Vec<Route>,
-    options: SocketOptions,
+    routes: Vec<Route>,
+    timestamps: bool,
     local_addresses: Vec<IpAddr>,
-    next_local: Cell<usize>,
     connect_timeout: Duration,
     config: Option<Arc<ClientConfig>>,
     /// The worker's buffers.
@@ -87,7 +91,8 @@ pub struct Dialler<H: Host> {
 
 struct Route {
     endpoint: Endpoint,
-    next: Cell<usize>,
+    /// The place of the next connection in the rotation.
+    turn: Cell<usize>,
 }
 
 impl<H: Host> Dialler<H> {
@@ -102,18 +107,13 @@ impl<H: Host> Dialler<H> {
     ) -> Self {
         let route = |endpoint| Route {
             endpoint,
-            next: Cell::new(first),
+            turn: Cell::new(first),
         };
-        let timestamps = settings.clock == Clock::Kernel;
         Dialler {
             host,
-            endpoints: endpoints.into_iter().map(route).collect(),
-            options: SocketOptions {
-                local: None,
-                timestamps,
-            },
+            routes: endpoints.into_iter().map(route).collect(),
+            timestamps: settings.clock == Clock::Kernel,
             local_addresses: settings.local_addresses.clone(),
-            next_local: Cell::new(first),
             connect_timeout: settings.connect_timeout,
             config: tls.map(TlsSetup::for_worker),
             scratch: Rc::default(),
@@ -121,15 +121,18 @@ impl<H: Host> Dialler<H> {
     }
 
     /// Opens a connection to the endpoint's next address; gives up at the deadline or after the
-    /// plan's time for connecting.
+    /// plan's time for connecting. When all addresses have had their turn the next local address
+    /// has its, so that each goes with each: every such pair has all ports to itself.
     pub async fn dial(
         &self,
         endpoint: usize,
         deadline_ns: u64,
     ) -> Result<(Connection<H::Socket>, Dial), DialError> {
-        let route = &self.endpoints[endpoint];
-        let address = take_turn(&route.endpoint.addresses, &route.next).clone();
-        self.dial_address(&route.endpoint, address, deadline_ns)
+        let Route { endpoint, turn } = &self.routes[endpoint];
+        let addresses = &endpoint.addresses;
+        let this = turn.replace(turn.get().wrapping_add(1));
+        let (address, round) = (&addresses[this % addresses.len()], this / addresses.len());
+        self.dial_address(endpoint, address, round, deadline_ns)
             .await
     }
 
@@ -141,7 +144,7 @@ impl<H: Host> Dialler<H> {
         };
         let mut first_error = None;
         for address in &endpoint.addresses {
-            match self.dial_address(endpoint, address.clone(), u64::MAX).await {
+            match self.dial_address(endpoint, address, 0, u64::MAX).await {
                 Ok(_) => answering.addresses.push(address.clone()),
                 Err(error) => first_error = first_error.or(Some(error)),
             }
@@ -155,37 +158,66 @@ impl<H: Host> Dialler<H> {
     async fn dial_address(
         &self,
         endpoint: &Endpoint,
-        address: Address,
+        address: &Address,
+        round: usize,
         deadline_ns: u64,
     ) -> Result<(Connection<H::Socket>, Dial), DialError> {
-        let start_ns = self.host.now_ns();
-        let deadline_ns = deadline_ns.min(start_ns + self.connect_timeout.as_nanos() as u64);
-        let options = SocketOptions {
-            local: self.local_address(),
-            ..self.options
-        };
-        let connected = self.host.connect(&address, &options, deadline_ns).await;
         let failed = |phase, error| DialError {
             phase,
             address: address.clone(),
             error,
         };
-        let connected = connected.map_err(|error| failed(DialPhase::Connect, error))?;
-        let connect_ns = connected.at_ns - start_ns;
+        let start_ns = self.host.now_ns();
+        let allowed_ns = u64::try_from(self.connect_timeout.as_nanos()).unwrap_or(u64::MAX);
+        let deadline_ns = deadline_ns.min(start_ns.saturating_add(allowed_ns));
+        let connected = self.connect(address, round, deadline_ns).await;
+        let Connected { socket, at_ns } =
+            connected.map_err(|error| failed(DialPhase::Connect, error))?;
+        let mut dial = Dial {
+            connect_ns: at_ns - start_ns,
+            tls_ns: None,
+        };
         if !endpoint.tls {
-            let connection = Connection::plain(connected.socket);
-            return Ok((
-                connection,
-                Dial {
-                    connect_ns,
-                    tls_ns: None,
-                },
-            ));
+            return Ok((Connection::plain(socket), dial));
         }
-        let secured = self.secure(endpoint, connected.socket, deadline_ns).await;
+        let secured = self.secure(endpoint, socket, deadline_ns).await;
         let connection = secured.map_err(|error| failed(DialPhase::Tls, error))?;
-        let tls_ns = Some(self.host.now_ns() - connected.at_ns);
-        Ok((connection, Dial { connect_ns, tls_ns }))
+        dial.tls_ns = Some(self.host.now_ns() - at_ns);
+        Ok((connection, dial))
+    }
+
+    async fn connect(
+        &self,
+        address: &Address,
+        round: usize,
+        deadline_ns: u64,
+    ) -> io::Result<Connected<H::Socket>> {
+        let options = SocketOptions {
+            local: self.local_address(address, round),
+            timestamps: self.timestamps,
+        };
+        loop {
+            let connected = self.host.connect(address, &options, deadline_ns).await;
+            match (connected, address) {
+                // TCP waits by itself for a place in the server's queue.
+                (Err(error), Address::Unix(_)) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.await_place(deadline_ns).await?;
+                }
+                (Err(error), Address::Ip(to)) => return Err(explain(error, *to, options.local)),
+                (connected, _) => return connected,
+            }
+        }
+    }
+
+    /// Waits a moment, if the deadline leaves one.
+    async fn await_place(&self, deadline_ns: u64) -> io::Result<()> {
+        let now_ns = self.host.now_ns();
+        if now_ns >= deadline_ns {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        let until_ns = deadline_ns.min(now_ns + ASK_AGAIN_NS);
+        self.host.timer().until(until_ns).await;
+        Ok(())
     }
 
     async fn secure(
@@ -209,25 +241,48 @@ impl<H: Host> Dialler<H> {
         Ok(Session::new(tls))
     }
 
-    fn local_address(&self) -> Option<IpAddr> {
-        if self.local_addresses.is_empty() {
-            return None;
+    /// The local address for a connection to `to`: in each round another one of its IP version.
+    fn local_address(&self, to: &Address, round: usize) -> Option<IpAddr> {
+        let Address::Ip(to) = to else { return None };
+        let all = self.local_addresses.iter().copied();
+        let fitting = all.filter(|local| local.is_ipv4() == to.is_ipv4());
+        match fitting.clone().count() {
+            // The error will name the one that does not fit.
+            0 => self.local_addresses.first().copied(),
+            count => fitting.clone().nth(round % count),
         }
-        Some(*take_turn(&self.local_addresses, &self.next_local))
     }
 }
 
-/// The next of `all`, round and round; `all` is not empty.
-fn take_turn<'a, T>(all: &'a [T], next: &Cell<usize>) -> &'a T {
-    let index = next.get();
-    next.set(index.wrapping_add(1));
-    &all[index % all.len()]
+/// The kernel has one error for want of a local port and for want of a local address: tells which
+/// it was.
+fn explain(error: io::Error, to: SocketAddr, local: Option<IpAddr>) -> io::Error {
+    if error.kind() != io::ErrorKind::AddrNotAvailable || has_address(to, local) {
+        return error;
+    }
+    let reason = match local {
+        Some(local) => format!("{local} is no address of this machine"),
+        None => "this machine has no address from which that can be reached".to_owned(),
+    };
+    io::Error::new(error.kind(), reason)
+}
+
+/// Whether this machine has the local address, or any at all for this target. A datagram socket
+/// takes none of TCP's ports, and sends nothing when it is connected.
+fn has_address(to: SocketAddr, local: Option<IpAddr>) -> bool {
+    let any = match to {
+        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    UdpSocket::bind((local.unwrap_or(any), 0))
+        .and_then(|socket| socket.connect(to))
+        .is_ok()
 }
 
 impl<H: Host> fmt::Debug for Dialler<H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Dialler")
-            .field("options", &self.options)
+            .field("local_addresses", &self.local_addresses)
             .finish_non_exhaustive()
     }
 }
