@@ -1,9 +1,10 @@
 //! TLS settings: trust, client certificates, names.
 
+use crate::failure::TlsFailure;
 use loadline_plan::Tls;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{WebPkiSupportedAlgorithms, ring};
-use rustls::pki_types::pem::PemObject;
+use rustls::crypto::ring;
+use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use std::path::{Path, PathBuf};
@@ -28,11 +29,14 @@ pub enum TlsSetupError {
         /// Why not.
         reason: String,
     },
-    /// A client certificate needs its key, and the other way round.
-    #[error("a client certificate needs both --cert and --key: give the one that is missing")]
+    /// A client's key is of no use without its certificate.
+    #[error("--key belongs to a client certificate: give that with --cert")]
     HalfIdentity,
     /// Certificate and key do not fit, or are of a kind that is not supported.
-    #[error("the client certificate and key cannot be used together: {0}")]
+    #[error(
+        "the client certificate and key cannot be used together: {}",
+        TlsFailure(.0.clone())
+    )]
     Identity(rustls::Error),
     /// The system has no trusted authorities.
     #[error(
@@ -52,7 +56,9 @@ impl TlsSetup {
             builder
                 .dangerous()
                 .with_custom_certificate_verifier(Arc::new(TrustAnyone(
-                    provider.signature_verification_algorithms,
+                    provider
+                        .signature_verification_algorithms
+                        .supported_schemes(),
                 )))
         } else {
             builder.with_root_certificates(roots(tls.cacert.as_deref())?)
@@ -88,32 +94,36 @@ fn roots(cacert: Option<&Path>) -> Result<RootCertStore, TlsSetupError> {
         }
         return Ok(roots);
     };
-    for certificate in certificates(path, "trusted certificates")? {
+    for certificate in certificates(path, TRUSTED)? {
+        // What is wrong with it is told as if it were the server's.
         roots
             .add(certificate)
-            .map_err(|error| TlsSetupError::File {
-                path: path.to_owned(),
-                what: "trusted certificates",
-                reason: error.to_string(),
-            })?;
+            .map_err(|_| unusable(path, TRUSTED, "a certificate in it is damaged"))?;
     }
     Ok(roots)
 }
 
+const TRUSTED: &str = "trusted certificates";
+const CERTIFICATE: &str = "the client certificate";
+const KEY: &str = "the client's private key";
+
 type Identity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
 
+/// The client's certificate and key. A certificate's file may hold the key too.
 fn identity(tls: &Tls) -> Result<Option<Identity>, TlsSetupError> {
     let (cert, key) = match (&tls.cert, &tls.key) {
         (None, None) => return Ok(None),
-        (Some(cert), Some(key)) => (cert, key),
-        _ => return Err(TlsSetupError::HalfIdentity),
+        (None, Some(_)) => return Err(TlsSetupError::HalfIdentity),
+        (Some(cert), key) => (cert, key.as_ref().unwrap_or(cert)),
     };
-    let chain = certificates(cert, "the client certificate")?;
-    let key = PrivateKeyDer::from_pem_file(key).map_err(|error| TlsSetupError::File {
-        path: key.clone(),
-        what: "the client's private key",
-        reason: error.to_string(),
-    })?;
+    let chain = certificates(cert, CERTIFICATE)?;
+    let missing = if cert == key {
+        "it holds no unencrypted PEM key; give one with --key"
+    } else {
+        "it holds no unencrypted PEM key"
+    };
+    let key = PrivateKeyDer::from_pem_file(key)
+        .map_err(|error| unusable(key, KEY, pem_reason(error, missing)))?;
     Ok(Some((chain, key)))
 }
 
@@ -121,23 +131,36 @@ fn certificates(
     path: &Path,
     what: &'static str,
 ) -> Result<Vec<CertificateDer<'static>>, TlsSetupError> {
-    let failed = |reason: String| TlsSetupError::File {
-        path: path.to_owned(),
-        what,
-        reason,
-    };
+    let missing = "it holds no PEM certificate";
     let found: Vec<_> = CertificateDer::pem_file_iter(path)
         .and_then(Iterator::collect)
-        .map_err(|error| failed(error.to_string()))?;
+        .map_err(|error| unusable(path, what, pem_reason(error, missing)))?;
     if found.is_empty() {
-        return Err(failed("it holds no PEM certificate".to_owned()));
+        return Err(unusable(path, what, missing));
     }
     Ok(found)
 }
 
-/// Takes any certificate, as `--insecure` asks for. Signatures of the handshake are still checked.
+fn pem_reason(error: pem::Error, missing: &str) -> String {
+    match error {
+        pem::Error::NoItemsFound => missing.to_owned(),
+        pem::Error::Io(error) => error.to_string(),
+        _ => "it is damaged PEM".to_owned(),
+    }
+}
+
+fn unusable(path: &Path, what: &'static str, reason: impl Into<String>) -> TlsSetupError {
+    TlsSetupError::File {
+        path: path.to_owned(),
+        what,
+        reason: reason.into(),
+    }
+}
+
+/// Takes any certificate, as `--insecure` asks for, even one that cannot be read. So the
+/// handshake's signatures prove nothing and are not checked: anyone may have made them.
 #[derive(Debug)]
-struct TrustAnyone(WebPkiSupportedAlgorithms);
+struct TrustAnyone(Vec<SignatureScheme>);
 
 impl ServerCertVerifier for TrustAnyone {
     fn verify_server_cert(
@@ -153,28 +176,29 @@ impl ServerCertVerifier for TrustAnyone {
 
     fn verify_tls12_signature(
         &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
+        _message: &[u8],
+        _cert: &CertificateDer<'_>,
+        _dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        rustls::crypto::verify_tls12_signature(message, cert, dss, &self.0)
+        Ok(HandshakeSignatureValid::assertion())
     }
 
     fn verify_tls13_signature(
         &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
+        _message: &[u8],
+        _cert: &CertificateDer<'_>,
+        _dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        rustls::crypto::verify_tls13_signature(message, cert, dss, &self.0)
+        Ok(HandshakeSignatureValid::assertion())
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.supported_schemes()
+        self.0.clone()
     }
 }
 
 /// The name that the server's certificate must bear.
 pub(crate) fn server_name(host: &str) -> Result<ServerName<'static>, String> {
-    ServerName::try_from(host.to_owned()).map_err(|error| format!("`{host}`: {error}"))
+    ServerName::try_from(host.to_owned())
+        .map_err(|_| format!("`{host}` is no name that a certificate can bear"))
 }
