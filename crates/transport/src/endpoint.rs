@@ -145,3 +145,6 @@ fn is_of(address: SocketAddr, version: IpVersion) -> bool {
         IpVersion::V6 => address.is_ipv6(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,6 +10,9 @@ mod failure;
 mod session;
 mod tls;
 
+#[cfg(test)]
+mod tests;
+
 pub use connection::{Connection, Scratch};
 pub use dial::{Dial, DialError, DialPhase, Dialler};
 pub use endpoint::{Endpoint, ResolveError};

@@ -227,3 +227,6 @@ impl<S: Socket> Write for Outlet<'_, '_, S> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;
