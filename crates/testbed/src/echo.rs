@@ -1,0 +1,58 @@
+//! `/echo`: the request as the server received it.
+
+use crate::line::Line;
+use hyper::header::HeaderMap;
+use hyper::http::request::Parts;
+use std::fmt::Write;
+
+/// The largest request that is sent back.
+pub(crate) const MOST_BYTES: usize = 64 * 1024 * 1024;
+
+/// The head of `request`, up to and with its blank line: byte for byte as it came, or put
+/// together again, with its headers in lower case and equal names side by side, where the
+/// connection has not kept it (behind 64 KB of other bytes that came in one go).
+pub(crate) fn head(line: &Line, request: &Parts) -> Vec<u8> {
+    let first_line = request_line(request);
+    line.take_head(&first_line)
+        .unwrap_or_else(|| rebuilt(first_line, &request.headers))
+}
+
+fn request_line(request: &Parts) -> String {
+    format!(
+        "{} {} {:?}\r\n",
+        request.method, request.uri, request.version
+    )
+}
+
+fn rebuilt(first_line: String, headers: &HeaderMap) -> Vec<u8> {
+    let mut head = first_line;
+    for (name, value) in headers {
+        let value = String::from_utf8_lossy(value.as_bytes());
+        write!(head, "{name}: {value}\r\n").expect("a String takes whatever is written to it");
+    }
+    head.push_str("\r\n");
+    head.into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyper::Request;
+
+    #[test]
+    fn a_head_that_was_not_kept_is_rebuilt() {
+        let (request, ()) = Request::builder()
+            .method("PUT")
+            .uri("/echo?a=1")
+            .header("X-A", "1")
+            .header("x-b", "2")
+            .body(())
+            .expect("a request")
+            .into_parts();
+        let rebuilt = rebuilt(request_line(&request), &request.headers);
+        assert_eq!(
+            rebuilt,
+            b"PUT /echo?a=1 HTTP/1.1\r\nx-a: 1\r\nx-b: 2\r\n\r\n"
+        );
+    }
+}

@@ -1,0 +1,107 @@
+//! The head of an answer that is sent by hand.
+
+use crate::answer::{Answer, Version};
+use crate::fault::Fault;
+use crate::reply::Reply;
+use crate::visit::GAP_HEADER;
+use hyper::StatusCode;
+use std::fmt::Write;
+
+/// The trailer of every answer that has one.
+pub(crate) const TRAILER: &str = "X-Trailer: end\r\n";
+
+/// The bytes that a huge head has at least.
+const HUGE_HEAD_BYTES: usize = 1_000_000;
+
+/// How the end of an answer's body is known (RFC 9112, section 6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Framing {
+    Chunked,
+    /// By a length, which may be a lie.
+    Length(u64),
+    /// There is no body, and nothing that says so.
+    Nothing,
+    UntilClose,
+}
+
+impl Framing {
+    pub(crate) fn of(reply: &Reply) -> Self {
+        let (answer, size) = (&reply.answer, reply.content.size());
+        let is_chunked = answer.chunked || answer.trailers;
+        match answer.fault {
+            Some(Fault::BadChunk) => Self::Chunked,
+            Some(Fault::LongLength) => Self::Length(size + 1),
+            Some(Fault::ShortLength) => Self::Length(size / 2),
+            _ if !reply.has_body() && !reply.is_head_only => Self::Nothing,
+            _ if answer.until_close => Self::UntilClose,
+            _ if is_chunked && answer.version == Version::Http11 => Self::Chunked,
+            _ if is_chunked => Self::UntilClose,
+            _ => Self::Length(size),
+        }
+    }
+}
+
+/// The head of `reply`, after the heads of its interim answers.
+pub(crate) fn write(reply: &Reply, framing: Framing) -> Vec<u8> {
+    let answer = &reply.answer;
+    let mut head = String::new();
+    for interim in &answer.interim {
+        push_status_line(&mut head, Version::Http11, *interim);
+        head.push_str("\r\n");
+    }
+    push_status_line(&mut head, answer.version, answer.status);
+    head.push_str("Content-Type: text/plain\r\n");
+    push(
+        &mut head,
+        format_args!("{GAP_HEADER}: {}\r\n", reply.gap_ns),
+    );
+    push_framing(&mut head, answer, framing);
+    push_connection(&mut head, reply);
+    if answer.fault == Some(Fault::HugeHead) {
+        push_filler(&mut head);
+    }
+    head.push_str("\r\n");
+    head.into_bytes()
+}
+
+fn push_status_line(head: &mut String, version: Version, status: StatusCode) {
+    let version = match version {
+        Version::Http10 => "1.0",
+        Version::Http11 => "1.1",
+    };
+    let reason = status.canonical_reason().unwrap_or_default();
+    push(
+        head,
+        format_args!("HTTP/{version} {} {reason}\r\n", status.as_str()),
+    );
+}
+
+fn push_framing(head: &mut String, answer: &Answer, framing: Framing) {
+    match framing {
+        Framing::Chunked => head.push_str("Transfer-Encoding: chunked\r\n"),
+        Framing::Length(length) => push(head, format_args!("Content-Length: {length}\r\n")),
+        Framing::Nothing | Framing::UntilClose => (),
+    }
+    if framing == Framing::Chunked && answer.trailers {
+        head.push_str("Trailer: X-Trailer\r\n");
+    }
+}
+
+fn push_connection(head: &mut String, reply: &Reply) {
+    if reply.closes || !reply.client_stays {
+        head.push_str("Connection: close\r\n");
+    } else if reply.answer.version == Version::Http10 {
+        head.push_str("Connection: keep-alive\r\n");
+    }
+}
+
+fn push_filler(head: &mut String) {
+    while head.len() < HUGE_HEAD_BYTES {
+        push(head, format_args!("X-Filler: {:x<1000}\r\n", ""));
+    }
+}
+
+fn push(head: &mut String, text: std::fmt::Arguments<'_>) {
+    head.write_fmt(text)
+        .expect("a String takes whatever is written to it");
+}

@@ -1,0 +1,300 @@
+//! The knobs: what can be set of an answer, by name.
+//!
+//! One table names them all. A server's defaults are set by [`Answer::set`], a request's own
+//! wishes by its query (`/?size=1000&delay=20ms`) and, above that, by its headers
+//! (`X-Loadline-Size: 1000`): whatever reads them comes here.
+
+use crate::answer::{Answer, Version};
+use crate::values::{self, optional};
+use hyper::StatusCode;
+use std::fmt;
+use std::num::NonZeroU64;
+
+/// One thing that can be set of an answer.
+#[derive(Clone, Copy, Debug)]
+pub struct Knob {
+    /// Its name: in the query as it is, in a header as `X-Loadline-<name>`.
+    pub name: &'static str,
+    /// The values it takes, in words.
+    pub takes: &'static str,
+    /// What it does, in one sentence.
+    pub meaning: &'static str,
+    turn: fn(&mut Answer, &str) -> Option<()>,
+}
+
+/// Every knob, in the order in which the guide tells of them.
+pub fn knobs() -> &'static [Knob] {
+    &KNOBS
+}
+
+const SWITCH: &str = "1 or 0";
+
+static KNOBS: [Knob; 15] = [
+    Knob {
+        name: "size",
+        takes: "a number of bytes such as 1000, 64k or 1M",
+        meaning: "Bytes in the body.",
+        turn: |answer, text| put(&mut answer.size, values::count(text)),
+    },
+    Knob {
+        name: "status",
+        takes: "a status code from 200 to 999",
+        meaning: "The status code.",
+        turn: |answer, text| put(&mut answer.status, final_status(text)),
+    },
+    Knob {
+        name: "version",
+        takes: "1.1 or 1.0",
+        meaning: "The version of HTTP in the status line; 1.0 closes unless close=0.",
+        turn: |answer, text| put(&mut answer.version, version(text)),
+    },
+    Knob {
+        name: "chunked",
+        takes: SWITCH,
+        meaning: "Send the body in chunks of at most 4096 bytes instead of with a length.",
+        turn: |answer, text| put(&mut answer.chunked, values::switch(text)),
+    },
+    Knob {
+        name: "trailers",
+        takes: SWITCH,
+        meaning: "Send the body in chunks and the trailer `X-Trailer: end` after it.",
+        turn: |answer, text| put(&mut answer.trailers, values::switch(text)),
+    },
+    Knob {
+        name: "until-close",
+        takes: SWITCH,
+        meaning: "Send neither length nor chunks: the body ends with the connection.",
+        turn: |answer, text| put(&mut answer.until_close, values::switch(text)),
+    },
+    Knob {
+        name: "interim",
+        takes: "status codes from 100 to 199 but 101, separated by commas, such as 103, or none",
+        meaning: "Send these interim answers first.",
+        turn: |answer, text| put(&mut answer.interim, interims(text)),
+    },
+    Knob {
+        name: "close",
+        takes: "1, 0 or none",
+        meaning: "1: say `Connection: close` and close. 0: stay open, even with version=1.0.",
+        turn: |answer, text| put(&mut answer.close, optional(text, values::switch)),
+    },
+    Knob {
+        name: "close-after",
+        takes: "a count of answers such as 100, or none",
+        meaning: "Say `Connection: close` in the connection's n-th answer, and close.",
+        turn: |answer, text| put(&mut answer.close_after, optional(text, positive_count)),
+    },
+    Knob {
+        name: "delay",
+        takes: "a time such as 20ms, exp:MEAN such as exp:20ms, lognormal:MEDIAN,SIGMA such as \
+                lognormal:20ms,0.5, or none",
+        meaning: "Wait between the whole request and the first byte of the answer.",
+        turn: |answer, text| put(&mut answer.delay, optional(text, |text| text.parse().ok())),
+    },
+    Knob {
+        name: "drip",
+        takes: "BYTES/TIME such as 10/5ms, or none",
+        meaning: "Send the body in pieces of that many bytes, one each time.",
+        turn: |answer, text| put(&mut answer.drip, optional(text, |text| text.parse().ok())),
+    },
+    Knob {
+        name: "fault",
+        takes: "close, half-close, hang or reset, then -before-head, -in-head, -after-head, \
+                -in-body or -after-answer, such as reset-in-body; or never-answer, garbage, \
+                short-length, long-length, bad-chunk, huge-head; or none",
+        meaning: "Let the answer go wrong.",
+        turn: |answer, text| put(&mut answer.fault, optional(text, |text| text.parse().ok())),
+    },
+    Knob {
+        name: "freeze-now",
+        takes: "a time such as 500ms, or none",
+        meaning: "Freeze the whole server for that long when the request has arrived.",
+        turn: |answer, text| put(&mut answer.freeze_now, optional(text, values::duration)),
+    },
+    Knob {
+        name: "every",
+        takes: "a count such as 10",
+        meaning: "Limit status, fault and freeze-now to each n-th request of the server.",
+        turn: |answer, text| put(&mut answer.every, positive_count(text)),
+    },
+    Knob {
+        name: "probability",
+        takes: "a number from 0 to 1 such as 0.01",
+        meaning: "Limit status, fault and freeze-now to this share of requests, by the seed.",
+        turn: |answer, text| put(&mut answer.probability, values::probability(text)),
+    },
+];
+
+fn final_status(text: &str) -> Option<StatusCode> {
+    StatusCode::from_bytes(text.as_bytes())
+        .ok()
+        .filter(|status| !status.is_informational())
+}
+
+fn version(text: &str) -> Option<Version> {
+    match text {
+        "1.0" => Some(Version::Http10),
+        "1.1" => Some(Version::Http11),
+        _ => None,
+    }
+}
+
+fn interims(text: &str) -> Option<Vec<StatusCode>> {
+    let all = optional(text, |text| text.split(',').map(interim).collect())?;
+    Some(all.unwrap_or_default())
+}
+
+/// Reads one interim status; not 101, after which the connection would no longer speak HTTP.
+fn interim(code: &str) -> Option<StatusCode> {
+    let status = StatusCode::from_bytes(code.as_bytes()).ok()?;
+    let fits = status.is_informational() && status != StatusCode::SWITCHING_PROTOCOLS;
+    fits.then_some(status)
+}
+
+fn positive_count(text: &str) -> Option<NonZeroU64> {
+    values::count(text).and_then(NonZeroU64::new)
+}
+
+fn put<T>(place: &mut T, value: Option<T>) -> Option<()> {
+    *place = value?;
+    Some(())
+}
+
+impl Answer {
+    /// Turns the knob `name` to `value`.
+    ///
+    /// # Errors
+    /// [`KnobError`] if there is no such knob or it doesn't take that value; the answer is then
+    /// as it was.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), KnobError> {
+        let knob = KNOBS
+            .iter()
+            .find(|knob| knob.name.eq_ignore_ascii_case(name));
+        let knob = knob.ok_or_else(|| KnobError::Unknown(name.to_owned()))?;
+        (knob.turn)(self, value).ok_or_else(|| KnobError::Refused {
+            name: knob.name,
+            value: value.to_owned(),
+            takes: knob.takes,
+        })
+    }
+}
+
+/// Why a knob was not turned.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum KnobError {
+    /// The knob doesn't take this value.
+    #[error("`{name}` does not take `{value}`. It takes {takes}.")]
+    Refused {
+        /// The knob.
+        name: &'static str,
+        /// The value as it came.
+        value: String,
+        /// What the knob takes, in words.
+        takes: &'static str,
+    },
+    /// There is no such knob.
+    #[error("There is no knob `{0}`. There are {KnobNames}.")]
+    Unknown(String),
+}
+
+/// Prints every knob's name.
+struct KnobNames;
+
+impl fmt::Display for KnobNames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, knob) in KNOBS.iter().enumerate() {
+            let before = ["", ", "][usize::from(index > 0)];
+            write!(f, "{before}{}", knob.name)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turned(name: &str, value: &str) -> Answer {
+        let mut answer = Answer::default();
+        answer
+            .set(name, value)
+            .expect("a knob that takes the value");
+        answer
+    }
+
+    #[test]
+    fn each_knob_turns_its_own_field() {
+        for (name, value, back) in [
+            ("size", "1k", "60"),
+            ("status", "503", "200"),
+            ("version", "1.0", "1.1"),
+            ("chunked", "1", "0"),
+            ("trailers", "1", "0"),
+            ("until-close", "1", "0"),
+            ("interim", "100,103", "none"),
+            ("close", "0", "none"),
+            ("close-after", "3", "none"),
+            ("delay", "exp:5ms", "none"),
+            ("drip", "10/5ms", "none"),
+            ("fault", "garbage", "none"),
+            ("freeze-now", "1s", "none"),
+            ("every", "10", "1"),
+            ("probability", "0.5", "1"),
+        ] {
+            let mut answer = turned(name, value);
+            assert_ne!(answer, Answer::default(), "{name}");
+            answer.set(name, back).expect("a knob that turns back");
+            assert_eq!(answer, Answer::default(), "{name}");
+        }
+        assert_eq!(KNOBS.len(), 15, "each knob is turned above");
+    }
+
+    #[test]
+    fn values_are_read_into_their_fields() {
+        assert_eq!(turned("size", "64k").size, 64_000);
+        assert_eq!(turned("STATUS", "204").status, StatusCode::NO_CONTENT);
+        assert_eq!(turned("interim", "100,103").interim, [100, 103].map(status));
+        assert_eq!(turned("close", "1").close, Some(true));
+        assert_eq!(turned("close-after", "2").close_after, NonZeroU64::new(2));
+    }
+
+    fn status(code: u16) -> StatusCode {
+        StatusCode::from_u16(code).expect("a status code")
+    }
+
+    #[test]
+    fn a_refused_value_is_answered_with_what_the_knob_takes() {
+        let mut answer = Answer::default();
+        let refusal = answer.set("chunked", "yes").expect_err("a refusal");
+        assert_eq!(
+            refusal.to_string(),
+            "`chunked` does not take `yes`. It takes 1 or 0."
+        );
+        for (name, value) in [
+            ("size", "big"),
+            ("status", "100"),
+            ("status", "99"),
+            ("interim", "101"),
+            ("interim", "200"),
+            ("interim", ""),
+            ("close-after", "0"),
+            ("every", "0"),
+            ("probability", "2"),
+            ("drip", "0/1ms"),
+            ("version", "2"),
+        ] {
+            assert!(answer.set(name, value).is_err(), "{name}={value}");
+        }
+        assert_eq!(answer, Answer::default());
+    }
+
+    #[test]
+    fn an_unknown_knob_is_answered_with_those_there_are() {
+        let refusal = Answer::default()
+            .set("seize", "1")
+            .expect_err("a refusal")
+            .to_string();
+        assert!(refusal.starts_with("There is no knob `seize`. There are size, status, "));
+        assert!(refusal.ends_with(", every, probability."));
+    }
+}

@@ -1,0 +1,135 @@
+//! Listening: sockets are accepted on one thread and dealt out to all in turn.
+
+use crate::alarm::Alarm;
+use crate::error::StartError;
+use crate::socket::Accepted;
+use crate::worker::{Inbox, Work};
+use socket2::{Domain, Protocol, Socket, Type};
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+use tokio::net::{TcpListener, UnixListener};
+
+/// As many connections as the system lets wait to be accepted; it cuts this to its own limit.
+const BACKLOG: i32 = 65_535;
+
+/// How long nothing is accepted after an accept has failed, which is mostly for want of
+/// descriptors.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// A socket that is listened on, of either family.
+pub(crate) trait Listener: Send + Sync + 'static {
+    /// Waits for a connection, and takes it out of this thread's event loop.
+    fn take(&self) -> impl Future<Output = io::Result<Accepted>> + Send;
+}
+
+impl Listener for TcpListener {
+    async fn take(&self) -> io::Result<Accepted> {
+        let (stream, _) = self.accept().await?;
+        stream.into_std().map(Accepted::Tcp)
+    }
+}
+
+impl Listener for LocalListener {
+    async fn take(&self) -> io::Result<Accepted> {
+        let (stream, _) = self.listener.accept().await?;
+        stream.into_std().map(Accepted::Unix)
+    }
+}
+
+/// A Unix socket, whose file goes when it does.
+#[derive(Debug)]
+pub(crate) struct LocalListener {
+    listener: UnixListener,
+    path: PathBuf,
+}
+
+impl Drop for LocalListener {
+    fn drop(&mut self) {
+        // Whoever removed it before us has done what we wanted.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Listens on `address`; within an event loop.
+pub(crate) fn listen_tcp(address: SocketAddr) -> Result<TcpListener, StartError> {
+    let listen = || {
+        let socket = Socket::new(
+            Domain::for_address(address),
+            Type::STREAM,
+            Some(Protocol::TCP),
+        )?;
+        socket.set_reuse_address(true)?;
+        socket.set_nonblocking(true)?;
+        socket.bind(&address.into())?;
+        socket.listen(BACKLOG)?;
+        TcpListener::from_std(socket.into())
+    };
+    listen().map_err(|source| StartError::Listen { address, source })
+}
+
+/// Listens on `path`, in place of a server that left its socket there and is gone; within an
+/// event loop.
+pub(crate) fn listen_local(path: &Path) -> Result<LocalListener, StartError> {
+    let listen = || match UnixListener::bind(path) {
+        Err(error) if error.kind() == ErrorKind::AddrInUse && is_deserted(path) => {
+            fs::remove_file(path)?;
+            UnixListener::bind(path)
+        }
+        outcome => outcome,
+    };
+    let owned = |listener| LocalListener {
+        listener,
+        path: path.to_owned(),
+    };
+    listen()
+        .map(owned)
+        .map_err(|source| StartError::UnixSocket {
+            path: path.to_owned(),
+            source,
+        })
+}
+
+fn is_deserted(path: &Path) -> bool {
+    UnixStream::connect(path).is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
+}
+
+/// Deals connections out to the threads, one after the other.
+#[derive(Clone, Debug)]
+pub(crate) struct Dealer {
+    threads: Vec<Inbox>,
+    dealt: Arc<AtomicUsize>,
+}
+
+impl Dealer {
+    pub(crate) fn new(threads: Vec<Inbox>) -> Self {
+        Self {
+            threads,
+            dealt: Arc::default(),
+        }
+    }
+
+    fn deal(&self, accepted: Accepted) {
+        let turn = self.dealt.fetch_add(1, Relaxed) % self.threads.len();
+        self.threads[turn].put(Work::Serve(accepted));
+    }
+}
+
+/// Accepts whatever comes, for as long as the thread runs.
+pub(crate) async fn accept(
+    listener: impl Listener,
+    dealer: Dealer,
+    alarm: Alarm,
+) -> io::Result<()> {
+    loop {
+        match listener.take().await {
+            Ok(accepted) => dealer.deal(accepted),
+            Err(_) => alarm.sleep_until(Instant::now() + PAUSE).await,
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Values as people write them: lengths of time, sizes, counts, switches.
+//!
+//! The grammar is the one of all of Loadline: `1m30s`, `250us`, a number alone is seconds; `64k`
+//! is 64 000. Every reader gives `None` for what it can't read; the knob says what it takes.
+
+use std::time::Duration;
+
+/// The units of time and their nanoseconds; `ms` before `m`, for `m` begins it too.
+const TIME_UNITS: [(&str, f64); 6] = [
+    ("ns", 1.0),
+    ("us", 1e3),
+    ("ms", 1e6),
+    ("h", 3.6e12),
+    ("m", 6e10),
+    ("s", 1e9),
+];
+
+/// A length of time that no one waits for; above it a value is taken for a mistake.
+const LONGEST_S: f64 = 1e6;
+
+/// Reads `10s`, `500ms`, `1m30s`, `1.5ms`; a number alone is seconds.
+pub(crate) fn duration(text: &str) -> Option<Duration> {
+    let total_ns = match number(text)? {
+        (seconds, "") => seconds * 1e9,
+        _ => sum_of_parts(text)?,
+    };
+    (total_ns <= LONGEST_S * 1e9).then(|| Duration::from_nanos(total_ns.round() as u64))
+}
+
+fn sum_of_parts(text: &str) -> Option<f64> {
+    let (mut rest, mut total_ns) = (text, 0.0);
+    while !rest.is_empty() {
+        let (amount, after) = number(rest)?;
+        let (unit_ns, after) = TIME_UNITS
+            .iter()
+            .find_map(|(unit, ns)| Some((ns, after.strip_prefix(unit)?)))?;
+        total_ns += amount * unit_ns;
+        rest = after;
+    }
+    Some(total_ns)
+}
+
+/// Splits `text` after the plain decimal number it begins with.
+fn number(text: &str) -> Option<(f64, &str)> {
+    let end = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
+    let (digits, rest) = text.split_at(end);
+    Some((digits.parse().ok()?, rest))
+}
+
+/// Reads a whole number with an SI unit: `500`, `64k`, `1M`, `2G`.
+pub(crate) fn count(text: &str) -> Option<u64> {
+    let (digits, factor) = match text.strip_suffix(['k', 'M', 'G']) {
+        Some(digits) if text.ends_with('k') => (digits, 1_000),
+        Some(digits) if text.ends_with('M') => (digits, 1_000_000),
+        Some(digits) => (digits, 1_000_000_000),
+        None => (text, 1),
+    };
+    let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
+    plain.then(|| digits.parse::<u64>().ok()?.checked_mul(factor))?
+}
+
+/// Reads `1` or `0`.
+pub(crate) fn switch(text: &str) -> Option<bool> {
+    match text {
+        "1" => Some(true),
+        "0" => Some(false),
+        _ => None,
+    }
+}
+
+/// Reads a number from 0 to 1.
+pub(crate) fn probability(text: &str) -> Option<f64> {
+    let (share, rest) = number(text)?;
+    (rest.is_empty() && share <= 1.0).then_some(share)
+}
+
+/// Reads a positive number.
+pub(crate) fn positive_number(text: &str) -> Option<f64> {
+    let (value, rest) = number(text)?;
+    (rest.is_empty() && value > 0.0 && value.is_finite()).then_some(value)
+}
+
+/// Reads `none` as nothing, and everything else by `read`.
+pub(crate) fn optional<T>(text: &str, read: impl Fn(&str) -> Option<T>) -> Option<Option<T>> {
+    if text == "none" {
+        Some(None)
+    } else {
+        read(text).map(Some)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn durations_have_units_or_are_seconds() {
+        for (text, ns) in [
+            ("10s", 10_000_000_000),
+            ("500ms", 500_000_000),
+            ("1m30s", 90_000_000_000),
+            ("1h", 3_600_000_000_000),
+            ("0.1ms", 100_000),
+            ("250us", 250_000),
+            ("7ns", 7),
+            ("0.25", 250_000_000),
+            ("0", 0),
+        ] {
+            assert_eq!(duration(text), Some(Duration::from_nanos(ns)), "{text}");
+        }
+        for text in [
+            "",
+            "s",
+            "-1s",
+            "1 s",
+            "10x",
+            "1m30",
+            "1e3s",
+            ".",
+            "inf",
+            "99999999h",
+        ] {
+            assert_eq!(duration(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn counts_take_si_units() {
+        for (text, value) in [("0", 0), ("500", 500), ("64k", 64_000), ("1M", 1_000_000)] {
+            assert_eq!(count(text), Some(value), "{text}");
+        }
+        for text in ["", "k", "+1", "-1", "1.5", "10K", "1kM", "99999999999G"] {
+            assert_eq!(count(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_small_readers_are_strict() {
+        assert_eq!(
+            [switch("1"), switch("0"), switch("yes"), switch("")],
+            [Some(true), Some(false), None, None]
+        );
+        assert_eq!(
+            [probability("0.01"), probability("1"), probability("1.1")],
+            [Some(0.01), Some(1.0), None]
+        );
+        assert_eq!(
+            [positive_number("0.5"), positive_number("0")],
+            [Some(0.5), None]
+        );
+        assert_eq!(optional("none", count), Some(None));
+        assert_eq!(optional("5", count), Some(Some(5)));
+        assert_eq!(optional("x", count), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_upsets_the_readers(text in "\\PC*") {
+            let _ = (duration(&text), count(&text), probability(&text), positive_number(&text));
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! One connection: requests in, answers out, until one of both sides has enough.
+//!
+//! The HTTP library serves the connection for as long as it can. An answer that it would not
+//! send makes the service fail on purpose; the connection is then taken back from the library,
+//! the answer played by hand, and the library started anew where the connection goes on.
+
+use crate::alarm::Alarm;
+use crate::answer::{self, Answer};
+use crate::body::AnswerBody;
+use crate::by_hand::{self, Onward};
+use crate::content::Content;
+use crate::echo;
+use crate::line::Line;
+use crate::reply::{Reply, refusal};
+use crate::socket::{Accepted, Socket};
+use crate::state::State;
+use crate::wishes;
+use hyper::body::{Body, Bytes, Incoming};
+use hyper::header::{CONNECTION, CONTENT_TYPE, HeaderName, HeaderValue};
+use hyper::http::request;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response, StatusCode, Version};
+use hyper_util::rt::TokioIo;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
+use std::time::{Duration, Instant};
+use tokio_rustls::TlsAcceptor;
+
+/// The header that says how long ago the request before came, in nanoseconds.
+pub(crate) const GAP_HEADER: HeaderName = HeaderName::from_static("x-arrival-gap-ns");
+
+/// What is said of every body.
+pub(crate) const TEXT: HeaderValue = HeaderValue::from_static("text/plain");
+
+/// How long a closed connection is read on, so that a client that is still sending reads an end
+/// and no reset.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// Where a connection is served: what all threads share, and what is the thread's own.
+#[derive(Clone)]
+pub(crate) struct Place {
+    pub(crate) state: Arc<State>,
+    pub(crate) alarm: Alarm,
+    pub(crate) tls: Option<TlsAcceptor>,
+}
+
+/// One connection that is being served.
+struct Visit {
+    place: Place,
+    line: Line,
+    /// Requests that have come on this connection.
+    requests: AtomicU64,
+    /// The reply for whose sake the connection was taken back from the library.
+    by_hand: Mutex<Option<Reply>>,
+}
+
+/// Why the service gives the library no answer.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+enum Unanswered {
+    #[error("the answer is played by hand")]
+    ByHand,
+    #[error("the client broke off its request")]
+    Cut,
+}
+
+/// Serves one connection to its end.
+pub(crate) async fn receive(accepted: Accepted, place: Place) {
+    place.state.tally.connections.add(1);
+    match Socket::open(accepted, place.tls.as_ref()).await {
+        Ok(socket) => {
+            place
+                .state
+                .tally
+                .tls_resumed
+                .add(u64::from(socket.is_resumed()));
+            Arc::new(Visit::new(socket, place)).serve().await;
+        }
+        Err(_) => place.state.tally.tls_failed.add(1),
+    }
+}
+
+impl Visit {
+    fn new(socket: Socket, place: Place) -> Self {
+        Self {
+            line: Line::new(socket, place.state.clone()),
+            place,
+            requests: AtomicU64::new(0),
+            by_hand: Mutex::default(),
+        }
+    }
+
+    async fn serve(self: Arc<Self>) {
+        while let Some(reply) = self.clone().serve_by_library().await {
+            match by_hand::play(&self.line, &reply, &self.place).await {
+                Ok(Onward::GoOn) => (),
+                Ok(Onward::Close) => break,
+                Ok(Onward::Gone) | Err(_) => return,
+            }
+        }
+        self.close().await;
+    }
+
+    /// Lets the library serve the line until it ends or a reply has to be played by hand.
+    async fn serve_by_library(self: Arc<Self>) -> Option<Reply> {
+        let visit = self.clone();
+        let service = service_fn(move |request| visit.clone().respond(request));
+        let io = TokioIo::new(self.line.clone());
+        let mut talk = http1::Builder::new().serve_connection(io, service);
+        let turn = poll_fn(|cx| self.line.poll_turn(cx, |cx| Pin::new(&mut talk).poll(cx)));
+        if let Ok(Err(error)) = turn.await {
+            self.place
+                .state
+                .tally
+                .malformed
+                .add(u64::from(error.is_parse()));
+        }
+        let reply = self
+            .by_hand
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()?;
+        self.line.take_back(talk.into_parts().read_buf);
+        Some(reply)
+    }
+
+    /// Receives one request whole, and answers it.
+    async fn respond(
+        self: Arc<Self>,
+        request: Request<Incoming>,
+    ) -> Result<Response<AnswerBody>, Unanswered> {
+        let arrival = self.place.state.note_arrival(self.line.request_arrived());
+        let (request, body) = request.into_parts();
+        let echo = wishes::wants_echo(&request).then(|| echo::head(&self.line, &request));
+        let echo = self.receive_body(body, echo).await?;
+        let nth = self.requests.fetch_add(1, Relaxed) + 1;
+        let (answer, content) = self.wished(&request, echo);
+        let (answer, wait) = self.place.state.decide(answer, arrival.number);
+        self.wait(wait).await;
+        if let Some(length) = answer.freeze_now {
+            self.place.state.freeze(length);
+        }
+        self.give(Reply::new(&request, answer, content, arrival.gap_ns, nth))
+            .await
+    }
+
+    /// Reads the request's body to its end, and adds it to the echo if there is to be one.
+    async fn receive_body(
+        &self,
+        mut body: Incoming,
+        mut echo: Option<Vec<u8>>,
+    ) -> Result<Option<Vec<u8>>, Unanswered> {
+        let mut size = 0;
+        while let Some(frame) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
+            let frame = frame.map_err(|_| Unanswered::Cut)?;
+            let Ok(data) = frame.into_data() else {
+                continue;
+            };
+            size += data.len() as u64;
+            if let Some(echo) = echo.as_mut().filter(|echo| echo.len() <= echo::MOST_BYTES) {
+                echo.extend_from_slice(&data);
+            }
+        }
+        self.place.state.tally.body_bytes.add(size);
+        self.place.state.tally.requests.add(1);
+        Ok(echo)
+    }
+
+    /// What the request asks for, or why it can't have it.
+    fn wished(&self, request: &request::Parts, echo: Option<Vec<u8>>) -> (Answer, Content) {
+        match (wishes::of(request, &self.place.state.defaults), echo) {
+            (Err(error), _) => refusal(StatusCode::BAD_REQUEST, error.to_string()),
+            (Ok(answer), None) => {
+                let content = Content::Filler(answer.size);
+                (answer.into_owned(), content)
+            }
+            (Ok(_), Some(echo)) if echo.len() > echo::MOST_BYTES => {
+                let most = format!("An echo holds at most {} bytes.", echo::MOST_BYTES);
+                refusal(StatusCode::PAYLOAD_TOO_LARGE, most)
+            }
+            (Ok(answer), Some(echo)) => (answer.into_owned(), Content::Text(Bytes::from(echo))),
+        }
+    }
+
+    /// Waits so long after the request was whole.
+    async fn wait(&self, wait: Duration) {
+        if !wait.is_zero() {
+            self.place
+                .alarm
+                .sleep_until(self.line.last_read() + wait)
+                .await;
+        }
+    }
+
+    async fn give(&self, reply: Reply) -> Result<Response<AnswerBody>, Unanswered> {
+        if reply.answer.is_played_by_hand() {
+            *self.by_hand.lock().unwrap_or_else(PoisonError::into_inner) = Some(reply);
+            self.line.flushed().await;
+            return Err(Unanswered::ByHand);
+        }
+        Ok(self.response(reply))
+    }
+
+    fn response(&self, reply: Reply) -> Response<AnswerBody> {
+        let mut response = Response::new(());
+        *response.status_mut() = reply.answer.status;
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, TEXT);
+        headers.insert(GAP_HEADER, HeaderValue::from(reply.gap_ns));
+        let is_old = reply.answer.version == answer::Version::Http10;
+        if reply.closes {
+            headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        } else if is_old {
+            headers.insert(CONNECTION, HeaderValue::from_static("keep-alive"));
+        }
+        if is_old {
+            *response.version_mut() = Version::HTTP_10;
+        }
+        response.map(|()| AnswerBody::new(reply, self.line.clone(), &self.place.alarm))
+    }
+
+    /// Ends the connection in good order: what the client still sends is read, for a while.
+    async fn close(&self) {
+        if self.line.finish().await.is_err() {
+            return;
+        }
+        let mut swallow = pin!(self.line.swallow());
+        let mut limit = pin!(self.place.alarm.sleep_until(Instant::now() + LINGER));
+        poll_fn(|cx| match swallow.as_mut().poll(cx) {
+            Poll::Ready(()) => Poll::Ready(()),
+            Poll::Pending => limit.as_mut().poll(cx),
+        })
+        .await;
+    }
+}
