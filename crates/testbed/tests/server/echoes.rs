@@ -1,0 +1,82 @@
+//! What `/echo` says.
+
+use crate::client::{Client, plain};
+
+#[test]
+fn the_request_comes_back_byte_for_byte() {
+    let server = plain();
+    let mut client = Client::connect(&server);
+    let request = "POST /echo?a=1&b=%20&size=9 HTTP/1.1\r\nHost: here\r\nX-One: 1\r\nx-two:  two \r\n\
+                   X-One: 3\r\nContent-Length: 11\r\n\r\nbody\r\n\r\n\0\x01!";
+    client.send(request);
+    assert_eq!(client.answer().text(), request);
+}
+
+#[test]
+fn pieces_of_a_request_come_back_as_one() {
+    let server = plain();
+    let mut client = Client::connect(&server);
+    for (count, piece) in [
+        "GET /ec",
+        "ho HTTP/1.1\r\nHo",
+        "st: here\r\nA: b\r\n\r",
+        "\n",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        client.send(piece);
+        // What was sent before is read by itself: other connections come after it.
+        Client::connect(&server).get("/");
+        assert_eq!(
+            server.counts().requests,
+            count as u64 + 1 + u64::from(count == 3)
+        );
+    }
+    assert_eq!(
+        client.answer().text(),
+        "GET /echo HTTP/1.1\r\nHost: here\r\nA: b\r\n\r\n"
+    );
+}
+
+#[test]
+fn pipelined_echoes_come_back_each_for_itself() {
+    let server = plain();
+    let mut client = Client::connect(&server);
+    let requests: Vec<String> = (0..20)
+        .map(|n| format!("PUT /echo HTTP/1.1\r\nN: {n}\r\nContent-Length: 2\r\n\r\n{n:02}"))
+        .collect();
+    let mixed = requests.join("GET /?trailers=1 HTTP/1.1\r\nHost: here\r\n\r\n");
+    client.send(mixed);
+    for (n, request) in requests.iter().enumerate() {
+        assert_eq!(&client.answer().text(), request);
+        if n < 19 {
+            assert_eq!(client.answer().body.len(), 60);
+        }
+    }
+}
+
+#[test]
+fn a_chunked_body_comes_back_as_its_bytes() {
+    let server = plain();
+    let mut client = Client::connect(&server);
+    let head = "POST /echo HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: chunked\r\n\r\n";
+    client.send(format!("{head}2\r\nab\r\n1\r\nc\r\n0\r\n\r\n"));
+    assert_eq!(client.answer().text(), format!("{head}abc"));
+}
+
+#[test]
+fn knobs_work_on_echoes_too() {
+    let server = plain();
+    let mut client = Client::connect(&server);
+    let answer = client.get("/echo?status=404&chunked=1");
+    assert_eq!(answer.status(), 404);
+    assert_eq!(
+        answer.text(),
+        "GET /echo?status=404&chunked=1 HTTP/1.1\r\nHost: here\r\n\r\n"
+    );
+    assert_eq!(answer.chunks.len(), 1);
+    client.ask_with("/echo", "X-Loadline-Fault: reset-after-answer\r\n");
+    let text = "GET /echo HTTP/1.1\r\nHost: here\r\nX-Loadline-Fault: reset-after-answer\r\n\r\n";
+    assert_eq!(client.answer().text(), text);
+}

@@ -1,0 +1,14 @@
+//! The test server, seen from the other end of the wire.
+//!
+//! The clients here are bare sockets, so that what a fault looks like is seen as the system shows
+//! it: an end, a reset, or silence.
+
+mod arrivals; // deviations and gaps of arrivals over the wire
+mod client; // a bare HTTP client, and servers to talk to
+mod connections; // keep-alive, closing, pipelines, uploads, counts
+mod echoes; // what /echo says
+mod faults; // each fault on the bare socket
+mod freezes; // the whole server standing still
+mod knobs; // each knob by query and by header
+mod places; // TLS, Unix sockets, threads, starting and stopping
+mod timing; // delays and drips
