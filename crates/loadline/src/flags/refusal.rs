@@ -61,6 +61,9 @@ pub(crate) fn sentence(error: &Error) -> String {
             None => format!("there is no flag {flag}."),
         },
         ErrorKind::ArgumentConflict => conflict(error, &flag),
+        ErrorKind::MissingRequiredArgument if flag.starts_with('-') => {
+            format!("{flag} is missing, which another flag needs.")
+        }
         ErrorKind::MissingRequiredArgument => format!("{flag} is missing."),
         ErrorKind::TooManyValues => format!("{flag} takes no value."),
         _ => first_line(error),
