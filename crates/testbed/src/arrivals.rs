@@ -14,7 +14,6 @@
 //! Pipelined requests that come in one read arrive together. Over TLS that includes decryption.
 
 use crate::config::EvenSchedule;
-use std::fmt;
 use std::time::Duration;
 
 /// The most arrivals that are kept, eight bytes each: 32 MB, reserved at the start so that no
@@ -22,7 +21,7 @@ use std::time::Duration;
 pub const MOST_ARRIVALS: usize = 4_000_000;
 
 /// Takes down when requests arrive.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ArrivalMeter {
     schedule: EvenSchedule,
     skip_ns: u64,
@@ -56,11 +55,12 @@ impl ArrivalMeter {
         }
     }
 
-    pub(crate) fn report(&self) -> ArrivalReport {
-        let (deviation, gap) = measure(self.times_ns.clone(), self.schedule.rate_per_s);
+    pub(crate) fn into_report(self) -> ArrivalReport {
+        let measured = self.times_ns.len() as u64;
+        let (deviation, gap) = measure(self.times_ns, self.schedule.rate_per_s);
         ArrivalReport {
             rate_per_s: self.schedule.rate_per_s,
-            measured: self.times_ns.len() as u64,
+            measured,
             skipped: self.skipped,
             unstored: self.unstored,
             deviation,
@@ -86,29 +86,6 @@ pub struct ArrivalReport {
     pub gap: Spread,
 }
 
-impl fmt::Display for ArrivalReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "arrivals   {} measured, {} skipped",
-            self.measured, self.skipped
-        )?;
-        if self.unstored > 0 {
-            writeln!(
-                f,
-                "           {} more came when the store was full",
-                self.unstored
-            )?;
-        }
-        writeln!(
-            f,
-            "deviation  {}  from {} requests/s, evenly",
-            self.deviation, self.rate_per_s
-        )?;
-        write!(f, "gap        {}", self.gap)
-    }
-}
-
 /// Three figures of a distribution; zero where there is nothing to measure.
 ///
 /// A percentile is the nearest rank: the least value that so many per cent do not exceed.
@@ -130,19 +107,6 @@ impl Spread {
             p99: nearest_rank(&values_ns, 99),
             max: nearest_rank(&values_ns, 100),
         }
-    }
-}
-
-impl fmt::Display for Spread {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ms = |time: Duration| time.as_secs_f64() * 1e3;
-        write!(
-            f,
-            "p50 {:.3} ms  p99 {:.3} ms  max {:.3} ms",
-            ms(self.p50),
-            ms(self.p99),
-            ms(self.max)
-        )
     }
 }
 
@@ -311,7 +275,7 @@ mod tests {
         for at_ns in arrivals(30, |_| 0) {
             meter.note(at_ns);
         }
-        let report = meter.report();
+        let report = meter.clone().into_report();
         assert_eq!(
             (report.measured, report.skipped, report.unstored),
             (20, 10, 0)
@@ -320,27 +284,5 @@ mod tests {
         meter.times_ns.resize(MOST_ARRIVALS, 6_000 * MS);
         meter.note(7_000 * MS);
         assert_eq!((meter.times_ns.len(), meter.unstored), (MOST_ARRIVALS, 1));
-    }
-
-    #[test]
-    fn a_report_prints_its_figures() {
-        let spread = Spread {
-            p50: ms(1),
-            p99: ms(2),
-            max: ms(3),
-        };
-        let report = ArrivalReport {
-            rate_per_s: 2_000.0,
-            measured: 10,
-            skipped: 2,
-            unstored: 1,
-            deviation: spread,
-            gap: spread,
-        };
-        let expected = "arrivals   10 measured, 2 skipped
-           1 more came when the store was full
-deviation  p50 1.000 ms  p99 2.000 ms  max 3.000 ms  from 2000 requests/s, evenly
-gap        p50 1.000 ms  p99 2.000 ms  max 3.000 ms";
-        assert_eq!(report.to_string(), expected);
     }
 }

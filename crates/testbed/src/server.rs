@@ -166,10 +166,13 @@ fn chores(
 }
 
 fn own_tls(config: &Config) -> Result<Option<OwnTls>, StartError> {
-    config
-        .tls
-        .then(|| OwnTls::new(config.client_ca_pem.as_deref()))
-        .transpose()
+    match (config.tls, &config.client_ca_pem) {
+        (true, client_ca_pem) => OwnTls::new(client_ca_pem.as_deref()).map(Some),
+        (false, Some(_)) => Err(StartError::ClientAuthorities(
+            "without TLS no client shows a certificate".into(),
+        )),
+        (false, None) => Ok(None),
+    }
 }
 
 fn start_thread(

@@ -141,14 +141,11 @@ impl State {
         }
     }
 
+    /// What the meter says; computed from a copy, so that arrivals go on being noted meanwhile.
     pub(crate) fn arrivals(&self) -> Option<ArrivalReport> {
         let meter = self.meter.as_ref()?;
-        Some(
-            meter
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .report(),
-        )
+        let copy = meter.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Some(copy.into_report())
     }
 }
 

@@ -48,10 +48,10 @@ fn every_arrival_is_measured_even_in_a_pipeline() {
         (100, 0, 0)
     );
     // All at once, or nearly: the schedule's hundred milliseconds are deviation.
-    assert!(report.gap.p50 < Duration::from_millis(1), "{report}");
+    assert!(report.gap.p50 < Duration::from_millis(1), "{report:?}");
     assert!(
         report.deviation.max >= Duration::from_millis(30),
-        "{report}"
+        "{report:?}"
     );
     assert!(plain().arrivals().is_none());
 }
@@ -75,6 +75,9 @@ fn an_evenly_paced_client_deviates_less_than_its_period() {
     }
     let report = server.arrivals().expect("a report");
     assert_eq!(report.measured + report.skipped, 40);
-    assert!((1..=10).contains(&report.skipped), "{report}");
-    assert!(report.deviation.p50 < Duration::from_millis(5), "{report}");
+    assert!((1..=10).contains(&report.skipped), "{report:?}");
+    assert!(
+        report.deviation.p50 < Duration::from_millis(10),
+        "{report:?}"
+    );
 }

@@ -1,6 +1,6 @@
 //! Each fault on the bare socket: what comes, and how it ends.
 
-use crate::client::{Client, End, plain};
+use crate::client::{Client, End, plain, wait_until};
 use loadline_testbed::{Break, Fault, Point};
 use std::time::Duration;
 
@@ -12,7 +12,12 @@ fn played(fault: Fault, more: &str) -> (String, End) {
     let server = plain();
     let mut client = Client::connect(&server);
     client.ask(&format!("/?fault={fault}{more}"));
-    let (bytes, end) = client.read_to_end_within(PATIENCE);
+    let (bytes, end) = if falls_silent(fault) {
+        wait_until(|| server.counts().faults > 0);
+        client.read_to_end_within(PATIENCE)
+    } else {
+        client.read_to_end()
+    };
     let counts = server.stop();
     let is_whole = matches!(
         fault,
@@ -24,6 +29,17 @@ fn played(fault: Fault, more: &str) -> (String, End) {
     assert_eq!((counts.requests, counts.faults), (1, 1), "{fault}");
     assert_eq!(counts.answers, u64::from(is_whole), "{fault}");
     (String::from_utf8_lossy(&bytes).into_owned(), end)
+}
+
+fn falls_silent(fault: Fault) -> bool {
+    matches!(
+        fault,
+        Fault::ShortLength
+            | Fault::Break {
+                how: Break::Hang,
+                ..
+            }
+    )
 }
 
 fn end_of(how: Break) -> End {

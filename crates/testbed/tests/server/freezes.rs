@@ -46,8 +46,8 @@ fn a_freeze_holds_up_everything_and_then_all_goes_on() {
             ]
         });
         for (wait, began) in waits {
-            assert!((ms(250)..ms(800)).contains(&wait), "waited {wait:?}");
-            assert!((ms(80)..ms(300)).contains(&began), "froze at {began:?}");
+            assert!((ms(250)..ms(2_000)).contains(&wait), "waited {wait:?}");
+            assert!((ms(50)..ms(600)).contains(&began), "froze at {began:?}");
         }
         assert_eq!(server.stop().freezes, 1);
     }
@@ -57,7 +57,7 @@ fn a_freeze_holds_up_everything_and_then_all_goes_on() {
 fn nothing_is_accepted_or_read_in_a_freeze() {
     let server = start(Config::default());
     let mut freezing = Client::connect(&server);
-    freezing.ask("/?freeze-now=300ms");
+    freezing.ask("/?freeze-now=1s");
     wait_until(|| server.counts().freezes > 0);
     let mut other = Client::connect(&server);
     other.ask("/");
@@ -96,7 +96,7 @@ fn freezes_come_again_counted_from_the_first_request() {
     wait_until(|| server.counts().freezes >= 4);
     let fourth = begun.elapsed();
     assert!(
-        (ms(299)..ms(600)).contains(&fourth),
+        (ms(299)..ms(2_000)).contains(&fourth),
         "the fourth began after {fourth:?}"
     );
 }

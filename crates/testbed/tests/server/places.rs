@@ -140,6 +140,24 @@ fn client_certificates_are_asked_for_and_checked() {
 }
 
 #[test]
+fn client_authorities_have_to_be_certificates_and_need_tls() {
+    let own = rcgen::generate_simple_self_signed(["client".to_owned()]).expect("a certificate");
+    for (tls, pem) in [(true, "none".to_owned()), (false, own.cert.pem())] {
+        let config = Config {
+            listen: free_port(),
+            tls,
+            client_ca_pem: Some(pem),
+            ..Config::default()
+        };
+        let refused = Server::start(config);
+        assert!(
+            matches!(refused, Err(StartError::ClientAuthorities(_))),
+            "{refused:?}"
+        );
+    }
+}
+
+#[test]
 fn a_server_without_tls_has_no_certificate() {
     assert_eq!(plain().certificate_pem(), None);
 }

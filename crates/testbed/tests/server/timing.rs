@@ -4,7 +4,8 @@ use crate::client::{Client, plain, start};
 use loadline_testbed::{Config, Delay};
 use std::time::{Duration, Instant};
 
-const LATE: Duration = Duration::from_millis(500);
+/// Later than a busy machine makes anything.
+const LATE: Duration = Duration::from_secs(2);
 
 fn timed<T>(action: impl FnOnce() -> T) -> (T, Duration) {
     let start = Instant::now();
@@ -120,7 +121,7 @@ fn the_head_and_the_first_drip_come_at_once() {
     let server = plain();
     let mut client = Client::connect(&server);
     client.ask("/?size=20&drip=10/20s");
-    let (bytes, _) = client.read_to_end_within(Duration::from_millis(50));
+    let (bytes, _) = client.read_to_end_within(Duration::from_secs(1));
     assert!(bytes.ends_with(b"\r\n\r\nxxxxxxxxxx"));
     assert_eq!(server.stop().answers, 0, "half an answer is none");
 }
