@@ -12,7 +12,7 @@ pub enum StartError {
     Certificate(String),
     /// The certificate authorities for clients can't be used.
     #[error(
-        "The certificate authorities for clients can't be used: {0}. Give certificates in PEM."
+        "The certificate authorities for clients can't be used: {0}. Give certificates in PEM, and speak TLS."
     )]
     ClientAuthorities(String),
     /// A freeze that never ends.

@@ -297,4 +297,20 @@ mod tests {
         assert!(refusal.starts_with("There is no knob `seize`. There are size, status, "));
         assert!(refusal.ends_with(", every, probability."));
     }
+
+    #[test]
+    fn the_guide_tells_of_every_knob_in_order() {
+        let guide = include_str!("../../../docs/guide/test-server.md");
+        let table = guide
+            .split("| knob | takes |")
+            .nth(1)
+            .expect("the table of knobs");
+        let rows = table
+            .lines()
+            .skip(2)
+            .take_while(|line| line.starts_with('|'));
+        let told: Vec<&str> = rows.filter_map(|row| row.split('`').nth(1)).collect();
+        let names: Vec<&str> = KNOBS.iter().map(|knob| knob.name).collect();
+        assert_eq!(told, names);
+    }
 }
