@@ -147,15 +147,12 @@ impl<H: Host> User<H> {
         if due_ns > now_ns {
             self.wait_for_start(due_ns).await;
         }
-        self.worker.ensure_a_free_user();
         self.starts.reverse();
         !self.starts.is_empty()
     }
 
     async fn wait_for_start(&mut self, due_ns: u64) {
-        self.worker.idle.set(self.worker.idle.get() + 1);
         self.timer.until(due_ns).await;
-        self.worker.idle.set(self.worker.idle.get() - 1);
         for start in &mut self.starts {
             start.ready_ns = due_ns;
         }

@@ -66,13 +66,9 @@ pub(crate) struct Worker<H: Host> {
     pub(crate) zero_ns: Cell<u64>,
     /// Nothing new is begun any more.
     pub(crate) stopping: Cell<bool>,
-    /// Users of an open load that wait for their start.
-    pub(crate) idle: Cell<u32>,
     /// Users that live, and the most there may be.
     users: Cell<u32>,
     most_users: u32,
-    /// Users that the supervisor is asked to add.
-    wanted: Cell<u32>,
     supervisor: RefCell<Option<Waker>>,
     log: Option<RefCell<Vec<Exchange>>>,
     send: Box<dyn Fn(Report)>,
@@ -100,13 +96,13 @@ impl<H: Host> Worker<H> {
             .dialled(&loadline_record::Dial { connect_ns, tls_ns });
     }
 
-    /// An arrival was taken: if nobody is left to take the next one, asks for one more user.
-    pub(crate) fn ensure_a_free_user(&self) {
-        let users = self.users.get() + self.wanted.get();
-        if self.idle.get() == 0 && self.wanted.get() == 0 && users < self.most_users {
-            self.wanted.set(1);
-            self.wake_supervisor();
-        }
+    /// When an arrival will find no user free, should none become so until then; `None` if there
+    /// may be no more users. A free user takes the next arrival at once and waits for it, so one
+    /// that nobody has taken is one for which nobody is free.
+    fn next_shortage_ns(&self) -> Option<u64> {
+        let may_grow = self.users.get() < self.most_users && !self.stopping.get();
+        let untaken_ns = may_grow.then(|| self.pacer.first_untaken_ns())??;
+        Some(self.begin_ns.get().saturating_add(untaken_ns))
     }
 
     fn user_ended(&self) {
@@ -208,10 +204,8 @@ fn new_worker<H: Host>(
         begin_ns: Cell::new(0),
         zero_ns: Cell::new(0),
         stopping: Cell::new(false),
-        idle: Cell::new(0),
         users: Cell::new(0),
         most_users,
-        wanted: Cell::new(0),
         supervisor: RefCell::new(None),
         log: prepared
             .log
@@ -364,8 +358,10 @@ impl<H: Host, S: Scenario<H>> Crew<H, S> {
         self.members.push(Member { task, activity });
     }
 
-    fn hire_wanted(&mut self) {
-        for _ in 0..self.worker.wanted.take() {
+    /// Adds a user if an arrival finds none free.
+    fn hire_if_short(&mut self, now_ns: u64) {
+        let shortage_ns = self.worker.next_shortage_ns();
+        if shortage_ns.is_some_and(|at_ns| at_ns <= now_ns) {
             self.hire();
         }
     }
@@ -420,8 +416,8 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
     async fn watch(mut self, handle: &Handle) {
         loop {
             self.wait().await;
-            self.crew.hire_wanted();
             let now_ns = self.now_ns();
+            self.crew.hire_if_short(now_ns);
             if self.stopped_ns.is_none() && handle.order() >= Order::Stop {
                 self.stop(now_ns);
             }
@@ -446,13 +442,14 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
     /// Waits for the next thing to do, which users may bring forward.
     async fn wait(&mut self) {
         let now_ns = self.now_ns();
-        let next_ns = self.boundary_ns.min(self.end_ns).min(now_ns + TICK_NS);
-        self.timer.set(Some(next_ns));
         let worker = &self.crew.worker;
+        let shortage_ns = worker.next_shortage_ns().unwrap_or(u64::MAX);
+        let next_ns = self.boundary_ns.min(self.end_ns).min(now_ns + TICK_NS);
+        self.timer.set(Some(next_ns.min(shortage_ns)));
         let timer = &self.timer;
         poll_fn(|cx| {
             *worker.supervisor.borrow_mut() = Some(cx.waker().clone());
-            if worker.users.get() == 0 || worker.wanted.get() > 0 {
+            if worker.users.get() == 0 {
                 return Poll::Ready(());
             }
             timer.poll(cx)
