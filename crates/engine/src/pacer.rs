@@ -15,7 +15,7 @@ pub(crate) struct Pacer {
     pub(crate) end_ns: u64,
     /// Where the measured part begins.
     pub(crate) warmup_ns: u64,
-    /// Exchanges of the measured part that may still be begun.
+    /// Exchanges of the measured part that the plan's number of requests leaves to this worker.
     budget: Cell<u64>,
 }
 
@@ -42,16 +42,12 @@ impl Pacer {
             Some(open) => Kind::Open(RefCell::new(arrivals(&open, plan, stripe).peekable())),
             None => Kind::Closed(users(&plan.load, warmup_ns)),
         };
-        // An open load's limit is a matter of its arrivals' numbers, which workers need not share.
-        let budget = match (&kind, plan.request_limit) {
-            (Kind::Closed(_), Some(limit)) => share(limit, stripe),
-            _ => u64::MAX,
-        };
+        let budget = plan.request_limit.map(|limit| share(limit, stripe));
         Pacer {
             kind,
             end_ns: end_ns(plan),
             warmup_ns,
-            budget: Cell::new(budget),
+            budget: Cell::new(budget.unwrap_or(u64::MAX)),
         }
     }
 
@@ -72,23 +68,31 @@ impl Pacer {
 
     /// The next start that nobody has taken; taken by this call.
     pub(crate) fn take(&self, now_ns: u64) -> Next {
-        match &self.kind {
-            Kind::Closed(_) => self.take_from_budget(now_ns),
-            Kind::Open(arrivals) => match arrivals.borrow_mut().next() {
-                Some(arrival) => Next::At(arrival.at_ns),
-                None => Next::Nothing,
-            },
+        let next = match &self.kind {
+            Kind::Closed(_) => Some((now_ns, Next::Now)),
+            Kind::Open(arrivals) => {
+                let arrival = arrivals.borrow_mut().next();
+                arrival.map(|arrival| (arrival.at_ns, Next::At(arrival.at_ns)))
+            }
+        };
+        match next {
+            Some((at_ns, next)) if self.pay(at_ns) => next,
+            _ => Next::Nothing,
         }
     }
 
-    fn take_from_budget(&self, now_ns: u64) -> Next {
-        if now_ns >= self.warmup_ns {
-            let Some(left) = self.budget.get().checked_sub(1) else {
-                return Next::Nothing;
-            };
-            self.budget.set(left);
+    /// Takes a start at this instant from the budget; false if nothing is left of it.
+    fn pay(&self, at_ns: u64) -> bool {
+        if at_ns < self.warmup_ns {
+            return true;
         }
-        Next::Now
+        let left = self.budget.get().checked_sub(1);
+        left.inspect(|left| self.budget.set(*left)).is_some()
+    }
+
+    /// Whether the plan's number of requests leaves nothing more to begin.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.budget.get() == 0
     }
 
     /// The first arrival that nobody has taken.

@@ -110,6 +110,9 @@ impl<H: Host> User<H> {
                 behaviour.iterate(self).await;
                 self.activity.iterating.set(false);
             }
+            if self.worker.stopping.get() || self.worker.pacer.is_spent() {
+                return;
+            }
         }
     }
 

@@ -105,6 +105,13 @@ impl<H: Host> Worker<H> {
         Some(self.begin_ns.get().saturating_add(untaken_ns))
     }
 
+    /// Whether there is nothing left to wait for: a load that has run out of arrivals or users
+    /// before its time is over goes on to its end.
+    fn is_over(&self) -> bool {
+        let for_good = self.stopping.get() || self.pacer.is_spent();
+        self.users.get() == 0 && (for_good || self.pacer.end_ns == u64::MAX)
+    }
+
     fn user_ended(&self) {
         self.users.set(self.users.get() - 1);
         if self.users.get() == 0 {
@@ -421,9 +428,9 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             if self.stopped_ns.is_none() && handle.order() >= Order::Stop {
                 self.stop(now_ns);
             }
-            let idle = self.crew.worker.users.get() == 0;
-            if idle || now_ns >= self.end_ns || handle.order() == Order::Abort {
-                return self.finish(idle);
+            let over = self.crew.worker.is_over();
+            if over || now_ns >= self.end_ns || handle.order() == Order::Abort {
+                return self.finish(over);
             }
             while now_ns >= self.boundary_ns {
                 self.snapshot(self.boundary_ns);
@@ -449,7 +456,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         let timer = &self.timer;
         poll_fn(|cx| {
             *worker.supervisor.borrow_mut() = Some(cx.waker().clone());
-            if worker.users.get() == 0 {
+            if worker.is_over() {
                 return Poll::Ready(());
             }
             timer.poll(cx)
@@ -476,9 +483,9 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
     }
 
     /// Cuts off what is left, and hands over the rest.
-    fn finish(mut self, idle: bool) {
+    fn finish(mut self, over: bool) {
         let stopped = self.stopped_ns.is_some();
-        let complete = idle && !stopped;
+        let complete = over && !stopped;
         let now_ns = self.now_ns().min(self.end_ns);
         let worker = Rc::clone(&self.crew.worker);
         let oldest_ns = self
