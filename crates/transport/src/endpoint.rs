@@ -118,12 +118,7 @@ fn look_up(host: &str, port: u16, version: IpVersion) -> Result<Vec<Address>, Re
     if all.is_empty() {
         return Err(unknown("the name has no address".to_owned()));
     }
-    let mut addresses = Vec::new();
-    for address in all.into_iter().filter(|address| is_of(*address, version)) {
-        if !addresses.contains(&Address::Ip(address)) {
-            addresses.push(Address::Ip(address));
-        }
-    }
+    let addresses = wanted(all, version);
     if addresses.is_empty() {
         let version = if version == IpVersion::V4 {
             "IPv4"
@@ -136,6 +131,18 @@ fn look_up(host: &str, port: u16, version: IpVersion) -> Result<Vec<Address>, Re
         });
     }
     Ok(addresses)
+}
+
+/// Those of the version, each once, in the resolver's order.
+fn wanted(all: Vec<SocketAddr>, version: IpVersion) -> Vec<Address> {
+    let mut addresses = Vec::new();
+    for address in all {
+        let entry = Address::Ip(address);
+        if is_of(address, version) && !addresses.contains(&entry) {
+            addresses.push(entry);
+        }
+    }
+    addresses
 }
 
 fn is_of(address: SocketAddr, version: IpVersion) -> bool {

@@ -26,7 +26,7 @@ pub(crate) struct Session {
     tls: ClientConnection,
     /// Why nothing more can be received.
     ending: Option<Ending>,
-    /// Plaintext that came with the end of the handshake.
+    /// Plaintext that came with the end of the handshake: of one receive, so it fits in one.
     early: Vec<u8>,
 }
 

@@ -111,6 +111,21 @@ fn names_have_only_addresses_of_the_version_wanted() {
 }
 
 #[test]
+fn each_address_is_taken_once_in_the_resolvers_order() {
+    let address = |text: &str| -> SocketAddr { text.parse().expect("an address") };
+    let [a, b, six] = ["192.0.2.2:80", "192.0.2.1:80", "[::1]:80"].map(address);
+    let all = vec![a, six, a, b, six, b];
+    for (version, expected) in [
+        (IpVersion::Any, vec![a, six, b]),
+        (IpVersion::V4, vec![a, b]),
+        (IpVersion::V6, vec![six]),
+    ] {
+        let expected: Vec<_> = expected.into_iter().map(Address::Ip).collect();
+        assert_eq!(wanted(all.clone(), version), expected);
+    }
+}
+
+#[test]
 fn addresses_of_the_other_version_are_refused() {
     for (text, version) in [
         ("http://127.0.0.1/", IpVersion::V6),
