@@ -3,3 +3,17 @@
 /// What the command says before it does anything: help, and every kind of refusal. Each file in
 /// `cli/` is a conversation, compared word for word.
 mod conversations;
+/// Every fault of the test server, with exact counts on both sides.
+mod faults;
+/// Ctrl-C, and runs that are killed.
+mod interrupts;
+/// Against nginx: what a server that we did not write makes of us.
+mod nginx;
+/// What comes out of a run: reports, the saved run, the log, checks and exit codes.
+mod outputs;
+/// What the other modules share: running the command, and servers.
+mod rig;
+/// The ways to a server: TLS, Unix sockets, other addresses, none at all.
+mod roads;
+/// The stall oracle: a frozen server gives percentiles that are known beforehand.
+mod stall;

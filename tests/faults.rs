@@ -1,0 +1,212 @@
+//! Every fault of the test server, with exact counts on both sides.
+//!
+//! One connection sends 200 requests, and each tenth that the server receives goes wrong. What the
+//! client must say of that follows from two rules: a connection that served before and ends without
+//! a byte of the next answer is replaced silently; every other failure is counted.
+
+use crate::rig::{count, failures, serve, statuses, summary, url};
+use serde_json::Value;
+
+const REQUESTS: u64 = 200;
+
+/// What 200 requests over one connection, with these knobs, came to.
+fn run(knobs: &str, flags: &[&str]) -> (Value, loadline_testbed::Counts) {
+    run_some(REQUESTS, knobs, flags)
+}
+
+fn run_some(requests: u64, knobs: &str, flags: &[&str]) -> (Value, loadline_testbed::Counts) {
+    let server = serve();
+    let (url, requests) = (url(&server, knobs), requests.to_string());
+    let summary = summary(&[&["-c", "1", "-n", &requests], flags, &[url.as_str()]].concat());
+    (summary, server.stop())
+}
+
+/// The summary's answered, failed and reconnects.
+fn ends(summary: &Value) -> (u64, u64, u64) {
+    (
+        count(summary, "answered"),
+        count(summary, "failed"),
+        count(summary, "reconnects"),
+    )
+}
+
+#[test]
+fn an_answer_that_never_begins_on_a_used_connection_is_asked_for_once_more() {
+    for fault in [
+        "reset-before-head",
+        "close-before-head",
+        "half-close-before-head",
+    ] {
+        let (summary, server) = run(&format!("fault={fault}&every=10"), &[]);
+        // Requests sent once more are counted by the server as well, so that 222 reach it.
+        assert_eq!(ends(&summary), (200, 0, 22), "{fault}");
+        assert_eq!((server.requests, server.faults), (222, 22), "{fault}");
+    }
+}
+
+#[test]
+fn an_answer_that_never_begins_on_a_new_connection_is_a_failure() {
+    for fault in ["reset-before-head", "close-before-head"] {
+        let knobs = format!("fault={fault}&every=10");
+        let (summary, server) = run(&knobs, &["--no-keepalive"]);
+        assert_eq!(ends(&summary), (180, 20, 0), "{fault}");
+        assert_eq!(failures(&summary, "read"), 20, "{fault}");
+        assert_eq!((server.requests, server.faults), (REQUESTS, 20), "{fault}");
+    }
+}
+
+#[test]
+fn an_answer_that_breaks_off_is_a_failure_to_read() {
+    for fault in [
+        "reset-in-head",
+        "reset-after-head",
+        "reset-in-body",
+        "close-in-head",
+        "close-after-head",
+        "close-in-body",
+        "half-close-in-body",
+        "long-length",
+    ] {
+        let (summary, server) = run(&format!("fault={fault}&every=10"), &[]);
+        assert_eq!(ends(&summary), (180, 20, 0), "{fault}");
+        assert_eq!(failures(&summary, "read"), 20, "{fault}: {summary:#}");
+        assert_eq!((server.requests, server.faults), (REQUESTS, 20), "{fault}");
+    }
+}
+
+#[test]
+fn an_answer_that_is_not_http_is_a_failure_of_the_protocol() {
+    for fault in ["garbage", "bad-chunk", "huge-head"] {
+        let (summary, server) = run(&format!("fault={fault}&every=10"), &[]);
+        assert_eq!(ends(&summary), (180, 20, 0), "{fault}: {summary:#}");
+        assert_eq!(failures(&summary, "protocol"), 20, "{fault}: {summary:#}");
+        // Whether a fault was played to its end, which the server counts, is up to us who hang up.
+        assert_eq!(server.requests, REQUESTS, "{fault}");
+    }
+}
+
+#[test]
+fn an_answer_that_stops_is_a_timeout_with_the_time_it_was_waited_for() {
+    for fault in ["never-answer", "hang-in-head", "hang-in-body"] {
+        let knobs = format!("fault={fault}&every=50");
+        let (summary, server) = run(&knobs, &["--timeout", "100ms"]);
+        assert_eq!(ends(&summary), (196, 4, 0), "{fault}");
+        assert_eq!(failures(&summary, "timeout"), 4, "{fault}");
+        assert_eq!(server.requests, REQUESTS, "{fault}");
+        let longest_us = summary["response_time_us"]["max"].as_f64().unwrap();
+        assert!((100e3..1e6).contains(&longest_us), "{fault}: {longest_us}");
+    }
+}
+
+#[test]
+fn a_connection_that_ends_after_an_answer_is_replaced() {
+    for fault in ["reset-after-answer", "close-after-answer", "short-length"] {
+        let (summary, server) = run(&format!("fault={fault}&every=10"), &[]);
+        // Nothing follows the last one, so that it needs no new connection.
+        assert_eq!(ends(&summary), (200, 0, 19), "{fault}");
+        assert_eq!(
+            (server.requests, server.connections),
+            (REQUESTS, 20),
+            "{fault}"
+        );
+    }
+}
+
+#[test]
+fn a_server_that_announces_the_end_of_its_connections_is_obeyed() {
+    for (knobs, connections) in [
+        ("close=1", 200),
+        ("close-after=10", 20),
+        ("until-close=1", 200),
+        ("version=1.0", 200),
+        ("version=1.0&close=0", 1),
+        ("chunked=1&close-after=100", 2),
+    ] {
+        let (summary, server) = run(knobs, &[]);
+        assert_eq!(ends(&summary), (200, 0, connections - 1), "{knobs}");
+        assert_eq!(
+            (server.requests, server.connections),
+            (REQUESTS, connections),
+            "{knobs}"
+        );
+    }
+}
+
+#[test]
+fn every_shape_of_a_good_answer_is_read_to_its_end() {
+    for (knobs, flags) in [
+        ("", &[][..]),
+        ("size=0", &[]),
+        ("size=1000000", &[]),
+        ("chunked=1&size=100000", &[]),
+        ("trailers=1", &[]),
+        ("interim=103", &[]),
+        ("interim=102,103&chunked=1", &[]),
+        ("drip=20/1ms", &[]),
+        ("status=204", &[]),
+        ("status=304", &[]),
+        ("size=5000", &["-X", "HEAD"]),
+        ("", &["--pipeline", "4"]),
+        ("chunked=1&size=10000", &["--pipeline", "16"]),
+        ("", &["--clock", "user"]),
+        ("", &["-b", "a body of some bytes"]),
+    ] {
+        let (summary, server) = run(knobs, flags);
+        let sent = count(&summary, "sent");
+        assert_eq!(ends(&summary), (sent, 0, 0), "{knobs} {flags:?}");
+        assert_eq!(
+            (server.requests, server.connections),
+            (sent, 1),
+            "{knobs} {flags:?}"
+        );
+    }
+}
+
+#[test]
+fn statuses_are_counted_as_they_come() {
+    let (summary, _) = run("status=503&every=10", &[]);
+    assert_eq!(
+        (statuses(&summary, "200"), statuses(&summary, "503")),
+        (180, 20)
+    );
+    assert_eq!(count(&summary, "failed"), 0);
+}
+
+#[test]
+fn a_pipeline_goes_on_behind_a_connection_that_ends() {
+    let (summary, server) = run("close-after=10", &["--pipeline", "4"]);
+    // Requests behind the announced end were not served, and go out again.
+    assert_eq!(
+        (count(&summary, "answered"), count(&summary, "failed")),
+        (200, 0)
+    );
+    assert_eq!(server.answers, REQUESTS);
+    assert_eq!(count(&summary, "reconnects"), 19);
+}
+
+#[test]
+fn counts_balance_with_many_connections_and_a_mixture_of_faults() {
+    for fault in [
+        "reset-before-head",
+        "reset-in-body",
+        "garbage",
+        "close-after-answer",
+    ] {
+        let server = serve();
+        let url = url(&server, &format!("fault={fault}&probability=0.05"));
+        let summary = summary(&["-c", "20", "-t", "2", "-n", "4000", &url]);
+        let ended = count(&summary, "answered") + count(&summary, "failed");
+        assert_eq!((count(&summary, "sent"), ended), (4000, 4000), "{fault}");
+        let by_kind: u64 = ["read", "protocol", "write", "connect", "timeout"]
+            .iter()
+            .map(|kind| failures(&summary, kind))
+            .sum();
+        assert_eq!(by_kind, count(&summary, "failed"), "{fault}: {summary:#}");
+        let counts = server.stop();
+        assert!(counts.requests >= 4000, "{fault}: {counts:?}");
+        assert!(
+            counts.requests <= 4000 + count(&summary, "reconnects"),
+            "{fault}: {counts:?}"
+        );
+    }
+}

@@ -1,0 +1,230 @@
+//! What comes out of a run: reports, the saved run, the log, checks and exit codes.
+
+use crate::rig::{count, loadline, serve, summary, text, url};
+use serde_json::Value;
+
+#[test]
+fn a_saved_run_is_reported_again_the_same() {
+    let server = serve();
+    let url = url(&server, "delay=2ms");
+    let folder = tempfile::tempdir().unwrap();
+    let saved = folder.path().join("a.run");
+    let run = loadline(&[
+        "-r",
+        "200",
+        "-d",
+        "2s",
+        "-q",
+        "--save",
+        text(&saved),
+        "-o",
+        "json",
+        &url,
+    ]);
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
+    let again = loadline(&["report", text(&saved), "-o", "json"]);
+    assert_eq!(again.code, Some(0), "{}", again.stderr);
+    let (run, again): (Value, Value) = (
+        serde_json::from_str(&run.stdout).unwrap(),
+        serde_json::from_str(&again.stdout).unwrap(),
+    );
+    assert_eq!(run, again);
+    assert_eq!(count(&run["summary"], "planned"), 400);
+    let text_again = loadline(&["report", text(&saved)]);
+    assert!(
+        text_again.stdout.contains("open loop: 200/s"),
+        "{}",
+        text_again.stdout
+    );
+    let csv = loadline(&["report", text(&saved), "-o", "csv"]).stdout;
+    let rows: Vec<&str> = csv.lines().collect();
+    assert!(
+        rows[0].starts_with("time_s,planned,sent,answered,failed,in_flight,rate,p50_us"),
+        "{csv}"
+    );
+    assert_eq!(rows.len(), 3, "{csv}");
+}
+
+#[test]
+fn the_log_has_one_record_per_request() {
+    let server = serve();
+    let url = url(&server, "status=404&every=4");
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log.csv");
+    summary(&[
+        "-c",
+        "3",
+        "-t",
+        "2",
+        "-n",
+        "10000",
+        "--log",
+        text(&log),
+        &url,
+    ]);
+    let log = std::fs::read_to_string(&log).unwrap();
+    let rows: Vec<Vec<&str>> = log
+        .lines()
+        .skip(1)
+        .map(|row| row.split(',').collect())
+        .collect();
+    assert_eq!(rows.len(), 10_000);
+    let header: Vec<&str> = log.lines().next().unwrap().split(',').collect();
+    let column = |name: &str| header.iter().position(|column| *column == name).unwrap();
+    let of = |status: &str| {
+        rows.iter()
+            .filter(|row| row[column("status")] == status)
+            .count()
+    };
+    assert_eq!((of("200"), of("404")), (7_500, 2_500));
+    for row in &rows {
+        let us = |name: &str| row[column(name)].parse::<f64>().unwrap();
+        let parts = us("blocked_us") + us("lateness_us") + us("service_us");
+        assert!((us("response_us") - parts).abs() < 0.002, "{row:?}");
+    }
+}
+
+#[test]
+fn checks_decide_the_exit_code() {
+    let server = serve();
+    let url = url(&server, "delay=5ms");
+    for (check, code) in [
+        ("p99<10s", 0),
+        ("p50<1ms", 1),
+        ("errors<0.1%", 0),
+        ("rate>=1M", 1),
+        ("service.mean>=5ms", 0),
+        ("lateness.max<1us", 0),
+    ] {
+        let said = loadline(&[
+            "-n",
+            "100",
+            "-c",
+            "4",
+            "--no-progress",
+            "--check",
+            check,
+            &url,
+        ]);
+        assert_eq!(
+            said.code,
+            Some(code),
+            "{check}: {}{}",
+            said.stdout,
+            said.stderr
+        );
+        assert!(said.stdout.contains(check), "{check}: {}", said.stdout);
+    }
+}
+
+#[test]
+fn a_condition_that_breaks_ends_the_run_early() {
+    let server = serve();
+    let url = url(&server, "delay=5ms");
+    let words = [
+        "-d",
+        "60s",
+        "-c",
+        "4",
+        "--no-progress",
+        "-o",
+        "json",
+        "--abort-on",
+        "p50<1ms",
+        &url,
+    ];
+    let said = loadline(&words);
+    assert_eq!(said.code, Some(1), "{}", said.stderr);
+    let report: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert!(report["summary"]["duration_s"].as_f64().unwrap() < 30.0);
+}
+
+#[test]
+fn a_report_goes_to_each_place_that_was_asked_for() {
+    let server = serve();
+    let url = url(&server, "");
+    let folder = tempfile::tempdir().unwrap();
+    let (json, csv) = (folder.path().join("a.json"), folder.path().join("a.csv"));
+    let (to_json, to_csv) = (
+        format!("json={}", text(&json)),
+        format!("csv={}", text(&csv)),
+    );
+    let said = loadline(&[
+        "-n",
+        "50",
+        "--no-progress",
+        "-o",
+        &to_json,
+        "-o",
+        &to_csv,
+        &url,
+    ]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(said.stdout.contains("closed loop"), "{}", said.stdout);
+    let report: Value = serde_json::from_str(&std::fs::read_to_string(&json).unwrap()).unwrap();
+    assert_eq!(count(&report["summary"], "answered"), 50);
+    assert!(
+        std::fs::read_to_string(&csv)
+            .unwrap()
+            .starts_with("time_s,")
+    );
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_said_before_anything_is_sent() {
+    let server = serve();
+    let url = url(&server, "");
+    for flag in ["--save", "--log"] {
+        let said = loadline(&["-n", "10", flag, "/nowhere/at/all", &url]);
+        assert_eq!(said.code, Some(2), "{flag}: {}", said.stderr);
+        assert!(
+            said.stderr.contains("/nowhere/at/all"),
+            "{flag}: {}",
+            said.stderr
+        );
+    }
+    assert_eq!(server.stop().requests, 0);
+}
+
+#[test]
+fn progress_is_plain_lines_where_there_is_no_terminal() {
+    let server = serve();
+    let url = url(&server, "");
+    let said = loadline(&["-r", "100", "-d", "6s", &url]);
+    assert_eq!(said.code, Some(0));
+    assert!(
+        said.stderr.lines().count() >= 1 && !said.stderr.contains('\u{1b}'),
+        "{}",
+        said.stderr
+    );
+    assert!(said.stderr.contains("answered"), "{}", said.stderr);
+    assert_eq!(loadline(&["-n", "10", "-q", &url]).stdout, "");
+}
+
+#[test]
+fn warm_up_is_in_no_figure() {
+    let server = serve();
+    let url = url(&server, "");
+    let summary = summary(&["-r", "500", "-d", "1s", "--warmup", "1s", &url]);
+    assert_eq!(count(&summary, "planned"), 500);
+    assert!(count(&summary, "sent") <= 500);
+    let sent_in_all = server.stop().requests;
+    assert!((990..=1000).contains(&sent_in_all), "{sent_in_all}");
+}
+
+#[test]
+fn the_demo_shows_both_columns() {
+    let said = loadline(&["demo", "-d", "3s", "--stall", "500ms"]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(
+        said.stdout
+            .contains("what a closed-loop tool would have shown"),
+        "{}",
+        said.stdout
+    );
+    assert!(
+        said.stdout.contains("open loop: 2 000/s"),
+        "{}",
+        said.stdout
+    );
+}

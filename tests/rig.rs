@@ -1,0 +1,105 @@
+//! Running the command, and servers for it to load.
+
+use loadline_testbed::{Config, Server};
+use serde_json::Value;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// What a finished command said.
+pub(crate) struct Said {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl From<Output> for Said {
+    fn from(output: Output) -> Self {
+        Said {
+            code: output.status.code(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+/// The command with these words, ready to be started.
+pub(crate) fn command(words: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_loadline"));
+    command
+        .args(words)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+/// Runs the command with these words to its end.
+pub(crate) fn loadline(words: &[&str]) -> Said {
+    command(words).output().expect("the command starts").into()
+}
+
+/// Runs the command, which has to succeed, and returns the `summary` of its JSON report, whose
+/// counts have to balance.
+pub(crate) fn summary(words: &[&str]) -> Value {
+    let said = loadline(&[&["--no-progress", "-o", "json"], words].concat());
+    assert_eq!(said.code, Some(0), "{words:?}: {}", said.stderr);
+    let report: Value = serde_json::from_str(&said.stdout).expect("the report is JSON");
+    for part in report["intervals"].as_array().expect("intervals") {
+        assert!(part["sent"].is_u64(), "{part}");
+    }
+    let summary = report["summary"].clone();
+    assert_balanced(&summary);
+    summary
+}
+
+/// sent = answered + failed + in flight.
+pub(crate) fn assert_balanced(summary: &Value) {
+    let ended = count(summary, "answered") + count(summary, "failed");
+    assert_eq!(
+        count(summary, "sent"),
+        ended + count(summary, "in_flight"),
+        "{summary:#}"
+    );
+}
+
+pub(crate) fn count(summary: &Value, name: &str) -> u64 {
+    summary[name]
+        .as_u64()
+        .unwrap_or_else(|| panic!("{name} is no count in {summary:#}"))
+}
+
+/// How many failures of a kind there were.
+pub(crate) fn failures(summary: &Value, kind: &str) -> u64 {
+    summary["errors"][kind]["count"].as_u64().unwrap_or(0)
+}
+
+/// How many answers with this status there were.
+pub(crate) fn statuses(summary: &Value, status: &str) -> u64 {
+    summary["statuses"][status].as_u64().unwrap_or(0)
+}
+
+/// A test server on a free port.
+pub(crate) fn serve() -> Server {
+    serve_with(|_| ())
+}
+
+/// A test server on a free port, set up by `change`.
+pub(crate) fn serve_with(change: impl FnOnce(&mut Config)) -> Server {
+    let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let mut config = Config {
+        listen,
+        ..Config::default()
+    };
+    change(&mut config);
+    Server::start(config).expect("the test server starts")
+}
+
+/// A URL of the test server with these knobs.
+pub(crate) fn url(server: &Server, knobs: &str) -> String {
+    format!("http://{}/?{knobs}", server.addr())
+}
+
+pub(crate) fn text(path: &Path) -> &str {
+    path.to_str().expect("a temporary path is UTF-8")
+}

@@ -1,0 +1,128 @@
+//! The ways to a server: TLS, Unix sockets, other addresses, none at all.
+
+use crate::rig::{count, loadline, serve, serve_with, summary, text, url};
+use std::net::TcpListener;
+
+#[test]
+fn tls_with_a_trusted_certificate_or_with_none_asked_for() {
+    let server = serve_with(|config| config.tls = true);
+    let folder = tempfile::tempdir().unwrap();
+    let authority = folder.path().join("authority.pem");
+    std::fs::write(&authority, server.certificate_pem().unwrap()).unwrap();
+    let url = format!("https://{}/", server.addr());
+    for trust in [&["--cacert", text(&authority)][..], &["--insecure"]] {
+        let summary = summary(&[&["-c", "2", "-n", "100", &url], trust].concat());
+        assert_eq!(
+            (count(&summary, "answered"), count(&summary, "failed")),
+            (100, 0)
+        );
+        assert_eq!(summary["phases"]["tls_us"]["count"], 2, "{summary:#}");
+    }
+    let resumed = summary(&["-c", "1", "-n", "50", "--no-keepalive", "--insecure", &url]);
+    assert_eq!(count(&resumed, "answered"), 50);
+    assert!(server.stop().tls_resumed >= 40);
+}
+
+#[test]
+fn a_certificate_that_nobody_trusts_ends_the_run_before_it_begins() {
+    let server = serve_with(|config| config.tls = true);
+    let said = loadline(&["-n", "10", &format!("https://{}/", server.addr())]);
+    assert_eq!(said.code, Some(2));
+    assert!(
+        said.stderr.contains("--cacert") && said.stderr.contains("--insecure"),
+        "{}",
+        said.stderr
+    );
+    assert!(said.stdout.is_empty());
+    assert_eq!(server.stop().requests, 0);
+}
+
+#[test]
+fn a_unix_socket_stands_for_the_host() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("server.sock");
+    let server = serve_with(|config| config.unix_socket = Some(path.clone()));
+    let url = "http://a.name.that.nobody.knows.invalid/?size=100000";
+    let summary = summary(&["-c", "2", "-n", "100", "--unix-socket", text(&path), url]);
+    assert_eq!(count(&summary, "answered"), 100);
+    assert!(count(&summary, "bytes_in") > 100 * 100_000);
+    assert_eq!(server.stop().requests, 100);
+}
+
+#[test]
+fn connections_go_where_connect_to_says() {
+    let server = serve();
+    let rule = format!("shop.invalid:80:127.0.0.1:{}", server.addr().port());
+    let flags = [
+        "-c",
+        "1",
+        "-n",
+        "10",
+        "--connect-to",
+        &rule,
+        "http://shop.invalid/",
+    ];
+    assert_eq!(count(&summary(&flags), "answered"), 10);
+    assert_eq!(server.stop().requests, 10);
+}
+
+#[test]
+fn addresses_of_a_name_that_do_not_answer_are_left_out() {
+    let server = serve();
+    // `localhost` may be ::1 as well, where nobody listens.
+    let url = format!("http://localhost:{}/", server.addr().port());
+    let summary = summary(&["-c", "4", "-n", "100", &url]);
+    assert_eq!(
+        (count(&summary, "answered"), count(&summary, "failed")),
+        (100, 0)
+    );
+}
+
+#[test]
+fn local_addresses_are_taken_in_turn() {
+    let server = serve();
+    let url = url(&server, "");
+    let flags = [
+        "-c",
+        "4",
+        "-n",
+        "40",
+        "--local-address",
+        "127.0.0.2,127.0.0.3",
+        &url,
+    ];
+    assert_eq!(count(&summary(&flags), "answered"), 40);
+}
+
+#[test]
+fn nobody_there_is_said_at_once() {
+    let port = {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.local_addr().unwrap().port()
+    };
+    let refused = format!("http://127.0.0.1:{port}/");
+    for (words, said_is) in [
+        (vec![refused.as_str()], "start the server"),
+        (vec![refused.as_str(), "--no-keepalive"], "start the server"),
+        (vec!["http://nobody.invalid/"], "correct the name"),
+        (
+            vec!["--unix-socket", "/nowhere/at.all", "http://localhost/"],
+            "correct the path",
+        ),
+    ] {
+        let said = loadline(&words);
+        assert_eq!(said.code, Some(2), "{words:?}: {}", said.stderr);
+        assert!(said.stderr.contains(said_is), "{words:?}: {}", said.stderr);
+        assert_eq!(said.stderr.lines().count(), 1, "{words:?}: {}", said.stderr);
+        assert!(said.stdout.is_empty(), "{words:?}: {}", said.stdout);
+    }
+}
+
+#[test]
+fn several_urls_are_taken_in_turn() {
+    let server = serve();
+    let (found, missing) = (url(&server, "status=200"), url(&server, "status=404"));
+    let summary = summary(&["-c", "1", "-n", "100", &found, &missing]);
+    assert_eq!(summary["statuses"]["200"], 50);
+    assert_eq!(summary["statuses"]["404"], 50);
+}
