@@ -102,7 +102,8 @@ async fn attempt<H: Host, O: Observer>(
 ) -> Result<(), Broken> {
     let mut live = match standing(user, batch.endpoint) {
         Some(live) => live,
-        None => dial(user, batch.endpoint, flight).await?,
+        // Boxed: dialling is rare, and its state would make every user's task half as large again.
+        None => Box::pin(dial(user, batch.endpoint, flight)).await?,
     };
     live.connection.set_deadline(flight.deadline_ns);
     let rest = &batch.bytes[flight.offset(batch)..];
