@@ -39,9 +39,10 @@ pub enum StartError {
 fn remedy(error: &DialError) -> &'static str {
     use loadline_transport::DialPhase;
     match (error.phase, error.error.kind()) {
-        (DialPhase::Tls, io::ErrorKind::TimedOut | io::ErrorKind::UnexpectedEof) => {
-            "check that the port speaks TLS, or use http://"
-        }
+        (
+            DialPhase::Tls,
+            io::ErrorKind::TimedOut | io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData,
+        ) => "check that the port speaks TLS, or use http://",
         (DialPhase::Tls, _) => {
             "check the certificate, give its authority with --cacert, or accept any with --insecure"
         }

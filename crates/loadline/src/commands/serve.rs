@@ -4,6 +4,7 @@ use crate::exit::Exit;
 use crate::flags::serve::ServeFlags;
 use crate::publish::print;
 use anyhow::{Context, Result};
+use loadline_reactor::ensure_open_files;
 use loadline_testbed::{ArrivalReport, Counts, Server, Spread};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -19,6 +20,8 @@ pub(crate) fn run(flags: &ServeFlags) -> Result<Exit> {
     let config = flags.config(client_ca.transpose()?);
     let scheme = if config.tls { "https" } else { "http" };
     let mut signals = Signals::new([SIGINT, SIGTERM]).context("signals can't be watched")?;
+    // Each connection is a descriptor. How many will come is for the clients to say.
+    ensure_open_files(0)?;
     let server = Server::start(config)?;
     print(&format!(
         "Serving on {scheme}://{}/ until Ctrl-C.\n",
