@@ -1,6 +1,7 @@
 //! The loop's kernel face: epoll, nanosecond deadlines, receive timestamps.
 
 mod clock;
+mod lead;
 mod poller;
 mod socket;
 mod sys;
@@ -11,6 +12,7 @@ use crate::tasks::{Task, Tasks};
 use crate::timers::{Timer, Timers};
 use crate::{Address, Connected, Host, SocketOptions};
 use clock::ReceiveClock;
+use lead::Lead;
 use poller::Poller;
 use std::cell::{Cell, RefCell};
 use std::future::Future;
@@ -32,6 +34,7 @@ pub(crate) struct Inner {
     clock: Rc<dyn Fn() -> u64>,
     pub(crate) poller: Poller,
     pub(crate) receive_clock: ReceiveClock,
+    lead: Lead,
     /// Where bytes go that nobody wants and the socket cannot drop in the kernel.
     pub(crate) waste: RefCell<Vec<u8>>,
     /// Whether a turn is under way: a task must not turn the loop that runs it.
@@ -49,6 +52,7 @@ impl Kernel {
             clock: Rc::new(sys::monotonic_ns),
             poller: Poller::new()?,
             receive_clock: ReceiveClock::new(),
+            lead: Lead::default(),
             waste: RefCell::new(Vec::new()),
             turning: Cell::new(false),
         })))
@@ -89,20 +93,34 @@ impl Kernel {
             !self.0.turning.replace(true),
             "a task may not turn the loop that runs it"
         );
-        let timeout_ns = if wait { self.idle_ns() } else { Some(0) };
-        let polled = self.0.poller.poll(timeout_ns);
+        let polled = self.poll_until(if wait { self.wake_ns() } else { Some(0) });
         self.0.turning.set(false);
-        polled?;
-        let now_ns = self.now_ns();
+        let now_ns = polled?;
         self.0.receive_clock.refresh(now_ns);
         self.0.timers.fire(now_ns);
         Ok(())
     }
 
-    /// How long nothing is due; `None` if no timer is set.
-    fn idle_ns(&self) -> Option<u64> {
+    /// Takes the kernel's news, waiting for the first until an instant (for ever if that is
+    /// `None`, not at all if it is past), and returns the time after that.
+    fn poll_until(&self, wake_ns: Option<u64>) -> io::Result<u64> {
+        let timeout_ns = match wake_ns {
+            None => None,
+            Some(0) => Some(0),
+            Some(wake_ns) => Some(wake_ns.saturating_sub(self.now_ns())),
+        };
+        let events = self.0.poller.poll(timeout_ns)?;
+        let now_ns = self.now_ns();
+        if let (0, Some(wake_ns), Some(1..)) = (events, wake_ns, timeout_ns) {
+            self.0.lead.learn(now_ns.saturating_sub(wake_ns));
+        }
+        Ok(now_ns)
+    }
+
+    /// When to be woken for the next timer: some time ahead, the rest of which is polled away.
+    fn wake_ns(&self) -> Option<u64> {
         let next_ns = self.0.timers.next_ns()?;
-        Some(next_ns.saturating_sub(self.now_ns()))
+        Some(next_ns.saturating_sub(self.0.lead.ns()))
     }
 }
 

@@ -79,8 +79,8 @@ impl Poller {
     }
 
     /// Takes the kernel's news and wakes the tasks concerned; waits up to `timeout_ns` for the
-    /// first, for ever if that is `None`.
-    pub(crate) fn poll(&self, timeout_ns: Option<u64>) -> io::Result<()> {
+    /// first, for ever if that is `None`. Returns how many sockets had news.
+    pub(crate) fn poll(&self, timeout_ns: Option<u64>) -> io::Result<usize> {
         let mut events = self.events.borrow_mut();
         sys::epoll_wait(self.epoll.as_fd(), &mut events, EVENTS_PER_POLL, timeout_ns)?;
         let sockets = self.sockets.borrow();
@@ -91,7 +91,7 @@ impl Poller {
                 readiness.news(event.events);
             }
         }
-        Ok(())
+        Ok(events.len())
     }
 }
 
