@@ -1,5 +1,10 @@
 //! Runs the real command. One binary, so that its parts are built once; one module per subject.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "what a test takes for granted, helpers included"
+)]
+
 /// What the command says before it does anything: help, and every kind of refusal. Each file in
 /// `cli/` is a conversation, compared word for word.
 mod conversations;
