@@ -2,7 +2,7 @@
 //!
 //! Help, man page, completions and the keys of a plan file all come from these declarations: one
 //! file per subcommand, and one per group of the flags of a run. Reading them is cheap and touches
-//! nothing outside; [`resolve`](crate::resolve) opens the files that they name.
+//! nothing outside; [`resolve`](crate::resolve::resolve) opens the files that they name.
 
 mod choice;
 pub(crate) mod completions;

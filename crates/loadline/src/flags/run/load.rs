@@ -40,7 +40,7 @@ pub(crate) struct LoadFlags {
     #[arg(short, long, value_name = "RATE")]
     pub(crate) rate: Option<Rate>,
 
-    /// How the requests of --rate are spread: evenly [default], or as a Poisson process
+    /// How the requests of --rate are spread: evenly, as by default, or as a Poisson process
     #[arg(long, value_name = "SPREAD", value_parser = choice(&[
         ("constant", Arrivals::Constant),
         ("poisson", Arrivals::Poisson),
