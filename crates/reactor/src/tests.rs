@@ -364,10 +364,33 @@ fn a_window_holds_the_sender_back_until_the_peer_reads() {
         assert_eq!(sim.now_ns(), start_ns + 9_000);
 
         assert_eq!(recv(&peer, &mut [0; 4]).await.unwrap().bytes, 4);
-        client.set_deadline(Some(start_ns + 10_000));
+        client.set_deadline(None);
         send_all(&client, &[b'x'; 4]).await.unwrap();
-        peer.reset();
-        let error = send_all(&client, &[b'x'; 100]).await;
-        assert!(error.is_ok(), "nobody is there to hold it back");
+        let reset_ns = sim.now_ns();
+        // What it has not read is answered with a reset.
+        drop(peer);
+        let error = send_all(&client, &[b'x'; 100]).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+        assert_eq!(sim.now_ns(), reset_ns + 500);
+    });
+}
+
+#[test]
+fn what_came_before_a_reset_can_be_read() {
+    let sim = Sim::new(1, 500);
+    let address = Address::Ip(simulated_address());
+    let listener = sim.listen(simulated_address());
+    sim.run(async {
+        let connected = sim.connect(&address, &STAMPED, later(&sim)).await;
+        let client = connected.unwrap().socket;
+        let peer = listener.accept().await;
+        send_all(&client, b"unread").await.unwrap();
+        sim.timer().until(sim.now_ns() + 500).await;
+        send_all(&peer, b"answer").await.unwrap();
+        drop(peer);
+        assert_eq!(recv(&client, &mut [0; 8]).await.unwrap().bytes, 6);
+        let error = recv(&client, &mut [0; 8]).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
+        assert!(client.peer_closed());
     });
 }

@@ -1,8 +1,9 @@
 //! A network of listeners and stream sockets in virtual time.
 //!
-//! Bytes, closes and resets take the network's latency to reach the other end, in order. A peer
-//! that closed answers what is still sent to it with a reset, as TCP does. Where a window is set, a
-//! sender waits while so many bytes are on their way or unread; it learns of new room at once.
+//! Bytes, closes and resets take the network's latency to reach the other end, in order. As with TCP
+//! on Linux, a peer that closed answers what it has not read, and what is still sent to it, with a
+//! reset; and what came before a reset can still be read. Where a window is set, a sender waits
+//! while so many bytes are on their way or unread; it learns of new room at once.
 
 use super::{Sim, World};
 use crate::timers::Timer;
@@ -181,6 +182,12 @@ impl Inbox {
         event.get().is_some_and(|at_ns| at_ns <= now_ns)
     }
 
+    /// A reset arrives at this instant at the latest.
+    fn reset_by(&self, at_ns: u64) {
+        let sooner_ns = self.reset_ns.get().map_or(at_ns, |known| known.min(at_ns));
+        self.reset_ns.set(Some(sooner_ns));
+    }
+
     /// Sets the timer to the first thing that is still on its way.
     fn arm(&self, now_ns: u64) {
         let bytes_ns = self.queue.borrow().front().map(|(at_ns, _)| *at_ns);
@@ -251,9 +258,10 @@ impl SimSocket {
         }
     }
 
-    /// Breaks the connection: the other end gets a reset, what is on its way is lost.
-    pub fn reset(self) {
-        self.peer.reset_ns.set(Some(self.arrival_ns()));
+    /// Breaks the connection: the other end gets a reset, behind what is on its way.
+    pub fn reset(&self) {
+        self.inbox.gone.set(true);
+        self.peer.reset_by(self.arrival_ns());
         self.peer.arm(self.now_ns());
     }
 
@@ -283,10 +291,10 @@ impl SimSocket {
         take: impl FnMut(usize, u8),
     ) -> Poll<io::Result<Received>> {
         let now_ns = self.now_ns();
-        if self.inbox.has_come(&self.inbox.reset_ns, now_ns) {
+        let mut received = self.inbox.take(now_ns, self.world.network.part(most), take);
+        if received.bytes == 0 && self.inbox.has_come(&self.inbox.reset_ns, now_ns) {
             return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()));
         }
-        let mut received = self.inbox.take(now_ns, self.world.network.part(most), take);
         if received.bytes == 0 && !self.inbox.has_come(&self.inbox.end_ns, now_ns) {
             return self.wait(cx);
         }
@@ -314,19 +322,18 @@ impl Socket for SimSocket {
         if self.inbox.has_come(&self.inbox.reset_ns, now_ns) {
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
         }
-        let arrival_ns = self.arrival_ns();
-        if self.peer.gone.get() {
-            // The bytes reach nobody, and the reset comes back.
-            self.inbox
-                .reset_ns
-                .set(Some(arrival_ns + self.world.network.latency_ns));
-            self.inbox.arm(now_ns);
-            return Poll::Ready(Ok(bytes.len()));
-        }
         let room = self.peer.room(self.world.network.window.get());
         if room == 0 {
             *self.peer.sender.borrow_mut() = Some(cx.waker().clone());
             return self.wait(cx);
+        }
+        let arrival_ns = self.arrival_ns();
+        if self.peer.gone.get() {
+            // The bytes reach nobody, and the reset comes back.
+            self.inbox
+                .reset_by(arrival_ns + self.world.network.latency_ns);
+            self.inbox.arm(now_ns);
+            return Poll::Ready(Ok(bytes.len()));
         }
         let sent = self.world.network.part(bytes.len().min(room));
         let part = bytes[..sent].iter().copied().collect();
@@ -361,8 +368,14 @@ impl std::fmt::Debug for SimSocket {
 impl Drop for SimSocket {
     fn drop(&mut self) {
         self.inbox.gone.set(true);
-        self.inbox.wake_sender();
-        self.peer.end_ns.set(Some(self.arrival_ns()));
-        self.peer.arm(self.now_ns());
+        let (now_ns, latency_ns) = (self.now_ns(), self.world.network.latency_ns);
+        let unread_ns = self.inbox.queue.borrow().front().map(|(at_ns, _)| *at_ns);
+        if let Some(at_ns) = unread_ns {
+            self.peer.reset_by(at_ns.max(now_ns) + latency_ns);
+        }
+        if unread_ns.is_none_or(|at_ns| at_ns > now_ns) {
+            self.peer.end_ns.set(Some(self.arrival_ns()));
+        }
+        self.peer.arm(now_ns);
     }
 }
