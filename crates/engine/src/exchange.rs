@@ -9,12 +9,12 @@ use crate::user::{Live, Start, User};
 use crate::worker::Worker;
 use loadline_reactor::{Host, Received};
 use loadline_record::{ErrorKind, Exchange, Outcome};
-use loadline_transport::{DialError, DialPhase, is_tls_error};
+use loadline_transport::{Connection, DialError, DialPhase, is_tls_error};
 use loadline_wire::{Malformed, ResponseParser};
 use std::future::poll_fn;
 use std::io;
 use std::rc::Rc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 
 /// From here on bytes that nobody wants are dropped in the kernel; fewer are read with the next.
 const WORTH_DISCARDING: u64 = 16 * 1024;
@@ -129,15 +129,37 @@ async fn attempt<H: Host, O: Observer>(
     Ok(())
 }
 
-/// The user's connection, unless the server has closed it while it stood idle.
+/// The user's connection, unless the server has closed it while it stood idle, or has said
+/// something unasked: that is no answer to what is asked next (RFC 9112, section 9.2).
 fn standing<H: Host>(user: &mut User<H>, endpoint: usize) -> Option<Live<H>> {
-    let slot = user.slot(endpoint);
-    let live = slot.live.take()?;
-    if live.connection.peer_closed() {
-        slot.closed_by_server = true;
+    let mut live = user.slot(endpoint).live.take()?;
+    let connection = &mut live.connection;
+    let spoke = connection.may_receive() && speaks_unasked(connection, &user.worker);
+    if spoke || live.connection.peer_closed() {
+        user.slot(endpoint).closed_by_server = true;
         return None;
     }
     Some(live)
+}
+
+/// Whether an idle connection has more to read than line ends, which some servers send behind an
+/// answer.
+#[cold]
+fn speaks_unasked<H: Host>(connection: &mut Connection<H::Socket>, worker: &Worker<H>) -> bool {
+    connection.set_deadline(u64::MAX);
+    let mut scratch = worker.dialler.scratch.borrow_mut();
+    let received = connection.poll_recv(&mut Context::from_waker(Waker::noop()), &mut scratch);
+    match received {
+        Poll::Pending => false,
+        Poll::Ready(Err(_)) => true,
+        Poll::Ready(Ok(Received { bytes, .. })) => {
+            bytes == 0 || !are_line_ends(scratch.received(bytes))
+        }
+    }
+}
+
+fn are_line_ends(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| matches!(byte, b'\r' | b'\n'))
 }
 
 async fn dial<H: Host>(
@@ -447,8 +469,8 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
                 continue;
             }
             if let Some(reusable) = self.answered(arrival)? {
-                // Bytes behind the last answer belong to nothing: what is behind them is in doubt.
-                return Ok(Some(reusable && input.is_empty()));
+                // More behind the last answer than a line end makes what follows it doubtful.
+                return Ok(Some(reusable && are_line_ends(input)));
             }
         }
         Ok(None)

@@ -58,6 +58,9 @@ pub trait Socket: 'static {
     /// has been received stays where it is.
     fn poll_closed(&self, cx: &mut Context<'_>) -> Poll<()>;
 
+    /// Whether the loop has seen something come that may not have been read; never a system call.
+    fn may_receive(&self) -> bool;
+
     /// Whether the loop has seen that the peer closed or broke the connection; never a system call.
     fn peer_closed(&self) -> bool;
 }

@@ -113,6 +113,33 @@ fn the_kernel_drops_bytes_and_leaves_those_behind_them() {
 }
 
 #[test]
+fn what_comes_unasked_is_noticed_without_a_read() {
+    let (address, server) = serve_one(|mut peer| {
+        peer.write_all(b"hello").unwrap();
+        peer.read_exact(&mut [0]).unwrap();
+        peer.write_all(b"and").unwrap();
+        peer.read_exact(&mut [0]).unwrap();
+    });
+    let kernel = Kernel::new().unwrap();
+    kernel
+        .block_on(async {
+            let connected = kernel.connect(&address, &STAMPED, later(&kernel)).await;
+            let socket = connected.unwrap().socket;
+            assert_eq!(recv(&socket, &mut [0; 64]).await.unwrap().bytes, 5);
+            assert!(!socket.may_receive());
+            send_all(&socket, b"!").await.unwrap();
+            while !socket.may_receive() {
+                kernel.timer().until(kernel.now_ns() + 100_000).await;
+            }
+            assert_eq!(recv(&socket, &mut [0; 64]).await.unwrap().bytes, 3);
+            assert!(!socket.may_receive());
+            send_all(&socket, b"!").await.unwrap();
+        })
+        .unwrap();
+    server.join().unwrap();
+}
+
+#[test]
 fn a_unix_socket_drops_bytes_as_well() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("server.sock");
@@ -243,7 +270,9 @@ fn simulated_bytes_take_the_latency_and_are_stamped_at_their_arrival() {
         assert_eq!(sim.now_ns() - start_ns, 1_000);
         send_all(&socket, b"ping").await.unwrap();
         let mut buffer = [0; 16];
+        assert!(!socket.may_receive());
         let received = recv(&socket, &mut buffer).await.unwrap();
+        assert!(!socket.may_receive());
         let expected_ns = start_ns + 1_000 + 500 + 2_000 + 500;
         assert_eq!(sim.now_ns(), expected_ns);
         assert_eq!(

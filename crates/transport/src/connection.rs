@@ -95,6 +95,12 @@ impl<S: Socket> Connection<S> {
         self.socket.peer_closed()
     }
 
+    /// Whether the loop has seen something come that may not have been read.
+    #[inline]
+    pub fn may_receive(&self) -> bool {
+        self.socket.may_receive()
+    }
+
     /// Waits until the peer has closed its side, or for the deadline.
     pub async fn closed_by_peer(&self) {
         poll_fn(|cx| self.socket.poll_closed(cx)).await;

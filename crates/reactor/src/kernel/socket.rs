@@ -185,6 +185,11 @@ impl Socket for KernelSocket {
     }
 
     #[inline]
+    fn may_receive(&self) -> bool {
+        self.readiness.readable.get()
+    }
+
+    #[inline]
     fn peer_closed(&self) -> bool {
         self.readiness.closed.get()
     }

@@ -349,6 +349,12 @@ impl Socket for SimSocket {
         self.wait::<()>(cx).map(|_| ())
     }
 
+    fn may_receive(&self) -> bool {
+        let queue = self.inbox.queue.borrow();
+        let has_come = |(at_ns, _): &(u64, VecDeque<u8>)| *at_ns <= self.now_ns();
+        queue.front().is_some_and(has_come) || self.peer_closed()
+    }
+
     fn peer_closed(&self) -> bool {
         let now_ns = self.now_ns();
         [&self.inbox.end_ns, &self.inbox.reset_ns]

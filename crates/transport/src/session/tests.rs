@@ -188,6 +188,10 @@ impl Socket for Sink {
         Poll::Pending
     }
 
+    fn may_receive(&self) -> bool {
+        false
+    }
+
     fn peer_closed(&self) -> bool {
         false
     }
