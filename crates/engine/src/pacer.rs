@@ -210,11 +210,13 @@ fn users(load: &Load, warmup_ns: u64) -> Users {
     Users::ramps(*start, &stages)
 }
 
-/// The most users that a load ever has at once.
-pub(crate) fn most_users(load: &Load) -> u32 {
-    match load.shape {
-        Shape::Closed | Shape::ClosedStages { .. } => users(load, 0).most(),
-        _ => load.connections,
+/// The most users that a plan's load ever has at once without being short of one.
+pub(crate) fn most_users(plan: &Plan) -> u32 {
+    match plan.load.shape {
+        Shape::Closed | Shape::ClosedStages { .. } => {
+            users(&plan.load, nanoseconds(plan.warmup)).most()
+        }
+        _ => plan.load.connections,
     }
 }
 

@@ -28,7 +28,7 @@ impl Prepared {
     /// Reads, resolves and writes what the plan names. Blocks; sends nothing but the probes of
     /// addresses.
     pub(crate) fn new(plan: Plan, log: bool) -> Result<Self, StartError> {
-        let connections = most_users(&plan.load).max(plan.load.max_connections);
+        let connections = most_users(&plan).max(plan.load.max_connections);
         ensure_open_files(u64::from(connections) + OTHER_FILES)?;
         let mut endpoints: Vec<Endpoint> = Vec::new();
         let mut requests = Vec::new();

@@ -163,7 +163,7 @@ pub(crate) async fn prepare<H: Host, S: Scenario<H>>(
     send: Box<dyn Fn(Report)>,
 ) -> Ready<H, S> {
     let plan = &prepared.plan;
-    let users = share(u64::from(most_users(&plan.load)), stripe) as u32;
+    let users = share(u64::from(most_users(plan)), stripe) as u32;
     let most = share(u64::from(plan.load.max_connections), stripe) as u32;
     let worker = Rc::new(new_worker(host, prepared, stripe, most.max(users), send));
     let ahead = if plan.connection.keepalive { users } else { 0 };
