@@ -5,7 +5,7 @@
 //! answer is sent once more, its clock running on. Every other failure is the exchange's outcome.
 
 use crate::behaviour::{Batch, Observer};
-use crate::user::{Live, Start, User};
+use crate::user::{Activity, Live, Start, User};
 use crate::worker::Worker;
 use loadline_reactor::{Host, Received};
 use loadline_record::{ErrorKind, Exchange, Outcome};
@@ -44,7 +44,8 @@ pub(crate) async fn send<H: Host, O: Observer>(
             }
         }
     }
-    user.activity.exchanging_since_ns.set(None);
+    user.free_ns = flight.ended_ns;
+    user.put_off_starts();
     flight.last
 }
 
@@ -111,9 +112,10 @@ async fn attempt<H: Host, O: Observer>(
         return Err(broken_connection(&live, false, ErrorKind::Write, &error));
     }
     let worker = Rc::clone(&user.worker);
-    if flight.counted {
-        worker.recorder.borrow_mut().transmitted(rest.len() as u64);
-    }
+    worker
+        .recorder
+        .borrow_mut()
+        .transmitted(flight.counted_bytes(batch));
     user.parser.begin(flight.part(batch).expect);
     let mut reading = Reading {
         worker: &worker,
@@ -173,7 +175,7 @@ async fn dial<H: Host>(
     flight.dial_ns += worker.host.now_ns() - start_ns;
     let (connection, dial) = dialled.map_err(|error| Broken::Failed(Failure::dial(&error)))?;
     let reconnected = std::mem::take(&mut user.slot(endpoint).closed_by_server);
-    if flight.counted {
+    if flight.is_counted() {
         worker.dialled(&dial);
         if reconnected {
             worker.recorder.borrow_mut().reconnected();
@@ -223,11 +225,12 @@ fn broken_connection<H: Host>(
 
 /// A batch on its way. Nanoseconds on the host's clock.
 struct Flight {
+    activity: Rc<Activity>,
     begun_ns: u64,
     deadline_ns: u64,
     dial_ns: u64,
-    /// Whether it belongs to the measured part of the run.
-    counted: bool,
+    /// The first request that belongs to the measured part of the run.
+    first_counted: usize,
     /// The first request without a whole answer.
     next: usize,
     /// The start of that request.
@@ -236,8 +239,9 @@ struct Flight {
     first_byte_ns: Option<u64>,
     /// Bytes of its answer so far.
     bytes_in: u64,
-    /// How the exchange before it ended.
+    /// How the exchange before it ended, and when.
     last: Outcome,
+    ended_ns: u64,
 }
 
 impl Flight {
@@ -249,24 +253,22 @@ impl Flight {
             _ => worker.host.now_ns(),
         };
         let start = user.next_start(begun_ns);
-        let counted = start.intended_ns >= worker.zero_ns.get();
-        if counted {
-            let mut recorder = worker.recorder.borrow_mut();
-            batch.parts.iter().for_each(|_| recorder.begin());
-        }
-        user.activity
-            .exchanging_since_ns
-            .set(counted.then_some(start.intended_ns));
+        let first_counted = first_counted(&worker, start, &user.starts, batch.parts.len());
+        let mut recorder = worker.recorder.borrow_mut();
+        (first_counted..batch.parts.len()).for_each(|_| recorder.begin());
+        user.activity.since_ns.set(Some(start.intended_ns));
         Flight {
+            activity: Rc::clone(&user.activity),
             begun_ns,
             deadline_ns: begun_ns.saturating_add(worker.timeout_ns),
             dial_ns: 0,
-            counted,
+            first_counted,
             next: 0,
             start,
             first_byte_ns: None,
             bytes_in: 0,
             last: Outcome::Failed(ErrorKind::Aborted),
+            ended_ns: begun_ns,
         }
     }
 
@@ -274,11 +276,19 @@ impl Flight {
         &batch.parts[self.next]
     }
 
+    /// Whether the next request belongs to the measured part of the run.
+    fn is_counted(&self) -> bool {
+        self.next >= self.first_counted
+    }
+
     /// Where the next request begins among the batch's bytes.
     fn offset(&self, batch: &Batch<'_>) -> usize {
-        self.next
-            .checked_sub(1)
-            .map_or(0, |last| batch.parts[last].end)
+        offset(batch, self.next)
+    }
+
+    /// The bytes of the measured part that go out with the rest of the batch.
+    fn counted_bytes(&self, batch: &Batch<'_>) -> u64 {
+        (batch.bytes.len() - offset(batch, self.next.max(self.first_counted))) as u64
     }
 
     /// Ends the next exchange and goes on to the one behind it.
@@ -309,11 +319,12 @@ impl Flight {
             bytes_out: bytes_out as u64,
             outcome: ending.outcome,
         };
-        if self.counted {
+        if self.is_counted() {
             worker.record(&exchange);
         }
         observer.ended(&exchange);
         self.last = ending.outcome;
+        self.ended_ns = ending.end_ns;
         self.next += 1;
         self.first_byte_ns = None;
         self.bytes_in = 0;
@@ -323,6 +334,12 @@ impl Flight {
                 intended_ns: begun_ns,
                 ready_ns: begun_ns,
             });
+            self.activity.since_ns.set(Some(self.start.intended_ns));
+        } else {
+            let left = starts.last();
+            self.activity
+                .since_ns
+                .set(left.map(|start| start.intended_ns));
         }
     }
 
@@ -340,7 +357,7 @@ impl Flight {
             wakeup_ns: 0,
             outcome,
         };
-        if self.counted {
+        if self.first_counted < batch.parts.len() {
             let mut recorder = worker.recorder.borrow_mut();
             recorder.failure_example(failure.kind, || failure.text);
         }
@@ -348,6 +365,28 @@ impl Flight {
             self.end(&worker, batch, &mut user.starts, observer, ending);
         }
     }
+}
+
+/// Where a request begins among the batch's bytes.
+fn offset(batch: &Batch<'_>, index: usize) -> usize {
+    let last = index.checked_sub(1);
+    last.map_or(0, |last| batch.parts[last].end)
+}
+
+/// The first of `count` requests whose start lies in the measured part of the run: a batch may span
+/// the end of the warm-up. `next` is the first one's start, `later` are those behind it, the
+/// earliest last; requests beyond them start now.
+fn first_counted<H: Host>(worker: &Worker<H>, next: Start, later: &[Start], count: usize) -> usize {
+    let zero_ns = worker.zero_ns.get();
+    if next.intended_ns >= zero_ns {
+        return 0;
+    }
+    let is_warmup = |start: &&Start| start.intended_ns < zero_ns;
+    let uncounted = 1 + later.iter().rev().take_while(is_warmup).count();
+    if uncounted > later.len() && worker.host.now_ns() < zero_ns {
+        return count;
+    }
+    uncounted.min(count)
 }
 
 /// How and when an exchange ended.
@@ -418,7 +457,7 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
         if received.bytes == 0 {
             return self.closed(arrival).map(Some);
         }
-        if self.flight.counted {
+        if self.flight.is_counted() {
             self.worker
                 .recorder
                 .borrow_mut()

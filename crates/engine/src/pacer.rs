@@ -15,6 +15,8 @@ pub(crate) struct Pacer {
     pub(crate) end_ns: u64,
     /// Where the measured part begins.
     pub(crate) warmup_ns: u64,
+    /// The first arrival of the measured part.
+    first_measured_ns: Option<u64>,
     /// Exchanges of the measured part that the plan's number of requests leaves to this worker.
     budget: Cell<u64>,
 }
@@ -38,7 +40,11 @@ impl Pacer {
     /// The share of one worker in a plan's load.
     pub(crate) fn new(plan: &Plan, stripe: Stripe) -> Self {
         let warmup_ns = nanoseconds(plan.warmup);
-        let kind = match open_schedule(plan) {
+        let open = open_schedule(plan);
+        let first_measured = open
+            .as_ref()
+            .and_then(|open| main(open, plan, stripe).next());
+        let kind = match open {
             Some(open) => Kind::Open(RefCell::new(arrivals(&open, plan, stripe).peekable())),
             None => Kind::Closed(users(&plan.load, warmup_ns)),
         };
@@ -47,6 +53,7 @@ impl Pacer {
             kind,
             end_ns: end_ns(plan),
             warmup_ns,
+            first_measured_ns: first_measured.map(|arrival| arrival.at_ns),
             budget: Cell::new(budget.unwrap_or(u64::MAX)),
         }
     }
@@ -95,6 +102,12 @@ impl Pacer {
         self.budget.get() == 0
     }
 
+    /// The first arrival of the measured part that nobody has taken.
+    pub(crate) fn first_unsent_ns(&self) -> Option<u64> {
+        let untaken_ns = self.first_untaken_ns()?;
+        Some(untaken_ns.max(self.first_measured_ns?))
+    }
+
     /// The first arrival that nobody has taken.
     pub(crate) fn first_untaken_ns(&self) -> Option<u64> {
         match &self.kind {
@@ -131,16 +144,7 @@ impl Planned {
 /// those of the load, up to its end.
 fn arrivals(open: &Open, plan: &Plan, stripe: Stripe) -> Box<dyn Iterator<Item = Arrival>> {
     let warmup_ns = nanoseconds(plan.warmup);
-    let end_ns = end_ns(plan);
-    let limit = plan.request_limit.unwrap_or(u64::MAX);
-    let main = open
-        .main
-        .arrivals(stripe)
-        .map(move |arrival| Arrival {
-            at_ns: arrival.at_ns.saturating_add(warmup_ns),
-            ..arrival
-        })
-        .take_while(move |arrival| arrival.at_ns < end_ns && arrival.index < limit);
+    let main = main(open, plan, stripe);
     if warmup_ns == 0 {
         return Box::new(main);
     }
@@ -149,6 +153,20 @@ fn arrivals(open: &Open, plan: &Plan, stripe: Stripe) -> Box<dyn Iterator<Item =
         .arrivals(stripe)
         .take_while(move |arrival| arrival.at_ns < warmup_ns);
     Box::new(warmup.chain(main))
+}
+
+/// The arrivals of a stripe in the measured part.
+fn main(open: &Open, plan: &Plan, stripe: Stripe) -> impl Iterator<Item = Arrival> + use<> {
+    let warmup_ns = nanoseconds(plan.warmup);
+    let end_ns = end_ns(plan);
+    let limit = plan.request_limit.unwrap_or(u64::MAX);
+    open.main
+        .arrivals(stripe)
+        .map(move |arrival| Arrival {
+            at_ns: arrival.at_ns.saturating_add(warmup_ns),
+            ..arrival
+        })
+        .take_while(move |arrival| arrival.at_ns < end_ns && arrival.index < limit)
 }
 
 struct Open {

@@ -20,6 +20,9 @@ pub struct User<H: Host> {
     pub(crate) starts: Vec<Start>,
     pub(crate) parser: ResponseParser,
     pub(crate) timer: Timer,
+    /// Since when it has been free for the next start: since its last answer came, by the clock
+    /// that ends exchanges, so that a worker which reads that late is not taken for a target.
+    pub(crate) free_ns: u64,
     pub(crate) activity: Rc<Activity>,
 }
 
@@ -28,7 +31,7 @@ pub struct User<H: Host> {
 pub(crate) struct Start {
     /// When it was to be.
     pub(crate) intended_ns: u64,
-    /// When this user was free to take it.
+    /// When it was due and this user was free to take it.
     pub(crate) ready_ns: u64,
 }
 
@@ -57,8 +60,8 @@ impl<H: Host> Default for Slot<H> {
 /// What a user is at, for its worker to look at.
 #[derive(Debug, Default)]
 pub(crate) struct Activity {
-    /// The intended start of the exchange it is waiting for.
-    pub(crate) exchanging_since_ns: Cell<Option<u64>>,
+    /// The earliest start it has taken whose exchange has not ended.
+    pub(crate) since_ns: Cell<Option<u64>>,
     /// Whether it is in an iteration.
     pub(crate) iterating: Cell<bool>,
 }
@@ -72,6 +75,7 @@ impl<H: Host> User<H> {
             starts: Vec::new(),
             parser: ResponseParser::new(),
             timer,
+            free_ns: 0,
             activity,
         }
     }
@@ -91,6 +95,7 @@ impl<H: Host> User<H> {
     pub async fn pause(&mut self, duration_ns: u64) {
         let until_ns = self.worker.host.now_ns().saturating_add(duration_ns);
         self.timer.until(until_ns).await;
+        self.free_ns = until_ns;
     }
 
     /// Runs iterations in each of its windows until nothing is left to begin.
@@ -109,6 +114,7 @@ impl<H: Host> User<H> {
                 self.activity.iterating.set(true);
                 behaviour.iterate(self).await;
                 self.activity.iterating.set(false);
+                self.activity.since_ns.set(None);
             }
             if self.worker.stopping.get() || self.worker.pacer.is_spent() {
                 return;
@@ -124,40 +130,44 @@ impl<H: Host> User<H> {
         if self.worker.stopping.get() {
             return false;
         }
-        let begin_ns = self.worker.begin_ns.get();
         let now_ns = self.worker.host.now_ns();
         if now_ns >= to_ns {
             return false;
         }
-        let mut due_ns = now_ns;
-        for _ in 0..depth {
-            match self.worker.pacer.take(now_ns - begin_ns) {
-                Next::Nothing => break,
-                Next::Now => self.starts.push(Start {
-                    intended_ns: now_ns,
-                    ready_ns: now_ns,
-                }),
-                Next::At(at_ns) => {
-                    let intended_ns = begin_ns.saturating_add(at_ns);
-                    due_ns = due_ns.max(intended_ns);
-                    self.starts.push(Start {
-                        intended_ns,
-                        ready_ns: now_ns,
-                    });
-                }
-            }
+        while self.starts.len() < depth as usize
+            && let Some(intended_ns) = self.take_start(now_ns)
+        {
+            self.starts.push(Start {
+                intended_ns,
+                ready_ns: intended_ns,
+            });
         }
-        if due_ns > now_ns {
-            self.wait_for_start(due_ns).await;
-        }
+        let Some(last) = self.starts.last() else {
+            return false;
+        };
+        let due_ns = last.intended_ns;
+        let ready_ns = self.free_ns.max(due_ns);
+        self.starts
+            .iter_mut()
+            .for_each(|start| start.ready_ns = ready_ns);
         self.starts.reverse();
-        !self.starts.is_empty()
+        let first = self.starts.last();
+        self.activity
+            .since_ns
+            .set(first.map(|start| start.intended_ns));
+        if due_ns > now_ns {
+            self.timer.until(due_ns).await;
+        }
+        true
     }
 
-    async fn wait_for_start(&mut self, due_ns: u64) {
-        self.timer.until(due_ns).await;
-        for start in &mut self.starts {
-            start.ready_ns = due_ns;
+    /// Takes a start from the schedule.
+    fn take_start(&self, now_ns: u64) -> Option<u64> {
+        let begin_ns = self.worker.begin_ns.get();
+        match self.worker.pacer.take(now_ns - begin_ns) {
+            Next::Nothing => None,
+            Next::Now => Some(now_ns),
+            Next::At(at_ns) => Some(begin_ns.saturating_add(at_ns)),
         }
     }
 
@@ -168,6 +178,21 @@ impl<H: Host> User<H> {
             intended_ns: now_ns,
             ready_ns: now_ns,
         })
+    }
+
+    /// What the iteration has not sent yet had to wait for what it has: in a closed load it starts
+    /// now, in an open one it could not before.
+    pub(crate) fn put_off_starts(&mut self) {
+        if self.starts.is_empty() {
+            return;
+        }
+        let now_ns = self.worker.host.now_ns();
+        for start in &mut self.starts {
+            if !self.worker.pacer.is_open() {
+                start.intended_ns = now_ns;
+            }
+            start.ready_ns = start.intended_ns.max(self.free_ns);
+        }
     }
 
     pub(crate) fn slot(&mut self, endpoint: usize) -> &mut Slot<H> {

@@ -322,6 +322,7 @@ pub(crate) async fn run<H: Host, S: Scenario<H>>(
         connections,
         members: Vec::new(),
         hired: 0,
+        dismissed_ns: None,
     };
     for _ in 0..users {
         crew.hire();
@@ -337,11 +338,20 @@ struct Crew<H: Host, S> {
     connections: VecDeque<Ahead<H>>,
     members: Vec<Member>,
     hired: u32,
+    /// The earliest start that was due when those who had taken it were dismissed.
+    dismissed_ns: Option<u64>,
 }
 
 struct Member {
-    task: Task,
+    /// Runs as long as this lives.
+    _task: Task,
     activity: Rc<Activity>,
+}
+
+impl Member {
+    fn since_ns(&self) -> Option<u64> {
+        self.activity.since_ns.get()
+    }
 }
 
 impl<H: Host, S: Scenario<H>> Crew<H, S> {
@@ -362,7 +372,10 @@ impl<H: Host, S: Scenario<H>> Crew<H, S> {
             user.live(&mut behaviour, windows).await;
             worker.user_ended();
         });
-        self.members.push(Member { task, activity });
+        self.members.push(Member {
+            _task: task,
+            activity,
+        });
     }
 
     /// Adds a user if an arrival finds none free.
@@ -374,23 +387,25 @@ impl<H: Host, S: Scenario<H>> Crew<H, S> {
     }
 
     /// Lets go of those who wait for a start that will not come.
-    fn dismiss_idle(&mut self) {
-        self.members
-            .retain(|member| !member.task.is_finished() && member.activity.iterating.get());
+    fn dismiss_idle(&mut self, now_ns: u64) {
+        let is_idle = |member: &mut Member| !member.activity.iterating.get();
+        let dismissed: Vec<Member> = self.members.extract_if(.., is_idle).collect();
+        let since = dismissed.iter().filter_map(Member::since_ns).min();
+        self.dismissed_ns = since.filter(|at_ns| *at_ns <= now_ns);
         self.worker.users.set(self.members.len() as u32);
     }
 
-    fn unfinished(&self, end_ns: u64) -> Option<u64> {
-        let since = |member: &Member| member.activity.exchanging_since_ns.get();
-        let in_flight = self.members.iter().filter_map(since);
-        let begin_ns = self.worker.begin_ns.get();
-        let untaken = self
-            .worker
-            .pacer
-            .first_untaken_ns()
-            .map(|at_ns| begin_ns + at_ns);
-        in_flight
-            .chain(untaken.filter(|at_ns| *at_ns < end_ns))
+    /// The earliest start of the measured part that has no end, of those before `now_ns`; one that
+    /// nobody has taken must have been due when the run was stopped.
+    fn oldest_ns(&self, now_ns: u64, stopped_ns: Option<u64>) -> Option<u64> {
+        let worker = &self.worker;
+        let taken = self.members.iter().filter_map(Member::since_ns);
+        let untaken = worker.pacer.first_unsent_ns();
+        let untaken = untaken.map(|at_ns| worker.begin_ns.get().saturating_add(at_ns));
+        taken
+            .chain(self.dismissed_ns)
+            .chain(untaken.filter(|at_ns| stopped_ns.is_none_or(|stopped_ns| *at_ns <= stopped_ns)))
+            .filter(|at_ns| (worker.zero_ns.get()..now_ns).contains(at_ns))
             .min()
     }
 }
@@ -443,7 +458,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
     fn stop(&mut self, now_ns: u64) {
         self.stopped_ns = Some(now_ns);
         self.crew.worker.stopping.set(true);
-        self.crew.dismiss_idle();
+        self.crew.dismiss_idle(now_ns);
     }
 
     /// Waits for the next thing to do, which users may bring forward.
@@ -488,10 +503,8 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         let complete = over && !stopped;
         let now_ns = self.now_ns().min(self.end_ns);
         let worker = Rc::clone(&self.crew.worker);
-        let oldest_ns = self
-            .crew
-            .unfinished(now_ns)
-            .map_or(0, |since| now_ns - since.min(now_ns));
+        let oldest_ns = self.crew.oldest_ns(now_ns, self.stopped_ns);
+        let oldest_ns = oldest_ns.map_or(0, |at_ns| now_ns - at_ns);
         self.crew.members.clear();
         self.snapshot(now_ns);
         if let Some(log) = &worker.log {
