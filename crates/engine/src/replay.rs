@@ -84,6 +84,8 @@ struct Turn {
     /// The place behind each request if each stood as often as its weight.
     ends: Vec<u64>,
     next: Cell<u64>,
+    /// One that was taken and put back.
+    held: Cell<Option<usize>>,
     /// Draws where the order is random.
     random: Option<RefCell<ChaCha8Rng>>,
 }
@@ -109,7 +111,12 @@ impl Replay {
         let next = Cell::new(total * u64::from(index) / u64::from(of));
         Replay {
             prepared,
-            turn: Rc::new(Turn { ends, next, random }),
+            turn: Rc::new(Turn {
+                ends,
+                next,
+                held: Cell::new(None),
+                random,
+            }),
         }
     }
 }
@@ -121,12 +128,20 @@ impl Turn {
         if self.ends.len() == 1 {
             return 0;
         }
+        if let Some(held) = self.held.take() {
+            return held;
+        }
         let place = match &self.random {
             // A 64-bit draw modulo a sum of weights: the bias is below 2^-32.
             Some(generator) => generator.borrow_mut().next_u64() % total,
             None => self.next.replace((self.next.get() + 1) % total),
         };
         self.ends.partition_point(|end| *end <= place)
+    }
+
+    /// The next to be taken is this one.
+    fn put_back(&self, index: usize) {
+        self.held.set(Some(index));
     }
 }
 
@@ -174,35 +189,45 @@ impl<H: Host> Behaviour<H> for Replayer {
 }
 
 impl Replayer {
+    /// Sends the next `count` requests in as few batches as their endpoints allow.
     async fn iterate_pipeline<H: Host>(&mut self, user: &mut User<H>, count: usize) {
-        let endpoint = self.fill(count);
-        let end = self.parts[count - 1].end;
-        let batch = Batch {
-            endpoint,
-            bytes: &self.bytes[..end],
-            parts: &self.parts[..count],
-        };
-        user.send(batch, &mut ()).await;
+        let mut left = count;
+        while left > 0 {
+            let endpoint = self.fill(left);
+            let count = self.parts.len().min(left);
+            let end = self.parts[count - 1].end;
+            let batch = Batch {
+                endpoint,
+                bytes: &self.bytes[..end],
+                parts: &self.parts[..count],
+            };
+            user.send(batch, &mut ()).await;
+            left -= count;
+        }
     }
 
-    /// Writes the next `count` requests, which all go to one endpoint, and returns that. A single
-    /// request is written over and over only once.
-    fn fill(&mut self, count: usize) -> usize {
-        let requests = &self.replay.prepared.requests;
+    /// Writes the next requests as far as they go to one endpoint, at most so many, and returns
+    /// that. A single request is written over and over only once.
+    fn fill(&mut self, most: usize) -> usize {
+        let (requests, turn) = (&self.replay.prepared.requests, &self.replay.turn);
         if requests.len() > 1 {
             self.bytes.clear();
             self.parts.clear();
         }
-        let mut endpoint = requests[0].endpoint;
-        while self.parts.len() < count {
-            let request = &requests[self.replay.turn.take()];
-            endpoint = request.endpoint;
-            self.bytes.extend_from_slice(&request.bytes);
+        let mut index = turn.take();
+        let endpoint = requests[index].endpoint;
+        while requests[index].endpoint == endpoint {
+            if self.parts.len() >= most {
+                break;
+            }
+            self.bytes.extend_from_slice(&requests[index].bytes);
             self.parts.push(Part {
                 end: self.bytes.len(),
-                ..request.part
+                ..requests[index].part
             });
+            index = turn.take();
         }
+        turn.put_back(index);
         endpoint
     }
 }
