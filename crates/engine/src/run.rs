@@ -226,6 +226,7 @@ impl Merger {
         if !self.waiting.iter().zip(&self.done).all(told) {
             return None;
         }
+        let in_flight_for_good = self.in_flight_for_good();
         let mut parts = self.waiting.iter_mut().filter_map(VecDeque::pop_front);
         let Interval {
             snapshot: mut merged,
@@ -235,12 +236,24 @@ impl Merger {
             merged.merge(&part.snapshot);
             followed_ns = followed_ns.max(part.followed_ns);
         }
+        merged.counts.in_flight += in_flight_for_good;
         if let Some(planned) = &mut self.planned {
             merged.counts.planned = planned.due_before(followed_ns);
         }
         self.planned_total += merged.counts.planned;
         self.sent_total += merged.counts.sent;
         Some(*merged)
+    }
+
+    /// What workers that have told of all their intervals left in flight: it stays so while the
+    /// others go on.
+    fn in_flight_for_good(&self) -> u64 {
+        let workers = self.waiting.iter().zip(&self.done);
+        workers
+            .filter(|(waiting, _)| waiting.is_empty())
+            .filter_map(|(_, done)| *done)
+            .map(|done| done.unfinished.in_flight)
+            .sum()
     }
 
     fn end(&mut self) -> Event {

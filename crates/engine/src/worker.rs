@@ -447,10 +447,15 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             if over || now_ns >= self.end_ns || handle.order() == Order::Abort {
                 return self.finish(over);
             }
-            while now_ns >= self.boundary_ns {
-                self.snapshot(self.boundary_ns);
-                self.boundary_ns += self.interval_ns;
-            }
+            self.snapshot_intervals(now_ns + 1);
+        }
+    }
+
+    /// Takes the snapshots of the intervals that ended before `before_ns`.
+    fn snapshot_intervals(&mut self, before_ns: u64) {
+        while self.boundary_ns < before_ns {
+            self.snapshot(self.boundary_ns, self.boundary_ns);
+            self.boundary_ns += self.interval_ns;
         }
     }
 
@@ -483,11 +488,12 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         self.crew.worker.host.now_ns()
     }
 
-    fn snapshot(&self, until_ns: u64) {
+    /// Hands over what was recorded up to here. The schedule was followed up to `followed_ns`, or
+    /// to the stop, whose own instant counts: a start of that instant may have gone out.
+    fn snapshot(&self, until_ns: u64, followed_ns: u64) {
         let worker = &self.crew.worker;
-        let followed_ns = self
-            .stopped_ns
-            .map_or(until_ns, |stopped_ns| stopped_ns.min(until_ns));
+        let stopped_ns = self.stopped_ns.map_or(u64::MAX, |at_ns| at_ns + 1);
+        let followed_ns = followed_ns.min(stopped_ns);
         let until_ns = until_ns.saturating_sub(worker.zero_ns.get());
         let snapshot = Box::new(worker.recorder.borrow_mut().take(until_ns));
         let followed_ns = followed_ns.saturating_sub(worker.begin_ns.get());
@@ -506,7 +512,8 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         let oldest_ns = self.crew.oldest_ns(now_ns, self.stopped_ns);
         let oldest_ns = oldest_ns.map_or(0, |at_ns| now_ns - at_ns);
         self.crew.members.clear();
-        self.snapshot(now_ns);
+        self.snapshot_intervals(now_ns);
+        self.snapshot(now_ns, self.end_ns.min(now_ns + 1));
         if let Some(log) = &worker.log {
             (worker.send)(Report::Log(log.take()));
         }
