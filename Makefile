@@ -10,7 +10,7 @@ FUZZ = RUSTC_BOOTSTRAP=1 $(CARGO) fuzz
 help:
 	@echo "make demo   a load test against a server that stalls, in ten seconds"
 	@echo "make test   everything that must hold"
-	@echo "make soak   what takes too long for make test"
+	@echo "make soak   the same with twenty thousand cases for each property"
 	@echo "make lint   formatting, clippy, documentation"
 	@echo "make bench  speed and memory against wrk, ab and oha"
 	@echo "make fuzz   the parsers on random input, FUZZ_SECONDS each"
@@ -27,7 +27,7 @@ test: compiler
 
 soak: compiler
 	@scripts/need nginx=nginx-light openssl=openssl
-	LOADLINE_SOAK=1 $(CARGO) test --workspace --locked --release -- --nocapture
+	PROPTEST_CASES=20000 $(CARGO) test --workspace --locked --release
 
 lint: compiler
 	$(CARGO) fmt --all --check
