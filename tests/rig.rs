@@ -5,6 +5,7 @@ use serde_json::Value;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::sync::{PoisonError, RwLock};
 
 /// What a finished command said.
 pub(crate) struct Said {
@@ -34,15 +35,37 @@ pub(crate) fn command(words: &[&str]) -> Command {
     command
 }
 
+/// Held by every run for reading, and for writing by one that needs the machine for itself.
+static QUIET: RwLock<()> = RwLock::new(());
+
 /// Runs the command with these words to its end.
 pub(crate) fn loadline(words: &[&str]) -> Said {
+    let _beside_others = QUIET.read().unwrap_or_else(PoisonError::into_inner);
+    said(words)
+}
+
+fn said(words: &[&str]) -> Said {
     command(words).output().expect("the command starts").into()
 }
 
 /// Runs the command, which has to succeed, and returns the `summary` of its JSON report, whose
 /// counts have to balance.
 pub(crate) fn summary(words: &[&str]) -> Value {
-    let said = loadline(&[&["--no-progress", "-o", "json"], words].concat());
+    summary_of(loadline(&with_json(words)), words)
+}
+
+/// As [`summary`], while no other test runs the command: for figures that another process on the
+/// same cores would change.
+pub(crate) fn summary_alone(words: &[&str]) -> Value {
+    let _alone = QUIET.write().unwrap_or_else(PoisonError::into_inner);
+    summary_of(said(&with_json(words)), words)
+}
+
+fn with_json<'a>(words: &[&'a str]) -> Vec<&'a str> {
+    [&["--no-progress", "-o", "json"], words].concat()
+}
+
+fn summary_of(said: Said, words: &[&str]) -> Value {
     assert_eq!(said.code, Some(0), "{words:?}: {}", said.stderr);
     let report: Value = serde_json::from_str(&said.stdout).expect("the report is JSON");
     for part in report["intervals"].as_array().expect("intervals") {

@@ -4,7 +4,7 @@
 //! requests wait, evenly from 0 to D: quantile q of the response time is D·(1 − (1−q)·T/D) for
 //! 1−q < D/T. A tool whose figure at p99 is near the usual one has left out what it should measure.
 
-use crate::rig::{count, serve_with, summary, url};
+use crate::rig::{count, serve_with, summary_alone, url};
 use loadline_testbed::Freeze;
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ fn a_second_of_ten_frozen_shows_in_the_percentiles_as_it_must() {
     };
     let server = serve_with(|config| config.freeze = Some(freeze));
     let url = url(&server, "");
-    let summary = summary(&["-r", "2000", "-c", "50", "-t", "1", "-d", "10s", &url]);
+    let summary = summary_alone(&["-r", "2000", "-c", "50", "-t", "1", "-d", "10s", &url]);
     let response = |name: &str| summary["response_time_us"][name].as_f64().unwrap();
     let service = |name: &str| summary["service_time_us"][name].as_f64().unwrap();
     assert_eq!(count(&summary, "planned"), 20_000);
@@ -27,11 +27,9 @@ fn a_second_of_ten_frozen_shows_in_the_percentiles_as_it_must() {
         "p99 {} µs",
         response("p99")
     );
-    assert!(
-        (response("p95") / 500e3 - 1.0).abs() < 0.05,
-        "p95 {} µs",
-        response("p95")
-    );
+    // The formula lets the backlog drain at once. A thousand requests are in front of this one.
+    let p95_us = response("p95");
+    assert!((490e3..600e3).contains(&p95_us), "p95 {p95_us} µs");
     assert!(response("p50") < 500.0, "p50 {} µs", response("p50"));
     // What a closed-loop tool would have shown: fifty requests of twenty thousand saw the stall.
     assert!(service("p99") < 100e3, "naive p99 {} µs", service("p99"));
