@@ -169,7 +169,7 @@ struct Interval {
 }
 
 /// Puts the snapshots of all workers together, interval by interval.
-struct Merger {
+pub(crate) struct Merger {
     /// The snapshots of each worker that are not merged yet.
     waiting: Vec<VecDeque<Interval>>,
     done: Vec<Option<Done>>,
@@ -181,7 +181,7 @@ struct Merger {
 }
 
 impl Merger {
-    fn new(plan: &Plan) -> Self {
+    pub(crate) fn new(plan: &Plan) -> Self {
         let workers = plan.threads as usize;
         Merger {
             waiting: (0..workers).map(|_| VecDeque::new()).collect(),
@@ -194,7 +194,7 @@ impl Merger {
         }
     }
 
-    fn take(&mut self, worker: usize, report: Report) {
+    pub(crate) fn take(&mut self, worker: usize, report: Report) {
         match report {
             Report::Interval {
                 snapshot,
@@ -210,7 +210,7 @@ impl Merger {
         }
     }
 
-    fn event(&mut self) -> Option<Event> {
+    pub(crate) fn event(&mut self) -> Option<Event> {
         if let Some(snapshot) = self.interval() {
             return Some(Event::Interval(Box::new(snapshot)));
         }

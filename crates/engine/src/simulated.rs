@@ -1,1 +1,23 @@
-//! The engine on the simulated loop: every arrival and every count exact.
+//! The engine on the simulated loop, where time is virtual: every arrival and every count exact.
+//!
+//! A [`World`](world::World) runs a plan's workers against a scripted [`Server`](server::Server) and
+//! gives back what [`Ran`](ran::Ran); whatever a test asserts, each run also holds the promises that
+//! hold for all runs.
+
+mod mix;
+mod plans;
+mod ran;
+mod server;
+mod world;
+
+mod balance;
+mod closed;
+mod ending;
+mod faults;
+mod framing;
+mod growth;
+mod open;
+mod order;
+mod retries;
+mod stall;
+mod warmup;

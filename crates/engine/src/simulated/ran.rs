@@ -1,0 +1,200 @@
+//! What came of a run, and the promises that hold for every run.
+
+use super::server::{Seen, Server};
+use crate::{EndReason, Event};
+use loadline_plan::Plan;
+use loadline_record::{Counts, ErrorKind, Exchange, Model, Outcome, Snapshot, Times, Unfinished};
+
+/// What came of a run.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Ran {
+    pub(crate) intervals: Vec<Snapshot>,
+    /// All intervals together.
+    pub(crate) total: Snapshot,
+    /// The exchanges that ended, by worker, in the order in which they ended.
+    pub(crate) logs: Vec<Vec<Exchange>>,
+    pub(crate) reason: EndReason,
+    pub(crate) unfinished: Unfinished,
+    /// The whole requests that the server saw.
+    pub(crate) seen: Vec<Seen>,
+    /// When the server saw that connections were closed.
+    pub(crate) ended: Vec<u64>,
+    /// The connections that the server accepted.
+    pub(crate) accepted: usize,
+}
+
+impl Ran {
+    pub(crate) fn new(events: Vec<Event>, logs: Vec<Vec<Exchange>>, server: &Server) -> Self {
+        let mut intervals = Vec::new();
+        let mut end = None;
+        for event in events {
+            assert!(end.is_none(), "nothing follows the end");
+            match event {
+                Event::Interval(snapshot) => intervals.push(*snapshot),
+                Event::Log(_) => unreachable!("logs do not go through the merger"),
+                Event::Ended { reason, unfinished } => end = Some((reason, unfinished)),
+            }
+        }
+        let mut total = Snapshot::empty(0);
+        intervals.iter().for_each(|interval| total.append(interval));
+        let (reason, unfinished) = end.expect("a run ends");
+        Ran {
+            intervals,
+            total,
+            logs,
+            reason,
+            unfinished,
+            seen: server.take_seen(),
+            ended: server.take_ended(),
+            accepted: server.accepted(),
+        }
+    }
+
+    /// The exchanges of all workers by their intended start, then by their real one.
+    pub(crate) fn log(&self) -> Vec<Exchange> {
+        let mut log = self.logs.concat();
+        log.sort_by_key(|exchange| (exchange.intended_ns, exchange.start_ns, exchange.end_ns));
+        log
+    }
+
+    /// One time of each exchange of the log.
+    pub(crate) fn each<T>(&self, time: impl Fn(&Exchange) -> T) -> Vec<T> {
+        self.log().iter().map(time).collect()
+    }
+
+    /// When the requests came to the server, in order.
+    pub(crate) fn arrivals(&self) -> Vec<u64> {
+        let mut arrivals: Vec<u64> = self.seen.iter().map(|seen| seen.at_ns).collect();
+        arrivals.sort_unstable();
+        arrivals
+    }
+
+    /// Planned, sent, answered, failed and in flight at the end.
+    pub(crate) fn counts(&self) -> [u64; 5] {
+        let Counts {
+            planned,
+            sent,
+            answered,
+            failed,
+            in_flight,
+            ..
+        } = self.total.counts;
+        [planned, sent, answered, failed, in_flight]
+    }
+
+    /// The failures by kind.
+    pub(crate) fn errors(&self) -> Vec<(ErrorKind, u64)> {
+        let errors = self.total.errors.iter();
+        errors
+            .map(|(kind, failures)| (*kind, failures.count))
+            .collect()
+    }
+
+    /// In flight, unsent, and how long the oldest had waited.
+    pub(crate) fn left(&self) -> [u64; 3] {
+        let Unfinished {
+            in_flight,
+            unsent,
+            oldest_ns,
+        } = self.unfinished;
+        [in_flight, unsent, oldest_ns]
+    }
+
+    /// What holds whatever is run and whatever goes wrong.
+    pub(crate) fn hold_what_all_runs_promise(&self, plan: &Plan) {
+        self.hold_the_balance();
+        self.hold_the_intervals_together();
+        self.logs.iter().flatten().for_each(hold_the_identities);
+        let model = Model::of(&plan.load.shape);
+        self.hold_the_histograms_to_the_log(model);
+    }
+
+    /// sent = answered + failed + in flight, in every interval and at the end.
+    fn hold_the_balance(&self) {
+        let mut in_flight = 0;
+        for interval in &self.intervals {
+            assert!(interval.balanced(in_flight), "{:?}", interval.counts);
+            assert_eq!(
+                interval.statuses.values().sum::<u64>(),
+                interval.counts.answered
+            );
+            assert_eq!(interval.failures(), interval.counts.failed);
+            for failures in interval.errors.values() {
+                assert_ne!(failures.example, "", "every kind has an example");
+            }
+            in_flight = interval.counts.in_flight;
+        }
+        let counts = &self.total.counts;
+        assert!(self.total.balanced(0), "{counts:?}");
+        assert_eq!(counts.in_flight, self.unfinished.in_flight);
+        assert_eq!(counts.planned, counts.sent + self.unfinished.unsent);
+        let idle = self.unfinished.in_flight + self.unfinished.unsent == 0;
+        assert!(
+            !idle || self.unfinished.oldest_ns == 0,
+            "{:?}",
+            self.unfinished
+        );
+    }
+
+    fn hold_the_intervals_together(&self) {
+        let mut start_ns = 0;
+        for interval in &self.intervals {
+            assert_eq!(interval.start_ns, start_ns);
+            start_ns = interval.end_ns;
+        }
+    }
+
+    /// The histograms hold exactly what the log holds.
+    fn hold_the_histograms_to_the_log(&self, model: Model) {
+        let mut times = Times::default();
+        for exchange in self.logs.iter().flatten() {
+            time(exchange, model, &mut times);
+        }
+        for ((name, ours), (_, theirs)) in times.each().into_iter().zip(self.total.times.each()) {
+            if !matches!(name, "resolve" | "connect" | "tls") {
+                assert_eq!(ours, theirs, "{name}");
+            }
+        }
+        let logged: usize = self.logs.iter().map(Vec::len).sum();
+        let counts = &self.total.counts;
+        assert_eq!(logged as u64, counts.answered + counts.failed);
+    }
+}
+
+fn hold_the_identities(exchange: &Exchange) {
+    let Exchange {
+        intended_ns,
+        ready_ns,
+        start_ns,
+        dial_ns,
+        first_byte_ns,
+        end_ns,
+        ..
+    } = *exchange;
+    let course = [intended_ns, ready_ns, start_ns, first_byte_ns, end_ns];
+    assert!(course.is_sorted(), "{exchange:?}");
+    assert!(start_ns + dial_ns <= end_ns, "{exchange:?}");
+    let response_ns = exchange.response_ns();
+    assert_eq!(response_ns, end_ns - intended_ns);
+    assert_eq!(response_ns, exchange.delay_ns() + exchange.service_ns());
+}
+
+/// Enters an exchange where it belongs.
+fn time(exchange: &Exchange, model: Model, times: &mut Times) {
+    let answered = matches!(exchange.outcome, Outcome::Answered { .. });
+    if answered || exchange.outcome == Outcome::Failed(ErrorKind::Timeout) {
+        let zero_if_closed = |ns| if model == Model::Open { ns } else { 0 };
+        times.response.record_ns(exchange.response_ns());
+        times.service.record_ns(exchange.service_ns());
+        let (blocked_ns, lateness_ns) = (exchange.blocked_ns(), exchange.lateness_ns());
+        times.blocked.record_ns(zero_if_closed(blocked_ns));
+        times.lateness.record_ns(zero_if_closed(lateness_ns));
+    }
+    if answered {
+        times.first_byte.record_ns(exchange.wait_ns());
+        times.rest.record_ns(exchange.rest_ns());
+    }
+    if answered && exchange.wakeup_ns > 0 {
+        times.wakeup.record_ns(exchange.wakeup_ns);
+    }
+}

@@ -1,0 +1,342 @@
+//! A scripted server: tasks of the simulated world that read requests and answer as they are told.
+//!
+//! It knows just enough of HTTP to find where a request ends. What it answers, and what becomes of
+//! the connection then, is up to a script that sees each request as it comes.
+
+use loadline_reactor::{Host, Received, Sim, SimListener, SimSocket, Socket, Task};
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
+use std::io;
+use std::net::SocketAddr;
+use std::ops::Range;
+use std::rc::{Rc, Weak};
+
+/// A whole request that came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Seen {
+    /// When its last byte came, in nanoseconds from the load's begin.
+    pub(crate) at_ns: u64,
+    /// Its number among all that came.
+    pub(crate) number: usize,
+    /// Which of the server's addresses it came to.
+    pub(crate) door: usize,
+    /// Its connection's number among all that were accepted.
+    pub(crate) connection: usize,
+    /// Its number among those of its connection.
+    pub(crate) place: usize,
+    pub(crate) target: String,
+}
+
+/// What is done about a request.
+#[derive(Clone, Debug)]
+pub(crate) struct Reply {
+    after_ns: u64,
+    bytes: Vec<u8>,
+    /// So many bytes at a time, with such a pause between.
+    drip: Option<(usize, u64)>,
+    then: Then,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Then {
+    Stay,
+    Close { after_ns: u64 },
+    Reset { after_ns: u64 },
+    Sleep,
+}
+
+impl Reply {
+    /// A small answer at once, on a connection that stays.
+    pub(crate) fn ok() -> Self {
+        Reply::raw("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+    }
+
+    /// Any bytes.
+    pub(crate) fn raw(bytes: impl AsRef<[u8]>) -> Self {
+        Reply {
+            after_ns: 0,
+            bytes: bytes.as_ref().to_vec(),
+            drip: None,
+            then: Then::Stay,
+        }
+    }
+
+    /// Not a byte.
+    pub(crate) fn nothing() -> Self {
+        Reply::raw("")
+    }
+
+    /// The same, this much later.
+    pub(crate) fn after(self, after_ns: u64) -> Self {
+        Reply { after_ns, ..self }
+    }
+
+    /// In pieces of so many bytes with pauses between.
+    pub(crate) fn drip(self, bytes: usize, pause_ns: u64) -> Self {
+        Reply {
+            drip: Some((bytes, pause_ns)),
+            ..self
+        }
+    }
+
+    /// Then the connection is closed.
+    pub(crate) fn close(self) -> Self {
+        self.close_after(0)
+    }
+
+    pub(crate) fn close_after(self, after_ns: u64) -> Self {
+        let then = Then::Close { after_ns };
+        Reply { then, ..self }
+    }
+
+    /// Then the connection is reset.
+    pub(crate) fn reset(self) -> Self {
+        self.reset_after(0)
+    }
+
+    pub(crate) fn reset_after(self, after_ns: u64) -> Self {
+        let then = Then::Reset { after_ns };
+        Reply { then, ..self }
+    }
+
+    /// Then the connection is left as it is for ever.
+    pub(crate) fn sleep(self) -> Self {
+        let then = Then::Sleep;
+        Reply { then, ..self }
+    }
+}
+
+/// What is done about each request.
+pub(crate) type Script = dyn Fn(&Seen) -> Reply;
+
+/// A server of the simulated world.
+pub(crate) struct Server {
+    sim: Sim,
+    /// When the load began.
+    begin_ns: Rc<Cell<u64>>,
+    script: Rc<Script>,
+    addresses: Vec<SocketAddr>,
+    doors: RefCell<Vec<Rc<SimListener>>>,
+    accepting: RefCell<Vec<Task>>,
+    serving: RefCell<Vec<Task>>,
+    sockets: RefCell<Vec<Weak<SimSocket>>>,
+    /// Times in which it does nothing, not even read, in nanoseconds from the load's begin.
+    freezes: RefCell<Vec<Range<u64>>>,
+    /// How long a connection may be silent between two requests.
+    pub(crate) idle_ns: Cell<Option<u64>>,
+    seen: RefCell<Vec<Seen>>,
+    /// When connections were seen to end, in nanoseconds from the load's begin.
+    ended: RefCell<Vec<u64>>,
+    accepted: Cell<usize>,
+}
+
+impl Server {
+    pub(crate) fn start(
+        sim: &Sim,
+        begin_ns: &Rc<Cell<u64>>,
+        addresses: Vec<SocketAddr>,
+        script: Rc<Script>,
+    ) -> Rc<Self> {
+        let server = Rc::new(Server {
+            sim: sim.clone(),
+            begin_ns: Rc::clone(begin_ns),
+            script,
+            addresses,
+            doors: RefCell::default(),
+            accepting: RefCell::default(),
+            serving: RefCell::default(),
+            sockets: RefCell::default(),
+            freezes: RefCell::default(),
+            idle_ns: Cell::new(None),
+            seen: RefCell::default(),
+            ended: RefCell::default(),
+            accepted: Cell::new(0),
+        });
+        server.up();
+        server
+    }
+
+    /// Listens at all its addresses.
+    pub(crate) fn up(self: &Rc<Self>) {
+        for (door, address) in self.addresses.iter().enumerate() {
+            let listener = Rc::new(self.sim.listen(*address));
+            let accept = Rc::clone(self).accept(Rc::clone(&listener), door);
+            self.doors.borrow_mut().push(listener);
+            self.accepting.borrow_mut().push(self.sim.spawn(accept));
+        }
+    }
+
+    /// Dies: closes every connection and refuses new ones.
+    pub(crate) fn down(&self) {
+        self.accepting.borrow_mut().clear();
+        self.doors.borrow_mut().clear();
+        self.serving.borrow_mut().clear();
+    }
+
+    /// Resets every connection.
+    pub(crate) fn reset_all(&self) {
+        for socket in self.sockets.take() {
+            socket.upgrade().inspect(|socket| socket.reset());
+        }
+        self.serving.borrow_mut().clear();
+    }
+
+    /// Neither makes nor refuses new connections.
+    pub(crate) fn set_silent(&self, silent: bool) {
+        for door in &*self.doors.borrow() {
+            door.set_silent(silent);
+        }
+    }
+
+    /// Does nothing in this time, counted in nanoseconds from the load's begin.
+    pub(crate) fn freeze(&self, time: Range<u64>) {
+        self.freezes.borrow_mut().push(time);
+    }
+
+    /// The whole requests that came, in the order in which they were read.
+    pub(crate) fn take_seen(&self) -> Vec<Seen> {
+        self.seen.take()
+    }
+
+    /// When connections were seen to end while a request was awaited.
+    pub(crate) fn take_ended(&self) -> Vec<u64> {
+        self.ended.take()
+    }
+
+    /// How many connections were accepted.
+    pub(crate) fn accepted(&self) -> usize {
+        self.accepted.get()
+    }
+
+    async fn accept(self: Rc<Self>, listener: Rc<SimListener>, door: usize) {
+        loop {
+            let socket = listener.accept().await;
+            let connection = self.accepted.replace(self.accepted.get() + 1);
+            let socket = Rc::new(socket);
+            self.sockets.borrow_mut().push(Rc::downgrade(&socket));
+            let serve = Rc::clone(&self).serve(socket, door, connection);
+            let task = self.sim.spawn(serve);
+            self.serving.borrow_mut().push(task);
+        }
+    }
+
+    async fn serve(self: Rc<Self>, socket: Rc<SimSocket>, door: usize, connection: usize) {
+        let mut requests = Requests::default();
+        for place in 0.. {
+            socket.set_deadline(self.idle_ns.get().map(|ns| self.sim.now_ns() + ns));
+            let Some((target, at_ns)) = requests.next(&self, &socket).await else {
+                let at_ns = self.sim.now_ns() - self.begin_ns.get();
+                return self.ended.borrow_mut().push(at_ns);
+            };
+            socket.set_deadline(None);
+            let seen = Seen {
+                at_ns: at_ns - self.begin_ns.get(),
+                number: self.seen.borrow().len(),
+                door,
+                connection,
+                place,
+                target,
+            };
+            let reply = (self.script)(&seen);
+            self.seen.borrow_mut().push(seen);
+            if self.answer(&socket, &reply).await.is_err() {
+                return;
+            }
+            match reply.then {
+                Then::Stay => {}
+                Then::Close { after_ns } => return self.pause(after_ns).await,
+                Then::Reset { after_ns } => {
+                    self.pause(after_ns).await;
+                    return socket.reset();
+                }
+                Then::Sleep => std::future::pending().await,
+            }
+        }
+    }
+
+    async fn answer(&self, socket: &SimSocket, reply: &Reply) -> io::Result<()> {
+        self.thaw().await;
+        self.pause(reply.after_ns).await;
+        self.thaw().await;
+        let (piece, pause_ns) = reply.drip.unwrap_or((usize::MAX, 0));
+        for (index, bytes) in reply.bytes.chunks(piece).enumerate() {
+            if index > 0 {
+                self.pause(pause_ns).await;
+            }
+            send_all(socket, bytes).await?;
+        }
+        Ok(())
+    }
+
+    async fn pause(&self, ns: u64) {
+        self.sim.timer().until(self.sim.now_ns() + ns).await;
+    }
+
+    /// Waits while it is frozen.
+    async fn thaw(&self) {
+        // Before the load's begin this is beyond all freezes.
+        let now_ns = self.sim.now_ns().wrapping_sub(self.begin_ns.get());
+        if let Some(until_ns) = self.frozen_until_ns(now_ns) {
+            self.pause(until_ns - now_ns).await;
+        }
+    }
+
+    fn frozen_until_ns(&self, now_ns: u64) -> Option<u64> {
+        let freezes = self.freezes.borrow();
+        let frozen = freezes.iter().find(|time| time.contains(&now_ns));
+        frozen.map(|time| time.end)
+    }
+}
+
+/// The requests of one connection.
+#[derive(Default)]
+struct Requests {
+    /// What came and was not yet given out.
+    rest: Vec<u8>,
+    at_ns: u64,
+}
+
+impl Requests {
+    /// The target of the next whole request and when its last byte came; `None` at the end.
+    async fn next(&mut self, server: &Server, socket: &SimSocket) -> Option<(String, u64)> {
+        loop {
+            if let Some(end) = request_end(&self.rest) {
+                let request: Vec<u8> = self.rest.drain(..end).collect();
+                let text = String::from_utf8(request).unwrap();
+                let target = text.split(' ').nth(1).unwrap();
+                return Some((target.to_owned(), self.at_ns));
+            }
+            let mut buffer = [0; 16_384];
+            server.thaw().await;
+            let received = receive(socket, &mut buffer).await.ok()?;
+            if received.bytes == 0 {
+                return None;
+            }
+            self.rest.extend_from_slice(&buffer[..received.bytes]);
+            self.at_ns = received.at_ns.expect("the simulated network stamps");
+        }
+    }
+}
+
+/// Where the first request ends, if it is whole.
+fn request_end(bytes: &[u8]) -> Option<usize> {
+    let head_end = bytes.windows(4).position(|part| part == b"\r\n\r\n")? + 4;
+    let head = std::str::from_utf8(&bytes[..head_end]).unwrap();
+    let length = head
+        .lines()
+        .find_map(|line| line.strip_prefix("Content-Length: "))
+        .map_or(0, |length| length.parse().unwrap());
+    (bytes.len() >= head_end + length).then_some(head_end + length)
+}
+
+async fn receive(socket: &SimSocket, buffer: &mut [u8]) -> io::Result<Received> {
+    poll_fn(|cx| socket.poll_recv(cx, buffer)).await
+}
+
+async fn send_all(socket: &SimSocket, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let sent = poll_fn(|cx| socket.poll_send(cx, bytes)).await?;
+        bytes = &bytes[sent..];
+    }
+    Ok(())
+}

@@ -1,0 +1,157 @@
+//! Stalls: of the server, which is the server's doing, and of the worker, which is ours.
+
+use super::plans::{MS, SECOND, US, closed, open, shaped, time};
+use super::ran::Ran;
+use super::server::Reply;
+use super::world::World;
+use loadline_plan::{Clock, Plan, Shape};
+use loadline_record::Distribution;
+
+/// 2 000 arrivals a second for 10 s, the server frozen for the one in the middle.
+fn frozen_for_a_second(connections: u32, most: u32, threads: u32) -> Ran {
+    let mut plan = Plan {
+        threads,
+        ..open(2_000, connections, 10 * SECOND)
+    };
+    plan.load.max_connections = most;
+    let freeze = 4_500 * MS..5_500 * MS;
+    let mut world = World::new(plan);
+    world.latency_ns = 5 * US;
+    world.at(0, move |hands| hands.server.freeze(freeze)).run()
+}
+
+/// Response times of the tenth of all arrivals that met the stall are uniform on 0 to 1 s: the
+/// quantile q is D (1 - (1 - q) T / D), with D of 1 s and T of 10 s.
+fn assert_truth(response: &Distribution) {
+    for percentile in [91.0, 92.5, 95.0, 97.0, 99.0, 99.5, 99.9] {
+        let share = 1.0 - percentile / 100.0;
+        let expected = 1e9 * (1.0 - share * 10.0);
+        let measured = response.percentile_ns(percentile) as f64;
+        // A thousandth for the histogram, and what the backlog takes to drain.
+        let allowed = measured / 1_000.0 + 500_000.0;
+        assert!(
+            (measured - expected).abs() <= allowed,
+            "p{percentile}: {measured}"
+        );
+    }
+    assert_eq!(response.percentile_ns(50.0), 10_007);
+    assert_eq!(response.percentile_ns(89.9), 10_007);
+    // The mean rises by D² / 2T, 50 ms.
+    let mean_ns = response.mean_ns();
+    assert!((mean_ns - 50e6).abs() < 0.1e6, "{mean_ns}");
+}
+
+#[test]
+fn a_frozen_server_is_in_the_response_time_and_blocks() {
+    for threads in [1, 2] {
+        let ran = frozen_for_a_second(50, 50, threads);
+        assert_eq!(ran.counts(), [20_000, 20_000, 20_000, 0, 0]);
+        let times = &ran.total.times;
+        assert_truth(&times.response);
+        // All but those that were in flight when it froze waited for a connection.
+        let blocked = times.blocked.percentile_ns(99.0) as f64;
+        assert!((blocked - 875e6).abs() <= 1e6, "{blocked}");
+        assert_eq!(times.lateness.max_ns(), 0);
+        // What a tool sees that counts from the send: fifty long ones, hidden behind the p99.
+        assert_eq!(times.service.percentile_ns(99.7), 10_007);
+        let long = times.service.len() - times.service.count_up_to_ns(MS);
+        assert_eq!(long, 50);
+    }
+}
+
+#[test]
+fn with_connections_enough_a_frozen_server_is_in_the_service_time() {
+    let ran = frozen_for_a_second(50, 3_000, 1);
+    assert_eq!(ran.counts(), [20_000, 20_000, 20_000, 0, 0]);
+    let times = &ran.total.times;
+    assert_truth(&times.response);
+    assert_truth(&times.service);
+    assert_eq!((times.blocked.max_ns(), times.lateness.max_ns()), (0, 0));
+    // One for each arrival of that second, and one for the first behind it.
+    assert_eq!(ran.accepted, 2_001);
+}
+
+#[test]
+fn a_worker_that_computes_is_late() {
+    let world = World::new(open(100, 8, 195 * MS)).serves_in(MS);
+    let ran = world.at(45 * MS, |hands| hands.sim.stall(30 * MS)).run();
+    let late: Vec<(u64, u64)> = [(5, 25), (6, 15), (7, 5)].into();
+    for (index, exchange) in ran.log().into_iter().enumerate() {
+        let known = late.iter().find(|(late, _)| *late == index as u64);
+        let expected = known.map_or(0, |(_, lateness)| lateness * MS);
+        assert_eq!(exchange.lateness_ns(), expected);
+        assert_eq!(exchange.blocked_ns(), 0);
+        assert_eq!(exchange.start_ns, 10 * MS * index as u64 + expected);
+        assert_eq!(exchange.service_ns(), 3 * MS);
+    }
+    assert_eq!(ran.counts(), [20, 20, 20, 0, 0]);
+    assert_eq!(ran.total.times.lateness.max_ns(), recorded(25 * MS));
+}
+
+/// A value as a histogram holds it.
+fn recorded(value_ns: u64) -> u64 {
+    let mut distribution = Distribution::default();
+    distribution.record_ns(value_ns);
+    distribution.max_ns()
+}
+
+/// One user with a latency of 10 ms; the worker computes from 15 to 45 ms.
+fn read_late(clock: Clock, plan: Plan) -> Ran {
+    let mut plan = plan;
+    plan.connection.clock = clock;
+    let mut world = World::new(plan);
+    world.latency_ns = 10 * MS;
+    world.at(15 * MS, |hands| hands.sim.stall(30 * MS)).run()
+}
+
+#[test]
+fn the_kernels_clock_ends_an_exchange_that_is_read_late() {
+    let ran = read_late(Clock::Kernel, closed(1, 60 * MS));
+    let first = ran.log()[0];
+    assert_eq!(
+        (first.start_ns, first.first_byte_ns, first.end_ns),
+        (0, 20 * MS, 20 * MS)
+    );
+    assert_eq!(first.wakeup_ns, 25 * MS);
+    assert_eq!(ran.total.times.wakeup.len(), 1);
+    assert_eq!(ran.left(), [1, 0, 15 * MS]);
+}
+
+#[test]
+fn the_users_clock_ends_it_when_it_is_read() {
+    let ran = read_late(Clock::User, closed(1, 60 * MS));
+    let first = ran.log()[0];
+    assert_eq!((first.first_byte_ns, first.end_ns), (45 * MS, 45 * MS));
+    assert_eq!(first.wakeup_ns, 0);
+    assert!(ran.total.times.wakeup.is_empty());
+}
+
+#[test]
+fn an_arrival_behind_an_answer_that_is_read_late_is_late_not_blocked() {
+    // The second arrival is due at 30 ms. Its connection was free from 20 ms on, as the kernel
+    // knows; the worker saw that at 45 ms.
+    let shape = Shape::Burst {
+        size: 1,
+        every: time(30 * MS),
+    };
+    let by_clock = |clock| {
+        let second = read_late(clock, shaped(shape.clone(), 1, 80 * MS)).log()[1];
+        assert_eq!((second.intended_ns, second.start_ns), (30 * MS, 45 * MS));
+        (second.blocked_ns(), second.lateness_ns())
+    };
+    assert_eq!(by_clock(Clock::Kernel), (0, 15 * MS));
+    // Without the kernel's clock nobody knows when the answer came.
+    assert_eq!(by_clock(Clock::User), (15 * MS, 0));
+}
+
+#[test]
+fn a_slow_answer_is_split_at_its_first_byte() {
+    let ran = World::new(closed(1, 30 * MS))
+        .script(|_| Reply::ok().after(4 * MS).drip(10, 2 * MS))
+        .run();
+    // 40 bytes in four pieces: 2 ms of latency and 4 ms, then three pauses of 2 ms.
+    for exchange in ran.log() {
+        assert_eq!((exchange.wait_ns(), exchange.rest_ns()), (6 * MS, 6 * MS));
+    }
+    assert_eq!(ran.counts(), [3, 3, 2, 0, 1]);
+}

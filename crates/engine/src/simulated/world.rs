@@ -1,0 +1,274 @@
+//! A simulated world: a server, the network and the workers of a plan, run to their end.
+
+use super::plans::MS;
+use super::ran::Ran;
+use super::server::{Reply, Script, Seen, Server};
+use crate::behaviour::Scenario;
+use crate::control::Handle;
+use crate::prepare::Prepared;
+use crate::replay::{Replay, Written};
+use crate::run::Merger;
+use crate::worker::{self, Ready, Report};
+use loadline_plan::Plan;
+use loadline_reactor::{Address, Host, Sim, Task};
+use loadline_record::Exchange;
+use loadline_schedule::Stripe;
+use loadline_transport::Endpoint;
+use std::cell::{Cell, RefCell};
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// How long a byte is on its way, where a test does not say otherwise.
+pub(crate) const LATENCY: u64 = MS;
+/// From the moment when the first worker begins to run to the begin of the load.
+pub(crate) const HEAD_START: u64 = 2 * MS;
+/// Each worker begins to run this much later than the one before it, so that they do not all
+/// look at the clock at the same instants.
+pub(crate) const STAGGER: u64 = MS / 10;
+
+/// What is to be run, and where.
+pub(crate) struct World {
+    pub(crate) plan: Plan,
+    pub(crate) latency_ns: u64,
+    pub(crate) interval_ns: u64,
+    /// How many addresses the host of the first request has.
+    pub(crate) doors: u16,
+    /// Operations move at most so many bytes.
+    pub(crate) cut_up: Option<usize>,
+    /// At most so many bytes are on their way or unread.
+    pub(crate) window: Option<usize>,
+    /// The server closes connections that are silent for so long.
+    pub(crate) idle_ns: Option<u64>,
+    script: Rc<Script>,
+    incidents: Vec<Incident>,
+    on_interval: Rc<OnInterval>,
+}
+
+/// What happens when, in nanoseconds from the load's begin.
+type Incident = (u64, Box<dyn FnOnce(&Hands)>);
+
+/// What happens when a worker, given by its number, tells of an interval.
+type OnInterval = dyn Fn(&Hands, usize);
+
+/// What an incident has its hands on.
+pub(crate) struct Hands {
+    pub(crate) sim: Sim,
+    /// When the load begins.
+    begin_ns: Rc<Cell<u64>>,
+    pub(crate) handle: Handle,
+    pub(crate) server: Rc<Server>,
+}
+
+impl World {
+    /// A world in which the server answers at once.
+    pub(crate) fn new(plan: Plan) -> Self {
+        World {
+            plan,
+            latency_ns: LATENCY,
+            interval_ns: 1_000 * MS,
+            doors: 1,
+            cut_up: None,
+            window: None,
+            idle_ns: None,
+            script: Rc::new(|_| Reply::ok()),
+            incidents: Vec::new(),
+            on_interval: Rc::new(|_, _| ()),
+        }
+    }
+
+    /// What the server does with each request.
+    pub(crate) fn script(self, script: impl Fn(&Seen) -> Reply + 'static) -> Self {
+        let script = Rc::new(script);
+        World { script, ..self }
+    }
+
+    /// The server takes this long for each answer.
+    pub(crate) fn serves_in(self, service_ns: u64) -> Self {
+        self.script(move |_| Reply::ok().after(service_ns))
+    }
+
+    /// Something that happens at this instant, in nanoseconds from the load's begin.
+    pub(crate) fn at(mut self, at_ns: u64, incident: impl FnOnce(&Hands) + 'static) -> Self {
+        self.incidents.push((at_ns, Box::new(incident)));
+        self
+    }
+
+    /// Nothing happens that was to happen.
+    pub(crate) fn without_incidents(mut self) -> Self {
+        self.incidents.clear();
+        self
+    }
+
+    /// Something that happens whenever a worker, given by its number, tells of an interval.
+    pub(crate) fn on_interval(self, act: impl Fn(&Hands, usize) + 'static) -> Self {
+        let on_interval = Rc::new(act);
+        World {
+            on_interval,
+            ..self
+        }
+    }
+
+    /// Runs the plan's own requests.
+    pub(crate) fn run(self) -> Ran {
+        self.run_scenario(|prepared, stripe| {
+            Replay::new(Arc::clone(prepared), stripe.index, stripe.of)
+        })
+    }
+
+    /// Runs what each worker's scenario makes of the plan.
+    pub(crate) fn run_scenario<S: Scenario<Sim>>(
+        mut self,
+        scenario: impl Fn(&Arc<Prepared>, Stripe) -> S,
+    ) -> Ran {
+        let endpoints = self.endpoints();
+        let hands = self.hands(addresses(&endpoints));
+        let sim = &hands.sim;
+        let prepared = Arc::new(prepared(&self.plan, endpoints, self.interval_ns));
+        let told = Rc::new(Told::new(&self.plan, Rc::clone(&self.on_interval)));
+        sim.run(async {
+            let mut ready = Vec::new();
+            for index in 0..self.plan.threads {
+                let of = self.plan.threads;
+                let stripe = Stripe { index, of };
+                let scenario = scenario(&prepared, stripe);
+                let send = told.listener(&hands, index as usize);
+                let host = sim.clone();
+                ready.push(worker::prepare(host, &prepared, stripe, scenario, send).await);
+            }
+            hands.begin_ns.set(sim.now_ns() + HEAD_START);
+            let _incidents = self.spawn_incidents(&hands);
+            run_all(ready, &hands).await;
+        });
+        // Tasks hold the world, which holds tasks: let them all end.
+        hands.server.down();
+        sim.run(sim.timer().until(sim.now_ns() + 10 * MS));
+        told.ran(&self.plan, &hands.server)
+    }
+
+    /// The simulated loop as it was asked for, with its server.
+    fn hands(&self, addresses: Vec<SocketAddr>) -> Rc<Hands> {
+        let sim = Sim::new(self.plan.seed, self.latency_ns);
+        if let Some(most) = self.cut_up {
+            sim.cut_up(most);
+        }
+        if let Some(bytes) = self.window {
+            sim.set_window(bytes);
+        }
+        let begin_ns = Rc::new(Cell::new(0));
+        let server = Server::start(&sim, &begin_ns, addresses, Rc::clone(&self.script));
+        server.idle_ns.set(self.idle_ns);
+        Rc::new(Hands {
+            sim,
+            begin_ns,
+            handle: Handle::new(),
+            server,
+        })
+    }
+
+    fn endpoints(&self) -> Vec<Endpoint> {
+        let mut endpoints: Vec<Endpoint> = Vec::new();
+        for request in &self.plan.requests {
+            if !endpoints.iter().any(|known| known.serves(&request.url)) {
+                endpoints.push(Endpoint::resolve(&request.url, &self.plan.connection).unwrap());
+            }
+        }
+        for door in 1..self.doors {
+            let address = SocketAddr::from(([10, 0, 0, 1], 8_000 + door));
+            endpoints[0].addresses.push(Address::Ip(address));
+        }
+        endpoints
+    }
+
+    fn spawn_incidents(&mut self, hands: &Rc<Hands>) -> Vec<Task> {
+        let spawn = |(at_ns, incident): Incident| {
+            let hands = Rc::clone(hands);
+            hands.sim.clone().spawn(async move {
+                let at_ns = hands.begin_ns.get() + at_ns;
+                hands.sim.timer().until(at_ns).await;
+                incident(&hands);
+            })
+        };
+        self.incidents.drain(..).map(spawn).collect()
+    }
+}
+
+fn prepared(plan: &Plan, endpoints: Vec<Endpoint>, interval_ns: u64) -> Prepared {
+    let written = |request: &loadline_plan::Request| {
+        let endpoint = endpoints
+            .iter()
+            .position(|known| known.serves(&request.url));
+        Written::new(request, endpoint.unwrap(), plan.connection.keepalive).unwrap()
+    };
+    Prepared {
+        requests: plan.requests.iter().map(written).collect(),
+        plan: plan.clone(),
+        tls: None,
+        log: true,
+        interval_ns,
+        endpoints,
+    }
+}
+
+fn addresses(endpoints: &[Endpoint]) -> Vec<SocketAddr> {
+    let all = endpoints.iter().flat_map(|endpoint| &endpoint.addresses);
+    all.map(|address| match address {
+        Address::Ip(address) => *address,
+        Address::Unix(_) => panic!("the simulated network has IP addresses only"),
+    })
+    .collect()
+}
+
+async fn run_all<S: Scenario<Sim>>(ready: Vec<Ready<Sim, S>>, hands: &Rc<Hands>) {
+    let mut workers = Vec::new();
+    for (index, ready) in ready.into_iter().enumerate() {
+        let own = Rc::clone(hands);
+        workers.push(hands.sim.spawn(async move {
+            let begin_ns = own.begin_ns.get();
+            let from_ns = begin_ns - HEAD_START + index as u64 * STAGGER;
+            own.sim.timer().until(from_ns).await;
+            worker::run(ready, begin_ns, &own.handle).await;
+        }));
+    }
+    for worker in workers {
+        worker.await;
+    }
+}
+
+/// What the workers told.
+struct Told {
+    merger: RefCell<Merger>,
+    logs: RefCell<Vec<Vec<Exchange>>>,
+    on_interval: Rc<OnInterval>,
+}
+
+impl Told {
+    fn new(plan: &Plan, on_interval: Rc<OnInterval>) -> Self {
+        Told {
+            on_interval,
+            merger: RefCell::new(Merger::new(plan)),
+            logs: RefCell::new(vec![Vec::new(); plan.threads as usize]),
+        }
+    }
+
+    fn listener(self: &Rc<Self>, hands: &Rc<Hands>, worker: usize) -> Box<dyn Fn(Report)> {
+        let (told, hands) = (Rc::clone(self), Rc::clone(hands));
+        Box::new(move |report| match report {
+            Report::Log(exchanges) => told.logs.borrow_mut()[worker].extend(exchanges),
+            report => {
+                if matches!(report, Report::Interval { .. }) {
+                    (told.on_interval)(&hands, worker);
+                }
+                told.merger.borrow_mut().take(worker, report);
+            }
+        })
+    }
+
+    fn ran(&self, plan: &Plan, server: &Server) -> Ran {
+        let mut merger = self.merger.borrow_mut();
+        let events = std::iter::from_fn(|| merger.event()).collect();
+        let ran = Ran::new(events, self.logs.take(), server);
+        ran.hold_what_all_runs_promise(plan);
+        ran
+    }
+}
