@@ -173,6 +173,11 @@ async fn dial<H: Host>(
     let start_ns = worker.host.now_ns();
     let dialled = worker.dialler.dial(endpoint, flight.deadline_ns).await;
     flight.dial_ns += worker.host.now_ns() - start_ns;
+    if dialled.is_err() {
+        // A dial may fail without waiting for anything: then everybody else comes first, or a user
+        // that dials again and again would be all that the worker does.
+        let_others_run().await;
+    }
     let (connection, dial) = dialled.map_err(|error| Broken::Failed(Failure::dial(&error)))?;
     let reconnected = std::mem::take(&mut user.slot(endpoint).closed_by_server);
     if flight.is_counted() {
@@ -185,6 +190,19 @@ async fn dial<H: Host>(
         connection,
         served: 0,
     })
+}
+
+/// Goes to the end of the loop's queue, behind what the kernel has to tell.
+async fn let_others_run() {
+    let mut went = false;
+    poll_fn(|cx| {
+        if std::mem::replace(&mut went, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 /// Keeps a connection for the next exchange, or lets the server close it while the user goes on.
