@@ -3,6 +3,7 @@
 use super::Canvas;
 use crate::plain::per_second;
 use crate::{figures, layout, wording};
+use loadline_plan::Shape;
 use loadline_record::{Counts, Ended, Model, Summary};
 use std::time::Duration;
 
@@ -62,7 +63,12 @@ fn rate(summary: &Summary) -> String {
     if summary.model == Model::Closed {
         return achieved;
     }
-    let asked = figures::rate(per_second(counts.planned, summary.duration_ns));
+    let asked = match summary.plan.load.shape {
+        Shape::Rate { rate, .. } => rate.per_second(),
+        // What a load that changes asks for depends on how far it came.
+        _ => per_second(counts.planned, summary.duration_ns),
+    };
+    let asked = figures::rate(asked);
     format!("{asked} asked, {achieved} achieved")
 }
 

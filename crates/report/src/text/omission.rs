@@ -38,7 +38,7 @@ pub(super) fn lines_after_stall(summary: &Summary, canvas: Canvas) -> Vec<String
 enum Difference {
     /// It hardly is.
     None,
-    /// Mostly through us.
+    /// Not through waiting for connections, so mostly through us.
     Lateness,
     /// The target kept requests waiting.
     Stall,
@@ -51,8 +51,8 @@ impl Difference {
         let difference_ns = response_ns.saturating_sub(service_ns);
         match () {
             () if response_ns <= 2 * service_ns => Difference::None,
-            () if times.lateness.percentile_ns(99.0) > difference_ns / 2 => Difference::Lateness,
-            () => Difference::Stall,
+            () if times.blocked.percentile_ns(99.0) > difference_ns / 2 => Difference::Stall,
+            () => Difference::Lateness,
         }
     }
 }
