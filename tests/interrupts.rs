@@ -1,6 +1,6 @@
 //! Ctrl-C, and runs that are killed.
 
-use crate::rig::{Said, assert_balanced, command, count, loadline, serve, text, url};
+use crate::rig::{Said, assert_balanced, command, count, loadline, serve, serve_with, text, url};
 use loadline_testbed::Server;
 use serde_json::Value;
 use std::process::{Child, Command};
@@ -70,6 +70,43 @@ fn the_second_interrupt_ends_it_at_once() {
     let report: Value = serde_json::from_str(&said.stdout).expect("the report is printed");
     assert_balanced(&report["summary"]);
     assert_eq!(count(&report["summary"], "in_flight"), 4);
+}
+
+#[test]
+fn a_server_that_has_gone_starves_neither_the_intervals_nor_the_user() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("server.sock");
+    let server = serve_with(|config| config.unix_socket = Some(path.clone()));
+    let words = [
+        "-c",
+        "4",
+        "-t",
+        "1",
+        "-d",
+        "60s",
+        "-o",
+        "json",
+        "--unix-socket",
+        text(&path),
+    ];
+    let child = command(&[&words[..], &["http://localhost/"]].concat())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_millis(800));
+    // From now on every dial fails at once, without waiting for anything.
+    server.stop();
+    std::thread::sleep(Duration::from_millis(1_500));
+    signal(&child, "INT");
+    let begin = Instant::now();
+    let said = end(child);
+    assert!(
+        begin.elapsed() < Duration::from_secs(10),
+        "the interrupt was not heard"
+    );
+    assert_eq!(said.code, Some(130), "{}", said.stderr);
+    let report: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_balanced(&report["summary"]);
+    assert!(report["intervals"].as_array().unwrap().len() >= 2);
 }
 
 #[test]

@@ -174,16 +174,55 @@ fn a_report_goes_to_each_place_that_was_asked_for() {
 fn a_file_that_cannot_be_written_is_said_before_anything_is_sent() {
     let server = serve();
     let url = url(&server, "");
-    for flag in ["--save", "--log"] {
-        let said = loadline(&["-n", "10", flag, "/nowhere/at/all", &url]);
+    for [flag, value] in [
+        ["--save", "/nowhere/at/all"],
+        ["--log", "/nowhere/at/all"],
+        ["-o", "json=/nowhere/at/all"],
+    ] {
+        let said = loadline(&["-n", "10", flag, value, &url]);
         assert_eq!(said.code, Some(2), "{flag}: {}", said.stderr);
-        assert!(
-            said.stderr.contains("/nowhere/at/all"),
-            "{flag}: {}",
+        let named = said.stderr.contains("/nowhere/at/all");
+        assert!(named, "{flag}: {}", said.stderr);
+        assert_eq!(
+            said.stderr.matches("os error").count(),
+            1,
+            "{}",
             said.stderr
         );
     }
     assert_eq!(server.stop().requests, 0);
+}
+
+#[test]
+fn a_file_that_is_full_costs_nothing_but_itself() {
+    let server = serve();
+    let url = url(&server, "");
+    for flag in ["--save", "--log"] {
+        let words = [
+            "-n",
+            "50",
+            "--no-progress",
+            "-o",
+            "json",
+            flag,
+            "/dev/full",
+            &url,
+        ];
+        let said = loadline(&words);
+        assert_eq!(said.code, Some(2), "{flag}: {}", said.stderr);
+        let report: Value = serde_json::from_str(&said.stdout).expect("the report is printed");
+        assert_eq!(count(&report["summary"], "answered"), 50, "{flag}");
+        assert!(!said.stderr.is_empty(), "{flag}");
+    }
+}
+
+#[test]
+fn a_run_without_an_answer_is_no_success() {
+    let server = serve();
+    let url = url(&server, "fault=garbage");
+    let said = loadline(&["-n", "10", "-c", "1", "--no-progress", &url]);
+    assert_eq!(said.code, Some(2), "{}", said.stdout);
+    assert!(said.stdout.contains("10 failed"), "{}", said.stdout);
 }
 
 #[test]

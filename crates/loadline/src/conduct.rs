@@ -26,43 +26,62 @@ pub(crate) struct Keep<'a> {
     pub(crate) log: Option<&'a Path>,
 }
 
+/// A run that has ended.
+pub(crate) struct Conducted {
+    /// What was measured.
+    pub(crate) summary: Summary,
+    /// Why the saved run or the log is not whole.
+    pub(crate) trouble: Option<anyhow::Error>,
+}
+
 /// Runs a plan to its end, or to the user's.
-pub(crate) fn conduct(plan: &Plan, keep: Keep<'_>, live: Live) -> Result<Summary> {
-    for path in [keep.save, keep.log].into_iter().flatten() {
-        ensure_writable(path)?;
-    }
+pub(crate) fn conduct(plan: &Plan, keep: Keep<'_>, live: Live) -> Result<Conducted> {
+    let saved = keep
+        .save
+        .map(|path| open(path).map(|file| (path, file)))
+        .transpose()?;
+    let log = keep.log.map(open).transpose()?;
     let environment = Environment::read();
-    let run = Run::start(plan.clone(), keep.log.is_some())?;
+    let run = Run::start(plan.clone(), log.is_some())?;
     let header = Header::new(plan, environment, SystemTime::now());
-    let conductor = Conductor {
+    let mut conductor = Conductor {
         interrupts: Interrupts::watch(run.handle()).context("signals can't be watched")?,
-        saved: keep
-            .save
-            .map(|path| RunWriter::create(path, &header))
-            .transpose()?,
-        log: keep.log.map(create_log).transpose()?,
+        saved: None,
+        log: None,
+        trouble: None,
         broken: None,
-        summary: Summary::new(header),
+        summary: Summary::new(header.clone()),
         run,
         live,
     };
+    if let Some((path, file)) = saved {
+        empty(&file);
+        let writer = RunWriter::new(path, file, &header).map_err(Into::into);
+        conductor.saved = conductor.keep_going(writer);
+    }
+    if let Some(file) = log {
+        empty(&file);
+        let writer = LogWriter::new(file).context(NO_LOG);
+        conductor.log = conductor.keep_going(writer);
+    }
     conductor.conduct()
 }
 
-/// Finds out before anything is sent whether a file can be written, and leaves what it holds.
-fn ensure_writable(path: &Path) -> Result<()> {
-    let is_new = !path.exists();
-    let opened = OpenOptions::new().append(true).create(true).open(path);
-    opened.with_context(|| format!("{} can't be written", path.display()))?;
-    if is_new {
-        // The run may not start: then nothing is left behind.
-        let _ = std::fs::remove_file(path);
-    }
-    Ok(())
+const NO_LOG: &str = "the log can't be written";
+
+/// Opens a file before anything is sent, and leaves what it holds: the run may not start.
+pub(crate) fn open(path: &Path) -> Result<File> {
+    let opened = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path);
+    opened.with_context(|| format!("{} can't be written", path.display()))
 }
 
-fn create_log(path: &Path) -> Result<LogWriter<File>> {
-    LogWriter::create(path).with_context(|| format!("{} can't be written", path.display()))
+/// Makes room for what the run writes. What is no file, a pipe for instance, has nothing to lose.
+fn empty(file: &File) {
+    let _ = file.set_len(0);
 }
 
 struct Conductor {
@@ -72,33 +91,47 @@ struct Conductor {
     summary: Summary,
     saved: Option<RunWriter<File>>,
     log: Option<LogWriter<File>>,
+    /// The first thing that could not be kept.
+    trouble: Option<anyhow::Error>,
     /// The condition of --abort-on that broke.
     broken: Option<String>,
 }
 
 impl Conductor {
-    fn conduct(mut self) -> Result<Summary> {
+    fn conduct(mut self) -> Result<Conducted> {
         loop {
             let event = self.run.next_event(PATIENCE).context("a worker failed")?;
             match event {
                 None => self.live.tick(&self.summary),
-                Some(Event::Interval(interval)) => self.interval(*interval)?,
-                Some(Event::Log(exchanges)) => self.log(&exchanges)?,
+                Some(Event::Interval(interval)) => self.interval(&interval),
+                Some(Event::Log(exchanges)) => self.log(&exchanges),
                 Some(Event::Ended { reason, unfinished }) => {
-                    return self.finish(reason, unfinished);
+                    return Ok(self.finish(reason, unfinished));
                 }
             }
         }
     }
 
-    fn interval(&mut self, interval: Snapshot) -> Result<()> {
-        if let Some(saved) = &mut self.saved {
-            saved.interval(&interval)?;
+    fn interval(&mut self, interval: &Snapshot) {
+        if let Some(mut saved) = self.saved.take() {
+            let written = saved.interval(interval).map(|()| saved).map_err(Into::into);
+            self.saved = self.keep_going(written);
         }
-        self.summary.observe(&interval);
+        self.summary.observe(interval);
         self.live.interval(&self.summary);
         self.stop_if_broken();
-        Ok(())
+    }
+
+    /// What was measured is worth more than the file it was to be kept in: a file that can't be
+    /// written is given up, and said at the end.
+    fn keep_going<T>(&mut self, written: Result<T>) -> Option<T> {
+        match written {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.trouble.get_or_insert(error);
+                None
+            }
+        }
     }
 
     fn stop_if_broken(&mut self) {
@@ -114,16 +147,18 @@ impl Conductor {
         }
     }
 
-    fn log(&mut self, exchanges: &[Exchange]) -> Result<()> {
-        if let Some(log) = &mut self.log {
-            for exchange in exchanges {
-                log.record(exchange).context("the log can't be written")?;
-            }
+    fn log(&mut self, exchanges: &[Exchange]) {
+        if let Some(mut log) = self.log.take() {
+            let mut records = exchanges.iter().map(|exchange| log.record(exchange));
+            let written = records
+                .find(Result::is_err)
+                .unwrap_or(Ok(()))
+                .context(NO_LOG);
+            self.log = self.keep_going(written.map(|()| log));
         }
-        Ok(())
     }
 
-    fn finish(mut self, reason: EndReason, unfinished: Unfinished) -> Result<Summary> {
+    fn finish(mut self, reason: EndReason, unfinished: Unfinished) -> Conducted {
         self.live.clear();
         let ended = match self.broken.take() {
             Some(text) => Ended::Aborted(text),
@@ -131,13 +166,17 @@ impl Conductor {
             None => ended(reason, &self.summary.plan),
         };
         self.summary.finish(ended, unfinished);
-        if let Some(saved) = self.saved {
-            saved.finish(&self.summary)?;
+        if let Some(saved) = self.saved.take() {
+            let finished = saved.finish(&self.summary).map_err(Into::into);
+            self.keep_going(finished);
         }
-        if let Some(log) = self.log {
-            log.finish().context("the log can't be written")?;
+        if let Some(log) = self.log.take() {
+            self.keep_going(log.finish().context(NO_LOG));
         }
-        Ok(self.summary)
+        Conducted {
+            summary: self.summary,
+            trouble: self.trouble,
+        }
     }
 }
 

@@ -1,9 +1,10 @@
 //! Ctrl-C: the first stops a run gently, the second at once.
 
+use crate::live::CLEAR_LINE;
 use loadline_engine::Handle;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::{self, Signals};
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -32,9 +33,14 @@ impl Interrupts {
                     } else {
                         run.stop();
                         let notice =
-                            "\rStopping: waiting for answers in flight; once more stops now.";
+                            "Stopping: waiting for answers in flight; once more stops now.";
+                        let clear = if io::stderr().is_terminal() {
+                            CLEAR_LINE
+                        } else {
+                            ""
+                        };
                         // Where stderr is closed nobody wants to know.
-                        let _ = writeln!(io::stderr(), "{notice}");
+                        let _ = writeln!(io::stderr(), "{clear}{notice}");
                     }
                 }
             })?;

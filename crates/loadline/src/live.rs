@@ -11,7 +11,7 @@ const LOG_EVERY: Duration = Duration::from_secs(5);
 /// Where the width of the terminal is not known.
 const USUAL_WIDTH: usize = 80;
 /// To the line's begin, and everything behind it away.
-const CLEAR_LINE: &str = "\r\x1b[K";
+pub(crate) const CLEAR_LINE: &str = "\r\x1b[K";
 
 /// What is shown while a run lasts.
 pub(crate) struct Live {

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let exit = match flags::parse(std::env::args_os()) {
-        Ok(command) => run(command).unwrap_or_else(|error| refuse(&format!("{error:#}"))),
+        Ok(command) => run(command).unwrap_or_else(|error| refuse(&sentence(&error))),
         Err(Refusal::Asked(text)) => print(&text),
         Err(Refusal::Mistake(sentence)) => refuse(&sentence),
     };
@@ -47,6 +47,18 @@ fn print(text: &str) -> Exit {
         .write_all(text.as_bytes())
         .and_then(|()| stdout.flush());
     Exit::Good
+}
+
+/// An error with its causes, but for those that it names itself.
+fn sentence(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text.push_str(": ");
+            text.push_str(&cause);
+        }
+    }
+    text
 }
 
 /// Says why nothing was done.

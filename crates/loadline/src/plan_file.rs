@@ -167,7 +167,14 @@ fn words(argument: &Arg, value: &DeValue<'_>) -> Result<Vec<OsString>, Problem> 
             vec![]
         });
     }
-    let one = |value| Ok(word(argument, Some(scalar(value)?)));
+    let is_place = argument.get_long().is_none();
+    let one = |value: &DeValue<'_>| match value {
+        // A number would be taken for an address.
+        DeValue::Integer(_) | DeValue::Float(_) if is_place => {
+            Err(Problem::Value("it takes a text, a URL.".to_owned()))
+        }
+        value => Ok(word(argument, Some(scalar(value)?))),
+    };
     match value.as_array() {
         None => Ok(vec![one(value)?]),
         Some(values) if matches!(argument.get_action(), ArgAction::Append) => {

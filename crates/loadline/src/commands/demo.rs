@@ -42,7 +42,7 @@ pub(crate) fn run(flags: &DemoFlags) -> Result<Exit> {
         server.addr(),
     ))?;
     let plan = plan(flags, server.addr())?;
-    let summary = conduct(&plan, Keep::default(), Live::new(true))?;
+    let summary = conduct(&plan, Keep::default(), Live::new(true))?.summary;
     server.stop();
     let style = Style {
         color: Color::Auto,

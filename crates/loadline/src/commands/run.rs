@@ -1,13 +1,15 @@
 //! `loadline run`, and `loadline` alone.
 
-use crate::conduct::{Keep, conduct};
+use crate::conduct::{Conducted, Keep, conduct, open};
 use crate::exit::Exit;
-use crate::invocation::Invocation;
+use crate::invocation::{Invocation, Sink};
 use crate::live::Live;
 use crate::publish::{Style, publish};
 use anyhow::Result;
 use loadline_record::{Ended, Summary};
 use loadline_verdict::{CheckResult, evaluate_all};
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
 use std::time::Duration;
 
 /// Runs a plan and reports what came of it.
@@ -16,14 +18,31 @@ pub(crate) fn run(invocation: Invocation) -> Result<Exit> {
         save: invocation.save.as_deref(),
         log: invocation.log.as_deref(),
     };
-    let summary = conduct(&invocation.plan, keep, Live::new(invocation.progress))?;
+    for output in &invocation.outputs {
+        if let Sink::File(path) = &output.to
+            && !is_pipe(path)
+        {
+            open(path)?;
+        }
+    }
+    let conducted = conduct(&invocation.plan, keep, Live::new(invocation.progress))?;
+    let Conducted { summary, trouble } = conducted;
     let checks = judge(&summary);
     let style = Style {
         color: invocation.color,
         percentiles: &invocation.percentiles,
     };
     publish(&invocation.outputs, &style, &summary, &checks)?;
-    Ok(exit(&summary, &checks))
+    match trouble {
+        Some(trouble) => Err(trouble),
+        None => Ok(exit(&summary, &checks)),
+    }
+}
+
+/// A named pipe must be opened only once: its reader takes our closing it for the end.
+fn is_pipe(path: &Path) -> bool {
+    path.metadata()
+        .is_ok_and(|metadata| metadata.file_type().is_fifo())
 }
 
 /// Holds the plan's checks against what was measured.
@@ -37,6 +56,8 @@ pub(crate) fn exit(summary: &Summary, checks: &[CheckResult]) -> Exit {
     match summary.ended {
         Ended::Interrupted => Exit::Interrupted,
         Ended::Aborted(_) => Exit::CheckFailed,
+        // Not one answer: there was no measurement.
+        _ if summary.total.counts.answered == 0 && summary.total.counts.failed > 0 => Exit::Failed,
         _ if checks.iter().all(|check| check.passed) => Exit::Good,
         _ => Exit::CheckFailed,
     }
