@@ -1,13 +1,39 @@
 //! Ctrl-C, and runs that are killed.
 
-use crate::rig::{Said, assert_balanced, command, count, loadline, serve, serve_with, text, url};
+use crate::rig::{
+    Said, assert_balanced, beside_others, command, count, loadline, serve, serve_with, text, url,
+};
 use loadline_testbed::Server;
 use serde_json::Value;
 use std::process::{Child, Command};
+use std::sync::RwLockReadGuard;
 use std::time::{Duration, Instant};
 
+/// A command that is running.
+struct Running {
+    child: Child,
+    _beside_others: RwLockReadGuard<'static, ()>,
+}
+
+impl Running {
+    fn start(words: &[&str]) -> Self {
+        let beside_others = beside_others();
+        let child = command(words).spawn().expect("the command starts");
+        Running {
+            child,
+            _beside_others: beside_others,
+        }
+    }
+
+    /// Waits for its end.
+    fn end(self) -> Said {
+        let output = self.child.wait_with_output();
+        output.expect("the command ends").into()
+    }
+}
+
 /// Starts a long run and waits until the server has seen something of it.
-fn start(server: &Server, flags: &[&str], knobs: &str) -> Child {
+fn start(server: &Server, flags: &[&str], knobs: &str) -> Running {
     let url = url(server, knobs);
     let words = [
         &["-c", "4", "-d", "60s", "-o", "json"],
@@ -15,32 +41,28 @@ fn start(server: &Server, flags: &[&str], knobs: &str) -> Child {
         &[url.as_str()],
     ]
     .concat();
-    let child = command(&words).spawn().expect("the command starts");
+    let running = Running::start(&words);
     let patience = Instant::now() + Duration::from_secs(20);
     while server.counts().requests < 4 {
         assert!(Instant::now() < patience, "nothing reached the server");
         std::thread::sleep(Duration::from_millis(10));
     }
-    child
+    running
 }
 
-fn signal(child: &Child, name: &str) {
+fn signal(running: &Running, name: &str) {
     let status = Command::new("kill")
-        .args(["-s", name, &child.id().to_string()])
+        .args(["-s", name, &running.child.id().to_string()])
         .status();
     assert!(status.expect("kill is there").success());
-}
-
-fn end(child: Child) -> Said {
-    child.wait_with_output().expect("the command ends").into()
 }
 
 #[test]
 fn the_first_interrupt_ends_the_run_gently_and_reports_it() {
     let server = serve();
-    let child = start(&server, &[], "delay=50ms");
-    signal(&child, "INT");
-    let said = end(child);
+    let running = start(&server, &[], "delay=50ms");
+    signal(&running, "INT");
+    let said = running.end();
     assert_eq!(said.code, Some(130), "{}", said.stderr);
     let report: Value = serde_json::from_str(&said.stdout).expect("the report is printed");
     let summary = &report["summary"];
@@ -56,12 +78,12 @@ fn the_first_interrupt_ends_the_run_gently_and_reports_it() {
 #[test]
 fn the_second_interrupt_ends_it_at_once() {
     let server = serve();
-    let child = start(&server, &[], "fault=never-answer");
-    signal(&child, "INT");
+    let running = start(&server, &[], "fault=never-answer");
+    signal(&running, "INT");
     std::thread::sleep(Duration::from_millis(300));
-    signal(&child, "INT");
+    signal(&running, "INT");
     let begin = Instant::now();
-    let said = end(child);
+    let said = running.end();
     assert!(
         begin.elapsed() < Duration::from_secs(10),
         "it waited for answers"
@@ -89,16 +111,14 @@ fn a_server_that_has_gone_starves_neither_the_intervals_nor_the_user() {
         "--unix-socket",
         text(&path),
     ];
-    let child = command(&[&words[..], &["http://localhost/"]].concat())
-        .spawn()
-        .unwrap();
+    let running = Running::start(&[&words[..], &["http://localhost/"]].concat());
     std::thread::sleep(Duration::from_millis(800));
     // From now on every dial fails at once, without waiting for anything.
     server.stop();
     std::thread::sleep(Duration::from_millis(1_500));
-    signal(&child, "INT");
+    signal(&running, "INT");
     let begin = Instant::now();
-    let said = end(child);
+    let said = running.end();
     assert!(
         begin.elapsed() < Duration::from_secs(10),
         "the interrupt was not heard"
@@ -114,7 +134,7 @@ fn a_killed_run_leaves_a_file_that_can_be_read() {
     let server = serve();
     let folder = tempfile::tempdir().unwrap();
     let saved = folder.path().join("killed.run");
-    let child = start(&server, &["--save", text(&saved)], "");
+    let running = start(&server, &["--save", text(&saved)], "");
     let patience = Instant::now() + Duration::from_secs(20);
     let lines = || {
         std::fs::read_to_string(&saved)
@@ -126,8 +146,8 @@ fn a_killed_run_leaves_a_file_that_can_be_read() {
         assert!(Instant::now() < patience, "no interval was saved");
         std::thread::sleep(Duration::from_millis(50));
     }
-    signal(&child, "KILL");
-    end(child);
+    signal(&running, "KILL");
+    running.end();
     let said = loadline(&["report", text(&saved), "-o", "json"]);
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     let report: Value = serde_json::from_str(&said.stdout).unwrap();

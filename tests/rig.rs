@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::sync::{PoisonError, RwLock};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 /// What a finished command said.
 pub(crate) struct Said {
@@ -40,8 +40,14 @@ static QUIET: RwLock<()> = RwLock::new(());
 
 /// Runs the command with these words to its end.
 pub(crate) fn loadline(words: &[&str]) -> Said {
-    let _beside_others = QUIET.read().unwrap_or_else(PoisonError::into_inner);
+    let _beside_others = beside_others();
     said(words)
+}
+
+/// Keeps a run that needs the machine for itself waiting, for a test that starts the command on its
+/// own. Not to be held while another is asked for: a run that waits comes before it.
+pub(crate) fn beside_others() -> RwLockReadGuard<'static, ()> {
+    QUIET.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn said(words: &[&str]) -> Said {
