@@ -6,7 +6,9 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake};
 
 /// A spawned future. Dropping it cancels the future; [`Task::detach`] lets it run on.
 #[must_use = "dropping a task cancels it"]
@@ -64,5 +66,30 @@ impl Tasks {
 
     fn pop(&self) -> Option<Runnable> {
         self.ready.borrow_mut().pop_front()
+    }
+}
+
+/// Set by whoever wakes the future that a loop itself runs, as opposed to its tasks.
+pub(crate) struct WakeFlag(AtomicBool);
+
+impl WakeFlag {
+    /// A flag that is set: the future has not been polled yet.
+    pub(crate) fn set() -> Arc<Self> {
+        Arc::new(WakeFlag(AtomicBool::new(true)))
+    }
+
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Whether it was set; it is not any more.
+    pub(crate) fn take(&self) -> bool {
+        self.0.swap(false, Ordering::Relaxed)
+    }
+}
+
+impl Wake for WakeFlag {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }

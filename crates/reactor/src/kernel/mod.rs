@@ -8,7 +8,7 @@ mod sys;
 
 pub use socket::KernelSocket;
 
-use crate::tasks::{Task, Tasks};
+use crate::tasks::{Task, Tasks, WakeFlag};
 use crate::timers::{Timer, Timers};
 use crate::{Address, Connected, Host, SocketOptions};
 use clock::ReceiveClock;
@@ -21,8 +21,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, Wake};
+use std::task::{Context, Poll};
 
 /// The event loop of one thread. Clones are handles to the same loop.
 #[derive(Clone)]
@@ -62,16 +61,16 @@ impl Kernel {
     /// the next call.
     pub fn block_on<T>(&self, future: impl Future<Output = T>) -> io::Result<T> {
         let mut future = pin!(future);
-        let flag = Arc::new(Flag(AtomicBool::new(true)));
+        let flag = WakeFlag::set();
         let waker = Arc::clone(&flag).into();
         loop {
-            if flag.0.swap(false, Ordering::Relaxed)
+            if flag.take()
                 && let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(&waker))
             {
                 return Ok(value);
             }
             let more = self.0.tasks.run_ready();
-            let wait = !more && !flag.0.load(Ordering::Relaxed);
+            let wait = !more && !flag.is_set();
             self.poll_events(wait)?;
         }
     }
@@ -165,14 +164,5 @@ impl Host for Kernel {
 impl std::fmt::Debug for Kernel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Kernel").finish_non_exhaustive()
-    }
-}
-
-/// Wakes [`Kernel::block_on`]'s own future.
-struct Flag(AtomicBool);
-
-impl Wake for Flag {
-    fn wake(self: Arc<Self>) {
-        self.0.store(true, Ordering::Relaxed);
     }
 }

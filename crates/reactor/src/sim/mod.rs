@@ -8,7 +8,7 @@ mod net;
 
 pub use net::{SimListener, SimSocket};
 
-use crate::tasks::{Task, Tasks};
+use crate::tasks::{Task, Tasks, WakeFlag};
 use crate::timers::{Timer, Timers};
 use crate::{Address, Connected, Host, SocketOptions};
 use net::Network;
@@ -19,8 +19,7 @@ use std::net::SocketAddr;
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, Wake};
+use std::task::{Context, Poll};
 
 /// The instant at which a simulation starts: not zero, so that a forgotten offset shows.
 const START_NS: u64 = 1_000_000_000;
@@ -74,16 +73,16 @@ impl Sim {
     /// If nothing can ever go on any more: the future waits for what will not come.
     pub fn run<T>(&self, future: impl Future<Output = T>) -> T {
         let mut future = pin!(future);
-        let flag = Arc::new(Flag(AtomicBool::new(true)));
+        let flag = WakeFlag::set();
         let waker = Arc::clone(&flag).into();
         loop {
-            if flag.0.swap(false, Ordering::Relaxed)
+            if flag.take()
                 && let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(&waker))
             {
                 return value;
             }
             let more = self.0.tasks.run_ready();
-            if !more && !flag.0.load(Ordering::Relaxed) {
+            if !more && !flag.is_set() {
                 self.jump();
             }
         }
@@ -143,13 +142,5 @@ impl std::fmt::Debug for Sim {
         f.debug_struct("Sim")
             .field("now_ns", &self.0.now_ns.get())
             .finish_non_exhaustive()
-    }
-}
-
-struct Flag(AtomicBool);
-
-impl Wake for Flag {
-    fn wake(self: Arc<Self>) {
-        self.0.store(true, Ordering::Relaxed);
     }
 }
