@@ -8,9 +8,7 @@ use crate::invocation::{Color, Output};
 use crate::live::Live;
 use crate::publish::{Style, print, publish};
 use anyhow::{Context, Result, ensure};
-use loadline_plan::{
-    Arrivals, Body, Clock, Connection, IpVersion, Load, Order, Plan, Request, Shape, Tls,
-};
+use loadline_plan::{Arrivals, Body, Connection, Load, Order, Plan, Request, Shape};
 use loadline_report::PERCENTILES;
 use loadline_testbed::{Config, Freeze, Server};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -79,23 +77,8 @@ fn plan(flags: &DemoFlags, server: SocketAddr) -> Result<Plan> {
         request_limit: None,
         warmup: Duration::ZERO,
         seed: 1,
-        connection: connection(),
+        connection: Connection::default(),
         checks: Vec::new(),
         abort_on: Vec::new(),
     })
-}
-
-fn connection() -> Connection {
-    Connection {
-        keepalive: true,
-        pipeline: 1,
-        timeout: Duration::from_secs(30),
-        connect_timeout: Duration::from_secs(10),
-        tls: Tls::default(),
-        unix_socket: None,
-        connect_to: Vec::new(),
-        ip_version: IpVersion::Any,
-        local_addresses: Vec::new(),
-        clock: Clock::Kernel,
-    }
 }
