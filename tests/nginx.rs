@@ -71,9 +71,13 @@ impl Nginx {
 }
 
 impl Drop for Nginx {
+    /// Ends the server if it still runs. Asked, it ends its worker too; killed, it would not.
     fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        if let Ok(None) = self.process.try_wait() {
+            let pid = self.process.id().to_string();
+            let _ = Command::new("kill").args(["-s", "TERM", &pid]).status();
+            let _ = self.process.wait();
+        }
     }
 }
 
