@@ -3,6 +3,7 @@
 use crate::User;
 use loadline_reactor::Host;
 use loadline_record::Exchange;
+use loadline_transport::Agreed;
 use loadline_wire::{Expect, Sink};
 use std::future::Future;
 
@@ -51,8 +52,38 @@ pub struct Part {
     pub expect: Expect,
 }
 
+/// A whole answer, as far as its exchange does not tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Bytes of its head, those of interim answers among them.
+    pub head_bytes: u64,
+    /// Bytes of its payload, without the framing of chunks.
+    pub body_bytes: u64,
+    /// Whether it lets the connection serve another request.
+    pub keeps_connection: bool,
+}
+
 /// Sees the answers of a behaviour's requests. `()` sees nothing and costs nothing.
 pub trait Observer: Sink {
+    /// Whether [`secured`](Observer::secured) is called.
+    const WANTS_TLS: bool = false;
+
+    /// A connection was dialled for the exchange, and this is what its TLS agreed on.
+    fn secured(&mut self, agreed: &Agreed) {
+        let _ = agreed;
+    }
+
+    /// A whole answer has come; [`ended`](Observer::ended) follows.
+    fn answered(&mut self, answer: &Answer) {
+        let _ = answer;
+    }
+
+    /// An exchange failed for this reason, with this number of the system's if it was the system
+    /// that told; [`ended`](Observer::ended) follows.
+    fn failed(&mut self, reason: &str, os_error: Option<i32>) {
+        let _ = (reason, os_error);
+    }
+
     /// An exchange has ended; what the sink was told before belongs to it.
     fn ended(&mut self, exchange: &Exchange) {
         let _ = exchange;

@@ -4,7 +4,7 @@
 //! 9112, section 9.3.1: such a close may cross the request): what it left without a byte of an
 //! answer is sent once more, its clock running on. Every other failure is the exchange's outcome.
 
-use crate::behaviour::{Batch, Observer};
+use crate::behaviour::{Answer, Batch, Observer};
 use crate::user::{Activity, Live, Start, User};
 use crate::worker::Worker;
 use loadline_reactor::{Host, Received};
@@ -60,6 +60,8 @@ enum Broken {
 struct Failure {
     kind: ErrorKind,
     text: String,
+    /// The system's number for it, if the system told.
+    os_error: Option<i32>,
 }
 
 impl Failure {
@@ -67,6 +69,7 @@ impl Failure {
         Failure {
             kind,
             text: text.to_string(),
+            os_error: None,
         }
     }
 
@@ -75,7 +78,10 @@ impl Failure {
             DialPhase::Connect => ErrorKind::Connect,
             DialPhase::Tls => ErrorKind::Tls,
         };
-        Failure::new(kind, error)
+        Failure {
+            os_error: error.error.raw_os_error(),
+            ..Failure::new(kind, error)
+        }
     }
 
     /// A failure of a connection that was up.
@@ -83,14 +89,15 @@ impl Failure {
         if error.kind() == io::ErrorKind::TimedOut {
             return Failure::new(ErrorKind::Timeout, "no whole answer in the time allowed");
         }
-        Failure::new(
-            if is_tls_error(error) {
-                ErrorKind::Tls
-            } else {
-                otherwise
-            },
-            error,
-        )
+        let kind = if is_tls_error(error) {
+            ErrorKind::Tls
+        } else {
+            otherwise
+        };
+        Failure {
+            os_error: error.raw_os_error(),
+            ..Failure::new(kind, error)
+        }
     }
 }
 
@@ -104,7 +111,15 @@ async fn attempt<H: Host, O: Observer>(
     let mut live = match standing(user, batch.endpoint) {
         Some(live) => live,
         // Boxed: dialling is rare, and its state would make every user's task half as large again.
-        None => Box::pin(dial(user, batch.endpoint, flight)).await?,
+        None => {
+            let live = Box::pin(dial(user, batch.endpoint, flight)).await?;
+            if O::WANTS_TLS
+                && let Some(agreed) = live.connection.agreed()
+            {
+                observer.secured(&agreed);
+            }
+            live
+        }
     };
     live.connection.set_deadline(flight.deadline_ns);
     let rest = &batch.bytes[flight.offset(batch)..];
@@ -377,9 +392,10 @@ impl Flight {
         };
         if self.first_counted < batch.parts.len() {
             let mut recorder = worker.recorder.borrow_mut();
-            recorder.failure_example(failure.kind, || failure.text);
+            recorder.failure_example(failure.kind, || failure.text.clone());
         }
         while self.next < batch.parts.len() {
+            observer.failed(&failure.text, failure.os_error);
             self.end(&worker, batch, &mut user.starts, observer, ending);
         }
     }
@@ -549,6 +565,11 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
             outcome,
         };
         self.live.served += 1;
+        self.observer.answered(&Answer {
+            head_bytes: self.parser.head_len(),
+            body_bytes: self.parser.body_len(),
+            keeps_connection: reusable,
+        });
         self.flight
             .end(self.worker, self.batch, self.starts, self.observer, ending);
         let Some(part) = self.batch.parts.get(self.flight.next) else {

@@ -18,10 +18,11 @@ mod run;
 mod user;
 mod worker;
 
-pub use behaviour::{Batch, Behaviour, Observer, Part, Scenario};
+pub use behaviour::{Answer, Batch, Behaviour, Observer, Part, Scenario};
 pub use control::Handle;
 pub use error::StartError;
 pub use event::{EndReason, Event};
+pub use loadline_transport::Agreed;
 pub use replay::Replay;
 pub use run::Run;
 pub use user::User;

@@ -1,6 +1,7 @@
 //! A run: its threads, and what they tell, merged.
 
 use crate::StartError;
+use crate::behaviour::Scenario;
 use crate::control::Handle;
 use crate::event::{EndReason, Event};
 use crate::pacer::Planned;
@@ -36,12 +37,36 @@ impl Run {
     /// [`Event::Log`]. Blocks until the load has begun.
     pub fn start(plan: Plan, log: bool) -> Result<Run, StartError> {
         let prepared = Arc::new(Prepared::new(plan, log)?);
+        let dealt = Arc::clone(&prepared);
+        let of = prepared.plan.threads;
+        Run::start_prepared(&prepared, move |worker| {
+            Replay::new(Arc::clone(&dealt), worker, of)
+        })
+    }
+
+    /// As [`start`](Run::start), with users that do what a scenario makes of them; the plan's
+    /// requests say only which endpoints there are. `scenario` is called once on each worker's
+    /// own thread, with the worker's number from 0.
+    pub fn start_scenario<S: Scenario<Kernel>>(
+        plan: Plan,
+        log: bool,
+        scenario: impl Fn(u32) -> S + Send + Sync + 'static,
+    ) -> Result<Run, StartError> {
+        Run::start_prepared(&Arc::new(Prepared::new(plan, log)?), scenario)
+    }
+
+    fn start_prepared<S: Scenario<Kernel>>(
+        prepared: &Arc<Prepared>,
+        scenario: impl Fn(u32) -> S + Send + Sync + 'static,
+    ) -> Result<Run, StartError> {
+        let scenario = Arc::new(scenario);
         let handle = Handle::new();
         let (send, reports) = channel();
         let mut starting: Vec<Starting> = Vec::new();
         for index in 0..prepared.plan.threads {
             let send = send.clone();
-            starting.push(Starting::spawn(&prepared, index, &handle, send)?);
+            let scenario = Arc::clone(&scenario);
+            starting.push(Starting::spawn(prepared, index, &handle, send, scenario)?);
         }
         await_connections(&starting)?;
         let begin_ns = Kernel::new()?.now_ns() + HEAD_START_NS;
@@ -104,11 +129,12 @@ struct Starting {
 }
 
 impl Starting {
-    fn spawn(
+    fn spawn<S: Scenario<Kernel>>(
         prepared: &Arc<Prepared>,
         index: u32,
         handle: &Handle,
         send: Sender<(usize, Report)>,
+        scenario: Arc<impl Fn(u32) -> S + Send + Sync + 'static>,
     ) -> io::Result<Starting> {
         let (tell, connected) = channel();
         let (begin, when) = channel();
@@ -120,10 +146,10 @@ impl Starting {
             };
             // A receiver that is gone wants nothing any more.
             let send = move |report| drop(send.send((index as usize, report)));
-            let replay = Replay::new(Arc::clone(&prepared), stripe.index, stripe.of);
+            let scenario = scenario(index);
             let kernel = Kernel::new()?;
             let preparing =
-                worker::prepare(kernel.clone(), &prepared, stripe, replay, Box::new(send));
+                worker::prepare(kernel.clone(), &prepared, stripe, scenario, Box::new(send));
             let mut ready = kernel.block_on(preparing)?;
             let _ = tell.send((ready.connected(), ready.first_error.take()));
             match when.recv() {

@@ -1,6 +1,6 @@
 //! A connection that carries the wire, with or without TLS.
 
-use crate::session::{RECORD_BYTES, Session};
+use crate::session::{Agreed, RECORD_BYTES, Session};
 use loadline_reactor::{Received, Socket};
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -80,6 +80,11 @@ impl<S: Socket> Connection<S> {
             socket,
             session: Some(session),
         })
+    }
+
+    /// What the TLS handshake agreed on; `None` without TLS.
+    pub fn agreed(&self) -> Option<Agreed> {
+        self.session.as_ref().map(|session| session.agreed())
     }
 
     /// Operations that are not done at this instant end with [`io::ErrorKind::TimedOut`].

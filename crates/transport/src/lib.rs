@@ -17,4 +17,5 @@ pub use connection::{Connection, Scratch};
 pub use dial::{Dial, DialError, DialPhase, Dialler};
 pub use endpoint::{Endpoint, ResolveError};
 pub use failure::is_tls_error;
+pub use session::Agreed;
 pub use tls::{TlsSetup, TlsSetupError};

@@ -30,6 +30,20 @@ pub(crate) struct Session {
     early: Vec<u8>,
 }
 
+/// What a TLS handshake agreed on. The names are those of the registries of TLS, as the library
+/// writes them: `TLSv1_3`, `TLS13_AES_256_GCM_SHA384`, `X25519`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Agreed {
+    /// The version of TLS.
+    pub version: String,
+    /// The cipher suite.
+    pub suite: String,
+    /// The group in which the keys were exchanged.
+    pub group: String,
+    /// The server's own certificate, in DER; empty if it gave none.
+    pub certificate: Vec<u8>,
+}
+
 #[derive(Debug)]
 enum Ending {
     /// The server has said that it sends nothing more.
@@ -46,6 +60,21 @@ impl Session {
             ending: None,
             early: Vec::new(),
         })
+    }
+
+    /// What the handshake agreed on.
+    pub(crate) fn agreed(&self) -> Agreed {
+        let tls = &self.tls;
+        let version = tls.protocol_version();
+        let suite = tls.negotiated_cipher_suite();
+        let group = tls.negotiated_key_exchange_group();
+        let chain = tls.peer_certificates().unwrap_or_default();
+        Agreed {
+            version: version.map_or_else(String::new, |version| format!("{version:?}")),
+            suite: suite.map_or_else(String::new, |suite| format!("{:?}", suite.suite())),
+            group: group.map_or_else(String::new, |group| format!("{:?}", group.name())),
+            certificate: chain.first().map_or_else(Vec::new, |first| first.to_vec()),
+        }
     }
 
     /// Makes the handshake.

@@ -300,6 +300,7 @@ impl ResponseParser {
             return;
         }
         if S::WANTS_HEAD {
+            sink.head(block);
             show_head(block, head, sink);
         }
         let body = self.expect.body_after(head);

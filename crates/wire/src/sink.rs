@@ -5,10 +5,16 @@
 /// The two constants decide at compile time what is shown, so that a parser which feeds nobody
 /// has no code for showing. Interim (1xx) answers are never shown.
 pub trait Sink {
-    /// Whether [`status`](Sink::status) and [`header`](Sink::header) are called.
+    /// Whether [`head`](Sink::head), [`status`](Sink::status) and [`header`](Sink::header) are
+    /// called.
     const WANTS_HEAD: bool;
     /// Whether [`body`](Sink::body) is called.
     const WANTS_BODY: bool;
+
+    /// The final head as it came, from its status line through its empty line; before all else.
+    fn head(&mut self, bytes: &[u8]) {
+        let _ = bytes;
+    }
 
     /// The status of the final head, once it is whole and before its fields.
     fn status(&mut self, status: u16) {
