@@ -6,6 +6,7 @@ use loadline_record::Exchange;
 use loadline_transport::Agreed;
 use loadline_wire::{Expect, Sink};
 use std::future::Future;
+use std::net::SocketAddr;
 
 /// What a user does in one iteration.
 ///
@@ -30,6 +31,12 @@ pub trait Scenario<H: Host>: 'static {
 
     /// The behaviour of the next user.
     fn user(&mut self) -> Self::Behaviour;
+
+    /// Where all connections of this worker go, instead of in turn to the addresses of the URLs'
+    /// hosts. Asked for once, before the first dial.
+    fn address(&self) -> Option<SocketAddr> {
+        None
+    }
 }
 
 /// Requests that are sent together on one connection.

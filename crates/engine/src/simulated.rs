@@ -20,4 +20,5 @@ mod open;
 mod order;
 mod retries;
 mod stall;
+mod steps;
 mod warmup;

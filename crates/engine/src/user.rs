@@ -91,11 +91,23 @@ impl<H: Host> User<H> {
         self.starts.len()
     }
 
-    /// Waits.
+    /// Waits. In a closed load what the iteration has not sent yet starts after that.
     pub async fn pause(&mut self, duration_ns: u64) {
+        if !self.worker.pacer.is_open() {
+            // Nothing was asked of the target yet that could be waited for.
+            self.activity.since_ns.set(None);
+        }
         let until_ns = self.worker.host.now_ns().saturating_add(duration_ns);
         self.timer.until(until_ns).await;
         self.free_ns = until_ns;
+        self.put_off_starts();
+    }
+
+    /// Lets this worker begin nothing new, as if the run were over for it; the others go on. What
+    /// is in flight comes to its end.
+    pub fn end_worker(&self) {
+        self.worker.stopping.set(true);
+        self.worker.wake_supervisor();
     }
 
     /// Runs iterations in each of its windows until nothing is left to begin.
@@ -180,9 +192,13 @@ impl<H: Host> User<H> {
         })
     }
 
-    /// What the iteration has not sent yet had to wait for what it has: in a closed load it starts
-    /// now, in an open one it could not before.
-    pub(crate) fn put_off_starts(&mut self) {
+    /// What the iteration has not sent yet had to wait for what was done before: in a closed load
+    /// it starts now, in an open one it could not before the user was free.
+    ///
+    /// [`send`](Self::send) and [`pause`](Self::pause) end with it. A behaviour that takes its time
+    /// to make up a request calls it before it sends that, so that a closed load does not count it
+    /// in the service time. In an open load it remains lateness.
+    pub fn put_off_starts(&mut self) {
         if self.starts.is_empty() {
             return;
         }

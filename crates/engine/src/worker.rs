@@ -6,14 +6,15 @@ use crate::pacer::{Pacer, most_users, nanoseconds, share};
 use crate::prepare::Prepared;
 use crate::user::{Activity, Live, User};
 use loadline_plan::Plan;
-use loadline_reactor::{Host, Task, Timer};
+use loadline_reactor::{Address, Host, Task, Timer};
 use loadline_record::{Exchange, Model, Recorder, Snapshot, Unfinished};
 use loadline_schedule::Stripe;
-use loadline_transport::{Dial, DialError, Dialler};
+use loadline_transport::{Dial, DialError, Dialler, Endpoint};
 use loadline_wire::HeadMemo;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::future::poll_fn;
+use std::net::SocketAddr;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
@@ -64,7 +65,7 @@ pub(crate) struct Worker<H: Host> {
     pub(crate) begin_ns: Cell<u64>,
     /// When the measured part begins: the zero of everything recorded.
     pub(crate) zero_ns: Cell<u64>,
-    /// Nothing new is begun any more.
+    /// Nothing new is begun any more: the run was stopped from outside, or the worker by a user.
     pub(crate) stopping: Cell<bool>,
     /// Users that live, and the most there may be.
     users: Cell<u32>,
@@ -119,7 +120,7 @@ impl<H: Host> Worker<H> {
         }
     }
 
-    fn wake_supervisor(&self) {
+    pub(crate) fn wake_supervisor(&self) {
         if let Some(waker) = &*self.supervisor.borrow() {
             waker.wake_by_ref();
         }
@@ -165,7 +166,9 @@ pub(crate) async fn prepare<H: Host, S: Scenario<H>>(
     let plan = &prepared.plan;
     let users = share(u64::from(most_users(plan)), stripe) as u32;
     let most = share(u64::from(plan.load.max_connections), stripe) as u32;
-    let worker = Rc::new(new_worker(host, prepared, stripe, most.max(users), send));
+    let endpoints = endpoints(prepared, scenario.address());
+    let worker = new_worker(host, prepared, endpoints, stripe, most.max(users), send);
+    let worker = Rc::new(worker);
     let ahead = if plan.connection.keepalive { users } else { 0 };
     let dialling = dial_ahead(&worker, prepared.endpoints.len(), ahead).await;
     // The names were resolved once for all workers: the first one tells.
@@ -189,15 +192,25 @@ pub(crate) async fn prepare<H: Host, S: Scenario<H>>(
     }
 }
 
+/// The run's endpoints, all of them at this address if there is one.
+fn endpoints(prepared: &Prepared, address: Option<SocketAddr>) -> Vec<Endpoint> {
+    let mut endpoints = prepared.endpoints.clone();
+    if let Some(address) = address {
+        let everywhere = |endpoint: &mut Endpoint| endpoint.addresses = vec![Address::Ip(address)];
+        endpoints.iter_mut().for_each(everywhere);
+    }
+    endpoints
+}
+
 fn new_worker<H: Host>(
     host: H,
     prepared: &Prepared,
+    endpoints: Vec<Endpoint>,
     stripe: Stripe,
     most_users: u32,
     send: Box<dyn Fn(Report)>,
 ) -> Worker<H> {
     let plan: &Plan = &prepared.plan;
-    let endpoints = prepared.endpoints.clone();
     let first = stripe.index as usize;
     let tls = prepared.tls.as_ref();
     Worker {
@@ -418,7 +431,7 @@ struct Supervisor<H: Host, S> {
     /// When the next snapshot is due.
     boundary_ns: u64,
     end_ns: u64,
-    /// When the run was stopped from outside.
+    /// When the run was stopped from outside, or this worker by one of its users.
     stopped_ns: Option<u64>,
 }
 
@@ -440,12 +453,12 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             self.wait().await;
             let now_ns = self.now_ns();
             self.crew.hire_if_short(now_ns);
-            if self.stopped_ns.is_none() && handle.order() >= Order::Stop {
+            if self.is_stopped_anew(handle.order()) {
                 self.stop(now_ns);
             }
             let over = self.crew.worker.is_over();
             if over || now_ns >= self.end_ns || handle.order() == Order::Abort {
-                return self.finish(over);
+                return self.finish(over, handle.order());
             }
             self.snapshot_intervals(now_ns + 1);
         }
@@ -457,6 +470,13 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             self.snapshot(self.boundary_ns, self.boundary_ns);
             self.boundary_ns += self.interval_ns;
         }
+    }
+
+    /// Whether the run was stopped from outside, or this worker by one of its users, and nothing was
+    /// done about it yet.
+    fn is_stopped_anew(&self, order: Order) -> bool {
+        let stopped = order >= Order::Stop || self.crew.worker.stopping.get();
+        stopped && self.stopped_ns.is_none()
     }
 
     /// Begins nothing new.
@@ -476,7 +496,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         let timer = &self.timer;
         poll_fn(|cx| {
             *worker.supervisor.borrow_mut() = Some(cx.waker().clone());
-            if worker.is_over() {
+            if worker.is_over() || self.is_stopped_anew(Order::Run) {
                 return Poll::Ready(());
             }
             timer.poll(cx)
@@ -504,8 +524,8 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
     }
 
     /// Cuts off what is left, and hands over the rest.
-    fn finish(mut self, over: bool) {
-        let stopped = self.stopped_ns.is_some();
+    fn finish(mut self, over: bool, order: Order) {
+        let stopped = self.stopped_ns.is_some() && order >= Order::Stop;
         let complete = over && !stopped;
         let now_ns = self.now_ns().min(self.end_ns);
         let worker = Rc::clone(&self.crew.worker);

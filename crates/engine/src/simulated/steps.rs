@@ -1,0 +1,170 @@
+//! What a behaviour can do beside sending: wait, take its time, end its worker.
+
+use super::plans::{MS, SECOND, closed, open};
+use super::world::World;
+use crate::EndReason;
+use crate::behaviour::{Batch, Behaviour, Part, Scenario};
+use crate::user::User;
+use loadline_plan::Plan;
+use loadline_reactor::Host;
+use loadline_wire::Expect;
+use std::cell::Cell;
+use std::net::SocketAddr;
+use std::rc::Rc;
+
+const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+
+/// Waits before each request, and ends its worker with the `last` one.
+#[derive(Clone)]
+struct Steps {
+    pause_ns: u64,
+    last: u32,
+    sent: Rc<Cell<u32>>,
+    address: Option<SocketAddr>,
+}
+
+impl Steps {
+    fn new() -> Self {
+        Steps {
+            pause_ns: 0,
+            last: u32::MAX,
+            sent: Rc::default(),
+            address: None,
+        }
+    }
+}
+
+impl<H: Host> Scenario<H> for Steps {
+    type Behaviour = Steps;
+
+    fn user(&mut self) -> Steps {
+        self.clone()
+    }
+
+    fn address(&self) -> Option<SocketAddr> {
+        self.address
+    }
+}
+
+impl<H: Host> Behaviour<H> for Steps {
+    async fn iterate(&mut self, user: &mut User<H>) {
+        if self.pause_ns > 0 {
+            user.pause(self.pause_ns).await;
+        }
+        self.sent.set(self.sent.get() + 1);
+        if self.sent.get() == self.last {
+            user.end_worker();
+        }
+        let part = Part {
+            end: REQUEST.len(),
+            expect: Expect::Other,
+        };
+        let batch = Batch {
+            endpoint: 0,
+            bytes: REQUEST,
+            parts: &[part],
+        };
+        user.send(batch, &mut ()).await;
+    }
+}
+
+#[test]
+fn a_wait_before_a_request_is_in_no_time_of_a_closed_load() {
+    let steps = Steps {
+        pause_ns: 30 * MS,
+        ..Steps::new()
+    };
+    let world = World::new(closed(1, 100 * MS)).serves_in(8 * MS);
+    let ran = world.run_scenario(|_, _| steps.clone());
+    assert_eq!(ran.each(|exchange| exchange.start_ns), [30 * MS, 70 * MS]);
+    assert_eq!(ran.each(|exchange| exchange.response_ns()), [10 * MS; 2]);
+    assert_eq!(ran.each(|exchange| exchange.delay_ns()), [0; 2]);
+}
+
+#[test]
+fn a_wait_before_a_request_blocks_an_arrival_of_an_open_load() {
+    let steps = Steps {
+        pause_ns: 30 * MS,
+        ..Steps::new()
+    };
+    let world = World::new(open(10, 1, 250 * MS)).serves_in(8 * MS);
+    let ran = world.run_scenario(|_, _| steps.clone());
+    let intended = ran.each(|exchange| exchange.intended_ns);
+    assert_eq!(intended, [0, 100 * MS, 200 * MS]);
+    assert_eq!(ran.each(|exchange| exchange.blocked_ns()), [30 * MS; 3]);
+    assert_eq!(ran.each(|exchange| exchange.lateness_ns()), [0; 3]);
+    assert_eq!(ran.each(|exchange| exchange.service_ns()), [10 * MS; 3]);
+}
+
+#[test]
+fn a_user_that_ends_its_worker_ends_the_run_once_all_workers_have_ended() {
+    let plan = Plan {
+        threads: 2,
+        ..closed(4, SECOND)
+    };
+    let world = World::new(plan).serves_in(8 * MS);
+    // Each worker has two users; the first one's third request is the fifth of the worker.
+    let ran = world.run_scenario(|_, _| Steps {
+        last: 5,
+        ..Steps::new()
+    });
+    assert_eq!(ran.counts(), [10, 10, 10, 0, 0]);
+    assert_eq!(
+        (ran.total.end_ns, ran.reason),
+        (30 * MS, EndReason::Duration)
+    );
+}
+
+#[test]
+fn a_worker_that_has_ended_leaves_the_others_alone() {
+    let plan = Plan {
+        threads: 2,
+        ..closed(2, 100 * MS)
+    };
+    let world = World::new(plan).serves_in(8 * MS);
+    let ran = world.run_scenario(|_, stripe| Steps {
+        last: [2, u32::MAX][stripe.index as usize],
+        ..Steps::new()
+    });
+    assert_eq!(ran.logs.iter().map(Vec::len).collect::<Vec<_>>(), [2, 10]);
+    assert_eq!(ran.total.end_ns, 100 * MS);
+}
+
+#[test]
+fn arrivals_that_an_ended_worker_would_have_taken_are_unsent() {
+    let plan = Plan {
+        threads: 2,
+        ..open(100, 2, 100 * MS)
+    };
+    let world = World::new(plan);
+    let ran = world.run_scenario(|_, stripe| Steps {
+        last: [2, u32::MAX][stripe.index as usize],
+        ..Steps::new()
+    });
+    // The first worker's arrivals are the even ones, of which it takes two.
+    assert_eq!(ran.counts(), [10, 7, 7, 0, 0]);
+    assert_eq!(ran.unfinished.unsent, 3);
+}
+
+#[test]
+fn a_scenario_may_say_where_its_worker_connects_to() {
+    let plan = Plan {
+        threads: 2,
+        request_limit: Some(20),
+        ..closed(2, SECOND)
+    };
+    let mut world = World::new(plan);
+    world.doors = 3;
+    let ran = world.run_scenario(|prepared, stripe| {
+        let addresses = &prepared.endpoints[0].addresses;
+        let place = [2, 1][stripe.index as usize];
+        Steps {
+            address: Some(addresses[place].to_string().parse().unwrap()),
+            ..Steps::new()
+        }
+    });
+    let mut doors: Vec<usize> = ran.seen.iter().map(|seen| seen.door).collect();
+    doors.sort_unstable();
+    doors.dedup();
+    assert_eq!(doors, [1, 2]);
+}
