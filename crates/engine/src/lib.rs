@@ -14,6 +14,7 @@ mod exchange;
 mod pacer;
 mod prepare;
 mod replay;
+mod rest;
 mod run;
 mod user;
 mod worker;

@@ -124,6 +124,7 @@ impl<H: Host> User<H> {
             let to_ns = begin_ns.saturating_add(to_ns);
             while self.take_starts(behaviour.depth(), to_ns).await {
                 self.activity.iterating.set(true);
+                self.worker.iterations.set(self.worker.iterations.get() + 1);
                 behaviour.iterate(self).await;
                 self.activity.iterating.set(false);
                 self.activity.since_ns.set(None);

@@ -4,8 +4,9 @@ use crate::behaviour::Scenario;
 use crate::control::{Handle, Order};
 use crate::pacer::{Pacer, most_users, nanoseconds, share};
 use crate::prepare::Prepared;
+use crate::rest::Rest;
 use crate::user::{Activity, Live, User};
-use loadline_plan::Plan;
+use loadline_plan::{Clock, Plan};
 use loadline_reactor::{Address, Host, Task, Timer};
 use loadline_record::{Exchange, Model, Recorder, Snapshot, Unfinished};
 use loadline_schedule::Stripe;
@@ -67,6 +68,10 @@ pub(crate) struct Worker<H: Host> {
     pub(crate) zero_ns: Cell<u64>,
     /// Nothing new is begun any more: the run was stopped from outside, or the worker by a user.
     pub(crate) stopping: Cell<bool>,
+    /// Iterations that users have begun.
+    pub(crate) iterations: Cell<u64>,
+    /// Whether the loop may rest before it waits: the kernel stamps answers, and no start is due.
+    may_rest: bool,
     /// Users that live, and the most there may be.
     users: Cell<u32>,
     most_users: u32,
@@ -224,6 +229,8 @@ fn new_worker<H: Host>(
         begin_ns: Cell::new(0),
         zero_ns: Cell::new(0),
         stopping: Cell::new(false),
+        iterations: Cell::new(0),
+        may_rest: plan.connection.clock == Clock::Kernel,
         users: Cell::new(0),
         most_users,
         supervisor: RefCell::new(None),
@@ -427,6 +434,9 @@ impl<H: Host, S: Scenario<H>> Crew<H, S> {
 struct Supervisor<H: Host, S> {
     crew: Crew<H, S>,
     timer: Timer,
+    rest: Rest,
+    /// When the loop's rest is next set.
+    rest_due_ns: u64,
     interval_ns: u64,
     /// When the next snapshot is due.
     boundary_ns: u64,
@@ -443,6 +453,8 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             boundary_ns: worker.zero_ns.get() + interval_ns,
             end_ns: worker.begin_ns.get().saturating_add(worker.pacer.end_ns),
             stopped_ns: None,
+            rest: Rest::new(worker.begin_ns.get()),
+            rest_due_ns: worker.begin_ns.get() + TICK_NS,
             crew,
             interval_ns,
         }
@@ -453,6 +465,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             self.wait().await;
             let now_ns = self.now_ns();
             self.crew.hire_if_short(now_ns);
+            self.set_rest(now_ns);
             if self.is_stopped_anew(handle.order()) {
                 self.stop(now_ns);
             }
@@ -461,6 +474,18 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
                 return self.finish(over, handle.order());
             }
             self.snapshot_intervals(now_ns + 1);
+        }
+    }
+
+    /// Lets the loop of a closed load rest as long as its response times allow.
+    fn set_rest(&mut self, now_ns: u64) {
+        let worker = &self.crew.worker;
+        if worker.may_rest && !worker.pacer.is_open() && now_ns >= self.rest_due_ns {
+            let (users, iterations) = (worker.users.get(), worker.iterations.get());
+            worker
+                .host
+                .set_rest(self.rest.observe(now_ns, users, iterations));
+            self.rest_due_ns = now_ns + TICK_NS;
         }
     }
 

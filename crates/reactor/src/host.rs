@@ -21,6 +21,10 @@ pub trait Host: Clone + 'static {
     /// Runs a future on this thread. Dropping the [`Task`] cancels it.
     fn spawn(&self, future: impl Future<Output = ()> + 'static) -> Task;
 
+    /// From now on the loop rests so long before each wait, so that one wait finds what several
+    /// would have found one by one; 0 for not at all. Deadlines are kept.
+    fn set_rest(&self, rest_ns: u64);
+
     /// Opens a connection; ends with [`io::ErrorKind::TimedOut`] at the deadline.
     fn connect(
         &self,

@@ -34,6 +34,8 @@ pub(crate) struct Inner {
     pub(crate) poller: Poller,
     pub(crate) receive_clock: ReceiveClock,
     lead: Lead,
+    /// How long the loop sleeps before it waits.
+    rest_ns: Cell<u64>,
     /// Where bytes go that nobody wants and the socket cannot drop in the kernel.
     pub(crate) waste: RefCell<Vec<u8>>,
     /// Whether a turn is under way: a task must not turn the loop that runs it.
@@ -52,6 +54,7 @@ impl Kernel {
             poller: Poller::new()?,
             receive_clock: ReceiveClock::new(),
             lead: Lead::default(),
+            rest_ns: Cell::new(0),
             waste: RefCell::new(Vec::new()),
             turning: Cell::new(false),
         })))
@@ -71,6 +74,9 @@ impl Kernel {
             }
             let more = self.0.tasks.run_ready();
             let wait = !more && !flag.is_set();
+            if wait {
+                self.rest();
+            }
             self.poll_events(wait)?;
         }
     }
@@ -85,6 +91,18 @@ impl Kernel {
             return Ok(Some(self.now_ns()));
         }
         Ok(self.0.timers.next_ns())
+    }
+
+    /// Lets news gather, unless a timer is due before.
+    fn rest(&self) {
+        let rest_ns = self.0.rest_ns.get();
+        if rest_ns == 0 {
+            return;
+        }
+        let until_ns = self.now_ns() + rest_ns;
+        if self.wake_ns().is_none_or(|wake_ns| wake_ns > until_ns) {
+            sys::sleep(rest_ns);
+        }
     }
 
     fn poll_events(&self, wait: bool) -> io::Result<()> {
@@ -144,6 +162,10 @@ impl Host for Kernel {
 
     fn spawn(&self, future: impl Future<Output = ()> + 'static) -> Task {
         self.0.tasks.spawn(future)
+    }
+
+    fn set_rest(&self, rest_ns: u64) {
+        self.0.rest_ns.set(rest_ns);
     }
 
     async fn connect(

@@ -46,6 +46,16 @@ pub(crate) fn lower_timer_slack() -> io::Result<()> {
     Ok(())
 }
 
+/// Sleeps so long, or until a signal comes.
+pub(crate) fn sleep(duration_ns: u64) {
+    let duration = libc::timespec {
+        tv_sec: (duration_ns / NS_PER_S) as libc::time_t,
+        tv_nsec: (duration_ns % NS_PER_S) as libc::c_long,
+    };
+    // SAFETY: `duration` is valid for reads, and what is left of it goes nowhere.
+    unsafe { libc::clock_nanosleep(libc::CLOCK_MONOTONIC, 0, &duration, ptr::null_mut()) };
+}
+
 pub(crate) fn epoll_create() -> io::Result<OwnedFd> {
     // SAFETY: no memory is passed; the descriptor returned is ours alone.
     unsafe {

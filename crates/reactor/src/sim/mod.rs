@@ -119,6 +119,9 @@ impl Host for Sim {
         self.0.tasks.spawn(future)
     }
 
+    /// Waiting costs nothing here, so there is nothing to save.
+    fn set_rest(&self, _rest_ns: u64) {}
+
     async fn connect(
         &self,
         to: &Address,
