@@ -2,9 +2,9 @@
 //!
 //! In a closed load behind a busy server answers come one by one, and a loop that waits for each
 //! pays a system call and a wake-up for each, on both sides. A loop that rests a little first finds
-//! several. The kernel stamps answers as they come, so the rest is in no response time; all that it
-//! delays is what the users send next. So it is a small part of the mean response time, and the
-//! rate changes by less than half of that part.
+//! several. Where the kernel stamps answers as they come, the rest is in no response time; all that
+//! it delays is what the users send next. Elsewhere it is part of what our clock adds. So it is a
+//! small part of the mean response time, and the rate changes by less than half of that part.
 
 /// The part of the mean response time that is rested.
 const PART: u64 = 128;

@@ -6,7 +6,7 @@ use crate::pacer::{Pacer, most_users, nanoseconds, share};
 use crate::prepare::Prepared;
 use crate::rest::Rest;
 use crate::user::{Activity, Live, User};
-use loadline_plan::{Clock, Plan};
+use loadline_plan::Plan;
 use loadline_reactor::{Address, Host, Task, Timer};
 use loadline_record::{Exchange, Model, Recorder, Snapshot, Unfinished};
 use loadline_schedule::Stripe;
@@ -70,8 +70,6 @@ pub(crate) struct Worker<H: Host> {
     pub(crate) stopping: Cell<bool>,
     /// Iterations that users have begun.
     pub(crate) iterations: Cell<u64>,
-    /// Whether the loop may rest before it waits: the kernel stamps answers, and no start is due.
-    may_rest: bool,
     /// Users that live, and the most there may be.
     users: Cell<u32>,
     most_users: u32,
@@ -230,7 +228,6 @@ fn new_worker<H: Host>(
         zero_ns: Cell::new(0),
         stopping: Cell::new(false),
         iterations: Cell::new(0),
-        may_rest: plan.connection.clock == Clock::Kernel,
         users: Cell::new(0),
         most_users,
         supervisor: RefCell::new(None),
@@ -480,7 +477,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
     /// Lets the loop of a closed load rest as long as its response times allow.
     fn set_rest(&mut self, now_ns: u64) {
         let worker = &self.crew.worker;
-        if worker.may_rest && !worker.pacer.is_open() && now_ns >= self.rest_due_ns {
+        if !worker.pacer.is_open() && now_ns >= self.rest_due_ns {
             let (users, iterations) = (worker.users.get(), worker.iterations.get());
             worker
                 .host
