@@ -1,0 +1,21 @@
+//! How sure a number is: intervals, dependence, early stopping, steady state, comparison, capacity.
+//!
+//! Numbers in, numbers out: nothing here reads a clock or a file, and the same input gives the same
+//! output on every machine, for what is drawn at random comes from a seed. Each function names the
+//! source of its formula.
+//!
+//! - *How sure is a percentile?* [`SampleSize`] turns a number of samples into the [`Ranks`] of an
+//!   interval, and [`dependence`] says how many independent samples the dependent ones are worth.
+//! - *Is the bound kept?* [`slo`]: early stopping, and fixed sample sizes.
+//!
+//! Vocabulary: a *quantile* is a share of one (0.99), an *interval* has a confidence (0.95), a
+//! *block* is a stretch of a run (a second, say) whose samples belong together, and a *run* is
+//! measured by itself, best on a target that was restarted.
+
+mod binomial;
+pub mod dependence;
+mod interval;
+mod normal;
+pub mod slo;
+
+pub use interval::{Ranks, SampleSize, least_samples};
