@@ -7,15 +7,19 @@
 //! - *How sure is a percentile?* [`SampleSize`] turns a number of samples into the [`Ranks`] of an
 //!   interval, and [`dependence`] says how many independent samples the dependent ones are worth.
 //! - *Is the bound kept?* [`slo`]: early stopping, and fixed sample sizes.
+//! - *When does a run settle?* [`steady`].
+//! - *Did the arrivals have the promised shape?* [`arrivals`].
 //!
 //! Vocabulary: a *quantile* is a share of one (0.99), an *interval* has a confidence (0.95), a
 //! *block* is a stretch of a run (a second, say) whose samples belong together, and a *run* is
 //! measured by itself, best on a target that was restarted.
 
+pub mod arrivals;
 mod binomial;
 pub mod dependence;
 mod interval;
 mod normal;
 pub mod slo;
+pub mod steady;
 
 pub use interval::{Ranks, SampleSize, least_samples};
