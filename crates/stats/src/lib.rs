@@ -8,6 +8,7 @@
 //!   interval, and [`dependence`] says how many independent samples the dependent ones are worth.
 //! - *Is the bound kept?* [`slo`]: early stopping, and fixed sample sizes.
 //! - *When does a run settle?* [`steady`].
+//! - *Is B slower than A?* [`compare`].
 //! - *Did the arrivals have the promised shape?* [`arrivals`].
 //!
 //! Vocabulary: a *quantile* is a share of one (0.99), an *interval* has a confidence (0.95), a
@@ -16,6 +17,7 @@
 
 pub mod arrivals;
 mod binomial;
+pub mod compare;
 pub mod dependence;
 mod interval;
 mod normal;
