@@ -10,6 +10,7 @@
 //! - *When does a run settle?* [`steady`].
 //! - *Is B slower than A?* [`compare`].
 //! - *Did the arrivals have the promised shape?* [`arrivals`].
+//! - *How much does it carry?* [`search`].
 //!
 //! Vocabulary: a *quantile* is a share of one (0.99), an *interval* has a confidence (0.95), a
 //! *block* is a stretch of a run (a second, say) whose samples belong together, and a *run* is
@@ -21,6 +22,7 @@ pub mod compare;
 pub mod dependence;
 mod interval;
 mod normal;
+pub mod search;
 pub mod slo;
 pub mod steady;
 

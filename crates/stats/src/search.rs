@@ -1,0 +1,270 @@
+//! How much does it carry? The search for the highest rate that keeps all promises, despite noise.
+//!
+//! After RFC 9971, *Multiple Loss Ratio Search*, 2026. A *trial* measures one rate for a while; for
+//! each *goal* it was good or bad. One bad trial proves nothing where there is noise: a rate is
+//! classified by the share of the time that was bad, once there is enough of it ([`Class`]). Of the
+//! upper bounds the lowest is *relevant*, of the lower bounds the largest below it; a goal is done
+//! when the two are close enough, and every goal uses the trials of all.
+//!
+//! The RFC leaves open which rate to try next. Here the rates are tried in a course that depends on
+//! the trials so far alone, so that [`Search::next`] is a pure function of them:
+//!
+//! 1. From the first rate upwards by doubling (or downwards by halving) until one rate looks good and
+//!    a higher one bad. Low rates come first: the RFC warns that a target which is not warm yet makes
+//!    unjust upper bounds.
+//! 2. Halve the distance (as a ratio). How sure the ends must be before it is halved grows with the
+//!    square of how close they are, as the number of trials does that it takes to tell them apart; a
+//!    distant end costs one trial, and only the last two are measured in full.
+//! 3. An end that turns out to be on the other side moves the interval, and the search goes on there.
+
+mod class;
+
+pub use class::{Class, Goal, Tally};
+
+/// Where a search looks, and for how long. Rates are per second, or any other measure of load.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    /// The lowest rate that is tried, above zero.
+    pub lowest: f64,
+    /// The highest rate that is tried.
+    pub highest: f64,
+    /// The rate that is tried first.
+    pub first: f64,
+    /// Rates are multiples of this (1 where users are counted).
+    pub step: f64,
+    /// The trials may take so many seconds together.
+    pub budget_s: f64,
+}
+
+/// A trial to be made, or that was made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Trial {
+    /// The rate to be offered.
+    pub rate: f64,
+    /// For how many seconds.
+    pub seconds: f64,
+}
+
+/// What comes next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Step {
+    /// Make this trial and [`record`](Search::record) it.
+    Measure(Trial),
+    /// The search is over: ask [`finding`](Search::finding) of each goal.
+    Done,
+}
+
+/// What was found for a goal.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Finding {
+    /// The highest good rate lies between these, which are as close as asked for.
+    Between {
+        /// The relevant lower bound: good.
+        lower: f64,
+        /// The relevant upper bound: bad.
+        upper: f64,
+    },
+    /// Even the highest rate is good.
+    AllGood,
+    /// Even the lowest rate is bad.
+    NoneGood,
+    /// The search is not over, or its time was. What is known so far.
+    Open {
+        /// The relevant lower bound, if there is one.
+        lower: Option<f64>,
+        /// The relevant upper bound, if there is one.
+        upper: Option<f64>,
+    },
+}
+
+/// All trials at one rate, in sums for each goal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Load {
+    /// The rate.
+    pub rate: f64,
+    /// For each goal, how much of the time was good and bad.
+    pub tallies: Vec<Tally>,
+}
+
+/// A search for several goals at once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Search {
+    goals: Vec<Goal>,
+    range: Range,
+    /// The rates that were tried, rising.
+    loads: Vec<Load>,
+    spent_s: f64,
+}
+
+impl Search {
+    /// A search that has tried nothing. The first rate is moved into the range and onto a step.
+    pub fn new(range: Range, goals: Vec<Goal>) -> Search {
+        Search {
+            goals,
+            range,
+            loads: Vec::new(),
+            spent_s: 0.0,
+        }
+    }
+
+    /// Adds a trial. `good` says for each goal, in their order, whether it was good; missing ones are
+    /// bad.
+    pub fn record(&mut self, trial: Trial, good: &[bool]) {
+        let goals = &self.goals;
+        let load = match self
+            .loads
+            .binary_search_by(|load| load.rate.total_cmp(&trial.rate))
+        {
+            Ok(index) => &mut self.loads[index],
+            Err(index) => {
+                let tallies = vec![Tally::default(); goals.len()];
+                let rate = trial.rate;
+                self.loads.insert(index, Load { rate, tallies });
+                &mut self.loads[index]
+            }
+        };
+        for (index, goal) in goals.iter().enumerate() {
+            let good = good.get(index).copied().unwrap_or(false);
+            load.tallies[index].add(goal, trial.seconds, good);
+        }
+        self.spent_s += trial.seconds;
+    }
+
+    /// The trial that comes next; goals are seen to in their order.
+    pub fn next(&self) -> Step {
+        let trial = (0..self.goals.len()).find_map(|goal| self.trial_for(goal));
+        match trial {
+            Some(trial) if self.spent_s + trial.seconds <= self.range.budget_s => {
+                Step::Measure(trial)
+            }
+            _ => Step::Done,
+        }
+    }
+
+    /// What was found for the goal of this index.
+    pub fn finding(&self, goal: usize) -> Finding {
+        let (lower, upper) = self.bounds(goal);
+        match (lower, upper) {
+            (Some(lower), Some(upper)) if self.close(lower, upper, goal) => {
+                Finding::Between { lower, upper }
+            }
+            (Some(lower), None) if lower >= self.range.highest => Finding::AllGood,
+            (None, Some(upper)) if upper <= self.range.lowest => Finding::NoneGood,
+            _ => Finding::Open { lower, upper },
+        }
+    }
+
+    /// The relevant bounds of a goal: the largest lower bound below the lowest upper bound, and that.
+    pub fn bounds(&self, goal: usize) -> (Option<f64>, Option<f64>) {
+        let class = |load: &&Load| load.tallies[goal].class(&self.goals[goal]);
+        let upper = self.loads.iter().find(|load| class(load) == Class::Upper);
+        let below = |load: &&Load| upper.is_none_or(|upper| load.rate < upper.rate);
+        let lower = self.loads.iter().filter(below);
+        let lower = lower.rev().find(|load| class(load) == Class::Lower);
+        (lower.map(|load| load.rate), upper.map(|load| load.rate))
+    }
+
+    /// What a rate is to a goal; undecided if it was not tried.
+    pub fn class(&self, goal: usize, rate: f64) -> Class {
+        let load = self.loads.iter().find(|load| load.rate == rate);
+        load.map_or(Class::Undecided, |load| {
+            load.tallies[goal].class(&self.goals[goal])
+        })
+    }
+
+    /// All rates that were tried, rising, with what came of them.
+    pub fn loads(&self) -> &[Load] {
+        &self.loads
+    }
+
+    /// How many seconds all trials took.
+    pub fn spent_s(&self) -> f64 {
+        self.spent_s
+    }
+
+    fn trial_for(&self, goal: usize) -> Option<Trial> {
+        let rate = self.rate_for(goal)?;
+        let seconds = self.goals[goal].full_s;
+        Some(Trial { rate, seconds })
+    }
+
+    /// The rate to try for a goal; none once it is found.
+    fn rate_for(&self, goal: usize) -> Option<f64> {
+        let (good, bad) = self.apparent(goal);
+        match (good, bad) {
+            (None, None) => Some(self.on_step(self.range.first)),
+            (Some(good), None) => self.upwards(goal, good),
+            (None, Some(bad)) => self.downwards(goal, bad),
+            (Some(good), Some(bad)) => self.inwards(goal, good, bad),
+        }
+    }
+
+    /// The lowest rate that looks bad so far, and the highest below it that looks good.
+    fn apparent(&self, goal: usize) -> (Option<&Load>, Option<&Load>) {
+        let looks_bad = |load: &&Load| load.tallies[goal].looks_bad(&self.goals[goal]);
+        let end = self.loads.iter().position(|load| looks_bad(&load));
+        let below = &self.loads[..end.unwrap_or(self.loads.len())];
+        (below.last(), end.map(|index| &self.loads[index]))
+    }
+
+    fn upwards(&self, goal: usize, good: &Load) -> Option<f64> {
+        if good.rate < self.range.highest {
+            return Some(self.on_step(good.rate * 2.0));
+        }
+        self.unless_decided(goal, good)
+    }
+
+    fn downwards(&self, goal: usize, bad: &Load) -> Option<f64> {
+        if bad.rate > self.range.lowest {
+            return Some(self.on_step(bad.rate / 2.0));
+        }
+        self.unless_decided(goal, bad)
+    }
+
+    fn unless_decided(&self, goal: usize, load: &Load) -> Option<f64> {
+        let undecided = load.tallies[goal].class(&self.goals[goal]) == Class::Undecided;
+        undecided.then_some(load.rate)
+    }
+
+    /// Between two ends that look different: an end that is not sure enough for their distance, or
+    /// else the middle.
+    fn inwards(&self, goal: usize, good: &Load, bad: &Load) -> Option<f64> {
+        let close = self.close(good.rate, bad.rate, goal);
+        let distance = (bad.rate - good.rate) / bad.rate;
+        let share = (self.goals[goal].width / distance).powi(2).min(1.0);
+        let eased = self.goals[goal].eased(if close { 1.0 } else { share });
+        let unsure = |load: &&&Load| load.tallies[goal].class(&eased) == Class::Undecided;
+        if let Some(load) = [good, bad].iter().find(unsure) {
+            return Some(load.rate);
+        }
+        (!close).then(|| self.middle(good.rate, bad.rate))
+    }
+
+    /// Whether two rates are as close as the goal asks for, or have no step between them.
+    fn close(&self, lower: f64, upper: f64, goal: usize) -> bool {
+        let near = (upper - lower) / upper <= self.goals[goal].width * (1.0 + 1e-9);
+        near || upper - lower < 1.5 * self.range.step
+    }
+
+    /// The step nearest to the geometric mean, strictly between both.
+    fn middle(&self, lower: f64, upper: f64) -> f64 {
+        let middle = self.on_step((lower * upper).sqrt());
+        middle
+            .max(lower + self.range.step)
+            .min(upper - self.range.step)
+    }
+
+    /// The nearest step within the range.
+    fn on_step(&self, rate: f64) -> f64 {
+        let Range {
+            lowest,
+            highest,
+            step,
+            ..
+        } = self.range;
+        ((rate / step).round() * step).max(lowest).min(highest)
+    }
+}
+
+#[cfg(test)]
+mod tests;
