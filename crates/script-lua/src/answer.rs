@@ -1,0 +1,66 @@
+//! An answer on its way to the script: gathered as it comes, then handed over.
+
+use mlua::{Lua, LuaString, Table};
+
+/// An answer as far as it came.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) head: Head,
+    pub(crate) body: Vec<u8>,
+}
+
+/// The fields of an answer, the trailers among them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Head {
+    /// Names and values, one after the other.
+    bytes: Vec<u8>,
+    /// Where each name and each value ends.
+    ends: Vec<(usize, usize)>,
+}
+
+impl Head {
+    pub(crate) fn add(&mut self, name: &[u8], value: &[u8]) {
+        self.bytes.extend_from_slice(name);
+        let name_end = self.bytes.len();
+        self.bytes.extend_from_slice(value);
+        self.ends.push((name_end, self.bytes.len()));
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    /// Names, in the case they came in, and values; of several with one name, the last.
+    fn to_table(&self, lua: &Lua) -> mlua::Result<Table> {
+        let table = lua.create_table_with_capacity(0, self.ends.len())?;
+        let mut begin = 0;
+        for &(name_end, end) in &self.ends {
+            let name = lua.create_string(&self.bytes[begin..name_end])?;
+            table.raw_set(name, lua.create_string(&self.bytes[name_end..end])?)?;
+            begin = end;
+        }
+        Ok(table)
+    }
+}
+
+impl Answer {
+    pub(crate) fn clear(&mut self) {
+        self.status = 0;
+        self.head.clear();
+        self.body.clear();
+    }
+
+    /// The arguments of the prelude's `respond`: the headers only if they are not those of the
+    /// answer before.
+    pub(crate) fn to_lua(
+        &self,
+        lua: &Lua,
+        fresh: bool,
+    ) -> mlua::Result<(u16, LuaString, Option<Table>)> {
+        let body = lua.create_string(&self.body)?;
+        let headers = fresh.then(|| self.head.to_table(lua)).transpose()?;
+        Ok((self.status, body, headers))
+    }
+}

@@ -1,0 +1,97 @@
+//! What others may touch of a thread's state: its globals, its address, its end.
+
+use crate::transfer::{TransferError, transfer};
+use mlua::{Lua, Table, Value, WeakLua};
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What the userdata `thread` stands for.
+pub(crate) struct ThreadCell {
+    /// Not held: the state holds the cell.
+    lua: WeakLua,
+    address: Mutex<Option<SocketAddr>>,
+    stopped: AtomicBool,
+}
+
+impl ThreadCell {
+    pub(crate) fn new(lua: &Lua) -> Arc<Self> {
+        Arc::new(ThreadCell {
+            lua: lua.weak(),
+            address: Mutex::new(None),
+            stopped: AtomicBool::new(false),
+        })
+    }
+
+    pub(crate) fn address(&self) -> Option<SocketAddr> {
+        *self.address.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set_address(&self, address: Option<SocketAddr>) {
+        *self.address.lock().unwrap_or_else(PoisonError::into_inner) = address;
+    }
+
+    /// Whether the script asked for the thread's end since this was asked last.
+    pub(crate) fn take_stop(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed) && self.stopped.swap(false, Ordering::Relaxed)
+    }
+
+    /// A global of the thread, as a value of the state that asks.
+    fn global(&self, name: &Value, asker: &Lua) -> Result<Value, TransferError> {
+        let Some(lua) = self.lua.try_upgrade() else {
+            return Ok(Value::Nil);
+        };
+        let value: Value = lua.globals().raw_get(transfer(name, &lua)?)?;
+        transfer(&value, asker)
+    }
+
+    fn set_global(&self, name: &Value, value: &Value) -> Result<(), TransferError> {
+        let Some(lua) = self.lua.try_upgrade() else {
+            return Ok(());
+        };
+        let (name, value) = (transfer(name, &lua)?, transfer(value, &lua)?);
+        Ok(lua.globals().raw_set(name, value)?)
+    }
+
+    /// The functions behind a userdata `thread` in a state, which need not be the thread's own.
+    /// What can't be transferred comes back as a text, for the prelude to raise.
+    pub(crate) fn functions(self: &Arc<Self>, lua: &Lua) -> mlua::Result<Table> {
+        let functions = lua.create_table()?;
+        let cell = Arc::clone(self);
+        let get =
+            lua.create_function(move |asker, name: Value| match cell.global(&name, asker) {
+                Ok(value) => Ok((None, value)),
+                Err(TransferError::Lua(error)) => Err(error),
+                Err(problem) => Ok((Some(problem.to_string()), Value::Nil)),
+            })?;
+        functions.set("get", get)?;
+        let cell = Arc::clone(self);
+        let set = move |_: &Lua, (name, value): (Value, Value)| match cell.set_global(&name, &value)
+        {
+            Ok(()) => Ok(None),
+            Err(TransferError::Lua(error)) => Err(error),
+            Err(problem) => Ok(Some(problem.to_string())),
+        };
+        functions.set("set", lua.create_function(set)?)?;
+        self.add_plain_functions(lua, &functions)?;
+        Ok(functions)
+    }
+
+    fn add_plain_functions(self: &Arc<Self>, lua: &Lua, functions: &Table) -> mlua::Result<()> {
+        let cell = Arc::clone(self);
+        let stop = move |_: &Lua, ()| {
+            cell.stopped.store(true, Ordering::Relaxed);
+            Ok(())
+        };
+        functions.set("stop", lua.create_function(stop)?)?;
+        let cell = Arc::clone(self);
+        let address = move |_: &Lua, ()| Ok(cell.address().map(|address| address.to_string()));
+        functions.set("address", lua.create_function(address)?)?;
+        let cell = Arc::clone(self);
+        let set_address = move |_: &Lua, text: String| {
+            cell.set_address(text.parse().ok());
+            Ok(())
+        };
+        functions.set("set_address", lua.create_function(set_address)?)
+    }
+}

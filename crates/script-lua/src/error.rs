@@ -1,0 +1,221 @@
+//! Why a script can't be run, or did not run to its end.
+
+use crate::addresses::LookupError;
+use crate::request::RequestProblem;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A script can't be run.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// No address of the URL's host answers.
+    #[error("nothing answers at {host}:{service} ({reason}); start the server or correct the URL.")]
+    Connect {
+        /// The URL's host.
+        host: String,
+        /// Its port, or its scheme.
+        service: String,
+        /// What the last try came to.
+        reason: String,
+    },
+    /// A name has no address.
+    #[error(transparent)]
+    Lookup(#[from] LookupError),
+    /// The file can't be read.
+    #[error("the script {} can't be read: {error}.", path.display())]
+    Read {
+        /// Its path.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// The first request is none.
+    #[error("what the script sends is no request: {0}.")]
+    Request(#[from] RequestProblem),
+    /// The script threw.
+    #[error(transparent)]
+    Script(#[from] ScriptError),
+    /// The URL has no scheme or no host.
+    #[error("`{0}` is not a URL. Write one such as http://127.0.0.1:8080/.")]
+    Url(String),
+}
+
+/// A script threw, or did what it may not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScriptError {
+    /// The file that Lua names, or else the script.
+    pub file: PathBuf,
+    /// The line, from 1, if Lua names one.
+    pub line: Option<u32>,
+    /// What Lua says, without the place and the stack.
+    pub message: String,
+    /// What the script was at.
+    pub during: During,
+    /// What Lua says as a whole, the place before it: `script.lua:3: attempt to …`.
+    pub lua_message: String,
+}
+
+/// What a script was at when it threw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum During {
+    /// Its file was run.
+    Load,
+    /// `wrk.resolve`.
+    Resolve,
+    /// `setup`, or `wrk.setup`.
+    Setup,
+    /// `init`, or `wrk.init`.
+    Init,
+    /// `request`, or `wrk.request`.
+    Request,
+    /// `response`.
+    Response,
+    /// `delay`.
+    Delay,
+    /// `done`.
+    Done,
+}
+
+impl During {
+    fn name(self) -> &'static str {
+        match self {
+            During::Load => "while it was loaded",
+            During::Resolve => "in wrk.resolve()",
+            During::Setup => "in setup()",
+            During::Init => "in init()",
+            During::Request => "in request()",
+            During::Response => "in response()",
+            During::Delay => "in delay()",
+            During::Done => "in done()",
+        }
+    }
+}
+
+impl std::error::Error for ScriptError {}
+
+impl fmt::Display for ScriptError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.file.display())?;
+        if let Some(line) = self.line {
+            write!(f, ", line {line}")?;
+        }
+        write!(f, ", {}: {}", self.during.name(), self.message)
+    }
+}
+
+impl ScriptError {
+    /// An error of the script that Lua did not tell.
+    pub(crate) fn new(script: &Path, during: During, message: impl Into<String>) -> Self {
+        let message = message.into();
+        ScriptError {
+            file: script.to_owned(),
+            line: None,
+            lua_message: message.clone(),
+            message,
+            during,
+        }
+    }
+
+    /// What Lua told.
+    pub(crate) fn of_lua(script: &Path, during: During, error: &mlua::Error) -> Self {
+        let text = text_of(error);
+        let Some((file, line, message)) = place_of(&text) else {
+            return ScriptError::new(script, during, text);
+        };
+        ScriptError {
+            file: whole_path(file, script),
+            line: Some(line),
+            message: message.to_owned(),
+            during,
+            lua_message: text.clone(),
+        }
+    }
+}
+
+impl Error {
+    /// What a call into the script came to.
+    pub(crate) fn of_lua(script: &Path, during: During, error: &mlua::Error) -> Self {
+        match lookup_of(error) {
+            Some(lookup) => Error::Lookup(lookup.clone()),
+            None => Error::Script(ScriptError::of_lua(script, during, error)),
+        }
+    }
+}
+
+/// The failed lookup that an error comes from.
+fn lookup_of(error: &mlua::Error) -> Option<&LookupError> {
+    error.chain().find_map(|cause| cause.downcast_ref())
+}
+
+/// The message alone, without the stack behind it.
+fn text_of(error: &mlua::Error) -> String {
+    let text = match error {
+        mlua::Error::CallbackError { cause, .. } => return text_of(cause),
+        mlua::Error::RuntimeError(text) => text,
+        mlua::Error::SyntaxError { message, .. } => message,
+        other => return other.to_string(),
+    };
+    let end = text.find("\nstack traceback:").unwrap_or(text.len());
+    text[..end].to_owned()
+}
+
+/// File, line and the rest of a message that begins with its place: `file:line: rest`.
+fn place_of(text: &str) -> Option<(&str, u32, &str)> {
+    text.match_indices(':').find_map(|(colon, _)| {
+        let (line, rest) = text[colon + 1..].split_once(": ")?;
+        Some((&text[..colon], line.parse().ok()?, rest))
+    })
+}
+
+/// Lua cuts the beginning of long names off.
+fn whole_path(file: &str, script: &Path) -> PathBuf {
+    let is_script = |tail: &str| script.to_string_lossy().ends_with(tail);
+    match file.strip_prefix("...") {
+        Some(tail) if is_script(tail) => script.to_owned(),
+        _ => PathBuf::from(file),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> ScriptError {
+        let error = mlua::Error::RuntimeError(text.to_owned());
+        ScriptError::of_lua(
+            Path::new("/a/long/path/script.lua"),
+            During::Request,
+            &error,
+        )
+    }
+
+    #[test]
+    fn the_place_is_taken_out_of_the_message() {
+        let error = told("b.lua:12: a: 3: b\nstack traceback:\n\t[C]: in function 'error'");
+        assert_eq!((error.file.to_str(), error.line), (Some("b.lua"), Some(12)));
+        assert_eq!(error.message, "a: 3: b");
+        assert_eq!(error.lua_message, "b.lua:12: a: 3: b");
+        assert_eq!(error.to_string(), "b.lua, line 12, in request(): a: 3: b");
+    }
+
+    #[test]
+    fn an_error_without_a_place_is_the_scripts() {
+        let error = told("no place: at all");
+        assert_eq!(error.line, None);
+        let text = "/a/long/path/script.lua, in request(): no place: at all";
+        assert_eq!(error.to_string(), text);
+    }
+
+    #[test]
+    fn a_name_that_lua_cut_is_made_whole() {
+        assert_eq!(
+            told("...path/script.lua:1: x").file.to_str(),
+            Some("/a/long/path/script.lua")
+        );
+        assert_eq!(
+            told("...path/other.lua:1: x").file.to_str(),
+            Some("...path/other.lua")
+        );
+    }
+}

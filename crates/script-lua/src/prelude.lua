@@ -1,0 +1,274 @@
+-- The table `wrk` and what stands behind it, in the words of wrk and wrk2.
+--
+-- The chunk is given the functions and values of the host, and returns the functions by which the
+-- host calls the script. It runs once in each state, before the script. Threads, addresses and
+-- figures are userdata, as scripts expect, whose metatables are written here: so an error of the
+-- script is raised as a text with the script's own line.
+
+local host = ...
+
+local type, pairs, tostring, error, getmetatable = type, pairs, tostring, error, getmetatable
+local concat = table.concat
+
+-- Where a report is on stdout that a program reads, whatever the script prints goes to stderr.
+if host.prints_to_stderr then
+   local stderr = io.stderr
+   io.stdout = stderr
+   io.output(stderr)
+   function print(...)
+      local texts = { ... }
+      for i = 1, select("#", ...) do
+         texts[i] = tostring((select(i, ...)))
+      end
+      stderr:write(concat(texts, "\t"), "\n")
+   end
+end
+
+debug = debug or { traceback = host.traceback }
+
+-- Addresses: a userdata each, and what it stands for.
+
+local texts = setmetatable({}, { __mode = "k" })
+local any_address = newproxy(true)
+getmetatable(any_address).__tostring = function(address)
+   return texts[address]
+end
+
+local function new_address(text)
+   local address = newproxy(any_address)
+   texts[address] = text
+   return address
+end
+
+local function address_text(address, level)
+   local text = texts[address]
+   if not text then
+      error("an address as of wrk.lookup was expected, not a " .. type(address), level + 1)
+   end
+   return text
+end
+
+-- Threads. An unknown field reads as its own name, as it does in wrk.
+
+local function new_thread(cell)
+   local thread = newproxy(true)
+   local meta = getmetatable(thread)
+   local methods = {}
+
+   function methods:get(name)
+      local problem, value = cell.get(name)
+      if problem then
+         error(problem, 2)
+      end
+      return value
+   end
+
+   function methods:set(name, value)
+      local problem = cell.set(name, value)
+      if problem then
+         error(problem, 2)
+      end
+   end
+
+   function methods:stop()
+      cell.stop()
+   end
+
+   function meta:__index(key)
+      if key == "addr" then
+         local text = cell.address()
+         return text and new_address(text)
+      end
+      return methods[key] or key
+   end
+
+   function meta:__newindex(key, value)
+      if key ~= "addr" then
+         error(("cannot set '%s' on thread"):format(type(value)), 2)
+      end
+      cell.set_address(address_text(value, 2))
+   end
+
+   return thread
+end
+
+-- Figures of a run. wrk calls them for their distinct values, wrk2 indexes their samples.
+
+local function new_figures(figures)
+   local object = newproxy(true)
+   local meta = getmetatable(object)
+   local fields = {
+      min = figures.min,
+      max = figures.max,
+      mean = figures.mean,
+      stdev = figures.stdev,
+      percentile = function(_, percent)
+         return figures.percentile(percent)
+      end,
+   }
+
+   function meta:__index(key)
+      if figures.sample and type(key) == "number" then
+         return figures.sample(key)
+      end
+      return fields[key] or tostring(key)
+   end
+
+   function meta:__len()
+      return figures.length
+   end
+
+   if figures.distinct then
+      function meta:__call(place)
+         return figures.distinct(place)
+      end
+   end
+
+   return object
+end
+
+-- The table itself.
+
+wrk = {
+   scheme = host.scheme,
+   host = host.host,
+   port = host.port,
+   method = host.method,
+   path = host.path,
+   headers = host.headers,
+   body = host.body,
+   time_us = host.time_us,
+}
+local wrk = wrk
+
+function wrk.lookup(name, service)
+   local found = host.lookup(name, service)
+   for i = 1, #found do
+      found[i] = new_address(found[i])
+   end
+   return found
+end
+
+function wrk.connect(address)
+   return host.connect(address_text(address, 2))
+end
+
+function wrk.resolve(name, service)
+   local answering = {}
+   for _, address in ipairs(wrk.lookup(name, service)) do
+      if wrk.connect(address) then
+         answering[#answering + 1] = address
+      end
+   end
+   wrk.addrs = answering
+end
+
+function wrk.setup(thread)
+   local first = wrk.addrs and wrk.addrs[1]
+   if first then
+      thread.addr = first
+   end
+   if type(setup) == "function" then
+      setup(thread)
+   end
+end
+
+local lines = {}
+
+function wrk.format(method, path, headers, body)
+   headers = headers or wrk.headers
+   body = body or wrk.body
+   headers.Host = headers.Host or wrk.headers.Host
+   headers["Content-Length"] = body and #tostring(body)
+   lines[1] = (method or wrk.method) .. " " .. (path or wrk.path) .. " HTTP/1.1"
+   local count = 1
+   for name, value in pairs(headers) do
+      count = count + 1
+      lines[count] = name .. ": " .. tostring(value)
+   end
+   lines[count + 1] = ""
+   lines[count + 2] = body or ""
+   return concat(lines, "\r\n", 1, count + 2)
+end
+
+function wrk.init(args)
+   local headers = wrk.headers
+   if not headers.Host then
+      local name = wrk.host:find(":", 1, true) and "[" .. wrk.host .. "]" or wrk.host
+      headers.Host = wrk.port and name .. ":" .. wrk.port or name
+   end
+   if type(init) == "function" then
+      init(args)
+   end
+   local request = wrk.format()
+   function wrk.request()
+      return request
+   end
+end
+
+-- How the host calls the script. Globals are looked up at each call: a script may replace them
+-- while the run lasts.
+
+local entries = {}
+
+function entries.is_function(name)
+   return type(_G[name]) == "function"
+end
+
+function entries.set_thread(cell)
+   wrk.thread = new_thread(cell)
+end
+
+function entries.resolve(name, service)
+   wrk.resolve(name, service)
+   return wrk.addrs and #wrk.addrs or 0
+end
+
+function entries.setup(cell)
+   wrk.setup(new_thread(cell))
+end
+
+function entries.init(args)
+   wrk.init(args)
+end
+
+function entries.request()
+   local request = request
+   if type(request) ~= "function" then
+      request = wrk.request
+   end
+   return request()
+end
+
+function entries.delay()
+   return type(delay) == "function" and tonumber(delay()) or 0
+end
+
+-- The headers of an answer that repeats those of the one before are copied here from its table,
+-- which is less work than to hand them over again. A script owns what it is given.
+local pattern = {}
+
+function entries.respond(status, body, fresh)
+   pattern = fresh or pattern
+   local response = response
+   if type(response) ~= "function" then
+      return
+   end
+   local headers = {}
+   for name, value in pairs(pattern) do
+      headers[name] = value
+   end
+   response(status, headers, body)
+end
+
+function entries.done(summary, latency, rates)
+   if type(done) == "function" then
+      done(summary, new_figures(latency), new_figures(rates))
+   end
+end
+
+function entries.flush()
+   io.stdout:flush()
+end
+
+return entries

@@ -1,0 +1,346 @@
+//! What the users of a script do: ask it for a request, send that, show it the answers.
+//!
+//! A script without `request`, `response` and `delay` is called for its text once in each thread,
+//! and then its users send the same bytes over and over, as those of a plain request do.
+
+use crate::answer::{Answer, Head};
+use crate::error::{During, ScriptError};
+use crate::failure::Failure;
+use crate::request;
+use crate::script::Thread;
+use loadline_engine::{Batch, Behaviour, Observer, Part, Scenario, User};
+use loadline_reactor::Host;
+use loadline_record::{Exchange, Outcome};
+use loadline_wire::Sink;
+use mlua::{FromLuaMulti, Function, IntoLuaMulti, LuaString, Value};
+use std::cell::{Cell, RefCell};
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+
+const NS_PER_MS: f64 = 1e6;
+
+/// What of a script is called while the run lasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Duties {
+    pub(crate) request: bool,
+    pub(crate) response: bool,
+    pub(crate) delay: bool,
+    /// How many requests the first text had.
+    pub(crate) depth: u32,
+}
+
+/// A worker's share of a script.
+pub(crate) struct Seat {
+    pub(crate) threads: Arc<Vec<Thread>>,
+    /// Which of the threads is its own.
+    pub(crate) index: usize,
+    pub(crate) failure: Arc<Failure>,
+    pub(crate) duties: Duties,
+    /// Whether its connections go to its `thread.addr`.
+    pub(crate) places: bool,
+}
+
+/// The scenario of one worker: users that do what the script says.
+pub struct Scripted {
+    worker: Rc<Worker>,
+}
+
+/// What the users of one worker share.
+pub(crate) struct Worker {
+    seat: Seat,
+    request: Function,
+    respond: Function,
+    delay: Function,
+    /// The text of a script that has no `request`; empty if `wrk.request` threw.
+    fixed: Text,
+    /// The head of the answer that the script was shown last.
+    last_head: RefCell<Head>,
+    /// The script threw.
+    failed: Cell<bool>,
+}
+
+/// What goes out at once.
+#[derive(Clone, Debug, Default)]
+struct Text {
+    bytes: Vec<u8>,
+    parts: Vec<Part>,
+}
+
+impl Text {
+    /// Takes over what a script wants sent. Most scripts send the like of the last one, and many
+    /// the same.
+    fn take(&mut self, bytes: &[u8]) {
+        if self.bytes == bytes {
+            return;
+        }
+        self.bytes.clear();
+        self.bytes.extend_from_slice(bytes);
+        request::cut(bytes, &mut self.parts);
+    }
+
+    /// At most so many requests.
+    fn batch(&self, most: usize) -> Batch<'_> {
+        let parts = &self.parts[..most.clamp(1, self.parts.len())];
+        let end = parts.last().map_or(0, |part| part.end);
+        Batch {
+            endpoint: 0,
+            bytes: &self.bytes[..end],
+            parts,
+        }
+    }
+}
+
+impl Scripted {
+    pub(crate) fn new(seat: Seat) -> Self {
+        let state = &seat.threads[seat.index].state;
+        let entry = |name| state.entry(name).expect("the prelude has this function");
+        let (request, respond, delay) = (entry("request"), entry("respond"), entry("delay"));
+        let mut worker = Worker {
+            request,
+            respond,
+            delay,
+            fixed: Text::default(),
+            last_head: RefCell::default(),
+            failed: Cell::new(false),
+            seat,
+        };
+        worker.fix();
+        Scripted {
+            worker: Rc::new(worker),
+        }
+    }
+}
+
+impl std::fmt::Debug for Scripted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Scripted")
+            .field("thread", &self.worker.seat.index)
+            .field("duties", &self.worker.seat.duties)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<H: Host> Scenario<H> for Scripted {
+    type Behaviour = ScriptUser;
+
+    fn user(&mut self) -> ScriptUser {
+        ScriptUser {
+            worker: Rc::clone(&self.worker),
+            text: Text::default(),
+            answer: Answer::default(),
+        }
+    }
+
+    fn address(&self) -> Option<SocketAddr> {
+        let seat = &self.worker.seat;
+        seat.places.then(|| seat.thread().cell.address())?
+    }
+}
+
+impl Seat {
+    fn thread(&self) -> &Thread {
+        &self.threads[self.index]
+    }
+}
+
+impl Worker {
+    /// Asks once for the text that all users send.
+    fn fix(&mut self) {
+        if !self.seat.duties.request
+            && let Some(text) = self.ask()
+        {
+            self.fixed.take(&text.as_bytes());
+        }
+    }
+
+    /// The next text, unless the script throws or has none.
+    fn ask(&self) -> Option<LuaString> {
+        match self.call(&self.request, During::Request, ())? {
+            Value::String(text) if !text.as_bytes().is_empty() => Some(text),
+            other => {
+                let message = match other {
+                    Value::String(_) => "the request is empty".to_owned(),
+                    other => format!("a text was expected, not a {}", other.type_name()),
+                };
+                let state = &self.seat.thread().state;
+                self.fail(state.script_error(During::Request, &message));
+                None
+            }
+        }
+    }
+
+    /// Calls the script; what it throws ends the run.
+    fn call<R: FromLuaMulti>(
+        &self,
+        function: &Function,
+        during: During,
+        arguments: impl IntoLuaMulti,
+    ) -> Option<R> {
+        let called = function.call(arguments);
+        called
+            .map_err(|error| self.fail(self.seat.thread().state.error_of(during, &error)))
+            .ok()
+    }
+
+    fn fail(&self, error: ScriptError) {
+        self.failed.set(true);
+        self.seat.failure.tell(error);
+    }
+
+    /// Whether the script threw, or asked for its thread's end.
+    fn is_over(&self) -> bool {
+        self.failed.get() || self.seat.thread().cell.take_stop()
+    }
+
+    /// How long the script wants to wait, in nanoseconds: whole milliseconds, as in wrk.
+    fn delay_ns(&self) -> u64 {
+        let delay = self.call(&self.delay, During::Delay, ());
+        // What is below zero or no number at all becomes zero.
+        (delay.unwrap_or(0f64).trunc() * NS_PER_MS) as u64
+    }
+
+    /// Shows the script an answer.
+    fn show(&self, answer: &Answer) {
+        let mut last = self.last_head.borrow_mut();
+        let fresh = *last != answer.head;
+        if fresh {
+            last.clone_from(&answer.head);
+        }
+        drop(last);
+        let lua = &self.seat.thread().state.lua;
+        let shown = answer.to_lua(lua, fresh);
+        let Ok(shown) = shown.map_err(|error| self.fail_in_response(&error)) else {
+            return;
+        };
+        self.call::<()>(&self.respond, During::Response, shown);
+    }
+
+    fn fail_in_response(&self, error: &mlua::Error) {
+        self.fail(self.seat.thread().state.error_of(During::Response, error));
+    }
+}
+
+/// One user of a script.
+#[derive(Debug)]
+pub struct ScriptUser {
+    worker: Rc<Worker>,
+    text: Text,
+    answer: Answer,
+}
+
+impl<H: Host> Behaviour<H> for ScriptUser {
+    fn depth(&self) -> u32 {
+        self.worker.seat.duties.depth
+    }
+
+    async fn iterate(&mut self, user: &mut User<H>) {
+        // A text goes out whole, unless the run is to end after fewer requests.
+        let starts = user.starts_left();
+        let is_cut = starts < self.worker.seat.duties.depth as usize;
+        loop {
+            self.wait(user).await;
+            let most = if is_cut {
+                user.starts_left()
+            } else {
+                usize::MAX
+            };
+            if self.compose(user) {
+                self.send(user, most).await;
+            }
+            if self.worker.is_over() {
+                user.end_worker();
+                return;
+            }
+            if user.starts_left() == 0 {
+                return;
+            }
+        }
+    }
+}
+
+impl ScriptUser {
+    async fn wait<H: Host>(&self, user: &mut User<H>) {
+        if !self.worker.seat.duties.delay {
+            return;
+        }
+        let delay_ns = self.worker.delay_ns();
+        if delay_ns > 0 {
+            user.pause(delay_ns).await;
+        }
+    }
+
+    /// Makes up what is sent next; false if the script does not go on.
+    fn compose<H: Host>(&mut self, user: &mut User<H>) -> bool {
+        if self.worker.failed.get() {
+            return false;
+        }
+        if self.worker.seat.duties.request {
+            let Some(text) = self.worker.ask() else {
+                return false;
+            };
+            self.text.take(&text.as_bytes());
+            user.put_off_starts();
+        }
+        true
+    }
+
+    async fn send<H: Host>(&mut self, user: &mut User<H>, most: usize) {
+        let duties = self.worker.seat.duties;
+        let text = if duties.request {
+            &self.text
+        } else {
+            &self.worker.fixed
+        };
+        let batch = text.batch(most);
+        if duties.response {
+            let mut reader = Reader {
+                worker: &self.worker,
+                answer: &mut self.answer,
+            };
+            user.send(batch, &mut reader).await;
+        } else {
+            user.send(batch, &mut ()).await;
+        }
+    }
+}
+
+/// Gathers an answer and shows it to the script.
+struct Reader<'a> {
+    worker: &'a Worker,
+    answer: &'a mut Answer,
+}
+
+impl Sink for Reader<'_> {
+    const WANTS_HEAD: bool = true;
+    const WANTS_BODY: bool = true;
+
+    fn status(&mut self, status: u16) {
+        self.answer.status = status;
+    }
+
+    fn header(&mut self, name: &[u8], value: &[u8]) {
+        self.answer.head.add(name, value);
+    }
+
+    fn body(&mut self, part: &[u8]) {
+        self.answer.body.extend_from_slice(part);
+    }
+}
+
+impl Observer for Reader<'_> {
+    fn ended(&mut self, exchange: &Exchange) {
+        if matches!(exchange.outcome, Outcome::Answered { .. }) && !self.worker.failed.get() {
+            self.worker.show(self.answer);
+        }
+        self.answer.clear();
+    }
+}
+
+impl std::fmt::Debug for Worker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Worker")
+            .field("thread", &self.seat.index)
+            .finish_non_exhaustive()
+    }
+}

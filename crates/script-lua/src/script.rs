@@ -1,0 +1,192 @@
+//! A script from its file to `done`: the main state, the threads' states, and the order of calls.
+
+use crate::cell::ThreadCell;
+use crate::error::{During, Error, ScriptError};
+use crate::failure::Failure;
+use crate::options::{Broken, Flavour, Options};
+use crate::request;
+use crate::samples::Figures;
+use crate::scenario::{Duties, Scripted, Seat};
+use crate::state::State;
+use crate::url_text::UrlText;
+use loadline_engine::Handle;
+use mlua::LuaString;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A script that is ready to run: loaded once for itself and once for each thread, set up,
+/// initialised and its first request checked.
+pub struct Script {
+    flavour: Flavour,
+    main: State,
+    threads: Arc<Vec<Thread>>,
+    duties: Duties,
+    failure: Arc<Failure>,
+    /// Whether each worker's connections go to its `thread.addr`.
+    places: bool,
+    complaints: Vec<Error>,
+}
+
+/// The state of a worker's thread.
+pub(crate) struct Thread {
+    pub(crate) state: State,
+    pub(crate) cell: Arc<ThreadCell>,
+}
+
+impl Script {
+    /// Runs a script up to its first request, in the order and as often as wrk does: the file and
+    /// `wrk.resolve` in the main state, then for each thread the file, `setup` in the main state
+    /// and `init`; `request` once, in the first thread's state.
+    ///
+    /// Blocks: names are resolved, addresses tried, and the script may do what it likes.
+    ///
+    /// # Errors
+    /// If the file can't be loaded (unless that is tolerated), if the script throws, if no address
+    /// answers, if the first request is none.
+    pub fn load(path: &Path, options: &Options) -> Result<Script, Error> {
+        let url = UrlText::parse(&options.url).ok_or_else(|| Error::Url(options.url.clone()))?;
+        let mut loader = Loader {
+            path,
+            options,
+            url,
+            complaints: Vec::new(),
+        };
+        let main = loader.state()?;
+        if options.resolve {
+            main.resolve(&loader.url)?;
+        }
+        let mut threads: Vec<Thread> = Vec::new();
+        let mut duties = None;
+        for _ in 0..options.threads.max(1) {
+            let thread = loader.thread(&main)?;
+            if duties.is_none() {
+                duties = Some(duties_of(&thread, options.flavour)?);
+            }
+            threads.push(thread);
+        }
+        main.flush();
+        Ok(Script {
+            flavour: options.flavour,
+            places: options.resolve && main.has_function("setup"),
+            main,
+            threads: Arc::new(threads),
+            duties: duties.expect("there is at least one thread"),
+            failure: Arc::default(),
+            complaints: loader.complaints,
+        })
+    }
+
+    /// What [`Broken::Tolerated`] let pass: an error for each state, in order.
+    pub fn complaints(&self) -> &[Error] {
+        &self.complaints
+    }
+
+    /// How many requests the first text had: the depth of the pipeline.
+    pub fn depth(&self) -> u32 {
+        self.duties.depth
+    }
+
+    /// Whether nothing of the script is called while the run lasts.
+    pub fn is_static(&self) -> bool {
+        !self.duties.request && !self.duties.response && !self.duties.delay
+    }
+
+    /// What makes the scenario of each worker, for
+    /// [`Run::start_scenario`](loadline_engine::Run::start_scenario).
+    pub fn scenarios(&self) -> impl Fn(u32) -> Scripted + Send + Sync + use<> + 'static {
+        let (threads, failure) = (Arc::clone(&self.threads), Arc::clone(&self.failure));
+        let (duties, places) = (self.duties, self.places);
+        move |worker| {
+            Scripted::new(Seat {
+                threads: Arc::clone(&threads),
+                index: worker as usize % threads.len(),
+                failure: Arc::clone(&failure),
+                duties,
+                places,
+            })
+        }
+    }
+
+    /// Ends this run as soon as the script throws.
+    pub fn watch(&self, run: Handle) {
+        self.failure.ends(run);
+    }
+
+    /// What the script threw while the run lasted, if it did.
+    pub fn failure(&self) -> Option<ScriptError> {
+        self.failure.error()
+    }
+
+    /// Brings what the script printed so far to its reader; to be called before something else is
+    /// printed there.
+    pub fn flush(&self) {
+        self.main.flush();
+    }
+
+    /// Calls `done`, if the script has one, in the main state.
+    ///
+    /// # Errors
+    /// If the script throws.
+    pub fn done(&self, figures: &Figures) -> Result<(), Error> {
+        let done = self.main.done(figures, self.flavour);
+        self.main.flush();
+        done
+    }
+}
+
+impl std::fmt::Debug for Script {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Script")
+            .field("threads", &self.threads.len())
+            .field("duties", &self.duties)
+            .finish_non_exhaustive()
+    }
+}
+
+struct Loader<'a> {
+    path: &'a Path,
+    options: &'a Options,
+    url: UrlText,
+    complaints: Vec<Error>,
+}
+
+impl Loader<'_> {
+    /// A state in which the file has run.
+    fn state(&mut self) -> Result<State, Error> {
+        let state = State::new(self.path, self.options, &self.url)?;
+        match (state.run_file(), self.options.broken) {
+            (Ok(()), _) => {}
+            (Err(error), Broken::Refused) => return Err(error),
+            (Err(error), Broken::Tolerated) => self.complaints.push(error),
+        }
+        Ok(state)
+    }
+
+    fn thread(&mut self, main: &State) -> Result<Thread, Error> {
+        let state = self.state()?;
+        let cell = ThreadCell::new(&state.lua);
+        state.call_with_thread("set_thread", During::Init, &cell)?;
+        main.call_with_thread("setup", During::Setup, &cell)?;
+        state.init(self.options)?;
+        cell.take_stop();
+        Ok(Thread { state, cell })
+    }
+}
+
+/// What is to be called in all threads, as the first one says, and how many requests there are in
+/// its first text.
+fn duties_of(thread: &Thread, flavour: Flavour) -> Result<Duties, Error> {
+    let state = &thread.state;
+    let text: Option<LuaString> = state.call("request", During::Request, ())?;
+    let mut parts = Vec::new();
+    let text = text
+        .map(|text| text.as_bytes().to_vec())
+        .unwrap_or_default();
+    request::check(&text, &mut parts)?;
+    Ok(Duties {
+        request: state.has_function("request"),
+        response: state.has_function("response"),
+        delay: flavour == Flavour::Wrk && state.has_function("delay"),
+        depth: parts.len() as u32,
+    })
+}

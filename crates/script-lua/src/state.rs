@@ -1,0 +1,288 @@
+//! A state of Lua with the table `wrk` in it: the main one, or a thread's.
+//!
+//! The prelude (`prelude.lua`) is Lua; what it can't do is handed to it here.
+
+use crate::addresses::{look_up, try_connect};
+use crate::cell::ThreadCell;
+use crate::error::{During, Error, ScriptError};
+use crate::options::{Flavour, Options, Prints};
+use crate::samples::{Figures, Samples};
+use crate::url_text::UrlText;
+use mlua::{FromLuaMulti, Function, IntoLuaMulti, Lua, Table};
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+const PRELUDE: &str = include_str!("prelude.lua");
+
+/// A state in which the prelude has run.
+pub(crate) struct State {
+    pub(crate) lua: Lua,
+    /// The functions of the prelude by which the script is called.
+    entries: Table,
+    path: PathBuf,
+    /// What `wrk.connect` came to when it failed last.
+    refusal: Arc<Mutex<Option<String>>>,
+}
+
+impl State {
+    pub(crate) fn new(path: &Path, options: &Options, url: &UrlText) -> Result<Self, Error> {
+        let refusal = Arc::default();
+        let made = || {
+            let lua = Lua::new();
+            let host = host(&lua, options, url, &refusal)?;
+            let prelude = lua.load(PRELUDE).set_name("=wrk");
+            let entries = prelude.call(host)?;
+            Ok((lua, entries))
+        };
+        let (lua, entries) = made().map_err(|error| Error::of_lua(path, During::Load, &error))?;
+        Ok(State {
+            lua,
+            entries,
+            path: path.to_owned(),
+            refusal,
+        })
+    }
+
+    /// Runs the script's file.
+    pub(crate) fn run_file(&self) -> Result<(), Error> {
+        let source = std::fs::read(&self.path).map_err(|error| Error::Read {
+            path: self.path.clone(),
+            error,
+        })?;
+        let chunk = self.lua.load(without_first_comment(&source));
+        let named = chunk.set_name(format!("@{}", self.path.display()));
+        named
+            .exec()
+            .map_err(|error| self.error(During::Load, &error))
+    }
+
+    /// Calls a function of the prelude.
+    pub(crate) fn call<R: FromLuaMulti>(
+        &self,
+        entry: &str,
+        during: During,
+        arguments: impl IntoLuaMulti,
+    ) -> Result<R, Error> {
+        let called = self.entry(entry).and_then(|entry| entry.call(arguments));
+        called.map_err(|error| self.error(during, &error))
+    }
+
+    /// A function of the prelude.
+    pub(crate) fn entry(&self, name: &str) -> mlua::Result<Function> {
+        self.entries.raw_get(name)
+    }
+
+    /// Whether the script has a global function of this name.
+    pub(crate) fn has_function(&self, name: &str) -> bool {
+        // A lookup in a table doesn't fail; where it did, the call itself would tell.
+        self.call("is_function", During::Load, name)
+            .unwrap_or(false)
+    }
+
+    /// Hands the userdata of a thread to an entry.
+    pub(crate) fn call_with_thread(
+        &self,
+        entry: &str,
+        during: During,
+        cell: &Arc<ThreadCell>,
+    ) -> Result<(), Error> {
+        let functions = cell.functions(&self.lua);
+        let functions = functions.map_err(|error| self.error(during, &error))?;
+        self.call(entry, during, functions)
+    }
+
+    /// Calls `init` with the URL and what stood behind it.
+    pub(crate) fn init(&self, options: &Options) -> Result<(), Error> {
+        let arguments = || {
+            let table = self
+                .lua
+                .create_sequence_from(options.args.iter().map(String::as_str))?;
+            table.raw_set(0, options.url.as_str())?;
+            Ok(table)
+        };
+        let arguments = arguments().map_err(|error| self.error(During::Init, &error))?;
+        self.call("init", During::Init, arguments)
+    }
+
+    /// Calls `wrk.resolve`, which has to leave an address that answers.
+    pub(crate) fn resolve(&self, url: &UrlText) -> Result<(), Error> {
+        let (host, service) = (url.host.as_str(), url.service());
+        let answering: u64 = self.call("resolve", During::Resolve, (host, service))?;
+        if answering > 0 {
+            return Ok(());
+        }
+        let reason = self
+            .refusal
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        Err(Error::Connect {
+            host: host.to_owned(),
+            service: service.to_owned(),
+            reason: reason.unwrap_or_else(|| "no address is left".to_owned()),
+        })
+    }
+
+    /// Calls `done`, if the script has one.
+    pub(crate) fn done(&self, figures: &Figures, flavour: Flavour) -> Result<(), Error> {
+        let arguments = || -> mlua::Result<(Table, Table, Table)> {
+            let samples = |samples| samples_table(&self.lua, samples, flavour);
+            let summary = summary_table(&self.lua, figures)?;
+            Ok((
+                summary,
+                samples(&figures.latency)?,
+                samples(&figures.rates)?,
+            ))
+        };
+        let arguments = arguments().map_err(|error| self.error(During::Done, &error))?;
+        self.call("done", During::Done, arguments)
+    }
+
+    /// Brings what the script printed so far to its reader: Lua has a buffer of its own.
+    pub(crate) fn flush(&self) {
+        // A reader that has gone has seen enough.
+        let _ = self.call::<()>("flush", During::Done, ());
+    }
+
+    fn error(&self, during: During, error: &mlua::Error) -> Error {
+        Error::of_lua(&self.path, during, error)
+    }
+
+    /// What a call by way of [`entry`](Self::entry) came to.
+    pub(crate) fn error_of(&self, during: During, error: &mlua::Error) -> ScriptError {
+        ScriptError::of_lua(&self.path, during, error)
+    }
+
+    /// An error of the script that Lua did not tell.
+    pub(crate) fn script_error(&self, during: During, message: &str) -> ScriptError {
+        ScriptError::new(&self.path, during, message)
+    }
+}
+
+/// The source without the text of a first line that is for the shell. The line stays.
+fn without_first_comment(source: &[u8]) -> &[u8] {
+    if !source.starts_with(b"#") {
+        return source;
+    }
+    let end = source.iter().position(|byte| *byte == b'\n');
+    &source[end.unwrap_or(source.len())..]
+}
+
+/// What the prelude is given.
+fn host(
+    lua: &Lua,
+    options: &Options,
+    url: &UrlText,
+    refusal: &Arc<Mutex<Option<String>>>,
+) -> mlua::Result<Table> {
+    let host = lua.create_table()?;
+    host.set("scheme", url.scheme.as_str())?;
+    host.set("host", url.host.as_str())?;
+    host.set("port", url.port.as_deref())?;
+    host.set("path", url.path.as_str())?;
+    host.set("method", options.method.as_str())?;
+    host.set(
+        "headers",
+        lua.create_table_from(options.headers.iter().cloned())?,
+    )?;
+    let body = options.body.as_ref();
+    host.set(
+        "body",
+        body.map(|body| lua.create_string(body)).transpose()?,
+    )?;
+    host.set("prints_to_stderr", options.prints == Prints::Stderr)?;
+    add_functions(lua, &host, options, refusal)?;
+    Ok(host)
+}
+
+fn add_functions(
+    lua: &Lua,
+    host: &Table,
+    options: &Options,
+    refusal: &Arc<Mutex<Option<String>>>,
+) -> mlua::Result<()> {
+    let lookup = |_: &Lua, (name, service): (String, String)| {
+        let found = look_up(&name, &service).map_err(mlua::Error::external)?;
+        Ok(found.iter().map(ToString::to_string).collect::<Vec<_>>())
+    };
+    host.set("lookup", lua.create_function(lookup)?)?;
+    let (refusal, patience) = (Arc::clone(refusal), options.connect_timeout);
+    let connect = move |_: &Lua, text: String| {
+        let connected = address(&text).and_then(|address| try_connect(&address, patience));
+        let reason = connected.err().map(|error| error.to_string());
+        let connected = reason.is_none();
+        if !connected {
+            *refusal.lock().unwrap_or_else(PoisonError::into_inner) = reason;
+        }
+        Ok(connected)
+    };
+    host.set("connect", lua.create_function(connect)?)?;
+    if options.flavour == Flavour::Wrk2 {
+        host.set("time_us", lua.create_function(|_, ()| Ok(epoch_us()))?)?;
+    }
+    let traceback = |lua: &Lua, (message, level): (Option<String>, Option<usize>)| {
+        lua.traceback(message.as_deref(), level.unwrap_or(1))
+    };
+    host.set("traceback", lua.create_function(traceback)?)
+}
+
+fn address(text: &str) -> io::Result<SocketAddr> {
+    let parsed = text.parse();
+    parsed.map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "this is no address"))
+}
+
+/// Microseconds since 1970: a whole number that a double holds exactly until the year 2255.
+fn epoch_us() -> f64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.unwrap_or_default().as_micros() as f64
+}
+
+fn summary_table(lua: &Lua, figures: &Figures) -> mlua::Result<Table> {
+    let errors = lua.create_table_from([
+        ("connect", figures.errors.connect as f64),
+        ("read", figures.errors.read as f64),
+        ("write", figures.errors.write as f64),
+        ("status", figures.errors.status as f64),
+        ("timeout", figures.errors.timeout as f64),
+    ])?;
+    let summary = lua.create_table_from([
+        ("duration", figures.duration_us as f64),
+        ("requests", figures.requests as f64),
+        ("bytes", figures.bytes as f64),
+    ])?;
+    summary.set("errors", errors)?;
+    Ok(summary)
+}
+
+/// What stands behind the userdata `latency` and `requests` of `done`.
+fn samples_table(lua: &Lua, samples: &Samples, flavour: Flavour) -> mlua::Result<Table> {
+    let samples = Arc::new(samples.clone());
+    let table = lua.create_table_from([
+        ("min", samples.min() as f64),
+        ("max", samples.max() as f64),
+        ("mean", samples.mean(flavour)),
+        ("stdev", samples.stdev(flavour)),
+    ])?;
+    let own = Arc::clone(&samples);
+    let percentile = move |_: &Lua, percent: f64| Ok(own.percentile(flavour, percent) as f64);
+    table.set("percentile", lua.create_function(percentile)?)?;
+    match flavour {
+        Flavour::Wrk => {
+            table.set("length", samples.distinct_count() as f64)?;
+            let distinct = move |_: &Lua, place: f64| {
+                let (value, count) = samples.distinct(place as usize);
+                Ok((value as f64, count as f64))
+            };
+            table.set("distinct", lua.create_function(distinct)?)?;
+        }
+        Flavour::Wrk2 => {
+            table.set("length", samples.count() as f64)?;
+            let sample = move |_: &Lua, place: f64| Ok(samples.sample(place as u64) as f64);
+            table.set("sample", lua.create_function(sample)?)?;
+        }
+    }
+    Ok(table)
+}
