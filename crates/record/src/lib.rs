@@ -3,7 +3,8 @@
 //! A worker owns a [`Recorder`], tells it of every [`Exchange`] and hands over a [`Snapshot`] per
 //! interval. Snapshots of several workers merge into one; those of successive intervals make the
 //! [`Summary`] that reports print, and the lines that a [`RunWriter`] saves for a [`RunFile`] to read
-//! back. A [`LogWriter`] keeps single exchanges for who wants them.
+//! back. A [`LogWriter`] keeps single exchanges for who wants them. What was [`watched`] beside the
+//! run stands in both.
 
 mod distribution;
 mod environment;
@@ -14,6 +15,7 @@ mod recorder;
 mod saved;
 mod snapshot;
 mod summary;
+pub mod watched;
 
 #[cfg(test)]
 mod samples;

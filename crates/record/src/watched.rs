@@ -1,0 +1,501 @@
+//! What watching saw: what processes and the host used in one stretch of time.
+//!
+//! A [`Watched`] is one look at everything that is watched; its amounts are those since the look
+//! before. Each watched thing is a *tree*: one or more processes with all their descendants. What
+//! could not be read is `None`, and named in a list of [`Missing`]. A [`WatchHistory`] keeps the
+//! numbers of every look, and what happened to the trees.
+
+use serde::{Deserialize, Serialize};
+
+/// The name of the tree of the load generator itself.
+pub const GENERATOR: &str = "generator";
+
+/// The most events that are kept of one tree; later ones are only counted.
+const MOST_EVENTS: usize = 100;
+
+/// Everything that is watched, over one stretch of time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Watched {
+    /// How long the stretch was, in nanoseconds.
+    pub length_ns: u64,
+    /// The machine.
+    pub host: WatchedHost,
+    /// The processes, in the order in which they were asked for.
+    pub trees: Vec<WatchedTree>,
+}
+
+/// The machine that is watched.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WatchedHost {
+    /// Cores that are online.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cores: Option<u64>,
+    /// Memory of the machine in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
+    /// The network interface that leads to the target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interface: Option<String>,
+    /// The speed of its link, in bits a second, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_bits_per_s: Option<u64>,
+    /// What was used.
+    #[serde(flatten)]
+    pub usage: HostUsage,
+    /// What could not be read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<Missing>,
+}
+
+/// What a machine used in one stretch of time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HostUsage {
+    /// Time that all cores together were busy, in nanoseconds; time stolen is not in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_ns: Option<u64>,
+    /// Time that a hypervisor gave to other machines while this one wanted to run, in nanoseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steal_ns: Option<u64>,
+    /// Memory that is not available, at the end of the stretch, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_used_bytes: Option<u64>,
+    /// Time in which tasks waited for something.
+    #[serde(flatten)]
+    pub pressure: Pressure,
+    /// Bytes and packets of the interface.
+    #[serde(flatten)]
+    pub traffic: Option<Traffic>,
+    /// TCP segments that were sent again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retransmits: Option<u64>,
+    /// Connections refused because a listener's queue was full.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub listen_overflows: Option<u64>,
+}
+
+/// Time in which tasks waited for something, in nanoseconds (pressure stall information).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Pressure {
+    /// At least one task waited for a core.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_pressure_ns: Option<u64>,
+    /// At least one task waited for memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_pressure_ns: Option<u64>,
+    /// At least one task waited for a disk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub io_pressure_ns: Option<u64>,
+}
+
+/// What passed an interface.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Traffic {
+    /// Bytes received.
+    pub net_in_bytes: u64,
+    /// Bytes sent.
+    pub net_out_bytes: u64,
+    /// Packets received.
+    pub net_in_packets: u64,
+    /// Packets sent.
+    pub net_out_packets: u64,
+}
+
+/// A tree of processes that is watched.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WatchedTree {
+    /// What it was asked for by; [`GENERATOR`] for the generator itself.
+    pub name: String,
+    /// The name of its first process's program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// Its first process; the last one that there was if it has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+    /// What happened to it in this stretch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<Change>,
+    /// What was used.
+    #[serde(flatten)]
+    pub usage: TreeUsage,
+    /// What could not be read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<Missing>,
+}
+
+/// What a tree used in one stretch of time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TreeUsage {
+    /// Processes that are alive at the end of the stretch; none once the tree has ended.
+    pub processes: u32,
+    /// Time on a core, user and system, children that ended included, in nanoseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_ns: Option<u64>,
+    /// Memory that is resident, in bytes; pages that processes share count in each of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rss_bytes: Option<u64>,
+    /// The same with shared pages divided among those that share them, in bytes. It is read less
+    /// often than the rest, and stands only where it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pss_bytes: Option<u64>,
+    /// Threads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threads: Option<u64>,
+    /// Open files, sockets included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open_files: Option<u64>,
+    /// Open sockets of all kinds; one that processes share counts once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sockets: Option<u64>,
+    /// TCP sockets among them, by state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tcp: Option<TcpStates>,
+    /// How often a second a thread gave its core away to wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub voluntary_switches_per_s: Option<f64>,
+    /// How often a second a core was taken from a thread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub involuntary_switches_per_s: Option<f64>,
+}
+
+/// TCP sockets by state (RFC 9293, section 3.3.2). One that has no owner any more, as in
+/// TIME-WAIT, belongs to no process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs, reason = "the states are those of the protocol")]
+pub struct TcpStates {
+    pub established: u32,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub syn_sent: u32,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub syn_received: u32,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub fin_wait_1: u32,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub fin_wait_2: u32,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub time_wait: u32,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub closed: u32,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub close_wait: u32,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub last_ack: u32,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub listening: u32,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub closing: u32,
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+/// What happened to a tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// Its first processes ended.
+    Ended,
+    /// They ended, and others took their place.
+    Restarted,
+}
+
+/// A figure that could not be read, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Missing {
+    /// Which one.
+    pub figure: Figure,
+    /// Why.
+    pub why: Why,
+}
+
+/// What can be watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Figure {
+    /// Context switches of a tree.
+    ContextSwitches,
+    /// CPU time.
+    Cpu,
+    /// Connections refused by a full queue.
+    ListenOverflows,
+    /// Memory of the machine.
+    Memory,
+    /// Traffic of the interface.
+    Network,
+    /// Open files of a tree.
+    OpenFiles,
+    /// Pressure stall information.
+    Pressure,
+    /// Proportional memory of a tree.
+    Pss,
+    /// TCP segments sent again.
+    Retransmits,
+    /// Open sockets of a tree.
+    Sockets,
+    /// TCP sockets of a tree by state.
+    TcpStates,
+}
+
+impl Figure {
+    /// The figure in words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Figure::ContextSwitches => "context switches",
+            Figure::Cpu => "CPU",
+            Figure::ListenOverflows => "listen overflows",
+            Figure::Memory => "memory",
+            Figure::Network => "network traffic",
+            Figure::OpenFiles => "open files",
+            Figure::Pressure => "pressure",
+            Figure::Pss => "PSS",
+            Figure::Retransmits => "retransmits",
+            Figure::Sockets => "sockets",
+            Figure::TcpStates => "TCP states",
+        }
+    }
+}
+
+/// Why a figure could not be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// It belongs to another user.
+    Rights,
+    /// Reading it would take too long: there is too much memory to add up.
+    TooLarge,
+    /// This kernel does not tell.
+    Untold,
+}
+
+impl Why {
+    /// The reason in words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Why::Rights => "it belongs to another user",
+            Why::TooLarge => "there is too much of it to add up",
+            Why::Untold => "this kernel does not tell",
+        }
+    }
+}
+
+/// All that was watched in a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WatchHistory {
+    /// The machine as it was seen last; its usage is that of the last look.
+    pub host: WatchedHost,
+    /// The trees, in the order in which they were asked for.
+    pub trees: Vec<TreeHistory>,
+    /// One row for each look.
+    pub rows: Vec<WatchRow>,
+}
+
+/// What became of a tree.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TreeHistory {
+    /// What it was asked for by; [`GENERATOR`] for the generator itself.
+    pub name: String,
+    /// The name of its first process's program.
+    pub command: Option<String>,
+    /// Its first process, the last one that was known.
+    pub pid: Option<u32>,
+    /// What could not be read, each figure once.
+    pub missing: Vec<Missing>,
+    /// What happened to it, at most a hundred events.
+    pub events: Vec<WatchEvent>,
+    /// How many events there were.
+    pub event_count: u64,
+}
+
+/// Something that happened to a tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WatchEvent {
+    /// The end of the interval in which it was seen, in nanoseconds from the run's start.
+    pub at_ns: u64,
+    /// What it was.
+    pub change: Change,
+    /// The first process after it.
+    pub pid: Option<u32>,
+}
+
+/// The numbers of one look.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WatchRow {
+    /// The end of the interval that it belongs to, in nanoseconds from the run's start.
+    pub at_ns: u64,
+    /// How long the stretch was, in nanoseconds.
+    pub length_ns: u64,
+    /// What the machine used.
+    pub host: HostUsage,
+    /// What each tree used, in their order.
+    pub trees: Vec<TreeUsage>,
+}
+
+impl WatchHistory {
+    /// Adds a look, which belongs to the interval that ends at `at_ns`.
+    pub fn observe(&mut self, watched: &Watched, at_ns: u64) {
+        self.host.clone_from(&watched.host);
+        self.trees
+            .resize_with(watched.trees.len(), TreeHistory::default);
+        for (history, tree) in self.trees.iter_mut().zip(&watched.trees) {
+            history.observe(tree, at_ns);
+        }
+        self.rows.push(WatchRow {
+            at_ns,
+            length_ns: watched.length_ns,
+            host: watched.host.usage,
+            trees: watched.trees.iter().map(|tree| tree.usage).collect(),
+        });
+    }
+
+    /// The usage of one tree in every look, with the look's length in nanoseconds.
+    pub fn usage_of(&self, tree: usize) -> impl Iterator<Item = (TreeUsage, u64)> + Clone + '_ {
+        self.rows
+            .iter()
+            .filter_map(move |row| Some((*row.trees.get(tree)?, row.length_ns)))
+    }
+
+    /// The usage of the machine in every look, with the look's length in nanoseconds.
+    pub fn usage_of_host(&self) -> impl Iterator<Item = (HostUsage, u64)> + Clone + '_ {
+        self.rows.iter().map(|row| (row.host, row.length_ns))
+    }
+}
+
+/// The mean rate of an amount over the looks that have it: its sum by their length in nanoseconds.
+/// An amount of CPU time in nanoseconds gives cores; times 1e9 it is an amount a second.
+pub fn mean_rate(looks: impl Iterator<Item = (Option<u64>, u64)>) -> Option<f64> {
+    let known = looks.filter_map(|(amount, length_ns)| Some((amount?, length_ns)));
+    let (sum, length_ns) = known.fold((0.0, 0.0), |(sum, length), (amount, length_ns)| {
+        (sum + amount as f64, length + length_ns as f64)
+    });
+    (length_ns > 0.0).then(|| sum / length_ns)
+}
+
+/// The mean of a level over the looks that have it.
+pub fn mean_level(levels: impl Iterator<Item = Option<u64>>) -> Option<f64> {
+    let (sum, count) = levels.flatten().fold((0.0, 0_u64), |(sum, count), level| {
+        (sum + level as f64, count + 1)
+    });
+    (count > 0).then(|| sum / count as f64)
+}
+
+impl TreeHistory {
+    fn observe(&mut self, tree: &WatchedTree, at_ns: u64) {
+        self.name.clone_from(&tree.name);
+        self.command = tree.command.clone().or(self.command.take());
+        self.pid = tree.pid.or(self.pid);
+        for missing in &tree.missing {
+            if !self.missing.contains(missing) {
+                self.missing.push(*missing);
+            }
+        }
+        if let Some(change) = tree.change {
+            self.event_count += 1;
+            if self.events.len() < MOST_EVENTS {
+                self.events.push(WatchEvent {
+                    at_ns,
+                    change,
+                    pid: tree.pid,
+                });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn look(change: Option<Change>, cpu_ns: u64) -> Watched {
+        let tree = WatchedTree {
+            name: ":80".to_owned(),
+            pid: Some(7),
+            change,
+            usage: TreeUsage {
+                processes: 1,
+                cpu_ns: Some(cpu_ns),
+                ..TreeUsage::default()
+            },
+            missing: vec![Missing {
+                figure: Figure::Pss,
+                why: Why::Rights,
+            }],
+            ..WatchedTree::default()
+        };
+        Watched {
+            length_ns: 1_000,
+            host: WatchedHost::default(),
+            trees: vec![tree],
+        }
+    }
+
+    #[test]
+    fn looks_are_kept_as_rows_and_what_is_missing_once() {
+        let mut history = WatchHistory::default();
+        history.observe(&look(None, 100), 1_000);
+        history.observe(&look(None, 300), 2_000);
+        let cpu = history
+            .usage_of(0)
+            .map(|(usage, length_ns)| (usage.cpu_ns, length_ns));
+        assert_eq!(mean_rate(cpu), Some(0.2));
+        assert_eq!(
+            (history.trees.len(), history.trees[0].missing.len()),
+            (1, 1)
+        );
+        assert_eq!(history.rows[1].at_ns, 2_000);
+    }
+
+    #[test]
+    fn a_tree_that_restarts_for_ever_is_counted_and_not_kept() {
+        let mut history = WatchHistory::default();
+        for at_ns in 0..250 {
+            history.observe(&look(Some(Change::Restarted), 0), at_ns);
+        }
+        let tree = &history.trees[0];
+        assert_eq!((tree.events.len(), tree.event_count), (100, 250));
+    }
+
+    #[test]
+    fn what_was_not_read_is_in_no_mean() {
+        assert_eq!(mean_level([None, Some(2), Some(4)].into_iter()), Some(3.0));
+        assert_eq!(mean_level([None].into_iter()), None);
+        assert_eq!(mean_rate([(None, 5), (Some(4), 2)].into_iter()), Some(2.0));
+        assert_eq!(mean_rate([(Some(4), 0)].into_iter()), None);
+    }
+
+    #[test]
+    fn what_is_absent_is_not_written_and_read_back_as_absent() {
+        let watched = look(Some(Change::Ended), 5);
+        let text = serde_json::to_string(&watched).unwrap();
+        assert!(
+            !text.contains("rss_bytes") && !text.contains("net_in"),
+            "{text}"
+        );
+        assert_eq!(serde_json::from_str::<Watched>(&text).unwrap(), watched);
+    }
+
+    #[test]
+    fn traffic_and_states_are_read_back() {
+        let mut watched = look(None, 5);
+        watched.host.usage.traffic = Some(Traffic {
+            net_in_bytes: 1,
+            net_out_bytes: 2,
+            net_in_packets: 3,
+            net_out_packets: 4,
+        });
+        watched.trees[0].usage.tcp = Some(TcpStates {
+            established: 3,
+            listening: 1,
+            ..TcpStates::default()
+        });
+        let text = serde_json::to_string(&watched).unwrap();
+        assert!(
+            text.contains(r#""tcp":{"established":3,"listening":1}"#),
+            "{text}"
+        );
+        assert_eq!(serde_json::from_str::<Watched>(&text).unwrap(), watched);
+    }
+}

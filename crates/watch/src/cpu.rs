@@ -1,0 +1,108 @@
+//! CPU time of a tree between two looks.
+//!
+//! The kernel counts a process's own time (`utime` + `stime`) and that of the children it has waited
+//! for (`cutime` + `cstime`, proc_pid_stat(5)). The second kind makes the short-lived children count
+//! that no look ever saw; but it also holds the whole life of those that were seen, which has to come
+//! off again.
+
+use procfs_core::process::Stat;
+use std::collections::HashMap;
+
+/// The times of one process, in ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Times {
+    /// When it started, since boot: tells it from a later process of the same number.
+    pub(crate) start: u64,
+    /// Its own time.
+    pub(crate) own: u64,
+    /// The time of children that it has waited for.
+    pub(crate) children: u64,
+}
+
+impl Times {
+    /// What its status line says.
+    pub(crate) fn of(stat: &Stat) -> Times {
+        let children = |ticks: i64| u64::try_from(ticks).unwrap_or(0);
+        Times {
+            start: stat.starttime,
+            own: stat.utime + stat.stime,
+            children: children(stat.cutime) + children(stat.cstime),
+        }
+    }
+}
+
+/// What a tree used between two looks, in ticks, given its processes in both. Those that are new
+/// were born in between. The last moments of a process that nobody waited for are lost.
+pub(crate) fn used(before: &HashMap<u32, Times>, after: &HashMap<u32, Times>) -> u64 {
+    let (mut own, mut children, mut gone) = (0_u64, 0_u64, 0_u64);
+    for (pid, now) in after {
+        let then = same(before, *pid, now.start);
+        own += now.own.saturating_sub(then.map_or(0, |then| then.own));
+        children += now
+            .children
+            .saturating_sub(then.map_or(0, |then| then.children));
+    }
+    for (pid, then) in before {
+        if same(after, *pid, then.start).is_none() {
+            gone += then.own + then.children;
+        }
+    }
+    own + children.saturating_sub(gone)
+}
+
+fn same(times: &HashMap<u32, Times>, pid: u32, start: u64) -> Option<&Times> {
+    times.get(&pid).filter(|times| times.start == start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(processes: &[(u32, u64, u64, u64)]) -> HashMap<u32, Times> {
+        let times = processes.iter().map(|&(pid, start, own, children)| {
+            let times = Times {
+                start,
+                own,
+                children,
+            };
+            (pid, times)
+        });
+        times.collect()
+    }
+
+    #[test]
+    fn living_processes_add_up() {
+        let before = tree(&[(1, 5, 100, 0), (2, 6, 10, 0)]);
+        let after = tree(&[(1, 5, 130, 0), (2, 6, 15, 0), (3, 9, 7, 0)]);
+        assert_eq!(used(&before, &after), 30 + 5 + 7);
+    }
+
+    #[test]
+    fn a_child_that_ended_counts_once() {
+        let before = tree(&[(1, 5, 100, 0), (2, 6, 40, 2)]);
+        // Process 2 used 3 more, then was waited for.
+        let after = tree(&[(1, 5, 100, 45)]);
+        assert_eq!(used(&before, &after), 3);
+    }
+
+    #[test]
+    fn children_that_no_look_saw_count() {
+        let before = tree(&[(1, 5, 100, 20)]);
+        let after = tree(&[(1, 5, 101, 60)]);
+        assert_eq!(used(&before, &after), 41);
+    }
+
+    #[test]
+    fn what_nobody_waited_for_takes_nothing_away() {
+        let before = tree(&[(1, 5, 100, 0), (2, 6, 400, 0)]);
+        let after = tree(&[(1, 5, 110, 0)]);
+        assert_eq!(used(&before, &after), 10);
+    }
+
+    #[test]
+    fn a_number_that_is_used_again_is_another_process() {
+        let before = tree(&[(7, 5, 1_000, 0)]);
+        let after = tree(&[(7, 50, 3, 0)]);
+        assert_eq!(used(&before, &after), 3);
+    }
+}

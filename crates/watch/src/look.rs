@@ -1,0 +1,197 @@
+//! Looking at everything that is watched.
+
+use crate::find::{NotFound, Wanted};
+use crate::host::Host;
+use crate::proc::Proc;
+use crate::route;
+use crate::sockets::{self, Namespaces};
+use crate::table::Table;
+use crate::target::Target;
+use crate::thrift::Thrift;
+use crate::tree::{Tree, missing};
+use loadline_record::watched::{Figure, GENERATOR, Watched, WatchedTree};
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+/// How often the proportional memory is read, at most.
+const PSS_EVERY: Duration = Duration::from_secs(5);
+
+/// Watches trees of processes, and the host.
+///
+/// First say what is to be watched ([`watch`](Watcher::watch) and its like), then call
+/// [`begin`](Watcher::begin) when it matters, then [`look`](Watcher::look) again and again. Times are
+/// nanoseconds of one monotonic clock, whichever it is.
+#[derive(Debug)]
+pub struct Watcher {
+    proc: Proc,
+    /// This process.
+    own: u32,
+    table: Table,
+    trees: Vec<Tree>,
+    host: Host,
+    begun_ns: u64,
+    files: Thrift,
+    pss: Thrift,
+    switches: Thrift,
+}
+
+impl Watcher {
+    /// Watches the host, and no process yet.
+    pub fn new(proc: Proc) -> Watcher {
+        Watcher::as_process(proc, std::process::id())
+    }
+
+    /// The same on behalf of a process with this number.
+    pub(crate) fn as_process(proc: Proc, own: u32) -> Watcher {
+        let mut watcher = Watcher {
+            proc,
+            own,
+            table: Table::default(),
+            trees: Vec::new(),
+            host: Host::default(),
+            begun_ns: 0,
+            files: Thrift::every(Duration::ZERO),
+            pss: Thrift::every(PSS_EVERY),
+            switches: Thrift::every(Duration::ZERO),
+        };
+        let interface = route::default_interface(&watcher.proc);
+        watcher.host.follow(Some(interface));
+        watcher
+    }
+
+    /// Watches this process, under the name of the generator.
+    pub fn watch_generator(&mut self) {
+        self.refresh();
+        let tree = Tree::of_self(GENERATOR, self.own, &self.proc, &self.table);
+        self.trees.push(tree);
+    }
+
+    /// Watches a target.
+    ///
+    /// # Errors
+    /// If there is no such process now.
+    pub fn watch(&mut self, target: &Target) -> Result<(), NotFound> {
+        self.find(target.clone(), None)
+    }
+
+    /// Watches whoever listens at an address of this host, unless that is watched already. Says
+    /// whether it is watched now.
+    pub fn watch_listener(&mut self, address: SocketAddr) -> bool {
+        let target = Target::Port(address.port());
+        self.find(target, Some(address.ip())).is_ok()
+    }
+
+    /// A process that is watched already is watched once.
+    fn find(&mut self, target: Target, address: Option<IpAddr>) -> Result<(), NotFound> {
+        self.refresh();
+        let wanted = Wanted { target, address };
+        let tree = Tree::find(wanted, self.own, &self.proc, &self.table)?;
+        let known = |pid: &u32| self.trees.iter().any(|tree| tree.begins_with(*pid));
+        if tree.is_there() && !tree.running().iter().any(known) {
+            self.trees.push(tree);
+        }
+        Ok(())
+    }
+
+    /// Counts the traffic of the interface that leads to an address. Without this it is the one that
+    /// leads to the world.
+    pub fn follow_route_to(&mut self, address: IpAddr) {
+        self.host.follow(route::interface_to(&self.proc, address));
+    }
+
+    /// What is used from now on counts, and nothing before.
+    pub fn begin(&mut self, now_ns: u64) {
+        self.look(now_ns);
+    }
+
+    /// What was used since the look before.
+    pub fn look(&mut self, now_ns: u64) -> Watched {
+        let length_ns = now_ns.saturating_sub(self.begun_ns);
+        self.begun_ns = now_ns;
+        self.refresh();
+        let (proc, table) = (&self.proc, &self.table);
+        let looks = self.trees.iter_mut().map(|tree| tree.look(proc, table));
+        let mut trees: Vec<WatchedTree> = looks.collect();
+        self.add_files(now_ns, &mut trees);
+        self.add_switches(now_ns, &mut trees);
+        self.add_pss(now_ns, &mut trees);
+        Watched {
+            length_ns,
+            host: self.host.look(&self.proc),
+            trees,
+        }
+    }
+
+    /// Whether any process is still there to be watched.
+    pub fn has_anything(&self) -> bool {
+        self.trees.iter().any(Tree::is_there)
+    }
+
+    /// A list of processes that can't be read has nobody new in it.
+    fn refresh(&mut self) {
+        let _ = self.table.refresh(&self.proc);
+    }
+
+    fn add_files(&mut self, now_ns: u64, seen: &mut [WatchedTree]) {
+        if !self.files.is_due(now_ns) {
+            return;
+        }
+        let (proc, trees) = (&self.proc, &self.trees);
+        self.files.spend(now_ns, || {
+            let mut namespaces = Namespaces::default();
+            for (tree, seen) in present(trees, seen) {
+                let WatchedTree { usage, missing, .. } = seen;
+                sockets::read(proc, tree.running(), &mut namespaces, usage, missing);
+            }
+        });
+    }
+
+    fn add_switches(&mut self, now_ns: u64, seen: &mut [WatchedTree]) {
+        if !self.switches.is_due(now_ns) {
+            return;
+        }
+        let (proc, trees) = (&self.proc, &mut self.trees);
+        self.switches.spend(now_ns, || {
+            for (tree, seen) in trees.iter_mut().zip(seen) {
+                let running = tree.running().to_vec();
+                match tree.switches.read(proc, &running, now_ns) {
+                    Ok(None) => {}
+                    Ok(Some(rates)) => {
+                        seen.usage.voluntary_switches_per_s = Some(rates.voluntary);
+                        seen.usage.involuntary_switches_per_s = Some(rates.involuntary);
+                    }
+                    Err(unread) => {
+                        let missing = missing(Figure::ContextSwitches, unread.why());
+                        seen.missing.push(missing);
+                    }
+                }
+            }
+        });
+    }
+
+    fn add_pss(&mut self, now_ns: u64, seen: &mut [WatchedTree]) {
+        if !self.pss.is_due(now_ns) {
+            return;
+        }
+        let (proc, trees) = (&self.proc, &self.trees);
+        self.pss.spend(now_ns, || {
+            for (tree, seen) in present(trees, seen) {
+                match tree.pss_bytes(proc, seen.usage.rss_bytes.unwrap_or(0)) {
+                    Ok(bytes) => seen.usage.pss_bytes = Some(bytes),
+                    Err(why) => seen.missing.push(missing(Figure::Pss, why)),
+                }
+            }
+        });
+    }
+}
+
+/// The trees that are there, each with what is seen of it.
+fn present<'a>(
+    trees: &'a [Tree],
+    seen: &'a mut [WatchedTree],
+) -> impl Iterator<Item = (&'a Tree, &'a mut WatchedTree)> {
+    trees.iter().zip(seen).filter(|(tree, _)| tree.is_there())
+}
+
+#[cfg(test)]
+mod tests;

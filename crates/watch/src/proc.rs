@@ -1,0 +1,127 @@
+//! The folders that everything is read from, and what it means when something can't be.
+
+use loadline_record::watched::Why;
+use procfs_core::process::Stat;
+use procfs_core::{ExplicitSystemInfo, FromRead, FromReadSI};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// `ESRCH`: a process ended while its file was open.
+const NO_SUCH_PROCESS: i32 = 3;
+
+/// Where the kernel tells: `/proc` and `/sys`, or folders that look like them.
+#[derive(Clone, Debug)]
+pub struct Proc {
+    proc: PathBuf,
+    sys: PathBuf,
+    system: ExplicitSystemInfo,
+}
+
+/// Why something was not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unread {
+    /// The process is gone, or the kernel has no such file.
+    Absent,
+    /// It is there, and it can't be read for this reason.
+    Refused(Why),
+}
+
+impl Default for Proc {
+    /// `/proc` and `/sys`.
+    fn default() -> Self {
+        Proc::at("/proc", "/sys")
+    }
+}
+
+impl Proc {
+    /// These folders instead of `/proc` and `/sys`.
+    pub fn at(proc: impl Into<PathBuf>, sys: impl Into<PathBuf>) -> Self {
+        let system = ExplicitSystemInfo {
+            // Only times of day need it, and nothing here has one.
+            boot_time_secs: 0,
+            ticks_per_second: rustix::param::clock_ticks_per_second(),
+            page_size: rustix::param::page_size() as u64,
+            is_little_endian: cfg!(target_endian = "little"),
+        };
+        Proc {
+            proc: proc.into(),
+            sys: sys.into(),
+            system,
+        }
+    }
+
+    /// The path of a file of `/proc`.
+    pub(crate) fn path(&self, file: &str) -> PathBuf {
+        self.proc.join(file)
+    }
+
+    /// The path of a file of a process.
+    pub(crate) fn of(&self, pid: u32, file: &str) -> PathBuf {
+        self.proc.join(pid.to_string()).join(file)
+    }
+
+    /// The path of a file of `/sys`.
+    pub(crate) fn sys(&self, file: &str) -> PathBuf {
+        self.sys.join(file)
+    }
+
+    /// The status line of a process; absent if it has gone.
+    pub(crate) fn stat(&self, pid: u32) -> Result<Stat, Unread> {
+        parse(&self.of(pid, "stat"))
+    }
+
+    /// A file that needs to know the machine to be understood.
+    pub(crate) fn parse_for<T: FromReadSI>(&self, path: &Path) -> Result<T, Unread> {
+        let bytes = fs::read(path).map_err(|error| Unread::because(&error))?;
+        T::from_read(&bytes[..], &self.system).map_err(|_| Unread::Refused(Why::Untold))
+    }
+
+    /// Ticks of the CPU's clock as nanoseconds.
+    pub(crate) fn ticks_ns(&self, ticks: u64) -> u64 {
+        let per_tick_ns = 1_000_000_000 / self.system.ticks_per_second.max(1);
+        ticks.saturating_mul(per_tick_ns)
+    }
+
+    /// Pages of memory as bytes.
+    pub(crate) fn pages_bytes(&self, pages: u64) -> u64 {
+        pages.saturating_mul(self.system.page_size)
+    }
+}
+
+/// A file, understood.
+pub(crate) fn parse<T: FromRead>(path: &Path) -> Result<T, Unread> {
+    let bytes = fs::read(path).map_err(|error| Unread::because(&error))?;
+    T::from_read(&bytes[..]).map_err(|_| Unread::Refused(Why::Untold))
+}
+
+/// A file as text.
+pub(crate) fn text(path: &Path) -> Result<String, Unread> {
+    fs::read_to_string(path).map_err(|error| Unread::because(&error))
+}
+
+/// The names in a folder that are numbers: processes, threads, open files.
+pub(crate) fn numbers_in(folder: &Path) -> Result<impl Iterator<Item = u32> + use<>, Unread> {
+    let entries = fs::read_dir(folder).map_err(|error| Unread::because(&error))?;
+    Ok(entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()))
+}
+
+impl Unread {
+    /// What the system's answer means.
+    pub(crate) fn because(error: &io::Error) -> Unread {
+        match error.kind() {
+            io::ErrorKind::PermissionDenied => Unread::Refused(Why::Rights),
+            io::ErrorKind::NotFound => Unread::Absent,
+            _ if error.raw_os_error() == Some(NO_SUCH_PROCESS) => Unread::Absent,
+            _ => Unread::Refused(Why::Untold),
+        }
+    }
+
+    /// The reason, where a file of the host is meant: that there is none is a reason as well.
+    pub(crate) fn why(self) -> Why {
+        match self {
+            Unread::Absent => Why::Untold,
+            Unread::Refused(why) => why,
+        }
+    }
+}

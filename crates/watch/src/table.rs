@@ -1,0 +1,99 @@
+//! Who is whose parent.
+//!
+//! Every look reads the list of processes, but only of those that are new their parent: it is at its
+//! birth that a process joins a tree. One whose parent ends first stays in the tree that it joined.
+
+use crate::proc::{Proc, Unread, numbers_in};
+use std::collections::HashMap;
+
+/// No line of ancestors is longer; a folder that was made up may run in circles.
+const LONGEST_LINE: usize = 1_000;
+
+/// All processes with their parents.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    known: HashMap<u32, Known>,
+    fresh: Vec<u32>,
+    round: u64,
+}
+
+#[derive(Debug)]
+struct Known {
+    parent: u32,
+    /// The last round in which it was there.
+    round: u64,
+}
+
+impl Table {
+    /// Reads the list of processes again.
+    pub(crate) fn refresh(&mut self, proc: &Proc) -> Result<(), Unread> {
+        self.round += 1;
+        self.fresh.clear();
+        for pid in numbers_in(&proc.path(""))? {
+            match self.known.get_mut(&pid) {
+                Some(known) => known.round = self.round,
+                None => self.add(pid, proc),
+            }
+        }
+        self.known.retain(|_, known| known.round == self.round);
+        Ok(())
+    }
+
+    fn add(&mut self, pid: u32, proc: &Proc) {
+        // One that has gone again is nobody's business.
+        if let Ok(stat) = proc.stat(pid) {
+            let parent = u32::try_from(stat.ppid).unwrap_or(0);
+            let round = self.round;
+            self.known.insert(pid, Known { parent, round });
+            self.fresh.push(pid);
+        }
+    }
+
+    /// The processes that the last round saw for the first time.
+    pub(crate) fn fresh(&self) -> &[u32] {
+        &self.fresh
+    }
+
+    /// All processes.
+    pub(crate) fn pids(&self) -> impl Iterator<Item = u32> + '_ {
+        self.known.keys().copied()
+    }
+
+    /// A process, its parent, its parent's parent and so on.
+    pub(crate) fn line_of(&self, pid: u32) -> impl Iterator<Item = u32> + '_ {
+        let parent = |pid: &u32| Some(self.known.get(pid)?.parent).filter(|parent| *parent != 0);
+        std::iter::successors(Some(pid), parent).take(LONGEST_LINE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Fixture;
+
+    #[test]
+    fn new_processes_are_told_once_and_gone_ones_forgotten() {
+        let fixture = Fixture::new();
+        fixture.process(1, 0, "init");
+        fixture.process(7, 1, "server");
+        let mut table = Table::default();
+        table.refresh(&fixture.proc()).unwrap();
+        assert_eq!(table.fresh().len(), 2);
+        fixture.process(9, 7, "worker");
+        fixture.end(7);
+        table.refresh(&fixture.proc()).unwrap();
+        assert_eq!(table.fresh(), [9]);
+        assert!(table.pids().all(|pid| pid != 7));
+        assert_eq!(table.line_of(9).collect::<Vec<_>>(), [9, 7]);
+    }
+
+    #[test]
+    fn a_circle_of_parents_comes_to_an_end() {
+        let fixture = Fixture::new();
+        fixture.process(3, 4, "a");
+        fixture.process(4, 3, "b");
+        let mut table = Table::default();
+        table.refresh(&fixture.proc()).unwrap();
+        assert!(table.line_of(3).count() <= LONGEST_LINE);
+    }
+}

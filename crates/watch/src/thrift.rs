@@ -1,0 +1,84 @@
+//! How readings that cost much are spaced.
+//!
+//! What a reading costs depends on what is watched: a process with ten open files or with ten
+//! thousand. So its CPU time is measured, and the next one waits until this one was a thousandth of
+//! the time.
+
+use rustix::time::{ClockId, clock_gettime};
+use std::time::Duration;
+
+/// A reading may take one part of this many of a core.
+const PARTS: u32 = 1_000;
+/// Looks come a little early or late; a reading that is due by then is due now.
+const SLACK_NS: u64 = 100_000_000;
+
+/// Says when a reading is due.
+#[derive(Debug)]
+pub(crate) struct Thrift {
+    /// The shortest time between two readings.
+    least_ns: u64,
+    /// When the next one is due.
+    due_ns: u64,
+}
+
+impl Thrift {
+    /// Readings that are this far apart at least; the first is due at once.
+    pub(crate) fn every(least: Duration) -> Self {
+        Thrift {
+            least_ns: least.as_nanos() as u64,
+            due_ns: 0,
+        }
+    }
+
+    /// Whether a reading is due at this time.
+    pub(crate) fn is_due(&self, now_ns: u64) -> bool {
+        now_ns.saturating_add(SLACK_NS) >= self.due_ns
+    }
+
+    /// Carries out a reading at this time, and puts the next one off as long as this one cost.
+    pub(crate) fn spend<T>(&mut self, now_ns: u64, reading: impl FnOnce() -> T) -> T {
+        let begin = cpu_time();
+        let read = reading();
+        self.put_off(now_ns, cpu_time().saturating_sub(begin));
+        read
+    }
+
+    fn put_off(&mut self, now_ns: u64, cost: Duration) {
+        let rest_ns = (cost * PARTS).as_nanos() as u64;
+        self.due_ns = now_ns.saturating_add(rest_ns.max(self.least_ns));
+    }
+}
+
+/// What this thread has used so far.
+fn cpu_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    #[test]
+    fn the_first_reading_is_due_at_once() {
+        assert!(Thrift::every(Duration::from_secs(5)).is_due(0));
+    }
+
+    #[test]
+    fn a_cheap_reading_keeps_its_distance() {
+        let mut thrift = Thrift::every(Duration::from_secs(5));
+        thrift.put_off(SECOND, Duration::from_micros(10));
+        assert!(!thrift.is_due(5 * SECOND));
+        assert!(thrift.is_due(6 * SECOND - SLACK_NS));
+    }
+
+    #[test]
+    fn a_dear_reading_waits_until_it_was_a_thousandth() {
+        let mut thrift = Thrift::every(Duration::ZERO);
+        thrift.put_off(0, Duration::from_millis(30));
+        assert!(!thrift.is_due(29 * SECOND));
+        assert!(thrift.is_due(30 * SECOND));
+    }
+}

@@ -1,0 +1,236 @@
+//! A tree of processes: who belongs to it, what it uses, and that it ends or comes back.
+
+use crate::cpu::{Times, used};
+use crate::find::{NotFound, Wanted, is_alive};
+use crate::proc::{Proc, Unread, parse};
+use crate::switches::Switches;
+use crate::table::Table;
+use crate::target::Target;
+use loadline_record::watched::{Change, Figure, Missing, WatchedTree, Why};
+use procfs_core::process::{SmapsRollup, Stat};
+use std::collections::HashMap;
+
+/// More memory than this is not added up page by page: that takes a tenth of a second, during
+/// which the process waits for parts of its own memory.
+const MOST_FOR_PSS_BYTES: u64 = 8 << 30;
+
+/// A tree of processes.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    name: String,
+    /// How it is found again; `None` if it can't come back.
+    wanted: Option<Wanted>,
+    /// The watching process. It belongs to no tree but its own.
+    own: u32,
+    /// The processes that it begins with; none once it has ended.
+    roots: Vec<u32>,
+    /// All processes at the last look, those included that only wait to be taken note of.
+    times: HashMap<u32, Times>,
+    /// Those that run.
+    running: Vec<u32>,
+    command: Option<String>,
+    pid: Option<u32>,
+    pub(crate) switches: Switches,
+}
+
+/// What the status lines of a tree's processes say.
+#[derive(Default)]
+struct Census {
+    times: HashMap<u32, Times>,
+    running: Vec<u32>,
+    rss_pages: u64,
+    threads: u64,
+    missing: Vec<Missing>,
+}
+
+impl Tree {
+    /// The tree of the watching process itself.
+    pub(crate) fn of_self(name: &str, own: u32, proc: &Proc, table: &Table) -> Tree {
+        let mut tree = Tree::empty(name.to_owned(), None, own);
+        tree.settle(vec![own], proc, table);
+        tree
+    }
+
+    /// The tree of a target.
+    pub(crate) fn find(
+        wanted: Wanted,
+        own: u32,
+        proc: &Proc,
+        table: &Table,
+    ) -> Result<Tree, NotFound> {
+        let roots = wanted.find(proc, table, own)?;
+        let name = wanted.target.to_string();
+        // The number of a process that has ended may be given to any other.
+        let comes_back = !matches!(wanted.target, Target::Pid(_));
+        let mut tree = Tree::empty(name, comes_back.then_some(wanted), own);
+        tree.settle(roots, proc, table);
+        Ok(tree)
+    }
+
+    fn empty(name: String, wanted: Option<Wanted>, own: u32) -> Tree {
+        Tree {
+            name,
+            wanted,
+            own,
+            roots: Vec::new(),
+            times: HashMap::new(),
+            running: Vec::new(),
+            command: None,
+            pid: None,
+            switches: Switches::default(),
+        }
+    }
+
+    /// The processes that run.
+    pub(crate) fn running(&self) -> &[u32] {
+        &self.running
+    }
+
+    /// Whether it begins with this process.
+    pub(crate) fn begins_with(&self, pid: u32) -> bool {
+        self.roots.contains(&pid)
+    }
+
+    /// Whether it has any process.
+    pub(crate) fn is_there(&self) -> bool {
+        !self.roots.is_empty()
+    }
+
+    /// Begins anew with these processes and all that descend from them.
+    fn settle(&mut self, roots: Vec<u32>, proc: &Proc, table: &Table) {
+        self.pid = roots.first().copied().or(self.pid);
+        self.roots = roots;
+        self.times.clear();
+        let members: Vec<u32> = table.pids().filter(|pid| self.owns(*pid, table)).collect();
+        let census = self.census(members.into_iter(), proc);
+        (self.times, self.running) = (census.times, census.running);
+        let command = self.pid.and_then(|pid| proc.stat(pid).ok());
+        self.command = command.map(|stat| stat.comm).or(self.command.take());
+    }
+
+    /// Whether a process is one of the tree, or descends from one.
+    fn owns(&self, pid: u32, table: &Table) -> bool {
+        for ancestor in table.line_of(pid) {
+            if self.times.contains_key(&ancestor) || self.roots.contains(&ancestor) {
+                return true;
+            }
+            if ancestor == self.own {
+                return false;
+            }
+        }
+        false
+    }
+
+    /// What it used since the last look, but for what costs much to read.
+    pub(crate) fn look(&mut self, proc: &Proc, table: &Table) -> WatchedTree {
+        let born = table.fresh().iter().copied();
+        let born: Vec<u32> = born.filter(|pid| self.owns(*pid, table)).collect();
+        let census = self.census(self.times.keys().copied().chain(born), proc);
+        let mut watched = WatchedTree::default();
+        let usage = &mut watched.usage;
+        if census.missing.is_empty() {
+            let ticks = used(&self.times, &census.times);
+            usage.cpu_ns = Some(proc.ticks_ns(ticks));
+            usage.rss_bytes = Some(proc.pages_bytes(census.rss_pages));
+            usage.threads = Some(census.threads);
+            (self.times, self.running) = (census.times, census.running);
+        }
+        watched.missing = census.missing;
+        watched.change = self.follow(proc, table);
+        if !self.is_there() {
+            watched.usage = Default::default();
+        }
+        watched.usage.processes = self.running.len() as u32;
+        watched.name.clone_from(&self.name);
+        watched.command.clone_from(&self.command);
+        watched.pid = self.pid;
+        watched
+    }
+
+    /// Reads the status lines of processes; those that have gone are not in it.
+    fn census(&self, pids: impl Iterator<Item = u32>, proc: &Proc) -> Census {
+        let mut census = Census::default();
+        for pid in pids {
+            match proc.stat(pid) {
+                Ok(stat) => census.add(pid, &stat, self.times.get(&pid)),
+                Err(Unread::Absent) => {}
+                Err(unread) => census.missing = vec![missing(Figure::Cpu, unread.why())],
+            }
+        }
+        census.running.sort_unstable();
+        census
+    }
+
+    /// Notices that the tree has ended, and looks for what took its place.
+    fn follow(&mut self, proc: &Proc, table: &Table) -> Option<Change> {
+        let was_there = self.is_there();
+        self.roots.retain(|root| self.running.contains(root));
+        if self.is_there() {
+            return None;
+        }
+        self.times.clear();
+        self.running.clear();
+        let again = self.wanted.as_ref().map(|w| w.find(proc, table, self.own));
+        match again {
+            Some(Ok(roots)) => {
+                self.settle(roots, proc, table);
+                Some(Change::Restarted)
+            }
+            _ => was_there.then_some(Change::Ended),
+        }
+    }
+
+    /// The memory of its processes, each page divided among those that share it. What ends while it
+    /// is read counts nothing.
+    pub(crate) fn pss_bytes(&self, proc: &Proc, rss_bytes: u64) -> Result<u64, Why> {
+        if rss_bytes > MOST_FOR_PSS_BYTES {
+            return Err(Why::TooLarge);
+        }
+        let mut sum = 0;
+        for pid in &self.running {
+            match parse::<SmapsRollup>(&proc.of(*pid, "smaps_rollup")) {
+                Ok(rollup) => sum += pss_of(&rollup),
+                Err(Unread::Absent) => self.excuse(*pid, proc)?,
+                Err(Unread::Refused(why)) => return Err(why),
+            }
+        }
+        Ok(sum)
+    }
+
+    /// A file that is absent while its process runs is one that this kernel does not have.
+    fn excuse(&self, pid: u32, proc: &Proc) -> Result<(), Why> {
+        match proc.stat(pid) {
+            // The memory of a process goes before its status line does.
+            Ok(stat) if is_alive(&stat) && !proc.of(pid, "smaps_rollup").exists() => {
+                Err(Why::Untold)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Census {
+    fn add(&mut self, pid: u32, stat: &Stat, known: Option<&Times>) {
+        let times = Times::of(stat);
+        // Its number was given to another process: the one of this tree has gone.
+        if known.is_some_and(|known| known.start != times.start) {
+            return;
+        }
+        self.times.insert(pid, times);
+        if is_alive(stat) {
+            self.running.push(pid);
+            self.rss_pages += stat.rss;
+            self.threads += u64::try_from(stat.num_threads).unwrap_or(0);
+        }
+    }
+}
+
+fn pss_of(rollup: &SmapsRollup) -> u64 {
+    let maps = rollup.memory_map_rollup.iter();
+    maps.filter_map(|map| map.extension.map.get("Pss")).sum()
+}
+
+/// A figure that is missing.
+pub(crate) fn missing(figure: Figure, why: Why) -> Missing {
+    Missing { figure, why }
+}
