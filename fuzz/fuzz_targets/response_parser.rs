@@ -1,5 +1,6 @@
 //! Any bytes, cut anywhere, their bodies seen or dropped: the response parser must come to the
-//! same result as for the uncut input, use every byte until the message's end, and never panic.
+//! same result as for the uncut input, use every byte until the message's end, and never panic. A
+//! memo of heads must change nothing: neither what is seen nor what the message comes to.
 
 #![no_main]
 
@@ -7,7 +8,7 @@ use std::mem::discriminant;
 
 use arbitrary::{Arbitrary, Unstructured};
 use libfuzzer_sys::{Corpus, fuzz_target};
-use loadline_wire::{Expect, Malformed, ResponseParser, Sink};
+use loadline_wire::{Expect, Fed, HeadMemo, Malformed, ResponseParser, Sink};
 
 /// How the bytes of a connection come; the rest of the fuzzer's input are the bytes themselves.
 #[derive(Arbitrary, Debug)]
@@ -65,6 +66,36 @@ impl Sink for Seen {
     }
 }
 
+/// All that a message shows, its body as a whole.
+#[derive(Debug, Default, PartialEq)]
+struct Shown {
+    head: Vec<u8>,
+    status: Option<u16>,
+    fields: Vec<(Vec<u8>, Vec<u8>)>,
+    body: Vec<u8>,
+}
+
+impl Sink for Shown {
+    const WANTS_HEAD: bool = true;
+    const WANTS_BODY: bool = true;
+
+    fn head(&mut self, block: &[u8]) {
+        self.head.extend_from_slice(block);
+    }
+
+    fn status(&mut self, status: u16) {
+        assert_eq!(self.status.replace(status), None);
+    }
+
+    fn header(&mut self, name: &[u8], value: &[u8]) {
+        self.fields.push((name.to_vec(), value.to_vec()));
+    }
+
+    fn body(&mut self, part: &[u8]) {
+        self.body.extend_from_slice(part);
+    }
+}
+
 fuzz_target!(|input: &[u8]| -> Corpus {
     let mut rest = Unstructured::new(input);
     let Ok(manner) = Manner::arbitrary(&mut rest) else {
@@ -76,7 +107,9 @@ fuzz_target!(|input: &[u8]| -> Corpus {
 
 /// Reads one message after the other, as long as the connection may be used.
 fn check_pipeline(manner: &Manner, mut wire: &[u8]) {
+    let mut memo = HeadMemo::default();
     loop {
+        check_memo(manner, &mut memo, wire);
         let whole = read_at_once(manner.expect(), wire);
         let pieces = read_in_pieces(manner, wire);
         assert_eq!(kind(&whole), kind(&pieces));
@@ -85,6 +118,41 @@ fn check_pipeline(manner: &Manner, mut wire: &[u8]) {
             _ => return,
         }
     }
+}
+
+/// Reads one message without the memo, with it, and with it once more, when it knows the head.
+fn check_memo(manner: &Manner, memo: &mut HeadMemo, wire: &[u8]) {
+    let plain = show(manner, wire, |parser, piece, shown| {
+        parser.feed(piece, shown)
+    });
+    for _ in 0..2 {
+        let known = show(manner, wire, |parser, piece, shown| {
+            parser.feed_knowing(memo, piece, shown)
+        });
+        assert_eq!(plain, known);
+    }
+}
+
+/// What a message shows, and what it came to, if it is cut in two by the manner's first piece.
+fn show(
+    manner: &Manner,
+    wire: &[u8],
+    mut feed: impl FnMut(&mut ResponseParser, &[u8], &mut Shown) -> Result<Fed, Malformed>,
+) -> (Shown, Result<Reading, Malformed>) {
+    let mut parser = ResponseParser::new();
+    parser.begin(manner.expect());
+    let mut shown = Shown::default();
+    let (first, second) = wire.split_at(wire.len().min(usize::from(manner.pieces[0])));
+    let mut feed_both = || {
+        let fed = feed(&mut parser, first, &mut shown)?;
+        if fed.done {
+            return Ok(fed.used);
+        }
+        Ok(fed.used + feed(&mut parser, second, &mut shown)?.used)
+    };
+    let fed = feed_both();
+    let came_to = fed.map(|used| reading(parser, used, Vec::new()));
+    (shown, came_to)
 }
 
 impl Manner {
