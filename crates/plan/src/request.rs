@@ -38,7 +38,7 @@ pub struct Header {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Body {
-    /// No body and no `Content-Length`.
+    /// No body; and no `Content-Length`, but for POST, PUT and PATCH, which say 0.
     #[default]
     None,
     /// These bytes. Shown in saved runs as a length and a hash if long.

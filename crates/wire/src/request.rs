@@ -2,7 +2,9 @@
 //!
 //! It adds the three fields without which a request is wrong or not what was meant (`Host`,
 //! `Content-Length`, `Connection: close`), each only where the given fields have none, and
-//! nothing else.
+//! nothing else. Given fields that say where the body ends must be right.
+
+mod framing;
 
 use std::io::Write;
 
@@ -21,8 +23,9 @@ pub struct RequestHead<'a> {
     pub host: &'a str,
     /// Fields in the order they are written, duplicates included.
     pub headers: &'a [(&'a str, &'a str)],
-    /// Written after the head as it is. `None` writes no `Content-Length`, an empty one writes 0.
-    /// Where the headers have a `Transfer-Encoding` it must be encoded so already.
+    /// Written after the head as it is. `None` writes no `Content-Length`, but for methods that
+    /// usually have a body; an empty one writes 0. Where the headers have a `Transfer-Encoding` it
+    /// must be encoded so already.
     pub body: Option<&'a [u8]>,
     /// False adds `Connection: close` unless the headers have a `Connection` field. True adds
     /// nothing: HTTP/1.1 keeps connections unasked, and HTTP/1.0 needs a field among the headers.
@@ -44,6 +47,22 @@ pub enum Version {
 /// Why a request can't be written: it would be read as something else than was meant.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum InvalidRequest {
+    /// A given `Content-Length` isn't that of the body.
+    #[error(
+        "The header Content-Length says {given}, and the body has {length} bytes: leave it out."
+    )]
+    ContentLength {
+        /// The field's value.
+        given: Excerpt,
+        /// Bytes of the body.
+        length: usize,
+    },
+    /// A given `Transfer-Encoding` says nothing about where the body ends.
+    #[error(
+        "The header Transfer-Encoding ends in {0} instead of chunked, so that no server could tell \
+         where the body ends: leave it out."
+    )]
+    Encoding(Excerpt),
     /// A field's name isn't a token.
     #[error(
         "The header name {0} isn't one: use letters, digits and the signs !#$%&'*+-.^_`|~ only."
@@ -62,6 +81,11 @@ pub enum InvalidRequest {
         "The host {0} has a blank or a control character: give a name or address with its port."
     )]
     Host(Excerpt),
+    /// Two fields that both say where the body ends.
+    #[error(
+        "The headers Content-Length and Transfer-Encoding contradict each other: leave one out."
+    )]
+    LengthAndEncoding,
     /// The method isn't a token.
     #[error(
         "The method {0} isn't one: use letters, digits and the signs !#$%&'*+-.^_`|~ only, as in GET."
@@ -70,6 +94,12 @@ pub enum InvalidRequest {
     /// The target is empty.
     #[error("The request's target is empty: give at least “/”.")]
     NoTarget,
+    /// The body isn't chunked as a given `Transfer-Encoding` says.
+    #[error(
+        "The header Transfer-Encoding says that the body comes in chunks, and it doesn't: leave the \
+         header out, or write the body with the size of each chunk before it."
+    )]
+    NotChunked,
     /// The target has a blank or a control character.
     #[error(
         "The target {0} has a blank or a control character: percent-encode it, a blank as %20."
@@ -111,7 +141,8 @@ impl RequestHead<'_> {
         }
         self.headers
             .iter()
-            .try_for_each(|(name, value)| check_field(name, value))
+            .try_for_each(|(name, value)| check_field(name, value))?;
+        framing::check(self.headers, self.body.unwrap_or_default())
     }
 
     fn write_request_line(&self, out: &mut Vec<u8>) {
@@ -139,16 +170,17 @@ impl RequestHead<'_> {
         }
     }
 
-    /// The length to be written, if there is a body and the fields don't frame it.
+    /// The length to be written, if the fields don't frame the body. Where there is none, a server
+    /// still expects one with some methods (RFC 9110, section 8.6).
     fn missing_length(&self) -> Option<usize> {
         let framed = self.has("content-length") || self.has("transfer-encoding");
-        self.body.filter(|_| !framed).map(<[u8]>::len)
+        let expected = matches!(self.method, "POST" | "PUT" | "PATCH").then_some(&[][..]);
+        let body = self.body.or(expected);
+        body.filter(|_| !framed).map(<[u8]>::len)
     }
 
     fn has(&self, name: &str) -> bool {
-        self.headers
-            .iter()
-            .any(|(given, _)| given.eq_ignore_ascii_case(name))
+        framing::values(self.headers, name).next().is_some()
     }
 }
 

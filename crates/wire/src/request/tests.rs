@@ -244,3 +244,94 @@ fn refusals_are_sentences_that_say_what_to_do() {
         r"The value of header “Cookie” has a control character, which must be taken out: “a\r\nb”"
     );
 }
+
+#[test]
+fn methods_that_have_bodies_say_when_they_have_none() {
+    for (method, length) in [
+        ("POST", "Content-Length: 0\r\n"),
+        ("PUT", "Content-Length: 0\r\n"),
+        ("PATCH", "Content-Length: 0\r\n"),
+        ("DELETE", ""),
+        ("OPTIONS", ""),
+        ("post", ""),
+    ] {
+        let head = RequestHead { method, ..GET };
+        let expected = format!("{method} / HTTP/1.1\r\nHost: example.org\r\n{length}\r\n");
+        assert_eq!(written(&head), expected);
+    }
+}
+
+const CHUNKS: &[u8] = b"3\r\nabc\r\n0\r\n\r\n";
+
+#[test]
+fn framing_that_is_right_is_written_as_given() {
+    for (field, body) in [
+        (("content-length", "3"), &b"abc"[..]),
+        (("Content-Length", " 03 "), b"abc"),
+        (("Content-Length", "0"), b""),
+        (("Transfer-Encoding", "chunked"), CHUNKS),
+        (("transfer-encoding", "gzip, Chunked"), CHUNKS),
+        (("Transfer-Encoding", "chunked"), b"0\r\nTrailer: 1\r\n\r\n"),
+    ] {
+        let head = RequestHead {
+            method: "POST",
+            headers: &[field],
+            body: Some(body),
+            ..GET
+        };
+        let text = written(&head).to_ascii_lowercase();
+        assert_eq!(
+            text.matches("content-length").count(),
+            usize::from(field.0.len() == 14)
+        );
+        assert!(text.contains(&format!("{}: {}\r\n", field.0, field.1).to_ascii_lowercase()));
+    }
+}
+
+#[test]
+fn framing_that_is_wrong_is_refused() {
+    let (length, coding) = ("Content-Length", "Transfer-Encoding");
+    let of_length = |given: &str, length| InvalidRequest::ContentLength {
+        given: Excerpt::of(given.as_bytes()),
+        length,
+    };
+    for (fields, body, expected) in [
+        (vec![(length, "4")], Some(&b"abc"[..]), of_length("4", 3)),
+        (vec![(length, "+3")], Some(b"abc"), of_length("+3", 3)),
+        (vec![(length, "")], Some(b""), of_length("", 0)),
+        (vec![(length, "3")], None, of_length("3", 0)),
+        (
+            vec![(length, "3"), ("content-length", "5")],
+            Some(b"abc"),
+            of_length("5", 3),
+        ),
+        (
+            vec![(length, "3"), (coding, "chunked")],
+            Some(b"abc"),
+            InvalidRequest::LengthAndEncoding,
+        ),
+        (
+            vec![(coding, "gzip")],
+            Some(b"abc"),
+            InvalidRequest::Encoding(Excerpt::of(b"gzip")),
+        ),
+        (
+            vec![(coding, "chunked")],
+            Some(b"abc"),
+            InvalidRequest::NotChunked,
+        ),
+        (vec![(coding, "chunked")], None, InvalidRequest::NotChunked),
+        (
+            vec![(coding, "chunked")],
+            Some(b"0\r\n\r\nx"),
+            InvalidRequest::NotChunked,
+        ),
+    ] {
+        let head = RequestHead {
+            headers: &fields,
+            body,
+            ..GET
+        };
+        assert_eq!(refused(&head), expected);
+    }
+}

@@ -57,11 +57,11 @@ pub(crate) struct ConnectionFlags {
     connect_to: Vec<ConnectTo>,
 
     /// Use IPv4 addresses only
-    #[arg(short = '4', long, overrides_with = "ipv6")]
+    #[arg(short = '4', long, conflicts_with = "ipv6")]
     ipv4: bool,
 
     /// Use IPv6 addresses only
-    #[arg(short = '6', long, overrides_with = "ipv4")]
+    #[arg(short = '6', long)]
     ipv6: bool,
 
     /// Connect from these addresses in turn

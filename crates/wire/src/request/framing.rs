@@ -1,0 +1,63 @@
+//! Whether given fields say truly where a request's body ends (RFC 9112, section 6).
+//!
+//! A server that was told wrongly waits for bytes that never come, or takes the rest of a body for
+//! the next request: what is measured then is neither.
+
+use super::{InvalidRequest, excerpt};
+use crate::body::Expect;
+use crate::response::ResponseParser;
+
+/// The values of all fields of this name, in their order.
+pub(super) fn values<'a>(
+    headers: &'a [(&str, &'a str)],
+    name: &str,
+) -> impl Iterator<Item = &'a str> {
+    headers
+        .iter()
+        .filter(move |(given, _)| given.eq_ignore_ascii_case(name))
+        .map(|(_, value)| *value)
+}
+
+/// Refuses fields that contradict the body, or each other.
+pub(super) fn check(headers: &[(&str, &str)], body: &[u8]) -> Result<(), InvalidRequest> {
+    let coding = values(headers, "transfer-encoding").last();
+    for given in values(headers, "content-length") {
+        if coding.is_some() {
+            return Err(InvalidRequest::LengthAndEncoding);
+        }
+        if !is_length(given, body.len()) {
+            let (given, length) = (excerpt(given), body.len());
+            return Err(InvalidRequest::ContentLength { given, length });
+        }
+    }
+    coding.map_or(Ok(()), |coding| check_coding(coding, body))
+}
+
+/// Whether `text` is this number, in digits alone.
+fn is_length(text: &str, length: usize) -> bool {
+    let text = text.trim_matches([' ', '\t']);
+    text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse() == Ok(length)
+}
+
+/// A request's last coding must be chunked (RFC 9112, section 6.1).
+fn check_coding(coding: &str, body: &[u8]) -> Result<(), InvalidRequest> {
+    let last = coding.rsplit(',').next().unwrap_or(coding);
+    let last = last.trim_matches([' ', '\t']);
+    if !last.eq_ignore_ascii_case("chunked") {
+        return Err(InvalidRequest::Encoding(excerpt(last)));
+    }
+    if !is_chunked(body) {
+        return Err(InvalidRequest::NotChunked);
+    }
+    Ok(())
+}
+
+/// Chunks are the same in requests and answers.
+fn is_chunked(body: &[u8]) -> bool {
+    let mut parser = ResponseParser::new();
+    parser.begin(Expect::Other);
+    let head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let mut feed = |bytes| parser.feed(bytes, &mut ());
+    let begun = feed(head).is_ok();
+    begun && feed(body).is_ok_and(|fed| fed.done && fed.used == body.len())
+}
