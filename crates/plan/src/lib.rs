@@ -30,7 +30,7 @@ pub use rate::Rate;
 pub use request::{Body, Header, HeaderProblem, Order, Request, RequestDefaults, parse_method};
 pub use target::{Credentials, Target, TargetProblem};
 pub use units::{DurationText, parse_count, parse_duration, parse_percentile, parse_small_count};
-pub use url_list::{LineProblem, ListedRequest, parse_url_list};
+pub use url_list::{JsonProblem, LineProblem, ListedRequest, parse_url_list};
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;

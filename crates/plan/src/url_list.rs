@@ -6,18 +6,25 @@
 //! {"url": "127.0.0.1:8080/items", "method": "POST", "headers": {"X-A": "1"}, "body": "…", "weight": 3}
 //! ```
 
+mod json;
+
+pub use json::JsonProblem;
+
 use crate::{Error, Header, Target, parse_method};
-use serde::Deserialize;
-use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
-use std::fmt;
-use std::num::NonZeroU32;
+use json::Object;
 
 /// What is wrong with a line of a list.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineProblem {
-    /// The line begins like JSON and is none, or has keys that are not known.
-    #[error("{0}.")]
-    Json(String),
+    /// A blank within a line, where other tools have a method or a body.
+    #[error(
+        "a blank stands in `{0}`, and a line holds one URL: write %20 in a URL, and a method or \
+         body as JSON, such as {{\"url\": \"http://…\", \"method\": \"POST\"}}."
+    )]
+    Blank(String),
+    /// The line begins like JSON and is none, or says what a request can't have.
+    #[error(transparent)]
+    Json(#[from] JsonProblem),
     /// A value that can't be sent.
     #[error(transparent)]
     Value(Box<Error>),
@@ -59,9 +66,10 @@ impl ListedRequest {
 
     fn of_line(line: &str) -> Result<Self, LineProblem> {
         if line.starts_with('{') {
-            let object: Object =
-                serde_json::from_str(line).map_err(|error| json_problem(&error))?;
-            return Ok(object.into_request()?);
+            return Ok(Object::parse(line)?.into_request()?);
+        }
+        if line.contains(char::is_whitespace) {
+            return Err(LineProblem::Blank(line.to_owned()));
         }
         Ok(Self::new(line.parse()?))
     }
@@ -95,32 +103,10 @@ pub fn parse_url_list(text: &str) -> Result<Vec<ListedRequest>, Error> {
     }
 }
 
-/// The parser counts lines too, but it only ever sees one: keep its column alone.
-fn json_problem(error: &serde_json::Error) -> LineProblem {
-    let text = error.to_string();
-    let told = text
-        .rsplit_once(" at line ")
-        .map_or(text.as_str(), |(told, _)| told);
-    LineProblem::Json(format!("{told} at column {}", error.column()))
-}
-
-/// One line of JSON Lines.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Object {
-    url: String,
-    method: Option<String>,
-    #[serde(default)]
-    headers: Fields,
-    body: Option<String>,
-    weight: Option<NonZeroU32>,
-}
-
 impl Object {
     fn into_request(self) -> Result<ListedRequest, Error> {
         let headers = self
             .headers
-            .0
             .iter()
             .map(|(name, value)| Header::new(name, value));
         Ok(ListedRequest {
@@ -128,48 +114,8 @@ impl Object {
             method: self.method.as_deref().map(parse_method).transpose()?,
             headers: headers.collect::<Result<_, _>>()?,
             body: self.body,
-            weight: self.weight.map_or(1, NonZeroU32::get),
+            weight: self.weight.unwrap_or(1),
         })
-    }
-}
-
-/// Header fields as an object or as an array of pairs; order and duplicates are kept in both.
-#[derive(Default)]
-struct Fields(Vec<(String, String)>);
-
-impl<'de> Deserialize<'de> for Fields {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(FieldsVisitor)
-    }
-}
-
-struct FieldsVisitor;
-
-impl<'de> Visitor<'de> for FieldsVisitor {
-    type Value = Fields;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object of names and values, or an array of [name, value] pairs")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
-        let mut fields = Vec::new();
-        while let Some(field) = map.next_entry()? {
-            fields.push(field);
-        }
-        Ok(Fields(fields))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut pairs: A) -> Result<Fields, A::Error> {
-        let mut fields = Vec::new();
-        while let Some(field) = pairs.next_element()? {
-            fields.push(field);
-        }
-        Ok(Fields(fields))
-    }
-
-    fn visit_unit<E: de::Error>(self) -> Result<Fields, E> {
-        Ok(Fields::default())
     }
 }
 
@@ -237,31 +183,56 @@ mod tests {
                 "a\n\n# x\nftp://b",
                 "line 4: `ftp://b` is not a URL to load: `ftp` is not spoken here",
             ),
-            ("{", "line 1: EOF while parsing an object at column 1."),
+            ("{", "line 1: the JSON breaks off; a request stands whole"),
             (
-                "a\n{\"uri\":\"a\"}",
-                "line 2: unknown field `uri`, expected one of `url`, `method`",
+                "{\"url\":\"a\"} x",
+                "line 1: this is not JSON at column 13. Write an object",
             ),
-            ("{}", "line 1: missing field `url` at column 2."),
+            ("{url:1}", "line 1: this is not JSON at column 2."),
+            ("{}", "line 1: `url` is missing, which says"),
+            (
+                "a\n{\"url\":\"a\",\"verb\":\"a\"}",
+                "line 2: there is no key `verb`; the keys are url, method,",
+            ),
+            (
+                "{\"url\":\"a\",\"url\":\"b\"}",
+                "line 1: `url` is given twice.",
+            ),
+            (
+                "{\"url\":5}",
+                "line 1: `url` is a number, and has to be a text in quotes.",
+            ),
             (
                 "{\"url\":\"a\",\"weight\":0}",
-                "line 1: invalid value: integer `0`",
+                "line 1: `weight` is 0, and has to be a whole number from 1",
             ),
             (
                 "{\"url\":\"a\",\"weight\":1.5}",
-                "line 1: invalid type: floating point `1.5`",
+                "line 1: `weight` is another number, and has to be a whole",
             ),
             (
                 "{\"url\":\"a\",\"body\":{}}",
-                "line 1: invalid type: map, expected a string at column",
+                "line 1: `body` is an object, and has to be a text in quotes.",
             ),
             (
                 "{\"url\":\"a\",\"headers\":\"X: y\"}",
-                "line 1: invalid type: string \"X: y\", expected an object",
+                "line 1: `headers` is a text, and has to be an object such as",
             ),
             (
                 "{\"url\":\"a\",\"headers\":[[\"X\"]]}",
-                "line 1: invalid length 1",
+                "line 1: `headers` is an array of something else, and has to be",
+            ),
+            (
+                "{\"url\":\"a\",\"headers\":{\"X\":true}}",
+                "line 1: `headers` is an object with a value that is no text, and",
+            ),
+            (
+                "a\nhttp://b/ POST",
+                "line 2: a blank stands in `http://b/ POST`, and a line holds one URL",
+            ),
+            (
+                "http://b/a\tb",
+                "line 1: a blank stands in `http://b/a\tb`, and",
             ),
             (
                 "{\"url\":\"a\",\"headers\":{\"X Y\":\"z\"}}",
@@ -270,10 +241,6 @@ mod tests {
             (
                 "{\"url\":\"a\",\"method\":\"G T\"}",
                 "line 1: `G T` is not a method",
-            ),
-            (
-                "{\"url\":\"a\"} x",
-                "line 1: trailing characters at column 13.",
             ),
         ] {
             let refusal = refusal(text);

@@ -1,0 +1,234 @@
+//! One line of JSON Lines, and what may be wrong with it in words of the format.
+//!
+//! The line is first read as any JSON, keeping the order and the duplicates of names, which header
+//! fields have; then each key is taken out and told in our words if it is not what it should be.
+
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use std::fmt;
+
+/// What is wrong with a line that begins like JSON.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum JsonProblem {
+    /// The line ends within the JSON.
+    #[error("the JSON breaks off; a request stands whole on one line, from {{ to }}.")]
+    BreaksOff,
+    /// The line is none of JSON's sentences.
+    #[error(
+        "this is not JSON at column {0}. Write an object such as {{\"url\": \"http://…\", \
+         \"method\": \"POST\"}}."
+    )]
+    Syntax(usize),
+    /// No key `url`.
+    #[error("`url` is missing, which says where the request goes.")]
+    NoUrl,
+    /// A key that stands for nothing.
+    #[error("there is no key `{0}`; the keys are url, method, headers, body and weight.")]
+    UnknownKey(String),
+    /// A key that stands there more than once.
+    #[error("`{0}` is given twice.")]
+    Twice(&'static str),
+    /// A value of the wrong kind.
+    #[error("`{key}` is {kind}, and has to be {expected}.")]
+    Kind {
+        /// The key.
+        key: &'static str,
+        /// What it has.
+        kind: &'static str,
+        /// What it takes.
+        expected: &'static str,
+    },
+}
+
+/// What a line says; each value as it stands there.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Object {
+    pub(super) url: String,
+    pub(super) method: Option<String>,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) body: Option<String>,
+    pub(super) weight: Option<u32>,
+}
+
+impl Object {
+    pub(super) fn parse(line: &str) -> Result<Self, JsonProblem> {
+        let value: Value = serde_json::from_str(line).map_err(|error| match error.classify() {
+            serde_json::error::Category::Eof => JsonProblem::BreaksOff,
+            _ => JsonProblem::Syntax(error.column()),
+        })?;
+        // A line that begins with a brace is an object.
+        let Value::Object(mut pairs) = value else {
+            return Err(JsonProblem::Syntax(1));
+        };
+        let object = Object {
+            url: text("url", take("url", &mut pairs)?)?.ok_or(JsonProblem::NoUrl)?,
+            method: text("method", take("method", &mut pairs)?)?,
+            headers: fields(take("headers", &mut pairs)?)?,
+            body: text("body", take("body", &mut pairs)?)?,
+            weight: weight(take("weight", &mut pairs)?)?,
+        };
+        match pairs.into_iter().next() {
+            Some((unknown, _)) => Err(JsonProblem::UnknownKey(unknown)),
+            None => Ok(object),
+        }
+    }
+}
+
+/// Takes a key out; one that is not there is as good as null.
+fn take(key: &'static str, pairs: &mut Vec<(String, Value)>) -> Result<Value, JsonProblem> {
+    let mut found = pairs.extract_if(.., |(name, _)| name == key);
+    let (first, second) = (found.next(), found.next());
+    match second {
+        Some(_) => Err(JsonProblem::Twice(key)),
+        None => Ok(first.map_or(Value::Null, |(_, value)| value)),
+    }
+}
+
+fn text(key: &'static str, value: Value) -> Result<Option<String>, JsonProblem> {
+    match value {
+        Value::Null => Ok(None),
+        Value::Text(text) => Ok(Some(text)),
+        other => Err(other.refused(key, "a text in quotes")),
+    }
+}
+
+fn weight(value: Value) -> Result<Option<u32>, JsonProblem> {
+    let expected = "a whole number from 1 to 4294967295";
+    match value {
+        Value::Null => Ok(None),
+        Value::Number(Some(weight)) if weight > 0 => Ok(Some(weight)),
+        other => Err(other.refused("weight", expected)),
+    }
+}
+
+/// Header fields: an object, or an array of pairs.
+fn fields(value: Value) -> Result<Vec<(String, String)>, JsonProblem> {
+    let expected = "an object such as {\"Accept\": \"text/html\"}, or an array of pairs of texts";
+    match value {
+        Value::Null => Ok(Vec::new()),
+        Value::Object(pairs) => pairs
+            .into_iter()
+            .map(|(name, value)| match value {
+                Value::Text(text) => Ok((name, text)),
+                other => Err(other.refused_within("headers", expected)),
+            })
+            .collect(),
+        Value::Array(pairs) => pairs
+            .into_iter()
+            .map(|pair| {
+                pair.into_pair().ok_or(JsonProblem::Kind {
+                    key: "headers",
+                    kind: "an array of something else",
+                    expected,
+                })
+            })
+            .collect(),
+        other => Err(other.refused("headers", expected)),
+    }
+}
+
+/// Any JSON.
+enum Value {
+    Null,
+    Bool,
+    /// A number, if it is whole and fits.
+    Number(Option<u32>),
+    Text(String),
+    Array(Vec<Value>),
+    /// In the order of the text, names that stand there more than once included.
+    Object(Vec<(String, Value)>),
+}
+
+impl Value {
+    fn into_pair(self) -> Option<(String, String)> {
+        let Value::Array(pair) = self else {
+            return None;
+        };
+        match <[Value; 2]>::try_from(pair) {
+            Ok([Value::Text(name), Value::Text(value)]) => Some((name, value)),
+            _ => None,
+        }
+    }
+
+    fn refused(&self, key: &'static str, expected: &'static str) -> JsonProblem {
+        let kind = match self {
+            Value::Null => "null",
+            Value::Bool => "true or false",
+            Value::Number(Some(0)) => "0",
+            Value::Number(Some(_)) => "a number",
+            Value::Number(None) => "another number",
+            Value::Text(_) => "a text",
+            Value::Array(_) => "an array",
+            Value::Object(_) => "an object",
+        };
+        JsonProblem::Kind {
+            key,
+            kind,
+            expected,
+        }
+    }
+
+    fn refused_within(&self, key: &'static str, expected: &'static str) -> JsonProblem {
+        let kind = "an object with a value that is no text";
+        JsonProblem::Kind {
+            key,
+            kind,
+            expected,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(AnyValue)
+    }
+}
+
+struct AnyValue;
+
+impl<'de> Visitor<'de> for AnyValue {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any JSON")
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E: de::Error>(self, _: bool) -> Result<Value, E> {
+        Ok(Value::Bool)
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Value, E> {
+        Ok(Value::Number(u32::try_from(number).ok()))
+    }
+
+    fn visit_i64<E: de::Error>(self, _: i64) -> Result<Value, E> {
+        Ok(Value::Number(None))
+    }
+
+    fn visit_f64<E: de::Error>(self, _: f64) -> Result<Value, E> {
+        Ok(Value::Number(None))
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Value, E> {
+        Ok(Value::Text(text.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut values = Vec::new();
+        while let Some(value) = items.next_element()? {
+            values.push(value);
+        }
+        Ok(Value::Array(values))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let mut pairs = Vec::new();
+        while let Some(pair) = map.next_entry()? {
+            pairs.push(pair);
+        }
+        Ok(Value::Object(pairs))
+    }
+}
