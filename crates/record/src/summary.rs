@@ -5,7 +5,7 @@
 //! small [`Row`] for each interval, so an hour of seconds costs about half a megabyte.
 
 use crate::{Counts, Distribution, Environment, Header, LongBody, Model, Snapshot};
-use loadline_plan::Plan;
+use loadline_plan::{Plan, Shape};
 use serde::{Deserialize, Serialize};
 use std::time::SystemTime;
 
@@ -127,6 +127,28 @@ impl Summary {
         self.rows.push(Row::of(interval));
     }
 
+    /// The time over which rates are taken, in nanoseconds: the run's, but where its last request
+    /// ended it at least the time that the arrivals occupy. The last of n at r a second falls due
+    /// after n − 1 gaps, and n gaps are n / r seconds; without the last one a rate that was kept
+    /// would seem to be above what was asked.
+    pub fn rated_ns(&self) -> u64 {
+        if self.ended != Ended::Requests {
+            return self.duration_ns;
+        }
+        let planned = u128::from(self.total.counts.planned);
+        let occupied_ns = match self.plan.load.shape {
+            Shape::Rate { rate, .. } if rate.count > 0 => {
+                planned * u128::from(rate.per_ns) / u128::from(rate.count)
+            }
+            Shape::Burst { size, every } if size > 0 => {
+                planned.div_ceil(u128::from(size)) * every.as_nanos()
+            }
+            _ => 0,
+        };
+        let occupied_ns = u64::try_from(occupied_ns).unwrap_or(u64::MAX);
+        self.duration_ns.max(occupied_ns)
+    }
+
     /// The run has ended, and this is what had no answer then.
     pub fn finish(&mut self, ended: Ended, unfinished: Unfinished) {
         self.ended = ended;
@@ -165,6 +187,8 @@ impl Quantiles {
 mod tests {
     use super::*;
     use crate::samples::{header, second};
+    use loadline_plan::{Arrivals, Rate};
+    use std::time::Duration;
 
     #[test]
     fn starts_with_what_is_known_before() {
@@ -201,6 +225,33 @@ mod tests {
         );
         assert_eq!(row.service.max_ns, interval.times.service.max_ns());
         assert!(row.service.p50_ns <= row.service.p90_ns && row.service.p99_ns > 0);
+    }
+
+    #[test]
+    fn a_rate_is_taken_over_the_last_gap_too() {
+        let mut summary = Summary::new(header());
+        let rate = |count, per_ns| Shape::Rate {
+            rate: Rate { count, per_ns },
+            arrivals: Arrivals::Constant,
+        };
+        let burst = Shape::Burst {
+            size: 20,
+            every: Duration::from_millis(500),
+        };
+        summary.total.counts.planned = 50;
+        for (shape, duration_ns, rated_ns) in [
+            (rate(100, 1_000_000_000), 490_000_000, 500_000_000),
+            (rate(100, 1_000_000_000), 510_000_000, 510_000_000),
+            (rate(3, 1_000_000_000), 16_400_000_000, 16_666_666_666),
+            (burst, 1_000_100_000, 1_500_000_000),
+            (Shape::Closed, 7, 7),
+        ] {
+            (summary.plan.load.shape, summary.duration_ns) = (shape, duration_ns);
+            summary.ended = Ended::Requests;
+            assert_eq!(summary.rated_ns(), rated_ns, "{:?}", summary.plan.load);
+            summary.ended = Ended::Duration;
+            assert_eq!(summary.rated_ns(), duration_ns);
+        }
     }
 
     #[test]

@@ -59,7 +59,7 @@ fn whole(summary: &Summary, checks: &[CheckResult]) -> Value {
     );
     whole.insert("complete".to_owned(), summary.complete.into());
     add_ending(&mut whole, &summary.ended);
-    add_counts(&mut whole, &summary.total.counts, summary.duration_ns);
+    add_counts(&mut whole, &summary.total.counts, summary.rated_ns());
     whole.insert("unfinished".to_owned(), unfinished(summary));
     add_times(&mut whole, &summary.total);
     whole.insert("statuses".to_owned(), statuses(&summary.total));

@@ -1,5 +1,8 @@
 //! Numbers as programs read them: plain decimals in one unit each.
 
+use loadline_plan::Shape;
+use loadline_record::Summary;
+
 /// Nanoseconds as microseconds, exact to the nanosecond.
 pub(crate) fn us(ns: f64) -> f64 {
     ns.round() / 1e3
@@ -17,6 +20,20 @@ pub(crate) fn per_second(count: u64, length_ns: u64) -> f64 {
     }
     let per_second = count as f64 / seconds(length_ns);
     (per_second * 1e3).round() / 1e3
+}
+
+/// Arrivals a second that an open load asked for. What a load that changes asks for depends on how
+/// far it came.
+pub(crate) fn asked_per_second(summary: &Summary) -> f64 {
+    match summary.plan.load.shape {
+        Shape::Rate { rate, .. } => rate.per_second(),
+        _ => per_second(summary.total.counts.planned, summary.rated_ns()),
+    }
+}
+
+/// Answers a second.
+pub(crate) fn achieved_per_second(summary: &Summary) -> f64 {
+    per_second(summary.total.counts.answered, summary.rated_ns())
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ fn is_pipe(path: &Path) -> bool {
 
 /// Holds the plan's checks against what was measured.
 pub(crate) fn judge(summary: &Summary) -> Vec<CheckResult> {
-    let duration = Duration::from_nanos(summary.duration_ns);
+    let duration = Duration::from_nanos(summary.rated_ns());
     evaluate_all(&summary.plan.checks, &summary.total, duration)
 }
 

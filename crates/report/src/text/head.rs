@@ -1,9 +1,8 @@
 //! What was run, in which model, and how it went in numbers.
 
 use super::Canvas;
-use crate::plain::per_second;
+use crate::plain::{achieved_per_second, asked_per_second, per_second};
 use crate::{figures, layout, wording};
-use loadline_plan::Shape;
 use loadline_record::{Counts, Ended, Model, Summary};
 use std::time::Duration;
 
@@ -58,17 +57,11 @@ fn duration(summary: &Summary) -> String {
 }
 
 fn rate(summary: &Summary) -> String {
-    let counts = &summary.total.counts;
-    let achieved = figures::rate(per_second(counts.answered, summary.duration_ns));
+    let achieved = figures::rate(achieved_per_second(summary));
     if summary.model == Model::Closed {
         return achieved;
     }
-    let asked = match summary.plan.load.shape {
-        Shape::Rate { rate, .. } => rate.per_second(),
-        // What a load that changes asks for depends on how far it came.
-        _ => per_second(counts.planned, summary.duration_ns),
-    };
-    let asked = figures::rate(asked);
+    let asked = figures::rate(asked_per_second(summary));
     format!("{asked} asked, {achieved} achieved")
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Shortfall, Warning};
 use crate::percentiles;
+use crate::plain::{achieved_per_second, asked_per_second};
 use loadline_plan::{Metric, Plan, Statistic};
 use loadline_record::{Counts, Ended, Model, Summary};
 use std::collections::BTreeMap;
@@ -73,11 +74,9 @@ fn rate_below_asked(summary: &Summary) -> Option<Warning> {
         (failed, Shortfall::Failed),
     ];
     let (_, shortfall) = causes.into_iter().max_by_key(|(count, _)| *count)?;
-    let seconds = summary.duration_ns as f64 / 1e9;
-    let (asked, achieved) = (planned as f64 / seconds, answered as f64 / seconds);
     Some(Warning::RateBelowAsked {
-        asked,
-        achieved,
+        asked: asked_per_second(summary),
+        achieved: achieved_per_second(summary),
         shortfall,
     })
 }

@@ -81,6 +81,24 @@ fn failures_may_be_what_a_rate_is_short_of() {
 }
 
 #[test]
+fn the_last_gap_counts_where_the_number_of_requests_ends_the_run() {
+    let mut summary = samples::steady();
+    let planned = summary.total.counts.planned;
+    summary.ended = Ended::Requests;
+    // The last answer comes almost as soon as it was asked for, one gap before the time is over.
+    summary.duration_ns -= 400_000;
+    summary.total.counts.failed = planned / 2;
+    summary.total.counts.answered = planned - planned / 2;
+    let below = Warning::RateBelowAsked {
+        asked: 2_000.0,
+        achieved: 1_000.0,
+        shortfall: Shortfall::Failed,
+    };
+    let found = warnings(&summary, &[]);
+    assert!(found.contains(&below), "{found:?}");
+}
+
+#[test]
 fn a_closed_load_has_no_rate_to_keep() {
     assert!(!of(&samples::failing()).contains(&"rate_below_asked"));
 }
