@@ -12,6 +12,8 @@ mod conversations;
 mod faults;
 /// Ctrl-C, and runs that are killed.
 mod interrupts;
+/// How missing programs are installed or named, for which the system's own are stood in for.
+mod need;
 /// Against nginx: what a server that we did not write makes of us.
 mod nginx;
 /// What comes out of a run: reports, the saved run, the log, checks and exit codes.
