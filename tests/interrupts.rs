@@ -5,6 +5,7 @@ use crate::rig::{
 };
 use loadline_testbed::Server;
 use serde_json::Value;
+use std::net::TcpListener;
 use std::process::{Child, Command};
 use std::sync::RwLockReadGuard;
 use std::time::{Duration, Instant};
@@ -73,6 +74,25 @@ fn the_first_interrupt_ends_the_run_gently_and_reports_it() {
         "what was in flight has ended"
     );
     assert_eq!(count(summary, "answered"), server.stop().requests);
+}
+
+#[test]
+fn an_interrupt_while_connecting_says_that_nothing_was_measured() {
+    // Takes connections and says nothing, so that no handshake comes to an end.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("https://{}/", silent.local_addr().unwrap());
+    let running = Running::start(&["-c", "2", "--connect-timeout", "60s", "-k", &url]);
+    let (_connection, _) = silent.accept().unwrap();
+    signal(&running, "INT");
+    let begin = Instant::now();
+    let said = running.end();
+    assert!(begin.elapsed() < Duration::from_secs(10), "it went on");
+    assert_eq!(said.code, Some(130), "{}", said.stderr);
+    assert_eq!(said.stdout, "");
+    assert_eq!(
+        said.stderr,
+        "loadline: interrupted before the load began; nothing was measured.\n"
+    );
 }
 
 #[test]

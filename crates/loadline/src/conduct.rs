@@ -42,10 +42,12 @@ pub(crate) fn conduct(plan: &Plan, keep: Keep<'_>, live: Live) -> Result<Conduct
         .transpose()?;
     let log = keep.log.map(open).transpose()?;
     let environment = Environment::read();
+    let interrupts = Interrupts::watch().context("signals can't be watched")?;
     let run = Run::start(plan.clone(), log.is_some())?;
+    interrupts.attach(run.handle());
     let header = Header::new(plan, environment, SystemTime::now());
     let mut conductor = Conductor {
-        interrupts: Interrupts::watch(run.handle()).context("signals can't be watched")?,
+        interrupts,
         saved: None,
         log: None,
         trouble: None,

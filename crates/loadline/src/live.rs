@@ -31,7 +31,7 @@ impl Live {
     pub(crate) fn new(wanted: bool) -> Self {
         let place = match wanted {
             false => Place::Nowhere,
-            true if io::stderr().is_terminal() => Place::Terminal,
+            true if draws(&io::stderr()) => Place::Terminal,
             true => Place::Log,
         };
         Live {
@@ -121,6 +121,11 @@ fn length(summary: &Summary) -> Option<Duration> {
         Shape::RateStages { stages, .. } => Some(stages.iter().map(|s| s.duration).sum()),
         _ => summary.plan.duration,
     }
+}
+
+/// Whether this is a terminal that can be drawn on: escapes would show on a dumb one.
+pub(crate) fn draws(stream: &impl IsTerminal) -> bool {
+    stream.is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
 /// Whether the locale's characters are Unicode, by the variables that decide it.
