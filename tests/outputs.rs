@@ -2,6 +2,9 @@
 
 use crate::rig::{count, loadline, serve, summary, text, url};
 use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread::{self, JoinHandle};
 
 #[test]
 fn a_saved_run_is_reported_again_the_same() {
@@ -168,6 +171,63 @@ fn a_report_goes_to_each_place_that_was_asked_for() {
             .unwrap()
             .starts_with("time_s,")
     );
+}
+
+/// A named pipe, and what is read from it until its writers have gone.
+fn pipe(path: &Path) -> JoinHandle<String> {
+    let made = Command::new("mkfifo").arg(path).status();
+    assert!(made.expect("mkfifo is there").success());
+    let path = path.to_owned();
+    thread::spawn(move || std::fs::read_to_string(path).unwrap())
+}
+
+#[test]
+fn a_named_pipe_gets_the_whole_of_each_output() {
+    let server = serve();
+    let url = url(&server, "");
+    let folder = tempfile::tempdir().unwrap();
+    for (flag, format, begin, lines) in [
+        ("-o", "json=", "{", None),
+        ("-o", "csv=", "time_s,", Some(2)),
+        ("--save", "", "{", Some(3)),
+        ("--log", "", "intended_us,", Some(51)),
+    ] {
+        let path = folder.path().join(format!("{flag}{format}"));
+        let reader = pipe(&path);
+        let value = format!("{format}{}", text(&path));
+        let said = loadline(&["-n", "50", "-q", flag, &value, &url]);
+        assert_eq!(said.code, Some(0), "{flag} {format}: {}", said.stderr);
+        let came = reader.join().unwrap();
+        assert!(came.starts_with(begin), "{flag} {format}: {came}");
+        match lines {
+            Some(lines) => assert_eq!(came.lines().count(), lines, "{flag} {format}: {came}"),
+            None => assert_eq!(
+                serde_json::from_str::<Value>(&came).unwrap()["summary"]["answered"],
+                50
+            ),
+        }
+    }
+}
+
+#[test]
+fn a_dumb_terminal_gets_no_escapes() {
+    let server = serve();
+    let url = url(&server, "");
+    let line = format!("{} -r 100 -d 1s {url}", env!("CARGO_BIN_EXE_loadline"));
+    for (term, escapes) in [("dumb", false), ("xterm", true)] {
+        // Gives the command a terminal of its own.
+        let said = Command::new("script")
+            .args(["-q", "-e", "-c", &line, "/dev/null"])
+            .env("TERM", term)
+            .env_remove("NO_COLOR")
+            .stdin(Stdio::null())
+            .output()
+            .expect("script, of bsdutils, is there");
+        let shown = String::from_utf8(said.stdout).unwrap();
+        assert!(said.status.success(), "{shown}");
+        assert!(shown.contains("open loop"), "{shown}");
+        assert_eq!(shown.contains('\u{1b}'), escapes, "{term}: {shown}");
+    }
 }
 
 #[test]

@@ -56,7 +56,7 @@ pub(crate) enum Sink {
 /// Whether what is printed has colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
-    /// On a terminal, unless NO_COLOR is set.
+    /// On a terminal that is not dumb, unless NO_COLOR is set.
     Auto,
     /// Always.
     Always,

@@ -1,7 +1,7 @@
 //! Reports, each to where it was asked for.
 
 use crate::invocation::{Color, Format, Output, Sink};
-use crate::live::speaks_utf8;
+use crate::live::{draws, speaks_utf8};
 use anyhow::{Context, Result};
 use loadline_record::Summary;
 use loadline_report::TextOptions;
@@ -58,7 +58,9 @@ fn options(style: &Style<'_>, to: &Sink) -> TextOptions {
         color: match style.color {
             Color::Always => true,
             Color::Never => false,
-            Color::Auto => to_terminal && std::env::var_os("NO_COLOR").is_none(),
+            Color::Auto => {
+                to_terminal && draws(&io::stdout()) && std::env::var_os("NO_COLOR").is_none()
+            }
         },
         ascii: !speaks_utf8(),
         percentiles: style.percentiles.to_vec(),
