@@ -117,19 +117,6 @@ fn a_body_brings_its_length() {
 }
 
 #[test]
-fn a_given_framing_is_left_alone() {
-    for field in [("content-length", "7"), ("transfer-encoding", "chunked")] {
-        let head = RequestHead {
-            body: Some(b"x"),
-            headers: &[field],
-            ..GET
-        };
-        let expected = format!("Host: example.org\r\n{}: {}\r\n\r\nx", field.0, field.1);
-        assert!(written(&head).ends_with(&expected));
-    }
-}
-
-#[test]
 fn close_is_said_last_unless_a_connection_field_is_given() {
     let head = RequestHead {
         keepalive: false,
