@@ -16,6 +16,8 @@ mod interrupts;
 mod need;
 /// Against nginx: what a server that we did not write makes of us.
 mod nginx;
+/// Against the TLS server of OpenSSL, with certificates as it makes them.
+mod openssl;
 /// What comes out of a run: reports, the saved run, the log, checks and exit codes.
 mod outputs;
 /// What the other modules share: running the command, and servers.

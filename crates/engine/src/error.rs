@@ -1,7 +1,7 @@
 //! Why a run could not start.
 
 use loadline_reactor::OpenFilesError;
-use loadline_transport::{DialError, ResolveError, TlsSetupError};
+use loadline_transport::{Complaint, DialError, DialPhase, ResolveError, TlsSetupError, complaint};
 use loadline_wire::InvalidRequest;
 use std::io;
 
@@ -37,7 +37,16 @@ pub enum StartError {
 }
 
 fn remedy(error: &DialError) -> &'static str {
-    use loadline_transport::DialPhase;
+    match complaint(&error.error) {
+        Some(Complaint::Certificate) => {
+            return "name the one that it takes with --cert, and its key with --key";
+        }
+        Some(Complaint::Other) => {
+            return "look for the reason in the server's log; it may want a client certificate \
+                    (--cert and --key)";
+        }
+        None => {}
+    }
     match (error.phase, error.error.kind()) {
         (
             DialPhase::Tls,

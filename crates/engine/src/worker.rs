@@ -289,7 +289,7 @@ impl<H: Host> Dialling<H> {
 
 async fn dial_some<H: Host>(worker: Rc<Worker<H>>, dialling: Rc<Dialling<H>>) {
     while let Some(endpoint) = dialling.next() {
-        match worker.dialler.dial(endpoint, u64::MAX).await {
+        match worker.dialler.dial_ahead(endpoint).await {
             Ok((connection, dial)) => {
                 let live = Live {
                     connection,

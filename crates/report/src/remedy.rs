@@ -4,8 +4,9 @@ use crate::figures;
 use loadline_plan::Plan;
 use loadline_record::ErrorKind;
 
-/// One or two sentences: what it means that exchanges failed in this way, and what to do.
-pub(crate) fn of(kind: ErrorKind, plan: &Plan) -> String {
+/// One or two sentences: what it means that exchanges failed in this way, of which this is an
+/// example, and what to do.
+pub(crate) fn of(kind: ErrorKind, example: &str, plan: &Plan) -> String {
     let text = match kind {
         ErrorKind::Resolve => {
             "The name has no usable address. Check its spelling, or name an address with \
@@ -14,6 +15,13 @@ pub(crate) fn of(kind: ErrorKind, plan: &Plan) -> String {
         ErrorKind::Connect => {
             "No connection could be made. Check that the server listens at this address and \
              port, or use fewer connections (-c)."
+        }
+        ErrorKind::Tls if example.contains("client certificate") => {
+            "Name a certificate that the server takes with --cert, and its key with --key."
+        }
+        ErrorKind::Tls if example.contains("TLS alert") => {
+            "The server broke the handshake off. Look for the reason in its log; it may want a \
+             client certificate (--cert and --key)."
         }
         ErrorKind::Tls => {
             "The TLS handshake failed. Name the authority to trust with --cacert, or take any \
@@ -43,4 +51,29 @@ pub(crate) fn of(kind: ErrorKind, plan: &Plan) -> String {
 fn timeout(plan: &Plan) -> String {
     let allowed = figures::duration(plan.connection.timeout);
     format!("The answer was not whole within {allowed}. Lower the load, or raise --timeout.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+
+    #[test]
+    fn who_lacks_a_client_certificate_is_not_sent_for_an_authority() {
+        let plan = samples::steady().plan;
+        let of = |example| of(ErrorKind::Tls, example, &plan);
+        for example in [
+            "the server wants a client certificate",
+            "the server does not accept the client certificate (TLS alert UnknownCA)",
+            "the server broke off with the TLS alert HandshakeFailure",
+        ] {
+            let remedy = of(example);
+            assert!(
+                remedy.contains("--cert") && remedy.contains("--key"),
+                "{remedy}"
+            );
+            assert!(!remedy.contains("--cacert"), "{remedy}");
+        }
+        assert!(of("the server's certificate has expired").contains("--cacert"));
+    }
 }

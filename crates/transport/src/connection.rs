@@ -82,6 +82,15 @@ impl<S: Socket> Connection<S> {
         })
     }
 
+    /// Waits for the server's first word behind a handshake of TLS 1.3, or for the deadline. In older
+    /// versions the handshake itself ends with the server's consent.
+    pub(crate) async fn heed(&mut self, scratch: &RefCell<Scratch>) -> io::Result<()> {
+        match &mut self.session {
+            None => Ok(()),
+            Some(session) => session.heed(&self.socket, scratch).await,
+        }
+    }
+
     /// What the TLS handshake agreed on; `None` without TLS.
     pub fn agreed(&self) -> Option<Agreed> {
         self.session.as_ref().map(|session| session.agreed())

@@ -19,6 +19,9 @@ use std::time::Duration;
 /// How long to wait before a Unix socket whose queue is full is asked again.
 const ASK_AGAIN_NS: u64 = 1_000_000;
 
+/// How long a server that asked for a certificate is listened to at least.
+const HEED_NS: u64 = 100_000_000;
+
 /// How long a connection took to come up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dial {
@@ -84,6 +87,7 @@ pub struct Dialler<H: Host> {
     timestamps: bool,
     local_addresses: Vec<IpAddr>,
     connect_timeout: Duration,
+    tls: Option<TlsSetup>,
     config: Option<Arc<ClientConfig>>,
     /// The worker's buffers.
     pub scratch: Rc<RefCell<Scratch>>,
@@ -115,6 +119,7 @@ impl<H: Host> Dialler<H> {
             timestamps: settings.clock == Clock::Kernel,
             local_addresses: settings.local_addresses.clone(),
             connect_timeout: settings.connect_timeout,
+            tls: tls.cloned(),
             config: tls.map(TlsSetup::for_worker),
             scratch: Rc::default(),
         }
@@ -128,12 +133,58 @@ impl<H: Host> Dialler<H> {
         endpoint: usize,
         deadline_ns: u64,
     ) -> Result<(Connection<H::Socket>, Dial), DialError> {
+        let (endpoint, address, round) = self.next_turn(endpoint);
+        self.dial_address(endpoint, address, round, deadline_ns)
+            .await
+    }
+
+    /// As [`dial`](Dialler::dial), where nothing is to be sent yet: a server that asked for the
+    /// client's certificate is given the time to refuse what it got.
+    pub async fn dial_ahead(
+        &self,
+        endpoint: usize,
+    ) -> Result<(Connection<H::Socket>, Dial), DialError> {
+        let (endpoint, address, round) = self.next_turn(endpoint);
+        self.dial_heeding(endpoint, address, round).await
+    }
+
+    /// The endpoint, its next address, and how often all of them have had their turn.
+    fn next_turn(&self, endpoint: usize) -> (&Endpoint, &Address, usize) {
         let Route { endpoint, turn } = &self.routes[endpoint];
         let addresses = &endpoint.addresses;
         let this = turn.replace(turn.get().wrapping_add(1));
-        let (address, round) = (&addresses[this % addresses.len()], this / addresses.len());
-        self.dial_address(endpoint, address, round, deadline_ns)
-            .await
+        (
+            endpoint,
+            &addresses[this % addresses.len()],
+            this / addresses.len(),
+        )
+    }
+
+    async fn dial_heeding(
+        &self,
+        endpoint: &Endpoint,
+        address: &Address,
+        round: usize,
+    ) -> Result<(Connection<H::Socket>, Dial), DialError> {
+        let dialled = self.dial_address(endpoint, address, round, u64::MAX).await;
+        let (mut connection, dial) = dialled?;
+        let heard = self.heed(&mut connection, &dial).await;
+        heard.map_err(|error| failed(DialPhase::Tls, address, error))?;
+        Ok((connection, dial))
+    }
+
+    /// Listens to what a server says of the client's certificate. It is in no hurry to say that it
+    /// is content, and some say nothing: so not for long.
+    async fn heed(&self, connection: &mut Connection<H::Socket>, dial: &Dial) -> io::Result<()> {
+        let asked = self.tls.as_ref().is_some_and(TlsSetup::asked);
+        let Some(tls_ns) = dial.tls_ns.filter(|_| asked) else {
+            return Ok(());
+        };
+        let patience_ns = HEED_NS.max(tls_ns.saturating_mul(2));
+        connection.set_deadline(self.host.now_ns() + patience_ns);
+        let heard = connection.heed(&self.scratch).await;
+        connection.set_deadline(u64::MAX);
+        heard
     }
 
     /// Dials every address of an endpoint once and keeps those that answer.
@@ -144,7 +195,7 @@ impl<H: Host> Dialler<H> {
         };
         let mut first_error = None;
         for address in &endpoint.addresses {
-            match self.dial_address(endpoint, address, 0, u64::MAX).await {
+            match self.dial_heeding(endpoint, address, 0).await {
                 Ok(_) => answering.addresses.push(address.clone()),
                 Err(error) => first_error = first_error.or(Some(error)),
             }
@@ -162,11 +213,7 @@ impl<H: Host> Dialler<H> {
         round: usize,
         deadline_ns: u64,
     ) -> Result<(Connection<H::Socket>, Dial), DialError> {
-        let failed = |phase, error| DialError {
-            phase,
-            address: address.clone(),
-            error,
-        };
+        let failed = |phase, error| failed(phase, address, error);
         let start_ns = self.host.now_ns();
         let allowed_ns = u64::try_from(self.connect_timeout.as_nanos()).unwrap_or(u64::MAX);
         let deadline_ns = deadline_ns.min(start_ns.saturating_add(allowed_ns));
@@ -251,6 +298,14 @@ impl<H: Host> Dialler<H> {
             0 => self.local_addresses.first().copied(),
             count => fitting.clone().nth(round % count),
         }
+    }
+}
+
+fn failed(phase: DialPhase, address: &Address, error: io::Error) -> DialError {
+    DialError {
+        phase,
+        address: address.clone(),
+        error,
     }
 }
 

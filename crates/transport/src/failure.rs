@@ -72,9 +72,9 @@ fn write_certificate(error: &CertificateError, f: &mut fmt::Formatter<'_>) -> fm
             expected,
             presented,
         } => write_names(&expected.to_str(), presented, f),
-        E::Other(reason) if reason.to_string() == "CaUsedAsEndEntity" => f.write_str(
+        error if is_authoritys(error) => f.write_str(
             "the server's certificate is one for an authority, not for a server (make one with \
-             CA:FALSE, or use --insecure)",
+             CA:FALSE, name itself with --cacert, or use --insecure)",
         ),
         other => write!(f, "the server's certificate is not accepted: {other}"),
     }
@@ -104,8 +104,12 @@ fn bare(name: &str) -> &str {
 fn write_alert(alert: AlertDescription, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match alert {
         AlertDescription::CertificateRequired => {
-            f.write_str("the server wants a client certificate (give one with --cert)")
+            f.write_str("the server wants a client certificate")
         }
+        refusal if refuses_certificate(refusal) => write!(
+            f,
+            "the server does not accept the client certificate (TLS alert {refusal:?})"
+        ),
         AlertDescription::NoApplicationProtocol => {
             f.write_str("the server does not speak HTTP/1.1")
         }
@@ -113,6 +117,53 @@ fn write_alert(alert: AlertDescription, f: &mut fmt::Formatter<'_>) -> fmt::Resu
             f.write_str("the server speaks neither TLS 1.2 nor 1.3")
         }
         other => write!(f, "the server broke off with the TLS alert {other:?}"),
+    }
+}
+
+/// Whether a certificate was refused for being an authority's.
+pub(crate) fn is_authority_as_server(error: &rustls::Error) -> bool {
+    matches!(error, rustls::Error::InvalidCertificate(error) if is_authoritys(error))
+}
+
+/// The library has no variant for it.
+fn is_authoritys(error: &CertificateError) -> bool {
+    matches!(error, CertificateError::Other(reason) if reason.to_string() == "CaUsedAsEndEntity")
+}
+
+/// Whether a server's alert is about what the client showed, or did not show (RFC 8446, section
+/// 6.2).
+fn refuses_certificate(alert: AlertDescription) -> bool {
+    use AlertDescription as A;
+    matches!(
+        alert,
+        A::AccessDenied
+            | A::BadCertificate
+            | A::CertificateExpired
+            | A::CertificateRequired
+            | A::CertificateRevoked
+            | A::CertificateUnknown
+            | A::UnknownCA
+            | A::UnsupportedCertificate
+    )
+}
+
+/// What a server found wrong with the client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Complaint {
+    /// Its certificate, or that it has none.
+    Certificate,
+    /// Something else, which it tells in a word at most.
+    Other,
+}
+
+/// What the server complained of, if an operation failed because it did.
+pub fn complaint(error: &io::Error) -> Option<Complaint> {
+    match error.get_ref()?.downcast_ref()? {
+        TlsFailure(rustls::Error::AlertReceived(alert)) if refuses_certificate(*alert) => {
+            Some(Complaint::Certificate)
+        }
+        TlsFailure(rustls::Error::AlertReceived(_)) => Some(Complaint::Other),
+        _ => None,
     }
 }
 

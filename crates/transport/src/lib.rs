@@ -16,6 +16,6 @@ mod tests;
 pub use connection::{Connection, Scratch};
 pub use dial::{Dial, DialError, DialPhase, Dialler};
 pub use endpoint::{Endpoint, ResolveError};
-pub use failure::is_tls_error;
+pub use failure::{Complaint, complaint, is_tls_error};
 pub use session::Agreed;
 pub use tls::{TlsSetup, TlsSetupError};

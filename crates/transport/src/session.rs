@@ -8,7 +8,7 @@
 use crate::connection::Scratch;
 use crate::failure::TlsFailure;
 use loadline_reactor::{Received, Socket};
-use rustls::ClientConnection;
+use rustls::{ClientConnection, ProtocolVersion};
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io::{self, IoSlice, Read, Write};
@@ -92,7 +92,25 @@ impl Session {
         }
     }
 
-    /// Takes the next part of the server's side of the handshake.
+    /// Waits for the first that the server says behind a handshake of TLS 1.3: a ticket, data, or
+    /// why it wants no more of us.
+    pub(crate) async fn heed(
+        &mut self,
+        socket: &impl Socket,
+        scratch: &RefCell<Scratch>,
+    ) -> io::Result<()> {
+        let spoke = !self.early.is_empty() || self.ending.is_some();
+        if spoke || self.tls.protocol_version() != Some(ProtocolVersion::TLSv1_3) {
+            return Ok(());
+        }
+        let greeted = poll_fn(|cx| self.poll_greet(socket, cx, &mut scratch.borrow_mut())).await;
+        match greeted {
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => Ok(()),
+            greeted => greeted,
+        }
+    }
+
+    /// Takes the next part of the server's side of the handshake, or what follows it.
     fn poll_greet(
         &mut self,
         socket: &impl Socket,

@@ -1,19 +1,26 @@
 //! TLS settings: trust, client certificates, names.
 
+mod trust;
+
 use crate::failure::TlsFailure;
 use loadline_plan::Tls;
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::ring;
+use rustls::client::ResolvesClientCert;
+use rustls::client::danger::ServerCertVerifier;
+use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::{self, PemObject};
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
-use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::sign::CertifiedKey;
+use rustls::{ClientConfig, RootCertStore, SignatureScheme};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use trust::{TrustAnyone, TrustNamed};
 
 /// Everything about TLS that is read before a run.
 #[derive(Clone, Debug)]
 pub struct TlsSetup {
     config: Arc<ClientConfig>,
+    asked: Arc<AtomicBool>,
 }
 
 /// The TLS settings of a plan cannot be used.
@@ -52,17 +59,9 @@ impl TlsSetup {
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
             .expect("the provider has cipher suites for TLS 1.2 and 1.3");
-        let builder = if tls.insecure {
-            builder
-                .dangerous()
-                .with_custom_certificate_verifier(Arc::new(TrustAnyone(
-                    provider
-                        .signature_verification_algorithms
-                        .supported_schemes(),
-                )))
-        } else {
-            builder.with_root_certificates(roots(tls.cacert.as_deref())?)
-        };
+        let builder = builder
+            .dangerous()
+            .with_custom_certificate_verifier(verifier(tls, &provider)?);
         let mut config = match identity(tls)? {
             Some((chain, key)) => builder
                 .with_client_auth_cert(chain, key)
@@ -70,9 +69,20 @@ impl TlsSetup {
             None => builder.with_no_client_auth(),
         };
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        let asked = Arc::default();
+        config.client_auth_cert_resolver = Arc::new(Asked {
+            identity: config.client_auth_cert_resolver,
+            asked: Arc::clone(&asked),
+        });
         Ok(TlsSetup {
             config: Arc::new(config),
+            asked,
         })
+    }
+
+    /// Whether a server has asked for the client's certificate yet.
+    pub(crate) fn asked(&self) -> bool {
+        self.asked.load(Ordering::Relaxed)
     }
 
     /// The settings with a session store of their own, so that workers share no lock.
@@ -83,22 +93,35 @@ impl TlsSetup {
     }
 }
 
-fn roots(cacert: Option<&Path>) -> Result<RootCertStore, TlsSetupError> {
-    let mut roots = RootCertStore::empty();
-    let Some(path) = cacert else {
-        let found = rustls_native_certs::load_native_certs();
-        let (usable, _) = roots.add_parsable_certificates(found.certs);
-        if usable == 0 {
-            let reasons: Vec<_> = found.errors.iter().map(ToString::to_string).collect();
-            return Err(TlsSetupError::NoRoots(reasons.join("; ")));
-        }
-        return Ok(roots);
+fn verifier(
+    tls: &Tls,
+    provider: &Arc<CryptoProvider>,
+) -> Result<Arc<dyn ServerCertVerifier>, TlsSetupError> {
+    if tls.insecure {
+        return Ok(Arc::new(TrustAnyone::new(provider)));
+    }
+    let Some(path) = &tls.cacert else {
+        return Ok(trust::roots(system_roots()?, provider));
     };
-    for certificate in certificates(path, TRUSTED)? {
+    let named = certificates(path, TRUSTED)?;
+    let mut roots = RootCertStore::empty();
+    for certificate in &named {
         // What is wrong with it is told as if it were the server's.
         roots
-            .add(certificate)
+            .add(certificate.clone())
             .map_err(|_| unusable(path, TRUSTED, "a certificate in it is damaged"))?;
+    }
+    let roots = trust::roots(roots, provider);
+    Ok(Arc::new(TrustNamed::new(roots, named)))
+}
+
+fn system_roots() -> Result<RootCertStore, TlsSetupError> {
+    let mut roots = RootCertStore::empty();
+    let found = rustls_native_certs::load_native_certs();
+    let (usable, _) = roots.add_parsable_certificates(found.certs);
+    if usable == 0 {
+        let reasons: Vec<_> = found.errors.iter().map(ToString::to_string).collect();
+        return Err(TlsSetupError::NoRoots(reasons.join("; ")));
     }
     Ok(roots)
 }
@@ -157,43 +180,27 @@ fn unusable(path: &Path, what: &'static str, reason: impl Into<String>) -> TlsSe
     }
 }
 
-/// Takes any certificate, as `--insecure` asks for, even one that cannot be read. So the
-/// handshake's signatures prove nothing and are not checked: anyone may have made them.
+/// The client's certificate, or none; notes that a server asked for it. What such a server thinks
+/// of the answer it says, in TLS 1.3, only when the client is done with the handshake (RFC 8446,
+/// section 2).
 #[derive(Debug)]
-struct TrustAnyone(Vec<SignatureScheme>);
+struct Asked {
+    identity: Arc<dyn ResolvesClientCert>,
+    asked: Arc<AtomicBool>,
+}
 
-impl ServerCertVerifier for TrustAnyone {
-    fn verify_server_cert(
+impl ResolvesClientCert for Asked {
+    fn resolve(
         &self,
-        _end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _server_name: &ServerName<'_>,
-        _ocsp_response: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
+        root_hint_subjects: &[&[u8]],
+        sigschemes: &[SignatureScheme],
+    ) -> Option<Arc<CertifiedKey>> {
+        self.asked.store(true, Ordering::Relaxed);
+        self.identity.resolve(root_hint_subjects, sigschemes)
     }
 
-    fn verify_tls12_signature(
-        &self,
-        _message: &[u8],
-        _cert: &CertificateDer<'_>,
-        _dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        Ok(HandshakeSignatureValid::assertion())
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        _message: &[u8],
-        _cert: &CertificateDer<'_>,
-        _dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        Ok(HandshakeSignatureValid::assertion())
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.clone()
+    fn has_certs(&self) -> bool {
+        self.identity.has_certs()
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) fn errors(summary: &Summary, canvas: Canvas) -> Vec<String> {
     let counts = counts.max().unwrap_or(0);
     let mut lines = vec![canvas.heading("Errors", "")];
     for (kind, failures) in errors {
-        let remedy = remedy::of(*kind, &summary.plan);
+        let remedy = remedy::of(*kind, &failures.example, &summary.plan);
         lines.extend(error(*kind, failures, &remedy, counts, canvas));
     }
     lines

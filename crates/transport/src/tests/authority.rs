@@ -63,9 +63,18 @@ impl Authority {
     }
 
     pub(crate) fn issue_self_signed(&self, names: &[&str]) -> Issued {
+        self.issue_self_signed_with(names, |_| ())
+    }
+
+    pub(crate) fn issue_self_signed_with(
+        &self,
+        names: &[&str],
+        change: impl FnOnce(&mut CertificateParams),
+    ) -> Issued {
         let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
         let key = new_key();
-        let params = CertificateParams::new(names).expect("names");
+        let mut params = CertificateParams::new(names).expect("names");
+        change(&mut params);
         let certificate = params.self_signed(&key).expect("a certificate");
         Issued { certificate, key }
     }

@@ -1,11 +1,11 @@
 //! Handshakes that succeed, fail, and say why.
 
-use super::authority::{Authority, BOTH};
+use super::authority::{Authority, BOTH, Issued};
 use super::servers::{TlsStream, nobody, serve, serve_tls, tls_output};
 use super::*;
-use crate::{Dial, DialError, DialPhase, is_tls_error};
+use crate::{Complaint, Dial, DialError, DialPhase, complaint, is_tls_error};
 use loadline_reactor::KernelSocket;
-use rcgen::{BasicConstraints, CustomExtension, IsCa, date_time_ymd};
+use rcgen::{BasicConstraints, CertificateParams, CustomExtension, IsCa, date_time_ymd};
 use rustls::version::{TLS12, TLS13};
 use rustls::{HandshakeKind, ProtocolVersion, ServerConfig};
 use std::io::{Read, Write};
@@ -216,7 +216,42 @@ fn a_servers_certificate_that_is_an_authoritys_is_named() {
     });
     let config = authority.server(&issued, &BOTH);
     let (text, _) = refused_by_client(config, "localhost", authority.trusted());
-    insta::assert_snapshot!(text, @"the server's certificate is one for an authority, not for a server (make one with CA:FALSE, or use --insecure)");
+    insta::assert_snapshot!(text, @"the server's certificate is one for an authority, not for a server (make one with CA:FALSE, name itself with --cacert, or use --insecure)");
+}
+
+/// As `openssl req -x509` makes them, and as they are named to every other client.
+#[test]
+fn an_authoritys_certificate_that_is_named_itself_is_trusted_as_a_servers() {
+    let authority = Authority::new();
+    let make = |change: fn(&mut CertificateParams)| {
+        authority.issue_self_signed_with(&["localhost"], |params| {
+            params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+            change(params);
+        })
+    };
+    let trusting = |issued: &Issued| Tls {
+        cacert: Some(authority.file("own.pem", issued.certificate.pem())),
+        ..Tls::default()
+    };
+    let (own, other) = (make(|_| ()), make(|_| ()));
+    let old = make(|params| params.not_after = date_time_ymd(1999, 1, 1));
+    for version in [&TLS12, &TLS13] {
+        let config = || authority.server(&own, &[version]);
+        assert_eq!(agreed(config(), "localhost", trusting(&own), 2).len(), 2);
+        let (text, _) = refused_by_client(config(), "bank.example", trusting(&own));
+        assert_eq!(
+            text,
+            "the server's certificate is for localhost, not for bank.example"
+        );
+        let (text, _) = refused_by_client(config(), "localhost", trusting(&other));
+        assert!(
+            text.starts_with("the server's certificate is one for an authority"),
+            "{text}"
+        );
+        let config = authority.server(&old, &[version]);
+        let (text, _) = refused_by_client(config, "localhost", trusting(&old));
+        assert_eq!(text, "the server's certificate has expired");
+    }
 }
 
 #[test]
@@ -309,10 +344,7 @@ fn a_missing_client_certificate_fails_the_handshake_of_tls_1_2() {
     let authority = Authority::new();
     let config = authority.suspicious_server(&authority.issue(&["localhost"]), &[&TLS12]);
     let (text, _) = refused_by_client(config, "localhost", authority.trusted());
-    assert_eq!(
-        text,
-        "the server wants a client certificate (give one with --cert)"
-    );
+    assert_eq!(text, "the server wants a client certificate");
 }
 
 /// In TLS 1.3 the client is done before the server has seen that there is no certificate.
@@ -329,15 +361,56 @@ fn a_missing_client_certificate_fails_the_first_receive_of_tls_1_3() {
             let error = receive(&mut connection, &dialler.scratch).await;
             let error = error.expect_err("an alert");
             assert!(is_tls_error(&error));
-            assert_eq!(
-                error.to_string(),
-                "the server wants a client certificate (give one with --cert)"
-            );
+            assert_eq!(error.to_string(), "the server wants a client certificate");
         }
         let error = connection.send_all(b"?").await.expect_err("no connection");
         assert!(is_tls_error(&error), "{error}");
     });
     server.found();
+}
+
+/// Dials ahead, to a server that wants a certificate of its authority and reads a byte.
+fn dial_ahead(authority: &Authority, tls: Tls) -> Dialled {
+    let config = authority.suspicious_server(&authority.issue(&["localhost"]), &[&TLS13]);
+    let server = serve_tls(config, 1, |stream| stream.read_exact(&mut [0]).is_ok());
+    let dialled = on_kernel(async |kernel| {
+        let endpoint = securely("localhost", server.address);
+        let dialler = dialler(&kernel, endpoint, &with_tls(tls));
+        let mut dialled = dialler.dial_ahead(0).await;
+        if let Ok((connection, _)) = &mut dialled {
+            connection.send_all(b"?").await.expect("sent");
+        }
+        dialled
+    });
+    assert_eq!(server.found(), dialled.is_ok());
+    dialled
+}
+
+#[test]
+fn a_client_certificate_that_is_missing_or_refused_shows_before_the_run() {
+    let authority = Authority::new();
+    let identity = |of: &Authority| {
+        let issued = of.issue(&["me"]);
+        let both = issued.certificate.pem() + &issued.key.serialize_pem();
+        Tls {
+            cert: Some(authority.file("client.pem", both)),
+            ..authority.trusted()
+        }
+    };
+    let other = Authority::named("another authority");
+    for (tls, expected) in [
+        (authority.trusted(), "the server wants a client certificate"),
+        (
+            identity(&other),
+            "the server does not accept the client certificate (TLS alert UnknownCA)",
+        ),
+    ] {
+        let error = dial_ahead(&authority, tls).expect_err("an alert");
+        assert_eq!(error.phase, DialPhase::Tls);
+        assert_eq!(complaint(&error.error), Some(Complaint::Certificate));
+        assert_eq!(error.error.to_string(), expected);
+    }
+    assert!(dial_ahead(&authority, identity(&authority)).is_ok());
 }
 
 /// Takes the client's greeting and does something else than to answer it.

@@ -68,6 +68,7 @@ fn handshakes() {
         Error::AlertReceived(AlertDescription::NoApplicationProtocol),
         Error::AlertReceived(AlertDescription::ProtocolVersion),
         Error::AlertReceived(AlertDescription::CertificateRequired),
+        Error::AlertReceived(AlertDescription::UnknownCA),
         Error::AlertReceived(AlertDescription::HandshakeFailure),
         Error::InvalidCertificate(CertificateError::UnknownIssuer),
         Error::InvalidCertificate(CertificateError::Expired),
@@ -89,7 +90,8 @@ fn handshakes() {
     TLS handshake with 192.0.2.1:443: the server does not speak HTTP/1.1
     TLS handshake with 192.0.2.1:443: the server does not speak HTTP/1.1
     TLS handshake with 192.0.2.1:443: the server speaks neither TLS 1.2 nor 1.3
-    TLS handshake with 192.0.2.1:443: the server wants a client certificate (give one with --cert)
+    TLS handshake with 192.0.2.1:443: the server wants a client certificate
+    TLS handshake with 192.0.2.1:443: the server does not accept the client certificate (TLS alert UnknownCA)
     TLS handshake with 192.0.2.1:443: the server broke off with the TLS alert HandshakeFailure
     TLS handshake with 192.0.2.1:443: nobody who is trusted here signed the server's certificate
     TLS handshake with 192.0.2.1:443: the server's certificate has expired

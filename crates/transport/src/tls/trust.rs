@@ -1,0 +1,138 @@
+//! Which certificates of servers are believed.
+
+use crate::failure::is_authority_as_server;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{WebPkiServerVerifier, verify_server_name};
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
+use rustls::{DigitallySignedStruct, RootCertStore, SignatureScheme};
+use std::sync::Arc;
+
+/// Believes what these authorities have signed.
+///
+/// # Panics
+/// If there is none.
+pub(super) fn roots(
+    roots: RootCertStore,
+    provider: &Arc<CryptoProvider>,
+) -> Arc<WebPkiServerVerifier> {
+    WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider))
+        .build()
+        .expect("there is an authority, and no list of what was revoked")
+}
+
+/// Believes what the named authorities have signed, and a named certificate itself.
+///
+/// `openssl req -x509` marks what it makes as an authority's, and WebPKI takes none such for a
+/// server. One that was named byte for byte needs nobody to vouch for it: its time and its name
+/// still have to be right, and its time has been looked at before its use is.
+#[derive(Debug)]
+pub(super) struct TrustNamed {
+    roots: Arc<WebPkiServerVerifier>,
+    named: Vec<CertificateDer<'static>>,
+}
+
+impl TrustNamed {
+    pub(super) fn new(
+        roots: Arc<WebPkiServerVerifier>,
+        named: Vec<CertificateDer<'static>>,
+    ) -> Self {
+        TrustNamed { roots, named }
+    }
+}
+
+impl ServerCertVerifier for TrustNamed {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        let verified = self.roots.verify_server_cert(
+            end_entity,
+            intermediates,
+            server_name,
+            ocsp_response,
+            now,
+        );
+        match verified {
+            Err(error) if is_authority_as_server(&error) && self.named.contains(end_entity) => {
+                verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
+                Ok(ServerCertVerified::assertion())
+            }
+            verified => verified,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.roots.verify_tls12_signature(message, cert, dss)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.roots.verify_tls13_signature(message, cert, dss)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.roots.supported_verify_schemes()
+    }
+}
+
+/// Takes any certificate, as `--insecure` asks for, even one that cannot be read. So the
+/// handshake's signatures prove nothing and are not checked: anyone may have made them.
+#[derive(Debug)]
+pub(super) struct TrustAnyone(Vec<SignatureScheme>);
+
+impl TrustAnyone {
+    pub(super) fn new(provider: &CryptoProvider) -> Self {
+        let algorithms = &provider.signature_verification_algorithms;
+        TrustAnyone(algorithms.supported_schemes())
+    }
+}
+
+impl ServerCertVerifier for TrustAnyone {
+    fn verify_server_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _message: &[u8],
+        _cert: &CertificateDer<'_>,
+        _dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        _message: &[u8],
+        _cert: &CertificateDer<'_>,
+        _dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.clone()
+    }
+}

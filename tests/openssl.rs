@@ -1,0 +1,146 @@
+//! Against the TLS server of OpenSSL, with certificates as it makes them.
+
+use crate::rig::{count, loadline, summary, text};
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A server with a certificate that it signed itself, and that says of itself to be an authority's.
+struct Server {
+    process: Child,
+    folder: tempfile::TempDir,
+    port: u16,
+}
+
+impl Server {
+    fn start(flags: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (key, cert) = (
+            folder.path().join("key.pem"),
+            folder.path().join("cert.pem"),
+        );
+        make_certificate(text(&key), text(&cert));
+        let port = free_port();
+        let process = Command::new("openssl")
+            .args([
+                "s_server",
+                "-www",
+                "-quiet",
+                "-accept",
+                &format!("127.0.0.1:{port}"),
+            ])
+            .args([
+                "-key",
+                text(&key),
+                "-cert",
+                text(&cert),
+                "-CAfile",
+                text(&cert),
+            ])
+            .args(flags)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("openssl is installed: apt-get install openssl");
+        let patience = Instant::now() + Duration::from_secs(20);
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(Instant::now() < patience, "openssl does not listen");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Server {
+            process,
+            folder,
+            port,
+        }
+    }
+
+    fn url(&self, host: &str) -> String {
+        format!("https://{host}:{}/", self.port)
+    }
+
+    fn certificate(&self) -> PathBuf {
+        self.folder.path().join("cert.pem")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn make_certificate(key: &str, cert: &str) {
+    let made = Command::new("openssl")
+        .args([
+            "req",
+            "-x509",
+            "-nodes",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:P-256",
+        ])
+        .args(["-days", "2", "-subj", "/CN=localhost"])
+        .args(["-addext", "subjectAltName=IP:127.0.0.1"])
+        .args(["-keyout", key, "-out", cert])
+        .stderr(Stdio::null())
+        .status()
+        .expect("openssl is installed: apt-get install openssl");
+    assert!(made.success());
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+#[test]
+fn a_certificate_that_was_made_in_a_hurry_is_trusted_if_it_is_named() {
+    let server = Server::start(&[]);
+    let (url, certificate) = (server.url("127.0.0.1"), server.certificate());
+    let trusting = ["--cacert", text(&certificate), "-c", "1", "-n", "5"];
+    let summary = summary(&[&trusting[..], &[&url]].concat());
+    assert_eq!(count(&summary, "answered"), 5);
+    for (words, reason) in [
+        (vec!["-n", "5", &url], "nobody who is trusted here signed"),
+        (
+            [&trusting[..], &[&server.url("localhost"), "-4"]].concat(),
+            "is for 127.0.0.1, not for localhost",
+        ),
+    ] {
+        let said = loadline(&words);
+        assert_eq!(said.code, Some(2), "{}", said.stderr);
+        assert!(said.stderr.contains(reason), "{}", said.stderr);
+    }
+}
+
+#[test]
+fn a_missing_client_certificate_ends_the_run_before_it_begins() {
+    for (version, reason) in [
+        (
+            "-tls1_3",
+            "the server wants a client certificate: name the one that it takes",
+        ),
+        ("-tls1_2", "it may want a client certificate"),
+    ] {
+        let server = Server::start(&["-Verify", "1", version]);
+        let (url, certificate) = (server.url("127.0.0.1"), server.certificate());
+        for keepalive in [&[][..], &["--no-keepalive"]] {
+            let words = ["--cacert", text(&certificate), "-c", "2", "-d", "20s", &url];
+            let said = loadline(&[&words, keepalive].concat());
+            assert_eq!(said.code, Some(2), "{version}: {}", said.stdout);
+            assert_eq!(said.stdout, "");
+            assert!(said.stderr.contains(reason), "{}", said.stderr);
+            assert!(said.stderr.contains("--cert") && said.stderr.contains("--key"));
+            assert!(!said.stderr.contains("--cacert"), "{}", said.stderr);
+        }
+        let key = server.folder.path().join("key.pem");
+        let identity = ["--cert", text(&certificate), "--key", text(&key)];
+        let words = ["--cacert", text(&certificate), "-c", "1", "-n", "5", &url];
+        let summary = summary(&[&words, &identity[..]].concat());
+        assert_eq!(count(&summary, "answered"), 5, "{version}");
+    }
+}
