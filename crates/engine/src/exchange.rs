@@ -33,7 +33,10 @@ pub(crate) async fn send<H: Host, O: Observer>(
     let mut flight = Flight::begin(user, &batch);
     loop {
         let broken = match attempt(user, &batch, &mut flight, observer).await {
-            Ok(()) => break,
+            Ok(()) => {
+                user.backoff.succeeded();
+                break;
+            }
             Err(broken) => broken,
         };
         match broken {
@@ -46,6 +49,10 @@ pub(crate) async fn send<H: Host, O: Observer>(
     }
     user.free_ns = flight.ended_ns;
     user.put_off_starts();
+    let backoff_ns = user.backoff.take_ns();
+    if backoff_ns > 0 && !user.worker.pacer.is_open() {
+        user.pause(backoff_ns).await;
+    }
     flight.last
 }
 
@@ -126,6 +133,7 @@ async fn attempt<H: Host, O: Observer>(
     if let Err(error) = live.connection.send_all(rest).await {
         return Err(broken_connection(&live, false, ErrorKind::Write, &error));
     }
+    flight.sendings += 1;
     let worker = Rc::clone(&user.worker);
     worker
         .recorder
@@ -153,7 +161,8 @@ fn standing<H: Host>(user: &mut User<H>, endpoint: usize) -> Option<Live<H>> {
     let connection = &mut live.connection;
     let spoke = connection.may_receive() && speaks_unasked(connection, &user.worker);
     if spoke || live.connection.peer_closed() {
-        user.slot(endpoint).closed_by_server = true;
+        // One that was dialled ahead and never served is no loss that was repaired.
+        user.slot(endpoint).closed_by_server = live.served > 0;
         return None;
     }
     Some(live)
@@ -189,11 +198,13 @@ async fn dial<H: Host>(
     let dialled = worker.dialler.dial(endpoint, flight.deadline_ns).await;
     flight.dial_ns += worker.host.now_ns() - start_ns;
     if dialled.is_err() {
+        user.backoff.failed();
         // A dial may fail without waiting for anything: then everybody else comes first, or a user
         // that dials again and again would be all that the worker does.
         let_others_run().await;
     }
     let (connection, dial) = dialled.map_err(|error| Broken::Failed(Failure::dial(&error)))?;
+    user.backoff.succeeded();
     let reconnected = std::mem::take(&mut user.slot(endpoint).closed_by_server);
     if flight.is_counted() {
         worker.dialled(&dial);
@@ -272,6 +283,8 @@ struct Flight {
     first_byte_ns: Option<u64>,
     /// Bytes of its answer so far.
     bytes_in: u64,
+    /// How often what is left of the batch went out.
+    sendings: u64,
     /// How the exchange before it ended, and when.
     last: Outcome,
     ended_ns: u64,
@@ -300,6 +313,7 @@ impl Flight {
             start,
             first_byte_ns: None,
             bytes_in: 0,
+            sendings: 0,
             last: Outcome::Failed(ErrorKind::Aborted),
             ended_ns: begun_ns,
         }
@@ -333,7 +347,7 @@ impl Flight {
         observer: &mut O,
         ending: Ending,
     ) {
-        let bytes_out = self.part(batch).end - self.offset(batch);
+        let bytes_out = (self.part(batch).end - self.offset(batch)) as u64 * self.sendings;
         let zero_ns = worker.zero_ns.get();
         let since_zero = |at_ns: u64| at_ns.saturating_sub(zero_ns);
         let exchange = Exchange {
@@ -349,7 +363,7 @@ impl Flight {
             end_ns: since_zero(ending.end_ns),
             wakeup_ns: ending.wakeup_ns,
             bytes_in: self.bytes_in,
-            bytes_out: bytes_out as u64,
+            bytes_out,
             outcome: ending.outcome,
         };
         if self.is_counted() {
@@ -529,10 +543,13 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
         let mut input = scratch.received(bytes);
         while !input.is_empty() {
             let memo = &mut *worker.heads.borrow_mut();
-            let fed = self
-                .parser
-                .feed_knowing(memo, input, self.observer)
-                .map_err(protocol)?;
+            let fed = self.parser.feed_knowing(memo, input, self.observer);
+            let fed = fed.map_err(|malformed| {
+                // It is not told how much of it could be read.
+                self.flight.bytes_in += input.len() as u64;
+                self.flight.first_byte_ns.get_or_insert(arrival.at_ns);
+                protocol(malformed)
+            })?;
             input = &input[fed.used..];
             self.flight.bytes_in += fed.used as u64;
             if self.flight.first_byte_ns.is_none() && self.parser.started() {

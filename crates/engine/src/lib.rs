@@ -6,6 +6,7 @@
 //! of the *behaviour*, record. What a user sends is up to its [`Behaviour`]; requests from a plan
 //! are one ([`Replay`]), scripts are others.
 
+mod backoff;
 mod behaviour;
 mod control;
 mod error;

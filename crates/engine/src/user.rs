@@ -1,5 +1,6 @@
 //! One virtual user: its connections, its starts, its way through the schedule.
 
+use crate::backoff::Backoff;
 use crate::behaviour::{Batch, Behaviour, Observer};
 use crate::pacer::Next;
 use crate::worker::Worker;
@@ -24,6 +25,7 @@ pub struct User<H: Host> {
     /// that ends exchanges, so that a worker which reads that late is not taken for a target.
     pub(crate) free_ns: u64,
     pub(crate) activity: Rc<Activity>,
+    pub(crate) backoff: Backoff,
 }
 
 /// A start that the schedule has given. Nanoseconds on the host's clock.
@@ -77,11 +79,13 @@ impl<H: Host> User<H> {
             timer,
             free_ns: 0,
             activity,
+            backoff: Backoff::default(),
         }
     }
 
     /// Sends a batch of requests on one connection and waits for all its answers; returns how the
-    /// last exchange ended. Dials where there is no connection, and records every exchange.
+    /// last exchange ended. Dials where there is no connection, and records every exchange. In a
+    /// closed load it returns a moment later where a dial failed: 1 ms after the first one, up to 100 ms after many.
     pub async fn send<O: Observer>(&mut self, batch: Batch<'_>, observer: &mut O) -> Outcome {
         crate::exchange::send(self, batch, observer).await
     }

@@ -23,9 +23,11 @@ pub struct Exchange {
     pub end_ns: u64,
     /// From the kernel's receive to our read, a duration; 0 with the user clock.
     pub wakeup_ns: u64,
-    /// Bytes of the answer: head and body as on the wire (inside TLS).
+    /// Bytes of the answer: head and body as on the wire (inside TLS); where what came was no HTTP,
+    /// all that came with it.
     pub bytes_in: u64,
-    /// Bytes of the request.
+    /// Bytes of the request, as often as it went out whole: none where there was no connection,
+    /// twice where it was sent again.
     pub bytes_out: u64,
     /// How it ended.
     pub outcome: Outcome,

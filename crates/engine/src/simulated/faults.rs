@@ -140,6 +140,7 @@ fn what_is_not_http_is_a_failure_of_the_protocol() {
         let ran = second_meets(Reply::raw(reply));
         assert_eq!(courses(&ran), [(0, 0, 3), (3, 0, 5), (5, 2, 10)]);
         assert_eq!(ran.errors(), [(ErrorKind::Protocol, 1)], "{reply}");
+        assert_eq!(ran.log()[1].bytes_in, reply.len() as u64, "{reply}");
         assert_eq!((ran.accepted, ran.seen.len()), (2, 3));
         assert_eq!(ran.total.counts.reconnects, 0);
     }
@@ -176,7 +177,7 @@ fn bytes_that_come_unasked_are_no_answer() {
 #[test]
 fn a_server_that_is_away_for_a_while_refuses_connections() {
     let world = World::new(Plan {
-        duration: Some(time(26 * MS)),
+        duration: Some(time(30 * MS)),
         ..closed(1, SECOND)
     });
     let ran = world
@@ -185,7 +186,8 @@ fn a_server_that_is_away_for_a_while_refuses_connections() {
         .at(20 * MS, |hands| hands.server.up())
         .run();
     // The fourth request had come when the server went. The connection had served, so it is sent
-    // once more, and that is refused, as are the next dials until the one that ends at 21.5 ms.
+    // once more, and that is refused, as is the next dial, a millisecond behind it. Two more are
+    // waited, and the server is back.
     let halves = |exchange: &Exchange| {
         [exchange.start_ns, exchange.dial_ns, exchange.end_ns].map(|ns| ns * 2 / MS)
     };
@@ -194,18 +196,49 @@ fn a_server_that_is_away_for_a_while_refuses_connections() {
         [6, 0, 12],
         [12, 0, 18],
         [18, 4, 27],
-        [27, 4, 31],
-        [31, 4, 35],
-        [35, 4, 39],
-        [39, 4, 49],
+        [29, 4, 33],
+        [37, 4, 47],
+        [47, 0, 53],
+        [53, 0, 59],
     ];
     assert_eq!(ran.each(halves), expected);
-    assert_eq!(ran.errors(), [(ErrorKind::Connect, 4)]);
-    assert_eq!(ran.counts(), [9, 9, 4, 4, 1]);
+    assert_eq!(ran.errors(), [(ErrorKind::Connect, 2)]);
+    assert_eq!(ran.counts(), [9, 9, 6, 2, 1]);
+    // What was refused never went out; the fourth had, once.
+    let sent = ran.log()[0].bytes_out;
+    let bytes_out = ran.each(|exchange| exchange.bytes_out / sent);
+    assert_eq!(bytes_out, [1, 1, 1, 1, 0, 1, 1, 1]);
     assert_eq!(
         (ran.total.counts.connections, ran.total.counts.reconnects),
         (2, 1)
     );
+}
+
+#[test]
+fn a_server_that_is_away_is_dialled_less_and_less_often() {
+    let ran = World::new(closed(1, SECOND))
+        .serves_in(MS)
+        .at(MS / 2, |hands| hands.server.down())
+        .at(500 * MS, |hands| hands.server.up())
+        .run();
+    let failed = ran.log().into_iter();
+    let failed = failed.filter(|exchange| exchange.outcome == Outcome::Failed(ErrorKind::Connect));
+    let starts: Vec<u64> = failed.map(|exchange| exchange.start_ns / MS).collect();
+    // Each dial takes 2 ms, and behind each is waited for twice as long, up to 100 ms.
+    assert_eq!(starts, [1, 4, 8, 14, 24, 42, 76, 142, 244, 346, 448]);
+    assert_eq!(ran.total.counts.failed, 1 + starts.len() as u64);
+    assert_eq!(ran.log()[12].start_ns, 550 * MS + MS / 2);
+    assert_eq!(ran.log()[12].outcome, Outcome::Answered { status: 200 });
+}
+
+#[test]
+fn the_schedule_alone_paces_the_dials_of_an_open_load() {
+    let ran = World::new(open(100, 1, 95 * MS))
+        .at(5 * MS, |hands| hands.server.down())
+        .run();
+    let starts = ran.each(|exchange| exchange.start_ns / MS);
+    assert_eq!(starts, [0, 10, 20, 30, 40, 50, 60, 70, 80, 90]);
+    assert_eq!(ran.errors(), [(ErrorKind::Connect, 9)]);
 }
 
 #[test]
@@ -218,10 +251,8 @@ fn a_connection_that_does_not_come_up_in_time_is_a_failure_to_connect() {
         .at(9 * MS, |hands| hands.server.set_silent(true))
         .at(21 * MS, |hands| hands.server.set_silent(false))
         .run();
-    // 5 ms for each, with or without an answer.
-    let expected: Vec<_> = (0..7)
-        .map(|k| (5 * k, if (2..4).contains(&k) { 5 } else { 2 }))
-        .collect();
+    // 5 ms for each, with or without an answer; 1 and 2 ms behind those without.
+    let expected = [(0, 2), (5, 2), (10, 5), (16, 5), (23, 2), (28, 2), (33, 2)];
     let starts = courses(&ran)
         .into_iter()
         .map(|(start, dial, _)| (start, dial));
@@ -231,12 +262,12 @@ fn a_connection_that_does_not_come_up_in_time_is_a_failure_to_connect() {
 
 #[test]
 fn dialling_never_takes_longer_than_the_exchange_may() {
-    let mut plan = closed(1, 20 * MS);
+    let mut plan = closed(1, 22 * MS);
     plan.connection.keepalive = false;
     plan.connection.timeout = time(6 * MS);
     let world = World::new(plan).at(0, |hands| hands.server.set_silent(true));
     let ran = world.run();
-    assert_eq!(courses(&ran), [(0, 6, 6), (6, 6, 12), (12, 6, 18)]);
+    assert_eq!(courses(&ran), [(0, 6, 6), (7, 6, 13), (15, 6, 21)]);
     assert_eq!(ran.errors(), [(ErrorKind::Connect, 3)]);
 }
 
@@ -246,8 +277,11 @@ fn connections_that_did_not_come_up_before_the_run_are_dialled_in_it() {
     plan.connection.connect_timeout = time(MS);
     let ran = World::new(plan).run();
     // A millisecond is too short for a round trip of two.
-    assert_eq!(ran.counts(), [60, 60, 0, 58, 2]);
-    assert_eq!(ran.errors(), [(ErrorKind::Connect, 58)]);
+    let starts = courses(&ran).into_iter().map(|(start, ..)| start);
+    let of_each = [0, 2, 5, 10, 19];
+    assert!(starts.eq(of_each.into_iter().flat_map(|ms| [ms; 2])));
+    assert_eq!(ran.counts(), [10, 10, 0, 10, 0]);
+    assert_eq!(ran.errors(), [(ErrorKind::Connect, 10)]);
     assert_eq!((ran.accepted, ran.total.counts.connections), (0, 0));
 }
 
