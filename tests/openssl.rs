@@ -105,7 +105,7 @@ fn a_certificate_that_was_made_in_a_hurry_is_trusted_if_it_is_named() {
     let summary = summary(&[&trusting[..], &[&url]].concat());
     assert_eq!(count(&summary, "answered"), 5);
     for (words, reason) in [
-        (vec!["-n", "5", &url], "nobody who is trusted here signed"),
+        (vec!["-n", "5", &url], "name itself with --cacert"),
         (
             [&trusting[..], &[&server.url("localhost"), "-4"]].concat(),
             "is for 127.0.0.1, not for localhost",
