@@ -100,8 +100,24 @@ fn an_answer_that_stops_is_a_timeout_with_the_time_it_was_waited_for() {
 
 #[test]
 fn a_connection_that_ends_after_an_answer_is_replaced() {
-    for fault in ["reset-after-answer", "close-after-answer", "short-length"] {
+    for (fault, surplus) in [
+        ("reset-after-answer", 0),
+        ("close-after-answer", 0),
+        ("short-length", 20),
+    ] {
         let (summary, server) = run(&format!("fault={fault}&every=10"), &[]);
+        assert_eq!(count(&summary, "surplus"), surplus, "{fault}");
+        let warnings = summary["warnings"].to_string();
+        assert_eq!(
+            warnings.contains("Content-Length"),
+            surplus > 0,
+            "{warnings}"
+        );
+        assert_eq!(
+            warnings.contains("keepalive_requests"),
+            surplus == 0,
+            "{warnings}"
+        );
         // Nothing follows the last one, so that it needs no new connection.
         assert_eq!(ends(&summary), (200, 0, 19), "{fault}");
         assert_eq!(

@@ -179,9 +179,19 @@ fn speaks_unasked<H: Host>(connection: &mut Connection<H::Socket>, worker: &Work
         Poll::Pending => false,
         Poll::Ready(Err(_)) => true,
         Poll::Ready(Ok(Received { bytes, .. })) => {
-            bytes == 0 || !are_line_ends(scratch.received(bytes))
+            let behind = scratch.received(bytes);
+            if is_surplus(behind) {
+                worker.surplus();
+            }
+            bytes == 0 || !are_line_ends(behind)
         }
     }
+}
+
+/// Whether bytes behind an answer belong to its body, by which it is longer than it told: they are
+/// neither line ends nor an answer to nothing, as some servers send before they close.
+fn is_surplus(behind: &[u8]) -> bool {
+    !are_line_ends(behind) && !behind.starts_with(b"HTTP/")
 }
 
 fn are_line_ends(bytes: &[u8]) -> bool {
@@ -559,6 +569,9 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
                 continue;
             }
             if let Some(reusable) = self.answered(arrival)? {
+                if reusable && is_surplus(input) {
+                    worker.surplus();
+                }
                 // More behind the last answer than a line end makes what follows it doubtful.
                 return Ok(Some(reusable && are_line_ends(input)));
             }

@@ -93,6 +93,14 @@ impl<H: Host> Worker<H> {
         }
     }
 
+    /// Tells of a connection on which more came than its answers' lengths told.
+    #[cold]
+    pub(crate) fn surplus(&self) {
+        if self.host.now_ns() >= self.zero_ns.get() {
+            self.recorder.borrow_mut().surplus();
+        }
+    }
+
     pub(crate) fn dialled(&self, dial: &Dial) {
         let Dial { connect_ns, tls_ns } = *dial;
         self.recorder

@@ -110,6 +110,12 @@ impl Recorder {
         self.counts.reconnects += 1;
     }
 
+    /// More came on a connection than the lengths of its answers told, so that it is given up.
+    #[inline]
+    pub fn surplus(&mut self) {
+        self.counts.surplus += 1;
+    }
+
     /// This many bytes were received.
     #[inline]
     pub fn received(&mut self, bytes: u64) {

@@ -39,6 +39,9 @@ pub struct Counts {
     pub in_flight: u64,
     /// Keep-alive connections that were found closed and replaced silently.
     pub reconnects: u64,
+    /// Connections given up because more came on them than the answers' lengths told.
+    #[serde(default)]
+    pub surplus: u64,
     /// Connections that came up.
     pub connections: u64,
     /// Bytes received, as they passed (inside TLS).
@@ -155,6 +158,7 @@ impl Counts {
         add(&mut self.answered, other.answered);
         add(&mut self.failed, other.failed);
         add(&mut self.reconnects, other.reconnects);
+        add(&mut self.surplus, other.surplus);
         add(&mut self.connections, other.connections);
         add(&mut self.bytes_in, other.bytes_in);
         add(&mut self.bytes_out, other.bytes_out);

@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn a_row_is_small() {
-        assert!(size_of::<Row>() <= 160, "{}", size_of::<Row>());
+        assert!(size_of::<Row>() <= 168, "{}", size_of::<Row>());
     }
 
     #[test]

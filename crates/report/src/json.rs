@@ -90,6 +90,7 @@ fn add_counts(object: &mut Map<String, Value>, counts: &Counts, length_ns: u64) 
         ("failed", counts.failed),
         ("in_flight", counts.in_flight),
         ("reconnects", counts.reconnects),
+        ("surplus", counts.surplus),
         ("connections", counts.connections),
         ("bytes_in", counts.bytes_in),
         ("bytes_out", counts.bytes_out),

@@ -75,6 +75,13 @@ pub enum Warning {
         /// All answers.
         answered: u64,
     },
+    /// The server sends more than the lengths of its answers tell.
+    Surplus {
+        /// Connections given up for that.
+        count: u64,
+        /// All answers.
+        answered: u64,
+    },
     /// Arrivals without an answer at the end, older than any answer in the figures or many.
     Unanswered {
         /// Arrivals never sent.
@@ -109,6 +116,7 @@ impl Warning {
             Warning::NothingAnswered { .. } => "nothing_answered",
             Warning::RateBelowAsked { .. } => "rate_below_asked",
             Warning::Reconnects { .. } => "reconnects",
+            Warning::Surplus { .. } => "surplus",
             Warning::Unanswered { .. } => "unanswered",
         }
     }
@@ -138,6 +146,7 @@ impl fmt::Display for Warning {
                 shortfall,
             } => rate_text(*asked, *achieved, *shortfall),
             Warning::Reconnects { count, answered } => reconnects_text(*count, *answered),
+            Warning::Surplus { count, answered } => surplus_text(*count, *answered),
             Warning::Unanswered {
                 unsent,
                 in_flight,
@@ -259,13 +268,26 @@ fn rate_text(asked: f64, achieved: f64, shortfall: Shortfall) -> String {
     format!("{achieved} were answered of {asked} asked for; {cause}")
 }
 
+fn surplus_text(count: u64, answered: u64) -> String {
+    format!(
+        "The server sent more than the length of its answer (Content-Length) told, on {}{}: what is \
+         counted is the part that was told, and each such connection had to be replaced. Correct the \
+         length in the server.",
+        figures::counted(count, "connection"),
+        of_answers(count, answered),
+    )
+}
+
+fn of_answers(count: u64, answered: u64) -> String {
+    if answered == 0 {
+        return String::new();
+    }
+    let share = figures::share(count as f64 / answered as f64);
+    format!(" ({share} of the answers)")
+}
+
 fn reconnects_text(count: u64, answered: u64) -> String {
-    let share = || figures::share(count as f64 / answered as f64);
-    let of = if answered > 0 {
-        format!(" ({} of the answers)", share())
-    } else {
-        String::new()
-    };
+    let of = of_answers(count, answered);
     format!(
         "The server closed {}{of}; the time to replace them is in the response times. Raise its \
          limit of requests for each connection (keepalive_requests in nginx) and its idle timeout.",

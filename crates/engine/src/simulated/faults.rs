@@ -151,7 +151,24 @@ fn bytes_behind_an_answer_end_its_connection() {
     let ran = second_meets(Reply::raw("HTTP/1.1 204 None\r\n\r\nmore"));
     assert_eq!(courses(&ran), [(0, 0, 3), (3, 0, 5), (5, 2, 10)]);
     assert_eq!(ran.counts(), [3, 3, 3, 0, 0]);
-    assert_eq!(ran.accepted, 2);
+    assert_eq!((ran.accepted, ran.total.counts.surplus), (2, 1));
+}
+
+#[test]
+fn bytes_behind_an_answer_may_come_while_its_connection_stands_idle() {
+    let long = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokmore";
+    for (answer, surplus) in [(long.to_owned(), 1), (long.replace("more", "\r\n"), 0)] {
+        let ran = World::new(open(100, 1, 29 * MS))
+            .script(move |seen| match seen.number {
+                1 => Reply::raw(&answer).drip(40, 2 * MS),
+                _ => Reply::ok(),
+            })
+            .run();
+        assert_eq!(ran.counts(), [3, 3, 3, 0, 0]);
+        assert_eq!(ran.total.counts.surplus, surplus);
+        assert_eq!(ran.accepted as u64, 1 + surplus);
+        assert_eq!(ran.total.counts.reconnects, surplus);
+    }
 }
 
 #[test]
@@ -171,7 +188,7 @@ fn bytes_that_come_unasked_are_no_answer() {
         "{:?}",
         ran.total.statuses
     );
-    assert_eq!(ran.accepted, 2);
+    assert_eq!((ran.accepted, ran.total.counts.surplus), (2, 0));
 }
 
 #[test]

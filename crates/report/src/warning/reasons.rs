@@ -24,6 +24,7 @@ pub fn warnings(summary: &Summary, percentiles: &[f64]) -> Vec<Warning> {
         rate_below_asked(summary),
         unanswered(summary),
         not_successful(summary),
+        surplus(&summary.total.counts),
         reconnects(&summary.total.counts),
         few_samples(summary, percentiles),
     ];
@@ -116,12 +117,19 @@ fn not_successful(summary: &Summary) -> Option<Warning> {
     })
 }
 
-fn reconnects(counts: &Counts) -> Option<Warning> {
+fn surplus(counts: &Counts) -> Option<Warning> {
     let Counts {
-        reconnects: count,
+        surplus: count,
         answered,
         ..
     } = *counts;
+    (count > 0).then_some(Warning::Surplus { count, answered })
+}
+
+/// Connections that we gave up are told apart.
+fn reconnects(counts: &Counts) -> Option<Warning> {
+    let count = counts.reconnects.saturating_sub(counts.surplus);
+    let answered = counts.answered;
     let many = count as f64 > answered as f64 * FEW_RECONNECTS;
     many.then_some(Warning::Reconnects { count, answered })
 }

@@ -82,7 +82,9 @@ fn silence() -> Vec<Warning> {
 
 fn reconnects() -> Vec<Warning> {
     let reconnects = |(count, answered)| Warning::Reconnects { count, answered };
-    [(240, 3_904), (1, 0)].map(reconnects).to_vec()
+    let surplus = |(count, answered)| Warning::Surplus { count, answered };
+    let reconnects = [(240, 3_904), (1, 0)].map(reconnects).into_iter();
+    reconnects.chain([(20, 200)].map(surplus)).collect()
 }
 
 #[test]

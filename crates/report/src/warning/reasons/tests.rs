@@ -24,6 +24,17 @@ fn a_good_run_needs_no_word() {
 }
 
 #[test]
+fn connections_given_up_for_a_surplus_are_not_laid_to_keep_alive() {
+    let mut summary = samples::steady();
+    let counts = &mut summary.total.counts;
+    (counts.reconnects, counts.surplus) = (400, 300);
+    assert_eq!(warnings(&summary, &[50.0]).len(), 1);
+    assert_eq!(of(&summary)[0], "surplus");
+    summary.total.counts.surplus = 100;
+    assert_eq!(of(&summary)[..2], ["surplus", "reconnects"]);
+}
+
+#[test]
 fn a_run_that_ended_early_says_so_first() {
     assert_eq!(of(&samples::interrupted())[0], "interrupted");
     let mut summary = samples::steady();
