@@ -109,7 +109,7 @@ fn who_may_not_install_is_told_the_command() {
     let with_password = Machine::of_user(1000).recorded(&["apt-get"]);
     with_password.command("sudo", "exit 1");
     assert_eq!(said(&with_password.need()), (Some(1), sentence.to_owned()));
-    assert_eq!(with_password.calls_path().exists(), false);
+    assert!(!with_password.calls_path().exists());
 }
 
 #[test]
