@@ -24,5 +24,7 @@ mod outputs;
 mod rig;
 /// The ways to a server: TLS, Unix sockets, other addresses, none at all.
 mod roads;
+/// Lua scripts: what they make the server see, what they print, and how they fail.
+mod scripts;
 /// The stall oracle: a frozen server gives percentiles that are known beforehand.
 mod stall;

@@ -4,11 +4,12 @@
 use crate::interrupt::Interrupts;
 use crate::live::Live;
 use anyhow::{Context, Result};
-use loadline_engine::{EndReason, Event, Run};
+use loadline_engine::{EndReason, Event, Run, StartError};
 use loadline_plan::{Plan, Shape};
 use loadline_record::{
     Ended, Environment, Exchange, Header, LogWriter, RunWriter, Snapshot, Summary, Unfinished,
 };
+use loadline_script_lua::Script;
 use loadline_verdict::evaluate_all;
 use std::fs::{File, OpenOptions};
 use std::path::Path;
@@ -34,8 +35,13 @@ pub(crate) struct Conducted {
     pub(crate) trouble: Option<anyhow::Error>,
 }
 
-/// Runs a plan to its end, or to the user's.
-pub(crate) fn conduct(plan: &Plan, keep: Keep<'_>, live: Live) -> Result<Conducted> {
+/// Runs a plan to its end, to the user's or to the script's.
+pub(crate) fn conduct(
+    plan: &Plan,
+    script: Option<&Script>,
+    keep: Keep<'_>,
+    live: Live,
+) -> Result<Conducted> {
     let saved = keep
         .save
         .map(|path| open(path).map(|file| (path, file)))
@@ -43,7 +49,7 @@ pub(crate) fn conduct(plan: &Plan, keep: Keep<'_>, live: Live) -> Result<Conduct
     let log = keep.log.map(open).transpose()?;
     let environment = Environment::read();
     let interrupts = Interrupts::watch().context("signals can't be watched")?;
-    let run = Run::start(plan.clone(), log.is_some())?;
+    let run = start(plan.clone(), script, log.is_some())?;
     interrupts.attach(run.handle());
     let header = Header::new(plan, environment, SystemTime::now());
     let mut conductor = Conductor {
@@ -67,6 +73,15 @@ pub(crate) fn conduct(plan: &Plan, keep: Keep<'_>, live: Live) -> Result<Conduct
         conductor.log = conductor.keep_going(writer);
     }
     conductor.conduct()
+}
+
+fn start(plan: Plan, script: Option<&Script>, log: bool) -> Result<Run, StartError> {
+    let Some(script) = script else {
+        return Run::start(plan, log);
+    };
+    let run = Run::start_scenario(plan, log, script.scenarios())?;
+    script.watch(run.handle());
+    Ok(run)
 }
 
 const NO_LOG: &str = "the log can't be written";

@@ -10,6 +10,7 @@ mod live;
 mod plan_file;
 mod publish;
 mod resolve;
+mod scripting;
 
 use crate::exit::Exit;
 use crate::flags::{Command, Refusal};

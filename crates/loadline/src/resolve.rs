@@ -9,7 +9,7 @@ use crate::flags::run::RunFlags;
 use crate::flags::run::request::Place;
 use crate::invocation::Invocation;
 use crate::plan_file::{PlanFile, PlanFileError};
-use loadline_plan::{Contradiction, Plan, Tls};
+use loadline_plan::{Contradiction, Plan};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -89,7 +89,7 @@ pub(crate) fn resolve(
     let flags = with_plan_file(flags)?;
     let outputs = outputs::outputs(&flags.output)?;
     let plan = plan(&flags, surroundings)?;
-    refuse_unreadable(&plan.connection.tls)?;
+    refuse_unreadable(&plan)?;
     let output = flags.output;
     Ok(Invocation {
         plan,
@@ -125,6 +125,7 @@ fn plan(flags: &RunFlags, surroundings: Surroundings<'_>) -> Result<Plan, Error>
     let most_threads = load.connections.max(1);
     let plan = Plan {
         requests: requests::requests(&flags.request, seed, surroundings.stdin)?,
+        script: requests::script(&flags.request)?,
         order: flags.request.urls_order,
         threads: flags
             .load
@@ -144,11 +145,13 @@ fn plan(flags: &RunFlags, surroundings: Surroundings<'_>) -> Result<Plan, Error>
 }
 
 /// What is in these files is the business of those who connect, but that they are there is ours.
-fn refuse_unreadable(tls: &Tls) -> Result<(), Error> {
+fn refuse_unreadable(plan: &Plan) -> Result<(), Error> {
+    let (tls, script) = (&plan.connection.tls, &plan.script);
     for (what, path) in [
-        ("--cacert", &tls.cacert),
-        ("--cert", &tls.cert),
-        ("--key", &tls.key),
+        ("--script", script.as_ref().map(|script| &script.path)),
+        ("--cacert", tls.cacert.as_ref()),
+        ("--cert", tls.cert.as_ref()),
+        ("--key", tls.key.as_ref()),
     ] {
         if let Some(path) = path {
             File::open(path).map_err(unreadable(what, path))?;

@@ -85,6 +85,18 @@ pub enum Contradiction {
     /// A pipeline on a connection that closes after one request.
     #[error("--pipeline needs connections that stay open; leave out --no-keepalive.")]
     PipelineWithoutKeepalive,
+    /// Words for a script that is not there.
+    #[error("--script-arg is given to a script; name one with --script.")]
+    ScriptArgWithoutScript,
+    /// Two answers to how many requests go out at once.
+    #[error(
+        "--script says itself how many requests are sent together: as many as its request() \
+         returns; leave out --pipeline."
+    )]
+    ScriptAndPipeline,
+    /// A script that would have to choose.
+    #[error("--script goes to one URL; give one, and make the paths in the script.")]
+    ScriptAndUrls,
     /// Two answers to how long the run lasts.
     #[error("--stages and --duration both say how long the run lasts; give one of them.")]
     StagesAndDuration,

@@ -12,6 +12,7 @@ mod form;
 mod load;
 mod rate;
 mod request;
+mod script;
 mod target;
 mod units;
 mod url_list;
@@ -28,6 +29,7 @@ pub use load::{
 };
 pub use rate::Rate;
 pub use request::{Body, Header, HeaderProblem, Order, Request, RequestDefaults, parse_method};
+pub use script::Script;
 pub use target::{Credentials, Target, TargetProblem};
 pub use units::{DurationText, parse_count, parse_duration, parse_percentile, parse_small_count};
 pub use url_list::{JsonProblem, LineProblem, ListedRequest, parse_url_list};
@@ -40,6 +42,9 @@ use std::time::Duration;
 pub struct Plan {
     /// What is sent; never empty. All requests of one plan may go to different hosts.
     pub requests: Vec<Request>,
+    /// What makes up the requests instead; then there is one request, whose URL says where to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<Script>,
     /// In which order users take the requests.
     pub order: Order,
     /// How much, and in which model.

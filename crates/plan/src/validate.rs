@@ -15,6 +15,7 @@ impl Plan {
     /// The first [`Contradiction`] that is found.
     pub fn validate(&self) -> Result<(), Contradiction> {
         self.validate_requests()?;
+        refuse_first(self.script_rules())?;
         refuse_first(self.load.rules())?;
         refuse_first(self.extent_rules())?;
         refuse_first(self.connection.rules())?;
@@ -29,6 +30,15 @@ impl Plan {
         weightless.map_or(Ok(()), |request| {
             Err(Contradiction::NoWeight(request.url.clone()))
         })
+    }
+
+    fn script_rules(&self) -> [Rule; 2] {
+        let has_script = self.script.is_some();
+        let (several, pipelined) = (self.requests.len() > 1, self.connection.pipeline > 1);
+        [
+            (has_script && several, Contradiction::ScriptAndUrls),
+            (has_script && pipelined, Contradiction::ScriptAndPipeline),
+        ]
     }
 
     fn extent_rules(&self) -> [Rule; 5] {
@@ -153,12 +163,13 @@ impl Connection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Arrivals, ListedRequest, Order, Rate, RequestDefaults, Tls};
+    use crate::{Arrivals, ListedRequest, Order, Rate, RequestDefaults, Script, Tls};
 
     fn plan() -> Plan {
         let listed = ListedRequest::new("127.0.0.1:8080".parse().expect("a URL"));
         Plan {
             requests: vec![RequestDefaults::default().complete(listed)],
+            script: None,
             order: Order::Sequential,
             load: Load {
                 connections: 50,
@@ -221,6 +232,27 @@ mod tests {
         );
         assert!(refusal(|plan| plan.request_limit = Some(0)).starts_with("--requests 0"));
         assert!(refusal(|plan| plan.connection.pipeline = 0).starts_with("--pipeline 0"));
+    }
+
+    #[test]
+    fn a_script_says_itself_what_is_sent() {
+        let script = || {
+            Some(Script {
+                path: "a.lua".into(),
+                args: vec![],
+            })
+        };
+        allowed(|plan| plan.script = script());
+        let refused = refusal(|plan| {
+            plan.script = script();
+            plan.requests.push(plan.requests[0].clone());
+        });
+        assert!(refused.starts_with("--script goes to one URL"), "{refused}");
+        let refused = refusal(|plan| {
+            plan.script = script();
+            plan.connection.pipeline = 2;
+        });
+        assert!(refused.starts_with("--script says itself"), "{refused}");
     }
 
     #[test]

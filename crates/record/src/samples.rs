@@ -20,6 +20,7 @@ pub(crate) fn plan() -> Plan {
             body: Body::None,
             weight: 1,
         }],
+        script: None,
         order: Order::Sequential,
         load: load(),
         threads: 1,

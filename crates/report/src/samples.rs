@@ -239,6 +239,7 @@ pub(crate) fn request(method: &str, url: &str) -> Request {
 fn plan(load: Load, threads: u32) -> Plan {
     Plan {
         requests: vec![request("GET", "http://127.0.0.1:8080/")],
+        script: None,
         order: Order::Sequential,
         load,
         threads,

@@ -22,7 +22,8 @@ pub struct Script {
     threads: Arc<Vec<Thread>>,
     duties: Duties,
     failure: Arc<Failure>,
-    /// Whether each worker's connections go to its `thread.addr`.
+    /// Whether each worker's connections go to its `thread.addr`: a script that sets threads up
+    /// says where.
     places: bool,
     complaints: Vec<Error>,
 }
@@ -67,7 +68,7 @@ impl Script {
         main.flush();
         Ok(Script {
             flavour: options.flavour,
-            places: options.resolve && main.has_function("setup"),
+            places: main.has_function("setup"),
             main,
             threads: Arc::new(threads),
             duties: duties.expect("there is at least one thread"),

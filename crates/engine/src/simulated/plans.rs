@@ -41,6 +41,7 @@ pub(crate) fn open(per_second: u64, connections: u32, duration_ns: u64) -> Plan 
 pub(crate) fn shaped(shape: Shape, connections: u32, duration_ns: u64) -> Plan {
     Plan {
         requests: vec![get(URL)],
+        script: None,
         order: Order::Sequential,
         load: Load {
             connections,

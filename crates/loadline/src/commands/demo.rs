@@ -40,7 +40,7 @@ pub(crate) fn run(flags: &DemoFlags) -> Result<Exit> {
         server.addr(),
     ))?;
     let plan = plan(flags, server.addr())?;
-    let summary = conduct(&plan, Keep::default(), Live::new(true))?.summary;
+    let summary = conduct(&plan, None, Keep::default(), Live::new(true))?.summary;
     server.stop();
     let style = Style {
         color: Color::Auto,
@@ -63,6 +63,7 @@ fn plan(flags: &DemoFlags, server: SocketAddr) -> Result<Plan> {
     };
     Ok(Plan {
         requests: vec![request],
+        script: None,
         order: Order::Sequential,
         load: Load {
             connections: CONNECTIONS,

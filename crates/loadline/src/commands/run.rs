@@ -2,11 +2,13 @@
 
 use crate::conduct::{Conducted, Keep, conduct, open};
 use crate::exit::Exit;
-use crate::invocation::{Invocation, Sink};
+use crate::invocation::{Invocation, Output, Sink};
 use crate::live::Live;
 use crate::publish::{Style, publish};
+use crate::scripting;
 use anyhow::Result;
 use loadline_record::{Ended, Summary};
+use loadline_script_lua::Figures;
 use loadline_verdict::{CheckResult, evaluate_all};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
@@ -18,25 +20,40 @@ pub(crate) fn run(invocation: Invocation) -> Result<Exit> {
         save: invocation.save.as_deref(),
         log: invocation.log.as_deref(),
     };
-    for output in &invocation.outputs {
-        if let Sink::File(path) = &output.to
-            && !is_pipe(path)
-        {
-            open(path)?;
-        }
-    }
-    let conducted = conduct(&invocation.plan, keep, Live::new(invocation.progress))?;
+    try_outputs(&invocation.outputs)?;
+    let plan = &invocation.plan;
+    let script = scripting::load(plan, &invocation.outputs)?;
+    let live = Live::new(invocation.progress);
+    let conducted = conduct(plan, script.as_ref(), keep, live)?;
     let Conducted { summary, trouble } = conducted;
     let checks = judge(&summary);
     let style = Style {
         color: invocation.color,
         percentiles: &invocation.percentiles,
     };
+    if let Some(script) = &script {
+        script.flush();
+    }
     publish(&invocation.outputs, &style, &summary, &checks)?;
+    if let Some(script) = &script {
+        scripting::finish(script, &Figures::of(&summary))?;
+    }
     match trouble {
         Some(trouble) => Err(trouble),
         None => Ok(exit(&summary, &checks)),
     }
+}
+
+/// Opens the files of the reports before anything is sent.
+fn try_outputs(outputs: &[Output]) -> Result<()> {
+    for output in outputs {
+        if let Sink::File(path) = &output.to
+            && !is_pipe(path)
+        {
+            open(path)?;
+        }
+    }
+    Ok(())
 }
 
 /// A named pipe must be opened only once: its reader takes our closing it for the end.

@@ -4,10 +4,21 @@ use super::{Error, read_bytes, read_text};
 use crate::flags::run::request::{BodySource, Place, RequestFlags, UrlLines};
 use loadline_plan::{
     Body, Contradiction, FormField, FormPart, FormSource, Header, ListedRequest, Multipart,
-    Request, RequestDefaults, parse_url_list,
+    Request, RequestDefaults, Script, parse_url_list,
 };
 use std::io::Read;
 use std::path::Path;
+
+/// The script that makes up the requests, if there is one.
+pub(super) fn script(flags: &RequestFlags) -> Result<Option<Script>, Contradiction> {
+    if flags.script.is_none() && !flags.script_arg.is_empty() {
+        return Err(Contradiction::ScriptArgWithoutScript);
+    }
+    Ok(flags.script.clone().map(|path| Script {
+        path,
+        args: flags.script_arg.clone(),
+    }))
+}
 
 /// All requests, in the order of the command line, then of the file, then of the plan's lines.
 pub(super) fn requests(

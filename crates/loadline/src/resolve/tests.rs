@@ -58,6 +58,7 @@ fn a_url_alone_is_a_whole_run() {
     );
     let expected = Plan {
         requests: vec![request.clone()],
+        script: None,
         order: Order::Sequential,
         load: Load {
             connections: 50,

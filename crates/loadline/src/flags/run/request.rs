@@ -54,6 +54,18 @@ pub(crate) struct RequestFlags {
     #[arg(long, value_name = "LINES", hide = true)]
     pub(crate) urls_inline: Option<UrlLines>,
 
+    /// Let a Lua script make up the requests, in the words of wrk's and wrk2's scripts
+    ///
+    /// It may define setup(thread), init(args), request(), response(status, headers, body),
+    /// delay() and done(summary, latency, requests). Method, headers and body given here are what
+    /// its table `wrk` begins with. docs/guide/scripts.md tells the rest.
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) script: Option<PathBuf>,
+
+    /// A word for the script's init(args) (repeatable)
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) script_arg: Vec<String>,
+
     /// The order in which several URLs are taken
     #[arg(long, value_name = "ORDER", default_value = "sequential", value_parser = choice(&[
         ("sequential", Order::Sequential),

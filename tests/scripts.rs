@@ -1,0 +1,471 @@
+//! Lua scripts: what they make the server see, what they print, and how they fail.
+//!
+//! The scripts here cover the calls of those that come with wrk, which are run as well where its
+//! package is installed.
+
+use crate::rig::{Said, count, loadline, serve, statuses, summary, text, url};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use tempfile::TempDir;
+
+/// Where Debian's wrk has its example scripts.
+const EXAMPLES: &str = "/usr/share/doc/wrk/examples/scripts";
+
+/// A script in a folder of its own.
+struct Script {
+    folder: TempDir,
+}
+
+impl Script {
+    fn new(source: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("script.lua"), source).unwrap();
+        Script { folder }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("script.lua")
+    }
+}
+
+/// One request as a server sees it.
+struct Seen {
+    line: String,
+    headers: HashMap<String, String>,
+    body: String,
+}
+
+/// A server that answers every request with its path and keeps what it saw. The connections that
+/// end without a request are not seen.
+fn listener() -> (String, Receiver<Seen>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let (tell, seen) = channel();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let tell = tell.clone();
+            thread::spawn(move || {
+                let stream = stream.unwrap();
+                let mut reader = BufReader::new(stream.try_clone().unwrap());
+                while let Some(request) = read_request(&mut reader) {
+                    answer(&stream, &request);
+                    if tell.send(request).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    (url, seen)
+}
+
+fn read_request(reader: &mut impl BufRead) -> Option<Seen> {
+    let mut lines = Vec::new();
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).unwrap_or(0) == 0 {
+            return None;
+        }
+        match line.trim_end() {
+            "" => break,
+            line => lines.push(line.to_owned()),
+        }
+    }
+    let fields = lines[1..].iter().map(|line| line.split_once(": ").unwrap());
+    let headers: HashMap<String, String> = fields
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
+    let length = headers
+        .get("Content-Length")
+        .map_or(0, |length| length.parse().unwrap());
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).unwrap();
+    Some(Seen {
+        line: lines[0].clone(),
+        headers,
+        body: String::from_utf8(body).unwrap(),
+    })
+}
+
+fn answer(mut stream: &TcpStream, request: &Seen) {
+    let path = request.line.split(' ').nth(1).unwrap();
+    let answer = format!(
+        "HTTP/1.1 200 OK\r\nX-Path: {path}\r\nX-Twice: a\r\nX-Twice: b\r\nContent-Length: {}\r\n\r\n{path}",
+        path.len()
+    );
+    // A client that has gone needs no answer.
+    let _ = stream.write_all(answer.as_bytes());
+}
+
+fn run(script: &Path, more: &[&str]) -> Said {
+    loadline(&[&["-s", text(script), "--no-progress"], more].concat())
+}
+
+fn good(said: Said) -> String {
+    assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
+    said.stdout
+}
+
+#[test]
+fn each_request_is_what_the_script_makes_up() {
+    let (url, seen) = listener();
+    let script = Script::new(
+        "local n = 0
+        function request()
+            wrk.headers['X-Counter'] = n
+            n = n + 1
+            return wrk.format(nil, '/' .. (n - 1))
+        end",
+    );
+    good(run(
+        &script.path(),
+        &["-n", "50", "-c", "4", "-t", "1", &url],
+    ));
+    let mut numbers: Vec<u32> = seen.try_iter().map(|seen| number_of(&seen)).collect();
+    numbers.sort_unstable();
+    // The first one was asked for before the run, to see whether it is a request.
+    assert_eq!(numbers, (1..=50).collect::<Vec<_>>());
+}
+
+fn number_of(seen: &Seen) -> u32 {
+    let path = seen.line.split(' ').nth(1).unwrap();
+    assert_eq!(seen.headers["X-Counter"], path[1..]);
+    path[1..].parse().unwrap()
+}
+
+#[test]
+fn each_worker_has_a_state_of_its_own() {
+    let (url, seen) = listener();
+    let script = Script::new(
+        "local threads = 0
+        function setup(thread) threads = threads + 1 thread:set('id', threads) end
+        local n = 0
+        function request() n = n + 1 return wrk.format(nil, '/' .. id .. '/' .. n) end",
+    );
+    good(run(
+        &script.path(),
+        &["-n", "40", "-c", "2", "-t", "2", &url],
+    ));
+    let paths: Vec<String> = seen
+        .try_iter()
+        .map(|seen| seen.line.split(' ').nth(1).unwrap().to_owned())
+        .collect();
+    let of = |prefix: &str| paths.iter().filter(|path| path.starts_with(prefix)).count();
+    assert_eq!((paths.len(), of("/1/") + of("/2/")), (40, 40));
+    assert!(
+        paths.contains(&"/1/2".to_owned()) && paths.contains(&"/2/1".to_owned()),
+        "{paths:?}"
+    );
+    assert!(
+        !paths.contains(&"/1/1".to_owned()),
+        "it was asked for before the run"
+    );
+}
+
+#[test]
+fn what_was_typed_is_what_the_script_begins_with() {
+    let (url, seen) = listener();
+    let script =
+        Script::new("wrk.headers['B'] = wrk.headers['A'] .. '2' wrk.body = wrk.body .. '!'");
+    let words = [
+        "-n", "4", "-c", "1", "-X", "PUT", "-H", "A: 1", "-b", "body", &url,
+    ];
+    good(run(&script.path(), &words));
+    let seen: Vec<Seen> = seen.try_iter().collect();
+    assert_eq!(seen.len(), 4);
+    for request in seen {
+        assert_eq!(
+            (request.line.as_str(), request.body.as_str()),
+            ("PUT / HTTP/1.1", "body!")
+        );
+        assert_eq!(
+            (&*request.headers["A"], &*request.headers["B"]),
+            ("1", "12")
+        );
+        assert_eq!(format!("http://{}/", request.headers["Host"]), url);
+    }
+}
+
+#[test]
+fn a_response_is_shown_whole_and_once() {
+    let (url, _seen) = listener();
+    let script = Script::new(
+        "local n, bad = 0, nil
+        function request() n = n + 1 return wrk.format(nil, '/' .. n) end
+        seen = 0
+        function response(status, headers, body)
+            seen = seen + 1
+            local whole = status == 200 and headers['X-Path'] == body and headers['X-Twice'] == 'b'
+            if not whole or headers['x-path'] or headers.changed then error('bad answer') end
+            headers.changed = true
+        end
+        function setup(t) thread = t end
+        function done(summary) print('seen', thread:get('seen'), summary.requests) end",
+    );
+    let stdout = good(run(
+        &script.path(),
+        &["-n", "30", "-c", "3", "-t", "1", &url],
+    ));
+    assert!(stdout.ends_with("seen\t30\t30\n"), "{stdout}");
+}
+
+#[test]
+fn a_token_of_the_first_answer_goes_with_later_requests() {
+    let (url, seen) = listener();
+    let script = Script::new(
+        "local path = '/login'
+        function request() return wrk.format('GET', path) end
+        function response(status, headers)
+            if path == '/login' then path = '/in' wrk.headers['X-Token'] = headers['X-Path'] end
+        end",
+    );
+    good(run(&script.path(), &["-n", "5", "-c", "1", &url]));
+    let seen: Vec<Seen> = seen.try_iter().collect();
+    assert_eq!(seen[0].line, "GET /login HTTP/1.1");
+    for later in &seen[1..] {
+        assert_eq!(
+            (later.line.as_str(), &*later.headers["X-Token"]),
+            ("GET /in HTTP/1.1", "/login")
+        );
+    }
+}
+
+#[test]
+fn a_text_of_several_requests_is_a_pipeline() {
+    let server = serve();
+    let script = Script::new(
+        "function request() return wrk.format(nil, '/?a'):rep(3) end
+        function response() answers = (answers or 0) + 1 end
+        function setup(t) thread = t end
+        function done() print('answers', thread:get('answers')) end",
+    );
+    let words = ["-n", "31", "-c", "2", "-t", "1", &url(&server, "")];
+    let stdout = good(run(&script.path(), &words));
+    // The last text is cut: a run of 31 requests is one of 31.
+    assert!(stdout.ends_with("answers\t31\n"), "{stdout}");
+    assert_eq!(server.stop().requests, 31);
+}
+
+#[test]
+fn a_delay_comes_before_each_request_and_is_in_no_time() {
+    let server = serve();
+    let script = Script::new("function delay() return 40 end");
+    let path = script.path();
+    let summary = summary(&["-s", text(&path), "-c", "1", "-d", "1s", &url(&server, "")]);
+    // Within a second there is room for 25 delays of 40 ms.
+    assert!((1..=25).contains(&count(&summary, "sent")), "{summary:#}");
+    let sent = server.stop().requests;
+    assert!(sent <= 25, "{sent}");
+}
+
+#[test]
+fn a_script_can_end_its_worker() {
+    let server = serve();
+    let script = Script::new(
+        "local n = 0
+        function response() n = n + 1 if n == 10 then wrk.thread:stop() end end",
+    );
+    let path = script.path();
+    let words = [
+        "-s",
+        text(&path),
+        "-c",
+        "2",
+        "-t",
+        "2",
+        "-d",
+        "60s",
+        &url(&server, ""),
+    ];
+    let summary = summary(&words);
+    assert_eq!(count(&summary, "answered"), 20);
+    assert!(summary["duration_s"].as_f64().unwrap() < 50.0);
+}
+
+#[test]
+fn any_shape_of_load_takes_a_script() {
+    let server = serve();
+    let script = Script::new("function request() return wrk.format('GET', '/?status=204') end");
+    let path = script.path();
+    let url = url(&server, "");
+    for shape in [
+        &["-r", "200", "-d", "1s"][..],
+        &["--burst", "20/500ms", "-d", "1s"],
+        &["-r", "100", "--stages", "1s:200"],
+        &["-c", "4", "--no-keepalive", "-n", "40"],
+    ] {
+        let words = [&["-s", text(&path)], shape, &[&url]].concat();
+        let summary = summary(&words);
+        assert_eq!(
+            statuses(&summary, "204"),
+            count(&summary, "answered"),
+            "{shape:?}"
+        );
+        assert!(count(&summary, "answered") >= 38, "{shape:?}: {summary:#}");
+    }
+}
+
+#[test]
+fn an_error_while_the_run_lasts_ends_it_and_names_its_place() {
+    let server = serve();
+    let url = url(&server, "");
+    for (source, place) in [
+        (
+            "local n = 0\nfunction request()\n n = n + 1\n if n > 5 then error('enough') end\n return wrk.format() end",
+            "script.lua, line 4, in request(): enough",
+        ),
+        (
+            "function response()\n local t = nil\n return t.x end",
+            "script.lua, line 3, in response(): attempt to index local 't' (a nil value)",
+        ),
+        (
+            "function delay()\n error('no wait') end",
+            "script.lua, line 2, in delay(): no wait",
+        ),
+        (
+            "local n = 0\nfunction request() n = n + 1 return n < 3 and wrk.format() or nil end",
+            "script.lua, in request(): a text was expected, not a nil",
+        ),
+    ] {
+        let script = Script::new(source);
+        let said = run(&script.path(), &["-d", "60s", "-c", "4", "-t", "2", &url]);
+        assert_eq!(said.code, Some(2), "{}{}", said.stdout, said.stderr);
+        assert!(said.stderr.contains(place), "{}", said.stderr);
+        assert_eq!(said.stderr.lines().count(), 1, "{}", said.stderr);
+    }
+}
+
+#[test]
+fn an_error_before_the_run_sends_nothing() {
+    let server = serve();
+    let url = url(&server, "");
+    for (source, place) in [
+        (
+            "x = = 1",
+            "script.lua, line 1, while it was loaded: unexpected symbol near '='",
+        ),
+        (
+            "function init()\n error('no') end",
+            "script.lua, line 2, in init(): no",
+        ),
+        (
+            "function request() return 'nonsense' end",
+            "what the script sends is no request: ",
+        ),
+    ] {
+        let script = Script::new(source);
+        let said = run(&script.path(), &["-n", "10", &url]);
+        assert_eq!(
+            (said.code, said.stdout.as_str()),
+            (Some(2), ""),
+            "{}",
+            said.stderr
+        );
+        assert!(said.stderr.contains(place), "{}", said.stderr);
+    }
+    assert_eq!(server.stop().requests, 0);
+}
+
+#[test]
+fn prints_come_before_the_report_and_those_of_done_behind_it() {
+    let server = serve();
+    let script = Script::new(
+        "print('loaded') function init(args) io.write('init ', args[1], '\\n') end
+        function done(summary, latency) print('done', latency:percentile(50) > 0) end",
+    );
+    let path = script.path();
+    let words = [
+        "-n",
+        "10",
+        "-c",
+        "1",
+        "--script-arg",
+        "--word",
+        &url(&server, ""),
+    ];
+    let stdout = good(run(&path, &words));
+    let places: Vec<usize> = [
+        "loaded\nloaded\n",
+        "init --word\n",
+        "closed loop",
+        "done\ttrue\n",
+    ]
+    .iter()
+    .map(|part| {
+        stdout
+            .find(part)
+            .unwrap_or_else(|| panic!("{part} in {stdout}"))
+    })
+    .collect();
+    assert!(places.is_sorted(), "{stdout}");
+    let said = run(&path, &[&["-o", "json"], &words[..]].concat());
+    let report: Value = serde_json::from_str(&said.stdout).expect("the report is alone there");
+    assert_eq!(count(&report["summary"], "answered"), 10);
+    assert!(said.stderr.ends_with("done\ttrue\n"), "{}", said.stderr);
+}
+
+#[test]
+fn a_plan_file_names_a_script() {
+    let server = serve();
+    let script = Script::new("function request() return wrk.format(nil, '/?status=404') end");
+    let plan = script.path().with_file_name("plan.toml");
+    let keys = format!(
+        "url = {:?}\nscript = {:?}\nscript-arg = ['a', 'b']\nrequests = 20\nconnections = 2\n",
+        url(&server, ""),
+        text(&script.path()),
+    );
+    std::fs::write(&plan, keys).unwrap();
+    let summary = summary(&[text(&plan)]);
+    assert_eq!(statuses(&summary, "404"), 20);
+}
+
+#[test]
+fn the_scripts_of_wrk_run() {
+    if !Path::new(EXAMPLES).exists() {
+        // Whoever has no wrk has the scripts above.
+        return;
+    }
+    let server = serve();
+    let url = url(&server, "");
+    for (name, words, printed) in [
+        (
+            "addr",
+            &["-n", "50", "-t", "2"][..],
+            "thread addr: 127.0.0.1:",
+        ),
+        ("auth", &["-n", "50"], ""),
+        ("counter", &["-n", "50"], ""),
+        ("delay", &["-n", "20"], ""),
+        ("post", &["-n", "50"], ""),
+        ("report", &["-n", "50"], "99.999%,"),
+        ("setup", &["-n", "50", "-t", "2"], "thread 2 made "),
+        ("stop", &["-d", "60s", "-t", "1"], ""),
+    ] {
+        let script = Path::new(EXAMPLES).join(format!("{name}.lua"));
+        let stdout = good(run(&script, &[words, &["-c", "4", &url]].concat()));
+        assert!(stdout.contains(printed), "{name}: {stdout}");
+    }
+}
+
+#[test]
+fn the_pipeline_of_wrk_asks_for_three_paths_in_turn() {
+    let script = Path::new(EXAMPLES).join("pipeline.lua");
+    if !script.exists() {
+        // The pipeline above is like it.
+        return;
+    }
+    let (url, seen) = listener();
+    good(run(&script, &["-n", "12", "-c", "1", &url]));
+    let lines: Vec<String> = seen.try_iter().map(|seen| seen.line).collect();
+    let expected = [
+        "GET /?foo HTTP/1.1",
+        "GET /?bar HTTP/1.1",
+        "GET /?baz HTTP/1.1",
+    ];
+    assert_eq!(lines, expected.repeat(4));
+}
