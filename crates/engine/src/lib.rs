@@ -12,6 +12,7 @@ mod control;
 mod error;
 mod event;
 mod exchange;
+mod lap;
 mod pacer;
 mod prepare;
 mod replay;

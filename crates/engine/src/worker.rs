@@ -2,6 +2,7 @@
 
 use crate::behaviour::Scenario;
 use crate::control::{Handle, Order};
+use crate::lap::Laps;
 use crate::pacer::{Pacer, most_users, nanoseconds, share};
 use crate::prepare::Prepared;
 use crate::rest::Rest;
@@ -439,6 +440,7 @@ impl<H: Host, S: Scenario<H>> Crew<H, S> {
 struct Supervisor<H: Host, S> {
     crew: Crew<H, S>,
     timer: Timer,
+    laps: Laps,
     rest: Rest,
     /// When the loop's rest is next set.
     rest_due_ns: u64,
@@ -458,6 +460,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             boundary_ns: worker.zero_ns.get() + interval_ns,
             end_ns: worker.begin_ns.get().saturating_add(worker.pacer.end_ns),
             stopped_ns: None,
+            laps: Laps::begin(&worker.host),
             rest: Rest::new(worker.begin_ns.get()),
             rest_due_ns: worker.begin_ns.get() + TICK_NS,
             crew,
@@ -540,12 +543,15 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
 
     /// Hands over what was recorded up to here. The schedule was followed up to `followed_ns`, or
     /// to the stop, whose own instant counts: a start of that instant may have gone out.
-    fn snapshot(&self, until_ns: u64, followed_ns: u64) {
+    fn snapshot(&mut self, until_ns: u64, followed_ns: u64) {
         let worker = &self.crew.worker;
         let stopped_ns = self.stopped_ns.map_or(u64::MAX, |at_ns| at_ns + 1);
         let followed_ns = followed_ns.min(stopped_ns);
         let until_ns = until_ns.saturating_sub(worker.zero_ns.get());
-        let snapshot = Box::new(worker.recorder.borrow_mut().take(until_ns));
+        let mut snapshot = Box::new(worker.recorder.borrow_mut().take(until_ns));
+        if let Some(times) = self.laps.end(&worker.host) {
+            snapshot.workers.insert(self.crew.stripe.index, times);
+        }
         let followed_ns = followed_ns.saturating_sub(worker.begin_ns.get());
         (worker.send)(Report::Interval {
             snapshot,

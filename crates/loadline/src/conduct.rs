@@ -7,7 +7,8 @@ use anyhow::{Context, Result};
 use loadline_engine::{EndReason, Event, Run, StartError};
 use loadline_plan::{Plan, Shape};
 use loadline_record::{
-    Ended, Environment, Exchange, Header, LogWriter, RunWriter, Snapshot, Summary, Unfinished,
+    Ended, Environment, Exchange, Header, HostCounters, LogWriter, RunWriter, Snapshot, Summary,
+    Unfinished,
 };
 use loadline_script_lua::Script;
 use loadline_verdict::evaluate_all;
@@ -61,6 +62,7 @@ pub(crate) fn conduct(
         summary: Summary::new(header.clone()),
         run,
         live,
+        host_before: HostCounters::read(),
     };
     if let Some((path, file)) = saved {
         empty(&file);
@@ -110,6 +112,8 @@ struct Conductor {
     log: Option<LogWriter<File>>,
     /// The first thing that could not be kept.
     trouble: Option<anyhow::Error>,
+    /// The machine's counters when the load began.
+    host_before: HostCounters,
     /// The condition of --abort-on that broke.
     broken: Option<String>,
 }
@@ -182,6 +186,7 @@ impl Conductor {
             None if self.interrupts.happened() => Ended::Interrupted,
             None => ended(reason, &self.summary.plan),
         };
+        self.summary.host = HostCounters::read().since(&self.host_before);
         self.summary.finish(ended, unfinished);
         if let Some(saved) = self.saved.take() {
             let finished = saved.finish(&self.summary).map_err(Into::into);

@@ -13,7 +13,6 @@ pub(crate) enum Exit {
     /// Bad usage, or a run that could not be made.
     Failed = 2,
     /// The measurement can't be believed.
-    #[expect(dead_code, reason = "no command judges a result yet")]
     Invalid = 3,
     /// Interrupted; what was measured is printed all the same.
     Interrupted = 130,

@@ -1,5 +1,6 @@
 //! A run as the command was asked for it: the plan, and where its results go.
 
+use crate::flags::run::judgement::Trust;
 use clap::ValueEnum;
 use loadline_plan::Plan;
 use std::path::PathBuf;
@@ -12,6 +13,8 @@ pub(crate) struct Invocation {
     pub(crate) plan: Plan,
     /// The reports to make, in the order asked; at most one goes to stdout.
     pub(crate) outputs: Vec<Output>,
+    /// How far the result must be believed.
+    pub(crate) trust: Trust,
     /// Where the run is saved.
     pub(crate) save: Option<PathBuf>,
     /// Where one record per request goes.

@@ -94,6 +94,7 @@ pub(crate) fn resolve(
     Ok(Invocation {
         plan,
         outputs,
+        trust: flags.judgement.trust,
         save: output.save,
         log: output.log,
         percentiles: output.report.percentiles,

@@ -21,6 +21,9 @@ pub trait Host: Clone + 'static {
     /// Runs a future on this thread. Dropping the [`Task`] cancels it.
     fn spawn(&self, future: impl Future<Output = ()> + 'static) -> Task;
 
+    /// What this thread has done with its time since it began; `None` where there is no thread.
+    fn thread_times(&self) -> Option<ThreadTimes>;
+
     /// From now on the loop rests so long before each wait, so that one wait finds what several
     /// would have found one by one; 0 for not at all. Deadlines are kept.
     fn set_rest(&self, rest_ns: u64);
@@ -32,6 +35,15 @@ pub trait Host: Clone + 'static {
         options: &SocketOptions,
         deadline_ns: u64,
     ) -> impl Future<Output = io::Result<Connected<Self::Socket>>>;
+}
+
+/// What a thread has done with its time since it began, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ThreadTimes {
+    /// It computed, in user and kernel space.
+    pub cpu_ns: u64,
+    /// It could have computed and had no core; 0 where the kernel does not tell.
+    pub queued_ns: u64,
 }
 
 /// A new connection and how long it took.

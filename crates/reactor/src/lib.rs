@@ -21,7 +21,7 @@ mod timers;
 #[cfg(test)]
 mod tests;
 
-pub use host::{Address, Connected, Host, Received, Socket, SocketOptions};
+pub use host::{Address, Connected, Host, Received, Socket, SocketOptions, ThreadTimes};
 pub use kernel::{Kernel, KernelSocket};
 pub use limits::{OpenFilesError, ensure_open_files};
 pub use sim::{Sim, SimListener, SimSocket};

@@ -10,12 +10,14 @@ mod distribution;
 mod environment;
 mod error;
 mod exchange;
+mod host_counters;
 mod log;
 mod recorder;
 mod saved;
 mod snapshot;
 mod summary;
 pub mod watched;
+mod worker_times;
 
 #[cfg(test)]
 mod samples;
@@ -24,8 +26,10 @@ pub use distribution::{DIGITS, Distribution, LONGEST_NS};
 pub use environment::Environment;
 pub use error::{DecodeError, Error, LineError};
 pub use exchange::{ErrorKind, Exchange, Outcome};
+pub use host_counters::HostCounters;
 pub use log::{COLUMNS, LogWriter};
 pub use recorder::{Dial, Model, Recorder};
 pub use saved::{FORMAT_VERSION, Header, LONGEST_KEPT_BODY, LongBody, RunFile, RunWriter};
 pub use snapshot::{Counts, Failures, Snapshot, Times};
 pub use summary::{Ended, Quantiles, Row, Summary, Unfinished};
+pub use worker_times::{WorkerTimes, Workers};

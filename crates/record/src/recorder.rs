@@ -4,7 +4,9 @@
 //! short list (a run meets a handful), failures in a table by kind, and the histograms grow only
 //! when a time is longer than any before.
 
-use crate::{Counts, Distribution, ErrorKind, Exchange, Failures, Outcome, Snapshot, Times};
+use crate::{
+    Counts, Distribution, ErrorKind, Exchange, Failures, Outcome, Snapshot, Times, Workers,
+};
 use loadline_plan::Shape;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -166,6 +168,7 @@ impl Recorder {
             times: mem::replace(&mut self.times, fresh),
             statuses: self.take_statuses(),
             errors: self.take_errors(),
+            workers: Workers::new(),
         };
         self.usual.fill_in(&mut snapshot.times);
         if self.model == Model::Closed {

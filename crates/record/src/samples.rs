@@ -1,6 +1,8 @@
 //! Made-up plans, exchanges and snapshots for the tests.
 
-use crate::{Dial, Environment, ErrorKind, Exchange, Header, Model, Outcome, Recorder, Snapshot};
+use crate::{
+    Dial, Environment, ErrorKind, Exchange, Header, Model, Outcome, Recorder, Snapshot, WorkerTimes,
+};
 use loadline_plan::{
     Arrivals, Body, Clock, Connection, Header as Field, IpVersion, Load, Order, Plan, Rate,
     Request, Shape, Tls,
@@ -108,6 +110,13 @@ pub(crate) fn failure(kind: ErrorKind, service_ns: u64) -> Exchange {
     }
 }
 
+/// A second of a worker that computed for half of it.
+const BUSY: WorkerTimes = WorkerTimes {
+    wall_ns: 1_000_000_000,
+    cpu_ns: 500_000_000,
+    queued_ns: 1_000_000,
+};
+
 /// A second of ordinary life: answers, a failure, a new connection, one exchange left in flight.
 pub(crate) fn second(index: u64) -> Snapshot {
     let mut recorder = Recorder::new(Model::Open);
@@ -137,6 +146,7 @@ pub(crate) fn second(index: u64) -> Snapshot {
     }
     let mut snapshot = recorder.take(start_ns + 1_000_000_000);
     snapshot.counts.in_flight = 1;
+    snapshot.workers = [(0, BUSY)].into();
     snapshot
 }
 

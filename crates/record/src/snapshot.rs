@@ -3,7 +3,7 @@
 //! Snapshots add up in two ways, both without loss: [`Snapshot::merge`] with another worker's of
 //! the same interval, [`Snapshot::append`] with the next interval's.
 
-use crate::{Distribution, ErrorKind};
+use crate::{Distribution, ErrorKind, Workers};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -22,6 +22,8 @@ pub struct Snapshot {
     pub statuses: BTreeMap<u16, u64>,
     /// Failures by kind.
     pub errors: BTreeMap<ErrorKind, Failures>,
+    /// What the workers did with their time.
+    pub workers: Workers,
 }
 
 /// What is counted in an interval.
@@ -144,6 +146,9 @@ impl Snapshot {
         }
         for (&kind, failures) in &other.errors {
             self.errors.entry(kind).or_default().add(failures);
+        }
+        for (&worker, times) in &other.workers {
+            self.workers.entry(worker).or_default().add(times);
         }
     }
 }

@@ -4,7 +4,7 @@
 //! [`Summary::finish`] says how it ended. It keeps one set of histograms for the whole run and a
 //! small [`Row`] for each interval, so an hour of seconds costs about half a megabyte.
 
-use crate::{Counts, Distribution, Environment, Header, LongBody, Model, Snapshot};
+use crate::{Counts, Distribution, Environment, Header, HostCounters, LongBody, Model, Snapshot};
 use loadline_plan::{Plan, Shape};
 use serde::{Deserialize, Serialize};
 use std::time::SystemTime;
@@ -37,6 +37,8 @@ pub struct Summary {
     pub rows: Vec<Row>,
     /// What had no answer when the run ended.
     pub unfinished: Unfinished,
+    /// What the whole machine did meanwhile.
+    pub host: HostCounters,
 }
 
 /// What ended a run.
@@ -114,6 +116,7 @@ impl Summary {
             complete: false,
             rows: Vec::new(),
             unfinished: Unfinished::default(),
+            host: HostCounters::default(),
         }
     }
 

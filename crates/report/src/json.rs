@@ -4,9 +4,9 @@
 //! `docs/guide/schema/result.schema.json`. Times are microseconds as decimals down to the
 //! nanosecond; what has no sample is `null`.
 
-use crate::{PERCENTILES, Warning, figures, plain, warnings};
+use crate::{PERCENTILES, Warning, figures, plain, validity, warnings};
 use loadline_record::{Counts, Distribution, Ended, Failures, Quantiles, Row, Snapshot, Summary};
-use loadline_verdict::{CheckResult, Quantity};
+use loadline_verdict::{CheckResult, Finding, Quantity};
 use serde_json::{Map, Value, json};
 
 /// The version of the schema. It rises when a program that reads the older one would be misled;
@@ -65,6 +65,8 @@ fn whole(summary: &Summary, checks: &[CheckResult]) -> Value {
     whole.insert("statuses".to_owned(), statuses(&summary.total));
     whole.insert("errors".to_owned(), errors(&summary.total));
     whole.insert("checks".to_owned(), checks.iter().map(check).collect());
+    whole.insert("validity".to_owned(), validity_of(summary));
+    whole.insert("generator".to_owned(), generator(summary));
     whole.insert("warnings".to_owned(), warning_list(summary));
     Value::Object(whole)
 }
@@ -213,6 +215,40 @@ fn quantity(quantity: Quantity) -> (Value, &'static str) {
         Quantity::Count(count) => (count.into(), "count"),
         Quantity::PerSecond(rate) => (rate.into(), "per_second"),
     }
+}
+
+fn validity_of(summary: &Summary) -> Value {
+    let validity = loadline_verdict::validity(summary);
+    let finding = |finding: &Finding| {
+        json!({
+            "kind": finding.reason.name(),
+            "grade": finding.grade.name(),
+            "text": validity::sentence(&finding.reason),
+        })
+    };
+    json!({
+        "grade": validity.grade().name(),
+        "findings": validity.findings.iter().map(finding).collect::<Value>(),
+    })
+}
+
+/// What the generator did meanwhile.
+fn generator(summary: &Summary) -> Value {
+    let workers = summary.total.workers.iter().map(|(worker, times)| {
+        json!({
+            "worker": worker,
+            "wall_s": plain::seconds(times.wall_ns),
+            "cpu": plain::share(times.cpu_share()),
+            "queued": plain::share(times.queued_share()),
+        })
+    });
+    json!({
+        "workers": workers.collect::<Value>(),
+        "host": {
+            "steal": plain::share(summary.host.steal_share()),
+            "retransmitted": plain::share(summary.host.retransmitted_share()),
+        },
+    })
 }
 
 fn warning_list(summary: &Summary) -> Value {

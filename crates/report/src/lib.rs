@@ -18,6 +18,7 @@ mod plain;
 mod progress;
 mod remedy;
 mod text;
+mod validity;
 mod warning;
 mod wording;
 

@@ -13,6 +13,11 @@ pub(crate) fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
 }
 
+/// A share, to the millionth.
+pub(crate) fn share(share: f64) -> f64 {
+    (share * 1e6).round() / 1e6
+}
+
 /// How many a second, to the thousandth; zero where no time passed.
 pub(crate) fn per_second(count: u64, length_ns: u64) -> f64 {
     if length_ns == 0 {

@@ -86,6 +86,7 @@ pub fn text(summary: &Summary, checks: &[CheckResult], options: &TextOptions) ->
         parts::lines(summary, canvas),
         outcome::errors(summary, canvas),
         outcome::checks(checks, canvas),
+        outcome::validity(summary, canvas),
         outcome::warnings(summary, &options.percentiles, canvas),
     ];
     assemble(&sections, options)

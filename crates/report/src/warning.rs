@@ -20,11 +20,6 @@ pub enum Warning {
         /// The length of the measured part.
         after: Duration,
     },
-    /// The record breaks off: the run was killed.
-    BrokenOff {
-        /// The length of what was recorded.
-        after: Duration,
-    },
     /// Fewer samples than percentiles need.
     FewSamples {
         /// The percentiles that need more, rising.
@@ -109,7 +104,6 @@ impl Warning {
     pub fn name(&self) -> &'static str {
         match self {
             Warning::Aborted { .. } => "aborted",
-            Warning::BrokenOff { .. } => "broken_off",
             Warning::FewSamples { .. } => "few_samples",
             Warning::Interrupted { .. } => "interrupted",
             Warning::NotSuccessful { .. } => "not_successful",
@@ -126,7 +120,6 @@ impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&match self {
             Warning::Aborted { check, after } => aborted_text(check, *after),
-            Warning::BrokenOff { after } => broken_off_text(*after),
             Warning::FewSamples {
                 percentiles,
                 samples,
@@ -161,14 +154,6 @@ fn aborted_text(check: &str, after: Duration) -> String {
     format!(
         "The run was ended after {after} because {check} broke. Lower the load, or take the \
          condition out of --abort-on to see what comes after."
-    )
-}
-
-fn broken_off_text(after: Duration) -> String {
-    let after = figures::elapsed(after);
-    format!(
-        "The record breaks off after {after}: the run was killed, and what was in flight then is \
-         not known. Run it again before you compare it."
     )
 }
 

@@ -1,4 +1,4 @@
-//! Checks on a result and what they say.
+//! Checks on a result and what they say, and whether the result may be believed.
 //!
 //! A [check](loadline_plan::Check) is a condition the user set on the result (`p99<50ms`);
 //! [`evaluate`] holds it against what was recorded and returns a [`CheckResult`]: whether it
@@ -7,6 +7,8 @@
 
 mod check;
 mod quantity;
+mod validity;
 
 pub use check::{CheckResult, evaluate, evaluate_all};
 pub use quantity::Quantity;
+pub use validity::{Finding, Grade, LATE_NS, Reason, Validity, validity};

@@ -4,6 +4,7 @@ use crate::commands::run::exit;
 use crate::conduct::{Keep, conduct};
 use crate::exit::Exit;
 use crate::flags::demo::DemoFlags;
+use crate::flags::run::judgement::Trust;
 use crate::invocation::{Color, Output};
 use crate::live::Live;
 use crate::publish::{Style, print, publish};
@@ -47,7 +48,12 @@ pub(crate) fn run(flags: &DemoFlags) -> Result<Exit> {
         percentiles: &PERCENTILES,
     };
     publish(&[Output::TEXT], &style, &summary, &[])?;
-    Ok(exit(&summary, &[]))
+    // It is shown for what it tells, on whatever machine.
+    let trust = Trust {
+        allow_invalid: true,
+        ..Trust::default()
+    };
+    Ok(exit(&summary, &[], trust))
 }
 
 fn plan(flags: &DemoFlags, server: SocketAddr) -> Result<Plan> {

@@ -24,7 +24,7 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<Exit> {
     Ok(match summary.ended {
         // It was the run that was interrupted, not this report of it.
         Ended::Interrupted => Exit::Good,
-        _ => exit(&summary, &checks),
+        _ => exit(&summary, &checks, flags.trust),
     })
 }
 

@@ -2,6 +2,7 @@
 
 use crate::conduct::{Conducted, Keep, conduct, open};
 use crate::exit::Exit;
+use crate::flags::run::judgement::Trust;
 use crate::invocation::{Invocation, Output, Sink};
 use crate::live::Live;
 use crate::publish::{Style, publish};
@@ -9,7 +10,7 @@ use crate::scripting;
 use anyhow::Result;
 use loadline_record::{Ended, Summary};
 use loadline_script_lua::Figures;
-use loadline_verdict::{CheckResult, evaluate_all};
+use loadline_verdict::{CheckResult, Grade, evaluate_all, validity};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::time::Duration;
@@ -40,7 +41,7 @@ pub(crate) fn run(invocation: Invocation) -> Result<Exit> {
     }
     match trouble {
         Some(trouble) => Err(trouble),
-        None => Ok(exit(&summary, &checks)),
+        None => Ok(exit(&summary, &checks, invocation.trust)),
     }
 }
 
@@ -68,13 +69,23 @@ pub(crate) fn judge(summary: &Summary) -> Vec<CheckResult> {
     evaluate_all(&summary.plan.checks, &summary.total, duration)
 }
 
+/// Whether the result is believed as far as is asked.
+fn is_believed(summary: &Summary, trust: Trust) -> bool {
+    match validity(summary).grade() {
+        Grade::Valid => true,
+        Grade::Suspect => !trust.strict || trust.allow_invalid,
+        Grade::Invalid => trust.allow_invalid,
+    }
+}
+
 /// How a run ends the command.
-pub(crate) fn exit(summary: &Summary, checks: &[CheckResult]) -> Exit {
+pub(crate) fn exit(summary: &Summary, checks: &[CheckResult], trust: Trust) -> Exit {
     match summary.ended {
         Ended::Interrupted => Exit::Interrupted,
         Ended::Aborted(_) => Exit::CheckFailed,
         // Not one answer: there was no measurement.
         _ if summary.total.counts.answered == 0 && summary.total.counts.failed > 0 => Exit::Failed,
+        _ if !is_believed(summary, trust) => Exit::Invalid,
         _ if checks.iter().all(|check| check.passed) => Exit::Good,
         _ => Exit::CheckFailed,
     }

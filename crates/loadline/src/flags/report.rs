@@ -1,5 +1,6 @@
 //! The flags of `loadline report`.
 
+use super::run::judgement::Trust;
 use super::run::output::ReportStyle;
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
@@ -13,4 +14,7 @@ pub(crate) struct ReportFlags {
 
     #[command(flatten)]
     pub(crate) style: ReportStyle,
+
+    #[command(flatten)]
+    pub(crate) trust: Trust,
 }

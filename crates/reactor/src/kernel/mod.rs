@@ -10,7 +10,7 @@ pub use socket::KernelSocket;
 
 use crate::tasks::{Task, Tasks, WakeFlag};
 use crate::timers::{Timer, Timers};
-use crate::{Address, Connected, Host, SocketOptions};
+use crate::{Address, Connected, Host, SocketOptions, ThreadTimes};
 use clock::ReceiveClock;
 use lead::Lead;
 use poller::Poller;
@@ -141,6 +141,13 @@ impl Kernel {
     }
 }
 
+/// How long this thread waited for a core: the second field of schedstat (Linux,
+/// Documentation/scheduler/sched-stats), which some kernels are built without.
+fn queued_ns() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    text.split_whitespace().nth(1)?.parse().ok()
+}
+
 /// Readable when a [`Kernel::turn`] would find something to do.
 impl AsFd for Kernel {
     fn as_fd(&self) -> BorrowedFd<'_> {
@@ -162,6 +169,13 @@ impl Host for Kernel {
 
     fn spawn(&self, future: impl Future<Output = ()> + 'static) -> Task {
         self.0.tasks.spawn(future)
+    }
+
+    fn thread_times(&self) -> Option<ThreadTimes> {
+        Some(ThreadTimes {
+            cpu_ns: sys::thread_cpu_ns(),
+            queued_ns: queued_ns().unwrap_or(0),
+        })
     }
 
     fn set_rest(&self, rest_ns: u64) {

@@ -10,7 +10,7 @@ pub use net::{SimListener, SimSocket};
 
 use crate::tasks::{Task, Tasks, WakeFlag};
 use crate::timers::{Timer, Timers};
-use crate::{Address, Connected, Host, SocketOptions};
+use crate::{Address, Connected, Host, SocketOptions, ThreadTimes};
 use net::Network;
 use std::cell::Cell;
 use std::future::Future;
@@ -117,6 +117,10 @@ impl Host for Sim {
 
     fn spawn(&self, future: impl Future<Output = ()> + 'static) -> Task {
         self.0.tasks.spawn(future)
+    }
+
+    fn thread_times(&self) -> Option<ThreadTimes> {
+        None
     }
 
     /// Waiting costs nothing here, so there is nothing to save.

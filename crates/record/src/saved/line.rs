@@ -8,7 +8,9 @@ use super::FORMAT_VERSION;
 use super::encoding::{self, Encoder};
 use super::header::Header;
 use crate::error::LineError;
-use crate::{Counts, Ended, ErrorKind, Failures, Snapshot, Summary, Unfinished};
+use crate::{
+    Counts, Ended, ErrorKind, Failures, HostCounters, Snapshot, Summary, Unfinished, Workers,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -21,6 +23,8 @@ pub(crate) struct StoredSnapshot {
     statuses: BTreeMap<u16, u64>,
     errors: BTreeMap<ErrorKind, Failures>,
     times: BTreeMap<String, String>,
+    #[serde(default)]
+    workers: Workers,
 }
 
 impl StoredSnapshot {
@@ -35,6 +39,7 @@ impl StoredSnapshot {
             times: encoded
                 .filter_map(|(name, times)| Some((name.to_owned(), encoder.encode(times)?)))
                 .collect(),
+            workers: snapshot.workers.clone(),
         }
     }
 
@@ -49,6 +54,7 @@ impl StoredSnapshot {
             counts: self.counts,
             statuses: self.statuses.clone(),
             errors: self.errors.clone(),
+            workers: self.workers.clone(),
             ..Snapshot::default()
         };
         for (name, distribution) in snapshot.times.each_mut() {
@@ -67,6 +73,8 @@ pub(crate) struct Ending {
     #[serde(flatten)]
     pub(crate) ended: Ended,
     pub(crate) unfinished: Unfinished,
+    #[serde(default)]
+    pub(crate) host: HostCounters,
 }
 
 /// What is looked at first in any line.
@@ -125,6 +133,7 @@ pub(crate) fn summary_line(summary: &Summary, encoder: &mut Encoder) -> Vec<u8> 
         ending: Ending {
             ended: summary.ended.clone(),
             unfinished: summary.unfinished,
+            host: summary.host,
         },
         total: StoredSnapshot::encode(&summary.total, encoder),
     })

@@ -87,6 +87,9 @@ fn merged(parts: &[RunFile]) -> RunFile {
         run.intervals
             .push(StoredSnapshot::encode(&interval, &mut encoder));
     }
+    for part in parts {
+        run.summary.host.add(&part.summary.host);
+    }
     if parts.iter().all(|part| part.summary.complete) {
         run.summary
             .finish(merged_end(parts), merged_unfinished(parts));
@@ -103,11 +106,26 @@ fn merged_header(parts: &[RunFile]) -> Header {
     }
 }
 
+/// Each part has workers of its own, all numbered from 0.
+fn numbered_from(first: u32, mut interval: Snapshot) -> Snapshot {
+    let workers = std::mem::take(&mut interval.workers).into_iter();
+    interval.workers = workers
+        .map(|(worker, times)| (worker.saturating_add(first), times))
+        .collect();
+    interval
+}
+
 /// A part that is over by then keeps its last exchanges in flight, so that the sum still balances.
 fn merged_interval(parts: &[RunFile], index: usize) -> Snapshot {
-    let mut intervals = parts.iter().filter_map(|part| part.intervals.get(index));
-    let mut sum = intervals.next().map_or_else(Snapshot::default, decoded);
-    intervals.for_each(|interval| sum.merge(&decoded(interval)));
+    let mut first_worker = 0;
+    let mut intervals = parts.iter().filter_map(|part| {
+        let before = first_worker;
+        first_worker += part.header.plan.threads;
+        let interval = decoded(part.intervals.get(index)?);
+        Some(numbered_from(before, interval))
+    });
+    let mut sum = intervals.next().unwrap_or_default();
+    intervals.for_each(|interval| sum.merge(&interval));
     for part in parts.iter().filter(|part| part.intervals.len() <= index) {
         let left = part.summary.total.counts.in_flight;
         sum.counts.in_flight = sum.counts.in_flight.saturating_add(left);

@@ -97,7 +97,12 @@ impl RunFile {
         if total.decode()? != self.summary.total {
             return Err(LineError::NotTheSum);
         }
-        let Ending { ended, unfinished } = serde_json::from_slice(line)?;
+        let Ending {
+            ended,
+            unfinished,
+            host,
+        } = serde_json::from_slice(line)?;
+        self.summary.host = host;
         self.summary.finish(ended, unfinished);
         Ok(())
     }

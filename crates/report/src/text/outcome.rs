@@ -1,9 +1,10 @@
 //! What went wrong, what the checks say, and what to know before believing it.
 
 use super::Canvas;
+use crate::validity::sentence;
 use crate::{figures, layout, remedy, warning};
 use loadline_record::{ErrorKind, Failures, Summary};
-use loadline_verdict::CheckResult;
+use loadline_verdict::{CheckResult, Grade, Validity};
 use std::cmp::Reverse;
 
 /// Columns of a failure's kind.
@@ -87,6 +88,30 @@ fn check(check: &CheckResult, texts: usize, canvas: Canvas) -> String {
         canvas.ink.bad(word)
     };
     format!("  {painted}  {text}  {actual}")
+}
+
+/// Whether the result may be believed, and why not.
+pub(super) fn validity(summary: &Summary, canvas: Canvas) -> Vec<String> {
+    let validity = loadline_verdict::validity(summary);
+    if validity.findings.is_empty() {
+        return Vec::new();
+    }
+    let grade = grade(&validity, canvas);
+    let mut lines = vec![canvas.heading("Validity", "") + ": " + &grade];
+    for finding in &validity.findings {
+        let text = layout::hanging("  - ", &sentence(&finding.reason), canvas.width);
+        lines.extend(text);
+    }
+    lines
+}
+
+fn grade(validity: &Validity, canvas: Canvas) -> String {
+    let grade = validity.grade();
+    match grade {
+        Grade::Valid => canvas.ink.good(grade.name()),
+        Grade::Suspect => canvas.ink.doubtful(grade.name()),
+        Grade::Invalid => canvas.ink.bad(grade.name()),
+    }
 }
 
 /// What to know before believing the figures. A percentile in the far tail says what it needs

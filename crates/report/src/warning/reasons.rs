@@ -5,6 +5,7 @@ use crate::percentiles;
 use crate::plain::{achieved_per_second, asked_per_second};
 use loadline_plan::{Metric, Plan, Statistic};
 use loadline_record::{Counts, Ended, Model, Summary};
+use loadline_verdict::{Finding, Reason};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -34,9 +35,6 @@ pub fn warnings(summary: &Summary, percentiles: &[f64]) -> Vec<Warning> {
 fn early_end(summary: &Summary) -> Option<Warning> {
     let after = Duration::from_nanos(summary.duration_ns);
     let planned = summary.plan.duration;
-    if !summary.complete {
-        return Some(Warning::BrokenOff { after });
-    }
     match &summary.ended {
         Ended::Duration | Ended::Requests | Ended::Stages | Ended::Unknown => None,
         Ended::Interrupted => Some(Warning::Interrupted { after, planned }),
@@ -66,7 +64,7 @@ fn rate_below_asked(summary: &Summary) -> Option<Warning> {
         ..
     } = summary.total.counts;
     let kept = answered as f64 >= planned as f64 * RATE_KEPT;
-    if summary.model == Model::Closed || kept || answered == 0 {
+    if summary.model == Model::Closed || kept || answered == 0 || says_unsent(summary) {
         return None;
     }
     let causes = [
@@ -80,6 +78,13 @@ fn rate_below_asked(summary: &Summary) -> Option<Warning> {
         achieved: achieved_per_second(summary),
         shortfall,
     })
+}
+
+/// Whether the result's validity says already that most of the rest was never sent.
+fn says_unsent(summary: &Summary) -> bool {
+    let validity = loadline_verdict::validity(summary);
+    let is_unsent = |finding: &Finding| matches!(finding.reason, Reason::Unsent { .. });
+    validity.findings.iter().any(is_unsent)
 }
 
 /// Some requests are always in flight when a run ends. They are worth a word if they are many, or

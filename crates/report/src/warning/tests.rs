@@ -19,7 +19,6 @@ fn early_ends() -> Vec<Warning> {
     let check = "errors<1%".to_owned();
     vec![
         Warning::Aborted { check, after },
-        Warning::BrokenOff { after },
         Warning::Interrupted { after, planned },
         Warning::Interrupted {
             after,

@@ -18,4 +18,20 @@ pub(crate) struct JudgementFlags {
     /// End the run as soon as this no longer holds, in the words of --check (repeatable)
     #[arg(long, value_name = "CONDITION")]
     pub(crate) abort_on: Vec<Check>,
+
+    #[command(flatten)]
+    pub(crate) trust: Trust,
+}
+
+/// How far a result must be believed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Args)]
+#[command(next_help_heading = "Judgement")]
+pub(crate) struct Trust {
+    /// Take a suspect result for an invalid one
+    #[arg(long)]
+    pub(crate) strict: bool,
+
+    /// Exit as the checks say although the result is invalid, instead of with 3
+    #[arg(long)]
+    pub(crate) allow_invalid: bool,
 }

@@ -35,6 +35,9 @@ fn parts_of_one_run_add_up() {
     let mut expected = second(1);
     expected.merge(&second(1));
     expected.merge(&second(1));
+    // Each part has a worker of its own.
+    let worker = second(1).workers[&0];
+    expected.workers = [(0, worker), (1, worker), (2, worker)].into();
     assert_eq!(run.snapshots().nth(1), Some(expected));
 }
 

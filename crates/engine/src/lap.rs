@@ -1,0 +1,66 @@
+//! What a worker's thread did with its time, interval by interval.
+
+use loadline_reactor::{Host, ThreadTimes};
+use loadline_record::WorkerTimes;
+
+/// Follows a thread from one interval to the next.
+#[derive(Debug)]
+pub(crate) struct Laps {
+    at_ns: u64,
+    times: Option<ThreadTimes>,
+}
+
+impl Laps {
+    /// Begins the first lap.
+    pub(crate) fn begin(host: &impl Host) -> Self {
+        Laps {
+            at_ns: host.now_ns(),
+            times: host.thread_times(),
+        }
+    }
+
+    /// Ends a lap and begins the next; `None` where there is no thread.
+    pub(crate) fn end(&mut self, host: &impl Host) -> Option<WorkerTimes> {
+        let before = std::mem::replace(self, Laps::begin(host));
+        let (from, to) = (before.times?, self.times?);
+        Some(WorkerTimes {
+            wall_ns: self.at_ns.saturating_sub(before.at_ns),
+            cpu_ns: to.cpu_ns.saturating_sub(from.cpu_ns),
+            queued_ns: to.queued_ns.saturating_sub(from.queued_ns),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use loadline_reactor::{Kernel, Sim};
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn a_lap_has_what_the_thread_computed_in_it() {
+        const BUSY: Duration = Duration::from_millis(20);
+        let kernel = Kernel::new().unwrap();
+        let mut laps = Laps::begin(&kernel);
+        let begin_ns = kernel.thread_times().unwrap().cpu_ns;
+        let begin = Instant::now();
+        while kernel.thread_times().unwrap().cpu_ns - begin_ns < BUSY.as_nanos() as u64 {
+            std::hint::spin_loop();
+        }
+        let busy = laps.end(&kernel).unwrap();
+        let passed_ns = begin.elapsed().as_nanos() as u64;
+        assert!(busy.cpu_ns >= BUSY.as_nanos() as u64);
+        assert!(busy.wall_ns >= passed_ns && busy.wall_ns >= busy.cpu_ns);
+
+        std::thread::sleep(BUSY);
+        let idle = laps.end(&kernel).unwrap();
+        assert!(idle.wall_ns >= BUSY.as_nanos() as u64);
+        assert!(idle.cpu_share() < 0.5, "{idle:?}");
+    }
+
+    #[test]
+    fn a_simulated_loop_has_no_thread() {
+        let sim = Sim::new(1, 0);
+        assert_eq!(Laps::begin(&sim).end(&sim), None);
+    }
+}

@@ -1,0 +1,90 @@
+//! Why a result may not be believed, in sentences that end in what to do.
+
+use crate::figures;
+use loadline_verdict::Reason;
+
+/// What was found, and what to do about it.
+pub(crate) fn sentence(reason: &Reason) -> String {
+    match *reason {
+        Reason::Late {
+            share,
+            p99_ns,
+            response_p99_ns,
+        } => late(share, p99_ns, response_p99_ns),
+        Reason::Busy { share } => format!(
+            "A worker computed for {} of its time, so requests queued in Loadline itself. Give it \
+             more cores (-t) or lower the rate (-r).",
+            figures::share(share)
+        ),
+        Reason::Crowded { share } => format!(
+            "A worker waited for a core for {} of its time: other processes had it. Give the \
+             generator cores of its own (taskset -c), or run it on another machine than the target.",
+            figures::share(share)
+        ),
+        Reason::Unsent { planned, sent } => format!(
+            "{} of {} planned requests were never sent, as no connection came free: this is not \
+             the load that was asked for. Lower the rate (-r) to what the target carries, or allow \
+             more connections (--max-connections).",
+            figures::count(planned.saturating_sub(sent)),
+            figures::count(planned),
+        ),
+        Reason::Stolen { share } => format!(
+            "The hypervisor gave {} of this machine's processor time to others. Repeat the run \
+             when its neighbours are quiet, or on a machine of your own.",
+            figures::share(share)
+        ),
+        Reason::Lost { share } => format!(
+            "{} of the TCP segments were sent again, each a wait of a fifth of a second or more. \
+             Look for the lossy link or the full queue between here and the target.",
+            figures::share(share)
+        ),
+        Reason::BrokenOff => "The run was killed, and what was in flight then is not known. Run \
+             it again to its end."
+            .to_owned(),
+        Reason::Limit { share } => format!(
+            "The generator was the limit: a worker computed for {} of its time. The target can do \
+             at least this; to find what it can do at most, use more cores (-t).",
+            figures::share(share)
+        ),
+    }
+}
+
+fn late(share: f64, p99_ns: u64, response_p99_ns: u64) -> String {
+    format!(
+        "{} of the requests went out more than {} late, by our own doing: the lateness has a p99 of \
+         {}, the response time, which contains it, one of {}. Lower the rate (-r), use more cores \
+         (-t), or keep other work off them.",
+        figures::share(share),
+        figures::time(loadline_verdict::LATE_NS as f64),
+        figures::time(p99_ns as f64),
+        figures::time(response_p99_ns as f64),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reason_is_a_sentence_that_ends_in_what_to_do() {
+        let reasons = [
+            Reason::Late {
+                share: 0.12,
+                p99_ns: 3_400_000,
+                response_p99_ns: 9_100_000,
+            },
+            Reason::Busy { share: 0.71 },
+            Reason::Crowded { share: 0.3 },
+            Reason::Unsent {
+                planned: 20_000,
+                sent: 15_000,
+            },
+            Reason::Stolen { share: 0.08 },
+            Reason::Lost { share: 0.02 },
+            Reason::BrokenOff,
+            Reason::Limit { share: 0.97 },
+        ];
+        let sentences: Vec<String> = reasons.iter().map(sentence).collect();
+        insta::assert_snapshot!(sentences.join("\n"));
+    }
+}

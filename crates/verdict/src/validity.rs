@@ -1,0 +1,253 @@
+//! May this result be believed?
+//!
+//! A load test measures the generator along with the target. Here what the generator knows of itself
+//! is held against bounds that others have found to matter; what goes beyond makes the result
+//! *suspect* or *invalid*. Only what is ours counts against a result: a target that cannot keep up is
+//! a finding and no fault, though a load that was not carried is not the load that was asked for.
+//!
+//! In a closed load a busy generator distorts nothing, because nothing has a time at which it must
+//! start: there it is only said that the target could do more.
+
+use loadline_record::{Distribution, Model, Summary, WorkerTimes};
+
+/// A send that is later than this is late (the bound of fortio's pacing).
+pub const LATE_NS: u64 = 1_000_000;
+/// This share of late sends makes a result suspect (fortio's bound).
+const LATE_SHARE: f64 = 0.05;
+/// With this share the pacing that was asked for did not happen.
+const MOSTLY_LATE: f64 = 0.5;
+/// Lateness above this part of the response time is no detail of it.
+const PART_OF_RESPONSE: f64 = 0.1;
+/// A worker that computes more than this share of its time makes requests queue in itself: at 60 %
+/// one and a half times its own time for a request (M/M/1: u / (1 - u)).
+const BUSY: f64 = 0.6;
+/// At 85 % it is nearly six times that.
+const SATURATED: f64 = 0.85;
+/// Fewer arrivals sent than this share is another load (the bound of Nighthawk's examples).
+const SENT: f64 = 0.99;
+/// A worker that waits for a core longer than this share of its time has neighbours.
+const CROWDED: f64 = 0.2;
+/// The hypervisor gave more than this share of the processor time to others.
+const STOLEN: f64 = 0.05;
+/// More than this share of the TCP segments was sent again, and not just a few.
+const LOST: f64 = 0.01;
+const FEW_LOST: u64 = 10;
+
+/// How far a result may be believed; a worse grade is greater.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Grade {
+    /// Nothing speaks against it.
+    #[default]
+    Valid,
+    /// Something may have distorted it.
+    Suspect,
+    /// It is not a measurement of what was asked for.
+    Invalid,
+}
+
+impl Grade {
+    /// Its name, as in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Grade::Valid => "valid",
+            Grade::Suspect => "suspect",
+            Grade::Invalid => "invalid",
+        }
+    }
+}
+
+/// Whether a result may be believed, and why not.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Validity {
+    /// What was found, the gravest first.
+    pub findings: Vec<Finding>,
+}
+
+impl Validity {
+    /// The worst grade of all findings.
+    pub fn grade(&self) -> Grade {
+        self.findings
+            .iter()
+            .map(|finding| finding.grade)
+            .max()
+            .unwrap_or_default()
+    }
+}
+
+/// One thing that was found. One of grade valid is only worth knowing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Finding {
+    /// How far the result may still be believed.
+    pub grade: Grade,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// What was found. Shares lie between 0 and 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Reason {
+    /// Requests went out later than planned, by our own doing.
+    Late {
+        /// The share of sends later than [`LATE_NS`].
+        share: f64,
+        /// The 99th percentile of the lateness.
+        p99_ns: u64,
+        /// The 99th percentile of the response time, which contains it.
+        response_p99_ns: u64,
+    },
+    /// A worker computed for most of its time, in an open load.
+    Busy {
+        /// The busiest worker's share of computing.
+        share: f64,
+    },
+    /// A worker waited for a core.
+    Crowded {
+        /// The share of its time that the worker waited most.
+        share: f64,
+    },
+    /// Arrivals were never sent, because no connection came free.
+    Unsent {
+        /// Arrivals that fell due.
+        planned: u64,
+        /// Those that were sent.
+        sent: u64,
+    },
+    /// The hypervisor gave processor time to other machines.
+    Stolen {
+        /// The share that it gave.
+        share: f64,
+    },
+    /// TCP segments were lost.
+    Lost {
+        /// The share that was sent again.
+        share: f64,
+    },
+    /// The run was killed: what was in flight is not known.
+    BrokenOff,
+    /// In a closed load a worker was busy all the time: the target could have done more.
+    Limit {
+        /// The busiest worker's share of computing.
+        share: f64,
+    },
+}
+
+impl Reason {
+    /// The reason's name, as in the JSON.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Reason::Late { .. } => "late",
+            Reason::Busy { .. } => "busy",
+            Reason::Crowded { .. } => "crowded",
+            Reason::Unsent { .. } => "unsent",
+            Reason::Stolen { .. } => "stolen",
+            Reason::Lost { .. } => "lost",
+            Reason::BrokenOff => "broken_off",
+            Reason::Limit { .. } => "limit",
+        }
+    }
+}
+
+/// Whether this result may be believed.
+pub fn validity(summary: &Summary) -> Validity {
+    let found = match summary.model {
+        Model::Open => vec![late(summary), busy(summary), unsent(summary)],
+        Model::Closed => vec![limit(summary)],
+    };
+    let both = [
+        crowded(summary),
+        stolen(summary),
+        lost(summary),
+        broken_off(summary),
+    ];
+    let mut findings: Vec<Finding> = found.into_iter().chain(both).flatten().collect();
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.grade));
+    Validity { findings }
+}
+
+fn late(summary: &Summary) -> Option<Finding> {
+    let times = &summary.total.times;
+    let share = share_above(&times.lateness, LATE_NS);
+    let p99_ns = times.lateness.percentile_ns(99.0);
+    let response_p99_ns = times.response.percentile_ns(99.0);
+    let is_part = p99_ns as f64 > response_p99_ns as f64 * PART_OF_RESPONSE && p99_ns > LATE_NS;
+    let grade = match share {
+        _ if share > MOSTLY_LATE => Grade::Invalid,
+        _ if share > LATE_SHARE || is_part => Grade::Suspect,
+        _ => return None,
+    };
+    let reason = Reason::Late {
+        share,
+        p99_ns,
+        response_p99_ns,
+    };
+    Some(Finding { grade, reason })
+}
+
+/// The share of the values above a bound.
+fn share_above(times: &Distribution, bound_ns: u64) -> f64 {
+    if times.is_empty() {
+        return 0.0;
+    }
+    1.0 - times.count_up_to_ns(bound_ns) as f64 / times.len() as f64
+}
+
+fn busy(summary: &Summary) -> Option<Finding> {
+    let share = most(summary, WorkerTimes::cpu_share);
+    let grade = match share {
+        _ if share > SATURATED => Grade::Invalid,
+        _ if share > BUSY => Grade::Suspect,
+        _ => return None,
+    };
+    let reason = Reason::Busy { share };
+    Some(Finding { grade, reason })
+}
+
+fn limit(summary: &Summary) -> Option<Finding> {
+    let share = most(summary, WorkerTimes::cpu_share);
+    (share > SATURATED).then_some(Finding {
+        grade: Grade::Valid,
+        reason: Reason::Limit { share },
+    })
+}
+
+fn crowded(summary: &Summary) -> Option<Finding> {
+    let share = most(summary, WorkerTimes::queued_share);
+    suspect(share > CROWDED, Reason::Crowded { share })
+}
+
+/// The largest share among the workers.
+fn most(summary: &Summary, share: impl Fn(&WorkerTimes) -> f64) -> f64 {
+    let workers = summary.total.workers.values();
+    workers.map(share).fold(0.0, f64::max)
+}
+
+fn unsent(summary: &Summary) -> Option<Finding> {
+    let (planned, sent) = (summary.total.counts.planned, summary.total.counts.sent);
+    let is_short = (sent as f64) < planned as f64 * SENT && summary.unfinished.unsent > 0;
+    suspect(is_short, Reason::Unsent { planned, sent })
+}
+
+fn stolen(summary: &Summary) -> Option<Finding> {
+    let share = summary.host.steal_share();
+    suspect(share > STOLEN, Reason::Stolen { share })
+}
+
+fn lost(summary: &Summary) -> Option<Finding> {
+    let share = summary.host.retransmitted_share();
+    let many = share > LOST && summary.host.retransmitted > FEW_LOST;
+    suspect(many, Reason::Lost { share })
+}
+
+fn broken_off(summary: &Summary) -> Option<Finding> {
+    suspect(!summary.complete, Reason::BrokenOff)
+}
+
+fn suspect(found: bool, reason: Reason) -> Option<Finding> {
+    found.then_some(Finding {
+        grade: Grade::Suspect,
+        reason,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,181 @@
+use super::*;
+use loadline_plan::{Arrivals, Connection, Load, Order, Plan, Rate, Shape};
+use loadline_record::{Ended, Environment, Header, HostCounters, Snapshot, Unfinished, Workers};
+use std::time::{Duration, SystemTime};
+
+const MS: u64 = 1_000_000;
+const SECOND: u64 = 1_000_000_000;
+
+fn plan(shape: Shape) -> Plan {
+    Plan {
+        requests: Vec::new(),
+        order: Order::Sequential,
+        load: Load {
+            shape,
+            connections: 1,
+            max_connections: 1,
+        },
+        threads: 2,
+        duration: Some(Duration::from_secs(10)),
+        request_limit: None,
+        warmup: Duration::ZERO,
+        seed: 1,
+        connection: Connection::default(),
+        checks: Vec::new(),
+        abort_on: Vec::new(),
+    }
+}
+
+/// A run of 1 000 answers after 5 ms each, in which nothing went wrong.
+fn healthy(shape: Shape) -> Summary {
+    let header = Header::new(&plan(shape), Environment::default(), SystemTime::UNIX_EPOCH);
+    let mut summary = Summary::new(header);
+    let mut interval = Snapshot::empty(0);
+    interval.end_ns = 10 * SECOND;
+    (interval.counts.planned, interval.counts.sent) = (1_000, 1_000);
+    interval.counts.answered = 1_000;
+    interval.times.response.record_many_ns(5 * MS, 1_000);
+    interval.times.lateness.record_many_ns(20_000, 1_000);
+    interval.workers = [(0, worker(0.1, 0.01)), (1, worker(0.2, 0.02))].into();
+    summary.observe(&interval);
+    summary.host = HostCounters {
+        cpu_ticks: 2_000,
+        steal_ticks: 20,
+        segments: 4_000,
+        retransmitted: 2,
+    };
+    summary.finish(Ended::Duration, Unfinished::default());
+    summary
+}
+
+fn open() -> Summary {
+    healthy(Shape::Rate {
+        rate: "100".parse::<Rate>().unwrap(),
+        arrivals: Arrivals::Constant,
+    })
+}
+
+fn closed() -> Summary {
+    healthy(Shape::Closed)
+}
+
+fn worker(cpu: f64, queued: f64) -> WorkerTimes {
+    WorkerTimes {
+        wall_ns: 10 * SECOND,
+        cpu_ns: (cpu * 1e10) as u64,
+        queued_ns: (queued * 1e10) as u64,
+    }
+}
+
+/// Grade and name of what is found after a change to a healthy run.
+fn found(mut summary: Summary, change: impl FnOnce(&mut Summary)) -> Vec<(Grade, &'static str)> {
+    change(&mut summary);
+    let findings = validity(&summary).findings.into_iter();
+    findings
+        .map(|finding| (finding.grade, finding.reason.name()))
+        .collect()
+}
+
+fn with_worker(cpu: f64, queued: f64) -> impl FnOnce(&mut Summary) {
+    move |summary| summary.total.workers = Workers::from([(0, worker(cpu, queued))])
+}
+
+fn with_late(late: u64, of: u64) -> impl FnOnce(&mut Summary) {
+    move |summary| {
+        let times = &mut summary.total.times;
+        times.lateness.reset();
+        times.lateness.record_many_ns(20_000, of - late);
+        times.lateness.record_many_ns(2 * MS, late);
+    }
+}
+
+#[test]
+fn nothing_speaks_against_a_healthy_run() {
+    for summary in [open(), closed()] {
+        assert_eq!(validity(&summary), Validity::default());
+        assert_eq!(validity(&summary).grade(), Grade::Valid);
+    }
+}
+
+#[test]
+fn late_sends_are_held_against_an_open_load() {
+    use Grade::{Invalid, Suspect};
+    assert_eq!(found(open(), with_late(5, 1_000)), []);
+    assert_eq!(found(open(), with_late(20, 1_000)), [(Suspect, "late")]);
+    assert_eq!(found(open(), with_late(499, 1_000)), [(Suspect, "late")]);
+    assert_eq!(found(open(), with_late(501, 1_000)), [(Invalid, "late")]);
+    assert_eq!(found(closed(), with_late(501, 1_000)), []);
+}
+
+#[test]
+fn lateness_is_no_detail_of_a_short_response_time_only() {
+    let slow_target = |summary: &mut Summary| {
+        summary.total.times.response.reset();
+        summary.total.times.response.record_many_ns(500 * MS, 1_000);
+        with_late(20, 1_000)(summary);
+    };
+    assert_eq!(found(open(), slow_target), []);
+}
+
+#[test]
+fn a_busy_worker_is_our_fault_in_an_open_load_and_the_limit_in_a_closed_one() {
+    use Grade::{Invalid, Suspect, Valid};
+    assert_eq!(found(open(), with_worker(0.59, 0.0)), []);
+    assert_eq!(found(open(), with_worker(0.61, 0.0)), [(Suspect, "busy")]);
+    assert_eq!(found(open(), with_worker(0.86, 0.0)), [(Invalid, "busy")]);
+    assert_eq!(found(closed(), with_worker(0.84, 0.0)), []);
+    assert_eq!(found(closed(), with_worker(0.86, 0.0)), [(Valid, "limit")]);
+}
+
+#[test]
+fn neighbours_are_noticed() {
+    use Grade::Suspect;
+    for summary in [open(), closed()] {
+        let crowded = found(summary.clone(), with_worker(0.1, 0.21));
+        assert_eq!(crowded, [(Suspect, "crowded")]);
+        let stolen = |summary: &mut Summary| summary.host.steal_ticks = 101;
+        assert_eq!(found(summary.clone(), stolen), [(Suspect, "stolen")]);
+        let lost = |summary: &mut Summary| summary.host.retransmitted = 41;
+        assert_eq!(found(summary, lost), [(Suspect, "lost")]);
+    }
+}
+
+#[test]
+fn a_few_lost_segments_are_no_trouble() {
+    let few = |summary: &mut Summary| {
+        (summary.host.segments, summary.host.retransmitted) = (100, 10);
+    };
+    assert_eq!(found(open(), few), []);
+}
+
+#[test]
+fn arrivals_that_were_never_sent_are_another_load() {
+    let unsent = |count: u64| {
+        move |summary: &mut Summary| {
+            summary.total.counts.sent -= count;
+            summary.unfinished.unsent = count;
+        }
+    };
+    assert_eq!(found(open(), unsent(10)), []);
+    assert_eq!(found(open(), unsent(11)), [(Grade::Suspect, "unsent")]);
+}
+
+#[test]
+fn a_record_that_breaks_off_is_suspect() {
+    let killed = |summary: &mut Summary| summary.complete = false;
+    assert_eq!(found(closed(), killed), [(Grade::Suspect, "broken_off")]);
+}
+
+#[test]
+fn the_gravest_comes_first() {
+    let all = |summary: &mut Summary| {
+        with_worker(0.9, 0.3)(summary);
+        with_late(20, 1_000)(summary);
+    };
+    let mut summary = open();
+    all(&mut summary);
+    let validity = validity(&summary);
+    assert_eq!(validity.grade(), Grade::Invalid);
+    let names: Vec<_> = validity.findings.iter().map(|f| f.reason.name()).collect();
+    assert_eq!(names, ["busy", "late", "crowded"]);
+}
