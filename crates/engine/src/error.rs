@@ -52,6 +52,7 @@ fn remedy(error: &DialError) -> &'static str {
             DialPhase::Tls,
             io::ErrorKind::TimedOut | io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData,
         ) => "check that the port speaks TLS, or use http://",
+        (DialPhase::Tunnel, _) => "see --proxy",
         (DialPhase::Tls, _) => {
             "check the certificate, give its authority with --cacert, or accept any with --insecure"
         }

@@ -82,7 +82,7 @@ impl Failure {
 
     fn dial(error: &DialError) -> Self {
         let kind = match error.phase {
-            DialPhase::Connect => ErrorKind::Connect,
+            DialPhase::Connect | DialPhase::Tunnel => ErrorKind::Connect,
             DialPhase::Tls => ErrorKind::Tls,
         };
         Failure {

@@ -34,7 +34,7 @@ impl Prepared {
         let mut requests = Vec::new();
         for request in &plan.requests {
             let endpoint = endpoint_of(&request.url, &mut endpoints, &plan)?;
-            let written = Written::new(request, endpoint, plan.connection.keepalive);
+            let written = Written::new(request, endpoint, &plan.connection);
             requests.push(written.map_err(|problem| StartError::Request {
                 url: request.url.to_string(),
                 problem,
@@ -52,7 +52,9 @@ impl Prepared {
             log,
             interval_ns: INTERVAL_NS,
         };
-        prepared.probe()?;
+        if prepared.plan.connection.ahead {
+            prepared.probe()?;
+        }
         Ok(prepared)
     }
 

@@ -22,3 +22,4 @@ mod retries;
 mod stall;
 mod steps;
 mod warmup;
+mod watching;

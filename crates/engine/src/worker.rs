@@ -181,7 +181,8 @@ pub(crate) async fn prepare<H: Host, S: Scenario<H>>(
     let endpoints = endpoints(prepared, scenario.address());
     let worker = new_worker(host, prepared, endpoints, stripe, most.max(users), send);
     let worker = Rc::new(worker);
-    let ahead = if plan.connection.keepalive { users } else { 0 };
+    let is_ahead = plan.connection.keepalive && plan.connection.ahead;
+    let ahead = if is_ahead { users } else { 0 };
     let dialling = dial_ahead(&worker, prepared.endpoints.len(), ahead).await;
     // The names were resolved once for all workers: the first one tells.
     let told = if stripe.index == 0 {

@@ -1,12 +1,15 @@
 //! How connections are made and used.
 
 mod connect_to;
+mod proxy;
 
 use crate::Error;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
+use url::Url;
 
 /// How connections are made and used.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,6 +26,10 @@ pub struct Connection {
     pub tls: Tls,
     /// Every connection goes to this Unix socket instead of the URL's host.
     pub unix_socket: Option<PathBuf>,
+    /// All requests go through this proxy: plain ones are asked of it, TLS goes through a tunnel
+    /// that it opens.
+    #[serde(default)]
+    pub proxy: Option<Proxy>,
     /// Other places to connect to than the URL says.
     pub connect_to: Vec<ConnectTo>,
     /// Which addresses of a name are used.
@@ -31,6 +38,19 @@ pub struct Connection {
     pub local_addresses: Vec<IpAddr>,
     /// Whose clock ends an exchange.
     pub clock: Clock,
+    /// Whether connections are made, and addresses tried, before the load begins. If not, each is
+    /// dialled within the first exchange that needs it, and a target that is not there is one of
+    /// that exchange's failures.
+    #[serde(default = "yes")]
+    pub ahead: bool,
+    /// The size of the socket's buffers for sending and receiving, in bytes; the kernel's choice
+    /// if `None`.
+    #[serde(default)]
+    pub socket_buffer: Option<u32>,
+}
+
+fn yes() -> bool {
+    true
 }
 
 impl Default for Connection {
@@ -43,10 +63,13 @@ impl Default for Connection {
             connect_timeout: Duration::from_secs(10),
             tls: Tls::default(),
             unix_socket: None,
+            proxy: None,
             connect_to: Vec::new(),
             ip_version: IpVersion::default(),
             local_addresses: Vec::new(),
             clock: Clock::default(),
+            ahead: true,
+            socket_buffer: None,
         }
     }
 }
@@ -62,6 +85,60 @@ pub struct Tls {
     pub cert: Option<PathBuf>,
     /// The client's private key (PEM); `None` with a `cert` means that file holds the key too.
     pub key: Option<PathBuf>,
+    /// Which name the server is told that it is asked for.
+    #[serde(default)]
+    pub server_name: ServerName,
+    /// The versions that are offered; all if empty.
+    #[serde(default)]
+    pub versions: Vec<TlsVersion>,
+    /// The cipher suites that are offered, by the names of the registry of TLS
+    /// (`TLS13_AES_128_GCM_SHA256`); all if empty.
+    #[serde(default)]
+    pub suites: Vec<String>,
+    /// Make a whole handshake for every connection, instead of resuming earlier sessions.
+    #[serde(default)]
+    pub never_resume: bool,
+}
+
+/// Which name a TLS server is told that it is asked for (RFC 6066, section 3).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ServerName {
+    /// The URL's host.
+    #[default]
+    Host,
+    /// This one, whatever the URL's host.
+    Other(String),
+    /// None.
+    Untold,
+}
+
+/// A version of TLS that is spoken here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TlsVersion {
+    /// TLS 1.2.
+    V1_2,
+    /// TLS 1.3.
+    V1_3,
+}
+
+/// A proxy that is spoken to in plain HTTP.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Proxy {
+    /// `http://host:port/`.
+    pub url: Url,
+    /// The value of `Proxy-Authorization`, if it wants to know who asks.
+    pub authorization: Option<String>,
+}
+
+impl fmt::Debug for Proxy {
+    /// Keeps the secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Proxy")
+            .field("url", &self.url.as_str())
+            .finish_non_exhaustive()
+    }
 }
 
 /// Connections meant for `host:port` go to `to_host:to_port`. An empty host or a port of `None`

@@ -85,6 +85,15 @@ pub enum Contradiction {
     /// A pipeline on a connection that closes after one request.
     #[error("--pipeline needs connections that stay open; leave out --no-keepalive.")]
     PipelineWithoutKeepalive,
+    /// Two answers to where connections go.
+    #[error("--proxy and --{0} both say where connections go; give one of them.")]
+    ProxyAnd(&'static str),
+    /// A proxy that would be asked in words for a server.
+    #[error(
+        "--script writes its requests for the server itself, so a --proxy can pass them on with \
+         https only; leave one of them out."
+    )]
+    ProxyAndScript,
     /// Words for a script that is not there.
     #[error("--script-arg is given to a script; name one with --script.")]
     ScriptArgWithoutScript,

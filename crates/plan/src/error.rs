@@ -62,6 +62,14 @@ pub enum Error {
     /// A percentile outside of its range.
     #[error("`{0}` is not a percentile. Write a number above 0 and at most 100, such as 99.9.")]
     Percentile(String),
+    /// A proxy that can't be used.
+    #[error("`{text}` is not a proxy: {problem} Write one such as http://127.0.0.1:3128.")]
+    Proxy {
+        /// The proxy as typed.
+        text: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A rate that can't be read.
     #[error(
         "`{0}` is not a rate. Write how many a second, with k, M or G if need be, or how many in \

@@ -19,7 +19,9 @@ mod url_list;
 mod validate;
 
 pub use check::{Bound, Check, CheckProblem, Clocked, Comparison, Metric, Statistic};
-pub use connection::{Clock, ConnectTo, Connection, IpVersion, Tls, parse_ip_address};
+pub use connection::{
+    Clock, ConnectTo, Connection, IpVersion, Proxy, ServerName, Tls, TlsVersion, parse_ip_address,
+};
 pub use contradiction::Contradiction;
 pub use error::Error;
 pub use form::{FormField, FormPart, FormSource, Multipart};

@@ -32,12 +32,18 @@ impl Plan {
         })
     }
 
-    fn script_rules(&self) -> [Rule; 2] {
+    fn script_rules(&self) -> [Rule; 3] {
         let has_script = self.script.is_some();
+        let is_plain = self
+            .requests
+            .iter()
+            .any(|request| request.url.scheme() == "http");
+        let asks_proxy = is_plain && self.connection.proxy.is_some();
         let (several, pipelined) = (self.requests.len() > 1, self.connection.pipeline > 1);
         [
             (has_script && several, Contradiction::ScriptAndUrls),
             (has_script && pipelined, Contradiction::ScriptAndPipeline),
+            (has_script && asks_proxy, Contradiction::ProxyAndScript),
         ]
     }
 
@@ -114,7 +120,7 @@ fn all<T>(stages: &[Stage<T>], holds: impl Fn(&T) -> bool) -> bool {
 }
 
 impl Connection {
-    fn rules(&self) -> [Rule; 7] {
+    fn rules(&self) -> [Rule; 9] {
         let has_socket = self.unix_socket.is_some();
         let (elsewhere, from_here) = (
             !self.connect_to.is_empty(),
@@ -142,6 +148,14 @@ impl Connection {
             (
                 has_socket && from_here,
                 Contradiction::UnixSocketAnd("local-address"),
+            ),
+            (
+                self.proxy.is_some() && has_socket,
+                Contradiction::ProxyAnd("unix-socket"),
+            ),
+            (
+                self.proxy.is_some() && elsewhere,
+                Contradiction::ProxyAnd("connect-to"),
             ),
         ]
     }
@@ -253,6 +267,14 @@ mod tests {
             plan.connection.pipeline = 2;
         });
         assert!(refused.starts_with("--script says itself"), "{refused}");
+        let refused = refusal(|plan| {
+            plan.script = script();
+            plan.connection.proxy = Some("a:1".parse().expect("a proxy"));
+        });
+        assert!(
+            refused.starts_with("--script writes its requests"),
+            "{refused}"
+        );
     }
 
     #[test]
@@ -340,6 +362,10 @@ mod tests {
                 connection.connect_to = vec![":::".parse().expect("a place")];
             }),
             refused(|connection| {
+                connection.proxy = Some("a:1".parse().expect("a proxy"));
+                connection.connect_to = vec![":::".parse().expect("a place")];
+            }),
+            refused(|connection| {
                 connection.ip_version = IpVersion::V4;
                 connection.local_addresses = vec!["::1".parse().expect("an address")];
             }),
@@ -348,6 +374,7 @@ mod tests {
             "--pipeline needs",
             "--key belongs",
             "--unix-socket goes",
+            "--proxy and --connect-to",
             "--ipv4 and",
         ];
         for (refusal, start) in refusals.iter().zip(starts) {

@@ -116,4 +116,6 @@ pub struct SocketOptions {
     pub local: Option<IpAddr>,
     /// Ask the kernel when each packet was received.
     pub timestamps: bool,
+    /// The size of the buffers for sending and receiving, in bytes; the kernel's choice if `None`.
+    pub buffer_bytes: Option<u32>,
 }

@@ -44,6 +44,7 @@ fn later(host: &impl Host) -> u64 {
 const STAMPED: SocketOptions = SocketOptions {
     local: None,
     timestamps: true,
+    buffer_bytes: None,
 };
 
 #[test]

@@ -62,6 +62,7 @@ fn connection() -> Connection {
         ip_version: IpVersion::Any,
         local_addresses: Vec::new(),
         clock: Clock::Kernel,
+        ..Connection::default()
     }
 }
 

@@ -258,6 +258,7 @@ fn plan(load: Load, threads: u32) -> Plan {
             ip_version: IpVersion::Any,
             local_addresses: Vec::new(),
             clock: Clock::Kernel,
+            ..Connection::default()
         },
         checks: Vec::new(),
         abort_on: Vec::new(),

@@ -91,6 +91,12 @@ impl<S: Socket> Connection<S> {
         }
     }
 
+    /// The socket below, where there is no TLS.
+    pub(crate) fn into_socket(self) -> S {
+        debug_assert!(self.session.is_none(), "TLS keeps its socket");
+        self.socket
+    }
+
     /// What the TLS handshake agreed on; `None` without TLS.
     pub fn agreed(&self) -> Option<Agreed> {
         self.session.as_ref().map(|session| session.agreed())

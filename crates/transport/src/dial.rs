@@ -5,7 +5,7 @@ use crate::endpoint::Endpoint;
 use crate::failure::TlsFailure;
 use crate::session::Session;
 use crate::tls::{TlsSetup, server_name};
-use loadline_plan::{Clock, Connection as Settings};
+use loadline_plan::{Clock, Connection as Settings, ServerName};
 use loadline_reactor::{Address, Connected, Host, Socket, SocketOptions};
 use rustls::{ClientConfig, ClientConnection};
 use std::cell::{Cell, RefCell};
@@ -25,7 +25,7 @@ const HEED_NS: u64 = 100_000_000;
 /// How long a connection took to come up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dial {
-    /// From the start to the connection.
+    /// From the start to the connection, a proxy's tunnel included.
     pub connect_ns: u64,
     /// From there to the end of the TLS handshake.
     pub tls_ns: Option<u64>,
@@ -47,6 +47,8 @@ pub struct DialError {
 pub enum DialPhase {
     /// Connecting the socket.
     Connect,
+    /// Having a proxy open a tunnel.
+    Tunnel,
     /// The TLS handshake.
     Tls,
 }
@@ -60,6 +62,7 @@ impl fmt::Display for DialError {
         } = self;
         match phase {
             DialPhase::Connect => write!(f, "connecting to {address}: {}", reason(error)),
+            DialPhase::Tunnel => write!(f, "the proxy {address}: {}", reason(error)),
             DialPhase::Tls => write!(f, "TLS handshake with {address}: {}", reason(error)),
         }
     }
@@ -85,10 +88,13 @@ pub struct Dialler<H: Host> {
     host: H,
     routes: Vec<Route>,
     timestamps: bool,
+    buffer_bytes: Option<u32>,
     local_addresses: Vec<IpAddr>,
     connect_timeout: Duration,
     tls: Option<TlsSetup>,
     config: Option<Arc<ClientConfig>>,
+    /// The name that TLS servers are told, where it is not their own.
+    told_name: Option<String>,
     /// The worker's buffers.
     pub scratch: Rc<RefCell<Scratch>>,
 }
@@ -117,10 +123,12 @@ impl<H: Host> Dialler<H> {
             host,
             routes: endpoints.into_iter().map(route).collect(),
             timestamps: settings.clock == Clock::Kernel,
+            buffer_bytes: settings.socket_buffer,
             local_addresses: settings.local_addresses.clone(),
             connect_timeout: settings.connect_timeout,
             tls: tls.cloned(),
             config: tls.map(TlsSetup::for_worker),
+            told_name: told_name(&settings.tls.server_name),
             scratch: Rc::default(),
         }
     }
@@ -218,8 +226,17 @@ impl<H: Host> Dialler<H> {
         let allowed_ns = u64::try_from(self.connect_timeout.as_nanos()).unwrap_or(u64::MAX);
         let deadline_ns = deadline_ns.min(start_ns.saturating_add(allowed_ns));
         let connected = self.connect(address, round, deadline_ns).await;
-        let Connected { socket, at_ns } =
+        let Connected { socket, mut at_ns } =
             connected.map_err(|error| failed(DialPhase::Connect, error))?;
+        let socket = match &endpoint.tunnel {
+            None => socket,
+            Some(tunnel) => {
+                socket.set_deadline(Some(deadline_ns));
+                let opened = tunnel.open(socket, &self.scratch).await;
+                at_ns = self.host.now_ns();
+                opened.map_err(|error| failed(DialPhase::Tunnel, error))?
+            }
+        };
         let mut dial = Dial {
             connect_ns: at_ns - start_ns,
             tls_ns: None,
@@ -242,6 +259,7 @@ impl<H: Host> Dialler<H> {
         let options = SocketOptions {
             local: self.local_address(address, round),
             timestamps: self.timestamps,
+            buffer_bytes: self.buffer_bytes,
         };
         loop {
             let connected = self.host.connect(address, &options, deadline_ns).await;
@@ -283,7 +301,8 @@ impl<H: Host> Dialler<H> {
             .config
             .clone()
             .ok_or_else(|| io::Error::other("TLS is not set up"))?;
-        let name = server_name(&endpoint.host).map_err(io::Error::other)?;
+        let host = self.told_name.as_deref().unwrap_or(&endpoint.host);
+        let name = server_name(host).map_err(io::Error::other)?;
         let tls = ClientConnection::new(config, name).map_err(TlsFailure)?;
         Ok(Session::new(tls))
     }
@@ -306,6 +325,13 @@ fn failed(phase: DialPhase, address: &Address, error: io::Error) -> DialError {
         phase,
         address: address.clone(),
         error,
+    }
+}
+
+fn told_name(name: &ServerName) -> Option<String> {
+    match name {
+        ServerName::Other(name) => Some(name.clone()),
+        ServerName::Host | ServerName::Untold => None,
     }
 }
 

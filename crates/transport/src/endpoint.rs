@@ -1,5 +1,6 @@
 //! Where the requests of one URL origin go.
 
+use crate::tunnel::Tunnel;
 use loadline_plan::{ConnectTo, Connection, IpVersion};
 use loadline_reactor::Address;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
@@ -19,6 +20,8 @@ pub struct Endpoint {
     pub addresses: Vec<Address>,
     /// How long the name took to resolve; `None` if there was none to resolve.
     pub resolve_time: Option<Duration>,
+    /// What a proxy at these addresses is asked before TLS begins; `None` without one.
+    pub tunnel: Option<Tunnel>,
 }
 
 /// A name has no usable address.
@@ -55,19 +58,24 @@ impl Endpoint {
 
     /// Resolves a URL's host. Blocks on the system's resolver.
     pub fn resolve(url: &Url, connection: &Connection) -> Result<Endpoint, ResolveError> {
-        let (host, port) = (host_of(url), url.port_or_known_default().unwrap_or(80));
+        let (host, port) = (host_of(url), port_of(url));
         let mut endpoint = Endpoint {
             tls: is_tls(url),
             host: host.clone(),
             port,
             addresses: Vec::new(),
             resolve_time: None,
+            tunnel: None,
         };
         if let Some(path) = &connection.unix_socket {
             endpoint.addresses.push(Address::Unix(path.clone()));
             return Ok(endpoint);
         }
-        let (to_host, to_port) = redirect(&host, port, &connection.connect_to);
+        let (to_host, to_port) = match &connection.proxy {
+            Some(proxy) => (host_of(&proxy.url), port_of(&proxy.url)),
+            None => redirect(&host, port, &connection.connect_to),
+        };
+        endpoint.tunnel = tunnel(url, connection);
         let start = Instant::now();
         endpoint.addresses = look_up(&to_host, to_port, connection.ip_version)?;
         if to_host.parse::<IpAddr>().is_err() {
@@ -75,6 +83,17 @@ impl Endpoint {
         }
         Ok(endpoint)
     }
+}
+
+/// Only TLS goes through a tunnel: plain requests are asked of the proxy itself.
+fn tunnel(url: &Url, connection: &Connection) -> Option<Tunnel> {
+    let proxy = connection.proxy.as_ref().filter(|_| is_tls(url))?;
+    let authorization = proxy.authorization.as_deref();
+    Some(Tunnel::to(url, port_of(url), authorization))
+}
+
+fn port_of(url: &Url) -> u16 {
+    url.port_or_known_default().unwrap_or(80)
 }
 
 fn is_tls(url: &Url) -> bool {

@@ -9,6 +9,7 @@ mod endpoint;
 mod failure;
 mod session;
 mod tls;
+mod tunnel;
 
 #[cfg(test)]
 mod tests;
@@ -19,3 +20,4 @@ pub use endpoint::{Endpoint, ResolveError};
 pub use failure::{Complaint, complaint, is_tls_error};
 pub use session::Agreed;
 pub use tls::{TlsSetup, TlsSetupError};
+pub use tunnel::Tunnel;

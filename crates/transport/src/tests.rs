@@ -10,6 +10,7 @@ mod servers;
 mod settings;
 mod simulated;
 mod texts;
+mod tunnels;
 
 use crate::{Connection, Dialler, Endpoint, Scratch, TlsSetup};
 use loadline_plan::{Connection as Settings, Tls};
@@ -38,6 +39,7 @@ fn plainly(addresses: &[SocketAddr]) -> Endpoint {
         port: addresses[0].port(),
         addresses: addresses.iter().copied().map(Address::Ip).collect(),
         resolve_time: None,
+        tunnel: None,
     }
 }
 

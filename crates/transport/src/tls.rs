@@ -3,14 +3,16 @@
 mod trust;
 
 use crate::failure::TlsFailure;
-use loadline_plan::Tls;
-use rustls::client::ResolvesClientCert;
+use loadline_plan::{ServerName as Told, Tls, TlsVersion};
 use rustls::client::danger::ServerCertVerifier;
+use rustls::client::{ResolvesClientCert, Resumption};
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::sign::CertifiedKey;
-use rustls::{ClientConfig, RootCertStore, SignatureScheme};
+use rustls::{
+    ClientConfig, RootCertStore, SignatureScheme, SupportedCipherSuite, SupportedProtocolVersion,
+};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,6 +23,8 @@ use trust::{TrustAnyone, TrustNamed};
 pub struct TlsSetup {
     config: Arc<ClientConfig>,
     asked: Arc<AtomicBool>,
+    /// Whether earlier sessions are resumed.
+    resumes: bool,
 }
 
 /// The TLS settings of a plan cannot be used.
@@ -45,6 +49,9 @@ pub enum TlsSetupError {
         TlsFailure(.0.clone())
     )]
     Identity(rustls::Error),
+    /// None of the suites that may be offered is of a version that may be.
+    #[error("no cipher suite is left that may be offered: allow more of them, or another version")]
+    NoSuites,
     /// The system has no trusted authorities.
     #[error(
         "this system has no trusted certificates ({0}): install ca-certificates, or give --cacert or --insecure"
@@ -55,10 +62,10 @@ pub enum TlsSetupError {
 impl TlsSetup {
     /// Reads what a plan names.
     pub fn read(tls: &Tls) -> Result<Self, TlsSetupError> {
-        let provider = Arc::new(ring::default_provider());
+        let provider = Arc::new(provider(&tls.suites));
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
-            .with_safe_default_protocol_versions()
-            .expect("the provider has cipher suites for TLS 1.2 and 1.3");
+            .with_protocol_versions(&versions(&tls.versions))
+            .map_err(|_| TlsSetupError::NoSuites)?;
         let builder = builder
             .dangerous()
             .with_custom_certificate_verifier(verifier(tls, &provider)?);
@@ -68,6 +75,7 @@ impl TlsSetup {
                 .map_err(TlsSetupError::Identity)?,
             None => builder.with_no_client_auth(),
         };
+        config.enable_sni = tls.server_name != Told::Untold;
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         let asked = Arc::default();
         config.client_auth_cert_resolver = Arc::new(Asked {
@@ -77,6 +85,7 @@ impl TlsSetup {
         Ok(TlsSetup {
             config: Arc::new(config),
             asked,
+            resumes: !tls.never_resume,
         })
     }
 
@@ -88,9 +97,34 @@ impl TlsSetup {
     /// The settings with a session store of their own, so that workers share no lock.
     pub(crate) fn for_worker(&self) -> Arc<ClientConfig> {
         let mut config = ClientConfig::clone(&self.config);
-        config.resumption = rustls::client::Resumption::in_memory_sessions(256);
+        config.resumption = match self.resumes {
+            true => Resumption::in_memory_sessions(256),
+            false => Resumption::disabled(),
+        };
         Arc::new(config)
     }
+}
+
+/// What the suites of these names, or all of them, are computed with.
+fn provider(suites: &[String]) -> CryptoProvider {
+    let mut provider = ring::default_provider();
+    let is_wanted = |suite: &SupportedCipherSuite| {
+        let name = format!("{:?}", suite.suite());
+        suites.is_empty() || suites.contains(&name)
+    };
+    provider.cipher_suites.retain(is_wanted);
+    provider
+}
+
+fn versions(wanted: &[TlsVersion]) -> Vec<&'static SupportedProtocolVersion> {
+    if wanted.is_empty() {
+        return rustls::ALL_VERSIONS.to_vec();
+    }
+    let version = |version: &TlsVersion| match version {
+        TlsVersion::V1_2 => &rustls::version::TLS12,
+        TlsVersion::V1_3 => &rustls::version::TLS13,
+    };
+    wanted.iter().map(version).collect()
 }
 
 fn verifier(

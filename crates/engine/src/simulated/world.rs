@@ -198,7 +198,7 @@ fn prepared(plan: &Plan, endpoints: Vec<Endpoint>, interval_ns: u64) -> Prepared
         let endpoint = endpoints
             .iter()
             .position(|known| known.serves(&request.url));
-        Written::new(request, endpoint.unwrap(), plan.connection.keepalive).unwrap()
+        Written::new(request, endpoint.unwrap(), &plan.connection).unwrap()
     };
     Prepared {
         requests: plan.requests.iter().map(written).collect(),

@@ -219,6 +219,10 @@ fn open(to: &Address, options: &SocketOptions) -> io::Result<(socket2::Socket, S
         if options.timestamps {
             sys::stamp_received(socket.as_fd())?;
         }
+        if let Some(bytes) = options.buffer_bytes {
+            socket.set_send_buffer_size(bytes as usize)?;
+            socket.set_recv_buffer_size(bytes as usize)?;
+        }
         if let Some(local) = options.local {
             bind(&socket, local, target.domain())?;
         }

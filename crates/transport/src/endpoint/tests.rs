@@ -61,6 +61,7 @@ fn addresses_are_taken_as_they_are() {
                 port,
                 addresses,
                 resolve_time: None,
+                tunnel: None,
             }
         );
     }
@@ -224,6 +225,7 @@ fn a_unix_socket_needs_no_name() {
             port: 443,
             addresses: vec![Address::Unix(path)],
             resolve_time: None,
+            tunnel: None,
         }
     );
 }

@@ -78,7 +78,7 @@ pub(super) fn serve_tls<T: Send + 'static>(
     })
 }
 
-fn patient(stream: TcpStream) -> TcpStream {
+pub(super) fn patient(stream: TcpStream) -> TcpStream {
     stream.set_nodelay(true).expect("an open socket");
     stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
     stream.set_write_timeout(Some(PATIENCE)).expect("a timeout");

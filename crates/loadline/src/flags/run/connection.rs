@@ -3,7 +3,7 @@
 use crate::flags::choice::choice;
 use clap::{Args, ValueHint};
 use loadline_plan::{
-    Clock, ConnectTo, Connection, IpVersion, Tls, parse_duration, parse_ip_address,
+    Clock, ConnectTo, Connection, IpVersion, Proxy, Tls, parse_duration, parse_ip_address,
     parse_small_count,
 };
 use std::net::IpAddr;
@@ -50,6 +50,10 @@ pub(crate) struct ConnectionFlags {
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     unix_socket: Option<PathBuf>,
 
+    /// Go through this proxy, in a tunnel where the URL is https
+    #[arg(long, value_name = "http://[USER:PASSWORD@]HOST:PORT")]
+    proxy: Option<Proxy>,
+
     /// Connect elsewhere than the URL says (repeatable)
     ///
     /// An empty part means any host or port, or the same. IPv6 addresses stand in brackets.
@@ -86,10 +90,12 @@ impl ConnectionFlags {
             connect_timeout: self.connect_timeout,
             tls: self.tls(),
             unix_socket: self.unix_socket.clone(),
+            proxy: self.proxy.clone(),
             connect_to: self.connect_to.clone(),
             ip_version: self.ip_version(),
             local_addresses: self.local_address.clone(),
             clock: self.clock,
+            ..Connection::default()
         }
     }
 
@@ -99,6 +105,7 @@ impl ConnectionFlags {
             cacert: self.cacert.clone(),
             cert: self.cert.clone(),
             key: self.key.clone(),
+            ..Tls::default()
         }
     }
 

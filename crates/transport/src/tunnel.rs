@@ -1,0 +1,109 @@
+//! Tunnels: a proxy is asked with CONNECT to pass on whatever comes next (RFC 9110, section 9.3.6).
+
+use crate::connection::{Connection, Scratch};
+use loadline_reactor::Socket;
+use loadline_wire::{Expect, RequestHead, ResponseParser, Version, write_request};
+use std::cell::RefCell;
+use std::future::poll_fn;
+use std::io;
+use url::{Position, Url};
+
+/// What a proxy is asked before TLS begins.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Tunnel {
+    /// Where the tunnel goes: `host:port`.
+    to: String,
+    request: Vec<u8>,
+}
+
+impl Tunnel {
+    /// A tunnel to the URL's host and this port, with the value of `Proxy-Authorization` if the
+    /// proxy wants to know who asks.
+    pub(crate) fn to(url: &Url, port: u16, authorization: Option<&str>) -> Self {
+        let host = &url[Position::BeforeHost..Position::AfterHost];
+        let to = format!("{host}:{port}");
+        let who_asks: Vec<_> = authorization
+            .map(|value| ("Proxy-Authorization", value))
+            .into_iter()
+            .collect();
+        let head = RequestHead {
+            method: "CONNECT",
+            target: &to,
+            host: &to,
+            headers: &who_asks,
+            body: None,
+            keepalive: true,
+            version: Version::Http11,
+        };
+        let mut request = Vec::new();
+        write_request(&head, &mut request)
+            .expect("a URL's host and base64 hold neither blanks nor control characters");
+        Tunnel { to, request }
+    }
+
+    /// Asks for the tunnel and waits until it stands.
+    pub(crate) async fn open<S: Socket>(
+        &self,
+        socket: S,
+        scratch: &RefCell<Scratch>,
+    ) -> io::Result<S> {
+        let mut connection = Connection::plain(socket);
+        connection.send_all(&self.request).await?;
+        let mut parser = ResponseParser::new();
+        parser.begin(Expect::Connect);
+        while parser.status() == 0 {
+            self.take_answer(&mut connection, &mut parser, scratch)
+                .await?;
+        }
+        match parser.status() {
+            200..300 => Ok(connection.into_socket()),
+            status => Err(self.refused(status)),
+        }
+    }
+
+    async fn take_answer<S: Socket>(
+        &self,
+        connection: &mut Connection<S>,
+        parser: &mut ResponseParser,
+        scratch: &RefCell<Scratch>,
+    ) -> io::Result<()> {
+        let receive = poll_fn(|cx| connection.poll_recv(cx, &mut scratch.borrow_mut()));
+        let received = receive.await?;
+        if received.bytes == 0 {
+            return Err(io::Error::other(format!(
+                "it closed the connection when asked for a tunnel to {}",
+                self.to
+            )));
+        }
+        let scratch = scratch.borrow();
+        let input = scratch.received(received.bytes);
+        let fed = parser.feed(input, &mut ()).map_err(io::Error::other)?;
+        if fed.done && parser.status() < 300 && fed.used < input.len() {
+            // A TLS server says nothing before it is greeted.
+            return Err(io::Error::other("it sent more than the answer to CONNECT"));
+        }
+        Ok(())
+    }
+
+    fn refused(&self, status: u16) -> io::Error {
+        let remedy = match status {
+            407 => "give user and password, as in --proxy http://user:password@host:port",
+            403 | 405 | 501 => "it must allow CONNECT to that port",
+            502..=504 => "it can't reach that server",
+            _ => "check that it is a proxy",
+        };
+        let to = &self.to;
+        io::Error::other(format!(
+            "it refused a tunnel to {to} with status {status} ({remedy})"
+        ))
+    }
+}
+
+impl std::fmt::Debug for Tunnel {
+    /// Keeps the secret that the request may hold.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tunnel")
+            .field("to", &self.to)
+            .finish_non_exhaustive()
+    }
+}
