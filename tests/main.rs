@@ -5,6 +5,8 @@
     reason = "what a test takes for granted, helpers included"
 )]
 
+/// ApacheBench's words, held against the real ab.
+mod ab;
 /// What the command says before it does anything: help, and every kind of refusal. Each file in
 /// `cli/` is a conversation, compared word for word.
 mod conversations;
@@ -20,6 +22,8 @@ mod nginx;
 mod openssl;
 /// What comes out of a run: reports, the saved run, the log, checks and exit codes.
 mod outputs;
+/// Through proxies.
+mod proxies;
 /// What the other modules share: running the command, and servers.
 mod rig;
 /// The ways to a server: TLS, Unix sockets, other addresses, none at all.

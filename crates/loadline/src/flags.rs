@@ -46,10 +46,25 @@ pub(crate) enum Command {
     Serve(Box<serve::ServeFlags>),
     /// Show in ten seconds why true latencies matter: a server that stalls once.
     Demo(demo::DemoFlags),
+    /// Speak ApacheBench: take the arguments of ab and print its report.
+    #[command(disable_help_flag = true)]
+    Ab(Verbatim),
     /// Print the manual page.
     Man(man::ManFlags),
     /// Print the completions of a shell.
     Completions(completions::CompletionsFlags),
+}
+
+/// The words of another tool, which are read before any flag: this is for help and completions.
+#[derive(Debug, Args)]
+pub(crate) struct Verbatim {
+    /// The other tool's own arguments
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "ARGUMENTS"
+    )]
+    _words: Vec<OsString>,
 }
 
 /// Reads a whole command line, the program's name first.

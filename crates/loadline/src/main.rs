@@ -2,6 +2,7 @@
 
 mod commands;
 mod conduct;
+mod dialect;
 mod exit;
 mod flags;
 mod interrupt;
@@ -15,11 +16,16 @@ mod scripting;
 use crate::exit::Exit;
 use crate::flags::{Command, Refusal};
 use crate::resolve::{Surroundings, resolve};
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let exit = match flags::parse(std::env::args_os()) {
+    let line: Vec<OsString> = std::env::args_os().collect();
+    if let Some(code) = dialect::run(&line) {
+        return code;
+    }
+    let exit = match flags::parse(line) {
         Ok(command) => run(command).unwrap_or_else(|error| refuse(&sentence(&error))),
         Err(Refusal::Asked(text)) => print(&text),
         Err(Refusal::Mistake(sentence)) => refuse(&sentence),
@@ -37,6 +43,7 @@ fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Serve(flags) => commands::serve::run(&flags),
         Command::Demo(flags) => commands::demo::run(&flags),
         Command::Man(flags) => Ok(print(&commands::man::page(&flags)?)),
+        Command::Ab(_) => Ok(refuse("ab takes its own arguments; write `loadline ab …`.")),
         Command::Completions(flags) => Ok(print(&commands::completions::script(&flags))),
     }
 }

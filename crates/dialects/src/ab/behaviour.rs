@@ -1,0 +1,213 @@
+//! Users that send ab's request again and again, and tell a ledger of each.
+//!
+//! How much is looked at is decided per request and costs what it must: the first answers are read
+//! for `Server`, with `-v 2` all are shown, else no head and no body is looked at.
+
+use super::ledger::{Fate, Ledger, News};
+use loadline_engine::{Agreed, Answer, Batch, Behaviour, Observer, Part, Scenario, User};
+use loadline_reactor::Host;
+use loadline_record::{ErrorKind, Exchange, Outcome};
+use loadline_wire::{Expect, Sink};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+/// What ab keeps of an answer to show it: the start of head and body.
+const SHOWN_BYTES: usize = 8191;
+
+/// What all users send.
+#[derive(Debug)]
+pub(super) struct Message {
+    /// Head and body.
+    pub(super) bytes: Vec<u8>,
+    /// The method, which decides whether its answer has a body.
+    pub(super) method: String,
+    /// `-v`.
+    pub(super) verbosity: i64,
+}
+
+/// Makes the users of one worker.
+#[derive(Debug)]
+pub(super) struct Crowd {
+    message: Arc<Message>,
+    ledger: Rc<Ledger>,
+}
+
+impl Crowd {
+    pub(super) fn new(message: Arc<Message>, news: Sender<News>) -> Self {
+        Crowd {
+            message,
+            ledger: Rc::new(Ledger::new(news)),
+        }
+    }
+}
+
+impl<H: Host> Scenario<H> for Crowd {
+    type Behaviour = Repeater;
+
+    fn user(&mut self) -> Repeater {
+        Repeater {
+            part: Part {
+                end: self.message.bytes.len(),
+                expect: Expect::for_method(&self.message.method),
+            },
+            message: Arc::clone(&self.message),
+            ledger: Rc::clone(&self.ledger),
+        }
+    }
+}
+
+/// One user.
+#[derive(Debug)]
+pub(super) struct Repeater {
+    message: Arc<Message>,
+    part: Part,
+    ledger: Rc<Ledger>,
+}
+
+impl<H: Host> Behaviour<H> for Repeater {
+    async fn iterate(&mut self, user: &mut User<H>) {
+        let batch = Batch {
+            endpoint: 0,
+            bytes: &self.message.bytes,
+            parts: std::slice::from_ref(&self.part),
+        };
+        let verbosity = self.message.verbosity;
+        if verbosity >= 2 {
+            user.send(
+                batch,
+                &mut Watch::<true, true>::new(&self.ledger, verbosity),
+            )
+            .await;
+        } else if !self.ledger.server_told.get() {
+            user.send(
+                batch,
+                &mut Watch::<true, false>::new(&self.ledger, verbosity),
+            )
+            .await;
+        } else {
+            user.send(
+                batch,
+                &mut Watch::<false, false>::new(&self.ledger, verbosity),
+            )
+            .await;
+        }
+    }
+}
+
+/// Watches one request: its head, if `HEAD`, and its body, if `BODY`.
+struct Watch<'a, const HEAD: bool, const BODY: bool> {
+    ledger: &'a Ledger,
+    verbosity: i64,
+    /// The start of head and body, if both are watched.
+    shown: Vec<u8>,
+    answer: Option<Answer>,
+    failure: Option<(String, Option<i32>)>,
+}
+
+impl<'a, const HEAD: bool, const BODY: bool> Watch<'a, HEAD, BODY> {
+    fn new(ledger: &'a Ledger, verbosity: i64) -> Self {
+        Watch {
+            ledger,
+            verbosity,
+            shown: Vec::new(),
+            answer: None,
+            failure: None,
+        }
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
+        let room = SHOWN_BYTES.saturating_sub(self.shown.len());
+        self.shown
+            .extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+
+    /// What `-v` shows of an answer.
+    fn show(&mut self, status: u16) {
+        let mut text = b"LOG: header received:\n".to_vec();
+        text.append(&mut self.shown);
+        text.push(b'\n');
+        if !(200..300).contains(&status) {
+            text.extend(format!("WARNING: Response code not 2xx ({status})\n").bytes());
+        } else if self.verbosity >= 3 {
+            text.extend(format!("LOG: Response code = {status}\n").bytes());
+        }
+        self.ledger.tell(News::Heard(text));
+    }
+
+    fn fate(&mut self, outcome: Outcome) -> Fate {
+        match outcome {
+            Outcome::Answered { status } => {
+                let answer = self.answer.take();
+                Fate::Answered {
+                    status,
+                    body_bytes: answer.map_or(0, |answer| answer.body_bytes),
+                    kept: answer.is_some_and(|answer| answer.keeps_connection),
+                }
+            }
+            Outcome::Failed(kind) => self.failed_fate(kind),
+        }
+    }
+
+    fn failed_fate(&mut self, kind: ErrorKind) -> Fate {
+        let (reason, os_error) = self.failure.take().unwrap_or_default();
+        Fate::Failed {
+            kind,
+            os_error,
+            reason,
+        }
+    }
+}
+
+impl<const HEAD: bool, const BODY: bool> Sink for Watch<'_, HEAD, BODY> {
+    const WANTS_HEAD: bool = HEAD;
+    const WANTS_BODY: bool = BODY;
+
+    fn head(&mut self, bytes: &[u8]) {
+        if BODY {
+            self.keep(bytes);
+        }
+    }
+
+    fn header(&mut self, name: &[u8], value: &[u8]) {
+        if !self.ledger.server_told.get() && name.eq_ignore_ascii_case(b"server") {
+            let word = value.split(|byte| *byte <= b' ').next().unwrap_or_default();
+            let server = String::from_utf8_lossy(word).into_owned();
+            self.ledger.tell(News::Server(server));
+        }
+    }
+
+    fn body(&mut self, part: &[u8]) {
+        self.keep(part);
+    }
+}
+
+impl<const HEAD: bool, const BODY: bool> Observer for Watch<'_, HEAD, BODY> {
+    const WANTS_TLS: bool = HEAD;
+
+    fn secured(&mut self, agreed: &Agreed) {
+        if !self.ledger.server_told.get() {
+            self.ledger.tell(News::Secured(agreed.clone()));
+        }
+    }
+
+    fn answered(&mut self, answer: &Answer) {
+        self.answer = Some(*answer);
+    }
+
+    fn failed(&mut self, reason: &str, os_error: Option<i32>) {
+        self.failure = Some((reason.to_owned(), os_error));
+    }
+
+    fn ended(&mut self, exchange: &Exchange) {
+        if let Outcome::Answered { status } = exchange.outcome {
+            if BODY {
+                self.show(status);
+            }
+            // Whether it had a `Server` or not: it is that of the first answer that counts.
+            self.ledger.server_told.set(true);
+        }
+        let fate = self.fate(exchange.outcome);
+        self.ledger.ended(exchange, fate);
+    }
+}

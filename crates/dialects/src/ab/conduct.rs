@@ -1,0 +1,287 @@
+//! An ab command from its words to its exit code.
+
+use super::arguments::{parse, reason};
+use super::behaviour::{Crowd, Message};
+use super::files;
+use super::ledger::News;
+use super::options::Options;
+use super::plan::{plan, unknown_host};
+use super::report::Report;
+use super::request::head;
+use super::tally::{Fatal, Tally};
+use super::usage::{Said, banner, benchmarking, html_banner};
+use loadline_engine::{Event, Run, StartError};
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, SystemTime};
+
+/// How long the conductor waits before it looks at what the workers tell.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// What a command takes from where it is started.
+pub struct Surroundings<'a> {
+    /// Cores that may be used, at least 1.
+    pub cores: u32,
+    /// Set when the user wants the run to end; the report is printed all the same.
+    pub interrupted: Arc<AtomicBool>,
+    /// Where the report goes.
+    pub stdout: &'a mut dyn Write,
+    /// Where progress and problems go.
+    pub stderr: &'a mut dyn Write,
+}
+
+impl std::fmt::Debug for Surroundings<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Surroundings")
+            .field("cores", &self.cores)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Runs the command with these words behind its name; returns its exit code.
+pub fn run(words: &[String], surroundings: Surroundings<'_>) -> u8 {
+    let mut desk = Desk(surroundings);
+    let said = parse(words, |path| std::fs::read(path))
+        .and_then(|options| conduct(options, &mut desk))
+        .unwrap_or_else(|said| said);
+    desk.say(&said);
+    said.code
+}
+
+/// Where all that is said goes. Who has closed an output wants to hear nothing more.
+struct Desk<'a>(Surroundings<'a>);
+
+impl Desk<'_> {
+    fn out(&mut self, text: &[u8]) {
+        let stdout = &mut self.0.stdout;
+        let _ = stdout.write_all(text).and_then(|()| stdout.flush());
+    }
+
+    fn err(&mut self, text: &str) {
+        let _ = self.0.stderr.write_all(text.as_bytes());
+    }
+
+    fn say(&mut self, said: &Said) {
+        self.out(said.stdout.as_bytes());
+        self.err(&said.stderr);
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.0.interrupted.load(Ordering::Relaxed)
+    }
+}
+
+/// Runs what the options ask for. What it returns is yet to be said.
+fn conduct(options: Options, desk: &mut Desk<'_>) -> Result<Said, Said> {
+    desk.err(&options.complaint);
+    let head = head(&options).ok_or_else(|| Said::problem("Request too long"))?;
+    greet(&options, desk);
+    let plan = plan(&options, desk.0.cores)?;
+    if options.verbosity >= 2 {
+        let method = &options.method;
+        desk.out(format!("INFO: {method} header == \n---\n{head}\n---\n").as_bytes());
+    }
+    let (send, news) = channel();
+    let message = message(&options, head);
+    let began = SystemTime::now();
+    let run = Run::start_scenario(plan, false, move |_| {
+        Crowd::new(Arc::clone(&message), send.clone())
+    })
+    .map_err(|error| refusal(&error, &options))?;
+    let conductor = Conductor {
+        tally: Tally::new(&options),
+        next_progress: options.progress_every().map(u64::from),
+        options: &options,
+        run,
+        news,
+        desk,
+        began,
+    };
+    conductor.conduct()
+}
+
+fn message(options: &Options, head: String) -> Arc<Message> {
+    let mut bytes = head.into_bytes();
+    bytes.extend_from_slice(options.body.as_deref().unwrap_or_default());
+    Arc::new(Message {
+        bytes,
+        method: options.method.clone(),
+        verbosity: options.verbosity,
+    })
+}
+
+fn greet(options: &Options, desk: &mut Desk<'_>) {
+    let banner = match options.html {
+        Some(_) => html_banner(),
+        None => banner(),
+    };
+    let has_progress = options.progress_every().is_some();
+    let line = benchmarking(
+        &options.target.host,
+        options.proxy.as_ref(),
+        has_progress,
+        options.html.as_ref(),
+    );
+    desk.out((banner + &line).as_bytes());
+}
+
+/// Why no run began, as ab says it where it has words for it.
+fn refusal(error: &StartError, options: &Options) -> Said {
+    match error {
+        StartError::Resolve(_) => {
+            let proxy = options.proxy.as_ref().map(|(host, _)| host);
+            unknown_host(proxy.unwrap_or(&options.target.host))
+        }
+        StartError::Tls(error) if options.certificate.is_some() => {
+            let file = options.certificate.as_deref().unwrap_or_default();
+            Said::sentence(&format!(
+                "unable to get certificate from '{file}'\nab: {error}"
+            ))
+        }
+        error => Said::sentence(&format!("ab: {error}")),
+    }
+}
+
+/// A run under way.
+struct Conductor<'a, 'b> {
+    options: &'a Options,
+    tally: Tally,
+    run: Run,
+    news: Receiver<News>,
+    desk: &'a mut Desk<'b>,
+    /// The number of requests that the next line of progress tells; none for no progress.
+    next_progress: Option<u64>,
+    began: SystemTime,
+}
+
+impl Conductor<'_, '_> {
+    fn conduct(mut self) -> Result<Said, Said> {
+        let mut interrupted = false;
+        while !self.has_ended()? {
+            self.hear();
+            if let Some(fatal) = self.tally.fatal.take() {
+                self.run.handle().abort();
+                return Err(self.give_up(fatal));
+            }
+            if self.desk.is_interrupted() {
+                interrupted = true;
+                self.run.handle().abort();
+            }
+        }
+        // Workers tell the last when they go: this waits until they have gone.
+        self.run.next_event(PATIENCE).map_err(broken)?;
+        self.hear();
+        match self.tally.fatal.take() {
+            Some(fatal) => Err(self.give_up(fatal)),
+            None if interrupted => Ok(self.interrupted()),
+            None => self.finish(),
+        }
+    }
+
+    fn has_ended(&mut self) -> Result<bool, Said> {
+        let event = self.run.next_event(PATIENCE).map_err(broken)?;
+        Ok(matches!(event, Some(Event::Ended { .. })))
+    }
+
+    /// Takes in what the workers have told.
+    fn hear(&mut self) {
+        for news in self.news.try_iter() {
+            self.tally.take(news);
+        }
+        let remarks = std::mem::take(&mut self.tally.remarks);
+        if !remarks.is_empty() {
+            self.desk.out(&remarks);
+        }
+        let complaints = std::mem::take(&mut self.tally.complaints);
+        self.desk.err(&complaints);
+        self.tell_progress();
+    }
+
+    fn tell_progress(&mut self) {
+        let Some(every) = self.options.progress_every().map(u64::from) else {
+            return;
+        };
+        while let Some(next) = self.next_progress.filter(|next| *next <= self.tally.done()) {
+            self.desk.err(&format!("Completed {next} requests\n"));
+            self.next_progress = Some(next + every);
+        }
+    }
+
+    /// What is said of a run without a report.
+    fn give_up(&self, fatal: Fatal) -> Said {
+        let total = match self.tally.done() {
+            0 => String::new(),
+            done => format!("Total of {done} requests completed\n"),
+        };
+        Said {
+            stdout: total,
+            stderr: fatal.text,
+            code: fatal.code,
+        }
+    }
+
+    /// The text report, whatever was asked for, of what there was until now.
+    fn interrupted(&self) -> Said {
+        let elapsed = self.began.elapsed().unwrap_or_default();
+        let report = self.report((elapsed.as_micros() as u64).max(self.tally.end_us));
+        Said {
+            stdout: report.text(),
+            code: 1,
+            ..Said::default()
+        }
+    }
+
+    fn finish(&mut self) -> Result<Said, Said> {
+        let done = self.tally.done();
+        match self.next_progress {
+            Some(_) => self.desk.err(&format!("Finished {done} requests\n")),
+            None => self.desk.out(b"..done\n"),
+        }
+        let report = self.report(self.tally.end_us);
+        if let Some(html) = &self.options.html {
+            return Ok(Said {
+                stdout: report.html(html),
+                ..Said::default()
+            });
+        }
+        let text = report.text();
+        self.desk.out(text.as_bytes());
+        if done > 0 {
+            self.write_files()?;
+        }
+        Ok(Said::default())
+    }
+
+    fn report(&self, elapsed_us: u64) -> Report<'_> {
+        Report {
+            options: self.options,
+            tally: &self.tally,
+            elapsed_us,
+        }
+    }
+
+    fn write_files(&self) -> Result<(), Said> {
+        let times = &self.tally.times;
+        if let Some(path) = &self.options.csv {
+            write("CSV", path, &files::csv(times))?;
+        }
+        if let Some(path) = &self.options.gnuplot {
+            write("gnuplot", path, &files::gnuplot(times, self.began))?;
+        }
+        Ok(())
+    }
+}
+
+fn write(what: &str, path: &str, text: &str) -> Result<(), Said> {
+    std::fs::write(path, text).map_err(|error| {
+        let reason = reason(&error);
+        Said::sentence(&format!("Cannot open {what} output file: {reason}"))
+    })
+}
+
+/// A worker that lost what it can't do without.
+fn broken(error: io::Error) -> Said {
+    Said::sentence(&format!("ab: a worker failed: {error}"))
+}

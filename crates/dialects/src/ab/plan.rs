@@ -1,0 +1,259 @@
+//! Options to a plan: a closed load of so many users, that ends with its requests or its time.
+
+use super::names;
+use super::options::{Options, Protocol};
+use super::request::basic;
+use super::usage::Said;
+use loadline_plan::{
+    Body, Connection, Load, Order, Plan, Proxy, Request, ServerName, Shape, Tls, TlsVersion,
+};
+use std::net::{IpAddr, ToSocketAddrs, UdpSocket};
+use std::time::Duration;
+use url::Url;
+
+/// Where `-s` sets no limit: longer than any run.
+const UNLIMITED: Duration = Duration::from_secs(30 * 24 * 3600);
+/// With so many connections a thread, one more or less makes no difference worth a thread.
+const MANY: u32 = 16;
+
+/// The plan that an ab command line asks for, on so many cores.
+pub(super) fn plan(options: &Options, cores: u32) -> Result<Plan, Said> {
+    let connections = options.concurrency;
+    Ok(Plan {
+        requests: vec![request(options)?],
+        script: None,
+        order: Order::Sequential,
+        load: Load {
+            connections,
+            max_connections: connections,
+            shape: Shape::Closed,
+        },
+        threads: threads(connections, cores),
+        duration: options.time_limit,
+        request_limit: Some(u64::from(options.requests)),
+        warmup: Duration::ZERO,
+        seed: 1,
+        connection: connection(options)?,
+        checks: Vec::new(),
+        abort_on: Vec::new(),
+    })
+}
+
+/// As many threads as there are cores, if they share requests and connections evenly: else the
+/// thread with fewer connections would still be at its requests when the others have done theirs.
+fn threads(connections: u32, cores: u32) -> u32 {
+    let is_fair =
+        |threads: &u32| connections.is_multiple_of(*threads) || connections / threads >= MANY;
+    (1..=cores.min(connections).max(1))
+        .rev()
+        .find(is_fair)
+        .unwrap_or(1)
+}
+
+/// Says where connections go; what is sent is written as ab writes it.
+fn request(options: &Options) -> Result<Request, Said> {
+    let target = &options.target;
+    let scheme = if target.tls { "https" } else { "http" };
+    let origin = format!("{scheme}://{}:{}/", target.bracketed(), target.port);
+    Ok(Request {
+        method: options.method.clone(),
+        url: Url::parse(&origin).map_err(|_| unknown_host(&target.host))?,
+        headers: Vec::new(),
+        body: Body::None,
+        weight: 1,
+    })
+}
+
+/// A name that nobody knows, with the number that the portable runtime has for it.
+pub(super) fn unknown_host(host: &str) -> Said {
+    let problem = format!("apr_sockaddr_info_get() for {host}: Name or service not known (670002)");
+    Said {
+        code: (670_002 & 0xff) as u8,
+        ..Said::sentence(&problem)
+    }
+}
+
+fn connection(options: &Options) -> Result<Connection, Said> {
+    let timeout = options.timeout.unwrap_or(UNLIMITED);
+    Ok(Connection {
+        keepalive: options.keepalive,
+        timeout,
+        connect_timeout: timeout,
+        tls: tls(options)?,
+        proxy: proxy(options)?,
+        local_addresses: options
+            .bind
+            .as_deref()
+            .map(local_address)
+            .transpose()?
+            .into_iter()
+            .collect(),
+        ahead: false,
+        socket_buffer: options.socket_buffer,
+        ..Connection::default()
+    })
+}
+
+fn proxy(options: &Options) -> Result<Option<Proxy>, Said> {
+    let Some((host, port)) = &options.proxy else {
+        return Ok(None);
+    };
+    if *port == 0 {
+        let problem = format!("ab: -X {host} has no port to connect to; write -X {host}:PORT.");
+        return Err(Said::sentence(&problem));
+    }
+    let url = format!("http://{host}:{port}/");
+    let place: Proxy = url.parse().map_err(|_| unknown_host(host))?;
+    Ok(Some(Proxy {
+        authorization: options.proxy_users.last().map(|user| basic(user)),
+        ..place
+    }))
+}
+
+/// The address to bind, which this machine must have.
+fn local_address(text: &str) -> Result<IpAddr, Said> {
+    let mut found = (text, 0)
+        .to_socket_addrs()
+        .map_err(|_| unknown_host(text))?;
+    let address = found.next().ok_or_else(|| unknown_host(text))?.ip();
+    UdpSocket::bind((address, 0)).map_err(|error| {
+        let code = error.raw_os_error().unwrap_or(1);
+        let reason = super::arguments::reason(&error);
+        Said {
+            code: code as u8,
+            ..Said::sentence(&format!("bind: {reason} ({code})"))
+        }
+    })?;
+    Ok(address)
+}
+
+/// As ab has it: no certificate is checked, and each connection makes a whole handshake.
+fn tls(options: &Options) -> Result<Tls, Said> {
+    let (versions, suites) = match options.target.tls {
+        true => (versions(options.protocol)?, suites(options)?),
+        false => (Vec::new(), Vec::new()),
+    };
+    Ok(Tls {
+        insecure: true,
+        cert: options.certificate.as_ref().map(Into::into),
+        server_name: options
+            .told_name()
+            .map_or(ServerName::Untold, ServerName::Other),
+        versions,
+        suites,
+        never_resume: true,
+        ..Tls::default()
+    })
+}
+
+fn versions(protocol: Protocol) -> Result<Vec<TlsVersion>, Said> {
+    match protocol {
+        Protocol::All => Ok(Vec::new()),
+        Protocol::Tls12 => Ok(vec![TlsVersion::V1_2]),
+        Protocol::Tls13 => Ok(vec![TlsVersion::V1_3]),
+        Protocol::Gone(name) => Err(Said::sentence(&format!(
+            "ab: {name} is not spoken here any more; give -f TLS1.2, -f TLS1.3 or -f ALL."
+        ))),
+    }
+}
+
+fn suites(options: &Options) -> Result<Vec<String>, Said> {
+    let Some(list) = &options.ciphers else {
+        return Ok(Vec::new());
+    };
+    let is_tls13 = options.protocol == Protocol::Tls13;
+    names::suites_in(list, is_tls13).ok_or_else(|| {
+        let spoken = names::spoken(is_tls13);
+        Said::sentence(&format!(
+            "error setting ciphersuite list [{list}]\nab: none of it is spoken here; choose from {spoken}."
+        ))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ab::arguments::parse;
+
+    fn planned(line: &str) -> Result<Plan, Said> {
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        plan(&parse(&words, |_| Ok(Vec::new())).expect("a run"), 4)
+    }
+
+    fn plan_of(line: &str) -> Plan {
+        planned(line).expect("a plan")
+    }
+
+    #[test]
+    fn every_plan_can_be_run() {
+        for line in [
+            "http://a/",
+            "-n 10 -c 10 -k a/",
+            "-t 5 -c 3 https://a/",
+            "-s 0 -b 4096 -B 127.0.0.1 -X p:1 -P a:b https://[::1]:8443/x",
+        ] {
+            assert_eq!(plan_of(line).validate(), Ok(()), "{line}");
+        }
+    }
+
+    #[test]
+    fn threads_share_evenly() {
+        for (connections, threads) in [(1, 1), (2, 2), (3, 3), (5, 1), (6, 3), (10, 2), (101, 4)] {
+            assert_eq!(super::threads(connections, 4), threads, "{connections}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_dialled_ahead_and_no_certificate_checked() {
+        let connection = plan_of("-k https://a.example/").connection;
+        assert!(connection.keepalive && !connection.ahead);
+        assert!(connection.tls.insecure && connection.tls.never_resume);
+        let told = ServerName::Other("a.example".to_owned());
+        assert_eq!(connection.tls.server_name, told);
+    }
+
+    #[test]
+    fn the_name_told_is_that_of_the_host_header_and_never_an_address() {
+        let told = |line| plan_of(line).connection.tls.server_name;
+        let other = |name: &str| ServerName::Other(name.to_owned());
+        assert_eq!(told("-H Host:b:81 https://a/"), other("b"));
+        assert_eq!(told("-I https://a/"), ServerName::Untold);
+        assert_eq!(told("https://127.0.0.1/"), ServerName::Untold);
+        assert_eq!(told("https://[::1]:1/"), ServerName::Untold);
+    }
+
+    #[test]
+    fn what_tls_can_not_do_is_said_in_a_sentence() {
+        for (line, start) in [
+            ("-f TLS1 https://a/", "ab: TLS1 is not spoken here any more"),
+            (
+                "-Z foo https://a/",
+                "error setting ciphersuite list [foo]\nab: none of it",
+            ),
+            ("-X p https://a/", "ab: -X p has no port"),
+            (
+                "-B nobody.invalid https://a/",
+                "apr_sockaddr_info_get() for nobody.invalid",
+            ),
+            (
+                "-B 192.0.2.1 http://a/",
+                "bind: Cannot assign requested address (99)",
+            ),
+        ] {
+            let said = planned(line).expect_err("a problem");
+            assert!(said.stderr.starts_with(start), "{line}: {}", said.stderr);
+            assert_ne!(said.code, 0);
+        }
+        assert_eq!(
+            plan_of("-f TLS1 -Z foo http://a/").connection.tls.versions,
+            []
+        );
+    }
+
+    #[test]
+    fn who_asks_a_proxy_for_a_tunnel_is_the_last_said() {
+        let proxy = plan_of("-X p:1 -P x:y -P a:b https://a/").connection.proxy;
+        let authorization = proxy.expect("a proxy").authorization;
+        assert_eq!(authorization.as_deref(), Some("Basic YTpi"));
+    }
+}

@@ -1,0 +1,392 @@
+//! Counts as ab counts, and says when ab would give up.
+
+use super::ledger::{Ended, Fate, News, Times};
+use super::options::Options;
+use loadline_engine::Agreed;
+use loadline_record::ErrorKind;
+
+/// Failures to connect that ab puts up with.
+const MOST_FAILURES: u64 = 10;
+/// What the portable runtime says when time is over, and its number.
+const EXPIRED: (&str, i32) = ("The timeout specified has expired", 70007);
+
+/// What has come of the requests so far.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tally {
+    /// Whether failures to receive are put up with.
+    goes_on: bool,
+    /// Whether bodies may differ in length.
+    variable_length: bool,
+    verbosity: i64,
+    /// The `Server` of the first answer.
+    pub(super) server: String,
+    /// What TLS agreed on, on the first connection.
+    pub(super) agreed: Option<Agreed>,
+    /// Bytes in the first body.
+    pub(super) document_bytes: Option<u64>,
+    pub(super) failures: Failures,
+    /// Requests that could not be sent whole.
+    pub(super) write_errors: u64,
+    pub(super) non_2xx: u64,
+    /// Answers that let their connection go on.
+    pub(super) kept: u64,
+    pub(super) bytes_in: u64,
+    pub(super) body_bytes: u64,
+    pub(super) bytes_out: u64,
+    /// When the last request ended, in microseconds from the run's begin.
+    pub(super) end_us: u64,
+    /// One for each request that is done.
+    pub(super) times: Vec<Times>,
+    /// Why the run is given up.
+    pub(super) fatal: Option<Fatal>,
+    /// What is to be said on stderr.
+    pub(super) complaints: String,
+    /// What is to be said on stdout.
+    pub(super) remarks: Vec<u8>,
+}
+
+/// Failed requests by kind. One request may be of two kinds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Failures {
+    pub(super) connect: u64,
+    pub(super) receive: u64,
+    pub(super) length: u64,
+    pub(super) exceptions: u64,
+}
+
+impl Failures {
+    /// All of them.
+    pub(super) fn sum(&self) -> u64 {
+        self.connect + self.receive + self.length + self.exceptions
+    }
+}
+
+/// Why ab gives up a run, and its exit code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Fatal {
+    pub(super) text: String,
+    pub(super) code: u8,
+}
+
+impl Fatal {
+    /// What failed, why, and the number it has: the exit code is its last eight bits.
+    fn new(what: &str, reason: &str, number: i32) -> Self {
+        Fatal {
+            text: format!("{what}: {reason} ({number})\n"),
+            code: (number & 0xff) as u8,
+        }
+    }
+}
+
+impl Tally {
+    pub(super) fn new(options: &Options) -> Self {
+        Tally {
+            goes_on: options.goes_on,
+            variable_length: options.variable_length,
+            verbosity: options.verbosity,
+            ..Tally::default()
+        }
+    }
+
+    /// Requests that are done.
+    pub(super) fn done(&self) -> u64 {
+        self.times.len() as u64
+    }
+
+    /// Takes in what a worker tells, up to what ends the run.
+    pub(super) fn take(&mut self, news: News) {
+        match news {
+            News::Ended(batch) => batch.into_iter().for_each(|ended| self.end(ended)),
+            News::Server(server) if self.server.is_empty() => self.server = server,
+            News::Secured(agreed) => drop(self.agreed.get_or_insert(agreed)),
+            News::Heard(text) => self.remarks.extend(text),
+            News::Server(_) => {}
+        }
+    }
+
+    fn end(&mut self, ended: Ended) {
+        if self.fatal.is_some() {
+            return;
+        }
+        self.bytes_in += ended.bytes_in;
+        self.bytes_out += ended.bytes_out;
+        match ended.fate {
+            Fate::Answered {
+                status,
+                body_bytes,
+                kept,
+            } => self.answered(status, body_bytes, kept),
+            Fate::Failed {
+                kind,
+                os_error,
+                reason,
+            } => self.failed(kind, os_error, &reason),
+        }
+        if self.fatal.is_none() {
+            let end_us = ended.times.start_us + ended.times.total_us;
+            self.end_us = self.end_us.max(end_us);
+            self.times.push(ended.times);
+        }
+    }
+
+    fn answered(&mut self, status: u16, body_bytes: u64, kept: bool) {
+        self.body_bytes += body_bytes;
+        self.kept += u64::from(kept);
+        self.non_2xx += u64::from(!(200..300).contains(&status));
+        let document = *self.document_bytes.get_or_insert(body_bytes);
+        self.compare_length(document == body_bytes);
+    }
+
+    fn compare_length(&mut self, is_same: bool) {
+        if !is_same && !self.variable_length {
+            self.failures.length += 1;
+        }
+    }
+
+    fn failed(&mut self, kind: ErrorKind, os_error: Option<i32>, reason: &str) {
+        match (kind, os_error) {
+            (ErrorKind::Connect, Some(number)) if !is_told_late(number) => {
+                self.no_connection(number, reason);
+            }
+            (ErrorKind::Connect, None) => self.fail_to_connect(reason),
+            (ErrorKind::Connect | ErrorKind::Read, Some(number)) => {
+                self.no_receive("apr_socket_recv", &words_of(number), number);
+            }
+            // An answer that ends early is one of another length.
+            (ErrorKind::Read, None) => self.cut_short(),
+            (ErrorKind::Timeout, _) => {
+                self.no_receive("apr_pollset_poll", EXPIRED.0, EXPIRED.1);
+            }
+            (ErrorKind::Write, _) => {
+                self.write_errors += 1;
+                self.remarks.extend(b"Send request failed!\n");
+                self.cut_short();
+            }
+            (ErrorKind::Tls, _) => {
+                self.failures.connect += 1;
+                self.complaints.push_str("SSL handshake failed (1).\n");
+            }
+            (ErrorKind::Protocol, _) => {
+                self.non_2xx += 1;
+                self.failures.exceptions += 1;
+            }
+            (ErrorKind::Resolve | ErrorKind::Aborted, _) => self.failures.exceptions += 1,
+        }
+    }
+
+    /// A connection that could not even be tried for; ab tries again a few times.
+    fn no_connection(&mut self, number: i32, reason: &str) {
+        self.failures.connect += 1;
+        if self.failures.sum() > MOST_FAILURES {
+            self.complaints
+                .push_str("\nTest aborted after 10 failures\n\n");
+            self.fatal = Some(Fatal::new(
+                "apr_socket_connect()",
+                &words_of(number),
+                number,
+            ));
+        } else if self.verbosity >= 1 {
+            self.complaints.push_str(&format!("{reason}\n"));
+        }
+    }
+
+    /// What is no failure of the system's: time is over, or a proxy opened no tunnel.
+    fn fail_to_connect(&mut self, reason: &str) {
+        if self.goes_on {
+            self.failures.connect += 1;
+            return;
+        }
+        self.fatal = Some(Fatal {
+            text: format!("apr_socket_connect(): {reason}\n"),
+            code: 1,
+        });
+    }
+
+    /// A failure to receive: the end of the run, unless that is put up with.
+    fn no_receive(&mut self, what: &str, reason: &str, number: i32) {
+        let fatal = Fatal::new(what, reason, number);
+        if !self.goes_on {
+            self.fatal = Some(fatal);
+            return;
+        }
+        self.failures.receive += 1;
+        if self.verbosity >= 1 {
+            self.complaints.push_str(&fatal.text);
+        }
+        self.cut_short();
+    }
+
+    /// Less came than the document's length, once that is known.
+    fn cut_short(&mut self) {
+        self.compare_length(self.document_bytes.is_none());
+    }
+}
+
+/// Whether connecting fails with this number only after a while: ab then learns of it when it
+/// wants to receive.
+fn is_told_late(number: i32) -> bool {
+    const RESET: i32 = 104;
+    const TIMED_OUT: i32 = 110;
+    const REFUSED: i32 = 111;
+    const NO_ROUTE: i32 = 113;
+    matches!(number, RESET | TIMED_OUT | REFUSED | NO_ROUTE)
+}
+
+/// The system's words for its number.
+fn words_of(number: i32) -> String {
+    super::arguments::reason(&std::io::Error::from_raw_os_error(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tally(goes_on: bool) -> Tally {
+        Tally {
+            goes_on,
+            verbosity: 1,
+            ..Tally::default()
+        }
+    }
+
+    fn ended(fate: Fate) -> News {
+        News::Ended(vec![Ended {
+            times: Times {
+                start_us: 10,
+                connect_us: 1,
+                total_us: 5,
+                wait_us: 2,
+            },
+            bytes_in: 100,
+            bytes_out: 50,
+            fate,
+        }])
+    }
+
+    fn answer(status: u16, body_bytes: u64) -> News {
+        ended(Fate::Answered {
+            status,
+            body_bytes,
+            kept: true,
+        })
+    }
+
+    fn failure(kind: ErrorKind, os_error: Option<i32>) -> News {
+        ended(Fate::Failed {
+            kind,
+            os_error,
+            reason: "why".to_owned(),
+        })
+    }
+
+    #[test]
+    fn the_first_body_is_the_measure_of_all() {
+        let mut tally = tally(false);
+        [(200, 60), (200, 60), (404, 10), (301, 60)]
+            .into_iter()
+            .for_each(|(status, body)| tally.take(answer(status, body)));
+        assert_eq!(tally.document_bytes, Some(60));
+        assert_eq!((tally.failures.length, tally.failures.sum()), (1, 1));
+        assert_eq!((tally.done(), tally.non_2xx, tally.kept), (4, 2, 4));
+        assert_eq!(
+            (tally.bytes_in, tally.body_bytes, tally.bytes_out),
+            (400, 190, 200)
+        );
+        assert_eq!(tally.end_us, 15);
+        let mut any = Tally {
+            variable_length: true,
+            ..Tally::default()
+        };
+        any.take(answer(200, 1));
+        any.take(answer(200, 2));
+        assert_eq!(any.failures.sum(), 0);
+    }
+
+    #[test]
+    fn a_reset_ends_the_run_unless_it_is_put_up_with() {
+        let mut given_up = tally(false);
+        given_up.take(answer(200, 60));
+        given_up.take(failure(ErrorKind::Read, Some(104)));
+        given_up.take(answer(200, 60));
+        let fatal = given_up.fatal.as_ref().expect("the end");
+        assert_eq!(
+            fatal.text,
+            "apr_socket_recv: Connection reset by peer (104)\n"
+        );
+        assert_eq!((fatal.code, given_up.done()), (104, 1));
+        let mut patient = tally(true);
+        patient.take(answer(200, 60));
+        patient.take(failure(ErrorKind::Read, Some(104)));
+        assert_eq!(patient.fatal, None);
+        let failures = patient.failures;
+        assert_eq!(
+            (failures.receive, failures.length, patient.done()),
+            (1, 1, 2)
+        );
+        assert_eq!(
+            patient.complaints,
+            "apr_socket_recv: Connection reset by peer (104)\n"
+        );
+    }
+
+    #[test]
+    fn a_refused_connection_shows_when_receiving() {
+        let mut tally = tally(false);
+        tally.take(failure(ErrorKind::Connect, Some(111)));
+        let fatal = tally.fatal.expect("the end");
+        assert_eq!(fatal.text, "apr_socket_recv: Connection refused (111)\n");
+        assert_eq!(fatal.code, 111);
+    }
+
+    #[test]
+    fn ten_connections_may_fail_at_once() {
+        let mut tally = tally(false);
+        for _ in 0..10 {
+            tally.take(failure(ErrorKind::Connect, Some(101)));
+        }
+        assert_eq!((tally.fatal.clone(), tally.failures.connect), (None, 10));
+        tally.take(failure(ErrorKind::Connect, Some(101)));
+        assert_eq!(tally.fatal.expect("the end").code, 101);
+        assert!(
+            tally
+                .complaints
+                .ends_with("\nTest aborted after 10 failures\n\n")
+        );
+    }
+
+    #[test]
+    fn time_that_is_over_ends_the_run() {
+        let mut tally = tally(false);
+        tally.take(failure(ErrorKind::Timeout, None));
+        let fatal = tally.fatal.expect("the end");
+        assert_eq!(
+            fatal.text,
+            "apr_pollset_poll: The timeout specified has expired (70007)\n"
+        );
+        assert_eq!(fatal.code, 119);
+    }
+
+    #[test]
+    fn other_failures_are_done_and_counted() {
+        let mut tally = tally(false);
+        for (kind, os_error) in [
+            (ErrorKind::Read, None),
+            (ErrorKind::Tls, None),
+            (ErrorKind::Protocol, None),
+            (ErrorKind::Write, Some(32)),
+        ] {
+            tally.take(failure(kind, os_error));
+        }
+        let expected = Failures {
+            connect: 1,
+            exceptions: 1,
+            ..Failures::default()
+        };
+        assert_eq!((tally.failures, tally.done()), (expected, 4));
+        assert_eq!((tally.write_errors, tally.non_2xx), (1, 1));
+        assert_eq!(tally.remarks, b"Send request failed!\n");
+        tally.take(answer(200, 60));
+        tally.take(failure(ErrorKind::Read, None));
+        assert_eq!(tally.failures.length, 1);
+    }
+}

@@ -1,0 +1,121 @@
+//! The URL as ab reads it: `[http[s]://]host[:port]/path`, the path sent as it is typed.
+
+/// Where requests go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Target {
+    /// Whether TLS is spoken.
+    pub(super) tls: bool,
+    /// The host, without brackets.
+    pub(super) host: String,
+    /// The port.
+    pub(super) port: u16,
+    /// From the first slash on, query and fragment included.
+    pub(super) path: String,
+}
+
+impl Target {
+    /// Reads a URL; `None` for one that ab calls invalid.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let (tls, rest) = match (text.strip_prefix("http://"), text.strip_prefix("https://")) {
+            (Some(rest), _) => (false, rest),
+            (_, Some(rest)) => (true, rest),
+            _ => (false, text),
+        };
+        let (authority, _) = rest.split_once('/')?;
+        let (host, port) = split_port(authority)?;
+        let usual = if tls { 443 } else { 80 };
+        Some(Target {
+            tls,
+            host: host.to_owned(),
+            port: port.unwrap_or(usual),
+            path: rest[authority.len()..].to_owned(),
+        })
+    }
+
+    /// The host as it stands in URLs.
+    pub(super) fn bracketed(&self) -> String {
+        if self.host.contains(':') && !self.host.ends_with(':') {
+            return format!("[{}]", self.host);
+        }
+        self.host.clone()
+    }
+
+    /// `host[:port]`, the port only if it is not the scheme's.
+    pub(super) fn authority(&self) -> String {
+        match (self.tls, self.port) {
+            (true, 443) | (false, 80) => self.bracketed(),
+            (_, port) => format!("{}:{port}", self.bracketed()),
+        }
+    }
+
+    /// The whole URL as a proxy is asked for it.
+    pub(super) fn absolute(&self) -> String {
+        let scheme = if self.tls { "https" } else { "http" };
+        format!("{scheme}://{}{}", self.authority(), self.path)
+    }
+}
+
+/// Host and port. A text of digits alone is a port without a host, so no place at all.
+fn split_port(authority: &str) -> Option<(&str, Option<u16>)> {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if authority.is_empty() || is_number(authority) {
+        return None;
+    }
+    let (host, port) = match authority.rsplit_once(':') {
+        Some((host, port)) if is_number(port) => {
+            (host, Some(port.parse().ok().filter(|&port| port > 0)?))
+        }
+        _ => (authority, None),
+    };
+    let host = host
+        .strip_prefix('[')
+        .map_or(Some(host), |inner| inner.strip_suffix(']'))?;
+    (!host.is_empty()).then_some((host, port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_is_host_port_and_path() {
+        for (text, tls, host, port, path) in [
+            ("http://a/", false, "a", 80, "/"),
+            ("a:81/b?c=d#e", false, "a", 81, "/b?c=d#e"),
+            ("https://a/x y", true, "a", 443, "/x y"),
+            ("https://[::1]:8443//", true, "::1", 8443, "//"),
+            ("ftp://a/", false, "ftp:", 80, "//a/"),
+        ] {
+            let target = Target::parse(text).expect("a target");
+            assert_eq!(
+                (target.tls, &*target.host, target.port, &*target.path),
+                (tls, host, port, path),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_url_without_a_slash_or_a_usable_port_is_none() {
+        for text in [
+            "http://a",
+            "a:80",
+            "http://:80/",
+            "http:///",
+            "a:0/",
+            "a:99999/",
+            "80/",
+            "[::1/",
+        ] {
+            assert_eq!(Target::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_usual_port_is_left_out() {
+        let authority = |text| Target::parse(text).expect("a target").authority();
+        assert_eq!(authority("http://a:80/"), "a");
+        assert_eq!(authority("https://a:443/"), "a");
+        assert_eq!(authority("https://[::1]:80/"), "[::1]:80");
+    }
+}
