@@ -9,6 +9,7 @@ const SECOND: u64 = 1_000_000_000;
 fn plan(shape: Shape) -> Plan {
     Plan {
         requests: Vec::new(),
+        script: None,
         order: Order::Sequential,
         load: Load {
             shape,
