@@ -52,15 +52,14 @@ impl Prepared {
             log,
             interval_ns: INTERVAL_NS,
         };
-        if prepared.plan.connection.ahead {
-            prepared.probe()?;
-        }
+        prepared.probe()?;
         Ok(prepared)
     }
 
     /// Tries the addresses that dialling ahead of the run will not have tried: the several ones of
     /// a name, of which those that do not answer are left out, and the only one where each request
-    /// has a connection of its own. Fails if no endpoint answers at all.
+    /// has a connection of its own. Fails if no endpoint answers at all. Where nothing is to be
+    /// dialled ahead, only the several addresses are tried, and none that answers is no failure yet.
     fn probe(&mut self) -> Result<(), StartError> {
         let settings = &self.plan.connection;
         let kernel = Kernel::new()?;
@@ -68,7 +67,8 @@ impl Prepared {
         let mut first_error = None;
         let mut hopeful = false;
         for endpoint in &mut self.endpoints {
-            if settings.keepalive && endpoint.addresses.len() == 1 {
+            let is_tried_later = settings.keepalive || !settings.ahead;
+            if is_tried_later && endpoint.addresses.len() == 1 {
                 hopeful = true;
                 continue;
             }
@@ -81,7 +81,7 @@ impl Prepared {
             }
         }
         match first_error {
-            Some(error) if !hopeful => Err(StartError::Unreachable { error }),
+            Some(error) if !hopeful && settings.ahead => Err(StartError::Unreachable { error }),
             _ => Ok(()),
         }
     }
@@ -93,4 +93,35 @@ fn endpoint_of(url: &Url, endpoints: &mut Vec<Endpoint>, plan: &Plan) -> Result<
     }
     endpoints.push(Endpoint::resolve(url, &plan.connection)?);
     Ok(endpoints.len() - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulated::plans::{SECOND, closed};
+    use loadline_reactor::Address;
+    use std::net::{SocketAddr, TcpListener};
+
+    /// What is left of an endpoint with these addresses when nothing is dialled ahead.
+    fn left_of(addresses: &[SocketAddr]) -> Vec<Address> {
+        let mut plan = closed(1, SECOND);
+        plan.connection.ahead = false;
+        let mut prepared = Prepared::new(plan, false).expect("a plan that needs nothing");
+        prepared.endpoints[0].addresses = addresses.iter().copied().map(Address::Ip).collect();
+        prepared.probe().expect("no failure");
+        prepared.endpoints.remove(0).addresses
+    }
+
+    fn address(listener: &TcpListener) -> SocketAddr {
+        listener.local_addr().expect("an address")
+    }
+
+    #[test]
+    fn without_dialling_ahead_several_addresses_are_tried_all_the_same() {
+        let listener = || TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let (up, down) = (listener(), address(&listener()));
+        assert_eq!(left_of(&[down, address(&up)]), [Address::Ip(address(&up))]);
+        assert_eq!(left_of(&[down]), [Address::Ip(down)]);
+        assert_eq!(left_of(&[down, down]).len(), 2);
+    }
 }

@@ -5,7 +5,7 @@
 //! hold for all runs.
 
 mod mix;
-mod plans;
+pub(crate) mod plans;
 mod ran;
 mod server;
 mod world;
