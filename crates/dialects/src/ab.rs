@@ -1,9 +1,9 @@
 //! ApacheBench (`ab`): arguments in, its report out.
 //!
-//! The way of the data: [`arguments`] reads the words into [`Options`](options::Options), [`plan`]
-//! makes a plan of them and [`request`] the bytes that ab would send. A [`behaviour`] of its own
-//! sends those and tells a [`ledger`] of every request; [`conduct`] counts in a [`tally`] as ab
-//! counts, and prints the [`report`], the [`html`] or the [`files`].
+//! The way of the data: `arguments` reads the words into `Options`, `plan`
+//! makes a plan of them and `request` the bytes that ab would send. A `behaviour` of its own
+//! sends those and tells a `ledger` of every request; `conduct` counts in a `tally` as ab
+//! counts, and prints the `report`, the `html` or the `files`.
 //!
 //! Words of ab: an *aborted* run is one that ab gives up without a report; the *document* is the
 //! body of the answer; a *progress* line says how many requests are completed.
