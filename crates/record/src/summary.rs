@@ -5,6 +5,7 @@
 //! small [`Row`] for each interval, so an hour of seconds costs about half a megabyte.
 
 use crate::{Counts, Distribution, Environment, Header, HostCounters, LongBody, Model, Snapshot};
+use crate::watched::{WatchHistory, Watched};
 use loadline_plan::{Plan, Shape};
 use serde::{Deserialize, Serialize};
 use std::time::SystemTime;
@@ -39,6 +40,8 @@ pub struct Summary {
     pub unfinished: Unfinished,
     /// What the whole machine did meanwhile.
     pub host: HostCounters,
+    /// What the processes and the machine used; without rows if nothing was watched.
+    pub watch: WatchHistory,
 }
 
 /// What ended a run.
@@ -117,6 +120,7 @@ impl Summary {
             rows: Vec::new(),
             unfinished: Unfinished::default(),
             host: HostCounters::default(),
+            watch: WatchHistory::default(),
         }
     }
 
@@ -128,6 +132,12 @@ impl Summary {
         self.total.append(interval);
         self.duration_ns = self.total.length_ns();
         self.rows.push(Row::of(interval));
+    }
+
+    /// Adds what was watched in the interval that was added last.
+    pub fn observe_watched(&mut self, watched: &Watched) {
+        let end_ns = self.rows.last().map_or(0, |row| row.end_ns);
+        self.watch.observe(watched, end_ns);
     }
 
     /// The time over which rates are taken, in nanoseconds: the run's, but where its last request

@@ -364,6 +364,14 @@ impl WatchHistory {
     }
 }
 
+/// The rate of an amount in one look; `None` for a look too short to say. By the nanosecond: an
+/// amount of CPU time in nanoseconds gives cores.
+pub fn rate(amount: Option<u64>, length_ns: u64) -> Option<f64> {
+    // The kernel counts CPU time in ticks of 10 ms.
+    const SHORTEST_NS: u64 = 200_000_000;
+    (length_ns >= SHORTEST_NS).then_some(amount? as f64 / length_ns as f64)
+}
+
 /// The mean rate of an amount over the looks that have it: its sum by their length in nanoseconds.
 /// An amount of CPU time in nanoseconds gives cores; times 1e9 it is an amount a second.
 pub fn mean_rate(looks: impl Iterator<Item = (Option<u64>, u64)>) -> Option<f64> {

@@ -11,6 +11,7 @@ use crate::error::LineError;
 use crate::{
     Counts, Ended, ErrorKind, Failures, HostCounters, Snapshot, Summary, Unfinished, Workers,
 };
+use crate::watched::Watched;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -77,6 +78,13 @@ pub(crate) struct Ending {
     pub(crate) host: HostCounters,
 }
 
+/// What an interval's line carries beside its snapshot.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Beside {
+    #[serde(default)]
+    pub(crate) watch: Option<Watched>,
+}
+
 /// What is looked at first in any line.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Kind {
@@ -106,16 +114,23 @@ pub(crate) fn header_line(header: &Header) -> Vec<u8> {
     })
 }
 
-pub(crate) fn interval_line(interval: &Snapshot, encoder: &mut Encoder) -> Vec<u8> {
+pub(crate) fn interval_line(
+    interval: &Snapshot,
+    watch: Option<&Watched>,
+    encoder: &mut Encoder,
+) -> Vec<u8> {
     #[derive(Serialize)]
-    struct Line {
+    struct Line<'a> {
         kind: &'static str,
         #[serde(flatten)]
         interval: StoredSnapshot,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        watch: Option<&'a Watched>,
     }
     to_line(&Line {
         kind: "interval",
         interval: StoredSnapshot::encode(interval, encoder),
+        watch,
     })
 }
 

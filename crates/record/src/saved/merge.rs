@@ -90,6 +90,10 @@ fn merged(parts: &[RunFile]) -> RunFile {
     for part in parts {
         run.summary.host.add(&part.summary.host);
     }
+    // Each part watched its own generator and its own machine, which do not add up.
+    if let [only] = parts {
+        run.summary.watch.clone_from(&only.summary.watch);
+    }
     if parts.iter().all(|part| part.summary.complete) {
         run.summary
             .finish(merged_end(parts), merged_unfinished(parts));

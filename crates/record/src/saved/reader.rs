@@ -2,7 +2,7 @@
 
 use super::FORMAT_VERSION;
 use super::header::Header;
-use super::line::{Ending, Format, Kind, StoredSnapshot};
+use super::line::{Beside, Ending, Format, Kind, StoredSnapshot};
 use crate::error::{Error, LineError};
 use crate::{Snapshot, Summary};
 use std::fs::File;
@@ -80,14 +80,19 @@ impl RunFile {
         }
         let Kind { kind } = serde_json::from_slice(line)?;
         match kind.as_str() {
-            "interval" => self.take_interval(serde_json::from_slice(line)?),
+            "interval" => self.take_interval(line),
             "summary" => self.take_summary(line),
             _ => Err(LineError::UnknownKind(kind)),
         }
     }
 
-    fn take_interval(&mut self, interval: StoredSnapshot) -> Result<(), LineError> {
+    fn take_interval(&mut self, line: &[u8]) -> Result<(), LineError> {
+        let interval: StoredSnapshot = serde_json::from_slice(line)?;
+        let Beside { watch } = serde_json::from_slice(line)?;
         self.summary.observe(&interval.decode()?);
+        if let Some(watched) = watch {
+            self.summary.observe_watched(&watched);
+        }
         self.intervals.push(interval);
         Ok(())
     }

@@ -6,6 +6,7 @@ mod merge;
 use super::*;
 use crate::samples::{any_snapshot, environment, header, plan, second, started_at};
 use crate::saved::encoding::decode;
+use crate::watched::{Change, GENERATOR, Watched, WatchedHost, WatchedTree};
 use crate::{Ended, Error, LineError, Snapshot, Summary, Unfinished};
 use loadline_plan::Body;
 use proptest::prelude::*;
@@ -272,6 +273,36 @@ fn long_bodies_are_known_by_length_and_sum() {
     assert_eq!(header.long_bodies, [expected]);
     let (bytes, summary) = saved(&header, &[], Ended::Duration);
     assert_eq!(parse(&bytes).unwrap().into_summary(), summary);
+}
+
+#[test]
+fn what_was_watched_is_read_back_and_its_lack_as_well() {
+    let watched = Watched {
+        length_ns: 1_000_000_000,
+        host: WatchedHost {
+            cores: Some(2),
+            ..WatchedHost::default()
+        },
+        trees: vec![WatchedTree {
+            name: GENERATOR.to_owned(),
+            change: Some(Change::Restarted),
+            ..WatchedTree::default()
+        }],
+    };
+    let mut writer = RunWriter::new(Path::new("a.run"), Vec::new(), &header()).unwrap();
+    let mut summary = Summary::new(header());
+    for (index, watched) in [(0, Some(&watched)), (1, None)] {
+        writer.watched_interval(&second(index), watched).unwrap();
+        summary.observe(&second(index));
+        watched.map(|watched| summary.observe_watched(watched));
+    }
+    summary.finish(Ended::Duration, Unfinished::default());
+    let bytes = writer.finish(&summary).unwrap();
+    let run = parse(&bytes).unwrap();
+    assert_eq!(run.summary(), &summary);
+    assert_eq!(run.summary().watch.rows[0].at_ns, 1_000_000_000);
+    let alone = RunFile::merge(vec![run]).unwrap().into_summary();
+    assert_eq!(alone.watch, summary.watch);
 }
 
 proptest! {

@@ -3,6 +3,7 @@
 use super::encoding::Encoder;
 use super::header::Header;
 use super::line::{header_line, interval_line, summary_line};
+use crate::watched::Watched;
 use crate::{Error, Snapshot, Summary};
 use std::fs::File;
 use std::io::Write;
@@ -43,7 +44,16 @@ impl<W: Write> RunWriter<W> {
 
     /// Adds one interval of the measured part.
     pub fn interval(&mut self, interval: &Snapshot) -> Result<(), Error> {
-        let line = interval_line(interval, &mut self.encoder);
+        self.watched_interval(interval, None)
+    }
+
+    /// Adds one interval of the measured part, with what was watched in it.
+    pub fn watched_interval(
+        &mut self,
+        interval: &Snapshot,
+        watched: Option<&Watched>,
+    ) -> Result<(), Error> {
+        let line = interval_line(interval, watched, &mut self.encoder);
         self.write(&line)
     }
 
