@@ -1,9 +1,10 @@
 //! One row a second, for spreadsheets and plots.
 //!
 //! RFC 4180 but for its line ends, which are plain line feeds. No field needs quotes. A time is
-//! empty in a row without an answer.
+//! empty in a row without an answer, and what was not watched is empty as well.
 
 use crate::plain;
+use crate::watch::{RUN_COLUMNS, run_fields};
 use loadline_record::{Row, Summary};
 
 /// The names of the columns, as in the first line.
@@ -27,10 +28,13 @@ const COLUMNS: [&str; 14] = [
 /// The run as CSV: a line of names, then a row for each second. `time_s` is the row's end, in
 /// seconds from the start of the measured part; percentiles are of response time.
 pub fn csv(summary: &Summary) -> String {
-    let mut csv = COLUMNS.join(",");
+    let names: Vec<&str> = COLUMNS.into_iter().chain(RUN_COLUMNS).collect();
+    let mut csv = names.join(",");
     csv.push('\n');
     for row in &summary.rows {
         csv.push_str(&fields(row, summary.total.start_ns).join(","));
+        csv.push(',');
+        csv.push_str(&run_fields(&summary.watch, row.end_ns).join(","));
         csv.push('\n');
     }
     csv
@@ -79,7 +83,7 @@ mod tests {
         assert!(
             lines
                 .iter()
-                .all(|line| line.split(',').count() == COLUMNS.len())
+                .all(|line| line.split(',').count() == COLUMNS.len() + RUN_COLUMNS.len())
         );
         insta::assert_snapshot!(csv);
     }

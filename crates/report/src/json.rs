@@ -4,7 +4,8 @@
 //! `docs/guide/schema/result.schema.json`. Times are microseconds as decimals down to the
 //! nanosecond; what has no sample is `null`.
 
-use crate::{PERCENTILES, Warning, figures, plain, validity, warnings};
+use crate::{PERCENTILES, Warning, figures, plain, validity, warnings, watch};
+use loadline_record::watched::WatchHistory;
 use loadline_record::{Counts, Distribution, Ended, Failures, Quantiles, Row, Snapshot, Summary};
 use loadline_verdict::{CheckResult, Finding, Quantity};
 use serde_json::{Map, Value, json};
@@ -32,11 +33,11 @@ fn intervals(summary: &Summary) -> Vec<Value> {
     summary
         .rows
         .iter()
-        .map(|row| interval(row, start_ns))
+        .map(|row| interval(row, &summary.watch, start_ns))
         .collect()
 }
 
-fn interval(row: &Row, start_ns: u64) -> Value {
+fn interval(row: &Row, watch: &WatchHistory, start_ns: u64) -> Value {
     let mut interval = Map::new();
     let from_start = |ns: u64| plain::seconds(ns.saturating_sub(start_ns)).into();
     interval.insert("start_s".to_owned(), from_start(row.start_ns));
@@ -48,6 +49,9 @@ fn interval(row: &Row, start_ns: u64) -> Value {
     );
     interval.insert("response_time_us".to_owned(), quantiles(&row.response));
     interval.insert("service_time_us".to_owned(), quantiles(&row.service));
+    if let Some(watch) = watch::interval_json(watch, row.end_ns) {
+        interval.insert("watch".to_owned(), watch);
+    }
     Value::Object(interval)
 }
 
@@ -68,6 +72,9 @@ fn whole(summary: &Summary, checks: &[CheckResult]) -> Value {
     whole.insert("validity".to_owned(), validity_of(summary));
     whole.insert("generator".to_owned(), generator(summary));
     whole.insert("warnings".to_owned(), warning_list(summary));
+    if let Some(watch) = watch::summary_json(&summary.watch, summary.total.start_ns) {
+        whole.insert("watch".to_owned(), watch);
+    }
     Value::Object(whole)
 }
 

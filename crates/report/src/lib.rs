@@ -20,6 +20,7 @@ mod remedy;
 mod text;
 mod validity;
 mod warning;
+mod watch;
 mod wording;
 
 #[cfg(test)]
@@ -31,3 +32,6 @@ pub use percentiles::PERCENTILES;
 pub use progress::Progress;
 pub use text::{TextOptions, omission, text};
 pub use warning::{Shortfall, Warning, warnings};
+pub use watch::{
+    watch_csv_header, watch_csv_row, watch_json, watch_line, watch_line_header, watch_notes,
+};

@@ -3,6 +3,10 @@
 use loadline_plan::{
     Arrivals, Body, Clock, Connection, IpVersion, Load, Order, Plan, Rate, Request, Shape, Tls,
 };
+use loadline_record::watched::{
+    Change, Figure, GENERATOR, HostUsage, Missing, Pressure, TcpStates, Traffic, TreeUsage,
+    Watched, WatchedHost, WatchedTree, Why,
+};
 use loadline_record::{
     Dial, Ended, Environment, ErrorKind, Exchange, Header, Model, Outcome, Recorder, Summary,
     Unfinished,
@@ -50,6 +54,99 @@ pub(crate) fn stalled() -> Summary {
         }
     });
     run.summary(Ended::Duration)
+}
+
+/// The stalled run, with a target that was restarted and can't be read in full.
+pub(crate) fn watched() -> Summary {
+    let mut summary = stalled();
+    for second in 1..=10 {
+        let restarted = (second == 7).then_some(Change::Restarted);
+        let look = look(second, restarted);
+        summary.watch.observe(&look, second * SECOND);
+    }
+    summary
+}
+
+/// A second in which the generator used `second` hundredths of a core, the target half a core.
+pub(crate) fn look(second: u64, change: Option<Change>) -> Watched {
+    let unread = |figure, why| Missing { figure, why };
+    Watched {
+        length_ns: SECOND,
+        host: WatchedHost {
+            cores: Some(2),
+            memory_bytes: Some(8_000_000_000),
+            interface: Some("eth0".to_owned()),
+            link_bits_per_s: Some(1_000_000_000),
+            usage: host_usage(second),
+            missing: Vec::new(),
+        },
+        trees: vec![
+            WatchedTree {
+                name: GENERATOR.to_owned(),
+                command: Some("loadline".to_owned()),
+                pid: Some(4_711),
+                usage: tree_usage(second * 10 * MS),
+                ..WatchedTree::default()
+            },
+            WatchedTree {
+                name: ":8080".to_owned(),
+                command: Some("nginx".to_owned()),
+                pid: Some(800 + second / 7),
+                change,
+                usage: TreeUsage {
+                    pss_bytes: None,
+                    sockets: None,
+                    tcp: None,
+                    ..tree_usage(500 * MS)
+                },
+                missing: vec![
+                    unread(Figure::Pss, Why::Rights),
+                    unread(Figure::Sockets, Why::Rights),
+                    unread(Figure::TcpStates, Why::Rights),
+                ],
+            },
+        ],
+    }
+}
+
+fn host_usage(second: u64) -> HostUsage {
+    HostUsage {
+        cpu_ns: Some(600 * MS),
+        steal_ns: Some(20 * MS),
+        memory_used_bytes: Some(2_000_000_000 + second),
+        pressure: Pressure {
+            cpu_pressure_ns: Some(120 * MS),
+            memory_pressure_ns: Some(0),
+            io_pressure_ns: Some(MS),
+        },
+        traffic: Some(Traffic {
+            net_in_bytes: 1_000_000,
+            net_out_bytes: 12_500_000,
+            net_in_packets: 4_000,
+            net_out_packets: 5_000,
+        }),
+        retransmits: Some(second % 2),
+        listen_overflows: Some(1),
+    }
+}
+
+fn tree_usage(cpu_ns: u64) -> TreeUsage {
+    TreeUsage {
+        processes: 3,
+        cpu_ns: Some(cpu_ns),
+        rss_bytes: Some(12_000_000),
+        pss_bytes: Some(9_500_000),
+        threads: Some(5),
+        open_files: Some(70),
+        sockets: Some(60),
+        tcp: Some(TcpStates {
+            established: 50,
+            listening: 1,
+            ..TcpStates::default()
+        }),
+        voluntary_switches_per_s: Some(2_000.0),
+        involuntary_switches_per_s: Some(12.5),
+    }
 }
 
 /// The same without a stall.

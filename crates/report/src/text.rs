@@ -2,7 +2,7 @@
 //!
 //! Sections from the question to the answer: what was run and how it went in numbers, response
 //! times with their histogram, what a closed-loop tool would have shown (where that differs), where
-//! the time went, errors, checks, warnings. A section that has nothing to say is left out.
+//! the time went, what was watched, errors, checks, warnings. A section that has nothing to say is left out.
 
 mod head;
 mod histogram;
@@ -10,10 +10,12 @@ mod omission;
 mod outcome;
 mod parts;
 mod response;
+mod watch;
 
 pub use omission::omission;
 
 pub(crate) use histogram::bar;
+pub(crate) use watch::unread;
 
 use crate::ink::Ink;
 use crate::layout;
@@ -84,6 +86,7 @@ pub fn text(summary: &Summary, checks: &[CheckResult], options: &TextOptions) ->
         response::lines(summary, &options.percentiles, canvas),
         omission::lines_after_stall(summary, canvas),
         parts::lines(summary, canvas),
+        watch::lines(summary, canvas),
         outcome::errors(summary, canvas),
         outcome::checks(checks, canvas),
         outcome::validity(summary, canvas),

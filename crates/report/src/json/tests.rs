@@ -18,6 +18,7 @@ fn all() -> Vec<Summary> {
         samples::three(),
         samples::not_found(),
         samples::huge(),
+        samples::watched(),
     ]
 }
 

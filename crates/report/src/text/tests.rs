@@ -6,6 +6,11 @@ use loadline_plan::{Bound, Check, Clocked, Comparison, Metric, Statistic};
 use loadline_verdict::evaluate_all;
 use std::time::Duration;
 
+#[test]
+fn watched() {
+    insta::assert_snapshot!(plain(&samples::watched()));
+}
+
 fn plain(summary: &Summary) -> String {
     text(summary, &[], &TextOptions::default())
 }

@@ -1,0 +1,239 @@
+//! What the run cost: the generator, the target and the machine.
+
+use super::Canvas;
+use crate::{figures, layout};
+use loadline_record::Summary;
+use loadline_record::watched::{
+    Change, Figure, HostUsage, Missing, TreeHistory, TreeUsage, WatchEvent, WatchHistory, Why,
+    mean_level, mean_rate, rate,
+};
+
+/// Columns of a tree's name.
+const NAMES: usize = 20;
+/// The columns of numbers, with their width.
+const COLUMNS: [(&str, usize); 7] = [
+    ("CPU", 9),
+    ("max", 9),
+    ("RSS", 9),
+    ("PSS", 9),
+    ("threads", 8),
+    ("sockets", 8),
+    ("switches", 9),
+];
+/// Events of a tree that are told one by one.
+const MOST_EVENTS: usize = 5;
+
+/// What was watched; nothing if nothing was.
+pub(super) fn lines(summary: &Summary, canvas: Canvas) -> Vec<String> {
+    let watch = &summary.watch;
+    if watch.rows.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![header(canvas)];
+    for (index, tree) in watch.trees.iter().enumerate() {
+        lines.push(row(index, tree, watch));
+    }
+    let start_ns = summary.total.start_ns;
+    let events = watch.trees.iter().flat_map(|tree| events(tree, start_ns));
+    let notes = host(watch).into_iter().chain(events).chain(missing(watch));
+    lines.extend(notes.flat_map(|note| canvas.paragraph(&note)));
+    lines
+}
+
+fn header(canvas: Canvas) -> String {
+    let names = COLUMNS.map(|(name, width)| layout::right(name, width));
+    canvas.heading(&layout::left("Watched", NAMES), &names.concat())
+}
+
+/// CPU is the mean and the highest of an interval, switches are the mean a second, all else is
+/// the highest.
+fn row(index: usize, tree: &TreeHistory, watch: &WatchHistory) -> String {
+    let looks = || watch.usage_of(index);
+    let highest = |of: fn(TreeUsage) -> Option<u64>| looks().filter_map(|(u, _)| of(u)).max();
+    let bytes = |bytes: Option<u64>| bytes.map(|bytes| figures::bytes(bytes as f64));
+    let cells = [
+        mean_rate(looks().map(|(usage, length_ns)| (usage.cpu_ns, length_ns))).map(figures::share),
+        peak(looks().map(|(usage, length_ns)| rate(usage.cpu_ns, length_ns))).map(figures::share),
+        bytes(highest(|usage| usage.rss_bytes)),
+        bytes(highest(|usage| usage.pss_bytes)),
+        highest(|usage| usage.threads).map(figures::count),
+        highest(|usage| usage.sockets).map(figures::count),
+        switches(looks().map(|(usage, _)| usage)).map(figures::rate),
+    ];
+    let cells = cells
+        .into_iter()
+        .zip(COLUMNS)
+        .map(|(cell, (_, width))| layout::right(cell.as_deref().unwrap_or("-"), width));
+    let name = layout::cut(&format!("  {}", title(tree)), NAMES);
+    layout::left(&name, NAMES) + &cells.collect::<String>()
+}
+
+/// How a tree is called: what it was asked for by, and what program it is.
+fn title(tree: &TreeHistory) -> String {
+    let name = layout::harmless(&tree.name);
+    match &tree.command {
+        Some(command)
+            if tree
+                .name
+                .starts_with(|c: char| c == ':' || c.is_ascii_digit()) =>
+        {
+            format!("{name} {}", layout::harmless(command))
+        }
+        _ => name,
+    }
+}
+
+fn peak(rates: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    rates.flatten().reduce(f64::max)
+}
+
+/// Both kinds together, the mean of the looks that have them.
+fn switches(looks: impl Iterator<Item = TreeUsage>) -> Option<f64> {
+    let both = looks.filter_map(|usage| {
+        Some(usage.voluntary_switches_per_s? + usage.involuntary_switches_per_s?)
+    });
+    let (sum, count) = both.fold((0.0, 0), |(sum, count), one| (sum + one, count + 1));
+    (count > 0).then(|| sum / f64::from(count))
+}
+
+/// The machine: CPU and memory, what tasks waited for, the interface, TCP trouble.
+fn host(watch: &WatchHistory) -> Vec<String> {
+    let parts = [machine(watch), waits(watch), traffic(watch), trouble(watch)];
+    parts.into_iter().flatten().collect()
+}
+
+/// The mean rate of an amount of the machine, by the nanosecond.
+fn mean(watch: &WatchHistory, of: fn(HostUsage) -> Option<u64>) -> Option<f64> {
+    mean_rate(
+        watch
+            .usage_of_host()
+            .map(|(usage, length_ns)| (of(usage), length_ns)),
+    )
+}
+
+fn machine(watch: &WatchHistory) -> Option<String> {
+    let busy = figures::share(mean(watch, |host| host.cpu_ns)?);
+    let cores = figures::counted(watch.host.cores.unwrap_or(1), "core");
+    let mut text = format!("Host: {busy} CPU of {cores}");
+    let stolen = mean(watch, |host| host.steal_ns).filter(|stolen| *stolen >= 0.001);
+    if let Some(stolen) = stolen {
+        text.push_str(&format!(
+            ", {} more stolen by other machines",
+            figures::share(stolen)
+        ));
+    }
+    let used = mean_level(
+        watch
+            .usage_of_host()
+            .map(|(host, _)| host.memory_used_bytes),
+    );
+    if let Some((used, all)) = used.zip(watch.host.memory_bytes) {
+        let (used, all) = (figures::bytes(used), figures::bytes(all as f64));
+        text.push_str(&format!(", {used} of {all} memory"));
+    }
+    Some(text + ".")
+}
+
+fn waits(watch: &WatchHistory) -> Option<String> {
+    let share = |of| mean(watch, of).map(figures::share);
+    let cpu = share(|host| host.pressure.cpu_pressure_ns)?;
+    let memory = share(|host| host.pressure.memory_pressure_ns)?;
+    let disk = share(|host| host.pressure.io_pressure_ns)?;
+    Some(format!(
+        "Pressure: some task waited {cpu} of the time for a core, {memory} for memory, {disk} for \
+         a disk."
+    ))
+}
+
+fn traffic(watch: &WatchHistory) -> Option<String> {
+    let per_s = |of| mean(watch, of).map(|per_ns| per_ns * 1e9);
+    let bytes_in = per_s(|host| Some(host.traffic?.net_in_bytes))?;
+    let bytes_out = per_s(|host| Some(host.traffic?.net_out_bytes))?;
+    let packets = per_s(|host| {
+        let traffic = host.traffic?;
+        Some(traffic.net_in_packets + traffic.net_out_packets)
+    })?;
+    let interface = layout::harmless(watch.host.interface.as_deref().unwrap_or("Network"));
+    let (shown_in, shown_out) = (figures::bytes(bytes_in), figures::bytes(bytes_out));
+    let packets = figures::rate(packets);
+    let mut text = format!("{interface}: {shown_in}/s in, {shown_out}/s out, {packets} packets");
+    if let Some(link) = watch.host.link_bits_per_s {
+        let share = bytes_in.max(bytes_out) * 8.0 / link as f64;
+        text.push_str(&format!(", {} of the link", figures::share(share)));
+    }
+    Some(text + ".")
+}
+
+fn trouble(watch: &WatchHistory) -> Option<String> {
+    let sum = |of: fn(HostUsage) -> Option<u64>| -> u64 {
+        watch.usage_of_host().filter_map(|(host, _)| of(host)).sum()
+    };
+    let resent = sum(|host| host.retransmits);
+    let refused = sum(|host| host.listen_overflows);
+    let parts = [
+        (resent > 0).then(|| format!("{} sent again", figures::counted(resent, "segment"))),
+        (refused > 0).then(|| {
+            let times = figures::counted(refused, "connection");
+            format!("{times} refused by a full listening queue")
+        }),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| format!("TCP on this host: {}.", parts.join(", ")))
+}
+
+/// That a tree ended or came back, and when.
+fn events(tree: &TreeHistory, start_ns: u64) -> Vec<String> {
+    let told = tree.events.iter().take(MOST_EVENTS);
+    let mut lines: Vec<String> = told
+        .map(|event| told_event(tree, event, start_ns))
+        .collect();
+    let more = tree.event_count.saturating_sub(lines.len() as u64);
+    if more > 0 {
+        let title = title(tree);
+        lines.push(format!(
+            "{title} ended or came back {} times more.",
+            figures::count(more)
+        ));
+    }
+    lines
+}
+
+fn told_event(tree: &TreeHistory, event: &WatchEvent, start_ns: u64) -> String {
+    let at = figures::time(event.at_ns.saturating_sub(start_ns) as f64);
+    match (event.change, event.pid) {
+        (Change::Restarted, Some(pid)) => {
+            format!("{} was restarted by {at}, as process {pid}.", title(tree))
+        }
+        (Change::Restarted, None) => format!("{} was restarted by {at}.", title(tree)),
+        (Change::Ended, _) => format!("{} ended by {at}.", title(tree)),
+    }
+}
+
+/// What could not be read, of whom and why.
+fn missing(watch: &WatchHistory) -> Vec<String> {
+    let host = unread("the host", &watch.host.missing);
+    let trees = watch
+        .trees
+        .iter()
+        .flat_map(|tree| unread(&title(tree), &tree.missing));
+    host.into_iter().chain(trees).collect()
+}
+
+/// A sentence for each reason why figures of `whom` could not be read.
+pub(crate) fn unread(whom: &str, missing: &[Missing]) -> Vec<String> {
+    let reasons = [
+        (Why::Rights, "; run Loadline as that user or as root"),
+        (Why::TooLarge, ""),
+        (Why::Untold, ""),
+    ];
+    let sentences = reasons.into_iter().filter_map(|(reason, remedy)| {
+        let of_reason = missing.iter().filter(|missing| missing.why == reason);
+        let names: Vec<&str> = of_reason
+            .map(|missing| Figure::name(missing.figure))
+            .collect();
+        let why = reason.text();
+        (!names.is_empty())
+            .then(|| format!("Not read of {whom}: {} ({why}{remedy}).", names.join(", ")))
+    });
+    sentences.collect()
+}
