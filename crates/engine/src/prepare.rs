@@ -4,7 +4,7 @@ use crate::StartError;
 use crate::pacer::most_users;
 use crate::replay::Written;
 use loadline_plan::Plan;
-use loadline_reactor::{Kernel, ensure_open_files};
+use loadline_reactor::{Address, Kernel, ensure_open_files};
 use loadline_transport::{Dialler, Endpoint, TlsSetup};
 use url::Url;
 
@@ -54,6 +54,15 @@ impl Prepared {
         };
         prepared.probe()?;
         Ok(prepared)
+    }
+
+    /// The addresses of all endpoints.
+    pub(crate) fn addresses(&self) -> Vec<Address> {
+        let addresses = self
+            .endpoints
+            .iter()
+            .flat_map(|endpoint| &endpoint.addresses);
+        addresses.cloned().collect()
     }
 
     /// Tries the addresses that dialling ahead of the run will not have tried: the several ones of

@@ -9,7 +9,7 @@ use crate::prepare::Prepared;
 use crate::replay::Replay;
 use crate::worker::{self, Done, Report};
 use loadline_plan::Plan;
-use loadline_reactor::{Host, Kernel};
+use loadline_reactor::{Address, Host, Kernel};
 use loadline_record::{Snapshot, Unfinished};
 use loadline_schedule::Stripe;
 use loadline_transport::DialError;
@@ -30,6 +30,7 @@ pub struct Run {
     reports: Receiver<(usize, Report)>,
     threads: Vec<JoinHandle<io::Result<()>>>,
     merger: Merger,
+    addresses: Vec<Address>,
 }
 
 impl Run {
@@ -80,7 +81,13 @@ impl Run {
             reports,
             threads,
             merger: Merger::new(&prepared.plan),
+            addresses: prepared.addresses(),
         })
+    }
+
+    /// Where the requests go.
+    pub fn addresses(&self) -> &[Address] {
+        &self.addresses
     }
 
     /// What stops the run, from any thread.

@@ -6,3 +6,4 @@ pub(crate) mod man;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod serve;
+pub(crate) mod watch;

@@ -2,7 +2,9 @@
 //! display; interrupts and broken conditions end it early.
 
 use crate::interrupt::Interrupts;
+use crate::invocation::Watch;
 use crate::live::Live;
+use crate::watching::Watching;
 use anyhow::{Context, Result};
 use loadline_engine::{EndReason, Event, Run, StartError};
 use loadline_plan::{Plan, Shape};
@@ -19,13 +21,15 @@ use std::time::{Duration, SystemTime};
 /// How long the conductor waits for an event before it looks after the display again.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// What is kept of a run beside its summary.
+/// What is kept of a run beside its summary, and what goes into it beside what was measured.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Keep<'a> {
     /// Where the run is saved.
     pub(crate) save: Option<&'a Path>,
     /// Where one record per request goes.
     pub(crate) log: Option<&'a Path>,
+    /// What is watched while the run lasts; `None` is nothing, not even the generator.
+    pub(crate) watch: Option<&'a Watch>,
 }
 
 /// A run that has ended.
@@ -43,6 +47,7 @@ pub(crate) fn conduct(
     keep: Keep<'_>,
     live: Live,
 ) -> Result<Conducted> {
+    let mut watching = keep.watch.map(Watching::prepare).transpose()?;
     let saved = keep
         .save
         .map(|path| open(path).map(|file| (path, file)))
@@ -52,6 +57,9 @@ pub(crate) fn conduct(
     let interrupts = Interrupts::watch().context("signals can't be watched")?;
     let run = start(plan.clone(), script, log.is_some())?;
     interrupts.attach(run.handle());
+    if let Some(watching) = &mut watching {
+        watching.begin(run.addresses(), plan.warmup);
+    }
     let header = Header::new(plan, environment, SystemTime::now());
     let mut conductor = Conductor {
         interrupts,
@@ -60,6 +68,7 @@ pub(crate) fn conduct(
         trouble: None,
         broken: None,
         summary: Summary::new(header.clone()),
+        watching,
         run,
         live,
         host_before: HostCounters::read(),
@@ -105,6 +114,7 @@ fn empty(file: &File) {
 
 struct Conductor {
     run: Run,
+    watching: Option<Watching>,
     live: Live,
     interrupts: Interrupts,
     summary: Summary,
@@ -121,7 +131,11 @@ struct Conductor {
 impl Conductor {
     fn conduct(mut self) -> Result<Conducted> {
         loop {
-            let event = self.run.next_event(PATIENCE).context("a worker failed")?;
+            let patience = match &mut self.watching {
+                Some(watching) => watching.patience(PATIENCE),
+                None => PATIENCE,
+            };
+            let event = self.run.next_event(patience).context("a worker failed")?;
             match event {
                 None => self.live.tick(&self.summary),
                 Some(Event::Interval(interval)) => self.interval(&interval),
@@ -134,11 +148,15 @@ impl Conductor {
     }
 
     fn interval(&mut self, interval: &Snapshot) {
+        let watched = self.watching.as_mut().map(Watching::look);
         if let Some(mut saved) = self.saved.take() {
-            let written = saved.interval(interval).map(|()| saved).map_err(Into::into);
-            self.saved = self.keep_going(written);
+            let written = saved.watched_interval(interval, watched.as_ref());
+            self.saved = self.keep_going(written.map(|()| saved).map_err(Into::into));
         }
         self.summary.observe(interval);
+        if let Some(watched) = watched {
+            self.summary.observe_watched(&watched);
+        }
         self.live.interval(&self.summary);
         self.stop_if_broken();
     }

@@ -12,6 +12,7 @@ mod refusal;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod serve;
+pub(crate) mod watch;
 
 pub(crate) use refusal::{Refusal, sentence, suggestion, value_problem};
 
@@ -49,6 +50,8 @@ pub(crate) enum Command {
     /// Speak ApacheBench: take the arguments of ab and print its report.
     #[command(disable_help_flag = true)]
     Ab(Verbatim),
+    /// Watch what a process and this host use, until Ctrl-C.
+    Watch(watch::WatchFlags),
     /// Print the manual page.
     Man(man::ManFlags),
     /// Print the completions of a shell.

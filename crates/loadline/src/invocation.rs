@@ -3,6 +3,7 @@
 use crate::flags::run::judgement::Trust;
 use clap::ValueEnum;
 use loadline_plan::Plan;
+use loadline_watch::Target;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -19,12 +20,23 @@ pub(crate) struct Invocation {
     pub(crate) save: Option<PathBuf>,
     /// Where one record per request goes.
     pub(crate) log: Option<PathBuf>,
+    /// What is watched while the run lasts.
+    pub(crate) watch: Watch,
     /// The percentiles of the text report, as asked: above 0, at most 100.
     pub(crate) percentiles: Vec<f64>,
     /// Whether progress is shown while the run lasts: live on a terminal, else as plain lines.
     pub(crate) progress: bool,
     /// Whether what is printed has colours.
     pub(crate) color: Color,
+}
+
+/// What is watched while a run lasts, beside the generator and the host.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Watch {
+    /// What was named.
+    pub(crate) targets: Vec<Target>,
+    /// Whether the load's target is looked for as well.
+    pub(crate) find_target: bool,
 }
 
 /// A report: in which format, and where to.

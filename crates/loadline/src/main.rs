@@ -12,6 +12,7 @@ mod plan_file;
 mod publish;
 mod resolve;
 mod scripting;
+mod watching;
 
 use crate::exit::Exit;
 use crate::flags::{Command, Refusal};
@@ -42,6 +43,7 @@ fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Report(flags) => commands::report::run(&flags),
         Command::Serve(flags) => commands::serve::run(&flags),
         Command::Demo(flags) => commands::demo::run(&flags),
+        Command::Watch(flags) => commands::watch::run(&flags),
         Command::Man(flags) => Ok(print(&commands::man::page(&flags)?)),
         Command::Ab(_) => Ok(refuse("ab takes its own arguments; write `loadline ab …`.")),
         Command::Completions(flags) => Ok(print(&commands::completions::script(&flags))),

@@ -7,7 +7,7 @@ mod requests;
 use crate::flags;
 use crate::flags::run::RunFlags;
 use crate::flags::run::request::Place;
-use crate::invocation::Invocation;
+use crate::invocation::{Invocation, Watch};
 use crate::plan_file::{PlanFile, PlanFileError};
 use loadline_plan::{Contradiction, Plan};
 use std::fs::File;
@@ -97,6 +97,10 @@ pub(crate) fn resolve(
         trust: flags.judgement.trust,
         save: output.save,
         log: output.log,
+        watch: Watch {
+            targets: flags.watching.watch,
+            find_target: !flags.watching.no_watch,
+        },
         percentiles: output.report.percentiles,
         progress: !output.quiet && !output.no_progress,
         color: output.report.color,

@@ -74,11 +74,20 @@ impl Watcher {
         self.find(target.clone(), None)
     }
 
-    /// Watches whoever listens at an address of this host, unless that is watched already. Says
-    /// whether it is watched now.
-    pub fn watch_listener(&mut self, address: SocketAddr) -> bool {
+    /// Watches whoever listens at an address of this host, unless that is watched already. One that
+    /// may not be looked at becomes a tree of which nothing can be read.
+    ///
+    /// # Errors
+    /// If nobody listens there.
+    pub fn watch_listener(&mut self, address: SocketAddr) -> Result<(), NotFound> {
         let target = Target::Port(address.port());
-        self.find(target, Some(address.ip())).is_ok()
+        match self.find(target.clone(), Some(address.ip())) {
+            Err(NotFound::NotTold(_)) => {
+                self.trees.push(Tree::refused(target.to_string(), self.own));
+                Ok(())
+            }
+            found => found,
+        }
     }
 
     /// A process that is watched already is watched once.
@@ -93,19 +102,27 @@ impl Watcher {
         Ok(())
     }
 
-    /// Counts the traffic of the interface that leads to an address. Without this it is the one that
-    /// leads to the world.
-    pub fn follow_route_to(&mut self, address: IpAddr) {
-        self.host.follow(route::interface_to(&self.proc, address));
+    /// Counts the traffic of the interface that leads to an address, or of none. Without this it is
+    /// the one that leads to the world.
+    pub fn follow_route_to(&mut self, address: Option<IpAddr>) {
+        let interface = address.and_then(|address| route::interface_to(&self.proc, address));
+        self.host.follow(interface);
     }
 
     /// What is used from now on counts, and nothing before.
     pub fn begin(&mut self, now_ns: u64) {
-        self.look(now_ns);
+        self.look_but_for_pss(now_ns);
     }
 
     /// What was used since the look before.
     pub fn look(&mut self, now_ns: u64) -> Watched {
+        let mut watched = self.look_but_for_pss(now_ns);
+        self.add_pss(now_ns, &mut watched.trees);
+        watched
+    }
+
+    /// Proportional memory is a level: to begin with there is nothing to compare it with.
+    fn look_but_for_pss(&mut self, now_ns: u64) -> Watched {
         let length_ns = now_ns.saturating_sub(self.begun_ns);
         self.begun_ns = now_ns;
         self.refresh();
@@ -114,7 +131,6 @@ impl Watcher {
         let mut trees: Vec<WatchedTree> = looks.collect();
         self.add_files(now_ns, &mut trees);
         self.add_switches(now_ns, &mut trees);
-        self.add_pss(now_ns, &mut trees);
         Watched {
             length_ns,
             host: self.host.look(&self.proc),

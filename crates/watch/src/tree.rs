@@ -30,6 +30,8 @@ pub(crate) struct Tree {
     running: Vec<u32>,
     command: Option<String>,
     pid: Option<u32>,
+    /// Whether its processes may not be looked at, not even to know which they are.
+    refused: bool,
     pub(crate) switches: Switches,
 }
 
@@ -67,6 +69,14 @@ impl Tree {
         Ok(tree)
     }
 
+    /// A tree that is known to be there, and of which nothing can be read.
+    pub(crate) fn refused(name: String, own: u32) -> Tree {
+        Tree {
+            refused: true,
+            ..Tree::empty(name, None, own)
+        }
+    }
+
     fn empty(name: String, wanted: Option<Wanted>, own: u32) -> Tree {
         Tree {
             name,
@@ -77,6 +87,7 @@ impl Tree {
             running: Vec::new(),
             command: None,
             pid: None,
+            refused: false,
             switches: Switches::default(),
         }
     }
@@ -136,6 +147,9 @@ impl Tree {
             (self.times, self.running) = (census.times, census.running);
         }
         watched.missing = census.missing;
+        if self.refused {
+            watched.missing.push(missing(Figure::Cpu, Why::Rights));
+        }
         watched.change = self.follow(proc, table);
         if !self.is_there() {
             watched.usage = Default::default();

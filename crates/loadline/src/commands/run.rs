@@ -20,6 +20,7 @@ pub(crate) fn run(invocation: Invocation) -> Result<Exit> {
     let keep = Keep {
         save: invocation.save.as_deref(),
         log: invocation.log.as_deref(),
+        watch: Some(&invocation.watch),
     };
     try_outputs(&invocation.outputs)?;
     let plan = &invocation.plan;

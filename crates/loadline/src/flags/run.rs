@@ -5,6 +5,7 @@ pub(crate) mod judgement;
 pub(crate) mod load;
 pub(crate) mod output;
 pub(crate) mod request;
+pub(crate) mod watching;
 
 use clap::Args;
 use std::ffi::OsString;
@@ -20,6 +21,8 @@ pub(crate) struct RunFlags {
     pub(crate) connection: connection::ConnectionFlags,
     #[command(flatten)]
     pub(crate) judgement: judgement::JudgementFlags,
+    #[command(flatten)]
+    pub(crate) watching: watching::WatchingFlags,
     #[command(flatten)]
     pub(crate) output: output::OutputFlags,
     /// The words that these flags were read from: the keys of a plan file are put before them

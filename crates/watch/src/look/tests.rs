@@ -132,6 +132,13 @@ fn a_listener_that_may_not_be_looked_at_is_told_from_none() {
     let fixture = host();
     fixture.write("net/tcp", &Fixture::tcp(&[("00000000:0050", "0A", 71)]));
     assert_eq!(not_found(&fixture, ":80"), NotFound::NotTold(80));
+    let mut watcher = Watcher::as_process(fixture.proc(), OWN);
+    watcher
+        .watch_listener("127.0.0.1:80".parse().unwrap())
+        .unwrap();
+    let tree = watcher.look(SECOND).trees.remove(0);
+    assert_eq!((tree.name.as_str(), tree.usage.cpu_ns), (":80", None));
+    assert_eq!(tree.missing, [missing(Figure::Cpu, Why::Rights)]);
 }
 
 #[test]
@@ -142,11 +149,15 @@ fn the_address_decides_who_listens_and_nobody_is_watched_twice() {
     fixture.open(10, 3, "socket:[71]");
     fixture.open(40, 3, "socket:[72]");
     let mut watcher = watching(&fixture, &["10"]);
-    assert!(watcher.watch_listener("127.0.0.1:80".parse().unwrap()));
+    let mut watch = |address: &str| watcher.watch_listener(address.parse().unwrap());
+    watch("127.0.0.1:80").unwrap();
     assert_eq!(watcher.look(2 * SECOND).trees.len(), 1);
-    assert!(watcher.watch_listener("127.0.0.2:80".parse().unwrap()));
+    watcher
+        .watch_listener("127.0.0.2:80".parse().unwrap())
+        .unwrap();
     assert_eq!(watcher.look(3 * SECOND).trees[1].pid, Some(40));
-    assert!(!watcher.watch_listener("127.0.0.3:80".parse().unwrap()));
+    let nobody = watcher.watch_listener("127.0.0.3:80".parse().unwrap());
+    assert_eq!(nobody, Err(NotFound::Nobody(80)));
 }
 
 #[test]
@@ -183,9 +194,9 @@ fn proportional_memory_is_read_now_and_then() {
     }
     let mut watcher = watching(&fixture, &["10"]);
     let mut pss = |at_s: u64| watcher.look(at_s * SECOND).trees[0].usage.pss_bytes;
-    assert_eq!(pss(2), None);
-    assert_eq!(pss(6), Some(60 * 1024));
-    assert_eq!(pss(7), None);
+    assert_eq!(pss(2), Some(60 * 1024));
+    assert_eq!(pss(3), None);
+    assert_eq!(pss(7), Some(60 * 1024));
 }
 
 #[test]

@@ -1,0 +1,204 @@
+//! `loadline watch`: like top for one service.
+
+use crate::exit::Exit;
+use crate::flags::watch::{WatchFlags, WatchFormat};
+use anyhow::{Context, Result};
+use loadline_record::watched::{Change, Watched};
+use loadline_report::{
+    watch_csv_header, watch_csv_row, watch_json, watch_line, watch_line_header, watch_notes,
+};
+use loadline_watch::{Proc, Watcher};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::io::{self, IsTerminal, Write};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// Why nothing more is printed.
+enum End {
+    /// The user, a limit, or a reader that has gone.
+    Asked,
+    /// The target is no more.
+    Ended(String),
+}
+
+/// Watches until it is interrupted, or until the target has ended.
+pub(crate) fn run(flags: &WatchFlags) -> Result<Exit> {
+    let interrupts = interrupts().context("signals can't be watched")?;
+    let mut watcher = Watcher::new(Proc::default());
+    watcher.watch(&flags.target)?;
+    let mut screen = Screen::new(flags.output);
+    if let End::Ended(sentence) = watch(flags, &mut watcher, &interrupts, &mut screen)? {
+        // The figures may be read by a program; this is for people.
+        let _ = writeln!(io::stderr(), "{sentence}");
+    }
+    Ok(Exit::Good)
+}
+
+/// Tells of the first Ctrl-C.
+fn interrupts() -> io::Result<Receiver<()>> {
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    let (send, receive) = channel();
+    std::thread::Builder::new()
+        .name("interrupts".to_owned())
+        .spawn(move || {
+            signals.forever().next();
+            // A receiver that has gone has ended by itself.
+            let _ = send.send(());
+        })?;
+    Ok(receive)
+}
+
+fn watch(
+    flags: &WatchFlags,
+    watcher: &mut Watcher,
+    interrupts: &Receiver<()>,
+    screen: &mut Screen,
+) -> Result<End> {
+    let clock = Instant::now();
+    watcher.begin(0);
+    for number in 1.. {
+        // Looks are due by the clock: one that took its time does not move the others.
+        let due = flags.interval * number;
+        let due = flags.duration.map_or(due, |duration| due.min(duration));
+        if interrupts.recv_timeout(due.saturating_sub(clock.elapsed()))
+            != Err(RecvTimeoutError::Timeout)
+        {
+            return Ok(End::Asked);
+        }
+        let now = clock.elapsed();
+        let watched = watcher.look(now.as_nanos() as u64);
+        let is_read = screen.show(&watched, now)?;
+        if let Some(sentence) = farewell(&watched) {
+            return Ok(End::Ended(sentence));
+        }
+        let is_last = flags.count.is_some_and(|count| u64::from(number) >= count)
+            || flags.duration.is_some_and(|duration| due >= duration);
+        if is_last || !is_read {
+            return Ok(End::Asked);
+        }
+    }
+    Ok(End::Asked)
+}
+
+/// What is said when the target has ended.
+fn farewell(watched: &Watched) -> Option<String> {
+    let tree = watched.trees.first()?;
+    if tree.change != Some(Change::Ended) {
+        return None;
+    }
+    let program = tree.command.as_deref().unwrap_or("its program");
+    Some(match tree.pid {
+        Some(pid) => format!("{program} (process {pid}) has ended."),
+        None => format!("{program} has ended."),
+    })
+}
+
+/// What is said when others took the place of the target's processes.
+fn comeback(watched: &Watched) -> Option<String> {
+    let tree = watched.trees.first()?;
+    let pid = tree
+        .pid
+        .filter(|_| tree.change == Some(Change::Restarted))?;
+    Some(format!("{} was restarted, as process {pid}.", tree.name))
+}
+
+/// Where looks are printed, and how.
+struct Screen {
+    format: WatchFormat,
+    is_terminal: bool,
+    /// Lines that are drawn over by the next look.
+    drawn: usize,
+    /// Whether the line of names was printed.
+    has_header: bool,
+    /// What could not be read, as it was said last.
+    notes: Vec<String>,
+    /// The proportional memory as it was read last.
+    pss_bytes: Option<u64>,
+}
+
+impl Screen {
+    fn new(format: WatchFormat) -> Self {
+        Screen {
+            format,
+            is_terminal: io::stdout().is_terminal(),
+            drawn: 0,
+            has_header: false,
+            notes: Vec::new(),
+            pss_bytes: None,
+        }
+    }
+
+    /// Shows a look at this time. Says whether anybody reads it.
+    fn show(&mut self, watched: &Watched, at: Duration) -> Result<bool> {
+        let time_s = (at.as_secs_f64() * 1e3).round() / 1e3;
+        let text = match self.format {
+            WatchFormat::Json => format!("{}\n", watch_json(watched, time_s)),
+            WatchFormat::Csv => self.headed(&watch_csv_header(), watch_csv_row(watched, time_s)),
+            WatchFormat::Text => self.text(watched, time_s),
+        };
+        let mut stdout = io::stdout().lock();
+        match stdout
+            .write_all(text.as_bytes())
+            .and_then(|()| stdout.flush())
+        {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+            written => written.map(|()| true).context("stdout can't be written"),
+        }
+    }
+
+    /// A row, under its header if it is the first.
+    fn headed(&mut self, header: &str, row: String) -> String {
+        match std::mem::replace(&mut self.has_header, true) {
+            true => format!("{row}\n"),
+            false => format!("{header}\n{row}\n"),
+        }
+    }
+
+    fn text(&mut self, watched: &Watched, time_s: f64) -> String {
+        let tree = watched.trees.first();
+        self.pss_bytes = tree
+            .and_then(|tree| tree.usage.pss_bytes)
+            .or(self.pss_bytes);
+        let line = watch_line(watched, time_s, self.pss_bytes);
+        // A figure that is read less often is not unread in between.
+        for note in watch_notes(watched).into_iter().chain(comeback(watched)) {
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
+        match self.is_terminal {
+            true => self.redrawn(&line),
+            false => self.told(line),
+        }
+    }
+
+    /// A line for a log; what can't be read is said once.
+    fn told(&mut self, line: String) -> String {
+        let row = self.headed(&watch_line_header(), line);
+        let notes = self.notes.iter().skip(self.drawn);
+        let notes: String = notes.map(|note| format!("{note}\n")).collect();
+        self.drawn = self.notes.len();
+        row + &notes
+    }
+
+    /// The same lines again, over those that were drawn before.
+    fn redrawn(&mut self, line: &str) -> String {
+        let width = terminal_size::terminal_size_of(io::stdout())
+            .map_or(80, |(width, _)| usize::from(width.0));
+        let back = match self.drawn {
+            0 => String::new(),
+            lines => format!("\x1b[{lines}A\r\x1b[J"),
+        };
+        let header = watch_line_header();
+        let lines = [header.as_str(), line];
+        let lines = lines
+            .into_iter()
+            .chain(self.notes.iter().map(String::as_str));
+        // A line that wraps would be two, and only one would be drawn over.
+        let cut = lines.map(|line| line.chars().take(width).collect::<String>() + "\n");
+        let lines: Vec<String> = cut.collect();
+        self.drawn = lines.len();
+        back + &lines.concat()
+    }
+}

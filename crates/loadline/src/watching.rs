@@ -1,0 +1,79 @@
+//! Watching beside a run: the generator, the target where it is on this host, and what was named.
+//!
+//! All of it happens on the thread that conducts the run, once for each interval.
+
+use crate::invocation::Watch;
+use anyhow::Result;
+use loadline_reactor::Address;
+use loadline_record::watched::Watched;
+use loadline_watch::{Proc, Watcher, is_local};
+use std::time::{Duration, Instant};
+
+/// Watches beside a run.
+pub(crate) struct Watching {
+    watcher: Watcher,
+    clock: Instant,
+    find_target: bool,
+    /// When the measured part begins, by the clock, if that is still to come.
+    zero: Option<Duration>,
+}
+
+impl Watching {
+    /// Finds what was named, before anything is sent. Fails with a sentence if it is not there.
+    pub(crate) fn prepare(watch: &Watch) -> Result<Self> {
+        let mut watcher = Watcher::new(Proc::default());
+        watcher.watch_generator();
+        for target in &watch.targets {
+            watcher
+                .watch(target)
+                .map_err(|error| anyhow::anyhow!("--watch {target}: {error}"))?;
+        }
+        Ok(Watching {
+            watcher,
+            clock: Instant::now(),
+            find_target: watch.find_target,
+            zero: None,
+        })
+    }
+
+    /// The load has begun, to these addresses and with this warm-up.
+    pub(crate) fn begin(&mut self, addresses: &[Address], warmup: Duration) {
+        let ip_addresses = addresses.iter().filter_map(|address| match address {
+            Address::Ip(address) => Some(*address),
+            Address::Unix(_) => None,
+        });
+        let first = ip_addresses.clone().next();
+        self.watcher
+            .follow_route_to(first.map(|address| address.ip()));
+        for address in ip_addresses.filter(|address| self.find_target && is_local(address.ip())) {
+            // It answers and yet nobody listens there: it is behind a rule of a firewall.
+            let _ = self.watcher.watch_listener(address);
+        }
+        self.zero = (!warmup.is_zero()).then(|| self.clock.elapsed() + warmup);
+        self.watcher.begin(self.now_ns());
+    }
+
+    /// How long to wait for the next event, at most. Begins anew when the warm-up is over, which is
+    /// when this is called next after such a wait.
+    pub(crate) fn patience(&mut self, usual: Duration) -> Duration {
+        let Some(zero) = self.zero else {
+            return usual;
+        };
+        let left = zero.saturating_sub(self.clock.elapsed());
+        if left.is_zero() {
+            self.watcher.begin(self.now_ns());
+            self.zero = None;
+            return usual;
+        }
+        left.min(usual)
+    }
+
+    /// What was used since the last interval.
+    pub(crate) fn look(&mut self) -> Watched {
+        self.watcher.look(self.now_ns())
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.clock.elapsed().as_nanos() as u64
+    }
+}
