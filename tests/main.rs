@@ -32,3 +32,5 @@ mod roads;
 mod scripts;
 /// The stall oracle: a frozen server gives percentiles that are known beforehand.
 mod stall;
+/// Watching, beside a run and alone.
+mod watch;

@@ -4,8 +4,8 @@
 //! [`Summary::finish`] says how it ended. It keeps one set of histograms for the whole run and a
 //! small [`Row`] for each interval, so an hour of seconds costs about half a megabyte.
 
-use crate::{Counts, Distribution, Environment, Header, HostCounters, LongBody, Model, Snapshot};
 use crate::watched::{WatchHistory, Watched};
+use crate::{Counts, Distribution, Environment, Header, HostCounters, LongBody, Model, Snapshot};
 use loadline_plan::{Plan, Shape};
 use serde::{Deserialize, Serialize};
 use std::time::SystemTime;

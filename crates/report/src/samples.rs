@@ -91,7 +91,7 @@ pub(crate) fn look(second: u64, change: Option<Change>) -> Watched {
             WatchedTree {
                 name: ":8080".to_owned(),
                 command: Some("nginx".to_owned()),
-                pid: Some(800 + second / 7),
+                pid: Some(800 + (second / 7) as u32),
                 change,
                 usage: TreeUsage {
                     pss_bytes: None,

@@ -95,8 +95,8 @@ impl Watcher {
         self.refresh();
         let wanted = Wanted { target, address };
         let tree = Tree::find(wanted, self.own, &self.proc, &self.table)?;
-        let known = |pid: &u32| self.trees.iter().any(|tree| tree.begins_with(*pid));
-        if tree.is_there() && !tree.running().iter().any(known) {
+        let known = |root: &u32| self.trees.iter().any(|tree| tree.running().contains(root));
+        if !tree.roots().iter().all(known) {
             self.trees.push(tree);
         }
         Ok(())

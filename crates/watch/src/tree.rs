@@ -97,9 +97,9 @@ impl Tree {
         &self.running
     }
 
-    /// Whether it begins with this process.
-    pub(crate) fn begins_with(&self, pid: u32) -> bool {
-        self.roots.contains(&pid)
+    /// The processes that it begins with.
+    pub(crate) fn roots(&self) -> &[u32] {
+        &self.roots
     }
 
     /// Whether it has any process.

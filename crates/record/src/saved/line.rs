@@ -8,10 +8,10 @@ use super::FORMAT_VERSION;
 use super::encoding::{self, Encoder};
 use super::header::Header;
 use crate::error::LineError;
+use crate::watched::Watched;
 use crate::{
     Counts, Ended, ErrorKind, Failures, HostCounters, Snapshot, Summary, Unfinished, Workers,
 };
-use crate::watched::Watched;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -155,8 +155,8 @@ fn traffic(watch: &WatchHistory) -> Option<String> {
     })?;
     let interface = layout::harmless(watch.host.interface.as_deref().unwrap_or("Network"));
     let (shown_in, shown_out) = (figures::bytes(bytes_in), figures::bytes(bytes_out));
-    let packets = figures::rate(packets);
-    let mut text = format!("{interface}: {shown_in}/s in, {shown_out}/s out, {packets} packets");
+    let packets = figures::rate(packets).replace("/s", " packets/s");
+    let mut text = format!("{interface}: {shown_in}/s in, {shown_out}/s out, {packets}");
     if let Some(link) = watch.host.link_bits_per_s {
         let share = bytes_in.max(bytes_out) * 8.0 / link as f64;
         text.push_str(&format!(", {} of the link", figures::share(share)));
