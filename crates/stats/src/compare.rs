@@ -17,6 +17,10 @@
 //! ends where they end. The degrees of freedom are those of B. L. Welch, "The generalization of
 //! 'Student's' problem when several different population variances are involved", *Biometrika* 34
 //! (1947).
+//!
+//! Several comparisons of the same two sides go wrong more often than one of them. Who makes m and
+//! wants all of their intervals to hold at once, at 95 %, takes 1 − 0.05/m for each (C. E. Bonferroni,
+//! 1936): see [`confidence_of_each`].
 
 mod pieces;
 
@@ -26,9 +30,6 @@ use crate::normal::{normal_quantile, t_quantile};
 use pieces::{Logarithms, Means, Pieces, Quantile};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
-
-/// The confidence of every interval here.
-pub const CONFIDENCE: f64 = 0.95;
 
 /// How often both sides are drawn again.
 const DRAWS: usize = 2_000;
@@ -44,10 +45,12 @@ const MOST_RUNS: f64 = 1_000.0;
 pub struct Ratio {
     /// B over A, as measured.
     pub ratio: f64,
-    /// The lower end of its 95 % interval.
+    /// The lower end of its interval.
     pub lower: f64,
-    /// The upper end of its 95 % interval.
+    /// The upper end of its interval.
     pub upper: f64,
+    /// The confidence of the interval (0.95, say).
+    pub confidence: f64,
 }
 
 /// What a [`Ratio`] says.
@@ -91,25 +94,30 @@ impl Ratio {
             return Some(0);
         }
         let half = (self.upper.ln() - self.lower.ln()) / 2.0;
-        let two_sided = normal_quantile(1.0 - (1.0 - CONFIDENCE) / 2.0);
+        let two_sided = normal_quantile(1.0 - (1.0 - self.confidence) / 2.0);
         let powered = (two_sided + normal_quantile(POWER)) / two_sided;
         let needed = runs as f64 * (powered * half / self.ratio.ln()).powi(2);
         (needed <= MOST_RUNS).then(|| (needed.ceil() as u64).saturating_sub(runs as u64).max(1))
     }
 }
 
+/// The confidence of each of so many comparisons of which all are to hold at `confidence`.
+pub fn confidence_of_each(comparisons: usize, confidence: f64) -> f64 {
+    1.0 - (1.0 - confidence) / comparisons.max(1) as f64
+}
+
 /// The ratio of two sets of runs, each run one number above zero (its p99, say): of their geometric
 /// means. `None` if a side has fewer than two runs, or one that is not above zero.
-pub fn compare_runs(base: &[f64], with: &[f64], seed: u64) -> Option<Ratio> {
+pub fn compare_runs(base: &[f64], with: &[f64], confidence: f64, seed: u64) -> Option<Ratio> {
     let sides = (Logarithms::of(base)?, Logarithms::of(with)?);
-    bootstrap(&sides.0, &sides.1, seed)
+    bootstrap(&sides.0, &sides.1, confidence, seed)
 }
 
 /// The ratio of the means of two series, each value a stretch of a run (the rate of a second, say).
 /// `None` if a side has fewer than two values, or a mean that is not above zero.
-pub fn compare_means(base: &[f64], with: &[f64], seed: u64) -> Option<Ratio> {
+pub fn compare_means(base: &[f64], with: &[f64], confidence: f64, seed: u64) -> Option<Ratio> {
     let sides = (Means::of(base)?, Means::of(with)?);
-    bootstrap(&sides.0, &sides.1, seed)
+    bootstrap(&sides.0, &sides.1, confidence, seed)
 }
 
 /// The ratio of a quantile (between 0 and 1) of two runs in [`Stretches`]. `None` if a side has fewer
@@ -118,10 +126,11 @@ pub fn compare_quantiles(
     base: &Stretches,
     with: &Stretches,
     quantile: f64,
+    confidence: f64,
     seed: u64,
 ) -> Option<Ratio> {
     let sides = (Quantile::of(base, quantile)?, Quantile::of(with, quantile)?);
-    bootstrap(&sides.0, &sides.1, seed)
+    bootstrap(&sides.0, &sides.1, confidence, seed)
 }
 
 /// A side that was measured, and what it became each time it was drawn again; all as logarithms.
@@ -164,7 +173,7 @@ fn draw_weights(weights: &mut [u32], random: &mut ChaCha8Rng) {
     }
 }
 
-fn bootstrap(base: &impl Pieces, with: &impl Pieces, seed: u64) -> Option<Ratio> {
+fn bootstrap(base: &impl Pieces, with: &impl Pieces, confidence: f64, seed: u64) -> Option<Ratio> {
     if base.count() < 2 || with.count() < 2 {
         return None;
     }
@@ -176,7 +185,7 @@ fn bootstrap(base: &impl Pieces, with: &impl Pieces, seed: u64) -> Option<Ratio>
         .map(|(with, base)| with - base)
         .collect();
     deviations.sort_by(f64::total_cmp);
-    let tail = (1.0 - CONFIDENCE) / 2.0;
+    let tail = (1.0 - confidence) / 2.0;
     let at = |share: f64| deviations[((share * DRAWS as f64) as usize).min(DRAWS - 1)];
     let widening = widening(&base, &with, tail);
     let measured = with.measured - base.measured;
@@ -184,6 +193,7 @@ fn bootstrap(base: &impl Pieces, with: &impl Pieces, seed: u64) -> Option<Ratio>
         ratio: measured.exp(),
         lower: (measured + widening * at(tail)).exp(),
         upper: (measured + widening * at(1.0 - tail)).exp(),
+        confidence,
     };
     measured.is_finite().then_some(ratio)
 }

@@ -1,6 +1,7 @@
 use super::*;
 use rand_distr::{Distribution, Exp, LogNormal, Normal};
 
+const CONFIDENCE: f64 = 0.95;
 const COMPARISONS: u64 = 1_000;
 
 fn random(seed: u64) -> ChaCha8Rng {
@@ -37,7 +38,7 @@ fn a_against_itself_cannot_be_told() {
             let mut random = random(seed);
             let base = runs(&mut random, 50.0, 0.05, count);
             let with = runs(&mut random, 50.0, 0.05, count);
-            compare_runs(&base, &with, seed).unwrap()
+            compare_runs(&base, &with, CONFIDENCE, seed).unwrap()
         };
         let cannot = told(COMPARISONS, compare, Decision::CannotTell);
         assert!((930..=985).contains(&cannot), "{count} runs: {cannot}");
@@ -55,7 +56,7 @@ fn stretches_of_a_against_itself_cannot_be_told() {
     for quantile in [0.5, 0.9, 0.99] {
         let compare = |seed| {
             let (base, with) = law(seed);
-            compare_quantiles(&base, &with, quantile, seed).unwrap()
+            compare_quantiles(&base, &with, quantile, CONFIDENCE, seed).unwrap()
         };
         let cannot = told(200, compare, Decision::CannotTell);
         assert!((186..=199).contains(&cannot), "{quantile}: {cannot}");
@@ -69,7 +70,7 @@ fn five_percent_slower_is_told_with_enough_repeats() {
             let mut random = random(seed);
             let base = runs(&mut random, 50.0, 0.05, count);
             let with = runs(&mut random, 52.5, 0.05, count);
-            compare_runs(&base, &with, seed).unwrap()
+            compare_runs(&base, &with, CONFIDENCE, seed).unwrap()
         };
         told(200, compare, Decision::Larger)
     };
@@ -85,7 +86,10 @@ fn the_runs_that_would_tell_do_tell() {
         let mut random = random(seed);
         let first = |random: &mut ChaCha8Rng, centre| runs(random, centre, 0.05, 8);
         let (base, with) = (first(&mut random, 50.0), first(&mut random, 52.5));
-        let Some(more) = compare_runs(&base, &with, seed).unwrap().more_runs(8) else {
+        let Some(more) = compare_runs(&base, &with, CONFIDENCE, seed)
+            .unwrap()
+            .more_runs(8)
+        else {
             continue;
         };
         let extended = |mut side: Vec<f64>, random: &mut ChaCha8Rng, centre| {
@@ -94,7 +98,12 @@ fn the_runs_that_would_tell_do_tell() {
         };
         let base = extended(base, &mut random, 50.0);
         let with = extended(with, &mut random, 52.5);
-        told += u32::from(compare_runs(&base, &with, seed).unwrap().decision() == Decision::Larger);
+        told += u32::from(
+            compare_runs(&base, &with, CONFIDENCE, seed)
+                .unwrap()
+                .decision()
+                == Decision::Larger,
+        );
     }
     assert!(told >= 60, "{told}");
 }
@@ -106,7 +115,7 @@ fn the_interval_holds_the_true_ratio() {
             let mut random = random(*seed);
             let base = runs(&mut random, 50.0, 0.1, count_of_base);
             let with = runs(&mut random, 80.0, 0.05, count_of_with);
-            let found = compare_runs(&base, &with, *seed).unwrap();
+            let found = compare_runs(&base, &with, CONFIDENCE, *seed).unwrap();
             found.lower <= 1.6 && 1.6 <= found.upper
         };
         let held = (0..2 * COMPARISONS).filter(holds).count();
@@ -121,49 +130,70 @@ fn means_of_seconds_are_compared() {
         let law = Normal::new(mean, 30.0).expect("the spread is finite");
         law.sample_iter(random(seed)).take(60).collect()
     };
-    let slower = compare_means(&series(1, 1_000.0), &series(2, 950.0), 7).unwrap();
+    let slower = compare_means(&series(1, 1_000.0), &series(2, 950.0), CONFIDENCE, 7).unwrap();
     assert_eq!(slower.decision(), Decision::Smaller);
     assert!((slower.ratio - 0.95).abs() < 0.01, "{slower:?}");
-    let same = compare_means(&series(3, 1_000.0), &series(4, 1_000.0), 7).unwrap();
+    let same = compare_means(&series(3, 1_000.0), &series(4, 1_000.0), CONFIDENCE, 7).unwrap();
     assert_eq!(same.decision(), Decision::CannotTell);
-    assert_eq!(compare_means(&[0.0; 9], &series(2, 1.0), 7), None);
+    assert_eq!(
+        compare_means(&[0.0; 9], &series(2, 1.0), CONFIDENCE, 7),
+        None
+    );
 }
 
 #[test]
 fn the_same_seed_gives_the_same_interval() {
     let (base, with) = ([1.0, 1.2, 1.1, 0.9], [1.3, 1.1, 1.2, 1.25]);
-    let once = compare_runs(&base, &with, 5).unwrap();
-    assert_eq!(compare_runs(&base, &with, 5), Some(once));
-    assert!((once.ratio - compare_runs(&with, &base, 5).unwrap().ratio.recip()).abs() < 1e-12);
+    let once = compare_runs(&base, &with, CONFIDENCE, 5).unwrap();
+    assert_eq!(compare_runs(&base, &with, CONFIDENCE, 5), Some(once));
+    assert!(
+        (once.ratio
+            - compare_runs(&with, &base, CONFIDENCE, 5)
+                .unwrap()
+                .ratio
+                .recip())
+        .abs()
+            < 1e-12
+    );
 }
 
 #[test]
 fn what_is_known_to_a_thousandth_differs_by_more() {
-    let close = compare_runs(&[1_000.0; 6], &[1_000.9; 6], 1).unwrap();
+    let close = compare_runs(&[1_000.0; 6], &[1_000.9; 6], CONFIDENCE, 1).unwrap();
     assert_eq!(close.decision(), Decision::Larger);
     assert_eq!(close.widened(0.001).decision(), Decision::CannotTell);
-    let apart = compare_runs(&[1_000.0; 6], &[1_010.0; 6], 1).unwrap();
+    let apart = compare_runs(&[1_000.0; 6], &[1_010.0; 6], CONFIDENCE, 1).unwrap();
     assert_eq!(apart.widened(0.001).decision(), Decision::Larger);
 }
 
 #[test]
 fn equal_sides_need_more_runs_than_anyone_makes() {
-    let equal = compare_runs(&[1.0, 1.1, 0.9], &[1.0, 1.1, 0.9], 1).unwrap();
+    let equal = compare_runs(&[1.0, 1.1, 0.9], &[1.0, 1.1, 0.9], CONFIDENCE, 1).unwrap();
     assert_eq!(equal.ratio, 1.0);
     assert_eq!(equal.more_runs(3), None);
-    let told = compare_runs(&[1.0, 1.01, 0.99], &[2.0, 2.01, 1.99], 1).unwrap();
+    let told = compare_runs(&[1.0, 1.01, 0.99], &[2.0, 2.01, 1.99], CONFIDENCE, 1).unwrap();
     assert_eq!(told.more_runs(3), Some(0));
 }
 
 #[test]
+fn of_several_comparisons_each_is_surer() {
+    assert_eq!(confidence_of_each(1, 0.95), 0.95);
+    assert!((confidence_of_each(5, 0.95) - 0.99).abs() < 1e-12);
+    let (base, with) = ([1.0, 1.2, 1.1, 0.9], [1.3, 1.1, 1.2, 1.25]);
+    let one = compare_runs(&base, &with, 0.95, 5).unwrap();
+    let each = compare_runs(&base, &with, 0.99, 5).unwrap();
+    assert!(each.lower < one.lower && one.upper < each.upper);
+}
+
+#[test]
 fn too_little_is_no_comparison() {
-    assert_eq!(compare_runs(&[1.0], &[1.0, 2.0], 1), None);
-    assert_eq!(compare_runs(&[1.0, 0.0], &[1.0, 2.0], 1), None);
+    assert_eq!(compare_runs(&[1.0], &[1.0, 2.0], CONFIDENCE, 1), None);
+    assert_eq!(compare_runs(&[1.0, 0.0], &[1.0, 2.0], CONFIDENCE, 1), None);
     let one = Stretches::of([vec![(5, 3)], vec![]]);
     assert_eq!((one.len(), one.is_empty()), (1, false));
-    assert_eq!(compare_quantiles(&one, &one, 0.5, 1), None);
+    assert_eq!(compare_quantiles(&one, &one, 0.5, CONFIDENCE, 1), None);
     let none = Stretches::of([]);
-    assert_eq!(compare_quantiles(&none, &one, 0.5, 1), None);
+    assert_eq!(compare_quantiles(&none, &one, 0.5, CONFIDENCE, 1), None);
 }
 
 #[test]
