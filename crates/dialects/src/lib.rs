@@ -5,3 +5,4 @@
 //! `docs/dialects.md` lists every flag, and where we differ and why.
 
 pub mod ab;
+pub mod wrk;

@@ -1,0 +1,275 @@
+//! Options as GNU `getopt_long` reads them: in any order and place, `--name=value`, names cut
+//! short as long as they stay unique, letters bundled, `--` as the end.
+//!
+//! `lexopt` does the splitting; which names there are, what a name cut short stands for and the
+//! messages of the C library are here.
+
+use super::Tool;
+use lexopt::{Arg, Parser};
+use std::ffi::OsString;
+
+/// An option, by its meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flag {
+    Connections,
+    Duration,
+    Threads,
+    Script,
+    Header,
+    Latency,
+    Timeout,
+    Help,
+    Version,
+    Rate,
+    Uncorrected,
+    Batch,
+}
+
+/// One thing read from a command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Word {
+    /// An option, with its value if it takes one.
+    Option(Flag, String),
+    /// What is no option.
+    Positional(String),
+    /// An option that can't be: what the C library says of it. Empty where it says nothing.
+    Mistake(String),
+}
+
+struct Declared {
+    flag: Flag,
+    long: &'static str,
+    short: Option<char>,
+    valued: bool,
+    only_wrk2: bool,
+}
+
+const fn declared(flag: Flag, long: &'static str, short: Option<char>, valued: bool) -> Declared {
+    Declared {
+        flag,
+        long,
+        short,
+        valued,
+        only_wrk2: matches!(flag, Flag::Rate | Flag::Uncorrected | Flag::Batch),
+    }
+}
+
+/// In the order in which possibilities are told.
+const DECLARED: [Declared; 12] = [
+    declared(Flag::Connections, "connections", Some('c'), true),
+    declared(Flag::Duration, "duration", Some('d'), true),
+    declared(Flag::Threads, "threads", Some('t'), true),
+    declared(Flag::Script, "script", Some('s'), true),
+    declared(Flag::Header, "header", Some('H'), true),
+    declared(Flag::Latency, "latency", Some('L'), false),
+    declared(Flag::Uncorrected, "u_latency", Some('U'), false),
+    declared(Flag::Batch, "batch_latency", Some('B'), false),
+    declared(Flag::Timeout, "timeout", Some('T'), true),
+    declared(Flag::Help, "help", None, false),
+    declared(Flag::Version, "version", Some('v'), false),
+    declared(Flag::Rate, "rate", Some('R'), true),
+];
+
+/// The options of one tool, read one by one.
+pub(super) struct Words {
+    tool: Tool,
+    parser: Parser,
+}
+
+impl Words {
+    /// The words behind the tool's name.
+    pub(super) fn new(tool: Tool, words: impl IntoIterator<Item = OsString>) -> Self {
+        Words {
+            tool,
+            parser: Parser::from_args(words),
+        }
+    }
+
+    fn declared(&self) -> impl Iterator<Item = &'static Declared> {
+        let all = self.tool == Tool::Wrk2;
+        DECLARED
+            .iter()
+            .filter(move |option| all || !option.only_wrk2)
+    }
+
+    fn long(&self, name: &str) -> Result<&'static Declared, String> {
+        let exact = self.declared().find(|option| option.long == name);
+        let meant: Vec<_> = self
+            .declared()
+            .filter(|option| option.long.starts_with(name))
+            .collect();
+        match (exact, meant.as_slice()) {
+            (Some(option), _) => Ok(option),
+            (None, [option]) => Ok(*option),
+            (None, []) => Err(format!("unrecognized option '--{name}'")),
+            (None, several) => Err(ambiguous(name, several)),
+        }
+    }
+
+    fn short(&self, letter: char) -> Result<&'static Declared, String> {
+        let found = self.declared().find(|option| option.short == Some(letter));
+        match found {
+            Some(option) => Ok(option),
+            // Both are in the list of letters and mean nothing.
+            None if matches!(letter, 'r' | '?') => Err(String::new()),
+            None => Err(format!("invalid option -- '{letter}'")),
+        }
+    }
+
+    fn word(&mut self, declared: &'static Declared, by_name: bool) -> Word {
+        if !declared.valued {
+            return Word::Option(declared.flag, String::new());
+        }
+        match self.parser.value() {
+            Ok(value) => Word::Option(declared.flag, text(value)),
+            Err(_) if by_name => self.mistake(&format!(
+                "option '--{}' requires an argument",
+                declared.long
+            )),
+            Err(_) => {
+                let letter = declared.short.unwrap_or_default();
+                self.mistake(&format!("option requires an argument -- '{letter}'"))
+            }
+        }
+    }
+
+    fn unexpected(&self, option: &str) -> Word {
+        let name = option.trim_start_matches('-');
+        match self.long(name) {
+            Ok(declared) if option.starts_with("--") => self.mistake(&format!(
+                "option '--{}' doesn't allow an argument",
+                declared.long
+            )),
+            _ => self.mistake("invalid option -- '='"),
+        }
+    }
+
+    fn mistake(&self, problem: &str) -> Word {
+        Word::Mistake(match problem {
+            "" => String::new(),
+            _ => format!("{}: {problem}\n", self.tool.name()),
+        })
+    }
+}
+
+impl Iterator for Words {
+    type Item = Word;
+
+    fn next(&mut self) -> Option<Word> {
+        let (found, by_name) = match self.parser.next() {
+            Ok(None) => return None,
+            Ok(Some(Arg::Value(value))) => return Some(Word::Positional(text(value))),
+            Ok(Some(Arg::Long(name))) => {
+                let name = name.to_owned();
+                (self.long(&name), true)
+            }
+            Ok(Some(Arg::Short(letter))) => (self.short(letter), false),
+            Err(lexopt::Error::UnexpectedValue { option, .. }) => {
+                return Some(self.unexpected(&option));
+            }
+            Err(other) => return Some(self.mistake(&other.to_string())),
+        };
+        Some(match found {
+            Ok(declared) => self.word(declared, by_name),
+            Err(problem) => self.mistake(&problem),
+        })
+    }
+}
+
+fn ambiguous(name: &str, several: &[&Declared]) -> String {
+    let possibilities: Vec<String> = several
+        .iter()
+        .map(|option| format!("'--{}'", option.long))
+        .collect();
+    let possibilities = possibilities.join(" ");
+    format!("option '--{name}' is ambiguous; possibilities: {possibilities}")
+}
+
+/// What is not Unicode has no meaning in any of these options but a path, where it is rare enough.
+fn text(word: OsString) -> String {
+    word.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(tool: Tool, line: &str) -> Vec<Word> {
+        Words::new(tool, line.split_whitespace().map(OsString::from)).collect()
+    }
+
+    fn option(flag: Flag, value: &str) -> Word {
+        Word::Option(flag, value.to_owned())
+    }
+
+    fn positional(word: &str) -> Word {
+        Word::Positional(word.to_owned())
+    }
+
+    #[test]
+    fn options_and_others_stand_in_any_order() {
+        assert_eq!(
+            read(Tool::Wrk, "URL -c5 one --duration=3 -t 4 -- -d two"),
+            [
+                positional("URL"),
+                option(Flag::Connections, "5"),
+                positional("one"),
+                option(Flag::Duration, "3"),
+                option(Flag::Threads, "4"),
+                positional("-d"),
+                positional("two"),
+            ]
+        );
+    }
+
+    #[test]
+    fn names_may_be_cut_short_and_letters_bundled() {
+        assert_eq!(
+            read(Tool::Wrk2, "--lat --conn 5 --u -LUBvc7 --ti 1 -c -5"),
+            [
+                option(Flag::Latency, ""),
+                option(Flag::Connections, "5"),
+                option(Flag::Uncorrected, ""),
+                option(Flag::Latency, ""),
+                option(Flag::Uncorrected, ""),
+                option(Flag::Batch, ""),
+                option(Flag::Version, ""),
+                option(Flag::Connections, "7"),
+                option(Flag::Timeout, "1"),
+                option(Flag::Connections, "-5"),
+            ]
+        );
+    }
+
+    fn told(line: &str) -> Option<Word> {
+        let mut words = read(Tool::Wrk, line).into_iter();
+        words.find(|word| matches!(word, Word::Mistake(_)))
+    }
+
+    #[test]
+    fn mistakes_are_told_as_the_c_library_tells_them() {
+        for (line, said) in [
+            ("-h", "wrk: invalid option -- 'h'\n"),
+            ("-r", ""),
+            ("-c", "wrk: option requires an argument -- 'c'\n"),
+            (
+                "--conn",
+                "wrk: option '--connections' requires an argument\n",
+            ),
+            (
+                "--lat=5",
+                "wrk: option '--latency' doesn't allow an argument\n",
+            ),
+            ("--nothing", "wrk: unrecognized option '--nothing'\n"),
+            (
+                "--t 5",
+                "wrk: option '--t' is ambiguous; possibilities: '--threads' '--timeout'\n",
+            ),
+            ("-R5", "wrk: invalid option -- 'R'\n"),
+            ("--rate 5", "wrk: unrecognized option '--rate'\n"),
+        ] {
+            let mistake = Word::Mistake(said.to_owned());
+            assert_eq!(told(line), Some(mistake), "{line}");
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! What wrk calls Req/Sec: how many answers a second each thread got, sampled ten times a second.
+
+use super::Tool;
+
+/// Samples of the threads' rates, in whole answers a second.
+///
+/// wrk takes no sample of a tick without an answer: the next one covers it as well. wrk2 takes a
+/// sample of 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rates {
+    skips_idle: bool,
+    /// How long each thread has had no answer and no sample, in nanoseconds.
+    idle_ns: Vec<u64>,
+    samples: Vec<u64>,
+}
+
+impl Rates {
+    /// No samples yet.
+    pub fn new(tool: Tool) -> Self {
+        Rates {
+            skips_idle: tool == Tool::Wrk,
+            idle_ns: Vec::new(),
+            samples: Vec::new(),
+        }
+    }
+
+    /// Adds what a thread (counted from 0) got in a tick of this length in nanoseconds.
+    pub fn add(&mut self, thread: usize, answered: u64, length_ns: u64) {
+        const SECOND_NS: u128 = 1_000_000_000;
+        if self.idle_ns.len() <= thread {
+            self.idle_ns.resize(thread + 1, 0);
+        }
+        let idle_ns = &mut self.idle_ns[thread];
+        *idle_ns = idle_ns.saturating_add(length_ns);
+        if answered == 0 && self.skips_idle {
+            return;
+        }
+        let length_ns = u128::from(std::mem::take(idle_ns));
+        if let Some(rate) = (u128::from(answered) * SECOND_NS).checked_div(length_ns) {
+            self.samples.push(u64::try_from(rate).unwrap_or(u64::MAX));
+        }
+    }
+
+    /// All samples, in the order in which they were added.
+    pub fn samples(&self) -> &[u64] {
+        &self.samples
+    }
+
+    /// The arithmetic mean, 0 of nothing.
+    pub(super) fn mean(&self) -> f64 {
+        if self.samples.is_empty() {
+            return 0.0;
+        }
+        let sum: f64 = self.samples.iter().map(|&sample| sample as f64).sum();
+        sum / self.samples.len() as f64
+    }
+
+    /// The standard deviation of a sample, 0 below two values.
+    pub(super) fn stdev(&self) -> f64 {
+        if self.samples.len() < 2 {
+            return 0.0;
+        }
+        let mean = self.mean();
+        let squares = self
+            .samples
+            .iter()
+            .map(|&sample| (sample as f64 - mean).powi(2));
+        (squares.sum::<f64>() / (self.samples.len() - 1) as f64).sqrt()
+    }
+
+    pub(super) fn max(&self) -> u64 {
+        self.samples.iter().copied().max().unwrap_or(0)
+    }
+
+    /// The share of samples in percent within one standard deviation of the mean, its ends
+    /// included; no number of nothing.
+    pub(super) fn within_percent(&self) -> f64 {
+        let (mean, stdev) = (self.mean(), self.stdev());
+        let near = (mean - stdev)..=(mean + stdev);
+        let within = self
+            .samples
+            .iter()
+            .filter(|&&sample| near.contains(&(sample as f64)));
+        within.count() as f64 / self.samples.len() as f64 * 100.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TICK_NS: u64 = 100_000_000;
+
+    fn of(tool: Tool, ticks: &[(usize, u64, u64)]) -> Rates {
+        let mut rates = Rates::new(tool);
+        for &(thread, answered, length_ns) in ticks {
+            rates.add(thread, answered, length_ns);
+        }
+        rates
+    }
+
+    #[test]
+    fn a_sample_is_the_whole_part_of_answers_a_second() {
+        let ticks = [(0, 10, TICK_NS), (1, 10, 101_000_000), (0, 5, 0)];
+        assert_eq!(of(Tool::Wrk, &ticks).samples(), [100, 99]);
+    }
+
+    #[test]
+    fn ticks_without_an_answer_are_joined_to_the_next_by_wrk_alone() {
+        let ticks = [
+            (0, 0, TICK_NS),
+            (1, 10, TICK_NS),
+            (0, 0, TICK_NS),
+            (0, 9, TICK_NS),
+        ];
+        assert_eq!(of(Tool::Wrk, &ticks).samples(), [100, 30]);
+        assert_eq!(of(Tool::Wrk2, &ticks).samples(), [0, 100, 0, 90]);
+    }
+
+    #[test]
+    fn statistics_are_those_of_a_sample() {
+        let second = 1_000_000_000;
+        let ticks = [2, 4, 4, 4, 5, 5, 7, 9].map(|answered| (0, answered, second));
+        let rates = of(Tool::Wrk, &ticks);
+        assert_eq!((rates.mean(), rates.max()), (5.0, 9));
+        assert!((rates.stdev() - (32.0_f64 / 7.0).sqrt()).abs() < 1e-12);
+        assert_eq!(rates.within_percent(), 75.0);
+    }
+
+    #[test]
+    fn nothing_has_no_share() {
+        let nothing = Rates::new(Tool::Wrk);
+        assert_eq!(
+            (nothing.mean(), nothing.stdev(), nothing.max()),
+            (0.0, 0.0, 0)
+        );
+        assert!(nothing.within_percent().is_nan());
+        let one = of(Tool::Wrk, &[(0, 7, 1_000_000_000)]);
+        assert_eq!((one.stdev(), one.within_percent()), (0.0, 100.0));
+    }
+}

@@ -1,0 +1,132 @@
+use super::*;
+use loadline_record::{Environment, Failures, Header};
+use std::time::SystemTime;
+
+const MS_NS: u64 = 1_000_000;
+
+fn arguments(tool: Tool, line: &[&str]) -> Arguments {
+    Arguments::parse(tool, line.iter().map(Into::into)).expect("a good line")
+}
+
+/// A run of two seconds in which nothing has happened yet.
+fn summary(arguments: &Arguments) -> Summary {
+    let plan = arguments.plan().expect("a plan");
+    let header = Header::new(&plan, Environment::read(), SystemTime::UNIX_EPOCH);
+    let mut summary = Summary::new(header);
+    summary.duration_ns = 2_000 * MS_NS;
+    summary
+}
+
+/// As [`summary`], with answers that took these times, which waited a millisecond each before.
+fn with_answers(arguments: &Arguments, times_ns: &[u64]) -> Summary {
+    let mut summary = summary(arguments);
+    let total = &mut summary.total;
+    for time_ns in times_ns {
+        total.times.service.record_ns(*time_ns);
+        total.times.response.record_ns(time_ns + MS_NS);
+    }
+    total.counts.answered = times_ns.len() as u64;
+    total.counts.bytes_in = 33_491_517;
+    total.statuses.insert(200, times_ns.len() as u64);
+    summary
+}
+
+fn rates(tool: Tool, ticks: &[u64]) -> Rates {
+    let mut rates = Rates::new(tool);
+    for &answered in ticks {
+        rates.add(0, answered, 100 * MS_NS);
+    }
+    rates
+}
+
+#[test]
+fn the_banner_repeats_what_was_asked_for() {
+    let asked = arguments(Tool::Wrk, &["-c5", "-d90", "http://127.0.0.1:8080/#part"]);
+    assert_eq!(
+        banner(&asked),
+        "Running 2m test @ http://127.0.0.1:8080/#part\n  2 threads and 5 connections\n"
+    );
+}
+
+#[test]
+fn wrk_has_a_table_and_totals() {
+    let asked = arguments(Tool::Wrk, &["--latency", "http://h/"]);
+    let times: Vec<u64> = (1..=100).map(|n| n * 10_000).collect();
+    let rates = rates(Tool::Wrk, &[4_000, 4_100, 4_200]);
+    let text = report(&asked, &with_answers(&asked, &times), &rates);
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn wrk_has_no_share_of_nothing() {
+    let asked = arguments(Tool::Wrk, &["http://h/"]);
+    let text = report(&asked, &summary(&asked), &rates(Tool::Wrk, &[0, 0]));
+    assert_eq!(
+        text,
+        "  Thread Stats   Avg      Stdev     Max   +/- Stdev\n    \
+         Latency     0.00us    0.00us   0.00us    -nan%\n    \
+         Req/Sec     0.00      0.00     0.00      -nan%\n  \
+         0 requests in 2.00s, 0.00B read\n\
+         Requests/sec:      0.00\n\
+         Transfer/sec:       0.00B\n"
+    );
+}
+
+#[test]
+fn wrk2_has_no_number_of_nothing() {
+    let asked = arguments(Tool::Wrk2, &["-R1", "http://h/"]);
+    let text = report(&asked, &summary(&asked), &Rates::new(Tool::Wrk2));
+    let row = "    Req/Sec       -nan      -nan   0.00      0.00%\n";
+    assert!(text.contains(row), "{text}");
+}
+
+#[test]
+fn wrk2_prints_both_clocks() {
+    let asked = arguments(Tool::Wrk2, &["-R50", "-U", "http://h/"]);
+    let times: Vec<u64> = (1..=100).map(|n| n * 10_000).collect();
+    let rates = rates(Tool::Wrk2, &[5, 5, 0]);
+    let text = report(&asked, &with_answers(&asked, &times), &rates);
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn failures_have_their_lines_only_if_there_are_some() {
+    let asked = arguments(Tool::Wrk, &["http://h/"]);
+    let mut summary = with_answers(&asked, &[MS_NS]);
+    for (kind, count) in [
+        (ErrorKind::Connect, 1),
+        (ErrorKind::Tls, 2),
+        (ErrorKind::Read, 3),
+        (ErrorKind::Protocol, 4),
+        (ErrorKind::Write, 5),
+        (ErrorKind::Timeout, 6),
+        (ErrorKind::Aborted, 7),
+    ] {
+        let failures = Failures {
+            count,
+            example: String::new(),
+        };
+        summary.total.errors.insert(kind, failures);
+    }
+    summary
+        .total
+        .statuses
+        .extend([(399, 1), (400, 2), (503, 3)]);
+    let text = report(&asked, &summary, &Rates::new(Tool::Wrk));
+    assert!(
+        text.contains(
+            "read\n  Socket errors: connect 3, read 7, write 5, timeout 6\n  \
+             Non-2xx or 3xx responses: 5\nRequests/sec:"
+        ),
+        "{text}"
+    );
+    let quiet = report(
+        &asked,
+        &with_answers(&asked, &[MS_NS]),
+        &Rates::new(Tool::Wrk),
+    );
+    assert!(
+        !quiet.contains("errors") && !quiet.contains("Non-2xx"),
+        "{quiet}"
+    );
+}
