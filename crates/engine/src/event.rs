@@ -7,6 +7,13 @@ use loadline_record::{Exchange, Snapshot, Unfinished};
 pub enum Event {
     /// What all workers recorded in one interval, in order.
     Interval(Box<Snapshot>),
+    /// What one worker got tick by tick in an interval; comes before the interval itself.
+    Ticks {
+        /// The worker, from 0.
+        worker: usize,
+        /// In order. Ticks are about 100 ms long, at most about twice that, and never overlap.
+        ticks: Vec<Tick>,
+    },
     /// Exchanges that ended, in the order of one worker, where a log was asked for.
     Log(Vec<Exchange>),
     /// The run has ended; nothing follows.
@@ -16,6 +23,15 @@ pub enum Event {
         /// What was left without an answer.
         unfinished: Unfinished,
     },
+}
+
+/// A short while of one worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tick {
+    /// How long it was, in nanoseconds.
+    pub length_ns: u64,
+    /// Exchanges that were answered in it.
+    pub answered: u64,
 }
 
 /// Why a run ended.

@@ -18,13 +18,14 @@ mod prepare;
 mod replay;
 mod rest;
 mod run;
+mod ticker;
 mod user;
 mod worker;
 
 pub use behaviour::{Answer, Batch, Behaviour, Observer, Part, Scenario};
 pub use control::Handle;
 pub use error::StartError;
-pub use event::{EndReason, Event};
+pub use event::{EndReason, Event, Tick};
 pub use loadline_transport::Agreed;
 pub use replay::Replay;
 pub use run::Run;

@@ -109,6 +109,9 @@ impl Run {
             }
             match self.reports.recv_timeout(patience) {
                 Ok((_, Report::Log(exchanges))) => return Ok(Some(Event::Log(exchanges))),
+                Ok((worker, Report::Ticks(ticks))) => {
+                    return Ok(Some(Event::Ticks { worker, ticks }));
+                }
                 Ok((worker, report)) => self.merger.take(worker, report),
                 Err(RecvTimeoutError::Timeout) => return Ok(None),
                 Err(RecvTimeoutError::Disconnected) => return self.join().map(|()| None),
@@ -239,7 +242,7 @@ impl Merger {
                 });
             }
             Report::Done(done) => self.done[worker] = Some(done),
-            Report::Log(_) => {}
+            Report::Log(_) | Report::Ticks(_) => {}
         }
     }
 

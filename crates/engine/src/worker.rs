@@ -2,10 +2,12 @@
 
 use crate::behaviour::Scenario;
 use crate::control::{Handle, Order};
+use crate::event::Tick;
 use crate::lap::Laps;
 use crate::pacer::{Pacer, most_users, nanoseconds, share};
 use crate::prepare::Prepared;
 use crate::rest::Rest;
+use crate::ticker::Ticker;
 use crate::user::{Activity, Live, User};
 use loadline_plan::Plan;
 use loadline_reactor::{Address, Host, Task, Timer};
@@ -39,6 +41,8 @@ pub(crate) enum Report {
         /// Nanoseconds from the begin of the load.
         followed_ns: u64,
     },
+    /// The ticks of an interval, which follows.
+    Ticks(Vec<Tick>),
     Log(Vec<Exchange>),
     /// The last word of a worker.
     Done(Done),
@@ -448,6 +452,7 @@ struct Supervisor<H: Host, S> {
     interval_ns: u64,
     /// When the next snapshot is due.
     boundary_ns: u64,
+    ticker: Ticker,
     end_ns: u64,
     /// When the run was stopped from outside, or this worker by one of its users.
     stopped_ns: Option<u64>,
@@ -459,6 +464,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         Supervisor {
             timer: worker.host.timer(),
             boundary_ns: worker.zero_ns.get() + interval_ns,
+            ticker: Ticker::new(worker.zero_ns.get(), TICK_NS),
             end_ns: worker.begin_ns.get().saturating_add(worker.pacer.end_ns),
             stopped_ns: None,
             laps: Laps::begin(&worker.host),
@@ -475,6 +481,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             let now_ns = self.now_ns();
             self.crew.hire_if_short(now_ns);
             self.set_rest(now_ns);
+            self.tick(now_ns);
             if self.is_stopped_anew(handle.order()) {
                 self.stop(now_ns);
             }
@@ -484,6 +491,11 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             }
             self.snapshot_intervals(now_ns + 1);
         }
+    }
+
+    fn tick(&mut self, now_ns: u64) {
+        let answered = self.crew.worker.recorder.borrow().answered_so_far();
+        self.ticker.tick(now_ns, answered);
     }
 
     /// Lets the loop of a closed load rest as long as its response times allow.
@@ -549,6 +561,8 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         let stopped_ns = self.stopped_ns.map_or(u64::MAX, |at_ns| at_ns + 1);
         let followed_ns = followed_ns.min(stopped_ns);
         let until_ns = until_ns.saturating_sub(worker.zero_ns.get());
+        let answered = worker.recorder.borrow().answered_so_far();
+        (worker.send)(Report::Ticks(self.ticker.end_interval(answered)));
         let mut snapshot = Box::new(worker.recorder.borrow_mut().take(until_ns));
         if let Some(times) = self.laps.end(&worker.host) {
             snapshot.workers.insert(self.crew.stripe.index, times);

@@ -139,6 +139,7 @@ impl Conductor {
             match event {
                 None => self.live.tick(&self.summary),
                 Some(Event::Interval(interval)) => self.interval(&interval),
+                Some(Event::Ticks { .. }) => {}
                 Some(Event::Log(exchanges)) => self.log(&exchanges),
                 Some(Event::Ended { reason, unfinished }) => {
                     return Ok(self.finish(reason, unfinished));

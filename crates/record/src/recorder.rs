@@ -157,6 +157,12 @@ impl Recorder {
         self.counts.in_flight
     }
 
+    /// Exchanges answered in the running interval.
+    #[inline]
+    pub fn answered_so_far(&self) -> u64 {
+        self.counts.answered
+    }
+
     /// What was recorded since the last call (or the run's start); the next interval begins at
     /// `until_ns`, in nanoseconds from the run's start, with the same exchanges in flight.
     pub fn take(&mut self, until_ns: u64) -> Snapshot {

@@ -31,7 +31,9 @@ impl Ran {
             assert!(end.is_none(), "nothing follows the end");
             match event {
                 Event::Interval(snapshot) => intervals.push(*snapshot),
-                Event::Log(_) => unreachable!("logs do not go through the merger"),
+                Event::Log(_) | Event::Ticks { .. } => {
+                    unreachable!("only intervals go through the merger")
+                }
                 Event::Ended { reason, unfinished } => end = Some((reason, unfinished)),
             }
         }
