@@ -34,3 +34,5 @@ mod scripts;
 mod stall;
 /// Watching, beside a run and alone.
 mod watch;
+/// wrk and wrk2 as spoken here, beside the real wrk.
+mod wrk;

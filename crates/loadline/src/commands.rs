@@ -6,4 +6,6 @@ pub(crate) mod man;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod serve;
+pub(crate) mod shims;
 pub(crate) mod watch;
+pub(crate) mod wrk;

@@ -1,7 +1,7 @@
 //! Conducting a run: the engine's events go to the summary, the saved run, the log and the live
 //! display; interrupts and broken conditions end it early.
 
-use crate::interrupt::Interrupts;
+use crate::interrupt::{Interrupts, Manner};
 use crate::invocation::Watch;
 use crate::live::Live;
 use crate::watching::Watching;
@@ -54,7 +54,7 @@ pub(crate) fn conduct(
         .transpose()?;
     let log = keep.log.map(open).transpose()?;
     let environment = Environment::read();
-    let interrupts = Interrupts::watch().context("signals can't be watched")?;
+    let interrupts = Interrupts::watch(Manner::Gently).context("signals can't be watched")?;
     let run = start(plan.clone(), script, log.is_some())?;
     interrupts.attach(run.handle());
     if let Some(watching) = &mut watching {
@@ -86,7 +86,8 @@ pub(crate) fn conduct(
     conductor.conduct()
 }
 
-fn start(plan: Plan, script: Option<&Script>, log: bool) -> Result<Run, StartError> {
+/// Begins a run, with what a script makes of its users if there is one.
+pub(crate) fn start(plan: Plan, script: Option<&Script>, log: bool) -> Result<Run, StartError> {
     let Some(script) = script else {
         return Run::start(plan, log);
     };

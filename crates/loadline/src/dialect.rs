@@ -2,7 +2,9 @@
 //!
 //! Their arguments are not ours to read, so they are told apart before any flag is looked at.
 
+use crate::commands::wrk;
 use loadline_dialects::ab;
+use loadline_dialects::wrk::Tool;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::ffi::OsString;
 use std::io;
@@ -17,12 +19,16 @@ use std::thread::available_parallelism;
 enum Dialect {
     /// ApacheBench.
     Ab,
+    /// wrk or wrk2.
+    Wrk(Tool),
 }
 
 impl Dialect {
     fn named(name: &str) -> Option<Self> {
         match name {
             "ab" => Some(Dialect::Ab),
+            "wrk" => Some(Dialect::Wrk(Tool::Wrk)),
+            "wrk2" => Some(Dialect::Wrk(Tool::Wrk2)),
             _ => None,
         }
     }
@@ -32,12 +38,9 @@ impl Dialect {
 /// for none.
 pub(crate) fn run(line: &[OsString]) -> Option<ExitCode> {
     let (dialect, words) = asked(line)?;
-    let words: Vec<String> = words
-        .iter()
-        .map(|word| word.to_string_lossy().into_owned())
-        .collect();
     Some(match dialect {
-        Dialect::Ab => run_ab(&words),
+        Dialect::Ab => run_ab(words),
+        Dialect::Wrk(tool) => run_wrk(tool, words),
     })
 }
 
@@ -62,7 +65,17 @@ fn interrupted_by_signals() -> io::Result<Arc<AtomicBool>> {
     Ok(interrupted)
 }
 
-fn run_ab(words: &[String]) -> ExitCode {
+fn run_wrk(tool: Tool, words: &[OsString]) -> ExitCode {
+    let ran = wrk::run(tool, words.to_vec());
+    ran.unwrap_or_else(|error| crate::refuse(&crate::sentence(&error)))
+        .into()
+}
+
+fn run_ab(words: &[OsString]) -> ExitCode {
+    let words: Vec<String> = words
+        .iter()
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
     let interrupted = match interrupted_by_signals() {
         Ok(interrupted) => interrupted,
         Err(error) => return crate::refuse(&format!("signals can't be watched: {error}")).into(),
@@ -73,7 +86,7 @@ fn run_ab(words: &[String]) -> ExitCode {
         stdout: &mut io::stdout().lock(),
         stderr: &mut io::stderr().lock(),
     };
-    ab::run(words, surroundings).into()
+    ab::run(&words, surroundings).into()
 }
 
 #[cfg(test)]
@@ -90,6 +103,9 @@ mod tests {
         assert_eq!(asked_by("loadline ab -n 5 a/"), Some((Dialect::Ab, 3)));
         assert_eq!(asked_by("/tmp/links/ab -n 5 a/"), Some((Dialect::Ab, 3)));
         assert_eq!(asked_by("ab ab"), Some((Dialect::Ab, 1)));
+        let wrk2 = Dialect::Wrk(Tool::Wrk2);
+        assert_eq!(asked_by("/usr/bin/wrk2 --help -- -c5"), Some((wrk2, 3)));
+        assert_eq!(asked_by("loadline wrk"), Some((Dialect::Wrk(Tool::Wrk), 0)));
         for line in [
             "loadline",
             "loadline run ab",

@@ -4,22 +4,37 @@ use std::process::ExitCode;
 
 /// How the command ends: what its caller learns without reading a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
 pub(crate) enum Exit {
     /// Done, and every check held.
-    Good = 0,
+    Good,
     /// Done, and a check failed.
-    CheckFailed = 1,
+    CheckFailed,
     /// Bad usage, or a run that could not be made.
-    Failed = 2,
+    Failed,
     /// The measurement can't be believed.
-    Invalid = 3,
+    Invalid,
     /// Interrupted; what was measured is printed all the same.
-    Interrupted = 130,
+    Interrupted,
+    /// As another tool whose language was spoken would end, for reasons of its own.
+    Of(u8),
+}
+
+impl Exit {
+    /// The number that the caller sees.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Exit::Good => 0,
+            Exit::CheckFailed => 1,
+            Exit::Failed => 2,
+            Exit::Invalid => 3,
+            Exit::Interrupted => 130,
+            Exit::Of(code) => code,
+        }
+    }
 }
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        ExitCode::from(exit as u8)
+        ExitCode::from(exit.code())
     }
 }

@@ -12,6 +12,7 @@ mod refusal;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod serve;
+pub(crate) mod shims;
 pub(crate) mod watch;
 
 pub(crate) use refusal::{Refusal, sentence, suggestion, value_problem};
@@ -50,6 +51,14 @@ pub(crate) enum Command {
     /// Speak ApacheBench: take the arguments of ab and print its report.
     #[command(disable_help_flag = true)]
     Ab(Verbatim),
+    /// Speak wrk: take its arguments and scripts and print its report.
+    #[command(disable_help_flag = true)]
+    Wrk(Verbatim),
+    /// Speak wrk2: take its arguments and scripts and print its report.
+    #[command(disable_help_flag = true)]
+    Wrk2(Verbatim),
+    /// Make links named wrk, wrk2 and ab, by whose names this command speaks those.
+    Shims(shims::ShimsFlags),
     /// Watch what a process and this host use, until Ctrl-C.
     Watch(watch::WatchFlags),
     /// Print the manual page.

@@ -17,8 +17,17 @@ pub(crate) struct Interrupts {
     signals: iterator::Handle,
 }
 
-#[derive(Default)]
+/// What the first interrupt of a run does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Manner {
+    /// It begins nothing new and waits for answers; the second ends the run.
+    Gently,
+    /// It ends the run, without a word.
+    AtOnce,
+}
+
 struct Shared {
+    manner: Manner,
     happened: AtomicBool,
     /// What stops the run, once there is one.
     run: OnceLock<Handle>,
@@ -27,9 +36,13 @@ struct Shared {
 impl Interrupts {
     /// From now on interrupts don't end the process by themselves: they end it in our words as long
     /// as there is no run, and stop the run from then on.
-    pub(crate) fn watch() -> io::Result<Self> {
+    pub(crate) fn watch(manner: Manner) -> io::Result<Self> {
         let mut signals = Signals::new([SIGINT, SIGTERM])?;
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(Shared {
+            manner,
+            happened: AtomicBool::new(false),
+            run: OnceLock::new(),
+        });
         let interrupts = Interrupts {
             shared: Arc::clone(&shared),
             signals: signals.handle(),
@@ -62,9 +75,9 @@ impl Shared {
     fn interrupt(&self) {
         let Some(run) = self.run.get() else {
             say("loadline: interrupted before the load began; nothing was measured.");
-            std::process::exit(Exit::Interrupted as i32);
+            std::process::exit(Exit::Interrupted.code().into());
         };
-        if self.happened.swap(true, Ordering::Relaxed) {
+        if self.happened.swap(true, Ordering::Relaxed) || self.manner == Manner::AtOnce {
             run.abort();
         } else {
             run.stop();

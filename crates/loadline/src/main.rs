@@ -45,7 +45,10 @@ fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Demo(flags) => commands::demo::run(&flags),
         Command::Watch(flags) => commands::watch::run(&flags),
         Command::Man(flags) => Ok(print(&commands::man::page(&flags)?)),
-        Command::Ab(_) => Ok(refuse("ab takes its own arguments; write `loadline ab …`.")),
+        Command::Ab(_) | Command::Wrk(_) | Command::Wrk2(_) => Ok(refuse(
+            "another tool takes its own arguments; write its name first, as in `loadline ab …`.",
+        )),
+        Command::Shims(flags) => commands::shims::run(&flags),
         Command::Completions(flags) => Ok(print(&commands::completions::script(&flags))),
     }
 }

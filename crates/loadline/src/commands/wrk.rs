@@ -1,0 +1,148 @@
+//! `loadline wrk` and `loadline wrk2`: their command lines, run here and reported in their words.
+//!
+//! Unlike our own runs these have no progress, save nothing and check nothing. An interrupt ends
+//! the run at once and the report follows; whatever a run came to, it ends with exit code 0.
+
+mod refusal;
+mod script;
+
+use crate::conduct::start;
+use crate::exit::Exit;
+use crate::interrupt::{Interrupts, Manner};
+use crate::publish::print;
+use anyhow::{Context, Result};
+use loadline_dialects::wrk::{Arguments, Rates, Refusal, Tool, banner, report};
+use loadline_engine::{EndReason, Event, Run};
+use loadline_plan::Plan;
+use loadline_record::{Ended, Environment, Header, Summary};
+use loadline_script_lua::Script;
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::time::{Duration, SystemTime};
+
+/// How long to wait for an event at a time.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How the originals end if they have no report.
+const FAILED: Exit = Exit::Of(1);
+
+/// Runs what these words ask of the tool.
+pub(crate) fn run(tool: Tool, words: Vec<OsString>) -> Result<Exit> {
+    match Arguments::parse(tool, words) {
+        Ok(arguments) => load(&arguments),
+        Err(Refusal { stdout, stderr }) => {
+            say(&stderr);
+            print(&stdout)?;
+            Ok(FAILED)
+        }
+    }
+}
+
+/// A run from its arguments to its report.
+fn load(arguments: &Arguments) -> Result<Exit> {
+    print(&arguments.preface)?;
+    say(&arguments.notes);
+    let ready = match Ready::of(arguments) {
+        Ok(ready) => ready,
+        Err(message) => {
+            say(&message);
+            return Ok(FAILED);
+        }
+    };
+    ready.run(arguments)
+}
+
+/// What is to be run, everything checked that can be before a connection is made.
+struct Ready {
+    plan: Plan,
+    script: Option<Script>,
+}
+
+impl Ready {
+    /// # Errors
+    /// The message for stderr.
+    fn of(arguments: &Arguments) -> Result<Self, String> {
+        let plan = arguments.plan()?;
+        plan.validate().map_err(|problem| format!("{problem}\n"))?;
+        Ok(Ready {
+            script: script::load(arguments)?,
+            plan,
+        })
+    }
+
+    fn run(self, arguments: &Arguments) -> Result<Exit> {
+        let interrupts = Interrupts::watch(Manner::AtOnce).context("signals can't be watched")?;
+        let run = match start(self.plan.clone(), self.script.as_ref(), false) {
+            Ok(run) => run,
+            Err(error) => {
+                say(&refusal::of_start(&arguments.place(), &error));
+                return Ok(FAILED);
+            }
+        };
+        interrupts.attach(run.handle());
+        if let Some(script) = &self.script {
+            script.flush();
+        }
+        print(&banner(arguments))?;
+        let measured = self.measure(run, arguments.tool, &interrupts)?;
+        self.conclude(arguments, &measured)
+    }
+
+    fn measure(&self, mut run: Run, tool: Tool, interrupts: &Interrupts) -> Result<Measured> {
+        let header = Header::new(&self.plan, Environment::read(), SystemTime::now());
+        let mut measured = Measured {
+            summary: Summary::new(header),
+            rates: Rates::new(tool),
+        };
+        loop {
+            match run.next_event(PATIENCE).context("a worker failed")? {
+                Some(Event::Interval(interval)) => measured.summary.observe(&interval),
+                Some(Event::Ticks { worker, ticks }) => {
+                    for tick in ticks {
+                        measured.rates.add(worker, tick.answered, tick.length_ns);
+                    }
+                }
+                Some(Event::Ended { reason, unfinished }) => {
+                    let early = interrupts.happened() || reason == EndReason::Stopped;
+                    let ended = if early {
+                        Ended::Interrupted
+                    } else {
+                        Ended::Duration
+                    };
+                    measured.summary.finish(ended, unfinished);
+                    return Ok(measured);
+                }
+                Some(Event::Log(_)) | None => {}
+            }
+        }
+    }
+
+    /// The report, and what the script adds to it.
+    fn conclude(&self, arguments: &Arguments, measured: &Measured) -> Result<Exit> {
+        if let Some(script) = &self.script {
+            script.flush();
+            if let Some(error) = script.failure() {
+                say(&refusal::of_panic(&error));
+                return Ok(FAILED);
+            }
+        }
+        print(&report(arguments, &measured.summary, &measured.rates))?;
+        if let Some(script) = &self.script
+            && let Err(error) = script.done(&script::figures(measured))
+        {
+            say(&refusal::of_script(&arguments.place(), &error));
+            return Ok(FAILED);
+        }
+        Ok(Exit::Good)
+    }
+}
+
+/// What a run came to.
+struct Measured {
+    summary: Summary,
+    rates: Rates,
+}
+
+/// Where stderr is closed nobody wants to know.
+fn say(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
+}

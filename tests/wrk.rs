@@ -1,0 +1,344 @@
+//! wrk and wrk2 as spoken here, beside the real wrk, and as the parsers of their reports read them.
+
+use crate::rig::{Said, beside_others, command, loadline, serve, text, url};
+use loadline_testbed::Server;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// A report in which all figures look alike: digits and the units that depend on them.
+fn shape(report: &str) -> String {
+    let mut shape = String::new();
+    for line in report.lines() {
+        let words = line.split_whitespace().map(masked);
+        shape.push_str(&words.collect::<Vec<_>>().join(" "));
+        shape.push('\n');
+    }
+    shape
+}
+
+fn masked(word: &str) -> String {
+    match word.starts_with(|c: char| c.is_ascii_digit()) {
+        true if word.ends_with('%') => "N%".to_owned(),
+        true => "N".to_owned(),
+        false => word.to_owned(),
+    }
+}
+
+/// What is in front of each figure of the table, and how wide its lines are.
+fn widths(report: &str) -> Vec<usize> {
+    let table = report.lines().skip(2).take(3);
+    table.map(str::len).collect()
+}
+
+/// The real wrk, if it is there; it says if not.
+#[expect(clippy::print_stderr, reason = "a comparison that is left out is told")]
+fn real_wrk(words: &[&str]) -> Option<Said> {
+    match Command::new("wrk").args(words).output() {
+        Ok(output) => Some(output.into()),
+        Err(error) => {
+            eprintln!("not compared with the real wrk, which can't be started: {error}");
+            None
+        }
+    }
+}
+
+fn spoken(tool: &str, words: &[&str]) -> String {
+    let said = loadline(&[&[tool], words].concat());
+    assert_eq!(said.code, Some(0), "{words:?}: {}", said.stderr);
+    assert_eq!(said.stderr, "", "{words:?}");
+    said.stdout
+}
+
+#[test]
+fn reports_have_the_shape_of_the_real_ones() {
+    let server = serve();
+    for (flags, knobs) in [
+        (&["-t1", "-c3", "-d1"][..], ""),
+        (&["-t2", "-c4", "-d1", "--latency"], "size=2000"),
+        (
+            &["-t1", "-c2", "-d1", "-H", "X-A: b"],
+            "status=404&every=10",
+        ),
+    ] {
+        let url = url(&server, knobs);
+        let words = [flags, &[url.as_str()]].concat();
+        let ours = spoken("wrk", &words);
+        let Some(theirs) = real_wrk(&words) else {
+            return;
+        };
+        assert_eq!(
+            shape(&ours),
+            shape(&theirs.stdout),
+            "{ours}\n{}",
+            theirs.stdout
+        );
+        assert_eq!(
+            widths(&ours),
+            widths(&theirs.stdout),
+            "{ours}\n{}",
+            theirs.stdout
+        );
+    }
+}
+
+#[test]
+fn refusals_are_those_of_the_real_one() {
+    for words in [
+        &["--help"][..],
+        &[],
+        &["-c", "1q", "http://127.0.0.1:1/"],
+        &["-c", "1", "http://127.0.0.1:1/"],
+        &["--conn"],
+        &["--lat=1", "http://127.0.0.1:1/"],
+        &["-x"],
+        &["-d0", "http://127.0.0.1:1/"],
+        &["127.0.0.1:1"],
+        &["http://127.0.0.1:1/"],
+        &["-s", "nowhere.lua", "foo://127.0.0.1/"],
+    ] {
+        let ours = loadline(&[&["wrk"], words].concat());
+        let Some(theirs) = real_wrk(words) else {
+            return;
+        };
+        assert_eq!(ours.code, theirs.code, "{words:?}");
+        assert_eq!(ours.stdout, theirs.stdout, "{words:?}");
+        let last = |said: &Said| said.stderr.lines().last().map(str::to_owned);
+        assert_eq!(last(&ours), last(&theirs), "{words:?}");
+    }
+}
+
+/// The figure behind these words, as a regular expression of the usual kind takes it.
+fn figure(report: &str, words: &str) -> f64 {
+    let line = report
+        .lines()
+        .find(|line| line.trim_start().starts_with(words));
+    let line = line.unwrap_or_else(|| panic!("no {words} in\n{report}"));
+    let behind = line.trim_start()[words.len()..].trim_start();
+    let end = behind.find(|c: char| c != '.' && !c.is_ascii_digit());
+    let number = &behind[..end.unwrap_or(behind.len())];
+    number
+        .parse()
+        .unwrap_or_else(|_| panic!("no figure in {line}"))
+}
+
+#[test]
+fn figures_are_where_parsers_look_for_them() {
+    let server = serve();
+    let url = url(&server, "");
+    let report = spoken("wrk", &["-t2", "-c5", "-d1s", "--latency", &url]);
+    assert!(report.starts_with(&format!(
+        "Running 1s test @ {url}\n  2 threads and 5 connections\n  Thread Stats   Avg      Stdev     Max   +/- Stdev\n"
+    )));
+    for words in [
+        "Requests/sec:",
+        "Transfer/sec:",
+        "Latency",
+        "Req/Sec",
+        "50%",
+        "75%",
+        "90%",
+        "99%",
+    ] {
+        assert!(figure(&report, words) > 0.0, "{words}: {report}");
+    }
+    let answered: u64 = report
+        .split_once(" requests in ")
+        .unwrap()
+        .0
+        .rsplit(' ')
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap();
+    let counts = server.stop();
+    assert_eq!(counts.connections, 5, "no remainder is lost");
+    assert!(answered <= counts.requests && counts.requests <= answered + 5);
+}
+
+#[test]
+fn wrk2_keeps_its_rate_and_prints_both_clocks() {
+    let server = serve();
+    let url = url(&server, "");
+    let report = spoken("wrk2", &["-t2", "-c4", "-d2s", "-R", "200", "-U", &url]);
+    let rate = figure(&report, "Requests/sec:");
+    assert!((180.0..=201.0).contains(&rate), "{rate}");
+    for line in [
+        "  Latency Distribution (HdrHistogram - Recorded Latency)",
+        "  Latency Distribution (HdrHistogram - Uncorrected Latency (measured without taking delayed starts into account))",
+        "  Detailed Percentile spectrum:",
+        "       Value   Percentile   TotalCount 1/(1-Percentile)",
+        "#[Buckets =           27, SubBuckets     =         2048]",
+        "----------------------------------------------------------",
+    ] {
+        assert!(
+            report.lines().any(|found| found == line),
+            "{line}: {report}"
+        );
+    }
+    for words in ["50.000%", "99.999%", "100.000%"] {
+        assert!(figure(&report, words) > 0.0, "{words}: {report}");
+    }
+    let spectrum = report.lines().filter(|line| line.ends_with(" inf"));
+    assert_eq!(spectrum.count(), 2);
+}
+
+#[test]
+fn a_server_that_fails_is_reported_and_no_failure_of_the_command() {
+    let server = serve();
+    let url = url(&server, "fault=reset-in-body");
+    let report = spoken("wrk", &["-t1", "-c1", "-d1", &url]);
+    assert!(
+        report.contains("  Socket errors: connect 0, read "),
+        "{report}"
+    );
+    assert!(
+        report.contains("    Latency     0.00us    0.00us   0.00us    -nan%\n"),
+        "{report}"
+    );
+}
+
+#[test]
+fn an_interrupt_ends_the_run_with_its_report() {
+    let _beside_others = beside_others();
+    let server = serve();
+    let url = url(&server, "fault=never-answer&every=2");
+    let child = command(&["wrk", "-t1", "-c2", "-d60", &url])
+        .spawn()
+        .unwrap();
+    let begin = Instant::now();
+    while server.counts().requests < 2 {
+        assert!(
+            begin.elapsed() < Duration::from_secs(20),
+            "nothing reached the server"
+        );
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let kill = Command::new("kill")
+        .args(["-s", "INT", &child.id().to_string()])
+        .status();
+    assert!(kill.unwrap().success());
+    let said: Said = child.wait_with_output().unwrap().into();
+    assert!(
+        begin.elapsed() < Duration::from_secs(30),
+        "it waited for answers"
+    );
+    assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""));
+    assert!(said.stdout.contains("\nRequests/sec: "), "{}", said.stdout);
+}
+
+fn script(folder: &Path, source: &str) -> PathBuf {
+    let path = folder.join("script.lua");
+    std::fs::write(&path, source).unwrap();
+    path
+}
+
+fn with_script(tool: &[&str], server: &Server, source: &str) -> Said {
+    let folder = tempfile::tempdir().unwrap();
+    let path = script(folder.path(), source);
+    let url = format!("http://{}/", server.addr());
+    loadline(&[tool, &["-t1", "-c2", "-d1", "-s", text(&path), &url]].concat())
+}
+
+#[test]
+fn a_script_shapes_requests_and_has_the_last_word() {
+    for tool in [&["wrk"][..], &["wrk2", "-R50"]] {
+        let server = serve();
+        let source = r#"
+            wrk.method = "POST"; wrk.body = "a=b"; wrk.headers["Content-Type"] = "text/plain"
+            local paths = 0
+            request = function() paths = paths + 1; return wrk.format(nil, "/?size=" .. paths % 100) end
+            done = function(summary, latency, requests)
+              io.write(string.format("%d %d\n", summary.requests, summary.errors.status))
+            end
+        "#;
+        let said = with_script(tool, &server, source);
+        assert_eq!(
+            (said.code, said.stderr.as_str()),
+            (Some(0), ""),
+            "{}",
+            said.stdout
+        );
+        let report = said.stdout;
+        let answered = report
+            .split_once(" requests in ")
+            .unwrap()
+            .0
+            .rsplit(' ')
+            .next()
+            .unwrap();
+        assert!(report.ends_with(&format!("B\n{answered} 0\n")), "{report}");
+        assert!(answered.parse::<u64>().unwrap() > 0);
+    }
+}
+
+#[test]
+fn a_script_that_can_t_be_loaded_is_complained_of_in_each_state() {
+    let server = serve();
+    let said = with_script(&["wrk"], &server, "x = = 1");
+    assert_eq!(said.code, Some(0));
+    let complaints: Vec<&str> = said.stderr.lines().collect();
+    assert_eq!(complaints.len(), 2, "{}", said.stderr);
+    assert!(
+        complaints[0].ends_with("script.lua:1: unexpected symbol near '='"),
+        "{}",
+        said.stderr
+    );
+    assert!(said.stdout.contains("\nRequests/sec: "));
+}
+
+#[test]
+fn a_script_that_throws_ends_in_a_panic() {
+    let server = serve();
+    let said = with_script(&["wrk"], &server, "init = function() error('boom') end");
+    assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""));
+    assert!(
+        said.stderr
+            .starts_with("PANIC: unprotected error in call to Lua API ("),
+        "{}",
+        said.stderr
+    );
+    assert!(
+        said.stderr.ends_with("script.lua:1: boom)\n"),
+        "{}",
+        said.stderr
+    );
+}
+
+#[test]
+fn a_request_that_is_none_is_told_with_its_place() {
+    let server = serve();
+    let said = with_script(&["wrk"], &server, "request = function() return '' end");
+    assert_eq!(
+        (said.code, said.stderr.as_str()),
+        (Some(1), "incomplete request at 1:1\n")
+    );
+}
+
+#[test]
+fn shims_speak_their_dialect_and_replace_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let shims = folder.path().join("bin");
+    for _ in 0..2 {
+        let said = loadline(&["shims", text(&shims)]);
+        assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""));
+    }
+    let output = Command::new(shims.join("wrk2")).arg("-v").output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(output.stdout.starts_with(b"wrk 4.0.0 [epoll] "));
+    std::fs::remove_file(shims.join("ab")).unwrap();
+    std::fs::remove_file(shims.join("wrk")).unwrap();
+    std::fs::write(shims.join("ab"), "another").unwrap();
+    let said = loadline(&["shims", text(&shims)]);
+    assert_eq!(said.code, Some(2));
+    assert!(
+        said.stderr
+            .contains("ab is there already and is no link to "),
+        "{}",
+        said.stderr
+    );
+    assert!(
+        !shims.join("wrk").exists(),
+        "none is made where one is taken"
+    );
+}
