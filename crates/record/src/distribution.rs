@@ -104,6 +104,18 @@ impl Distribution {
         })
     }
 
+    /// The bounds in nanoseconds between which the time of this rank lies (the shortest has rank 1):
+    /// as far as three digits tell.
+    pub fn rank_ns(&self, rank: u64) -> (u64, u64) {
+        self.recorded().map_or((0, 0), |histogram| {
+            let rank = rank.clamp(1, histogram.len());
+            let quantile = (rank as f64 - 0.5) / histogram.len() as f64;
+            let value = histogram.value_at_quantile(quantile);
+            let lowest = histogram.lowest_equivalent(value);
+            (lowest, histogram.highest_equivalent(value))
+        })
+    }
+
     /// How many times were at most `value_ns` nanoseconds, to three digits.
     pub fn count_up_to_ns(&self, value_ns: u64) -> u64 {
         self.recorded()
@@ -222,6 +234,16 @@ mod tests {
         assert_eq!(thousand.percentile_ns(99.91), 1000);
         assert_eq!(thousand.percentile_ns(100.0), 1000);
         assert_eq!(of([1, 2, 3]).percentile_ns(50.0), 2);
+    }
+
+    #[test]
+    fn a_rank_is_known_to_three_digits() {
+        let thousand = of((1..=1000).map(|n| n * 10_000));
+        assert_eq!(thousand.rank_ns(1), (10_000, 10_007));
+        let (lowest, highest) = thousand.rank_ns(990);
+        assert!(lowest <= 9_900_000 && 9_900_000 <= highest && highest - lowest < 9_900);
+        assert_eq!(thousand.rank_ns(5_000), thousand.rank_ns(1_000));
+        assert_eq!(Distribution::default().rank_ns(1), (0, 0));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! back. A [`LogWriter`] keeps single exchanges for who wants them. What was [`watched`] beside the
 //! run stands in both.
 
+mod blocks;
 mod distribution;
 mod environment;
 mod error;
@@ -22,6 +23,7 @@ mod worker_times;
 #[cfg(test)]
 mod samples;
 
+pub use blocks::Blocks;
 pub use distribution::{DIGITS, Distribution, LONGEST_NS};
 pub use environment::Environment;
 pub use error::{DecodeError, Error, LineError};

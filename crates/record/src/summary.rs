@@ -2,10 +2,13 @@
 //!
 //! A summary grows while the run goes on: [`Summary::observe`] takes each interval's snapshot,
 //! [`Summary::finish`] says how it ended. It keeps one set of histograms for the whole run and a
-//! small [`Row`] for each interval, so an hour of seconds costs about half a megabyte.
+//! small [`Row`] for each interval, so an hour of seconds costs about half a megabyte, and the
+//! times of both kinds in at most 64 stretches ([`Blocks`]).
 
 use crate::watched::{WatchHistory, Watched};
-use crate::{Counts, Distribution, Environment, Header, HostCounters, LongBody, Model, Snapshot};
+use crate::{
+    Blocks, Counts, Distribution, Environment, Header, HostCounters, LongBody, Model, Snapshot,
+};
 use loadline_plan::{Plan, Shape};
 use serde::{Deserialize, Serialize};
 use std::time::SystemTime;
@@ -36,6 +39,10 @@ pub struct Summary {
     pub complete: bool,
     /// One row per interval.
     pub rows: Vec<Row>,
+    /// The response times in stretches of the run.
+    pub response_blocks: Blocks,
+    /// The service times in stretches of the run.
+    pub service_blocks: Blocks,
     /// What had no answer when the run ended.
     pub unfinished: Unfinished,
     /// What the whole machine did meanwhile.
@@ -118,6 +125,8 @@ impl Summary {
             total: Snapshot::empty(0),
             complete: false,
             rows: Vec::new(),
+            response_blocks: Blocks::default(),
+            service_blocks: Blocks::default(),
             unfinished: Unfinished::default(),
             host: HostCounters::default(),
             watch: WatchHistory::default(),
@@ -132,6 +141,8 @@ impl Summary {
         self.total.append(interval);
         self.duration_ns = self.total.length_ns();
         self.rows.push(Row::of(interval));
+        self.response_blocks.observe(&interval.times.response);
+        self.service_blocks.observe(&interval.times.service);
     }
 
     /// Adds what was watched in the interval that was added last.
