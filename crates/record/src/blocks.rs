@@ -9,7 +9,7 @@
 use crate::Distribution;
 
 /// At most so many stretches are kept.
-pub const MOST: usize = 64;
+const MOST: usize = 64;
 
 /// Times that share their exponent and the first bits after it share a bucket.
 const BITS: u32 = 7;

@@ -37,6 +37,25 @@ pub(crate) fn time_cell(ns: f64) -> String {
     format!("{number} {unit:<2}")
 }
 
+/// An interval of times in nanoseconds: `721 – 790 µs`, `980 µs – 1.02 ms`; an end that is not known
+/// is a `?`.
+pub(crate) fn interval(lower_ns: Option<f64>, upper_ns: Option<f64>) -> String {
+    match (lower_ns.map(scaled_time), upper_ns.map(scaled_time)) {
+        (Some((lower, unit)), Some((upper, same))) if unit == same => {
+            format!("{lower} – {upper} {unit}")
+        }
+        (lower, upper) => {
+            let end = |end: Option<(String, &str)>| {
+                end.map_or_else(
+                    || "?".to_owned(),
+                    |(number, unit)| format!("{number} {unit}"),
+                )
+            };
+            format!("{} – {}", end(lower), end(upper))
+        }
+    }
+}
+
 fn scaled_time(ns: f64) -> (String, &'static str) {
     scaled(ns, &TIMES, DIGITS)
 }
@@ -229,6 +248,14 @@ mod tests {
         for (ns, text) in shown {
             assert_eq!(time(ns), text, "{ns} ns");
         }
+    }
+
+    #[test]
+    fn an_interval_has_its_unit_once_if_both_ends_have_the_same() {
+        assert_eq!(interval(Some(721e3), Some(790e3)), "721 – 790 µs");
+        assert_eq!(interval(Some(980e3), Some(1.02e6)), "980 µs – 1.02 ms");
+        assert_eq!(interval(Some(504e6), None), "504 ms – ?");
+        assert_eq!(interval(None, Some(1e3)), "? – 1.00 µs");
     }
 
     #[test]

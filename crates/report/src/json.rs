@@ -4,9 +4,12 @@
 //! `docs/guide/schema/result.schema.json`. Times are microseconds as decimals down to the
 //! nanosecond; what has no sample is `null`.
 
+use crate::confidence::{LEVEL, confidence_interval};
 use crate::{PERCENTILES, Warning, figures, plain, validity, warnings, watch};
 use loadline_record::watched::WatchHistory;
-use loadline_record::{Counts, Distribution, Ended, Failures, Quantiles, Row, Snapshot, Summary};
+use loadline_record::{
+    Blocks, Counts, Distribution, Ended, Failures, Quantiles, Row, Snapshot, Summary,
+};
 use loadline_verdict::{CheckResult, Finding, Quantity};
 use serde_json::{Map, Value, json};
 
@@ -66,6 +69,7 @@ fn whole(summary: &Summary, checks: &[CheckResult]) -> Value {
     add_counts(&mut whole, &summary.total.counts, summary.rated_ns());
     whole.insert("unfinished".to_owned(), unfinished(summary));
     add_times(&mut whole, &summary.total);
+    add_confidence(&mut whole, summary);
     whole.insert("statuses".to_owned(), statuses(&summary.total));
     whole.insert("errors".to_owned(), errors(&summary.total));
     whole.insert("checks".to_owned(), checks.iter().map(check).collect());
@@ -143,6 +147,45 @@ fn add_times(whole: &mut Map<String, Value>, total: &Snapshot) {
     whole.extend(object(of_exchange));
     whole.insert("phases".to_owned(), Value::Object(object(phases)));
     whole.extend(object(wakeup));
+}
+
+/// Beside the percentiles of response and service time, their intervals.
+fn add_confidence(whole: &mut Map<String, Value>, summary: &Summary) {
+    let times = &summary.total.times;
+    let named = [
+        (
+            "response_time_us",
+            &times.response,
+            &summary.response_blocks,
+        ),
+        ("service_time_us", &times.service, &summary.service_blocks),
+    ];
+    for (name, times, blocks) in named {
+        if let Some(Value::Object(object)) = whole.get_mut(name) {
+            object.insert(
+                "confidence_intervals".to_owned(),
+                confidence_intervals(times, blocks),
+            );
+        }
+    }
+}
+
+fn confidence_intervals(times: &Distribution, blocks: &Blocks) -> Value {
+    let mut list = Map::new();
+    list.insert("level".to_owned(), LEVEL.into());
+    for percentile in PERCENTILES {
+        let found = confidence_interval(times, blocks, percentile);
+        list.insert("adjusted".to_owned(), found.adjusted.into());
+        let end = |end: Option<u64>| end.map(|ns| plain::us(ns as f64));
+        let interval = json!({
+            "lower": end(found.lower_ns),
+            "upper": end(found.upper_ns),
+            "independent": found.independent,
+            "still_needed": found.still_needed,
+        });
+        list.insert(figures::percentile(percentile), interval);
+    }
+    Value::Object(list)
 }
 
 fn distribution(times: &Distribution) -> Value {

@@ -6,8 +6,10 @@
 //! distribution-free interval by order statistics; e.g. Hahn & Meeker, *Statistical Intervals*,
 //! 1991, chapter 5). Below that the count it needs is printed in its place.
 
+use crate::confidence::LEVEL;
 use crate::figures;
 use loadline_record::Distribution;
+use loadline_stats::least_samples;
 
 /// The percentiles that are shown unless others are asked for, and those of the JSON.
 pub const PERCENTILES: [f64; 7] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99];
@@ -15,18 +17,18 @@ pub const PERCENTILES: [f64; 7] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99];
 /// Samples needed for `percentile` (above 0, at most 100); the 100th is the largest value, which
 /// every sample has.
 pub(crate) fn samples_needed(percentile: f64) -> u64 {
-    let quantile = percentile / 100.0;
-    if quantile >= 1.0 {
-        return 1;
-    }
-    (0.025_f64.ln() / quantile.ln()).ceil().max(1.0) as u64
+    least_samples(percentile / 100.0, LEVEL)
 }
 
-/// The percentile as a table shows it: `1.02 ms`, or `needs 368`.
+/// How many samples are still missing for `percentile`.
+pub(crate) fn missing(times: &Distribution, percentile: f64) -> u64 {
+    samples_needed(percentile).saturating_sub(times.len())
+}
+
+/// The percentile as a table shows it: `1.02 ms`, or `needs 368` in all.
 pub(crate) fn cell(times: &Distribution, percentile: f64) -> String {
-    let needed = samples_needed(percentile);
-    if times.len() < needed {
-        return format!("needs {}", figures::count(needed));
+    if missing(times, percentile) > 0 {
+        return format!("needs {}", figures::count(samples_needed(percentile)));
     }
     figures::time_cell(times.percentile_ns(percentile) as f64)
 }

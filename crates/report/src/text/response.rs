@@ -1,11 +1,12 @@
-//! Response time: percentiles and moments on the left, the histogram on the right.
+//! Response time: percentiles with their intervals and moments on the left, the histogram on the right.
 
 use super::{Canvas, histogram};
+use crate::confidence::{ConfidenceInterval, confidence_interval};
 use crate::{figures, layout, percentiles};
 use loadline_record::{Distribution, ErrorKind, Model, Summary};
 
 /// Columns between the two halves.
-const GAP: usize = 4;
+const GAP: usize = 3;
 /// The least lines of a histogram.
 const FEWEST_LINES: usize = 10;
 
@@ -17,7 +18,8 @@ pub(super) fn lines(summary: &Summary, percentiles: &[f64], canvas: Canvas) -> V
         return lines;
     }
     lines.push(String::new());
-    let statistics = statistics(response, percentiles);
+    let intervals = intervals(summary, percentiles);
+    let statistics = statistics(response, percentiles, &intervals);
     let width = statistics
         .iter()
         .map(|line| layout::width(line))
@@ -26,8 +28,19 @@ pub(super) fn lines(summary: &Summary, percentiles: &[f64], canvas: Canvas) -> V
     let room = canvas.width - width - GAP;
     let diagram = histogram::lines(response, statistics.len().max(FEWEST_LINES), room, canvas);
     lines.extend(side_by_side(&statistics, &diagram, width + GAP));
+    lines.extend(note(&intervals, canvas));
     lines.extend(timeouts(summary, canvas));
     lines
+}
+
+/// The interval of each percentile that is shown as a number and has one.
+fn intervals(summary: &Summary, percentiles: &[f64]) -> Vec<Option<ConfidenceInterval>> {
+    let times = &summary.total.times.response;
+    let interval = |percentile: &f64| {
+        let shown = percentiles::missing(times, *percentile) == 0 && *percentile < 100.0;
+        shown.then(|| confidence_interval(times, &summary.response_blocks, *percentile))
+    };
+    percentiles.iter().map(interval).collect()
 }
 
 fn heading(model: Model, canvas: Canvas) -> String {
@@ -38,35 +51,103 @@ fn heading(model: Model, canvas: Canvas) -> String {
     canvas.heading("Response time", from)
 }
 
-fn statistics(times: &Distribution, percentiles: &[f64]) -> Vec<String> {
-    let percentile = |p: &f64| (figures::percentile(*p), percentiles::cell(times, *p));
-    let mut rows: Vec<(String, String)> = percentiles.iter().map(percentile).collect();
+/// One line of the left half.
+struct Row {
+    name: String,
+    /// The figure; empty where there is none.
+    figure: String,
+    /// What stands behind the figure, or in its place.
+    comment: String,
+}
+
+fn statistics(
+    times: &Distribution,
+    percentiles: &[f64],
+    intervals: &[Option<ConfidenceInterval>],
+) -> Vec<String> {
+    let each = percentiles.iter().zip(intervals);
+    let mut rows: Vec<Row> = each
+        .map(|(percentile, interval)| percentile_row(times, *percentile, interval.as_ref()))
+        .collect();
     let moments = [
         ("mean", times.mean_ns()),
         ("stdev", times.stdev_ns()),
         ("min", times.min_ns() as f64),
         ("max", times.max_ns() as f64),
     ];
-    rows.extend(moments.map(|(name, ns)| (name.to_owned(), figures::time_cell(ns))));
+    rows.extend(moments.map(|(name, ns)| Row {
+        name: name.to_owned(),
+        figure: figures::time_cell(ns),
+        comment: String::new(),
+    }));
     table(&rows)
 }
 
-fn table(rows: &[(String, String)]) -> Vec<String> {
-    let widest = |text: fn(&(String, String)) -> &str| {
-        rows.iter()
-            .map(|row| layout::width(text(row)))
-            .max()
-            .unwrap_or(0)
+fn percentile_row(
+    times: &Distribution,
+    percentile: f64,
+    interval: Option<&ConfidenceInterval>,
+) -> Row {
+    let name = figures::percentile(percentile);
+    let missing = percentiles::missing(times, percentile);
+    if missing > 0 {
+        return Row {
+            name,
+            figure: String::new(),
+            comment: format!("needs {} more", figures::count(missing)),
+        };
+    }
+    let ends = |interval: &ConfidenceInterval| {
+        let ns = |end: Option<u64>| end.map(|ns| ns as f64);
+        let ends = figures::interval(ns(interval.lower_ns), ns(interval.upper_ns));
+        format!("({ends})")
     };
-    let (names, cells) = (widest(|row| &row.0), widest(|row| &row.1));
-    let line = |(name, cell): &(String, String)| {
-        format!(
-            "  {}  {}",
-            layout::left(name, names),
-            layout::right(cell, cells)
-        )
+    Row {
+        name,
+        figure: figures::time_cell(times.percentile_ns(percentile) as f64),
+        comment: interval.map(ends).unwrap_or_default(),
+    }
+}
+
+fn table(rows: &[Row]) -> Vec<String> {
+    let widest = |text: fn(&Row) -> &str| {
+        let widths = rows.iter().map(|row| layout::width(text(row)));
+        widths.max().unwrap_or(0)
+    };
+    let (names, figures) = (widest(|row| &row.name), widest(|row| &row.figure));
+    let line = |row: &Row| {
+        let name = layout::left(&row.name, names);
+        if row.figure.is_empty() {
+            return format!("  {name}  {}", row.comment);
+        }
+        let figure = layout::right(&row.figure, figures);
+        format!("  {name}  {figure} {}", row.comment)
+            .trim_end()
+            .to_owned()
     };
     rows.iter().map(line).collect()
+}
+
+/// What the brackets mean.
+fn note(intervals: &[Option<ConfidenceInterval>], canvas: Canvas) -> Vec<String> {
+    let shown: Vec<&ConfidenceInterval> = intervals.iter().flatten().collect();
+    let Some(first) = shown.first() else {
+        return Vec::new();
+    };
+    let mut note = "In brackets the 95 % interval".to_owned();
+    note.push_str(if first.adjusted {
+        ", which allows for times that depend on each other."
+    } else {
+        ", as if times did not depend on each other: the run is too short to tell."
+    });
+    let open =
+        |interval: &&ConfidenceInterval| interval.lower_ns.is_none() || interval.upper_ns.is_none();
+    if shown.iter().any(open) {
+        note.push_str(" A ? is an end that so few independent times don't tell: measure longer.");
+    }
+    let mut lines = vec![String::new()];
+    lines.extend(canvas.paragraph(&note));
+    lines
 }
 
 fn side_by_side(left: &[String], right: &[String], columns: usize) -> Vec<String> {
