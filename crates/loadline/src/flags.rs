@@ -5,6 +5,7 @@
 //! nothing outside; [`resolve`](crate::resolve::resolve) opens the files that they name.
 
 mod choice;
+pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod man;
@@ -44,6 +45,8 @@ pub(crate) enum Command {
     Run(Box<run::RunFlags>),
     /// Print a saved run again, in any format.
     Report(report::ReportFlags),
+    /// Hold saved runs against each other: is B slower than A?
+    Compare(compare::CompareFlags),
     /// Serve as a test server that stalls, fails and misbehaves as told.
     Serve(Box<serve::ServeFlags>),
     /// Show in ten seconds why true latencies matter: a server that stalls once.

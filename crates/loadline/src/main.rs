@@ -41,6 +41,7 @@ fn run(command: Command) -> anyhow::Result<Exit> {
             Surroundings::of_this_machine(&mut io::stdin()),
         )?),
         Command::Report(flags) => commands::report::run(&flags),
+        Command::Compare(flags) => commands::compare::run(&flags),
         Command::Serve(flags) => commands::serve::run(&flags),
         Command::Demo(flags) => commands::demo::run(&flags),
         Command::Watch(flags) => commands::watch::run(&flags),

@@ -48,7 +48,8 @@ fn write(
     }
 }
 
-fn options(style: &Style<'_>, to: &Sink) -> TextOptions {
+/// How text looks there.
+pub(crate) fn options(style: &Style<'_>, to: &Sink) -> TextOptions {
     let to_terminal = *to == Sink::Stdout && io::stdout().is_terminal();
     let usual = TextOptions::default();
     let width = terminal_size::terminal_size_of(io::stdout())

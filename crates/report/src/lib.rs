@@ -8,6 +8,7 @@
 //! The words are those of the glossary: *response time* is counted from the intended start,
 //! *service time* from the send, *delay* lies between and is either *blocked* or *lateness*.
 
+mod comparison;
 mod confidence;
 mod csv;
 mod figures;
@@ -27,6 +28,7 @@ mod wording;
 #[cfg(test)]
 mod samples;
 
+pub use comparison::comparison;
 pub use csv::csv;
 pub use json::{SCHEMA, json};
 pub use percentiles::PERCENTILES;

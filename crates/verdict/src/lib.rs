@@ -1,14 +1,19 @@
-//! Checks on a result and what they say, and whether the result may be believed.
+//! Checks on a result and what they say, whether the result may be believed, and two results held
+//! against each other.
 //!
 //! A [check](loadline_plan::Check) is a condition the user set on the result (`p99<50ms`);
 //! [`evaluate`] holds it against what was recorded and returns a [`CheckResult`]: whether it
 //! passed, and the [`Quantity`] it looked at. The same function serves the checks on the whole
 //! run and the conditions that end a run early.
+//!
+//! A [`Comparison`] says of two saved runs, or two sets of them, which is slower.
 
 mod check;
+mod comparison;
 mod quantity;
 mod validity;
 
 pub use check::{CheckResult, evaluate, evaluate_all};
+pub use comparison::{ComparedFigure, Comparison, ComparisonError, Figure, SavedRun, Standing};
 pub use quantity::Quantity;
 pub use validity::{Finding, Grade, LATE_NS, Reason, Validity, validity};

@@ -44,6 +44,7 @@ fn the_word_run_may_be_left_out() {
 fn other_first_words_are_commands() {
     for (line, name) in [
         ("loadline report a.run", "Report"),
+        ("loadline compare a.run b.run", "Compare"),
         ("loadline serve --tls", "Serve"),
         ("loadline demo --stall 2s", "Demo"),
         ("loadline man report", "Man"),

@@ -1,0 +1,52 @@
+//! The flags of `loadline compare`.
+
+use crate::invocation::Color;
+use clap::{Args, ValueEnum, ValueHint};
+use std::path::PathBuf;
+
+/// Which saved runs are compared, and what fails.
+#[derive(Debug, Args)]
+pub(crate) struct CompareFlags {
+    /// Two saved runs: A, and B that is held against it
+    #[arg(
+        num_args = 2,
+        value_names = ["A.run", "B.run"],
+        value_hint = ValueHint::FilePath,
+        required_unless_present_all = ["base", "with"],
+        conflicts_with_all = ["base", "with"]
+    )]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// The saved runs of A, repeats of each other
+    #[arg(long, value_name = "FILE", num_args = 1.., value_hint = ValueHint::FilePath, requires = "with")]
+    pub(crate) base: Vec<PathBuf>,
+
+    /// The saved runs of B, repeats of each other
+    #[arg(long, value_name = "FILE", num_args = 1.., value_hint = ValueHint::FilePath, requires = "base")]
+    pub(crate) with: Vec<PathBuf>,
+
+    /// Exit with 1 if B is this in any figure
+    #[arg(long, value_name = "STANDING")]
+    pub(crate) fail_on: Option<FailOn>,
+
+    /// Whether to print in colours
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: Color,
+}
+
+/// What makes exit code 1 of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FailOn {
+    /// B is slower.
+    Slower,
+}
+
+impl CompareFlags {
+    /// The files of A and of B.
+    pub(crate) fn sides(&self) -> (&[PathBuf], &[PathBuf]) {
+        match self.files.as_slice() {
+            [base, with] => (std::slice::from_ref(base), std::slice::from_ref(with)),
+            _ => (&self.base, &self.with),
+        }
+    }
+}

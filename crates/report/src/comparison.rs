@@ -1,0 +1,171 @@
+//! Two sides held against each other, as text for people.
+
+use crate::ink::Ink;
+use crate::{TextOptions, figures, layout, wording};
+use loadline_plan::Plan;
+use loadline_verdict::{ComparedFigure, Comparison, Figure, Standing};
+
+/// Columns of the figure's name, of A, of B, of the ratio and of its interval.
+const COLUMNS: [usize; 5] = [8, 10, 11, 8, 16];
+/// Failures above this share are worth a word.
+const FEW_FAILED: f64 = 0.001;
+
+/// The comparison as text, ending in a line feed: both sides, a row for each figure, what they say
+/// together, and what to know about it. The plans are those of the first run of A and of B.
+pub fn comparison(
+    comparison: &Comparison,
+    base: &Plan,
+    with: &Plan,
+    options: &TextOptions,
+) -> String {
+    let ink = Ink::new(options.color);
+    let mut lines = head(comparison, base, with, options.width);
+    lines.push(String::new());
+    lines.push(ink.strong(&cells(["", "A", "B", "B / A", "  95 % interval"])));
+    lines.extend(comparison.figures.iter().map(|figure| row(figure, ink)));
+    lines.push(String::new());
+    for paragraph in conclusion(comparison) {
+        lines.extend(layout::wrap(&paragraph, options.width));
+    }
+    let mut text = String::new();
+    for line in &lines {
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    if options.ascii {
+        layout::ascii(&text)
+    } else {
+        text
+    }
+}
+
+fn head(comparison: &Comparison, base: &Plan, with: &Plan, width: usize) -> Vec<String> {
+    let side = |name: &str, plan: &Plan, runs: usize| {
+        let runs = figures::counted(runs as u64, "run");
+        let text = format!("{runs} of {}", layout::harmless(&wording::target(plan)));
+        layout::hanging(name, &text, width)
+    };
+    let mut lines = side("A  ", base, comparison.base_runs);
+    lines.extend(side("B  ", with, comparison.with_runs));
+    lines.extend(layout::wrap(&wording::load(base), width));
+    lines
+}
+
+fn cells(cells: [&str; 5]) -> String {
+    let [name, base, with, ratio, interval] = cells;
+    format!(
+        "{}{}{}{}{}",
+        layout::left(&format!("  {name}"), COLUMNS[0]),
+        layout::right(base, COLUMNS[1]),
+        layout::right(with, COLUMNS[2]),
+        layout::right(ratio, COLUMNS[3]),
+        layout::left(interval, COLUMNS[4]),
+    )
+}
+
+fn row(compared: &ComparedFigure, ink: Ink) -> String {
+    let ratio = compared.ratio;
+    let interval = format!("  {} – {}", times(ratio.lower), times(ratio.upper));
+    let cells = cells([
+        &name(compared.figure),
+        &value(compared.figure, compared.base),
+        &value(compared.figure, compared.with),
+        &times(ratio.ratio),
+        &interval,
+    ]);
+    let standing = standing(compared);
+    let standing = match compared.standing {
+        Standing::Faster => ink.good(&standing),
+        Standing::Slower => ink.bad(&standing),
+        Standing::CannotTell => standing,
+    };
+    format!("{cells}  {standing}")
+}
+
+fn standing(compared: &ComparedFigure) -> String {
+    match (compared.standing, compared.more_runs) {
+        (Standing::Faster, _) => "faster".to_owned(),
+        (Standing::Slower, _) => "slower".to_owned(),
+        (Standing::CannotTell, Some(more)) => {
+            format!("cannot tell (+{})", figures::counted(more, "run"))
+        }
+        (Standing::CannotTell, None) => "cannot tell".to_owned(),
+    }
+}
+
+fn name(figure: Figure) -> String {
+    match figure {
+        Figure::Percentile(percentile) => figures::percentile(percentile),
+        Figure::Rate => "rate".to_owned(),
+    }
+}
+
+fn value(figure: Figure, value: f64) -> String {
+    match figure {
+        Figure::Percentile(_) => figures::time_cell(value),
+        Figure::Rate => figures::rate(value),
+    }
+}
+
+/// A ratio, with as many decimals as it takes to see a difference of some thousandths.
+fn times(ratio: f64) -> String {
+    if ratio < 10.0 {
+        format!("{ratio:.3}")
+    } else {
+        format!("{ratio:.1}")
+    }
+}
+
+fn conclusion(comparison: &Comparison) -> Vec<String> {
+    let mut paragraphs = vec![in_one_line(comparison)];
+    let open = |figure: &ComparedFigure| figure.more_runs.is_some_and(|more| more > 0);
+    if comparison.figures.iter().any(open) {
+        paragraphs.push(
+            "In brackets: about how many more runs of each would tell a difference as large as \
+             the measured one."
+                .to_owned(),
+        );
+    }
+    paragraphs.push(reach(comparison).to_owned());
+    paragraphs.extend(failures(comparison));
+    paragraphs
+}
+
+fn in_one_line(comparison: &Comparison) -> String {
+    let named = |standing| {
+        let names = comparison.figures.iter().filter(|f| f.standing == standing);
+        names.map(|f| name(f.figure)).collect::<Vec<_>>().join(", ")
+    };
+    let (slower, faster) = (named(Standing::Slower), named(Standing::Faster));
+    match (slower.is_empty(), faster.is_empty()) {
+        (true, true) => "Whether B is faster or slower cannot be told.".to_owned(),
+        (true, false) => format!("B is faster ({faster})."),
+        (false, true) => format!("B is slower ({slower})."),
+        (false, false) => format!("B is slower in {slower} and faster in {faster}."),
+    }
+}
+
+/// What the intervals hold for.
+fn reach(comparison: &Comparison) -> &'static str {
+    if comparison.base_runs > 1 {
+        "All intervals hold together, at 95 %, for runs such as these."
+    } else {
+        "All intervals hold together, at 95 %, for these two runs alone: what differs from run to \
+         run is not in them. To be sure, run each six times and compare the sets (--base, --with)."
+    }
+}
+
+fn failures(comparison: &Comparison) -> Option<String> {
+    let (base, with) = (comparison.base_failed, comparison.with_failed);
+    (base.max(with) > FEW_FAILED).then(|| {
+        format!(
+            "{} of A's requests failed, and {} of B's: the times are those of the others. See to \
+             the failures first.",
+            figures::share(base),
+            figures::share(with),
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests;

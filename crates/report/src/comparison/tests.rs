@@ -1,0 +1,79 @@
+use super::*;
+use crate::samples;
+use loadline_stats::compare::compare_runs;
+
+const MS: f64 = 1e6;
+
+/// A figure of six runs a side, B longer by this factor.
+fn compared(figure: Figure, base: f64, factor: f64, standing: Standing) -> ComparedFigure {
+    let runs = [0.98, 1.0, 1.02, 0.99, 1.01, 1.0].map(|spread| base * spread);
+    let with = runs.map(|run| run * factor);
+    let ratio = compare_runs(&runs, &with, 0.95, 1).unwrap();
+    ComparedFigure {
+        figure,
+        base,
+        with: base * factor,
+        ratio,
+        standing,
+        more_runs: ratio.more_runs(6),
+    }
+}
+
+fn sides(runs: usize, failed: f64) -> Comparison {
+    Comparison {
+        base_runs: runs,
+        with_runs: runs,
+        figures: vec![
+            compared(Figure::Percentile(50.0), 0.136 * MS, 1.1, Standing::Slower),
+            compared(
+                Figure::Percentile(99.0),
+                7.52 * MS,
+                1.005,
+                Standing::CannotTell,
+            ),
+            compared(
+                Figure::Percentile(99.9),
+                12.2 * MS,
+                1.0,
+                Standing::CannotTell,
+            ),
+            compared(Figure::Rate, 2_000.0, 12.5, Standing::Faster),
+        ],
+        base_failed: 0.0,
+        with_failed: failed,
+    }
+}
+
+fn shown(sides: &Comparison) -> String {
+    let plan = samples::open_plan(2_000, 50);
+    comparison(sides, &plan, &plan, &TextOptions::default())
+}
+
+#[test]
+fn sets_of_repeats() {
+    insta::assert_snapshot!(shown(&sides(6, 0.0)));
+}
+
+#[test]
+fn one_run_each_with_failures() {
+    insta::assert_snapshot!(shown(&sides(1, 0.125)));
+}
+
+#[test]
+fn nothing_told() {
+    let mut equal = sides(6, 0.0);
+    equal.figures.drain(..1);
+    equal.figures.pop();
+    let text = shown(&equal);
+    assert!(
+        text.contains("Whether B is faster or slower cannot be told."),
+        "{text}"
+    );
+}
+
+#[test]
+fn no_line_is_wider_than_asked_for() {
+    for line in shown(&sides(1, 0.125)).lines() {
+        assert!(layout::width(line) <= 80, "{line}");
+    }
+}

@@ -1,0 +1,130 @@
+//! Which runs can be compared at all.
+
+use loadline_plan::Load;
+use loadline_record::RunFile;
+use std::path::PathBuf;
+
+/// A saved run, and where it was read from.
+#[derive(Clone, Debug)]
+pub struct SavedRun {
+    /// The file.
+    pub path: PathBuf,
+    /// What is in it.
+    pub run: RunFile,
+}
+
+/// Why runs can't be compared.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ComparisonError {
+    /// The runs had different loads.
+    #[error(
+        "{} and {} had different loads ({difference}), so that their times can't be compared; run \
+         both with the same load.",
+        first.display(), other.display()
+    )]
+    DifferentLoads {
+        /// The first run of A.
+        first: PathBuf,
+        /// The one that is different.
+        other: PathBuf,
+        /// What differs.
+        difference: &'static str,
+    },
+    /// A run without an answer.
+    #[error("{} holds not one answer; leave it out, or run it again.", path.display())]
+    NoAnswer {
+        /// The file.
+        path: PathBuf,
+    },
+    /// One run against several.
+    #[error(
+        "{base} of A can't be compared with {with} of B; give one run of each, or several of each."
+    )]
+    OneAgainstSeveral {
+        /// How many runs A has.
+        base: usize,
+        /// How many runs B has.
+        with: usize,
+    },
+    /// The same run twice.
+    #[error("{} and {} are the same run; compare it with another one.", first.display(), other.display())]
+    SameRun {
+        /// The file that came first.
+        first: PathBuf,
+        /// The other file.
+        other: PathBuf,
+    },
+    /// A run of less than two seconds with answers.
+    #[error(
+        "{} has answers in less than two seconds, which is too short for a comparison by itself; \
+         run it for longer, or several times.",
+        path.display()
+    )]
+    TooShort {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// Refuses runs that don't belong together.
+pub(super) fn check(base: &[SavedRun], with: &[SavedRun]) -> Result<(), ComparisonError> {
+    if (base.len() == 1) != (with.len() == 1) {
+        let (base, with) = (base.len(), with.len());
+        return Err(ComparisonError::OneAgainstSeveral { base, with });
+    }
+    let runs: Vec<&SavedRun> = base.iter().chain(with).collect();
+    for (index, run) in runs.iter().enumerate() {
+        refuse_empty(run)?;
+        refuse_other_load(runs[0], run)?;
+        for earlier in &runs[..index] {
+            refuse_same(earlier, run)?;
+        }
+    }
+    Ok(())
+}
+
+fn refuse_empty(run: &SavedRun) -> Result<(), ComparisonError> {
+    let summary = run.run.summary();
+    if summary.total.counts.answered > 0 && !summary.total.times.response.is_empty() {
+        return Ok(());
+    }
+    let path = run.path.clone();
+    Err(ComparisonError::NoAnswer { path })
+}
+
+fn refuse_other_load(first: &SavedRun, other: &SavedRun) -> Result<(), ComparisonError> {
+    let loads = (&first.run.header().plan.load, &other.run.header().plan.load);
+    match difference(loads.0, loads.1) {
+        None => Ok(()),
+        Some(difference) => Err(ComparisonError::DifferentLoads {
+            first: first.path.clone(),
+            other: other.path.clone(),
+            difference,
+        }),
+    }
+}
+
+/// What differs. Targets, requests and seeds may: they are what is compared, or chance.
+fn difference(first: &Load, other: &Load) -> Option<&'static str> {
+    match () {
+        () if first.shape.is_open() != other.shape.is_open() => {
+            Some("one is an open loop, one a closed loop")
+        }
+        () if first.shape != other.shape => Some("the rate, the stages or the bursts"),
+        () if first.connections != other.connections => Some("the number of connections"),
+        () if first.max_connections != other.max_connections => {
+            Some("the greatest number of connections")
+        }
+        () => None,
+    }
+}
+
+fn refuse_same(first: &SavedRun, other: &SavedRun) -> Result<(), ComparisonError> {
+    if first.run.header().started_at != other.run.header().started_at {
+        return Ok(());
+    }
+    Err(ComparisonError::SameRun {
+        first: first.path.clone(),
+        other: other.path.clone(),
+    })
+}

@@ -1,0 +1,195 @@
+use super::*;
+use loadline_plan::{Arrivals, Body, Connection, Load, Order, Plan, Rate, Request, Shape};
+use loadline_record::{
+    Ended, Environment, Exchange, Header, Model, Outcome, Recorder, RunWriter, Snapshot, Unfinished,
+};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+const MS: u64 = 1_000_000;
+const SECOND: u64 = 1_000_000_000;
+
+fn plan(per_second: u64, connections: u32) -> Plan {
+    let rate = Rate {
+        count: per_second,
+        per_ns: SECOND,
+    };
+    Plan {
+        requests: vec![Request {
+            method: "GET".to_owned(),
+            url: "http://127.0.0.1:8080/".parse().unwrap(),
+            headers: Vec::new(),
+            body: Body::None,
+            weight: 1,
+        }],
+        script: None,
+        order: Order::Sequential,
+        load: Load {
+            connections,
+            max_connections: connections,
+            shape: Shape::Rate {
+                rate,
+                arrivals: Arrivals::Constant,
+            },
+        },
+        threads: 1,
+        duration: Some(Duration::from_secs(10)),
+        request_limit: None,
+        warmup: Duration::ZERO,
+        seed: 7,
+        connection: Connection::default(),
+        checks: Vec::new(),
+        abort_on: Vec::new(),
+    }
+}
+
+fn environment() -> Environment {
+    Environment {
+        kernel: None,
+        cpu_model: None,
+        cores: None,
+        usable_cores: None,
+        memory_bytes: None,
+        open_files: None,
+        load_average: None,
+    }
+}
+
+/// Numbers between 0 and 1 from a seed (splitmix64).
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// An exponential variate.
+    fn wait_ns(&mut self, mean_ns: f64) -> u64 {
+        (-(1.0 - self.roll()).ln() * mean_ns) as u64 + 1
+    }
+}
+
+fn second(index: u64, dice: &mut Dice, mean_ns: f64, answers: u64) -> Snapshot {
+    let mut recorder = Recorder::new(Model::Open);
+    recorder.take(index * SECOND);
+    for number in 0..answers {
+        let start_ns = index * SECOND + number * SECOND / answers;
+        let end_ns = start_ns + dice.wait_ns(mean_ns);
+        recorder.begin();
+        recorder.end(&Exchange {
+            intended_ns: start_ns,
+            ready_ns: start_ns,
+            start_ns,
+            dial_ns: 0,
+            first_byte_ns: end_ns,
+            end_ns,
+            wakeup_ns: 0,
+            bytes_in: 10,
+            bytes_out: 10,
+            outcome: Outcome::Answered { status: 200 },
+        });
+    }
+    recorder.take((index + 1) * SECOND)
+}
+
+/// A run of so many seconds with 400 exponential response times in each.
+fn recorded(seed: u64, mean_ns: f64, seconds: u64, plan: &Plan) -> SavedRun {
+    let started_at = SystemTime::UNIX_EPOCH + Duration::from_secs(seed);
+    let header = Header::new(plan, environment(), started_at);
+    let path = format!("{seed}.run");
+    let mut writer = RunWriter::new(Path::new(&path), Vec::new(), &header).unwrap();
+    let mut summary = Summary::new(header);
+    let mut dice = Dice(seed);
+    for index in 0..seconds {
+        let interval = second(index, &mut dice, mean_ns, 400);
+        writer.interval(&interval).unwrap();
+        summary.observe(&interval);
+    }
+    summary.finish(Ended::Duration, Unfinished::default());
+    let bytes = writer.finish(&summary).unwrap();
+    SavedRun {
+        run: RunFile::parse(Path::new(&path), bytes.as_slice()).unwrap(),
+        path: path.into(),
+    }
+}
+
+fn run(seed: u64, mean_ms: f64) -> SavedRun {
+    recorded(seed, mean_ms * MS as f64, 10, &plan(400, 50))
+}
+
+fn set(seeds: std::ops::Range<u64>, mean_ms: f64) -> Vec<SavedRun> {
+    seeds.map(|seed| run(seed, mean_ms)).collect()
+}
+
+#[test]
+fn a_run_against_its_like_cannot_be_told() {
+    let cannot = (0..40).filter(|pair| {
+        let (base, with) = (run(2 * pair + 1, 5.0), run(2 * pair + 2, 5.0));
+        let found = Comparison::of(&[base], &[with]).unwrap();
+        found.standing() == Standing::CannotTell
+    });
+    let cannot = cannot.count();
+    assert!(cannot >= 36, "{cannot} of 40");
+}
+
+#[test]
+fn a_slower_run_is_slower_in_each_percentile() {
+    let found = Comparison::of(&[run(1, 5.0)], &[run(2, 7.5)]).unwrap();
+    assert_eq!(found.standing(), Standing::Slower);
+    let figures: Vec<Figure> = found.figures.iter().map(|f| f.figure).collect();
+    let percentiles = [50.0, 90.0, 99.0, 99.9].map(Figure::Percentile);
+    assert_eq!(figures[..4], percentiles);
+    assert_eq!(figures[4], Figure::Rate);
+    for figure in &found.figures[..3] {
+        assert_eq!(figure.standing, Standing::Slower, "{figure:?}");
+        assert_eq!(figure.more_runs, Some(0));
+        assert!((figure.ratio.ratio - 1.5).abs() < 0.3, "{figure:?}");
+    }
+    assert_eq!(found.figures[4].standing, Standing::CannotTell);
+    let back = Comparison::of(&[run(2, 7.5)], &[run(1, 5.0)]).unwrap();
+    assert_eq!(back.standing(), Standing::Faster);
+}
+
+#[test]
+fn sets_of_runs_tell_five_percent() {
+    let found = Comparison::of(&set(1..9, 5.0), &set(11..19, 5.25)).unwrap();
+    assert_eq!((found.base_runs, found.with_runs), (8, 8));
+    let median = &found.figures[0];
+    assert_eq!(median.standing, Standing::Slower, "{median:?}");
+    assert!((median.base / (5.0 * MS as f64 * 2f64.ln()) - 1.0).abs() < 0.02);
+}
+
+#[test]
+fn percentiles_without_enough_samples_are_not_compared() {
+    let short = |seed| recorded(seed, 5e6, 2, &plan(400, 50));
+    let found = Comparison::of(&[short(1)], &[short(2)]).unwrap();
+    let has = |p| {
+        found
+            .figures
+            .iter()
+            .any(|f| f.figure == Figure::Percentile(p))
+    };
+    assert!(has(99.0) && !has(99.9));
+}
+
+#[test]
+fn runs_that_do_not_belong_together_are_refused_in_a_sentence() {
+    let refused =
+        |base: &[SavedRun], with: &[SavedRun]| Comparison::of(base, with).unwrap_err().to_string();
+    let one = [run(1, 5.0)];
+    assert_eq!(
+        refused(&one, &[recorded(2, 5e6, 2, &plan(500, 50))]),
+        "1.run and 2.run had different loads (the rate, the stages or the bursts), so that their \
+         times can't be compared; run both with the same load."
+    );
+    assert!(refused(&one, &[recorded(2, 5e6, 2, &plan(400, 9))]).contains("number of connections"));
+    assert!(refused(&one, &one).contains("1.run and 1.run are the same run"));
+    assert!(refused(&one, &set(2..5, 5.0)).contains("1 of A can't be compared with 3 of B"));
+    let empty = recorded(7, 5e6, 0, &plan(400, 50));
+    assert!(refused(&one, &[empty]).contains("7.run holds not one answer"));
+    let short = recorded(8, 5e6, 1, &plan(400, 50));
+    assert!(refused(&one, &[short]).contains("8.run has answers in less than two seconds"));
+}
