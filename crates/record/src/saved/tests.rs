@@ -294,7 +294,9 @@ fn what_was_watched_is_read_back_and_its_lack_as_well() {
     for (index, watched) in [(0, Some(&watched)), (1, None)] {
         writer.watched_interval(&second(index), watched).unwrap();
         summary.observe(&second(index));
-        watched.map(|watched| summary.observe_watched(watched));
+        if let Some(watched) = watched {
+            summary.observe_watched(watched);
+        }
     }
     summary.finish(Ended::Duration, Unfinished::default());
     let bytes = writer.finish(&summary).unwrap();
