@@ -111,25 +111,26 @@ impl Watcher {
 
     /// What is used from now on counts, and nothing before.
     pub fn begin(&mut self, now_ns: u64) {
-        self.look_but_for_pss(now_ns);
+        self.look_at_amounts(now_ns);
     }
 
     /// What was used since the look before.
     pub fn look(&mut self, now_ns: u64) -> Watched {
-        let mut watched = self.look_but_for_pss(now_ns);
+        let mut watched = self.look_at_amounts(now_ns);
+        self.add_files(now_ns, &mut watched.trees);
         self.add_pss(now_ns, &mut watched.trees);
         watched
     }
 
-    /// Proportional memory is a level: to begin with there is nothing to compare it with.
-    fn look_but_for_pss(&mut self, now_ns: u64) -> Watched {
+    /// What grows, and what is cheap to read with it. Open files and proportional memory are levels:
+    /// to begin with there is no need of them, and the first look should find them due.
+    fn look_at_amounts(&mut self, now_ns: u64) -> Watched {
         let length_ns = now_ns.saturating_sub(self.begun_ns);
         self.begun_ns = now_ns;
         self.refresh();
         let (proc, table) = (&self.proc, &self.table);
         let looks = self.trees.iter_mut().map(|tree| tree.look(proc, table));
         let mut trees: Vec<WatchedTree> = looks.collect();
-        self.add_files(now_ns, &mut trees);
         self.add_switches(now_ns, &mut trees);
         Watched {
             length_ns,
