@@ -100,13 +100,17 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Command
 /// A first word that is almost a subcommand was meant as one, not as a host of that name.
 fn refuse_mistyped_subcommand(flags: &run::RunFlags) -> Result<(), Refusal> {
     const ALIKE: f64 = 0.8;
+    /// Shorter names are like too many hosts' names, and so are those with a number.
+    const SHORTEST: usize = 4;
     let Some(word) = flags.typed.first().and_then(|word| word.to_str()) else {
         return Ok(());
     };
     let line = command();
-    let is_word = word.bytes().all(|byte| byte.is_ascii_lowercase());
-    let mut names = line.get_subcommands().map(clap::Command::get_name);
-    let meant = names.find(|name| is_word && strsim::jaro(name, word) >= ALIKE);
+    let is_word = |name: &str| name.bytes().all(|byte| byte.is_ascii_lowercase());
+    let names = line.get_subcommands().map(clap::Command::get_name);
+    let meant = names
+        .filter(|name| is_word(word) && is_word(name) && name.len() >= SHORTEST)
+        .find(|name| strsim::jaro(name, word) >= ALIKE);
     meant.map_or(Ok(()), |name| {
         let sentence = format!(
             "there is no command {word}; did you mean {name}? (A host of that name is written \

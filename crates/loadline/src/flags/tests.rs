@@ -166,6 +166,10 @@ fn a_mistyped_command_is_no_host() {
          http://demoo/.)"
     );
     assert!(mistake("loadline reprot a.run").contains("did you mean report?"));
+    for host in ["a", "work", "abc"] {
+        let flags = run_flags(&format!("loadline {host}"));
+        assert_eq!(flags.request.places.len(), 1, "{host} is a host");
+    }
     for host in [
         "server:80",
         "http://servr/",
