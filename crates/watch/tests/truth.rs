@@ -11,7 +11,7 @@ use loadline_record::watched::{Change, Figure, Watched, WatchedTree, Why};
 use loadline_watch::{Proc, Target, Watcher};
 use rustix::time::{ClockId, clock_gettime};
 use std::fs::Permissions;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -37,13 +37,12 @@ impl Subject {
     }
 
     fn start_with(mut command: Command, role: &str) -> Self {
-        let mut child = command
+        command
             .args(["--exact", "subject", "--ignored", "--nocapture", "--quiet"])
             .env(ROLE, role)
             .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("this binary can be started again");
+            .stdout(Stdio::piped());
+        let mut child = spawn(&mut command);
         let orders = child.stdin.take().unwrap();
         let answers = BufReader::new(child.stdout.take().unwrap());
         let mut subject = Subject {
@@ -76,6 +75,20 @@ impl Subject {
             }
         }
     }
+}
+
+/// Starts a program that may just have been copied. Another test's child, between its fork and its
+/// exec, may still hold the copy open for writing.
+fn spawn(command: &mut Command) -> Child {
+    for _ in 0..100 {
+        match command.spawn() {
+            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            result => return result.expect("this binary can be started again"),
+        }
+    }
+    panic!("the program stays open for writing");
 }
 
 impl Drop for Subject {
@@ -252,9 +265,12 @@ fn a_child_that_holds_memory_and_sockets() {
     let after = watching.watcher.look(3_600_000_000_000).trees.remove(0);
     let usage = after.usage;
     let grew = usage.rss_bytes.unwrap() - before.rss_bytes.unwrap();
-    assert!((HELD..HELD + 10 * MEGABYTE).contains(&grew), "{grew}");
+    // The kernel keeps this count in batches for each core, and calls it inaccurate (proc(5), statm).
+    let held = HELD - MEGABYTE;
+    assert!((held..HELD + 10 * MEGABYTE).contains(&grew), "{grew}");
     let pss = usage.pss_bytes.unwrap();
-    assert!((HELD..=usage.rss_bytes.unwrap()).contains(&pss), "{pss}");
+    let rss = usage.rss_bytes.unwrap();
+    assert!((held..=rss + MEGABYTE).contains(&pss), "{pss} of {rss}");
     assert_eq!(usage.sockets, Some(50));
     assert_eq!(before.sockets, Some(0));
     assert_eq!(usage.open_files.unwrap() - before.open_files.unwrap(), 50);
