@@ -2,7 +2,7 @@
 //!
 //! Times that follow each other resemble each other, and how much so shows in how differently the
 //! stretches of a run turned out. A histogram for each second would need a gigabyte for an hour, so
-//! there are never more than [`MOST`] stretches: when one more comes, each two neighbours are joined.
+//! there are never more than 64 stretches: when one more comes, each two neighbours are joined.
 //! And each holds its times to within a hundredth, in some kilobytes: enough to count how many were
 //! below a percentile. All of it stays below a megabyte, however long the run.
 
@@ -14,7 +14,7 @@ const MOST: usize = 64;
 /// Times that share their exponent and the first bits after it share a bucket.
 const BITS: u32 = 7;
 
-/// The times of a run in at most [`MOST`] stretches of equal length, in the order of time.
+/// The times of a run in at most 64 stretches of equal length, in the order of time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Blocks {
     blocks: Vec<Buckets>,
