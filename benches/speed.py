@@ -1,4 +1,4 @@
-"""Speed and memory of Loadline against wrk, ab and oha, side by side in one run.
+"""Speed and memory of Loadline against wrk, wrk2, ab and oha, side by side in one run.
 
 The server (nginx with one worker, or `loadline serve`) runs on core 0, the client on core 1. Both
 clients of a scenario take turns, so that a machine whose speed drifts slows both. CPU is user and system time of the client's process, as
@@ -11,6 +11,7 @@ Usage: python3 benches/speed.py [--rounds N] [--seconds S] [--only WORD] [--mark
 import argparse
 import contextlib
 import dataclasses
+import gzip
 import json
 import os
 import pathlib
@@ -27,6 +28,10 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LOADLINE = ROOT / "target" / "release" / "loadline"
 SERVER_CORE, CLIENT_CORE = "0", "1"
+# wrk's own example scripts that make requests without waiting between them.
+WRK_SCRIPTS = ["counter", "post", "auth", "pipeline", "report"]
+WRK_SCRIPTS_FOLDERS = ["/usr/share/doc/wrk/examples/scripts", "/usr/share/doc/wrk/scripts",
+                       "/usr/share/wrk/scripts", "/usr/local/share/wrk/scripts"]
 PIPELINE_SCRIPT = """
 init = function(args)
   local batch = {}
@@ -56,7 +61,7 @@ class Row:
     figure: str
     value: str
     bar: str
-    holds: bool
+    holds: bool | None  # None where there is nothing to hold it against.
 
 
 def free_port():
@@ -112,6 +117,12 @@ def of_wrk(text):
     }
 
 
+def of_wrk2(text):
+    """What wrk2 prints with --latency: times are those from the intended start."""
+    value, unit = re.search(r"50\.000%\s+([\d.]+)(us|ms|s)", text).groups()
+    return {**of_wrk(text), "p50_us": float(value) * {"us": 1, "ms": 1e3, "s": 1e6}[unit]}
+
+
 def of_ab(text):
     return {
         "requests": int(re.search(r"Complete requests:\s+(\d+)", text)[1]),
@@ -162,6 +173,7 @@ class Bench:
                 ssl_certificate {cert}; ssl_certificate_key {key};
                 location / {{ return 200 "{'x' * 60}"; }}
                 location /big {{ root {self.folder}; }}
+                location = /authenticate {{ add_header X-Token secret; return 200 "in"; }}
               }}
             }}
         """)
@@ -203,8 +215,8 @@ class Bench:
 
     def add(self, scenario, figure, value, bar, holds):
         self.rows.append(Row(scenario, figure, value, bar, holds))
-        print(f"{'ok  ' if holds else 'MISS'}  {scenario}: {figure}: {value} (must be {bar})",
-              flush=True)
+        mark = {True: "ok  ", False: "MISS", None: "    "}[holds]
+        print(f"{mark}  {scenario}: {figure}: {value} (must be {bar})", flush=True)
 
     def loadline(self, *flags):
         return [LOADLINE, "-q", "-t", "1", "-o", "json", *flags], of_loadline
@@ -237,6 +249,53 @@ class Bench:
         self.compare(
             "TLS", self.loadline("-c", "100", *time_, "--insecure", tls_url),
             (["wrk", "-t1", "-c100", *time_, tls_url], of_wrk), "wrk", 1.0)
+
+    def spoken(self, dialect, *words):
+        return [LOADLINE, dialect, *words]
+
+    def scripts(self):
+        """wrk's example scripts, each by the real wrk and by ours."""
+        url = f"http://127.0.0.1:{self.http}/"
+        folder = next(filter(os.path.isdir, WRK_SCRIPTS_FOLDERS), None)
+        for name in WRK_SCRIPTS:
+            scenario = f"wrk script {name}"
+            if self.options.only and self.options.only not in scenario:
+                continue
+            script = folder and self.unpacked(pathlib.Path(folder) / f"{name}.lua")
+            if not script:
+                self.add(scenario, "CPU per request, ours / wrk", "wrk's examples are not installed",
+                         "≤ 1.00", None)
+                continue
+            words = ["-t1", "-c100", "-d", self.seconds(), "-s", script, url]
+            self.compare(scenario, (self.spoken("wrk", *words), of_wrk),
+                         (["wrk", *words], of_wrk), "wrk", 1.0)
+
+    def unpacked(self, script):
+        """A script as it is installed, or as it was before a packager compressed it."""
+        packed = script.with_name(script.name + ".gz")
+        if not script.exists() and packed.exists():
+            script = self.folder / script.name
+            script.write_bytes(gzip.decompress(packed.read_bytes()))
+        return script if script.exists() else None
+
+    def kept_alive(self):
+        """ab, with connections kept."""
+        words = ["-q", "-k", "-c", "100", "-t", str(self.options.seconds), "-n", "10000000",
+                 f"http://127.0.0.1:{self.http}/"]
+        self.compare("ab -k", (self.spoken("ab", *words), of_ab), (["ab", *words], of_ab), "ab", 0.90)
+
+    def wrk2_cost(self):
+        """What a request costs at a rate, where there is a wrk2 to compare with."""
+        scenario = "wrk2 -R 20000"
+        words = ["-t1", "-c100", "-R20000", "-L", "-d", self.seconds(),
+                 f"http://127.0.0.1:{self.http}/"]
+        ours = self.spoken("wrk2", *words), of_wrk2
+        if wrk2 := shutil.which("wrk2"):
+            self.compare(scenario, ours, ([wrk2, *words], of_wrk2), "wrk2", 1.0)
+            return
+        alone = [run_client(*ours) for _ in range(self.options.rounds)]
+        self.add(scenario, "CPU per request, ours / wrk2",
+                 f"{median(alone, 'cpu_us'):.2f} µs; wrk2 is not installed", "≤ 1.00", None)
 
     def many_connections(self):
         url = f"http://127.0.0.1:{self.http}/"
@@ -298,20 +357,36 @@ class Bench:
 
     def open_against_closed(self):
         """The median at a rate against that of one connection in a closed loop."""
+        seconds = self.seconds()
+        self.against_single("5 000/s", lambda url: self.loadline(
+            "-r", "5000", "-c", "50", "-d", seconds, url))
+
+    def wrk2_against_closed(self):
+        """The same for wrk2's words, at a rate that it is asked for."""
+        words = ["-t1", "-c50", "-R20000", "-L", "-d", self.seconds()]
+        self.against_single("wrk2 -R 20000", lambda url: (
+            self.spoken("wrk2", *words, url), of_wrk2))
+
+    def against_single(self, scenario, paced_client):
+        """Holds a median at a rate against that of one connection in a closed loop."""
         with test_server() as (url, _):
             differences = []
             for _ in range(self.options.rounds):
-                paced = run_client(*self.loadline("-r", "5000", "-c", "50", "-d", self.seconds(), url))
+                paced = run_client(*paced_client(url))
                 single = run_client(*self.loadline("-c", "1", "-d", self.seconds(), url))
                 differences.append(paced.figures["p50_us"] - single.figures["p50_us"])
         value = statistics.median(differences)
-        self.add("5 000/s", "median response − closed-loop median at one connection",
+        self.add(scenario, "median response − closed-loop median at one connection",
                  f"{value:+.1f} µs", "≤ 20 µs", value <= 20)
 
     def run(self):
         wanted = lambda name: not self.options.only or self.options.only in name
         with self.nginx():
             self.against_nginx()
+            self.scripts()
+            self.kept_alive()
+            if wanted("wrk2 -R 20000"):
+                self.wrk2_cost()
             if wanted("10 000 connections"):
                 self.many_connections()
             if wanted("memory over time"):
@@ -319,13 +394,15 @@ class Bench:
         if wanted("5 000/s"):
             self.pacing()
             self.open_against_closed()
+        if wanted("wrk2 -R 20000"):
+            self.wrk2_against_closed()
         if wanted("loadline --version"):
             self.version()
 
     def markdown(self):
         lines = ["| scenario | figure | measured | must be | |", "|---|---|---|---|---|"]
         for row in self.rows:
-            mark = "✓" if row.holds else "**missed**"
+            mark = {True: "✓", False: "**missed**", None: "not compared"}[row.holds]
             lines.append(f"| {row.scenario} | {row.figure} | {row.value} | {row.bar} | {mark} |")
         return "\n".join([machine(), "", *lines, ""])
 
@@ -406,8 +483,8 @@ def main():
         bench.run()
     if options.markdown:
         pathlib.Path(options.markdown).write_text(bench.markdown())
-    missed = sum(not row.holds for row in bench.rows)
-    print(f"\n{machine()}: {len(bench.rows) - missed} of {len(bench.rows)} bars hold.")
+    compared = [row.holds for row in bench.rows if row.holds is not None]
+    print(f"\n{machine()}: {sum(compared)} of {len(compared)} bars hold.")
 
 
 if __name__ == "__main__":
