@@ -13,6 +13,7 @@
 //! spaced so that each kind takes at most a thousandth of a core.
 
 mod cpu;
+mod diagnosis;
 mod find;
 mod host;
 mod listener;

@@ -1,10 +1,23 @@
-//! The TCP sockets of a network namespace, from `net/tcp` and `net/tcp6`.
+//! The TCP sockets of a network namespace: of our own from the kernel's socket diagnosis, of others,
+//! and where that is closed to us, from `net/tcp` and `net/tcp6`.
 
+use crate::diagnosis::{listening_sockets, open_sockets};
 use crate::proc::{Proc, Unread};
 use loadline_record::watched::TcpStates;
 use procfs_core::net::{TcpNetEntries, TcpNetEntry, TcpState};
 use std::collections::{HashMap, HashSet};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
+
+/// A TCP socket, of a process or of nobody any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TcpSocket {
+    /// What it is called where a process has it open; 0 if none has.
+    pub(crate) inode: u64,
+    /// Its state.
+    pub(crate) state: TcpState,
+    /// Its own end.
+    pub(crate) local: SocketAddr,
+}
 
 /// Where somebody may listen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,22 +30,23 @@ pub(crate) struct Spot {
 
 /// The sockets that listen there, by inode.
 pub(crate) fn listeners(proc: &Proc, spot: Spot) -> Result<HashSet<u64>, Unread> {
-    let entries = entries(proc, "net")?;
-    let listening = entries.filter(|entry| entry.state == TcpState::Listen && spot.is_of(entry));
-    Ok(listening.map(|entry| entry.inode).collect())
+    let asked = proc.is_kernels().then(listening_sockets).flatten();
+    let sockets = asked.map_or_else(|| listed(proc, "net"), Ok)?;
+    let there = |socket: &&TcpSocket| socket.state == TcpState::Listen && spot.is_of(socket);
+    Ok(sockets.iter().filter(there).map(|it| it.inode).collect())
 }
 
 /// The state of every TCP socket that a process has open, by inode, in the namespace of a process.
 pub(crate) fn states(proc: &Proc, pid: u32) -> Result<HashMap<u64, TcpState>, Unread> {
-    let entries = entries(proc, &format!("{pid}/net"))?;
-    // A socket without an owner has no inode.
-    let owned = entries.filter(|entry| entry.inode != 0);
-    Ok(owned.map(|entry| (entry.inode, entry.state)).collect())
+    let asked = proc.shares_network(pid).then(open_sockets).flatten();
+    let sockets = asked.map_or_else(|| listed(proc, &format!("{pid}/net")), Ok)?;
+    let owned = sockets.into_iter().filter(|socket| socket.inode != 0);
+    Ok(owned.map(|socket| (socket.inode, socket.state)).collect())
 }
 
 /// All TCP sockets of the namespace whose files are in this folder. A kernel without IPv6 has no
 /// `tcp6`.
-fn entries(proc: &Proc, folder: &str) -> Result<impl Iterator<Item = TcpNetEntry> + use<>, Unread> {
+fn listed(proc: &Proc, folder: &str) -> Result<Vec<TcpSocket>, Unread> {
     let read = |file| proc.parse_for::<TcpNetEntries>(&proc.path(&format!("{folder}/{file}")));
     let TcpNetEntries(four) = read("tcp")?;
     let six = match read("tcp6") {
@@ -40,12 +54,22 @@ fn entries(proc: &Proc, folder: &str) -> Result<impl Iterator<Item = TcpNetEntry
         Err(Unread::Absent) => Vec::new(),
         Err(unread) => return Err(unread),
     };
-    Ok(four.into_iter().chain(six))
+    Ok(four.into_iter().chain(six).map(TcpSocket::from).collect())
+}
+
+impl From<TcpNetEntry> for TcpSocket {
+    fn from(entry: TcpNetEntry) -> TcpSocket {
+        TcpSocket {
+            inode: entry.inode,
+            state: entry.state,
+            local: entry.local_address,
+        }
+    }
 }
 
 impl Spot {
-    fn is_of(self, entry: &TcpNetEntry) -> bool {
-        let local = entry.local_address;
+    fn is_of(self, socket: &TcpSocket) -> bool {
+        let local = socket.local;
         let ip = local.ip().to_canonical();
         let suits = |address: IpAddr| ip.is_unspecified() || ip == address.to_canonical();
         local.port() == self.port && self.address.is_none_or(suits)

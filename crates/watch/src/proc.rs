@@ -16,6 +16,8 @@ pub struct Proc {
     proc: PathBuf,
     sys: PathBuf,
     system: ExplicitSystemInfo,
+    /// Whether these folders are the kernel's own.
+    kernels: bool,
 }
 
 /// Why something was not read.
@@ -30,7 +32,10 @@ pub(crate) enum Unread {
 impl Default for Proc {
     /// `/proc` and `/sys`.
     fn default() -> Self {
-        Proc::at("/proc", "/sys")
+        Proc {
+            kernels: true,
+            ..Proc::at("/proc", "/sys")
+        }
     }
 }
 
@@ -48,7 +53,20 @@ impl Proc {
             proc: proc.into(),
             sys: sys.into(),
             system,
+            kernels: false,
         }
+    }
+
+    /// Whether the kernel tells the same, asked another way.
+    pub(crate) fn is_kernels(&self) -> bool {
+        self.kernels
+    }
+
+    /// Whether a process has the network that we have, and the kernel can be asked of it.
+    pub(crate) fn shares_network(&self, pid: u32) -> bool {
+        let network = |process: &str| fs::read_link(self.proc.join(process).join("ns/net")).ok();
+        let ours = network("self");
+        self.kernels && ours.is_some() && ours == network(&pid.to_string())
     }
 
     /// The path of a file of `/proc`.
