@@ -90,6 +90,16 @@ pub enum Error {
         /// The run that is the same.
         other: PathBuf,
     },
+    /// The file has several runs where one is wanted.
+    #[error(
+        "{} holds {runs} runs, and one is wanted here. Give a file of a single run", path.display()
+    )]
+    Several {
+        /// The file.
+        path: PathBuf,
+        /// How many runs it holds.
+        runs: usize,
+    },
     /// The file's format is not known.
     #[error(
         "{} is a saved run of format version {found}, and this program reads version \
@@ -114,7 +124,7 @@ pub enum Error {
 /// What is wrong with a line of a saved run.
 #[derive(Debug, thiserror::Error)]
 pub enum LineError {
-    /// There is a line after the summary.
+    /// There is a line after the summary that does not begin another run.
     #[error("a line follows the summary, which is the last one of a run")]
     AfterSummary,
     /// The interval ends before it begins.
@@ -131,6 +141,11 @@ pub enum LineError {
     /// The summary does not say what the intervals say.
     #[error("the summary is not the sum of the intervals: lines were lost or changed")]
     NotTheSum,
+    /// A run behind another one is of a format that is not known.
+    #[error(
+        "a run of format version {0} begins there, and this program reads version {FORMAT_VERSION}"
+    )]
+    OtherVersion(u64),
     /// A distribution cannot be decoded.
     #[error("the distribution `{name}` is damaged: {source}")]
     Times {

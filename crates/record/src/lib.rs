@@ -31,7 +31,9 @@ pub use exchange::{ErrorKind, Exchange, Outcome};
 pub use host_counters::HostCounters;
 pub use log::{COLUMNS, LogWriter};
 pub use recorder::{Dial, Model, Recorder};
-pub use saved::{FORMAT_VERSION, Header, LONGEST_KEPT_BODY, LongBody, RunFile, RunWriter};
+pub use saved::{
+    FORMAT_VERSION, Header, LONGEST_KEPT_BODY, LongBody, Role, RoleKind, RunFile, RunWriter,
+};
 pub use snapshot::{Counts, Failures, Snapshot, Times};
 pub use summary::{Ended, Quantiles, Row, Summary, Unfinished};
 pub use worker_times::{WorkerTimes, Workers};

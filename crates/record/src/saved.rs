@@ -1,14 +1,16 @@
 //! The saved run: a file of JSON Lines that is written while the run goes on.
 //!
 //! A *header* comes first, then an *interval* line for every second, at last a *summary*. A killed
-//! run lacks the summary and perhaps the end of its last line, and is readable all the same. The
-//! format is documented in `docs/guide/saved-run.md`.
+//! run lacks the summary and perhaps the end of its last line, and is readable all the same. Several
+//! runs in one file, a *series*, stand one behind the other, each with a header that says its
+//! [`Role`]. The format is documented in `docs/guide/saved-run.md`.
 
 mod encoding;
 mod header;
 mod line;
 mod merge;
 mod reader;
+mod role;
 mod writer;
 
 #[cfg(test)]
@@ -16,6 +18,7 @@ mod tests;
 
 pub use header::{Header, LONGEST_KEPT_BODY, LongBody};
 pub use reader::RunFile;
+pub use role::{Role, RoleKind};
 pub use writer::RunWriter;
 
 /// The version of the format that this program writes, and the only one that it reads.

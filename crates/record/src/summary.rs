@@ -7,7 +7,8 @@
 
 use crate::watched::{WatchHistory, Watched};
 use crate::{
-    Blocks, Counts, Distribution, Environment, Header, HostCounters, LongBody, Model, Snapshot,
+    Blocks, Counts, Distribution, Environment, Header, HostCounters, LongBody, Model, Role,
+    Snapshot,
 };
 use loadline_plan::{Plan, Shape};
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,8 @@ use std::time::SystemTime;
 pub struct Summary {
     /// The version of the program that ran it.
     pub version: String,
+    /// What this run is among those of its file, if there are several.
+    pub role: Option<Role>,
     /// What was run. Long bodies are left out of it: see `long_bodies`.
     pub plan: Plan,
     /// The request bodies that are too long to keep.
@@ -115,6 +118,7 @@ impl Summary {
     pub fn new(header: Header) -> Summary {
         Summary {
             version: header.version,
+            role: header.role,
             model: Model::of(&header.plan.load.shape),
             plan: header.plan,
             long_bodies: header.long_bodies,

@@ -1,5 +1,6 @@
 //! The first line of a saved run: what was run, where and when.
 
+use super::role::Role;
 use crate::Environment;
 use flate2::Crc;
 use loadline_plan::{Body, Plan};
@@ -19,6 +20,9 @@ pub struct Header {
     pub started_at: SystemTime,
     /// The seed of everything random in the run; the plan's.
     pub seed: u64,
+    /// What this run is among those of its file, if there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<Role>,
     /// What was run, after defaults. Bodies of more than [`LONGEST_KEPT_BODY`] bytes are left out.
     pub plan: Plan,
     /// What was left out of the plan.
@@ -40,7 +44,7 @@ pub struct LongBody {
 }
 
 impl Header {
-    /// The header of a run of this plan by this program.
+    /// The header of a run of this plan by this program, alone in its file.
     pub fn new(plan: &Plan, environment: Environment, started_at: SystemTime) -> Header {
         let mut plan = plan.clone();
         let long_bodies = take_long_bodies(&mut plan);
@@ -48,6 +52,7 @@ impl Header {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             started_at,
             seed: plan.seed,
+            role: None,
             plan,
             long_bodies,
             environment,

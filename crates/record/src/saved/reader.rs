@@ -21,7 +21,7 @@ pub struct RunFile {
 }
 
 impl RunFile {
-    /// Reads the run in this file.
+    /// Reads the only run in this file.
     ///
     /// A last line without its end (a killed run's) is left out. Without a summary the intervals
     /// make one, and it is not [`complete`](Summary::complete).
@@ -32,16 +32,39 @@ impl RunFile {
 
     /// Reads a run from this input; the path is for messages.
     pub fn parse(path: &Path, input: impl BufRead) -> Result<RunFile, Error> {
+        let mut runs = RunFile::parse_all(path, input)?;
+        match (runs.pop(), runs.len()) {
+            (Some(only), 0) => Ok(only),
+            (_, others) => Err(Error::Several {
+                path: path.to_owned(),
+                runs: others + 1,
+            }),
+        }
+    }
+
+    /// Reads all runs in this file, at least one, in the order in which they were run.
+    ///
+    /// Each of them may have been killed, as with [`read`](RunFile::read).
+    pub fn read_all(path: &Path) -> Result<Vec<RunFile>, Error> {
+        let file = File::open(path).map_err(|source| read_error(path, source))?;
+        RunFile::parse_all(path, BufReader::new(file))
+    }
+
+    /// Reads all runs from this input, at least one; the path is for messages.
+    pub fn parse_all(path: &Path, input: impl BufRead) -> Result<Vec<RunFile>, Error> {
         let mut lines = Lines::new(path, input);
-        let header = lines.header()?;
-        let mut run = RunFile::started(path, header);
+        let mut run = RunFile::started(path, lines.header()?);
+        let mut before = Vec::new();
         while let Some(line) = lines.next()? {
-            match run.take(&line.bytes) {
+            match run.take_or_begin(&line.bytes) {
                 Err(LineError::Json(_)) if !line.whole => break,
-                result => result.map_err(|reason| lines.error(reason))?,
+                Err(reason) => return Err(lines.error(reason)),
+                Ok(None) => {}
+                Ok(Some(next)) => before.push(std::mem::replace(&mut run, next)),
             }
         }
-        Ok(run)
+        before.push(run);
+        Ok(before)
     }
 
     /// A run of which only the header is known.
@@ -74,14 +97,14 @@ impl RunFile {
         self.intervals.iter().map(decoded)
     }
 
-    fn take(&mut self, line: &[u8]) -> Result<(), LineError> {
-        if self.summary.complete {
-            return Err(LineError::AfterSummary);
-        }
+    /// Takes the next line; if it is a header, gives back the run that it begins.
+    fn take_or_begin(&mut self, line: &[u8]) -> Result<Option<RunFile>, LineError> {
         let Kind { kind } = serde_json::from_slice(line)?;
         match kind.as_str() {
-            "interval" => self.take_interval(line),
-            "summary" => self.take_summary(line),
+            "header" => Ok(Some(RunFile::started(&self.path, next_header(line)?))),
+            _ if self.summary.complete => Err(LineError::AfterSummary),
+            "interval" => self.take_interval(line).map(|()| None),
+            "summary" => self.take_summary(line).map(|()| None),
             _ => Err(LineError::UnknownKind(kind)),
         }
     }
@@ -110,6 +133,16 @@ impl RunFile {
         self.summary.host = host;
         self.summary.finish(ended, unfinished);
         Ok(())
+    }
+}
+
+/// The header of a run behind another one.
+fn next_header(line: &[u8]) -> Result<Header, LineError> {
+    match serde_json::from_slice(line)? {
+        Format {
+            loadline: FORMAT_VERSION,
+        } => Ok(serde_json::from_slice(line)?),
+        Format { loadline } => Err(LineError::OtherVersion(loadline)),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod encoding;
 mod merge;
+mod series;
 
 use super::*;
 use crate::samples::{any_snapshot, environment, header, plan, second, started_at};

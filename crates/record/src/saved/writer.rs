@@ -5,8 +5,8 @@ use super::header::Header;
 use super::line::{header_line, interval_line, summary_line};
 use crate::watched::Watched;
 use crate::{Error, Snapshot, Summary};
-use std::fs::File;
-use std::io::Write;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// Writes a run line by line.
@@ -28,10 +28,53 @@ impl RunWriter<File> {
         })?;
         RunWriter::new(path, output, header)
     }
+
+    /// A run behind those that this file holds already, beginning with its header. The file is made if
+    /// there is none; a last line that was cut (of a run that was killed) is taken away.
+    pub fn append(path: &Path, header: &Header) -> Result<RunWriter<File>, Error> {
+        let output = open_behind(path).map_err(|source| Error::Write {
+            path: path.to_owned(),
+            source,
+        })?;
+        RunWriter::new(path, output, header)
+    }
+}
+
+/// Opens a file behind its last whole line.
+fn open_behind(path: &Path) -> io::Result<File> {
+    let mut file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path)?;
+    let end = end_of_last_line(&mut file)?;
+    file.set_len(end)?;
+    file.seek(SeekFrom::Start(end))?;
+    Ok(file)
+}
+
+/// Where the last whole line of a file ends, in bytes from its start.
+fn end_of_last_line(file: &mut File) -> io::Result<u64> {
+    const STEP: u64 = 64 * 1024;
+    let mut end = file.seek(SeekFrom::End(0))?;
+    let mut bytes = Vec::new();
+    while end > 0 {
+        let start = end.saturating_sub(STEP);
+        file.seek(SeekFrom::Start(start))?;
+        bytes.clear();
+        file.take(end - start).read_to_end(&mut bytes)?;
+        if let Some(index) = bytes.iter().rposition(|byte| *byte == b'\n') {
+            return Ok(start + index as u64 + 1);
+        }
+        end = start;
+    }
+    Ok(0)
 }
 
 impl<W: Write> RunWriter<W> {
-    /// A run into this output, beginning with its header; the path is for messages.
+    /// A run into this output, beginning with its header; the path is for messages. An output that
+    /// [`finish`](RunWriter::finish) gave back takes the next run of a series.
     pub fn new(path: &Path, output: W, header: &Header) -> Result<RunWriter<W>, Error> {
         let mut writer = RunWriter {
             path: path.to_owned(),

@@ -1,0 +1,45 @@
+//! What a run is among the runs of its file.
+
+use serde::{Deserialize, Serialize};
+
+/// What a run is in a *series*: several runs in one file, one behind the other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Role {
+    /// Why there are several.
+    pub kind: RoleKind,
+    /// Which one of its kind (and name) it is, from 1, in the order in which they were run.
+    pub number: u32,
+    /// How many there were to be, where that was known before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<u32>,
+    /// Which of several things it measured (`A` or `B`, say), where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+/// Why there are several runs in one file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RoleKind {
+    /// One run made again and again, to see what differs from run to run.
+    Repeat,
+    /// One measurement of a search.
+    Trial,
+    /// One of two targets that took turns.
+    Side,
+    /// One that this program does not know; a later one wrote it.
+    #[serde(other)]
+    Unknown,
+}
+
+impl RoleKind {
+    /// Its name, as in the file.
+    pub fn name(self) -> &'static str {
+        match self {
+            RoleKind::Repeat => "repeat",
+            RoleKind::Trial => "trial",
+            RoleKind::Side => "side",
+            RoleKind::Unknown => "unknown",
+        }
+    }
+}
