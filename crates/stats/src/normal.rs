@@ -7,6 +7,11 @@ pub(crate) fn normal_quantile(probability: f64) -> f64 {
     Normal::standard().inverse_cdf(probability)
 }
 
+/// The probability that a standard normal variate stays below this value.
+pub(crate) fn normal_probability(value: f64) -> f64 {
+    Normal::standard().cdf(value)
+}
+
 /// The value that a variate of Student's t with `freedom` degrees (above 0, not always whole) stays
 /// below with this probability.
 pub(crate) fn t_quantile(probability: f64, freedom: f64) -> f64 {

@@ -18,8 +18,10 @@
 //! 3. An end that turns out to be on the other side moves the interval, and the search goes on there.
 
 mod class;
+mod threshold;
 
 pub use class::{Class, Goal, Tally};
+pub use threshold::{Attempts, Threshold};
 
 /// Where a search looks, and for how long. Rates are per second, or any other measure of load.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -132,7 +134,15 @@ impl Search {
 
     /// The trial that comes next; goals are seen to in their order.
     pub fn next(&self) -> Step {
-        let trial = (0..self.goals.len()).find_map(|goal| self.trial_for(goal));
+        self.affordable((0..self.goals.len()).find_map(|goal| self.trial_for(goal)))
+    }
+
+    /// The trial that comes next for one goal alone; the others learn what they can from its trials.
+    pub fn next_for(&self, goal: usize) -> Step {
+        self.affordable(self.trial_for(goal))
+    }
+
+    fn affordable(&self, trial: Option<Trial>) -> Step {
         match trial {
             Some(trial) if self.spent_s + trial.seconds <= self.range.budget_s => {
                 Step::Measure(trial)
