@@ -1,0 +1,259 @@
+//! The course of a search from the warm-up to the ladder.
+
+use crate::answer::{self, Answer, LoadLine, Unsettled, Why};
+use crate::keeping_up::keeps_up;
+use crate::ladder::{Ladder, Recovery, Rung};
+use crate::measure::{Descent, Measure, Part, Purpose, Seen, Trial};
+use crate::settings::{CONFIRMATIONS, Settings};
+use loadline_stats::search::{self, Finding, Search, Step};
+
+/// The goal that all checks hold; those of the single checks come after it.
+const ALL: usize = 0;
+/// How often the search may go on after a confirmation that failed.
+const MOST_ROUNDS: u32 = 3;
+
+/// Everything that was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// What the search says.
+    pub answer: Answer,
+    /// What the target does around its load line; empty where that was not found.
+    pub ladder: Ladder,
+    /// Every trial, in the order in which they were made.
+    pub trials: Vec<Trial>,
+}
+
+/// How a search ended.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Ended<E> {
+    /// As it should.
+    Complete,
+    /// The user wanted no more.
+    Interrupted,
+    /// Nothing could be measured any more.
+    Failed(E),
+}
+
+/// Searches the load line, confirms it and climbs the ladder. What was found is told however it
+/// ended.
+pub fn find<M: Measure>(settings: &Settings, measure: &mut M) -> (Outcome, Ended<M::Error>) {
+    let mut course = Course {
+        search: Search::new(settings.range(), vec![settings.goal(); settings.checks + 2]),
+        settings,
+        measure,
+        trials: Vec::new(),
+        ladder: Ladder::default(),
+        mean_at_ease_s: f64::MAX,
+    };
+    let ended = match course.run() {
+        Ok(()) => Ended::Complete,
+        Err(Stop::Interrupted) => Ended::Interrupted,
+        Err(Stop::Failed(error)) => Ended::Failed(error),
+    };
+    let outcome = Outcome {
+        answer: course.answer(),
+        ladder: course.ladder,
+        trials: course.trials,
+    };
+    (outcome, ended)
+}
+
+/// Why a course ends before its end.
+enum Stop<E> {
+    Interrupted,
+    Failed(E),
+}
+
+struct Course<'a, M> {
+    settings: &'a Settings,
+    measure: &'a mut M,
+    search: Search,
+    trials: Vec<Trial>,
+    ladder: Ladder,
+    /// The shortest mean response time of a trial, in seconds.
+    mean_at_ease_s: f64,
+}
+
+impl<M: Measure> Course<'_, M> {
+    fn run(&mut self) -> Result<(), Stop<M::Error>> {
+        if self.settings.warm_up_s > 0.0 {
+            let first = self.settings.first;
+            self.trial(Purpose::WarmUp, first, self.settings.warm_up_s)?;
+        }
+        for _ in 0..MOST_ROUNDS {
+            self.search()?;
+            match self.found() {
+                Some(level) if !self.confirm(level)? => {}
+                _ => break,
+            }
+        }
+        self.search()?;
+        self.found().map_or(Ok(()), |level| self.climb(level))
+    }
+
+    /// The load line, unless the generator ended before it.
+    fn found(&self) -> Option<f64> {
+        match self.search.finding(ALL) {
+            Finding::Between { lower, .. } if !self.is_own_limit() => Some(lower),
+            _ => None,
+        }
+    }
+
+    fn search(&mut self) -> Result<(), Stop<M::Error>> {
+        while let Step::Measure(trial) = self.search.next_for(ALL) {
+            self.counted(Purpose::Search, trial.rate)?;
+        }
+        Ok(())
+    }
+
+    /// Measures the level again; whether it holds in most trials.
+    fn confirm(&mut self, level: f64) -> Result<bool, Stop<M::Error>> {
+        let mut held = 0;
+        for _ in 0..CONFIRMATIONS {
+            held += u32::from(self.counted(Purpose::Confirmation, level)?);
+        }
+        Ok(2 * held > CONFIRMATIONS)
+    }
+
+    fn climb(&mut self, load_line: f64) -> Result<(), Stop<M::Error>> {
+        for part in Part::RISING {
+            let level = self.level(part, load_line);
+            self.trial(Purpose::Ladder(part), level, self.settings.trial_s)?;
+            self.add_rung(part);
+        }
+        self.descend(load_line)
+    }
+
+    /// From above the load line back below it.
+    fn descend(&mut self, load_line: f64) -> Result<(), Stop<M::Error>> {
+        let (from, to) = (
+            self.level(Part::Over, load_line),
+            self.level(Part::Back, load_line),
+        );
+        let seconds = self.settings.trial_s;
+        let descent = self.measure.descend(from, to, seconds);
+        let descent = descent.map_err(Stop::Failed)?.ok_or(Stop::Interrupted)?;
+        self.ladder.recovery = Recovery::of(&descent);
+        let Descent { over, back, .. } = descent;
+        for (part, level, seen) in [(Part::Over, from, over), (Part::Back, to, back)] {
+            self.add(Purpose::Ladder(part), level, seconds, seen);
+            self.add_rung(part);
+        }
+        Ok(())
+    }
+
+    fn level(&self, part: Part, load_line: f64) -> f64 {
+        let step = self.settings.step;
+        let level = (load_line * part.share() / step).round() * step;
+        // Idle is no less than the lowest rate at which anything can be measured.
+        level.max(self.settings.lowest.min(load_line))
+    }
+
+    fn add_rung(&mut self, part: Part) {
+        let trial = self.trials.last().expect("the rung was just measured");
+        self.ladder.rungs.push(Rung {
+            part,
+            level: trial.level,
+            held: trial.held(),
+            seen: trial.seen.clone(),
+        });
+    }
+
+    /// Makes a trial that counts for the search; whether it held.
+    fn counted(&mut self, purpose: Purpose, level: f64) -> Result<bool, Stop<M::Error>> {
+        let seconds = self.settings.trial_s;
+        self.trial(purpose, level, seconds)?;
+        let trial = self.trials.last().expect("the trial was just made");
+        let held = trial.held();
+        let mut good = vec![held];
+        good.extend(&trial.seen.checks);
+        good.push(trial.kept_up);
+        let rate = level;
+        self.search.record(search::Trial { rate, seconds }, &good);
+        Ok(held)
+    }
+
+    fn trial(&mut self, purpose: Purpose, level: f64, seconds: f64) -> Result<(), Stop<M::Error>> {
+        let seen = self.measure.trial(purpose, level, seconds);
+        let seen = seen.map_err(Stop::Failed)?.ok_or(Stop::Interrupted)?;
+        self.add(purpose, level, seconds, seen);
+        Ok(())
+    }
+
+    fn add(&mut self, purpose: Purpose, level: f64, seconds: f64, seen: Seen) {
+        if seen.answers_per_s > 0.0 {
+            self.mean_at_ease_s = self.mean_at_ease_s.min(seen.mean_s);
+        }
+        let trial = Trial {
+            number: self.trials.len() as u32 + 1,
+            purpose,
+            level,
+            seconds,
+            kept_up: keeps_up(seen.outstanding_s, self.mean_at_ease_s, level, seconds),
+            seen,
+        };
+        self.measure.ended(&trial);
+        self.trials.push(trial);
+    }
+
+    /// The trials that count for the search, at this level or at all.
+    fn counting(&self, level: Option<f64>) -> Vec<&Trial> {
+        let counts = |trial: &&Trial| {
+            matches!(trial.purpose, Purpose::Search | Purpose::Confirmation)
+                && level.is_none_or(|level| trial.level == level)
+        };
+        self.trials.iter().filter(counts).collect()
+    }
+
+    /// Whether the upper bound is the generator's and not the target's.
+    fn is_own_limit(&self) -> bool {
+        let (_, upper) = self.search.bounds(ALL);
+        upper.is_some_and(|upper| answer::own_limit(&self.counting(Some(upper))).is_some())
+    }
+
+    fn answer(&self) -> Answer {
+        let (lower, upper) = self.search.bounds(ALL);
+        let at_upper = upper.map(|upper| self.counting(Some(upper)));
+        let own_limit = at_upper.as_deref().and_then(answer::own_limit);
+        let breaks = || answer::breaks(at_upper.as_deref().unwrap_or_default());
+        match (self.search.finding(ALL), own_limit) {
+            (Finding::Between { lower, upper }, Some(limit)) => Answer::AtLeast {
+                level: lower,
+                why: Why::Generator { limit, at: upper },
+            },
+            (Finding::Between { lower, upper }, None) => {
+                Answer::Found(self.load_line(lower, upper))
+            }
+            (Finding::AllGood, _) => Answer::AtLeast {
+                level: self.settings.highest,
+                why: Why::Highest,
+            },
+            (Finding::NoneGood, own_limit) => Answer::NothingHolds {
+                level: self.settings.lowest,
+                breaks: breaks(),
+                own_limit,
+            },
+            (Finding::Open { .. }, _) => Answer::Unsettled(Unsettled { lower, upper }),
+        }
+    }
+
+    fn load_line(&self, lower: f64, upper: f64) -> LoadLine {
+        let threshold = answer::threshold(&self.counting(None), lower, upper);
+        let at_lower = self.counting(Some(lower));
+        let confirming = at_lower
+            .iter()
+            .filter(|trial| trial.purpose == Purpose::Confirmation);
+        LoadLine {
+            level: lower,
+            low: threshold.low.min(lower),
+            high: threshold.high.max(lower),
+            breaks: answer::breaks(&self.counting(Some(upper))),
+            confirmed: confirming.clone().filter(|trial| trial.held()).count() as u32,
+            confirmations: confirming.count() as u32,
+            target_cores: answer::target_cores(&at_lower),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,184 @@
+use super::*;
+use crate::OwnLimit;
+use crate::simulated::{Queue, Wavering, settings};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+fn load_line(outcome: &Outcome) -> &LoadLine {
+    match &outcome.answer {
+        Answer::Found(line) => line,
+        other => panic!("no load line: {other:?}"),
+    }
+}
+
+fn purposes(outcome: &Outcome) -> Vec<Purpose> {
+    outcome.trials.iter().map(|trial| trial.purpose).collect()
+}
+
+/// How many of so many searches are within 2 % of the capacity, and have it in their interval.
+fn near<M: Measure>(searches: u64, target: impl Fn(u64) -> (M, f64)) -> (u64, u64) {
+    let (mut near, mut inside) = (0, 0);
+    for seed in 0..searches {
+        let (mut target, capacity) = target(seed);
+        let (outcome, _) = find(&settings(), &mut target);
+        let line = load_line(&outcome);
+        near += u64::from((line.level / capacity - 1.0).abs() <= 0.02);
+        inside += u64::from((line.low..=line.high).contains(&capacity));
+    }
+    (near, inside)
+}
+
+#[test]
+fn a_threshold_that_wavers_by_five_percent_is_found_within_two() {
+    let (near, inside) = near(100, |seed| {
+        let capacity = 5_000.0 + 137.0 * seed as f64;
+        (Wavering::new(capacity, 0.05, seed), capacity)
+    });
+    assert!(near >= 95, "{near} of 100");
+    assert!(inside >= 90, "{inside} of 100");
+}
+
+/// Twenty searches take seconds; `make soak` makes the whole hundred.
+#[test]
+fn the_capacity_of_a_noisy_queue_is_found_within_two_percent() {
+    let soaks = std::env::var_os("PROPTEST_CASES").is_some();
+    let searches = if soaks { 100 } else { 20 };
+    let (near, _) = near(searches, |seed| {
+        let queue = Queue {
+            servers: 4,
+            service_rate: 1_000.0,
+            noise: 0.05,
+            p99_s: 1.0,
+            random: ChaCha8Rng::seed_from_u64(seed),
+        };
+        (queue, 4_000.0)
+    });
+    assert!(100 * near >= 95 * searches, "{near} of {searches}");
+}
+
+/// In M/M/1 the response time is exponential with the rate μ − λ (Kleinrock, *Queueing Systems* I),
+/// so its 99th percentile is ln 100 / (μ − λ).
+#[test]
+fn the_rate_at_which_a_percentile_breaks_is_that_of_theory() {
+    let (service_rate, p99_s) = (2_000.0, 0.02);
+    let capacity = service_rate - 100f64.ln() / p99_s;
+    let mut queue = Queue {
+        servers: 1,
+        service_rate,
+        noise: 0.0,
+        p99_s,
+        random: ChaCha8Rng::seed_from_u64(1),
+    };
+    let (outcome, _) = find(&settings(), &mut queue);
+    let line = load_line(&outcome);
+    let off = line.level / capacity - 1.0;
+    assert!(off.abs() < 0.03, "{} instead of {capacity}", line.level);
+    assert_eq!(line.breaks[0], crate::Breaking::Check(0));
+}
+
+#[test]
+fn a_search_warms_up_finds_confirms_and_climbs() {
+    let mut target = Wavering::new(5_000.0, 0.0, 1);
+    let (outcome, ended) = find(&settings(), &mut target);
+    assert_eq!(ended, Ended::Complete);
+    let line = load_line(&outcome);
+    assert!(line.level <= 5_000.0 && line.level > 4_950.0, "{line:?}");
+    assert!(line.low <= line.level && line.level <= line.high && line.high < 5_050.0);
+    assert_eq!((line.confirmed, line.confirmations), (5, 5));
+    assert_eq!(outcome.trials[0].purpose, Purpose::WarmUp);
+    let purposes = purposes(&outcome);
+    let tail = &purposes[purposes.len() - 11..];
+    assert!(tail[..5].iter().all(|one| *one == Purpose::Confirmation));
+    let parts = [
+        Part::Idle,
+        Part::Tenth,
+        Part::Half,
+        Part::Most,
+        Part::Over,
+        Part::Back,
+    ];
+    assert_eq!(tail[5..], parts.map(Purpose::Ladder));
+    let held: Vec<bool> = outcome.ladder.rungs.iter().map(|rung| rung.held).collect();
+    assert_eq!(held, [true, true, true, true, false, true]);
+    let recovery = Some(Recovery::After { seconds: 1.0 });
+    assert_eq!(outcome.ladder.recovery, recovery);
+    let numbers: Vec<u32> = outcome.trials.iter().map(|trial| trial.number).collect();
+    assert!(numbers.iter().zip(1..).all(|(number, n)| *number == n));
+}
+
+#[test]
+fn the_limit_of_the_generator_is_no_capacity() {
+    let mut target = Wavering::new(50_000.0, 0.0, 1);
+    target.generator_ends = 20_000.0;
+    let (outcome, _) = find(&settings(), &mut target);
+    let Answer::AtLeast { level, why } = outcome.answer else {
+        panic!("{:?}", outcome.answer);
+    };
+    assert!(level < 20_000.0 && level > 19_700.0, "{level}");
+    let limit = OwnLimit::Busy { share: 0.97 };
+    assert!(matches!(why, Why::Generator { limit: found, at } if found == limit && at >= 20_000.0));
+    assert_eq!(outcome.ladder, Ladder::default());
+}
+
+#[test]
+fn a_range_without_the_load_line_is_said_so() {
+    let high = Settings {
+        highest: 2_000.0,
+        ..settings()
+    };
+    let (outcome, _) = find(&high, &mut Wavering::new(5_000.0, 0.0, 1));
+    let highest = Answer::AtLeast {
+        level: 2_000.0,
+        why: Why::Highest,
+    };
+    assert_eq!(outcome.answer, highest);
+    let low = Settings {
+        lowest: 50.0,
+        ..settings()
+    };
+    let (outcome, _) = find(&low, &mut Wavering::new(20.0, 0.0, 1));
+    let nothing = Answer::NothingHolds {
+        level: 50.0,
+        breaks: vec![crate::Breaking::Check(0)],
+        own_limit: None,
+    };
+    assert_eq!(outcome.answer, nothing);
+}
+
+#[test]
+fn what_is_known_when_the_user_or_the_budget_ends_it_is_told() {
+    let mut target = Wavering::new(5_000.0, 0.0, 1);
+    target.interrupted_after = 9;
+    let (outcome, ended) = find(&settings(), &mut target);
+    assert_eq!(ended, Ended::Interrupted);
+    assert_eq!(outcome.trials.len(), 9);
+    assert!(matches!(outcome.answer, Answer::Unsettled(_)));
+
+    let short = Settings {
+        budget_s: 60.0,
+        ..settings()
+    };
+    let (outcome, ended) = find(&short, &mut Wavering::new(5_000.0, 0.05, 1));
+    assert_eq!(ended, Ended::Complete);
+    assert!(matches!(outcome.answer, Answer::Unsettled(_)));
+    let spent_s: f64 = outcome.trials.iter().map(|trial| trial.seconds + 0.5).sum();
+    assert!(spent_s <= 60.0, "{spent_s}");
+}
+
+#[test]
+fn users_are_found_in_whole_numbers() {
+    let users = Settings {
+        first: 1.0,
+        highest: 10_000.0,
+        ..settings()
+    };
+    let (outcome, _) = find(&users, &mut Wavering::new(85.0, 0.0, 1));
+    assert_eq!(load_line(&outcome).level, 85.0);
+    assert!(
+        outcome
+            .trials
+            .iter()
+            .all(|trial| trial.level.fract() == 0.0)
+    );
+    assert_eq!(outcome.ladder.rungs[0].level, 1.0);
+}

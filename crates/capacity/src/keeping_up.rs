@@ -1,0 +1,38 @@
+//! Does the target keep up, or does its backlog grow?
+//!
+//! What is outstanding in a steady state is the rate times the mean response time (Little's law); in
+//! seconds of the load, that is the mean response time itself. Beyond its capacity a target falls
+//! behind: in T seconds at 1 + x times the capacity, about x T seconds of the load pile up. Short
+//! trials would not see it otherwise, because no response time is longer than what piled up.
+
+/// This part of a trial may pile up: 1 % beyond the capacity.
+const PART: f64 = 0.01;
+/// Arrivals and answers come as they will, so the number outstanding varies as a Poisson variate
+/// does, whose standard deviation is the root of its mean.
+const DEVIATIONS: f64 = 3.0;
+
+/// Whether no more is outstanding than is always under way, given the mean response time of a target
+/// at ease.
+pub(crate) fn keeps_up(outstanding_s: f64, mean_at_ease_s: f64, level: f64, seconds: f64) -> bool {
+    let under_way = mean_at_ease_s * level;
+    let chance_s = DEVIATIONS * under_way.sqrt() / level;
+    outstanding_s <= mean_at_ease_s + chance_s + PART * seconds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_always_under_way_is_no_backlog() {
+        assert!(keeps_up(0.0, 0.0, 100.0, 5.0));
+        assert!(keeps_up(0.2, 0.2, 100.0, 5.0));
+        assert!(keeps_up(0.3, 0.2, 50.0, 5.0), "10 under way, 15 by chance");
+    }
+
+    #[test]
+    fn a_load_two_percent_beyond_the_capacity_piles_up() {
+        assert!(!keeps_up(0.02 * 5.0, 0.001, 10_000.0, 5.0));
+        assert!(keeps_up(0.005 * 5.0, 0.001, 10_000.0, 5.0));
+    }
+}

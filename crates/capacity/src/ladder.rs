@@ -1,0 +1,82 @@
+//! What the target does below and above its load line.
+
+use crate::measure::{Descent, Part, Seen};
+
+/// What the target does below and above its load line.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ladder {
+    /// The rungs, in the order in which they were measured.
+    pub rungs: Vec<Rung>,
+    /// What came after the highest one; `None` if that was not reached.
+    pub recovery: Option<Recovery>,
+}
+
+/// One rung.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rung {
+    /// Which part of the load line.
+    pub part: Part,
+    /// The level.
+    pub level: f64,
+    /// Whether all checks held and the target kept up.
+    pub held: bool,
+    /// What was seen.
+    pub seen: Seen,
+}
+
+/// Whether the target came back from more than it carries.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Recovery {
+    /// All checks held from here on, so many seconds after the step down; 0 if they held at once.
+    After {
+        /// The seconds, in whole intervals.
+        seconds: f64,
+    },
+    /// Not within so many seconds.
+    NotWithin {
+        /// The seconds.
+        seconds: f64,
+    },
+}
+
+impl Recovery {
+    /// What the intervals after the step down say. `None` without an interval.
+    pub(crate) fn of(descent: &Descent) -> Option<Recovery> {
+        let intervals = &descent.intervals;
+        let (end_s, _) = *intervals.last()?;
+        let last_broken = intervals.iter().rposition(|(_, held)| !held);
+        Some(match last_broken {
+            None => Recovery::After { seconds: 0.0 },
+            Some(index) if index + 1 == intervals.len() => Recovery::NotWithin { seconds: end_s },
+            Some(index) => Recovery::After {
+                seconds: intervals[index].0,
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recovery(intervals: &[(f64, bool)]) -> Option<Recovery> {
+        Recovery::of(&Descent {
+            over: Seen::default(),
+            back: Seen::default(),
+            intervals: intervals.to_vec(),
+        })
+    }
+
+    #[test]
+    fn is_from_where_on_every_interval_holds() {
+        let at_once = recovery(&[(1.0, true), (2.0, true)]);
+        assert_eq!(at_once, Some(Recovery::After { seconds: 0.0 }));
+        let soon = recovery(&[(1.0, false), (2.0, true)]);
+        assert_eq!(soon, Some(Recovery::After { seconds: 1.0 }));
+        let relapsed = recovery(&[(1.0, true), (2.0, false), (3.0, true)]);
+        assert_eq!(relapsed, Some(Recovery::After { seconds: 2.0 }));
+        let never = recovery(&[(1.0, true), (2.0, false)]);
+        assert_eq!(never, Some(Recovery::NotWithin { seconds: 2.0 }));
+        assert_eq!(recovery(&[]), None);
+    }
+}

@@ -1,0 +1,179 @@
+//! What measures, and what it sees.
+
+/// Measures a level of load for a while.
+pub trait Measure {
+    /// Why nothing could be measured.
+    type Error;
+
+    /// Loads the target at this level for so many seconds. `None` if the user wants no more; what
+    /// was measured until then is then lost.
+    fn trial(
+        &mut self,
+        purpose: Purpose,
+        level: f64,
+        seconds: f64,
+    ) -> Result<Option<Seen>, Self::Error>;
+
+    /// Loads the target at a level for so many seconds and then, without a break, at a lower one for
+    /// as many.
+    fn descend(&mut self, from: f64, to: f64, seconds: f64)
+    -> Result<Option<Descent>, Self::Error>;
+
+    /// A trial was added: for who shows progress.
+    fn ended(&mut self, _trial: &Trial) {}
+}
+
+/// What a trial is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// To make the target warm.
+    WarmUp,
+    /// To find the load line.
+    Search,
+    /// To make sure of it.
+    Confirmation,
+    /// To see what the target does at a part of it.
+    Ladder(Part),
+}
+
+impl Purpose {
+    /// The purpose's name, as in reports and saved runs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Purpose::WarmUp => "warm-up",
+            Purpose::Search => "search",
+            Purpose::Confirmation => "confirmation",
+            Purpose::Ladder(part) => part.name(),
+        }
+    }
+}
+
+/// A rung of the ladder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Next to nothing.
+    Idle,
+    /// 10 % of the load line.
+    Tenth,
+    /// 50 %.
+    Half,
+    /// 90 %.
+    Most,
+    /// 110 %.
+    Over,
+    /// 90 % again, straight from 110 %.
+    Back,
+}
+
+impl Part {
+    /// The rungs that are trials of their own, rising.
+    pub const RISING: [Part; 4] = [Part::Idle, Part::Tenth, Part::Half, Part::Most];
+
+    /// The share of the load line.
+    pub fn share(self) -> f64 {
+        match self {
+            Part::Idle => 0.01,
+            Part::Tenth => 0.1,
+            Part::Half => 0.5,
+            Part::Most | Part::Back => 0.9,
+            Part::Over => 1.1,
+        }
+    }
+
+    /// Its name, as in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Part::Idle => "idle",
+            Part::Tenth => "10 %",
+            Part::Half => "50 %",
+            Part::Most => "90 %",
+            Part::Over => "110 %",
+            Part::Back => "back at 90 %",
+        }
+    }
+}
+
+/// What a trial saw.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Seen {
+    /// For each check, in their order, whether it held.
+    pub checks: Vec<bool>,
+    /// Answers a second.
+    pub answers_per_s: f64,
+    /// The share of what ended that failed, 0 to 1.
+    pub failed_share: f64,
+    /// The median of the response time in nanoseconds.
+    pub p50_ns: u64,
+    /// The 99th percentile of the response time in nanoseconds.
+    pub p99_ns: u64,
+    /// The mean of the response time in seconds.
+    pub mean_s: f64,
+    /// What fell due and had not ended when the trial did, in seconds of the load asked for; 0 in a
+    /// closed loop, where nothing falls due.
+    pub outstanding_s: f64,
+    /// The cores that the target was seen to use, if it was watched.
+    pub target_cores: Option<f64>,
+    /// Why the generator may have been at its end before the target was.
+    pub own_limit: Option<OwnLimit>,
+}
+
+/// A level, and straight after it a lower one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Descent {
+    /// What was seen at the higher level.
+    pub over: Seen,
+    /// What was seen at the lower one.
+    pub back: Seen,
+    /// For each interval of the lower level its end in seconds after the step down, and whether all
+    /// checks held in it.
+    pub intervals: Vec<(f64, bool)>,
+}
+
+/// What of the generator ended first. Shares lie between 0 and 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum OwnLimit {
+    /// A worker computed for this share of its time.
+    Busy {
+        /// The share.
+        share: f64,
+    },
+    /// So many connections were all in use, while the target answered each as fast as ever.
+    Connections {
+        /// The connections.
+        most: u32,
+    },
+    /// Requests went out late, by our own doing.
+    Late {
+        /// The share of requests that did.
+        share: f64,
+    },
+}
+
+/// A trial that was made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trial {
+    /// Its number, from 1.
+    pub number: u32,
+    /// What it was for.
+    pub purpose: Purpose,
+    /// The rate a second or the number of users that was asked for.
+    pub level: f64,
+    /// For how many seconds.
+    pub seconds: f64,
+    /// Whether no more was outstanding at the end than is always under way.
+    pub kept_up: bool,
+    /// What was seen.
+    pub seen: Seen,
+}
+
+impl Trial {
+    /// Whether all checks held and the target kept up.
+    pub fn held(&self) -> bool {
+        self.kept_up && self.seen.checks.iter().all(|held| *held)
+    }
+
+    /// Why it did not hold, if that was the generator's doing.
+    pub fn own_limit(&self) -> Option<OwnLimit> {
+        self.seen.own_limit.filter(|_| !self.held())
+    }
+}
