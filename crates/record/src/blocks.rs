@@ -4,9 +4,10 @@
 //! stretches of a run turned out. A histogram for each second would need a gigabyte for an hour, so
 //! there are never more than 64 stretches: when one more comes, each two neighbours are joined.
 //! And each holds its times to within a hundredth, in some kilobytes: enough to count how many were
-//! below a percentile. All of it stays below a megabyte, however long the run.
+//! below a percentile. All of it stays below half a megabyte, however long the run.
 
 use crate::Distribution;
+use integer_encoding::VarInt;
 
 /// At most so many stretches are kept.
 const MOST: usize = 64;
@@ -76,45 +77,72 @@ impl Blocks {
 }
 
 /// How many times fell into each bucket; empty ones are absent.
+///
+/// Each bucket is two numbers of variable length: its distance from the one before, and its count.
+/// Hundreds of buckets with a handful of times each take three bytes a bucket that way.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Buckets(Vec<(u16, u64)>);
+struct Buckets(Vec<u8>);
 
 impl Buckets {
     fn of(times: &Distribution) -> Buckets {
-        let mut buckets = Buckets::default();
-        for (value_ns, count) in times.steps() {
-            buckets.push(bucket(value_ns), count);
-        }
-        buckets.0.shrink_to_fit();
-        buckets
+        let steps = times.steps();
+        Buckets::from_counts(steps.map(|(value_ns, count)| (bucket(value_ns), count)))
     }
 
-    /// Adds to the last bucket, or to one after it.
-    fn push(&mut self, bucket: u16, count: u64) {
-        match self.0.last_mut() {
-            Some((last, sum)) if *last == bucket => *sum += count,
-            _ => self.0.push((bucket, count)),
+    /// Takes counts in the order of their buckets; a bucket may come several times.
+    fn from_counts(counts: impl Iterator<Item = (u16, u64)>) -> Buckets {
+        let mut bytes = Vec::new();
+        let mut counts = counts.peekable();
+        let mut before = 0;
+        while let Some((bucket, mut count)) = counts.next() {
+            while let Some((_, more)) = counts.next_if(|next| next.0 == bucket) {
+                count += more;
+            }
+            append(&mut bytes, u64::from(bucket - before));
+            append(&mut bytes, count);
+            before = bucket;
         }
+        bytes.shrink_to_fit();
+        Buckets(bytes)
+    }
+
+    /// The buckets in their order, each with its count.
+    fn counts(&self) -> impl Iterator<Item = (u16, u64)> + '_ {
+        let mut rest = &self.0[..];
+        let mut bucket = 0;
+        std::iter::from_fn(move || {
+            bucket += take(&mut rest)? as u16;
+            Some((bucket, take(&mut rest)?))
+        })
     }
 
     fn add(&mut self, other: &Buckets) {
-        let mut all: Vec<_> = self.0.iter().chain(&other.0).copied().collect();
+        let mut all: Vec<_> = self.counts().chain(other.counts()).collect();
         all.sort_unstable_by_key(|(bucket, _)| *bucket);
-        let mut sum = Buckets::default();
-        all.iter()
-            .for_each(|(bucket, count)| sum.push(*bucket, *count));
-        sum.0.shrink_to_fit();
-        *self = sum;
+        *self = Buckets::from_counts(all.into_iter());
     }
 
     fn len(&self) -> u64 {
-        self.0.iter().map(|(_, count)| count).sum()
+        self.counts().map(|(_, count)| count).sum()
     }
 
     fn up_to(&self, last: u16) -> u64 {
-        let within = self.0.iter().take_while(|(bucket, _)| *bucket <= last);
+        let within = self.counts().take_while(|(bucket, _)| *bucket <= last);
         within.map(|(_, count)| count).sum()
     }
+}
+
+fn append(bytes: &mut Vec<u8>, number: u64) {
+    let mut encoded = [0; 10];
+    let length = number.encode_var(&mut encoded);
+    bytes.extend_from_slice(&encoded[..length]);
+}
+
+/// Takes the next number from the front; nothing at the end.
+fn take(bytes: &mut &[u8]) -> Option<u64> {
+    let (number, length) = u64::decode_var(bytes)?;
+    *bytes = &bytes[length..];
+    Some(number)
 }
 
 /// The bucket of a time: its exponent and the [`BITS`] that follow the first one.
@@ -171,10 +199,20 @@ mod tests {
     fn a_stretch_is_small() {
         let mut blocks = Blocks::default();
         blocks.observe(&interval((0..100_000).map(|n| 50_000 + n * 10_000)));
-        assert!(blocks.blocks[0].0.len() * size_of::<(u16, u64)>() <= 40_000);
+        assert!(blocks.blocks[0].0.len() <= 8_000);
     }
 
     proptest! {
+        #[test]
+        fn counts_come_back_as_they_went_in(counts in proptest::collection::btree_map(0u16..7_000, 1..u64::MAX / 8_000, 0..100)) {
+            let buckets = Buckets::from_counts(counts.clone().into_iter());
+            prop_assert_eq!(buckets.counts().collect::<Vec<_>>(), counts.clone().into_iter().collect::<Vec<_>>());
+            let mut twice = buckets.clone();
+            twice.add(&buckets);
+            let doubled: Vec<_> = counts.into_iter().map(|(bucket, count)| (bucket, 2 * count)).collect();
+            prop_assert_eq!(twice.counts().collect::<Vec<_>>(), doubled);
+        }
+
         #[test]
         fn buckets_are_in_order_and_a_hundredth_wide(value in 1u64..4_000_000_000_000) {
             prop_assert!(bucket(value) <= bucket(value + 1));
