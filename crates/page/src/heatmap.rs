@@ -1,0 +1,239 @@
+//! How often which response time came when: a column for each stretch of time, a row for each
+//! stretch of the scale.
+//!
+//! Rows are of equal ratio, [`ROWS_PER_DECADE`] to a power of ten, which is finer than an eye tells.
+//! There are never more than [`MOST_COLUMNS`]: when one more comes, each two neighbours are joined,
+//! so that an hour costs no more than a minute.
+
+use crate::number;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Rows to a power of ten.
+const ROWS_PER_DECADE: f64 = 12.0;
+/// At most so many columns are kept.
+const MOST_COLUMNS: usize = 240;
+
+/// How often which time came when.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Heatmap {
+    /// The lower end of the lowest row, in microseconds.
+    #[serde(serialize_with = "number::one")]
+    pub lowest_us: f64,
+    /// How many times longer the upper end of a row is than its lower end.
+    pub ratio: f64,
+    /// How many rows there are.
+    pub rows: usize,
+    /// The columns, in the order of time.
+    pub columns: Vec<HeatColumn>,
+}
+
+/// What came in one stretch of time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HeatColumn {
+    /// When it began, in seconds from the end of warm-up.
+    #[serde(serialize_with = "number::one")]
+    pub start_s: f64,
+    /// When it ended.
+    #[serde(serialize_with = "number::one")]
+    pub end_s: f64,
+    /// The lowest row that anything came in.
+    pub first_row: usize,
+    /// How many came in that row and in those above it, up to the highest.
+    pub counts: Vec<u64>,
+}
+
+/// A heatmap that grows.
+#[derive(Clone, Debug)]
+pub struct Heat {
+    columns: Vec<Column>,
+    /// How many intervals a column holds, a power of two.
+    each: usize,
+    /// How many intervals the last column holds.
+    in_last: usize,
+}
+
+impl Default for Heat {
+    fn default() -> Heat {
+        Heat {
+            columns: Vec::new(),
+            each: 1,
+            in_last: 0,
+        }
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+struct Column {
+    start_ns: u64,
+    end_ns: u64,
+    counts: BTreeMap<i32, u64>,
+}
+
+impl Heat {
+    /// Adds the next interval: from when to when it was, in nanoseconds from the end of warm-up,
+    /// and each time in nanoseconds with how often it came.
+    pub fn observe(&mut self, start_ns: u64, end_ns: u64, times: impl Iterator<Item = (u64, u64)>) {
+        let column = Column::new(start_ns, end_ns, times);
+        match self.columns.last_mut() {
+            Some(last) if self.in_last < self.each => {
+                last.add(&column);
+                self.in_last += 1;
+            }
+            _ => {
+                self.make_room();
+                self.columns.push(column);
+                self.in_last = 1;
+            }
+        }
+    }
+
+    /// The heatmap so far; `None` if nothing came.
+    pub fn map(&self) -> Option<Heatmap> {
+        let rows = || self.columns.iter().flat_map(|column| column.counts.keys());
+        let (lowest, highest) = (*rows().min()?, *rows().max()?);
+        Some(Heatmap {
+            lowest_us: lower_end_us(lowest),
+            ratio: 10_f64.powf(1.0 / ROWS_PER_DECADE),
+            rows: (highest - lowest) as usize + 1,
+            columns: self
+                .columns
+                .iter()
+                .map(|column| column.shown(lowest))
+                .collect(),
+        })
+    }
+
+    /// Joins each two neighbours if there are as many columns as may be.
+    fn make_room(&mut self) {
+        if self.columns.len() < MOST_COLUMNS {
+            return;
+        }
+        let join = |pair: &[Column]| {
+            let mut sum = pair[0].clone();
+            pair[1..].iter().for_each(|next| sum.add(next));
+            sum
+        };
+        self.columns = self.columns.chunks(2).map(join).collect();
+        self.each *= 2;
+    }
+}
+
+impl Column {
+    fn new(start_ns: u64, end_ns: u64, times: impl Iterator<Item = (u64, u64)>) -> Column {
+        let mut column = Column {
+            start_ns,
+            end_ns,
+            ..Column::default()
+        };
+        for (time_ns, count) in times {
+            *column.counts.entry(row(time_ns)).or_default() += count;
+        }
+        column
+    }
+
+    fn add(&mut self, next: &Column) {
+        self.end_ns = next.end_ns;
+        for (row, count) in &next.counts {
+            *self.counts.entry(*row).or_default() += count;
+        }
+    }
+
+    fn shown(&self, lowest: i32) -> HeatColumn {
+        let first = self.counts.keys().next().copied().unwrap_or(lowest);
+        let last = self.counts.keys().next_back().copied().unwrap_or(first - 1);
+        let count = |row| self.counts.get(&row).copied().unwrap_or(0);
+        HeatColumn {
+            start_s: self.start_ns as f64 / 1e9,
+            end_s: self.end_ns as f64 / 1e9,
+            first_row: (first - lowest) as usize,
+            counts: (first..=last).map(count).collect(),
+        }
+    }
+}
+
+/// The row of a time, counted from that of a microsecond.
+fn row(time_ns: u64) -> i32 {
+    ((time_ns.max(1) as f64 / 1e3).log10() * ROWS_PER_DECADE).floor() as i32
+}
+
+fn lower_end_us(row: i32) -> f64 {
+    10_f64.powf(f64::from(row) / ROWS_PER_DECADE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn heat(intervals: u64) -> Heat {
+        let mut heat = Heat::default();
+        for second in 0..intervals {
+            let times = [(100_000, 7), (1_000_000 * (second + 1), 1)];
+            heat.observe(second * SECOND, (second + 1) * SECOND, times.into_iter());
+        }
+        heat
+    }
+
+    fn all(map: &Heatmap) -> u64 {
+        map.columns.iter().flat_map(|column| &column.counts).sum()
+    }
+
+    #[test]
+    fn nothing_makes_no_map() {
+        assert_eq!(Heat::default().map(), None);
+        let mut heat = Heat::default();
+        heat.observe(0, SECOND, std::iter::empty());
+        assert_eq!(heat.map(), None);
+    }
+
+    #[test]
+    fn a_column_starts_at_its_lowest_row() {
+        let map = heat(10).map().unwrap();
+        assert_eq!((map.columns.len(), map.rows), (10, 25));
+        assert!((map.lowest_us - 100.0).abs() < 1e-6, "{}", map.lowest_us);
+        let first = &map.columns[0];
+        assert_eq!((first.start_s, first.end_s, first.first_row), (0.0, 1.0, 0));
+        assert_eq!(
+            (first.counts.len(), first.counts[0], first.counts[12]),
+            (13, 7, 1)
+        );
+        assert_eq!(all(&map), 80);
+    }
+
+    #[test]
+    fn a_second_without_an_answer_is_an_empty_column() {
+        let mut heat = heat(1);
+        heat.observe(SECOND, 2 * SECOND, std::iter::empty());
+        let map = heat.map().unwrap();
+        assert_eq!(
+            (map.columns[1].first_row, map.columns[1].counts.len()),
+            (0, 0)
+        );
+    }
+
+    #[test]
+    fn a_day_has_no_more_columns_than_four_minutes() {
+        for (intervals, columns, each) in [(240, 240, 1), (241, 121, 2), (3_600, 225, 16)] {
+            let map = heat(intervals).map().unwrap();
+            assert_eq!(map.columns.len(), columns, "{intervals}");
+            assert_eq!(map.columns[0].end_s, each as f64);
+            assert_eq!(map.columns.last().unwrap().end_s, intervals as f64);
+            assert_eq!(all(&map), 8 * intervals);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_time_lies_in_its_row(time_ns in 1u64..3_600_000_000_000) {
+            let mut heat = Heat::default();
+            heat.observe(0, SECOND, [(time_ns, 3)].into_iter());
+            let map = heat.map().unwrap();
+            let time_us = time_ns as f64 / 1e3;
+            prop_assert!(map.lowest_us <= time_us * 1.000_001);
+            prop_assert!(time_us < map.lowest_us * map.ratio * 1.000_001);
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! What an HTML report shows, as data, and the page that it is put in.
+//!
+//! The front end in `web/` is built once, into a single file without a word of data. A [`Page`] is
+//! what it draws: [`RunPage`] for one run, [`StudyPage`] for a study. [`html`] writes the page's data
+//! into that file, which is then a report that needs no server and no network. The same types, in
+//! TypeScript, are in `web/src/model.ts`; whoever changes one changes the other, and a test holds
+//! them together by the names of the fields.
+//!
+//! Times are microseconds and numbers are rounded to four digits: a page is looked at. What is to be
+//! computed with is in the JSON report. Nothing here knows how a run is recorded.
+
+mod heatmap;
+mod number;
+mod run;
+mod study;
+mod template;
+mod timeline;
+
+pub use heatmap::{Heat, HeatColumn, Heatmap};
+pub use run::{
+    CheckRow, ErrorRow, Fact, Grade, PercentileRow, Resource, RunPage, Spectrum, StatusRow,
+    TimeRow, TimedFigure, Validity,
+};
+pub use study::{Cell, Column, Scatter, StudyPage, StudyRow, Unit};
+pub use template::{TemplateMissing, html};
+pub use timeline::{Measure, Timeline, Track};
+
+use serde::Serialize;
+
+/// What a page shows.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Page {
+    /// One run.
+    Run(Box<RunPage>),
+    /// A study: a table of runs, and pictures of it.
+    Study(Box<StudyPage>),
+}

@@ -1,0 +1,95 @@
+//! Numbers in few characters: four significant digits are more than a screen shows.
+
+use serde::Serializer;
+use serde::ser::SerializeSeq;
+
+/// Significant digits that are kept of a number that is drawn.
+const DIGITS: usize = 4;
+
+/// The number with four significant digits; of a whole number below 2^53 all, if it is exact.
+fn rounded(number: f64) -> f64 {
+    format!("{number:.*e}", DIGITS - 1)
+        .parse()
+        .unwrap_or(number)
+}
+
+/// Writes a number; what is not finite as `null`.
+pub(crate) fn one<S: Serializer>(number: &f64, to: S) -> Result<S::Ok, S::Error> {
+    const WHOLE: f64 = 9_007_199_254_740_992.0;
+    let short = rounded(*number);
+    if !short.is_finite() {
+        to.serialize_none()
+    } else if short.fract() == 0.0 && short.abs() < WHOLE {
+        to.serialize_i64(short as i64)
+    } else {
+        to.serialize_f64(short)
+    }
+}
+
+/// Writes a number that may be absent.
+pub(crate) fn maybe<S: Serializer>(number: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
+    match number {
+        Some(number) => one(number, to),
+        None => to.serialize_none(),
+    }
+}
+
+/// Writes numbers.
+pub(crate) fn list<S: Serializer>(numbers: &[f64], to: S) -> Result<S::Ok, S::Error> {
+    let mut list = to.serialize_seq(Some(numbers.len()))?;
+    for number in numbers {
+        list.serialize_element(&Short(*number))?;
+    }
+    list.end()
+}
+
+/// Writes numbers that may be absent.
+pub(crate) fn gaps<S: Serializer>(numbers: &[Option<f64>], to: S) -> Result<S::Ok, S::Error> {
+    let mut list = to.serialize_seq(Some(numbers.len()))?;
+    for number in numbers {
+        list.serialize_element(&number.map(Short))?;
+    }
+    list.end()
+}
+
+/// A number that is written short.
+struct Short(f64);
+
+impl serde::Serialize for Short {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        one(&self.0, to)
+    }
+}
+
+/// Moments are seconds to the millisecond: four digits would not tell the seconds of an hour apart.
+pub(crate) fn moments<S: Serializer>(seconds: &[f64], to: S) -> Result<S::Ok, S::Error> {
+    let mut list = to.serialize_seq(Some(seconds.len()))?;
+    for second in seconds {
+        list.serialize_element(&((second * 1e3).round() / 1e3))?;
+    }
+    list.end()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(number: f64) -> String {
+        serde_json::to_string(&Short(number)).unwrap()
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        for (number, text) in [
+            (0.0, "0"),
+            (1.0, "1"),
+            (123_456.0, "123500"),
+            (0.123_456, "0.1235"),
+            (99_999.6, "100000"),
+            (f64::NAN, "null"),
+            (f64::INFINITY, "null"),
+        ] {
+            assert_eq!(written(number), text);
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! What the page of one run shows.
+
+use crate::number;
+use crate::{Heatmap, Timeline, Track};
+use serde::Serialize;
+
+/// The page of one run. Sentences and figures in words are those of the text report.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct RunPage {
+    /// The version of the program that ran it.
+    pub version: String,
+    /// When it started, in RFC 3339.
+    pub started_at: String,
+    /// What was sent: `GET http://127.0.0.1:8080/`.
+    pub title: String,
+    /// How much, in which model: `open loop: 2 000/s constant, 50 connections, …`.
+    pub load: String,
+    /// How it went in numbers.
+    pub facts: Vec<Fact>,
+    /// The machine that it was made on.
+    pub machine: Vec<Fact>,
+    /// Whether the result may be believed.
+    pub validity: Validity,
+    /// What to know before believing a figure.
+    pub warnings: Vec<String>,
+    /// The checks, and what came of them.
+    pub checks: Vec<CheckRow>,
+    /// What the response times count from.
+    pub timed_from: String,
+    /// The percentiles of the response time.
+    pub percentiles: Vec<PercentileRow>,
+    /// Distributions over the percentiles.
+    pub spectra: Vec<Spectrum>,
+    /// Rates and response times over time.
+    pub timeline: Timeline,
+    /// The response times over time.
+    pub heatmap: Option<Heatmap>,
+    /// Answers by status.
+    pub statuses: Vec<StatusRow>,
+    /// Failures by kind.
+    pub errors: Vec<ErrorRow>,
+    /// Where the time went.
+    pub times: Vec<TimeRow>,
+    /// What explains these rows.
+    pub time_notes: Vec<String>,
+    /// What processes and the machine used, on the moments of the timeline.
+    pub resources: Vec<Resource>,
+}
+
+/// A name and what there is to say of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Fact {
+    /// Its name; empty if it goes on from the one before.
+    pub name: String,
+    /// What there is to say.
+    pub text: String,
+}
+
+/// Whether a result may be believed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Validity {
+    /// How far.
+    pub grade: Grade,
+    /// Why not, each a sentence that ends in what to do.
+    pub findings: Vec<String>,
+}
+
+/// How far a result may be believed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Grade {
+    /// Nothing speaks against it.
+    #[default]
+    Valid,
+    /// Something may have falsified it.
+    Suspect,
+    /// It is no measurement of the target.
+    Invalid,
+}
+
+/// A check, and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CheckRow {
+    /// The condition as typed.
+    pub text: String,
+    /// Whether it holds.
+    pub passed: bool,
+    /// What was measured.
+    pub actual: String,
+}
+
+/// A percentile of the response and the service time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PercentileRow {
+    /// Its name, `p99.9`, or that of a moment: `mean`, `max`.
+    pub name: String,
+    /// That of the response time.
+    pub response: TimedFigure,
+    /// That of the service time.
+    pub service: TimedFigure,
+}
+
+/// A time in words.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct TimedFigure {
+    /// The time in microseconds; `None` if there are too few samples for it.
+    #[serde(serialize_with = "number::maybe")]
+    pub us: Option<f64>,
+    /// The time in words, or what it takes to have one.
+    pub text: String,
+    /// Its 95 % interval in words, if there is one.
+    pub interval: Option<String>,
+}
+
+/// A distribution over the percentiles, as HdrHistogram plots it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Spectrum {
+    /// What it is a distribution of: `response time`, `service time`.
+    pub name: String,
+    /// Percentiles, rising, from 0 to below 100. All digits: 99.999 is far from 100.
+    pub percentile: Vec<f64>,
+    /// The time of each, in microseconds.
+    #[serde(serialize_with = "number::list")]
+    pub us: Vec<f64>,
+}
+
+/// Answers of one status.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StatusRow {
+    /// The status.
+    pub status: u16,
+    /// How many.
+    pub count: u64,
+}
+
+/// Failures of one kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ErrorRow {
+    /// The kind.
+    pub kind: String,
+    /// How many.
+    pub count: u64,
+    /// What the first of them said; empty if nobody told.
+    pub example: String,
+    /// What to do.
+    pub remedy: String,
+}
+
+/// One part of the time that exchanges took.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TimeRow {
+    /// Which part.
+    pub name: String,
+    /// Whether it is a part of the service time.
+    pub within_service: bool,
+    /// How many samples there are.
+    pub count: u64,
+    /// Mean, p50, p90, p99 and max in words.
+    pub cells: Vec<String>,
+    /// The mean in microseconds.
+    #[serde(serialize_with = "number::one")]
+    pub mean_us: f64,
+}
+
+/// A process tree or the machine.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Resource {
+    /// Its name: `generator`, `:8080 nginx`, `host`.
+    pub name: String,
+    /// What is known of it, and what could not be read.
+    pub notes: Vec<String>,
+    /// What it used, on the moments of the run's timeline.
+    pub tracks: Vec<Track>,
+}

@@ -1,0 +1,101 @@
+//! What the page of a study shows: a table of runs with any columns, pictures of two columns each,
+//! and the timelines of runs.
+
+use crate::number;
+use crate::{Fact, Timeline};
+use serde::Serialize;
+
+/// The page of a study. Rows may be runs of any tool.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct StudyPage {
+    /// The version of the program that wrote it.
+    pub version: String,
+    /// When the first run started, in RFC 3339.
+    pub started_at: String,
+    /// What was studied.
+    pub title: String,
+    /// In a sentence or two what the study is for; may be empty.
+    pub description: String,
+    /// How it was made: seed, order, pinning, machine.
+    pub facts: Vec<Fact>,
+    /// What a reader must know: tools that were missing, runs that failed.
+    pub notes: Vec<String>,
+    /// The table's columns, in order.
+    pub columns: Vec<Column>,
+    /// The table's rows, in order.
+    pub rows: Vec<StudyRow>,
+    /// What is drawn against what, each for all tools together and for each tool.
+    pub scatters: Vec<Scatter>,
+}
+
+/// A column of the table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Column {
+    /// Its name, as in `results.csv`: `avg_cpu`.
+    pub name: String,
+    /// Its heading: `CPU`.
+    pub title: String,
+    /// The unit of its numbers.
+    pub unit: Unit,
+}
+
+/// In which unit numbers are; the page writes them so that they are easily read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// Words; any text.
+    Text,
+    /// A count.
+    Count,
+    /// A second.
+    PerSecond,
+    /// Percent.
+    Percent,
+    /// Bytes.
+    Bytes,
+    /// Bytes a second.
+    BytesPerSecond,
+    /// Microseconds.
+    Us,
+    /// Seconds.
+    Seconds,
+}
+
+/// A run in the table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StudyRow {
+    /// The tool that ran it: the colour of its dots.
+    pub tool: String,
+    /// A short name, unique in the study: `wrk 5/100/120`.
+    pub name: String,
+    /// A cell for each column.
+    pub cells: Vec<Cell>,
+    /// Whether it can't be believed, or failed: then why, in a sentence.
+    pub doubt: Option<String>,
+    /// What happened over time; `None` if that was not recorded. A study of many runs passes
+    /// [`thinned`](Timeline::thinned) ones: 240 moments are as many as a picture shows.
+    pub timeline: Option<Timeline>,
+}
+
+/// What stands in a cell.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Cell {
+    /// A number, in the column's unit.
+    Number(#[serde(serialize_with = "number::one")] f64),
+    /// Words.
+    Text(String),
+    /// Nothing: the tool does not tell.
+    Absent,
+}
+
+/// Two columns drawn against each other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Scatter {
+    /// The picture's title: `Requests per second and CPU`.
+    pub title: String,
+    /// The name of the column from left to right.
+    pub x: String,
+    /// The name of the column from bottom to top.
+    pub y: String,
+}

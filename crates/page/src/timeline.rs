@@ -1,0 +1,163 @@
+//! What happened over time: columns of numbers with one moment each.
+
+use crate::number;
+use serde::Serialize;
+
+/// What happened over time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Timeline {
+    /// The middle of each stretch, in seconds from the end of warm-up, rising.
+    #[serde(serialize_with = "number::moments")]
+    pub time_s: Vec<f64>,
+    /// What was measured in each stretch.
+    pub tracks: Vec<Track>,
+}
+
+/// One thing over time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Track {
+    /// What it is.
+    pub measure: Measure,
+    /// A number for each moment of the timeline, in the unit of the measure; `None` where there
+    /// was none.
+    #[serde(serialize_with = "number::gaps")]
+    pub values: Vec<Option<f64>>,
+}
+
+/// What a track counts or measures. The page knows the title and the unit of each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// Answers a second.
+    Rate,
+    /// Arrivals a second that an open load asked for.
+    AskedRate,
+    /// Failures a second.
+    FailedRate,
+    /// The median of the response time in microseconds.
+    ResponseP50,
+    /// The 90th percentile of the response time in microseconds.
+    ResponseP90,
+    /// The 99th percentile of the response time in microseconds.
+    ResponseP99,
+    /// The longest response time in microseconds.
+    ResponseMax,
+    /// The 99th percentile of the service time in microseconds.
+    ServiceP99,
+    /// Requests in flight at the stretch's end.
+    InFlight,
+    /// CPU in percent of one core: two busy cores are 200.
+    Cpu,
+    /// Resident memory in bytes (of a host: memory that is not available).
+    Memory,
+    /// Open sockets.
+    Sockets,
+    /// Threads.
+    Threads,
+    /// Bytes a second received by the interface.
+    BytesIn,
+    /// Bytes a second sent by the interface.
+    BytesOut,
+    /// Both ways together, in bytes a second.
+    Bandwidth,
+    /// Time in percent in which a task waited for a core (pressure stall information).
+    CpuPressure,
+}
+
+impl Measure {
+    /// Whether of several stretches the largest number tells more than the mean.
+    fn is_peak(self) -> bool {
+        matches!(
+            self,
+            Measure::ResponseP90
+                | Measure::ResponseP99
+                | Measure::ResponseMax
+                | Measure::ServiceP99
+        )
+    }
+}
+
+impl Timeline {
+    /// The track of this measure.
+    pub fn track(&self, measure: Measure) -> Option<&Track> {
+        self.tracks.iter().find(|track| track.measure == measure)
+    }
+
+    /// The same with at most `most` moments: neighbours are joined, by their mean, or by the
+    /// largest where that tells more (percentiles above the median).
+    #[must_use]
+    pub fn thinned(&self, most: usize) -> Timeline {
+        let each = self.time_s.len().div_ceil(most.max(1)).max(1);
+        let mean = |numbers: &[f64]| numbers.iter().sum::<f64>() / numbers.len() as f64;
+        Timeline {
+            time_s: self.time_s.chunks(each).map(mean).collect(),
+            tracks: self
+                .tracks
+                .iter()
+                .map(|track| track.thinned(each))
+                .collect(),
+        }
+    }
+}
+
+impl Track {
+    /// The same with each so many neighbours joined.
+    #[must_use]
+    pub fn thinned(&self, each: usize) -> Track {
+        let values = self.values.chunks(each.max(1));
+        Track {
+            measure: self.measure,
+            values: values.map(|values| self.joined(values)).collect(),
+        }
+    }
+
+    fn joined(&self, values: &[Option<f64>]) -> Option<f64> {
+        let known = || values.iter().flatten().copied();
+        if self.measure.is_peak() {
+            return known().reduce(f64::max);
+        }
+        let count = known().count();
+        (count > 0).then(|| known().sum::<f64>() / count as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn timeline(moments: usize) -> Timeline {
+        let track = |measure, gap| Track {
+            measure,
+            values: (0..moments)
+                .map(|index| (index % gap != 1).then_some(index as f64))
+                .collect(),
+        };
+        Timeline {
+            time_s: (0..moments).map(|index| index as f64 + 0.5).collect(),
+            tracks: vec![track(Measure::Rate, 99), track(Measure::ResponseP99, 4)],
+        }
+    }
+
+    #[test]
+    fn few_moments_stay_as_they_are() {
+        for moments in [0, 1, 4] {
+            assert_eq!(timeline(moments).thinned(4), timeline(moments));
+        }
+    }
+
+    #[test]
+    fn neighbours_are_joined_by_their_mean_or_their_peak() {
+        let thinned = timeline(10).thinned(4);
+        assert_eq!(thinned.time_s, [1.5, 4.5, 7.5, 9.5]);
+        let rate = &thinned.track(Measure::Rate).unwrap().values;
+        assert_eq!(rate[1..], [Some(4.0), Some(7.0), Some(9.0)]);
+        let p99 = &thinned.track(Measure::ResponseP99).unwrap().values;
+        assert_eq!(p99[..], [Some(2.0), Some(4.0), Some(8.0), None]);
+    }
+
+    #[test]
+    fn it_is_written_in_few_characters() {
+        let text = serde_json::to_string(&timeline(2)).unwrap();
+        insta::assert_snapshot!(text, @r#"{"time_s":[0.5,1.5],"tracks":[{"measure":"rate","values":[0,null]},{"measure":"response_p99","values":[0,null]}]}"#);
+    }
+}

@@ -1,0 +1,133 @@
+use super::*;
+use crate::Axis;
+use proptest::prelude::*;
+use resvg::usvg::roxmltree::{Document, Node};
+
+fn figure(series: Vec<Series>) -> Figure {
+    Figure {
+        title: "Response time by rate".to_owned(),
+        x: Axis::linear("rate", "requests/s"),
+        y: Axis::log("response time", "ms"),
+        series,
+    }
+}
+
+fn two_series() -> Figure {
+    figure(vec![
+        Series::line("p50", vec![(0.0, 0.2), (1_000.0, 0.21), (2_000.0, 0.3)]),
+        Series::dotted_line("p99", vec![(0.0, 0.9), (1_000.0, 1.5), (2_000.0, 31.0)]),
+    ])
+}
+
+fn texts(document: &Document<'_>) -> Vec<String> {
+    let texts = document
+        .descendants()
+        .filter(|node| node.has_tag_name("text"));
+    let words = |node: Node<'_, '_>| node.text().unwrap_or_default().trim().to_owned();
+    texts.map(words).collect()
+}
+
+fn lines_of(document: &Document<'_>, (red, green, blue): (u8, u8, u8)) -> usize {
+    let colour = format!("#{red:02X}{green:02X}{blue:02X}");
+    let lines = document
+        .descendants()
+        .filter(|node| node.has_tag_name("polyline"));
+    lines
+        .filter(|line| line.attribute("stroke") == Some(&colour))
+        .count()
+}
+
+#[test]
+fn the_document_is_that_of_the_snapshot() {
+    insta::assert_snapshot!(svg(&two_series()));
+}
+
+#[test]
+fn titles_units_and_legend_are_there() {
+    let document = svg(&two_series());
+    let document = Document::parse(&document).unwrap();
+    let texts = texts(&document);
+    for words in [
+        "Response time by rate",
+        "rate (requests/s)",
+        "response time (ms)",
+        "p50",
+        "p99",
+        "2 000",
+        "0.2",
+        "50",
+    ] {
+        assert!(texts.iter().any(|text| text == words), "{words}: {texts:?}");
+    }
+    assert_eq!(document.root_element().attribute("width"), Some("900"));
+    assert_eq!(
+        document.root_element().attribute("viewBox"),
+        Some("0 0 3600 2160")
+    );
+}
+
+#[test]
+fn one_series_needs_no_legend() {
+    let document = svg(&figure(vec![Series::line(
+        "only",
+        vec![(0.0, 1.0), (1.0, 2.0)],
+    )]));
+    assert!(!texts(&Document::parse(&document).unwrap()).contains(&"only".to_owned()));
+}
+
+#[test]
+fn a_point_that_is_on_no_axis_interrupts_the_line() {
+    for gap in [(2.0, f64::NAN), (2.0, 0.0), (f64::INFINITY, 1.0)] {
+        let points = vec![(0.0, 1.0), (1.0, 2.0), gap, (3.0, 2.0), (4.0, 1.0)];
+        let document = svg(&figure(vec![Series::line("", points)]));
+        let document = Document::parse(&document).unwrap();
+        assert_eq!(lines_of(&document, crate::PALETTE[0]), 2, "{gap:?}");
+    }
+}
+
+#[test]
+fn without_a_point_it_says_so() {
+    for series in [
+        vec![],
+        vec![
+            Series::dots("", vec![]),
+            Series::line("", vec![(1.0, f64::NAN)]),
+        ],
+    ] {
+        let document = svg(&figure(series));
+        assert!(texts(&Document::parse(&document).unwrap()).contains(&"no data".to_owned()));
+    }
+}
+
+#[test]
+fn the_legend_takes_as_many_rows_as_it_needs() {
+    let series = |n| {
+        Series::dots(
+            &format!("a tool with a long name, number {n}"),
+            vec![(1.0, 1.0)],
+        )
+    };
+    let document = svg(&figure((0..9).map(series).collect()));
+    let document = Document::parse(&document).unwrap();
+    let right = document
+        .descendants()
+        .filter(|node| node.text().is_some_and(|text| text.contains("long name")))
+        .filter_map(|node| node.attribute("x")?.parse::<i32>().ok())
+        .max();
+    assert!(right.unwrap() < 2_700, "{right:?}");
+}
+
+proptest! {
+    #[test]
+    fn whatever_is_in_it_the_document_is_well_formed(
+        name in "\\PC{0,20}|[<>&\"'\u{0}\u{7}\u{fffe}]{0,5}",
+        points in prop::collection::vec((any::<f64>(), any::<f64>()), 0..20),
+        log in any::<bool>(),
+    ) {
+        let mut figure = figure(vec![Series::dotted_line(&name, points), Series::dots(&name, vec![])]);
+        figure.title = name;
+        figure.y.scale = if log { crate::Scale::Log } else { crate::Scale::Linear };
+        let document = svg(&figure);
+        prop_assert!(Document::parse(&document).is_ok());
+    }
+}

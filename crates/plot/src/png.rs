@@ -1,0 +1,95 @@
+//! A figure as PNG: its SVG, rendered with a font that comes along.
+//!
+//! Servers often have no fonts, and a picture should look the same wherever it is made.
+
+use crate::{Figure, HEIGHT, WIDTH, svg};
+use resvg::tiny_skia::{Pixmap, Transform};
+use resvg::usvg::{Options, Tree, fontdb::Database};
+use std::sync::{Arc, OnceLock};
+
+/// Pixels of the PNG to a pixel of the SVG, each way: enough for print and for fine screens.
+pub const PNG_SCALE: u32 = 2;
+
+/// The family that the font's own name table gives.
+const FAMILY: &str = "Ubuntu";
+
+/// The figure as a PNG file of [`WIDTH`] × [`PNG_SCALE`] by [`HEIGHT`] × [`PNG_SCALE`] pixels.
+pub fn png(figure: &Figure) -> Vec<u8> {
+    let options = Options {
+        fontdb: fonts(),
+        ..Options::default()
+    };
+    let tree = Tree::from_str(&svg(figure), &options).expect("our own SVG is well formed");
+    let mut pixels = Pixmap::new(WIDTH * PNG_SCALE, HEIGHT * PNG_SCALE)
+        .expect("the size is neither nothing nor huge");
+    let scale = PNG_SCALE as f32;
+    let enlarge = Transform::from_scale(scale, scale);
+    resvg::render(&tree, enlarge, &mut pixels.as_mut());
+    pixels
+        .encode_png()
+        .expect("pixels in memory are always encoded")
+}
+
+/// The font, read once.
+fn fonts() -> Arc<Database> {
+    static FONTS: OnceLock<Arc<Database>> = OnceLock::new();
+    let read = || {
+        let mut fonts = Database::new();
+        fonts.load_font_data(epaint_default_fonts::UBUNTU_LIGHT.to_vec());
+        fonts.set_sans_serif_family(FAMILY);
+        Arc::new(fonts)
+    };
+    FONTS.get_or_init(read).clone()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Axis, Series};
+
+    fn figure(series: Vec<Series>) -> Figure {
+        Figure {
+            title: "Response time".to_owned(),
+            x: Axis::linear("time", "s"),
+            y: Axis::log("response time", "ms"),
+            series,
+        }
+    }
+
+    fn pixels(figure: &Figure) -> Pixmap {
+        Pixmap::decode_png(&png(figure)).unwrap()
+    }
+
+    /// How many pixels have this colour.
+    fn count(pixels: &Pixmap, (red, green, blue): (u8, u8, u8)) -> usize {
+        let alike = |pixel: &&resvg::tiny_skia::PremultipliedColorU8| {
+            (pixel.red(), pixel.green(), pixel.blue()) == (red, green, blue)
+        };
+        pixels.pixels().iter().filter(alike).count()
+    }
+
+    #[test]
+    fn it_is_a_picture_of_the_stated_size_with_the_series_in_its_colours() {
+        let line = |name, y| Series::line(name, vec![(0.0, y), (10.0, y * 3.0)]);
+        let pixels = pixels(&figure(vec![line("one", 1.0), line("two", 20.0)]));
+        assert_eq!((pixels.width(), pixels.height()), (1_800, 1_080));
+        assert!(count(&pixels, crate::PALETTE[0]) > 500);
+        assert!(count(&pixels, crate::PALETTE[1]) > 500);
+        assert_eq!(count(&pixels, crate::PALETTE[2]), 0);
+    }
+
+    #[test]
+    fn its_words_are_drawn_on_a_machine_without_fonts() {
+        let named = pixels(&figure(Vec::new()));
+        let mut nameless = figure(Vec::new());
+        nameless.title.clear();
+        let nameless = pixels_dark(&pixels(&nameless));
+        assert!(pixels_dark(&named) > nameless + 300);
+    }
+
+    fn pixels_dark(pixels: &Pixmap) -> usize {
+        let dark = pixels.pixels().iter();
+        dark.filter(|pixel| pixel.red() < 128 && pixel.green() < 128)
+            .count()
+    }
+}
