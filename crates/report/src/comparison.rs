@@ -1,9 +1,12 @@
 //! Two sides held against each other, as text for people.
 
+mod picture;
+
 use crate::ink::Ink;
-use crate::{TextOptions, figures, layout, wording};
+use crate::{SCHEMA, TextOptions, figures, layout, plain, wording};
 use loadline_plan::Plan;
 use loadline_verdict::{ComparedFigure, Comparison, Figure, Standing};
+use serde_json::{Value, json};
 
 /// Columns of the figure's name, of A, of B, of the ratio and of its interval.
 const COLUMNS: [usize; 5] = [8, 10, 11, 8, 16];
@@ -11,7 +14,8 @@ const COLUMNS: [usize; 5] = [8, 10, 11, 8, 16];
 const FEW_FAILED: f64 = 0.001;
 
 /// The comparison as text, ending in a line feed: both sides, a row for each figure, what they say
-/// together, and what to know about it. The plans are those of the first run of A and of B.
+/// together, a picture of the ratios, and what to know about it. The plans are those of the first run of
+/// A and of B.
 pub fn comparison(
     comparison: &Comparison,
     base: &Plan,
@@ -23,6 +27,8 @@ pub fn comparison(
     lines.push(String::new());
     lines.push(ink.strong(&cells(["", "A", "B", "B / A", "  95 % interval"])));
     lines.extend(comparison.figures.iter().map(|figure| row(figure, ink)));
+    lines.push(String::new());
+    lines.extend(picture::lines(&comparison.figures, options.width));
     lines.push(String::new());
     for paragraph in conclusion(comparison) {
         lines.extend(layout::wrap(&paragraph, options.width));
@@ -49,6 +55,45 @@ fn head(comparison: &Comparison, base: &Plan, with: &Plan, width: usize) -> Vec<
     lines.extend(side("B  ", with, comparison.with_runs));
     lines.extend(layout::wrap(&wording::load(base), width));
     lines
+}
+
+/// The comparison as one JSON object, for programs. The plans are those of the first run of A and of B.
+pub fn comparison_json(comparison: &Comparison, base: &Plan, with: &Plan) -> Value {
+    let side = |plan: &Plan, runs: usize, failed: f64| json!({ "target": wording::target(plan), "runs": runs, "failed": plain::share(failed) });
+    json!({
+        "schema": SCHEMA,
+        "a": side(base, comparison.base_runs, comparison.base_failed),
+        "b": side(with, comparison.with_runs, comparison.with_failed),
+        "paired": comparison.paired,
+        "figures": comparison.figures.iter().map(figure_json).collect::<Value>(),
+        "standing": standing_name(comparison.standing()),
+    })
+}
+
+fn figure_json(compared: &ComparedFigure) -> Value {
+    let (unit, number): (_, fn(f64) -> f64) = match compared.figure {
+        Figure::Percentile(_) => ("us", plain::us),
+        Figure::Rate => ("per_second", plain::rounded_rate),
+    };
+    let ratio = compared.ratio;
+    json!({
+        "figure": name(compared.figure),
+        "unit": unit,
+        "a": number(compared.base),
+        "b": number(compared.with),
+        "ratio": ratio.ratio,
+        "interval": { "lower": ratio.lower, "upper": ratio.upper, "level": ratio.confidence },
+        "standing": standing_name(compared.standing),
+        "more_runs": compared.more_runs,
+    })
+}
+
+fn standing_name(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Faster => "faster",
+        Standing::Slower => "slower",
+        Standing::CannotTell => "cannot_tell",
+    }
 }
 
 fn cells(cells: [&str; 5]) -> String {
@@ -93,14 +138,14 @@ fn standing(compared: &ComparedFigure) -> String {
     }
 }
 
-fn name(figure: Figure) -> String {
+pub(crate) fn name(figure: Figure) -> String {
     match figure {
         Figure::Percentile(percentile) => figures::percentile(percentile),
         Figure::Rate => "rate".to_owned(),
     }
 }
 
-fn value(figure: Figure, value: f64) -> String {
+pub(crate) fn value(figure: Figure, value: f64) -> String {
     match figure {
         Figure::Percentile(_) => figures::time_cell(value),
         Figure::Rate => figures::rate(value),
@@ -108,7 +153,7 @@ fn value(figure: Figure, value: f64) -> String {
 }
 
 /// A ratio, with as many decimals as it takes to see a difference of some thousandths.
-fn times(ratio: f64) -> String {
+pub(crate) fn times(ratio: f64) -> String {
     if ratio < 10.0 {
         format!("{ratio:.3}")
     } else {
@@ -147,11 +192,14 @@ fn in_one_line(comparison: &Comparison) -> String {
 
 /// What the intervals hold for.
 fn reach(comparison: &Comparison) -> &'static str {
-    if comparison.base_runs > 1 {
+    if comparison.paired {
+        "All intervals hold together, at 95 %. A and B took turns in random order, and each run of B \
+         was held against that of A beside it."
+    } else if comparison.base_runs > 1 {
         "All intervals hold together, at 95 %, for runs such as these."
     } else {
         "All intervals hold together, at 95 %, for these two runs alone: what differs from run to \
-         run is not in them. To be sure, run each six times and compare the sets (--base, --with)."
+         run is not in them. To be sure, run each several times (--repeat 6) and compare those."
     }
 }
 

@@ -245,7 +245,7 @@ fn errors(total: &Snapshot) -> Value {
         .collect()
 }
 
-fn check(check: &CheckResult) -> Value {
+pub(crate) fn check(check: &CheckResult) -> Value {
     let (bound, unit) = quantity(check.bound);
     json!({
         "text": check.text,

@@ -19,6 +19,7 @@ mod percentiles;
 mod plain;
 mod progress;
 mod remedy;
+mod series;
 mod text;
 mod validity;
 mod warning;
@@ -28,11 +29,12 @@ mod wording;
 #[cfg(test)]
 mod samples;
 
-pub use comparison::comparison;
+pub use comparison::{comparison, comparison_json};
 pub use csv::csv;
 pub use json::{SCHEMA, json};
 pub use percentiles::PERCENTILES;
 pub use progress::Progress;
+pub use series::{Judged, series_csv, series_json, series_text};
 pub use text::{TextOptions, omission, text};
 pub use warning::{Shortfall, Warning, warnings};
 pub use watch::{

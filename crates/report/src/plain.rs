@@ -23,7 +23,11 @@ pub(crate) fn per_second(count: u64, length_ns: u64) -> f64 {
     if length_ns == 0 {
         return 0.0;
     }
-    let per_second = count as f64 / seconds(length_ns);
+    rounded_rate(count as f64 / seconds(length_ns))
+}
+
+/// A rate, to the thousandth.
+pub(crate) fn rounded_rate(per_second: f64) -> f64 {
     (per_second * 1e3).round() / 1e3
 }
 

@@ -9,10 +9,13 @@ mod histogram;
 mod omission;
 mod outcome;
 mod parts;
+mod repeats;
 mod response;
 mod watch;
 
 pub use omission::omission;
+
+pub(crate) use repeats::{doubts, repeats, together, whole};
 
 pub(crate) use histogram::bar;
 pub(crate) use watch::unread;

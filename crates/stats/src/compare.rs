@@ -7,6 +7,8 @@
 //!
 //! - [`compare_runs`]: whole runs, each one number. This is the interval that a restart, a neighbour
 //!   or the weather of the machine is in.
+//! - [`compare_pairs`]: runs that took turns, in pairs, so that what drifts meanwhile is in both of a
+//!   pair and not in their ratio.
 //! - [`compare_quantiles`], [`compare_means`]: stretches of one run a side, for who has no repeats.
 //!   What differs from run to run is not in it.
 //!
@@ -111,6 +113,30 @@ pub fn confidence_of_each(comparisons: usize, confidence: f64) -> f64 {
 pub fn compare_runs(base: &[f64], with: &[f64], confidence: f64, seed: u64) -> Option<Ratio> {
     let sides = (Logarithms::of(base)?, Logarithms::of(with)?);
     bootstrap(&sides.0, &sides.1, confidence, seed)
+}
+
+/// The ratio of runs in pairs (first with first, and so on), each run one number above zero: the
+/// geometric mean of the ratios of the pairs, with Student's interval of the mean of their logarithms
+/// (the paired t-test, W. S. Gosset, "The probable error of a mean", *Biometrika* 6 (1908)). `None` if
+/// there are fewer than two pairs, one side has more runs, or one is not above zero.
+pub fn compare_pairs(base: &[f64], with: &[f64], confidence: f64) -> Option<Ratio> {
+    let positive = base.iter().chain(with).all(|run| *run > 0.0);
+    if base.len() < 2 || base.len() != with.len() || !positive {
+        return None;
+    }
+    let pairs = base.iter().zip(with);
+    let logarithms: Vec<f64> = pairs.map(|(base, with)| (with / base).ln()).collect();
+    let count = logarithms.len() as f64;
+    let mean = logarithms.iter().sum::<f64>() / count;
+    let squares: f64 = logarithms.iter().map(|x| (x - mean).powi(2)).sum();
+    let error = (squares / (count - 1.0) / count).sqrt();
+    let half = error * t_quantile(1.0 - (1.0 - confidence) / 2.0, count - 1.0);
+    Some(Ratio {
+        ratio: mean.exp(),
+        lower: (mean - half).exp(),
+        upper: (mean + half).exp(),
+        confidence,
+    })
 }
 
 /// The ratio of the means of two series, each value a stretch of a run (the rate of a second, say).

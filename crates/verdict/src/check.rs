@@ -6,7 +6,7 @@
 
 use crate::Quantity;
 use loadline_plan::{Bound, Check, Clocked, Comparison, Metric, Statistic};
-use loadline_record::{Counts, Distribution, Snapshot};
+use loadline_record::{Counts, Distribution, Snapshot, Summary};
 use std::cmp::Ordering;
 use std::time::Duration;
 
@@ -39,6 +39,15 @@ pub fn evaluate_all(checks: &[Check], snapshot: &Snapshot, duration: Duration) -
         .iter()
         .map(|check| evaluate(check, snapshot, duration))
         .collect()
+}
+
+/// Holds every check against all requests of several runs together. Their histograms are put
+/// together, so that no percentile is averaged; a rate is taken over the sum of their times.
+pub fn evaluate_together(checks: &[Check], runs: &[&Summary]) -> Vec<CheckResult> {
+    let mut all = Snapshot::empty(0);
+    runs.iter().for_each(|run| all.append(&run.total));
+    let rated_ns = runs.iter().map(|run| run.rated_ns()).sum();
+    evaluate_all(checks, &all, Duration::from_nanos(rated_ns))
 }
 
 /// Holds `check` against `snapshot`, which covers `duration`.

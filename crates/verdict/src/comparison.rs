@@ -1,8 +1,8 @@
 //! Is B slower than A? Saved runs held against each other.
 //!
 //! Each side is one run, or a set of repeats. Of repeats the *runs* are compared, so that what
-//! differs from run to run is in the intervals; of one run a side its *seconds* are, for want of
-//! better. Percentiles of response time and the achieved rate are each a [`ComparedFigure`] with the
+//! differs from run to run is in the intervals; where both sides took turns, in *pairs*, so that what
+//! drifted meanwhile is not. Of one run a side its *seconds* are, for want of better. Percentiles of response time and the achieved rate are each a [`ComparedFigure`] with the
 //! ratio B / A, its interval, and what it says. All intervals together hold at 95 %: a run that is
 //! compared with its like is called different in one case of twenty, however many figures there are.
 
@@ -10,16 +10,18 @@ mod fit;
 
 pub use fit::{ComparisonError, SavedRun};
 
-use loadline_record::{RunFile, Summary};
+use crate::spread::is_whole;
+use loadline_record::{Role, RunFile, Summary};
 use loadline_stats::compare::{
-    Decision, Ratio, Stretches, compare_means, compare_quantiles, compare_runs, confidence_of_each,
+    Decision, Ratio, Stretches, compare_means, compare_pairs, compare_quantiles, compare_runs,
+    confidence_of_each,
 };
 use loadline_stats::least_samples;
 
 /// The percentiles of response time that are compared, where every run has enough samples.
 const PERCENTILES: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
 /// The confidence of all intervals together.
-const CONFIDENCE: f64 = 0.95;
+pub(crate) const CONFIDENCE: f64 = 0.95;
 /// Differences below this share are not looked at: each side is known to three digits.
 const PRECISION: f64 = 0.002;
 /// What is drawn is the same each time, so that the same runs give the same answer.
@@ -72,6 +74,8 @@ pub struct Comparison {
     pub base_runs: usize,
     /// How many runs B has.
     pub with_runs: usize,
+    /// Whether both took turns, so that runs were compared in pairs.
+    pub paired: bool,
     /// The figures, the rate last.
     pub figures: Vec<ComparedFigure>,
     /// The share of A's requests that failed.
@@ -89,15 +93,53 @@ impl Comparison {
     pub fn of(base: &[SavedRun], with: &[SavedRun]) -> Result<Comparison, ComparisonError> {
         fit::check(base, with)?;
         let sides = (Side::of(base)?, Side::of(with)?);
-        let wanted = wanted(base.iter().chain(with));
+        let wanted = wanted(base.iter().chain(with).map(|run| run.run.summary()));
         let confidence = confidence_of_each(wanted.len(), CONFIDENCE);
         let compared = |figure: &Figure| sides.0.compare(&sides.1, *figure, confidence);
         Ok(Comparison {
             base_runs: base.len(),
             with_runs: with.len(),
+            paired: false,
             figures: wanted.iter().filter_map(compared).collect(),
-            base_failed: failed(base),
-            with_failed: failed(with),
+            base_failed: failed(base.iter().map(|run| run.run.summary())),
+            with_failed: failed(with.iter().map(|run| run.run.summary())),
+        })
+    }
+
+    /// Holds the sides of a series against each other, those named `B` against those named `A`, in the
+    /// pairs in which they took turns. Pairs of which a run is missing or was cut short are left out;
+    /// `None` if fewer than two are left.
+    pub fn of_sides(runs: &[&Summary]) -> Option<Comparison> {
+        let of = |name: &str, number: u32| {
+            let is = |role: &Role| role.number == number && role.name.as_deref() == Some(name);
+            let mut whole = runs.iter().filter(|run| is_whole(run));
+            whole.find(|run| run.role.as_ref().is_some_and(is)).copied()
+        };
+        let numbers = 1..=runs.len() as u32;
+        let pairs = numbers.filter_map(|number| Some((of("A", number)?, of("B", number)?)));
+        let (base, with): (Vec<_>, Vec<_>) = pairs.unzip();
+        Comparison::of_pairs(&base, &with)
+    }
+
+    /// Holds runs of B against runs of A with which they took turns, pair by pair; what one side has
+    /// more is left out. `None` if there are fewer than two pairs, or a run without an answer.
+    pub fn of_pairs(base: &[&Summary], with: &[&Summary]) -> Option<Comparison> {
+        let pairs = base.len().min(with.len());
+        let (base, with) = (&base[..pairs], &with[..pairs]);
+        let both = || base.iter().chain(with).copied();
+        if pairs < 2 || both().any(|run| run.total.times.response.is_empty()) {
+            return None;
+        }
+        let wanted = wanted(both());
+        let confidence = confidence_of_each(wanted.len(), CONFIDENCE);
+        let compared = |figure: &Figure| compared_pairs(base, with, *figure, confidence);
+        Some(Comparison {
+            base_runs: pairs,
+            with_runs: pairs,
+            paired: true,
+            figures: wanted.iter().filter_map(compared).collect(),
+            base_failed: failed(base.iter().copied()),
+            with_failed: failed(with.iter().copied()),
         })
     }
 
@@ -117,8 +159,8 @@ impl Comparison {
 }
 
 /// The percentiles for which every run has enough samples, and the rate.
-fn wanted<'a>(runs: impl Iterator<Item = &'a SavedRun>) -> Vec<Figure> {
-    let samples = |run: &SavedRun| run.run.summary().total.times.response.len();
+pub(crate) fn wanted<'a>(runs: impl Iterator<Item = &'a Summary>) -> Vec<Figure> {
+    let samples = |run: &Summary| run.total.times.response.len();
     let fewest = runs.map(samples).min().unwrap_or(0);
     let enough = |p: &f64| least_samples(*p / 100.0, CONFIDENCE) <= fewest;
     let percentiles = PERCENTILES
@@ -128,11 +170,48 @@ fn wanted<'a>(runs: impl Iterator<Item = &'a SavedRun>) -> Vec<Figure> {
     percentiles.chain([Figure::Rate]).collect()
 }
 
-fn failed(runs: &[SavedRun]) -> f64 {
-    let counts = || runs.iter().map(|run| &run.run.summary().total.counts);
-    let failed: u64 = counts().map(|counts| counts.failed).sum();
-    let ended: u64 = counts().map(|counts| counts.failed + counts.answered).sum();
+fn failed<'a>(runs: impl Iterator<Item = &'a Summary>) -> f64 {
+    let add = |(failed, ended): (u64, u64), run: &Summary| {
+        let counts = &run.total.counts;
+        (
+            failed + counts.failed,
+            ended + counts.failed + counts.answered,
+        )
+    };
+    let (failed, ended) = runs.fold((0, 0), add);
     failed as f64 / ended.max(1) as f64
+}
+
+fn compared_pairs(
+    base: &[&Summary],
+    with: &[&Summary],
+    figure: Figure,
+    confidence: f64,
+) -> Option<ComparedFigure> {
+    let values =
+        |runs: &[&Summary]| -> Vec<f64> { runs.iter().map(|run| value(run, figure)).collect() };
+    let (base, with) = (values(base), values(with));
+    let ratio = compare_pairs(&base, &with, confidence)?;
+    let means = (geometric_mean(&base), geometric_mean(&with));
+    Some(compared(figure, means, ratio, base.len()))
+}
+
+/// What a ratio says of a figure; `means` are those of A and of B.
+fn compared(figure: Figure, means: (f64, f64), ratio: Ratio, runs: usize) -> ComparedFigure {
+    let ratio = ratio.widened(PRECISION);
+    ComparedFigure {
+        figure,
+        base: means.0,
+        with: means.1,
+        ratio,
+        standing: standing(figure, ratio.decision()),
+        more_runs: ratio.more_runs(runs),
+    }
+}
+
+fn geometric_mean(values: &[f64]) -> f64 {
+    let sum: f64 = values.iter().map(|value| value.ln()).sum();
+    (sum / values.len() as f64).exp()
 }
 
 /// What is drawn from.
@@ -166,15 +245,9 @@ impl Side<'_> {
     }
 
     fn compare(&self, with: &Side<'_>, figure: Figure, confidence: f64) -> Option<ComparedFigure> {
-        let ratio = self.ratio(with, figure, confidence)?.widened(PRECISION);
-        Some(ComparedFigure {
-            figure,
-            base: self.value(figure),
-            with: with.value(figure),
-            ratio,
-            standing: standing(figure, ratio.decision()),
-            more_runs: ratio.more_runs(self.runs().min(with.runs())),
-        })
+        let ratio = self.ratio(with, figure, confidence)?;
+        let means = (self.value(figure), with.value(figure));
+        Some(compared(figure, means, ratio, self.runs().min(with.runs())))
     }
 
     fn ratio(&self, with: &Side<'_>, figure: Figure, confidence: f64) -> Option<Ratio> {
@@ -211,14 +284,12 @@ impl Side<'_> {
 
     /// The geometric mean of the runs.
     fn value(&self, figure: Figure) -> f64 {
-        let values = self.values(figure);
-        let sum: f64 = values.iter().map(|value| value.ln()).sum();
-        (sum / values.len() as f64).exp()
+        geometric_mean(&self.values(figure))
     }
 }
 
 /// The figure of one run: nanoseconds, or answers a second.
-fn value(run: &Summary, figure: Figure) -> f64 {
+pub(crate) fn value(run: &Summary, figure: Figure) -> f64 {
     match figure {
         Figure::Percentile(p) => run.total.times.response.percentile_ns(p) as f64,
         Figure::Rate => run.total.counts.answered as f64 / (run.rated_ns().max(1) as f64 / 1e9),

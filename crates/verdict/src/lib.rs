@@ -6,14 +6,17 @@
 //! passed, and the [`Quantity`] it looked at. The same function serves the checks on the whole
 //! run and the conditions that end a run early.
 //!
-//! A [`Comparison`] says of two saved runs, or two sets of them, which is slower.
+//! A [`Comparison`] says of two saved runs, or two sets of them, which is slower, and [`spreads`] what
+//! differs among the repeats of one.
 
 mod check;
 mod comparison;
 mod quantity;
+mod spread;
 mod validity;
 
-pub use check::{CheckResult, evaluate, evaluate_all};
+pub use check::{CheckResult, evaluate, evaluate_all, evaluate_together};
 pub use comparison::{ComparedFigure, Comparison, ComparisonError, Figure, SavedRun, Standing};
 pub use quantity::Quantity;
+pub use spread::{Spread, is_whole, runs_still_needed, spreads};
 pub use validity::{Finding, Grade, LATE_NS, Reason, Validity, validity};

@@ -23,6 +23,7 @@ fn sides(runs: usize, failed: f64) -> Comparison {
     Comparison {
         base_runs: runs,
         with_runs: runs,
+        paired: false,
         figures: vec![
             compared(Figure::Percentile(50.0), 0.136 * MS, 1.1, Standing::Slower),
             compared(
@@ -76,4 +77,38 @@ fn no_line_is_wider_than_asked_for() {
     for line in shown(&sides(1, 0.125)).lines() {
         assert!(layout::width(line) <= 80, "{line}");
     }
+}
+
+#[test]
+fn a_picture_keeps_to_ascii_where_there_is_nothing_else() {
+    let plan = samples::open_plan(2_000, 50);
+    let options = TextOptions {
+        ascii: true,
+        ..TextOptions::default()
+    };
+    let text = comparison(&sides(6, 0.0), &plan, &plan, &options);
+    assert!(text.is_ascii() && !text.contains('?'), "{text}");
+    assert!(text.contains("  p50      | o|"), "{text}");
+}
+
+#[test]
+fn json_has_each_figure_with_its_interval() {
+    let plan = samples::open_plan(2_000, 50);
+    let found = comparison_json(&sides(6, 0.125), &plan, &plan);
+    assert_eq!(found["b"]["failed"], 0.125);
+    assert_eq!(
+        (&found["a"]["runs"], &found["paired"]),
+        (&6.into(), &false.into())
+    );
+    let figures = found["figures"].as_array().unwrap();
+    assert_eq!(figures[0]["figure"], "p50");
+    assert_eq!(
+        (&figures[0]["a"], &figures[0]["unit"]),
+        (&136.0.into(), &"us".into())
+    );
+    assert_eq!(figures[0]["standing"], "slower");
+    assert_eq!(figures[1]["standing"], "cannot_tell");
+    assert_eq!(figures[3]["unit"], "per_second");
+    assert!(figures[1]["interval"]["lower"].as_f64() < figures[1]["ratio"].as_f64());
+    assert_eq!(found["standing"], "slower");
 }

@@ -206,3 +206,52 @@ fn a_quantile_is_that_of_the_nearest_rank_of_all_stretches() {
         assert_eq!(found.value(&[1; 30]), value, "{quantile}");
     }
 }
+
+/// Computed once in Python from `d = log(with / base)`: `exp(mean(d) ± 2.7764451 * sem(d))`, the 97.5 %
+/// quantile of Student's t with four degrees of freedom being scipy's.
+#[test]
+fn pairs_have_students_interval() {
+    let base = [10.0, 12.0, 11.0, 9.0, 10.5];
+    let with = [10.6, 12.3, 11.9, 9.5, 11.0];
+    let found = compare_pairs(&base, &with, CONFIDENCE).unwrap();
+    let expected = [1.05383761942902, 1.0285692467349807, 1.0797267482468027];
+    for (found, expected) in [found.ratio, found.lower, found.upper].iter().zip(expected) {
+        assert!((found - expected).abs() < 1e-6, "{found} {expected}");
+    }
+}
+
+#[test]
+fn what_drifts_is_not_in_the_ratio_of_pairs() {
+    let drift = |pair: usize| 50.0 * 1.2f64.powi(pair as i32);
+    let mut random = random(3);
+    let noisy = |random: &mut ChaCha8Rng, centre| runs(random, centre, 0.01, 1)[0];
+    let base: Vec<f64> = (0..8).map(|p| noisy(&mut random, drift(p))).collect();
+    let with: Vec<f64> = (0..8)
+        .map(|p| noisy(&mut random, 1.05 * drift(p)))
+        .collect();
+    let pairs = compare_pairs(&base, &with, CONFIDENCE).unwrap();
+    assert_eq!(pairs.decision(), Decision::Larger, "{pairs:?}");
+    let sets = compare_runs(&base, &with, CONFIDENCE, 1).unwrap();
+    assert_eq!(sets.decision(), Decision::CannotTell, "{sets:?}");
+}
+
+#[test]
+fn pairs_of_a_with_itself_cannot_be_told() {
+    for count in [2, 5, 10] {
+        let compare = |seed| {
+            let mut random = random(seed);
+            let base = runs(&mut random, 50.0, 0.1, count);
+            let with = runs(&mut random, 50.0, 0.1, count);
+            compare_pairs(&base, &with, CONFIDENCE).unwrap()
+        };
+        let cannot = told(2 * COMPARISONS, compare, Decision::CannotTell);
+        assert!((1_860..=1_940).contains(&cannot), "{count}: {cannot}");
+    }
+}
+
+#[test]
+fn what_makes_no_pairs_is_not_compared() {
+    assert_eq!(compare_pairs(&[1.0], &[1.0], CONFIDENCE), None);
+    assert_eq!(compare_pairs(&[1.0, 2.0], &[1.0], CONFIDENCE), None);
+    assert_eq!(compare_pairs(&[1.0, 0.0], &[1.0, 2.0], CONFIDENCE), None);
+}

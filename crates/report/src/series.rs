@@ -1,0 +1,265 @@
+//! Several runs of one saved file.
+//!
+//! Repeats have one report, of what differs from run to run; sides that took turns are held against
+//! each other; all others have their reports one behind the other.
+
+use crate::confidence::LEVEL;
+use crate::ink::Ink;
+use crate::text::{doubts, repeats, together, whole};
+use crate::{SCHEMA, TextOptions, comparison, comparison_json, csv, json, plain, text};
+use loadline_plan::Plan;
+use loadline_record::{Role, RoleKind, Summary};
+use loadline_verdict::{CheckResult, Comparison, Figure, Spread, spreads};
+use serde_json::{Map, Value, json};
+
+/// A run with what its checks say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judged {
+    /// The run.
+    pub summary: Summary,
+    /// Its checks, held against it.
+    pub checks: Vec<CheckResult>,
+}
+
+/// All runs as text: the spread of repeats, the comparison of sides, or else the report of each, under
+/// a line that says which one it is.
+pub fn series_text(runs: &[Judged], options: &TextOptions) -> String {
+    if are_all(runs, RoleKind::Repeat) {
+        return repeats(runs, options);
+    }
+    match compared(runs) {
+        Some((found, [base, with])) => {
+            let mut text = comparison(&found, base, with, options);
+            for line in doubts(runs, options.width) {
+                text.push_str(&line);
+                text.push('\n');
+            }
+            text
+        }
+        None => each_text(runs, options),
+    }
+}
+
+/// Whether all runs, of which there is one at least, are of this kind.
+fn are_all(runs: &[Judged], kind: RoleKind) -> bool {
+    let is = |run: &Judged| {
+        run.summary
+            .role
+            .as_ref()
+            .is_some_and(|role| role.kind == kind)
+    };
+    !runs.is_empty() && runs.iter().all(is)
+}
+
+/// The comparison of a series of sides, with the plans of both; `None` if it is none, or too short.
+fn compared(runs: &[Judged]) -> Option<(Comparison, [&Plan; 2])> {
+    if !are_all(runs, RoleKind::Side) {
+        return None;
+    }
+    let summaries: Vec<&Summary> = runs.iter().map(|run| &run.summary).collect();
+    let found = Comparison::of_sides(&summaries)?;
+    let plan = |name: &str| {
+        let is = |role: &Role| role.name.as_deref() == Some(name);
+        let mut runs = summaries.iter();
+        let run = runs.find(|run| run.role.as_ref().is_some_and(is))?;
+        Some(&run.plan)
+    };
+    Some((found, [plan("A")?, plan("B")?]))
+}
+
+fn each_text(runs: &[Judged], options: &TextOptions) -> String {
+    let ink = Ink::new(options.color);
+    let each = runs.iter().enumerate().map(|(index, run)| {
+        let title = ink.strong(&title(run.summary.role.as_ref(), index + 1, runs.len()));
+        let report = text(&run.summary, &run.checks, options);
+        format!("{title}\n\n{report}")
+    });
+    each.collect::<Vec<_>>().join("\n")
+}
+
+/// Which run it is, in the file and of its kind.
+fn title(role: Option<&Role>, position: usize, runs: usize) -> String {
+    let place = format!("Run {position} of {runs}");
+    match role {
+        Some(role) if role.kind != RoleKind::Unknown => {
+            let name = role.name.as_ref().map(|name| format!(" of {name}"));
+            let (kind, name) = (role.kind.name(), name.unwrap_or_default());
+            format!("{place}: {kind} {}{name}", role.number)
+        }
+        _ => place,
+    }
+}
+
+/// All runs as one JSON object: `runs` holds each as [`json`] makes it, with its `role`. Repeats have
+/// their `spread` beside, and sides their `comparison`.
+pub fn series_json(runs: &[Judged]) -> Value {
+    let mut object = Map::new();
+    object.insert("schema".to_owned(), SCHEMA.into());
+    if are_all(runs, RoleKind::Repeat) {
+        object.insert("spread".to_owned(), spread_json(runs));
+    }
+    if let Some((found, [base, with])) = compared(runs) {
+        object.insert("comparison".to_owned(), comparison_json(&found, base, with));
+    }
+    object.insert("runs".to_owned(), runs.iter().map(run_json).collect());
+    Value::Object(object)
+}
+
+fn spread_json(runs: &[Judged]) -> Value {
+    let whole = whole(runs);
+    let summaries: Vec<&Summary> = whole.iter().map(|run| &run.summary).collect();
+    json!({
+        "runs": whole.len(),
+        "figures": spreads(&summaries).iter().map(figure_json).collect::<Value>(),
+        "checks": together(&whole).iter().map(json::check).collect::<Value>(),
+    })
+}
+
+fn figure_json(spread: &Spread) -> Value {
+    let (unit, number): (_, fn(f64) -> f64) = match spread.figure {
+        Figure::Percentile(_) => ("us", plain::us),
+        Figure::Rate => ("per_second", plain::rounded_rate),
+    };
+    let interval = spread.interval.map(
+        |(lower, upper)| json!({ "lower": number(lower), "upper": number(upper), "level": LEVEL }),
+    );
+    json!({
+        "figure": comparison::name(spread.figure),
+        "unit": unit,
+        "values": spread.values.iter().map(|value| number(*value)).collect::<Vec<_>>(),
+        "median": number(spread.median),
+        "least": number(spread.least),
+        "most": number(spread.most),
+        "median_interval": interval,
+    })
+}
+
+fn run_json(run: &Judged) -> Value {
+    let mut object = json(&run.summary, &run.checks);
+    object["role"] = json!(run.summary.role);
+    object
+}
+
+/// The rows of all runs as CSV, with the number of the run in front.
+pub fn series_csv(runs: &[Judged]) -> String {
+    let mut all = String::new();
+    for (index, run) in runs.iter().enumerate() {
+        let rows = csv(&run.summary);
+        let mut lines = rows.lines();
+        let names = lines.next().unwrap_or_default();
+        if index == 0 {
+            all.push_str(&format!("run,{names}\n"));
+        }
+        for line in lines {
+            all.push_str(&format!("{},{line}\n", index + 1));
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+
+    fn judged(summary: Summary) -> Judged {
+        let checks = Vec::new();
+        Judged { summary, checks }
+    }
+
+    fn role(number: u32) -> Role {
+        Role {
+            kind: RoleKind::Side,
+            number,
+            of: Some(3),
+            name: Some("B".to_owned()),
+        }
+    }
+
+    fn series() -> Vec<Judged> {
+        let mut other = samples::stalled();
+        other.role = Some(role(2));
+        vec![judged(samples::steady()), judged(other)]
+    }
+
+    #[test]
+    fn each_report_stands_under_its_title() {
+        let runs = series();
+        let all = series_text(&runs, &TextOptions::default());
+        let alone = |run: &Judged| text(&run.summary, &run.checks, &TextOptions::default());
+        let expected = format!(
+            "Run 1 of 2\n\n{}\nRun 2 of 2: side 2 of B\n\n{}",
+            alone(&runs[0]),
+            alone(&runs[1])
+        );
+        assert_eq!(all, expected);
+    }
+
+    #[test]
+    fn json_holds_each_run_with_its_role() {
+        let all = series_json(&series());
+        assert_eq!(all["runs"].as_array().map(Vec::len), Some(2));
+        assert!(all["runs"][0]["role"].is_null());
+        assert_eq!(all["runs"][1]["role"]["number"], 2);
+        assert!(all["runs"][1]["summary"]["answered"].is_u64());
+    }
+
+    fn in_role(mut summary: Summary, kind: RoleKind, number: u32, name: Option<&str>) -> Judged {
+        summary.role = Some(Role {
+            kind,
+            number,
+            of: None,
+            name: name.map(str::to_owned),
+        });
+        judged(summary)
+    }
+
+    #[test]
+    fn repeats_have_their_spread() {
+        let repeat = |number| in_role(samples::steady(), RoleKind::Repeat, number, None);
+        let runs: Vec<Judged> = (1..=6).map(repeat).collect();
+        let text = series_text(&runs, &TextOptions::default());
+        assert!(text.contains("Across the runs"), "{text}");
+        let found = series_json(&runs);
+        assert_eq!(found["spread"]["runs"], 6);
+        let figure = &found["spread"]["figures"][0];
+        assert_eq!(figure["figure"], "p50");
+        assert_eq!(figure["values"].as_array().map(Vec::len), Some(6));
+        assert_eq!(figure["median"], figure["median_interval"]["upper"]);
+        assert_eq!(found["runs"].as_array().map(Vec::len), Some(6));
+    }
+
+    #[test]
+    fn sides_are_held_against_each_other_in_pairs() {
+        let side = |number, name| in_role(samples::steady(), RoleKind::Side, number, Some(name));
+        let runs = [
+            side(1, "B"),
+            side(1, "A"),
+            side(2, "A"),
+            side(2, "B"),
+            side(3, "A"),
+        ];
+        let text = series_text(&runs, &TextOptions::default());
+        assert!(
+            text.contains("cannot tell") && text.contains("2 runs of"),
+            "{text}"
+        );
+        let found = series_json(&runs);
+        assert_eq!(found["comparison"]["paired"], true);
+        assert_eq!(found["comparison"]["standing"], "cannot_tell");
+        // One pair is none too many.
+        let text = series_text(&runs[..3], &TextOptions::default());
+        assert!(text.starts_with("Run 1 of 3: side 1 of B"), "{text}");
+    }
+
+    #[test]
+    fn csv_has_the_number_of_the_run_in_front() {
+        let runs = series();
+        let all = series_csv(&runs);
+        assert!(all.starts_with("run,time_s,"), "{all}");
+        let rows = |number: &str| all.lines().filter(|l| l.starts_with(number)).count();
+        assert_eq!(rows("1,"), runs[0].summary.rows.len());
+        assert_eq!(rows("2,"), runs[1].summary.rows.len());
+        assert_eq!(rows("run,"), 1);
+    }
+}

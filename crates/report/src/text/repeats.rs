@@ -1,0 +1,277 @@
+//! Repeats: a line for each run, the spread across them, and what the checks say of all together.
+
+use super::{Canvas, TextOptions, assemble, outcome};
+use crate::comparison::{name, times, value};
+use crate::plain::achieved_per_second;
+use crate::series::Judged;
+use crate::validity::sentence;
+use crate::{figures, layout, percentiles, wording};
+use loadline_record::{Ended, Summary};
+use loadline_verdict::{
+    CheckResult, Grade, Spread, evaluate_together, is_whole, runs_still_needed, spreads, validity,
+};
+
+/// The percentiles in the line of a run.
+const PERCENTILES: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
+/// Columns of a run's number, its rate, each of its percentiles, and its failures.
+const COLUMNS: [usize; 4] = [5, 12, 10, 9];
+/// Columns of a spread: name, median, least, most, their ratio, and its interval.
+const SPREAD: [usize; 6] = [8, 11, 12, 11, 13, 25];
+
+/// The report of repeats as text, ending in a line feed.
+pub(crate) fn repeats(runs: &[Judged], options: &TextOptions) -> String {
+    let canvas = Canvas::new(options);
+    let whole = whole(runs);
+    let checks = together(&whole);
+    let sections = [
+        head(runs, &whole, canvas),
+        table(runs, canvas),
+        across(&whole, canvas),
+        outcome::checks(&checks, canvas),
+        held(&whole, canvas),
+        section("Validity", doubts(runs, canvas.width), canvas),
+    ];
+    assemble(&sections, options)
+}
+
+/// Lines under a heading; nothing where there are none.
+fn section(title: &str, lines: Vec<String>, canvas: Canvas) -> Vec<String> {
+    if lines.is_empty() {
+        return lines;
+    }
+    [vec![canvas.heading(title, "")], lines].concat()
+}
+
+/// The runs that went on to their end; if none did, all of them.
+pub(crate) fn whole(runs: &[Judged]) -> Vec<&Judged> {
+    let whole: Vec<&Judged> = runs.iter().filter(|run| is_whole(&run.summary)).collect();
+    if whole.is_empty() {
+        runs.iter().collect()
+    } else {
+        whole
+    }
+}
+
+/// The checks, held against all runs together.
+pub(crate) fn together(runs: &[&Judged]) -> Vec<CheckResult> {
+    let Some(first) = runs.first() else {
+        return Vec::new();
+    };
+    let summaries: Vec<&Summary> = runs.iter().map(|run| &run.summary).collect();
+    evaluate_together(&first.summary.plan.checks, &summaries)
+}
+
+fn head(runs: &[Judged], whole: &[&Judged], canvas: Canvas) -> Vec<String> {
+    let plan = &runs[0].summary.plan;
+    let target = layout::harmless(&wording::target(plan));
+    let mut lines: Vec<String> = layout::wrap(&target, canvas.width)
+        .iter()
+        .map(|line| canvas.ink.strong(line))
+        .collect();
+    lines.extend(layout::wrap(&wording::load(plan), canvas.width));
+    let mut count = figures::counted(runs.len() as u64, "run");
+    let asked = runs[0].summary.role.as_ref().and_then(|role| role.of);
+    if let Some(of) = asked.filter(|of| *of as usize > runs.len()) {
+        count = format!("{count} of {of}");
+    }
+    if whole.len() < runs.len() {
+        let short = figures::count((runs.len() - whole.len()) as u64);
+        count.push_str(&format!(
+            ", {short} of them cut short and not in the spread"
+        ));
+    }
+    lines.extend(layout::wrap(&count, canvas.width));
+    lines
+}
+
+fn table(runs: &[Judged], canvas: Canvas) -> Vec<String> {
+    let mut names = layout::left("  run", COLUMNS[0]) + &layout::right("rate", COLUMNS[1]);
+    for percentile in PERCENTILES {
+        names += &layout::right(&figures::percentile(percentile), COLUMNS[2]);
+    }
+    names += &layout::right("failed", COLUMNS[3]);
+    let rows = runs.iter().enumerate();
+    let rows = rows.map(|(index, run)| row(index + 1, &run.summary));
+    std::iter::once(canvas.ink.strong(&names))
+        .chain(rows)
+        .collect()
+}
+
+fn row(number: usize, run: &Summary) -> String {
+    let rate = figures::rate(achieved_per_second(run));
+    let mut line = layout::left(&format!("  {number}"), COLUMNS[0]);
+    line += &layout::right(&rate, COLUMNS[1]);
+    for percentile in PERCENTILES {
+        let cell = percentiles::cell(&run.total.times.response, percentile);
+        line += &layout::right(&cell, COLUMNS[2]);
+    }
+    line += &layout::right(&figures::count(run.total.counts.failed), COLUMNS[3]);
+    line + short_end(run)
+}
+
+/// What is to be known of a run that is not whole.
+fn short_end(run: &Summary) -> &'static str {
+    match run.ended {
+        Ended::Interrupted => "  interrupted",
+        Ended::Aborted(_) => "  ended early",
+        _ if !run.complete => "  broke off",
+        _ => "",
+    }
+}
+
+fn across(runs: &[&Judged], canvas: Canvas) -> Vec<String> {
+    let summaries: Vec<&Summary> = runs.iter().map(|run| &run.summary).collect();
+    let spreads = spreads(&summaries);
+    let names = ["", "median", "least", "most", "most/least", "95 % interval"];
+    let mut lines = vec![canvas.heading("Across the runs", ""), String::new()];
+    lines.push(canvas.ink.strong(&cells(names.map(str::to_owned))));
+    lines.extend(spreads.iter().map(spread));
+    lines.push(String::new());
+    lines.extend(canvas.paragraph(&note(runs.len())));
+    lines
+}
+
+fn spread(spread: &Spread) -> String {
+    let shown = |number: f64| value(spread.figure, number);
+    let interval = spread.interval.map(|(lower, upper)| {
+        let (lower, upper) = (shown(lower), shown(upper));
+        format!("{} – {}", lower.trim_end(), upper.trim_end())
+    });
+    cells([
+        name(spread.figure),
+        shown(spread.median),
+        shown(spread.least),
+        shown(spread.most),
+        times(spread.ratio()),
+        interval.unwrap_or_default(),
+    ])
+}
+
+fn cells(cells: [String; 6]) -> String {
+    let mut line = layout::left(&format!("  {}", cells[0]), SPREAD[0]);
+    for (cell, columns) in cells.iter().zip(SPREAD).skip(1) {
+        line += &layout::right(cell, columns);
+    }
+    line
+}
+
+fn note(runs: usize) -> String {
+    let more = runs_still_needed(runs);
+    if more > 0 {
+        let more = figures::counted(more, "more run");
+        return format!("The 95 % interval of a median takes {more}: --repeat 6 makes one.");
+    }
+    "The interval is that of the median: where it lies for runs such as these.".to_owned()
+}
+
+/// In how many runs a check held, where that is not all or none of them.
+fn held(runs: &[&Judged], canvas: Canvas) -> Vec<String> {
+    let Some(first) = runs.first() else {
+        return Vec::new();
+    };
+    let texts = first.checks.iter().enumerate();
+    let sentences = texts.filter_map(|(index, check)| {
+        let held = |run: &&&Judged| run.checks.get(index).is_some_and(|check| check.passed);
+        let held = runs.iter().filter(held).count();
+        let some = held > 0 && held < runs.len();
+        let text = layout::harmless(&check.text);
+        some.then(|| format!("{text} held in {held} of {} runs.", runs.len()))
+    });
+    sentences
+        .flat_map(|sentence| canvas.paragraph(&sentence))
+        .collect()
+}
+
+/// The runs that may not be believed, each with its gravest reason.
+pub(crate) fn doubts(runs: &[Judged], width: usize) -> Vec<String> {
+    let doubt = |(index, run): (usize, &Judged)| {
+        let validity = validity(&run.summary);
+        let grade = validity.grade();
+        let finding = validity.findings.first().filter(|_| grade > Grade::Valid)?;
+        let side = run.summary.role.as_ref().and_then(|role| role.name.clone());
+        let side = side.map_or_else(String::new, |name| format!(" ({name})"));
+        let reason = sentence(&finding.reason);
+        let text = format!("Run {}{side} is {}: {reason}", index + 1, grade.name());
+        Some(layout::hanging("  - ", &text, width))
+    };
+    runs.iter()
+        .enumerate()
+        .filter_map(doubt)
+        .flatten()
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+    use loadline_plan::Check;
+    use loadline_record::{Role, RoleKind};
+    use loadline_verdict::evaluate_all;
+    use std::time::Duration;
+
+    fn judged(mut summary: Summary, number: u32) -> Judged {
+        summary.role = Some(Role {
+            kind: RoleKind::Repeat,
+            number,
+            of: Some(6),
+            name: None,
+        });
+        let check: Check = "p99<10ms".parse().unwrap();
+        summary.plan.checks = vec![check];
+        let length = Duration::from_nanos(summary.duration_ns);
+        let checks = evaluate_all(&summary.plan.checks, &summary.total, length);
+        Judged { summary, checks }
+    }
+
+    /// So many steady runs, one in which the server stalled, and one that was interrupted.
+    fn runs(steady: u32) -> Vec<Judged> {
+        let mut runs: Vec<_> = (1..=steady).map(|n| judged(samples::steady(), n)).collect();
+        runs.push(judged(samples::stalled(), steady + 1));
+        runs.push(judged(samples::interrupted(), steady + 2));
+        runs
+    }
+
+    fn shown(runs: &[Judged]) -> String {
+        repeats(runs, &TextOptions::default())
+    }
+
+    #[test]
+    fn few_repeats() {
+        insta::assert_snapshot!(shown(&runs(2)));
+    }
+
+    #[test]
+    fn enough_repeats_have_an_interval() {
+        let text = shown(&runs(5));
+        assert!(text.contains("7 runs"), "{text}");
+        assert!(
+            text.contains("The interval is that of the median"),
+            "{text}"
+        );
+        assert!(text.contains("p99<10ms held in 5 of 6 runs."), "{text}");
+    }
+
+    #[test]
+    fn a_run_that_was_cut_short_is_shown_and_not_in_the_spread() {
+        let all = runs(2);
+        assert_eq!(whole(&all).len(), 3);
+        assert_eq!(whole(&all[3..]).len(), 1);
+        assert!(shown(&all).contains("1 of them cut short and not in the spread"));
+    }
+
+    #[test]
+    fn a_run_that_may_not_be_believed_is_named() {
+        let runs = [judged(samples::steady(), 1), judged(samples::late(), 2)];
+        let lines = doubts(&runs, 80);
+        assert!(lines[0].starts_with("  - Run 2 is "), "{lines:?}");
+        assert!(lines.iter().all(|line| layout::width(line) <= 80));
+    }
+
+    #[test]
+    fn no_line_is_wider_than_asked_for() {
+        for line in shown(&runs(5)).lines() {
+            assert!(layout::width(line) <= 80, "{line}");
+        }
+    }
+}
