@@ -26,6 +26,8 @@ mod openssl;
 mod outputs;
 /// Through proxies.
 mod proxies;
+/// Runs made again and again, and what differs among them.
+mod repeats;
 /// What the other modules share: running the command, and servers.
 mod rig;
 /// The ways to a server: TLS, Unix sockets, other addresses, none at all.
@@ -34,6 +36,8 @@ mod roads;
 mod scripts;
 /// The stall oracle: a frozen server gives percentiles that are known beforehand.
 mod stall;
+/// Two targets that take turns.
+mod versus;
 /// Watching, beside a run and alone.
 mod watch;
 /// wrk and wrk2 as spoken here, beside the real wrk.

@@ -8,5 +8,6 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod shims;
+pub(crate) mod versus;
 pub(crate) mod watch;
 pub(crate) mod wrk;

@@ -9,8 +9,8 @@ use anyhow::{Context, Result};
 use loadline_engine::{EndReason, Event, Run, StartError};
 use loadline_plan::{Plan, Shape};
 use loadline_record::{
-    Ended, Environment, Exchange, Header, HostCounters, LogWriter, RunWriter, Snapshot, Summary,
-    Unfinished,
+    Ended, Environment, Exchange, Header, HostCounters, LogWriter, Role, RunWriter, Snapshot,
+    Summary, Unfinished,
 };
 use loadline_script_lua::Script;
 use loadline_verdict::evaluate_all;
@@ -22,14 +22,25 @@ use std::time::{Duration, SystemTime};
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// What is kept of a run beside its summary, and what goes into it beside what was measured.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Keep<'a> {
     /// Where the run is saved.
-    pub(crate) save: Option<&'a Path>,
+    pub(crate) save: Option<Save<'a>>,
+    /// What this run is among those of its file, if there are several.
+    pub(crate) role: Option<Role>,
     /// Where one record per request goes.
     pub(crate) log: Option<&'a Path>,
     /// What is watched while the run lasts; `None` is nothing, not even the generator.
     pub(crate) watch: Option<&'a Watch>,
+}
+
+/// Where a run is saved.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Save<'a> {
+    /// In this file, in place of whatever it holds.
+    Over(&'a Path),
+    /// In this file, behind the runs that it holds.
+    Behind(&'a Path),
 }
 
 /// A run that has ended.
@@ -47,20 +58,34 @@ pub(crate) fn conduct(
     keep: Keep<'_>,
     live: Live,
 ) -> Result<Conducted> {
+    let interrupts = Interrupts::watch(Manner::Gently).context("signals can't be watched")?;
+    conduct_one(&interrupts, plan, script, keep, live)
+}
+
+/// As [`conduct`], as one run of several, between which interrupts are heard as well.
+pub(crate) fn conduct_one(
+    interrupts: &Interrupts,
+    plan: &Plan,
+    script: Option<&Script>,
+    keep: Keep<'_>,
+    live: Live,
+) -> Result<Conducted> {
     let mut watching = keep.watch.map(Watching::prepare).transpose()?;
     let saved = keep
         .save
-        .map(|path| open(path).map(|file| (path, file)))
+        .map(|save| open(save.path()).map(|file| (save, file)))
         .transpose()?;
     let log = keep.log.map(open).transpose()?;
     let environment = Environment::read();
-    let interrupts = Interrupts::watch(Manner::Gently).context("signals can't be watched")?;
     let run = start(plan.clone(), script, log.is_some())?;
     interrupts.attach(run.handle());
     if let Some(watching) = &mut watching {
         watching.begin(run.addresses(), plan.warmup);
     }
-    let header = Header::new(plan, environment, SystemTime::now());
+    let header = Header {
+        role: keep.role,
+        ..Header::new(plan, environment, SystemTime::now())
+    };
     let mut conductor = Conductor {
         interrupts,
         saved: None,
@@ -73,9 +98,8 @@ pub(crate) fn conduct(
         live,
         host_before: HostCounters::read(),
     };
-    if let Some((path, file)) = saved {
-        empty(&file);
-        let writer = RunWriter::new(path, file, &header).map_err(Into::into);
+    if let Some((save, file)) = saved {
+        let writer = save.writer(file, &header).map_err(Into::into);
         conductor.saved = conductor.keep_going(writer);
     }
     if let Some(file) = log {
@@ -83,7 +107,32 @@ pub(crate) fn conduct(
         let writer = LogWriter::new(file).context(NO_LOG);
         conductor.log = conductor.keep_going(writer);
     }
-    conductor.conduct()
+    let conducted = conductor.conduct();
+    interrupts.detach();
+    conducted
+}
+
+impl Save<'_> {
+    fn path(&self) -> &Path {
+        match self {
+            Save::Over(path) | Save::Behind(path) => path,
+        }
+    }
+
+    /// Begins the run in this file, which is open already.
+    fn writer(
+        self,
+        file: File,
+        header: &Header,
+    ) -> Result<RunWriter<File>, loadline_record::Error> {
+        match self {
+            Save::Over(path) => {
+                empty(&file);
+                RunWriter::new(path, file, header)
+            }
+            Save::Behind(path) => RunWriter::append(path, header),
+        }
+    }
 }
 
 /// Begins a run, with what a script makes of its users if there is one.
@@ -113,11 +162,11 @@ fn empty(file: &File) {
     let _ = file.set_len(0);
 }
 
-struct Conductor {
+struct Conductor<'a> {
     run: Run,
     watching: Option<Watching>,
     live: Live,
-    interrupts: Interrupts,
+    interrupts: &'a Interrupts,
     summary: Summary,
     saved: Option<RunWriter<File>>,
     log: Option<LogWriter<File>>,
@@ -129,7 +178,7 @@ struct Conductor {
     broken: Option<String>,
 }
 
-impl Conductor {
+impl Conductor<'_> {
     fn conduct(mut self) -> Result<Conducted> {
         loop {
             let patience = match &mut self.watching {

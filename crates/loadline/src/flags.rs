@@ -14,6 +14,7 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod shims;
+pub(crate) mod versus;
 pub(crate) mod watch;
 
 pub(crate) use refusal::{Refusal, sentence, suggestion, value_problem};
@@ -47,6 +48,8 @@ pub(crate) enum Command {
     Report(report::ReportFlags),
     /// Hold saved runs against each other: is B slower than A?
     Compare(compare::CompareFlags),
+    /// Load two targets in turns: is B slower than A?
+    Versus(Box<versus::VersusFlags>),
     /// Serve as a test server that stalls, fails and misbehaves as told.
     Serve(Box<serve::ServeFlags>),
     /// Show in ten seconds why true latencies matter: a server that stalls once.

@@ -1,5 +1,6 @@
-//! Ctrl-C: the first stops a run gently, the second at once. While a run still connects there is
-//! nothing to stop and nothing to report, and the command ends.
+//! Ctrl-C: the first stops a run gently, the second at once. While the first run still connects there
+//! is nothing to stop and nothing to report, and the command ends. Between two runs of a series the
+//! next one is stopped before it measures anything, and what was measured is reported.
 
 use crate::exit::Exit;
 use crate::live::{CLEAR_LINE, draws};
@@ -8,7 +9,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::{self, Signals};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 /// Watches for interrupts until it is dropped.
@@ -29,8 +30,10 @@ pub(crate) enum Manner {
 struct Shared {
     manner: Manner,
     happened: AtomicBool,
-    /// What stops the run, once there is one.
-    run: OnceLock<Handle>,
+    /// What stops the run, while there is one.
+    run: Mutex<Option<Handle>>,
+    /// Whether a run has ended already, so that there is something to report.
+    measured: AtomicBool,
 }
 
 impl Interrupts {
@@ -41,7 +44,8 @@ impl Interrupts {
         let shared = Arc::new(Shared {
             manner,
             happened: AtomicBool::new(false),
-            run: OnceLock::new(),
+            run: Mutex::new(None),
+            measured: AtomicBool::new(false),
         });
         let interrupts = Interrupts {
             shared: Arc::clone(&shared),
@@ -53,10 +57,19 @@ impl Interrupts {
         Ok(interrupts)
     }
 
-    /// The run has begun: this stops it.
+    /// A run has begun: this stops it. An interrupt that came since the last one ended does so now.
     pub(crate) fn attach(&self, run: Handle) {
-        // Only the first run is: there is one for each watch.
-        let _ = self.shared.run.set(run);
+        let mut current = self.shared.run();
+        if self.happened() {
+            run.abort();
+        }
+        *current = Some(run);
+    }
+
+    /// The run has ended, and was measured.
+    pub(crate) fn detach(&self) {
+        self.shared.measured.store(true, Ordering::Relaxed);
+        *self.shared.run() = None;
     }
 
     /// Whether there was one.
@@ -73,17 +86,30 @@ impl Drop for Interrupts {
 
 impl Shared {
     fn interrupt(&self) {
-        let Some(run) = self.run.get() else {
-            say("loadline: interrupted before the load began; nothing was measured.");
-            std::process::exit(Exit::Interrupted.code().into());
-        };
-        if self.happened.swap(true, Ordering::Relaxed) || self.manner == Manner::AtOnce {
-            run.abort();
-        } else {
-            run.stop();
-            say("Stopping: waiting for answers in flight; once more stops now.");
+        let run = self.run();
+        let again = self.happened.swap(true, Ordering::Relaxed);
+        match run.as_ref() {
+            Some(run) if again || self.manner == Manner::AtOnce => run.abort(),
+            Some(run) => {
+                run.stop();
+                say("Stopping: waiting for answers in flight; once more stops now.");
+            }
+            None if !self.measured.load(Ordering::Relaxed) => {
+                give_up("loadline: interrupted before the load began; nothing was measured.");
+            }
+            None if again => give_up("loadline: interrupted."),
+            None => say("Stopping: what was measured is reported; once more stops now."),
         }
     }
+
+    fn run(&self) -> MutexGuard<'_, Option<Handle>> {
+        self.run.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn give_up(notice: &str) -> ! {
+    say(notice);
+    std::process::exit(Exit::Interrupted.code().into())
 }
 
 fn say(notice: &str) {

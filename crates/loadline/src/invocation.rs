@@ -1,6 +1,7 @@
 //! A run as the command was asked for it: the plan, and where its results go.
 
 use crate::flags::run::judgement::Trust;
+use crate::publish::Style;
 use clap::ValueEnum;
 use loadline_plan::Plan;
 use loadline_watch::Target;
@@ -12,6 +13,8 @@ use std::str::FromStr;
 pub(crate) struct Invocation {
     /// What is run.
     pub(crate) plan: Plan,
+    /// How many times it is run, at least once; `None` where nothing was said.
+    pub(crate) repeat: Option<u32>,
     /// The reports to make, in the order asked; at most one goes to stdout.
     pub(crate) outputs: Vec<Output>,
     /// How far the result must be believed.
@@ -28,6 +31,16 @@ pub(crate) struct Invocation {
     pub(crate) progress: bool,
     /// Whether what is printed has colours.
     pub(crate) color: Color,
+}
+
+impl Invocation {
+    /// How its text reports look.
+    pub(crate) fn style(&self) -> Style<'_> {
+        Style {
+            color: self.color,
+            percentiles: &self.percentiles,
+        }
+    }
 }
 
 /// What is watched while a run lasts, beside the generator and the host.

@@ -16,6 +16,8 @@ pub(crate) const CLEAR_LINE: &str = "\r\x1b[K";
 /// What is shown while a run lasts.
 pub(crate) struct Live {
     place: Place,
+    /// What stands before each line.
+    title: String,
     started: Instant,
     last_line: Instant,
 }
@@ -29,6 +31,11 @@ enum Place {
 impl Live {
     /// A display if `wanted`, as stderr allows.
     pub(crate) fn new(wanted: bool) -> Self {
+        Live::titled(wanted, String::new())
+    }
+
+    /// As [`new`](Live::new), with this before each line.
+    pub(crate) fn titled(wanted: bool, title: String) -> Self {
         let place = match wanted {
             false => Place::Nowhere,
             true if draws(&io::stderr()) => Place::Terminal,
@@ -36,6 +43,7 @@ impl Live {
         };
         Live {
             place,
+            title,
             started: Instant::now(),
             last_line: Instant::now(),
         }
@@ -74,8 +82,8 @@ impl Live {
         // The last column would wrap the cursor on some terminals.
         let line = self
             .progress(summary)
-            .terminal_line(width.saturating_sub(1), !speaks_utf8());
-        say(&format!("{CLEAR_LINE}{line}"));
+            .terminal_line(self.room(width.saturating_sub(1)), !speaks_utf8());
+        say(&format!("{CLEAR_LINE}{}{line}", self.title));
     }
 
     fn log(&mut self, summary: &Summary) {
@@ -83,10 +91,13 @@ impl Live {
             return;
         }
         self.last_line = Instant::now();
-        say(&format!(
-            "{}\n",
-            self.progress(summary).log_line(USUAL_WIDTH)
-        ));
+        let line = self.progress(summary).log_line(self.room(USUAL_WIDTH));
+        say(&format!("{}{line}\n", self.title));
+    }
+
+    /// The columns that the title leaves.
+    fn room(&self, width: usize) -> usize {
+        width.saturating_sub(self.title.len())
     }
 
     fn progress(&self, summary: &Summary) -> Progress {

@@ -12,6 +12,7 @@ mod plan_file;
 mod publish;
 mod resolve;
 mod scripting;
+mod series;
 mod watching;
 
 use crate::exit::Exit;
@@ -42,6 +43,7 @@ fn run(command: Command) -> anyhow::Result<Exit> {
         )?),
         Command::Report(flags) => commands::report::run(&flags),
         Command::Compare(flags) => commands::compare::run(&flags),
+        Command::Versus(flags) => commands::versus::run(*flags),
         Command::Serve(flags) => commands::serve::run(&flags),
         Command::Demo(flags) => commands::demo::run(&flags),
         Command::Watch(flags) => commands::watch::run(&flags),

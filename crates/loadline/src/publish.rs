@@ -4,7 +4,7 @@ use crate::invocation::{Color, Format, Output, Sink};
 use crate::live::{draws, speaks_utf8};
 use anyhow::{Context, Result};
 use loadline_record::Summary;
-use loadline_report::TextOptions;
+use loadline_report::{Judged, TextOptions};
 use loadline_verdict::CheckResult;
 use std::io::{self, IsTerminal, Write};
 
@@ -25,24 +25,36 @@ pub(crate) fn publish(
     summary: &Summary,
     checks: &[CheckResult],
 ) -> Result<()> {
-    let write = |output: &Output| write(output, style, summary, checks);
+    write_each(outputs, |output| match output.format {
+        Format::Text => loadline_report::text(summary, checks, &options(style, &output.to)),
+        Format::Json => format!("{:#}\n", loadline_report::json(summary, checks)),
+        Format::Csv => loadline_report::csv(summary),
+    })
+}
+
+/// As [`publish`], of all runs of a series.
+pub(crate) fn publish_series(
+    outputs: &[Output],
+    style: &Style<'_>,
+    series: &[Judged],
+) -> Result<()> {
+    write_each(outputs, |output| match output.format {
+        Format::Text => loadline_report::series_text(series, &options(style, &output.to)),
+        Format::Json => format!("{:#}\n", loadline_report::series_json(series)),
+        Format::Csv => loadline_report::series_csv(series),
+    })
+}
+
+/// Writes the report that `make` makes for each output.
+pub(crate) fn write_each(outputs: &[Output], make: impl Fn(&Output) -> String) -> Result<()> {
+    let write = |output: &Output| write(output, &make(output));
     let results: Vec<_> = outputs.iter().map(write).collect();
     results.into_iter().collect()
 }
 
-fn write(
-    output: &Output,
-    style: &Style<'_>,
-    summary: &Summary,
-    checks: &[CheckResult],
-) -> Result<()> {
-    let report = match output.format {
-        Format::Text => loadline_report::text(summary, checks, &options(style, &output.to)),
-        Format::Json => format!("{:#}\n", loadline_report::json(summary, checks)),
-        Format::Csv => loadline_report::csv(summary),
-    };
+fn write(output: &Output, report: &str) -> Result<()> {
     match &output.to {
-        Sink::Stdout => print(&report),
+        Sink::Stdout => print(report),
         Sink::File(path) => std::fs::write(path, report)
             .with_context(|| format!("{} can't be written", path.display())),
     }

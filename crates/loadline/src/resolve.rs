@@ -6,6 +6,7 @@ mod requests;
 
 use crate::flags;
 use crate::flags::run::RunFlags;
+use crate::flags::run::output::OutputFlags;
 use crate::flags::run::request::Place;
 use crate::invocation::{Invocation, Watch};
 use crate::plan_file::{PlanFile, PlanFileError};
@@ -90,9 +91,12 @@ pub(crate) fn resolve(
     let outputs = outputs::outputs(&flags.output)?;
     let plan = plan(&flags, surroundings)?;
     refuse_unreadable(&plan)?;
+    let repeat = flags.load.repeat;
+    refuse_repeat(repeat, &flags.output)?;
     let output = flags.output;
     Ok(Invocation {
         plan,
+        repeat,
         outputs,
         trust: flags.judgement.trust,
         save: output.save,
@@ -105,6 +109,17 @@ pub(crate) fn resolve(
         progress: !output.quiet && !output.no_progress,
         color: output.report.color,
     })
+}
+
+fn refuse_repeat(repeat: Option<u32>, output: &OutputFlags) -> Result<(), Error> {
+    let refused = match repeat {
+        Some(0) => "--repeat 0 runs nothing; give at least 1.",
+        Some(2..) if output.log.is_some() => {
+            "--log keeps the requests of one run; leave it out, or --repeat."
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::Flags(refused.to_owned()))
 }
 
 /// Puts the plan file, if there is one, under the flags.

@@ -1,24 +1,60 @@
 //! `loadline run`, and `loadline` alone.
 
-use crate::conduct::{Conducted, Keep, conduct, open};
+use crate::conduct::{Conducted, Keep, Save, conduct, open};
 use crate::exit::Exit;
 use crate::flags::run::judgement::Trust;
 use crate::invocation::{Invocation, Output, Sink};
 use crate::live::Live;
-use crate::publish::{Style, publish};
+use crate::publish::{publish, publish_series};
 use crate::scripting;
+use crate::series::{conduct_series, repeats};
 use anyhow::Result;
 use loadline_record::{Ended, Summary};
+use loadline_report::Judged;
 use loadline_script_lua::Figures;
-use loadline_verdict::{CheckResult, Grade, evaluate_all, validity};
+use loadline_verdict::{CheckResult, Grade, evaluate_all, evaluate_together, is_whole, validity};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::time::Duration;
 
-/// Runs a plan and reports what came of it.
+/// Runs a plan, once or several times, and reports what came of it.
 pub(crate) fn run(invocation: Invocation) -> Result<Exit> {
+    match invocation.repeat {
+        None | Some(1) => run_once(&invocation),
+        Some(count) => run_repeatedly(&invocation, count),
+    }
+}
+
+fn run_repeatedly(invocation: &Invocation, count: u32) -> Result<Exit> {
+    try_outputs(&invocation.outputs)?;
+    let made = conduct_series(repeats(&invocation.plan, count), invocation)?;
+    publish_series(&invocation.outputs, &invocation.style(), &made.runs)?;
+    let exit = exit_of_repeats(&made.runs, invocation.trust);
+    made.trouble.map_or(Ok(exit), Err)
+}
+
+/// How repeats end the command: as the run that went worst, but for the checks, which look at all whole
+/// runs together.
+pub(crate) fn exit_of_repeats(runs: &[Judged], trust: Trust) -> Exit {
+    let whole: Vec<&Summary> = runs
+        .iter()
+        .map(|run| &run.summary)
+        .filter(|run| is_whole(run))
+        .collect();
+    let checks = match whole.first() {
+        Some(first) => evaluate_together(&first.plan.checks, &whole),
+        None => Vec::new(),
+    };
+    let exits = runs.iter().map(|run| exit(&run.summary, &checks, trust));
+    exits
+        .max_by_key(|exit| exit.code())
+        .unwrap_or(Exit::Interrupted)
+}
+
+fn run_once(invocation: &Invocation) -> Result<Exit> {
     let keep = Keep {
-        save: invocation.save.as_deref(),
+        save: invocation.save.as_deref().map(Save::Over),
+        role: None,
         log: invocation.log.as_deref(),
         watch: Some(&invocation.watch),
     };
@@ -29,10 +65,7 @@ pub(crate) fn run(invocation: Invocation) -> Result<Exit> {
     let conducted = conduct(plan, script.as_ref(), keep, live)?;
     let Conducted { summary, trouble } = conducted;
     let checks = judge(&summary);
-    let style = Style {
-        color: invocation.color,
-        percentiles: &invocation.percentiles,
-    };
+    let style = invocation.style();
     if let Some(script) = &script {
         script.flush();
     }
@@ -47,7 +80,7 @@ pub(crate) fn run(invocation: Invocation) -> Result<Exit> {
 }
 
 /// Opens the files of the reports before anything is sent.
-fn try_outputs(outputs: &[Output]) -> Result<()> {
+pub(crate) fn try_outputs(outputs: &[Output]) -> Result<()> {
     for output in outputs {
         if let Sink::File(path) = &output.to
             && !is_pipe(path)

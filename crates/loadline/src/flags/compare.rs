@@ -1,13 +1,13 @@
 //! The flags of `loadline compare`.
 
-use crate::invocation::Color;
+use crate::invocation::{Color, Format, Output};
 use clap::{Args, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
 /// Which saved runs are compared, and what fails.
 #[derive(Debug, Args)]
 pub(crate) struct CompareFlags {
-    /// Two saved runs: A, and B that is held against it
+    /// Two saved runs, or files of --repeat: A, and B that is held against it
     #[arg(
         num_args = 2,
         value_names = ["A.run", "B.run"],
@@ -29,6 +29,10 @@ pub(crate) struct CompareFlags {
     #[arg(long, value_name = "STANDING")]
     pub(crate) fail_on: Option<FailOn>,
 
+    /// Report as text or json, on stdout or to a file (repeatable) [default: text]
+    #[arg(short, long, value_name = "FORMAT[=FILE]", value_parser = no_csv)]
+    pub(crate) output: Vec<Output>,
+
     /// Whether to print in colours
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,
@@ -39,6 +43,15 @@ pub(crate) struct CompareFlags {
 pub(crate) enum FailOn {
     /// B is slower.
     Slower,
+}
+
+/// A comparison has no rows.
+fn no_csv(text: &str) -> Result<Output, String> {
+    let output: Output = text.parse().map_err(|error| format!("{error}"))?;
+    match output.format {
+        Format::Csv => Err("a comparison is printed as text or json.".to_owned()),
+        _ => Ok(output),
+    }
 }
 
 impl CompareFlags {

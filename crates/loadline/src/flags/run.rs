@@ -11,7 +11,7 @@ use clap::Args;
 use std::ffi::OsString;
 
 /// All that can be said of a run, as typed.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct RunFlags {
     #[command(flatten)]
     pub(crate) load: load::LoadFlags,

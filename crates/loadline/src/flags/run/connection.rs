@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// How connections are made and used.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Connection")]
 pub(crate) struct ConnectionFlags {
     /// Open a new connection for every request

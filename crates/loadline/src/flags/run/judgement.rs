@@ -4,7 +4,7 @@ use clap::Args;
 use loadline_plan::Check;
 
 /// What the result must keep.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Judgement")]
 pub(crate) struct JudgementFlags {
     /// Exit with 1 unless this holds at the end: 'p99<50ms', 'errors<0.1%' (repeatable)

@@ -8,7 +8,7 @@ use loadline_plan::{
 use std::time::Duration;
 
 /// How much load, and in which model.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Load")]
 pub(crate) struct LoadFlags {
     /// Connections, each with one user on it [default: 50]
@@ -66,6 +66,13 @@ pub(crate) struct LoadFlags {
     /// Send for this long before measuring
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_duration)]
     pub(crate) warmup: Duration,
+
+    /// Make the run this many times and report what differs from run to run [default: 1]
+    ///
+    /// Six runs make a 95 % interval of the median. All are saved in one file, and --check looks at
+    /// all of their requests together.
+    #[arg(long, value_name = "N", value_parser = parse_small_count)]
+    pub(crate) repeat: Option<u32>,
 
     /// The seed of everything random [default: a new one, which the report names]
     #[arg(long, value_name = "N", value_parser = parse_count)]

@@ -6,7 +6,7 @@ use loadline_plan::parse_percentile;
 use std::path::PathBuf;
 
 /// What comes out of a run, and where it goes.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputFlags {
     #[command(flatten)]
@@ -30,7 +30,7 @@ pub(crate) struct OutputFlags {
 }
 
 /// How a result is shown, by a run or by the report of a saved one.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct ReportStyle {
     /// Report as text, json or csv, on stdout or to a file (repeatable) [default: text]

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 /// What is sent, and where to.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Request")]
 pub(crate) struct RequestFlags {
     /// What to load: URLs, or a plan file (*.toml) that says all

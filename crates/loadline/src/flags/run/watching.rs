@@ -4,7 +4,7 @@ use clap::Args;
 use loadline_watch::Target;
 
 /// What is watched while a run lasts, beside the generator.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Watching")]
 pub(crate) struct WatchingFlags {
     /// Watch a process of this host: its number, its program's name, or : and the port it listens on

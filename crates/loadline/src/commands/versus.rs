@@ -1,0 +1,161 @@
+//! `loadline versus`: two targets that take turns.
+//!
+//! Both are loaded in short runs, one at a time, so that neither takes anything from the other. The runs
+//! come in pairs, one of each target in random order, and each pair is compared by itself: what drifts
+//! while the series lasts is in both (docs/design/010).
+
+use crate::commands::compare;
+use crate::commands::run::{exit, try_outputs};
+use crate::exit::Exit;
+use crate::flags::run::RunFlags;
+use crate::flags::run::judgement::Trust;
+use crate::flags::run::request::{BodySource, Place};
+use crate::flags::versus::VersusFlags;
+use crate::invocation::Invocation;
+use crate::publish::publish_series;
+use crate::resolve::{Surroundings, resolve};
+use crate::series::{Made, Planned, conduct_series};
+use anyhow::{Result, bail, ensure};
+use loadline_plan::Plan;
+use loadline_record::{Role, RoleKind};
+use loadline_verdict::Comparison;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{RngCore, SeedableRng};
+use std::io::{self, Cursor, Read};
+use std::time::Duration;
+
+/// How often each target has its turn where nothing is said.
+const PAIRS: u32 = 10;
+/// How long a turn is where nothing is said.
+const TURN: Duration = Duration::from_secs(2);
+
+/// Loads two targets in turns, and says which is slower.
+pub(crate) fn run(flags: VersusFlags) -> Result<Exit> {
+    let VersusFlags { fail_on, run } = flags;
+    let [base, with] = sides(with_defaults(run)?)?;
+    try_outputs(&base.outputs)?;
+    let pairs = base.repeat.unwrap_or(PAIRS);
+    let made = conduct_series(turns([&base.plan, &with.plan], pairs), &base)?;
+    publish_series(&base.outputs, &base.style(), &made.runs)?;
+    let of_runs = exit_of_runs(&made, base.trust);
+    let of_sides = Comparison::of_sides(&made.summaries())
+        .map_or(Exit::Good, |found| compare::exit(fail_on, found.standing()));
+    let worst = [of_runs, of_sides]
+        .into_iter()
+        .max_by_key(|exit| exit.code());
+    made.trouble.map_or(Ok(worst.unwrap_or(Exit::Good)), Err)
+}
+
+fn exit_of_runs(made: &Made, trust: Trust) -> Exit {
+    let exits = made.runs.iter().map(|run| exit(&run.summary, &[], trust));
+    exits
+        .max_by_key(|exit| exit.code())
+        .unwrap_or(Exit::Interrupted)
+}
+
+/// Fills in what differs from a run by itself, and refuses what has no meaning here.
+fn with_defaults(mut run: RunFlags) -> Result<RunFlags> {
+    let load = &mut run.load;
+    if load.duration.is_none() && load.requests.is_none() && load.stages.is_none() {
+        load.duration = Some(TURN);
+    }
+    let pairs = *load.repeat.get_or_insert(PAIRS);
+    ensure!(
+        pairs >= 2,
+        "versus compares pairs of runs; give --repeat at least 2."
+    );
+    let checks = &run.judgement.check;
+    ensure!(
+        checks.is_empty(),
+        "versus judges by --fail-on slower; leave --check out."
+    );
+    let (list, lines) = (&run.request.urls, &run.request.urls_inline);
+    ensure!(
+        list.is_none() && lines.is_none(),
+        "versus takes two URLs; leave --urls out."
+    );
+    run.load
+        .seed
+        .get_or_insert_with(|| rand::random::<u32>().into());
+    Ok(run)
+}
+
+/// The same run against each of the two URLs.
+fn sides(run: RunFlags) -> Result<[Invocation; 2]> {
+    let [Place::Url(base), Place::Url(with)] = run.request.places.as_slice() else {
+        bail!("versus takes two URLs, A and B; the other flags are those of a run.");
+    };
+    let stdin = match run.request.body {
+        Some(BodySource::Stdin) => read_stdin()?,
+        _ => Vec::new(),
+    };
+    let side = |url: &loadline_plan::Target| {
+        let mut run = run.clone();
+        run.request.places = vec![Place::Url(url.clone())];
+        resolve(run, Surroundings::of_this_machine(&mut Cursor::new(&stdin)))
+    };
+    Ok([side(base)?, side(with)?])
+}
+
+fn read_stdin() -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    io::stdin().read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// So many pairs of runs. Both of a pair have the same seed, and so the same arrivals.
+fn turns(plans: [&Plan; 2], pairs: u32) -> Vec<Planned> {
+    let turn = |side: usize, pair: u32| Planned {
+        plan: Plan {
+            seed: plans[side].seed.wrapping_add(pair.into()),
+            ..plans[side].clone()
+        },
+        role: Role {
+            kind: RoleKind::Side,
+            number: pair + 1,
+            of: Some(pairs),
+            name: Some(["A", "B"][side].to_owned()),
+        },
+    };
+    let orders = orders(pairs, plans[0].seed);
+    let each = (0..pairs).zip(orders);
+    each.flat_map(|(pair, first)| [turn(first, pair), turn(1 - first, pair)])
+        .collect()
+}
+
+/// Which side begins each pair: both as often as the other, in random order.
+fn orders(pairs: u32, seed: u64) -> Vec<usize> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let flip = (random.next_u32() % 2) as usize;
+    let mut orders: Vec<usize> = (0..pairs as usize).map(|pair| (pair + flip) % 2).collect();
+    for left in (1..orders.len()).rev() {
+        let drawn = random.next_u32() as usize % (left + 1);
+        orders.swap(left, drawn);
+    }
+    orders
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_sides_begin_as_often_as_the_other() {
+        for seed in 0..50 {
+            let orders = orders(10, seed);
+            assert_eq!(orders.iter().sum::<usize>(), 5, "{orders:?}");
+            let odd: usize = super::orders(7, seed).iter().sum();
+            assert!((3..=4).contains(&odd));
+        }
+    }
+
+    #[test]
+    fn the_order_is_random_and_the_seeds_own() {
+        assert_eq!(orders(10, 1), orders(10, 1));
+        let firsts = (0..100).filter(|seed| orders(10, *seed)[0] == 0).count();
+        assert!((25..=75).contains(&firsts), "{firsts}");
+        let alternating = |orders: &[usize]| orders.windows(2).all(|pair| pair[0] != pair[1]);
+        let rare = (0..100).filter(|seed| alternating(&orders(10, *seed)));
+        assert!(rare.count() < 10);
+    }
+}

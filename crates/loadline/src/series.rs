@@ -1,0 +1,133 @@
+//! Several runs, one behind the other: repeats of one plan, or sides that take turns.
+//!
+//! Each is a run of its own, with connections of its own, and all are saved in one file. An interrupt
+//! ends the run that goes on and the series with it; what was measured until then is reported.
+
+use crate::commands::run::judge;
+use crate::conduct::{Conducted, Keep, Save, conduct_one};
+use crate::interrupt::{Interrupts, Manner};
+use crate::invocation::Invocation;
+use crate::live::Live;
+use crate::scripting;
+use anyhow::{Context, Result};
+use loadline_plan::Plan;
+use loadline_record::{Ended, Role, RoleKind, Summary};
+use loadline_report::Judged;
+use loadline_script_lua::Figures;
+
+/// A run that is to be made.
+#[derive(Debug)]
+pub(crate) struct Planned {
+    /// What is run.
+    pub(crate) plan: Plan,
+    /// What it is among the others.
+    pub(crate) role: Role,
+}
+
+/// What was made of a series.
+#[derive(Debug, Default)]
+pub(crate) struct Made {
+    /// Every run that measured anything, in order, with its checks.
+    pub(crate) runs: Vec<Judged>,
+    /// Why a run could not be made, or something could not be kept.
+    pub(crate) trouble: Option<anyhow::Error>,
+}
+
+/// The repeats of a plan. Each has a seed of its own, counted on from the plan's, so that what is random
+/// differs from run to run as well, and the same seed makes the same series.
+pub(crate) fn repeats(plan: &Plan, count: u32) -> Vec<Planned> {
+    let repeat = |index: u32| Planned {
+        plan: Plan {
+            seed: plan.seed.wrapping_add(index.into()),
+            ..plan.clone()
+        },
+        role: Role {
+            kind: RoleKind::Repeat,
+            number: index + 1,
+            of: Some(count),
+            name: None,
+        },
+    };
+    (0..count).map(repeat).collect()
+}
+
+/// Makes the runs of a series in this order. Where results go and what is watched is the invocation's.
+///
+/// # Errors
+/// If the first run can't be made. Of a later one it is the trouble that ends the series.
+pub(crate) fn conduct_series(series: Vec<Planned>, invocation: &Invocation) -> Result<Made> {
+    let interrupts = Interrupts::watch(Manner::Gently).context("signals can't be watched")?;
+    let mut made = Made::default();
+    let count = series.len();
+    for (index, planned) in series.into_iter().enumerate() {
+        let title = format!("run {} of {count}: ", index + 1);
+        let live = Live::titled(invocation.progress, title);
+        match make(&interrupts, planned, index > 0, invocation, live) {
+            Err(error) if index == 0 => return Err(error),
+            Err(error) => {
+                made.trouble.get_or_insert(error);
+            }
+            Ok(conducted) => made.take(conducted),
+        }
+        if interrupts.happened() || made.is_over() {
+            break;
+        }
+    }
+    Ok(made)
+}
+
+fn make(
+    interrupts: &Interrupts,
+    planned: Planned,
+    behind: bool,
+    invocation: &Invocation,
+    live: Live,
+) -> Result<Conducted> {
+    let Planned { plan, role } = planned;
+    let save = invocation.save.as_deref();
+    let keep = Keep {
+        save: save.map(if behind { Save::Behind } else { Save::Over }),
+        role: Some(role),
+        log: None,
+        watch: Some(&invocation.watch),
+    };
+    let script = scripting::load(&plan, &invocation.outputs)?;
+    let mut conducted = conduct_one(interrupts, &plan, script.as_ref(), keep, live)?;
+    if let Some(script) = &script {
+        script.flush();
+        if let Err(error) = scripting::finish(script, &Figures::of(&conducted.summary)) {
+            conducted.trouble.get_or_insert(error);
+        }
+    }
+    Ok(conducted)
+}
+
+impl Made {
+    fn take(&mut self, conducted: Conducted) {
+        let Conducted { summary, trouble } = conducted;
+        if let Some(trouble) = trouble {
+            self.trouble.get_or_insert(trouble);
+        }
+        // A run that was interrupted before its first request says nothing.
+        if summary.total.counts.sent > 0 || summary.ended != Ended::Interrupted {
+            let checks = judge(&summary);
+            self.runs.push(Judged { summary, checks });
+        }
+    }
+
+    /// Whether nothing more should be run: something is amiss, or a run ended before its time.
+    fn is_over(&self) -> bool {
+        let early = |run: &Judged| {
+            matches!(
+                run.summary.ended,
+                Ended::Interrupted | Ended::Aborted(_) | Ended::Unknown
+            )
+        };
+        self.trouble.is_some() || self.runs.last().is_some_and(early)
+    }
+
+    /// All runs without their checks.
+    pub(crate) fn summaries(&self) -> Vec<&Summary> {
+        self.runs.iter().map(|run| &run.summary).collect()
+    }
+}

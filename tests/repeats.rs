@@ -1,0 +1,170 @@
+use crate::rig::{Said, beside_others, command, count, loadline, serve, text, url};
+use loadline_testbed::Server;
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+fn json(said: &Said) -> Value {
+    serde_json::from_str(&said.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}{}", said.stdout, said.stderr))
+}
+
+/// Three runs of half a second, saved in one file.
+fn repeated(server: &Server, save: &Path, flags: &[&str]) -> Said {
+    let url = url(server, "delay=2ms");
+    let words = [
+        "-r", "200", "-d", "500ms", "-c", "20", "-t", "1", "--repeat", "3",
+    ];
+    let rest = ["--no-progress", "--save", text(save), &url];
+    loadline(&[&words[..], flags, &rest[..]].concat())
+}
+
+#[test]
+fn repeats_have_a_line_each_a_spread_and_one_file() {
+    let (server, dir) = (serve(), tempfile::tempdir().unwrap());
+    let path = dir.path().join("three.run");
+    let said = repeated(&server, &path, &["--seed", "7"]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(said.stdout.contains("Across the runs"), "{}", said.stdout);
+    assert!(said.stdout.contains("takes 3 more runs"), "{}", said.stdout);
+    let again = loadline(&["report", text(&path)]);
+    assert_eq!(again.stdout, said.stdout, "the file tells the same");
+    let all = json(&loadline(&["report", text(&path), "-o", "json"]));
+    assert_eq!(all["spread"]["runs"], 3);
+    let runs = all["runs"].as_array().unwrap();
+    let seeds: Vec<u64> = runs.iter().map(|run| count(&run["plan"], "seed")).collect();
+    assert_eq!(seeds, [7, 8, 9]);
+    let sent: u64 = runs.iter().map(|run| count(&run["summary"], "sent")).sum();
+    assert_eq!(sent, server.stop().requests);
+    let second = json(&loadline(&[
+        "report",
+        text(&path),
+        "--run",
+        "2",
+        "-o",
+        "json",
+    ]));
+    assert_eq!(second["plan"]["seed"], 8);
+    assert_eq!(second["summary"], runs[1]["summary"]);
+    let fourth = loadline(&["report", text(&path), "--run", "4"]);
+    assert_eq!(fourth.code, Some(2));
+    assert!(
+        fourth.stderr.contains("give --run a number from 1 to 3."),
+        "{}",
+        fourth.stderr
+    );
+}
+
+#[test]
+fn checks_look_at_all_runs_together() {
+    let (server, dir) = (serve(), tempfile::tempdir().unwrap());
+    let path = dir.path().join("checked.run");
+    let held = repeated(&server, &path, &["--check", "p50<10s", "-o", "json"]);
+    assert_eq!(held.code, Some(0), "{}", held.stderr);
+    let check = &json(&held)["spread"]["checks"][0];
+    assert_eq!(
+        (count(check, "samples"), &check["passed"]),
+        (300, &true.into())
+    );
+    let broken = repeated(&server, &path, &["--check", "p50<1ms", "--quiet"]);
+    assert_eq!(broken.code, Some(1), "{}", broken.stderr);
+    let again = loadline(&["report", text(&path)]);
+    assert_eq!(again.code, Some(1), "{}", again.stdout);
+}
+
+/// A long series, as soon as its first run is in the file.
+fn begun(server: &Server, path: &Path) -> Child {
+    let url = url(server, "delay=1ms");
+    let words = [
+        "-r",
+        "100",
+        "-d",
+        "1s",
+        "-c",
+        "4",
+        "--repeat",
+        "60",
+        "--no-progress",
+    ];
+    let child = command(&[&words[..], &["--save", text(path), &url]].concat())
+        .spawn()
+        .expect("the command starts");
+    let patience = Instant::now() + Duration::from_secs(30);
+    while !std::fs::read_to_string(path)
+        .unwrap_or_default()
+        .contains(r#""kind":"summary""#)
+    {
+        assert!(Instant::now() < patience, "no run was saved");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    child
+}
+
+fn signalled(child: Child, name: &str) -> Said {
+    let id = child.id().to_string();
+    let status = Command::new("kill").args(["-s", name, &id]).status();
+    assert!(status.expect("kill is there").success());
+    child.wait_with_output().expect("the command ends").into()
+}
+
+#[test]
+fn an_interrupt_ends_the_series_and_reports_what_was_measured() {
+    let _beside_others = beside_others();
+    let (server, dir) = (serve(), tempfile::tempdir().unwrap());
+    let path = dir.path().join("interrupted.run");
+    let begin = Instant::now();
+    let said = signalled(begun(&server, &path), "INT");
+    assert!(begin.elapsed() < Duration::from_secs(40), "it went on");
+    assert_eq!(said.code, Some(130), "{}", said.stderr);
+    assert!(said.stdout.contains("of 60"), "{}", said.stdout);
+    assert!(said.stdout.contains("Across the runs"), "{}", said.stdout);
+}
+
+#[test]
+fn a_killed_series_is_read_up_to_where_it_breaks_off() {
+    let (server, dir) = (serve(), tempfile::tempdir().unwrap());
+    let path = dir.path().join("killed.run");
+    {
+        let _beside_others = beside_others();
+        signalled(begun(&server, &path), "KILL");
+    }
+    let all = json(&loadline(&["report", text(&path), "-o", "json"]));
+    let runs = all.get("runs").and_then(Value::as_array);
+    let first = runs.map_or(&all, |runs| &runs[0]);
+    assert_eq!(first["summary"]["complete"], true);
+    assert_eq!(count(&first["summary"], "sent"), 100);
+}
+
+#[test]
+fn sets_of_repeats_are_compared_file_by_file() {
+    let (server, dir) = (serve(), tempfile::tempdir().unwrap());
+    let fast = dir.path().join("fast.run");
+    assert_eq!(repeated(&server, &fast, &["--quiet"]).code, Some(0));
+    let slow = dir.path().join("slow.run");
+    let url = url(&server, "delay=30ms");
+    let words = [
+        "-r", "200", "-d", "500ms", "-c", "20", "-t", "1", "--repeat", "3", "--quiet",
+    ];
+    let said = loadline(&[&words[..], &["--save", text(&slow), &url]].concat());
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let words = ["compare", text(&fast), text(&slow), "--fail-on", "slower"];
+    let there = loadline(&[&words[..], &["-o", "json"]].concat());
+    assert_eq!(there.code, Some(1), "{}{}", there.stdout, there.stderr);
+    let found = json(&there);
+    assert_eq!(
+        (&found["standing"], &found["paired"]),
+        (&"slower".into(), &false.into())
+    );
+    assert_eq!(
+        (&found["a"]["runs"], &found["b"]["runs"]),
+        (&3.into(), &3.into())
+    );
+    let shown = loadline(&words);
+    assert!(
+        shown.stdout.contains("B is slower (p50"),
+        "{}",
+        shown.stdout
+    );
+    assert!(shown.stdout.contains('●'), "{}", shown.stdout);
+}

@@ -1,0 +1,91 @@
+use crate::rig::{count, loadline, serve, url};
+use serde_json::Value;
+
+const TURNS: [&str; 11] = [
+    "-r",
+    "200",
+    "-d",
+    "400ms",
+    "-c",
+    "20",
+    "-t",
+    "1",
+    "--repeat",
+    "4",
+    "--no-progress",
+];
+
+#[test]
+fn the_slower_of_two_targets_is_told_and_both_have_their_turns() {
+    let (fast, slow) = (serve(), serve());
+    let (a, b) = (url(&fast, "delay=2ms"), url(&slow, "delay=20ms"));
+    let words = [
+        &["versus", &a, &b],
+        &TURNS[..],
+        &["--fail-on", "slower", "-o", "json"],
+    ]
+    .concat();
+    let said = loadline(&words);
+    assert_eq!(said.code, Some(1), "{}{}", said.stdout, said.stderr);
+    let all: Value = serde_json::from_str(&said.stdout).unwrap();
+    let found = &all["comparison"];
+    assert_eq!(
+        (&found["standing"], &found["paired"]),
+        (&"slower".into(), &true.into())
+    );
+    assert_eq!(found["figures"][0]["standing"], "slower");
+    let ratio = found["figures"][0]["ratio"].as_f64().unwrap();
+    assert!((3.0..15.0).contains(&ratio), "{ratio}");
+    let runs = all["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 8);
+    for pair in runs.chunks(2) {
+        assert_eq!(pair[0]["plan"]["seed"], pair[1]["plan"]["seed"]);
+        assert_eq!(pair[0]["role"]["number"], pair[1]["role"]["number"]);
+        assert_ne!(pair[0]["role"]["name"], pair[1]["role"]["name"]);
+    }
+    let sent = |name: &str| -> u64 {
+        let runs = runs.iter().filter(|run| run["role"]["name"] == name);
+        runs.map(|run| count(&run["summary"], "sent")).sum()
+    };
+    assert_eq!((sent("A"), sent("B")), (320, 320));
+    assert_eq!((fast.stop().requests, slow.stop().requests), (320, 320));
+}
+
+#[test]
+fn the_faster_one_is_no_failure_and_a_saved_series_tells_it_again() {
+    let (slow, fast) = (serve(), serve());
+    let (a, b) = (url(&slow, "delay=20ms"), url(&fast, "delay=2ms"));
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("turns.run");
+    let save = ["--save", crate::rig::text(&path), "--fail-on", "slower"];
+    let said = loadline(&[&["versus", &a, &b], &TURNS[..], &save].concat());
+    assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
+    assert!(said.stdout.contains("B is faster"), "{}", said.stdout);
+    assert!(
+        said.stdout.contains("took turns in random order"),
+        "{}",
+        said.stdout
+    );
+    let again = loadline(&["report", crate::rig::text(&path)]);
+    assert_eq!(again.stdout, said.stdout);
+}
+
+#[test]
+fn what_has_no_meaning_in_turns_is_refused() {
+    let refused = |words: &[&str], expected: &str| {
+        let said = loadline(&[&["versus"], words].concat());
+        assert_eq!(said.code, Some(2), "{}", said.stdout);
+        assert!(said.stderr.contains(expected), "{}", said.stderr);
+        assert_eq!(said.stderr.lines().count(), 1, "{}", said.stderr);
+    };
+    let (a, b) = ("http://127.0.0.1:1/", "http://127.0.0.1:2/");
+    refused(&[a], "versus takes two URLs, A and B");
+    refused(&[a, b, a], "versus takes two URLs, A and B");
+    refused(&[a, b, "--repeat", "1"], "give --repeat at least 2");
+    refused(&[a, b, "--check", "p99<1s"], "leave --check out");
+    refused(
+        &[a, b, "--log", "x.log"],
+        "--log keeps the requests of one run",
+    );
+    refused(&[a, b], "127.0.0.1:");
+}
