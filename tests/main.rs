@@ -36,6 +36,8 @@ mod roads;
 mod scripts;
 /// The stall oracle: a frozen server gives percentiles that are known beforehand.
 mod stall;
+/// Runs that end when they know enough, and what they leave out at their beginning.
+mod until;
 /// Two targets that take turns.
 mod versus;
 /// Watching, beside a run and alone.

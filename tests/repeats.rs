@@ -14,7 +14,17 @@ fn json(said: &Said) -> Value {
 fn repeated(server: &Server, save: &Path, flags: &[&str]) -> Said {
     let url = url(server, "delay=2ms");
     let words = [
-        "-r", "200", "-d", "500ms", "-c", "20", "-t", "1", "--repeat", "3",
+        "-r",
+        "200",
+        "-d",
+        "500ms",
+        "-c",
+        "20",
+        "-t",
+        "1",
+        "--allow-invalid",
+        "--repeat",
+        "3",
     ];
     let rest = ["--no-progress", "--save", text(save), &url];
     loadline(&[&words[..], flags, &rest[..]].concat())
@@ -28,9 +38,15 @@ fn repeats_have_a_line_each_a_spread_and_one_file() {
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     assert!(said.stdout.contains("Across the runs"), "{}", said.stdout);
     assert!(said.stdout.contains("takes 3 more runs"), "{}", said.stdout);
-    let again = loadline(&["report", text(&path)]);
+    let again = loadline(&["report", "--allow-invalid", text(&path)]);
     assert_eq!(again.stdout, said.stdout, "the file tells the same");
-    let all = json(&loadline(&["report", text(&path), "-o", "json"]));
+    let all = json(&loadline(&[
+        "report",
+        "--allow-invalid",
+        text(&path),
+        "-o",
+        "json",
+    ]));
     assert_eq!(all["spread"]["runs"], 3);
     let runs = all["runs"].as_array().unwrap();
     let seeds: Vec<u64> = runs.iter().map(|run| count(&run["plan"], "seed")).collect();
@@ -39,6 +55,7 @@ fn repeats_have_a_line_each_a_spread_and_one_file() {
     assert_eq!(sent, server.stop().requests);
     let second = json(&loadline(&[
         "report",
+        "--allow-invalid",
         text(&path),
         "--run",
         "2",
@@ -47,7 +64,7 @@ fn repeats_have_a_line_each_a_spread_and_one_file() {
     ]));
     assert_eq!(second["plan"]["seed"], 8);
     assert_eq!(second["summary"], runs[1]["summary"]);
-    let fourth = loadline(&["report", text(&path), "--run", "4"]);
+    let fourth = loadline(&["report", "--allow-invalid", text(&path), "--run", "4"]);
     assert_eq!(fourth.code, Some(2));
     assert!(
         fourth.stderr.contains("give --run a number from 1 to 3."),
@@ -69,7 +86,7 @@ fn checks_look_at_all_runs_together() {
     );
     let broken = repeated(&server, &path, &["--check", "p50<1ms", "--quiet"]);
     assert_eq!(broken.code, Some(1), "{}", broken.stderr);
-    let again = loadline(&["report", text(&path)]);
+    let again = loadline(&["report", "--allow-invalid", text(&path)]);
     assert_eq!(again.code, Some(1), "{}", again.stdout);
 }
 
@@ -83,6 +100,7 @@ fn begun(server: &Server, path: &Path) -> Child {
         "1s",
         "-c",
         "4",
+        "--allow-invalid",
         "--repeat",
         "60",
         "--no-progress",
@@ -129,7 +147,13 @@ fn a_killed_series_is_read_up_to_where_it_breaks_off() {
         let _beside_others = beside_others();
         signalled(begun(&server, &path), "KILL");
     }
-    let all = json(&loadline(&["report", text(&path), "-o", "json"]));
+    let all = json(&loadline(&[
+        "report",
+        "--allow-invalid",
+        text(&path),
+        "-o",
+        "json",
+    ]));
     let runs = all.get("runs").and_then(Value::as_array);
     let first = runs.map_or(&all, |runs| &runs[0]);
     assert_eq!(first["summary"]["complete"], true);
@@ -144,7 +168,18 @@ fn sets_of_repeats_are_compared_file_by_file() {
     let slow = dir.path().join("slow.run");
     let url = url(&server, "delay=30ms");
     let words = [
-        "-r", "200", "-d", "500ms", "-c", "20", "-t", "1", "--repeat", "3", "--quiet",
+        "-r",
+        "200",
+        "-d",
+        "500ms",
+        "-c",
+        "20",
+        "-t",
+        "1",
+        "--allow-invalid",
+        "--repeat",
+        "3",
+        "--quiet",
     ];
     let said = loadline(&[&words[..], &["--save", text(&slow), &url]].concat());
     assert_eq!(said.code, Some(0), "{}", said.stderr);

@@ -7,13 +7,13 @@ use crate::live::Live;
 use crate::watching::Watching;
 use anyhow::{Context, Result};
 use loadline_engine::{EndReason, Event, Run, StartError};
-use loadline_plan::{Plan, Shape};
+use loadline_plan::{Plan, Shape, Until};
 use loadline_record::{
     Ended, Environment, Exchange, Header, HostCounters, LogWriter, Role, RunWriter, Snapshot,
-    Summary, Unfinished,
+    Summary, Tape, Transient, Unfinished,
 };
 use loadline_script_lua::Script;
-use loadline_verdict::evaluate_all;
+use loadline_verdict::{Goal, evaluate_all, transient};
 use std::fs::{File, OpenOptions};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -92,6 +92,9 @@ pub(crate) fn conduct_one(
         log: None,
         trouble: None,
         broken: None,
+        goal: Goal::of(plan)?,
+        reached: false,
+        tape: plan.settle.then(Tape::default),
         summary: Summary::new(header.clone()),
         watching,
         run,
@@ -176,6 +179,12 @@ struct Conductor<'a> {
     host_before: HostCounters,
     /// The condition of --abort-on that broke.
     broken: Option<String>,
+    /// What the run goes on until, within its duration.
+    goal: Option<Goal>,
+    /// Whether it was reached.
+    reached: bool,
+    /// The run as far as it went, if its transient is to be cut.
+    tape: Option<Tape>,
 }
 
 impl Conductor<'_> {
@@ -205,11 +214,15 @@ impl Conductor<'_> {
             self.saved = self.keep_going(written.map(|()| saved).map_err(Into::into));
         }
         self.summary.observe(interval);
+        if let Some(tape) = &mut self.tape {
+            tape.observe(interval);
+        }
         if let Some(watched) = watched {
             self.summary.observe_watched(&watched);
         }
         self.live.interval(&self.summary);
         self.stop_if_broken();
+        self.stop_if_reached();
     }
 
     /// What was measured is worth more than the file it was to be kept in: a file that can't be
@@ -237,6 +250,28 @@ impl Conductor<'_> {
         }
     }
 
+    /// Stops gently: what is in flight when the goal is reached is waited for, like all before it.
+    fn stop_if_reached(&mut self) {
+        if !self.reached
+            && let Some(goal) = &mut self.goal
+            && goal.is_met(&self.summary)
+        {
+            self.reached = true;
+            self.run.handle().stop();
+        }
+    }
+
+    /// Where the run settled, if that was asked. The saved run keeps all and says what to leave out.
+    fn find_transient(&mut self) {
+        let Some(tape) = &self.tape else { return };
+        self.summary.transient = Some(match transient(&self.summary.rows) {
+            Transient::Cut { intervals } => Transient::Cut {
+                intervals: tape.cut_after(intervals),
+            },
+            found => found,
+        });
+    }
+
     fn log(&mut self, exchanges: &[Exchange]) {
         if let Some(mut log) = self.log.take() {
             let mut records = exchanges.iter().map(|exchange| log.record(exchange));
@@ -253,10 +288,15 @@ impl Conductor<'_> {
         let ended = match self.broken.take() {
             Some(text) => Ended::Aborted(text),
             None if self.interrupts.happened() => Ended::Interrupted,
+            None if self.reached => match self.summary.plan.until {
+                Some(Until::Decided) => Ended::Decided,
+                _ => Ended::Precise,
+            },
             None => ended(reason, &self.summary.plan),
         };
         self.summary.host = HostCounters::read().since(&self.host_before);
         self.summary.finish(ended, unfinished);
+        self.find_transient();
         if let Some(saved) = self.saved.take() {
             let finished = saved.finish(&self.summary).map_err(Into::into);
             self.keep_going(finished);
@@ -264,8 +304,12 @@ impl Conductor<'_> {
         if let Some(log) = self.log.take() {
             self.keep_going(log.finish().context(NO_LOG));
         }
+        let summary = match self.tape {
+            Some(tape) => tape.cut(self.summary),
+            None => self.summary,
+        };
         Conducted {
-            summary: self.summary,
+            summary,
             trouble: self.trouble,
         }
     }

@@ -6,11 +6,13 @@ mod requests;
 
 use crate::flags;
 use crate::flags::run::RunFlags;
+use crate::flags::run::load::Warmup;
 use crate::flags::run::output::OutputFlags;
 use crate::flags::run::request::Place;
 use crate::invocation::{Invocation, Watch};
 use crate::plan_file::{PlanFile, PlanFileError};
 use loadline_plan::{Contradiction, Plan};
+use loadline_verdict::{Goal, Impossible};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -72,6 +74,9 @@ pub(crate) enum Error {
     /// More than one file says all.
     #[error("{} and {} are two plan files; give one.", .0.display(), .1.display())]
     TwoPlans(PathBuf, PathBuf),
+    /// The run can't go on until what was asked.
+    #[error(transparent)]
+    Until(#[from] Impossible),
     /// A list of URLs can't be understood.
     #[error("--urls {}: {error}", path.display())]
     UrlList {
@@ -154,13 +159,16 @@ fn plan(flags: &RunFlags, surroundings: Surroundings<'_>) -> Result<Plan, Error>
         load,
         duration,
         request_limit: flags.load.requests,
-        warmup: flags.load.warmup,
+        warmup: flags.load.warmup_time(),
+        settle: flags.load.warmup == Warmup::Auto,
+        until: flags.load.until,
         seed,
         connection: flags.connection.options(),
         checks: flags.judgement.check.clone(),
         abort_on: flags.judgement.abort_on.clone(),
     };
     plan.validate()?;
+    Goal::of(&plan)?;
     Ok(plan)
 }
 

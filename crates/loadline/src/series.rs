@@ -5,6 +5,7 @@
 
 use crate::commands::run::judge;
 use crate::conduct::{Conducted, Keep, Save, conduct_one};
+use crate::exit::Exit;
 use crate::interrupt::{Interrupts, Manner};
 use crate::invocation::Invocation;
 use crate::live::Live;
@@ -29,6 +30,8 @@ pub(crate) struct Planned {
 pub(crate) struct Made {
     /// Every run that measured anything, in order, with its checks.
     pub(crate) runs: Vec<Judged>,
+    /// Whether the user ended the series.
+    pub(crate) interrupted: bool,
     /// Why a run could not be made, or something could not be kept.
     pub(crate) trouble: Option<anyhow::Error>,
 }
@@ -73,6 +76,7 @@ pub(crate) fn conduct_series(series: Vec<Planned>, invocation: &Invocation) -> R
             break;
         }
     }
+    made.interrupted = interrupts.happened();
     Ok(made)
 }
 
@@ -124,6 +128,15 @@ impl Made {
             )
         };
         self.trouble.is_some() || self.runs.last().is_some_and(early)
+    }
+
+    /// How the series ends the command, if its runs by themselves would end it so.
+    pub(crate) fn end(self, exit: Exit) -> Result<Exit> {
+        match self.trouble {
+            Some(trouble) => Err(trouble),
+            None if self.interrupted => Ok(Exit::Interrupted),
+            None => Ok(exit),
+        }
     }
 
     /// All runs without their checks.

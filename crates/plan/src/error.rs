@@ -98,6 +98,12 @@ pub enum Error {
         /// What is wrong with it.
         problem: TargetProblem,
     },
+    /// What a run can't go on until.
+    #[error(
+        "`{0}` is nothing to run until. Write a percentile with a precision of 0.2% or more, such as \
+         'p99±2%' or 'p99+-2%'; or decided, for --check."
+    )]
+    Until(String),
     /// A list of URLs without one.
     #[error(
         "there is no URL in it. Write one a line, or JSON Lines such as {{\"url\": \"http://…\"}}."

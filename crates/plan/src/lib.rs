@@ -15,6 +15,7 @@ mod request;
 mod script;
 mod target;
 mod units;
+mod until;
 mod url_list;
 mod validate;
 
@@ -34,6 +35,7 @@ pub use request::{Body, Header, HeaderProblem, Order, Request, RequestDefaults, 
 pub use script::Script;
 pub use target::{Credentials, Target, TargetProblem};
 pub use units::{DurationText, parse_count, parse_duration, parse_percentile, parse_small_count};
+pub use until::Until;
 pub use url_list::{JsonProblem, LineProblem, ListedRequest, parse_url_list};
 
 use serde::{Deserialize, Serialize};
@@ -55,10 +57,17 @@ pub struct Plan {
     pub threads: u32,
     /// How long starts are issued, warm-up apart; `None` only with a `request_limit`.
     pub duration: Option<Duration>,
+    /// What ends the run before its time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Until>,
     /// The run ends when this many exchanges have ended (answered or failed).
     pub request_limit: Option<u64>,
     /// Time before the measured part, driven the same and left out of every figure.
     pub warmup: Duration,
+    /// Whether what is not steady yet at the beginning of the measured part is found at the end of the
+    /// run, and left out of every figure as well.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub settle: bool,
     /// The seed of everything random in the run.
     pub seed: u64,
     /// How connections are made and used.

@@ -194,6 +194,8 @@ mod tests {
             duration: Some(Duration::from_secs(10)),
             request_limit: None,
             warmup: Duration::ZERO,
+            settle: false,
+            until: None,
             seed: 1,
             connection: Connection::default(),
             checks: vec![],

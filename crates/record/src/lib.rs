@@ -17,6 +17,7 @@ mod recorder;
 mod saved;
 mod snapshot;
 mod summary;
+mod transient;
 pub mod watched;
 mod worker_times;
 
@@ -36,4 +37,5 @@ pub use saved::{
 };
 pub use snapshot::{Counts, Failures, Snapshot, Times};
 pub use summary::{Ended, Quantiles, Row, Summary, Unfinished};
+pub use transient::{Tape, Transient};
 pub use worker_times::{WorkerTimes, Workers};

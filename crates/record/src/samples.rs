@@ -29,6 +29,8 @@ pub(crate) fn plan() -> Plan {
         duration: Some(Duration::from_secs(10)),
         request_limit: None,
         warmup: Duration::ZERO,
+        settle: false,
+        until: None,
         seed: 7,
         connection: connection(),
         checks: Vec::new(),

@@ -8,7 +8,7 @@
 use crate::watched::{WatchHistory, Watched};
 use crate::{
     Blocks, Counts, Distribution, Environment, Header, HostCounters, LongBody, Model, Role,
-    Snapshot,
+    Snapshot, Transient,
 };
 use loadline_plan::{Plan, Shape};
 use serde::{Deserialize, Serialize};
@@ -46,6 +46,8 @@ pub struct Summary {
     pub response_blocks: Blocks,
     /// The service times in stretches of the run.
     pub service_blocks: Blocks,
+    /// What was found of its beginning, if the plan asked to leave out what was not steady yet.
+    pub transient: Option<Transient>,
     /// What had no answer when the run ended.
     pub unfinished: Unfinished,
     /// What the whole machine did meanwhile.
@@ -64,6 +66,10 @@ pub enum Ended {
     Requests,
     /// The last stage was over.
     Stages,
+    /// A percentile was as precise as the plan wanted it.
+    Precise,
+    /// The checks were proven to be kept, or one to be broken.
+    Decided,
     /// The user stopped it.
     Interrupted,
     /// This check (as typed) broke, and the plan says to stop then.
@@ -131,6 +137,7 @@ impl Summary {
             rows: Vec::new(),
             response_blocks: Blocks::default(),
             service_blocks: Blocks::default(),
+            transient: None,
             unfinished: Unfinished::default(),
             host: HostCounters::default(),
             watch: WatchHistory::default(),

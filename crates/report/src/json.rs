@@ -66,6 +66,9 @@ fn whole(summary: &Summary, checks: &[CheckResult]) -> Value {
     );
     whole.insert("complete".to_owned(), summary.complete.into());
     add_ending(&mut whole, &summary.ended);
+    if let Some(transient) = summary.transient {
+        whole.insert("transient".to_owned(), json!(transient));
+    }
     add_counts(&mut whole, &summary.total.counts, summary.rated_ns());
     whole.insert("unfinished".to_owned(), unfinished(summary));
     add_times(&mut whole, &summary.total);
@@ -87,6 +90,8 @@ fn add_ending(whole: &mut Map<String, Value>, ended: &Ended) {
         Ended::Duration => ("duration", None),
         Ended::Requests => ("requests", None),
         Ended::Stages => ("stages", None),
+        Ended::Precise => ("precise", None),
+        Ended::Decided => ("decided", None),
         Ended::Interrupted => ("interrupted", None),
         Ended::Aborted(check) => ("aborted", Some(check.as_str())),
         Ended::Unknown => ("unknown", None),

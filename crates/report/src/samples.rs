@@ -9,7 +9,7 @@ use loadline_record::watched::{
 };
 use loadline_record::{
     Dial, Ended, Environment, ErrorKind, Exchange, Header, Model, Outcome, Recorder, Summary,
-    Unfinished,
+    Transient, Unfinished,
 };
 use std::time::{Duration, SystemTime};
 
@@ -152,6 +152,16 @@ fn tree_usage(cpu_ns: u64) -> TreeUsage {
 /// The same without a stall.
 pub(crate) fn steady() -> Summary {
     open_run(10 * SECOND, 50, |_, service_ns| service_ns).summary(Ended::Duration)
+}
+
+/// The steady run, as one that ended when its median was precise, and whose beginning was left out.
+pub(crate) fn settled() -> Summary {
+    let mut summary = steady();
+    summary.plan.settle = true;
+    summary.plan.until = "p50±5%".parse().ok();
+    summary.ended = Ended::Precise;
+    summary.transient = Some(Transient::Cut { intervals: 2 });
+    summary
 }
 
 /// An open run of 10 s that was stopped after 3.21 s.
@@ -343,6 +353,8 @@ fn plan(load: Load, threads: u32) -> Plan {
         duration: Some(Duration::from_secs(2)),
         request_limit: None,
         warmup: Duration::ZERO,
+        settle: false,
+        until: None,
         seed: 7,
         connection: Connection {
             keepalive: true,

@@ -30,9 +30,10 @@ pub fn series_text(runs: &[Judged], options: &TextOptions) -> String {
     match compared(runs) {
         Some((found, [base, with])) => {
             let mut text = comparison(&found, base, with, options);
-            for line in doubts(runs, options.width) {
-                text.push_str(&line);
-                text.push('\n');
+            let doubts = doubts(runs, options.width);
+            if !doubts.is_empty() {
+                let title = Ink::new(options.color).strong("Validity");
+                text.push_str(&format!("\n{title}\n{}\n", doubts.join("\n")));
             }
             text
         }

@@ -38,6 +38,13 @@ pub(crate) fn sentence(reason: &Reason) -> String {
              Look for the lossy link or the full queue between here and the target.",
             figures::share(share)
         ),
+        Reason::Unsettled => "The run never settled: its rate or its times moved until the end, so \
+             that its figures depend on when it ended. Run it longer (-d), and see in the intervals \
+             (-o csv) what goes on."
+            .to_owned(),
+        Reason::TooShort => "The run was too short to tell its beginning from the rest: --warmup auto \
+             takes eight seconds, and better forty. Run it longer (-d)."
+            .to_owned(),
         Reason::BrokenOff => "The run was killed, and what was in flight then is not known. Run \
              it again to its end."
             .to_owned(),

@@ -1,7 +1,7 @@
 //! A plan in words: what was run, and how much in which model.
 
 use crate::figures;
-use loadline_plan::{Arrivals, Load, Plan, Rate, Request, Shape, Stage};
+use loadline_plan::{Arrivals, Load, Plan, Rate, Request, Shape, Stage, Until};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use url::Position;
@@ -54,6 +54,13 @@ pub(crate) fn load(plan: &Plan) -> String {
             "after {} of warm-up",
             figures::duration(plan.warmup)
         ));
+    }
+    parts.extend(plan.until.map(|until| match until {
+        Until::Precise { .. } => format!("or until {until}"),
+        Until::Decided => "or until the checks are decided".to_owned(),
+    }));
+    if plan.settle {
+        parts.push("without what is not steady yet at its beginning".to_owned());
     }
     if !plan.connection.keepalive {
         parts.push("a new connection for every request".to_owned());

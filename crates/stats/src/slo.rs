@@ -39,6 +39,25 @@ pub fn proof(over: u64, samples: u64, quantile: f64, confidence: f64) -> Proof {
     }
 }
 
+/// As [`proof`], for who looks again and again until it is proven: of an endless series of looks, `look`
+/// counts from 1, any one proves what is not so with probability 1 − c at most.
+///
+/// Look k may spend the share 1/(k (k+1)) of the doubt, which add up to one (a union bound over the looks;
+/// the spending of an error is that of K. K. G. Lan, D. L. DeMets, "Discrete sequential boundaries for
+/// clinical trials", *Biometrika* 70 (1983)). To look only when the samples have grown by a tenth keeps k
+/// small.
+pub fn sequential_proof(
+    over: u64,
+    samples: u64,
+    quantile: f64,
+    confidence: f64,
+    look: u64,
+) -> Proof {
+    let look = look.max(1) as f64;
+    let doubt = (1.0 - confidence) / (look * (look + 1.0));
+    proof(over, samples, quantile, 1.0 - doubt)
+}
+
 /// The fewest samples that prove a bound kept with `over` answers beyond it: see [`proof`].
 pub fn samples_to_prove(over: u64, quantile: f64, confidence: f64) -> u64 {
     let proves = |samples| proof(over, samples, quantile, confidence) == Proof::Kept;
@@ -71,6 +90,9 @@ pub fn fixed_samples(quantile: f64, confidence: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rand_chacha::ChaCha8Rng;
+    use rand_chacha::rand_core::SeedableRng;
+    use rand_distr::{Binomial, Distribution};
 
     #[test]
     fn early_stopping_is_that_of_the_table() {
@@ -109,6 +131,53 @@ mod tests {
         assert_eq!(proof(0, 459, 0.99, 0.99), Proof::Kept);
         assert_eq!(proof(0, 458, 0.99, 0.99), Proof::Open);
         assert_eq!(proof(0, 0, 0.99, 0.99), Proof::Open);
+    }
+
+    /// How many of 1 000 endless series whose share is this one are ever proven, looked at 40 times.
+    fn ever(share: f64, wrong: Proof, looked: impl Fn(u64, u64, u64) -> Proof) -> u32 {
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        let mut proven = 0;
+        for _ in 0..1_000 {
+            let (mut over, mut samples, mut found) = (0, 0, Proof::Open);
+            for look in 1..=40 {
+                let more = 100.max(samples / 10);
+                let beyond = Binomial::new(more, 1.0 - share).expect("a share");
+                over += beyond.sample(&mut random);
+                samples += more;
+                if found == Proof::Open {
+                    found = looked(over, samples, look);
+                }
+            }
+            proven += u32::from(found == wrong);
+        }
+        proven
+    }
+
+    #[test]
+    fn who_looks_again_and_again_is_seldom_wrong() {
+        let sequential = |over, samples, look| sequential_proof(over, samples, 0.9, 0.95, look);
+        for wrong in [Proof::Kept, Proof::Broken] {
+            let found = ever(0.9, wrong, sequential);
+            assert!(found <= 50, "{wrong:?}: {found} of 1 000");
+            let naive = ever(0.9, wrong, |over, samples, _| {
+                proof(over, samples, 0.9, 0.95)
+            });
+            assert!(naive > 100, "{wrong:?}: {naive} of 1 000");
+        }
+    }
+
+    #[test]
+    fn who_looks_again_and_again_comes_to_an_end() {
+        let sequential = |over, samples, look| sequential_proof(over, samples, 0.9, 0.99, look);
+        assert!(ever(0.92, Proof::Kept, sequential) >= 950);
+        assert!(ever(0.88, Proof::Broken, sequential) >= 950);
+    }
+
+    #[test]
+    fn a_later_look_takes_more() {
+        assert_eq!(sequential_proof(0, 528, 0.99, 0.99, 1), Proof::Kept);
+        assert_eq!(sequential_proof(0, 527, 0.99, 0.99, 1), Proof::Open);
+        assert_eq!(sequential_proof(0, 528, 0.99, 0.99, 2), Proof::Open);
     }
 
     #[test]

@@ -20,8 +20,8 @@ use loadline_stats::least_samples;
 
 /// The percentiles of response time that are compared, where every run has enough samples.
 const PERCENTILES: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
-/// The confidence of all intervals together.
-pub(crate) const CONFIDENCE: f64 = 0.95;
+/// The confidence of every interval that is reported; of a comparison's that of all together.
+pub const CONFIDENCE: f64 = 0.95;
 /// Differences below this share are not looked at: each side is known to three digits.
 const PRECISION: f64 = 0.002;
 /// What is drawn is the same each time, so that the same runs give the same answer.
@@ -325,4 +325,4 @@ fn rates(summary: &Summary) -> Vec<f64> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

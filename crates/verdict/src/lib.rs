@@ -11,12 +11,20 @@
 
 mod check;
 mod comparison;
+mod confidence;
 mod quantity;
+mod settling;
 mod spread;
+mod until;
 mod validity;
 
 pub use check::{CheckResult, evaluate, evaluate_all, evaluate_together};
-pub use comparison::{ComparedFigure, Comparison, ComparisonError, Figure, SavedRun, Standing};
+pub use comparison::{
+    CONFIDENCE, ComparedFigure, Comparison, ComparisonError, Figure, SavedRun, Standing,
+};
+pub use confidence::{ConfidenceInterval, confidence_interval};
 pub use quantity::Quantity;
+pub use settling::transient;
 pub use spread::{Spread, is_whole, runs_still_needed, spreads};
+pub use until::{Goal, Impossible, precision};
 pub use validity::{Finding, Grade, LATE_NS, Reason, Validity, validity};

@@ -8,7 +8,7 @@
 //! In a closed load a busy generator distorts nothing, because nothing has a time at which it must
 //! start: there it is only said that the target could do more.
 
-use loadline_record::{Distribution, Model, Summary, WorkerTimes};
+use loadline_record::{Distribution, Model, Summary, Transient, WorkerTimes};
 
 /// A send that is later than this is late (the bound of fortio's pacing).
 pub const LATE_NS: u64 = 1_000_000;
@@ -124,6 +124,10 @@ pub enum Reason {
     },
     /// The run was killed: what was in flight is not known.
     BrokenOff,
+    /// The transient was to be cut, and the run never settled.
+    Unsettled,
+    /// The transient was to be cut, and the run was too short to show it.
+    TooShort,
     /// In a closed load a worker was busy all the time: the target could have done more.
     Limit {
         /// The busiest worker's share of computing.
@@ -142,6 +146,8 @@ impl Reason {
             Reason::Stolen { .. } => "stolen",
             Reason::Lost { .. } => "lost",
             Reason::BrokenOff => "broken_off",
+            Reason::Unsettled => "unsettled",
+            Reason::TooShort => "too_short",
             Reason::Limit { .. } => "limit",
         }
     }
@@ -158,6 +164,7 @@ pub fn validity(summary: &Summary) -> Validity {
         stolen(summary),
         lost(summary),
         broken_off(summary),
+        unsettled(summary),
     ];
     let mut findings: Vec<Finding> = found.into_iter().chain(both).flatten().collect();
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.grade));
@@ -240,6 +247,14 @@ fn lost(summary: &Summary) -> Option<Finding> {
 
 fn broken_off(summary: &Summary) -> Option<Finding> {
     suspect(!summary.complete, Reason::BrokenOff)
+}
+
+fn unsettled(summary: &Summary) -> Option<Finding> {
+    match summary.transient? {
+        Transient::Never => suspect(true, Reason::Unsettled),
+        Transient::TooShort => suspect(true, Reason::TooShort),
+        Transient::Cut { .. } => None,
+    }
 }
 
 fn suspect(found: bool, reason: Reason) -> Option<Finding> {

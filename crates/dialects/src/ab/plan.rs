@@ -32,6 +32,8 @@ pub(super) fn plan(options: &Options, cores: u32) -> Result<Plan, Said> {
         duration: options.time_limit,
         request_limit: Some(u64::from(options.requests)),
         warmup: Duration::ZERO,
+        settle: false,
+        until: None,
         seed: 1,
         connection: connection(options)?,
         checks: Vec::new(),

@@ -32,6 +32,8 @@ impl Arguments {
             duration: Some(Duration::from_secs(self.duration_s)),
             request_limit: None,
             warmup: Duration::ZERO,
+            settle: false,
+            until: None,
             seed: 0,
             connection: self.connection(),
             checks: Vec::new(),

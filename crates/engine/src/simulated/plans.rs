@@ -52,6 +52,8 @@ pub(crate) fn shaped(shape: Shape, connections: u32, duration_ns: u64) -> Plan {
         duration: Some(time(duration_ns)),
         request_limit: None,
         warmup: Duration::ZERO,
+        settle: false,
+        until: None,
         seed: 1,
         connection: Connection::default(),
         checks: Vec::new(),

@@ -83,6 +83,8 @@ fn plan(flags: &DemoFlags, server: SocketAddr) -> Result<Plan> {
         duration: Some(flags.duration),
         request_limit: None,
         warmup: Duration::ZERO,
+        settle: false,
+        until: None,
         seed: 1,
         connection: Connection::default(),
         checks: Vec::new(),

@@ -30,7 +30,7 @@ fn run_repeatedly(invocation: &Invocation, count: u32) -> Result<Exit> {
     let made = conduct_series(repeats(&invocation.plan, count), invocation)?;
     publish_series(&invocation.outputs, &invocation.style(), &made.runs)?;
     let exit = exit_of_repeats(&made.runs, invocation.trust);
-    made.trouble.map_or(Ok(exit), Err)
+    made.end(exit)
 }
 
 /// How repeats end the command: as the run that went worst, but for the checks, which look at all whole

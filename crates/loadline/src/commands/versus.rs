@@ -43,7 +43,7 @@ pub(crate) fn run(flags: VersusFlags) -> Result<Exit> {
     let worst = [of_runs, of_sides]
         .into_iter()
         .max_by_key(|exit| exit.code());
-    made.trouble.map_or(Ok(worst.unwrap_or(Exit::Good)), Err)
+    made.end(worst.unwrap_or(Exit::Good))
 }
 
 fn exit_of_runs(made: &Made, trust: Trust) -> Exit {

@@ -69,6 +69,8 @@ fn a_url_alone_is_a_whole_run() {
         duration: Some(Duration::from_secs(10)),
         request_limit: None,
         warmup: Duration::ZERO,
+        settle: false,
+        until: None,
         seed: 42,
         connection: Connection::default(),
         checks: vec![],

@@ -34,6 +34,12 @@ pub(crate) struct Encoder {
     bytes: Vec<u8>,
 }
 
+impl Default for Encoder {
+    fn default() -> Encoder {
+        Encoder::new()
+    }
+}
+
 impl Encoder {
     pub(crate) fn new() -> Encoder {
         Encoder {

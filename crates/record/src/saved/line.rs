@@ -10,7 +10,8 @@ use super::header::Header;
 use crate::error::LineError;
 use crate::watched::Watched;
 use crate::{
-    Counts, Ended, ErrorKind, Failures, HostCounters, Snapshot, Summary, Unfinished, Workers,
+    Counts, Ended, ErrorKind, Failures, HostCounters, Snapshot, Summary, Transient, Unfinished,
+    Workers,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -42,6 +43,12 @@ impl StoredSnapshot {
                 .collect(),
             workers: snapshot.workers.clone(),
         }
+    }
+
+    /// Decodes what has been decoded or encoded before.
+    pub(crate) fn decoded(&self) -> Snapshot {
+        self.decode()
+            .expect("a snapshot is kept only once it was decoded or encoded")
     }
 
     pub(crate) fn decode(&self) -> Result<Snapshot, LineError> {
@@ -76,6 +83,8 @@ pub(crate) struct Ending {
     pub(crate) unfinished: Unfinished,
     #[serde(default)]
     pub(crate) host: HostCounters,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) transient: Option<Transient>,
 }
 
 /// What an interval's line carries beside its snapshot.
@@ -149,6 +158,7 @@ pub(crate) fn summary_line(summary: &Summary, encoder: &mut Encoder) -> Vec<u8> 
             ended: summary.ended.clone(),
             unfinished: summary.unfinished,
             host: summary.host,
+            transient: summary.transient,
         },
         total: StoredSnapshot::encode(&summary.total, encoder),
     })

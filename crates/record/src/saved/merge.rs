@@ -7,7 +7,7 @@
 use super::encoding::Encoder;
 use super::header::Header;
 use super::line::StoredSnapshot;
-use super::reader::{RunFile, decoded};
+use super::reader::RunFile;
 use crate::error::Error;
 use crate::{Ended, Snapshot, Unfinished};
 use serde_json::{Map, Value, json};
@@ -21,8 +21,11 @@ impl RunFile {
     ///
     /// Version, environment and path are those of the first part, the start is the earliest. The
     /// result is complete if all parts are, and ended as the first one did unless another was stopped
-    /// before its time.
-    pub fn merge(parts: Vec<RunFile>) -> Result<RunFile, Error> {
+    /// before its time. The transient of several parts is not cut.
+    pub fn merge(mut parts: Vec<RunFile>) -> Result<RunFile, Error> {
+        if parts.len() == 1 {
+            return Ok(parts.remove(0));
+        }
         let Some((first, others)) = parts.split_first() else {
             return Err(Error::NothingToMerge);
         };
@@ -90,10 +93,7 @@ fn merged(parts: &[RunFile]) -> RunFile {
     for part in parts {
         run.summary.host.add(&part.summary.host);
     }
-    // Each part watched its own generator and its own machine, which do not add up.
-    if let [only] = parts {
-        run.summary.watch.clone_from(&only.summary.watch);
-    }
+    // What each part watched, its own generator and its own machine, does not add up.
     if parts.iter().all(|part| part.summary.complete) {
         run.summary
             .finish(merged_end(parts), merged_unfinished(parts));
@@ -125,7 +125,7 @@ fn merged_interval(parts: &[RunFile], index: usize) -> Snapshot {
     let mut intervals = parts.iter().filter_map(|part| {
         let before = first_worker;
         first_worker += part.header.plan.threads;
-        let interval = decoded(part.intervals.get(index)?);
+        let interval = part.intervals.get(index)?.decoded();
         Some(numbered_from(before, interval))
     });
     let mut sum = intervals.next().unwrap_or_default();

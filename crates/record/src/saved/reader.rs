@@ -4,7 +4,8 @@ use super::FORMAT_VERSION;
 use super::header::Header;
 use super::line::{Beside, Ending, Format, Kind, StoredSnapshot};
 use crate::error::{Error, LineError};
-use crate::{Snapshot, Summary};
+use crate::transient::without_first;
+use crate::{Snapshot, Summary, Transient};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -92,9 +93,12 @@ impl RunFile {
         self.summary
     }
 
-    /// The intervals, in order.
+    /// The intervals, in order, without those of a transient that was cut.
     pub fn snapshots(&self) -> impl ExactSizeIterator<Item = Snapshot> + '_ {
-        self.intervals.iter().map(decoded)
+        let left_out = self.left_out();
+        self.intervals[left_out..]
+            .iter()
+            .map(StoredSnapshot::decoded)
     }
 
     /// Takes the next line; if it is a header, gives back the run that it begins.
@@ -129,10 +133,26 @@ impl RunFile {
             ended,
             unfinished,
             host,
+            transient,
         } = serde_json::from_slice(line)?;
         self.summary.host = host;
+        self.summary.transient = transient;
         self.summary.finish(ended, unfinished);
+        let whole = std::mem::replace(&mut self.summary, Summary::new(self.header.clone()));
+        let left_out = transient.map_or(0, Transient::intervals);
+        let rest = self.intervals.iter().skip(left_out);
+        self.summary = without_first(whole, left_out, rest.map(StoredSnapshot::decoded));
         Ok(())
+    }
+
+    /// How many intervals are left out of every figure.
+    fn left_out(&self) -> usize {
+        let left_out = self.summary.transient.map_or(0, Transient::intervals);
+        if left_out < self.intervals.len() {
+            left_out
+        } else {
+            0
+        }
     }
 }
 
@@ -144,13 +164,6 @@ fn next_header(line: &[u8]) -> Result<Header, LineError> {
         } => Ok(serde_json::from_slice(line)?),
         Format { loadline } => Err(LineError::OtherVersion(loadline)),
     }
-}
-
-/// Decodes an interval that has been decoded before.
-pub(super) fn decoded(interval: &StoredSnapshot) -> Snapshot {
-    interval
-        .decode()
-        .expect("an interval is kept only once it was decoded or encoded")
 }
 
 struct Line {

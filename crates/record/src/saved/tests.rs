@@ -8,7 +8,7 @@ use super::*;
 use crate::samples::{any_snapshot, environment, header, plan, second, started_at};
 use crate::saved::encoding::decode;
 use crate::watched::{Change, GENERATOR, Watched, WatchedHost, WatchedTree};
-use crate::{Ended, Error, LineError, Snapshot, Summary, Unfinished};
+use crate::{Ended, Error, LineError, Snapshot, Summary, Tape, Transient, Unfinished};
 use loadline_plan::Body;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -306,6 +306,29 @@ fn what_was_watched_is_read_back_and_its_lack_as_well() {
     assert_eq!(run.summary().watch.rows[0].at_ns, 1_000_000_000);
     let alone = RunFile::merge(vec![run]).unwrap().into_summary();
     assert_eq!(alone.watch, summary.watch);
+}
+
+#[test]
+fn a_transient_is_cut_when_it_is_read_and_kept_in_the_file() {
+    let intervals: Vec<Snapshot> = (0..6).map(second).collect();
+    let mut writer = RunWriter::new(Path::new("a.run"), Vec::new(), &header()).unwrap();
+    let (mut summary, mut tape) = (Summary::new(header()), Tape::default());
+    for interval in &intervals {
+        writer.interval(interval).unwrap();
+        summary.observe(interval);
+        tape.observe(interval);
+    }
+    summary.finish(Ended::Duration, UNFINISHED);
+    summary.transient = Some(Transient::Cut { intervals: 2 });
+    let bytes = writer.finish(&summary).unwrap();
+    let text = String::from_utf8(bytes.clone()).unwrap();
+    assert!(
+        text.contains(r#""transient":{"cut":{"intervals":2}}"#),
+        "{text}"
+    );
+    let run = parse(&bytes).unwrap();
+    assert_eq!(run.snapshots().collect::<Vec<_>>(), intervals[2..]);
+    assert_eq!(run.into_summary(), tape.cut(summary));
 }
 
 proptest! {

@@ -48,6 +48,10 @@ fn open_behind(path: &Path) -> io::Result<File> {
         .create(true)
         .truncate(false)
         .open(path)?;
+    // A pipe has no lines to stand behind.
+    if !file.metadata()?.is_file() {
+        return Ok(file);
+    }
     let end = end_of_last_line(&mut file)?;
     file.set_len(end)?;
     file.seek(SeekFrom::Start(end))?;

@@ -19,6 +19,7 @@ fn all() -> Vec<Summary> {
         samples::not_found(),
         samples::huge(),
         samples::watched(),
+        samples::settled(),
     ]
 }
 

@@ -3,7 +3,9 @@
 use super::Canvas;
 use crate::plain::{achieved_per_second, asked_per_second, per_second};
 use crate::{figures, layout, wording};
-use loadline_record::{Counts, Ended, Model, Summary};
+use loadline_plan::Until;
+use loadline_record::{Counts, Ended, Model, Summary, Transient};
+use loadline_verdict::precision;
 use std::time::Duration;
 
 /// Columns of the facts' names.
@@ -32,12 +34,13 @@ fn title(summary: &Summary, canvas: Canvas) -> Vec<String> {
 
 fn facts(summary: &Summary) -> Vec<(&'static str, String)> {
     let counts = &summary.total.counts;
-    let mut facts = vec![
-        ("duration", duration(summary)),
+    let mut facts = vec![("duration", duration(summary))];
+    facts.extend(left_out(summary).map(|text| ("transient", text)));
+    facts.extend([
         ("rate", rate(summary)),
         ("requests", sent(summary)),
         ("", ended(counts)),
-    ];
+    ]);
     if !summary.total.statuses.is_empty() {
         facts.push(("statuses", statuses(summary)));
     }
@@ -49,11 +52,66 @@ fn facts(summary: &Summary) -> Vec<(&'static str, String)> {
 fn duration(summary: &Summary) -> String {
     let length = figures::elapsed(Duration::from_nanos(summary.duration_ns));
     match &summary.ended {
-        Ended::Duration | Ended::Requests | Ended::Stages => length,
+        Ended::Duration | Ended::Requests | Ended::Stages => length + &not_reached(summary),
+        Ended::Precise | Ended::Decided => length + &reached(summary),
         Ended::Interrupted => format!("{length}, interrupted"),
         Ended::Aborted(check) => format!("{length}, ended because {check} broke"),
         Ended::Unknown => format!("{length}, where the record breaks off"),
     }
+}
+
+/// What ended a run before its time.
+fn reached(summary: &Summary) -> String {
+    match summary.plan.until {
+        Some(Until::Precise { percentile, .. }) => {
+            format!(
+                ", until {} was known to {}",
+                figures::percentile(percentile),
+                precise(summary)
+            )
+        }
+        _ => ", until the checks were decided".to_owned(),
+    }
+}
+
+/// What the run was to go on until, if it ended before.
+fn not_reached(summary: &Summary) -> String {
+    match summary.plan.until {
+        Some(until @ Until::Precise { .. }) => {
+            format!(
+                ", and {until} not reached: it is known to {}",
+                precise(summary)
+            )
+        }
+        Some(Until::Decided) => ", and the checks not decided".to_owned(),
+        None => String::new(),
+    }
+}
+
+/// How precisely the percentile is known that the run was to go on for: `±2.1 %`.
+fn precise(summary: &Summary) -> String {
+    let found = match summary.plan.until {
+        Some(Until::Precise { percentile, .. }) => precision(summary, percentile),
+        _ => None,
+    };
+    found.map_or_else(
+        || "no precision yet".to_owned(),
+        |share| format!("±{}", figures::share(share)),
+    )
+}
+
+/// What was left out at the beginning, if that was asked for.
+fn left_out(summary: &Summary) -> Option<String> {
+    let Transient::Cut { intervals } = summary.transient? else {
+        return None;
+    };
+    Some(match intervals {
+        0 => "steady from its beginning, nothing left out".to_owned(),
+        intervals => {
+            let seconds = figures::counted(intervals as u64, "second");
+            format!("{seconds} at the beginning left out: not steady yet")
+        }
+    })
 }
 
 fn rate(summary: &Summary) -> String {

@@ -85,24 +85,34 @@ fn head(runs: &[Judged], whole: &[&Judged], canvas: Canvas) -> Vec<String> {
 }
 
 fn table(runs: &[Judged], canvas: Canvas) -> Vec<String> {
+    let known = |percentile: &f64| {
+        let mut times = runs.iter().map(|run| &run.summary.total.times.response);
+        times.any(|times| percentiles::missing(times, *percentile) == 0)
+    };
+    let shown: Vec<f64> = PERCENTILES.into_iter().filter(known).collect();
     let mut names = layout::left("  run", COLUMNS[0]) + &layout::right("rate", COLUMNS[1]);
-    for percentile in PERCENTILES {
-        names += &layout::right(&figures::percentile(percentile), COLUMNS[2]);
+    for percentile in &shown {
+        names += &layout::right(&figures::percentile(*percentile), COLUMNS[2]);
     }
     names += &layout::right("failed", COLUMNS[3]);
     let rows = runs.iter().enumerate();
-    let rows = rows.map(|(index, run)| row(index + 1, &run.summary));
+    let rows = rows.map(|(index, run)| row(index + 1, &run.summary, &shown));
     std::iter::once(canvas.ink.strong(&names))
         .chain(rows)
         .collect()
 }
 
-fn row(number: usize, run: &Summary) -> String {
+/// A run's line. A percentile for which it has too few samples is left empty.
+fn row(number: usize, run: &Summary, shown: &[f64]) -> String {
+    let times = &run.total.times.response;
     let rate = figures::rate(achieved_per_second(run));
     let mut line = layout::left(&format!("  {number}"), COLUMNS[0]);
     line += &layout::right(&rate, COLUMNS[1]);
-    for percentile in PERCENTILES {
-        let cell = percentiles::cell(&run.total.times.response, percentile);
+    for percentile in shown {
+        let cell = match percentiles::missing(times, *percentile) {
+            0 => figures::time_cell(times.percentile_ns(*percentile) as f64),
+            _ => String::new(),
+        };
         line += &layout::right(&cell, COLUMNS[2]);
     }
     line += &layout::right(&figures::count(run.total.counts.failed), COLUMNS[3]);
@@ -182,23 +192,58 @@ fn held(runs: &[&Judged], canvas: Canvas) -> Vec<String> {
         .collect()
 }
 
-/// The runs that may not be believed, each with its gravest reason.
+/// The runs that may not be believed, by their gravest reason, with that of the first of them.
 pub(crate) fn doubts(runs: &[Judged], width: usize) -> Vec<String> {
-    let doubt = |(index, run): (usize, &Judged)| {
+    let mut groups: Vec<Doubt> = Vec::new();
+    for (index, run) in runs.iter().enumerate() {
         let validity = validity(&run.summary);
         let grade = validity.grade();
-        let finding = validity.findings.first().filter(|_| grade > Grade::Valid)?;
-        let side = run.summary.role.as_ref().and_then(|role| role.name.clone());
-        let side = side.map_or_else(String::new, |name| format!(" ({name})"));
-        let reason = sentence(&finding.reason);
-        let text = format!("Run {}{side} is {}: {reason}", index + 1, grade.name());
-        Some(layout::hanging("  - ", &text, width))
-    };
-    runs.iter()
-        .enumerate()
-        .filter_map(doubt)
-        .flatten()
-        .collect()
+        let Some(finding) = validity.findings.first().filter(|_| grade > Grade::Valid) else {
+            continue;
+        };
+        let (kind, label) = (finding.reason.name(), label(index, &run.summary));
+        let alike = |doubt: &&mut Doubt| doubt.grade == grade && doubt.kind == kind;
+        match groups.iter_mut().find(alike) {
+            Some(doubt) => doubt.runs.push(label),
+            None => groups.push(Doubt {
+                grade,
+                kind,
+                runs: vec![label],
+                reason: sentence(&finding.reason),
+            }),
+        }
+    }
+    groups.sort_by_key(|doubt| std::cmp::Reverse(doubt.grade));
+    let lines = groups
+        .iter()
+        .map(|doubt| layout::hanging("  - ", &doubt.text(), width));
+    lines.flatten().collect()
+}
+
+/// Runs that may not be believed for one reason.
+struct Doubt {
+    grade: Grade,
+    kind: &'static str,
+    runs: Vec<String>,
+    /// The reason of the first of them, in its numbers.
+    reason: String,
+}
+
+impl Doubt {
+    fn text(&self) -> String {
+        let (grade, runs, reason) = (self.grade.name(), self.runs.join(", "), &self.reason);
+        if self.runs.len() == 1 {
+            return format!("Run {runs} is {grade}: {reason}");
+        }
+        format!("Runs {runs} are {grade}, the first of them for this: {reason}")
+    }
+}
+
+/// The number of a run in its file, and its side.
+fn label(index: usize, run: &Summary) -> String {
+    let name = run.role.as_ref().and_then(|role| role.name.as_ref());
+    let side = name.map_or_else(String::new, |name| format!(" ({name})"));
+    format!("{}{side}", index + 1)
 }
 
 #[cfg(test)]
@@ -262,9 +307,11 @@ mod tests {
 
     #[test]
     fn a_run_that_may_not_be_believed_is_named() {
-        let runs = [judged(samples::steady(), 1), judged(samples::late(), 2)];
+        let mut runs = vec![judged(samples::steady(), 1), judged(samples::late(), 2)];
+        assert!(doubts(&runs, 80)[0].starts_with("  - Run 2 is "));
+        runs.push(judged(samples::late(), 3));
         let lines = doubts(&runs, 80);
-        assert!(lines[0].starts_with("  - Run 2 is "), "{lines:?}");
+        assert!(lines[0].starts_with("  - Runs 2, 3 are "), "{lines:?}");
         assert!(lines.iter().all(|line| layout::width(line) <= 80));
     }
 

@@ -2,13 +2,47 @@
 
 use super::*;
 use crate::samples;
-use loadline_plan::{Bound, Check, Clocked, Comparison, Metric, Statistic};
+use loadline_plan::{Bound, Check, Clocked, Comparison, Metric, Statistic, Until};
+use loadline_record::{Ended, Transient};
 use loadline_verdict::evaluate_all;
 use std::time::Duration;
 
 #[test]
 fn watched() {
     insta::assert_snapshot!(plain(&samples::watched()));
+}
+
+#[test]
+fn what_ended_a_run_and_what_was_left_out_stand_in_the_head() {
+    let text = unwrapped(&samples::settled());
+    assert!(text.contains("or until p50±5%"), "{text}");
+    assert!(text.contains(", until p50 was known to ±"), "{text}");
+    assert!(
+        text.contains("transient 2 seconds at the beginning left out"),
+        "{text}"
+    );
+    let mut open = samples::settled();
+    open.ended = Ended::Duration;
+    open.transient = Some(Transient::Never);
+    let text = unwrapped(&open);
+    assert!(
+        text.contains("and p50±5% not reached: it is known to ±"),
+        "{text}"
+    );
+    assert!(text.contains("The run never settled"), "{text}");
+    open.plan.until = Some(Until::Decided);
+    open.transient = Some(Transient::TooShort);
+    let text = unwrapped(&open);
+    assert!(text.contains("and the checks not decided"), "{text}");
+    assert!(text.contains("too short to tell its beginning"), "{text}");
+}
+
+/// The report with every line break a blank.
+fn unwrapped(summary: &Summary) -> String {
+    plain(summary)
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn plain(summary: &Summary) -> String {

@@ -36,7 +36,12 @@ fn early_end(summary: &Summary) -> Option<Warning> {
     let after = Duration::from_nanos(summary.duration_ns);
     let planned = summary.plan.duration;
     match &summary.ended {
-        Ended::Duration | Ended::Requests | Ended::Stages | Ended::Unknown => None,
+        Ended::Duration
+        | Ended::Requests
+        | Ended::Stages
+        | Ended::Precise
+        | Ended::Decided
+        | Ended::Unknown => None,
         Ended::Interrupted => Some(Warning::Interrupted { after, planned }),
         Ended::Aborted(check) => Some(Warning::Aborted {
             check: check.clone(),

@@ -30,6 +30,18 @@ pub enum ComparisonError {
         /// What differs.
         difference: &'static str,
     },
+    /// Runs of one side that are no repeats of each other.
+    #[error(
+        "{} and {} are on one side and sent different requests; give each side the repeats of one run \
+         (targets that took turns in one file are compared by `loadline report`).",
+        first.display(), other.display()
+    )]
+    DifferentRequests {
+        /// The first run of the side.
+        first: PathBuf,
+        /// The one that is different.
+        other: PathBuf,
+    },
     /// A run without an answer.
     #[error("{} holds not one answer; leave it out, or run it again.", path.display())]
     NoAnswer {
@@ -72,6 +84,10 @@ pub(super) fn check(base: &[SavedRun], with: &[SavedRun]) -> Result<(), Comparis
         let (base, with) = (base.len(), with.len());
         return Err(ComparisonError::OneAgainstSeveral { base, with });
     }
+    for side in [base, with] {
+        side.iter()
+            .try_for_each(|run| refuse_other_requests(&side[0], run))?;
+    }
     let runs: Vec<&SavedRun> = base.iter().chain(with).collect();
     for (index, run) in runs.iter().enumerate() {
         refuse_empty(run)?;
@@ -90,6 +106,18 @@ fn refuse_empty(run: &SavedRun) -> Result<(), ComparisonError> {
     }
     let path = run.path.clone();
     Err(ComparisonError::NoAnswer { path })
+}
+
+fn refuse_other_requests(first: &SavedRun, other: &SavedRun) -> Result<(), ComparisonError> {
+    let (one, two) = (first.run.header(), other.run.header());
+    let same = one.plan.requests == two.plan.requests
+        && one.long_bodies == two.long_bodies
+        && one.plan.script == two.plan.script;
+    if same {
+        return Ok(());
+    }
+    let (first, other) = (first.path.clone(), other.path.clone());
+    Err(ComparisonError::DifferentRequests { first, other })
 }
 
 fn refuse_other_load(first: &SavedRun, other: &SavedRun) -> Result<(), ComparisonError> {

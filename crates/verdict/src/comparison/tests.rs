@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1_000_000_000;
 
-fn plan(per_second: u64, connections: u32) -> Plan {
+pub(crate) fn plan(per_second: u64, connections: u32) -> Plan {
     let rate = Rate {
         count: per_second,
         per_ns: SECOND,
@@ -36,6 +36,8 @@ fn plan(per_second: u64, connections: u32) -> Plan {
         duration: Some(Duration::from_secs(10)),
         request_limit: None,
         warmup: Duration::ZERO,
+        settle: false,
+        until: None,
         seed: 7,
         connection: Connection::default(),
         checks: Vec::new(),
@@ -43,7 +45,7 @@ fn plan(per_second: u64, connections: u32) -> Plan {
     }
 }
 
-fn environment() -> Environment {
+pub(crate) fn environment() -> Environment {
     Environment {
         kernel: None,
         cpu_model: None,
@@ -56,7 +58,7 @@ fn environment() -> Environment {
 }
 
 /// Numbers between 0 and 1 from a seed (splitmix64).
-struct Dice(u64);
+pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
     fn roll(&mut self) -> f64 {
@@ -72,7 +74,7 @@ impl Dice {
     }
 }
 
-fn second(index: u64, dice: &mut Dice, mean_ns: f64, answers: u64) -> Snapshot {
+pub(crate) fn second(index: u64, dice: &mut Dice, mean_ns: f64, answers: u64) -> Snapshot {
     let mut recorder = Recorder::new(Model::Open);
     recorder.take(index * SECOND);
     for number in 0..answers {
@@ -188,8 +190,88 @@ fn runs_that_do_not_belong_together_are_refused_in_a_sentence() {
     assert!(refused(&one, &[recorded(2, 5e6, 2, &plan(400, 9))]).contains("number of connections"));
     assert!(refused(&one, &one).contains("1.run and 1.run are the same run"));
     assert!(refused(&one, &set(2..5, 5.0)).contains("1 of A can't be compared with 3 of B"));
+    let mut elsewhere = plan(400, 50);
+    elsewhere.requests[0].url = "http://127.0.0.1:9090/".parse().unwrap();
+    let mixed = [run(1, 5.0), recorded(9, 5e6, 10, &elsewhere)];
+    assert!(
+        refused(&mixed, &set(2..4, 5.0)).starts_with("1.run and 9.run are on one side and sent"),
+    );
     let empty = recorded(7, 5e6, 0, &plan(400, 50));
     assert!(refused(&one, &[empty]).contains("7.run holds not one answer"));
     let short = recorded(8, 5e6, 1, &plan(400, 50));
     assert!(refused(&one, &[short]).contains("8.run has answers in less than two seconds"));
+}
+
+/// Runs that took turns: pairs of `A` and `B` under a drift that both are in.
+fn turns(seed: u64, pairs: u64, slower: f64) -> Vec<Summary> {
+    let run = |number: u64, name: &str, factor: f64| {
+        let seed = 1_000 * seed + 2 * number + u64::from(name == "B");
+        let drift = 1.0 + 0.1 * number as f64;
+        let plan = plan(400, 50);
+        let mut summary = recorded(seed, 5e6 * drift * factor, 3, &plan)
+            .run
+            .into_summary();
+        summary.role = Some(Role {
+            kind: loadline_record::RoleKind::Side,
+            number: number as u32,
+            of: Some(pairs as u32),
+            name: Some(name.to_owned()),
+        });
+        summary
+    };
+    (1..=pairs)
+        .flat_map(|number| [run(number, "B", slower), run(number, "A", 1.0)])
+        .collect()
+}
+
+fn held_against(runs: &[Summary]) -> Comparison {
+    Comparison::of_sides(&runs.iter().collect::<Vec<_>>()).unwrap()
+}
+
+#[test]
+fn sides_that_took_turns_are_told_apart_in_spite_of_drift() {
+    let found = held_against(&turns(1, 10, 1.15));
+    assert!(found.paired);
+    assert_eq!((found.base_runs, found.with_runs), (10, 10));
+    assert_eq!(
+        found.figures[0].standing,
+        Standing::Slower,
+        "{:?}",
+        found.figures
+    );
+    assert_eq!(found.standing(), Standing::Slower);
+}
+
+/// In how many of so many series B stands so to A.
+fn stands(
+    series: std::ops::RangeInclusive<u64>,
+    pairs: u64,
+    slower: f64,
+    standing: Standing,
+) -> usize {
+    series
+        .filter(|seed| held_against(&turns(*seed, pairs, slower)).standing() == standing)
+        .count()
+}
+
+#[test]
+fn a_target_in_turns_with_itself_cannot_be_told() {
+    let cannot = stands(1..=100, 5, 1.0, Standing::CannotTell);
+    assert!(cannot >= 93, "{cannot} of 100");
+}
+
+#[test]
+fn five_percent_slower_is_told_with_enough_turns() {
+    let slower = stands(1..=20, 30, 1.05, Standing::Slower);
+    assert!(slower >= 18, "{slower} of 20");
+}
+
+#[test]
+fn pairs_that_are_not_whole_are_left_out() {
+    let mut runs = turns(1, 4, 1.0);
+    runs[0].ended = Ended::Interrupted;
+    runs.pop();
+    assert_eq!(held_against(&runs).base_runs, 2);
+    runs.truncate(4);
+    assert_eq!(Comparison::of_sides(&runs.iter().collect::<Vec<_>>()), None);
 }

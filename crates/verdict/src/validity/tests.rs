@@ -20,6 +20,8 @@ fn plan(shape: Shape) -> Plan {
         duration: Some(Duration::from_secs(10)),
         request_limit: None,
         warmup: Duration::ZERO,
+        settle: false,
+        until: None,
         seed: 1,
         connection: Connection::default(),
         checks: Vec::new(),

@@ -3,8 +3,10 @@
 use crate::flags::choice::choice;
 use clap::Args;
 use loadline_plan::{
-    Arrivals, Burst, LoadOptions, Rate, StageList, parse_count, parse_duration, parse_small_count,
+    Arrivals, Burst, Error, LoadOptions, Rate, StageList, Until, parse_count, parse_duration,
+    parse_small_count,
 };
+use std::str::FromStr;
 use std::time::Duration;
 
 /// How much load, and in which model.
@@ -28,6 +30,13 @@ pub(crate) struct LoadFlags {
     /// first ends the run.
     #[arg(short, long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) duration: Option<Duration>,
+
+    /// End the run before its time once this is so: 'p99±2%' (or 'p99+-2%'), or decided
+    ///
+    /// A percentile of response time is that precise when both ends of its 95 % interval are that
+    /// near. Decided is when each --check is proven to be kept, or one to be broken, at 99 %.
+    #[arg(long, value_name = "CONDITION")]
+    pub(crate) until: Option<Until>,
 
     /// End the run after this many requests
     #[arg(short = 'n', long, value_name = "N", value_parser = parse_count)]
@@ -63,9 +72,13 @@ pub(crate) struct LoadFlags {
     #[arg(long, value_name = "N", value_parser = parse_small_count)]
     pub(crate) max_connections: Option<u32>,
 
-    /// Send for this long before measuring
-    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_duration)]
-    pub(crate) warmup: Duration,
+    /// Send for this long before measuring, or auto: leave out what is not steady yet
+    ///
+    /// With auto the run is measured from its beginning. At its end, what comes before rate, median
+    /// and p99 are steady is found, and left out of every figure; a run that never settles is
+    /// suspect. It takes eight seconds at least, better forty.
+    #[arg(long, value_name = "TIME|auto", default_value = "0s")]
+    pub(crate) warmup: Warmup,
 
     /// Make the run this many times and report what differs from run to run [default: 1]
     ///
@@ -79,7 +92,35 @@ pub(crate) struct LoadFlags {
     pub(crate) seed: Option<u64>,
 }
 
+/// What comes before the measured part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Warmup {
+    /// This long.
+    Time(Duration),
+    /// What is found at the end to come before the run is steady.
+    Auto,
+}
+
+impl FromStr for Warmup {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        match text {
+            "auto" => Ok(Warmup::Auto),
+            time => parse_duration(time).map(Warmup::Time),
+        }
+    }
+}
+
 impl LoadFlags {
+    /// The time before the measured part.
+    pub(crate) fn warmup_time(&self) -> Duration {
+        match self.warmup {
+            Warmup::Time(time) => time,
+            Warmup::Auto => Duration::ZERO,
+        }
+    }
+
     /// What was said of the load.
     pub(crate) fn options(&self) -> LoadOptions {
         LoadOptions {

@@ -1,0 +1,131 @@
+use crate::rig::{count, loadline, serve, text, url};
+use serde_json::Value;
+
+/// A run over 20 connections at 500 requests a second, as JSON.
+fn report(flags: &[&str], knobs: &str) -> (Option<i32>, Value) {
+    let server = serve();
+    let url = url(&server, knobs);
+    let words = [
+        "-r",
+        "500",
+        "-c",
+        "20",
+        "-t",
+        "1",
+        "--no-progress",
+        "-o",
+        "json",
+    ];
+    let said = loadline(&[&words[..], flags, &[&url]].concat());
+    let report = serde_json::from_str(&said.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}{}", said.stdout, said.stderr));
+    (said.code, report)
+}
+
+#[test]
+fn a_run_ends_when_its_percentile_is_precise() {
+    let (code, report) = report(
+        &["-d", "60s", "--until", "p50+-20%", "--allow-invalid"],
+        "delay=exp:2ms",
+    );
+    let summary = &report["summary"];
+    assert_eq!(
+        (code, &summary["ended"]),
+        (Some(0), &"precise".into()),
+        "{summary:#}"
+    );
+    let seconds = summary["duration_s"].as_f64().unwrap();
+    assert!((8.0..50.0).contains(&seconds), "{seconds}");
+    assert_eq!(count(summary, "in_flight"), 0, "it stops gently");
+    let times = &summary["response_time_us"];
+    let median = times["p50"].as_f64().unwrap();
+    let upper = times["confidence_intervals"]["p50"]["upper"]
+        .as_f64()
+        .unwrap();
+    assert!(upper <= 1.25 * median, "{upper} {median}");
+    assert!(report["plan"]["until"]["precise"]["within"].as_f64() == Some(0.2));
+}
+
+#[test]
+fn a_run_ends_when_its_checks_are_decided() {
+    let flags = [
+        "--allow-invalid",
+        "-d",
+        "60s",
+        "--until",
+        "decided",
+        "--check",
+    ];
+    let (code, kept) = report(&[&flags[..], &["p90<5s"]].concat(), "delay=2ms");
+    assert_eq!(
+        (code, &kept["summary"]["ended"]),
+        (Some(0), &"decided".into())
+    );
+    assert!(kept["summary"]["duration_s"].as_f64().unwrap() < 50.0);
+    let (code, broken) = report(&[&flags[..], &["p90<1ms"]].concat(), "delay=5ms");
+    assert_eq!(
+        (code, &broken["summary"]["ended"]),
+        (Some(1), &"decided".into())
+    );
+    assert!(broken["summary"]["duration_s"].as_f64().unwrap() < 50.0);
+}
+
+#[test]
+fn a_run_that_is_over_before_says_how_far_it_came() {
+    let server = serve();
+    let url = url(&server, "delay=exp:2ms");
+    let words = [
+        "-r",
+        "100",
+        "-d",
+        "8s",
+        "-t",
+        "1",
+        "--no-progress",
+        "--until",
+        "p90±0.5%",
+        "--allow-invalid",
+    ];
+    let said = loadline(&[&words[..], &[&url]].concat());
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(
+        said.stdout.contains("and p90±0.5% not reached"),
+        "{}",
+        said.stdout
+    );
+}
+
+#[test]
+fn a_transient_is_found_at_the_end_and_kept_in_the_saved_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("settled.run");
+    let flags = [
+        "-d",
+        "9s",
+        "--warmup",
+        "auto",
+        "--save",
+        text(&path),
+        "--allow-invalid",
+    ];
+    let (_, first) = report(&flags, "delay=2ms");
+    let transient = &first["summary"]["transient"];
+    let cut = transient["cut"]["intervals"].as_u64();
+    assert!(cut.is_some() || transient == "never", "{transient}");
+    let left = first["intervals"].as_array().unwrap().len() as u64;
+    assert_eq!(left, 9 - cut.unwrap_or(0));
+    let words = ["report", text(&path), "-o", "json", "--allow-invalid"];
+    let again: Value = serde_json::from_str(&loadline(&words).stdout).unwrap();
+    assert_eq!(again["summary"], first["summary"]);
+}
+
+#[test]
+fn a_run_too_short_to_settle_is_suspect() {
+    let (code, report) = report(&["-d", "1s", "--warmup", "auto", "--strict"], "delay=2ms");
+    assert_eq!(code, Some(3));
+    let findings = report["summary"]["validity"]["findings"]
+        .as_array()
+        .unwrap();
+    let kinds: Vec<&Value> = findings.iter().map(|finding| &finding["kind"]).collect();
+    assert!(kinds.contains(&&"too_short".into()), "{kinds:?}");
+}
