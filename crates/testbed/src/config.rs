@@ -31,6 +31,9 @@ pub struct Config {
     pub seed: u64,
     /// Whether and how arrivals are held against an even schedule.
     pub arrivals: Option<EvenSchedule>,
+    /// How many requests are kept as they came, from the first on: see
+    /// [`Server::kept`](crate::Server::kept).
+    pub keep: u64,
 }
 
 impl Default for Config {
@@ -46,6 +49,7 @@ impl Default for Config {
             freeze: None,
             seed: 1,
             arrivals: None,
+            keep: 0,
         }
     }
 }

@@ -89,6 +89,12 @@ impl Server {
         self.state.tally.counts()
     }
 
+    /// The requests that [`Config::keep`] asked for and that have come whole, in the order in which
+    /// their heads arrived: each as it came, head and body, without the framing of chunks.
+    pub fn kept(&self) -> Vec<Vec<u8>> {
+        self.state.kept()
+    }
+
     /// How far the arrivals so far strayed from an even schedule; `None` unless the configuration
     /// asked for it. The figures are computed here, from every arrival.
     pub fn arrivals(&self) -> Option<ArrivalReport> {

@@ -10,6 +10,7 @@ use crate::freezer::Freezer;
 use crate::worker::Inbox;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -33,6 +34,9 @@ pub(crate) struct State {
     /// Told once, with the first request.
     begun: Notify,
     meter: Option<Mutex<ArrivalMeter>>,
+    /// How many requests are kept.
+    keep: u64,
+    kept: Mutex<BTreeMap<u64, Vec<u8>>>,
 }
 
 /// A request's place among all that reach the server.
@@ -66,6 +70,8 @@ impl State {
             meter: config
                 .arrivals
                 .map(|schedule| Mutex::new(ArrivalMeter::new(schedule))),
+            keep: config.keep,
+            kept: Mutex::default(),
         }
     }
 
@@ -89,6 +95,23 @@ impl State {
             number: self.arrived.next() + 1,
             gap_ns,
         }
+    }
+
+    /// Whether the request is one of those that are kept.
+    pub(crate) fn keeps(&self, arrival: Arrival) -> bool {
+        arrival.number <= self.keep
+    }
+
+    /// Keeps a request, head and body.
+    pub(crate) fn keep(&self, arrival: Arrival, request: Vec<u8>) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.insert(arrival.number, request);
+    }
+
+    /// What was kept, in the order in which the requests arrived.
+    pub(crate) fn kept(&self) -> Vec<Vec<u8>> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.values().cloned().collect()
     }
 
     /// How `answer` turns out for the request of that number, by its count and its luck: as it is

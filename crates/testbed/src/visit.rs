@@ -134,8 +134,16 @@ impl Visit {
     ) -> Result<Response<AnswerBody>, Unanswered> {
         let arrival = self.place.state.note_arrival(self.line.request_arrived());
         let (request, body) = request.into_parts();
-        let echo = wishes::wants_echo(&request).then(|| echo::head(&self.line, &request));
-        let echo = self.receive_body(body, echo).await?;
+        let (is_kept, is_shown) = (
+            self.place.state.keeps(arrival),
+            wishes::wants_echo(&request),
+        );
+        let copy = (is_kept || is_shown).then(|| echo::head(&self.line, &request));
+        let copy = self.receive_body(body, copy).await?;
+        if is_kept && let Some(copy) = &copy {
+            self.place.state.keep(arrival, copy.clone());
+        }
+        let echo = copy.filter(|_| is_shown);
         let nth = self.requests.fetch_add(1, Relaxed) + 1;
         let (answer, content) = self.wished(&request, echo);
         let (answer, wait) = self.place.state.decide(answer, arrival.number);
@@ -147,11 +155,11 @@ impl Visit {
             .await
     }
 
-    /// Reads the request's body to its end, and adds it to the echo if there is to be one.
+    /// Reads the request's body to its end, and adds it to the copy if there is to be one.
     async fn receive_body(
         &self,
         mut body: Incoming,
-        mut echo: Option<Vec<u8>>,
+        mut copy: Option<Vec<u8>>,
     ) -> Result<Option<Vec<u8>>, Unanswered> {
         let mut size = 0;
         while let Some(frame) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
@@ -160,13 +168,13 @@ impl Visit {
                 continue;
             };
             size += data.len() as u64;
-            if let Some(echo) = echo.as_mut().filter(|echo| echo.len() <= echo::MOST_BYTES) {
-                echo.extend_from_slice(&data);
+            if let Some(copy) = copy.as_mut().filter(|copy| copy.len() <= echo::MOST_BYTES) {
+                copy.extend_from_slice(&data);
             }
         }
         self.place.state.tally.body_bytes.add(size);
         self.place.state.tally.requests.add(1);
-        Ok(echo)
+        Ok(copy)
     }
 
     /// What the request asks for, or why it can't have it.

@@ -71,6 +71,7 @@ impl ServeFlags {
                 rate_per_s: rate.per_second(),
                 skip: self.arrivals_skip,
             }),
+            keep: 0,
         }
     }
 }

@@ -1,6 +1,7 @@
-//! What `/echo` says.
+//! What `/echo` says, and what is kept of requests.
 
-use crate::client::{Client, plain};
+use crate::client::{Client, plain, start};
+use loadline_testbed::Config;
 
 #[test]
 fn the_request_comes_back_byte_for_byte() {
@@ -79,4 +80,27 @@ fn knobs_work_on_echoes_too() {
     client.ask_with("/echo", "X-Loadline-Fault: reset-after-answer\r\n");
     let text = "GET /echo HTTP/1.1\r\nHost: here\r\nX-Loadline-Fault: reset-after-answer\r\n\r\n";
     assert_eq!(client.answer().text(), text);
+}
+
+#[test]
+fn the_first_requests_are_kept_as_they_came() {
+    let server = start(Config {
+        keep: 2,
+        ..Config::default()
+    });
+    let mut client = Client::connect(&server);
+    let requests = [
+        "POST /?size=1 HTTP/1.1\r\nhost: here\r\nContent-Length: 2\r\n\r\nab",
+        "GET /echo HTTP/1.1\r\nHost: here\r\nX: y\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: here\r\n\r\n",
+    ];
+    client.send(requests.concat());
+    let bodies: Vec<String> = requests.iter().map(|_| client.answer().text()).collect();
+    assert_eq!(bodies[1], requests[1]);
+    let kept: Vec<String> = server
+        .kept()
+        .into_iter()
+        .map(|request| String::from_utf8(request).expect("text"))
+        .collect();
+    assert_eq!(kept, requests[..2]);
 }
