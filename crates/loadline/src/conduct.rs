@@ -88,6 +88,7 @@ pub(crate) fn conduct_one(
     };
     let mut conductor = Conductor {
         interrupts,
+        script,
         saved: None,
         log: None,
         trouble: None,
@@ -167,6 +168,7 @@ fn empty(file: &File) {
 
 struct Conductor<'a> {
     run: Run,
+    script: Option<&'a Script>,
     watching: Option<Watching>,
     live: Live,
     interrupts: &'a Interrupts,
@@ -292,7 +294,9 @@ impl Conductor<'_> {
                 Some(Until::Decided) => Ended::Decided,
                 _ => Ended::Precise,
             },
-            None => ended(reason, &self.summary.plan),
+            None => self
+                .thrown()
+                .unwrap_or_else(|| ended(reason, &self.summary.plan)),
         };
         self.summary.host = HostCounters::read().since(&self.host_before);
         self.summary.finish(ended, unfinished);
@@ -312,6 +316,14 @@ impl Conductor<'_> {
             summary,
             trouble: self.trouble,
         }
+    }
+}
+
+impl Conductor<'_> {
+    /// What the script threw, if it did.
+    fn thrown(&self) -> Option<Ended> {
+        let error = self.script?.failure()?;
+        Some(Ended::Threw(error.to_string()))
     }
 }
 

@@ -58,7 +58,7 @@ pub struct Summary {
 
 /// What ended a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "ended", content = "check", rename_all = "snake_case")]
+#[serde(from = "Ending", into = "Ending")]
 pub enum Ended {
     /// Its time was over.
     Duration,
@@ -74,8 +74,57 @@ pub enum Ended {
     Interrupted,
     /// This check (as typed) broke, and the plan says to stop then.
     Aborted(String),
+    /// Its script threw this.
+    Threw(String),
     /// Not known: the run goes on, or it was killed before it could say.
     Unknown,
+}
+
+/// [`Ended`] as it stands in a saved run, each text under a name of its own.
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "ended", rename_all = "snake_case")]
+enum Ending {
+    Duration,
+    Requests,
+    Stages,
+    Precise,
+    Decided,
+    Interrupted,
+    Aborted { check: String },
+    Threw { error: String },
+    Unknown,
+}
+
+impl From<Ended> for Ending {
+    fn from(ended: Ended) -> Self {
+        match ended {
+            Ended::Duration => Ending::Duration,
+            Ended::Requests => Ending::Requests,
+            Ended::Stages => Ending::Stages,
+            Ended::Precise => Ending::Precise,
+            Ended::Decided => Ending::Decided,
+            Ended::Interrupted => Ending::Interrupted,
+            Ended::Aborted(check) => Ending::Aborted { check },
+            Ended::Threw(error) => Ending::Threw { error },
+            Ended::Unknown => Ending::Unknown,
+        }
+    }
+}
+
+impl From<Ending> for Ended {
+    fn from(ending: Ending) -> Self {
+        match ending {
+            Ending::Duration => Ended::Duration,
+            Ending::Requests => Ended::Requests,
+            Ending::Stages => Ended::Stages,
+            Ending::Precise => Ended::Precise,
+            Ending::Decided => Ended::Decided,
+            Ending::Interrupted => Ended::Interrupted,
+            Ending::Aborted { check } => Ended::Aborted(check),
+            Ending::Threw { error } => Ended::Threw(error),
+            Ending::Unknown => Ended::Unknown,
+        }
+    }
 }
 
 /// What had no answer when the run ended.

@@ -94,6 +94,7 @@ fn add_ending(whole: &mut Map<String, Value>, ended: &Ended) {
         Ended::Decided => ("decided", None),
         Ended::Interrupted => ("interrupted", None),
         Ended::Aborted(check) => ("aborted", Some(check.as_str())),
+        Ended::Threw(_) => ("threw", None),
         Ended::Unknown => ("unknown", None),
     };
     whole.insert("ended".to_owned(), name.into());

@@ -70,6 +70,13 @@ pub enum Warning {
         /// All answers.
         answered: u64,
     },
+    /// The script threw, which ended the run.
+    ScriptThrew {
+        /// What it threw, and where.
+        error: String,
+        /// The length of the measured part.
+        after: Duration,
+    },
     /// The server sends more than the lengths of its answers tell.
     Surplus {
         /// Connections given up for that.
@@ -110,6 +117,7 @@ impl Warning {
             Warning::NothingAnswered { .. } => "nothing_answered",
             Warning::RateBelowAsked { .. } => "rate_below_asked",
             Warning::Reconnects { .. } => "reconnects",
+            Warning::ScriptThrew { .. } => "script_threw",
             Warning::Surplus { .. } => "surplus",
             Warning::Unanswered { .. } => "unanswered",
         }
@@ -139,6 +147,7 @@ impl fmt::Display for Warning {
                 shortfall,
             } => rate_text(*asked, *achieved, *shortfall),
             Warning::Reconnects { count, answered } => reconnects_text(*count, *answered),
+            Warning::ScriptThrew { error, after } => script_threw_text(error, *after),
             Warning::Surplus { count, answered } => surplus_text(*count, *answered),
             Warning::Unanswered {
                 unsent,
@@ -192,6 +201,14 @@ fn interrupted_text(after: Duration, planned: Option<Duration>) -> String {
          its end before you compare it.",
         figures::elapsed(after),
         of.unwrap_or_default(),
+    )
+}
+
+fn script_threw_text(error: &str, after: Duration) -> String {
+    format!(
+        "The script threw after {}, which ended the run ({error}): the figures are of that part \
+         alone. Mend the script and run it again.",
+        figures::elapsed(after),
     )
 }
 

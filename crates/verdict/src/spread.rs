@@ -34,7 +34,11 @@ impl Spread {
 
 /// Whether a run went on to the end that was planned. One that did not is no repeat of one that did.
 pub fn is_whole(run: &Summary) -> bool {
-    run.complete && !matches!(run.ended, Ended::Interrupted | Ended::Aborted(_))
+    let is_cut = matches!(
+        run.ended,
+        Ended::Interrupted | Ended::Aborted(_) | Ended::Threw(_)
+    );
+    run.complete && !is_cut
 }
 
 /// The rate, and each percentile of response time for which every run has enough samples.

@@ -52,8 +52,8 @@ fn judged(summary: Summary) -> Judged {
 
 fn exit_of(run: &Judged, trust: Trust) -> Exit {
     match run.summary.ended {
-        // It was the run that was interrupted, not this report of it.
-        Ended::Interrupted => Exit::Good,
+        // It was the run that ended so, not this report of it.
+        Ended::Interrupted | Ended::Threw(_) => Exit::Good,
         _ => exit(&run.summary, &run.checks, trust),
     }
 }

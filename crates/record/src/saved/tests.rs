@@ -104,6 +104,8 @@ fn every_ending_is_read_back() {
         Ended::Stages,
         Ended::Interrupted,
         aborted,
+        Ended::Threw("script.lua, line 3, in request(): no".to_owned()),
+        Ended::Unknown,
     ] {
         let (bytes, _) = saved(&header(), &[second(0)], ended.clone());
         assert_eq!(parse(&bytes).unwrap().summary().ended, ended);
@@ -116,6 +118,17 @@ fn the_check_that_aborted_is_named() {
     let text = String::from_utf8(bytes).unwrap();
     assert!(
         text.contains(r#""ended":"aborted","check":"p99<50ms""#),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_a_script_threw_is_kept() {
+    let error = "token.lua, line 7, in request(): no token".to_owned();
+    let (bytes, _) = saved(&header(), &[], Ended::Threw(error));
+    let text = String::from_utf8(bytes).unwrap();
+    assert!(
+        text.contains(r#""ended":"threw","error":"token.lua, line 7, in request(): no token""#),
         "{text}"
     );
 }

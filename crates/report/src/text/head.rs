@@ -56,6 +56,7 @@ fn duration(summary: &Summary) -> String {
         Ended::Precise | Ended::Decided => length + &reached(summary),
         Ended::Interrupted => format!("{length}, interrupted"),
         Ended::Aborted(check) => format!("{length}, ended because {check} broke"),
+        Ended::Threw(_) => format!("{length}, ended because the script threw"),
         Ended::Unknown => format!("{length}, where the record breaks off"),
     }
 }

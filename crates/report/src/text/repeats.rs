@@ -123,7 +123,7 @@ fn row(number: usize, run: &Summary, shown: &[f64]) -> String {
 fn short_end(run: &Summary) -> &'static str {
     match run.ended {
         Ended::Interrupted => "  interrupted",
-        Ended::Aborted(_) => "  ended early",
+        Ended::Aborted(_) | Ended::Threw(_) => "  ended early",
         _ if !run.complete => "  broke off",
         _ => "",
     }

@@ -47,6 +47,10 @@ fn early_end(summary: &Summary) -> Option<Warning> {
             check: check.clone(),
             after,
         }),
+        Ended::Threw(error) => Some(Warning::ScriptThrew {
+            error: error.clone(),
+            after,
+        }),
     }
 }
 

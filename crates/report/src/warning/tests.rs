@@ -24,6 +24,10 @@ fn early_ends() -> Vec<Warning> {
             after,
             planned: None,
         },
+        Warning::ScriptThrew {
+            error: "token.lua, line 7, in request(): no token".to_owned(),
+            after,
+        },
     ]
 }
 

@@ -40,6 +40,8 @@ fn a_run_that_ended_early_says_so_first() {
     let mut summary = samples::steady();
     summary.ended = Ended::Aborted("p99<1ms".to_owned());
     assert_eq!(of(&summary)[0], "aborted");
+    summary.ended = Ended::Threw("script.lua, line 1, in request(): no".to_owned());
+    assert_eq!(of(&summary)[0], "script_threw");
 }
 
 #[test]
