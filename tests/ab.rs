@@ -280,6 +280,66 @@ fn bodies_of_another_length_are_failures_unless_they_may_differ() {
     drop(server);
 }
 
+/// Every line of the report whose value does not depend on time.
+const EVERY: [&str; 14] = [
+    "Server Software",
+    "Server Hostname",
+    "Server Port",
+    "SSL/TLS Protocol",
+    "TLS Server Name",
+    "Document Path",
+    "Document Length",
+    "Concurrency Level",
+    "Complete requests",
+    "Failed requests",
+    "Non-2xx responses",
+    "Keep-Alive requests",
+    "Total transferred",
+    "HTML transferred",
+];
+
+#[test]
+fn every_field_is_that_of_the_real_one() {
+    for (flags, status, body) in [
+        (&["-n", "5"][..], "200 OK", "hello"),
+        (&["-k", "-n", "5"], "200 OK", "hello"),
+        (&["-k", "-n", "6", "-c", "2"], "404 Not Found", ""),
+        (&["-n", "3", "-r"], "301 Moved Permanently", "there"),
+        (&["-i", "-n", "3"], "503 Service Unavailable", ""),
+    ] {
+        let place = fixed(status, body);
+        assert_same(&[flags, &[&place]].concat(), &EVERY);
+    }
+}
+
+/// A server whose answers are all the same bytes, and that keeps connections where it is asked to;
+/// it ends with the test's process.
+fn fixed(status: &str, body: &str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let place = format!("http://{}/a?b#c", listener.local_addr().unwrap());
+    let length = body.len();
+    let answer = format!("HTTP/1.1 {status}\r\nServer: fixed\r\nContent-Length: {length}\r\n");
+    let body = body.to_owned();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let (answer, body) = (answer.clone(), body.clone());
+            thread::spawn(move || serve_fixed(stream.unwrap(), &answer, &body));
+        }
+    });
+    place
+}
+
+fn serve_fixed(mut stream: TcpStream, answer: &str, body: &str) {
+    while let Some(head) = read_head(&mut stream) {
+        let keeps = String::from_utf8_lossy(&head).contains("Keep-Alive");
+        let connection = if keeps { "keep-alive" } else { "close" };
+        let whole = format!("{answer}Connection: {connection}\r\n\r\n{body}");
+        if stream.write_all(whole.as_bytes()).is_err() || !keeps {
+            return;
+        }
+    }
+}
+
 /// A server whose every second answer has a longer body; it ends with the test's process.
 fn varying() -> (thread::JoinHandle<()>, String) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -293,14 +353,22 @@ fn varying() -> (thread::JoinHandle<()>, String) {
     (server, place)
 }
 
-fn answer(mut stream: TcpStream, body: &str) {
+/// The next head; `None` if the client has gone.
+fn read_head(stream: &mut TcpStream) -> Option<Vec<u8>> {
     let mut head = Vec::new();
     let mut byte = [0];
     while !head.ends_with(b"\r\n\r\n") {
         if stream.read(&mut byte).unwrap_or(0) == 0 {
-            return;
+            return None;
         }
         head.push(byte[0]);
+    }
+    Some(head)
+}
+
+fn answer(mut stream: TcpStream, body: &str) {
+    if read_head(&mut stream).is_none() {
+        return;
     }
     let length = body.len();
     let answer =
@@ -332,6 +400,39 @@ fn failures_end_a_run_unless_they_are_put_up_with() {
         &["-n", "2", "-s", "1", &url(&server, "fault=never-answer")],
         &[],
     );
+}
+
+#[test]
+fn failures_that_are_put_up_with_are_counted_as_by_the_real_one() {
+    let server = serve();
+    let reset = url(&server, "fault=reset-before-head");
+    let words = ["-r", "-n", "4", &reset];
+    assert_same(&words, &["Complete requests", "HTML transferred"]);
+    if let Some(real) = real(&words) {
+        // The real one counts each once more, as an exception.
+        assert!(real.stdout.contains("Receive: 4, Length: 0, Exceptions: "));
+    }
+    let ours = ours(&words).stdout;
+    assert!(
+        ours.contains("Receive: 4, Length: 0, Exceptions: 0"),
+        "{ours}"
+    );
+    let short = url(&server, "size=1000&fault=close-in-body");
+    assert_same(
+        &["-n", "4", &short],
+        &["Complete requests", "Failed requests"],
+    );
+}
+
+#[test]
+fn a_thousand_refused_connections_take_no_pauses() {
+    let said = ours(&["-r", "-n", "1000", "-c", "10", "http://127.0.0.1:1/"]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert_eq!(value(&said, "Complete requests"), Some("1000"));
+    let seconds = value(&said, "Time taken for tests").unwrap();
+    // With pauses between, each of the ten would take almost ten seconds.
+    let seconds: f64 = seconds.trim_end_matches(" seconds").parse().unwrap();
+    assert!(seconds < 5.0, "{seconds}");
 }
 
 #[test]

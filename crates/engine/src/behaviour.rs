@@ -37,6 +37,12 @@ pub trait Scenario<H: Host>: 'static {
     fn address(&self) -> Option<SocketAddr> {
         None
     }
+
+    /// Whether users of a closed load wait after a dial that failed. Asked for once. Where the
+    /// number of requests bounds the run, there is no need to.
+    fn backs_off(&self) -> bool {
+        true
+    }
 }
 
 /// Requests that are sent together on one connection.

@@ -50,7 +50,7 @@ pub(crate) async fn send<H: Host, O: Observer>(
     user.free_ns = flight.ended_ns;
     user.put_off_starts();
     let backoff_ns = user.backoff.take_ns();
-    if backoff_ns > 0 && !user.worker.pacer.is_open() {
+    if backoff_ns > 0 && user.worker.backs_off {
         user.pause(backoff_ns).await;
     }
     flight.last

@@ -66,6 +66,8 @@ pub(crate) struct Worker<H: Host> {
     /// The last head of an answer: the next one is often the same.
     pub(crate) heads: RefCell<HeadMemo>,
     pub(crate) keepalive: bool,
+    /// Whether users wait after a dial that failed.
+    pub(crate) backs_off: bool,
     pub(crate) timeout_ns: u64,
     /// When the load began, on the host's clock.
     pub(crate) begin_ns: Cell<u64>,
@@ -183,7 +185,8 @@ pub(crate) async fn prepare<H: Host, S: Scenario<H>>(
     let users = share(u64::from(most_users(plan)), stripe) as u32;
     let most = share(u64::from(plan.load.max_connections), stripe) as u32;
     let endpoints = endpoints(prepared, scenario.address());
-    let worker = new_worker(host, prepared, endpoints, stripe, most.max(users), send);
+    let mut worker = new_worker(host, prepared, endpoints, stripe, most.max(users), send);
+    worker.backs_off = scenario.backs_off() && !worker.pacer.is_open();
     let worker = Rc::new(worker);
     let is_ahead = plan.connection.keepalive && plan.connection.ahead;
     let ahead = if is_ahead { users } else { 0 };
@@ -237,6 +240,7 @@ fn new_worker<H: Host>(
         pacer: Pacer::new(plan, stripe),
         heads: RefCell::default(),
         keepalive: plan.connection.keepalive,
+        backs_off: true,
         timeout_ns: nanoseconds(plan.connection.timeout),
         begin_ns: Cell::new(0),
         zero_ns: Cell::new(0),

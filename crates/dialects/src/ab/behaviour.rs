@@ -55,6 +55,11 @@ impl<H: Host> Scenario<H> for Crowd {
             ledger: Rc::clone(&self.ledger),
         }
     }
+
+    /// ab has so many requests to make, and those that fail are made as well.
+    fn backs_off(&self) -> bool {
+        false
+    }
 }
 
 /// One user.
