@@ -11,6 +11,8 @@ pub(crate) struct ThreadCell {
     /// Not held: the state holds the cell.
     lua: WeakLua,
     address: Mutex<Option<SocketAddr>>,
+    /// Whether that is the script's choice, and not only what it found there.
+    is_chosen: AtomicBool,
     stopped: AtomicBool,
 }
 
@@ -19,12 +21,19 @@ impl ThreadCell {
         Arc::new(ThreadCell {
             lua: lua.weak(),
             address: Mutex::new(None),
+            is_chosen: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
         })
     }
 
-    pub(crate) fn address(&self) -> Option<SocketAddr> {
+    fn address(&self) -> Option<SocketAddr> {
         *self.address.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where the script sends the thread's connections, if it chose.
+    pub(crate) fn chosen_address(&self) -> Option<SocketAddr> {
+        let is_chosen = self.is_chosen.load(Ordering::Relaxed);
+        self.address().filter(|_| is_chosen)
     }
 
     fn set_address(&self, address: Option<SocketAddr>) {
@@ -88,8 +97,9 @@ impl ThreadCell {
         let address = move |_: &Lua, ()| Ok(cell.address().map(|address| address.to_string()));
         functions.set("address", lua.create_function(address)?)?;
         let cell = Arc::clone(self);
-        let set_address = move |_: &Lua, text: String| {
+        let set_address = move |_: &Lua, (text, is_chosen): (String, bool)| {
             cell.set_address(text.parse().ok());
+            cell.is_chosen.store(is_chosen, Ordering::Relaxed);
             Ok(())
         };
         functions.set("set_address", lua.create_function(set_address)?)

@@ -26,6 +26,11 @@ end
 
 debug = debug or { traceback = host.traceback }
 
+-- A library that reaches any memory is left out, and that is said.
+package.preload.ffi = function()
+   error("ffi is not offered here: it reaches into the program that measures", 3)
+end
+
 -- Addresses: a userdata each, and what it stands for.
 
 local texts = setmetatable({}, { __mode = "k" })
@@ -86,7 +91,7 @@ local function new_thread(cell)
       if key ~= "addr" then
          error(("cannot set '%s' on thread"):format(type(value)), 2)
       end
-      cell.set_address(address_text(value, 2))
+      cell.set_address(address_text(value, 2), true)
    end
 
    return thread
@@ -164,10 +169,6 @@ function wrk.resolve(name, service)
 end
 
 function wrk.setup(thread)
-   local first = wrk.addrs and wrk.addrs[1]
-   if first then
-      thread.addr = first
-   end
    if type(setup) == "function" then
       setup(thread)
    end
@@ -224,7 +225,15 @@ function entries.resolve(name, service)
    return wrk.addrs and #wrk.addrs or 0
 end
 
+-- Each thread begins with the first address. That is the script's choice if it looked for
+-- addresses itself.
+local resolve = wrk.resolve
+
 function entries.setup(cell)
+   local first = wrk.addrs and wrk.addrs[1]
+   if first then
+      cell.set_address(address_text(first, 1), wrk.resolve ~= resolve)
+   end
    wrk.setup(new_thread(cell))
 end
 

@@ -37,8 +37,6 @@ pub(crate) struct Seat {
     pub(crate) index: usize,
     pub(crate) failure: Arc<Failure>,
     pub(crate) duties: Duties,
-    /// Whether its connections go to its `thread.addr`.
-    pub(crate) places: bool,
 }
 
 /// The scenario of one worker: users that do what the script says.
@@ -133,8 +131,7 @@ impl<H: Host> Scenario<H> for Scripted {
     }
 
     fn address(&self) -> Option<SocketAddr> {
-        let seat = &self.worker.seat;
-        seat.places.then(|| seat.thread().cell.address())?
+        self.worker.seat.thread().cell.chosen_address()
     }
 }
 

@@ -22,9 +22,6 @@ pub struct Script {
     threads: Arc<Vec<Thread>>,
     duties: Duties,
     failure: Arc<Failure>,
-    /// Whether each worker's connections go to its `thread.addr`: a script that sets threads up
-    /// says where.
-    places: bool,
     complaints: Vec<Error>,
 }
 
@@ -68,7 +65,6 @@ impl Script {
         main.flush();
         Ok(Script {
             flavour: options.flavour,
-            places: main.has_function("setup"),
             main,
             threads: Arc::new(threads),
             duties: duties.expect("there is at least one thread"),
@@ -96,14 +92,13 @@ impl Script {
     /// [`Run::start_scenario`](loadline_engine::Run::start_scenario).
     pub fn scenarios(&self) -> impl Fn(u32) -> Scripted + Send + Sync + use<> + 'static {
         let (threads, failure) = (Arc::clone(&self.threads), Arc::clone(&self.failure));
-        let (duties, places) = (self.duties, self.places);
+        let duties = self.duties;
         move |worker| {
             Scripted::new(Seat {
                 threads: Arc::clone(&threads),
                 index: worker as usize % threads.len(),
                 failure: Arc::clone(&failure),
                 duties,
-                places,
             })
         }
     }
@@ -157,7 +152,10 @@ impl Loader<'_> {
         let state = State::new(self.path, self.options, &self.url)?;
         match (state.run_file(), self.options.broken) {
             (Ok(()), _) => {}
-            (Err(error), Broken::Refused) => return Err(error),
+            // wrk gives up where a name has no address, wherever it was asked for.
+            (Err(error @ Error::Lookup(_)), _) | (Err(error), Broken::Refused) => {
+                return Err(error);
+            }
             (Err(error), Broken::Tolerated) => self.complaints.push(error),
         }
         Ok(state)

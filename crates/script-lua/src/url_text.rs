@@ -1,7 +1,7 @@
 //! The parts of a URL as a script sees them: texts, cut where wrk cuts them.
 //!
 //! Nothing is decoded, completed or normalised: the port is that which was typed, the path has the
-//! query and even the fragment, which wrk sends.
+//! query. The fragment is left out, as it is no part of what is asked for (RFC 9110, section 7.1).
 
 /// The parts of a URL as typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub(crate) struct UrlText {
     pub(crate) host: String,
     /// As typed.
     pub(crate) port: Option<String>,
-    /// Path, query and fragment; at least `/`.
+    /// Path and query; at least `/`.
     pub(crate) path: String,
 }
 
@@ -19,7 +19,8 @@ impl UrlText {
     /// Cuts a URL; `None` if it has no scheme or no host.
     pub(crate) fn parse(url: &str) -> Option<UrlText> {
         let (scheme, rest) = url.split_once("://")?;
-        let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+        let rest = rest.split('#').next()?;
+        let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
         let place = authority
             .rsplit_once('@')
             .map_or(authority, |(_, place)| place);
@@ -67,7 +68,7 @@ mod tests {
         for (url, scheme, host, port, path) in [
             ("http://a", "http", "a", None, "/"),
             ("http://a:80/", "http", "a", Some("80"), "/"),
-            ("https://a:http/x?y#z", "https", "a", Some("http"), "/x?y#z"),
+            ("https://a:http/x?y#z", "https", "a", Some("http"), "/x?y"),
             ("http://me:secret@a:1/", "http", "a", Some("1"), "/"),
             ("http://[::1]:8080/x", "http", "::1", Some("8080"), "/x"),
             ("http://[::1]", "http", "::1", None, "/"),
