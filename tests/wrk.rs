@@ -1,13 +1,14 @@
 //! wrk and wrk2 as spoken here, beside the real wrk, and as the parsers of their reports read them.
 
-use crate::rig::{Said, beside_others, command, loadline, serve, text, url};
+use crate::rig::{Said, beside_others, command, loadline, serve, serve_with, text, url};
 use loadline_testbed::Server;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// A report in which all figures look alike: digits and the units that depend on them.
-fn shape(report: &str) -> String {
+pub(crate) fn shape(report: &str) -> String {
     let mut shape = String::new();
     for line in report.lines() {
         let words = line.split_whitespace().map(masked);
@@ -33,7 +34,7 @@ fn widths(report: &str) -> Vec<usize> {
 
 /// The real wrk, if it is there; it says if not.
 #[expect(clippy::print_stderr, reason = "a comparison that is left out is told")]
-fn real_wrk(words: &[&str]) -> Option<Said> {
+pub(crate) fn real_wrk(words: &[&str]) -> Option<Said> {
     match Command::new("wrk").args(words).output() {
         Ok(output) => Some(output.into()),
         Err(error) => {
@@ -199,6 +200,39 @@ fn a_server_that_fails_is_reported_and_no_failure_of_the_command() {
 }
 
 #[test]
+fn handshakes_that_fail_are_counted_to_the_end_of_the_run() {
+    let server = serve();
+    let url = format!("https://{}/", server.addr());
+    let report = spoken("wrk", &["-t1", "-c2", "-d1", &url]);
+    let connect = figure(&report, "Socket errors: connect");
+    assert!(connect > 0.0, "{report}");
+    assert!(report.contains("  0 requests in 1."), "{report}");
+    if let Some(theirs) = real_wrk(&["-t1", "-c2", "-d1", &url]) {
+        assert_eq!(shape(&report), shape(&theirs.stdout));
+    }
+}
+
+#[test]
+fn paths_are_sent_as_typed() {
+    let server = serve_with(|config| config.keep = 1_000_000);
+    let typed = format!("http://{}/a/../b/./c//d?x=%7e&size=3", server.addr());
+    for words in [
+        &["-t1", "-c1", "-d1"][..],
+        &["-t1", "-c1", "-d1", "-H", "A: b"],
+    ] {
+        spoken("wrk", &[words, &[&typed]].concat());
+        real_wrk(&[words, &[&typed]].concat());
+    }
+    let lines = server.kept().into_iter().map(|request| {
+        let text = String::from_utf8(request).unwrap();
+        text.lines().next().unwrap().to_owned()
+    });
+    let lines: BTreeSet<String> = lines.collect();
+    let expected = "GET /a/../b/./c//d?x=%7e&size=3 HTTP/1.1".to_owned();
+    assert_eq!(lines, BTreeSet::from([expected]));
+}
+
+#[test]
 fn an_interrupt_ends_the_run_with_its_report() {
     let _beside_others = beside_others();
     let server = serve();
@@ -269,6 +303,43 @@ fn a_script_shapes_requests_and_has_the_last_word() {
             .unwrap();
         assert!(report.ends_with(&format!("B\n{answered} 0\n")), "{report}");
         assert!(answered.parse::<u64>().unwrap() > 0);
+    }
+}
+
+#[test]
+fn commands_that_people_have_run_as_typed() {
+    let _beside_others = beside_others();
+    let server = serve();
+    let port = server.addr().port();
+    let folder = tempfile::tempdir().unwrap();
+    let table = "wrk.method = 'POST'\nwrk.headers['Content-Type'] = 'application/json'\n\
+                 wrk.body = '{\"a\": 1}'\n";
+    let built = "request = function()\n local headers = {}\n headers['X-Id'] = math.random(9)\n \
+                 return wrk.format('GET', '/?size=' .. math.random(9), headers)\nend\n";
+    for (source, line) in [
+        (
+            table,
+            "wrk -c100 -t8 -d1s -s ./gin.lua --latency http://localhost:PORT",
+        ),
+        (
+            built,
+            "wrk -c100 -t8 -d1s -s ./gin.lua --latency http://localhost:PORT",
+        ),
+        ("", "wrk -t1 -c10 -d1s http://localhost:PORT/"),
+        ("", "wrk2 -t2 -c40 -d1s -R256000 http://localhost:PORT/"),
+    ] {
+        std::fs::write(folder.path().join("gin.lua"), source).unwrap();
+        let line = line.replace("PORT", &port.to_string());
+        let words: Vec<&str> = line.split(' ').collect();
+        let output = command(&words).current_dir(folder.path()).output();
+        let said: Said = output.unwrap().into();
+        assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""), "{line}");
+        assert!(
+            figure(&said.stdout, "Requests/sec:") > 0.0,
+            "{}",
+            said.stdout
+        );
+        assert!(!said.stdout.contains("Non-2xx"), "{}", said.stdout);
     }
 }
 

@@ -1,14 +1,16 @@
 //! The dialects wrk and wrk2: one command line, one report, wrk2 with a rate and more percentiles.
 //!
 //! The way of a command: [`Arguments::parse`] reads its words as GNU `getopt_long` would and holds
-//! them together in wrk's order; [`Arguments::plan`] says what is run; [`banner`] is printed when
-//! the run has begun, and [`report`] when it has ended. Layout, scaling and widths are those of
-//! wrk 4.1 and of wrk2 (which calls itself 4.0.0).
+//! them together in wrk's order; [`Arguments::plan`] says what is run, [`Arguments::repetition`]
+//! what is sent where no script makes it up; [`banner`] is printed when the run has begun, and
+//! [`report`] when it has ended. Layout, scaling and widths are those of wrk 4.1 and of wrk2
+//! (which calls itself 4.0.0).
 
 mod arguments;
 mod options;
 mod plan;
 mod rates;
+mod repetition;
 mod report;
 mod scaling;
 mod spectrum;
@@ -18,6 +20,7 @@ mod usage;
 
 pub use arguments::{Arguments, Refusal};
 pub use rates::Rates;
+pub use repetition::{Repeater, Repetition};
 pub use report::{banner, report};
 
 /// Which of the two is spoken.

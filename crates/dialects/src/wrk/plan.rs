@@ -5,7 +5,8 @@ use loadline_plan::{Arrivals, Body, Connection, Load, Order, Plan, Rate, Request
 use std::time::Duration;
 
 impl Arguments {
-    /// What is run: the URL over and over, closed for wrk, at a constant rate for wrk2.
+    /// What is run: a closed load for wrk, one of constant rate for wrk2. Its request says where
+    /// connections go; what is sent, [`repetition`](Arguments::repetition) or a script says.
     ///
     /// Connections are dealt to the threads without a remainder being lost, and certificates are
     /// not looked at.
@@ -41,14 +42,11 @@ impl Arguments {
         })
     }
 
-    /// A request without a body has no length either, whatever the fields say.
     fn request(&self) -> Request {
-        let mut headers = self.headers.clone();
-        headers.retain(|field| !field.is("Content-Length"));
         Request {
             method: "GET".to_owned(),
             url: self.target.url.clone(),
-            headers,
+            headers: Vec::new(),
             body: Body::None,
             weight: 1,
         }
@@ -105,12 +103,6 @@ mod tests {
         assert_eq!(plan.load.shape, Shape::Rate { rate, arrivals });
         assert_eq!(plan.connection.timeout, Duration::from_secs(3));
         assert_eq!(plan.validate(), Ok(()));
-    }
-
-    #[test]
-    fn a_length_without_a_body_is_left_out() {
-        let plan = plan(Tool::Wrk, "-H,content-length: 5,-H,A: b,http://h/").expect("a plan");
-        assert_eq!(plan.requests[0].headers.len(), 1);
     }
 
     #[test]

@@ -5,8 +5,12 @@ use url::Url;
 /// Where a command's load goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Target {
-    /// What is loaded: `http` or `https`, without user and fragment.
+    /// Where connections go: `http` or `https`, without user and fragment.
     pub(super) url: Url,
+    /// What is asked for there: path and query as typed, at least `/`.
+    pub(super) path: String,
+    /// Host and port as typed.
+    pub(super) authority: String,
     /// The host as typed, without brackets.
     pub(super) host: String,
     /// The port as typed, else the scheme as typed, whose service it is.
@@ -37,16 +41,38 @@ pub(super) fn parse(text: &str) -> Option<Target> {
     url.set_fragment(None);
     Some(Target {
         url,
+        path: path_and_query(rest),
+        authority: authority(rest).to_owned(),
         host: host.to_owned(),
         service: port.unwrap_or(scheme).to_owned(),
         known: port.is_some() || lower == spoken,
     })
 }
 
+/// Where the path begins, or whatever stands in its place.
+fn path_begin(rest: &str) -> usize {
+    rest.find(['/', '?', '#']).unwrap_or(rest.len())
+}
+
+/// Host and port, without a user.
+fn authority(rest: &str) -> &str {
+    let authority = &rest[..path_begin(rest)];
+    authority
+        .rsplit_once('@')
+        .map_or(authority, |(_, place)| place)
+}
+
+/// Path and query, without the fragment; a query alone gets the path that it lacks.
+fn path_and_query(rest: &str) -> String {
+    let typed = &rest[path_begin(rest)..];
+    let typed = typed.split('#').next().unwrap_or_default();
+    let slash = if typed.starts_with('/') { "" } else { "/" };
+    format!("{slash}{typed}")
+}
+
 /// The host, which may not be empty, and the port if there is one.
 fn host_and_port(rest: &str) -> Option<(&str, Option<&str>)> {
-    let authority = &rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())];
-    let place = authority.rsplit('@').next()?;
+    let place = authority(rest);
     let (host, port) = match place.strip_prefix('[') {
         Some(bracketed) => {
             let (host, behind) = bracketed.split_once(']')?;
@@ -71,6 +97,7 @@ mod tests {
             host,
             service,
             known,
+            ..
         } = parse(text).expect(text);
         (url.into(), host, service, known)
     }

@@ -6,16 +6,17 @@
 mod refusal;
 mod script;
 
-use crate::conduct::start;
+use crate::conduct;
 use crate::exit::Exit;
 use crate::interrupt::{Interrupts, Manner};
 use crate::publish::print;
 use anyhow::{Context, Result};
-use loadline_dialects::wrk::{Arguments, Rates, Refusal, Tool, banner, report};
-use loadline_engine::{EndReason, Event, Run};
+use loadline_dialects::wrk::{Arguments, Rates, Refusal, Repetition, Tool, banner, report};
+use loadline_engine::{EndReason, Event, Run, StartError};
 use loadline_plan::Plan;
 use loadline_record::{Ended, Environment, Header, Summary};
 use loadline_script_lua::Script;
+use loadline_transport::DialPhase;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::time::{Duration, SystemTime};
@@ -55,6 +56,8 @@ fn load(arguments: &Arguments) -> Result<Exit> {
 struct Ready {
     plan: Plan,
     script: Option<Script>,
+    /// What is sent if there is no script.
+    repetition: Repetition,
 }
 
 impl Ready {
@@ -63,7 +66,11 @@ impl Ready {
     fn of(arguments: &Arguments) -> Result<Self, String> {
         let plan = arguments.plan()?;
         plan.validate().map_err(|problem| format!("{problem}\n"))?;
+        let repetition = arguments
+            .repetition()
+            .map_err(|problem| format!("{problem}\n"))?;
         Ok(Ready {
+            repetition,
             script: script::load(arguments)?,
             plan,
         })
@@ -71,7 +78,7 @@ impl Ready {
 
     fn run(self, arguments: &Arguments) -> Result<Exit> {
         let interrupts = Interrupts::watch(Manner::AtOnce).context("signals can't be watched")?;
-        let run = match start(self.plan.clone(), self.script.as_ref(), false) {
+        let run = match self.start() {
             Ok(run) => run,
             Err(error) => {
                 say(&refusal::of_start(&arguments.place(), &error));
@@ -85,6 +92,27 @@ impl Ready {
         print(&banner(arguments))?;
         let measured = self.measure(run, arguments.tool, &interrupts)?;
         self.conclude(arguments, &measured)
+    }
+
+    /// Begins the run. Where not one TLS handshake succeeds it goes on without: each is counted, as
+    /// wrk counts it.
+    fn start(&self) -> Result<Run, StartError> {
+        match self.start_plan(self.plan.clone()) {
+            Err(StartError::Unreachable { error }) if error.phase == DialPhase::Tls => {
+                let mut plan = self.plan.clone();
+                plan.connection.ahead = false;
+                self.start_plan(plan)
+            }
+            started => started,
+        }
+    }
+
+    fn start_plan(&self, plan: Plan) -> Result<Run, StartError> {
+        if self.script.is_some() {
+            return conduct::start(plan, self.script.as_ref(), false);
+        }
+        let repetition = self.repetition.clone();
+        Run::start_scenario(plan, false, move |_| repetition.clone())
     }
 
     fn measure(&self, mut run: Run, tool: Tool, interrupts: &Interrupts) -> Result<Measured> {
