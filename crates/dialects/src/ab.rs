@@ -26,4 +26,4 @@ mod target;
 mod times;
 mod usage;
 
-pub use conduct::{Surroundings, run};
+pub use conduct::{Surroundings, request, run};

@@ -50,6 +50,20 @@ pub fn run(words: &[String], surroundings: Surroundings<'_>) -> u8 {
     said.code
 }
 
+/// What the command with these words behind its name sends again and again, head and body. `read`
+/// reads the file of a body; nothing else is opened, and nothing sent.
+///
+/// # Errors
+/// The exit code of a command that sends nothing.
+pub fn request(
+    words: &[String],
+    read: impl Fn(&str) -> io::Result<Vec<u8>>,
+) -> Result<Vec<u8>, u8> {
+    let options = parse(words, read).map_err(|said| said.code)?;
+    let head = head(&options).ok_or(1)?;
+    Ok(message(&options, head).bytes.clone())
+}
+
 /// Where all that is said goes. Who has closed an output wants to hear nothing more.
 struct Desk<'a>(Surroundings<'a>);
 
