@@ -12,6 +12,8 @@ mod compare;
 /// What the command says before it does anything: help, and every kind of refusal. Each file in
 /// `cli/` is a conversation, compared word for word.
 mod conversations;
+/// wrk's example scripts, beside the real wrk.
+mod examples;
 /// Every fault of the test server, with exact counts on both sides.
 mod faults;
 /// Ctrl-C, and runs that are killed.
@@ -24,6 +26,8 @@ mod nginx;
 mod openssl;
 /// What comes out of a run: reports, the saved run, the log, checks and exit codes.
 mod outputs;
+/// Regular expressions that read other tools' reports.
+mod parsers;
 /// Through proxies.
 mod proxies;
 /// Runs made again and again, and what differs among them.
@@ -34,6 +38,8 @@ mod rig;
 mod roads;
 /// Lua scripts: what they make the server see, what they print, and how they fail.
 mod scripts;
+/// Executable specifications: pages with scripts, and what comes of them.
+mod specs;
 /// The stall oracle: a frozen server gives percentiles that are known beforehand.
 mod stall;
 /// Runs that end when they know enough, and what they leave out at their beginning.

@@ -34,15 +34,15 @@ impl Script {
 }
 
 /// One request as a server sees it.
-struct Seen {
-    line: String,
-    headers: HashMap<String, String>,
-    body: String,
+pub(crate) struct Seen {
+    pub(crate) line: String,
+    pub(crate) headers: HashMap<String, String>,
+    pub(crate) body: String,
 }
 
 /// A server that answers every request with its path and keeps what it saw. The connections that
 /// end without a request are not seen.
-fn listener() -> (String, Receiver<Seen>) {
+pub(crate) fn listener() -> (String, Receiver<Seen>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let (tell, seen) = channel();
@@ -95,7 +95,7 @@ fn read_request(reader: &mut impl BufRead) -> Option<Seen> {
 fn answer(mut stream: &TcpStream, request: &Seen) {
     let path = request.line.split(' ').nth(1).unwrap();
     let answer = format!(
-        "HTTP/1.1 200 OK\r\nX-Path: {path}\r\nX-Twice: a\r\nX-Twice: b\r\nContent-Length: {}\r\n\r\n{path}",
+        "HTTP/1.1 200 OK\r\nX-Path: {path}\r\nX-Twice: a\r\nX-Twice: b\r\nX-Token: secret\r\nContent-Length: {}\r\n\r\n{path}",
         path.len()
     );
     // A client that has gone needs no answer.
@@ -337,6 +337,8 @@ fn an_error_while_the_run_lasts_ends_it_and_names_its_place() {
         assert_eq!(said.code, Some(2), "{}{}", said.stdout, said.stderr);
         assert!(said.stderr.contains(place), "{}", said.stderr);
         assert_eq!(said.stderr.lines().count(), 1, "{}", said.stderr);
+        let told = "ended because the script threw";
+        assert!(said.stdout.contains(told), "{}", said.stdout);
     }
 }
 

@@ -1,0 +1,282 @@
+//! Executable specifications: pages of Markdown whose scripts are run as they stand there.
+//!
+//! A page under `specs/` is prose with *cases*. A case begins at its heading and has
+//!
+//! - a script, in a block of `lua`;
+//! - in a block of `console` the command, behind `$ `, with `script.lua` for the script and `$URL`
+//!   for a test server; its exit code below, behind `? `, unless that is 0;
+//! - what has to come of it, at least one of: the `requests` that arrive, the lines of its
+//!   `stdout`, those of its `stderr`.
+//!
+//! Requests stand one below the other, parted by empty lines: the request line, the fields in any
+//! order, and the body behind a `|`. `HOST` is the server's host and port. If the last line is
+//! `...`, others may follow. Lines of output have to stand there in this order, others may stand
+//! between; `...` in a line is any text. An empty block is an output that has to be empty.
+
+use crate::rig::{Said, beside_others, command, serve_with};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// More than any case sends.
+const MOST_REQUESTS: u64 = 1_000_000;
+
+/// A case of a page.
+#[derive(Debug, Default)]
+struct Case {
+    /// The page and the heading.
+    place: String,
+    script: String,
+    words: String,
+    code: i32,
+    requests: Option<Vec<String>>,
+    stdout: Option<Vec<String>>,
+    stderr: Option<Vec<String>>,
+}
+
+impl Case {
+    /// Whether it has anything of a case: a heading alone is a part of the prose.
+    fn has_begun(&self) -> bool {
+        !self.script.is_empty() || !self.words.is_empty()
+    }
+
+    fn is_whole(&self) -> bool {
+        let has_outcome = self.requests.is_some() || self.stdout.is_some() || self.stderr.is_some();
+        !self.script.is_empty() && !self.words.is_empty() && has_outcome
+    }
+
+    fn take(&mut self, kind: &str, lines: &[&str]) {
+        let owned = || lines.iter().map(|line| (*line).to_owned()).collect();
+        match kind {
+            "lua" => self.script = lines.join("\n"),
+            "console" => self.command(lines),
+            "requests" => self.requests = Some(owned()),
+            "stdout" => self.stdout = Some(owned()),
+            "stderr" => self.stderr = Some(owned()),
+            other => panic!("{}: there are no blocks of `{other}`", self.place),
+        }
+    }
+
+    fn command(&mut self, lines: &[&str]) {
+        for line in lines {
+            match (line.strip_prefix("$ loadline "), line.strip_prefix("? ")) {
+                (Some(words), _) => self.words = words.to_owned(),
+                (_, Some(code)) => self.code = code.parse().expect("an exit code"),
+                _ => panic!("{}: neither a command nor a code: {line}", self.place),
+            }
+        }
+    }
+}
+
+/// The cases of a page, all of them whole.
+fn cases(name: &str, page: &str) -> Vec<Case> {
+    let mut cases = vec![Case::default()];
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        if line.starts_with('#') {
+            cases.push(Case {
+                place: format!("{name}: {}", line.trim_start_matches(['#', ' '])),
+                ..Case::default()
+            });
+        }
+        if let Some(kind) = line.strip_prefix("```") {
+            let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+            cases.last_mut().expect("there is one").take(kind, &block);
+        }
+    }
+    cases.retain(Case::has_begun);
+    for case in &cases {
+        assert!(case.is_whole(), "{} lacks a block", case.place);
+    }
+    cases
+}
+
+/// What came of a case.
+struct Outcome {
+    said: Said,
+    requests: Vec<String>,
+    host: String,
+}
+
+fn run(case: &Case) -> Outcome {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("script.lua"), &case.script).unwrap();
+    let server = serve_with(|config| config.keep = MOST_REQUESTS);
+    let host = server.addr().to_string();
+    let url = format!("http://{host}");
+    let words: Vec<String> = case
+        .words
+        .split_whitespace()
+        .map(|word| word.replace("$URL", &url))
+        .collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let _beside_others = beside_others();
+    let output = command(&words).current_dir(folder.path()).output();
+    let kept = server.kept();
+    Outcome {
+        said: output.expect("the command starts").into(),
+        requests: kept
+            .iter()
+            .map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+            .collect(),
+        host,
+    }
+}
+
+impl Outcome {
+    /// What is otherwise than the case tells.
+    fn differences(&self, case: &Case) -> Vec<String> {
+        let Said {
+            code,
+            stdout,
+            stderr,
+        } = &self.said;
+        let mut differences = Vec::new();
+        if *code != Some(case.code) {
+            differences.push(format!("exit code {code:?}\n{stdout}{stderr}"));
+        }
+        for (told, said) in [(&case.stdout, stdout), (&case.stderr, stderr)] {
+            let told = told.as_deref();
+            differences.extend(told.and_then(|lines| self.lines_differ(lines, said)));
+        }
+        let told = case.requests.as_deref();
+        differences.extend(told.and_then(|lines| self.requests_differ(lines)));
+        differences
+    }
+
+    fn lines_differ(&self, told: &[String], said: &str) -> Option<String> {
+        if told.is_empty() && !said.is_empty() {
+            return Some(format!("nothing was to be said but\n{said}"));
+        }
+        let mut lines = said.lines();
+        let mut wanted = told.iter().map(|line| line.replace("HOST", &self.host));
+        let missing = wanted.find(|line| !lines.by_ref().any(|found| is_like(found, line)))?;
+        Some(format!("no line `{missing}` in its place in\n{said}"))
+    }
+
+    fn requests_differ(&self, told: &[String]) -> Option<String> {
+        let (is_open, told) = match told {
+            [told @ .., last] if last == "..." => (true, told),
+            told => (false, told),
+        };
+        let told: Vec<String> = told
+            .split(String::is_empty)
+            .filter(|lines| !lines.is_empty())
+            .map(|lines| lines.join("\n").replace("HOST", &self.host))
+            .collect();
+        let first = self.requests.iter().take(told.len());
+        let seen: Vec<Request> = first.map(|request| Request::sent(request)).collect();
+        let told: Vec<Request> = told.iter().map(|request| Request::told(request)).collect();
+        let count = self.requests.len();
+        let is_same = seen == told && (is_open || count == told.len());
+        (!is_same).then(|| format!("{count} requests, the first of them {seen:#?}"))
+    }
+}
+
+/// A request whose fields have no order.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Request {
+    line: String,
+    fields: BTreeSet<String>,
+    body: String,
+}
+
+impl Request {
+    /// As it came.
+    pub(crate) fn sent(text: &str) -> Self {
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((text, ""));
+        Self::of(head, body)
+    }
+
+    /// As a page tells it.
+    fn told(text: &str) -> Self {
+        let (head, body) = text.split_once("\n|").unwrap_or((text, ""));
+        Self::of(head, body)
+    }
+
+    fn of(head: &str, body: &str) -> Self {
+        let mut lines = head.lines();
+        let line = lines.next().unwrap_or_default();
+        Request::new(line, lines.map(str::to_owned), body)
+    }
+
+    pub(crate) fn new(line: &str, fields: impl Iterator<Item = String>, body: &str) -> Self {
+        Request {
+            line: line.to_owned(),
+            fields: fields.collect(),
+            body: body.to_owned(),
+        }
+    }
+}
+
+/// Whether a line is that of the page, where `...` is any text.
+fn is_like(found: &str, told: &str) -> bool {
+    let Some((first, others)) = told.split_once("...") else {
+        return found == told;
+    };
+    let Some(mut rest) = found.strip_prefix(first) else {
+        return false;
+    };
+    let (between, last) = others.rsplit_once("...").unwrap_or(("", others));
+    for part in between.split("...") {
+        let Some((_, behind)) = rest.split_once(part) else {
+            return false;
+        };
+        rest = behind;
+    }
+    rest.ends_with(last)
+}
+
+/// Every page of a folder, found by itself.
+fn pages(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../tests/specs")
+        .join(folder);
+    let mut pages: Vec<PathBuf> = fs::read_dir(folder)
+        .expect("there are specifications")
+        .map(|entry| entry.expect("a readable folder").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+        .collect();
+    pages.sort();
+    pages
+}
+
+#[test]
+fn scripts_in_the_words_of_wrk_do_what_their_pages_say() {
+    let mut all = Vec::new();
+    for path in &pages("wrk") {
+        let page = fs::read_to_string(path).unwrap();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let cases = cases(&name, &page);
+        assert!(!cases.is_empty(), "{} has no case", path.display());
+        all.extend(cases);
+    }
+    assert!(all.len() >= 20, "{} scripts", all.len());
+    let differences = all.iter().flat_map(|case| {
+        let found = run(case).differences(case);
+        found
+            .into_iter()
+            .map(|found| format!("{}: {found}", case.place))
+    });
+    let differences: Vec<String> = differences.collect();
+    assert!(differences.is_empty(), "{}", differences.join("\n\n"));
+}
+
+#[test]
+fn a_page_is_read_case_by_case() {
+    let page = "# Title\nprose\n## One\n```lua\nx = 1\n```\n```console\n$ loadline a b\n? 2\n```\n\
+                ```stderr\n```\n## Prose\n";
+    let read = cases("page", page);
+    assert_eq!(read.len(), 1);
+    assert_eq!(
+        (
+            read[0].words.as_str(),
+            read[0].code,
+            read[0].script.as_str()
+        ),
+        ("a b", 2, "x = 1")
+    );
+    assert_eq!(read[0].stderr, Some(Vec::new()));
+    assert!(is_like("thread 1 of 2", "thread ... of ..."));
+    assert!(is_like("same", "same") && !is_like("same", "sam") && !is_like("a", "a...b"));
+}
