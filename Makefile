@@ -12,7 +12,7 @@ help:
 	@echo "make test   everything that must hold"
 	@echo "make soak   the same with twenty thousand cases for each property"
 	@echo "make lint   formatting, clippy, documentation"
-	@echo "make bench  speed and memory against wrk, ab and oha"
+	@echo "make bench  speed and memory against wrk, wrk2, ab and oha"
 	@echo "make fuzz   the parsers on random input, FUZZ_SECONDS each"
 
 build: compiler
