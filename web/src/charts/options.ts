@@ -1,0 +1,145 @@
+/** A chart's options for uPlot. */
+
+import uPlot from "uplot";
+import { tick } from "../format";
+import { colour, type Theme, COLOURS } from "../theme";
+import { drawHeatmap } from "./heatmap";
+import { axisWords, dashOf, type AxisSpec, type ChartSpec } from "./spec";
+
+/** What a chart tells about itself while it is drawn and looked at. */
+export interface Listener {
+  /** The place under the cursor, or none. */
+  hover(chart: uPlot, index: number | null): void;
+  /** Whether less than all is shown. */
+  zoomed(zoomed: boolean): void;
+  /** The numbers at the lines of an axis, with their labels. */
+  ticks(axis: "x" | "y", ticks: [number, string][]): void;
+}
+
+const FONT = "12px system-ui, sans-serif";
+
+export function options(
+  spec: ChartSpec,
+  theme: Theme,
+  size: { width: number; height: number },
+  listener: Listener,
+): uPlot.Options {
+  const colours = COLOURS[theme];
+  return {
+    ...size,
+    padding: [12, 16, 0, 0],
+    legend: { show: false },
+    cursor: {
+      sync: spec.group ? { key: spec.group } : undefined,
+      drag: { x: true, y: false, setScale: true },
+      points: { size: 8 },
+      y: spec.heatmap !== undefined || spec.names !== undefined,
+    },
+    scales: {
+      x: { time: false, range: across(spec.x.ends) },
+      y: spec.y.log
+        ? { distr: 3, log: 10, ...(spec.y.ends ? { range: () => spec.y.ends! } : {}) }
+        : { range: (_, low, high) => spec.y.ends ?? fromZero(low, high) },
+    },
+    axes: [
+      axis(spec.x, "x", colours, listener, { space: 70, size: 32 }),
+      axis(spec.y, "y", colours, listener, { space: 34, size: measured }),
+    ],
+    series: [
+      {},
+      ...spec.series.map((series) => ({
+        label: series.label,
+        stroke: colour(colours, series.colour),
+        width: 2,
+        dash: dashOf(series),
+        paths: series.mark === "dots" ? () => null : undefined,
+        points:
+          series.mark === "dots"
+            ? { show: true, size: 9, fill: colour(colours, series.colour) }
+            : { size: 5 },
+        spanGaps: false,
+      })),
+    ],
+    hooks: {
+      drawAxes: spec.heatmap ? [(chart) => drawHeatmap(chart, spec.heatmap!, theme)] : [],
+      setCursor: [(chart) => listener.hover(chart, chart.cursor.idx ?? null)],
+      setScale: [(chart, key) => key === "x" && listener.zoomed(isZoomed(chart, spec))],
+    },
+  };
+}
+
+function axis(
+  spec: AxisSpec,
+  which: "x" | "y",
+  colours: { ink: string; faint: string; grid: string },
+  listener: Listener,
+  room: { space: number; size: uPlot.Axis.Size },
+): uPlot.Axis {
+  return {
+    ...room,
+    label: axisWords(spec),
+    labelSize: 20,
+    labelGap: 2,
+    labelFont: FONT,
+    font: FONT,
+    stroke: colours.faint,
+    grid: { stroke: colours.grid, width: 1 },
+    ticks: { stroke: colours.grid, width: 1 },
+    splits:
+      spec.quantity === "percentile" ? (_chart, _axis, low, high) => nines(low, high) : undefined,
+    values: (_chart, splits) => {
+      const labels = (splits as (number | null)[]).map((split) =>
+        split === null ? "" : tick(spec.quantity, split),
+      );
+      const pairs = splits.map((split, index) => [split, labels[index]!] as [number, string]);
+      listener.ticks(
+        which,
+        pairs.filter(([, label]) => label !== ""),
+      );
+      return labels;
+    },
+  };
+}
+
+/** Room for the longest label. */
+const measured: uPlot.Axis.Size = (chart, values, axisIndex) => {
+  const longest = (values ?? []).reduce((a, b) => (b && b.length > a.length ? b : a), "");
+  chart.ctx.save();
+  chart.ctx.font = String(chart.axes[axisIndex]!.font?.[0] ?? FONT);
+  const width = chart.ctx.measureText(longest).width / devicePixelRatio;
+  chart.ctx.restore();
+  return Math.ceil(width) + 18;
+};
+
+/** The lines of a percentile axis: the median, and one for each nine. */
+export function nines(low: number, high: number): number[] {
+  const places = [0, Math.log10(2)];
+  for (let nine = 1; nine <= Math.ceil(high); nine += 1) places.push(nine);
+  return places.filter((place) => place >= low - 1e-9 && place <= high + 1e-9);
+}
+
+/** A linear axis shows zero, so that what looks twice as high is. */
+export function fromZero(low: number | null, high: number | null): [number, number] {
+  const top = Math.max(high ?? 0, 0);
+  const bottom = Math.min(low ?? 0, 0);
+  return [bottom, top > bottom ? top + (top - bottom) * 0.06 : 1];
+}
+
+/** The axis from left to right: between its ends while all is shown, else what is zoomed to. */
+function across(ends?: [number, number]): uPlot.Scale.Range {
+  return (chart, low, high) => {
+    if (low === null || high === null) return ends ?? [0, 1];
+    const xs = chart.data[0];
+    const whole = low === xs[0] && high === xs[xs.length - 1];
+    if (ends && whole) return ends;
+    // One moment alone still needs an axis of some length.
+    return low === high ? [low - 0.5, high + 0.5] : [low, high];
+  };
+}
+
+function isZoomed(chart: uPlot, spec: ChartSpec): boolean {
+  const { min, max } = chart.scales.x!;
+  const first = spec.x.ends?.[0] ?? spec.xs[0];
+  const last = spec.x.ends?.[1] ?? spec.xs[spec.xs.length - 1];
+  return min! > first! + 1e-9 || max! < last! - 1e-9;
+}

@@ -1,0 +1,196 @@
+/**
+ * A chart as a file: the SVG of what is shown (the same zoom, the same series), in the colours for
+ * print; the PNG is that SVG, drawn at twice its size.
+ */
+
+import { COLOURS, colour, heat } from "../theme";
+import { figure } from "../format";
+import { cells, densest } from "./heatmap";
+import { axisWords, dashOf, placeable, type ChartSpec, type SeriesSpec } from "./spec";
+
+const WIDTH = 900;
+const HEIGHT = 520;
+const LEFT = 100;
+const RIGHT = 28;
+const BOTTOM = 64;
+const LETTER = 7;
+
+/** What of a chart is shown. */
+export interface Shown {
+  x: [number, number];
+  y: [number, number];
+  ticks: { x: [number, string][]; y: [number, string][] };
+  hidden: ReadonlySet<string>;
+}
+
+interface Frame {
+  top: number;
+  px(x: number): number;
+  py(y: number): number;
+}
+
+export function svg(spec: ChartSpec, shown: Shown): string {
+  const series = spec.series.filter((one) => !shown.hidden.has(one.label));
+  const legend = legendOf(spec, series);
+  const frame = frameOf(spec, shown, legend.bottom + 14);
+  const parts = [
+    `<rect width="${WIDTH}" height="${HEIGHT}" fill="#fff"/>`,
+    text(16, 30, spec.title, `font-size="18" font-weight="600"`),
+    legend.markup,
+    `<clipPath id="plot"><rect x="${LEFT}" y="${frame.top}" width="${WIDTH - LEFT - RIGHT}" height="${HEIGHT - BOTTOM - frame.top}"/></clipPath>`,
+    ...(spec.heatmap ? [heatmapMarkup(spec, frame)] : []),
+    grid(spec, shown, frame),
+    `<g clip-path="url(#plot)">${series.map((one) => seriesMarkup(spec, one, frame)).join("")}</g>`,
+  ];
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" ` +
+    `font-family="system-ui, sans-serif" font-size="13" fill="${COLOURS.light.ink}">\n${parts.join("\n")}\n</svg>\n`
+  );
+}
+
+function frameOf(spec: ChartSpec, shown: Shown, top: number): Frame {
+  const place = (value: number, [low, high]: [number, number], log?: boolean) =>
+    log
+      ? (Math.log10(value) - Math.log10(low)) / (Math.log10(high) - Math.log10(low))
+      : (value - low) / (high - low);
+  return {
+    top,
+    px: (x) => LEFT + place(x, shown.x, spec.x.log) * (WIDTH - LEFT - RIGHT),
+    py: (y) => HEIGHT - BOTTOM - place(y, shown.y, spec.y.log) * (HEIGHT - BOTTOM - top),
+  };
+}
+
+function legendOf(spec: ChartSpec, series: SeriesSpec[]): { markup: string; bottom: number } {
+  if (spec.heatmap) {
+    const most = figure("count", densest(spec.heatmap));
+    const steps = [0.02, 0.25, 0.5, 0.75, 1];
+    const boxes = steps.map(
+      (share, index) =>
+        `<rect x="${16 + index * 24}" y="46" width="24" height="12" fill="${heat("light", share)}"/>`,
+    );
+    const words = text(16 + steps.length * 24 + 10, 57, `few to ${most} answers in a cell`);
+    return { markup: boxes.join("") + words, bottom: 62 };
+  }
+  if (series.length < 2) return { markup: "", bottom: 36 };
+  let [x, y] = [16, 58];
+  const parts = series.map((one) => {
+    const width = 34 + one.label.length * LETTER + 18;
+    if (x > 16 && x + width > WIDTH - 16) [x, y] = [16, y + 22];
+    const ink = colour(COLOURS.light, one.colour);
+    const sample =
+      one.mark === "dots"
+        ? `<circle cx="${x + 13}" cy="${y - 4}" r="5" fill="${ink}"/>`
+        : `<path d="M${x} ${y - 4}h26" ${stroke(one)}/>`;
+    const entry = sample + text(x + 34, y, one.label);
+    x += width;
+    return entry;
+  });
+  return { markup: parts.join(""), bottom: y + 8 };
+}
+
+function stroke(series: SeriesSpec): string {
+  const dashes = dashOf(series).join(" ");
+  const ink = colour(COLOURS.light, series.colour);
+  return `fill="none" stroke="${ink}" stroke-width="2" stroke-linejoin="round"${dashes ? ` stroke-dasharray="${dashes}"` : ""}`;
+}
+
+function grid(spec: ChartSpec, shown: Shown, frame: Frame): string {
+  const bottom = HEIGHT - BOTTOM;
+  const within = ([low, high]: [number, number], value: number) => value >= low && value <= high;
+  const xs = shown.ticks.x
+    .filter(([value]) => within(shown.x, value))
+    .map(([value, label]) => {
+      const x = frame.px(value).toFixed(1);
+      return `<path d="M${x} ${frame.top}V${bottom}" stroke="#ccd"/>${text(x, bottom + 20, label, `text-anchor="middle"`)}`;
+    });
+  const ys = shown.ticks.y
+    .filter(([value]) => within(shown.y, value))
+    .map(([value, label]) => {
+      const y = frame.py(value);
+      return `<path d="M${LEFT} ${y.toFixed(1)}H${WIDTH - RIGHT}" stroke="#ccd"/>${text(LEFT - 8, (y + 4).toFixed(1), label, `text-anchor="end"`)}`;
+    });
+  const middle = (frame.top + bottom) / 2;
+  const words = [
+    text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 16, axisWords(spec.x), `text-anchor="middle"`),
+    text(
+      20,
+      middle,
+      axisWords(spec.y),
+      `text-anchor="middle" transform="rotate(-90 20 ${middle})"`,
+    ),
+  ];
+  const frameLines = `<path d="M${LEFT} ${frame.top}V${bottom}H${WIDTH - RIGHT}" fill="none" stroke="#555"/>`;
+  return [...xs, ...ys, frameLines, ...words].join("\n");
+}
+
+function seriesMarkup(spec: ChartSpec, series: SeriesSpec, frame: Frame): string {
+  const values = placeable(spec.y, series.values);
+  if (series.mark === "dots") {
+    const ink = colour(COLOURS.light, series.colour);
+    const dots = values.map((value, index) =>
+      typeof value === "number"
+        ? `<circle cx="${frame.px(spec.xs[index]!).toFixed(1)}" cy="${frame.py(value).toFixed(1)}" r="5" fill="${ink}"/>`
+        : "",
+    );
+    return dots.join("");
+  }
+  return `<path d="${path(spec.xs, values, frame)}" ${stroke(series)}/>`;
+}
+
+/** A line through the values; `null` interrupts it, what is `undefined` it passes by. */
+function path(xs: number[], values: (number | null | undefined)[], frame: Frame): string {
+  let pen = "M";
+  let drawn = "";
+  values.forEach((value, index) => {
+    if (typeof value === "number") {
+      drawn += `${pen}${frame.px(xs[index]!).toFixed(1)} ${frame.py(value).toFixed(1)}`;
+      pen = "L";
+    } else if (value === null) {
+      pen = "M";
+    }
+  });
+  return drawn;
+}
+
+function heatmapMarkup(spec: ChartSpec, frame: Frame): string {
+  const boxes = [...cells(spec.heatmap!)].map((cell) => {
+    const [x, y] = [frame.px(cell.left), frame.py(cell.top)];
+    const [width, height] = [frame.px(cell.right) - x, frame.py(cell.bottom) - y];
+    return `<rect x="${x.toFixed(1)}" y="${y.toFixed(1)}" width="${(width + 0.3).toFixed(1)}" height="${(height + 0.3).toFixed(1)}" fill="${heat("light", cell.share)}"/>`;
+  });
+  return `<g clip-path="url(#plot)">${boxes.join("")}</g>`;
+}
+
+function text(x: number | string, y: number | string, words: string, more = ""): string {
+  return `<text x="${x}" y="${y}" ${more}>${escaped(words)}</text>`;
+}
+
+function escaped(words: string): string {
+  return words
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replace(/[\u0000-\u001f\ufffe\uffff]/g, "");
+}
+
+/** Hands a file to the reader. */
+export function save(name: string, blob: Blob): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1_000);
+}
+
+/** The SVG as pixels. */
+export async function png(markup: string): Promise<Blob> {
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(markup)}`;
+  await image.decode();
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [WIDTH * 2, HEIGHT * 2];
+  canvas.getContext("2d")!.drawImage(image, 0, 0, canvas.width, canvas.height);
+  return new Promise((resolve, reject) =>
+    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("no picture"))), "image/png"),
+  );
+}

@@ -1,0 +1,55 @@
+/** The page of one run: what it found, whether it can be believed, and the pictures. */
+
+import { Chart } from "../charts/chart";
+import type { RunPage } from "../model";
+import { heatmapSpec, inFlightSpec, rateSpec, responseSpec, spectrumSpec } from "./pictures";
+import { Resources } from "./resources";
+import { Checks, Errors, Facts, Notes, Percentiles, Statuses, Times, Verdict } from "./tables";
+
+export function RunReport({ page }: { page: RunPage }) {
+  const charts = [
+    rateSpec(page),
+    responseSpec(page),
+    heatmapSpec(page),
+    spectrumSpec(page),
+    inFlightSpec(page),
+  ];
+  return (
+    <>
+      <h1>{page.title}</h1>
+      <p class="load">{page.load}</p>
+      <Verdict validity={page.validity} checks={page.checks} />
+      <div class="columns">
+        <section>
+          <h2>Result</h2>
+          <Facts facts={page.facts} />
+        </section>
+        <section>
+          <h2>Response time</h2>
+          <Percentiles rows={page.percentiles} note={page.timed_from} />
+        </section>
+      </div>
+      <Notes title="Warnings" notes={page.warnings} />
+      <Checks checks={page.checks} />
+      <section>
+        <h2>Course of the run</h2>
+        <p class="hint">
+          Drag across a plot to look closer, press a name in a legend to hide or show its line.
+        </p>
+        <div class="charts">
+          {charts.map((spec) => spec && <Chart key={spec.name} spec={spec} />)}
+        </div>
+      </section>
+      <Times rows={page.times} notes={page.time_notes} />
+      <div class="columns">
+        <Statuses rows={page.statuses} />
+        <Errors rows={page.errors} />
+      </div>
+      <Resources page={page} />
+      <section>
+        <h2>Generator's machine</h2>
+        <Facts facts={page.machine} />
+      </section>
+    </>
+  );
+}

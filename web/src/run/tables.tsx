@@ -1,0 +1,278 @@
+/** What is told in words and tables. */
+
+import { count, figure } from "../format";
+import type {
+  CheckRow,
+  ErrorRow,
+  Fact,
+  PercentileRow,
+  StatusRow,
+  TimedFigure,
+  TimeRow,
+  Validity,
+} from "../model";
+
+const GRADES = {
+  valid: { sign: "✓", text: "Valid: nothing speaks against these figures." },
+  suspect: { sign: "!", text: "Suspect: these figures may be falsified." },
+  invalid: { sign: "✗", text: "Invalid: these figures are no measurement of the target." },
+};
+
+/** Whether the figures may be believed, and whether the checks hold. */
+export function Verdict({ validity, checks }: { validity: Validity; checks: CheckRow[] }) {
+  const grade = GRADES[validity.grade];
+  const broken = checks.filter((check) => !check.passed).length;
+  return (
+    <section class="verdicts" aria-label="Verdict">
+      <div class={`verdict ${validity.grade}`}>
+        <strong>
+          <span aria-hidden="true">{grade.sign}</span> {grade.text}
+        </strong>
+        {validity.findings.length > 0 && (
+          <ul>
+            {validity.findings.map((finding) => (
+              <li key={finding}>{finding}</li>
+            ))}
+          </ul>
+        )}
+      </div>
+      {checks.length > 0 && (
+        <div class={`verdict ${broken > 0 ? "invalid" : "valid"}`}>
+          <strong>
+            <span aria-hidden="true">{broken > 0 ? "✗" : "✓"}</span>{" "}
+            {broken > 0
+              ? `${broken} of ${checks.length} checks broken.`
+              : `All ${checks.length} checks hold.`}
+          </strong>
+        </div>
+      )}
+    </section>
+  );
+}
+
+export function Facts({ facts }: { facts: Fact[] }) {
+  return (
+    <dl class="facts">
+      {facts.map((fact, index) => (
+        <div key={index}>
+          <dt>{fact.name}</dt>
+          <dd>{fact.text}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+export function Notes({ title, notes }: { title: string; notes: string[] }) {
+  if (notes.length === 0) return null;
+  return (
+    <section>
+      <h2>{title}</h2>
+      <ul class="notes">
+        {notes.map((note) => (
+          <li key={note}>{note}</li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+export function Percentiles({ rows, note }: { rows: PercentileRow[]; note: string }) {
+  if (rows.length === 0) return <p>No answer came, so there is none.</p>;
+  const service = rows.some((row) => row.service.us !== null);
+  return (
+    <div class="scroll">
+      <table>
+        <caption>{note}</caption>
+        <thead>
+          <tr>
+            <th scope="col">Percentile</th>
+            <th scope="col" class="number">
+              Response
+            </th>
+            <th scope="col">95 % interval</th>
+            {service && (
+              <th scope="col" class="number">
+                Service
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.name}>
+              <th scope="row">{row.name}</th>
+              <Time of={row.response} />
+              <td class="faint">{row.response.interval ?? ""}</td>
+              {service && <Time of={row.service} />}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Time({ of }: { of: TimedFigure }) {
+  return <td class={of.us === null ? "faint" : "number"}>{of.text}</td>;
+}
+
+export function Checks({ checks }: { checks: CheckRow[] }) {
+  if (checks.length === 0) return null;
+  return (
+    <section>
+      <h2>Checks</h2>
+      <div class="scroll">
+        <table>
+          <caption class="unseen">Each check and what was measured</caption>
+          <thead>
+            <tr>
+              <th scope="col">Check</th>
+              <th scope="col">Result</th>
+              <th scope="col" class="number">
+                Measured
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {checks.map((check) => (
+              <tr key={check.text}>
+                <th scope="row">
+                  <code>{check.text}</code>
+                </th>
+                <td class={check.passed ? "good" : "bad"}>
+                  {check.passed ? "✓ holds" : "✗ broken"}
+                </td>
+                <td class="number">{check.actual}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+export function Times({ rows, notes }: { rows: TimeRow[]; notes: string[] }) {
+  if (rows.length === 0) return null;
+  const longest = Math.max(...rows.map((row) => row.mean_us));
+  return (
+    <section>
+      <h2>Where the time went</h2>
+      <div class="scroll">
+        <table>
+          <caption>{notes.join(" ")}</caption>
+          <thead>
+            <tr>
+              <th scope="col">Part</th>
+              <th scope="col" class="number">
+                Count
+              </th>
+              {["Mean", "p50", "p90", "p99", "Max"].map((name) => (
+                <th scope="col" class="number" key={name}>
+                  {name}
+                </th>
+              ))}
+              <th scope="col" class="wide">
+                Mean as a bar
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row) => (
+              <tr key={row.name}>
+                <th scope="row" class={row.within_service ? "inner" : ""}>
+                  {row.name}
+                </th>
+                <td class="number">{count(row.count)}</td>
+                {row.cells.map((cell, index) => (
+                  <td class="number" key={index}>
+                    {cell}
+                  </td>
+                ))}
+                <td class="wide">
+                  <span
+                    class="bar"
+                    style={{ width: `${longest > 0 ? (100 * row.mean_us) / longest : 0}%` }}
+                    title={figure("us", row.mean_us)}
+                  />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+export function Statuses({ rows }: { rows: StatusRow[] }) {
+  if (rows.length === 0) return null;
+  const all = rows.reduce((sum, row) => sum + row.count, 0);
+  return (
+    <section>
+      <h2>Statuses</h2>
+      <table>
+        <caption class="unseen">Answers by status</caption>
+        <thead>
+          <tr>
+            <th scope="col">Status</th>
+            <th scope="col" class="number">
+              Answers
+            </th>
+            <th scope="col" class="number">
+              Share
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.status}>
+              <th scope="row" class={row.status >= 400 ? "bad" : ""}>
+                {row.status}
+              </th>
+              <td class="number">{count(row.count)}</td>
+              <td class="number">{figure("percent", (100 * row.count) / all)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+export function Errors({ rows }: { rows: ErrorRow[] }) {
+  if (rows.length === 0) return null;
+  return (
+    <section>
+      <h2>Errors</h2>
+      <div class="scroll">
+        <table>
+          <caption class="unseen">Failures by kind</caption>
+          <thead>
+            <tr>
+              <th scope="col">Kind</th>
+              <th scope="col" class="number">
+                Failed
+              </th>
+              <th scope="col">What to do</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row) => (
+              <tr key={row.kind}>
+                <th scope="row" class="bad">
+                  {row.kind}
+                </th>
+                <td class="number">{count(row.count)}</td>
+                <td>
+                  {row.example && <code>{row.example}</code>} {row.remedy}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}

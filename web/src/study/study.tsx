@@ -1,0 +1,61 @@
+/** The page of a study: its table, what it shows of each tool, and the timelines of chosen runs. */
+
+import { useState } from "preact/hooks";
+import { Chart } from "../charts/chart";
+import type { StudyPage } from "../model";
+import { Facts, Notes } from "../run/tables";
+import { scatterSpecs, timelineSpecs } from "./pictures";
+import { RunTable } from "./table";
+
+/** As many runs as colours are told apart at a glance. */
+const FIRST_CHOSEN = 3;
+
+export function StudyReport({ page }: { page: StudyPage }) {
+  const withTimeline = page.rows.filter((row) => row.timeline);
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(
+    new Set(withTimeline.slice(0, FIRST_CHOSEN).map((row) => row.name)),
+  );
+  const choose = (name: string) => {
+    const next = new Set(chosen);
+    if (!next.delete(name)) next.add(name);
+    setChosen(next);
+  };
+  return (
+    <>
+      <h1>{page.title}</h1>
+      {page.description && <p class="load">{page.description}</p>}
+      <Facts facts={page.facts} />
+      <Notes title="Notes" notes={page.notes} />
+      <section>
+        <h2>Runs</h2>
+        <RunTable page={page} chosen={chosen} choose={choose} />
+      </section>
+      {page.scatters.map((scatter) => {
+        const [all, ...each] = scatterSpecs(page, scatter);
+        if (!all) return null;
+        return (
+          <section key={scatter.title}>
+            <h2>{scatter.title}</h2>
+            <Chart spec={all} />
+            <div class="charts small">
+              {each.map((spec) => (
+                <Chart key={spec.name} spec={spec} />
+              ))}
+            </div>
+          </section>
+        );
+      })}
+      {withTimeline.length > 0 && (
+        <section>
+          <h2>Timelines</h2>
+          <p class="hint">Tick runs in the table above to see them here on one axis.</p>
+          <div class="charts">
+            {timelineSpecs(page, chosen).map((spec) => (
+              <Chart key={spec.name} spec={spec} />
+            ))}
+          </div>
+        </section>
+      )}
+    </>
+  );
+}

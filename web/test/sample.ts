@@ -1,0 +1,119 @@
+/** Made-up pages: small, and with a value in every field. */
+
+import type { RunPage, StudyPage, StudyRow, Track } from "../src/model";
+
+const SECONDS = 20;
+const times = Array.from({ length: SECONDS }, (_, second) => second + 0.5);
+const wave = (base: number) => times.map((time) => base * (1 + 0.3 * Math.sin(time)));
+
+export function run(): RunPage {
+  const track = (measure: Track["measure"], base: number): Track => ({
+    measure,
+    values: wave(base),
+  });
+  return {
+    kind: "run",
+    version: "0.1.0",
+    started_at: "2026-01-02T03:04:05Z",
+    title: "GET http://127.0.0.1:8080/<b>",
+    load: "open loop: 2 000/s constant, 50 connections, 2 threads, for 20 s",
+    facts: [{ name: "rate", text: "2 000/s asked, 1 999/s achieved" }],
+    machine: [{ name: "cores", text: "2" }],
+    validity: { grade: "suspect", findings: ["The generator was late. Lower the rate (-r)."] },
+    warnings: ["Few samples. Measure longer."],
+    checks: [
+      { text: "p99<50ms", passed: false, actual: "61.2 ms" },
+      { text: "errors<1%", passed: true, actual: "0 %" },
+    ],
+    timed_from: "Timed from the intended start of each request.",
+    percentiles: [
+      {
+        name: "p99",
+        response: { us: 61_200, text: "61.2 ms", interval: "58.1 – 66.0 ms" },
+        service: { us: 900, text: "900 µs", interval: null },
+      },
+    ],
+    spectra: [
+      { name: "response time", percentile: [0, 50, 90, 99, 99.9], us: [90, 200, 900, 61_200, 9e5] },
+      { name: "service time", percentile: [0, 50, 90, 99, 99.95], us: [90, 180, 300, 900, 1_500] },
+    ],
+    timeline: {
+      time_s: times,
+      tracks: [
+        track("rate", 2_000),
+        track("asked_rate", 2_000),
+        track("response_p50", 200),
+        track("response_p99", 61_000),
+        track("in_flight", 12),
+      ],
+    },
+    heatmap: {
+      lowest_us: 100,
+      ratio: 10 ** (1 / 12),
+      rows: 30,
+      columns: times.map((time) => ({
+        start_s: time - 0.5,
+        end_s: time + 0.5,
+        first_row: 2,
+        counts: [3, 900, 0, 40, 1],
+      })),
+    },
+    statuses: [
+      { status: 200, count: 39_000 },
+      { status: 503, count: 1_000 },
+    ],
+    errors: [{ kind: "connect", count: 3, example: "refused <8080>", remedy: "Check the port." }],
+    times: [
+      {
+        name: "service",
+        within_service: false,
+        count: 40_000,
+        cells: ["210 µs", "180 µs", "300 µs", "900 µs", "1.50 ms"],
+        mean_us: 210,
+      },
+    ],
+    time_notes: ["Blocked is waiting for a free connection."],
+    resources: [
+      { name: "generator", notes: ["Process 17."], tracks: [track("cpu", 40)] },
+      { name: "host", notes: [], tracks: [track("cpu", 120), track("bytes_in", 4e6)] },
+    ],
+  };
+}
+
+export function study(): StudyPage {
+  const row = (tool: string, index: number): StudyRow => ({
+    tool,
+    name: `${tool} ${index}`,
+    cells: [
+      `${tool} ${index}`,
+      10_000 * (index + 1),
+      20 * (index + 1),
+      index === 2 ? null : 5e6 * (index + 1),
+    ],
+    doubt: index === 2 ? "It failed." : null,
+    timeline: {
+      time_s: times.map((time) => time + index * 0.1),
+      tracks: [
+        { measure: "cpu", values: wave(20 * (index + 1)) },
+        { measure: "rate", values: wave(10_000 * (index + 1)) },
+      ],
+    },
+  });
+  return {
+    kind: "study",
+    version: "0.1.0",
+    started_at: "2026-01-02T03:04:05Z",
+    title: "HTTP tools",
+    description: "Four tools against one server.",
+    facts: [{ name: "seed", text: "7" }],
+    notes: ["hey is not installed and was left out."],
+    columns: [
+      { name: "exp_name", title: "Run", unit: "text" },
+      { name: "rps", title: "Requests/s", unit: "per_second" },
+      { name: "avg_cpu", title: "CPU", unit: "percent" },
+      { name: "avg_memory", title: "Memory", unit: "bytes" },
+    ],
+    rows: ["wrk", "oha"].flatMap((tool) => [0, 1, 2].map((index) => row(tool, index))),
+    scatters: [{ title: "Requests per second and CPU", x: "rps", y: "avg_cpu" }],
+  };
+}

@@ -1,0 +1,52 @@
+import { render } from "preact-render-to-string";
+import { expect, test } from "vitest";
+import { Checks, Errors, Percentiles, Statuses, Times, Verdict } from "../src/run/tables";
+import { RunTable, sorted } from "../src/study/table";
+import { run, study } from "./sample";
+
+test("the verdict names the grade, its reasons and the broken checks", () => {
+  const page = run();
+  const html = render(<Verdict validity={page.validity} checks={page.checks} />);
+  expect(html).toContain("Suspect");
+  expect(html).toContain("Lower the rate (-r).");
+  expect(html).toContain("1 of 2 checks broken.");
+});
+
+test("each table has a caption and headings with a scope", () => {
+  const page = run();
+  const tables = [
+    render(<Percentiles rows={page.percentiles} note={page.timed_from} />),
+    render(<Checks checks={page.checks} />),
+    render(<Times rows={page.times} notes={page.time_notes} />),
+    render(<Statuses rows={page.statuses} />),
+    render(<Errors rows={page.errors} />),
+    render(<RunTable page={study()} chosen={new Set()} choose={() => {}} />),
+  ];
+  for (const html of tables) {
+    expect(html).toContain("<caption");
+    expect(html).toContain('scope="col"');
+  }
+});
+
+test("what a server said is text", () => {
+  expect(render(<Errors rows={run().errors} />)).toContain("refused &lt;8080>");
+});
+
+test("without anything to say a table is left out", () => {
+  expect(render(<Checks checks={[]} />)).toBe("");
+  expect(render(<Errors rows={[]} />)).toBe("");
+  expect(render(<Percentiles rows={[]} note="" />)).toContain("No answer came");
+});
+
+test("runs are sorted by number, and what has none comes last either way", () => {
+  const rows = study().rows;
+  const names = (descending: boolean) =>
+    sorted(rows, { column: 3, descending }).map((row) => row.cells[3]);
+  expect(names(false)).toEqual([5e6, 5e6, 10e6, 10e6, null, null]);
+  expect(names(true)).toEqual([10e6, 10e6, 5e6, 5e6, null, null]);
+});
+
+test("words with numbers are sorted as people count", () => {
+  const rows = ["wrk 10", "wrk 9"].map((name) => ({ ...study().rows[0]!, cells: [name] }));
+  expect(sorted(rows, { column: 0, descending: false })[0]!.cells[0]).toBe("wrk 9");
+});
