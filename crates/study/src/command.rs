@@ -1,0 +1,95 @@
+//! Commands of the user's, with what stands for the target filled in.
+
+use crate::file::{FileError, Problem};
+use crate::process::find;
+use crate::study::{Command, Study, What};
+use std::path::{Path, PathBuf};
+
+/// The word that means the running program itself.
+const OURSELVES: &str = "loadline";
+
+/// A program that was found, and its arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Words {
+    pub(crate) program: PathBuf,
+    pub(crate) arguments: Vec<String>,
+}
+
+/// What the braces in a command stand for.
+#[derive(Clone, Debug)]
+pub(crate) struct Blanks<'a> {
+    pub(crate) port: u16,
+    pub(crate) folder: &'a Path,
+    pub(crate) url: &'a str,
+}
+
+impl Blanks<'_> {
+    /// The text with its blanks filled in.
+    pub(crate) fn fill(&self, text: &str) -> String {
+        text.replace("{port}", &self.port.to_string())
+            .replace("{folder}", &self.folder.display().to_string())
+            .replace("{url}", self.url)
+    }
+}
+
+/// Finds the program that words begin with; `None` if there is none.
+pub(crate) fn resolve(words: &[String], folder: &Path) -> Option<Words> {
+    let (first, arguments) = words.split_first()?;
+    let ourselves = || std::env::current_exe().ok();
+    let program = match first.as_str() {
+        OURSELVES => ourselves().or_else(|| find(first, folder)),
+        other => find(other, folder),
+    };
+    Some(Words {
+        program: program?,
+        arguments: arguments.to_vec(),
+    })
+}
+
+impl Study {
+    /// A command as it is run. One for the shell is the shell's.
+    pub(crate) fn command(
+        &self,
+        command: &Command,
+        blanks: &Blanks<'_>,
+    ) -> Result<Words, FileError> {
+        let words = match &command.what {
+            What::Words(words) => words.iter().map(|word| blanks.fill(word)).collect(),
+            What::Shell(line) => vec!["sh".to_owned(), "-c".to_owned(), blanks.fill(line)],
+        };
+        resolve(&words, &self.folder()).ok_or_else(|| {
+            let name = words.first().cloned().unwrap_or_default();
+            self.refuse(command.line, Problem::CommandNotFound(name))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blanks_are_filled_in() {
+        let blanks = Blanks {
+            port: 8_081,
+            folder: Path::new("/tmp/a"),
+            url: "http://127.0.0.1:8081/",
+        };
+        let filled = blanks.fill("-c {folder}/nginx.conf -p {port} {url}{port} {other}");
+        let expected = "-c /tmp/a/nginx.conf -p 8081 http://127.0.0.1:8081/8081 {other}";
+        assert_eq!(filled, expected);
+    }
+
+    #[test]
+    fn programs_are_found_as_a_shell_finds_them() {
+        let words = ["sh".to_owned(), "-c".to_owned()];
+        let found = resolve(&words, Path::new("/")).unwrap();
+        assert!(found.program.is_absolute(), "{found:?}");
+        assert_eq!(found.arguments, ["-c"]);
+        let here = ["./sh".to_owned()];
+        let folder = found.program.parent().unwrap();
+        assert_eq!(resolve(&here, folder).unwrap().program, folder.join("sh"));
+        assert_eq!(resolve(&["no-such-program".to_owned()], folder), None);
+        assert_eq!(resolve(&[], folder), None);
+    }
+}

@@ -1,0 +1,288 @@
+//! Making one run: the tool is started, watched until it ends, and asked what it measured.
+
+use super::{Agenda, Error, Screen, Stop};
+use crate::command::Words;
+use crate::expand::Run;
+use crate::figures::Figures;
+use crate::folder::Folder;
+use crate::happenings::{Happening, Happenings};
+use crate::meter::{Meter, Second, cpu_s};
+use crate::output::{excerpt, last_line};
+use crate::peer::{Call, Captured, Kind, Place};
+use crate::process::{Launch, Process, ending};
+use crate::saved::{Header, Outcome, SavedError, Writer};
+use crate::study::Study;
+use crate::target::Serving;
+use loadline_plan::DurationText;
+use serde_json::Value;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+/// How often both sides are looked at. A run that is over sooner is looked at before.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+const FIRST_LOOKS: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(300)];
+/// What a tool may take beside the time it is told to.
+const ALLOWANCE: Duration = Duration::from_secs(60);
+/// What it may take where it is told no time.
+const WITHOUT_TIME: Duration = Duration::from_secs(600);
+/// The most of its output that is read for its report, and that is kept.
+const MOST_READ: u64 = 4 << 20;
+const MOST_KEPT: u64 = 32 << 10;
+
+/// A run that is made now.
+pub(super) struct Attempt<'a> {
+    pub(super) study: &'a Study,
+    pub(super) folder: &'a Folder,
+    pub(super) run: &'a Run,
+    pub(super) kind: Kind,
+    pub(super) tool: &'a Words,
+    pub(super) target: &'a Serving<'a>,
+    pub(super) identity: Value,
+}
+
+/// How the tool's process came to its end.
+enum Over {
+    ByItself,
+    TookTooLong(Duration),
+}
+
+impl Attempt<'_> {
+    /// Makes the run and saves what came of it, were it a failure.
+    pub(super) fn make(
+        self,
+        agenda: &Agenda<'_>,
+        screen: &mut dyn Screen,
+        happenings: &Happenings,
+    ) -> Result<(), Stop> {
+        let work = self.folder.work(&self.run.file_stem());
+        let words = self.prepare(&work)?;
+        let path = self.folder.run(self.run);
+        let mut writer = Writer::begin(&path, self.header(&words))?;
+        let outcome = match self.start(&words, &work, happenings) {
+            Ok(process) => {
+                self.see_through(process, &work, &mut writer, agenda, screen, happenings)
+            }
+            Err(error) => Ok(Outcome {
+                failure: Some(format!("it can't be started: {error}")),
+                ..Outcome::default()
+            }),
+        };
+        // Its files were only needed while it ran.
+        let _ = fs::remove_dir_all(&work);
+        match outcome {
+            Ok(outcome) => {
+                self.tell(&outcome, screen);
+                Ok(writer.end(outcome)?)
+            }
+            Err(stop) => {
+                writer.discard();
+                Err(stop)
+            }
+        }
+    }
+
+    /// Lays out the files that the tool needs. Returns its arguments.
+    fn prepare(&self, work: &Path) -> Result<Vec<String>, Stop> {
+        let io = |source| {
+            Stop::Failed(Error::Io {
+                what: work.display().to_string(),
+                source,
+            })
+        };
+        fs::create_dir_all(work).map_err(io)?;
+        let script = self.run.settings.script.as_ref();
+        let script = script.map(|path| self.study.beside(path));
+        let script = script.map(|path| std::path::absolute(&path).unwrap_or(path));
+        let place = Place {
+            url: self.target.url(),
+            folder: work,
+            script: script.as_deref(),
+        };
+        let call = self.kind.peer().call(&self.run.settings, &place);
+        let Call { words, files } = call
+            .map_err(|unfit| Stop::Failed(self.study.refuse(self.run.line, unfit.into()).into()))?;
+        for (path, text) in files {
+            fs::write(path, text).map_err(io)?;
+        }
+        Ok([self.tool.arguments.clone(), words].concat())
+    }
+
+    fn header(&self, arguments: &[String]) -> Header {
+        let program = self.tool.program.display().to_string();
+        Header::new(
+            (self.run.name.clone(), self.run.repeat),
+            self.run.settings.clone(),
+            self.identity.clone(),
+            [&[program], arguments].concat(),
+        )
+    }
+
+    fn start(
+        &self,
+        arguments: &[String],
+        work: &Path,
+        happenings: &Happenings,
+    ) -> io::Result<Process> {
+        let launch = Launch {
+            program: &self.tool.program,
+            arguments,
+            folder: &self.study.folder(),
+            cores: self.study.pin.tools.as_ref(),
+            stdout: File::create(stdout(work))?,
+            stderr: File::create(stderr(work))?,
+        };
+        Process::start(launch, happenings.sender())
+    }
+
+    /// Watches the tool until it has ended, and reads what it left behind.
+    fn see_through(
+        &self,
+        mut process: Process,
+        work: &Path,
+        writer: &mut Writer,
+        agenda: &Agenda<'_>,
+        screen: &mut dyn Screen,
+        happenings: &Happenings,
+    ) -> Result<Outcome, Stop> {
+        let mut meter = Meter::begin(process.pid(), self.target.pid(), self.target.address());
+        let over = self.watch(
+            &process,
+            &mut meter,
+            |second, elapsed| {
+                screen.progress(&agenda.progress(elapsed));
+                writer.second(second)
+            },
+            happenings,
+        )?;
+        // Before its end is taken note of, what it used in all can be read.
+        let averages = meter.averages(cpu_s(process.pid()));
+        let result = self.result(over, process.end(), work);
+        let (figures, failure) = match result {
+            Ok(figures) => {
+                let failure = self.flaw(&figures);
+                (Some(figures), failure)
+            }
+            Err(failure) => (None, Some(failure)),
+        };
+        Ok(Outcome {
+            failure,
+            figures,
+            averages,
+            stdout: excerpt(&stdout(work), MOST_KEPT),
+            stderr: excerpt(&stderr(work), MOST_KEPT),
+        })
+    }
+
+    /// Looks again and again until the tool has ended or taken too long, and tells what was seen.
+    fn watch(
+        &self,
+        process: &Process,
+        meter: &mut Meter,
+        mut tell: impl FnMut(Second, Duration) -> Result<(), SavedError>,
+        happenings: &Happenings,
+    ) -> Result<Over, Stop> {
+        let begun = Instant::now();
+        let limit = self.limit();
+        let mut looks = looks();
+        loop {
+            // Looks are due by the clock: one that took its time does not move the others.
+            let due = begun + looks.next().unwrap_or(limit).min(limit);
+            let runs = sleep(process, due, happenings)?;
+            tell(meter.look(), begun.elapsed())?;
+            if !runs {
+                return Ok(Over::ByItself);
+            }
+            if begun.elapsed() >= limit {
+                return Ok(Over::TookTooLong(limit));
+            }
+        }
+    }
+
+    /// What the tool measured, or in words why it did not.
+    fn result(
+        &self,
+        over: Over,
+        status: io::Result<ExitStatus>,
+        work: &Path,
+    ) -> Result<Figures, String> {
+        if let Over::TookTooLong(limit) = over {
+            return Err(format!("it took longer than {}", DurationText(limit)));
+        }
+        let status = status.map_err(|error| error.to_string())?;
+        match status.code() {
+            Some(code) if self.kind.is_success(code) => self.read(work),
+            _ => Err(format!("{}{}", ending(status), said(work))),
+        }
+    }
+
+    /// What the tool measured.
+    fn read(&self, work: &Path) -> Result<Figures, String> {
+        let captured = Captured {
+            stdout: &excerpt(&stdout(work), MOST_READ),
+            folder: work,
+        };
+        let figures = self.kind.peer().read(&captured);
+        figures.map_err(|error| error.to_string())
+    }
+
+    /// Why what was measured says nothing.
+    fn flaw(&self, figures: &Figures) -> Option<String> {
+        if self.target.is_gone() {
+            return Some(format!("the target {} ended meanwhile", self.target.name()));
+        }
+        let nothing = figures.answers == Some(0);
+        nothing.then(|| "not one request was answered".to_owned())
+    }
+
+    /// How long the tool may take.
+    fn limit(&self) -> Duration {
+        let told = self.run.settings.duration;
+        let usual = told.map_or(WITHOUT_TIME, |told| told + told / 2 + ALLOWANCE);
+        self.study.time_limit.unwrap_or(usual)
+    }
+
+    fn tell(&self, outcome: &Outcome, screen: &mut dyn Screen) {
+        if let Some(failure) = &outcome.failure {
+            screen.say(&format!("{}: {failure}", self.run.name));
+        }
+    }
+}
+
+/// When to look, from the start on.
+fn looks() -> impl Iterator<Item = Duration> {
+    let each = (1..).map(|count| LOOK_EVERY * count);
+    FIRST_LOOKS.into_iter().chain(each)
+}
+
+/// Sleeps until an instant, unless the process ends before; says whether it still runs.
+fn sleep(process: &Process, until: Instant, happenings: &Happenings) -> Result<bool, Stop> {
+    loop {
+        if happenings.is_interrupted() {
+            return Err(Stop::Interrupted);
+        }
+        if process.has_ended() {
+            return Ok(false);
+        }
+        if happenings.wait(until) == Happening::TimeOver {
+            return Ok(!process.has_ended());
+        }
+    }
+}
+
+fn stdout(work: &Path) -> PathBuf {
+    work.join("stdout")
+}
+
+fn stderr(work: &Path) -> PathBuf {
+    work.join("stderr")
+}
+
+/// What the tool said last, behind a colon: its error, if it has one.
+fn said(work: &Path) -> String {
+    let said = [stderr(work), stdout(work)].map(|path| excerpt(&path, MOST_KEPT));
+    let line = said.iter().find_map(|text| last_line(text));
+    line.map(|line| format!(": {line}")).unwrap_or_default()
+}

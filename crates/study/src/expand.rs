@@ -1,0 +1,174 @@
+//! From the rows of a study to its runs: a pure function.
+//!
+//! Each row is the product of its axes, the last one changing fastest. A run that comes up twice is
+//! made once; each is repeated. The order is the file's, or shuffled by a seed, the same on every
+//! machine.
+
+use crate::file::{FileError, replace};
+use crate::peer;
+use crate::settings::{Axis, Setting, Settings};
+use crate::study::{Order, Row, Study};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{RngCore, SeedableRng};
+use std::collections::HashMap;
+
+/// One run that is to be made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// What it is called: tool and settings in short. Repeats share it, no other run does.
+    pub name: String,
+    /// Which repeat it is, from 1.
+    pub repeat: u32,
+    /// What is set.
+    pub settings: Settings,
+    /// The line of the study file where its row stands.
+    pub line: usize,
+    /// Its place among the runs as the file lists them, from 0; repeats share it.
+    pub place: usize,
+}
+
+impl Run {
+    /// What its files are called.
+    pub(crate) fn file_stem(&self) -> String {
+        format!("{}.{}", self.name, self.repeat)
+    }
+}
+
+impl Study {
+    /// The runs of the study, or of its quick part, in the order in which they are made.
+    ///
+    /// # Errors
+    /// If a row asks of a tool what it can't do.
+    pub fn runs(&self, quick: bool) -> Result<Vec<Run>, FileError> {
+        let runs = self.distinct(quick);
+        for run in &runs {
+            self.check(run)?;
+        }
+        let repeats = match quick {
+            true => self.quick.repeats.unwrap_or(self.repeats),
+            false => self.repeats,
+        };
+        let repeated = (1..=repeats).flat_map(|repeat| {
+            let again = move |run: &Run| Run {
+                repeat,
+                ..run.clone()
+            };
+            runs.iter().map(again)
+        });
+        let mut repeated: Vec<Run> = repeated.collect();
+        if let Order::Random(seed) = self.order {
+            shuffle(&mut repeated, seed);
+        }
+        Ok(repeated)
+    }
+
+    /// Each run once, in the order of the file.
+    fn distinct(&self, quick: bool) -> Vec<Run> {
+        let mut runs: Vec<Run> = Vec::new();
+        let mut names = HashMap::new();
+        for row in self.rows.iter().filter(|row| row.quick || !quick) {
+            for settings in self.product(row, quick) {
+                if runs.iter().all(|run| run.settings != settings) {
+                    runs.push(Run {
+                        name: self.unused_name(&settings, &mut names),
+                        repeat: 1,
+                        settings,
+                        line: row.line,
+                        place: runs.len(),
+                    });
+                }
+            }
+        }
+        runs
+    }
+
+    fn product(&self, row: &Row, quick: bool) -> Vec<Settings> {
+        let mut all = vec![Settings::default()];
+        for axis in self.axes(row, quick) {
+            let with = |settings: &Settings| {
+                let settings = settings.clone();
+                axis.values.iter().map(move |value| {
+                    let mut settings = settings.clone();
+                    settings.set(value);
+                    settings
+                })
+            };
+            all = all.iter().flat_map(with).collect();
+        }
+        all
+    }
+
+    /// The axes of a row. One that names no target goes to all of them.
+    fn axes(&self, row: &Row, quick: bool) -> Vec<Axis> {
+        let mut axes = row.axes.clone();
+        let has = |axes: &[Axis], name: &str| axes.iter().any(|axis| axis.name == name);
+        let changes = self.quick.axes.iter().filter(|_| quick);
+        for change in changes.filter(|change| has(&row.axes, &change.name)) {
+            replace(&mut axes, change.clone());
+        }
+        if !has(&axes, "target") {
+            let targets = self.targets.iter();
+            axes.push(Axis {
+                name: "target".to_owned(),
+                line: row.line,
+                values: targets
+                    .map(|target| Setting::Target(target.name.clone()))
+                    .collect(),
+            });
+        }
+        axes
+    }
+
+    /// A name that no run before had: where two would share one, the later gets a number.
+    fn unused_name(&self, settings: &Settings, names: &mut HashMap<String, u32>) -> String {
+        let mut parts = vec![settings.tool.clone()];
+        if self.targets.len() > 1 {
+            parts.push(settings.target.clone());
+        }
+        parts.push(settings.short());
+        parts.retain(|part| !part.is_empty());
+        let name: String = parts
+            .join("-")
+            .chars()
+            .map(plain)
+            .take(LONGEST_NAME)
+            .collect();
+        let count = names.entry(name.clone()).or_insert(0);
+        *count += 1;
+        match *count {
+            1 => name,
+            count => format!("{name}+{count}"),
+        }
+    }
+
+    /// That the tool of a run can do what is set.
+    fn check(&self, run: &Run) -> Result<(), FileError> {
+        let tool = self.tool(&run.settings.tool);
+        let kind = tool.expect("rows name tools that are known").kind;
+        peer::check(kind, &run.settings).map_err(|unfit| self.refuse(run.line, unfit.into()))
+    }
+}
+
+/// The most characters of a run's name: with what comes behind, a file is named after it.
+const LONGEST_NAME: usize = 120;
+
+/// A character that may stand in the name of a file.
+fn plain(char: char) -> char {
+    match char {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' | '.' | '=' | '+' => char,
+        _ => '_',
+    }
+}
+
+/// The shuffle of Fisher and Yates (Knuth, The Art of Computer Programming, volume 2, 3.4.2,
+/// algorithm P). The remainder prefers small numbers by less than one in 2^50, which nobody sees.
+fn shuffle<T>(items: &mut [T], seed: u64) {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    for last in (1..items.len()).rev() {
+        let other = random.next_u64() % (last as u64 + 1);
+        items.swap(last, other as usize);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! Studies as they are written, and the runs that they come to.
+
+use super::*;
+use proptest::prelude::*;
+use std::collections::HashSet;
+use std::path::Path;
+
+fn study(runs: &str) -> Study {
+    let targets = "[[target]]\nname = \"a\"\nurl = \"http://127.0.0.1:1/\"\n\
+                   [[target]]\nname = \"b\"\nurl = \"http://127.0.0.1:2/\"\n";
+    Study::parse(Path::new("s.toml"), &format!("{runs}\n{targets}")).unwrap()
+}
+
+fn names(runs: &[Run]) -> Vec<String> {
+    runs.iter()
+        .map(|run| format!("{}.{}", run.name, run.repeat))
+        .collect()
+}
+
+#[test]
+fn a_grid_is_the_product_of_its_axes_the_last_one_changing_fastest() {
+    let study = study(
+        "order = \"listed\"\n[[runs]]\ntool = [\"wrk\", \"hey\"]\ntarget = \"a\"\n\
+         connections = [1, 2]\nduration = \"1s\"",
+    );
+    let expected = [
+        "wrk-a-c1-1s.1",
+        "wrk-a-c2-1s.1",
+        "hey-a-c1-1s.1",
+        "hey-a-c2-1s.1",
+    ];
+    assert_eq!(names(&study.runs(false).unwrap()), expected);
+}
+
+#[test]
+fn rows_have_what_is_common_and_what_they_set_themselves() {
+    let study = study(
+        "order = \"listed\"\n[[runs]]\ntool = \"wrk\"\ntarget = \"b\"\nduration = \"1s\"\n\
+         rows = [{ threads = 1, connections = [1, 2] }, { duration = \"2s\" }, { \"--timeout\" = 3 }]",
+    );
+    let expected = [
+        "wrk-b-t1-c1-1s.1",
+        "wrk-b-t1-c2-1s.1",
+        "wrk-b-2s.1",
+        "wrk-b-1s-timeout=3.1",
+    ];
+    assert_eq!(names(&study.runs(false).unwrap()), expected);
+}
+
+#[test]
+fn runs_that_name_no_target_go_to_all_and_are_repeated_round_by_round() {
+    let study =
+        study("order = \"listed\"\nrepeats = 2\n[[runs]]\ntool = \"wrk\"\nduration = \"1s\"");
+    let expected = ["wrk-a-1s.1", "wrk-b-1s.1", "wrk-a-1s.2", "wrk-b-1s.2"];
+    assert_eq!(names(&study.runs(false).unwrap()), expected);
+}
+
+#[test]
+fn a_quick_study_has_its_own_rows_and_lengths_and_no_run_twice() {
+    let study = study(
+        "order = \"listed\"\nrepeats = 5\n[[runs]]\ntool = \"wrk\"\ntarget = \"a\"\nquick = false\n\
+         rows = [{ connections = 1, duration = \"60s\", quick = true },\n\
+         { connections = 1, duration = \"120s\", quick = true },\n\
+         { connections = 2, duration = \"60s\" }]\n\
+         [quick]\nrepeats = 1\nduration = \"2s\"\nthreads = 7\n",
+    );
+    // Threads are in no row, so nothing takes their place.
+    assert_eq!(names(&study.runs(true).unwrap()), ["wrk-a-c1-2s.1"]);
+    assert_eq!(study.runs(false).unwrap().len(), 15);
+}
+
+#[test]
+fn the_order_follows_from_the_seed_alone() {
+    let shuffled = |seed: u64| {
+        let study = study(&format!(
+            "seed = {seed}\nrepeats = 2\n[[runs]]\ntool = \"wrk\"\ntarget = \"a\"\n\
+             duration = \"1s\"\nconnections = [1, 2, 3]"
+        ));
+        names(&study.runs(false).unwrap())
+    };
+    assert_eq!(shuffled(7), shuffled(7));
+    assert_ne!(shuffled(7), shuffled(8));
+    let expected = [
+        "wrk-a-c3-1s.2",
+        "wrk-a-c3-1s.1",
+        "wrk-a-c1-1s.1",
+        "wrk-a-c2-1s.1",
+        "wrk-a-c2-1s.2",
+        "wrk-a-c1-1s.2",
+    ];
+    assert_eq!(shuffled(7), expected, "every release gives the same order");
+}
+
+#[test]
+fn a_row_that_its_tool_cannot_run_is_refused_with_its_line() {
+    let study = study("[[runs]]\ntool = \"wrk\"\nrows = [\n  { duration = \"500ms\" },\n]");
+    let error = study.runs(false).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "s.toml, line 4: wrk takes whole seconds, at least one; write such a duration."
+    );
+}
+
+proptest! {
+    #[test]
+    fn shuffling_keeps_every_item(seed: u64, count in 0_usize..50) {
+        let mut items: Vec<usize> = (0..count).collect();
+        shuffle(&mut items, seed);
+        items.sort_unstable();
+        prop_assert_eq!(items, (0..count).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn names_are_distinct_and_name_files(values in prop::collection::vec("\\PC{0,40}", 1..8)) {
+        let mut study = study("[[runs]]\ntool = \"wrk\"\ntarget = \"a\"\nduration = \"1s\"");
+        let flag = |value: &String| Setting::Flag(crate::Flag {
+            name: "-H".to_owned(),
+            value: Some(value.clone()),
+            on: true,
+        });
+        let axis = Axis {
+            name: "-H".to_owned(),
+            line: 1,
+            values: values.iter().map(flag).collect(),
+        };
+        study.rows[0].axes.push(axis);
+        let runs = study.runs(false).unwrap();
+        let names: HashSet<&String> = runs.iter().map(|run| &run.name).collect();
+        let distinct: HashSet<&String> = values.iter().collect();
+        prop_assert_eq!(names.len(), distinct.len());
+        for name in names {
+            prop_assert!(name.len() < 200 && !name.contains(['/', '\0']), "{}", name);
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! The runs of a study file: rows of settings, each with one value or several.
+
+use super::reader::{Entry, Reader};
+use super::{FileError, Problem};
+use crate::peer::Kind;
+use crate::settings::{Axis, Flag, Setting};
+use crate::study::{Quick, Row, Study};
+use loadline_plan::Rate;
+use std::path::Path;
+use toml::de::DeValue;
+
+/// The settings by name; whatever begins with a dash is one as well.
+const SETTINGS: [&str; 9] = [
+    "tool",
+    "target",
+    "connections",
+    "threads",
+    "rate",
+    "duration",
+    "requests",
+    "keep-alive",
+    "script",
+];
+
+/// All rows of all `[[runs]]`. They name tools and targets that the rest of the file knows.
+pub(super) fn rows(
+    reader: &Reader<'_>,
+    entry: &Entry<'_>,
+    study: &Study,
+) -> Result<Vec<Row>, FileError> {
+    let mut rows = Vec::new();
+    for (line, entries) in reader.sections(entry, "runs")? {
+        rows.extend(block(reader, line, entries, study)?);
+    }
+    match rows.is_empty() {
+        true => Err(reader.refuse(entry, Problem::EmptyAxis)),
+        false => Ok(rows),
+    }
+}
+
+/// The rows of one `[[runs]]`: what it sets itself is common to all of them.
+fn block(
+    reader: &Reader<'_>,
+    line: usize,
+    entries: Vec<Entry<'_>>,
+    study: &Study,
+) -> Result<Vec<Row>, FileError> {
+    let (listed, common): (Vec<_>, Vec<_>) =
+        entries.into_iter().partition(|entry| entry.key == "rows");
+    let common = row(reader, line, &common, None, study)?;
+    let rows = match listed.first() {
+        None => vec![common],
+        Some(listed) => {
+            let listed = reader.values(listed)?.into_iter().map(|listed| {
+                let entries = reader.section(&listed)?;
+                row(reader, listed.line, &entries, Some(&common), study)
+            });
+            listed.collect::<Result<_, _>>()?
+        }
+    };
+    for row in &rows {
+        if !row.axes.iter().any(|axis| axis.name == "tool") {
+            let missing = Problem::Missing {
+                key: "tool",
+                remedy: "say what the runs are made with, such as \"wrk\".",
+            };
+            return Err(reader.error(row.line, None, missing));
+        }
+    }
+    Ok(rows)
+}
+
+/// A row: its own axes, and those that it has in common with others and does not set itself.
+fn row(
+    reader: &Reader<'_>,
+    line: usize,
+    entries: &[Entry<'_>],
+    common: Option<&Row>,
+    study: &Study,
+) -> Result<Row, FileError> {
+    let mut row = common.cloned().unwrap_or(Row {
+        line,
+        quick: true,
+        axes: Vec::new(),
+    });
+    row.line = line;
+    for entry in entries {
+        match entry.key.as_str() {
+            "quick" => row.quick = reader.boolean(entry)?,
+            _ => replace(&mut row.axes, axis(reader, entry)?),
+        }
+    }
+    check_axes(reader, &row.axes, study)?;
+    Ok(row)
+}
+
+/// An axis in the place of one of the same name, or as the last.
+pub(crate) fn replace(axes: &mut Vec<Axis>, axis: Axis) {
+    match axes.iter_mut().find(|known| known.name == axis.name) {
+        Some(known) => *known = axis,
+        None => axes.push(axis),
+    }
+}
+
+/// What is different in a quick study.
+pub(super) fn quick(reader: &Reader<'_>, entry: &Entry<'_>) -> Result<Quick, FileError> {
+    let mut quick = Quick::default();
+    for entry in reader.section(entry)? {
+        match entry.key.as_str() {
+            "repeats" => quick.repeats = Some(reader.small_count(&entry)?.max(1)),
+            "pause" => quick.pause = Some(reader.duration(&entry)?),
+            _ => quick.axes.push(axis(reader, &entry)?),
+        }
+    }
+    Ok(quick)
+}
+
+fn axis(reader: &Reader<'_>, entry: &Entry<'_>) -> Result<Axis, FileError> {
+    let values = reader.values(entry)?;
+    let values = values.iter().map(|value| setting(reader, value));
+    Ok(Axis {
+        name: entry.key.clone(),
+        line: entry.line,
+        values: values.collect::<Result<_, _>>()?,
+    })
+}
+
+fn setting(reader: &Reader<'_>, entry: &Entry<'_>) -> Result<Setting, FileError> {
+    Ok(match entry.key.as_str() {
+        "tool" => Setting::Tool(reader.text(entry)?),
+        "target" => Setting::Target(reader.text(entry)?),
+        "connections" => Setting::Connections(reader.small_count(entry)?.max(1)),
+        "threads" => Setting::Threads(reader.small_count(entry)?.max(1)),
+        "rate" => Setting::Rate(reader.parsed(entry, str::parse::<Rate>)?),
+        "duration" => Setting::Duration(reader.duration(entry)?),
+        "requests" => Setting::Requests(reader.count(entry)?.max(1)),
+        "keep-alive" => Setting::KeepAlive(reader.boolean(entry)?),
+        "script" => Setting::Script(reader.text(entry)?.into()),
+        key if key.starts_with('-') => Setting::Flag(flag(reader, entry)?),
+        _ => return Err(reader.unknown(entry, &SETTINGS)),
+    })
+}
+
+fn flag(reader: &Reader<'_>, entry: &Entry<'_>) -> Result<Flag, FileError> {
+    let value = match entry.value {
+        DeValue::Boolean(_) => None,
+        _ => Some(reader.scalar(entry)?),
+    };
+    Ok(Flag {
+        name: entry.typed.to_owned(),
+        value,
+        on: entry.value.as_bool().unwrap_or(true),
+    })
+}
+
+/// That axes name tools and targets there are.
+pub(super) fn check_axes(
+    reader: &Reader<'_>,
+    axes: &[Axis],
+    study: &Study,
+) -> Result<(), FileError> {
+    for axis in axes {
+        for value in &axis.values {
+            let problem = match value {
+                Setting::Tool(name) if !study.knows_tool(name) => {
+                    let known = Kind::ALL.map(Kind::name).join(", ");
+                    Problem::UnknownTool(name.clone(), known)
+                }
+                Setting::Target(name) if study.target(name).is_none() => {
+                    Problem::UnknownTarget(name.clone())
+                }
+                Setting::Script(path) if !study.beside(path).is_file() => {
+                    Problem::Value(missing_script(path))
+                }
+                _ => continue,
+            };
+            return Err(reader.error(axis.line, Some(&axis.name), problem));
+        }
+    }
+    Ok(())
+}
+
+fn missing_script(path: &Path) -> String {
+    format!(
+        "there is no file {}; paths begin at the folder of the study.",
+        path.display()
+    )
+}

@@ -1,0 +1,44 @@
+//! Studies: many runs of many load testers from one file, watched, and put into one table.
+//!
+//! A [`Study`] is read from a file ([`Study::parse`]) and expanded into [`Run`]s ([`Study::runs`]),
+//! both without touching anything else. [`Conductor`] makes the runs one after the other: it starts
+//! and stops the *target*, the server under load; it starts the *tool*, a load tester that runs as
+//! a process of its own; it watches both each second, reads the tool's report and saves what came
+//! of it. A run that is saved is not made again, so that a study which was interrupted goes on where
+//! it stopped. [`table`] and [`csv`] print what was saved.
+//!
+//! Only processes that were started here are ended here.
+
+mod command;
+mod conductor;
+mod csv;
+mod expand;
+mod figures;
+mod file;
+mod folder;
+mod happenings;
+mod meter;
+mod output;
+mod peer;
+mod process;
+mod progress;
+mod saved;
+mod settings;
+mod study;
+mod table;
+mod target;
+
+pub use conductor::{Conductor, Ending, Error, Screen};
+pub use csv::csv;
+pub use expand::Run;
+pub use figures::{Figures, Moment, Percentiles};
+pub use file::{FileError, Problem};
+pub use folder::{Folder, FolderError};
+pub use happenings::{Happenings, Interrupter};
+pub use meter::{Averages, Second};
+pub use peer::{Kind, Unfit, Unreadable};
+pub use progress::Progress;
+pub use saved::{Outcome, SavedError, SavedRun};
+pub use settings::{Axis, Flag, Setting, Settings};
+pub use study::{Command, Cores, Order, Pin, Quick, Row, Study, Target, Tool, What};
+pub use table::table;

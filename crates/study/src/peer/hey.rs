@@ -1,0 +1,93 @@
+//! hey.
+
+use super::scan::{after, count, number};
+use super::{
+    Call, Captured, Peer, Place, Unfit, Unreadable, Words, check_end, per_second, seconds,
+};
+use crate::figures::{Figures, Percentiles};
+use crate::settings::Settings;
+
+/// hey. Its rate is that of each connection.
+pub(super) struct Hey;
+
+/// The connections that hey makes where it is not told.
+const USUAL_CONNECTIONS: u32 = 50;
+
+impl Peer for Hey {
+    fn call(&self, settings: &Settings, place: &Place<'_>) -> Result<Call, Unfit> {
+        check_end("hey", settings)?;
+        match settings {
+            Settings {
+                script: Some(_), ..
+            } => return Err(Unfit::NoScript("hey")),
+            Settings {
+                duration: Some(_),
+                requests: Some(_),
+                ..
+            } => return Err(Unfit::TwoEnds("hey")),
+            _ => {}
+        }
+        let mut words = Words::default();
+        words.flag("-cpus", settings.threads);
+        words.flag("-c", settings.connections);
+        words.flag("-n", settings.requests);
+        let length = |duration| format!("{}s", seconds(duration));
+        words.flag("-z", settings.duration.map(length));
+        let connections = settings.connections.unwrap_or(USUAL_CONNECTIONS);
+        let each = settings
+            .rate
+            .map(|rate| rate.per_second() / f64::from(connections));
+        words.flag("-q", each);
+        if settings.keep_alive == Some(false) {
+            words.add("-disable-keepalive");
+        }
+        words.flags(settings);
+        words.add(place.url);
+        Ok(words.into())
+    }
+
+    fn read(&self, captured: &Captured<'_>) -> Result<Figures, Unreadable> {
+        let report = captured.stdout;
+        if report.trim().is_empty() {
+            return Err(Unreadable::Empty);
+        }
+        let us = |text: &str| number(text).map(|s| s * 1e6);
+        let duration_s = after(report, "Total:").and_then(number);
+        let duration_s = duration_s.ok_or(Unreadable::Missing("total time"))?;
+        let percentile = |percentile: f64| after(report, &format!("{percentile}% in")).and_then(us);
+        let statuses = list(report, "Status code distribution:");
+        let sum = |bad: bool| {
+            let counted = statuses.iter().filter(|(status, _)| !bad || *status >= 400);
+            counted.filter_map(|(_, line)| count(line)).sum()
+        };
+        let errors = list(report, "Error distribution:");
+        let answers = sum(false);
+        // Without any answer its times are zero, which is no time.
+        let time = |us: Option<f64>| us.filter(|_| answers > 0);
+        Ok(Figures {
+            // Its own rate counts what failed as well.
+            rps: per_second(answers, duration_s),
+            duration_s: Some(duration_s),
+            answers: Some(answers),
+            errors: Some(errors.iter().map(|(count, _)| count).sum()),
+            bad_statuses: Some(sum(true)),
+            mean_us: time(after(report, "Average:").and_then(us)),
+            max_us: time(after(report, "Slowest:").and_then(us)),
+            percentiles: Percentiles::each(percentile),
+            ..Figures::default()
+        })
+    }
+}
+
+/// The lines under a headline: the number in brackets, and what stands behind it.
+fn list<'a>(report: &'a str, headline: &str) -> Vec<(u64, &'a str)> {
+    let lines = report
+        .lines()
+        .skip_while(|line| line.trim() != headline)
+        .skip(1);
+    let entry = |line: &'a str| {
+        let (number, rest) = line.trim().strip_prefix('[')?.split_once(']')?;
+        Some((number.parse().ok()?, rest))
+    };
+    lines.map_while(entry).collect()
+}

@@ -1,0 +1,449 @@
+//! Each peer on reports that it really printed (see `fixtures/README.md`), and on what is none.
+
+use super::*;
+use crate::figures::Percentiles;
+use crate::settings::{Flag, Setting};
+use loadline_plan::Rate;
+use proptest::prelude::*;
+
+fn read(kind: Kind, stdout: &str) -> Result<Figures, Unreadable> {
+    let folder = tempfile::tempdir().unwrap();
+    kind.peer().read(&Captured {
+        stdout,
+        folder: folder.path(),
+    })
+}
+
+/// Reads a report that a tool writes into a file of this name.
+fn read_file(kind: Kind, name: &str, text: &str) -> Result<Figures, Unreadable> {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(name), text).unwrap();
+    kind.peer().read(&Captured {
+        stdout: "",
+        folder: folder.path(),
+    })
+}
+
+fn percentiles(us: [Option<f64>; 6]) -> Percentiles {
+    let mut us = us.into_iter();
+    Percentiles::each(|_| us.next().flatten().map(|us| (us * 1e3).round() / 1e3))
+}
+
+/// Figures to the thousandth, as tests write them.
+fn rounded(figures: Figures) -> Figures {
+    let round = |number: f64| (number * 1e3).round() / 1e3;
+    let Percentiles {
+        p50_us,
+        p75_us,
+        p90_us,
+        p95_us,
+        p99_us,
+        p99_9_us,
+    } = figures.percentiles;
+    Figures {
+        rps: round(figures.rps),
+        duration_s: figures.duration_s.map(round),
+        mean_us: figures.mean_us.map(round),
+        max_us: figures.max_us.map(round),
+        percentiles: percentiles([p50_us, p75_us, p90_us, p95_us, p99_us, p99_9_us]),
+        ..figures
+    }
+}
+
+#[test]
+fn wrk_is_read() {
+    let figures = read(Kind::Wrk, include_str!("../../fixtures/wrk.txt")).unwrap();
+    let expected = Figures {
+        rps: 60_752.45,
+        duration_s: Some(1.0),
+        answers: Some(60_768),
+        errors: Some(0),
+        bad_statuses: Some(0),
+        mean_us: Some(815.03),
+        max_us: Some(24_160.0),
+        percentiles: percentiles([
+            Some(109.0),
+            Some(343.0),
+            Some(2_600.0),
+            None,
+            Some(10_850.0),
+            None,
+        ]),
+        ..Figures::default()
+    };
+    assert_eq!(rounded(figures), expected);
+    let missing = read(Kind::Wrk, include_str!("../../fixtures/wrk-missing.txt")).unwrap();
+    assert_eq!(missing.bad_statuses, Some(25_531));
+}
+
+#[test]
+fn the_socket_errors_of_wrk_are_added_up() {
+    let report = include_str!("../../fixtures/wrk.txt").replace(
+        "Requests/sec:",
+        "  Socket errors: connect 1, read 20, write 0, timeout 300\nRequests/sec:",
+    );
+    assert_eq!(read(Kind::Wrk, &report).unwrap().errors, Some(321));
+}
+
+#[test]
+fn a_wrk_without_an_answer_has_no_times() {
+    let report = "Running 1s test @ http://127.0.0.1:1/\n  1 threads and 1 connections\n  \
+                  Thread Stats   Avg      Stdev     Max   +/- Stdev\n    \
+                  Latency     0.00us    0.00us   0.00us    -nan%\n    \
+                  Req/Sec     0.00      0.00     0.00      -nan%\n  \
+                  Latency Distribution\n     50%    0.00us\n     75%    0.00us\n     \
+                  90%    0.00us\n     99%    0.00us\n  \
+                  0 requests in 1.00s, 0.00B read\nRequests/sec:      0.00\nTransfer/sec:       0.00B\n";
+    let figures = read(Kind::Wrk, report).unwrap();
+    assert_eq!((figures.rps, figures.answers), (0.0, Some(0)));
+    assert_eq!((figures.mean_us, figures.max_us), (None, None));
+    assert_eq!(figures.percentiles, Percentiles::default());
+}
+
+#[test]
+fn wrk2_is_read() {
+    let figures = read(Kind::Wrk2, include_str!("../../fixtures/wrk2.txt")).unwrap();
+    assert_eq!(figures.rps, 494.3);
+    assert_eq!(figures.answers, Some(5_979));
+    assert_eq!(figures.mean_us, Some(4_470.0));
+    let expected = [
+        Some(1_920.0),
+        Some(5_890.0),
+        Some(11_160.0),
+        None,
+        Some(25_890.0),
+        Some(33_790.0),
+    ];
+    assert_eq!(rounded(figures).percentiles, percentiles(expected));
+}
+
+#[test]
+fn ab_is_read() {
+    let figures = read(Kind::Ab, include_str!("../../fixtures/ab.txt")).unwrap();
+    let expected = Figures {
+        rps: 6_716.46,
+        duration_s: Some(0.149),
+        answers: Some(1_000),
+        errors: Some(0),
+        bad_statuses: Some(0),
+        mean_us: Some(1_489.0),
+        max_us: Some(96_000.0),
+        percentiles: percentiles([
+            Some(0.0),
+            Some(0.0),
+            Some(0.0),
+            Some(1_000.0),
+            Some(34_000.0),
+            None,
+        ]),
+        ..Figures::default()
+    };
+    assert_eq!(rounded(figures), expected);
+    let missing = read(Kind::Ab, include_str!("../../fixtures/ab-missing.txt")).unwrap();
+    assert_eq!(missing.bad_statuses, Some(100));
+}
+
+#[test]
+fn h2load_is_read() {
+    let figures = read(Kind::H2load, include_str!("../../fixtures/h2load.txt")).unwrap();
+    let expected = Figures {
+        rps: 21_118.0,
+        duration_s: Some(1.01),
+        answers: Some(21_118),
+        errors: Some(0),
+        bad_statuses: Some(0),
+        mean_us: Some(473.0),
+        max_us: Some(23_820.0),
+        ..Figures::default()
+    };
+    assert_eq!(rounded(figures), expected);
+    let missing = read(
+        Kind::H2load,
+        include_str!("../../fixtures/h2load-missing.txt"),
+    )
+    .unwrap();
+    assert_eq!((missing.bad_statuses, missing.errors), (Some(100), Some(0)));
+}
+
+#[test]
+fn oha_is_read() {
+    let figures = read(Kind::Oha, include_str!("../../fixtures/oha.json")).unwrap();
+    assert_eq!(figures.answers, Some(37_765));
+    assert_eq!(figures.errors, Some(0), "what the end cut off is no error");
+    let figures = rounded(figures);
+    assert_eq!(figures.rps, 36_944.112);
+    assert_eq!(
+        (figures.mean_us, figures.max_us),
+        (Some(262.843), Some(30_727.54))
+    );
+    assert_eq!(figures.percentiles.p50_us, Some(197.001));
+    assert_eq!(figures.percentiles.p99_9_us, Some(8_064.172));
+    let refused = read(Kind::Oha, include_str!("../../fixtures/oha-refused.json")).unwrap();
+    assert_eq!(
+        (refused.rps, refused.answers, refused.errors),
+        (0.0, Some(0), Some(20))
+    );
+    assert_eq!(refused.mean_us, None);
+}
+
+#[test]
+fn hey_is_read() {
+    let figures = read(Kind::Hey, include_str!("../../fixtures/hey.txt")).unwrap();
+    assert_eq!((figures.answers, figures.errors), (Some(9_745), Some(0)));
+    let figures = rounded(figures);
+    assert_eq!(figures.rps, 9_736.237);
+    assert_eq!(
+        (figures.mean_us, figures.max_us),
+        (Some(1_000.0), Some(46_500.0))
+    );
+    assert_eq!(figures.percentiles.p99_us, Some(11_900.0));
+    let missing = read(Kind::Hey, include_str!("../../fixtures/hey-missing.txt")).unwrap();
+    assert_eq!(
+        (missing.answers, missing.bad_statuses),
+        (Some(20), Some(20))
+    );
+    let refused = read(Kind::Hey, include_str!("../../fixtures/hey-refused.txt")).unwrap();
+    assert_eq!(
+        (refused.rps, refused.answers, refused.errors),
+        (0.0, Some(0), Some(20))
+    );
+    assert_eq!((refused.mean_us, refused.max_us), (None, None));
+}
+
+#[test]
+fn k6_is_read() {
+    let figures = read_file(Kind::K6, "k6.json", include_str!("../../fixtures/k6.json")).unwrap();
+    let expected = Figures {
+        rps: 9.769,
+        answers: Some(10),
+        errors: Some(1),
+        mean_us: Some(2_320.0),
+        max_us: Some(4_610.0),
+        percentiles: percentiles([1_960.0, 3_100.0, 4_330.0, 4_470.0, 4_580.0, 4_600.0].map(Some)),
+        ..Figures::default()
+    };
+    assert_eq!(rounded(figures), expected);
+}
+
+#[test]
+fn locust_is_read() {
+    let table = include_str!("../../fixtures/locust_stats.csv");
+    let figures = read_file(Kind::Locust, "locust_stats.csv", table).unwrap();
+    let expected = Figures {
+        rps: 2_325.888,
+        answers: Some(4_644),
+        errors: Some(0),
+        mean_us: Some(1_420.36),
+        max_us: Some(98_036.693),
+        percentiles: percentiles(
+            [1_000.0, 1_000.0, 1_000.0, 4_000.0, 26_000.0, 47_000.0].map(Some),
+        ),
+        ..Figures::default()
+    };
+    assert_eq!(rounded(figures), expected);
+    let processes = include_str!("../../fixtures/locust-processes_stats.csv");
+    let figures = read_file(Kind::Locust, "locust_stats.csv", processes).unwrap();
+    assert_eq!(figures.answers, Some(406));
+}
+
+#[test]
+fn what_is_empty_is_no_report() {
+    for kind in Kind::ALL {
+        let missing = match kind {
+            Kind::Loadline | Kind::K6 | Kind::Locust => Unreadable::NoFile,
+            _ => Unreadable::Empty,
+        };
+        assert_eq!(read(kind, ""), Err(missing.clone()), "{kind:?}");
+        assert_eq!(read(kind, " \n\n").unwrap_err(), missing, "{kind:?}");
+    }
+    for (kind, name) in [
+        (Kind::Loadline, "loadline.json"),
+        (Kind::K6, "k6.json"),
+        (Kind::Locust, "locust_stats.csv"),
+    ] {
+        assert!(read_file(kind, name, "").is_err(), "{kind:?}");
+    }
+}
+
+#[test]
+fn every_cut_of_a_report_is_read_or_refused() {
+    for (kind, report) in [
+        (Kind::Wrk, include_str!("../../fixtures/wrk.txt")),
+        (Kind::Ab, include_str!("../../fixtures/ab.txt")),
+        (Kind::H2load, include_str!("../../fixtures/h2load.txt")),
+        (Kind::Oha, include_str!("../../fixtures/oha-refused.json")),
+    ] {
+        let mut refused = 0;
+        for end in (0..report.len()).filter(|end| report.is_char_boundary(*end)) {
+            refused += u32::from(read(kind, &report[..end]).is_err());
+        }
+        assert!(refused > 100, "{kind:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_text_upsets_a_reader(text in "(\\PC|\n){0,300}") {
+        for kind in Kind::ALL {
+            let _ = read(kind, &text);
+        }
+        for (kind, name) in [(Kind::K6, "k6.json"), (Kind::Locust, "locust_stats.csv")] {
+            let _ = read_file(kind, name, &text);
+        }
+    }
+}
+
+fn settings(settings: &[Setting]) -> Settings {
+    let mut all = Settings::default();
+    settings.iter().for_each(|setting| all.set(setting));
+    all
+}
+
+fn words(kind: Kind, set: &[Setting]) -> Result<String, Unfit> {
+    let place = Place {
+        url: "http://h/",
+        folder: Path::new("/w"),
+        script: None,
+    };
+    kind.peer()
+        .call(&settings(set), &place)
+        .map(|call| call.words.join(" "))
+}
+
+const TEN_SECONDS: Setting = Setting::Duration(Duration::from_secs(10));
+
+#[test]
+fn settings_become_the_arguments_of_each_tool() {
+    use Setting::{Connections, KeepAlive, Requests, Threads};
+    let common = [Connections(8), TEN_SECONDS, KeepAlive(true)];
+    for (kind, expected) in [
+        (
+            Kind::Loadline,
+            "--no-progress -o text -o json=/w/loadline.json --connections 8 --duration 10s http://h/",
+        ),
+        (Kind::Wrk, "--latency -c 8 -d 10s http://h/"),
+        (
+            Kind::Oha,
+            "--no-tui --output-format json -c 8 -z 10s http://h/",
+        ),
+        (Kind::Ab, "-q -t 10 -n 50000000 -c 8 -k http://h/"),
+        (Kind::H2load, "--h1 -c 8 -D 10 http://h/"),
+        (Kind::Hey, "-c 8 -z 10s http://h/"),
+        (
+            Kind::Locust,
+            "--headless --only-summary --exit-code-on-error 0 -t 10s -u 8 -r 8 --csv /w/locust \
+             -f /w/locustfile.py",
+        ),
+    ] {
+        assert_eq!(words(kind, &common).as_deref(), Ok(expected), "{kind:?}");
+    }
+    let paced = [
+        Threads(2),
+        Connections(8),
+        TEN_SECONDS,
+        Setting::Rate(Rate::each_second(2_000)),
+        KeepAlive(false),
+    ];
+    for (kind, expected) in [
+        (
+            Kind::Wrk2,
+            "--latency -t 2 -c 8 -d 10s -R 2000 -H Connection: close http://h/",
+        ),
+        (
+            Kind::Oha,
+            "--no-tui --output-format json --worker-threads 2 -c 8 -z 10s -q 2000 \
+             --disable-keepalive http://h/",
+        ),
+        (
+            Kind::Hey,
+            "-cpus 2 -c 8 -z 10s -q 250 -disable-keepalive http://h/",
+        ),
+    ] {
+        assert_eq!(words(kind, &paced).as_deref(), Ok(expected), "{kind:?}");
+    }
+    let flag = Setting::Flag(Flag {
+        name: "-l".to_owned(),
+        value: None,
+        on: true,
+    });
+    let counted = [Connections(4), Requests(10_000), flag];
+    let expected = "-q -n 10000 -c 4 -l http://h/";
+    assert_eq!(words(Kind::Ab, &counted).as_deref(), Ok(expected));
+}
+
+#[test]
+fn what_a_tool_cannot_do_is_refused() {
+    use Setting::{KeepAlive, Requests, Threads};
+    let rate = Setting::Rate(Rate::each_second(10));
+    let half = Setting::Duration(Duration::from_millis(500));
+    for (kind, set, refused) in [
+        (Kind::Wrk, vec![], Unfit::NoEnd("wrk", "a duration")),
+        (
+            Kind::Wrk,
+            vec![half.clone()],
+            Unfit::FractionOfSecond("wrk"),
+        ),
+        (
+            Kind::Wrk,
+            vec![TEN_SECONDS, rate.clone()],
+            Unfit::NoRate("wrk"),
+        ),
+        (Kind::Wrk2, vec![TEN_SECONDS], Unfit::NeedsRate("wrk2")),
+        (Kind::Wrk, vec![Requests(5)], Unfit::NoRequests("wrk")),
+        (
+            Kind::Ab,
+            vec![TEN_SECONDS, rate.clone()],
+            Unfit::NoRate("ab"),
+        ),
+        (
+            Kind::Ab,
+            vec![TEN_SECONDS, Threads(2)],
+            Unfit::NoThreads("ab"),
+        ),
+        (
+            Kind::H2load,
+            vec![TEN_SECONDS, KeepAlive(false)],
+            Unfit::AlwaysKeepsAlive("h2load"),
+        ),
+        (
+            Kind::Oha,
+            vec![TEN_SECONDS, Requests(5)],
+            Unfit::TwoEnds("oha"),
+        ),
+        (
+            Kind::Locust,
+            vec![TEN_SECONDS, rate],
+            Unfit::NoRate("locust"),
+        ),
+    ] {
+        assert_eq!(words(kind, &set), Err(refused), "{kind:?}");
+    }
+}
+
+#[test]
+fn k6_and_locust_get_scripts_that_request_the_url() {
+    let set = settings(&[
+        Setting::Connections(5),
+        TEN_SECONDS,
+        Setting::KeepAlive(false),
+    ]);
+    let place = Place {
+        url: "http://h/a\"b",
+        folder: Path::new("/w"),
+        script: None,
+    };
+    let script = |kind: Kind| {
+        let mut files = kind.peer().call(&set, &place).unwrap().files;
+        assert_eq!(files.len(), 1);
+        files.remove(0).1
+    };
+    let k6 = script(Kind::K6);
+    assert!(k6.contains("http.get(\"http://h/a\\\"b\")"), "{k6}");
+    assert!(k6.contains("\"noConnectionReuse\":true"), "{k6}");
+    assert!(k6.contains("\"vus\":5"), "{k6}");
+    let locust = script(Kind::Locust);
+    assert!(
+        locust.contains("self.client.get(\"http://h/a\\\"b\", headers="),
+        "{locust}"
+    );
+}

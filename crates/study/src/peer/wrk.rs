@@ -1,0 +1,103 @@
+//! wrk and wrk2: one command line and one report, but for the rate.
+
+use super::scan::{after, count, number, time_us};
+use super::{Call, Captured, Peer, Place, Unfit, Unreadable, Words, whole_seconds};
+use crate::figures::{Figures, Percentiles};
+use crate::settings::{Settings, rate_text};
+
+/// wrk; paced, wrk2.
+pub(super) struct Wrk {
+    pub(super) paced: bool,
+}
+
+impl Wrk {
+    fn name(&self) -> &'static str {
+        if self.paced { "wrk2" } else { "wrk" }
+    }
+
+    fn check(&self, settings: &Settings) -> Result<(), Unfit> {
+        match (self.paced, settings.rate) {
+            (true, None) => return Err(Unfit::NeedsRate("wrk2")),
+            (false, Some(_)) => return Err(Unfit::NoRate("wrk")),
+            _ => {}
+        }
+        match settings.requests {
+            Some(_) => Err(Unfit::NoRequests(self.name())),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Peer for Wrk {
+    fn call(&self, settings: &Settings, place: &Place<'_>) -> Result<Call, Unfit> {
+        self.check(settings)?;
+        let no_end = Unfit::NoEnd(self.name(), "a duration");
+        let duration = whole_seconds(self.name(), settings.duration.ok_or(no_end)?)?;
+        let mut words = Words::of(&["--latency"]);
+        words.flag("-t", settings.threads);
+        words.flag("-c", settings.connections);
+        words.flag("-d", Some(format!("{duration}s")));
+        words.flag("-R", settings.rate.map(rate_text));
+        words.flag("-s", place.script.map(|path| path.display().to_string()));
+        if settings.keep_alive == Some(false) {
+            words.flag("-H", Some("Connection: close"));
+        }
+        words.flags(settings);
+        words.add(place.url);
+        Ok(words.into())
+    }
+
+    fn read(&self, captured: &Captured<'_>) -> Result<Figures, Unreadable> {
+        let report = captured.stdout;
+        if report.trim().is_empty() {
+            return Err(Unreadable::Empty);
+        }
+        let rps = after(report, "Requests/sec:").and_then(number);
+        let whole = report.lines().find(|line| line.contains(" requests in "));
+        let whole = whole.ok_or(Unreadable::Missing("number of requests"))?;
+        let (requests, rest) = whole.split_once(" requests in ").unwrap_or((whole, ""));
+        let duration_us = time_us(rest.split(',').next().unwrap_or_default());
+        let latency: Vec<&str> = after(report, "Latency  ")
+            .map(|cells| cells.split_whitespace().collect())
+            .unwrap_or_default();
+        let cell = |index: usize| latency.get(index).and_then(|cell| time_us(cell));
+        // Without any answer both are zero, which is no time.
+        let answers = count(requests).ok_or(Unreadable::Missing("number of requests"))?;
+        let time = |us: Option<f64>| us.filter(|_| answers > 0);
+        Ok(Figures {
+            rps: rps.ok_or(Unreadable::Missing("requests a second"))?,
+            duration_s: duration_us.map(|us| us / 1e6),
+            answers: Some(answers),
+            errors: Some(socket_errors(report)),
+            bad_statuses: Some(
+                after(report, "Non-2xx or 3xx responses:")
+                    .and_then(count)
+                    .unwrap_or(0),
+            ),
+            mean_us: time(cell(0)),
+            max_us: time(cell(2)),
+            percentiles: Percentiles::each(|percentile| time(percentile_us(report, percentile))),
+            ..Figures::default()
+        })
+    }
+}
+
+/// The sum of `connect 0, read 3, write 0, timeout 1`.
+fn socket_errors(report: &str) -> u64 {
+    let line = after(report, "Socket errors:").unwrap_or_default();
+    let kinds = line
+        .split(',')
+        .filter_map(|kind| kind.split_whitespace().nth(1));
+    kinds.filter_map(count).sum()
+}
+
+/// The line of a percentile in the first block of them: `50%   87.00us`, in wrk2 `50.000%`.
+fn percentile_us(report: &str, percentile: f64) -> Option<f64> {
+    let block = report
+        .lines()
+        .skip_while(|line| !line.contains("Latency Distribution"));
+    let rows = block.skip(1).map_while(|line| line.trim().split_once('%'));
+    let mut rows = rows.filter_map(|(name, time)| Some((name.parse::<f64>().ok()?, time)));
+    let (_, time) = rows.find(|(name, _)| *name == percentile)?;
+    time_us(time)
+}

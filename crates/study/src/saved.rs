@@ -1,0 +1,351 @@
+//! A run that was made, as a file: JSON Lines.
+//!
+//! The first line says what was run, the last one what came of it; between them is a line for each
+//! second that was watched, written while the run lasts, so that memory does not grow with its
+//! length. A file gets its name when its last line was written: one that has it is whole.
+
+use crate::figures::Figures;
+use crate::meter::{Averages, Second};
+use crate::settings::Settings;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// The version of the format.
+const FORMAT: u32 = 1;
+
+/// What was run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// The version of the format.
+    pub format: u32,
+    /// The run's name, which its repeats share.
+    pub name: String,
+    /// Which repeat it is, from 1.
+    pub repeat: u32,
+    /// What was set.
+    pub settings: Settings,
+    /// Everything that decides what the run is; one of which anything is different is another run.
+    pub identity: Value,
+    /// When the tool was started, in UTC (RFC 3339).
+    pub started_at: String,
+    /// The tool as it was started.
+    pub command: Vec<String>,
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Why it failed, in words, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+    /// What the tool measured, where it told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub figures: Option<Figures>,
+    /// What was used.
+    pub averages: Averages,
+    /// What the tool printed, long output without its middle.
+    pub stdout: String,
+    /// The same of its other stream.
+    pub stderr: String,
+}
+
+/// A run that was made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SavedRun {
+    /// What was run.
+    pub header: Header,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// A line of the file.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Line {
+    Run(Box<Header>),
+    Second(Second),
+    End(Box<Outcome>),
+}
+
+/// A saved run can't be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum SavedError {
+    /// The file can't be read or written.
+    #[error("{} can't be used: {source}.", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// It is no saved run of a study.
+    #[error(
+        "{} is no run of a study: {problem}. Move it away, or run the study with --redo.",
+        path.display()
+    )]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        problem: String,
+    },
+}
+
+impl Header {
+    /// What is run now.
+    pub(crate) fn new(
+        (name, repeat): (String, u32),
+        settings: Settings,
+        identity: Value,
+        command: Vec<String>,
+    ) -> Header {
+        Header {
+            format: FORMAT,
+            name,
+            repeat,
+            settings,
+            identity,
+            started_at: humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string(),
+            command,
+        }
+    }
+}
+
+impl SavedRun {
+    /// Reads a file, passing over its seconds.
+    ///
+    /// # Errors
+    /// If it can't be read, or is no whole saved run.
+    pub fn read(path: &Path) -> Result<SavedRun, SavedError> {
+        SavedRun::read_with(path, |_| ())
+    }
+
+    /// Reads a file, and tells of each of its seconds.
+    ///
+    /// # Errors
+    /// As [`SavedRun::read`].
+    pub fn read_with(path: &Path, mut tell: impl FnMut(Second)) -> Result<SavedRun, SavedError> {
+        let io = |source| SavedError::Io {
+            path: path.to_owned(),
+            source,
+        };
+        let content = |problem: &str| SavedError::Content {
+            path: path.to_owned(),
+            problem: problem.to_owned(),
+        };
+        let (mut header, mut outcome) = (None, None);
+        for line in BufReader::new(File::open(path).map_err(io)?).lines() {
+            let line = serde_json::from_str(&line.map_err(io)?);
+            match line.map_err(|error| content(&error.to_string()))? {
+                Line::Run(run) if run.format != FORMAT => {
+                    return Err(content("another version wrote it"));
+                }
+                Line::Run(run) => header = Some(*run),
+                Line::Second(second) => tell(second),
+                Line::End(end) => outcome = Some(*end),
+            }
+        }
+        Ok(SavedRun {
+            header: header.ok_or_else(|| content("it does not say what was run"))?,
+            outcome: outcome.ok_or_else(|| content("its end is missing"))?,
+        })
+    }
+}
+
+/// Writes a run while it is made.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    path: PathBuf,
+    partial: PathBuf,
+    file: BufWriter<File>,
+}
+
+impl Writer {
+    /// Begins the file of a run.
+    pub(crate) fn begin(path: &Path, header: Header) -> Result<Writer, SavedError> {
+        let partial = path.with_extension("partial");
+        let file = File::create(&partial).map_err(|source| SavedError::Io {
+            path: partial.clone(),
+            source,
+        })?;
+        let mut writer = Writer {
+            path: path.to_owned(),
+            partial,
+            file: BufWriter::new(file),
+        };
+        writer.line(&Line::Run(Box::new(header)))?;
+        Ok(writer)
+    }
+
+    /// Adds a second.
+    pub(crate) fn second(&mut self, second: Second) -> Result<(), SavedError> {
+        self.line(&Line::Second(second))
+    }
+
+    /// Ends the file, which gets its name by it.
+    pub(crate) fn end(mut self, outcome: Outcome) -> Result<(), SavedError> {
+        self.line(&Line::End(Box::new(outcome)))?;
+        let finished = self
+            .file
+            .flush()
+            .and_then(|()| self.file.get_ref().sync_all())
+            .and_then(|()| fs::rename(&self.partial, &self.path));
+        finished.map_err(|source| self.error(source))
+    }
+
+    /// Gives the file up.
+    pub(crate) fn discard(self) {
+        // What stays is written over by the next try.
+        let _ = fs::remove_file(&self.partial);
+    }
+
+    fn line(&mut self, line: &Line) -> Result<(), SavedError> {
+        let written = serde_json::to_writer(&mut self.file, line).map_err(io::Error::from);
+        let written = written.and_then(|()| self.file.write_all(b"\n"));
+        written.map_err(|source| self.error(source))
+    }
+
+    fn error(&self, source: io::Error) -> SavedError {
+        SavedError::Io {
+            path: self.partial.clone(),
+            source,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    pub(crate) fn header() -> Header {
+        let settings = Settings {
+            tool: "wrk".to_owned(),
+            connections: Some(10),
+            ..Settings::default()
+        };
+        let identity = serde_json::json!({ "tool": "wrk" });
+        let command = vec!["/usr/bin/wrk".to_owned()];
+        Header::new(("wrk-c10".to_owned(), 2), settings, identity, command)
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.2.jsonl");
+        let (header, outcome) = (
+            header(),
+            Outcome {
+                failure: Some("it ended with exit code 1".to_owned()),
+                stdout: "two\nlines".to_owned(),
+                ..Outcome::default()
+            },
+        );
+        let mut writer = Writer::begin(&path, header.clone()).unwrap();
+        let second = Second {
+            at_s: 1.0,
+            length_s: 1.0,
+            ..Second::default()
+        };
+        writer.second(second).unwrap();
+        assert!(!path.exists(), "a run that is not over has no file");
+        writer.end(outcome.clone()).unwrap();
+        let mut seconds = Vec::new();
+        let read = SavedRun::read_with(&path, |second| seconds.push(second)).unwrap();
+        assert_eq!(read, SavedRun { header, outcome });
+        assert_eq!(seconds, [second]);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_is_no_whole_run_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl");
+        for (text, problem) in [
+            ("", "it does not say what was run"),
+            ("{}\n", "expected value"),
+            ("no JSON\n", "expected"),
+        ] {
+            fs::write(&path, text).unwrap();
+            let error = SavedRun::read(&path).unwrap_err().to_string();
+            assert!(
+                error.contains(problem) || problem == "expected value",
+                "{error}"
+            );
+        }
+        let mut writer = Writer::begin(&path, header()).unwrap();
+        writer.second(Second::default()).unwrap();
+        drop(writer);
+        let error = SavedRun::read(&path.with_extension("partial")).unwrap_err();
+        assert!(error.to_string().contains("its end is missing"), "{error}");
+    }
+}
+
+/// Saved runs for tests.
+#[cfg(test)]
+pub(crate) mod samples {
+    use super::*;
+    use crate::figures::Percentiles;
+    use crate::meter::Mean;
+    use std::time::Duration;
+
+    fn run(name: &str, repeat: u32, outcome: Outcome) -> SavedRun {
+        let settings = Settings {
+            tool: name.split('-').next().unwrap_or_default().to_owned(),
+            target: "nginx".to_owned(),
+            connections: Some(10),
+            duration: Some(Duration::from_millis(1_500)),
+            ..Settings::default()
+        };
+        let mut header = Header::new((name.to_owned(), repeat), settings, Value::Null, vec![]);
+        header.started_at = "2024-05-06T07:08:09Z".to_owned();
+        SavedRun { header, outcome }
+    }
+
+    /// One that went well, at so many requests a second.
+    pub(crate) fn done(name: &str, repeat: u32, rps: f64) -> SavedRun {
+        let figures = Figures {
+            rps,
+            answers: Some(10_000),
+            errors: Some(3),
+            mean_us: Some(150.5),
+            percentiles: Percentiles {
+                p50_us: Some(109.0),
+                p99_us: Some(10_850.0),
+                ..Percentiles::default()
+            },
+            ..Figures::default()
+        };
+        let tool = Mean {
+            cpu_s: Some(0.5),
+            cpu_percent: Some(33.3),
+            memory_kb: Some(5_120.0),
+            max_memory_kb: Some(6_000.0),
+            sockets: Some(10.5),
+        };
+        let averages = Averages {
+            elapsed_s: 1.5,
+            tool,
+            target: Some(tool),
+            bandwidth_kb_per_s: Some(800.25),
+            ..Averages::default()
+        };
+        let outcome = Outcome {
+            figures: Some(figures),
+            averages,
+            ..Outcome::default()
+        };
+        run(name, repeat, outcome)
+    }
+
+    /// One that failed.
+    pub(crate) fn failed(name: &str, repeat: u32) -> SavedRun {
+        let outcome = Outcome {
+            failure: Some("it ended with exit code 1".to_owned()),
+            ..Outcome::default()
+        };
+        run(name, repeat, outcome)
+    }
+}

@@ -1,0 +1,184 @@
+//! The results as a table for people: a line for each run, its repeats in their medians.
+
+use crate::saved::SavedRun;
+
+/// A column: its title, and its cell for the repeats of one run.
+type Column = (&'static str, fn(&[&SavedRun]) -> Option<String>);
+
+const COLUMNS: [Column; 14] = [
+    ("run", |runs| Some(runs.first()?.header.name.clone())),
+    ("runs", |runs| {
+        Some(runs.len().to_string()).filter(|_| runs.len() > 1)
+    }),
+    ("req/s", |runs| {
+        median(runs, |run| Some(run.outcome.figures.as_ref()?.rps)).map(number)
+    }),
+    ("spread", spread),
+    ("total", |runs| {
+        let limited = |run: &SavedRun| run.header.settings.requests.is_some();
+        let total = |run: &SavedRun| run.outcome.figures.as_ref()?.duration_s;
+        median(runs, |run| total(run).filter(|_| limited(run))).map(|s| time(s * 1e6))
+    }),
+    ("CPU", |runs| {
+        median(runs, |run| run.outcome.averages.tool.cpu_percent).map(percent)
+    }),
+    ("memory", |runs| {
+        median(runs, |run| run.outcome.averages.tool.memory_kb).map(memory)
+    }),
+    ("sockets", |runs| {
+        median(runs, |run| run.outcome.averages.tool.sockets).map(number)
+    }),
+    ("CPU/req", |runs| {
+        median(runs, SavedRun::cpu_us_per_request).map(time)
+    }),
+    ("mean", |runs| {
+        median(runs, |run| run.outcome.figures.as_ref()?.mean_us).map(time)
+    }),
+    ("p50", |runs| {
+        median(runs, |run| run.outcome.figures.as_ref()?.percentiles.p50_us).map(time)
+    }),
+    ("p99", |runs| {
+        median(runs, |run| run.outcome.figures.as_ref()?.percentiles.p99_us).map(time)
+    }),
+    ("target", |runs| {
+        let target = |run: &SavedRun| run.outcome.averages.target;
+        let cpu = median(runs, |run| target(run)?.cpu_percent).map(percent)?;
+        let held = median(runs, |run| target(run)?.memory_kb).map(memory)?;
+        Some(format!("{cpu} {held}"))
+    }),
+    ("", note),
+];
+
+/// The results of runs that were made, in their order; repeats stand together. Columns that nothing
+/// stands in are left out.
+pub fn table(runs: &[SavedRun]) -> String {
+    let groups: Vec<Vec<&SavedRun>> = groups(runs);
+    let columns = COLUMNS.iter().filter_map(|(title, cell)| {
+        let cells: Vec<Option<String>> = groups.iter().map(|runs| cell(runs)).collect();
+        cells
+            .iter()
+            .any(Option::is_some)
+            .then(|| column(title, cells))
+    });
+    let columns: Vec<Vec<String>> = columns.collect();
+    let line = |row: usize| {
+        let cells: Vec<&str> = columns.iter().map(|cells| cells[row].as_str()).collect();
+        cells.join("  ").trim_end().to_owned() + "\n"
+    };
+    (0..=groups.len()).map(line).collect()
+}
+
+/// Repeats of one run, in the order of the first of each.
+fn groups(runs: &[SavedRun]) -> Vec<Vec<&SavedRun>> {
+    let mut groups: Vec<Vec<&SavedRun>> = Vec::new();
+    for run in runs {
+        let name = &run.header.name;
+        match groups
+            .iter_mut()
+            .find(|group| group[0].header.name == *name)
+        {
+            Some(group) => group.push(run),
+            None => groups.push(vec![run]),
+        }
+    }
+    groups
+}
+
+/// The title and the cells, all of one width: texts stand on the left, numbers on the right.
+fn column(title: &str, cells: Vec<Option<String>>) -> Vec<String> {
+    let is_text = matches!(title, "run" | "");
+    let cells = cells.into_iter().map(|cell| cell.unwrap_or_default());
+    let cells: Vec<String> = std::iter::once(title.to_owned()).chain(cells).collect();
+    let width = cells.iter().map(|cell| cell.chars().count()).max();
+    let width = width.unwrap_or(0);
+    let padded = |cell: String| match is_text {
+        true => format!("{cell:<width$}"),
+        false => format!("{cell:>width$}"),
+    };
+    cells.into_iter().map(padded).collect()
+}
+
+/// The median of what is known; of an even number, the mean of the middle two.
+fn median(runs: &[&SavedRun], of: impl Fn(&SavedRun) -> Option<f64>) -> Option<f64> {
+    let mut known: Vec<f64> = runs.iter().filter_map(|run| of(run)).collect();
+    known.sort_by(f64::total_cmp);
+    let middle = known.len().checked_sub(1)? / 2;
+    Some((known[middle] + known[known.len() / 2]) / 2.0)
+}
+
+/// How far the repeats lie apart, from the lowest to the highest rate in % of the median.
+fn spread(runs: &[&SavedRun]) -> Option<String> {
+    let rates = || {
+        runs.iter()
+            .filter_map(|run| Some(run.outcome.figures.as_ref()?.rps))
+    };
+    let median = median(runs, |run| Some(run.outcome.figures.as_ref()?.rps))?;
+    let (low, high) = (rates().reduce(f64::min)?, rates().reduce(f64::max)?);
+    (rates().count() > 1 && median > 0.0).then(|| percent((high - low) / median * 100.0))
+}
+
+/// What to know of a run: that it failed, that it had errors, that it is not to be believed.
+fn note(runs: &[&SavedRun]) -> Option<String> {
+    let mut notes = Vec::new();
+    let failures: Vec<&String> = runs
+        .iter()
+        .filter_map(|run| run.outcome.failure.as_ref())
+        .collect();
+    if let Some(first) = failures.first() {
+        notes.push(match (failures.len(), runs.len()) {
+            (_, 1) => format!("failed: {first}"),
+            (failed, all) => format!("{failed} of {all} failed: {first}"),
+        });
+    }
+    let figures = || runs.iter().filter_map(|run| run.outcome.figures.as_ref());
+    let errors: u64 = figures().filter_map(|figures| figures.errors).sum();
+    if errors > 0 {
+        notes.push(format!("{} errors", number(errors as f64)));
+    }
+    let bad: u64 = figures().filter_map(|figures| figures.bad_statuses).sum();
+    if bad > 0 {
+        notes.push(format!("{} bad statuses", number(bad as f64)));
+    }
+    let grades = figures().filter_map(|figures| figures.validity.clone());
+    notes.extend(grades.filter(|grade| grade != "valid").take(1));
+    (!notes.is_empty()).then(|| notes.join(", "))
+}
+
+/// A number of three digits at least, thousands apart.
+fn number(number: f64) -> String {
+    if number < 100.0 && number.fract() != 0.0 {
+        return format!("{number:.1}");
+    }
+    let digits = format!("{number:.0}");
+    let groups = digits.as_bytes().rchunks(3).rev();
+    let groups: Vec<String> = groups
+        .map(|group| String::from_utf8_lossy(group).into_owned())
+        .collect();
+    groups.join(" ")
+}
+
+fn percent(percent: f64) -> String {
+    format!("{percent:.0} %")
+}
+
+fn memory(kb: f64) -> String {
+    let mb = kb / 1024.0;
+    format!("{mb:.1} MB")
+}
+
+fn time(us: f64) -> String {
+    let (value, unit) = match us {
+        us if us < 1e3 => (us, "µs"),
+        us if us < 1e6 => (us / 1e3, "ms"),
+        us => (us / 1e6, "s"),
+    };
+    let digits = match value {
+        value if value < 9.995 => 2,
+        value if value < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.digits$} {unit}")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,252 @@
+//! A target while it runs: started, asked whether it serves, reset, stopped.
+
+use crate::command::{Blanks, Words};
+use crate::file::{FileError, Problem};
+use crate::happenings::{Happening, Happenings};
+use crate::output::{excerpt, last_line};
+use crate::process::{Launch, Process, ending};
+use crate::study::{Command, Study, Target};
+use std::fs::{self, File};
+use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How often a target is asked whether it serves.
+const ASK_EVERY: Duration = Duration::from_millis(50);
+/// The most of a command's output that is looked at for a message.
+const MOST_OUTPUT: u64 = 64 << 10;
+
+/// Why there is no target.
+#[derive(Debug)]
+pub(crate) enum NoTarget {
+    /// The user interrupted.
+    Interrupted,
+    /// Something is wrong with it.
+    Refused(FileError),
+}
+
+impl From<FileError> for NoTarget {
+    fn from(error: FileError) -> Self {
+        NoTarget::Refused(error)
+    }
+}
+
+/// A target that serves.
+#[derive(Debug)]
+pub(crate) struct Serving<'a> {
+    study: &'a Study,
+    target: &'a Target,
+    port: u16,
+    folder: PathBuf,
+    url: String,
+    /// Its process, unless it ran before or went to the background.
+    process: Option<Process>,
+}
+
+impl<'a> Serving<'a> {
+    /// Starts a target and waits until it serves. Its files go to a folder, which is emptied.
+    pub(crate) fn start(
+        study: &'a Study,
+        target: &'a Target,
+        folder: &Path,
+        happenings: &Happenings,
+    ) -> Result<Serving<'a>, NoTarget> {
+        let refuse = |problem| study.refuse(target.line, problem);
+        let port = free_port().map_err(|error| refuse(Problem::Value(error.to_string())))?;
+        let mut serving = Serving {
+            study,
+            target,
+            port,
+            folder: folder.to_owned(),
+            url: target.url.replace("{port}", &port.to_string()),
+            process: None,
+        };
+        serving.write_files()?;
+        if let Some(start) = &target.start {
+            serving.process = Some(serving.launch(start, happenings)?);
+        }
+        serving.wait(happenings)?;
+        Ok(serving)
+    }
+
+    /// What it is called.
+    pub(crate) fn name(&self) -> &'a str {
+        &self.target.name
+    }
+
+    /// Where requests go.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Its process, where it was started here.
+    pub(crate) fn pid(&self) -> Option<u32> {
+        let running = self.process.as_ref().filter(|process| !process.has_ended());
+        running.map(Process::pid)
+    }
+
+    /// Whether it was started here and runs no more, though nobody stopped it.
+    pub(crate) fn is_gone(&self) -> bool {
+        let ended = self.process.as_ref().is_some_and(Process::has_ended);
+        ended && self.target.stop.is_none()
+    }
+
+    /// Where it listens.
+    pub(crate) fn address(&self) -> Option<SocketAddr> {
+        let url = self.url.parse::<loadline_plan::Target>().ok()?.url;
+        let port = url.port_or_known_default()?;
+        (url.host_str()?.trim_matches(['[', ']']), port)
+            .to_socket_addrs()
+            .ok()?
+            .next()
+    }
+
+    /// Runs its command for between two runs.
+    pub(crate) fn reset(&self, happenings: &Happenings) -> Result<(), NoTarget> {
+        match &self.target.reset {
+            Some(reset) => self.succeed(reset, happenings),
+            None => Ok(()),
+        }
+    }
+
+    /// Stops it. What can't be stopped by its own command is ended.
+    pub(crate) fn stop(mut self) -> Result<(), NoTarget> {
+        // An interrupt is no reason to leave it running.
+        let unheard = Happenings::default();
+        let stopped = match &self.target.stop {
+            Some(stop) => self.succeed(stop, &unheard),
+            None => Ok(()),
+        };
+        if let Some(process) = &mut self.process {
+            // It is gone, and nobody waits for how.
+            let _ = process.end();
+        }
+        stopped
+    }
+
+    fn write_files(&self) -> Result<(), FileError> {
+        let refuse = |error: std::io::Error| {
+            let problem = format!("{} can't be written: {error}", self.folder.display());
+            self.study.refuse(self.target.line, Problem::Value(problem))
+        };
+        fs::create_dir_all(&self.folder).map_err(refuse)?;
+        for (name, text) in &self.target.files {
+            fs::write(self.folder.join(name), self.blanks().fill(text)).map_err(refuse)?;
+        }
+        Ok(())
+    }
+
+    fn blanks(&self) -> Blanks<'_> {
+        Blanks {
+            port: self.port,
+            folder: &self.folder,
+            url: &self.url,
+        }
+    }
+
+    fn launch(&self, command: &Command, happenings: &Happenings) -> Result<Process, FileError> {
+        let Words { program, arguments } = self.study.command(command, &self.blanks())?;
+        let start = || {
+            let launch = Launch {
+                program: &program,
+                arguments: &arguments,
+                folder: &self.study.folder(),
+                cores: self.study.pin.targets.as_ref(),
+                stdout: File::create(self.log())?,
+                stderr: File::options().append(true).open(self.log())?,
+            };
+            Process::start(launch, happenings.sender())
+        };
+        start().map_err(|error| {
+            let problem = format!("{} can't be started: {error}", program.display());
+            self.study.refuse(command.line, Problem::Value(problem))
+        })
+    }
+
+    /// Where the output of its last command stands.
+    fn log(&self) -> PathBuf {
+        self.folder.join("output.log")
+    }
+
+    /// Waits until it serves.
+    fn wait(&self, happenings: &Happenings) -> Result<(), NoTarget> {
+        let until = Instant::now() + self.target.patience;
+        loop {
+            if self.is_gone() {
+                return Err(self.refuse(Problem::TargetEnded(self.said())).into());
+            }
+            if self.serves(happenings)? {
+                return Ok(());
+            }
+            if Instant::now() >= until {
+                return Err(self.refuse(self.no_answer()).into());
+            }
+            if !happenings.pause(ASK_EVERY) {
+                return Err(NoTarget::Interrupted);
+            }
+        }
+    }
+
+    fn serves(&self, happenings: &Happenings) -> Result<bool, NoTarget> {
+        if let Some(check) = &self.target.check {
+            return Ok(self.run(check, happenings)?.is_ok());
+        }
+        let connects = |address| TcpStream::connect_timeout(&address, Duration::from_secs(1));
+        Ok(self
+            .address()
+            .is_some_and(|address| connects(address).is_ok()))
+    }
+
+    fn no_answer(&self) -> Problem {
+        Problem::NoAnswer {
+            name: self.target.name.clone(),
+            url: self.url.clone(),
+            patience: loadline_plan::DurationText(self.target.patience).to_string(),
+        }
+    }
+
+    /// Runs a command that has to succeed.
+    fn succeed(&self, command: &Command, happenings: &Happenings) -> Result<(), NoTarget> {
+        let failed = |why| self.study.refuse(command.line, Problem::CommandFailed(why));
+        Ok(self.run(command, happenings)?.map_err(failed)?)
+    }
+
+    /// Runs a command to its end. How it failed is said in words.
+    fn run(
+        &self,
+        command: &Command,
+        happenings: &Happenings,
+    ) -> Result<Result<(), String>, NoTarget> {
+        let mut process = self.launch(command, happenings)?;
+        let until = Instant::now() + self.target.patience;
+        while !process.has_ended() {
+            match happenings.wait(until) {
+                Happening::Interrupted => return Err(NoTarget::Interrupted),
+                Happening::TimeOver => return Ok(Err("it took too long".to_owned())),
+                Happening::Ended(_) => {}
+            }
+        }
+        Ok(match process.end() {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(format!("{}{}", ending(status), self.said())),
+            Err(error) => Err(error.to_string()),
+        })
+    }
+
+    /// What its last command said last, behind a colon.
+    fn said(&self) -> String {
+        let output = excerpt(&self.log(), MOST_OUTPUT);
+        last_line(&output)
+            .map(|line| format!(": {line}"))
+            .unwrap_or_default()
+    }
+
+    fn refuse(&self, problem: Problem) -> FileError {
+        self.study.refuse(self.target.line, problem)
+    }
+}
+
+/// A port that nobody listens on.
+fn free_port() -> std::io::Result<u16> {
+    Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
+}
