@@ -5,7 +5,7 @@ CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 FUZZ = RUSTC_BOOTSTRAP=1 $(CARGO) fuzz
 
-.PHONY: help build demo test soak lint bench fuzz clean
+.PHONY: help build demo test soak lint bench peers fuzz clean
 
 help:
 	@echo "make demo   a load test against a server that stalls, in ten seconds"
@@ -13,6 +13,7 @@ help:
 	@echo "make soak   the same with twenty thousand cases for each property"
 	@echo "make lint   formatting, clippy, documentation"
 	@echo "make bench  speed and memory against wrk, wrk2, ab and oha"
+	@echo "make peers  the load testers that studies run beside Loadline"
 	@echo "make fuzz   the parsers on random input, FUZZ_SECONDS each"
 
 build: compiler
@@ -22,11 +23,11 @@ demo: build
 	target/release/loadline demo
 
 test: compiler
-	@scripts/need nginx=nginx-light openssl=openssl
+	@scripts/need nginx=nginx-light openssl=openssl wrk=wrk ab=apache2-utils h2load=nghttp2-client
 	$(CARGO) test --workspace --locked
 
 soak: compiler
-	@scripts/need nginx=nginx-light openssl=openssl
+	@scripts/need nginx=nginx-light openssl=openssl wrk=wrk ab=apache2-utils h2load=nghttp2-client
 	PROPTEST_CASES=20000 $(CARGO) test --workspace --locked --release
 
 lint: compiler
@@ -37,6 +38,9 @@ lint: compiler
 bench: build
 	@scripts/need nginx=nginx-light wrk=wrk ab=apache2-utils python3=python3 openssl=openssl
 	python3 benches/speed.py
+
+peers:
+	@CARGO="$(CARGO)" scripts/peers
 
 fuzz: compiler
 	@command -v cargo-fuzz >/dev/null || $(CARGO) install --locked cargo-fuzz

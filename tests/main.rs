@@ -46,6 +46,8 @@ mod stall;
 mod until;
 /// Two targets that take turns.
 mod versus;
+/// Studies: many runs of many tools from one file.
+mod study;
 /// Watching, beside a run and alone.
 mod watch;
 /// wrk and wrk2 as spoken here, beside the real wrk.

@@ -8,6 +8,7 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod shims;
+pub(crate) mod study;
 pub(crate) mod versus;
 pub(crate) mod watch;
 pub(crate) mod wrk;

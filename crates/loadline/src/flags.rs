@@ -14,6 +14,7 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod shims;
+pub(crate) mod study;
 pub(crate) mod versus;
 pub(crate) mod watch;
 
@@ -50,6 +51,8 @@ pub(crate) enum Command {
     Compare(compare::CompareFlags),
     /// Load two targets in turns: is B slower than A?
     Versus(Box<versus::VersusFlags>),
+    /// Make many runs from one file, with this and other load testers, and put them in a table.
+    Study(study::StudyFlags),
     /// Serve as a test server that stalls, fails and misbehaves as told.
     Serve(Box<serve::ServeFlags>),
     /// Show in ten seconds why true latencies matter: a server that stalls once.

@@ -44,6 +44,7 @@ fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Report(flags) => commands::report::run(&flags),
         Command::Compare(flags) => commands::compare::run(&flags),
         Command::Versus(flags) => commands::versus::run(*flags),
+        Command::Study(flags) => commands::study::run(&flags),
         Command::Serve(flags) => commands::serve::run(&flags),
         Command::Demo(flags) => commands::demo::run(&flags),
         Command::Watch(flags) => commands::watch::run(&flags),

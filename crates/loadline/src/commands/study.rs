@@ -1,0 +1,193 @@
+//! `loadline study`.
+
+use crate::exit::Exit;
+use crate::flags::study::StudyFlags;
+use crate::live::{CLEAR_LINE, draws};
+use crate::publish::print;
+use anyhow::{Context, Result};
+use loadline_study::{
+    Conductor, Ending, Folder, Happenings, Interrupter, Problem, Progress, Run, SavedRun, Screen,
+    Study, csv, table,
+};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// The table for programs, in the folder of the results.
+const TABLE: &str = "results.csv";
+
+/// Makes the runs of a study that were not made yet, and prints what came of all.
+pub(crate) fn run(flags: &StudyFlags) -> Result<Exit> {
+    let study = read(&flags.file)?;
+    let runs = study.runs(flags.quick)?;
+    if flags.list {
+        return list(&study, &runs);
+    }
+    let listed = in_order_of_file(&runs);
+    let path = results(flags, &study);
+    let folder = Folder::open(&path, &study)?;
+    let conductor = Conductor::prepare(&study, runs, &folder)?;
+    let mut line = Line::new(!flags.no_progress);
+    missing(conductor.missing_tools())
+        .iter()
+        .for_each(|text| line.say(text));
+    let happenings = Happenings::default();
+    watch_interrupts(happenings.interrupter()).context("signals can't be watched")?;
+    let ended = conductor.conduct(flags.redo, &mut line, &happenings);
+    line.clear();
+    let saved = folder.saved(&listed)?;
+    if saved.is_empty() && ended.is_err() {
+        return Ok(ended.map(|_| Exit::Failed)?);
+    }
+    publish(&saved, &path, conductor.missing_tools())?;
+    match ended? {
+        Ending::Interrupted => Ok(Exit::Interrupted),
+        Ending::Complete if saved.iter().any(|run| run.outcome.failure.is_some()) => {
+            Ok(Exit::Failed)
+        }
+        Ending::Complete => Ok(Exit::Good),
+    }
+}
+
+fn read(path: &Path) -> Result<Study> {
+    let bytes = std::fs::read(path).with_context(|| format!("{} can't be read", path.display()))?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = valid.iter().filter(|&&byte| byte == b'\n').count() + 1;
+        anyhow::anyhow!("{}, line {line}: {}", path.display(), Problem::NotText)
+    })?;
+    Ok(Study::parse(path, &text)?)
+}
+
+/// Prints the runs in the order in which they are made.
+fn list(study: &Study, runs: &[Run]) -> Result<Exit> {
+    let lines = runs
+        .iter()
+        .map(|run| format!("{}.{}\n", run.name, run.repeat));
+    let missing = missing(&study.missing_tools(runs)).into_iter();
+    print(
+        &lines
+            .chain(missing.map(|line| line + "\n"))
+            .collect::<String>(),
+    )?;
+    Ok(Exit::Good)
+}
+
+/// The runs as the file lists them, repeats together.
+fn in_order_of_file(runs: &[Run]) -> Vec<Run> {
+    let mut listed = runs.to_vec();
+    listed.sort_by_key(|run| (run.place, run.repeat));
+    listed
+}
+
+fn results(flags: &StudyFlags, study: &Study) -> PathBuf {
+    let name = match flags.quick {
+        true => format!("{}-quick", study.name),
+        false => study.name.clone(),
+    };
+    flags
+        .results
+        .clone()
+        .unwrap_or_else(|| Path::new("results").join(name))
+}
+
+/// What is said of tools that are not there.
+fn missing(tools: &[String]) -> Option<String> {
+    let names = tools.join(", ");
+    match tools.len() {
+        0 => None,
+        1 => Some(format!(
+            "{names} is not on this machine: its runs are skipped."
+        )),
+        _ => Some(format!(
+            "{names} are not on this machine: their runs are skipped."
+        )),
+    }
+}
+
+/// Prints the table of what was made, and writes that for programs.
+fn publish(saved: &[SavedRun], folder: &Path, missing_tools: &[String]) -> Result<()> {
+    let path = folder.join(TABLE);
+    std::fs::write(&path, csv(saved))
+        .with_context(|| format!("{} can't be written", path.display()))?;
+    let mut text = match saved {
+        [] => "No run was made.\n".to_owned(),
+        saved => table(saved),
+    };
+    text.push('\n');
+    let lines = missing(missing_tools).into_iter();
+    let lines = lines.chain([format!("All figures are in {}.", path.display())]);
+    lines.for_each(|line| text.push_str(&(line + "\n")));
+    print(&text)
+}
+
+/// The first Ctrl-C stops tool and target and ends the study; further ones change nothing.
+fn watch_interrupts(interrupter: Interrupter) -> io::Result<()> {
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    std::thread::Builder::new()
+        .name("interrupts".to_owned())
+        .spawn(move || {
+            signals.forever().for_each(|_| interrupter.interrupt());
+        })?;
+    Ok(())
+}
+
+/// The line about how far a study is, on stderr.
+struct Line {
+    is_wanted: bool,
+    is_terminal: bool,
+    /// The run that a log has a line of.
+    told: usize,
+}
+
+impl Line {
+    fn new(is_wanted: bool) -> Self {
+        Line {
+            is_wanted,
+            is_terminal: draws(&io::stderr()),
+            told: 0,
+        }
+    }
+
+    fn clear(&self) {
+        if self.is_wanted && self.is_terminal {
+            write(CLEAR_LINE);
+        }
+    }
+}
+
+impl Screen for Line {
+    fn progress(&mut self, progress: &Progress) {
+        if !self.is_wanted {
+            return;
+        }
+        if self.is_terminal {
+            let width = terminal_size::terminal_size_of(io::stderr())
+                .map_or(80, |(width, _)| usize::from(width.0));
+            // The last column would wrap the cursor on some terminals.
+            let line: String = progress
+                .line()
+                .chars()
+                .take(width.saturating_sub(1))
+                .collect();
+            write(&format!("{CLEAR_LINE}{line}"));
+        } else if self.told != progress.number {
+            self.told = progress.number;
+            write(&format!("{}\n", progress.line()));
+        }
+    }
+
+    fn say(&mut self, line: &str) {
+        self.clear();
+        write(&format!("{line}\n"));
+    }
+}
+
+/// Where stderr is closed nobody wants to know.
+fn write(text: &str) {
+    let mut stderr = io::stderr().lock();
+    let _ = stderr
+        .write_all(text.as_bytes())
+        .and_then(|()| stderr.flush());
+}

@@ -1,0 +1,376 @@
+//! Studies: with real load testers against the test server, and with made-up ones whose every
+//! figure is known.
+
+use crate::rig::{Said, beside_others, command, loadline, serve, text};
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// A folder with a study in it.
+struct Desk(tempfile::TempDir);
+
+impl Desk {
+    fn new(study: &str) -> Self {
+        let desk = Desk(tempfile::tempdir().unwrap());
+        fs::write(desk.path("study.toml"), study).unwrap();
+        desk
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// A program that prints what wrk would, its figures following from its connections. It takes
+    /// so long, and notes that it ran.
+    fn with_tool(self, name: &str, sleep_s: &str) -> Self {
+        let script = format!(
+            "#!/bin/sh\ncd \"$(dirname \"$0\")\"\nwhile [ \"$1\" != -c ]; do shift; done\n\
+             echo \"$2\" >> ran\nsleep {sleep_s}\n\
+             echo \"    Latency     $2.00us    1.00us  9$2.00us   90.00%\"\n\
+             echo \"  Latency Distribution\"\necho \"     50%   $2.00us\"\n\
+             echo \"  $2000 requests in 1.00s, 1.00MB read\"\necho \"Requests/sec:  $2000.50\"\n"
+        );
+        self.with_program(name, &script)
+    }
+
+    fn with_program(self, name: &str, script: &str) -> Self {
+        let path = self.path(name);
+        fs::write(&path, script).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        self
+    }
+
+    fn words(&self) -> [String; 5] {
+        let text = |name: &str| text(&self.path(name)).to_owned();
+        [
+            "study".to_owned(),
+            text("study.toml"),
+            "--no-progress".to_owned(),
+            "--results".to_owned(),
+            text("results"),
+        ]
+    }
+
+    fn study(&self, more: &[&str]) -> Said {
+        let words = self.words();
+        let words: Vec<&str> = words
+            .iter()
+            .map(String::as_str)
+            .chain(more.iter().copied())
+            .collect();
+        loadline(&words)
+    }
+
+    /// The rows of the CSV, by column.
+    fn rows(&self) -> Vec<BTreeMap<String, String>> {
+        let text = fs::read_to_string(self.path("results/results.csv")).unwrap();
+        let mut lines = text.lines();
+        let names: Vec<&str> = lines.next().unwrap().split(',').collect();
+        let row = |line: &str| {
+            let cells = line.split(',').map(str::to_owned);
+            names.iter().map(ToString::to_string).zip(cells).collect()
+        };
+        lines.map(row).collect()
+    }
+
+    /// What follows from the tools alone: no time, no usage.
+    fn figures(&self) -> Vec<Vec<String>> {
+        let columns = [
+            "exp_name",
+            "repeat",
+            "tool",
+            "connections",
+            "rps",
+            "answers",
+            "p50_us",
+            "failure",
+        ];
+        let figures =
+            |row: &BTreeMap<String, String>| columns.map(|name| row[name].clone()).to_vec();
+        self.rows().iter().map(figures).collect()
+    }
+
+    fn saved(&self) -> usize {
+        let entries = fs::read_dir(self.path("results")).into_iter().flatten();
+        let is_run = |path: &Path| path.extension().is_some_and(|end| end == "jsonl");
+        entries
+            .flatten()
+            .filter(|entry| is_run(&entry.path()))
+            .count()
+    }
+
+    /// How often the made-up tool has been started.
+    fn starts(&self) -> usize {
+        fs::read_to_string(self.path("ran"))
+            .unwrap_or_default()
+            .lines()
+            .count()
+    }
+}
+
+fn wait_until(what: &str, holds: impl Fn() -> bool) {
+    let patience = Instant::now() + Duration::from_secs(60);
+    while !holds() {
+        assert!(Instant::now() < patience, "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// The processes that a process has started, whichever of its threads did.
+fn children_of(pid: u32) -> Vec<String> {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten();
+    let lists = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
+    let lists: Vec<String> = lists.collect();
+    let pids = lists.iter().flat_map(|list| list.split_whitespace());
+    pids.map(str::to_owned).collect()
+}
+
+/// Six runs of a made-up tool against a server that is there.
+fn six_runs(url: &str, tool: &str) -> String {
+    format!(
+        "name = \"six\"\nseed = 3\nrepeats = 2\npause = \"10ms\"\n\
+         [[tool]]\nname = \"fake\"\nkind = \"wrk\"\ncommand = [\"./{tool}\"]\n\
+         [[target]]\nname = \"here\"\nurl = \"{url}\"\n\
+         [[runs]]\ntool = \"fake\"\nduration = \"1s\"\nconnections = [1, 2, 3]\n"
+    )
+}
+
+#[test]
+fn a_study_killed_in_the_middle_and_resumed_gives_the_same_table() {
+    let server = serve();
+    let study = six_runs(&format!("http://{}/", server.addr()), "tool");
+    let whole = Desk::new(&study).with_tool("tool", "0");
+    let said = whole.study(&[]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert_eq!(whole.rows().len(), 6);
+    assert_eq!(
+        whole.rows()[2]["rps"],
+        "2000.5",
+        "rows stand in the order of the file"
+    );
+    let desk = Desk::new(&study).with_tool("tool", "0.4");
+    let words = desk.words();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let beside = beside_others();
+    let mut killed = command(&words).spawn().unwrap();
+    wait_until("no run is saved", || desk.saved() >= 2);
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    drop(beside);
+    let saved = desk.saved();
+    assert!((2..6).contains(&saved), "{saved}");
+    let said = desk.study(&[]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert_eq!(desk.figures(), whole.figures());
+    // One run was cut off; no other was made twice.
+    assert!((6..=7).contains(&desk.starts()), "{}", desk.starts());
+    let again = desk.study(&[]);
+    assert_eq!((again.code, desk.starts() <= 7), (Some(0), true));
+    assert_eq!(again.stdout, said.stdout);
+    assert_eq!(desk.study(&["--redo"]).code, Some(0));
+    assert!(desk.starts() >= 12, "{}", desk.starts());
+}
+
+#[test]
+fn an_interrupt_stops_tool_and_target_and_the_study_goes_on_later() {
+    let study = "name = \"i\"\npause = \"10ms\"\n\
+        [[tool]]\nname = \"fake\"\nkind = \"wrk\"\ncommand = [\"./tool\"]\n\
+        [[target]]\nname = \"own\"\nurl = \"http://127.0.0.1:{port}/\"\n\
+        start = [\"loadline\", \"serve\", \"--listen\", \"127.0.0.1:{port}\"]\n\
+        [[runs]]\ntool = \"fake\"\nduration = \"1s\"\nconnections = 1\n";
+    let desk = Desk::new(study).with_program(
+        "tool",
+        "#!/bin/sh\ncd \"$(dirname \"$0\")\"\necho $$ > ran\nexec sleep 600\n",
+    );
+    let words = desk.words();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let beside = beside_others();
+    let study = command(&words).spawn().unwrap();
+    wait_until("the tool does not start", || desk.starts() == 1);
+    let tool = fs::read_to_string(desk.path("ran"))
+        .unwrap()
+        .trim()
+        .to_owned();
+    let pid = study.id().to_string();
+    let children = children_of(study.id());
+    assert!(
+        children.contains(&tool) && children.len() == 2,
+        "{children:?}"
+    );
+    Command::new("kill")
+        .args(["-s", "INT", &pid])
+        .status()
+        .unwrap();
+    let said: Said = study.wait_with_output().unwrap().into();
+    drop(beside);
+    assert_eq!(said.code, Some(130), "{}", said.stderr);
+    for child in children {
+        assert!(
+            !Path::new("/proc").join(&child).exists(),
+            "{child} still runs"
+        );
+    }
+    assert_eq!(desk.saved(), 0);
+    let desk = desk.with_tool("tool", "0");
+    assert_eq!(desk.study(&[]).code, Some(0));
+    assert_eq!(desk.rows()[0]["rps"], "1000.5");
+}
+
+#[test]
+fn a_failed_run_is_kept_with_its_output_and_does_not_end_the_study() {
+    let server = serve();
+    let url = format!("http://{}/", server.addr());
+    let study = format!(
+        "{}connections = 1\n[[runs]]\ntool = [\"broken\", \"garbled\", \"slow\", \"gone\"]\nduration = \"1s\"\n\
+         [[tool]]\nname = \"broken\"\nkind = \"wrk\"\ncommand = [\"sh\", \"-c\", \"echo no luck >&2; exit 7\"]\n\
+         [[tool]]\nname = \"garbled\"\nkind = \"oha\"\ncommand = [\"echo\", \"hello\"]\n\
+         [[tool]]\nname = \"slow\"\nkind = \"wrk\"\ncommand = [\"sh\", \"-c\", \"sleep 600 & sleep 600\"]\n\
+         [[tool]]\nname = \"gone\"\nkind = \"wrk\"\ncommand = [\"no-such-tool\"]\n",
+        six_runs(&url, "tool")
+            .replace("connections = [1, 2, 3]\n", "")
+            .replace("repeats = 2", "repeats = 1\ntime-limit = \"1s\"")
+    );
+    let desk = Desk::new(&study).with_tool("tool", "0");
+    let said = desk.study(&[]);
+    assert_eq!(said.code, Some(2), "{}", said.stderr);
+    assert!(
+        said.stderr
+            .contains("gone is not on this machine: its runs are skipped."),
+        "{}",
+        said.stderr
+    );
+    assert!(
+        said.stdout.contains("gone is not on this machine"),
+        "{}",
+        said.stdout
+    );
+    let failures: BTreeMap<String, String> = desk
+        .rows()
+        .into_iter()
+        .map(|row| (row["tool"].clone(), row["failure"].clone()))
+        .collect();
+    assert_eq!(failures["fake"], "");
+    assert_eq!(failures["broken"], "it ended with exit code 7: no luck");
+    assert!(
+        failures["garbled"].contains("its report is not the JSON"),
+        "{failures:?}"
+    );
+    assert_eq!(failures["slow"], "it took longer than 1s");
+    assert_eq!(failures.len(), 4);
+    let kept = fs::read_to_string(desk.path("results/broken-1s.1.jsonl")).unwrap();
+    assert!(kept.contains("no luck"), "{kept}");
+}
+
+#[test]
+fn what_cannot_be_studied_is_said_before_anything_runs() {
+    let study =
+        six_runs("http://127.0.0.1:1/", "tool").replace("url =", "patience = \"100ms\"\nurl =");
+    let desk = Desk::new(&study).with_tool("tool", "0");
+    let said = desk.study(&[]);
+    assert_eq!(said.code, Some(2));
+    let sentence = "study.toml, line 9: the target here does not answer at http://127.0.0.1:1/ within \
+                    100ms; see that it starts, or give it more patience.\n";
+    assert!(said.stderr.ends_with(sentence), "{}", said.stderr);
+    assert_eq!((desk.starts(), said.stdout.as_str()), (0, ""));
+    let other = study.replace("name = \"six\"", "name = \"seven\"");
+    fs::write(desk.path("study.toml"), other).unwrap();
+    let said = desk.study(&[]);
+    assert!(
+        said.stderr
+            .contains("has the results of the study six, not of seven"),
+        "{}",
+        said.stderr
+    );
+    assert_eq!(said.stderr.lines().count(), 1);
+    let ends = study.replace(
+        "patience",
+        "start = \"echo no port left; exit 3\"\npatience",
+    );
+    fs::write(desk.path("study.toml"), ends).unwrap();
+    let said = desk.study(&[]);
+    let sentence = "line 9: the target ended before it served: no port left\n";
+    assert!(said.stderr.ends_with(sentence), "{}", said.stderr);
+}
+
+#[test]
+fn a_target_is_reset_between_runs_and_not_before_the_first() {
+    let server = serve();
+    let study = six_runs(&format!("http://{}/", server.addr()), "tool").replace(
+        "url =",
+        "reset = \"echo reset >> {folder}/../../../resets\"\nurl =",
+    );
+    let desk = Desk::new(&study).with_tool("tool", "0");
+    assert_eq!(desk.study(&[]).code, Some(0));
+    let resets = fs::read_to_string(desk.path("resets")).unwrap();
+    assert_eq!(resets.lines().count(), 5);
+}
+
+#[test]
+fn real_load_testers_are_run_watched_and_read() {
+    let server = serve();
+    let study = format!(
+        "name = \"real\"\npause = \"10ms\"\npin = {{ tools = 0 }}\n\
+         [[target]]\nname = \"here\"\nurl = \"http://{}/\"\n\
+         [[tool]]\nname = \"ours\"\nkind = \"wrk\"\ncommand = [\"loadline\", \"wrk\"]\n\
+         [[runs]]\nconnections = 4\nduration = \"60s\"\n\
+         rows = [{{ tool = [\"wrk\", \"h2load\", \"loadline\", \"ours\"] }}, {{ tool = \"ab\", keep-alive = [true, false] }}]\n\
+         [quick]\nduration = \"1s\"\n",
+        server.addr()
+    );
+    let desk = Desk::new(&study);
+    let said = desk.study(&["--quick"]);
+    assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
+    let rows = desk.rows();
+    assert_eq!(rows.len(), 6, "{}", said.stderr);
+    for row in rows {
+        let number = |name: &str| {
+            row[name]
+                .parse::<f64>()
+                .unwrap_or_else(|_| panic!("{name}: {row:?}"))
+        };
+        assert!(number("rps") > 100.0, "{row:?}");
+        assert!(
+            number("avg_cpu") > 1.0 && number("avg_cpu") < 150.0,
+            "{row:?}"
+        );
+        assert!(number("avg_memory") > 500.0, "{row:?}");
+        assert!(number("avg_bandwidth") > 10.0, "{row:?}");
+        assert!(number("avg_open_sockets") >= 1.0, "{row:?}");
+        assert!(number("cpu_us_per_request") > 0.5, "{row:?}");
+        assert!(number("target_avg_memory") > 500.0, "{row:?}");
+        assert!(number("elapsed_s") > 0.9, "{row:?}");
+        assert_eq!(
+            (row["errors"].as_str(), row["failure"].as_str()),
+            ("0", ""),
+            "{row:?}"
+        );
+    }
+    assert!(said.stdout.contains("wrk-c4-1s"), "{}", said.stdout);
+}
+
+#[test]
+fn the_studies_that_ship_can_be_read_and_have_all_their_rows() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies");
+    let runs = |name: &str, more: &[&str]| {
+        let path = folder.join(name);
+        let words = [&["study", text(&path), "--list"], more].concat();
+        let said = loadline(&words);
+        assert_eq!(said.code, Some(0), "{name}: {}", said.stderr);
+        let lines = said
+            .stdout
+            .lines()
+            .filter(|line| !line.contains(' '))
+            .map(str::to_owned);
+        lines.collect::<Vec<_>>()
+    };
+    let of = |runs: &[String], tool: &str| runs.iter().filter(|run| run.starts_with(tool)).count();
+    let tools = runs("http-tools.toml", &[]);
+    let counts = ["wrk-", "wrk2-", "oha-", "locust-"].map(|tool| of(&tools, tool));
+    assert_eq!(counts, [10, 20, 6, 25]);
+    assert!(runs("http-tools.toml", &["--quick"]).len() < 30);
+    assert_eq!(runs("concurrency-sweep.toml", &[]).len(), 2 * 2 * 8 * 3);
+    assert_eq!(runs("two-servers.toml", &[]).len(), 2 * 5 * 3);
+}
