@@ -42,12 +42,12 @@ mod scripts;
 mod specs;
 /// The stall oracle: a frozen server gives percentiles that are known beforehand.
 mod stall;
+/// Studies: many runs of many tools from one file.
+mod study;
 /// Runs that end when they know enough, and what they leave out at their beginning.
 mod until;
 /// Two targets that take turns.
 mod versus;
-/// Studies: many runs of many tools from one file.
-mod study;
 /// Watching, beside a run and alone.
 mod watch;
 /// wrk and wrk2 as spoken here, beside the real wrk.

@@ -51,7 +51,7 @@ pub(crate) enum Command {
     Compare(compare::CompareFlags),
     /// Load two targets in turns: is B slower than A?
     Versus(Box<versus::VersusFlags>),
-    /// Make many runs from one file, with this and other load testers, and put them in a table.
+    /// Make many runs of this and other load testers from one file, in one table.
     Study(study::StudyFlags),
     /// Serve as a test server that stalls, fails and misbehaves as told.
     Serve(Box<serve::ServeFlags>),
