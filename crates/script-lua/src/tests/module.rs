@@ -26,7 +26,7 @@ fn a_script_sees_the_parts_of_the_url() {
     let lines = bench.logged(
         "log(wrk.scheme, wrk.host, wrk.port, type(wrk.port), wrk.path, wrk.method, wrk.body, wrk.thread)",
     );
-    let expected = format!("http 127.0.0.1 {port} string /a?b#c GET nil nil");
+    let expected = format!("http 127.0.0.1 {port} string /a?b GET nil nil");
     assert_eq!(lines, [expected.clone(), expected]);
 }
 
