@@ -29,6 +29,7 @@ test: compiler
 soak: compiler
 	@scripts/need nginx=nginx-light openssl=openssl wrk=wrk ab=apache2-utils h2load=nghttp2-client
 	PROPTEST_CASES=20000 $(CARGO) test --workspace --locked --release
+	$(CARGO) test -p loadline --test integration --locked --release -- --ignored --nocapture
 
 lint: compiler
 	$(CARGO) fmt --all --check

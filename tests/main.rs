@@ -40,6 +40,8 @@ mod roads;
 mod scripts;
 /// Executable specifications: pages with scripts, and what comes of them.
 mod specs;
+/// A generator that is starved on purpose, and one that is not.
+mod starved;
 /// The stall oracle: a frozen server gives percentiles that are known beforehand.
 mod stall;
 /// Studies: many runs of many tools from one file.

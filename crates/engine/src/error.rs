@@ -47,6 +47,9 @@ fn remedy(error: &DialError) -> &'static str {
         }
         None => {}
     }
+    if error.shortage().is_some() {
+        return "this machine is short of it, not the target";
+    }
     match (error.phase, error.error.kind()) {
         (
             DialPhase::Tls,

@@ -7,7 +7,7 @@
 use crate::behaviour::{Answer, Batch, Observer};
 use crate::user::{Activity, Live, Start, User};
 use crate::worker::Worker;
-use loadline_reactor::{Host, Received};
+use loadline_reactor::{Host, Received, Shortage};
 use loadline_record::{ErrorKind, Exchange, Outcome};
 use loadline_transport::{Connection, DialError, DialPhase, is_tls_error};
 use loadline_wire::{Malformed, ResponseParser};
@@ -81,9 +81,11 @@ impl Failure {
     }
 
     fn dial(error: &DialError) -> Self {
-        let kind = match error.phase {
-            DialPhase::Connect | DialPhase::Tunnel => ErrorKind::Connect,
-            DialPhase::Tls => ErrorKind::Tls,
+        let kind = match (error.shortage(), error.phase) {
+            (Some(Shortage::Descriptors), _) => ErrorKind::Descriptors,
+            (Some(Shortage::Ports), _) => ErrorKind::Ports,
+            (None, DialPhase::Connect | DialPhase::Tunnel) => ErrorKind::Connect,
+            (None, DialPhase::Tls) => ErrorKind::Tls,
         };
         Failure {
             os_error: error.error.raw_os_error(),

@@ -11,8 +11,13 @@ pub(crate) struct Laps {
 }
 
 impl Laps {
-    /// Begins the first lap.
+    /// Begins the first lap: what the loop did before does not count.
     pub(crate) fn begin(host: &impl Host) -> Self {
+        host.take_turns(&mut |_, _| ());
+        Laps::go_on(host)
+    }
+
+    fn go_on(host: &impl Host) -> Self {
         Laps {
             at_ns: host.now_ns(),
             times: host.thread_times(),
@@ -21,13 +26,16 @@ impl Laps {
 
     /// Ends a lap and begins the next; `None` where there is no thread.
     pub(crate) fn end(&mut self, host: &impl Host) -> Option<WorkerTimes> {
-        let before = std::mem::replace(self, Laps::begin(host));
+        let before = std::mem::replace(self, Laps::go_on(host));
         let (from, to) = (before.times?, self.times?);
-        Some(WorkerTimes {
+        let mut lap = WorkerTimes {
             wall_ns: self.at_ns.saturating_sub(before.at_ns),
             cpu_ns: to.cpu_ns.saturating_sub(from.cpu_ns),
             queued_ns: to.queued_ns.saturating_sub(from.queued_ns),
-        })
+            ..WorkerTimes::default()
+        };
+        host.take_turns(&mut |length_ns, count| lap.turned(length_ns, count));
+        Some(lap)
     }
 }
 

@@ -450,6 +450,8 @@ struct Supervisor<H: Host, S> {
     crew: Crew<H, S>,
     timer: Timer,
     laps: Laps,
+    /// When the laps begin anew: where the measured part does, if that is still to come.
+    zero_ns: Option<u64>,
     rest: Rest,
     /// When the loop's rest is next set.
     rest_due_ns: u64,
@@ -472,6 +474,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             end_ns: worker.begin_ns.get().saturating_add(worker.pacer.end_ns),
             stopped_ns: None,
             laps: Laps::begin(&worker.host),
+            zero_ns: (worker.pacer.warmup_ns > 0).then(|| worker.zero_ns.get()),
             rest: Rest::new(worker.begin_ns.get()),
             rest_due_ns: worker.begin_ns.get() + TICK_NS,
             crew,
@@ -484,6 +487,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             self.wait().await;
             let now_ns = self.now_ns();
             self.crew.hire_if_short(now_ns);
+            self.leave_warmup(now_ns);
             self.set_rest(now_ns);
             self.tick(now_ns);
             if self.is_stopped_anew(handle.order()) {
@@ -494,6 +498,13 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
                 return self.finish(over, handle.order());
             }
             self.snapshot_intervals(now_ns + 1);
+        }
+    }
+
+    /// What the worker did with its time while it warmed up is in no figure either.
+    fn leave_warmup(&mut self, now_ns: u64) {
+        if self.zero_ns.take_if(|zero_ns| *zero_ns <= now_ns).is_some() {
+            self.laps = Laps::begin(&self.crew.worker.host);
         }
     }
 
@@ -542,6 +553,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         let worker = &self.crew.worker;
         let shortage_ns = worker.next_shortage_ns().unwrap_or(u64::MAX);
         let next_ns = self.boundary_ns.min(self.end_ns).min(now_ns + TICK_NS);
+        let next_ns = self.zero_ns.map_or(next_ns, |zero_ns| zero_ns.min(next_ns));
         self.timer.set(Some(next_ns.min(shortage_ns)));
         let timer = &self.timer;
         poll_fn(|cx| {

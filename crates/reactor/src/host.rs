@@ -24,6 +24,11 @@ pub trait Host: Clone + 'static {
     /// What this thread has done with its time since it began; `None` where there is no thread.
     fn thread_times(&self) -> Option<ThreadTimes>;
 
+    /// Tells how long the loop's turns took since the last call: a length in nanoseconds and how
+    /// many there were of it, the shortest first; nothing where there is no thread. A turn lasts
+    /// from when the loop can go on (it was woken, or was to be) to when it looks for news again.
+    fn take_turns(&self, tell: &mut dyn FnMut(u64, u64));
+
     /// From now on the loop rests so long before each wait, so that one wait finds what several
     /// would have found one by one; 0 for not at all. Deadlines are kept.
     fn set_rest(&self, rest_ns: u64);

@@ -17,13 +17,14 @@ mod limits;
 mod sim;
 mod tasks;
 mod timers;
+mod turns;
 
 #[cfg(test)]
 mod tests;
 
 pub use host::{Address, Connected, Host, Received, Socket, SocketOptions, ThreadTimes};
 pub use kernel::{Kernel, KernelSocket};
-pub use limits::{OpenFilesError, ensure_open_files};
+pub use limits::{OpenFilesError, Shortage, ensure_open_files};
 pub use sim::{Sim, SimListener, SimSocket};
 pub use tasks::Task;
 pub use timers::Timer;

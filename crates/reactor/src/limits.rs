@@ -1,6 +1,28 @@
-//! The limit of open files.
+//! What this machine has only so many of: descriptors and local ports.
 
 use std::io;
+
+/// What ran out here, where no connection could be opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shortage {
+    /// File descriptors: this process's limit (EMFILE) or the machine's (ENFILE).
+    Descriptors,
+    /// Local ports for this target (EADDRNOTAVAIL of connect, see ip(7)).
+    Ports,
+}
+
+impl Shortage {
+    /// What the system says ran out; `None` of every other error. The kernel has one error for
+    /// want of a port and for a local address that is not this machine's: who knows it to be the
+    /// latter wraps it up.
+    pub fn of(error: &io::Error) -> Option<Shortage> {
+        match error.raw_os_error()? {
+            libc::EMFILE | libc::ENFILE => Some(Shortage::Descriptors),
+            libc::EADDRNOTAVAIL => Some(Shortage::Ports),
+            _ => None,
+        }
+    }
+}
 
 /// The hard limit of open files is too low for the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +78,17 @@ fn raise_open_files() -> io::Result<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_shortage_is_known_by_the_systems_number() {
+        let of = |number| Shortage::of(&io::Error::from_raw_os_error(number));
+        assert_eq!(of(libc::EMFILE), Some(Shortage::Descriptors));
+        assert_eq!(of(libc::ENFILE), Some(Shortage::Descriptors));
+        assert_eq!(of(libc::EADDRNOTAVAIL), Some(Shortage::Ports));
+        assert_eq!(of(libc::ECONNREFUSED), None);
+        let explained = io::Error::new(io::ErrorKind::AddrNotAvailable, "no address of ours");
+        assert_eq!(Shortage::of(&explained), None);
+    }
 
     #[test]
     fn a_need_beyond_the_hard_limit_is_named_with_a_remedy() {

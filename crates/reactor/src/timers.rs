@@ -63,16 +63,19 @@ impl Timers {
         queue.heap.peek().map(|Reverse((at_ns, ..))| *at_ns)
     }
 
-    /// Wakes the owners of all deadlines up to `now_ns`.
-    pub(crate) fn fire(&self, now_ns: u64) {
+    /// Wakes the owners of all deadlines up to `now_ns`; whether any instant had come.
+    pub(crate) fn fire(&self, now_ns: u64) -> bool {
         let mut queue = self.0.borrow_mut();
+        let mut came = false;
         while let Some(&Reverse((at_ns, slot, serial))) = queue.heap.peek() {
             if at_ns > now_ns {
                 break;
             }
             queue.heap.pop();
             queue.come_up(at_ns, slot, serial, now_ns);
+            came = true;
         }
+        came
     }
 }
 

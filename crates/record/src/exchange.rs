@@ -92,6 +92,10 @@ pub enum Outcome {
 pub enum ErrorKind {
     /// The name had no usable address.
     Resolve,
+    /// This process had no file descriptor left for a connection: our fault.
+    Descriptors,
+    /// This machine had no local port left for a connection: our fault.
+    Ports,
     /// No connection could be made.
     Connect,
     /// The TLS handshake failed.
@@ -110,8 +114,10 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// Every kind, in the order of an exchange's course.
-    pub const ALL: [ErrorKind; 8] = [
+    pub const ALL: [ErrorKind; 10] = [
         ErrorKind::Resolve,
+        ErrorKind::Descriptors,
+        ErrorKind::Ports,
         ErrorKind::Connect,
         ErrorKind::Tls,
         ErrorKind::Write,
@@ -121,10 +127,21 @@ impl ErrorKind {
         ErrorKind::Aborted,
     ];
 
+    /// Those of requests that were never sent, for want of a connection.
+    pub const BEFORE_SENDING: [ErrorKind; 5] = [
+        ErrorKind::Resolve,
+        ErrorKind::Descriptors,
+        ErrorKind::Ports,
+        ErrorKind::Connect,
+        ErrorKind::Tls,
+    ];
+
     /// The kind's one word, as in reports and files.
     pub fn name(self) -> &'static str {
         match self {
             ErrorKind::Resolve => "resolve",
+            ErrorKind::Descriptors => "descriptors",
+            ErrorKind::Ports => "ports",
             ErrorKind::Connect => "connect",
             ErrorKind::Tls => "tls",
             ErrorKind::Write => "write",

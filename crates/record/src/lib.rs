@@ -38,4 +38,4 @@ pub use saved::{
 pub use snapshot::{Counts, Failures, Snapshot, Times};
 pub use summary::{Ended, Quantiles, Row, Summary, Unfinished};
 pub use transient::{Tape, Transient};
-pub use worker_times::{WorkerTimes, Workers};
+pub use worker_times::{STILL_NS, WorkerTimes, Workers};

@@ -114,11 +114,17 @@ pub(crate) fn failure(kind: ErrorKind, service_ns: u64) -> Exchange {
 }
 
 /// A second of a worker that computed for half of it.
-const BUSY: WorkerTimes = WorkerTimes {
-    wall_ns: 1_000_000_000,
-    cpu_ns: 500_000_000,
-    queued_ns: 1_000_000,
-};
+fn busy() -> WorkerTimes {
+    let mut times = WorkerTimes {
+        wall_ns: 1_000_000_000,
+        cpu_ns: 500_000_000,
+        queued_ns: 1_000_000,
+        ..WorkerTimes::default()
+    };
+    times.turned(20_000, 5_000);
+    times.turned(60_000_000, 1);
+    times
+}
 
 /// A second of ordinary life: answers, a failure, a new connection, one exchange left in flight.
 pub(crate) fn second(index: u64) -> Snapshot {
@@ -149,7 +155,7 @@ pub(crate) fn second(index: u64) -> Snapshot {
     }
     let mut snapshot = recorder.take(start_ns + 1_000_000_000);
     snapshot.counts.in_flight = 1;
-    snapshot.workers = [(0, BUSY)].into();
+    snapshot.workers = [(0, busy())].into();
     snapshot
 }
 

@@ -1,13 +1,18 @@
 //! What a worker's thread did with its time: the generator, measured by itself.
 
-use serde::{Deserialize, Serialize};
+use crate::Distribution;
 use std::collections::BTreeMap;
+
+/// A turn of a worker's loop that is longer than this stood still: nothing that a loop has to do
+/// takes so long, so the process was stopped, had no core, or a script computed. It is Hyperfoil's
+/// order of magnitude for a jitter that matters.
+pub const STILL_NS: u64 = 50_000_000;
 
 /// The workers of a run by their number, with what became of their time.
 pub type Workers = BTreeMap<u32, WorkerTimes>;
 
 /// What became of a worker's time, in nanoseconds. Sums, so that intervals add up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorkerTimes {
     /// The time that passed.
     pub wall_ns: u64,
@@ -16,6 +21,11 @@ pub struct WorkerTimes {
     /// How much of it the thread could have computed and had no core: field 2 of schedstat (Linux,
     /// Documentation/scheduler/sched-stats). 0 where the kernel does not tell.
     pub queued_ns: u64,
+    /// How long the turns of its loop took: from when the loop could go on to when it looked for
+    /// news again.
+    pub turns: Distribution,
+    /// How much of the time were turns longer than [`STILL_NS`].
+    pub still_ns: u64,
 }
 
 impl WorkerTimes {
@@ -29,12 +39,28 @@ impl WorkerTimes {
         share(self.queued_ns, self.wall_ns)
     }
 
+    /// The share of its time in which the loop stood still.
+    pub fn still_share(&self) -> f64 {
+        share(self.still_ns, self.wall_ns)
+    }
+
+    /// Adds `count` turns of one length.
+    pub fn turned(&mut self, length_ns: u64, count: u64) {
+        self.turns.record_many_ns(length_ns, count);
+        if length_ns > STILL_NS {
+            let still_ns = length_ns.saturating_mul(count);
+            self.still_ns = self.still_ns.saturating_add(still_ns);
+        }
+    }
+
     /// Adds another stretch of time. Saturating, because the numbers may come from a file.
     pub fn add(&mut self, other: &WorkerTimes) {
         let add = |sum: &mut u64, time: u64| *sum = sum.saturating_add(time);
         add(&mut self.wall_ns, other.wall_ns);
         add(&mut self.cpu_ns, other.cpu_ns);
         add(&mut self.queued_ns, other.queued_ns);
+        add(&mut self.still_ns, other.still_ns);
+        self.turns.merge(&other.turns);
     }
 }
 
@@ -55,13 +81,29 @@ mod tests {
             wall_ns: 1_000,
             cpu_ns: 400,
             queued_ns: 50,
+            still_ns: 100,
+            ..WorkerTimes::default()
         };
         times.add(&WorkerTimes {
             wall_ns: 1_000,
             cpu_ns: 800,
             queued_ns: 50,
+            ..WorkerTimes::default()
         });
         assert_eq!((times.cpu_share(), times.queued_share()), (0.6, 0.05));
+        assert_eq!(times.still_share(), 0.05);
         assert_eq!(WorkerTimes::default().cpu_share(), 0.0);
+    }
+
+    #[test]
+    fn only_turns_that_are_far_too_long_stand_still() {
+        let mut times = WorkerTimes::default();
+        times.turned(30_000, 1_000);
+        times.turned(STILL_NS, 1);
+        assert_eq!(times.still_ns, 0);
+        times.turned(200_000_000, 2);
+        assert_eq!(times.still_ns, 400_000_000);
+        assert_eq!(times.turns.len(), 1_003);
+        assert_eq!(times.turns.percentile_ns(50.0), 30_015);
     }
 }

@@ -296,6 +296,8 @@ fn generator(summary: &Summary) -> Value {
             "wall_s": plain::seconds(times.wall_ns),
             "cpu": plain::share(times.cpu_share()),
             "queued": plain::share(times.queued_share()),
+            "stood_still": plain::share(times.still_share()),
+            "turns_us": distribution(&times.turns),
         })
     });
     json!({

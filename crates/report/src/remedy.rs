@@ -12,6 +12,15 @@ pub(crate) fn of(kind: ErrorKind, example: &str, plan: &Plan) -> String {
             "The name has no usable address. Check its spelling, or name an address with \
              --connect-to."
         }
+        ErrorKind::Descriptors => {
+            "This process had no file descriptor left, which says nothing of the target. Use fewer \
+             connections (-c, --max-connections), or raise the limit of open files (ulimit -n)."
+        }
+        ErrorKind::Ports => {
+            "This machine had no local port left, which says nothing of the target. Use keep-alive \
+             or fewer connections (-c), widen net.ipv4.ip_local_port_range, or spread the \
+             connections over more addresses (--local-address)."
+        }
         ErrorKind::Connect => {
             "No connection could be made. Check that the server listens at this address and \
              port, or use fewer connections (-c)."

@@ -21,12 +21,34 @@ pub(crate) fn sentence(reason: &Reason) -> String {
              generator cores of its own (taskset -c), or run it on another machine than the target.",
             figures::share(share)
         ),
+        Reason::StoodStill { share, longest_ns } => format!(
+            "Loadline stood still for {} of the time, up to {} at once, while the target went on: \
+             its process was stopped, or other work had its core. Let nothing else run beside it, \
+             or lengthen the run until this does not matter (-d).",
+            figures::share(share),
+            figures::time(longest_ns as f64),
+        ),
         Reason::Unsent { planned, sent } => format!(
             "{} of {} planned requests were never sent, as no connection came free: this is not \
              the load that was asked for. Lower the rate (-r) to what the target carries, or allow \
              more connections (--max-connections).",
             figures::count(planned.saturating_sub(sent)),
             figures::count(planned),
+        ),
+        Reason::Descriptors { failed, sent } => format!(
+            "{} of {} requests could not be sent because this process had no file descriptor left. \
+             Use fewer connections (-c, --max-connections), or raise the limit of open files \
+             (ulimit -n, or LimitNOFILE in a service).",
+            figures::count(failed),
+            figures::count(sent),
+        ),
+        Reason::Ports { failed, sent } => format!(
+            "{} of {} requests could not be sent because this machine had no local port left for \
+             the target. Use keep-alive or fewer connections (-c), widen \
+             net.ipv4.ip_local_port_range, or spread the connections over more addresses \
+             (--local-address).",
+            figures::count(failed),
+            figures::count(sent),
         ),
         Reason::Stolen { share } => format!(
             "The hypervisor gave {} of this machine's processor time to others. Repeat the run \
@@ -82,9 +104,21 @@ mod tests {
             },
             Reason::Busy { share: 0.71 },
             Reason::Crowded { share: 0.3 },
+            Reason::StoodStill {
+                share: 0.04,
+                longest_ns: 201_000_000,
+            },
             Reason::Unsent {
                 planned: 20_000,
                 sent: 15_000,
+            },
+            Reason::Descriptors {
+                failed: 12,
+                sent: 20_000,
+            },
+            Reason::Ports {
+                failed: 9_000,
+                sent: 37_000,
             },
             Reason::Stolen { share: 0.08 },
             Reason::Lost { share: 0.02 },

@@ -78,7 +78,7 @@ impl Errors {
         };
         let statuses = summary.total.statuses.iter();
         Errors {
-            connect: failed(&[ErrorKind::Resolve, ErrorKind::Connect, ErrorKind::Tls]),
+            connect: failed(&ErrorKind::BEFORE_SENDING),
             read: failed(&[ErrorKind::Read, ErrorKind::Protocol]),
             write: failed(&[ErrorKind::Write]),
             status: statuses

@@ -6,7 +6,7 @@ use crate::failure::TlsFailure;
 use crate::session::Session;
 use crate::tls::{TlsSetup, server_name};
 use loadline_plan::{Clock, Connection as Settings, ServerName};
-use loadline_reactor::{Address, Connected, Host, Socket, SocketOptions};
+use loadline_reactor::{Address, Connected, Host, Shortage, Socket, SocketOptions};
 use rustls::{ClientConfig, ClientConnection};
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -21,6 +21,11 @@ const ASK_AGAIN_NS: u64 = 1_000_000;
 
 /// How long a server that asked for a certificate is listened to at least.
 const HEED_NS: u64 = 100_000_000;
+
+const NO_PORT: &str = "no free local port (use keep-alive or fewer connections, widen \
+                       net.ipv4.ip_local_port_range, or spread over --local-address)";
+const NO_DESCRIPTOR: &str = "no free file descriptor (use fewer connections, or raise the limit of \
+                             open files with `ulimit -n`)";
 
 /// How long a connection took to come up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +58,13 @@ pub enum DialPhase {
     Tls,
 }
 
+impl DialError {
+    /// What ran out on this machine, if that is why.
+    pub fn shortage(&self) -> Option<Shortage> {
+        Shortage::of(&self.error)
+    }
+}
+
 impl fmt::Display for DialError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let DialError {
@@ -71,13 +83,13 @@ impl fmt::Display for DialError {
 impl std::error::Error for DialError {}
 
 fn reason(error: &io::Error) -> String {
+    match Shortage::of(error) {
+        Some(Shortage::Ports) => return NO_PORT.to_owned(),
+        Some(Shortage::Descriptors) => return NO_DESCRIPTOR.to_owned(),
+        None => {}
+    }
     match error.kind() {
         io::ErrorKind::TimedOut => "no answer in the time allowed".to_owned(),
-        io::ErrorKind::AddrNotAvailable if error.get_ref().is_none() => {
-            "no free local port (use keep-alive or fewer connections, widen \
-             net.ipv4.ip_local_port_range, or spread over --local-address)"
-                .to_owned()
-        }
         io::ErrorKind::UnexpectedEof => "the server closed the connection".to_owned(),
         _ => error.to_string(),
     }

@@ -8,7 +8,7 @@
 //! In a closed load a busy generator distorts nothing, because nothing has a time at which it must
 //! start: there it is only said that the target could do more.
 
-use loadline_record::{Distribution, Model, Summary, Transient, WorkerTimes};
+use loadline_record::{Distribution, ErrorKind, Model, Summary, Transient, WorkerTimes};
 
 /// A send that is later than this is late (the bound of fortio's pacing).
 pub const LATE_NS: u64 = 1_000_000;
@@ -29,6 +29,11 @@ const SENT: f64 = 0.99;
 const CROWDED: f64 = 0.2;
 /// The hypervisor gave more than this share of the processor time to others.
 const STOLEN: f64 = 0.05;
+/// A worker whose loop stood still for more than this share of its time has moved the p99.9.
+const STOOD_STILL: f64 = 0.001;
+/// With more than this share of the requests unsent for want of a port or descriptor it is another
+/// load (as of [`SENT`]); fewer may already have shaped it.
+const SHORT: f64 = 1.0 - SENT;
 /// More than this share of the TCP segments was sent again, and not just a few.
 const LOST: f64 = 0.01;
 const FEW_LOST: u64 = 10;
@@ -105,11 +110,32 @@ pub enum Reason {
         /// The share of its time that the worker waited most.
         share: f64,
     },
+    /// A worker's loop stood still: its process was stopped, or had no core for long.
+    StoodStill {
+        /// The share of its time in which it did, for longer than [`STILL_NS`](loadline_record::STILL_NS) each time.
+        share: f64,
+        /// How long it did at most.
+        longest_ns: u64,
+    },
     /// Arrivals were never sent, because no connection came free.
     Unsent {
         /// Arrivals that fell due.
         planned: u64,
         /// Those that were sent.
+        sent: u64,
+    },
+    /// Requests could not be sent because this process had no file descriptor left.
+    Descriptors {
+        /// How many.
+        failed: u64,
+        /// Of so many that were begun.
+        sent: u64,
+    },
+    /// Requests could not be sent because this machine had no local port left.
+    Ports {
+        /// How many.
+        failed: u64,
+        /// Of so many that were begun.
         sent: u64,
     },
     /// The hypervisor gave processor time to other machines.
@@ -142,7 +168,10 @@ impl Reason {
             Reason::Late { .. } => "late",
             Reason::Busy { .. } => "busy",
             Reason::Crowded { .. } => "crowded",
+            Reason::StoodStill { .. } => "stood_still",
             Reason::Unsent { .. } => "unsent",
+            Reason::Descriptors { .. } => "descriptors",
+            Reason::Ports { .. } => "ports",
             Reason::Stolen { .. } => "stolen",
             Reason::Lost { .. } => "lost",
             Reason::BrokenOff => "broken_off",
@@ -160,6 +189,9 @@ pub fn validity(summary: &Summary) -> Validity {
         Model::Closed => vec![limit(summary)],
     };
     let both = [
+        stood_still(summary),
+        descriptors(summary),
+        ports(summary),
         crowded(summary),
         stolen(summary),
         lost(summary),
@@ -222,6 +254,16 @@ fn crowded(summary: &Summary) -> Option<Finding> {
     suspect(share > CROWDED, Reason::Crowded { share })
 }
 
+fn stood_still(summary: &Summary) -> Option<Finding> {
+    let share = most(summary, WorkerTimes::still_share);
+    let workers = summary.total.workers.values();
+    let longest_ns = workers.map(|times| times.turns.max_ns()).max().unwrap_or(0);
+    suspect(
+        share > STOOD_STILL,
+        Reason::StoodStill { share, longest_ns },
+    )
+}
+
 /// The largest share among the workers.
 fn most(summary: &Summary, share: impl Fn(&WorkerTimes) -> f64) -> f64 {
     let workers = summary.total.workers.values();
@@ -232,6 +274,36 @@ fn unsent(summary: &Summary) -> Option<Finding> {
     let (planned, sent) = (summary.total.counts.planned, summary.total.counts.sent);
     let is_short = (sent as f64) < planned as f64 * SENT && summary.unfinished.unsent > 0;
     suspect(is_short, Reason::Unsent { planned, sent })
+}
+
+fn descriptors(summary: &Summary) -> Option<Finding> {
+    short(summary, ErrorKind::Descriptors, |failed, sent| {
+        Reason::Descriptors { failed, sent }
+    })
+}
+
+fn ports(summary: &Summary) -> Option<Finding> {
+    short(summary, ErrorKind::Ports, |failed, sent| Reason::Ports {
+        failed,
+        sent,
+    })
+}
+
+/// What could not be sent because something ran out here.
+fn short(
+    summary: &Summary,
+    kind: ErrorKind,
+    reason: impl Fn(u64, u64) -> Reason,
+) -> Option<Finding> {
+    let failed = summary.total.errors.get(&kind)?.count;
+    let sent = summary.total.counts.sent;
+    let grade = if failed as f64 > sent as f64 * SHORT {
+        Grade::Invalid
+    } else {
+        Grade::Suspect
+    };
+    let reason = reason(failed, sent);
+    (failed > 0).then_some(Finding { grade, reason })
 }
 
 fn stolen(summary: &Summary) -> Option<Finding> {

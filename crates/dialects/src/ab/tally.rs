@@ -144,6 +144,11 @@ impl Tally {
     }
 
     fn failed(&mut self, kind: ErrorKind, os_error: Option<i32>, reason: &str) {
+        // ab knows of no fault of its own machine: to it these are connections that failed.
+        let kind = match kind {
+            ErrorKind::Descriptors | ErrorKind::Ports => ErrorKind::Connect,
+            kind => kind,
+        };
         match (kind, os_error) {
             (ErrorKind::Connect, Some(number)) if !is_told_late(number) => {
                 self.no_connection(number, reason);
@@ -170,7 +175,13 @@ impl Tally {
                 self.non_2xx += 1;
                 self.failures.exceptions += 1;
             }
-            (ErrorKind::Resolve | ErrorKind::Aborted, _) => self.failures.exceptions += 1,
+            (
+                ErrorKind::Resolve
+                | ErrorKind::Descriptors
+                | ErrorKind::Ports
+                | ErrorKind::Aborted,
+                _,
+            ) => self.failures.exceptions += 1,
         }
     }
 

@@ -188,7 +188,7 @@ fn failures(total: &Snapshot) -> String {
         let found = kinds.iter().filter_map(|kind| total.errors.get(kind));
         found.map(|failures| failures.count).sum()
     };
-    let connect = of(&[ErrorKind::Resolve, ErrorKind::Connect, ErrorKind::Tls]);
+    let connect = of(&ErrorKind::BEFORE_SENDING);
     let read = of(&[ErrorKind::Read, ErrorKind::Protocol]);
     let (write, timeout) = (of(&[ErrorKind::Write]), of(&[ErrorKind::Timeout]));
     let mut text = String::new();

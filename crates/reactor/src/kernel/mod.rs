@@ -10,6 +10,7 @@ pub use socket::KernelSocket;
 
 use crate::tasks::{Task, Tasks, WakeFlag};
 use crate::timers::{Timer, Timers};
+use crate::turns::Turns;
 use crate::{Address, Connected, Host, SocketOptions, ThreadTimes};
 use clock::ReceiveClock;
 use lead::Lead;
@@ -40,6 +41,11 @@ pub(crate) struct Inner {
     pub(crate) waste: RefCell<Vec<u8>>,
     /// Whether a turn is under way: a task must not turn the loop that runs it.
     turning: Cell<bool>,
+    turns: RefCell<Turns>,
+    /// Whether the last wait was one, and no look.
+    asleep: Cell<bool>,
+    /// When the turn that goes on began; `None` while the loop waits.
+    turn_from_ns: Cell<Option<u64>>,
 }
 
 impl Kernel {
@@ -57,6 +63,9 @@ impl Kernel {
             rest_ns: Cell::new(0),
             waste: RefCell::new(Vec::new()),
             turning: Cell::new(false),
+            turns: RefCell::default(),
+            asleep: Cell::new(false),
+            turn_from_ns: Cell::new(None),
         })))
     }
 
@@ -70,6 +79,8 @@ impl Kernel {
             if flag.take()
                 && let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(&waker))
             {
+                // What passes until the next call is not this loop's.
+                self.0.turn_from_ns.set(None);
                 return Ok(value);
             }
             let more = self.0.tasks.run_ready();
@@ -99,8 +110,11 @@ impl Kernel {
         if rest_ns == 0 {
             return;
         }
-        let until_ns = self.now_ns() + rest_ns;
-        if self.wake_ns().is_none_or(|wake_ns| wake_ns > until_ns) {
+        let now_ns = self.now_ns();
+        self.end_turn(now_ns);
+        let until_ns = now_ns + rest_ns;
+        let due_ns = self.0.timers.next_ns();
+        if due_ns.is_none_or(|due_ns| self.wake_ns(due_ns) > until_ns) {
             sys::sleep(rest_ns);
         }
     }
@@ -110,34 +124,58 @@ impl Kernel {
             !self.0.turning.replace(true),
             "a task may not turn the loop that runs it"
         );
-        let polled = self.poll_until(if wait { self.wake_ns() } else { Some(0) });
+        let due_ns = wait.then(|| self.0.timers.next_ns()).flatten();
+        let polled = if wait {
+            self.wait_until(due_ns)
+        } else {
+            self.0.poller.poll(Some(0))
+        };
         self.0.turning.set(false);
-        let now_ns = polled?;
+        let events = polled?;
+        let now_ns = self.now_ns();
+        self.end_turn(now_ns);
+        if let (0, Some(due_ns)) = (events, due_ns) {
+            self.learn(due_ns, now_ns);
+        }
         self.0.receive_clock.refresh(now_ns);
-        self.0.timers.fire(now_ns);
+        let fired = self.0.timers.fire(now_ns);
+        if !wait || events > 0 || fired {
+            let from_ns = due_ns.map_or(now_ns, |due_ns| due_ns.min(now_ns));
+            self.0.turn_from_ns.set(Some(from_ns));
+        }
         Ok(())
     }
 
-    /// Takes the kernel's news, waiting for the first until an instant (for ever if that is
-    /// `None`, not at all if it is past), and returns the time after that.
-    fn poll_until(&self, wake_ns: Option<u64>) -> io::Result<u64> {
-        let timeout_ns = match wake_ns {
-            None => None,
-            Some(0) => Some(0),
-            Some(wake_ns) => Some(wake_ns.saturating_sub(self.now_ns())),
-        };
-        let events = self.0.poller.poll(timeout_ns)?;
+    /// Takes the kernel's news, waiting for the first until an instant, for ever if that is `None`.
+    /// Returns how many sockets had some.
+    fn wait_until(&self, due_ns: Option<u64>) -> io::Result<usize> {
         let now_ns = self.now_ns();
-        if let (0, Some(wake_ns), Some(1..)) = (events, wake_ns, timeout_ns) {
-            self.0.lead.learn(now_ns.saturating_sub(wake_ns));
-        }
-        Ok(now_ns)
+        self.end_turn(now_ns);
+        let wake_ns = due_ns.map(|due_ns| self.wake_ns(due_ns));
+        let timeout_ns = wake_ns.map(|wake_ns| wake_ns.saturating_sub(now_ns));
+        self.0.asleep.set(timeout_ns != Some(0));
+        self.0.poller.poll(timeout_ns)
     }
 
-    /// When to be woken for the next timer: some time ahead, the rest of which is polled away.
-    fn wake_ns(&self) -> Option<u64> {
-        let next_ns = self.0.timers.next_ns()?;
-        Some(next_ns.saturating_sub(self.0.lead.ns()))
+    /// When to be woken for a timer: some time ahead, the rest of which is polled away.
+    fn wake_ns(&self, due_ns: u64) -> u64 {
+        due_ns.saturating_sub(self.0.lead.ns())
+    }
+
+    fn learn(&self, due_ns: u64, now_ns: u64) {
+        if self.0.asleep.get() {
+            let late_ns = now_ns.saturating_sub(self.wake_ns(due_ns));
+            self.0.lead.learn(late_ns);
+        }
+    }
+
+    /// Ends the turn that goes on, if there is one: from here on the loop looks for news.
+    #[inline]
+    fn end_turn(&self, now_ns: u64) {
+        if let Some(from_ns) = self.0.turn_from_ns.take() {
+            let length_ns = now_ns.saturating_sub(from_ns);
+            self.0.turns.borrow_mut().record(length_ns);
+        }
     }
 }
 
@@ -176,6 +214,10 @@ impl Host for Kernel {
             cpu_ns: sys::thread_cpu_ns(),
             queued_ns: queued_ns().unwrap_or(0),
         })
+    }
+
+    fn take_turns(&self, tell: &mut dyn FnMut(u64, u64)) {
+        self.0.turns.borrow_mut().take(tell);
     }
 
     fn set_rest(&self, rest_ns: u64) {

@@ -123,6 +123,8 @@ impl Host for Sim {
         None
     }
 
+    fn take_turns(&self, _tell: &mut dyn FnMut(u64, u64)) {}
+
     /// Waiting costs nothing here, so there is nothing to save.
     fn set_rest(&self, _rest_ns: u64) {}
 

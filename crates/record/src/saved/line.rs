@@ -11,7 +11,7 @@ use crate::error::LineError;
 use crate::watched::Watched;
 use crate::{
     Counts, Ended, ErrorKind, Failures, HostCounters, Snapshot, Summary, Transient, Unfinished,
-    Workers,
+    WorkerTimes,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -26,12 +26,51 @@ pub(crate) struct StoredSnapshot {
     errors: BTreeMap<ErrorKind, Failures>,
     times: BTreeMap<String, String>,
     #[serde(default)]
-    workers: Workers,
+    workers: BTreeMap<u32, StoredWorker>,
+}
+
+/// A worker's times with their distribution as text.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct StoredWorker {
+    wall_ns: u64,
+    cpu_ns: u64,
+    queued_ns: u64,
+    #[serde(default)]
+    still_ns: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    turns: Option<String>,
+}
+
+impl StoredWorker {
+    fn encode(times: &WorkerTimes, encoder: &mut Encoder) -> StoredWorker {
+        StoredWorker {
+            wall_ns: times.wall_ns,
+            cpu_ns: times.cpu_ns,
+            queued_ns: times.queued_ns,
+            still_ns: times.still_ns,
+            turns: encoder.encode(&times.turns),
+        }
+    }
+
+    fn decode(&self) -> Result<WorkerTimes, LineError> {
+        let name = "turns";
+        let turns = self.turns.as_deref().map(encoding::decode).transpose();
+        Ok(WorkerTimes {
+            wall_ns: self.wall_ns,
+            cpu_ns: self.cpu_ns,
+            queued_ns: self.queued_ns,
+            still_ns: self.still_ns,
+            turns: turns
+                .map_err(|source| LineError::Times { name, source })?
+                .unwrap_or_default(),
+        })
+    }
 }
 
 impl StoredSnapshot {
     pub(crate) fn encode(snapshot: &Snapshot, encoder: &mut Encoder) -> StoredSnapshot {
         let encoded = snapshot.times.each().into_iter();
+        let workers = snapshot.workers.iter();
         StoredSnapshot {
             start_ns: snapshot.start_ns,
             end_ns: snapshot.end_ns,
@@ -41,7 +80,9 @@ impl StoredSnapshot {
             times: encoded
                 .filter_map(|(name, times)| Some((name.to_owned(), encoder.encode(times)?)))
                 .collect(),
-            workers: snapshot.workers.clone(),
+            workers: workers
+                .map(|(worker, times)| (*worker, StoredWorker::encode(times, encoder)))
+                .collect(),
         }
     }
 
@@ -62,9 +103,11 @@ impl StoredSnapshot {
             counts: self.counts,
             statuses: self.statuses.clone(),
             errors: self.errors.clone(),
-            workers: self.workers.clone(),
             ..Snapshot::default()
         };
+        for (&worker, stored) in &self.workers {
+            snapshot.workers.insert(worker, stored.decode()?);
+        }
         for (name, distribution) in snapshot.times.each_mut() {
             if let Some(text) = self.times.get(name) {
                 *distribution =

@@ -63,7 +63,10 @@ fn lines_look_like_this() {
 fn with_readable_times(line: &str) -> String {
     let value: Value = serde_json::from_str(line).unwrap();
     let times = value["times"].as_object().into_iter().flatten();
-    times.fold(line.to_owned(), |line, (_, text)| {
+    let times = times.map(|(_, text)| text);
+    let workers = value["workers"].as_object().into_iter().flatten();
+    let turns = workers.map(|(_, times)| &times["turns"]);
+    times.chain(turns).fold(line.to_owned(), |line, text| {
         let text = text.as_str().unwrap();
         let steps: Vec<_> = decode(text).unwrap().steps().collect();
         line.replace(text, &format!("{steps:?}"))

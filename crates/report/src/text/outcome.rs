@@ -7,7 +7,7 @@ use loadline_record::{ErrorKind, Failures, Summary};
 use loadline_verdict::{CheckResult, Grade, Validity};
 use std::cmp::Reverse;
 
-/// Columns of a failure's kind.
+/// Columns of a failure's kind, at least.
 const NAMES: usize = 8;
 /// Columns of a failure's example, at most.
 const EXAMPLE: usize = 200;
@@ -27,22 +27,24 @@ pub(super) fn errors(summary: &Summary, canvas: Canvas) -> Vec<String> {
         .iter()
         .map(|(_, failures)| figures::count(failures.count).len());
     let counts = counts.max().unwrap_or(0);
+    let names = errors.iter().map(|(kind, _)| layout::width(kind.name()));
+    let names = names.max().unwrap_or(0).max(NAMES);
     let mut lines = vec![canvas.heading("Errors", "")];
     for (kind, failures) in errors {
         let remedy = remedy::of(*kind, &failures.example, &summary.plan);
-        lines.extend(error(*kind, failures, &remedy, counts, canvas));
+        let name = layout::left(kind.name(), names);
+        lines.extend(error(&name, failures, &remedy, counts, canvas));
     }
     lines
 }
 
 fn error(
-    kind: ErrorKind,
+    name: &str,
     failures: &Failures,
     remedy: &str,
     counts: usize,
     canvas: Canvas,
 ) -> Vec<String> {
-    let name = layout::left(kind.name(), NAMES);
     let count = layout::right(&figures::count(failures.count), counts);
     let head = format!("  {name}  {count}  ");
     let texts = [example(failures), Some(remedy.to_owned())]
@@ -52,7 +54,7 @@ fn error(
     let lines = texts.flat_map(|text| layout::hanging(&indent, &text, canvas.width));
     let mut lines: Vec<String> = lines.collect();
     if let Some(first) = lines.first_mut() {
-        let head = format!("  {}  {count}  ", canvas.ink.bad(&name));
+        let head = format!("  {}  {count}  ", canvas.ink.bad(name));
         first.replace_range(..indent.len(), &head);
     }
     lines

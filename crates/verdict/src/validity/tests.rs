@@ -1,6 +1,8 @@
 use super::*;
 use loadline_plan::{Arrivals, Connection, Load, Order, Plan, Rate, Shape};
-use loadline_record::{Ended, Environment, Header, HostCounters, Snapshot, Unfinished, Workers};
+use loadline_record::{
+    Ended, Environment, Failures, Header, HostCounters, Snapshot, Unfinished, Workers,
+};
 use std::time::{Duration, SystemTime};
 
 const MS: u64 = 1_000_000;
@@ -67,6 +69,7 @@ fn worker(cpu: f64, queued: f64) -> WorkerTimes {
         wall_ns: 10 * SECOND,
         cpu_ns: (cpu * 1e10) as u64,
         queued_ns: (queued * 1e10) as u64,
+        ..WorkerTimes::default()
     }
 }
 
@@ -141,6 +144,50 @@ fn neighbours_are_noticed() {
         let lost = |summary: &mut Summary| summary.host.retransmitted = 41;
         assert_eq!(found(summary, lost), [(Suspect, "lost")]);
     }
+}
+
+#[test]
+fn a_loop_that_stood_still_is_suspect_in_either_model() {
+    let turned = |length_ns: u64, count: u64| {
+        move |summary: &mut Summary| {
+            let worker = summary.total.workers.entry(0).or_default();
+            worker.turned(length_ns, count);
+        }
+    };
+    for summary in [open(), closed()] {
+        assert_eq!(found(summary.clone(), turned(50 * MS, 100)), []);
+        assert_eq!(
+            found(summary.clone(), turned(51 * MS, 1)),
+            [(Grade::Suspect, "stood_still")]
+        );
+        let mut long = summary;
+        long.total.workers.entry(0).or_default().wall_ns = 1_000 * SECOND;
+        assert_eq!(found(long, turned(900 * MS, 1)), []);
+    }
+}
+
+#[test]
+fn what_ran_out_here_is_our_fault_in_either_model() {
+    use Grade::{Invalid, Suspect};
+    let failed = |kind: ErrorKind, count: u64| {
+        move |summary: &mut Summary| {
+            let example = String::new();
+            let failures = Failures { count, example };
+            summary.total.errors.insert(kind, failures);
+        }
+    };
+    let kinds = [
+        (ErrorKind::Ports, "ports"),
+        (ErrorKind::Descriptors, "descriptors"),
+    ];
+    for (kind, name) in kinds {
+        for summary in [open(), closed()] {
+            assert_eq!(found(summary.clone(), failed(kind, 1)), [(Suspect, name)]);
+            assert_eq!(found(summary.clone(), failed(kind, 10)), [(Suspect, name)]);
+            assert_eq!(found(summary, failed(kind, 11)), [(Invalid, name)]);
+        }
+    }
+    assert_eq!(found(open(), failed(ErrorKind::Connect, 500)), []);
 }
 
 #[test]

@@ -36,8 +36,8 @@ fn parts_of_one_run_add_up() {
     expected.merge(&second(1));
     expected.merge(&second(1));
     // Each part has a worker of its own.
-    let worker = second(1).workers[&0];
-    expected.workers = [(0, worker), (1, worker), (2, worker)].into();
+    let worker = &second(1).workers[&0];
+    expected.workers = (0..3).map(|number| (number, worker.clone())).collect();
     assert_eq!(run.snapshots().nth(1), Some(expected));
 }
 

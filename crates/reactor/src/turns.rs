@@ -1,0 +1,121 @@
+//! How long the turns of a loop take: the generator, measured by itself.
+//!
+//! A *turn* lasts from the instant at which the loop can go on (it was woken, or was to be woken
+//! and was not) to the next at which it looks for news or waits for them. Whatever comes meanwhile
+//! waits in the kernel, so long turns delay whoever else is on the loop; a loop whose process was
+//! stopped, or had no core, has one that is as long as that.
+//!
+//! It is told with the readings of the clock that the loop takes anyway, and costs a few additions
+//! a turn: times go into buckets whose width is at most a sixteenth of what they hold.
+
+/// Buckets to every doubling of the time, as a power of two.
+const STEP_BITS: u32 = 4;
+const STEPS: usize = 1 << STEP_BITS;
+/// Longer turns count as this: a quarter of an hour.
+const LONGEST_NS: u64 = (1 << 40) - 1;
+const BUCKETS: usize = bucket_of(LONGEST_NS) + 1;
+
+/// The turns of a loop, by how long they took.
+#[derive(Debug)]
+pub(crate) struct Turns {
+    counts: Box<[u64; BUCKETS]>,
+    /// The longest.
+    max_ns: u64,
+}
+
+impl Default for Turns {
+    fn default() -> Self {
+        Turns {
+            counts: Box::new([0; BUCKETS]),
+            max_ns: 0,
+        }
+    }
+}
+
+impl Turns {
+    #[inline]
+    pub(crate) fn record(&mut self, length_ns: u64) {
+        self.counts[bucket_of(length_ns.min(LONGEST_NS))] += 1;
+        self.max_ns = self.max_ns.max(length_ns);
+    }
+
+    /// Tells of each length, in nanoseconds, how many turns there were, rising, and forgets them.
+    /// Lengths are those of the middle of their buckets; the longest is exact.
+    pub(crate) fn take(&mut self, tell: &mut dyn FnMut(u64, u64)) {
+        let longest = bucket_of(self.max_ns.min(LONGEST_NS));
+        for (bucket, count) in self.counts[..=longest].iter_mut().enumerate() {
+            let count = std::mem::take(count);
+            let others = count - u64::from(bucket == longest && count > 0);
+            if others > 0 {
+                tell(middle_of(bucket).min(self.max_ns), others);
+            }
+            if others < count {
+                tell(self.max_ns, 1);
+            }
+        }
+        self.max_ns = 0;
+    }
+}
+
+/// Short times have a bucket each; above that each doubling has [`STEPS`].
+const fn bucket_of(length_ns: u64) -> usize {
+    if length_ns < STEPS as u64 {
+        return length_ns as usize;
+    }
+    let doubling = length_ns.ilog2() - STEP_BITS;
+    let step = (length_ns >> doubling) as usize - STEPS;
+    (doubling as usize + 1) * STEPS + step
+}
+
+fn middle_of(bucket: usize) -> u64 {
+    if bucket < STEPS {
+        return bucket as u64;
+    }
+    let doubling = bucket / STEPS - 1;
+    let low = ((bucket % STEPS + STEPS) as u64) << doubling;
+    low + (1 << doubling) / 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taken(lengths: &[u64]) -> Vec<(u64, u64)> {
+        let mut turns = Turns::default();
+        lengths.iter().for_each(|length| turns.record(*length));
+        let mut told = Vec::new();
+        turns.take(&mut |length_ns, count| told.push((length_ns, count)));
+        turns.take(&mut |_, _| panic!("they are forgotten"));
+        told
+    }
+
+    #[test]
+    fn a_length_is_told_to_a_sixteenth_and_the_longest_exactly() {
+        for length in (0..200).chain((8..39).map(|bit| (1 << bit) + 12_345)) {
+            let told = taken(&[length, length, 1 << 39]);
+            assert_eq!(told.len(), 2);
+            let (middle, count) = told[0];
+            assert!(
+                middle.abs_diff(length) <= length / 16,
+                "{length} as {middle}"
+            );
+            assert_eq!((count, told[1]), (2, (1 << 39, 1)));
+        }
+        assert_eq!(taken(&[1_000_003]), [(1_000_003, 1)]);
+        assert_eq!(taken(&[0]), [(0, 1)]);
+    }
+
+    #[test]
+    fn a_turn_of_hours_counts_as_the_longest() {
+        let told = taken(&[7, u64::MAX]);
+        assert_eq!(told, [(7, 1), (u64::MAX, 1)]);
+    }
+
+    #[test]
+    fn all_are_told_once_and_in_order() {
+        let lengths: Vec<u64> = (0..10_000).map(|n| n * n).collect();
+        let told = taken(&lengths);
+        assert_eq!(told.iter().map(|(_, count)| count).sum::<u64>(), 10_000);
+        assert!(told.is_sorted_by_key(|(length, _)| *length));
+    }
+}
