@@ -40,10 +40,12 @@ mod roads;
 mod scripts;
 /// Executable specifications: pages with scripts, and what comes of them.
 mod specs;
-/// A generator that is starved on purpose, and one that is not.
-mod starved;
+/// Requests in five parts, by the kernel's clock on both ends.
+mod split;
 /// The stall oracle: a frozen server gives percentiles that are known beforehand.
 mod stall;
+/// A generator that is starved on purpose, and one that is not.
+mod starved;
 /// Studies: many runs of many tools from one file.
 mod study;
 /// Runs that end when they know enough, and what they leave out at their beginning.

@@ -269,7 +269,12 @@ fn healthy_runs_are_believed_forty_eight_times_of_fifty() {
     let server = serve();
     let url = url(&server, "");
     let doubted: Vec<Verdict> = (0..50)
-        .map(|_| run(&mut command(&words(&["-r", "1000", "-c", "20", "-d", "1s"], &url))))
+        .map(|_| {
+            run(&mut command(&words(
+                &["-r", "1000", "-c", "20", "-d", "1s"],
+                &url,
+            )))
+        })
         .filter(|verdict| verdict.grade != "valid")
         .collect();
     let reasons: Vec<_> = doubted.iter().map(|verdict| &verdict.kinds).collect();

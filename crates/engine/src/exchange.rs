@@ -5,6 +5,7 @@
 //! answer is sent once more, its clock running on. Every other failure is the exchange's outcome.
 
 use crate::behaviour::{Answer, Batch, Observer};
+use crate::sampling::Instants;
 use crate::user::{Activity, Live, Start, User};
 use crate::worker::Worker;
 use loadline_reactor::{Host, Received, Shortage};
@@ -131,6 +132,10 @@ async fn attempt<H: Host, O: Observer>(
         }
     };
     live.connection.set_deadline(flight.deadline_ns);
+    flight.is_sampled = user.worker.sampling.picks() && flight.may_be_split(batch);
+    if flight.is_sampled {
+        live.connection.stamp_next_send();
+    }
     let rest = &batch.bytes[flight.offset(batch)..];
     if let Err(error) = live.connection.send_all(rest).await {
         return Err(broken_connection(&live, false, ErrorKind::Write, &error));
@@ -297,6 +302,8 @@ struct Flight {
     bytes_in: u64,
     /// How often what is left of the batch went out.
     sendings: u64,
+    /// Whether it is split by the kernel's clock.
+    is_sampled: bool,
     /// How the exchange before it ended, and when.
     last: Outcome,
     ended_ns: u64,
@@ -326,6 +333,7 @@ impl Flight {
             first_byte_ns: None,
             bytes_in: 0,
             sendings: 0,
+            is_sampled: false,
             last: Outcome::Failed(ErrorKind::Aborted),
             ended_ns: begun_ns,
         }
@@ -338,6 +346,13 @@ impl Flight {
     /// Whether the next request belongs to the measured part of the run.
     fn is_counted(&self) -> bool {
         self.next >= self.first_counted
+    }
+
+    /// Whether it is one exchange of the measured part on a standing connection, so that what lies
+    /// between its begin and the kernel's stamps is sending and waiting for the answer.
+    fn may_be_split(&self, batch: &Batch<'_>) -> bool {
+        let is_one = batch.parts.len() == 1 && self.sendings == 0;
+        is_one && self.is_counted() && self.dial_ns == 0
     }
 
     /// Where the next request begins among the batch's bytes.
@@ -549,6 +564,25 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
         }
     }
 
+    /// Splits an exchange whose answer is whole, if the kernel has told when its request left.
+    #[cold]
+    fn split(&self, arrival: Arrival) {
+        let host = &self.worker.host;
+        let parsed_ns = host.now_ns();
+        let Some(sent_ns) = self.live.connection.sent_at_ns() else {
+            return;
+        };
+        let instants = Instants {
+            intended_ns: self.flight.start.intended_ns,
+            begun_ns: self.flight.begun_ns,
+            sent_ns,
+            received_ns: arrival.at_ns,
+            read_ns: arrival.at_ns + arrival.wakeup_ns,
+            parsed_ns,
+        };
+        self.worker.recorder.borrow_mut().split(&instants.split());
+    }
+
     fn feed(&mut self, bytes: usize, arrival: Arrival) -> Result<Option<bool>, Broken> {
         let worker = self.worker;
         let scratch = worker.dialler.scratch.borrow();
@@ -597,6 +631,9 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
             outcome,
         };
         self.live.served += 1;
+        if self.flight.is_sampled {
+            self.split(arrival);
+        }
         self.observer.answered(&Answer {
             head_bytes: self.parser.head_len(),
             body_bytes: self.parser.body_len(),

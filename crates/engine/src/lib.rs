@@ -18,6 +18,7 @@ mod prepare;
 mod replay;
 mod rest;
 mod run;
+mod sampling;
 mod ticker;
 mod user;
 mod worker;

@@ -7,6 +7,7 @@ use crate::lap::Laps;
 use crate::pacer::{Pacer, most_users, nanoseconds, share};
 use crate::prepare::Prepared;
 use crate::rest::Rest;
+use crate::sampling::Sampling;
 use crate::ticker::Ticker;
 use crate::user::{Activity, Live, User};
 use loadline_plan::Plan;
@@ -69,6 +70,8 @@ pub(crate) struct Worker<H: Host> {
     /// Whether users wait after a dial that failed.
     pub(crate) backs_off: bool,
     pub(crate) timeout_ns: u64,
+    /// Which exchanges are split by the kernel's clock.
+    pub(crate) sampling: Sampling,
     /// When the load began, on the host's clock.
     pub(crate) begin_ns: Cell<u64>,
     /// When the measured part begins: the zero of everything recorded.
@@ -242,6 +245,7 @@ fn new_worker<H: Host>(
         keepalive: plan.connection.keepalive,
         backs_off: true,
         timeout_ns: nanoseconds(plan.connection.timeout),
+        sampling: Sampling::new(plan.connection.kernel_timestamps),
         begin_ns: Cell::new(0),
         zero_ns: Cell::new(0),
         stopping: Cell::new(false),

@@ -7,6 +7,7 @@ use crate::Error;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::net::IpAddr;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 use url::Url;
@@ -38,6 +39,10 @@ pub struct Connection {
     pub local_addresses: Vec<IpAddr>,
     /// Whose clock ends an exchange.
     pub clock: Clock,
+    /// Every so many exchanges of a worker one is split by the kernel's clock on both ends; none if
+    /// `None`.
+    #[serde(default)]
+    pub kernel_timestamps: Option<NonZeroU32>,
     /// Whether connections are made, and addresses tried, before the load begins. If not, each is
     /// dialled within the first exchange that needs it, and a target that is not there is one of
     /// that exchange's failures.
@@ -68,6 +73,7 @@ impl Default for Connection {
             ip_version: IpVersion::default(),
             local_addresses: Vec::new(),
             clock: Clock::default(),
+            kernel_timestamps: None,
             ahead: true,
             socket_buffer: None,
         }
@@ -180,6 +186,15 @@ pub enum Clock {
     User,
 }
 
+/// Reads which part of the exchanges is sampled: `1/100` is every hundredth.
+///
+/// # Errors
+/// [`Error::Part`] for anything but a one, a stroke and a whole number above zero.
+pub fn parse_part(text: &str) -> Result<NonZeroU32, Error> {
+    let of = text.strip_prefix("1/").and_then(|of| of.parse().ok());
+    of.ok_or_else(|| Error::Part(text.to_owned()))
+}
+
 /// Reads an IPv4 or IPv6 address.
 ///
 /// # Errors
@@ -191,6 +206,19 @@ pub fn parse_ip_address(text: &str) -> Result<IpAddr, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_is_one_of_so_many() {
+        assert_eq!(parse_part("1/100").map(NonZeroU32::get), Ok(100));
+        assert_eq!(parse_part("1/1").map(NonZeroU32::get), Ok(1));
+        for text in ["", "1/0", "2/100", "0.01", "1/", "1/-4", "1%"] {
+            assert_eq!(
+                parse_part(text),
+                Err(Error::Part(text.to_owned())),
+                "{text}"
+            );
+        }
+    }
 
     #[test]
     fn addresses_are_not_names() {

@@ -28,6 +28,12 @@ pub enum Contradiction {
     /// A key that belongs to nothing.
     #[error("--key belongs to a certificate; give that with --cert.")]
     KeyWithoutCert,
+    /// The kernel is asked for what is not taken from it.
+    #[error(
+        "--kernel-timestamps splits requests by the kernel's clock, which --clock user turns off; \
+         leave one of them out."
+    )]
+    KernelTimestampsAndUserClock,
     /// All local addresses are of the other kind.
     #[error(
         "--{version} and --local-address contradict each other: {address} is of the other kind."

@@ -56,6 +56,9 @@ pub enum Error {
     /// A local address that is no IP address.
     #[error("`{0}` is not an IP address. Write one such as 192.0.2.1 or 2001:db8::1.")]
     IpAddress(String),
+    /// A part of the whole that is none.
+    #[error("`{0}` is not a part of the requests. Write 1/ and a whole number, such as 1/100.")]
+    Part(String),
     /// A method that HTTP would not take.
     #[error("`{0}` is not a method. Write one word such as GET, POST or PURGE.")]
     Method(String),

@@ -22,6 +22,7 @@ mod validate;
 pub use check::{Bound, Check, CheckProblem, Clocked, Comparison, Metric, Statistic};
 pub use connection::{
     Clock, ConnectTo, Connection, IpVersion, Proxy, ServerName, Tls, TlsVersion, parse_ip_address,
+    parse_part,
 };
 pub use contradiction::Contradiction;
 pub use error::Error;

@@ -1,6 +1,6 @@
 //! Refuses plans that could not be run, before anything is started.
 
-use crate::{Connection, Contradiction, IpVersion, Load, Plan, Shape, Stage};
+use crate::{Clock, Connection, Contradiction, IpVersion, Load, Plan, Shape, Stage};
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -120,7 +120,7 @@ fn all<T>(stages: &[Stage<T>], holds: impl Fn(&T) -> bool) -> bool {
 }
 
 impl Connection {
-    fn rules(&self) -> [Rule; 9] {
+    fn rules(&self) -> [Rule; 10] {
         let has_socket = self.unix_socket.is_some();
         let (elsewhere, from_here) = (
             !self.connect_to.is_empty(),
@@ -156,6 +156,10 @@ impl Connection {
             (
                 self.proxy.is_some() && elsewhere,
                 Contradiction::ProxyAnd("connect-to"),
+            ),
+            (
+                self.kernel_timestamps.is_some() && self.clock == Clock::User,
+                Contradiction::KernelTimestampsAndUserClock,
             ),
         ]
     }

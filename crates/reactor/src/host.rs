@@ -75,6 +75,16 @@ pub trait Socket: 'static {
     /// Sends a first part of `bytes` and says how many went.
     fn poll_send(&self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>>;
 
+    /// Has the kernel stamp the bytes of the next send as they leave, for
+    /// [`sent_at_ns`](Socket::sent_at_ns). Does nothing where there are no such stamps.
+    fn stamp_next_send(&self) {}
+
+    /// When the last byte of the send that was stamped left this host; `None` if the kernel did not
+    /// tell (yet). Forgets it, and costs a system call.
+    fn sent_at_ns(&self) -> Option<u64> {
+        None
+    }
+
     /// Ready when the peer has closed its side or broken the connection, or at the deadline; what
     /// has been received stays where it is.
     fn poll_closed(&self, cx: &mut Context<'_>) -> Poll<()>;

@@ -85,6 +85,73 @@ fn the_kernel_face_sends_receives_and_stamps() {
     assert!(at_ns + 1_000_000 > before_ns && at_ns < after_ns + 1_000_000);
 }
 
+/// One exchange of four bytes; when it was sent by the kernel's clock, held between ours.
+async fn stamped_exchange(kernel: &Kernel, socket: &impl Socket, is_stamped: bool) -> Option<u64> {
+    let before_ns = kernel.now_ns();
+    if is_stamped {
+        socket.stamp_next_send();
+    }
+    send_all(socket, b"ping").await.unwrap();
+    let mut buffer = [0; 64];
+    assert_eq!(recv(socket, &mut buffer).await.unwrap().bytes, 4);
+    let sent_at_ns = socket.sent_at_ns();
+    // Stamps are of the wall clock: mapped to ours they may be some microseconds off.
+    let around = before_ns - 1_000_000..kernel.now_ns() + 1_000_000;
+    assert!(sent_at_ns.is_none_or(|at_ns| around.contains(&at_ns)));
+    sent_at_ns
+}
+
+#[test]
+fn the_kernel_stamps_the_sends_that_it_is_asked_to() {
+    let (address, server) = serve_one(|mut peer| {
+        let mut request = [0; 4];
+        while peer.read_exact(&mut request).is_ok() {
+            peer.write_all(&request).unwrap();
+        }
+    });
+    let kernel = Kernel::new().unwrap();
+    let running = kernel.block_on(async {
+        let connected = kernel.connect(&address, &STAMPED, later(&kernel)).await;
+        let socket = connected.unwrap().socket;
+        socket.set_deadline(Some(later(&kernel)));
+        for is_stamped in [false, true, false, false, true, true, false] {
+            let sent_at_ns = stamped_exchange(&kernel, &socket, is_stamped).await;
+            assert_eq!(sent_at_ns.is_some(), is_stamped);
+            assert!(!socket.peer_closed(), "a stamp is no failure");
+        }
+        // A stamp that nobody took is not taken for the next one's.
+        socket.stamp_next_send();
+        send_all(&socket, b"ping").await.unwrap();
+        recv(&socket, &mut [0; 64]).await.unwrap();
+        assert!(stamped_exchange(&kernel, &socket, true).await.is_some());
+    });
+    running.unwrap();
+    server.join().unwrap();
+}
+
+#[test]
+fn a_socket_whose_sends_are_stamped_still_sees_its_peer_go() {
+    let (address, server) = serve_one(|mut peer| {
+        let mut request = [0; 4];
+        peer.read_exact(&mut request).unwrap();
+        peer.write_all(&request).unwrap();
+        // What is left unread makes the kernel reset the connection.
+        while peer.peek(&mut request).unwrap() == 0 {}
+    });
+    let kernel = Kernel::new().unwrap();
+    let running = kernel.block_on(async {
+        let connected = kernel.connect(&address, &STAMPED, later(&kernel)).await;
+        let socket = connected.unwrap().socket;
+        socket.set_deadline(Some(later(&kernel)));
+        stamped_exchange(&kernel, &socket, true).await;
+        send_all(&socket, b"more").await.unwrap();
+        poll_fn(|cx| socket.poll_closed(cx)).await;
+        assert!(socket.peer_closed());
+    });
+    running.unwrap();
+    server.join().unwrap();
+}
+
 #[test]
 fn the_kernel_drops_bytes_and_leaves_those_behind_them() {
     let (address, server) = serve_one(|mut peer| {

@@ -74,6 +74,29 @@ impl Exchange {
     }
 }
 
+/// An exchange in five parts, by the kernel's clock on both ends: durations in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Split {
+    /// From the intended start to the start: blocked and late.
+    pub wait_ns: u64,
+    /// From the start until the last byte of the request left for the network device.
+    pub send_ns: u64,
+    /// From there until the last packet of the answer was received.
+    pub wire_ns: u64,
+    /// From there to our read.
+    pub wakeup_ns: u64,
+    /// From there until the answer was known to be whole.
+    pub parse_ns: u64,
+}
+
+impl Split {
+    /// What a clock in user space takes for the time of the wire and the server: from before the
+    /// send until the answer is parsed.
+    pub fn user_ns(&self) -> u64 {
+        self.send_ns + self.wire_ns + self.wakeup_ns + self.parse_ns
+    }
+}
+
 /// How an exchange ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {

@@ -28,7 +28,7 @@ pub use blocks::Blocks;
 pub use distribution::{DIGITS, Distribution, LONGEST_NS};
 pub use environment::Environment;
 pub use error::{DecodeError, Error, LineError};
-pub use exchange::{ErrorKind, Exchange, Outcome};
+pub use exchange::{ErrorKind, Exchange, Outcome, Split};
 pub use host_counters::HostCounters;
 pub use log::{COLUMNS, LogWriter};
 pub use recorder::{Dial, Model, Recorder};

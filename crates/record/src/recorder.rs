@@ -5,7 +5,7 @@
 //! when a time is longer than any before.
 
 use crate::{
-    Counts, Distribution, ErrorKind, Exchange, Failures, Outcome, Snapshot, Times, Workers,
+    Counts, Distribution, ErrorKind, Exchange, Failures, Outcome, Snapshot, Split, Times, Workers,
 };
 use loadline_plan::Shape;
 use serde::{Deserialize, Serialize};
@@ -137,6 +137,17 @@ impl Recorder {
         if let Some(tls_ns) = dial.tls_ns {
             self.times.tls.record_ns(tls_ns);
         }
+    }
+
+    /// An exchange was split by the kernel's clock.
+    pub fn split(&mut self, split: &Split) {
+        let times = &mut self.times;
+        times.split_wait.record_ns(split.wait_ns);
+        times.split_send.record_ns(split.send_ns);
+        times.split_wire.record_ns(split.wire_ns);
+        times.split_wakeup.record_ns(split.wakeup_ns);
+        times.split_parse.record_ns(split.parse_ns);
+        times.split_user.record_ns(split.user_ns());
     }
 
     /// A name was looked up, which took this long.

@@ -88,6 +88,18 @@ pub struct Times {
     pub rest: Distribution,
     /// From the kernel's receive to our read; empty where the kernel's clock is not used.
     pub wakeup: Distribution,
+    /// Of the exchanges that were [`Split`](crate::Split): from the intended start to the start.
+    pub split_wait: Distribution,
+    /// From there until the request left for the network device.
+    pub split_send: Distribution,
+    /// From there until the last packet of the answer was received.
+    pub split_wire: Distribution,
+    /// From there to our read.
+    pub split_wakeup: Distribution,
+    /// From there until the answer was known to be whole.
+    pub split_parse: Distribution,
+    /// All but the first of these: what a clock in user space takes for that of the wire.
+    pub split_user: Distribution,
 }
 
 impl Snapshot {
@@ -195,7 +207,7 @@ impl Times {
     }
 
     /// Every distribution with its name, in the order in which an exchange goes through them.
-    pub fn each(&self) -> [(&'static str, &Distribution); 10] {
+    pub fn each(&self) -> [(&'static str, &Distribution); 16] {
         [
             ("response", &self.response),
             ("service", &self.service),
@@ -207,11 +219,17 @@ impl Times {
             ("first_byte", &self.first_byte),
             ("rest", &self.rest),
             ("wakeup", &self.wakeup),
+            ("split_wait", &self.split_wait),
+            ("split_send", &self.split_send),
+            ("split_wire", &self.split_wire),
+            ("split_wakeup", &self.split_wakeup),
+            ("split_parse", &self.split_parse),
+            ("split_user", &self.split_user),
         ]
     }
 
     /// As [`each`](Times::each), to be changed.
-    pub fn each_mut(&mut self) -> [(&'static str, &mut Distribution); 10] {
+    pub fn each_mut(&mut self) -> [(&'static str, &mut Distribution); 16] {
         [
             ("response", &mut self.response),
             ("service", &mut self.service),
@@ -223,6 +241,12 @@ impl Times {
             ("first_byte", &mut self.first_byte),
             ("rest", &mut self.rest),
             ("wakeup", &mut self.wakeup),
+            ("split_wait", &mut self.split_wait),
+            ("split_send", &mut self.split_send),
+            ("split_wire", &mut self.split_wire),
+            ("split_wakeup", &mut self.split_wakeup),
+            ("split_parse", &mut self.split_parse),
+            ("split_user", &mut self.split_user),
         ]
     }
 }
@@ -299,7 +323,7 @@ mod tests {
         }
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), 10);
+        assert_eq!(names.len(), 16);
     }
 
     proptest! {

@@ -5,10 +5,10 @@
 //! nanosecond; what has no sample is `null`.
 
 use crate::confidence::{LEVEL, confidence_interval};
-use crate::{PERCENTILES, Warning, figures, plain, validity, warnings, watch};
+use crate::{PERCENTILES, Warning, figures, plain, split, validity, warnings, watch};
 use loadline_record::watched::WatchHistory;
 use loadline_record::{
-    Blocks, Counts, Distribution, Ended, Failures, Quantiles, Row, Snapshot, Summary,
+    Blocks, Counts, Distribution, Ended, Failures, Quantiles, Row, Snapshot, Summary, Times,
 };
 use loadline_verdict::{CheckResult, Finding, Quantity};
 use serde_json::{Map, Value, json};
@@ -79,6 +79,10 @@ fn whole(summary: &Summary, checks: &[CheckResult]) -> Value {
     whole.insert("validity".to_owned(), validity_of(summary));
     whole.insert("generator".to_owned(), generator(summary));
     whole.insert("warnings".to_owned(), warning_list(summary));
+    if let Some(every) = summary.plan.connection.kernel_timestamps {
+        let split = kernel_timestamps(every.get(), &summary.total.times);
+        whole.insert("kernel_timestamps".to_owned(), split);
+    }
     if let Some(watch) = watch::summary_json(&summary.watch, summary.total.start_ns) {
         whole.insert("watch".to_owned(), watch);
     }
@@ -286,6 +290,23 @@ fn validity_of(summary: &Summary) -> Value {
         "grade": validity.grade().name(),
         "findings": validity.findings.iter().map(finding).collect::<Value>(),
     })
+}
+
+/// The exchanges that the kernel's clock split, and what a clock in user space makes of them.
+fn kernel_timestamps(every: u32, times: &Times) -> Value {
+    let mut object = Map::new();
+    object.insert("every".to_owned(), every.into());
+    let parts = split::parts(times).map(|(_, name, times)| (name.to_owned(), distribution(times)));
+    object.extend(parts);
+    object.insert("user_space_us".to_owned(), distribution(&times.split_user));
+    let overstated = split::HELD.map(|percentile| {
+        let ns = split::overstated_ns(times, percentile);
+        let us = (!times.split_wire.is_empty()).then(|| plain::us(ns as f64));
+        (figures::percentile(percentile), us.into())
+    });
+    let overstated: Map<String, Value> = overstated.into_iter().collect();
+    object.insert("overstated_us".to_owned(), overstated.into());
+    Value::Object(object)
 }
 
 /// What the generator did meanwhile.

@@ -20,6 +20,7 @@ mod plain;
 mod progress;
 mod remedy;
 mod series;
+mod split;
 mod text;
 mod validity;
 mod warning;

@@ -212,9 +212,7 @@ pub(crate) fn failing() -> Summary {
     let mut run = Run::new(closed_plan(8, 2), 2 * SECOND);
     for index in 0..4_000_u64 {
         let outcome = match index % 100 {
-            kind @ 0..8 if index < 800 || kind == 6 => {
-                Outcome::Failed(THEIR_FAULTS[kind as usize])
-            }
+            kind @ 0..8 if index < 800 || kind == 6 => Outcome::Failed(THEIR_FAULTS[kind as usize]),
             20 => Outcome::Answered { status: 503 },
             21 => Outcome::Answered { status: 301 },
             _ => OK,

@@ -11,6 +11,7 @@ mod outcome;
 mod parts;
 mod repeats;
 mod response;
+mod split;
 mod watch;
 
 pub use omission::omission;
@@ -89,6 +90,7 @@ pub fn text(summary: &Summary, checks: &[CheckResult], options: &TextOptions) ->
         response::lines(summary, &options.percentiles, canvas),
         omission::lines_after_stall(summary, canvas),
         parts::lines(summary, canvas),
+        split::lines(summary, canvas),
         watch::lines(summary, canvas),
         outcome::errors(summary, canvas),
         outcome::checks(checks, canvas),

@@ -121,6 +121,16 @@ impl<S: Socket> Connection<S> {
         self.socket.may_receive()
     }
 
+    /// Has the kernel stamp the next send, for [`Connection::sent_at_ns`].
+    pub fn stamp_next_send(&self) {
+        self.socket.stamp_next_send();
+    }
+
+    /// When the last byte of the send that was stamped left this host, if the kernel told.
+    pub fn sent_at_ns(&self) -> Option<u64> {
+        self.socket.sent_at_ns()
+    }
+
     /// Waits until the peer has closed its side, or for the deadline.
     pub async fn closed_by_peer(&self) {
         poll_fn(|cx| self.socket.poll_closed(cx)).await;

@@ -176,10 +176,7 @@ impl Tally {
                 self.failures.exceptions += 1;
             }
             (
-                ErrorKind::Resolve
-                | ErrorKind::Descriptors
-                | ErrorKind::Ports
-                | ErrorKind::Aborted,
+                ErrorKind::Resolve | ErrorKind::Descriptors | ErrorKind::Ports | ErrorKind::Aborted,
                 _,
             ) => self.failures.exceptions += 1,
         }

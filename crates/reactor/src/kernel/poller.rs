@@ -24,6 +24,9 @@ pub(crate) struct Readiness {
     pub(crate) writable: Cell<bool>,
     /// The peer has closed its side, or the connection is broken. Never cleared.
     pub(crate) closed: Cell<bool>,
+    /// Errors may be stamps of sends, which come by the same queue. A connection that breaks hangs
+    /// up besides.
+    pub(crate) stamps: Cell<bool>,
     waker: RefCell<Option<Waker>>,
 }
 
@@ -41,13 +44,17 @@ impl Readiness {
 
     fn news(&self, events: u32) {
         let bits = |mask: libc::c_int| events & mask as u32 != 0;
-        if bits(libc::EPOLLIN | libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) {
+        let broken = match self.stamps.get() {
+            false => libc::EPOLLHUP | libc::EPOLLERR,
+            true => libc::EPOLLHUP,
+        };
+        if bits(libc::EPOLLIN | libc::EPOLLRDHUP | broken) {
             self.readable.set(true);
         }
-        if bits(libc::EPOLLOUT | libc::EPOLLHUP | libc::EPOLLERR) {
+        if bits(libc::EPOLLOUT | broken) {
             self.writable.set(true);
         }
-        if bits(libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) {
+        if bits(libc::EPOLLRDHUP | broken) {
             self.closed.set(true);
         }
         if let Some(waker) = &*self.waker.borrow() {

@@ -5,6 +5,7 @@ use super::{Inner, Kernel, sys};
 use crate::timers::Timer;
 use crate::{Address, Host, Received, Socket, SocketOptions};
 use socket2::{Domain, SockAddr, Type};
+use std::cell::Cell;
 use std::future::poll_fn;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -24,6 +25,20 @@ pub struct KernelSocket {
     loop_: Rc<Inner>,
     is_tcp: bool,
     stamped: bool,
+    sends: Cell<Sends>,
+}
+
+/// What is known of the sends of a socket whose kernel stamps them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sends {
+    /// The next one is to be stamped.
+    stamp_next: bool,
+    /// The kernel has been told that it will have to; it counts bytes from then on.
+    is_set_up: bool,
+    /// Bytes sent since then, as the kernel counts them: it wraps around.
+    bytes: u32,
+    /// The kernel's number of the last byte that was sent with a stamp.
+    stamped: Option<u32>,
 }
 
 impl KernelSocket {
@@ -44,6 +59,7 @@ impl KernelSocket {
             loop_: Rc::clone(&kernel.0),
             is_tcp: matches!(to, Address::Ip(_)),
             stamped: options.timestamps && matches!(to, Address::Ip(_)),
+            sends: Cell::default(),
         };
         socket.set_deadline(Some(deadline_ns));
         begin(&socket.inner, &target)?;
@@ -124,6 +140,32 @@ impl KernelSocket {
         Ok(Received { bytes, at_ns: None })
     }
 
+    /// Sends bytes of which the kernel knows the number, with a stamp if that was asked for.
+    #[cold]
+    fn send_numbered(&self, bytes: &[u8]) -> io::Result<usize> {
+        let mut sends = self.sends.get();
+        let sent = if sends.stamp_next {
+            sys::send_stamped(self.inner.as_fd(), bytes)?
+        } else {
+            sys::send(self.inner.as_fd(), bytes)?
+        };
+        sends.bytes = sends.bytes.wrapping_add(sent as u32);
+        if sends.stamp_next {
+            sends.stamped = Some(sends.bytes.wrapping_sub(1));
+            sends.stamp_next = sent < bytes.len();
+        }
+        self.sends.set(sends);
+        Ok(sent)
+    }
+
+    /// Has the kernel number the bytes that are sent. It does so from the last one that was
+    /// acknowledged: all were, or no answer could have come.
+    fn set_up_stamps(&self) -> bool {
+        let done = self.is_tcp && sys::number_sends(self.inner.as_fd()).is_ok();
+        self.readiness.stamps.set(done);
+        done
+    }
+
     /// Only TCP drops in the kernel; other sockets are read into a buffer that nobody looks at.
     fn drop_received(&self, most: usize) -> io::Result<Received> {
         if self.is_tcp {
@@ -161,7 +203,12 @@ impl Socket for KernelSocket {
             if !self.readiness.writable.get() {
                 return self.wait(cx);
             }
-            match sys::send(self.inner.as_fd(), bytes) {
+            let sent = if self.sends.get().is_set_up {
+                self.send_numbered(bytes)
+            } else {
+                sys::send(self.inner.as_fd(), bytes)
+            };
+            match sent {
                 Ok(sent) => {
                     if sent < bytes.len() {
                         self.readiness.writable.set(false);
@@ -175,6 +222,32 @@ impl Socket for KernelSocket {
                 },
             }
         }
+    }
+
+    fn stamp_next_send(&self) {
+        let mut sends = self.sends.get();
+        if !sends.is_set_up {
+            sends = Sends {
+                is_set_up: self.set_up_stamps(),
+                ..Sends::default()
+            };
+        }
+        sends.stamp_next = sends.is_set_up;
+        sends.stamped = None;
+        self.sends.set(sends);
+    }
+
+    fn sent_at_ns(&self) -> Option<u64> {
+        let mut sends = self.sends.get();
+        let number = sends.stamped.take()?;
+        self.sends.set(sends);
+        let mut sent_at_ns = None;
+        while let Some(stamp) = sys::take_stamp(self.inner.as_fd()) {
+            if stamp.number == number {
+                sent_at_ns = Some(self.loop_.receive_clock.monotonic_ns(stamp.wall_ns));
+            }
+        }
+        sent_at_ns
     }
 
     fn poll_closed(&self, cx: &mut Context<'_>) -> Poll<()> {

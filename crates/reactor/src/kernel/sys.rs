@@ -157,9 +157,11 @@ fn wait_in_milliseconds(
     check(unsafe { libc::epoll_wait(epoll, buffer, most, timeout_ms) })
 }
 
-/// Room for one timestamp message, aligned as the kernel wants it.
+/// Room for the control messages of one packet, aligned as the kernel wants them.
 #[repr(C, align(8))]
-struct Control([u8; 64]);
+struct Control([u8; CONTROL_BYTES]);
+
+const CONTROL_BYTES: usize = 256;
 
 /// Receives into `buffer` (or drops up to `length` bytes if `buffer` is null) and brings the
 /// timestamp of the last packet.
@@ -255,6 +257,111 @@ pub(crate) fn send(fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
     usize::try_from(sent).map_err(|_| io::Error::last_os_error())
 }
 
+/// When the last byte of a send left for the network device.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SendStamp {
+    /// The number of that byte, counted since [`number_sends`].
+    pub(crate) number: u32,
+    pub(crate) wall_ns: u64,
+}
+
+/// Has the kernel number the bytes that are sent from here on, and report the stamps of those
+/// that [`send_stamped`] sends (Linux, Documentation/networking/timestamping). The socket has to
+/// be connected, with nothing on its way.
+pub(crate) fn number_sends(fd: BorrowedFd<'_>) -> io::Result<()> {
+    let flags = libc::SOF_TIMESTAMPING_SOFTWARE
+        | libc::SOF_TIMESTAMPING_OPT_ID
+        | libc::SOF_TIMESTAMPING_OPT_TSONLY;
+    set_number(
+        fd,
+        libc::SOL_SOCKET,
+        libc::SO_TIMESTAMPING,
+        flags as libc::c_int,
+    )
+}
+
+/// Sends, and has the kernel stamp the last byte when it goes to the network device.
+pub(crate) fn send_stamped(fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
+    let mut part = libc::iovec {
+        iov_base: bytes.as_ptr().cast_mut().cast(),
+        iov_len: bytes.len(),
+    };
+    let mut control = Control([0; CONTROL_BYTES]);
+    // SAFETY: all zeros is a valid msghdr; the macros only compute sizes and the place of the
+    // first header, for which `control` has room and alignment, and that is filled in before use.
+    // The kernel only reads the part, though its pointer is one for writing.
+    let sent = unsafe {
+        let mut message: libc::msghdr = std::mem::zeroed();
+        message.msg_iov = &mut part;
+        message.msg_iovlen = 1;
+        message.msg_control = control.0.as_mut_ptr().cast();
+        message.msg_controllen = libc::CMSG_SPACE(size_of::<u32>() as u32) as _;
+        let header = libc::CMSG_FIRSTHDR(&message);
+        (*header).cmsg_level = libc::SOL_SOCKET;
+        (*header).cmsg_type = libc::SO_TIMESTAMPING;
+        (*header).cmsg_len = libc::CMSG_LEN(size_of::<u32>() as u32) as _;
+        ptr::write_unaligned(
+            libc::CMSG_DATA(header).cast(),
+            libc::SOF_TIMESTAMPING_TX_SOFTWARE,
+        );
+        libc::syscall(
+            libc::SYS_sendmsg,
+            fd.as_raw_fd(),
+            &message,
+            libc::MSG_NOSIGNAL,
+        )
+    };
+    usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+}
+
+/// Takes the next stamp of a send that the kernel has; `None` if there is none.
+pub(crate) fn take_stamp(fd: BorrowedFd<'_>) -> Option<SendStamp> {
+    let mut control = MaybeUninit::<Control>::uninit();
+    // SAFETY: all zeros is a valid msghdr; it has room for control data and for nothing else. The
+    // kernel fills that in before it is looked at.
+    unsafe {
+        let mut message: libc::msghdr = std::mem::zeroed();
+        message.msg_control = control.as_mut_ptr().cast();
+        message.msg_controllen = size_of::<Control>() as _;
+        let flags = libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT;
+        let got = libc::syscall(libc::SYS_recvmsg, fd.as_raw_fd(), &mut message, flags);
+        if got < 0 { None } else { send_stamp(&message) }
+    }
+}
+
+/// The stamp of a send among the control data of an error message: the time in one part, the number
+/// in the other.
+///
+/// # Safety
+/// `message` must be as `recvmsg` left it, its control data still alive.
+unsafe fn send_stamp(message: &libc::msghdr) -> Option<SendStamp> {
+    let (mut wall_ns, mut number) = (None, None);
+    // SAFETY: as in `timestamp`; a time of this type begins with the software stamp, and the other
+    // two types are followed by a whole sock_extended_err.
+    unsafe {
+        let mut header = libc::CMSG_FIRSTHDR(message);
+        while !header.is_null() {
+            let data = libc::CMSG_DATA(header);
+            match ((*header).cmsg_level, (*header).cmsg_type) {
+                (libc::SOL_SOCKET, libc::SCM_TIMESTAMPING) => {
+                    let time: libc::timespec = ptr::read_unaligned(data.cast());
+                    wall_ns = Some(time.tv_sec as u64 * NS_PER_S + time.tv_nsec as u64);
+                }
+                (libc::SOL_IP, libc::IP_RECVERR) | (libc::SOL_IPV6, libc::IPV6_RECVERR) => {
+                    let error: libc::sock_extended_err = ptr::read_unaligned(data.cast());
+                    let is_stamp = error.ee_origin == libc::SO_EE_ORIGIN_TIMESTAMPING;
+                    number = is_stamp.then_some(error.ee_data);
+                }
+                _ => {}
+            }
+            header = libc::CMSG_NXTHDR(message, header);
+        }
+    }
+    // An error that is none of ours has no time, and a number that is nobody's.
+    let (number, wall_ns) = (number.unwrap_or(u32::MAX), wall_ns.unwrap_or(0));
+    Some(SendStamp { number, wall_ns })
+}
+
 /// Asks for a receive timestamp with every packet.
 pub(crate) fn stamp_received(fd: BorrowedFd<'_>) -> io::Result<()> {
     set_option(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS)
@@ -267,14 +374,22 @@ pub(crate) fn choose_port_at_connect(fd: BorrowedFd<'_>) -> io::Result<()> {
 }
 
 fn set_option(fd: BorrowedFd<'_>, level: libc::c_int, option: libc::c_int) -> io::Result<()> {
-    let on: libc::c_int = 1;
-    // SAFETY: `on` is valid for reads of the length given.
+    set_number(fd, level, option, 1)
+}
+
+fn set_number(
+    fd: BorrowedFd<'_>,
+    level: libc::c_int,
+    option: libc::c_int,
+    value: libc::c_int,
+) -> io::Result<()> {
+    // SAFETY: `value` is valid for reads of the length given.
     check(unsafe {
         libc::setsockopt(
             fd.as_raw_fd(),
             level,
             option,
-            ptr::from_ref(&on).cast(),
+            ptr::from_ref(&value).cast(),
             size_of::<libc::c_int>() as libc::socklen_t,
         )
     })?;

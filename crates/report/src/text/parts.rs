@@ -26,6 +26,13 @@ pub(super) fn lines(summary: &Summary, canvas: Canvas) -> Vec<String> {
     if rows.is_empty() {
         return Vec::new();
     }
+    let mut lines = table("Time spent", &rows, canvas);
+    lines.extend(notes(summary.model, times, canvas));
+    lines
+}
+
+/// A heading with the names of the columns, and a row for each of these.
+pub(super) fn table(title: &str, rows: &[(&str, &Distribution)], canvas: Canvas) -> Vec<String> {
     let counts = rows
         .iter()
         .map(|(_, times)| layout::width(&figures::count(times.len())));
@@ -35,9 +42,8 @@ pub(super) fn lines(summary: &Summary, canvas: Canvas) -> Vec<String> {
         counts,
         times: room.min(TIMES),
     };
-    let mut lines = vec![header(columns, canvas)];
+    let mut lines = vec![header(title, columns, canvas)];
     lines.extend(rows.iter().map(|(name, times)| row(name, times, columns)));
-    lines.extend(notes(summary.model, times, canvas));
     lines
 }
 
@@ -62,8 +68,8 @@ fn rows(summary: &Summary) -> Vec<(&'static str, &Distribution)> {
         .collect()
 }
 
-fn header(columns: Columns, canvas: Canvas) -> String {
-    let title = layout::left("Time spent", NAMES);
+fn header(title: &str, columns: Columns, canvas: Canvas) -> String {
+    let title = layout::left(title, NAMES);
     let names = PERCENTILES.map(figures::percentile);
     let names = ["mean".to_owned()]
         .into_iter()

@@ -4,9 +4,10 @@ use crate::flags::choice::choice;
 use clap::{Args, ValueHint};
 use loadline_plan::{
     Clock, ConnectTo, Connection, IpVersion, Proxy, Tls, parse_duration, parse_ip_address,
-    parse_small_count,
+    parse_part, parse_small_count,
 };
 use std::net::IpAddr;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -78,6 +79,14 @@ pub(crate) struct ConnectionFlags {
         ("user", Clock::User),
     ]))]
     clock: Clock,
+
+    /// Split some requests by the kernel's clock on both ends: our sending, wire and server, our waking up, our parsing
+    ///
+    /// One in so many of each worker's, such as 1/20; 1/100 where no part is given. Each costs a
+    /// few microseconds, so not all should be.
+    #[arg(long, value_name = "1/K", num_args = 0..=1, require_equals = true,
+        default_missing_value = "1/100", value_parser = parse_part)]
+    kernel_timestamps: Option<NonZeroU32>,
 }
 
 impl ConnectionFlags {
@@ -95,6 +104,7 @@ impl ConnectionFlags {
             ip_version: self.ip_version(),
             local_addresses: self.local_address.clone(),
             clock: self.clock,
+            kernel_timestamps: self.kernel_timestamps,
             ..Connection::default()
         }
     }

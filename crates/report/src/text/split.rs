@@ -1,0 +1,50 @@
+//! What part of an exchange was whose, of those that the kernel's clock split.
+
+use super::Canvas;
+use super::parts::table;
+use crate::split::{HELD, overstated_ns, parts};
+use crate::{figures, percentiles};
+use loadline_record::{Summary, Times};
+
+pub(super) fn lines(summary: &Summary, canvas: Canvas) -> Vec<String> {
+    if summary.plan.connection.kernel_timestamps.is_none() {
+        return Vec::new();
+    }
+    let times = &summary.total.times;
+    if times.split_wire.is_empty() {
+        let mut lines = vec![canvas.heading("Kernel's split", "")];
+        lines.extend(canvas.paragraph(NOTHING));
+        return lines;
+    }
+    let parts = parts(times).map(|(name, _, times)| (name, times));
+    let mut lines = table("Kernel's split", &parts, canvas);
+    lines.extend(canvas.paragraph(&overstated(times)));
+    lines
+}
+
+const NOTHING: &str = "Not one request was split: that takes a TCP connection that stands, one \
+                       request at a time, and more requests than one in so many. Use keep-alive, \
+                       or split more of them (--kernel-timestamps=1/1).";
+
+/// What a clock in user space would have shown, in the percentiles for which there are samples.
+fn overstated(times: &Times) -> String {
+    let enough = |percentile: &f64| percentiles::missing(&times.split_user, *percentile) == 0;
+    let held = HELD.into_iter().filter(enough).map(|percentile| {
+        format!(
+            "{} of {} ({} more)",
+            figures::percentile(percentile),
+            figures::time(times.split_user.percentile_ns(percentile) as f64),
+            figures::time(overstated_ns(times, percentile) as f64),
+        )
+    });
+    let held: Vec<String> = held.collect();
+    if held.is_empty() {
+        return "Too few to say by how much a clock in user space would have overstated wire and \
+                server; split more of them (--kernel-timestamps=1/1), or run longer (-d)."
+            .to_owned();
+    }
+    format!(
+        "A clock in user space would have shown, for wire and server, a {}.",
+        held.join(" and a ")
+    )
+}
