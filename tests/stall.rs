@@ -4,7 +4,7 @@
 //! requests wait, evenly from 0 to D: quantile q of the response time is D·(1 − (1−q)·T/D) for
 //! 1−q < D/T. A tool whose figure at p99 is near the usual one has left out what it should measure.
 
-use crate::rig::{count, serve_with, summary_alone, url};
+use crate::rig::{count, loadline, serve_with, summary_alone, text, url};
 use loadline_testbed::Freeze;
 use serde_json::Value;
 use std::time::Duration;
@@ -13,52 +13,120 @@ use std::time::Duration;
 /// A tool that is wrong is wrong each time.
 const ATTEMPTS: usize = 3;
 
+/// The formula lets the backlog drain at once. This machine answers so many a second at least.
+const DRAINED_PER_S: f64 = 10_000.0;
+
+/// A run in which the server stands still.
+struct Stalled {
+    rate: u32,
+    length: Duration,
+    freeze: Duration,
+}
+
 #[test]
 fn a_second_of_ten_frozen_shows_in_the_percentiles_as_it_must() {
-    let mut strays = Vec::new();
-    for _ in 0..ATTEMPTS {
-        let summary = run();
-        assert_eq!(count(&summary, "planned"), 20_000);
-        assert_eq!(count(&summary, "failed"), 0);
-        let stray = strays_of(&summary);
-        if stray.is_empty() {
-            return;
-        }
-        strays.push(stray);
+    Stalled {
+        rate: 2_000,
+        length: Duration::from_secs(10),
+        freeze: Duration::from_secs(1),
     }
-    panic!("{strays:#?}");
+    .shows();
 }
 
-/// Ten seconds at 2 000 a second, one of them frozen.
-fn run() -> Value {
-    let freeze = Freeze {
-        length: Duration::from_secs(1),
-        every: None,
-        first_at: Duration::from_millis(4500),
-    };
-    let server = serve_with(|config| config.freeze = Some(freeze));
-    let url = url(&server, "");
-    summary_alone(&["-r", "2000", "-c", "50", "-t", "1", "-d", "10s", &url])
+#[test]
+fn a_slower_rate_and_a_shorter_stall_show_as_they_must() {
+    Stalled {
+        rate: 1_000,
+        length: Duration::from_secs(4),
+        freeze: Duration::from_millis(600),
+    }
+    .shows();
 }
 
-/// Which figures are not where the formula has them, in microseconds.
-fn strays_of(summary: &Value) -> Vec<String> {
-    let us = |time: &str, name: &str| summary[time][name].as_f64().expect("a figure");
-    let expected = [
-        ("response_time_us", "p99", 882e3..918e3),
-        // The formula lets the backlog drain at once. A thousand requests are in front of this one.
-        ("response_time_us", "p95", 490e3..600e3),
-        ("response_time_us", "p50", 0.0..500.0),
-        // What a closed-loop tool would have shown: fifty of twenty thousand saw the stall.
-        ("service_time_us", "p99", 0.0..100e3),
-        // The wait was for the server, and is not taken for our own lateness.
-        ("blocked_us", "p99", 700e3..918e3),
-        ("lateness_us", "p99", 0.0..100e3),
-    ];
-    let strays = expected
-        .iter()
-        .filter(|(time, name, range)| !range.contains(&us(time, name)));
-    strays
-        .map(|(time, name, range)| format!("{time} {name}: {} in {range:?}", us(time, name)))
-        .collect()
+#[test]
+fn a_faster_rate_and_a_stall_of_a_fifth_of_a_second_show_as_they_must() {
+    Stalled {
+        rate: 4_000,
+        length: Duration::from_secs(2),
+        freeze: Duration::from_millis(200),
+    }
+    .shows();
+}
+
+impl Stalled {
+    fn shows(&self) {
+        let mut strays = Vec::new();
+        for _ in 0..ATTEMPTS {
+            let (summary, report) = self.run();
+            let planned = f64::from(self.rate) * self.length.as_secs_f64();
+            assert_eq!(count(&summary, "planned"), planned as u64);
+            assert_eq!(count(&summary, "failed"), 0);
+            assert!(
+                report.contains("what a closed-loop tool would have shown"),
+                "{report}"
+            );
+            let stray = self.strays_of(&summary);
+            if stray.is_empty() {
+                return;
+            }
+            strays.push(stray);
+        }
+        panic!("{strays:#?}");
+    }
+
+    /// The run's summary, and its report as text.
+    fn run(&self) -> (Value, String) {
+        let freeze = Freeze {
+            length: self.freeze,
+            every: None,
+            first_at: self.length.mul_f64(0.45),
+        };
+        let server = serve_with(|config| config.freeze = Some(freeze));
+        let url = url(&server, "");
+        let folder = tempfile::tempdir().unwrap();
+        let saved = folder.path().join("a.run");
+        let (rate, length) = (self.rate.to_string(), self.length.as_secs().to_string());
+        let load = ["-r", &rate, "-c", "20", "-t", "1", "-d", &length];
+        let summary = summary_alone(&[&load[..], &["--save", text(&saved), &url]].concat());
+        let report = loadline(&["report", text(&saved)]);
+        assert_eq!(report.code, Some(0), "{}", report.stderr);
+        (summary, report.stdout)
+    }
+
+    /// Which figures are not where the formula has them, in microseconds.
+    fn strays_of(&self, summary: &Value) -> Vec<String> {
+        let us = |time: &str, name: &str| summary[time][name].as_f64().expect("a figure");
+        let freeze_us = self.freeze.as_secs_f64() * 1e6;
+        let expected = [
+            ("response_time_us", "p99", self.expected(0.99)),
+            ("response_time_us", "p95", self.expected(0.95)),
+            ("response_time_us", "p50", 0.0..1_000.0),
+            // What a closed-loop tool would have shown: twenty of thousands saw the stall.
+            ("service_time_us", "p99", 0.0..freeze_us / 10.0),
+            // The wait was for the server, and is not taken for our own lateness.
+            (
+                "blocked_us",
+                "p99",
+                0.7 * freeze_us..self.expected(0.99).end,
+            ),
+            ("lateness_us", "p99", 0.0..freeze_us / 10.0),
+        ];
+        let strays = expected
+            .iter()
+            .filter(|(time, name, range)| !range.contains(&us(time, name)));
+        strays
+            .map(|(time, name, range)| format!("{time} {name}: {} in {range:?}", us(time, name)))
+            .collect()
+    }
+
+    /// Where a quantile of the response time has to lie, in microseconds.
+    fn expected(&self, quantile: f64) -> std::ops::Range<f64> {
+        let (freeze_s, length_s) = (self.freeze.as_secs_f64(), self.length.as_secs_f64());
+        let exact_s = freeze_s * (1.0 - (1.0 - quantile) * length_s / freeze_s);
+        // Those who came before it in the stall are answered before it.
+        let in_front = f64::from(self.rate) * (freeze_s - exact_s);
+        let drained_s = in_front / DRAINED_PER_S;
+        let slack_s = 0.02 * freeze_s;
+        (exact_s - slack_s) * 1e6..(exact_s + drained_s + slack_s) * 1e6
+    }
 }

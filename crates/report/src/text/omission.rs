@@ -10,6 +10,10 @@ use crate::{figures, layout, percentiles};
 use loadline_record::{Model, Summary, Times};
 
 const PERCENTILES: [f64; 6] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9];
+/// Where a stall shows that is shorter than a hundredth of the run.
+const SHORT_STALLS: [f64; 2] = [99.9, 99.99];
+/// What is shorter is a hiccup, of which every run has some.
+const SHORTEST_STALL_NS: u64 = 10_000_000;
 const TRUTH: &str = "what this run shows";
 const NAIVE: &str = "what a closed-loop tool would have shown";
 /// Columns of a row's name.
@@ -46,15 +50,33 @@ enum Difference {
 
 impl Difference {
     fn of(times: &Times) -> Difference {
-        let response_ns = times.response.percentile_ns(99.0);
-        let service_ns = times.service.percentile_ns(99.0);
+        match Difference::at(times, 99.0) {
+            Difference::None if SHORT_STALLS.iter().any(|p| hides_stall(times, *p)) => {
+                Difference::Stall
+            }
+            difference => difference,
+        }
+    }
+
+    fn at(times: &Times, percentile: f64) -> Difference {
+        let response_ns = times.response.percentile_ns(percentile);
+        let service_ns = times.service.percentile_ns(percentile);
         let difference_ns = response_ns.saturating_sub(service_ns);
         match () {
             () if response_ns <= 2 * service_ns => Difference::None,
-            () if times.blocked.percentile_ns(99.0) > difference_ns / 2 => Difference::Stall,
+            () if times.blocked.percentile_ns(percentile) > difference_ns / 2 => Difference::Stall,
             () => Difference::Lateness,
         }
     }
+}
+
+/// Whether a stall too short for the p99 kept requests waiting that far out in the tail.
+fn hides_stall(times: &Times, percentile: f64) -> bool {
+    let response_ns = times.response.percentile_ns(percentile);
+    let hidden_ns = response_ns.saturating_sub(times.service.percentile_ns(percentile));
+    percentiles::missing(&times.response, percentile) == 0
+        && hidden_ns > SHORTEST_STALL_NS
+        && Difference::at(times, percentile) == Difference::Stall
 }
 
 fn lines(summary: &Summary, canvas: Canvas) -> Vec<String> {
@@ -121,6 +143,18 @@ mod tests {
     #[test]
     fn a_stall_is_hidden_from_the_other_column() {
         insta::assert_snapshot!(omission(&samples::stalled()).unwrap());
+    }
+
+    #[test]
+    fn a_stall_too_short_for_the_p99_is_shown_all_the_same() {
+        let mut summary = samples::steady();
+        let canvas = Canvas::new(&TextOptions::default());
+        assert_eq!(lines_after_stall(&summary, canvas), Vec::<String>::new());
+        let times = &mut summary.total.times;
+        times.response.record_many_ns(200_000_000, 60);
+        times.blocked.record_many_ns(199_000_000, 60);
+        times.service.record_many_ns(1_000_000, 60);
+        assert!(!lines_after_stall(&summary, canvas).is_empty());
     }
 
     #[test]
