@@ -320,7 +320,14 @@ impl Flight {
         let start = user.next_start(begun_ns);
         let first_counted = first_counted(&worker, start, &user.starts, batch.parts.len());
         let mut recorder = worker.recorder.borrow_mut();
-        (first_counted..batch.parts.len()).for_each(|_| recorder.begin());
+        let counted = batch.parts.len() - first_counted;
+        (0..counted).for_each(|_| recorder.begin());
+        if worker.pacer.is_open() && counted > 0 {
+            let zero_ns = worker.zero_ns.get();
+            let ready_ns = start.ready_ns.clamp(start.intended_ns, begun_ns);
+            let since_zero = |at_ns: u64| at_ns.saturating_sub(zero_ns);
+            recorder.arrived(since_zero(ready_ns), since_zero(begun_ns), counted as u64);
+        }
         user.activity.since_ns.set(Some(start.intended_ns));
         Flight {
             activity: Rc::clone(&user.activity),

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::thread;
+use std::time::Instant;
 
 /// The machine that a run was made on. What could not be read is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -24,6 +25,21 @@ pub struct Environment {
     pub open_files: Option<u64>,
     /// Mean number of runnable tasks over the last 1, 5 and 15 minutes.
     pub load_average: Option<[f64; 3]>,
+    /// What the kernel's clocks count (`tsc`, `kvm-clock`, …).
+    #[serde(default)]
+    pub clock_source: Option<String>,
+    /// What one reading of the monotonic clock takes, in nanoseconds.
+    #[serde(default)]
+    pub clock_reading_ns: Option<f64>,
+    /// What chooses the cores' frequency (`performance`, `powersave`, …).
+    #[serde(default)]
+    pub governor: Option<String>,
+    /// Whether cores share their parts with a twin (hyper-threading).
+    #[serde(default)]
+    pub smt: Option<bool>,
+    /// How this program was built: `release` or `debug`.
+    #[serde(default)]
+    pub build: Option<String>,
 }
 
 impl Environment {
@@ -40,8 +56,39 @@ impl Environment {
             memory_bytes: proc("meminfo").and_then(|meminfo| memory_bytes(&meminfo)),
             open_files: proc("self/limits").and_then(|limits| open_files(&limits)),
             load_average: proc("loadavg").and_then(|loadavg| load_average(&loadavg)),
+            clock_source: sys("clocksource/clocksource0/current_clocksource"),
+            clock_reading_ns: Some(clock_reading_ns()),
+            governor: sys("cpu/cpu0/cpufreq/scaling_governor"),
+            smt: sys("cpu/smt/active").map(|active| active == "1"),
+            build: Some(BUILD.to_owned()),
         }
     }
+}
+
+const BUILD: &str = if cfg!(debug_assertions) {
+    "debug"
+} else {
+    "release"
+};
+
+/// One word that the kernel says of its devices (sysfs, `/sys/devices/system`).
+fn sys(file: &str) -> Option<String> {
+    let text = fs::read_to_string(format!("/sys/devices/system/{file}")).ok()?;
+    Some(text.trim().to_owned())
+}
+
+/// The shortest of some rounds: the others were disturbed.
+fn clock_reading_ns() -> f64 {
+    const READINGS: u32 = 200;
+    let round = |_| {
+        let begin = Instant::now();
+        for _ in 1..READINGS {
+            std::hint::black_box(Instant::now());
+        }
+        begin.elapsed()
+    };
+    let shortest = (0..5).map(round).min().unwrap_or_default();
+    shortest.as_nanos() as f64 / f64::from(READINGS)
 }
 
 fn proc(file: &str) -> Option<String> {
@@ -99,6 +146,8 @@ mod tests {
         assert!(environment.usable_cores >= Some(1));
         assert!(environment.memory_bytes > Some(1 << 20));
         assert!(environment.load_average.is_some());
+        assert!(environment.clock_reading_ns > Some(0.0));
+        assert_eq!(environment.build.as_deref(), Some("debug"));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! back. A [`LogWriter`] keeps single exchanges for who wants them. What was [`watched`] beside the
 //! run stands in both.
 
+mod arrivals;
 mod blocks;
 mod distribution;
 mod environment;
@@ -24,6 +25,7 @@ mod worker_times;
 #[cfg(test)]
 mod samples;
 
+pub use arrivals::{Arrivals, Pattern, WINDOW_NS};
 pub use blocks::Blocks;
 pub use distribution::{DIGITS, Distribution, LONGEST_NS};
 pub use environment::Environment;

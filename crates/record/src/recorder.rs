@@ -5,7 +5,8 @@
 //! when a time is longer than any before.
 
 use crate::{
-    Counts, Distribution, ErrorKind, Exchange, Failures, Outcome, Snapshot, Split, Times, Workers,
+    Arrivals, Counts, Distribution, ErrorKind, Exchange, Failures, Outcome, Snapshot, Split, Times,
+    Workers,
 };
 use loadline_plan::Shape;
 use serde::{Deserialize, Serialize};
@@ -61,6 +62,8 @@ pub struct Recorder {
     failures: [u64; ErrorKind::ALL.len()],
     /// What the first failure of each kind said.
     examples: [Option<String>; ErrorKind::ALL.len()],
+    /// The running interval's requests by when they were due and sent.
+    arrivals: Arrivals,
     /// Emptied times of a used-up snapshot, whose memory the next interval takes over.
     spare: Option<Times>,
 }
@@ -77,6 +80,7 @@ impl Recorder {
             statuses: Vec::with_capacity(16),
             failures: [0; ErrorKind::ALL.len()],
             examples: Default::default(),
+            arrivals: Arrivals::default(),
             spare: None,
         }
     }
@@ -86,6 +90,14 @@ impl Recorder {
     pub fn begin(&mut self) {
         self.counts.sent += 1;
         self.counts.in_flight += 1;
+    }
+
+    /// Exchanges of an open load were begun together: they were due, with a connection free, and
+    /// were begun at these instants, in nanoseconds from the run's start.
+    #[inline]
+    pub fn arrived(&mut self, ready_ns: u64, start_ns: u64, count: u64) {
+        let since = |at_ns: u64| at_ns.saturating_sub(self.start_ns);
+        self.arrivals.count(since(ready_ns), since(start_ns), count);
     }
 
     /// An exchange that was begun has ended.
@@ -186,6 +198,7 @@ impl Recorder {
             statuses: self.take_statuses(),
             errors: self.take_errors(),
             workers: Workers::new(),
+            arrivals: mem::take(&mut self.arrivals),
         };
         self.usual.fill_in(&mut snapshot.times);
         if self.model == Model::Closed {

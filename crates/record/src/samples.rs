@@ -77,6 +77,7 @@ pub(crate) fn environment() -> Environment {
         memory_bytes: Some(8 << 30),
         open_files: Some(1024),
         load_average: Some([0.1, 0.25, 1.0]),
+        ..Environment::default()
     }
 }
 
@@ -139,6 +140,7 @@ pub(crate) fn second(index: u64) -> Snapshot {
     });
     for number in 0..3 {
         recorder.begin();
+        recorder.arrived(start_ns + number, start_ns + 25_000_000 * number, 1);
         recorder.end(&Exchange {
             wakeup_ns: 1_500 * number,
             ..exchange(start_ns + number, 120_000 + 7_777 * (number + index))

@@ -3,7 +3,7 @@
 //! Snapshots add up in two ways, both without loss: [`Snapshot::merge`] with another worker's of
 //! the same interval, [`Snapshot::append`] with the next interval's.
 
-use crate::{Distribution, ErrorKind, Workers};
+use crate::{Arrivals, Distribution, ErrorKind, Workers};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -24,6 +24,9 @@ pub struct Snapshot {
     pub errors: BTreeMap<ErrorKind, Failures>,
     /// What the workers did with their time.
     pub workers: Workers,
+    /// The pattern of the requests of an open load; of a single interval only, for several of them
+    /// see [`Pattern`](crate::Pattern).
+    pub arrivals: Arrivals,
 }
 
 /// What is counted in an interval.
@@ -118,6 +121,7 @@ impl Snapshot {
         self.end_ns = self.end_ns.max(other.end_ns);
         let in_flight = self.counts.in_flight;
         self.add(other);
+        self.arrivals.merge(&other.arrivals);
         self.counts.in_flight = in_flight.saturating_add(other.counts.in_flight);
     }
 

@@ -7,8 +7,8 @@
 
 use crate::watched::{WatchHistory, Watched};
 use crate::{
-    Blocks, Counts, Distribution, Environment, Header, HostCounters, LongBody, Model, Role,
-    Snapshot, Transient,
+    Blocks, Counts, Distribution, Environment, Header, HostCounters, LongBody, Model, Pattern,
+    Role, Snapshot, Transient,
 };
 use loadline_plan::{Plan, Shape};
 use serde::{Deserialize, Serialize};
@@ -52,6 +52,8 @@ pub struct Summary {
     pub unfinished: Unfinished,
     /// What the whole machine did meanwhile.
     pub host: HostCounters,
+    /// The pattern in which the requests of an open load were due and sent.
+    pub arrivals: Pattern,
     /// What the processes and the machine used; without rows if nothing was watched.
     pub watch: WatchHistory,
 }
@@ -189,6 +191,7 @@ impl Summary {
             transient: None,
             unfinished: Unfinished::default(),
             host: HostCounters::default(),
+            arrivals: Pattern::default(),
             watch: WatchHistory::default(),
         }
     }
@@ -200,6 +203,7 @@ impl Summary {
         }
         self.total.append(interval);
         self.duration_ns = self.total.length_ns();
+        self.arrivals.observe(interval);
         self.rows.push(Row::of(interval));
         self.response_blocks.observe(&interval.times.response);
         self.service_blocks.observe(&interval.times.service);

@@ -8,8 +8,10 @@ use crate::confidence::{LEVEL, confidence_interval};
 use crate::{PERCENTILES, Warning, figures, plain, split, validity, warnings, watch};
 use loadline_record::watched::WatchHistory;
 use loadline_record::{
-    Blocks, Counts, Distribution, Ended, Failures, Quantiles, Row, Snapshot, Summary, Times,
+    Blocks, Counts, Distribution, Ended, Failures, Pattern, Quantiles, Row, Snapshot, Summary,
+    Times, WINDOW_NS,
 };
+use loadline_stats::arrivals::Dispersion;
 use loadline_verdict::{CheckResult, Finding, Quantity};
 use serde_json::{Map, Value, json};
 
@@ -321,12 +323,34 @@ fn generator(summary: &Summary) -> Value {
             "turns_us": distribution(&times.turns),
         })
     });
-    json!({
+    let mut generator = json!({
         "workers": workers.collect::<Value>(),
         "host": {
             "steal": plain::share(summary.host.steal_share()),
             "retransmitted": plain::share(summary.host.retransmitted_share()),
+            "resets": summary.host.resets,
+            "listen_overflows": summary.host.listen_overflows,
+            "softnet_drops": summary.host.softnet_drops,
+            "cpu_pressure": plain::share(summary.host.cpu_pressure_share()),
         },
+    });
+    if summary.arrivals.requests > 0 {
+        generator["arrivals"] = arrivals(&summary.arrivals);
+    }
+    generator
+}
+
+/// In which pattern the requests of an open load were due and sent.
+fn arrivals(pattern: &Pattern) -> Value {
+    let dispersion = |squares: f64| {
+        let found = Dispersion::of_sums(pattern.windows, pattern.requests, squares);
+        found.map(|found| (found.index * 1e3).round() / 1e3)
+    };
+    json!({
+        "window_s": plain::seconds(WINDOW_NS),
+        "displaced": plain::share(pattern.displaced_share()),
+        "dispersion_due": dispersion(pattern.due_squares),
+        "dispersion_sent": dispersion(pattern.sent_squares),
     })
 }
 

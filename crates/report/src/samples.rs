@@ -393,6 +393,7 @@ fn environment() -> Environment {
         memory_bytes: Some(8 << 30),
         open_files: Some(1_048_576),
         load_average: None,
+        ..Environment::default()
     }
 }
 

@@ -21,6 +21,13 @@ pub(crate) fn sentence(reason: &Reason) -> String {
              generator cores of its own (taskset -c), or run it on another machine than the target.",
             figures::share(share)
         ),
+        Reason::Bunched { share } => format!(
+            "{} of the requests went out in another {} than planned, by our own doing: the \
+             arrivals were bunched. Lower the rate (-r), use more cores (-t), or keep other work \
+             off them.",
+            figures::share(share),
+            figures::time(loadline_record::WINDOW_NS as f64),
+        ),
         Reason::StoodStill { share, longest_ns } => format!(
             "Loadline stood still for {} of the time, up to {} at once, while the target went on: \
              its process was stopped, or other work had its core. Let nothing else run beside it, \
@@ -70,6 +77,13 @@ pub(crate) fn sentence(reason: &Reason) -> String {
         Reason::BrokenOff => "The run was killed, and what was in flight then is not known. Run \
              it again to its end."
             .to_owned(),
+        Reason::OwnQueue { in_flight, users } => format!(
+            "The generator was the limit: of {} connections {in_flight:.1} had a request in flight \
+             on average (rate times response time), the others waited for Loadline. The target can \
+             do at least this; to find what it can do at most, use more cores (-t), or keep other \
+             work off them.",
+            figures::count(u64::from(users)),
+        ),
         Reason::Limit { share } => format!(
             "The generator was the limit: a worker computed for {} of its time. The target can do \
              at least this; to find what it can do at most, use more cores (-t).",
@@ -104,6 +118,7 @@ mod tests {
             },
             Reason::Busy { share: 0.71 },
             Reason::Crowded { share: 0.3 },
+            Reason::Bunched { share: 0.11 },
             Reason::StoodStill {
                 share: 0.04,
                 longest_ns: 201_000_000,
@@ -123,6 +138,10 @@ mod tests {
             Reason::Stolen { share: 0.08 },
             Reason::Lost { share: 0.02 },
             Reason::BrokenOff,
+            Reason::OwnQueue {
+                in_flight: 38.3,
+                users: 100,
+            },
             Reason::Limit { share: 0.97 },
         ];
         let sentences: Vec<String> = reasons.iter().map(sentence).collect();

@@ -36,6 +36,19 @@ impl Dispersion {
         })
     }
 
+    /// The same of so many windows, given the sum of their counts and that of their squares.
+    pub fn of_sums(windows: u64, sum: u64, squares: f64) -> Option<Dispersion> {
+        let mean = sum as f64 / windows.max(1) as f64;
+        if windows < 2 || sum == 0 {
+            return None;
+        }
+        let spread = (squares - mean * sum as f64).max(0.0);
+        Some(Dispersion {
+            index: spread / (windows as f64 - 1.0) / mean,
+            windows: windows as usize,
+        })
+    }
+
     /// The least and the greatest index that a Poisson process shows at this confidence: the index
     /// times the degrees of freedom, windows − 1, is about χ². Its quantiles are those of E. B.
     /// Wilson, M. M. Hilferty, "The distribution of chi-square", *PNAS* 17 (1931).
@@ -107,6 +120,10 @@ mod tests {
     fn the_index_is_variance_over_mean() {
         let counts = Dispersion::of(&[2, 4, 4, 4, 5, 5, 7, 9]).unwrap();
         assert!((counts.index - 32.0 / 7.0 / 5.0).abs() < 1e-12);
+        let of_sums = Dispersion::of_sums(8, 40, 232.0).unwrap();
+        assert!((of_sums.index - counts.index).abs() < 1e-12 && of_sums.windows == 8);
+        assert_eq!(Dispersion::of_sums(1, 5, 25.0), None);
+        assert_eq!(Dispersion::of_sums(9, 0, 0.0), None);
         assert_eq!(Dispersion::of(&[5]), None);
         assert_eq!(Dispersion::of(&[0, 0, 0]), None);
     }

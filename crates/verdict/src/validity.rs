@@ -8,6 +8,7 @@
 //! In a closed load a busy generator distorts nothing, because nothing has a time at which it must
 //! start: there it is only said that the target could do more.
 
+use loadline_plan::Shape;
 use loadline_record::{Distribution, ErrorKind, Model, Summary, Transient, WorkerTimes};
 
 /// A send that is later than this is late (the bound of fortio's pacing).
@@ -29,6 +30,14 @@ const SENT: f64 = 0.99;
 const CROWDED: f64 = 0.2;
 /// The hypervisor gave more than this share of the processor time to others.
 const STOLEN: f64 = 0.05;
+/// With this share of the requests sent in another window of time than planned the arrivals have
+/// another pattern (as of [`LATE_SHARE`]).
+const DISPLACED: f64 = 0.05;
+/// In a closed load fewer users than this share in flight are more often with us than with the
+/// target. Some of the time is ours in any case, and of a fast target's it is no small part.
+const IN_FLIGHT: f64 = 0.5;
+/// Shorter runs are mostly begin and end.
+const LONG_NS: u64 = 1_000_000_000;
 /// A worker whose loop stood still for more than this share of its time has moved the p99.9.
 const STOOD_STILL: f64 = 0.001;
 /// With more than this share of the requests unsent for want of a port or descriptor it is another
@@ -110,6 +119,11 @@ pub enum Reason {
         /// The share of its time that the worker waited most.
         share: f64,
     },
+    /// Requests went out in another pattern than planned, by our own doing.
+    Bunched {
+        /// The share that went out in another [`WINDOW_NS`](loadline_record::WINDOW_NS).
+        share: f64,
+    },
     /// A worker's loop stood still: its process was stopped, or had no core for long.
     StoodStill {
         /// The share of its time in which it did, for longer than [`STILL_NS`](loadline_record::STILL_NS) each time.
@@ -154,6 +168,14 @@ pub enum Reason {
     Unsettled,
     /// The transient was to be cut, and the run was too short to show it.
     TooShort,
+    /// In a closed load users had no request in flight, though they never pause: by Little's law,
+    /// requests in flight are rate times response time.
+    OwnQueue {
+        /// Users that had one, on average.
+        in_flight: f64,
+        /// Users.
+        users: u32,
+    },
     /// In a closed load a worker was busy all the time: the target could have done more.
     Limit {
         /// The busiest worker's share of computing.
@@ -168,6 +190,7 @@ impl Reason {
             Reason::Late { .. } => "late",
             Reason::Busy { .. } => "busy",
             Reason::Crowded { .. } => "crowded",
+            Reason::Bunched { .. } => "bunched",
             Reason::StoodStill { .. } => "stood_still",
             Reason::Unsent { .. } => "unsent",
             Reason::Descriptors { .. } => "descriptors",
@@ -177,6 +200,7 @@ impl Reason {
             Reason::BrokenOff => "broken_off",
             Reason::Unsettled => "unsettled",
             Reason::TooShort => "too_short",
+            Reason::OwnQueue { .. } => "own_queue",
             Reason::Limit { .. } => "limit",
         }
     }
@@ -185,8 +209,13 @@ impl Reason {
 /// Whether this result may be believed.
 pub fn validity(summary: &Summary) -> Validity {
     let found = match summary.model {
-        Model::Open => vec![late(summary), busy(summary), unsent(summary)],
-        Model::Closed => vec![limit(summary)],
+        Model::Open => vec![
+            late(summary),
+            busy(summary),
+            bunched(summary),
+            unsent(summary),
+        ],
+        Model::Closed => vec![limit(summary).or_else(|| own_queue(summary))],
     };
     let both = [
         stood_still(summary),
@@ -247,6 +276,30 @@ fn limit(summary: &Summary) -> Option<Finding> {
         grade: Grade::Valid,
         reason: Reason::Limit { share },
     })
+}
+
+/// Little's law in a closed load whose users never pause: N = X · R (P. Denning, J. Buzen, "The
+/// operational analysis of queueing network models", *ACM Computing Surveys* 10 (1978)). Answers are
+/// stamped by the kernel, so what is missing are users whose answer was there and not yet read, or
+/// read and not yet followed by the next request.
+fn own_queue(summary: &Summary) -> Option<Finding> {
+    let never_pause = summary.plan.load.shape == Shape::Closed && summary.plan.script.is_none();
+    let is_plain = summary.plan.connection.pipeline == 1 && summary.total.failures() == 0;
+    if !never_pause || !is_plain || summary.duration_ns < LONG_NS {
+        return None;
+    }
+    let service = &summary.total.times.service;
+    let in_flight = service.mean_ns() * service.len() as f64 / summary.duration_ns as f64;
+    let users = summary.plan.load.connections;
+    (in_flight < f64::from(users) * IN_FLIGHT).then_some(Finding {
+        grade: Grade::Valid,
+        reason: Reason::OwnQueue { in_flight, users },
+    })
+}
+
+fn bunched(summary: &Summary) -> Option<Finding> {
+    let share = summary.arrivals.displaced_share();
+    suspect(share > DISPLACED, Reason::Bunched { share })
 }
 
 fn crowded(summary: &Summary) -> Option<Finding> {

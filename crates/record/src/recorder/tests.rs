@@ -12,12 +12,15 @@ fn taken(model: Model, exchanges: &[Exchange]) -> Snapshot {
     recorder.take(1_000)
 }
 
-/// How many values of each time were recorded, in the order of `Times::each`.
+/// A figure of each time, in the order of `Times::each`, those of split exchanges aside.
+fn figures(snapshot: &Snapshot, figure: impl Fn(&Distribution) -> u64) -> [u64; 10] {
+    let each = snapshot.times.each();
+    std::array::from_fn(|index| figure(each[index].1))
+}
+
+/// How many values of each time were recorded.
 fn lengths(snapshot: &Snapshot) -> [u64; 10] {
-    snapshot
-        .times
-        .each()
-        .map(|(_, distribution)| distribution.len())
+    figures(snapshot, Distribution::len)
 }
 
 #[test]
@@ -44,12 +47,42 @@ fn an_answer_enters_every_time_of_its_own() {
         ..exchange(0, 0)
     };
     let snapshot = taken(Model::Open, &[answer]);
-    let values = snapshot
-        .times
-        .each()
-        .map(|(_, distribution)| distribution.max_ns());
+    let values = figures(&snapshot, Distribution::max_ns);
     assert_eq!(values, [1_650, 1_550, 30, 70, 0, 0, 0, 1_000, 500, 9]);
     assert_eq!(lengths(&snapshot), [1, 1, 1, 1, 0, 0, 0, 1, 1, 1]);
+}
+
+#[test]
+fn a_split_enters_its_parts_and_what_user_space_would_see() {
+    let mut recorder = Recorder::new(Model::Open);
+    recorder.split(&Split {
+        wait_ns: 5,
+        send_ns: 20,
+        wire_ns: 300,
+        wakeup_ns: 40,
+        parse_ns: 7,
+    });
+    let snapshot = recorder.take(1_000);
+    assert_eq!(lengths(&snapshot), [0; 10]);
+    let parts = &snapshot.times.each()[10..];
+    let parts: Vec<_> = parts.iter().map(|(_, times)| times.max_ns()).collect();
+    assert_eq!(parts, [5, 20, 300, 40, 7, 367]);
+}
+
+#[test]
+fn requests_are_counted_from_the_intervals_begin() {
+    const MS: u64 = 1_000_000;
+    let mut recorder = Recorder::new(Model::Open);
+    recorder.arrived(5 * MS, 25 * MS, 2);
+    assert_eq!(recorder.take(1_000 * MS).arrivals.sent, [0, 2]);
+    recorder.arrived(990 * MS, 1_041 * MS, 1);
+    let arrivals = recorder.take(2_000 * MS).arrivals;
+    assert_eq!(
+        arrivals.due,
+        [1],
+        "due before the interval counts at its begin"
+    );
+    assert_eq!(arrivals.sent, [0, 0, 1]);
 }
 
 #[test]

@@ -10,8 +10,8 @@ use super::header::Header;
 use crate::error::LineError;
 use crate::watched::Watched;
 use crate::{
-    Counts, Ended, ErrorKind, Failures, HostCounters, Snapshot, Summary, Transient, Unfinished,
-    WorkerTimes,
+    Arrivals, Counts, Ended, ErrorKind, Failures, HostCounters, Snapshot, Summary, Transient,
+    Unfinished, WorkerTimes,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -27,6 +27,8 @@ pub(crate) struct StoredSnapshot {
     times: BTreeMap<String, String>,
     #[serde(default)]
     workers: BTreeMap<u32, StoredWorker>,
+    #[serde(default, skip_serializing_if = "Arrivals::is_empty")]
+    arrivals: Arrivals,
 }
 
 /// A worker's times with their distribution as text.
@@ -83,6 +85,7 @@ impl StoredSnapshot {
             workers: workers
                 .map(|(worker, times)| (*worker, StoredWorker::encode(times, encoder)))
                 .collect(),
+            arrivals: snapshot.arrivals.clone(),
         }
     }
 
@@ -103,6 +106,7 @@ impl StoredSnapshot {
             counts: self.counts,
             statuses: self.statuses.clone(),
             errors: self.errors.clone(),
+            arrivals: self.arrivals.clone(),
             ..Snapshot::default()
         };
         for (&worker, stored) in &self.workers {

@@ -54,6 +54,7 @@ pub(crate) fn environment() -> Environment {
         memory_bytes: None,
         open_files: None,
         load_average: None,
+        ..Environment::default()
     }
 }
 

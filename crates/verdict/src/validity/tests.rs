@@ -40,6 +40,8 @@ fn healthy(shape: Shape) -> Summary {
     (interval.counts.planned, interval.counts.sent) = (1_000, 1_000);
     interval.counts.answered = 1_000;
     interval.times.response.record_many_ns(5 * MS, 1_000);
+    // One user that had a request in flight nearly all the time.
+    interval.times.service.record_many_ns(9_900_000, 1_000);
     interval.times.lateness.record_many_ns(20_000, 1_000);
     interval.workers = [(0, worker(0.1, 0.01)), (1, worker(0.2, 0.02))].into();
     summary.observe(&interval);
@@ -48,6 +50,7 @@ fn healthy(shape: Shape) -> Summary {
         steal_ticks: 20,
         segments: 4_000,
         retransmitted: 2,
+        ..HostCounters::default()
     };
     summary.finish(Ended::Duration, Unfinished::default());
     summary
@@ -131,6 +134,43 @@ fn a_busy_worker_is_our_fault_in_an_open_load_and_the_limit_in_a_closed_one() {
     assert_eq!(found(open(), with_worker(0.86, 0.0)), [(Invalid, "busy")]);
     assert_eq!(found(closed(), with_worker(0.84, 0.0)), []);
     assert_eq!(found(closed(), with_worker(0.86, 0.0)), [(Valid, "limit")]);
+}
+
+#[test]
+fn users_that_wait_here_show_that_the_generator_was_the_limit() {
+    let with_service = |service_ns: u64| {
+        move |summary: &mut Summary| {
+            summary.total.times.service.reset();
+            let service = &mut summary.total.times.service;
+            service.record_many_ns(service_ns, 1_000);
+        }
+    };
+    assert_eq!(found(closed(), with_service(5_100_000)), []);
+    let waiting = found(closed(), with_service(4_900_000));
+    assert_eq!(waiting, [(Grade::Valid, "own_queue")]);
+    assert_eq!(found(open(), with_service(1_000_000)), []);
+    let paced = |summary: &mut Summary| {
+        with_service(1_000_000)(summary);
+        summary.plan.connection.pipeline = 4;
+    };
+    assert_eq!(found(closed(), paced), []);
+    let saturated = |summary: &mut Summary| {
+        with_service(1_000_000)(summary);
+        with_worker(0.99, 0.0)(summary);
+    };
+    assert_eq!(found(closed(), saturated), [(Grade::Valid, "limit")]);
+}
+
+#[test]
+fn arrivals_of_another_pattern_are_suspect() {
+    let displaced = |displaced: u64| {
+        move |summary: &mut Summary| {
+            (summary.arrivals.requests, summary.arrivals.displaced) = (1_000, displaced);
+        }
+    };
+    assert_eq!(found(open(), displaced(50)), []);
+    assert_eq!(found(open(), displaced(51)), [(Grade::Suspect, "bunched")]);
+    assert_eq!(found(closed(), displaced(51)), []);
 }
 
 #[test]
