@@ -291,7 +291,8 @@ fn own_queue(summary: &Summary) -> Option<Finding> {
     let service = &summary.total.times.service;
     let in_flight = service.mean_ns() * service.len() as f64 / summary.duration_ns as f64;
     let users = summary.plan.load.connections;
-    (in_flight < f64::from(users) * IN_FLIGHT).then_some(Finding {
+    // One alone has nobody to wait behind.
+    (users > 1 && in_flight < f64::from(users) * IN_FLIGHT).then_some(Finding {
         grade: Grade::Valid,
         reason: Reason::OwnQueue { in_flight, users },
     })

@@ -40,7 +40,6 @@ fn healthy(shape: Shape) -> Summary {
     (interval.counts.planned, interval.counts.sent) = (1_000, 1_000);
     interval.counts.answered = 1_000;
     interval.times.response.record_many_ns(5 * MS, 1_000);
-    // One user that had a request in flight nearly all the time.
     interval.times.service.record_many_ns(9_900_000, 1_000);
     interval.times.lateness.record_many_ns(20_000, 1_000);
     interval.workers = [(0, worker(0.1, 0.01)), (1, worker(0.2, 0.02))].into();
@@ -143,12 +142,18 @@ fn users_that_wait_here_show_that_the_generator_was_the_limit() {
             summary.total.times.service.reset();
             let service = &mut summary.total.times.service;
             service.record_many_ns(service_ns, 1_000);
+            summary.plan.load.connections = 2;
         }
     };
-    assert_eq!(found(closed(), with_service(5_100_000)), []);
-    let waiting = found(closed(), with_service(4_900_000));
+    assert_eq!(found(closed(), with_service(10_100_000)), []);
+    let waiting = found(closed(), with_service(9_900_000));
     assert_eq!(waiting, [(Grade::Valid, "own_queue")]);
     assert_eq!(found(open(), with_service(1_000_000)), []);
+    let alone = |summary: &mut Summary| {
+        with_service(1_000_000)(summary);
+        summary.plan.load.connections = 1;
+    };
+    assert_eq!(found(closed(), alone), []);
     let paced = |summary: &mut Summary| {
         with_service(1_000_000)(summary);
         summary.plan.connection.pipeline = 4;
