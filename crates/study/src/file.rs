@@ -42,7 +42,7 @@ pub struct FileError {
     /// The key with a comma before it, or nothing where there is none.
     pub(crate) key: String,
     /// What is wrong.
-    pub problem: Problem,
+    pub problem: Box<Problem>,
 }
 
 /// What is wrong with a study file.

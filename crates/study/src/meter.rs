@@ -12,6 +12,8 @@ const LOOPBACK: &str = "lo";
 const KB: f64 = 1024.0;
 /// Looks that are shorter say nothing about CPU: the kernel counts it in ticks of 10 ms.
 const SHORTEST_S: f64 = 0.2;
+/// The first look comes this early, when not every tool has its connections.
+const EARLY_S: f64 = 0.1;
 
 /// What was used in one second (the first ones, and the last, are shorter).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -125,11 +127,12 @@ struct TreeSum {
     sockets: Weighted,
 }
 
-/// A mean over time.
+/// A mean over time. What was seen while the tool was still coming up counts where nothing else was.
 #[derive(Debug, Default)]
 struct Weighted {
     sum: f64,
     weight: f64,
+    early: Option<f64>,
 }
 
 impl Meter {
@@ -312,15 +315,22 @@ impl TreeSum {
 }
 
 impl Weighted {
-    fn add(&mut self, value: Option<f64>, weight: f64) {
-        if let Some(value) = value {
-            self.sum += value * weight;
-            self.weight += weight;
+    fn add(&mut self, value: Option<f64>, length_s: f64) {
+        match value {
+            Some(value) if length_s < EARLY_S => self.early = self.early.or(Some(value)),
+            Some(value) => {
+                self.sum += value * length_s;
+                self.weight += length_s;
+            }
+            None => {}
         }
     }
 
     fn mean(&self) -> Option<f64> {
-        (self.weight > 0.0).then(|| rounded(self.sum / self.weight))
+        match self.weight > 0.0 {
+            true => Some(rounded(self.sum / self.weight)),
+            false => self.early.map(rounded),
+        }
     }
 }
 

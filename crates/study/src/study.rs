@@ -173,7 +173,7 @@ impl Study {
             path: self.path.clone(),
             line,
             key: String::new(),
-            problem,
+            problem: Box::new(problem),
         }
     }
 }

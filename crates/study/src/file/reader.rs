@@ -175,7 +175,7 @@ impl<'a> Reader<'a> {
             path: self.path.to_owned(),
             line,
             key: key.map(|key| format!(", {key}")).unwrap_or_default(),
-            problem,
+            problem: Box::new(problem),
         }
     }
 

@@ -102,6 +102,18 @@ fn a_look_too_short_for_ticks_has_no_cpu_of_its_own_but_counts_in_the_sum() {
 }
 
 #[test]
+fn what_was_seen_while_a_tool_came_up_counts_where_nothing_else_was() {
+    let early = watched("lo", SECOND_NS / 20, vec![tree("7", 0, 10, 1)]);
+    let later = watched("lo", SECOND_NS / 4, vec![tree("7", 0, 30, 9)]);
+    let mut sums = Sums::default();
+    sums.add(&early, &second(&early, 0, 7, false), 7);
+    assert_eq!(sums.tool.mean(1.0).sockets, Some(1.0));
+    sums.add(&later, &second(&later, 0, 7, false), 7);
+    assert_eq!(sums.tool.mean(1.0).sockets, Some(9.0));
+    assert_eq!(sums.tool.mean(1.0).memory_kb, Some(30.0));
+}
+
+#[test]
 fn a_tree_that_has_ended_lowers_no_mean() {
     let ended = WatchedTree {
         name: "7".to_owned(),
