@@ -105,7 +105,12 @@ impl Folder {
 
     /// The file of a run.
     pub fn run(&self, run: &Run) -> PathBuf {
-        self.path.join(format!("{}.jsonl", run.file_stem()))
+        self.file(&run.name, run.repeat)
+    }
+
+    /// The file of a repeat of the run of this name.
+    pub(crate) fn file(&self, name: &str, repeat: u32) -> PathBuf {
+        self.path.join(format!("{name}.{repeat}.jsonl"))
     }
 
     /// What came of each of these runs, of those that were made, in their order.

@@ -5,9 +5,10 @@ use crate::flags::study::StudyFlags;
 use crate::live::{CLEAR_LINE, draws};
 use crate::publish::print;
 use anyhow::{Context, Result};
+use loadline_page::{Page, StudyPage, html};
 use loadline_study::{
     Conductor, Ending, Folder, Happenings, Interrupter, Problem, Progress, Run, SavedRun, Screen,
-    Study, csv, table,
+    Study, csv, study_page, table,
 };
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -16,6 +17,8 @@ use std::path::{Path, PathBuf};
 
 /// The table for programs, in the folder of the results.
 const TABLE: &str = "results.csv";
+/// The report with pictures, there as well.
+const REPORT: &str = "report.html";
 
 /// Makes the runs of a study that were not made yet, and prints what came of all.
 pub(crate) fn run(flags: &StudyFlags) -> Result<Exit> {
@@ -40,7 +43,8 @@ pub(crate) fn run(flags: &StudyFlags) -> Result<Exit> {
     if saved.is_empty() && ended.is_err() {
         return Ok(ended.map(|_| Exit::Failed)?);
     }
-    publish(&saved, &path, conductor.missing_tools())?;
+    let page = study_page(&study, &folder, &saved, conductor.missing_tools())?;
+    publish(&saved, &path, page, conductor.missing_tools())?;
     match ended? {
         Ending::Interrupted => Ok(Exit::Interrupted),
         Ending::Complete if saved.iter().any(|run| run.outcome.failure.is_some()) => {
@@ -107,7 +111,13 @@ fn missing(tools: &[String]) -> Option<String> {
 }
 
 /// Prints the table of what was made, and writes that for programs.
-fn publish(saved: &[SavedRun], folder: &Path, missing_tools: &[String]) -> Result<()> {
+fn publish(
+    saved: &[SavedRun],
+    folder: &Path,
+    page: StudyPage,
+    missing_tools: &[String],
+) -> Result<()> {
+    let pictures = picture(page, folder)?;
     let path = folder.join(TABLE);
     std::fs::write(&path, csv(saved))
         .with_context(|| format!("{} can't be written", path.display()))?;
@@ -117,9 +127,20 @@ fn publish(saved: &[SavedRun], folder: &Path, missing_tools: &[String]) -> Resul
     };
     text.push('\n');
     let lines = missing(missing_tools).into_iter();
-    let lines = lines.chain([format!("All figures are in {}.", path.display())]);
+    let lines = lines.chain([format!("All figures are in {}.", path.display()), pictures]);
     lines.for_each(|line| text.push_str(&(line + "\n")));
     print(&text)
+}
+
+/// Writes the report with pictures, and says where it is; or why there is none.
+fn picture(page: StudyPage, folder: &Path) -> Result<String> {
+    let html = match html(&Page::Study(Box::new(page))) {
+        Ok(html) => html,
+        Err(missing) => return Ok(missing.to_string()),
+    };
+    let path = folder.join(REPORT);
+    std::fs::write(&path, html).with_context(|| format!("{} can't be written", path.display()))?;
+    Ok(format!("Pictures are in {}.", path.display()))
 }
 
 /// The first Ctrl-C stops tool and target and ends the study; further ones change nothing.

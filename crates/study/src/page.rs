@@ -1,0 +1,291 @@
+//! What the HTML report of a study shows.
+
+use crate::figures::Moment;
+use crate::folder::Folder;
+use crate::meter::Second;
+use crate::saved::{SavedError, SavedRun};
+use crate::study::{Cores, Order, Study};
+use loadline_page::{
+    Cell, Column, Fact, Measure, Scatter, StudyPage, StudyRow, Timeline, Track, Unit,
+};
+use loadline_plan::Rate;
+use std::path::Path;
+
+/// As many moments of a run as a picture shows.
+const MOST_MOMENTS: usize = 240;
+/// Bytes of a kilobyte, as runs are saved.
+const KB: f64 = 1024.0;
+
+/// A column: its name, its heading, its unit, and what stands in it.
+type Source = (&'static str, &'static str, Unit, fn(&SavedRun) -> Cell);
+
+const COLUMNS: [Source; 20] = [
+    ("threads", "threads", Unit::Count, |run| {
+        number(run.header.settings.threads.map(f64::from))
+    }),
+    ("connections", "connections", Unit::Count, |run| {
+        number(run.header.settings.connections.map(f64::from))
+    }),
+    ("rate", "rate asked", Unit::PerSecond, |run| {
+        number(run.header.settings.rate.map(Rate::per_second))
+    }),
+    ("duration_s", "duration", Unit::Seconds, |run| {
+        number(
+            run.header
+                .settings
+                .duration
+                .map(|length| length.as_secs_f64()),
+        )
+    }),
+    ("rps", "requests/s", Unit::PerSecond, |run| {
+        figure(run, |figures| Some(figures.rps))
+    }),
+    ("avg_cpu", "CPU", Unit::Percent, |run| {
+        number(run.outcome.averages.tool.cpu_percent)
+    }),
+    ("avg_memory", "memory", Unit::Bytes, |run| {
+        bytes(run.outcome.averages.tool.memory_kb)
+    }),
+    ("avg_bandwidth", "bandwidth", Unit::BytesPerSecond, |run| {
+        bytes(run.outcome.averages.bandwidth_kb_per_s)
+    }),
+    (
+        "avg_bandwidth_utilization",
+        "of the link",
+        Unit::Percent,
+        |run| number(run.outcome.averages.bandwidth_percent),
+    ),
+    ("avg_open_sockets", "sockets", Unit::Count, |run| {
+        number(run.outcome.averages.tool.sockets)
+    }),
+    ("cpu_us_per_request", "CPU per request", Unit::Us, |run| {
+        number(run.cpu_us_per_request())
+    }),
+    ("total_time_s", "total time", Unit::Seconds, |run| {
+        figure(run, |figures| figures.duration_s)
+    }),
+    ("mean_us", "mean", Unit::Us, |run| {
+        figure(run, |figures| figures.mean_us)
+    }),
+    ("p50_us", "p50", Unit::Us, |run| {
+        figure(run, |figures| figures.percentiles.p50_us)
+    }),
+    ("p99_us", "p99", Unit::Us, |run| {
+        figure(run, |figures| figures.percentiles.p99_us)
+    }),
+    ("max_us", "max", Unit::Us, |run| {
+        figure(run, |figures| figures.max_us)
+    }),
+    ("errors", "errors", Unit::Count, |run| {
+        figure(run, |figures| figures.errors.map(|count| count as f64))
+    }),
+    ("target_avg_cpu", "target's CPU", Unit::Percent, |run| {
+        number(
+            run.outcome
+                .averages
+                .target
+                .and_then(|target| target.cpu_percent),
+        )
+    }),
+    ("target_avg_memory", "target's memory", Unit::Bytes, |run| {
+        bytes(
+            run.outcome
+                .averages
+                .target
+                .and_then(|target| target.memory_kb),
+        )
+    }),
+    ("validity", "validity", Unit::Text, |run| {
+        let figures = run.outcome.figures.as_ref();
+        let grade = figures.and_then(|figures| figures.validity.clone());
+        grade.map_or(Cell::Absent, Cell::Text)
+    }),
+];
+
+/// The page of a study: these runs, in their order, with what was watched of each.
+///
+/// # Errors
+/// If the file of a run can't be read.
+pub fn study_page(
+    study: &Study,
+    folder: &Folder,
+    runs: &[SavedRun],
+    missing_tools: &[String],
+) -> Result<StudyPage, SavedError> {
+    let columns: Vec<&Source> = COLUMNS
+        .iter()
+        .filter(|column| is_known(column, runs))
+        .collect();
+    let row = |run: &SavedRun| row(study, folder, run, &columns);
+    let column = |(name, title, unit, _): &&Source| Column {
+        name: (*name).to_owned(),
+        title: (*title).to_owned(),
+        unit: *unit,
+    };
+    let started = runs.iter().map(|run| run.header.started_at.clone()).min();
+    Ok(StudyPage {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        started_at: started.unwrap_or_default(),
+        title: study.name.clone(),
+        description: String::new(),
+        facts: facts(study),
+        notes: notes(runs, missing_tools),
+        columns: columns.iter().map(column).collect(),
+        rows: runs.iter().map(row).collect::<Result<_, _>>()?,
+        scatters: scatters(),
+    })
+}
+
+fn is_known((_, _, _, cell): &Source, runs: &[SavedRun]) -> bool {
+    runs.iter().any(|run| cell(run) != Cell::Absent)
+}
+
+fn row(
+    study: &Study,
+    folder: &Folder,
+    run: &SavedRun,
+    columns: &[&Source],
+) -> Result<StudyRow, SavedError> {
+    let header = &run.header;
+    let name = match study.repeats > 1 {
+        true => format!("{} #{}", header.name, header.repeat),
+        false => header.name.clone(),
+    };
+    Ok(StudyRow {
+        tool: header.settings.tool.clone(),
+        name,
+        cells: columns.iter().map(|(_, _, _, cell)| cell(run)).collect(),
+        doubt: doubt(run),
+        timeline: timeline(&folder.file(&header.name, header.repeat), run)?,
+    })
+}
+
+/// Why a run is not to be believed.
+fn doubt(run: &SavedRun) -> Option<String> {
+    if let Some(failure) = &run.outcome.failure {
+        return Some(format!("The run failed: {failure}."));
+    }
+    let grade = run.outcome.figures.as_ref()?.validity.as_deref()?;
+    (grade != "valid").then(|| format!("The tool says that its result is {grade}."))
+}
+
+fn number(number: Option<f64>) -> Cell {
+    number.map_or(Cell::Absent, Cell::Number)
+}
+
+fn bytes(kb: Option<f64>) -> Cell {
+    number(kb.map(|kb| kb * KB))
+}
+
+fn figure(run: &SavedRun, of: fn(&crate::Figures) -> Option<f64>) -> Cell {
+    number(run.outcome.figures.as_ref().and_then(of))
+}
+
+/// What was watched, and what the tool told, moment by moment.
+fn timeline(path: &Path, run: &SavedRun) -> Result<Option<Timeline>, SavedError> {
+    let mut seconds = Vec::new();
+    SavedRun::read_with(path, |second| seconds.push(second))?;
+    let figures = run.outcome.figures.as_ref();
+    let moments = figures.map(|figures| figures.moments.as_slice());
+    Ok(joined(&seconds, moments.unwrap_or_default()).map(|whole| whole.thinned(MOST_MOMENTS)))
+}
+
+fn joined(seconds: &[Second], moments: &[Moment]) -> Option<Timeline> {
+    let middle = |second: &Second| second.at_s - second.length_s / 2.0;
+    let time_s: Vec<f64> = seconds.iter().map(middle).collect();
+    let watched = |measure, of: fn(&Second) -> Option<f64>| Track {
+        measure,
+        values: seconds.iter().map(of).collect(),
+    };
+    let told = |measure, of: fn(&Moment) -> Option<f64>| Track {
+        measure,
+        values: time_s
+            .iter()
+            .map(|at_s| of(moment(moments, *at_s)?))
+            .collect(),
+    };
+    let tracks = [
+        told(Measure::Rate, |moment| Some(moment.rps)),
+        told(Measure::ResponseP99, |moment| moment.p99_us),
+        watched(Measure::Cpu, |second| second.tool.cpu_percent),
+        watched(Measure::Memory, |second| {
+            second.tool.memory_kb.map(|kb| kb * KB)
+        }),
+        watched(Measure::Sockets, |second| {
+            second.tool.sockets.map(|count| count as f64)
+        }),
+        watched(Measure::Bandwidth, |second| {
+            second.bandwidth_kb_per_s.map(|kb| kb * KB)
+        }),
+    ];
+    let is_known = |track: &Track| track.values.iter().any(Option::is_some);
+    let tracks: Vec<Track> = tracks.into_iter().filter(is_known).collect();
+    (!tracks.is_empty()).then_some(Timeline { time_s, tracks })
+}
+
+/// The moment that an instant falls into.
+fn moment(moments: &[Moment], at_s: f64) -> Option<&Moment> {
+    let index = moments.partition_point(|moment| moment.at_s < at_s);
+    moments.get(index)
+}
+
+fn facts(study: &Study) -> Vec<Fact> {
+    let fact = |name: &str, text: String| Fact {
+        name: name.to_owned(),
+        text,
+    };
+    let order = match study.order {
+        Order::Listed => "as listed".to_owned(),
+        Order::Random(seed) => format!("shuffled by seed {seed}"),
+    };
+    let mut facts = vec![
+        fact("order", order),
+        fact("repeats", study.repeats.to_string()),
+    ];
+    let sides = [
+        ("tools' cores", &study.pin.tools),
+        ("targets' cores", &study.pin.targets),
+    ];
+    for (name, cores) in sides {
+        facts.extend(cores.as_ref().map(|cores| fact(name, cores.text())));
+    }
+    for target in &study.targets {
+        facts.push(fact("target", format!("{} at {}", target.name, target.url)));
+    }
+    facts
+}
+
+fn notes(runs: &[SavedRun], missing_tools: &[String]) -> Vec<String> {
+    let missing = missing_tools.iter();
+    let missing =
+        missing.map(|tool| format!("{tool} was not on this machine; its runs were skipped."));
+    let failed = runs
+        .iter()
+        .filter(|run| run.outcome.failure.is_some())
+        .count();
+    let failed = (failed > 0).then(|| format!("{failed} of {} runs failed.", runs.len()));
+    missing.chain(failed).collect()
+}
+
+fn scatters() -> Vec<Scatter> {
+    let scatter = |title: &str, x: &str| Scatter {
+        title: title.to_owned(),
+        x: x.to_owned(),
+        y: "rps".to_owned(),
+    };
+    vec![
+        scatter("Requests per second and CPU", "avg_cpu"),
+        scatter("Requests per second and memory", "avg_memory"),
+    ]
+}
+
+impl Cores {
+    /// The numbers, as they may be written.
+    fn text(&self) -> String {
+        let numbers: Vec<String> = self.0.iter().map(ToString::to_string).collect();
+        numbers.join(",")
+    }
+}
+
+#[cfg(test)]
+mod tests;
