@@ -14,6 +14,10 @@ pub const BATCH: usize = 5;
 /// The fewest batches that are judged; half of them may be left out.
 pub const FEWEST_BATCHES: usize = 8;
 
+/// Values that differ by less than this share of their mean are alike: a constant series is steady from its
+/// beginning, whichever way its mean was rounded.
+const ROUNDING: f64 = 1e-12;
+
 /// How a series settles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settling {
@@ -59,6 +63,9 @@ fn squared_error(rest: &[f64]) -> f64 {
     let count = rest.len() as f64;
     let mean = rest.iter().sum::<f64>() / count;
     let squares: f64 = rest.iter().map(|y| (y - mean).powi(2)).sum();
+    if squares <= count * (mean * ROUNDING).powi(2) {
+        return 0.0;
+    }
     squares / (count * count)
 }
 
@@ -110,8 +117,10 @@ mod tests {
     fn the_transient_is_cut_where_it_ends() {
         let step: Vec<f64> = (0..100).map(|i| if i < 20 { 9.0 } else { 1.0 }).collect();
         assert_eq!(mser5(&step), Some(Settling::After(20)));
-        let flat = [3.0; 60];
-        assert_eq!(mser5(&flat), Some(Settling::After(0)));
+        for flat in [3.0, 1e-6, 0.1, 0.0] {
+            assert_eq!(mser5(&[flat; 60]), Some(Settling::After(0)), "{flat}");
+            assert_eq!(mser(&[flat; 14], 1), Some(Settling::After(0)), "{flat}");
+        }
         let decaying = |i: usize| 50.0 * (-(i as f64) / 10.0).exp();
         let found = count(120, decaying, |settling| {
             matches!(settling, Settling::After(25..=60))
