@@ -7,7 +7,7 @@ fn saved(dir: &Path, name: &str, delay: &str, connections: &str) -> PathBuf {
     let url = url(&server, &format!("delay={delay}"));
     let path = dir.join(name);
     let words = ["-r", "200", "-d", "3s", "-c", connections, "-t", "1"];
-    let rest = ["--quiet", "--save", text(&path), &url];
+    let rest = ["--quiet", "--allow-invalid", "--save", text(&path), &url];
     let said = loadline(&[&words[..], &rest[..]].concat());
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     path

@@ -80,10 +80,10 @@ fn checks_look_at_all_runs_together() {
     let held = repeated(&server, &path, &["--check", "p50<10s", "-o", "json"]);
     assert_eq!(held.code, Some(0), "{}", held.stderr);
     let check = &json(&held)["spread"]["checks"][0];
-    assert_eq!(
-        (count(check, "samples"), &check["passed"]),
-        (300, &true.into())
-    );
+    assert_eq!(check["passed"], true);
+    // Three times a hundred, but for what was in flight when a run was over.
+    let samples = count(check, "samples");
+    assert!((240..=300).contains(&samples), "{samples}");
     let broken = repeated(&server, &path, &["--check", "p50<1ms", "--quiet"]);
     assert_eq!(broken.code, Some(1), "{}", broken.stderr);
     let again = loadline(&["report", "--allow-invalid", text(&path)]);

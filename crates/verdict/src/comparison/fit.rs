@@ -30,17 +30,15 @@ pub enum ComparisonError {
         /// What differs.
         difference: &'static str,
     },
-    /// Runs of one side that are no repeats of each other.
+    /// Both of two targets that took turns, on one side.
     #[error(
-        "{} and {} are on one side and sent different requests; give each side the repeats of one run \
-         (targets that took turns in one file are compared by `loadline report`).",
-        first.display(), other.display()
+        "{} holds two targets that took turns; `loadline report` compares those. Give each side here \
+         repeats of one run.",
+        path.display()
     )]
-    DifferentRequests {
-        /// The first run of the side.
-        first: PathBuf,
-        /// The one that is different.
-        other: PathBuf,
+    BothSides {
+        /// The file.
+        path: PathBuf,
     },
     /// A run without an answer.
     #[error("{} holds not one answer; leave it out, or run it again.", path.display())]
@@ -86,7 +84,7 @@ pub(super) fn check(base: &[SavedRun], with: &[SavedRun]) -> Result<(), Comparis
     }
     for side in [base, with] {
         side.iter()
-            .try_for_each(|run| refuse_other_requests(&side[0], run))?;
+            .try_for_each(|run| refuse_other_side(&side[0], run))?;
     }
     let runs: Vec<&SavedRun> = base.iter().chain(with).collect();
     for (index, run) in runs.iter().enumerate() {
@@ -108,16 +106,19 @@ fn refuse_empty(run: &SavedRun) -> Result<(), ComparisonError> {
     Err(ComparisonError::NoAnswer { path })
 }
 
-fn refuse_other_requests(first: &SavedRun, other: &SavedRun) -> Result<(), ComparisonError> {
-    let (one, two) = (first.run.header(), other.run.header());
-    let same = one.plan.requests == two.plan.requests
-        && one.long_bodies == two.long_bodies
-        && one.plan.script == two.plan.script;
-    if same {
+fn refuse_other_side(first: &SavedRun, other: &SavedRun) -> Result<(), ComparisonError> {
+    let name = |run: &SavedRun| {
+        run.run
+            .header()
+            .role
+            .as_ref()
+            .and_then(|role| role.name.clone())
+    };
+    if name(first) == name(other) {
         return Ok(());
     }
-    let (first, other) = (first.path.clone(), other.path.clone());
-    Err(ComparisonError::DifferentRequests { first, other })
+    let path = other.path.clone();
+    Err(ComparisonError::BothSides { path })
 }
 
 fn refuse_other_load(first: &SavedRun, other: &SavedRun) -> Result<(), ComparisonError> {

@@ -100,8 +100,16 @@ pub(crate) fn second(index: u64, dice: &mut Dice, mean_ns: f64, answers: u64) ->
 
 /// A run of so many seconds with 400 exponential response times in each.
 fn recorded(seed: u64, mean_ns: f64, seconds: u64, plan: &Plan) -> SavedRun {
+    recorded_as(None, seed, mean_ns, seconds, plan)
+}
+
+/// As [`recorded`], as one of several runs.
+fn recorded_as(role: Option<Role>, seed: u64, mean_ns: f64, seconds: u64, plan: &Plan) -> SavedRun {
     let started_at = SystemTime::UNIX_EPOCH + Duration::from_secs(seed);
-    let header = Header::new(plan, environment(), started_at);
+    let header = Header {
+        role,
+        ..Header::new(plan, environment(), started_at)
+    };
     let path = format!("{seed}.run");
     let mut writer = RunWriter::new(Path::new(&path), Vec::new(), &header).unwrap();
     let mut summary = Summary::new(header);
@@ -191,11 +199,19 @@ fn runs_that_do_not_belong_together_are_refused_in_a_sentence() {
     assert!(refused(&one, &[recorded(2, 5e6, 2, &plan(400, 9))]).contains("number of connections"));
     assert!(refused(&one, &one).contains("1.run and 1.run are the same run"));
     assert!(refused(&one, &set(2..5, 5.0)).contains("1 of A can't be compared with 3 of B"));
-    let mut elsewhere = plan(400, 50);
-    elsewhere.requests[0].url = "http://127.0.0.1:9090/".parse().unwrap();
-    let mixed = [run(1, 5.0), recorded(9, 5e6, 10, &elsewhere)];
-    assert!(
-        refused(&mixed, &set(2..4, 5.0)).starts_with("1.run and 9.run are on one side and sent"),
+    let turn = |seed, name: &str| {
+        let role = Role {
+            kind: loadline_record::RoleKind::Side,
+            number: 1,
+            of: None,
+            name: Some(name.to_owned()),
+        };
+        recorded_as(Some(role), seed, 5e6, 2, &plan(400, 50))
+    };
+    assert_eq!(
+        refused(&[turn(11, "A"), turn(12, "B")], &set(2..4, 5.0)),
+        "12.run holds two targets that took turns; `loadline report` compares those. Give each side \
+         here repeats of one run."
     );
     let empty = recorded(7, 5e6, 0, &plan(400, 50));
     assert!(refused(&one, &[empty]).contains("7.run holds not one answer"));
