@@ -91,7 +91,7 @@ fn title(role: Option<&Role>, position: usize, runs: usize) -> String {
     }
 }
 
-/// All runs as one JSON object: `runs` holds each as [`json`] makes it, with its `role`. Repeats have
+/// All runs as one JSON object: `runs` holds each as [`json`](fn@json) makes it, with its `role`. Repeats have
 /// their `spread` beside, and sides their `comparison`.
 pub fn series_json(runs: &[Judged]) -> Value {
     let mut object = Map::new();
