@@ -1,0 +1,56 @@
+//! Any words as arguments: either they are refused in the tool's manner, or what is sent is one
+//! request that says what was asked for. The fuzz target `dialect_arguments` holds the same.
+
+use loadline_dialects::ab;
+use loadline_dialects::wrk::{Arguments, Tool};
+use proptest::prelude::*;
+use std::ffi::OsString;
+
+/// Words that mean something to one of the tools, and words that mean nothing to any.
+fn words() -> impl Strategy<Value = Vec<String>> {
+    let word = prop_oneof![
+        "-[a-zA-Z]{1,3}[0-9]{0,3}",
+        "--[a-z_]{1,12}(=[0-9a-z]{0,4})?",
+        "[0-9]{1,6}[kKmsh]?",
+        "https?://[a-z0-9.]{1,9}(:[0-9]{1,5})?(/[!-~]{0,9})?",
+        "[A-Za-z-]{1,9}: ?[ -~]{0,9}",
+        "\\PC{0,9}",
+    ];
+    prop::collection::vec(word, 0..8)
+}
+
+proptest! {
+    #[test]
+    fn ab_takes_words_or_refuses_them(words in words()) {
+        let body = b"body";
+        match ab::request(&words, |_| Ok(body.to_vec())) {
+            Ok(bytes) => {
+                let head = bytes.strip_suffix(body).unwrap_or(&bytes);
+                prop_assert!(head.ends_with(b"\r\n\r\n") && head.len() < 8192);
+                let text = String::from_utf8_lossy(head);
+                let first = text.split("\r\n").next().unwrap_or_default();
+                prop_assert!(first.ends_with(" HTTP/1.0"), "{first}");
+            }
+            Err(code) => prop_assert!(matches!(code, 0 | 1 | 22), "{code}"),
+        }
+    }
+
+    #[test]
+    fn wrk_takes_words_or_refuses_them(words in words(), is_wrk2: bool) {
+        let tool = if is_wrk2 { Tool::Wrk2 } else { Tool::Wrk };
+        match Arguments::parse(tool, words.iter().map(OsString::from)) {
+            Ok(arguments) => {
+                prop_assert!(arguments.threads > 0);
+                prop_assert!(arguments.connections >= arguments.threads);
+                prop_assert_eq!(arguments.rate.is_some(), is_wrk2);
+                if let Ok(plan) = arguments.plan() {
+                    let url = &plan.requests[0].url;
+                    prop_assert!(matches!(url.scheme(), "http" | "https") && url.has_host());
+                }
+                // Fields that say where a body ends can't be sent without one, which is told.
+                let _ = arguments.repetition();
+            }
+            Err(refusal) => prop_assert!(refusal.stdout.contains("Usage: wrk <options> <url>")),
+        }
+    }
+}
