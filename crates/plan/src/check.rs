@@ -1,4 +1,4 @@
-//! Conditions on a result: `p99<50ms`, `service.mean<=2ms`, `errors<0.1%`, `rate>=990`.
+//! Conditions on a result: `p99<50ms`, `service.mean<=2ms`, `errors<0.1%`, `non2xx<1%`, `rate>=990`.
 
 mod grammar;
 
@@ -27,6 +27,8 @@ pub enum Metric {
     Time(Clocked, Statistic),
     /// Failed exchanges, as a share of those that ended or as a count (the bound's unit decides).
     Errors,
+    /// Answers with a status other than 2xx, as a share of all answers or as a count.
+    Non2xx,
     /// Answered exchanges a second.
     Rate,
 }

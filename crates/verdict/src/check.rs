@@ -1,7 +1,8 @@
 //! Holding a check against what was recorded.
 //!
 //! What is looked at: percentiles, mean and so on of one of the times of an exchange; failed
-//! exchanges as a share of those that ended, or as a count; answered exchanges a second. Without
+//! exchanges as a share of those that ended, or as a count, and answers with a status other than 2xx
+//! likewise; answered exchanges a second. Without
 //! a single sample there is nothing to look at, and the check fails: silence is no success.
 
 use crate::Quantity;
@@ -83,6 +84,7 @@ fn measure(check: &Check, snapshot: &Snapshot, duration: Duration) -> (Option<Qu
             (time(times, statistic), times.len())
         }
         Metric::Errors => errors(&snapshot.counts, check.bound),
+        Metric::Non2xx => non2xx(snapshot, check.bound),
         Metric::Rate => rate(&snapshot.counts, duration),
     }
 }
@@ -111,13 +113,24 @@ fn time(times: &Distribution, statistic: Statistic) -> Option<Quantity> {
 
 /// A count is a count even when nothing ended; a share of nothing is not a number.
 fn errors(counts: &Counts, bound: Bound) -> (Option<Quantity>, u64) {
-    let ended = counts.answered + counts.failed;
+    part(counts.failed, counts.answered + counts.failed, bound)
+}
+
+fn non2xx(snapshot: &Snapshot, bound: Bound) -> (Option<Quantity>, u64) {
+    let statuses = snapshot.statuses.iter();
+    let others = statuses.filter(|(status, _)| **status / 100 != 2);
+    let count = others.map(|(_, count)| count).sum();
+    part(count, snapshot.counts.answered, bound)
+}
+
+/// A count of some, or their share, as the bound has it.
+fn part(count: u64, all: u64, bound: Bound) -> (Option<Quantity>, u64) {
     let actual = match bound {
-        Bound::Count(_) => Some(Quantity::Count(counts.failed)),
-        _ if ended == 0 => None,
-        _ => Some(Quantity::Share(counts.failed as f64 / ended as f64)),
+        Bound::Count(_) => Some(Quantity::Count(count)),
+        _ if all == 0 => None,
+        _ => Some(Quantity::Share(count as f64 / all as f64)),
     };
-    (actual, ended)
+    (actual, all)
 }
 
 fn rate(counts: &Counts, duration: Duration) -> (Option<Quantity>, u64) {

@@ -1,8 +1,8 @@
-//! The grammar of checks: `[TIME.]STATISTIC`, `errors` or `rate`, a comparison, a bound.
+//! The grammar of checks: `[TIME.]STATISTIC`, `errors`, `non2xx` or `rate`, a comparison, a bound.
 //!
 //! ```text
 //! p99<50ms   p99.9 <= 1s   service.mean<2ms   blocked.p99<1ms   lateness.max<5ms
-//! errors<0.1%   errors<=3   rate>=990   rate>=2.5k
+//! errors<0.1%   errors<=3   non2xx<1%   rate>=990   rate>=2.5k
 //! ```
 //! A check that nothing could meet, or that nothing could break, is refused: it was meant
 //! otherwise.
@@ -22,15 +22,14 @@ pub enum CheckProblem {
     /// No comparison, or one that is not known.
     #[error("it needs a metric, one of <, <=, > and >=, and a bound, such as p99<50ms.")]
     Comparison,
-    /// The number of errors is neither a count nor a share.
-    #[error(
-        "errors are compared with a whole number or a percentage up to 100%, such as errors<0.1%."
-    )]
-    ErrorsBound,
+    /// The number of errors, or of statuses, is neither a count nor a share.
+    #[error("{0} is compared with a whole number or a percentage up to 100%, such as {0}<0.1%.")]
+    CountBound(&'static str),
     /// The metric is not known.
     #[error(
         "`{0}` can't be measured. Take p50, p99.9 or any percentile, mean, min, max or stdev (of \
-         the response time, or with service., blocked. or lateness. before it), errors, or rate."
+         the response time, or with service., blocked. or lateness. before it), errors, non2xx, or \
+         rate."
     )]
     Metric(String),
     /// No result could pass.
@@ -98,6 +97,7 @@ fn split(text: &str) -> Option<(&str, Comparison, &str)> {
 fn parse_metric(text: &str) -> Result<Metric, CheckProblem> {
     match text {
         "errors" => Ok(Metric::Errors),
+        "non2xx" => Ok(Metric::Non2xx),
         "rate" => Ok(Metric::Rate),
         _ => {
             let (clocked, statistic) = split_clocked(text);
@@ -145,7 +145,8 @@ fn is_percentile_like(text: &str) -> bool {
 fn parse_bound(metric: Metric, text: &str) -> Result<Bound, CheckProblem> {
     match metric {
         Metric::Time(..) => parse_time_bound(text),
-        Metric::Errors => parse_errors_bound(text).ok_or(CheckProblem::ErrorsBound),
+        Metric::Errors => parse_count_bound(text).ok_or(CheckProblem::CountBound("errors")),
+        Metric::Non2xx => parse_count_bound(text).ok_or(CheckProblem::CountBound("non2xx")),
         Metric::Rate => match text.parse::<Rate>() {
             Ok(rate) => Ok(Bound::PerSecond(rate.per_second())),
             Err(_) => Err(CheckProblem::RateBound(text.to_owned())),
@@ -161,7 +162,7 @@ fn parse_time_bound(text: &str) -> Result<Bound, CheckProblem> {
         .ok_or_else(|| CheckProblem::TimeBound(text.to_owned()))
 }
 
-fn parse_errors_bound(text: &str) -> Option<Bound> {
+fn parse_count_bound(text: &str) -> Option<Bound> {
     if text.ends_with('%') {
         return parse_share(text).map(Bound::Share);
     }
@@ -299,6 +300,8 @@ mod tests {
             ),
             ("errors<0.1%", Metric::Errors, Less, Bound::Share(0.001)),
             ("errors<1%", Metric::Errors, Less, Bound::Share(0.01)),
+            ("non2xx<1%", Metric::Non2xx, Less, Bound::Share(0.01)),
+            ("non2xx<=3", Metric::Non2xx, LessOrEqual, Bound::Count(3)),
             ("errors<=3", Metric::Errors, LessOrEqual, Bound::Count(3)),
             ("errors<=0", Metric::Errors, LessOrEqual, Bound::Count(0)),
             ("errors<=0%", Metric::Errors, LessOrEqual, Bound::Share(0.0)),
@@ -386,10 +389,11 @@ mod tests {
             ("p99<fast", time("fast")),
             ("p99<-5ms", time("-5ms")),
             ("p99<5%", time("5%")),
-            ("errors<0.5", CheckProblem::ErrorsBound),
-            ("errors<101%", CheckProblem::ErrorsBound),
-            ("errors<50ms", CheckProblem::ErrorsBound),
-            ("errors<-1", CheckProblem::ErrorsBound),
+            ("non2xx<5ms", CheckProblem::CountBound("non2xx")),
+            ("errors<0.5", CheckProblem::CountBound("errors")),
+            ("errors<101%", CheckProblem::CountBound("errors")),
+            ("errors<50ms", CheckProblem::CountBound("errors")),
+            ("errors<-1", CheckProblem::CountBound("errors")),
             ("rate>=fast", CheckProblem::RateBound("fast".into())),
             ("rate>=1%", CheckProblem::RateBound("1%".into())),
         ] {

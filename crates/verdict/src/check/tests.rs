@@ -132,6 +132,24 @@ fn errors_are_a_share_or_a_count_as_the_bound_says() {
 }
 
 #[test]
+fn a_status_other_than_2xx_is_an_answer_of_its_own_kind() {
+    let mut snapshot = with_failures(100, 1_000);
+    snapshot.statuses = [(200, 700), (204, 20), (301, 80), (503, 100)].into();
+    let share = Bound::Share(0.2);
+    let share = result(&snapshot, Metric::Non2xx, Comparison::Less, share);
+    assert_eq!(share.actual, Some(Quantity::Share(0.2)));
+    assert_eq!((share.passed, share.samples), (false, 900));
+    let count = result(
+        &snapshot,
+        Metric::Non2xx,
+        Comparison::Less,
+        Bound::Count(181),
+    );
+    assert_eq!(count.actual, Some(Quantity::Count(180)));
+    assert!(count.passed);
+}
+
+#[test]
 fn what_is_in_flight_is_neither_answered_nor_failed() {
     let mut recorder = Recorder::new(Model::Open);
     recorder.begin();

@@ -7,7 +7,7 @@ use loadline_plan::Check;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Judgement")]
 pub(crate) struct JudgementFlags {
-    /// Exit with 1 unless this holds at the end: 'p99<50ms', 'errors<0.1%' (repeatable)
+    /// Exit with 1 unless this holds at the end: 'p99<50ms', 'errors<0.1%', 'non2xx<1%' (repeatable)
     ///
     /// Any percentile, mean, min, max or stdev of the response time, or with service., blocked. or
     /// lateness. before it; errors as a count or a percentage; rate in answers a second. Such as
