@@ -77,6 +77,33 @@ fn the_first_interrupt_ends_the_run_gently_and_reports_it() {
 }
 
 #[test]
+fn an_output_that_nobody_reads_does_not_keep_it_alive() {
+    let server = serve();
+    let mut running = start(&server, &["--log", "/dev/stdout"], "size=1");
+    // The pipe is full when requests stop coming, as the log holds the run up.
+    let mut before = 0;
+    while server.counts().requests > before {
+        before = server.counts().requests;
+        std::thread::sleep(Duration::from_millis(500));
+        if before > 1_000_000 {
+            break;
+        }
+    }
+    signal(&running, "INT");
+    std::thread::sleep(Duration::from_millis(100));
+    signal(&running, "INT");
+    let patience = Instant::now() + Duration::from_secs(30);
+    let status = loop {
+        if let Some(status) = running.child.try_wait().expect("it can be waited for") {
+            break status;
+        }
+        assert!(Instant::now() < patience, "it goes on");
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    assert_eq!(status.code(), Some(130));
+}
+
+#[test]
 fn an_interrupt_while_connecting_says_that_nothing_was_measured() {
     // Takes connections and says nothing, so that no handshake comes to an end.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();

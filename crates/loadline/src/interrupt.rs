@@ -1,16 +1,23 @@
 //! Ctrl-C: the first stops a run gently, the second at once. While the first run still connects there
 //! is nothing to stop and nothing to report, and the command ends. Between two runs of a series the
-//! next one is stopped before it measures anything, and what was measured is reported.
+//! next one is stopped before it measures anything, and what was measured is reported. An
+//! output that takes nothing any more, such as a pipe that nobody reads, does not keep the command
+//! alive: there is nothing left to stop then.
 
 use crate::exit::Exit;
 use crate::live::{CLEAR_LINE, draws};
 use loadline_engine::Handle;
 use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag::register_conditional_default;
 use signal_hook::iterator::{self, Signals};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
+use std::time::Duration;
+
+/// A run that was told to end at once does so in much less.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// Watches for interrupts until it is dropped.
 pub(crate) struct Interrupts {
@@ -41,6 +48,7 @@ impl Interrupts {
     /// as there is no run, and stop the run from then on.
     pub(crate) fn watch(manner: Manner) -> io::Result<Self> {
         let mut signals = Signals::new([SIGINT, SIGTERM])?;
+        unwatched()?.store(false, Ordering::Relaxed);
         let shared = Arc::new(Shared {
             manner,
             happened: AtomicBool::new(false),
@@ -80,16 +88,37 @@ impl Interrupts {
 
 impl Drop for Interrupts {
     fn drop(&mut self) {
+        *self.shared.run() = None;
         self.signals.close();
+        if let Ok(unwatched) = unwatched() {
+            unwatched.store(true, Ordering::Relaxed);
+        }
     }
+}
+
+/// Whether interrupts end the process by themselves again: the system does not go back to that when
+/// a watch is over.
+fn unwatched() -> io::Result<Arc<AtomicBool>> {
+    static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    if let Some(flag) = FLAG.get() {
+        return Ok(Arc::clone(flag));
+    }
+    let flag = FLAG.get_or_init(Arc::default);
+    for signal in [SIGINT, SIGTERM] {
+        register_conditional_default(signal, Arc::clone(flag))?;
+    }
+    Ok(Arc::clone(flag))
 }
 
 impl Shared {
     fn interrupt(&self) {
-        let run = self.run();
+        let run = self.run().clone();
         let again = self.happened.swap(true, Ordering::Relaxed);
         match run.as_ref() {
-            Some(run) if again || self.manner == Manner::AtOnce => run.abort(),
+            Some(run) if again || self.manner == Manner::AtOnce => {
+                run.abort();
+                self.end_after_grace();
+            }
             Some(run) => {
                 run.stop();
                 say("Stopping: waiting for answers in flight; once more stops now.");
@@ -99,6 +128,14 @@ impl Shared {
             }
             None if again => give_up("loadline: interrupted."),
             None => say("Stopping: what was measured is reported; once more stops now."),
+        }
+    }
+
+    /// A run that was told to end does, unless an output holds it up.
+    fn end_after_grace(&self) {
+        thread::sleep(GRACE);
+        if self.run().is_some() {
+            give_up("loadline: an output takes nothing any more; ended without it.");
         }
     }
 
