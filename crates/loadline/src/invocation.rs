@@ -5,7 +5,7 @@ use crate::publish::Style;
 use clap::ValueEnum;
 use loadline_plan::Plan;
 use loadline_watch::Target;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// A run as the command was asked for it, everything read and checked.
@@ -103,6 +103,14 @@ impl Output {
         format: Format::Text,
         to: Sink::Stdout,
     };
+
+    /// The file that it is written to, if it is one.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        match &self.to {
+            Sink::File(path) => Some(path),
+            Sink::Stdout => None,
+        }
+    }
 }
 
 impl FromStr for Output {

@@ -8,6 +8,7 @@ mod flags;
 mod interrupt;
 mod invocation;
 mod live;
+mod overwriting;
 mod plan_file;
 mod publish;
 mod resolve;

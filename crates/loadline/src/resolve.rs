@@ -10,6 +10,7 @@ use crate::flags::run::load::Warmup;
 use crate::flags::run::output::OutputFlags;
 use crate::flags::run::request::Place;
 use crate::invocation::{Invocation, Watch};
+use crate::overwriting::{Overwriting, refuse_overwriting};
 use crate::plan_file::{PlanFile, PlanFileError};
 use loadline_plan::{Contradiction, Plan};
 use loadline_verdict::{Goal, Impossible};
@@ -46,9 +47,17 @@ pub(crate) enum Error {
     /// They contradict each other.
     #[error(transparent)]
     Contradiction(#[from] Contradiction),
-    /// Two things would be written over each other.
-    #[error("{} would be written twice; give each output a file of its own.", .0.display())]
-    FileTwice(PathBuf),
+    /// Something would be lost.
+    #[error(transparent)]
+    Overwriting(#[from] Overwriting),
+    /// What a plan file and the flags make together is no plan.
+    #[error("{}: {error}", path.display())]
+    Plan {
+        /// The plan file.
+        path: PathBuf,
+        /// Why.
+        error: Box<Error>,
+    },
     /// The flags and the plan file don't fit together.
     #[error("{0}")]
     Flags(String),
@@ -94,10 +103,14 @@ pub(crate) fn resolve(
 ) -> Result<Invocation, Error> {
     let flags = with_plan_file(flags)?;
     let outputs = outputs::outputs(&flags.output)?;
-    let plan = plan(&flags, surroundings)?;
+    let plan = plan(&flags, surroundings).map_err(|error| error.in_plan_of(&flags))?;
     refuse_unreadable(&plan)?;
     let repeat = flags.load.repeat;
     refuse_repeat(repeat, &flags.output)?;
+    refuse_overwriting(
+        outputs::written(&flags.output, &outputs),
+        outputs::read(&flags.request, &plan),
+    )?;
     let output = flags.output;
     Ok(Invocation {
         plan,
@@ -127,18 +140,36 @@ fn refuse_repeat(repeat: Option<u32>, output: &OutputFlags) -> Result<(), Error>
     Err(Error::Flags(refused.to_owned()))
 }
 
-/// Puts the plan file, if there is one, under the flags.
-fn with_plan_file(flags: RunFlags) -> Result<RunFlags, Error> {
-    let mut paths = flags.request.places.iter().filter_map(|place| match place {
-        Place::Plan(path) => Some(path),
+impl Error {
+    /// The same, with the plan file named if there is one.
+    fn in_plan_of(self, flags: &RunFlags) -> Error {
+        match plan_files(flags).pop() {
+            Some(path) => Error::Plan {
+                path,
+                error: Box::new(self),
+            },
+            None => self,
+        }
+    }
+}
+
+fn plan_files(flags: &RunFlags) -> Vec<PathBuf> {
+    let places = flags.request.places.iter();
+    let files = places.filter_map(|place| match place {
+        Place::Plan(path) => Some(path.clone()),
         Place::Url(_) => None,
     });
-    let Some(path) = paths.next() else {
-        return Ok(flags);
+    files.collect()
+}
+
+/// Puts the plan file, if there is one, under the flags.
+fn with_plan_file(flags: RunFlags) -> Result<RunFlags, Error> {
+    let paths = plan_files(&flags);
+    let path = match &paths[..] {
+        [] => return Ok(flags),
+        [path] => path,
+        [path, other, ..] => return Err(Error::TwoPlans(path.clone(), other.clone())),
     };
-    if let Some(other) = paths.next() {
-        return Err(Error::TwoPlans(path.clone(), other.clone()));
-    }
     let file = PlanFile::parse(path, &read_text("plan file", path)?)?;
     file.under(flags)
         .map_err(|error| Error::Flags(flags::sentence(&error)))

@@ -5,12 +5,13 @@ use crate::exit::Exit;
 use crate::flags::report::ReportFlags;
 use crate::flags::run::judgement::Trust;
 use crate::invocation::Output;
+use crate::overwriting::refuse_overwriting;
 use crate::publish::{Style, publish, publish_series};
 use anyhow::{Result, bail};
 use loadline_record::{Ended, RoleKind, RunFile, Summary};
 use loadline_report::Judged;
 use loadline_verdict::is_whole;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Prints saved runs again.
 pub(crate) fn run(flags: &ReportFlags) -> Result<Exit> {
@@ -18,6 +19,8 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<Exit> {
         [] => &[Output::TEXT][..],
         outputs => outputs,
     };
+    let written = outputs.iter().filter_map(Output::file);
+    refuse_overwriting(written, flags.files.iter().map(PathBuf::as_path))?;
     let style = Style {
         color: flags.style.color,
         percentiles: &flags.style.percentiles,

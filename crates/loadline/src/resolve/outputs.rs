@@ -1,9 +1,11 @@
-//! Which reports are made, and that none is written over another.
+//! Which reports are made, and which files a run writes and reads.
 
 use super::Error;
 use crate::flags::run::output::OutputFlags;
+use crate::flags::run::request::{BodySource, Place, RequestFlags};
 use crate::invocation::{Output, Sink};
-use std::path::PathBuf;
+use loadline_plan::{FormField, FormSource, Plan};
+use std::path::{Path, PathBuf};
 
 /// The reports that were asked for, and the text report on stdout unless something else goes
 /// there or nothing is to be printed.
@@ -18,19 +20,44 @@ pub(super) fn outputs(flags: &OutputFlags) -> Result<Vec<Output>, Error> {
         0 | 1 => {}
         _ => return Err(Error::StdoutTwice),
     }
-    refuse_same_file(flags, &outputs)?;
     Ok(outputs)
 }
 
-fn refuse_same_file(flags: &OutputFlags, outputs: &[Output]) -> Result<(), Error> {
-    let files = outputs.iter().filter_map(|output| match &output.to {
-        Sink::File(path) => Some(path),
-        Sink::Stdout => None,
+/// The files that a run writes.
+pub(super) fn written<'a>(
+    flags: &'a OutputFlags,
+    outputs: &'a [Output],
+) -> impl Iterator<Item = &'a Path> {
+    let reports = outputs.iter().filter_map(Output::file);
+    let others = flags.save.iter().chain(&flags.log).map(PathBuf::as_path);
+    reports.chain(others)
+}
+
+/// The files that a run reads.
+pub(super) fn read<'a>(flags: &'a RequestFlags, plan: &'a Plan) -> impl Iterator<Item = &'a Path> {
+    let plans = flags.places.iter().filter_map(|place| match place {
+        Place::Plan(path) => Some(path),
+        Place::Url(_) => None,
     });
-    let mut files: Vec<&PathBuf> = files.chain(&flags.save).chain(&flags.log).collect();
-    files.sort();
-    match files.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(Error::FileTwice(pair[0].clone())),
-        None => Ok(()),
-    }
+    let body = match &flags.body {
+        Some(BodySource::File(path)) => Some(path),
+        _ => None,
+    };
+    let forms = flags.form.iter().filter_map(|field| match field {
+        FormField {
+            source: FormSource::File(path),
+            ..
+        } => Some(path),
+        _ => None,
+    });
+    let script = plan.script.as_ref().map(|script| &script.path);
+    let tls = &plan.connection.tls;
+    let certificates = tls.cacert.iter().chain(&tls.cert).chain(&tls.key);
+    plans
+        .chain(&flags.urls)
+        .chain(body)
+        .chain(forms)
+        .chain(script)
+        .chain(certificates)
+        .map(PathBuf::as_path)
 }
