@@ -1,7 +1,7 @@
 //! `http://[user:password@]host:port`: a proxy as typed.
 
 use super::Proxy;
-use crate::{Error, Target, TargetProblem};
+use crate::{Error, Target};
 use std::str::FromStr;
 
 impl FromStr for Proxy {
@@ -18,8 +18,10 @@ impl FromStr for Proxy {
             other => other,
         })?;
         if url.scheme() != "http" {
-            let problem = TargetProblem::Scheme(url.scheme().to_owned());
-            return Err(refused(format!("{problem} Proxies are spoken to in http.")));
+            let scheme = url.scheme();
+            return Err(refused(format!(
+                "proxies are spoken to in http, not in {scheme}."
+            )));
         }
         if url.path() != "/" || url.query().is_some() {
             return Err(refused("nothing may follow its port.".to_owned()));
@@ -60,7 +62,10 @@ mod tests {
     fn what_is_no_proxy_is_refused_with_a_reason() {
         for (text, reason) in [
             ("", "it has no host"),
-            ("https://a:1", "`https` is not spoken here"),
+            (
+                "https://a:1",
+                "proxies are spoken to in http, not in https.",
+            ),
             ("socks5://a:1", "`socks5` is not spoken here"),
             ("http://a:1/path", "nothing may follow its port."),
             ("http://a:x", "invalid port number"),
