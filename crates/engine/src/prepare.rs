@@ -22,6 +22,8 @@ pub(crate) struct Prepared {
     pub(crate) requests: Vec<Written>,
     pub(crate) log: bool,
     pub(crate) interval_ns: u64,
+    /// Addresses of names that don't answer, while others of the same name do.
+    pub(crate) left_out: Vec<Address>,
 }
 
 impl Prepared {
@@ -51,6 +53,7 @@ impl Prepared {
             requests,
             log,
             interval_ns: INTERVAL_NS,
+            left_out: Vec::new(),
         };
         prepared.probe()?;
         Ok(prepared)
@@ -66,23 +69,31 @@ impl Prepared {
     }
 
     /// Tries the addresses that dialling ahead of the run will not have tried: the several ones of
-    /// a name, of which those that do not answer are left out, and the only one where each request
-    /// has a connection of its own. Fails if no endpoint answers at all. Where nothing is to be
-    /// dialled ahead, only the several addresses are tried, and none that answers is no failure yet.
+    /// a name, of which those that do not answer are left out, the only one where each request has
+    /// a connection of its own, and those of several endpoints. Fails if no endpoint answers at all;
+    /// if only some do, nothing is dialled ahead, and what goes to the others fails in the run. Where
+    /// nothing is to be dialled ahead anyway, only the several addresses of a name are tried, and
+    /// none that answers is no failure yet.
     fn probe(&mut self) -> Result<(), StartError> {
         let settings = &self.plan.connection;
         let kernel = Kernel::new()?;
         let dialler = Dialler::new(kernel.clone(), Vec::new(), settings, self.tls.as_ref(), 0);
         let mut first_error = None;
         let mut hopeful = false;
+        let is_tried_later = !settings.ahead || settings.keepalive && self.endpoints.len() == 1;
         for endpoint in &mut self.endpoints {
-            let is_tried_later = settings.keepalive || !settings.ahead;
             if is_tried_later && endpoint.addresses.len() == 1 {
                 hopeful = true;
                 continue;
             }
             match kernel.block_on(dialler.probe(endpoint))? {
                 Ok(answering) => {
+                    let answers = |address: &Address| answering.addresses.contains(address);
+                    let silent = endpoint
+                        .addresses
+                        .iter()
+                        .filter(|address| !answers(address));
+                    self.left_out.extend(silent.cloned());
                     *endpoint = answering;
                     hopeful = true;
                 }
@@ -91,7 +102,11 @@ impl Prepared {
         }
         match first_error {
             Some(error) if !hopeful && settings.ahead => Err(StartError::Unreachable { error }),
-            _ => Ok(()),
+            Some(_) => {
+                self.plan.connection.ahead = false;
+                Ok(())
+            }
+            None => Ok(()),
         }
     }
 }

@@ -31,6 +31,7 @@ pub struct Run {
     threads: Vec<JoinHandle<io::Result<()>>>,
     merger: Merger,
     addresses: Vec<Address>,
+    left_out: Vec<Address>,
 }
 
 impl Run {
@@ -82,12 +83,19 @@ impl Run {
             threads,
             merger: Merger::new(&prepared.plan),
             addresses: prepared.addresses(),
+            left_out: prepared.left_out.clone(),
         })
     }
 
     /// Where the requests go.
     pub fn addresses(&self) -> &[Address] {
         &self.addresses
+    }
+
+    /// Addresses to which nothing goes because they did not answer at the start, while others of the
+    /// same name did.
+    pub fn left_out(&self) -> &[Address] {
+        &self.left_out
     }
 
     /// What stops the run, from any thread.

@@ -8,6 +8,7 @@ use crate::watching::Watching;
 use anyhow::{Context, Result};
 use loadline_engine::{EndReason, Event, Run, StartError};
 use loadline_plan::{Plan, Shape, Until};
+use loadline_reactor::Address;
 use loadline_record::{
     Ended, Environment, Exchange, Header, HostCounters, LogWriter, Role, RunWriter, Snapshot,
     Summary, Tape, Transient, Unfinished,
@@ -84,6 +85,7 @@ pub(crate) fn conduct_one(
     }
     let header = Header {
         role: keep.role,
+        left_out: run.left_out().iter().map(Address::to_string).collect(),
         ..Header::new(plan, environment, SystemTime::now())
     };
     let mut conductor = Conductor {

@@ -21,12 +21,17 @@ pub struct Summary {
     pub version: String,
     /// What this run is among those of its file, if there are several.
     pub role: Option<Role>,
+    /// How many processes ran it at the same time, each all of the plan; 1 unless their files were
+    /// merged.
+    pub parts: u32,
     /// What was run. Long bodies are left out of it: see `long_bodies`.
     pub plan: Plan,
     /// The request bodies that are too long to keep.
     pub long_bodies: Vec<LongBody>,
     /// The machine that it was run on.
     pub environment: Environment,
+    /// Addresses of the target's name that were left out because they did not answer.
+    pub left_out: Vec<String>,
     /// What decided when an exchange started.
     pub model: Model,
     /// When the run started.
@@ -48,7 +53,8 @@ pub struct Summary {
     pub service_blocks: Blocks,
     /// What was found of its beginning, if the plan asked to leave out what was not steady yet.
     pub transient: Option<Transient>,
-    /// What had no answer when the run ended.
+    /// What had no answer when the run ended; where the record breaks off, how old the oldest was is
+    /// not known, and 0.
     pub unfinished: Unfinished,
     /// What the whole machine did meanwhile.
     pub host: HostCounters,
@@ -176,10 +182,12 @@ impl Summary {
         Summary {
             version: header.version,
             role: header.role,
+            parts: 1,
             model: Model::of(&header.plan.load.shape),
             plan: header.plan,
             long_bodies: header.long_bodies,
             environment: header.environment,
+            left_out: header.left_out,
             started_at: header.started_at,
             ended: Ended::Unknown,
             duration_ns: 0,
@@ -204,6 +212,7 @@ impl Summary {
         self.total.append(interval);
         self.duration_ns = self.total.length_ns();
         self.arrivals.observe(interval);
+        self.unfinished = Unfinished::after(&self.total.counts);
         self.rows.push(Row::of(interval));
         self.response_blocks.observe(&interval.times.response);
         self.service_blocks.observe(&interval.times.service);
@@ -223,13 +232,13 @@ impl Summary {
         if self.ended != Ended::Requests {
             return self.duration_ns;
         }
-        let planned = u128::from(self.total.counts.planned);
+        let planned = u128::from(self.total.counts.planned) / u128::from(self.parts.max(1));
         let occupied_ns = match self.plan.load.shape {
             Shape::Rate { rate, .. } if rate.count > 0 => {
                 planned * u128::from(rate.per_ns) / u128::from(rate.count)
             }
             Shape::Burst { size, every } if size > 0 => {
-                planned.div_ceil(u128::from(size)) * every.as_nanos()
+                planned * every.as_nanos() / u128::from(size)
             }
             _ => 0,
         };
@@ -242,6 +251,17 @@ impl Summary {
         self.ended = ended;
         self.unfinished = unfinished;
         self.complete = true;
+    }
+}
+
+impl Unfinished {
+    /// What has no answer after these.
+    fn after(counts: &Counts) -> Unfinished {
+        Unfinished {
+            unsent: counts.planned.saturating_sub(counts.sent),
+            in_flight: counts.in_flight,
+            oldest_ns: 0,
+        }
     }
 }
 
@@ -331,7 +351,7 @@ mod tests {
             (rate(100, 1_000_000_000), 490_000_000, 500_000_000),
             (rate(100, 1_000_000_000), 510_000_000, 510_000_000),
             (rate(3, 1_000_000_000), 16_400_000_000, 16_666_666_666),
-            (burst, 1_000_100_000, 1_500_000_000),
+            (burst, 1_000_100_000, 1_250_000_000),
             (Shape::Closed, 7, 7),
         ] {
             (summary.plan.load.shape, summary.duration_ns) = (shape, duration_ns);

@@ -67,6 +67,7 @@ fn whole(summary: &Summary, checks: &[CheckResult]) -> Value {
         plain::seconds(summary.duration_ns).into(),
     );
     whole.insert("complete".to_owned(), summary.complete.into());
+    whole.insert("parts".to_owned(), summary.parts.into());
     add_ending(&mut whole, &summary.ended);
     if let Some(transient) = summary.transient {
         whole.insert("transient".to_owned(), json!(transient));

@@ -35,7 +35,7 @@ pub(crate) fn rounded_rate(per_second: f64) -> f64 {
 /// far it came.
 pub(crate) fn asked_per_second(summary: &Summary) -> f64 {
     match summary.plan.load.shape {
-        Shape::Rate { rate, .. } => rate.per_second(),
+        Shape::Rate { rate, .. } => rate.per_second() * f64::from(summary.parts),
         _ => per_second(summary.total.counts.planned, summary.rated_ns()),
     }
 }

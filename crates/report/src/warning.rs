@@ -38,6 +38,11 @@ pub enum Warning {
         /// The length that was planned.
         planned: Option<Duration>,
     },
+    /// Addresses of the target's name do not answer, and nothing was sent there.
+    LeftOut {
+        /// These.
+        addresses: Vec<String>,
+    },
     /// Statuses other than 2xx.
     NotSuccessful {
         /// Answers with such a status.
@@ -113,6 +118,7 @@ impl Warning {
             Warning::Aborted { .. } => "aborted",
             Warning::FewSamples { .. } => "few_samples",
             Warning::Interrupted { .. } => "interrupted",
+            Warning::LeftOut { .. } => "left_out",
             Warning::NotSuccessful { .. } => "not_successful",
             Warning::NothingAnswered { .. } => "nothing_answered",
             Warning::RateBelowAsked { .. } => "rate_below_asked",
@@ -135,6 +141,7 @@ impl fmt::Display for Warning {
                 length,
             } => few_samples_text(percentiles, *samples, *needed, *length),
             Warning::Interrupted { after, planned } => interrupted_text(*after, *planned),
+            Warning::LeftOut { addresses } => left_out_text(addresses),
             Warning::NotSuccessful {
                 count,
                 answered,
@@ -212,6 +219,15 @@ fn script_threw_text(error: &str, after: Duration) -> String {
     )
 }
 
+fn left_out_text(addresses: &[String]) -> String {
+    let list = addresses.join(", ");
+    format!(
+        "Nothing was sent to {list}: there was no answer at the start, as there was from other \
+         addresses of the same name. Start what is missing there, or expect the others to carry it \
+         all."
+    )
+}
+
 fn not_successful_text(count: u64, answered: u64, status: u16) -> String {
     let remedy = status_remedy(status);
     if count == answered {
@@ -241,7 +257,9 @@ fn status_remedy(status: u16) -> &'static str {
 fn nothing_answered_text(sent: u64, failed: u64) -> String {
     let requests = figures::counted(sent, "request");
     match (sent, failed) {
-        (0, _) => "Nothing was sent. Check the address, and give the run more time.".to_owned(),
+        (0, _) => "Nothing was sent in the measured part: it was too short. Give the run more \
+                   time, or let it run to its end."
+            .to_owned(),
         (_, 0) => format!(
             "No answer to {requests}, and no failure: the server keeps silent. Try one request by \
              hand (curl -v), and give a --timeout shorter than the run."
@@ -311,10 +329,14 @@ fn unanswered_text(unsent: u64, in_flight: u64, oldest_ns: u64) -> String {
             figures::count(unsent),
         ),
     };
+    let waited = match oldest_ns {
+        // The record breaks off before it says.
+        0 => "had waited for some time".to_owned(),
+        _ => format!("had waited {}", figures::time(oldest_ns as f64)),
+    };
     format!(
-        "{what} had waited {}. No percentile counts them; with them the times would be longer. \
-         Run longer, or lower the load.",
-        figures::time(oldest_ns as f64),
+        "{what} {waited}. No percentile counts them; with them the times would be longer. Run \
+         longer, or lower the load."
     )
 }
 

@@ -207,6 +207,7 @@ fn prepared(plan: &Plan, endpoints: Vec<Endpoint>, interval_ns: u64) -> Prepared
         log: true,
         interval_ns,
         endpoints,
+        left_out: Vec::new(),
     }
 }
 

@@ -30,6 +30,9 @@ pub struct Header {
     pub long_bodies: Vec<LongBody>,
     /// The machine that it was run on.
     pub environment: Environment,
+    /// Addresses of the target's name that were left out because they did not answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
 }
 
 /// A request body that is too long to keep, and by what it is known again.
@@ -56,6 +59,7 @@ impl Header {
             plan,
             long_bodies,
             environment,
+            left_out: Vec::new(),
         }
     }
 }

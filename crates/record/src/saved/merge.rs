@@ -10,6 +10,7 @@ use super::line::StoredSnapshot;
 use super::reader::RunFile;
 use crate::error::Error;
 use crate::{Ended, Snapshot, Unfinished};
+use loadline_plan::Plan;
 use serde_json::{Map, Value, json};
 use std::time::{Duration, SystemTime};
 
@@ -82,6 +83,7 @@ impl RunFile {
 
 fn merged(parts: &[RunFile]) -> RunFile {
     let mut run = RunFile::started(&parts[0].path, merged_header(parts));
+    run.summary.parts = parts.iter().map(|part| part.summary.parts).sum();
     let mut encoder = Encoder::new();
     let length = parts.iter().map(|part| part.intervals.len()).max();
     for index in 0..length.unwrap_or(0) {
@@ -97,6 +99,8 @@ fn merged(parts: &[RunFile]) -> RunFile {
     if parts.iter().all(|part| part.summary.complete) {
         run.summary
             .finish(merged_end(parts), merged_unfinished(parts));
+    } else {
+        run.summary.unfinished = merged_unfinished(parts);
     }
     run
 }
@@ -163,9 +167,13 @@ fn distance(one: SystemTime, other: SystemTime) -> Duration {
         .unwrap_or_else(|error| error.duration())
 }
 
-/// What parts of one run have in common.
+/// What parts of one run have in common. The seed may differ: each part has its own chance.
 fn planned(header: &Header) -> Value {
-    json!({ "plan": header.plan, "long_bodies": header.long_bodies })
+    let plan = Plan {
+        seed: 0,
+        ..header.plan.clone()
+    };
+    json!({ "plan": plan, "long_bodies": header.long_bodies })
 }
 
 struct Difference {

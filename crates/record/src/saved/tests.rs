@@ -187,7 +187,12 @@ fn a_killed_run_lacks_nothing_but_its_end() {
     let cut = parse(&bytes).unwrap().into_summary();
     let whole = two_seconds().1;
     assert_eq!((cut.complete, &cut.ended), (false, &Ended::Unknown));
-    assert_eq!(cut.unfinished, Unfinished::default());
+    let unfinished = Unfinished {
+        unsent: 1,
+        in_flight: 1,
+        oldest_ns: 0,
+    };
+    assert_eq!(cut.unfinished, unfinished, "as the intervals tell");
     assert_eq!((&cut.total, &cut.rows), (&whole.total, &whole.rows));
 }
 

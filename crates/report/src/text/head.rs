@@ -24,7 +24,11 @@ pub(super) fn lines(summary: &Summary, canvas: Canvas) -> Vec<String> {
 fn title(summary: &Summary, canvas: Canvas) -> Vec<String> {
     let target = layout::harmless(&wording::target(&summary.plan));
     let target = layout::wrap(&target, canvas.width);
-    let load = layout::wrap(&wording::load(&summary.plan), canvas.width);
+    let load = match summary.parts {
+        0 | 1 => wording::load(&summary.plan),
+        parts => format!("{parts} parts, each {}", wording::load(&summary.plan)),
+    };
+    let load = layout::wrap(&load, canvas.width);
     target
         .iter()
         .map(|line| canvas.ink.strong(line))

@@ -9,7 +9,7 @@ use loadline_record::watched::{
 };
 
 /// Columns of a tree's name.
-const NAMES: usize = 20;
+const NAMES: usize = 19;
 /// The columns of numbers, with their width.
 const COLUMNS: [(&str, usize); 7] = [
     ("CPU", 9),

@@ -22,6 +22,7 @@ pub fn warnings(summary: &Summary, percentiles: &[f64]) -> Vec<Warning> {
     let found = [
         early_end(summary),
         nothing_answered(summary),
+        left_out(summary),
         rate_below_asked(summary),
         unanswered(summary),
         not_successful(summary),
@@ -62,6 +63,11 @@ fn nothing_answered(summary: &Summary) -> Option<Warning> {
         ..
     } = summary.total.counts;
     (answered == 0).then_some(Warning::NothingAnswered { sent, failed })
+}
+
+fn left_out(summary: &Summary) -> Option<Warning> {
+    let addresses = summary.left_out.clone();
+    (!addresses.is_empty()).then_some(Warning::LeftOut { addresses })
 }
 
 fn rate_below_asked(summary: &Summary) -> Option<Warning> {

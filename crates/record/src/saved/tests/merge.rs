@@ -30,7 +30,7 @@ fn parts_of_one_run_add_up() {
     assert_eq!(summary.total.counts.sent, 27);
     assert_eq!(summary.total.times.service.len(), 18);
     assert!(summary.complete && summary.total.balanced(0));
-    assert_eq!(summary.unfinished.unsent, 3);
+    assert_eq!((summary.parts, summary.unfinished.unsent), (3, 3));
     assert_eq!(summary.unfinished.oldest_ns, UNFINISHED.oldest_ns);
     let mut expected = second(1);
     expected.merge(&second(1));
@@ -39,6 +39,15 @@ fn parts_of_one_run_add_up() {
     let worker = &second(1).workers[&0];
     expected.workers = (0..3).map(|number| (number, worker.clone())).collect();
     assert_eq!(run.snapshots().nth(1), Some(expected));
+}
+
+#[test]
+fn parts_may_have_different_seeds() {
+    let mut other = part("b.run", 0.1, &[second(0)]);
+    other.header.plan.seed += 1;
+    other.header.seed += 1;
+    let run = RunFile::merge(vec![part("a.run", 0.0, &[second(0)]), other]);
+    assert_eq!(run.unwrap().summary().parts, 2);
 }
 
 #[test]
@@ -69,6 +78,10 @@ fn a_cut_part_makes_the_whole_incomplete() {
     let summary = RunFile::merge(parts).unwrap().into_summary();
     assert_eq!((summary.complete, summary.ended), (false, Ended::Unknown));
     assert_eq!(summary.total.counts.sent, 18);
+    assert_eq!(
+        (summary.unfinished.unsent, summary.unfinished.in_flight),
+        (2, 2)
+    );
 }
 
 #[test]
