@@ -2,6 +2,7 @@
 
 use crate::answer::Answer;
 use crate::error::StartError;
+use crate::limit::Limit;
 use crate::values;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -25,6 +26,10 @@ pub struct Config {
     pub threads: u32,
     /// What a request gets that asks for nothing else.
     pub defaults: Answer,
+    /// Whether requests can't turn knobs: every one gets `defaults`, whatever it asks for.
+    pub deaf: bool,
+    /// How much the server carries; `None` is as much as it can.
+    pub limit: Option<Limit>,
     /// When the whole server stands still.
     pub freeze: Option<Freeze>,
     /// The seed of random delays and probabilities.
@@ -46,6 +51,8 @@ impl Default for Config {
             client_ca_pem: None,
             threads: 1,
             defaults: Answer::default(),
+            deaf: false,
+            limit: None,
             freeze: None,
             seed: 1,
             arrivals: None,
@@ -61,6 +68,9 @@ impl Config {
         }
         if self.arrivals.is_some_and(|even| !even.is_possible()) {
             return Err(StartError::Rate);
+        }
+        if self.limit.is_some_and(|limit| !limit.is_possible()) {
+            return Err(StartError::Limit);
         }
         match self.freeze {
             Some(freeze) if !freeze.thaws() => Err(StartError::FreezeWithoutThaw),
@@ -193,5 +203,14 @@ mod tests {
             ..Config::default()
         };
         assert!(matches!(still.check(), Err(StartError::Rate)));
+        let no_counters = Limit {
+            rate_per_s: 100.0,
+            counters: 0,
+        };
+        let closed = Config {
+            limit: Some(no_counters),
+            ..Config::default()
+        };
+        assert!(matches!(closed.check(), Err(StartError::Limit)));
     }
 }

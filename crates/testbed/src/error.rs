@@ -18,6 +18,9 @@ pub enum StartError {
     /// A freeze that never ends.
     #[error("The freeze would never end. Let it come less often than it is long, such as 1s/10s.")]
     FreezeWithoutThaw,
+    /// A limit below which nothing is served.
+    #[error("A limit needs a rate above zero requests per second, and at least one counter.")]
+    Limit,
     /// The address can't be listened on.
     #[error(
         "The server can't listen on {address}: {source}. Choose another, or port 0 for a free one."

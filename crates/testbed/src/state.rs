@@ -7,6 +7,7 @@ use crate::config::{Config, Freeze};
 use crate::counts::{Counter, Tally};
 use crate::delay::Delay;
 use crate::freezer::Freezer;
+use crate::limit::Counters;
 use crate::worker::Inbox;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -20,6 +21,9 @@ use tokio::sync::Notify;
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) defaults: Answer,
+    /// Whether requests can't turn knobs.
+    pub(crate) deaf: bool,
+    counters: Option<Counters>,
     pub(crate) tally: Tally,
     pub(crate) freezer: Freezer,
     /// Cloned for each request that needs luck, and set to a stream of the request's own.
@@ -59,6 +63,10 @@ impl State {
     pub(crate) fn new(config: &Config, threads: Vec<Inbox>) -> Self {
         Self {
             defaults: config.defaults.clone(),
+            deaf: config.deaf,
+            counters: config
+                .limit
+                .map(|limit| Counters::new(limit, Instant::now())),
             tally: Tally::default(),
             freezer: Freezer::new(threads),
             luck: ChaCha8Rng::seed_from_u64(config.seed),
@@ -112,6 +120,12 @@ impl State {
     pub(crate) fn kept(&self) -> Vec<Vec<u8>> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.values().cloned().collect()
+    }
+
+    /// When a request that is whole now will have been served, by which the answer's delay begins.
+    pub(crate) fn serve(&self, now: Instant) -> Instant {
+        let counters = self.counters.as_ref();
+        counters.map_or(now, |counters| counters.serve(now))
     }
 
     /// How `answer` turns out for the request of that number, by its count and its luck: as it is

@@ -22,6 +22,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode, Version};
 use hyper_util::rt::TokioIo;
+use std::borrow::Cow;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -136,7 +137,7 @@ impl Visit {
         let (request, body) = request.into_parts();
         let (is_kept, is_shown) = (
             self.place.state.keeps(arrival),
-            wishes::wants_echo(&request),
+            !self.place.state.deaf && wishes::wants_echo(&request),
         );
         let copy = (is_kept || is_shown).then(|| echo::head(&self.line, &request));
         let copy = self.receive_body(body, copy).await?;
@@ -147,7 +148,9 @@ impl Visit {
         let nth = self.requests.fetch_add(1, Relaxed) + 1;
         let (answer, content) = self.wished(&request, echo);
         let (answer, wait) = self.place.state.decide(answer, arrival.number);
-        self.wait(wait).await;
+        let whole = self.line.last_read();
+        self.wait_until(whole, self.place.state.serve(whole) + wait)
+            .await;
         if let Some(length) = answer.freeze_now {
             self.place.state.freeze(length);
         }
@@ -179,7 +182,12 @@ impl Visit {
 
     /// What the request asks for, or why it can't have it.
     fn wished(&self, request: &request::Parts, echo: Option<Vec<u8>>) -> (Answer, Content) {
-        match (wishes::of(request, &self.place.state.defaults), echo) {
+        let state = &self.place.state;
+        let wishes = match state.deaf {
+            true => Ok(Cow::Borrowed(&state.defaults)),
+            false => wishes::of(request, &state.defaults),
+        };
+        match (wishes, echo) {
             (Err(error), _) => refusal(StatusCode::BAD_REQUEST, error.to_string()),
             (Ok(answer), None) => {
                 let content = Content::Filler(answer.size);
@@ -193,13 +201,10 @@ impl Visit {
         }
     }
 
-    /// Waits so long after the request was whole.
-    async fn wait(&self, wait: Duration) {
-        if !wait.is_zero() {
-            self.place
-                .alarm
-                .sleep_until(self.line.last_read() + wait)
-                .await;
+    /// Waits until then, if that is after the request was whole.
+    async fn wait_until(&self, whole: Instant, until: Instant) {
+        if until > whole {
+            self.place.alarm.sleep_until(until).await;
         }
     }
 

@@ -10,6 +10,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::fmt::Write;
 use std::time::Duration;
+use std::{io, thread};
 
 /// Runs the test server until it is interrupted, and says what it did.
 pub(crate) fn run(flags: &ServeFlags) -> Result<Exit> {
@@ -27,10 +28,26 @@ pub(crate) fn run(flags: &ServeFlags) -> Result<Exit> {
         "Serving on {scheme}://{}/ until Ctrl-C.\n",
         server.addr()
     ))?;
+    if flags.until_eof {
+        stop_at_eof().context("stdin can't be watched")?;
+    }
     signals.forever().next();
     let arrivals = server.arrivals();
     print(&account(&server.stop(), arrivals.as_ref()))?;
     Ok(Exit::Good)
+}
+
+/// Stops this process, as Ctrl-C does, when stdin ends.
+fn stop_at_eof() -> io::Result<()> {
+    let wait = || {
+        // What cannot be read has ended.
+        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        let _ = signal_hook::low_level::raise(SIGTERM);
+    };
+    thread::Builder::new()
+        .name("stdin".to_owned())
+        .spawn(wait)
+        .map(drop)
 }
 
 fn account(counts: &Counts, arrivals: Option<&ArrivalReport>) -> String {

@@ -7,7 +7,7 @@ use clap::builder::ValueParser;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches, ValueHint};
 use loadline_plan::{Rate, parse_count, parse_duration, parse_small_count};
-use loadline_testbed::{Answer, Config, EvenSchedule, Freeze, Knob, knobs};
+use loadline_testbed::{Answer, Config, EvenSchedule, Freeze, Knob, Limit, knobs};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -43,6 +43,22 @@ pub(crate) struct ServeFlags {
     #[arg(long, value_name = "TIME[/EVERY][@FIRST]")]
     freeze: Option<Freeze>,
 
+    /// Serve no more than this rate: requests queue for a counter that comes free
+    #[arg(long, value_name = "RATE")]
+    limit: Option<Rate>,
+
+    /// Requests that --limit serves at the same time, each for N / RATE
+    #[arg(long, value_name = "N", default_value = "4", requires = "limit", value_parser = parse_small_count)]
+    counters: u32,
+
+    /// Answer every request alike, whatever knobs it turns
+    #[arg(long)]
+    deaf: bool,
+
+    /// Stop when stdin ends, too, as it does when the program that holds it has gone
+    #[arg(long)]
+    pub(crate) until_eof: bool,
+
     /// Say at the end how far the arrivals strayed from this even rate
     #[arg(long, value_name = "RATE")]
     arrivals: Option<Rate>,
@@ -65,6 +81,11 @@ impl ServeFlags {
             client_ca_pem,
             threads: self.threads,
             defaults: self.answer.0.clone(),
+            deaf: self.deaf,
+            limit: self.limit.map(|rate| Limit {
+                rate_per_s: rate.per_second(),
+                counters: self.counters,
+            }),
             freeze: self.freeze,
             seed: self.seed,
             arrivals: self.arrivals.map(|rate| EvenSchedule {
@@ -170,7 +191,7 @@ mod tests {
     #[test]
     fn the_server_is_set_up_as_told() {
         let line = "--listen [::1]:0 -t 2 --tls --seed 7 --freeze 1s/10s --arrivals 90/m \
-                    --arrivals-skip 2s --unix-socket /run/a";
+                    --arrivals-skip 2s --unix-socket /run/a --limit 5k --counters 2 --deaf";
         let config = serve_flags(line).config(Some("pem".into()));
         assert_eq!(
             (config.listen.to_string().as_str(), config.threads),
@@ -184,5 +205,10 @@ mod tests {
             skip: Duration::from_secs(2),
         };
         assert_eq!(config.arrivals, Some(schedule));
+        let limit = Limit {
+            rate_per_s: 5_000.0,
+            counters: 2,
+        };
+        assert_eq!((config.limit, config.deaf), (Some(limit), true));
     }
 }

@@ -1,7 +1,7 @@
 //! Delays and drips: never early, and not much later than a busy machine makes them.
 
 use crate::client::{Client, plain, start};
-use loadline_testbed::{Config, Delay};
+use loadline_testbed::{Config, Delay, Limit};
 use std::time::{Duration, Instant};
 
 /// Later than a busy machine makes anything.
@@ -124,4 +124,24 @@ fn the_head_and_the_first_drip_come_at_once() {
     let (bytes, _) = client.read_to_end_within(Duration::from_secs(1));
     assert!(bytes.ends_with(b"\r\n\r\nxxxxxxxxxx"));
     assert_eq!(server.stop().answers, 0, "half an answer is none");
+}
+
+#[test]
+fn requests_queue_behind_a_limit() {
+    let limit = Limit {
+        rate_per_s: 100.0,
+        counters: 2,
+    };
+    let server = start(Config {
+        limit: Some(limit),
+        ..Config::default()
+    });
+    let mut clients: Vec<_> = (0..6).map(|_| Client::connect(&server)).collect();
+    let ((), time) = timed(|| {
+        clients.iter_mut().for_each(|client| client.ask("/"));
+        clients.iter_mut().for_each(|client| {
+            client.answer();
+        });
+    });
+    assert_about(time, Duration::from_millis(60));
 }
