@@ -7,6 +7,8 @@
 
 /// ApacheBench's words, held against the real ab.
 mod ab;
+/// The search for the load line, against a server of known capacity.
+mod capacity;
 /// Saved runs held against each other.
 mod compare;
 /// What the command says before it does anything: help, and every kind of refusal. Each file in

@@ -3,9 +3,10 @@
 use crate::answer::{self, Answer, LoadLine, Unsettled, Why};
 use crate::keeping_up::keeps_up;
 use crate::ladder::{Ladder, Recovery, Rung};
-use crate::measure::{Descent, Measure, Part, Purpose, Seen, Trial};
+use crate::measure::{Measure, Part, Purpose, Seen, Trial};
 use crate::settings::{CONFIRMATIONS, Settings};
 use loadline_stats::search::{self, Finding, Search, Step};
+use std::collections::BTreeMap;
 
 /// The goal that all checks hold; those of the single checks come after it.
 const ALL: usize = 0;
@@ -21,6 +22,30 @@ pub struct Outcome {
     pub ladder: Ladder,
     /// Every trial, in the order in which they were made.
     pub trials: Vec<Trial>,
+}
+
+impl Outcome {
+    /// The highest level at which most of the trials held so far, and the lowest at which most did
+    /// not, whether or not these are enough to be sure.
+    pub fn seems_between(&self) -> (Option<f64>, Option<f64>) {
+        let counting =
+            |trial: &&Trial| matches!(trial.purpose, Purpose::Search | Purpose::Confirmation);
+        let mut levels: BTreeMap<u64, (u32, u32)> = BTreeMap::new();
+        for trial in self.trials.iter().filter(counting) {
+            // The bits of floats above zero are in the order of the floats.
+            let (held, all) = levels.entry(trial.level.to_bits()).or_default();
+            (*held, *all) = (*held + u32::from(trial.held()), *all + 1);
+        }
+        let broke = |(held, all): &(u32, u32)| 2 * held < *all;
+        let lowest_broken = levels.iter().find(|(_, counts)| broke(counts));
+        let lowest_broken = lowest_broken.map(|(level, _)| *level);
+        let below = |level: &&u64| lowest_broken.is_none_or(|broken| **level < broken);
+        let highest_held = levels.keys().rfind(below);
+        (
+            highest_held.map(|level| f64::from_bits(*level)),
+            lowest_broken.map(f64::from_bits),
+        )
+    }
 }
 
 /// How a search ended.
@@ -126,16 +151,16 @@ impl<M: Measure> Course<'_, M> {
 
     /// From above the load line back below it.
     fn descend(&mut self, load_line: f64) -> Result<(), Stop<M::Error>> {
-        let (from, to) = (
-            self.level(Part::Over, load_line),
-            self.level(Part::Back, load_line),
-        );
-        let seconds = self.settings.trial_s;
-        let descent = self.measure.descend(from, to, seconds);
+        let over = (self.level(Part::Over, load_line), self.settings.trial_s);
+        let back = (self.level(Part::Back, load_line), self.settings.recovery_s);
+        let descent = self.measure.descend(over, back);
         let descent = descent.map_err(Stop::Failed)?.ok_or(Stop::Interrupted)?;
         self.ladder.recovery = Recovery::of(&descent);
-        let Descent { over, back, .. } = descent;
-        for (part, level, seen) in [(Part::Over, from, over), (Part::Back, to, back)] {
+        let steps = [
+            (Part::Over, over, descent.over),
+            (Part::Back, back, descent.back),
+        ];
+        for (part, (level, seconds), seen) in steps {
             self.add(Purpose::Ladder(part), level, seconds, seen);
             self.add_rung(part);
         }

@@ -7,6 +7,8 @@
 
 /// This part of a trial may pile up: 1 % beyond the capacity.
 const PART: f64 = 0.01;
+/// So much may be outstanding at the end of the shortest trial, in seconds: a hiccup is no backlog.
+const LEAST_S: f64 = 0.02;
 /// Arrivals and answers come as they will, so the number outstanding varies as a Poisson variate
 /// does, whose standard deviation is the root of its mean.
 const DEVIATIONS: f64 = 3.0;
@@ -16,7 +18,8 @@ const DEVIATIONS: f64 = 3.0;
 pub(crate) fn keeps_up(outstanding_s: f64, mean_at_ease_s: f64, level: f64, seconds: f64) -> bool {
     let under_way = mean_at_ease_s * level;
     let chance_s = DEVIATIONS * under_way.sqrt() / level;
-    outstanding_s <= mean_at_ease_s + chance_s + PART * seconds
+    let slack_s = (PART * seconds).max(LEAST_S);
+    outstanding_s <= mean_at_ease_s + chance_s + slack_s
 }
 
 #[cfg(test)]

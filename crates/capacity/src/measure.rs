@@ -14,10 +14,13 @@ pub trait Measure {
         seconds: f64,
     ) -> Result<Option<Seen>, Self::Error>;
 
-    /// Loads the target at a level for so many seconds and then, without a break, at a lower one for
-    /// as many.
-    fn descend(&mut self, from: f64, to: f64, seconds: f64)
-    -> Result<Option<Descent>, Self::Error>;
+    /// Loads the target at one level and then, without a break, at a lower one, each for so many
+    /// seconds.
+    fn descend(
+        &mut self,
+        over: (f64, f64),
+        back: (f64, f64),
+    ) -> Result<Option<Descent>, Self::Error>;
 
     /// A trial was added: for who shows progress.
     fn ended(&mut self, _trial: &Trial) {}

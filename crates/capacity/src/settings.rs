@@ -4,8 +4,8 @@ use loadline_stats::search::{Goal, Range};
 
 /// How often the level that was found is measured again (MLPerf v0.5 asks for five runs).
 pub(crate) const CONFIRMATIONS: u32 = 5;
-/// Trials on the ladder, the two of the descent included.
-const RUNGS: f64 = 6.0;
+/// Trials on the ladder, the first of the descent included.
+const RUNGS: f64 = 5.0;
 /// Half of the trials at the load line may break: it is where that many do.
 const EXCEED_RATIO: f64 = 0.5;
 
@@ -26,6 +26,8 @@ pub struct Settings {
     pub trial_s: f64,
     /// Seconds that each trial takes besides.
     pub settling_s: f64,
+    /// Seconds that the target has to recover, at 90 % of the load line.
+    pub recovery_s: f64,
     /// Seconds of the warm-up before the search.
     pub warm_up_s: f64,
     /// How close the load line is to be enclosed, as a share of it.
@@ -53,7 +55,7 @@ impl Settings {
     /// Seconds that confirmation, ladder and warm-up take.
     pub fn reserved_s(&self) -> f64 {
         let trials = f64::from(CONFIRMATIONS) + RUNGS;
-        trials * self.whole_trial_s() + self.warm_up_s
+        trials * self.whole_trial_s() + self.recovery_s + self.warm_up_s
     }
 
     /// The fewest seconds with which a search can find anything: those that are reserved, and two

@@ -18,6 +18,7 @@ pub(crate) fn settings() -> Settings {
         trial_s: Settings::TRIAL_S,
         settling_s: 0.5,
         warm_up_s: 5.0,
+        recovery_s: 5.0,
         width: Settings::WIDTH,
         trials: Settings::TRIALS,
         budget_s: 1e9,
@@ -72,10 +73,14 @@ impl Measure for Wavering {
         Ok(goes_on.then(|| self.seen(level)))
     }
 
-    fn descend(&mut self, from: f64, to: f64, _: f64) -> Result<Option<Descent>, Infallible> {
+    fn descend(
+        &mut self,
+        over: (f64, f64),
+        back: (f64, f64),
+    ) -> Result<Option<Descent>, Infallible> {
         Ok(Some(Descent {
-            over: self.seen(from),
-            back: self.seen(to),
+            over: self.seen(over.0),
+            back: self.seen(back.0),
             intervals: vec![(1.0, false), (2.0, true)],
         }))
     }
@@ -149,10 +154,14 @@ impl Measure for Queue {
         }))
     }
 
-    fn descend(&mut self, from: f64, to: f64, seconds: f64) -> Result<Option<Descent>, Infallible> {
+    fn descend(
+        &mut self,
+        over: (f64, f64),
+        back: (f64, f64),
+    ) -> Result<Option<Descent>, Infallible> {
         let purpose = Purpose::Search;
-        let Ok(over) = self.trial(purpose, from, seconds);
-        let Ok(back) = self.trial(purpose, to, seconds);
+        let Ok(over) = self.trial(purpose, over.0, over.1);
+        let Ok(back) = self.trial(purpose, back.0, back.1);
         Ok(over.zip(back).map(|(over, back)| Descent {
             over,
             back,

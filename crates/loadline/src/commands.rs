@@ -1,5 +1,6 @@
 //! What each subcommand does, one file each.
 
+pub(crate) mod capacity;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod demo;

@@ -10,11 +10,12 @@ use loadline_engine::{EndReason, Event, Run, StartError};
 use loadline_plan::{Plan, Shape, Until};
 use loadline_reactor::Address;
 use loadline_record::{
-    Ended, Environment, Exchange, Header, HostCounters, LogWriter, Role, RunWriter, Snapshot,
-    Summary, Tape, Transient, Unfinished,
+    Ended, Environment, Exchange, Floor, Header, HostCounters, LogWriter, Role, RunWriter,
+    Snapshot, Summary, Tape, Transient, Unfinished,
 };
 use loadline_script_lua::Script;
 use loadline_verdict::{Goal, evaluate_all, transient};
+use std::cell::RefCell;
 use std::fs::{File, OpenOptions};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -33,6 +34,10 @@ pub(crate) struct Keep<'a> {
     pub(crate) log: Option<&'a Path>,
     /// What is watched while the run lasts; `None` is nothing, not even the generator.
     pub(crate) watch: Option<&'a Watch>,
+    /// What the machine does at best, if it was measured.
+    pub(crate) floor: Option<Floor>,
+    /// Where the snapshot of each interval is kept.
+    pub(crate) snapshots: Option<&'a RefCell<Vec<Snapshot>>>,
 }
 
 /// Where a run is saved.
@@ -77,7 +82,10 @@ pub(crate) fn conduct_one(
         .map(|save| open(save.path()).map(|file| (save, file)))
         .transpose()?;
     let log = keep.log.map(open).transpose()?;
-    let environment = Environment::read();
+    let environment = Environment {
+        floor: keep.floor,
+        ..Environment::read()
+    };
     let run = start(plan.clone(), script, log.is_some())?;
     interrupts.attach(run.handle());
     if let Some(watching) = &mut watching {
@@ -102,6 +110,7 @@ pub(crate) fn conduct_one(
         watching,
         run,
         live,
+        snapshots: keep.snapshots,
         host_before: HostCounters::read(),
     };
     if let Some((save, file)) = saved {
@@ -173,6 +182,7 @@ struct Conductor<'a> {
     script: Option<&'a Script>,
     watching: Option<Watching>,
     live: Live,
+    snapshots: Option<&'a RefCell<Vec<Snapshot>>>,
     interrupts: &'a Interrupts,
     summary: Summary,
     saved: Option<RunWriter<File>>,
@@ -220,6 +230,9 @@ impl Conductor<'_> {
         self.summary.observe(interval);
         if let Some(tape) = &mut self.tape {
             tape.observe(interval);
+        }
+        if let Some(snapshots) = self.snapshots {
+            snapshots.borrow_mut().push(interval.clone());
         }
         if let Some(watched) = watched {
             self.summary.observe_watched(&watched);

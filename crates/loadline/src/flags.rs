@@ -4,6 +4,7 @@
 //! file per subcommand, and one per group of the flags of a run. Reading them is cheap and touches
 //! nothing outside; [`resolve`](crate::resolve::resolve) opens the files that they name.
 
+pub(crate) mod capacity;
 mod choice;
 pub(crate) mod compare;
 pub(crate) mod completions;
@@ -45,6 +46,8 @@ struct Line {
 pub(crate) enum Command {
     /// Load a service and report what it took; the word `run` may be left out.
     Run(Box<run::RunFlags>),
+    /// Find the load line: the highest rate at which all checks hold.
+    Capacity(Box<capacity::CapacityFlags>),
     /// Print a saved run again, in any format.
     Report(report::ReportFlags),
     /// Hold saved runs against each other: is B slower than A?
@@ -91,16 +94,27 @@ pub(crate) struct Verbatim {
 /// Reads a whole command line, the program's name first.
 pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Command, Refusal> {
     let words: Vec<OsString> = words.into_iter().collect();
-    let line = Line::try_parse_from(&words).map_err(|error| Refusal::of_line(&error, &words))?;
+    let line = read(&words).map_err(|error| Refusal::of_line(&error, &words))?;
     let (mut command, own_words) = match line.command {
         Some(command) => (command, 2),
         None => (Command::Run(Box::new(line.run)), 1),
     };
-    if let Command::Run(flags) = &mut command {
-        flags.typed = words.into_iter().skip(own_words).collect();
-        refuse_mistyped_subcommand(flags)?;
+    let own = || words.iter().skip(own_words).cloned().collect();
+    match &mut command {
+        Command::Run(flags) => {
+            flags.typed = own();
+            refuse_mistyped_subcommand(flags)?;
+        }
+        Command::Capacity(flags) => flags.run.typed = own(),
+        _ => {}
     }
     Ok(command)
+}
+
+fn read(words: &[OsString]) -> Result<Line, clap::Error> {
+    let mut line = command();
+    let matches = line.try_get_matches_from_mut(words)?;
+    Line::from_arg_matches(&matches).map_err(|error| error.format(&mut line))
 }
 
 /// A first word that is almost a subcommand was meant as one, not as a host of that name.
@@ -128,24 +142,52 @@ fn refuse_mistyped_subcommand(flags: &run::RunFlags) -> Result<(), Refusal> {
 
 /// All declarations, for the manual and the completions.
 pub(crate) fn command() -> clap::Command {
-    Line::command()
+    Line::command().mut_subcommand("capacity", capacity::adapt)
 }
 
-/// The declarations of a run alone, by which the keys of a plan file are read.
-pub(crate) fn run_command() -> clap::Command {
+/// Flags that a plan file can give: those of a run, and what may stand with them.
+pub(crate) trait Planned: Args {
+    /// The flags of a run among them.
+    fn run(&mut self) -> &mut run::RunFlags;
+
+    /// Changes what is declared, where it means something else here.
+    fn adapt(command: clap::Command) -> clap::Command {
+        command
+    }
+}
+
+impl Planned for run::RunFlags {
+    fn run(&mut self) -> &mut run::RunFlags {
+        self
+    }
+}
+
+impl Planned for capacity::CapacityFlags {
+    fn run(&mut self) -> &mut run::RunFlags {
+        &mut self.run
+    }
+
+    fn adapt(command: clap::Command) -> clap::Command {
+        capacity::adapt(command)
+    }
+}
+
+/// The declarations of such flags alone, by which the keys of a plan file are read.
+pub(crate) fn planned_command<F: Planned>() -> clap::Command {
     let command = clap::Command::new("loadline")
         .no_binary_name(true)
         .disable_help_flag(true);
-    run::RunFlags::augment_args(command)
+    F::adapt(F::augment_args(command))
 }
 
-/// Reads the flags of a run alone, no program's name before them.
-pub(crate) fn parse_run(
+/// Reads such flags alone, no program's name before them.
+pub(crate) fn parse_planned<F: Planned>(
     words: impl IntoIterator<Item = OsString>,
-) -> Result<run::RunFlags, clap::Error> {
+) -> Result<F, clap::Error> {
     let words: Vec<OsString> = words.into_iter().collect();
-    let mut flags = run::RunFlags::from_arg_matches(&run_command().try_get_matches_from(&words)?)?;
-    flags.typed = words;
+    let matches = planned_command::<F>().try_get_matches_from(&words)?;
+    let mut flags = F::from_arg_matches(&matches)?;
+    flags.run().typed = words;
     Ok(flags)
 }
 

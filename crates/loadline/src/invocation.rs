@@ -25,6 +25,8 @@ pub(crate) struct Invocation {
     pub(crate) log: Option<PathBuf>,
     /// What is watched while the run lasts.
     pub(crate) watch: Watch,
+    /// Whether it is first measured what this machine can do at best.
+    pub(crate) floor: bool,
     /// The percentiles of the text report, as asked: above 0, at most 100.
     pub(crate) percentiles: Vec<f64>,
     /// Whether progress is shown while the run lasts: live on a terminal, else as plain lines.

@@ -151,6 +151,12 @@ pub(crate) fn speaks_utf8() -> bool {
     })
 }
 
+/// Says a line of its own, in place of one that is drawn again and again.
+pub(crate) fn say_line(line: &str) {
+    let clear = if draws(&io::stderr()) { CLEAR_LINE } else { "" };
+    say(&format!("{clear}{line}\n"));
+}
+
 /// Where stderr is closed nobody wants to know.
 fn say(text: &str) {
     let mut stderr = io::stderr().lock();

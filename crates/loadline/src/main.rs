@@ -5,6 +5,7 @@ mod conduct;
 mod dialect;
 mod exit;
 mod flags;
+mod floor;
 mod interrupt;
 mod invocation;
 mod live;
@@ -14,11 +15,12 @@ mod publish;
 mod resolve;
 mod scripting;
 mod series;
+mod trials;
 mod watching;
 
 use crate::exit::Exit;
 use crate::flags::{Command, Refusal};
-use crate::resolve::{Surroundings, resolve};
+use crate::resolve::{Surroundings, resolve, resolve_search};
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -39,6 +41,10 @@ fn main() -> ExitCode {
 fn run(command: Command) -> anyhow::Result<Exit> {
     match command {
         Command::Run(flags) => commands::run::run(resolve(
+            *flags,
+            Surroundings::of_this_machine(&mut io::stdin()),
+        )?),
+        Command::Capacity(flags) => commands::capacity::run(&resolve_search(
             *flags,
             Surroundings::of_this_machine(&mut io::stdin()),
         )?),

@@ -5,11 +5,12 @@
 //! here with file, line and key.
 
 use crate::flags;
-use crate::flags::run::RunFlags;
+use crate::flags::Planned;
 use crate::flags::run::request::Place;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction};
 use std::ffi::OsString;
+use std::marker::PhantomData;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
@@ -23,10 +24,11 @@ const ALTERNATIVES: [&[&str]; 4] = [
     &["ipv4", "ipv6"],
 ];
 
-/// What a plan file says.
+/// What a plan file says, for these flags.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct PlanFile {
+pub(crate) struct PlanFile<F> {
     entries: Vec<Entry>,
+    flags: PhantomData<F>,
 }
 
 /// One key, as the command line would have it.
@@ -68,13 +70,14 @@ enum Problem {
     Value(String),
 }
 
-impl PlanFile {
+impl<F: Planned> PlanFile<F> {
     /// Reads the whole text of the file at `path`.
     pub(crate) fn parse(path: &Path, text: &str) -> Result<Self, PlanFileError> {
-        let reader = Reader {
+        let reader: Reader<'_, F> = Reader {
             path,
             text,
-            command: flags::run_command(),
+            command: flags::planned_command::<F>(),
+            flags: PhantomData,
         };
         let table = DeTable::parse(text).map_err(|error| {
             let problem = Problem::Syntax(error.message().replace('\n', ", "));
@@ -88,13 +91,15 @@ impl PlanFile {
         });
         Ok(Self {
             entries: entries.collect::<Result<_, _>>()?,
+            flags: PhantomData,
         })
     }
 
     /// The flags of the command line, and where they say nothing those of the file.
-    pub(crate) fn under(&self, flags: RunFlags) -> Result<RunFlags, clap::Error> {
-        let matches = flags::run_command().try_get_matches_from(&flags.typed)?;
-        let has_url = flags
+    pub(crate) fn under(&self, mut flags: F) -> Result<F, clap::Error> {
+        let run = flags.run();
+        let matches = flags::planned_command::<F>().try_get_matches_from(&run.typed)?;
+        let has_url = run
             .request
             .places
             .iter()
@@ -107,8 +112,8 @@ impl PlanFile {
             .entries
             .iter()
             .filter(|entry| !alternatives(&entry.id).any(is_given));
-        let words = kept.flat_map(|entry| &entry.words).chain(&flags.typed);
-        flags::parse_run(words.cloned())
+        let words = kept.flat_map(|entry| &entry.words).chain(&run.typed);
+        flags::parse_planned(words.cloned())
     }
 }
 
@@ -122,13 +127,14 @@ fn alternatives(id: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Turns keys into words, and knows where they stand.
-struct Reader<'a> {
+struct Reader<'a, F> {
     path: &'a Path,
     text: &'a str,
     command: clap::Command,
+    flags: PhantomData<F>,
 }
 
-impl Reader<'_> {
+impl<F: Planned> Reader<'_, F> {
     fn error(&self, span: Range<usize>, key: Option<&str>, problem: Problem) -> PlanFileError {
         let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
         let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
@@ -150,9 +156,9 @@ impl Reader<'_> {
         let argument = arguments
             .into_iter()
             .find(|argument| argument.get_id() == &id);
-        let argument = argument.ok_or_else(|| unknown_key(&id))?;
+        let argument = argument.ok_or_else(|| unknown_key::<F>(&id))?;
         let words = words(argument, value)?;
-        words.iter().try_for_each(refuse_bad_value)?;
+        words.iter().try_for_each(refuse_bad_value::<F>)?;
         Ok(Entry { id, words })
     }
 }
@@ -205,11 +211,11 @@ fn scalar(value: &DeValue<'_>) -> Result<String, Problem> {
 }
 
 /// Reads the words of one key alone, so that what is wrong with them is told with its place.
-fn refuse_bad_value(word: &OsString) -> Result<(), Problem> {
-    let flags = flags::parse_run([word.clone()]).map_err(|error| {
+fn refuse_bad_value<F: Planned>(word: &OsString) -> Result<(), Problem> {
+    let mut flags = flags::parse_planned::<F>([word.clone()]).map_err(|error| {
         Problem::Value(flags::value_problem(&error).unwrap_or_else(|| flags::sentence(&error)))
     })?;
-    match flags.request.places.first() {
+    match flags.run().request.places.first() {
         Some(Place::Plan(_)) => Err(Problem::Value(
             "a plan file can't name another; write a URL.".to_owned(),
         )),
@@ -218,9 +224,9 @@ fn refuse_bad_value(word: &OsString) -> Result<(), Problem> {
 }
 
 /// Names the key that is nearest, as the command line would suggest it.
-fn unknown_key(id: &str) -> Problem {
+fn unknown_key<F: Planned>(id: &str) -> Problem {
     let flag = format!("--{}", id.replace('_', "-"));
-    let error = flags::parse_run([flag.into()]).err();
+    let error = flags::parse_planned::<F>([flag.into()]).err();
     match error.as_ref().and_then(flags::suggestion) {
         Some(known) => Problem::UnknownButNear(known.trim_start_matches('-').to_owned()),
         None => Problem::Unknown,

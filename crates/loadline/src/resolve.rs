@@ -1,10 +1,14 @@
 //! From flags to a run: opens what they name, fills in what they leave out, checks that it all
 //! fits together. Nothing is started before this has succeeded.
 
+mod capacity;
 mod outputs;
 mod requests;
 
+pub(crate) use capacity::{Search, SearchError, resolve_search};
+
 use crate::flags;
+use crate::flags::Planned;
 use crate::flags::run::RunFlags;
 use crate::flags::run::load::Warmup;
 use crate::flags::run::output::OutputFlags;
@@ -74,6 +78,9 @@ pub(crate) enum Error {
         /// Why.
         error: io::Error,
     },
+    /// They make no search.
+    #[error(transparent)]
+    Search(#[from] SearchError),
     /// The standard input can't be read.
     #[error("--body - can't be read: {0}.")]
     Stdin(io::Error),
@@ -101,7 +108,11 @@ pub(crate) fn resolve(
     flags: RunFlags,
     surroundings: Surroundings<'_>,
 ) -> Result<Invocation, Error> {
-    let flags = with_plan_file(flags)?;
+    resolve_alone(with_plan_file(flags)?, surroundings)
+}
+
+/// As [`resolve`], where the plan file is already under the flags.
+fn resolve_alone(flags: RunFlags, surroundings: Surroundings<'_>) -> Result<Invocation, Error> {
     let outputs = outputs::outputs(&flags.output)?;
     let plan = plan(&flags, surroundings).map_err(|error| error.in_plan_of(&flags))?;
     refuse_unreadable(&plan)?;
@@ -123,6 +134,7 @@ pub(crate) fn resolve(
             targets: flags.watching.watch,
             find_target: !flags.watching.no_watch,
         },
+        floor: flags.watching.floor,
         percentiles: output.report.percentiles,
         progress: !output.quiet && !output.no_progress,
         color: output.report.color,
@@ -163,14 +175,14 @@ fn plan_files(flags: &RunFlags) -> Vec<PathBuf> {
 }
 
 /// Puts the plan file, if there is one, under the flags.
-fn with_plan_file(flags: RunFlags) -> Result<RunFlags, Error> {
-    let paths = plan_files(&flags);
+fn with_plan_file<F: Planned>(mut flags: F) -> Result<F, Error> {
+    let paths = plan_files(flags.run());
     let path = match &paths[..] {
         [] => return Ok(flags),
         [path] => path,
         [path, other, ..] => return Err(Error::TwoPlans(path.clone(), other.clone())),
     };
-    let file = PlanFile::parse(path, &read_text("plan file", path)?)?;
+    let file: PlanFile<F> = PlanFile::parse(path, &read_text("plan file", path)?)?;
     file.under(flags)
         .map_err(|error| Error::Flags(flags::sentence(&error)))
 }

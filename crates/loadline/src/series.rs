@@ -92,8 +92,8 @@ fn make(
     let keep = Keep {
         save: save.map(if behind { Save::Behind } else { Save::Over }),
         role: Some(role),
-        log: None,
         watch: Some(&invocation.watch),
+        ..Keep::default()
     };
     let script = scripting::load(&plan, &invocation.outputs)?;
     let mut conducted = conduct_one(interrupts, &plan, script.as_ref(), keep, live)?;

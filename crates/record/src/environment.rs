@@ -3,6 +3,7 @@
 //! Latencies only compare between runs of the same environment, so every saved run carries it. The
 //! host's name is left out on purpose: saved runs are passed around.
 
+use crate::Floor;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::thread;
@@ -40,10 +41,13 @@ pub struct Environment {
     /// How this program was built: `release` or `debug`.
     #[serde(default)]
     pub build: Option<String>,
+    /// What the machine does at best, if that was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub floor: Option<Floor>,
 }
 
 impl Environment {
-    /// The environment of this process, now.
+    /// The environment of this process, now. The floor takes measuring, and is not known.
     pub fn read() -> Environment {
         let cpuinfo = proc("cpuinfo").unwrap_or_default();
         Environment {
@@ -61,6 +65,7 @@ impl Environment {
             governor: sys("cpu/cpu0/cpufreq/scaling_governor"),
             smt: sys("cpu/smt/active").map(|active| active == "1"),
             build: Some(BUILD.to_owned()),
+            floor: None,
         }
     }
 }

@@ -8,6 +8,7 @@
 //! The words are those of the glossary: *response time* is counted from the intended start,
 //! *service time* from the send, *delay* lies between and is either *blocked* or *lateness*.
 
+mod capacity;
 mod comparison;
 mod confidence;
 mod csv;
@@ -30,6 +31,7 @@ mod wording;
 #[cfg(test)]
 mod samples;
 
+pub use capacity::{CAPACITY_SCHEMA, CapacityReport, capacity, capacity_json, trial_line};
 pub use comparison::{comparison, comparison_json};
 pub use csv::csv;
 pub use json::{SCHEMA, json};

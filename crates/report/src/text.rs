@@ -4,6 +4,7 @@
 //! times with their histogram, what a closed-loop tool would have shown (where that differs), where
 //! the time went, what was watched, errors, checks, warnings. A section that has nothing to say is left out.
 
+mod floor;
 mod head;
 mod histogram;
 mod omission;
@@ -15,6 +16,8 @@ mod split;
 mod watch;
 
 pub use omission::omission;
+
+pub(crate) use floor::floor_text;
 
 pub(crate) use repeats::{doubts, repeats, together, whole};
 
@@ -92,6 +95,7 @@ pub fn text(summary: &Summary, checks: &[CheckResult], options: &TextOptions) ->
         parts::lines(summary, canvas),
         split::lines(summary, canvas),
         watch::lines(summary, canvas),
+        floor::lines(summary, canvas),
         outcome::errors(summary, canvas),
         outcome::checks(checks, canvas),
         outcome::validity(summary, canvas),
@@ -101,7 +105,7 @@ pub fn text(summary: &Summary, checks: &[CheckResult], options: &TextOptions) ->
 }
 
 /// Sections with an empty line between, no blanks at a line's end.
-fn assemble(sections: &[Vec<String>], options: &TextOptions) -> String {
+pub(crate) fn assemble(sections: &[Vec<String>], options: &TextOptions) -> String {
     let mut text = String::new();
     for section in sections.iter().filter(|section| !section.is_empty()) {
         if !text.is_empty() {

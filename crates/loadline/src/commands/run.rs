@@ -3,6 +3,7 @@
 use crate::conduct::{Conducted, Keep, Save, conduct, open};
 use crate::exit::Exit;
 use crate::flags::run::judgement::Trust;
+use crate::floor;
 use crate::invocation::{Invocation, Output, Sink};
 use crate::live::Live;
 use crate::publish::{publish, publish_series};
@@ -52,13 +53,14 @@ pub(crate) fn exit_of_repeats(runs: &[Judged], trust: Trust) -> Exit {
 }
 
 fn run_once(invocation: &Invocation) -> Result<Exit> {
+    try_outputs(&invocation.outputs)?;
     let keep = Keep {
         save: invocation.save.as_deref().map(Save::Over),
-        role: None,
         log: invocation.log.as_deref(),
         watch: Some(&invocation.watch),
+        floor: floor::of_run(invocation)?,
+        ..Keep::default()
     };
-    try_outputs(&invocation.outputs)?;
     let plan = &invocation.plan;
     let script = scripting::load(plan, &invocation.outputs)?;
     let live = Live::new(invocation.progress);

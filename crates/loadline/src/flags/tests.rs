@@ -24,7 +24,7 @@ fn mistake(line: &str) -> String {
 #[test]
 fn the_declarations_agree_with_each_other() {
     command().debug_assert();
-    run_command().debug_assert();
+    planned_command::<run::RunFlags>().debug_assert();
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn every_flag_of_the_run_is_declared_once() {
         .find_subcommand("run")
         .expect("the run is a subcommand");
     assert_eq!(names(&line), names(run));
-    assert_eq!(names(&line), names(&run_command()));
+    assert_eq!(names(&line), names(&planned_command::<run::RunFlags>()));
 }
 
 #[test]

@@ -1,14 +1,15 @@
 //! What plan files are read as, what they leave to the command line, and how they are refused.
 
 use super::*;
+use crate::flags::run::RunFlags;
 use std::ffi::OsStr;
 
-fn file(text: &str) -> PlanFile {
+fn file(text: &str) -> PlanFile<RunFlags> {
     PlanFile::parse(Path::new("plan.toml"), text).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn refusal(text: &str) -> String {
-    PlanFile::parse(Path::new("plan.toml"), text)
+    PlanFile::<RunFlags>::parse(Path::new("plan.toml"), text)
         .expect_err(text)
         .to_string()
 }
@@ -25,7 +26,7 @@ fn words_of(text: &str) -> Vec<OsString> {
 /// The words that come of a file and a command line.
 fn merged(text: &str, line: &str) -> String {
     let typed = line.split_whitespace().map(OsString::from);
-    let flags = flags::parse_run(typed).expect("flags");
+    let flags = flags::parse_planned::<RunFlags>(typed).expect("flags");
     let flags = file(text)
         .under(flags)
         .unwrap_or_else(|error| panic!("{error}"));
@@ -67,7 +68,7 @@ fn keys_are_the_words_of_the_command_line() {
 
 #[test]
 fn every_flag_is_a_key() {
-    let command = flags::run_command();
+    let command = flags::planned_command::<RunFlags>();
     for argument in command.get_arguments() {
         let id = argument.get_id().as_str();
         assert_eq!(argument.get_long().unwrap_or("url").replace('-', "_"), id);

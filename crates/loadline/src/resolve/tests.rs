@@ -7,7 +7,7 @@ use std::fs;
 use std::time::Duration;
 
 fn resolve_words(words: &[&str], stdin: &str) -> Result<Invocation, Error> {
-    let flags = flags::parse_run(words.iter().map(Into::into)).expect("flags");
+    let flags = flags::parse_planned::<RunFlags>(words.iter().map(Into::into)).expect("flags");
     resolve(
         flags,
         Surroundings {

@@ -15,4 +15,11 @@ pub(crate) struct WatchingFlags {
     /// Watch the generator alone
     #[arg(long, conflicts_with = "watch")]
     pub(crate) no_watch: bool,
+
+    /// Measure before the run, for two seconds, what this machine can do at best
+    ///
+    /// The same requests go to a server on loopback that does nothing: no response time here can be
+    /// shorter, and no rate higher. It is kept with the result.
+    #[arg(long)]
+    pub(crate) floor: bool,
 }

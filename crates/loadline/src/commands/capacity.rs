@@ -1,0 +1,108 @@
+//! `loadline capacity`.
+
+use crate::commands::run::try_outputs;
+use crate::exit::Exit;
+use crate::floor;
+use crate::interrupt::{Interrupts, Manner};
+use crate::invocation::{Format, Output, Sink};
+use crate::live::say_line;
+use crate::publish::{options, print};
+use crate::resolve::Search;
+use crate::trials::Trials;
+use anyhow::{Context, Result};
+use loadline_capacity::{Answer, Ended, Trial, Why, find};
+use loadline_report::CapacityReport;
+
+/// Searches the load line and reports it. What was found is reported however the search ended.
+pub(crate) fn run(search: &Search) -> Result<Exit> {
+    try_outputs(&search.run.outputs)?;
+    let interrupts = Interrupts::watch(Manner::AtOnce).context("signals can't be watched")?;
+    announce(search);
+    let floor = match search.floor {
+        true => floor::measured(&search.run.plan, &interrupts),
+        false => None,
+    };
+    let tell = |trial: &Trial| tell(search, trial);
+    let mut trials = Trials::new(search, &interrupts, floor, &tell);
+    let (outcome, ended) = find(&search.settings, &mut trials);
+    let trouble = trials.trouble.take();
+    if let Ended::Failed(error) = &ended
+        && outcome.trials.is_empty()
+    {
+        anyhow::bail!("{error:#}");
+    }
+    let report = CapacityReport {
+        plan: &search.run.plan,
+        users: search.users,
+        outcome: &outcome,
+        interrupted: matches!(ended, Ended::Interrupted),
+        floor,
+    };
+    publish(search, &report)?;
+    match (ended, trouble) {
+        (Ended::Failed(error), _) => Err(error.context("the search ended early")),
+        (_, Some(trouble)) => Err(trouble),
+        (Ended::Interrupted, None) => Ok(Exit::Interrupted),
+        (Ended::Complete, None) => Ok(exit(search, &outcome.answer)),
+    }
+}
+
+/// Says what is searched for, where it was left to us.
+fn announce(search: &Search) {
+    if search.run.progress && search.usual_checks {
+        say_line("No --check is given: taking p99<1s and errors<0.1%.");
+    }
+}
+
+fn tell(search: &Search, trial: &Trial) {
+    if search.run.progress {
+        let checks = &search.run.plan.checks;
+        say_line(&loadline_report::trial_line(trial, checks, search.users));
+    }
+}
+
+fn publish(search: &Search, report: &CapacityReport<'_>) -> Result<()> {
+    let results: Vec<Result<()>> = search
+        .run
+        .outputs
+        .iter()
+        .map(|output| write(search, output, report))
+        .collect();
+    results.into_iter().collect()
+}
+
+fn write(search: &Search, output: &Output, report: &CapacityReport<'_>) -> Result<()> {
+    let style = search.run.style();
+    let text = match output.format {
+        Format::Text => loadline_report::capacity(report, &options(&style, &output.to)),
+        _ => format!("{:#}\n", loadline_report::capacity_json(report)),
+    };
+    match &output.to {
+        Sink::Stdout => print(&text),
+        Sink::File(path) => std::fs::write(path, text)
+            .with_context(|| format!("{} can't be written", path.display())),
+    }
+}
+
+/// How the answer ends the command.
+fn exit(search: &Search, answer: &Answer) -> Exit {
+    match answer {
+        Answer::Found(_) => Exit::Good,
+        Answer::AtLeast {
+            why: Why::Generator { .. },
+            ..
+        } if search.run.trust.allow_invalid => Exit::Good,
+        Answer::AtLeast {
+            why: Why::Generator { .. },
+            ..
+        }
+        | Answer::NothingHolds {
+            own_limit: Some(_), ..
+        } => Exit::Invalid,
+        Answer::NothingHolds { .. } => Exit::CheckFailed,
+        Answer::AtLeast {
+            why: Why::Highest, ..
+        }
+        | Answer::Unsettled(_) => Exit::Failed,
+    }
+}

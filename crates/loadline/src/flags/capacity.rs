@@ -1,0 +1,131 @@
+//! The flags of `loadline capacity`: those of a run, and where it searches.
+//!
+//! A search decides itself how much load there is and what ends a trial, so some flags of a run are not
+//! shown here, and refused with a sentence where they are given.
+
+use crate::flags::run::RunFlags;
+use clap::Args;
+use loadline_capacity::Settings;
+use loadline_plan::{Rate, parse_duration, parse_small_count};
+use std::time::Duration;
+
+/// Where a load line is searched, and everything of a run.
+#[derive(Debug, Args)]
+pub(crate) struct CapacityFlags {
+    #[command(flatten)]
+    pub(crate) search: SearchFlags,
+    #[command(flatten)]
+    pub(crate) run: RunFlags,
+}
+
+/// Where a load line is searched, how long and how closely.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Search")]
+pub(crate) struct SearchFlags {
+    /// Search the number of users of a closed loop instead of the rate of an open one
+    #[arg(long, conflicts_with_all = ["min_rate", "max_rate"])]
+    pub(crate) users: bool,
+
+    /// The lowest rate to try
+    #[arg(long, value_name = "RATE", default_value = "1")]
+    pub(crate) min_rate: Rate,
+
+    /// The highest rate to try
+    #[arg(long, value_name = "RATE", default_value = "1M")]
+    pub(crate) max_rate: Rate,
+
+    /// The most users to try, with --users [default: 10k]
+    #[arg(long, value_name = "N", value_parser = parse_small_count)]
+    pub(crate) max_users: Option<u32>,
+
+    /// How closely to enclose the load line
+    #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = parse_precision)]
+    pub(crate) precision: f64,
+
+    /// Trials that decide on a rate where they disagree
+    #[arg(long, value_name = "N", default_value_t = Settings::TRIALS, value_parser = parse_small_count)]
+    pub(crate) trials: u32,
+
+    /// The most that all of it may take
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = parse_duration)]
+    pub(crate) budget: Duration,
+
+    /// Leave out what this machine can do at best
+    #[arg(long)]
+    pub(crate) no_floor: bool,
+}
+
+/// Flags of a run that say what the search decides itself.
+const HIDDEN: [&str; 11] = [
+    "rate",
+    "requests",
+    "stages",
+    "burst",
+    "abort_on",
+    "log",
+    "percentiles",
+    "repeat",
+    "strict",
+    "until",
+    "floor",
+];
+
+/// Tells of the flags of a run what they mean here.
+pub(crate) fn adapt(command: clap::Command) -> clap::Command {
+    let command = HIDDEN.iter().fold(command, |command, flag| {
+        command.mut_arg(flag, |flag| flag.hide(true))
+    });
+    command
+        .mut_arg("duration", |flag| {
+            let help = "How long each trial measures [default: 2s]";
+            flag.help(help).long_help(help)
+        })
+        .mut_arg("warmup", |flag| {
+            flag.help("Send at the first rate for this long before the search")
+                .default_value("5s")
+        })
+        .mut_arg("connections", |flag| {
+            let help = "Connections that are open from the start [default: 50]";
+            flag.help(help).long_help(help)
+        })
+        .mut_arg("max_connections", |flag| {
+            flag.help("Open more connections, up to here, when none is free [default: 1000]")
+        })
+        .mut_arg("check", |flag| {
+            flag.help(
+                "What must hold: 'p99<50ms', 'errors<0.1%' (repeatable) [default: p99<1s and \
+                 errors<0.1%]",
+            )
+        })
+        .mut_arg("save", |flag| {
+            flag.help("Save every trial, each as a run of its own")
+        })
+}
+
+/// A precision that is none.
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` is no precision; write a share from 0.1% to 50%, such as 2%.")]
+struct NoPrecision(String);
+
+/// Reads a share in percent.
+fn parse_precision(text: &str) -> Result<f64, NoPrecision> {
+    let number = text.trim_end().strip_suffix('%').unwrap_or(text).trim();
+    let share = number.parse::<f64>().ok().map(|percent| percent / 100.0);
+    share
+        .filter(|share| (0.001..=0.5).contains(share))
+        .ok_or_else(|| NoPrecision(text.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_precision_is_a_share_in_percent() {
+        assert_eq!(parse_precision("2%").ok(), Some(0.02));
+        assert_eq!(parse_precision("0.5 %").ok(), Some(0.005));
+        for text in ["0%", "60%", "-1%", "often", "NaN"] {
+            assert!(parse_precision(text).is_err(), "{text}");
+        }
+    }
+}

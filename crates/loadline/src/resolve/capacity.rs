@@ -1,0 +1,222 @@
+//! From flags to a search: the plan of its trials, and where it looks.
+
+use super::{Error, Surroundings, resolve_alone, with_plan_file};
+use crate::flags::capacity::{CapacityFlags, SearchFlags};
+use crate::flags::run::RunFlags;
+use crate::flags::run::load::Warmup;
+use crate::invocation::{Format, Invocation};
+use loadline_capacity::Settings;
+use loadline_plan::{Check, Rate};
+use std::time::Duration;
+
+/// The rate of the first trial, and of the warm-up.
+const FIRST_RATE: u64 = 100;
+/// What a trial drives before it measures, so that connections are up and queues settled.
+const SETTLING: Duration = Duration::from_millis(300);
+/// What else a trial takes: threads and connections.
+const OVERHEAD: Duration = Duration::from_millis(100);
+/// The time that a target has to recover, at least.
+const RECOVERY: Duration = Duration::from_secs(5);
+/// An open load must not end for want of connections before the target does.
+const MOST_CONNECTIONS: u32 = 1_000;
+/// More users than these are for who asks for them.
+const MOST_USERS: u32 = 10_000;
+/// What is checked where nothing is asked: what a service must surely keep to be called up.
+const USUAL_CHECKS: [&str; 2] = ["p99<1s", "errors<0.1%"];
+
+/// A search as the command was asked for it, everything read and checked.
+#[derive(Debug)]
+pub(crate) struct Search {
+    /// What each trial is, but for its load, and where results go.
+    pub(crate) run: Invocation,
+    /// Where it looks, how long and how closely.
+    pub(crate) settings: Settings,
+    /// Whether users are searched, instead of rates.
+    pub(crate) users: bool,
+    /// Whether the checks are ours.
+    pub(crate) usual_checks: bool,
+    /// Driven before each trial is measured.
+    pub(crate) settling: Duration,
+    /// Whether it is first measured what this machine can do at best.
+    pub(crate) floor: bool,
+}
+
+/// Why flags make no search.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SearchError {
+    /// A flag says what the search decides.
+    #[error("--{0} is for the search itself to decide; leave it out.")]
+    Decided(&'static str),
+    /// The numbers of connections are the users.
+    #[error("--{0} contradicts --users, which searches the number of connections; leave it out.")]
+    Connections(&'static str),
+    /// A row a second of several runs.
+    #[error(
+        "csv has a row a second of one run; take -o text or json here, or --save the trials and \
+         report them."
+    )]
+    Csv,
+    /// A range without anything in it.
+    #[error(
+        "--min-rate {lowest} is not below --max-rate {highest}; lower the one or raise the other."
+    )]
+    NoRange {
+        /// The lowest rate.
+        lowest: Rate,
+        /// The highest one.
+        highest: Rate,
+    },
+    /// A number of users where none are searched.
+    #[error("--max-users ends a search for --users; give that as well, or --max-rate instead.")]
+    MaxUsersAlone,
+    /// No users.
+    #[error("--max-users {0} leaves nothing to search; give at least 2.")]
+    NoUsers(u32),
+    /// Trials that are none.
+    #[error("--trials 0 decides nothing; give at least 1.")]
+    NoTrials,
+    /// Time is too short.
+    #[error(
+        "--budget {budget_s:.0}s is too short: warm-up, confirmation and ladder alone take \
+         {reserved_s:.0} s; give at least {least_s:.0}s, or shorten the trials (-d)."
+    )]
+    Budget {
+        /// What was given.
+        budget_s: f64,
+        /// What is needed after the search.
+        reserved_s: f64,
+        /// What would do.
+        least_s: f64,
+    },
+}
+
+/// Makes a search of what was typed.
+pub(crate) fn resolve_search(
+    flags: CapacityFlags,
+    surroundings: Surroundings<'_>,
+) -> Result<Search, Error> {
+    let CapacityFlags { search, mut run } = with_plan_file(flags)?;
+    refuse_decided(&search, &run)?;
+    let usual_checks = run.judgement.check.is_empty();
+    fill_in(&search, &mut run);
+    let settings = settings(&search, &run)?;
+    let run = resolve_alone(run, surroundings)?;
+    if run
+        .outputs
+        .iter()
+        .any(|output| output.format == Format::Csv)
+    {
+        return Err(SearchError::Csv.into());
+    }
+    Ok(Search {
+        run,
+        settings,
+        users: search.users,
+        usual_checks,
+        settling: SETTLING,
+        floor: !search.no_floor,
+    })
+}
+
+fn refuse_decided(search: &SearchFlags, run: &RunFlags) -> Result<(), SearchError> {
+    let load = &run.load;
+    let decided = [
+        (load.rate.is_some(), "rate"),
+        (load.requests.is_some(), "requests"),
+        (load.stages.is_some(), "stages"),
+        (load.burst.is_some(), "burst"),
+        (!run.judgement.abort_on.is_empty(), "abort-on"),
+        (run.output.log.is_some(), "log"),
+        (load.repeat.is_some(), "repeat"),
+        (load.until.is_some(), "until"),
+        (run.judgement.trust.strict, "strict"),
+        (load.warmup == Warmup::Auto, "warmup auto"),
+    ];
+    if let Some((_, flag)) = decided.into_iter().find(|(given, _)| *given) {
+        return Err(SearchError::Decided(flag));
+    }
+    let counted = [
+        (load.connections.is_some(), "connections"),
+        (load.max_connections.is_some(), "max-connections"),
+        (load.arrivals.is_some(), "arrivals"),
+    ];
+    match counted
+        .into_iter()
+        .find(|(given, _)| *given && search.users)
+    {
+        Some((_, flag)) => Err(SearchError::Connections(flag)),
+        None => Ok(()),
+    }
+}
+
+/// Says of the load what a trial's plan needs to be whole; each trial has its own level.
+fn fill_in(search: &SearchFlags, run: &mut RunFlags) {
+    let load = &mut run.load;
+    load.duration = Some(
+        load.duration
+            .unwrap_or(Duration::from_secs_f64(Settings::TRIAL_S)),
+    );
+    if !search.users {
+        load.rate = Some(Rate::each_second(FIRST_RATE));
+        let least = load.connections.unwrap_or_default();
+        load.max_connections = load.max_connections.or(Some(MOST_CONNECTIONS.max(least)));
+    }
+    if run.judgement.check.is_empty() {
+        let check = |text: &str| -> Check { text.parse().expect("the usual checks can be read") };
+        run.judgement.check = USUAL_CHECKS.map(check).to_vec();
+    }
+}
+
+fn settings(search: &SearchFlags, run: &RunFlags) -> Result<Settings, SearchError> {
+    let (lowest, highest, first) = range(search)?;
+    if search.trials == 0 {
+        return Err(SearchError::NoTrials);
+    }
+    let trial_s = run.load.duration.unwrap_or_default().as_secs_f64();
+    let settings = Settings {
+        lowest,
+        highest,
+        first: first.clamp(lowest, highest),
+        step: 1.0,
+        checks: run.judgement.check.len(),
+        trial_s,
+        settling_s: (SETTLING + OVERHEAD).as_secs_f64(),
+        warm_up_s: run.load.warmup_time().as_secs_f64(),
+        recovery_s: trial_s.max(RECOVERY.as_secs_f64()),
+        width: search.precision,
+        trials: search.trials,
+        budget_s: search.budget.as_secs_f64(),
+    };
+    let least_s = settings.least_budget_s().ceil();
+    if settings.budget_s < least_s {
+        return Err(SearchError::Budget {
+            budget_s: settings.budget_s,
+            reserved_s: settings.reserved_s(),
+            least_s,
+        });
+    }
+    Ok(settings)
+}
+
+/// The lowest, the highest and the first level.
+fn range(search: &SearchFlags) -> Result<(f64, f64, f64), SearchError> {
+    if search.users {
+        return match search.max_users.unwrap_or(MOST_USERS) {
+            most @ (0 | 1) => Err(SearchError::NoUsers(most)),
+            most => Ok((1.0, f64::from(most), 1.0)),
+        };
+    }
+    if search.max_users.is_some() {
+        return Err(SearchError::MaxUsersAlone);
+    }
+    let (lowest, highest) = (search.min_rate, search.max_rate);
+    let least = lowest.per_second().ceil().max(1.0);
+    let most = highest.per_second().floor();
+    if least >= most {
+        return Err(SearchError::NoRange { lowest, highest });
+    }
+    Ok((least, most, FIRST_RATE as f64))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,104 @@
+use super::*;
+use crate::flags;
+use loadline_plan::{Arrivals, Shape};
+
+fn search(words: &str) -> Result<Search, String> {
+    let words = format!("{words} http://127.0.0.1:1/");
+    let flags: CapacityFlags = flags::parse_planned(words.split_whitespace().map(Into::into))
+        .map_err(|e| e.to_string())?;
+    let surroundings = Surroundings {
+        cores: 2,
+        seed: 7,
+        stdin: &mut std::io::empty(),
+    };
+    resolve_search(flags, surroundings).map_err(|error| error.to_string())
+}
+
+fn refusal(words: &str) -> String {
+    search(words).expect_err(words)
+}
+
+#[test]
+fn nothing_said_is_a_search_for_the_rate_by_the_usual_checks() {
+    let search = search("").expect("a search");
+    let plan = &search.run.plan;
+    assert!(search.usual_checks && search.floor && !search.users);
+    let checks: Vec<&str> = plan.checks.iter().map(|check| &*check.text).collect();
+    assert_eq!(checks, USUAL_CHECKS);
+    assert_eq!(plan.load.max_connections, 1_000);
+    assert_eq!(plan.warmup, Duration::from_secs(5));
+    let Settings {
+        lowest,
+        highest,
+        first,
+        checks,
+        ..
+    } = search.settings;
+    assert_eq!((lowest, highest, first, checks), (1.0, 1e6, 100.0, 2));
+}
+
+#[test]
+fn what_is_said_of_a_run_is_said_of_each_trial() {
+    let words = "--check p99<50ms -c 10 --arrivals poisson -d 1s --min-rate 200 --max-rate 5k";
+    let search = search(words).expect("a search");
+    let load = &search.run.plan.load;
+    assert_eq!((load.connections, load.max_connections), (10, 1_000));
+    let poisson = Arrivals::Poisson;
+    assert!(matches!(load.shape, Shape::Rate { arrivals, .. } if arrivals == poisson));
+    let settings = &search.settings;
+    assert_eq!((settings.lowest, settings.highest), (200.0, 5_000.0));
+    assert_eq!((settings.first, settings.trial_s), (200.0, 1.0));
+    assert!(!search.usual_checks);
+}
+
+#[test]
+fn users_are_counted_from_one() {
+    let search = search("--users --max-users 64").expect("a search");
+    let settings = &search.settings;
+    assert_eq!(
+        (settings.lowest, settings.first, settings.highest),
+        (1.0, 1.0, 64.0)
+    );
+    assert_eq!(search.run.plan.load.shape, Shape::Closed);
+}
+
+#[test]
+fn what_the_search_decides_is_refused() {
+    for flag in [
+        "rate 5",
+        "requests 5",
+        "stages 1s:5",
+        "burst 5/1s",
+        "log a",
+        "repeat 3",
+        "until decided",
+    ] {
+        let name = flag.split(' ').next().unwrap();
+        let refused = refusal(&format!("--{flag}"));
+        assert!(
+            refused.starts_with(&format!("--{name} is for the search")),
+            "{refused}"
+        );
+    }
+    assert!(refusal("--abort-on p99<1s").starts_with("--abort-on is for the search"));
+    assert!(refusal("--users -c 5").starts_with("--connections contradicts --users"));
+    assert!(refusal("-o csv").starts_with("csv has a row a second"));
+}
+
+#[test]
+fn a_range_or_a_budget_that_leaves_nothing_is_refused() {
+    let refused = refusal("--min-rate 5k --max-rate 5k");
+    assert!(
+        refused.starts_with("--min-rate 5000/s is not below"),
+        "{refused}"
+    );
+    assert!(refusal("--users --max-users 1").starts_with("--max-users 1 leaves"));
+    assert!(refusal("--max-users 5").starts_with("--max-users ends a search"));
+    assert!(refusal("--trials 0").starts_with("--trials 0 decides"));
+    let refused = refusal("--budget 10s");
+    assert!(
+        refused.starts_with("--budget 10s is too short"),
+        "{refused}"
+    );
+    assert!(refusal("--check p99<0ms").contains("it can never hold"));
+}

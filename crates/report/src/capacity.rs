@@ -1,0 +1,150 @@
+//! A search for the load line, as text for people and as JSON for programs.
+
+mod json;
+mod picture;
+mod words;
+
+pub use json::{CAPACITY_SCHEMA, capacity_json};
+pub use words::trial_line;
+
+use crate::ink::Ink;
+use crate::text::{TextOptions, assemble, floor_text};
+use crate::{figures, layout, wording};
+use loadline_capacity::{Answer, Outcome, Recovery, Rung};
+use loadline_plan::{Check, Plan};
+use loadline_record::Floor;
+use words::{amount, answer_line, verdict};
+
+/// A search, and what is needed to tell of it.
+#[derive(Clone, Copy, Debug)]
+pub struct CapacityReport<'a> {
+    /// What each trial was, but for its load.
+    pub plan: &'a Plan,
+    /// Whether users were searched, instead of rates.
+    pub users: bool,
+    /// What was found.
+    pub outcome: &'a Outcome,
+    /// Whether the user ended the search.
+    pub interrupted: bool,
+    /// What this machine does at best, if it was measured.
+    pub floor: Option<Floor>,
+}
+
+/// The columns of the ladder's names.
+const NAMES: usize = 14;
+
+/// The search as text, ending in a line feed.
+pub fn capacity(report: &CapacityReport<'_>, options: &TextOptions) -> String {
+    let ink = Ink::new(options.color);
+    let width = options.width.clamp(80, 120);
+    let sections = [
+        head(report, ink, width),
+        ladder(report, ink, width),
+        picture::lines(report, ink, width),
+        floor(report, width),
+    ];
+    assemble(&sections, options)
+}
+
+fn head(report: &CapacityReport<'_>, ink: Ink, width: usize) -> Vec<String> {
+    let target = layout::harmless(&wording::target(report.plan));
+    let mut lines = layout::wrap(&target, width);
+    lines.extend(layout::wrap(&course(report), width));
+    lines.push(String::new());
+    let answer = layout::wrap(&answer_line(report), width);
+    lines.extend(answer.iter().map(|line| ink.strong(line)));
+    if let Answer::Found(line) = &report.outcome.answer
+        && line.confirmations > 0
+    {
+        lines.push(format!(
+            "{} of {} confirming trials held",
+            line.confirmed, line.confirmations
+        ));
+    }
+    lines
+}
+
+/// What was done: `rates of an open loop, searched in 61 trials, by p99<50ms and errors<0.1%`.
+fn course(report: &CapacityReport<'_>) -> String {
+    let what = match report.users {
+        true => "users of a closed loop",
+        false => "rates of an open loop",
+    };
+    let trials = figures::counted(report.outcome.trials.len() as u64, "trial");
+    let checks: Vec<&str> = report
+        .plan
+        .checks
+        .iter()
+        .map(|check| &*check.text)
+        .collect();
+    format!("{what}, searched in {trials}, by {}", checks.join(" and "))
+}
+
+fn ladder(report: &CapacityReport<'_>, ink: Ink, width: usize) -> Vec<String> {
+    let ladder = &report.outcome.ladder;
+    if ladder.rungs.is_empty() {
+        return Vec::new();
+    }
+    let unit = if report.users { "users" } else { "req/s" };
+    let title = layout::left("Ladder", NAMES);
+    let columns =
+        columns([unit, "answers/s", "p50", "p99", "failed", "target CPU"].map(str::to_owned));
+    let mut lines = vec![format!("{}{}", ink.strong(&title), ink.faint(&columns))];
+    let rungs = ladder.rungs.iter();
+    lines.extend(rungs.map(|rung| rung_line(rung, &report.plan.checks, ink)));
+    if let Some(found) = ladder.recovery {
+        lines.extend(layout::hanging("  ", &recovery(found), width));
+    }
+    lines
+}
+
+fn rung_line(rung: &Rung, checks: &[Check], ink: Ink) -> String {
+    let seen = &rung.seen;
+    let cells = columns([
+        amount(rung.level),
+        figures::count(seen.answers_per_s.round() as u64),
+        figures::time_cell(seen.p50_ns as f64),
+        figures::time_cell(seen.p99_ns as f64),
+        figures::share(seen.failed_share),
+        seen.target_cores.map_or("-".to_owned(), figures::share),
+    ]);
+    let held = verdict(seen, rung.held, checks);
+    let held = if rung.held {
+        ink.good(&held)
+    } else {
+        ink.bad(&held)
+    };
+    let name = layout::left(&format!("  {}", rung.part.name()), NAMES);
+    format!("{name}{cells}  {held}")
+}
+
+/// Six cells, right-aligned.
+fn columns(cells: [String; 6]) -> String {
+    const WIDTHS: [usize; 6] = [8, 10, 9, 9, 9, 11];
+    let cells = cells.iter().zip(WIDTHS);
+    cells
+        .map(|(cell, width)| layout::right(cell, width))
+        .collect()
+}
+
+fn recovery(recovery: Recovery) -> String {
+    match recovery {
+        Recovery::After { seconds: 0.0 } => "After 110 % all checks held again at once.".to_owned(),
+        Recovery::After { seconds } => {
+            format!("After 110 % all checks held again from {seconds:.0} s after the step down.")
+        }
+        Recovery::NotWithin { seconds } => format!(
+            "After 110 % the target did not recover within {seconds:.0} s at 90 %: restart it, and \
+             look for what piles up."
+        ),
+    }
+}
+
+fn floor(report: &CapacityReport<'_>, width: usize) -> Vec<String> {
+    report
+        .floor
+        .map_or(Vec::new(), |floor| layout::wrap(&floor_text(&floor), width))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,136 @@
+//! A search as JSON: the answer, the ladder, every trial. Times are microseconds, as in the JSON of a run.
+
+use super::CapacityReport;
+use super::words::answer_line;
+use crate::plain;
+use loadline_capacity::{Answer, Breaking, LoadLine, OwnLimit, Recovery, Seen, Trial, Why};
+use loadline_plan::Check;
+use serde_json::{Value, json};
+
+/// The version of the schema. It rises when a program that reads the older one would be misled.
+pub const CAPACITY_SCHEMA: u64 = 1;
+
+/// The search as one JSON object.
+pub fn capacity_json(report: &CapacityReport<'_>) -> Value {
+    let outcome = report.outcome;
+    let checks = &report.plan.checks;
+    let ladder = outcome.ladder.rungs.iter().map(|rung| {
+        let mut object = seen(&rung.seen, checks);
+        object["part"] = rung.part.name().into();
+        object["level"] = rung.level.into();
+        object["held"] = rung.held.into();
+        object
+    });
+    json!({
+        "capacity_schema": CAPACITY_SCHEMA,
+        "version": env!("CARGO_PKG_VERSION"),
+        "plan": report.plan,
+        "searched": if report.users { "users" } else { "rate" },
+        "answer": answer(report),
+        "interrupted": report.interrupted,
+        "ladder": ladder.collect::<Vec<_>>(),
+        "recovery": outcome.ladder.recovery.map(recovery),
+        "floor": report.floor,
+        "trials": outcome.trials.iter().map(|one| trial(one, checks)).collect::<Vec<_>>(),
+    })
+}
+
+fn answer(report: &CapacityReport<'_>) -> Value {
+    let checks = &report.plan.checks;
+    let mut object = match &report.outcome.answer {
+        Answer::Found(line) => found(line, checks),
+        Answer::AtLeast { level, why } => json!({
+            "kind": "at_least",
+            "level": level,
+            "why": match why {
+                Why::Generator { .. } => "generator",
+                Why::Highest => "highest",
+            },
+            "own_limit": match why {
+                Why::Generator { limit, .. } => own_limit(*limit),
+                Why::Highest => Value::Null,
+            },
+        }),
+        Answer::NothingHolds {
+            level,
+            breaks,
+            own_limit: limit,
+        } => json!({
+            "kind": "nothing_holds",
+            "level": level,
+            "breaks": names(breaks, checks),
+            "own_limit": limit.map(own_limit),
+        }),
+        Answer::Unsettled(known) => json!({
+            "kind": "unsettled",
+            "lower": known.lower,
+            "upper": known.upper,
+        }),
+    };
+    object["text"] = answer_line(report).into();
+    object
+}
+
+fn found(line: &LoadLine, checks: &[Check]) -> Value {
+    json!({
+        "kind": "found",
+        "level": line.level,
+        "low": line.low,
+        "high": line.high,
+        "breaks": names(&line.breaks, checks),
+        "confirmed": line.confirmed,
+        "confirmations": line.confirmations,
+        "target_cpu_percent": line.target_cores.map(|cores| cores * 100.0),
+    })
+}
+
+fn names(breaks: &[Breaking], checks: &[Check]) -> Vec<String> {
+    let name = |what: &Breaking| match what {
+        Breaking::Check(index) => checks
+            .get(*index)
+            .map_or(String::new(), |check| check.text.clone()),
+        Breaking::KeepingUp => "keeping up".to_owned(),
+    };
+    breaks.iter().map(name).collect()
+}
+
+fn own_limit(limit: OwnLimit) -> Value {
+    match limit {
+        OwnLimit::Busy { share } => json!({ "kind": "busy", "share": share }),
+        OwnLimit::Connections { most } => json!({ "kind": "connections", "most": most }),
+        OwnLimit::Late { share } => json!({ "kind": "late", "share": share }),
+    }
+}
+
+fn recovery(recovery: Recovery) -> Value {
+    match recovery {
+        Recovery::After { seconds } => json!({ "recovered": true, "after_s": seconds }),
+        Recovery::NotWithin { seconds } => json!({ "recovered": false, "within_s": seconds }),
+    }
+}
+
+fn trial(trial: &Trial, checks: &[Check]) -> Value {
+    let mut object = seen(&trial.seen, checks);
+    object["number"] = trial.number.into();
+    object["purpose"] = trial.purpose.name().into();
+    object["level"] = trial.level.into();
+    object["seconds"] = trial.seconds.into();
+    object["held"] = trial.held().into();
+    object["kept_up"] = trial.kept_up.into();
+    object
+}
+
+fn seen(seen: &Seen, checks: &[Check]) -> Value {
+    let checks = checks.iter().zip(&seen.checks);
+    let checks = checks.map(|(check, held)| json!({ "check": check.text, "held": held }));
+    json!({
+        "checks": checks.collect::<Vec<_>>(),
+        "rate": seen.answers_per_s,
+        "failed_share": seen.failed_share,
+        "p50_us": plain::us(seen.p50_ns as f64),
+        "p99_us": plain::us(seen.p99_ns as f64),
+        "outstanding_s": seen.outstanding_s,
+        "target_cpu_percent": seen.target_cores.map(|cores| cores * 100.0),
+        "own_limit": seen.own_limit.map(own_limit),
+    })
+}

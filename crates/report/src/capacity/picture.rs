@@ -1,0 +1,129 @@
+//! Response times over the load, drawn with characters.
+//!
+//! Rates run to the right, times upwards on a logarithmic scale. Several trials in one place are drawn
+//! as one, the worst of them.
+
+use super::CapacityReport;
+use super::words::amount;
+use crate::ink::Ink;
+use crate::{figures, layout};
+use loadline_capacity::{Purpose, Trial};
+
+/// Lines of the drawing.
+const HEIGHT: usize = 12;
+/// Columns of the times beside it.
+const MARGIN: usize = 10;
+
+/// What stands in one place, the worse the greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Mark {
+    Nothing,
+    Median,
+    Held,
+    Broke,
+}
+
+impl Mark {
+    fn glyph(self) -> char {
+        match self {
+            Mark::Nothing => ' ',
+            Mark::Median => '-',
+            Mark::Held => 'o',
+            Mark::Broke => 'x',
+        }
+    }
+}
+
+pub(super) fn lines(report: &CapacityReport<'_>, ink: Ink, width: usize) -> Vec<String> {
+    let trials = shown(report);
+    let Some(scale) = Scale::of(&trials, width) else {
+        return Vec::new();
+    };
+    let title = ink.strong("Response time over the load");
+    let key = ink.faint("  o p99 where it held, x where it broke, - p50");
+    let mut lines = vec![format!("{title}{key}")];
+    let rows = scale.draw(&trials);
+    for (index, row) in rows.iter().enumerate() {
+        let time = figures::time(scale.time_ns(index));
+        let marks: String = row.iter().map(|mark| mark.glyph()).collect();
+        let axis = ink.faint(&format!("{} |", layout::right(&time, MARGIN)));
+        lines.push(format!("{axis}{}", ink.bar(&marks)));
+    }
+    let unit = if report.users { " users" } else { " req/s" };
+    let highest = format!("{}{unit}", amount(scale.highest));
+    let blank = layout::blanks(MARGIN + 2);
+    let axis = layout::right(&highest, scale.columns.saturating_sub(1));
+    lines.push(ink.faint(&format!("{blank}0{axis}")));
+    lines
+}
+
+/// The trials that are drawn: all but the warm-up, where anything was answered.
+fn shown<'a>(report: &CapacityReport<'a>) -> Vec<&'a Trial> {
+    let trials = report.outcome.trials.iter();
+    trials
+        .filter(|trial| trial.purpose != Purpose::WarmUp && trial.seen.p50_ns > 0)
+        .collect()
+}
+
+/// From loads and times to columns and rows.
+struct Scale {
+    highest: f64,
+    least_ns: f64,
+    most_ns: f64,
+    columns: usize,
+}
+
+impl Scale {
+    /// A scale for these trials; none where there is nothing to compare.
+    fn of(trials: &[&Trial], width: usize) -> Option<Scale> {
+        let levels = || trials.iter().map(|trial| trial.level);
+        let highest = levels().fold(0.0, f64::max);
+        let least_ns = trials.iter().map(|trial| trial.seen.p50_ns as f64);
+        let most_ns = trials.iter().map(|trial| trial.seen.p99_ns as f64);
+        let several = levels().any(|level| level < highest);
+        several.then(|| Scale {
+            highest,
+            least_ns: least_ns.fold(f64::MAX, f64::min),
+            most_ns: most_ns.fold(0.0, f64::max),
+            columns: width - MARGIN - 2,
+        })
+    }
+
+    fn draw(&self, trials: &[&Trial]) -> Vec<Vec<Mark>> {
+        let mut rows = vec![vec![Mark::Nothing; self.columns]; HEIGHT];
+        for trial in trials {
+            let p99 = if trial.held() {
+                Mark::Held
+            } else {
+                Mark::Broke
+            };
+            let column = self.column(trial.level);
+            for (ns, mark) in [(trial.seen.p50_ns, Mark::Median), (trial.seen.p99_ns, p99)] {
+                let place = &mut rows[self.row(ns as f64)][column];
+                *place = mark.max(*place);
+            }
+        }
+        rows
+    }
+
+    fn column(&self, level: f64) -> usize {
+        (level / self.highest * (self.columns - 1) as f64).round() as usize
+    }
+
+    /// The row of a time; the first is the longest.
+    fn row(&self, ns: f64) -> usize {
+        let share = (ns / self.least_ns).ln() / self.span();
+        let from_below = share.clamp(0.0, 1.0) * (HEIGHT - 1) as f64;
+        HEIGHT - 1 - from_below.round() as usize
+    }
+
+    /// The time in the middle of a row.
+    fn time_ns(&self, row: usize) -> f64 {
+        let share = (HEIGHT - 1 - row) as f64 / (HEIGHT - 1) as f64;
+        self.least_ns * (share * self.span()).exp()
+    }
+
+    fn span(&self) -> f64 {
+        (self.most_ns / self.least_ns).ln().max(1e-9)
+    }
+}

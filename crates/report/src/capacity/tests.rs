@@ -1,0 +1,187 @@
+use super::*;
+use crate::samples;
+use loadline_capacity::{
+    Breaking, Ladder, LoadLine, OwnLimit, Part, Purpose, Seen, Trial, Unsettled, Why,
+};
+
+fn plan() -> Plan {
+    let mut plan = samples::steady().plan;
+    plan.checks = ["p99<50ms", "errors<0.1%"]
+        .map(|text| text.parse().unwrap())
+        .to_vec();
+    plan
+}
+
+fn seen(level: f64, p99_ms: u64) -> Seen {
+    Seen {
+        checks: vec![p99_ms < 50, true],
+        answers_per_s: level,
+        p50_ns: 300_000,
+        p99_ns: p99_ms * 1_000_000,
+        mean_s: 0.0003,
+        target_cores: Some(level / 5_000.0),
+        ..Seen::default()
+    }
+}
+
+fn trial(number: u32, level: f64, p99_ms: u64) -> Trial {
+    Trial {
+        number,
+        purpose: Purpose::Search,
+        level,
+        seconds: 2.0,
+        kept_up: true,
+        seen: seen(level, p99_ms),
+    }
+}
+
+fn outcome(answer: Answer) -> Outcome {
+    let trials = [
+        (100.0, 1),
+        (1_600.0, 2),
+        (3_200.0, 4),
+        (6_400.0, 900),
+        (4_900.0, 30),
+        (5_000.0, 80),
+    ];
+    let trials = trials.iter().zip(1..);
+    Outcome {
+        answer,
+        ladder: Ladder::default(),
+        trials: trials
+            .map(|((level, p99), number)| trial(number, *level, *p99))
+            .collect(),
+    }
+}
+
+fn found() -> Outcome {
+    let line = LoadLine {
+        level: 4_900.0,
+        low: 4_880.4,
+        high: 4_960.2,
+        breaks: vec![Breaking::Check(0), Breaking::KeepingUp],
+        confirmed: 5,
+        confirmations: 5,
+        target_cores: Some(0.98),
+    };
+    let rung = |(part, p99): (Part, u64)| {
+        let level = (4_900.0 * part.share()).round();
+        Rung {
+            part,
+            level,
+            held: p99 < 50,
+            seen: seen(level, p99),
+        }
+    };
+    let rungs = [
+        (Part::Idle, 1),
+        (Part::Tenth, 1),
+        (Part::Half, 2),
+        (Part::Most, 9),
+        (Part::Over, 190),
+        (Part::Back, 60),
+    ];
+    let ladder = Ladder {
+        rungs: rungs.map(rung).to_vec(),
+        recovery: Some(Recovery::After { seconds: 2.0 }),
+    };
+    Outcome {
+        ladder,
+        ..outcome(Answer::Found(line))
+    }
+}
+
+const FLOOR: Floor = Floor {
+    min_ns: 31_000,
+    p50_ns: 38_000,
+    p99_ns: 90_000,
+    answers_per_s: 94_000.0,
+    connections: 50,
+};
+
+fn report<'a>(plan: &'a Plan, outcome: &'a Outcome) -> CapacityReport<'a> {
+    CapacityReport {
+        plan,
+        users: false,
+        outcome,
+        interrupted: false,
+        floor: Some(FLOOR),
+    }
+}
+
+#[test]
+fn a_load_line_comes_with_its_ladder_and_its_picture() {
+    let (plan, outcome) = (plan(), found());
+    let text = capacity(&report(&plan, &outcome), &TextOptions::default());
+    let line = "load line: 4900 req/s (4880 … 4961); p99 breaks first; target CPU 98 %\n";
+    assert!(text.contains(line), "{text}");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn every_other_answer_says_what_to_change() {
+    let busy = OwnLimit::Busy { share: 0.97 };
+    let generator = |limit| Answer::AtLeast {
+        level: 20_000.0,
+        why: Why::Generator {
+            limit,
+            at: 20_200.0,
+        },
+    };
+    let highest = Answer::AtLeast {
+        level: 2_000.0,
+        why: Why::Highest,
+    };
+    let nothing = |own_limit| Answer::NothingHolds {
+        level: 1.0,
+        breaks: vec![Breaking::Check(0)],
+        own_limit,
+    };
+    let unsettled = |lower, upper| Answer::Unsettled(Unsettled { lower, upper });
+    let answers = [
+        generator(busy),
+        generator(OwnLimit::Connections { most: 1_000 }),
+        generator(OwnLimit::Late { share: 0.2 }),
+        highest,
+        nothing(None),
+        nothing(Some(busy)),
+        unsettled(Some(4_800.0), Some(5_200.0)),
+        unsettled(None, None),
+    ];
+    let plan = plan();
+    let line = |answer: Answer| words::answer_line(&report(&plan, &outcome(answer)));
+    insta::assert_snapshot!(answers.map(line).join("\n"));
+}
+
+#[test]
+fn programs_find_the_answer_and_every_trial() {
+    let (plan, outcome) = (plan(), found());
+    let json = capacity_json(&report(&plan, &outcome));
+    assert_eq!(json["capacity_schema"], CAPACITY_SCHEMA);
+    assert_eq!(json["answer"]["kind"], "found");
+    assert_eq!(json["answer"]["level"], 4_900.0);
+    assert_eq!(json["answer"]["breaks"][0], "p99<50ms");
+    assert_eq!(json["ladder"].as_array().unwrap().len(), 6);
+    assert_eq!(json["recovery"]["after_s"], 2.0);
+    assert_eq!(json["floor"]["connections"], 50);
+    assert_eq!(
+        json["trials"].as_array().unwrap().len(),
+        outcome.trials.len()
+    );
+    assert_eq!(json["trials"][3]["held"], false);
+    assert_eq!(json["trials"][3]["checks"][0]["held"], false);
+}
+
+#[test]
+fn a_trial_is_one_line() {
+    let plan = plan();
+    let lines = [trial(3, 3_200.0, 4), trial(4, 6_400.0, 900)]
+        .map(|trial| trial_line(&trial, &plan.checks, false));
+    assert_eq!(
+        lines,
+        [
+            "trial   3 search            3200 req/s  p50    300 µs  p99   4.00 ms  holds",
+            "trial   4 search            6400 req/s  p50    300 µs  p99    900 ms  p99<50ms breaks",
+        ]
+    );
+}

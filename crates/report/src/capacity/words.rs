@@ -1,0 +1,180 @@
+//! The sentences of a search.
+
+use super::CapacityReport;
+use crate::figures;
+use loadline_capacity::{Answer, Breaking, LoadLine, OwnLimit, Seen, Trial, Unsettled, Why};
+use loadline_plan::Check;
+
+/// A rate or a number of users, without groups so that it can be typed again.
+pub(super) fn amount(level: f64) -> String {
+    format!("{level:.0}")
+}
+
+/// The answer in one line.
+pub(super) fn answer_line(report: &CapacityReport<'_>) -> String {
+    let unit = unit(report.users);
+    match &report.outcome.answer {
+        Answer::Found(line) => found(report, line),
+        Answer::AtLeast { level, why } => at_least(*level, *why, report.users),
+        Answer::NothingHolds {
+            level,
+            breaks,
+            own_limit,
+        } => {
+            let reason = match (own_limit, breaks.first()) {
+                (Some(limit), _) => own_end(*limit),
+                (None, Some(what)) => format!(
+                    "{} even at {} {unit}, the lowest that was tried. Try less (--min-rate), or \
+                     allow more in --check.",
+                    broken(*what, &report.plan.checks),
+                    amount(*level)
+                ),
+                (None, None) => "nothing held.".to_owned(),
+            };
+            format!("load line: none; {reason}")
+        }
+        Answer::Unsettled(known) => unsettled(*known, report),
+    }
+}
+
+fn found(report: &CapacityReport<'_>, line: &LoadLine) -> String {
+    let unit = unit(report.users);
+    let (level, low, high) = (line.level, line.low.floor(), line.high.ceil());
+    let mut text = format!(
+        "load line: {} {unit} ({} … {})",
+        amount(level),
+        amount(low),
+        amount(high)
+    );
+    if let Some(first) = line.breaks.first() {
+        text.push_str(&format!("; {} first", breaks(*first, &report.plan.checks)));
+    }
+    if let Some(cores) = line.target_cores {
+        text.push_str(&format!("; target CPU {}", percent(cores)));
+    }
+    text
+}
+
+fn at_least(level: f64, why: Why, users: bool) -> String {
+    let unit = unit(users);
+    let known = format!("load line: at least {} {unit}", amount(level));
+    match why {
+        Why::Generator { limit, at } => format!(
+            "{known}; the generator ends first, at {} {unit}: {}",
+            amount(at),
+            own_end(limit)
+        ),
+        Why::Highest => {
+            let flag = if users { "--max-users" } else { "--max-rate" };
+            format!("{known}, the highest that was tried; raise {flag} to find it.")
+        }
+    }
+}
+
+/// What of the generator ended, and what to do about it.
+fn own_end(limit: OwnLimit) -> String {
+    match limit {
+        OwnLimit::Busy { share } => format!(
+            "a worker of it computed for {} of its time. Give it more cores (-t), or another machine \
+             than the target's.",
+            figures::share(share)
+        ),
+        OwnLimit::Connections { most } => format!(
+            "all of its {most} connections were in use, and each answer came as fast as ever. Allow \
+             more (--max-connections)."
+        ),
+        OwnLimit::Late { share } => format!(
+            "{} of its requests went out late, by its own doing. Give it cores of its own \
+             (taskset -c), or another machine than the target's.",
+            figures::share(share)
+        ),
+    }
+}
+
+fn unsettled(known: Unsettled, report: &CapacityReport<'_>) -> String {
+    let unit = unit(report.users);
+    let where_ = match (known.lower, known.upper) {
+        (Some(lower), Some(upper)) => {
+            format!("between {} and {} {unit}", amount(lower), amount(upper))
+        }
+        (Some(lower), None) => format!("at least {} {unit}", amount(lower)),
+        (None, Some(upper)) => format!("below {} {unit}", amount(upper)),
+        (None, None) => "not known".to_owned(),
+    };
+    let seems = report.outcome.seems_between();
+    let seems = match seems {
+        (Some(held), Some(broke)) => format!(
+            " ({} held and {} broke, not measured often enough to be sure)",
+            amount(held),
+            amount(broke)
+        ),
+        _ => String::new(),
+    };
+    let why = match report.interrupted {
+        true => "when it was interrupted.",
+        false => {
+            "when its time was over; give it more (--budget), or ask for less (--precision 5%)."
+        }
+    };
+    format!("load line: {where_}{seems} {why}")
+}
+
+/// One line on a trial: `trial 12, search: 3200 req/s held, p50 0.3 ms, p99 0.9 ms`.
+pub fn trial_line(trial: &Trial, checks: &[Check], users: bool) -> String {
+    let ours = match trial.own_limit() {
+        Some(_) => " by the generator's doing",
+        None => "",
+    };
+    format!(
+        "trial {:>3} {:<13} {:>8} {}  p50 {:>9}  p99 {:>9}  {}{ours}",
+        trial.number,
+        trial.purpose.name(),
+        amount(trial.level),
+        unit(users),
+        figures::time(trial.seen.p50_ns as f64),
+        figures::time(trial.seen.p99_ns as f64),
+        verdict(&trial.seen, trial.held(), checks),
+    )
+}
+
+/// Whether it held, or else what broke.
+pub(super) fn verdict(seen: &Seen, held: bool, checks: &[Check]) -> String {
+    let broken = seen.checks.iter().zip(checks).find(|(held, _)| !**held);
+    match (held, broken) {
+        (true, _) => "holds".to_owned(),
+        (false, Some((_, check))) => format!("{} breaks", check.text),
+        (false, None) => "falls behind".to_owned(),
+    }
+}
+
+fn breaks(what: Breaking, checks: &[Check]) -> String {
+    match what {
+        Breaking::Check(index) => format!("{} breaks", metric(checks.get(index))),
+        Breaking::KeepingUp => "it falls behind".to_owned(),
+    }
+}
+
+fn broken(what: Breaking, checks: &[Check]) -> String {
+    match what {
+        Breaking::Check(index) => {
+            let text = checks.get(index).map_or("a check", |check| &check.text);
+            format!("{text} breaks")
+        }
+        Breaking::KeepingUp => "the target falls behind".to_owned(),
+    }
+}
+
+/// What a check looks at, as it was typed: `p99`.
+fn metric(check: Option<&Check>) -> &str {
+    let text = check.map_or("a check", |check| &check.text);
+    text.split(['<', '>']).next().unwrap_or(text).trim()
+}
+
+fn unit(users: bool) -> &'static str {
+    if users { "users" } else { "req/s" }
+}
+
+/// Cores in percent of one, in whole numbers.
+fn percent(cores: f64) -> String {
+    format!("{:.0} %", cores * 100.0)
+}

@@ -1,0 +1,31 @@
+//! What the machine does at best.
+
+use super::Canvas;
+use crate::figures;
+use loadline_record::{Floor, Summary};
+
+pub(super) fn lines(summary: &Summary, canvas: Canvas) -> Vec<String> {
+    let Some(floor) = &summary.environment.floor else {
+        return Vec::new();
+    };
+    let mut lines =
+        vec![canvas.heading("Floor", "  this machine against a server that does nothing")];
+    lines.extend(canvas.paragraph(&measured(floor)));
+    lines
+}
+
+/// What was measured of it, in one sentence.
+pub(crate) fn floor_text(floor: &Floor) -> String {
+    format!("Floor of this machine: {}", measured(floor))
+}
+
+fn measured(floor: &Floor) -> String {
+    format!(
+        "a response takes {} (p50; at least {}) where one is sent after the other, and with {} there \
+         are {} at most.",
+        figures::time(floor.p50_ns as f64),
+        figures::time(floor.min_ns as f64),
+        figures::counted(floor.connections.into(), "connection"),
+        figures::rate(floor.answers_per_s),
+    )
+}
