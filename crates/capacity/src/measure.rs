@@ -145,6 +145,11 @@ pub enum OwnLimit {
         /// The connections.
         most: u32,
     },
+    /// So many requests could not be sent: this process had no descriptor, or this machine no port left.
+    Exhausted {
+        /// How many.
+        failed: u64,
+    },
     /// Requests went out late, by our own doing.
     Late {
         /// The share of requests that did.

@@ -162,6 +162,13 @@ impl<'a> Trials<'a> {
             Reason::Limit { share } => Some(share),
             _ => None,
         });
+        let exhausted = findings.iter().find_map(|finding| match finding.reason {
+            Reason::Descriptors { failed, .. } | Reason::Ports { failed, .. } => Some(failed),
+            _ => None,
+        });
+        if let Some(failed) = exhausted {
+            return Some(OwnLimit::Exhausted { failed });
+        }
         let late = findings.iter().find_map(|finding| match finding.reason {
             Reason::Late {
                 share,

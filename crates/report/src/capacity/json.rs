@@ -98,6 +98,7 @@ fn own_limit(limit: OwnLimit) -> Value {
     match limit {
         OwnLimit::Busy { share } => json!({ "kind": "busy", "share": share }),
         OwnLimit::Connections { most } => json!({ "kind": "connections", "most": most }),
+        OwnLimit::Exhausted { failed } => json!({ "kind": "exhausted", "failed": failed }),
         OwnLimit::Late { share } => json!({ "kind": "late", "share": share }),
     }
 }

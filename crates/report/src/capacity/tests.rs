@@ -141,6 +141,7 @@ fn every_other_answer_says_what_to_change() {
     let answers = [
         generator(busy),
         generator(OwnLimit::Connections { most: 1_000 }),
+        generator(OwnLimit::Exhausted { failed: 120 }),
         generator(OwnLimit::Late { share: 0.2 }),
         highest,
         nothing(None),

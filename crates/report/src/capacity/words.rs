@@ -83,6 +83,12 @@ fn own_end(limit: OwnLimit) -> String {
             "all of its {most} connections were in use, and each answer came as fast as ever. Allow \
              more (--max-connections)."
         ),
+        OwnLimit::Exhausted { failed } => format!(
+            "{} could not be sent, because it had no descriptor or no local port left. Keep \
+             connections alive, raise the limit of open files (ulimit -n), or use more \
+             --local-address.",
+            figures::counted(failed, "request")
+        ),
         OwnLimit::Late { share } => format!(
             "{} of its requests went out late, by its own doing. Give it cores of its own \
              (taskset -c), or another machine than the target's.",
