@@ -5,7 +5,12 @@ CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 FUZZ = RUSTC_BOOTSTRAP=1 $(CARGO) fuzz
 
-.PHONY: help build demo test soak lint bench peers fuzz clean
+# The HTML report has a front end, which is built with Node.js; `make HTML=` leaves both out.
+HTML ?= yes
+FEATURES = $(if $(HTML),--features loadline/html)
+PAGE = $(if $(HTML),web/dist/index.html)
+
+.PHONY: help build demo test soak lint bench peers web fuzz clean
 
 help:
 	@echo "make demo   a load test against a server that stalls, in ten seconds"
@@ -14,26 +19,30 @@ help:
 	@echo "make lint   formatting, clippy, documentation"
 	@echo "make bench  speed and memory against wrk, wrk2, ab and oha"
 	@echo "make peers  the load testers that studies run beside Loadline"
+	@echo "make web    the page of HTML reports; the others make it themselves"
 	@echo "make fuzz   the parsers on random input, FUZZ_SECONDS each"
 
-build: compiler
-	$(CARGO) build --release --locked -p loadline
+build: compiler $(PAGE)
+	$(CARGO) build --release --locked -p loadline $(FEATURES)
 
 demo: build
 	target/release/loadline demo
 
-test: compiler
+test: compiler $(PAGE)
 	@scripts/need nginx=nginx-light openssl=openssl wrk=wrk ab=apache2-utils h2load=nghttp2-client
-	$(CARGO) test --workspace --locked
+	$(if $(HTML),@scripts/need chromium=chromium || echo "The test of the page in Chromium is left out.")
+	$(if $(HTML),npm --prefix web test --silent)
+	$(CARGO) test --workspace --locked $(FEATURES)
 
-soak: compiler
+soak: compiler $(PAGE)
 	@scripts/need nginx=nginx-light openssl=openssl wrk=wrk ab=apache2-utils h2load=nghttp2-client
-	PROPTEST_CASES=20000 $(CARGO) test --workspace --locked --release
-	$(CARGO) test -p loadline --test integration --locked --release -- --ignored --nocapture
+	PROPTEST_CASES=20000 $(CARGO) test --workspace --locked --release $(FEATURES)
+	$(CARGO) test -p loadline --test integration --locked --release $(FEATURES) -- --ignored --nocapture
 
-lint: compiler
+lint: compiler $(PAGE)
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(if $(HTML),npm --prefix web run --silent check)
+	$(CARGO) clippy --workspace --all-targets --locked $(FEATURES) -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --quiet
 
 bench: build
@@ -49,8 +58,21 @@ fuzz: compiler
 		$(FUZZ) run $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; \
 	done
 
+# The page of the HTML report, as one file.
+web: web/dist/index.html
+
+web/dist/index.html: web/node_modules/.package-lock.json web/index.html web/package.json \
+		web/vite.config.ts $(shell find web/src -type f)
+	npm --prefix web run --silent build
+
+web/node_modules/.package-lock.json: web/package-lock.json
+	@scripts/need node=nodejs npm=npm
+	npm --prefix web ci --no-audit --no-fund
+	@touch $@
+
 clean:
 	$(CARGO) clean
+	rm -rf web/dist web/node_modules
 
 # Linking, and the assembly of the TLS library, need a C compiler.
 .PHONY: compiler

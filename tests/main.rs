@@ -28,6 +28,9 @@ mod nginx;
 mod openssl;
 /// What comes out of a run: reports, the saved run, the log, checks and exit codes.
 mod outputs;
+/// The HTML report in a browser, and plots as files.
+#[cfg(feature = "html")]
+mod page;
 /// Regular expressions that read other tools' reports.
 mod parsers;
 /// Through proxies.

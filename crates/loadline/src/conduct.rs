@@ -7,12 +7,14 @@ use crate::live::Live;
 use crate::watching::Watching;
 use anyhow::{Context, Result};
 use loadline_engine::{EndReason, Event, Run, StartError};
+use loadline_page::Heat;
 use loadline_plan::{Plan, Shape, Until};
 use loadline_reactor::Address;
 use loadline_record::{
     Ended, Environment, Exchange, Floor, Header, HostCounters, LogWriter, Role, RunWriter,
     Snapshot, Summary, Tape, Transient, Unfinished,
 };
+use loadline_report::heat_interval;
 use loadline_script_lua::Script;
 use loadline_verdict::{Goal, evaluate_all, transient};
 use std::cell::RefCell;
@@ -38,6 +40,8 @@ pub(crate) struct Keep<'a> {
     pub(crate) floor: Option<Floor>,
     /// Where the snapshot of each interval is kept.
     pub(crate) snapshots: Option<&'a RefCell<Vec<Snapshot>>>,
+    /// Whether the response times of each interval are kept, as an HTML report shows them.
+    pub(crate) heat: bool,
 }
 
 /// Where a run is saved.
@@ -55,6 +59,8 @@ pub(crate) struct Conducted {
     pub(crate) summary: Summary,
     /// Why the saved run or the log is not whole.
     pub(crate) trouble: Option<anyhow::Error>,
+    /// The response times over time, if they were to be kept.
+    pub(crate) heat: Heat,
 }
 
 /// Runs a plan to its end, to the user's or to the script's.
@@ -108,6 +114,7 @@ pub(crate) fn conduct_one(
         tape: plan.settle.then(Tape::default),
         summary: Summary::new(header.clone()),
         watching,
+        heat: keep.heat.then(Heat::default),
         run,
         live,
         snapshots: keep.snapshots,
@@ -181,6 +188,7 @@ struct Conductor<'a> {
     run: Run,
     script: Option<&'a Script>,
     watching: Option<Watching>,
+    heat: Option<Heat>,
     live: Live,
     snapshots: Option<&'a RefCell<Vec<Snapshot>>>,
     interrupts: &'a Interrupts,
@@ -233,6 +241,9 @@ impl Conductor<'_> {
         }
         if let Some(snapshots) = self.snapshots {
             snapshots.borrow_mut().push(interval.clone());
+        }
+        if let Some(heat) = &mut self.heat {
+            heat_interval(heat, interval);
         }
         if let Some(watched) = watched {
             self.summary.observe_watched(&watched);
@@ -330,6 +341,7 @@ impl Conductor<'_> {
         Conducted {
             summary,
             trouble: self.trouble,
+            heat: self.heat.unwrap_or_default(),
         }
     }
 }

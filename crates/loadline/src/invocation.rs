@@ -72,6 +72,8 @@ pub(crate) enum Format {
     Json,
     /// One row a second.
     Csv,
+    /// One page with plots.
+    Html,
 }
 
 /// Where a report goes.
@@ -96,7 +98,9 @@ pub(crate) enum Color {
 
 /// An output that is none.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not an output. Write text, json or csv, and =FILE behind it to write a file.")]
+#[error(
+    "`{0}` is not an output. Write text, json, csv or html, and =FILE behind it to write a file."
+)]
 pub(crate) struct NoOutput(String);
 
 impl Output {
@@ -129,6 +133,7 @@ impl FromStr for Output {
             "text" => Format::Text,
             "json" => Format::Json,
             "csv" => Format::Csv,
+            "html" => Format::Html,
             _ => return Err(NoOutput(text.to_owned())),
         };
         Ok(Self { format, to })
@@ -146,6 +151,7 @@ mod tests {
             ("text", Format::Text, Sink::Stdout),
             ("json=-", Format::Json, Sink::Stdout),
             ("csv=a=b.csv", Format::Csv, file("a=b.csv")),
+            ("html=a.html", Format::Html, file("a.html")),
         ] {
             assert_eq!(text.parse(), Ok(Output { format, to }), "{text}");
         }

@@ -2,11 +2,13 @@
 
 use crate::invocation::{Color, Format, Output, Sink};
 use crate::live::{draws, speaks_utf8};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
+use loadline_page::{Heat, Page};
 use loadline_record::Summary;
 use loadline_report::{Judged, TextOptions};
 use loadline_verdict::CheckResult;
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 
 /// How text reports look.
 #[derive(Clone, Debug)]
@@ -17,18 +19,27 @@ pub(crate) struct Style<'a> {
     pub(crate) percentiles: &'a [f64],
 }
 
-/// Writes every report that was asked for. One that can't be written does not keep the others
-/// from being.
+/// Writes every report that was asked for; `heat` is for those in HTML, and else may be empty. One
+/// that can't be written does not keep the others from being.
 pub(crate) fn publish(
     outputs: &[Output],
     style: &Style<'_>,
     summary: &Summary,
     checks: &[CheckResult],
+    heat: &Heat,
 ) -> Result<()> {
     write_each(outputs, |output| match output.format {
-        Format::Text => loadline_report::text(summary, checks, &options(style, &output.to)),
-        Format::Json => format!("{:#}\n", loadline_report::json(summary, checks)),
-        Format::Csv => loadline_report::csv(summary),
+        Format::Text => Ok(loadline_report::text(
+            summary,
+            checks,
+            &options(style, &output.to),
+        )),
+        Format::Json => Ok(format!("{:#}\n", loadline_report::json(summary, checks))),
+        Format::Csv => Ok(loadline_report::csv(summary)),
+        Format::Html => {
+            let page = loadline_report::run_page(summary, checks, heat);
+            Ok(loadline_page::html(&Page::Run(Box::new(page)))?)
+        }
     })
 }
 
@@ -39,15 +50,26 @@ pub(crate) fn publish_series(
     series: &[Judged],
 ) -> Result<()> {
     write_each(outputs, |output| match output.format {
-        Format::Text => loadline_report::series_text(series, &options(style, &output.to)),
-        Format::Json => format!("{:#}\n", loadline_report::series_json(series)),
-        Format::Csv => loadline_report::series_csv(series),
+        Format::Text => Ok(loadline_report::series_text(
+            series,
+            &options(style, &output.to),
+        )),
+        Format::Json => Ok(format!("{:#}\n", loadline_report::series_json(series))),
+        Format::Csv => Ok(loadline_report::series_csv(series)),
+        Format::Html => bail!(PAGE_OF_ONE),
     })
 }
 
+/// What is said where a page of several runs is asked for.
+pub(crate) const PAGE_OF_ONE: &str = "An HTML report and its plots show one run; save the runs \
+    with --save, and report each with `loadline report FILE --run N`.";
+
 /// Writes the report that `make` makes for each output.
-pub(crate) fn write_each(outputs: &[Output], make: impl Fn(&Output) -> String) -> Result<()> {
-    let write = |output: &Output| write(output, &make(output));
+pub(crate) fn write_each(
+    outputs: &[Output],
+    make: impl Fn(&Output) -> Result<String>,
+) -> Result<()> {
+    let write = |output: &Output| write(output, &make(output)?);
     let results: Vec<_> = outputs.iter().map(write).collect();
     results.into_iter().collect()
 }
@@ -58,6 +80,23 @@ fn write(output: &Output, report: &str) -> Result<()> {
         Sink::File(path) => std::fs::write(path, report)
             .with_context(|| format!("{} can't be written", path.display())),
     }
+}
+
+/// Writes each plot of a page as SVG and as PNG into a folder, which is made if it is not there.
+pub(crate) fn write_plots(folder: &Path, page: &Page) -> Result<()> {
+    let unwritable = |path: &Path| format!("{} can't be written", path.display());
+    std::fs::create_dir_all(folder).with_context(|| unwritable(folder))?;
+    for named in loadline_page::figures(page) {
+        let files = [
+            ("svg", loadline_plot::svg(&named.figure).into_bytes()),
+            ("png", loadline_plot::png(&named.figure)),
+        ];
+        for (ending, bytes) in files {
+            let path = folder.join(format!("{}.{ending}", named.name));
+            std::fs::write(&path, bytes).with_context(|| unwritable(&path))?;
+        }
+    }
+    Ok(())
 }
 
 /// How text looks there.

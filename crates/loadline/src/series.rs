@@ -3,14 +3,15 @@
 //! Each is a run of its own, with connections of its own, and all are saved in one file. An interrupt
 //! ends the run that goes on and the series with it; what was measured until then is reported.
 
-use crate::commands::run::judge;
+use crate::commands::run::{has_page, judge};
 use crate::conduct::{Conducted, Keep, Save, conduct_one};
 use crate::exit::Exit;
 use crate::interrupt::{Interrupts, Manner};
 use crate::invocation::Invocation;
 use crate::live::Live;
+use crate::publish::PAGE_OF_ONE;
 use crate::scripting;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use loadline_plan::Plan;
 use loadline_record::{Ended, Role, RoleKind, Summary};
 use loadline_report::Judged;
@@ -59,6 +60,7 @@ pub(crate) fn repeats(plan: &Plan, count: u32) -> Vec<Planned> {
 /// # Errors
 /// If the first run can't be made. Of a later one it is the trouble that ends the series.
 pub(crate) fn conduct_series(series: Vec<Planned>, invocation: &Invocation) -> Result<Made> {
+    ensure!(!has_page(&invocation.outputs), PAGE_OF_ONE);
     let interrupts = Interrupts::watch(Manner::Gently).context("signals can't be watched")?;
     let mut made = Made::default();
     let count = series.len();
@@ -108,7 +110,9 @@ fn make(
 
 impl Made {
     fn take(&mut self, conducted: Conducted) {
-        let Conducted { summary, trouble } = conducted;
+        let Conducted {
+            summary, trouble, ..
+        } = conducted;
         if let Some(trouble) = trouble {
             self.trouble.get_or_insert(trouble);
         }

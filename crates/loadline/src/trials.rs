@@ -87,8 +87,9 @@ impl<'a> Trials<'a> {
         };
         let live = Live::titled(invocation.progress, format!("trial {}: ", self.made));
         let script = scripting::load(plan, &invocation.outputs)?;
-        let Conducted { summary, trouble } =
-            conduct_one(self.interrupts, plan, script.as_ref(), keep, live)?;
+        let Conducted {
+            summary, trouble, ..
+        } = conduct_one(self.interrupts, plan, script.as_ref(), keep, live)?;
         if let Some(error) = script.and_then(|script| script.failure()) {
             return Err(error.into());
         }

@@ -71,8 +71,7 @@ struct Column {
 }
 
 impl Heat {
-    /// Adds the next interval: from when to when it was, in nanoseconds from the end of warm-up,
-    /// and each time in nanoseconds with how often it came.
+    /// Adds the next interval: from when to when it was, in nanoseconds of the run, and each time in nanoseconds with how often it came.
     pub fn observe(&mut self, start_ns: u64, end_ns: u64, times: impl Iterator<Item = (u64, u64)>) {
         let column = Column::new(start_ns, end_ns, times);
         match self.columns.last_mut() {
@@ -88,18 +87,19 @@ impl Heat {
         }
     }
 
-    /// The heatmap so far; `None` if nothing came.
-    pub fn map(&self) -> Option<Heatmap> {
-        let rows = || self.columns.iter().flat_map(|column| column.counts.keys());
+    /// The heatmap so far, its times counted from `zero_ns`, the end of warm-up; what came before is
+    /// left out. `None` if nothing came.
+    pub fn map(&self, zero_ns: u64) -> Option<Heatmap> {
+        let measured = |column: &&Column| column.start_ns >= zero_ns;
+        let columns = || self.columns.iter().filter(measured);
+        let rows = || columns().flat_map(|column| column.counts.keys());
         let (lowest, highest) = (*rows().min()?, *rows().max()?);
         Some(Heatmap {
             lowest_us: lower_end_us(lowest),
             ratio: 10_f64.powf(1.0 / ROWS_PER_DECADE),
             rows: (highest - lowest) as usize + 1,
-            columns: self
-                .columns
-                .iter()
-                .map(|column| column.shown(lowest))
+            columns: columns()
+                .map(|column| column.shown(lowest, zero_ns))
                 .collect(),
         })
     }
@@ -139,13 +139,13 @@ impl Column {
         }
     }
 
-    fn shown(&self, lowest: i32) -> HeatColumn {
+    fn shown(&self, lowest: i32, zero_ns: u64) -> HeatColumn {
         let first = self.counts.keys().next().copied().unwrap_or(lowest);
         let last = self.counts.keys().next_back().copied().unwrap_or(first - 1);
         let count = |row| self.counts.get(&row).copied().unwrap_or(0);
         HeatColumn {
-            start_s: self.start_ns as f64 / 1e9,
-            end_s: self.end_ns as f64 / 1e9,
+            start_s: (self.start_ns - zero_ns) as f64 / 1e9,
+            end_s: (self.end_ns - zero_ns) as f64 / 1e9,
             first_row: (first - lowest) as usize,
             counts: (first..=last).map(count).collect(),
         }
@@ -183,15 +183,15 @@ mod tests {
 
     #[test]
     fn nothing_makes_no_map() {
-        assert_eq!(Heat::default().map(), None);
+        assert_eq!(Heat::default().map(0), None);
         let mut heat = Heat::default();
         heat.observe(0, SECOND, std::iter::empty());
-        assert_eq!(heat.map(), None);
+        assert_eq!(heat.map(0), None);
     }
 
     #[test]
     fn a_column_starts_at_its_lowest_row() {
-        let map = heat(10).map().unwrap();
+        let map = heat(10).map(0).unwrap();
         assert_eq!((map.columns.len(), map.rows), (10, 25));
         assert!((map.lowest_us - 100.0).abs() < 1e-6, "{}", map.lowest_us);
         let first = &map.columns[0];
@@ -207,7 +207,7 @@ mod tests {
     fn a_second_without_an_answer_is_an_empty_column() {
         let mut heat = heat(1);
         heat.observe(SECOND, 2 * SECOND, std::iter::empty());
-        let map = heat.map().unwrap();
+        let map = heat.map(0).unwrap();
         assert_eq!(
             (map.columns[1].first_row, map.columns[1].counts.len()),
             (0, 0)
@@ -215,9 +215,17 @@ mod tests {
     }
 
     #[test]
+    fn what_came_before_zero_is_left_out() {
+        let map = heat(10).map(3 * SECOND).unwrap();
+        assert_eq!((map.columns.len(), map.columns[0].start_s), (7, 0.0));
+        assert_eq!(map.columns[6].end_s, 7.0);
+        assert_eq!(heat(10).map(60 * SECOND), None);
+    }
+
+    #[test]
     fn a_day_has_no_more_columns_than_four_minutes() {
         for (intervals, columns, each) in [(240, 240, 1), (241, 121, 2), (3_600, 225, 16)] {
-            let map = heat(intervals).map().unwrap();
+            let map = heat(intervals).map(0).unwrap();
             assert_eq!(map.columns.len(), columns, "{intervals}");
             assert_eq!(map.columns[0].end_s, each as f64);
             assert_eq!(map.columns.last().unwrap().end_s, intervals as f64);
@@ -230,7 +238,7 @@ mod tests {
         fn a_time_lies_in_its_row(time_ns in 1u64..3_600_000_000_000) {
             let mut heat = Heat::default();
             heat.observe(0, SECOND, [(time_ns, 3)].into_iter());
-            let map = heat.map().unwrap();
+            let map = heat.map(0).unwrap();
             let time_us = time_ns as f64 / 1e3;
             prop_assert!(map.lowest_us <= time_us * 1.000_001);
             prop_assert!(time_us < map.lowest_us * map.ratio * 1.000_001);

@@ -6,23 +6,29 @@
 //! TypeScript, are in `web/src/model.ts`; whoever changes one changes the other, and a test holds
 //! them together by the names of the fields.
 //!
+//! [`figures`] gives the page's plots for files.
+//!
 //! Times are microseconds and numbers are rounded to four digits: a page is looked at. What is to be
 //! computed with is in the JSON report. Nothing here knows how a run is recorded.
 
+mod figures;
 mod heatmap;
+#[cfg(test)]
+mod model;
 mod number;
 mod run;
 mod study;
 mod template;
 mod timeline;
 
+pub use figures::{NamedFigure, figures};
 pub use heatmap::{Heat, HeatColumn, Heatmap};
 pub use run::{
     CheckRow, ErrorRow, Fact, Grade, PercentileRow, Resource, RunPage, Spectrum, StatusRow,
     TimeRow, TimedFigure, Validity,
 };
 pub use study::{Cell, Column, Scatter, StudyPage, StudyRow, Unit};
-pub use template::{TemplateMissing, html};
+pub use template::{TemplateMissing, html, ready};
 pub use timeline::{Measure, Timeline, Track};
 
 use serde::Serialize;

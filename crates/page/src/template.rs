@@ -21,6 +21,15 @@ const TEMPLATE: Option<&str> = None;
 )]
 pub struct TemplateMissing;
 
+/// Whether a page can be written.
+///
+/// # Errors
+///
+/// If the program was built without the feature `html`.
+pub fn ready() -> Result<(), TemplateMissing> {
+    TEMPLATE.map(|_| ()).ok_or(TemplateMissing)
+}
+
 /// The page as one HTML document that needs no other file.
 ///
 /// # Errors

@@ -16,6 +16,7 @@ mod figures;
 mod ink;
 mod json;
 mod layout;
+mod page;
 mod percentiles;
 mod plain;
 mod progress;
@@ -35,6 +36,7 @@ pub use capacity::{CAPACITY_SCHEMA, CapacityReport, capacity, capacity_json, tri
 pub use comparison::{comparison, comparison_json};
 pub use csv::csv;
 pub use json::{SCHEMA, json};
+pub use page::{heat_interval, run_page};
 pub use percentiles::PERCENTILES;
 pub use progress::Progress;
 pub use series::{Judged, series_csv, series_json, series_text};

@@ -21,8 +21,10 @@ pub(crate) use floor::floor_text;
 
 pub(crate) use repeats::{doubts, repeats, together, whole};
 
+pub(crate) use head::facts;
 pub(crate) use histogram::bar;
-pub(crate) use watch::unread;
+pub(crate) use parts::{explanations as part_notes, rows as parts};
+pub(crate) use watch::{host as host_notes, title as tree_title, unread};
 
 use crate::ink::Ink;
 use crate::layout;

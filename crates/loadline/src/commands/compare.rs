@@ -37,9 +37,14 @@ fn publish(flags: &CompareFlags, comparison: &Comparison, plans: [&Plan; 2]) -> 
     write_each(outputs, |output| match output.format {
         Format::Json => {
             let json = loadline_report::comparison_json(comparison, base, with);
-            format!("{json:#}\n")
+            Ok(format!("{json:#}\n"))
         }
-        _ => loadline_report::comparison(comparison, base, with, &options(&style, &output.to)),
+        _ => {
+            let options = options(&style, &output.to);
+            Ok(loadline_report::comparison(
+                comparison, base, with, &options,
+            ))
+        }
     })
 }
 

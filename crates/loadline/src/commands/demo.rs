@@ -9,6 +9,7 @@ use crate::invocation::{Color, Output};
 use crate::live::Live;
 use crate::publish::{Style, print, publish};
 use anyhow::{Context, Result, ensure};
+use loadline_page::Heat;
 use loadline_plan::{Arrivals, Body, Connection, Load, Order, Plan, Request, Shape};
 use loadline_report::PERCENTILES;
 use loadline_testbed::{Config, Freeze, Server};
@@ -47,7 +48,7 @@ pub(crate) fn run(flags: &DemoFlags) -> Result<Exit> {
         color: Color::Auto,
         percentiles: &PERCENTILES,
     };
-    publish(&[Output::TEXT], &style, &summary, &[])?;
+    publish(&[Output::TEXT], &style, &summary, &[], &Heat::default())?;
     // It is shown for what it tells, on whatever machine.
     let trust = Trust {
         allow_invalid: true,

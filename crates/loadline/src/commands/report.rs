@@ -1,36 +1,80 @@
 //! `loadline report`.
 
-use crate::commands::run::{exit, exit_of_repeats, judge};
+use crate::commands::run::{exit, exit_of_repeats, has_page, judge};
 use crate::exit::Exit;
 use crate::flags::report::ReportFlags;
 use crate::flags::run::judgement::Trust;
-use crate::invocation::Output;
+use crate::invocation::{Format, Output, Sink};
 use crate::overwriting::refuse_overwriting;
-use crate::publish::{Style, publish, publish_series};
-use anyhow::{Result, bail};
-use loadline_record::{Ended, RoleKind, RunFile, Summary};
-use loadline_report::Judged;
+use crate::publish::{PAGE_OF_ONE, Style, publish, publish_series, write_plots};
+use anyhow::{Result, bail, ensure};
+use loadline_page::{Heat, Page};
+use loadline_record::{Ended, RoleKind, RunFile};
+use loadline_report::{Judged, heat_interval, run_page};
 use loadline_verdict::is_whole;
 use std::path::{Path, PathBuf};
 
 /// Prints saved runs again.
 pub(crate) fn run(flags: &ReportFlags) -> Result<Exit> {
-    let outputs = match flags.style.output.as_slice() {
-        [] => &[Output::TEXT][..],
-        outputs => outputs,
-    };
+    let outputs = outputs(flags);
     let written = outputs.iter().filter_map(Output::file);
     refuse_overwriting(written, flags.files.iter().map(PathBuf::as_path))?;
+    let paged = has_page(&outputs);
+    if paged {
+        loadline_page::ready()?;
+    }
     let style = Style {
         color: flags.style.color,
         percentiles: &flags.style.percentiles,
     };
-    let judged: Vec<Judged> = read(flags)?.into_iter().map(judged).collect();
+    let runs = read(flags)?;
+    let heat = match runs.as_slice() {
+        [only] if paged => heat_of(only),
+        _ => Heat::default(),
+    };
+    let judged: Vec<Judged> = runs.into_iter().map(judged).collect();
     match judged.as_slice() {
-        [Judged { summary, checks }] => publish(outputs, &style, summary, checks)?,
-        series => publish_series(outputs, &style, series)?,
+        [only] => {
+            publish(&outputs, &style, &only.summary, &only.checks, &heat)?;
+            plots(flags, only)?;
+        }
+        series => {
+            ensure!(!paged && flags.plots.is_none(), PAGE_OF_ONE);
+            publish_series(&outputs, &style, series)?;
+        }
     }
     Ok(exit_of_all(&judged, flags.trust))
+}
+
+/// The reports that were asked for; the text report if none was.
+fn outputs(flags: &ReportFlags) -> Vec<Output> {
+    let page = flags.html.as_ref().map(|path| Output {
+        format: Format::Html,
+        to: Sink::File(path.clone()),
+    });
+    let mut outputs = flags.style.output.clone();
+    outputs.extend(page);
+    if outputs.is_empty() && flags.plots.is_none() {
+        outputs.push(Output::TEXT);
+    }
+    outputs
+}
+
+fn plots(flags: &ReportFlags, run: &Judged) -> Result<()> {
+    let Some(folder) = &flags.plots else {
+        return Ok(());
+    };
+    // The files have no heatmap.
+    let page = run_page(&run.summary, &run.checks, &Heat::default());
+    write_plots(folder, &Page::Run(Box::new(page)))
+}
+
+/// The response times over time.
+fn heat_of(run: &RunFile) -> Heat {
+    let mut heat = Heat::default();
+    run.snapshots()
+        .for_each(|interval| heat_interval(&mut heat, &interval));
+    heat
 }
 
 fn exit_of_all(runs: &[Judged], trust: Trust) -> Exit {
@@ -48,7 +92,8 @@ fn exit_of_all(runs: &[Judged], trust: Trust) -> Exit {
     }
 }
 
-fn judged(summary: Summary) -> Judged {
+fn judged(run: RunFile) -> Judged {
+    let summary = run.into_summary();
     let checks = judge(&summary);
     Judged { summary, checks }
 }
@@ -62,17 +107,17 @@ fn exit_of(run: &Judged, trust: Trust) -> Exit {
 }
 
 /// All runs of the only file, or the run of which these files are parts.
-fn read(flags: &ReportFlags) -> Result<Vec<Summary>> {
+fn read(flags: &ReportFlags) -> Result<Vec<RunFile>> {
     if let [only] = flags.files.as_slice() {
         let runs = picked(RunFile::read_all(only)?, flags.run, only)?;
         if runs.len() > 1 {
-            return Ok(runs.into_iter().map(RunFile::into_summary).collect());
+            return Ok(runs);
         }
-        return Ok(vec![RunFile::merge(runs)?.into_summary()]);
+        return Ok(vec![RunFile::merge(runs)?]);
     }
     let parts = flags.files.iter().map(|path| RunFile::read(path));
     let parts = parts.collect::<Result<Vec<_>, _>>()?;
-    Ok(vec![RunFile::merge(parts)?.into_summary()])
+    Ok(vec![RunFile::merge(parts)?])
 }
 
 /// The run that was asked for, or all.

@@ -4,7 +4,7 @@ use crate::conduct::{Conducted, Keep, Save, conduct, open};
 use crate::exit::Exit;
 use crate::flags::run::judgement::Trust;
 use crate::floor;
-use crate::invocation::{Invocation, Output, Sink};
+use crate::invocation::{Format, Invocation, Output, Sink};
 use crate::live::Live;
 use crate::publish::{publish, publish_series};
 use crate::scripting;
@@ -58,6 +58,7 @@ fn run_once(invocation: &Invocation) -> Result<Exit> {
         save: invocation.save.as_deref().map(Save::Over),
         log: invocation.log.as_deref(),
         watch: Some(&invocation.watch),
+        heat: has_page(&invocation.outputs),
         floor: floor::of_run(invocation)?,
         ..Keep::default()
     };
@@ -65,13 +66,17 @@ fn run_once(invocation: &Invocation) -> Result<Exit> {
     let script = scripting::load(plan, &invocation.outputs)?;
     let live = Live::new(invocation.progress);
     let conducted = conduct(plan, script.as_ref(), keep, live)?;
-    let Conducted { summary, trouble } = conducted;
+    let Conducted {
+        summary,
+        trouble,
+        heat,
+    } = conducted;
     let checks = judge(&summary);
     let style = invocation.style();
     if let Some(script) = &script {
         script.flush();
     }
-    publish(&invocation.outputs, &style, &summary, &checks)?;
+    publish(&invocation.outputs, &style, &summary, &checks, &heat)?;
     if let Some(script) = &script {
         scripting::finish(script, &Figures::of(&summary))?;
     }
@@ -81,8 +86,16 @@ fn run_once(invocation: &Invocation) -> Result<Exit> {
     }
 }
 
+/// Whether one of them is a page.
+pub(crate) fn has_page(outputs: &[Output]) -> bool {
+    outputs.iter().any(|output| output.format == Format::Html)
+}
+
 /// Opens the files of the reports before anything is sent.
 pub(crate) fn try_outputs(outputs: &[Output]) -> Result<()> {
+    if has_page(outputs) {
+        loadline_page::ready()?;
+    }
     for output in outputs {
         if let Sink::File(path) = &output.to
             && !is_pipe(path)

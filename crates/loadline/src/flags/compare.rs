@@ -49,7 +49,7 @@ pub(crate) enum FailOn {
 fn no_csv(text: &str) -> Result<Output, String> {
     let output: Output = text.parse().map_err(|error| format!("{error}"))?;
     match output.format {
-        Format::Csv => Err("a comparison is printed as text or json.".to_owned()),
+        Format::Csv | Format::Html => Err("a comparison is printed as text or json.".to_owned()),
         _ => Ok(output),
     }
 }

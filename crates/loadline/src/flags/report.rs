@@ -16,6 +16,13 @@ pub(crate) struct ReportFlags {
     /// Of a file with several runs, report this one alone, counted from 1
     #[arg(long, value_name = "N", value_parser = parse_small_count)]
     pub(crate) run: Option<u32>,
+    /// Write a page with plots, one file that works offline; the same as -o html=FILE
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Write each plot as SVG and as PNG into this folder
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) plots: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) style: ReportStyle,

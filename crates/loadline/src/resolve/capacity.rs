@@ -52,7 +52,7 @@ pub(crate) enum SearchError {
     Connections(&'static str),
     /// A row a second of several runs.
     #[error(
-        "csv has a row a second of one run; take -o text or json here, or --save the trials and \
+        "csv and html show one run; take -o text or json here, or --save the trials and \
          report them."
     )]
     Csv,
@@ -104,7 +104,7 @@ pub(crate) fn resolve_search(
     if run
         .outputs
         .iter()
-        .any(|output| output.format == Format::Csv)
+        .any(|output| matches!(output.format, Format::Csv | Format::Html))
     {
         return Err(SearchError::Csv.into());
     }

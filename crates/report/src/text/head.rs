@@ -36,7 +36,8 @@ fn title(summary: &Summary, canvas: Canvas) -> Vec<String> {
         .collect()
 }
 
-fn facts(summary: &Summary) -> Vec<(&'static str, String)> {
+/// How it went in numbers, each with a name; one without a name goes on from the one before.
+pub(crate) fn facts(summary: &Summary) -> Vec<(&'static str, String)> {
     let counts = &summary.total.counts;
     let mut facts = vec![("duration", duration(summary))];
     facts.extend(left_out(summary).map(|text| ("transient", text)));

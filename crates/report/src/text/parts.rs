@@ -49,7 +49,7 @@ pub(super) fn table(title: &str, rows: &[(&str, &Distribution)], canvas: Canvas)
 
 /// The rows that hold anything. Delay is that of open loads: in a closed one it is zero by
 /// definition, which the heading of the response times says.
-fn rows(summary: &Summary) -> Vec<(&'static str, &Distribution)> {
+pub(crate) fn rows(summary: &Summary) -> Vec<(&'static str, &Distribution)> {
     let times = &summary.total.times;
     let delay = [("blocked", &times.blocked), ("lateness", &times.lateness)];
     let rest = [
@@ -97,6 +97,14 @@ fn row(name: &str, times: &Distribution, columns: Columns) -> String {
 }
 
 fn notes(model: Model, times: &Times, canvas: Canvas) -> Vec<String> {
+    explanations(model, times)
+        .iter()
+        .flat_map(|note| canvas.paragraph(note))
+        .collect()
+}
+
+/// What explains the rows.
+pub(crate) fn explanations(model: Model, times: &Times) -> Vec<&'static str> {
     let mut notes = Vec::new();
     if model == Model::Open && !times.response.is_empty() {
         notes.push("Blocked is waiting for a free connection, lateness our own tardiness.");
@@ -108,7 +116,4 @@ fn notes(model: Model, times: &Times, canvas: Canvas) -> Vec<String> {
         notes.push("Own wake-up (from the kernel's receive to our read) is not in these times.");
     }
     notes
-        .iter()
-        .flat_map(|note| canvas.paragraph(note))
-        .collect()
 }

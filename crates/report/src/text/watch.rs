@@ -69,7 +69,7 @@ fn row(index: usize, tree: &TreeHistory, watch: &WatchHistory) -> String {
 }
 
 /// How a tree is called: what it was asked for by, and what program it is.
-fn title(tree: &TreeHistory) -> String {
+pub(crate) fn title(tree: &TreeHistory) -> String {
     let name = layout::harmless(&tree.name);
     match &tree.command {
         Some(command)
@@ -97,7 +97,7 @@ fn switches(looks: impl Iterator<Item = TreeUsage>) -> Option<f64> {
 }
 
 /// The machine: CPU and memory, what tasks waited for, the interface, TCP trouble.
-fn host(watch: &WatchHistory) -> Vec<String> {
+pub(crate) fn host(watch: &WatchHistory) -> Vec<String> {
     let parts = [machine(watch), waits(watch), traffic(watch), trouble(watch)];
     parts.into_iter().flatten().collect()
 }

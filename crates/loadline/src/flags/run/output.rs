@@ -33,7 +33,7 @@ pub(crate) struct OutputFlags {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct ReportStyle {
-    /// Report as text, json or csv, on stdout or to a file (repeatable) [default: text]
+    /// Report as text, json, csv or html, on stdout or to a file (repeatable) [default: text]
     #[arg(short, long, value_name = "FORMAT[=FILE]")]
     pub(crate) output: Vec<Output>,
 

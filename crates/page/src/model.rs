@@ -1,0 +1,184 @@
+//! That the types here and those of the front end have the same fields.
+
+use crate::{
+    Cell, CheckRow, Column, ErrorRow, Fact, Grade, Heat, Measure, Page, PercentileRow, Resource,
+    RunPage, Scatter, Spectrum, StatusRow, StudyPage, StudyRow, TimeRow, Timeline, Track, Unit,
+};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/src/model.ts");
+
+/// The fields of this interface of the front end.
+fn interface(model: &str, name: &str) -> BTreeSet<String> {
+    let head = format!("export interface {name} {{\n");
+    let (_, rest) = model.split_once(&head).expect(name);
+    let (body, _) = rest.split_once("\n}").expect(name);
+    let field = |line: &str| {
+        line.split_once(':')
+            .map(|(field, _)| field.trim().to_owned())
+    };
+    body.lines().filter_map(field).collect()
+}
+
+fn fields(object: &Value) -> BTreeSet<String> {
+    object.as_object().unwrap().keys().cloned().collect()
+}
+
+fn timeline() -> Timeline {
+    Timeline {
+        time_s: vec![0.5],
+        tracks: vec![Track {
+            measure: Measure::Rate,
+            values: vec![Some(1.0)],
+        }],
+    }
+}
+
+/// A run with something in every list.
+fn run() -> RunPage {
+    let mut heat = Heat::default();
+    heat.observe(0, 1, [(1, 1)].into_iter());
+    let text = String::new;
+    RunPage {
+        facts: vec![Fact {
+            name: text(),
+            text: text(),
+        }],
+        checks: vec![CheckRow {
+            text: text(),
+            passed: true,
+            actual: text(),
+        }],
+        percentiles: vec![PercentileRow {
+            name: text(),
+            response: Default::default(),
+            service: Default::default(),
+        }],
+        spectra: vec![Spectrum {
+            name: text(),
+            percentile: Vec::new(),
+            us: Vec::new(),
+        }],
+        timeline: timeline(),
+        heatmap: heat.map(0),
+        statuses: vec![StatusRow {
+            status: 200,
+            count: 1,
+        }],
+        errors: vec![ErrorRow {
+            kind: text(),
+            count: 1,
+            example: text(),
+            remedy: text(),
+        }],
+        times: vec![TimeRow {
+            name: text(),
+            within_service: false,
+            count: 1,
+            cells: Vec::new(),
+            mean_us: 1.0,
+        }],
+        resources: vec![Resource {
+            name: text(),
+            notes: Vec::new(),
+            tracks: Vec::new(),
+        }],
+        ..RunPage::default()
+    }
+}
+
+/// A study with something in every list.
+fn study() -> StudyPage {
+    let text = String::new;
+    StudyPage {
+        columns: vec![Column {
+            name: text(),
+            title: text(),
+            unit: Unit::Text,
+        }],
+        rows: vec![StudyRow {
+            tool: text(),
+            name: text(),
+            cells: vec![Cell::Number(1.0), Cell::Text(text()), Cell::Absent],
+            doubt: None,
+            timeline: Some(timeline()),
+        }],
+        scatters: vec![Scatter {
+            title: text(),
+            x: text(),
+            y: text(),
+        }],
+        ..StudyPage::default()
+    }
+}
+
+#[test]
+fn every_type_has_the_fields_that_the_front_end_knows() {
+    let model = std::fs::read_to_string(MODEL).unwrap();
+    let run = serde_json::to_value(Page::Run(Box::new(run()))).unwrap();
+    let study = serde_json::to_value(Page::Study(Box::new(study()))).unwrap();
+    for (name, object) in [
+        ("RunPage", &run),
+        ("Fact", &run["facts"][0]),
+        ("Validity", &run["validity"]),
+        ("CheckRow", &run["checks"][0]),
+        ("PercentileRow", &run["percentiles"][0]),
+        ("TimedFigure", &run["percentiles"][0]["response"]),
+        ("Spectrum", &run["spectra"][0]),
+        ("Timeline", &run["timeline"]),
+        ("Track", &run["timeline"]["tracks"][0]),
+        ("Heatmap", &run["heatmap"]),
+        ("HeatColumn", &run["heatmap"]["columns"][0]),
+        ("StatusRow", &run["statuses"][0]),
+        ("ErrorRow", &run["errors"][0]),
+        ("TimeRow", &run["times"][0]),
+        ("Resource", &run["resources"][0]),
+        ("StudyPage", &study),
+        ("Column", &study["columns"][0]),
+        ("StudyRow", &study["rows"][0]),
+        ("Scatter", &study["scatters"][0]),
+    ] {
+        assert_eq!(interface(&model, name), fields(object), "{name}");
+    }
+    assert_eq!(study["rows"][0]["cells"], json!([1, "", null]));
+}
+
+#[test]
+fn every_word_is_one_that_the_front_end_knows() {
+    let model = std::fs::read_to_string(MODEL).unwrap();
+    let measures = [
+        Measure::Rate,
+        Measure::AskedRate,
+        Measure::FailedRate,
+        Measure::ResponseP50,
+        Measure::ResponseP90,
+        Measure::ResponseP99,
+        Measure::ResponseMax,
+        Measure::ServiceP99,
+        Measure::InFlight,
+        Measure::Cpu,
+        Measure::Memory,
+        Measure::Sockets,
+        Measure::Threads,
+        Measure::BytesIn,
+        Measure::BytesOut,
+        Measure::Bandwidth,
+        Measure::CpuPressure,
+    ];
+    let units = [
+        Unit::Text,
+        Unit::Count,
+        Unit::PerSecond,
+        Unit::Percent,
+        Unit::Bytes,
+        Unit::BytesPerSecond,
+        Unit::Us,
+        Unit::Seconds,
+    ];
+    let grades = [Grade::Valid, Grade::Suspect, Grade::Invalid];
+    let words = [json!(measures), json!(units), json!(grades)];
+    for word in words.iter().flat_map(|words| words.as_array().unwrap()) {
+        assert!(model.contains(&word.to_string()), "{word}");
+    }
+}

@@ -1,0 +1,107 @@
+//! What the HTML report of one run shows: the text report's words and figures, and columns of numbers
+//! for its pictures.
+//!
+//! The pictures need what a summary does not keep, the response times of each interval: a [`Heat`]
+//! is given every snapshot beside the summary.
+
+mod facts;
+mod resources;
+mod tables;
+mod timeline;
+
+use crate::{warnings, wording};
+use loadline_page::{Grade, Heat, RunPage, Spectrum, Validity};
+use loadline_record::{Distribution, Model, Snapshot, Summary};
+use loadline_verdict::CheckResult;
+
+/// The most moments that a page of one run has; of a longer run neighbours are joined.
+const MOST_MOMENTS: usize = 1_800;
+/// Points of a spectrum to each halving of what is left above it: a smooth line.
+const POINTS_PER_HALVING: u32 = 7;
+
+/// Adds the response times of an interval to a heatmap.
+pub fn heat_interval(heat: &mut Heat, interval: &Snapshot) {
+    let times = interval.times.response.steps();
+    heat.observe(interval.start_ns, interval.end_ns, times);
+}
+
+/// What the HTML report of a run shows.
+pub fn run_page(summary: &Summary, checks: &[CheckResult], heat: &Heat) -> RunPage {
+    let timeline = timeline::timeline(summary);
+    let each = timeline.time_s.len().div_ceil(MOST_MOMENTS).max(1);
+    RunPage {
+        version: summary.version.clone(),
+        started_at: humantime::format_rfc3339_seconds(summary.started_at).to_string(),
+        title: crate::layout::harmless(&wording::target(&summary.plan)),
+        load: wording::load(&summary.plan),
+        facts: facts::of_run(summary),
+        machine: facts::of_machine(&summary.environment),
+        validity: validity(summary),
+        warnings: texts(&warnings(summary, &tables::NEAR)),
+        checks: checks.iter().map(tables::check).collect(),
+        timed_from: tables::timed_from(summary),
+        percentiles: tables::percentiles(summary),
+        spectra: spectra(summary),
+        timeline: timeline.thinned(MOST_MOMENTS),
+        heatmap: heat.map(summary.total.start_ns),
+        statuses: tables::statuses(&summary.total),
+        errors: tables::errors(summary),
+        times: tables::times(summary),
+        time_notes: tables::time_notes(summary),
+        resources: resources::resources(summary, each),
+    }
+}
+
+fn texts(warnings: &[crate::Warning]) -> Vec<String> {
+    let text = |warning: &crate::Warning| crate::layout::harmless(&warning.to_string());
+    warnings.iter().map(text).collect()
+}
+
+fn validity(summary: &Summary) -> Validity {
+    let found = loadline_verdict::validity(summary);
+    let sentences = found.findings.iter();
+    Validity {
+        grade: match found.grade() {
+            loadline_verdict::Grade::Valid => Grade::Valid,
+            loadline_verdict::Grade::Suspect => Grade::Suspect,
+            loadline_verdict::Grade::Invalid => Grade::Invalid,
+        },
+        findings: sentences
+            .map(|finding| crate::validity::sentence(&finding.reason))
+            .collect(),
+    }
+}
+
+/// Response and service time; in a closed loop both are one.
+fn spectra(summary: &Summary) -> Vec<Spectrum> {
+    let times = &summary.total.times;
+    let service = [("service time", &times.service)];
+    let service = service.into_iter().filter(|_| summary.model == Model::Open);
+    std::iter::once(("response time", &times.response))
+        .chain(service)
+        .filter(|(_, times)| !times.is_empty())
+        .map(|(name, times)| spectrum(name, times))
+        .collect()
+}
+
+/// Percentiles that come closer to 100 in equal steps of the axis, as far as there are samples; the
+/// last is that of the largest value.
+fn spectrum(name: &str, times: &Distribution) -> Spectrum {
+    let len = times.len() as f64;
+    let steps = (len.log2() * f64::from(POINTS_PER_HALVING))
+        .floor()
+        .max(0.0) as u32;
+    let step = |index: u32| 1.0 - 0.5_f64.powf(f64::from(index) / f64::from(POINTS_PER_HALVING));
+    let last = 1.0 - 0.5 / len;
+    let shares = (0..=steps).map(step).chain(std::iter::once(last));
+    let percentile: Vec<f64> = shares.map(|share| share * 100.0).collect();
+    let us = |percentile: &f64| times.percentile_ns(*percentile) as f64 / 1e3;
+    Spectrum {
+        name: name.to_owned(),
+        us: percentile.iter().map(us).collect(),
+        percentile,
+    }
+}
+
+#[cfg(test)]
+mod tests;

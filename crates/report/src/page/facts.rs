@@ -1,0 +1,52 @@
+//! How it went in numbers, and on which machine.
+
+use crate::{figures, text};
+use loadline_page::Fact;
+use loadline_record::{Environment, Summary};
+
+/// The head of the text report.
+pub(super) fn of_run(summary: &Summary) -> Vec<Fact> {
+    let facts = text::facts(summary).into_iter();
+    facts.map(|(name, text)| fact(name, text)).collect()
+}
+
+/// What is known of the machine that made the load.
+pub(super) fn of_machine(environment: &Environment) -> Vec<Fact> {
+    let facts = [
+        ("processor", environment.cpu_model.clone()),
+        ("cores", cores(environment)),
+        (
+            "memory",
+            environment
+                .memory_bytes
+                .map(|bytes| figures::bytes(bytes as f64)),
+        ),
+        ("kernel", environment.kernel.clone()),
+        ("open files", environment.open_files.map(figures::count)),
+        ("load before", environment.load_average.map(load_average)),
+    ];
+    let known = facts
+        .into_iter()
+        .filter_map(|(name, text)| Some((name, text?)));
+    known.map(|(name, text)| fact(name, text)).collect()
+}
+
+fn cores(environment: &Environment) -> Option<String> {
+    let cores = environment.cores?;
+    Some(match environment.usable_cores {
+        Some(usable) if usable != cores => format!("{cores}, of which {usable} may be used"),
+        _ => cores.to_string(),
+    })
+}
+
+fn load_average(averages: [f64; 3]) -> String {
+    let [one, five, fifteen] = averages;
+    format!("{one} in the last minute, {five} in five, {fifteen} in fifteen")
+}
+
+fn fact(name: &str, text: String) -> Fact {
+    Fact {
+        name: name.to_owned(),
+        text,
+    }
+}

@@ -1,0 +1,134 @@
+//! The tables of the page, in the words of the text report.
+
+use crate::confidence::confidence_interval;
+use crate::{PERCENTILES, figures, layout, percentiles as samples, remedy, text};
+use loadline_page::{CheckRow, ErrorRow, PercentileRow, StatusRow, TimeRow, TimedFigure};
+use loadline_record::{Blocks, Distribution, Model, Snapshot, Summary};
+use loadline_verdict::CheckResult;
+use std::cmp::Reverse;
+
+/// The percentiles that every result of some length should have.
+pub(super) const NEAR: [f64; 5] = [50.0, 75.0, 90.0, 95.0, 99.0];
+/// The percentiles of the parts of time.
+const OF_PARTS: [f64; 3] = [50.0, 90.0, 99.0];
+
+/// What the response times count from.
+pub(super) fn timed_from(summary: &Summary) -> String {
+    let from = match summary.model {
+        Model::Open => "Timed from the intended start of each request.",
+        Model::Closed => "Timed from each send: a closed loop has no schedule and no delay.",
+    };
+    from.to_owned()
+}
+
+/// Percentiles and moments of response and service time; none if there was no answer. In a closed
+/// loop both are one, and only the first is told.
+pub(super) fn percentiles(summary: &Summary) -> Vec<PercentileRow> {
+    let times = &summary.total.times;
+    if times.response.is_empty() {
+        return Vec::new();
+    }
+    let open = summary.model == Model::Open;
+    let row = |name: String, of: &dyn Fn(&Distribution, &Blocks) -> TimedFigure| PercentileRow {
+        name,
+        response: of(&times.response, &summary.response_blocks),
+        service: match open {
+            true => of(&times.service, &summary.service_blocks),
+            false => TimedFigure::default(),
+        },
+    };
+    let ranks = PERCENTILES.map(|p| {
+        row(figures::percentile(p), &|times, blocks| {
+            percentile(times, blocks, p)
+        })
+    });
+    let moments = [
+        row("max".to_owned(), &|times, _| moment(times.max_ns() as f64)),
+        row("mean".to_owned(), &|times, _| moment(times.mean_ns())),
+    ];
+    ranks.into_iter().chain(moments).collect()
+}
+
+fn percentile(times: &Distribution, blocks: &Blocks, percentile: f64) -> TimedFigure {
+    if samples::missing(times, percentile) > 0 {
+        return TimedFigure {
+            text: samples::cell(times, percentile) + " answers",
+            ..TimedFigure::default()
+        };
+    }
+    let found = confidence_interval(times, blocks, percentile);
+    let ns = |end: Option<u64>| end.map(|ns| ns as f64);
+    TimedFigure {
+        interval: Some(figures::interval(ns(found.lower_ns), ns(found.upper_ns))),
+        ..moment(times.percentile_ns(percentile) as f64)
+    }
+}
+
+fn moment(ns: f64) -> TimedFigure {
+    TimedFigure {
+        us: Some(ns / 1e3),
+        text: figures::time(ns),
+        interval: None,
+    }
+}
+
+/// A check, and what was measured.
+pub(super) fn check(check: &CheckResult) -> CheckRow {
+    CheckRow {
+        text: check.text.clone(),
+        passed: check.passed,
+        actual: match check.actual {
+            Some(actual) => figures::measured(actual, check.bound),
+            None => "not one sample".to_owned(),
+        },
+    }
+}
+
+/// Answers by status.
+pub(super) fn statuses(total: &Snapshot) -> Vec<StatusRow> {
+    let statuses = total.statuses.iter();
+    let row = |(status, count): (&u16, &u64)| StatusRow {
+        status: *status,
+        count: *count,
+    };
+    statuses.map(row).collect()
+}
+
+/// Failures by kind, the most frequent first.
+pub(super) fn errors(summary: &Summary) -> Vec<ErrorRow> {
+    let mut errors: Vec<_> = summary.total.errors.iter().collect();
+    errors.sort_by_key(|(_, failures)| Reverse(failures.count));
+    let row =
+        |(kind, failures): (&loadline_record::ErrorKind, &loadline_record::Failures)| ErrorRow {
+            kind: kind.name().to_owned(),
+            count: failures.count,
+            example: layout::harmless(&failures.example),
+            remedy: remedy::of(*kind, &failures.example, &summary.plan),
+        };
+    errors.into_iter().map(row).collect()
+}
+
+/// Where the time went.
+pub(super) fn times(summary: &Summary) -> Vec<TimeRow> {
+    let parts = text::parts(summary).into_iter();
+    parts.map(|(name, times)| time_row(name, times)).collect()
+}
+
+fn time_row(name: &str, times: &Distribution) -> TimeRow {
+    let mut cells = vec![figures::time(times.mean_ns())];
+    cells.extend(OF_PARTS.map(|p| samples::cell(times, p).trim().to_owned()));
+    cells.push(figures::time(times.max_ns() as f64));
+    TimeRow {
+        name: name.trim().to_owned(),
+        within_service: name.starts_with(' '),
+        count: times.len(),
+        cells,
+        mean_us: times.mean_ns() / 1e3,
+    }
+}
+
+/// What explains them.
+pub(super) fn time_notes(summary: &Summary) -> Vec<String> {
+    let notes = text::part_notes(summary.model, &summary.total.times);
+    notes.into_iter().map(str::to_owned).collect()
+}

@@ -1,0 +1,54 @@
+//! Rates and response times, interval by interval.
+
+use crate::plain::per_second;
+use loadline_page::{Measure, Timeline, Track};
+use loadline_record::{Model, Quantiles, Row, Summary};
+
+/// The intervals of a run, with a moment in the middle of each.
+pub(super) fn timeline(summary: &Summary) -> Timeline {
+    let zero_ns = summary.total.start_ns;
+    let middle_s = |row: &Row| {
+        let middle_ns = row.start_ns / 2 + row.end_ns / 2;
+        middle_ns.saturating_sub(zero_ns) as f64 / 1e9
+    };
+    Timeline {
+        time_s: summary.rows.iter().map(middle_s).collect(),
+        tracks: tracks(summary),
+    }
+}
+
+fn tracks(summary: &Summary) -> Vec<Track> {
+    let track = |measure, of: &dyn Fn(&Row) -> Option<f64>| Track {
+        measure,
+        values: summary.rows.iter().map(of).collect(),
+    };
+    let rate = |count: u64, row: &Row| Some(per_second(count, row.end_ns - row.start_ns));
+    let response = |of: fn(&Quantiles) -> u64| move |row: &Row| us(&row.response, of);
+    let mut tracks = vec![track(Measure::Rate, &|row| rate(row.counts.answered, row))];
+    if summary.model == Model::Open {
+        tracks.push(track(Measure::AskedRate, &|row| {
+            rate(row.counts.planned, row)
+        }));
+    }
+    if summary.total.counts.failed > 0 {
+        tracks.push(track(Measure::FailedRate, &|row| {
+            rate(row.counts.failed, row)
+        }));
+    }
+    tracks.push(track(Measure::ResponseP50, &response(|times| times.p50_ns)));
+    tracks.push(track(Measure::ResponseP90, &response(|times| times.p90_ns)));
+    tracks.push(track(Measure::ResponseP99, &response(|times| times.p99_ns)));
+    tracks.push(track(Measure::ResponseMax, &response(|times| times.max_ns)));
+    if summary.model == Model::Open {
+        let service = |row: &Row| us(&row.service, |times| times.p99_ns);
+        tracks.push(track(Measure::ServiceP99, &service));
+    }
+    let in_flight = |row: &Row| Some(row.counts.in_flight as f64);
+    tracks.push(track(Measure::InFlight, &in_flight));
+    tracks
+}
+
+/// In microseconds; nothing where nothing was timed.
+fn us(times: &Quantiles, of: fn(&Quantiles) -> u64) -> Option<f64> {
+    (times.max_ns > 0).then(|| of(times) as f64 / 1e3)
+}
