@@ -17,6 +17,8 @@ pub const LATE_NS: u64 = 1_000_000;
 const LATE_SHARE: f64 = 0.05;
 /// With this share the pacing that was asked for did not happen.
 const MOSTLY_LATE: f64 = 0.5;
+/// Among fewer sends than this a single one would be more than [`LATE_SHARE`].
+const FEW_SENDS: u64 = 20;
 /// Lateness above this part of the response time is no detail of it.
 const PART_OF_RESPONSE: f64 = 0.1;
 /// A worker that computes more than this share of its time makes requests queue in itself: at 60 %
@@ -38,6 +40,8 @@ const DISPLACED: f64 = 0.05;
 const IN_FLIGHT: f64 = 0.5;
 /// Shorter runs are mostly begin and end.
 const LONG_NS: u64 = 1_000_000_000;
+/// What a worker did in less time than this says nothing of the rest.
+const LONG_WORK_NS: u64 = 100_000_000;
 /// A worker whose loop stood still for more than this share of its time has moved the p99.9.
 const STOOD_STILL: f64 = 0.001;
 /// With more than this share of the requests unsent for want of a port or descriptor it is another
@@ -234,6 +238,9 @@ pub fn validity(summary: &Summary) -> Validity {
 
 fn late(summary: &Summary) -> Option<Finding> {
     let times = &summary.total.times;
+    if times.lateness.len() < FEW_SENDS {
+        return None;
+    }
     let share = share_above(&times.lateness, LATE_NS);
     let p99_ns = times.lateness.percentile_ns(99.0);
     let response_p99_ns = times.response.percentile_ns(99.0);
@@ -318,10 +325,11 @@ fn stood_still(summary: &Summary) -> Option<Finding> {
     )
 }
 
-/// The largest share among the workers.
+/// The largest share among the workers that were at work for long enough.
 fn most(summary: &Summary, share: impl Fn(&WorkerTimes) -> f64) -> f64 {
     let workers = summary.total.workers.values();
-    workers.map(share).fold(0.0, f64::max)
+    let long = workers.filter(|times| times.wall_ns >= LONG_WORK_NS);
+    long.map(share).fold(0.0, f64::max)
 }
 
 fn unsent(summary: &Summary) -> Option<Finding> {

@@ -1,7 +1,7 @@
 use super::*;
 use loadline_plan::{Arrivals, Connection, Load, Order, Plan, Rate, Shape};
 use loadline_record::{
-    Ended, Environment, Failures, Header, HostCounters, Snapshot, Unfinished, Workers,
+    Distribution, Ended, Environment, Failures, Header, HostCounters, Snapshot, Unfinished, Workers,
 };
 use std::time::{Duration, SystemTime};
 
@@ -273,4 +273,29 @@ fn the_gravest_comes_first() {
     assert_eq!(validity.grade(), Grade::Invalid);
     let names: Vec<_> = validity.findings.iter().map(|f| f.reason.name()).collect();
     assert_eq!(names, ["busy", "late", "crowded"]);
+}
+
+#[test]
+fn a_moment_or_a_handful_of_requests_is_not_judged() {
+    let late = |sends| {
+        found(open(), |summary| {
+            let mut lateness = Distribution::default();
+            lateness.record_many_ns(3 * MS, sends);
+            summary.total.times.lateness = lateness;
+        })
+    };
+    assert_eq!(late(19), []);
+    assert_eq!(late(20), [(Grade::Invalid, "late")]);
+    let crowded = |wall_ns| {
+        found(open(), |summary| {
+            let times = WorkerTimes {
+                wall_ns,
+                queued_ns: wall_ns / 2,
+                ..WorkerTimes::default()
+            };
+            summary.total.workers = [(0, times)].into();
+        })
+    };
+    assert_eq!(crowded(99 * MS), []);
+    assert_eq!(crowded(100 * MS), [(Grade::Suspect, "crowded")]);
 }
