@@ -96,7 +96,8 @@ fn assert_drawn(seen: &Value) {
     );
     for plot in seen["plots"].as_array().unwrap() {
         let coloured = plot["coloured"].as_u64().unwrap();
-        assert!(coloured > 50, "{plot}");
+        // What costs much to read is read seldom: in a short run it may be a single dot.
+        assert!(coloured > 10, "{plot}");
         if let Some(shown) = plot["shown"].as_u64() {
             assert_eq!(plot["pressed"], "false", "{plot}");
             assert!(plot["hidden"].as_u64().unwrap() * 4 < shown, "{plot}");
