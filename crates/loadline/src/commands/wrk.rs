@@ -91,6 +91,7 @@ impl Ready {
         }
         print(&banner(arguments))?;
         let measured = self.measure(run, arguments.tool, &interrupts)?;
+        interrupts.detach();
         self.conclude(arguments, &measured)
     }
 
