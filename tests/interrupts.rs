@@ -104,6 +104,26 @@ fn an_output_that_nobody_reads_does_not_keep_it_alive() {
 }
 
 #[test]
+fn a_script_of_wrk_concludes_however_long_it_takes() {
+    let server = serve();
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("slow.lua");
+    let slow = "done = function() local t = os.time() while os.time() < t + 4 do end print('concluded') end";
+    std::fs::write(&script, slow).unwrap();
+    let target = url(&server, "delay=1ms");
+    let words = ["wrk", "-t1", "-c2", "-d60s", "-s", text(&script), &target];
+    let running = Running::start(&words);
+    let patience = Instant::now() + Duration::from_secs(20);
+    while server.counts().requests < 4 {
+        assert!(Instant::now() < patience, "nothing reached the server");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    signal(&running, "INT");
+    let said = running.end();
+    assert!(said.stdout.contains("concluded"), "{}", said.stderr);
+}
+
+#[test]
 fn an_interrupt_while_connecting_says_that_nothing_was_measured() {
     // Takes connections and says nothing, so that no handshake comes to an end.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
