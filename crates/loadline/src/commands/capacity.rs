@@ -50,7 +50,7 @@ pub(crate) fn run(search: &Search) -> Result<Exit> {
 /// Says what is searched for, where it was left to us.
 fn announce(search: &Search) {
     if search.run.progress && search.usual_checks {
-        say_line("No --check is given: taking p99<1s and errors<0.1%.");
+        say_line("No --check is given: taking p99<1s, errors<0.1% and non2xx<0.1%.");
     }
 }
 

@@ -93,8 +93,8 @@ pub(crate) fn adapt(command: clap::Command) -> clap::Command {
         })
         .mut_arg("check", |flag| {
             flag.help(
-                "What must hold: 'p99<50ms', 'errors<0.1%' (repeatable) [default: p99<1s and \
-                 errors<0.1%]",
+                "What must hold: 'p99<50ms', 'errors<0.1%' (repeatable) [default: p99<1s, \
+                 errors<0.1% and non2xx<0.1%]",
             )
         })
         .mut_arg("save", |flag| {

@@ -22,7 +22,7 @@ const MOST_CONNECTIONS: u32 = 1_000;
 /// More users than these are for who asks for them.
 const MOST_USERS: u32 = 10_000;
 /// What is checked where nothing is asked: what a service must surely keep to be called up.
-const USUAL_CHECKS: [&str; 2] = ["p99<1s", "errors<0.1%"];
+const USUAL_CHECKS: [&str; 3] = ["p99<1s", "errors<0.1%", "non2xx<0.1%"];
 
 /// A search as the command was asked for it, everything read and checked.
 #[derive(Debug)]
