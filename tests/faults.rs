@@ -89,12 +89,12 @@ fn an_answer_that_is_not_http_is_a_failure_of_the_protocol() {
 fn an_answer_that_stops_is_a_timeout_with_the_time_it_was_waited_for() {
     for fault in ["never-answer", "hang-in-head", "hang-in-body"] {
         let knobs = format!("fault={fault}&every=50");
-        let (summary, server) = run(&knobs, &["--timeout", "100ms"]);
+        let (summary, server) = run(&knobs, &["--timeout", "500ms"]);
         assert_eq!(ends(&summary), (196, 4, 0), "{fault}");
         assert_eq!(failures(&summary, "timeout"), 4, "{fault}");
         assert_eq!(server.requests, REQUESTS, "{fault}");
         let longest_us = summary["response_time_us"]["max"].as_f64().unwrap();
-        assert!((100e3..1e6).contains(&longest_us), "{fault}: {longest_us}");
+        assert!(longest_us >= 500e3, "{fault}: {longest_us}");
     }
 }
 

@@ -7,6 +7,8 @@
 
 /// ApacheBench's words, held against the real ab.
 mod ab;
+/// Whether the machine was left to a test while it measured.
+mod calm;
 /// The search for the load line, against a server of known capacity.
 mod capacity;
 /// Saved runs held against each other.

@@ -55,7 +55,7 @@ fn said(words: &[&str]) -> Said {
 }
 
 /// Runs the command, which has to succeed, and returns the `summary` of its JSON report, whose
-/// counts have to balance.
+/// counts have to balance. Whether the machine was calm enough for the run to be valid is no matter.
 pub(crate) fn summary(words: &[&str]) -> Value {
     summary_of(loadline(&with_json(words)), words)
 }
@@ -68,7 +68,7 @@ pub(crate) fn summary_alone(words: &[&str]) -> Value {
 }
 
 fn with_json<'a>(words: &[&'a str]) -> Vec<&'a str> {
-    [&["--no-progress", "-o", "json"], words].concat()
+    [&["--no-progress", "--allow-invalid", "-o", "json"], words].concat()
 }
 
 fn summary_of(said: Said, words: &[&str]) -> Value {

@@ -1,6 +1,7 @@
 //! A generator that is starved on purpose has to say so, every time and for the right reason; one
 //! that is left alone has to be believed.
 
+use crate::calm::Witness;
 use crate::rig::{beside_others, command, count, serve, url};
 use loadline_testbed::Server;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity, set_current_timer_slack};
@@ -130,7 +131,7 @@ fn busy_loops_on_its_core_are_noticed() {
     let core = a_core();
     let only = core.to_string();
     for _ in 0..TIMES {
-        let _neighbours = Neighbours::on(core, 4);
+        let _neighbours = Neighbours::on(core, 12);
         let words = words(&["-r", "2000", "-d", "1s", "-c", "20"], &url);
         run(&mut under("taskset", &["-c", &only], &words)).blames("crowded");
     }
@@ -242,24 +243,42 @@ fn running_out_of_ports_is_our_fault_and_said_to_be() {
     }
 }
 
-/// The workers set a slack of their own, a nanosecond: what they inherit does them no harm.
+/// The workers set a slack of their own, a nanosecond: what they inherit does them no harm. A slack
+/// of milliseconds would make the usual send that late each time; a machine whose cores are taken
+/// away does so now and then.
 #[test]
 fn a_timer_slack_of_five_milliseconds_does_no_harm() {
     let server = serve();
     let url = url(&server, "");
-    let words: Vec<String> = words(&["-r", "200", "-c", "10", "-d", "1s"], &url)
-        .into_iter()
-        .map(str::to_owned)
-        .collect();
-    let starved = thread::spawn(move || {
+    let words = words(&["-r", "200", "-c", "10", "-d", "1s"], &url);
+    let mut harmed = Vec::new();
+    for _ in 0..SLACK_ATTEMPTS {
+        let witness = Witness::start();
+        let usual_us = usual_lateness_us(&words);
+        let taken = witness.tells();
+        if usual_us < 1_000.0 {
+            return;
+        }
+        if taken.share < 0.05 {
+            harmed.push(usual_us);
+        }
+        eprintln!("{usual_us} µs late, while this was taken from a core: {taken:?}");
+    }
+    assert!(harmed.len() < 2, "late by microseconds: {harmed:?}");
+}
+
+const SLACK_ATTEMPTS: usize = 5;
+
+/// The median of how late sends are in a run that inherits a timer slack of five milliseconds.
+fn usual_lateness_us(words: &[&str]) -> f64 {
+    let starved = || {
         // A process inherits the slack of the thread that starts it.
         set_current_timer_slack(NonZeroU64::new(5_000_000)).expect("Linux takes any");
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        run(&mut command(&words))
-    });
-    let verdict = starved.join().expect("the command runs");
-    let lateness_us = verdict.summary["lateness_us"]["p50"].as_f64();
-    assert!(lateness_us.expect("a time") < 1_000.0, "{verdict:?}");
+        run(&mut command(words))
+    };
+    let verdict = thread::scope(|scope| scope.spawn(starved).join().expect("the command runs"));
+    let lateness_us = &verdict.summary["lateness_us"]["p50"];
+    lateness_us.as_f64().expect("a time")
 }
 
 /// Fifty short runs at a tenth of what one core can do.
