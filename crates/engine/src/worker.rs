@@ -4,9 +4,9 @@ use crate::behaviour::Scenario;
 use crate::control::{Handle, Order};
 use crate::event::Tick;
 use crate::lap::Laps;
+use crate::linger::Linger;
 use crate::pacer::{Pacer, most_users, nanoseconds, share};
 use crate::prepare::Prepared;
-use crate::rest::Rest;
 use crate::sampling::Sampling;
 use crate::ticker::Ticker;
 use crate::user::{Activity, Live, User};
@@ -456,8 +456,8 @@ struct Supervisor<H: Host, S> {
     laps: Laps,
     /// When the laps begin anew: where the measured part does, if that is still to come.
     zero_ns: Option<u64>,
-    rest: Rest,
-    /// When the loop's rest is next set.
+    linger: Linger,
+    /// When the time to linger is next set.
     rest_due_ns: u64,
     interval_ns: u64,
     /// When the next snapshot is due.
@@ -479,7 +479,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             stopped_ns: None,
             laps: Laps::begin(&worker.host),
             zero_ns: (worker.pacer.warmup_ns > 0).then(|| worker.zero_ns.get()),
-            rest: Rest::new(worker.begin_ns.get()),
+            linger: Linger::new(worker.begin_ns.get()),
             rest_due_ns: worker.begin_ns.get() + TICK_NS,
             crew,
             interval_ns,
@@ -492,7 +492,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             let now_ns = self.now_ns();
             self.crew.hire_if_short(now_ns);
             self.leave_warmup(now_ns);
-            self.set_rest(now_ns);
+            self.set_linger(now_ns);
             self.tick(now_ns);
             if self.is_stopped_anew(handle.order()) {
                 self.stop(now_ns);
@@ -517,14 +517,14 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         self.ticker.tick(now_ns, answered);
     }
 
-    /// Lets the loop of a closed load rest as long as its response times allow.
-    fn set_rest(&mut self, now_ns: u64) {
+    /// Lets the loop of a closed load linger as long as its response times allow.
+    fn set_linger(&mut self, now_ns: u64) {
         let worker = &self.crew.worker;
         if !worker.pacer.is_open() && now_ns >= self.rest_due_ns {
             let (users, iterations) = (worker.users.get(), worker.iterations.get());
             worker
                 .host
-                .set_rest(self.rest.observe(now_ns, users, iterations));
+                .set_linger(self.linger.observe(now_ns, users, iterations));
             self.rest_due_ns = now_ns + TICK_NS;
         }
     }

@@ -29,9 +29,9 @@ pub trait Host: Clone + 'static {
     /// from when the loop can go on (it was woken, or was to be) to when it looks for news again.
     fn take_turns(&self, tell: &mut dyn FnMut(u64, u64));
 
-    /// From now on the loop rests so long before each wait, so that one wait finds what several
+    /// From now on the loop lingers so long before each wait, so that one wait finds what several
     /// would have found one by one; 0 for not at all. Deadlines are kept.
-    fn set_rest(&self, rest_ns: u64);
+    fn set_linger(&self, linger_ns: u64);
 
     /// Opens a connection; ends with [`io::ErrorKind::TimedOut`] at the deadline.
     fn connect(

@@ -267,25 +267,25 @@ fn a_refused_connection_and_a_silent_peer_are_errors_of_their_kinds() {
 
 #[test]
 fn a_loop_rests_before_it_waits_but_not_into_a_deadline() {
-    const REST_NS: u64 = 60 * SECOND_NS;
-    const SHORT_REST_NS: u64 = 20_000_000;
+    const LINGER_NS: u64 = 60 * SECOND_NS;
+    const SHORT_LINGER_NS: u64 = 20_000_000;
     let (address, server) = serve_one(|mut peer| peer.write_all(b"x").unwrap());
     let kernel = Kernel::new().unwrap();
-    kernel.set_rest(REST_NS);
+    kernel.set_linger(LINGER_NS);
     let begin_ns = kernel.now_ns();
     kernel
         .block_on(kernel.timer().until(begin_ns + 1_000_000))
         .unwrap();
-    assert!(kernel.now_ns() - begin_ns < REST_NS);
+    assert!(kernel.now_ns() - begin_ns < LINGER_NS);
 
-    kernel.set_rest(SHORT_REST_NS);
+    kernel.set_linger(SHORT_LINGER_NS);
     let begin_ns = kernel.now_ns();
     let received = kernel.block_on(async {
         let connected = kernel.connect(&address, &STAMPED, later(&kernel)).await?;
         recv(&connected.socket, &mut [0; 8]).await
     });
     assert_eq!(received.unwrap().unwrap().bytes, 1);
-    assert!(kernel.now_ns() - begin_ns >= SHORT_REST_NS);
+    assert!(kernel.now_ns() - begin_ns >= SHORT_LINGER_NS);
     server.join().unwrap();
 }
 

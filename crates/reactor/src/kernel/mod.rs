@@ -36,7 +36,7 @@ pub(crate) struct Inner {
     pub(crate) receive_clock: ReceiveClock,
     lead: Lead,
     /// How long the loop sleeps before it waits.
-    rest_ns: Cell<u64>,
+    linger_ns: Cell<u64>,
     /// Where bytes go that nobody wants and the socket cannot drop in the kernel.
     pub(crate) waste: RefCell<Vec<u8>>,
     /// Whether a turn is under way: a task must not turn the loop that runs it.
@@ -60,7 +60,7 @@ impl Kernel {
             poller: Poller::new()?,
             receive_clock: ReceiveClock::new(),
             lead: Lead::default(),
-            rest_ns: Cell::new(0),
+            linger_ns: Cell::new(0),
             waste: RefCell::new(Vec::new()),
             turning: Cell::new(false),
             turns: RefCell::default(),
@@ -86,7 +86,7 @@ impl Kernel {
             let more = self.0.tasks.run_ready();
             let wait = !more && !flag.is_set();
             if wait {
-                self.rest();
+                self.linger();
             }
             self.poll_events(wait)?;
         }
@@ -105,17 +105,17 @@ impl Kernel {
     }
 
     /// Lets news gather, unless a timer is due before.
-    fn rest(&self) {
-        let rest_ns = self.0.rest_ns.get();
-        if rest_ns == 0 {
+    fn linger(&self) {
+        let linger_ns = self.0.linger_ns.get();
+        if linger_ns == 0 {
             return;
         }
         let now_ns = self.now_ns();
         self.end_turn(now_ns);
-        let until_ns = now_ns + rest_ns;
+        let until_ns = now_ns + linger_ns;
         let due_ns = self.0.timers.next_ns();
         if due_ns.is_none_or(|due_ns| self.wake_ns(due_ns) > until_ns) {
-            sys::sleep(rest_ns);
+            sys::sleep(linger_ns);
         }
     }
 
@@ -220,8 +220,8 @@ impl Host for Kernel {
         self.0.turns.borrow_mut().take(tell);
     }
 
-    fn set_rest(&self, rest_ns: u64) {
-        self.0.rest_ns.set(rest_ns);
+    fn set_linger(&self, linger_ns: u64) {
+        self.0.linger_ns.set(linger_ns);
     }
 
     async fn connect(
