@@ -141,6 +141,17 @@ pub enum LineError {
     /// The summary does not say what the intervals say.
     #[error("the summary is not the sum of the intervals: lines were lost or changed")]
     NotTheSum,
+    /// The interval begins before the one before it has ended.
+    #[error(
+        "the interval begins at {start_ns} ns, before the one above it ends at {before_ns} ns: \
+         lines were moved or doubled"
+    )]
+    OutOfOrder {
+        /// Where it begins.
+        start_ns: u64,
+        /// Where the one before it ends.
+        before_ns: u64,
+    },
     /// A run behind another one is of a format that is not known.
     #[error(
         "a run of format version {0} begins there, and this program reads version {FORMAT_VERSION}"

@@ -89,6 +89,11 @@ impl StoredSnapshot {
         }
     }
 
+    /// Where it ends, on the clock of its run.
+    pub(crate) fn end_ns(&self) -> u64 {
+        self.end_ns
+    }
+
     /// Decodes what has been decoded or encoded before.
     pub(crate) fn decoded(&self) -> Snapshot {
         self.decode()

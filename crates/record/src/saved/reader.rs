@@ -57,6 +57,9 @@ impl RunFile {
         let mut run = RunFile::started(path, lines.header()?);
         let mut before = Vec::new();
         while let Some(line) = lines.next()? {
+            if line.bytes.trim_ascii().is_empty() {
+                continue;
+            }
             match run.take_or_begin(&line.bytes) {
                 Err(LineError::Json(_)) if !line.whole => break,
                 Err(reason) => return Err(lines.error(reason)),
@@ -116,12 +119,25 @@ impl RunFile {
     fn take_interval(&mut self, line: &[u8]) -> Result<(), LineError> {
         let interval: StoredSnapshot = serde_json::from_slice(line)?;
         let Beside { watch } = serde_json::from_slice(line)?;
-        self.summary.observe(&interval.decode()?);
+        let decoded = interval.decode()?;
+        self.refuse_overlap(&decoded)?;
+        self.summary.observe(&decoded);
         if let Some(watched) = watch {
             self.summary.observe_watched(&watched);
         }
         self.intervals.push(interval);
         Ok(())
+    }
+
+    /// Intervals follow each other: figures over time would be of no time otherwise.
+    fn refuse_overlap(&self, next: &Snapshot) -> Result<(), LineError> {
+        match self.intervals.last() {
+            Some(last) if next.start_ns < last.end_ns() => Err(LineError::OutOfOrder {
+                start_ns: next.start_ns,
+                before_ns: last.end_ns(),
+            }),
+            _ => Ok(()),
+        }
     }
 
     fn take_summary(&mut self, line: &[u8]) -> Result<(), LineError> {

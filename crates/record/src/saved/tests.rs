@@ -198,7 +198,7 @@ fn a_killed_run_lacks_nothing_but_its_end() {
 
 #[test]
 fn garbage_is_named_with_file_and_line() {
-    let cases: [(&str, Vec<u8>); 7] = [
+    let cases: [(&str, Vec<u8>); 8] = [
         (
             "a.run, line 3: it is damaged: ",
             changed(|lines| lines[2].truncate(40)),
@@ -224,6 +224,10 @@ fn garbage_is_named_with_file_and_line() {
             changed(|lines| drop(lines.remove(1))),
         ),
         (
+            "a.run, line 3: the interval begins at 0 ns, before the one above it ends at 2000000000 ns",
+            changed(|lines| lines.swap(1, 2)),
+        ),
+        (
             "a.run, line 3: the interval ends at 0 ns, before it begins at 1000000000 ns",
             changed(|lines| lines[2] = lines[2].replace("\"end_ns\":2000000000", "\"end_ns\":0")),
         ),
@@ -232,6 +236,12 @@ fn garbage_is_named_with_file_and_line() {
         let message = message(&bytes);
         assert!(message.starts_with(expected), "{message}");
     }
+}
+
+#[test]
+fn blank_lines_say_nothing() {
+    let blank = changed(|lines| lines.extend([String::new(), " ".to_owned()]));
+    assert_eq!(parse(&blank).unwrap().summary(), &two_seconds().1);
 }
 
 #[test]
