@@ -4,8 +4,9 @@
 use crate::interrupt::{Interrupts, Manner};
 use crate::invocation::Watch;
 use crate::live::Live;
+use crate::reserved::Reserved;
 use crate::watching::Watching;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use loadline_engine::{EndReason, Event, Run, StartError};
 use loadline_page::Heat;
 use loadline_plan::{Plan, Shape, Until};
@@ -18,7 +19,7 @@ use loadline_report::heat_interval;
 use loadline_script_lua::Script;
 use loadline_verdict::{Goal, evaluate_all, transient};
 use std::cell::RefCell;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -85,9 +86,9 @@ pub(crate) fn conduct_one(
     let mut watching = keep.watch.map(Watching::prepare).transpose()?;
     let saved = keep
         .save
-        .map(|save| open(save.path()).map(|file| (save, file)))
+        .map(|save| Reserved::open(save.path()).map(|file| (save, file)))
         .transpose()?;
-    let log = keep.log.map(open).transpose()?;
+    let log = keep.log.map(Reserved::open).transpose()?;
     let environment = Environment {
         floor: keep.floor,
         ..Environment::read()
@@ -121,10 +122,11 @@ pub(crate) fn conduct_one(
         host_before: HostCounters::read(),
     };
     if let Some((save, file)) = saved {
-        let writer = save.writer(file, &header).map_err(Into::into);
+        let writer = save.writer(file.take(), &header).map_err(Into::into);
         conductor.saved = conductor.keep_going(writer);
     }
-    if let Some(file) = log {
+    if let Some(log) = log {
+        let file = log.take();
         empty(&file);
         let writer = LogWriter::new(file).context(NO_LOG);
         conductor.log = conductor.keep_going(writer);
@@ -169,16 +171,6 @@ pub(crate) fn start(plan: Plan, script: Option<&Script>, log: bool) -> Result<Ru
 
 const NO_LOG: &str = "the log can't be written";
 
-/// Opens a file before anything is sent, and leaves what it holds: the run may not start.
-pub(crate) fn open(path: &Path) -> Result<File> {
-    let opened = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(path);
-    opened.with_context(|| format!("{} can't be written", path.display()))
-}
-
 /// Makes room for what the run writes. What is no file, a pipe for instance, has nothing to lose.
 fn empty(file: &File) {
     let _ = file.set_len(0);
@@ -195,7 +187,7 @@ struct Conductor<'a> {
     summary: Summary,
     saved: Option<RunWriter<File>>,
     log: Option<LogWriter<File>>,
-    /// The first thing that could not be kept.
+    /// What could not be kept.
     trouble: Option<anyhow::Error>,
     /// The machine's counters when the load began.
     host_before: HostCounters,
@@ -259,7 +251,10 @@ impl Conductor<'_> {
         match written {
             Ok(value) => Some(value),
             Err(error) => {
-                self.trouble.get_or_insert(error);
+                self.trouble = Some(match self.trouble.take() {
+                    Some(before) => anyhow!("{before:#}; {error:#}"),
+                    None => error,
+                });
                 None
             }
         }

@@ -12,6 +12,7 @@ mod live;
 mod overwriting;
 mod plan_file;
 mod publish;
+mod reserved;
 mod resolve;
 mod scripting;
 mod series;

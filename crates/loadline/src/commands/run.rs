@@ -1,12 +1,13 @@
 //! `loadline run`, and `loadline` alone.
 
-use crate::conduct::{Conducted, Keep, Save, conduct, open};
+use crate::conduct::{Conducted, Keep, Save, conduct};
 use crate::exit::Exit;
 use crate::flags::run::judgement::Trust;
 use crate::floor;
 use crate::invocation::{Format, Invocation, Output, Sink};
 use crate::live::Live;
 use crate::publish::{publish, publish_series};
+use crate::reserved::Reserved;
 use crate::scripting;
 use crate::series::{conduct_series, repeats};
 use anyhow::Result;
@@ -100,7 +101,7 @@ pub(crate) fn try_outputs(outputs: &[Output]) -> Result<()> {
         if let Sink::File(path) = &output.to
             && !is_pipe(path)
         {
-            open(path)?;
+            drop(Reserved::open(path)?);
         }
     }
     Ok(())
