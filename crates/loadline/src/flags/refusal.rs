@@ -22,7 +22,7 @@ impl Refusal {
             }
             _ => Self::Mistake(format!(
                 "{}{}",
-                sentence(error),
+                negative(error, words).unwrap_or_else(|| sentence(error)),
                 where_to_look(error, words)
             )),
         }
@@ -31,6 +31,9 @@ impl Refusal {
 
 /// Points to the help that lists the flags, where one was not known.
 fn where_to_look(error: &Error, words: &[OsString]) -> String {
+    if negative(error, words).is_some() {
+        return String::new();
+    }
     let is_unknown = error.kind() == ErrorKind::UnknownArgument && flag(error).starts_with('-');
     if !is_unknown || suggestion(error).is_some() {
         return String::new();
@@ -41,6 +44,25 @@ fn where_to_look(error: &Error, words: &[OsString]) -> String {
         .map(|command| format!("{} ", command.get_name()))
         .unwrap_or_default();
     format!(" `loadline {name}--help` lists all.")
+}
+
+/// What is said where a value with a minus was taken for a flag.
+fn negative(error: &Error, words: &[OsString]) -> Option<String> {
+    let minus_and_digit = |text: &str| {
+        let digit = text.strip_prefix('-')?.chars().next()?;
+        digit.is_ascii_digit().then_some(())
+    };
+    minus_and_digit(&flag(error))?;
+    let at = words.iter().position(|word| {
+        word.to_str()
+            .is_some_and(|word| minus_and_digit(word).is_some())
+    })?;
+    let (before, value) = (words.get(at.checked_sub(1)?)?, &words[at]);
+    Some(format!(
+        "{}: `{}` is negative; no flag takes that.",
+        before.to_string_lossy(),
+        value.to_string_lossy()
+    ))
 }
 
 /// Says in one sentence what is wrong, the flag first.
@@ -64,7 +86,19 @@ pub(crate) fn sentence(error: &Error) -> String {
         ErrorKind::MissingRequiredArgument if flag.starts_with('-') => {
             format!("{flag} is missing, which another flag needs.")
         }
-        ErrorKind::MissingRequiredArgument => format!("{flag} is missing."),
+        ErrorKind::MissingRequiredArgument => {
+            let name = flag.trim_end_matches('.').trim_matches(['<', '>']);
+            format!("{name} is missing; `--help` shows where it stands.")
+        }
+        ErrorKind::WrongNumberOfValues | ErrorKind::TooFewValues => format!(
+            "give {}; there is only {}.",
+            names(&text(error, ContextKind::InvalidArg)),
+            number(error, ContextKind::ActualNumValues)
+        ),
+        ErrorKind::InvalidSubcommand => {
+            let name = text(error, ContextKind::InvalidSubcommand);
+            format!("there is no command {name}.")
+        }
         ErrorKind::TooManyValues => format!("{flag} takes no value."),
         _ => first_line(error),
     }
@@ -106,6 +140,19 @@ fn flag(error: &Error) -> String {
 
 fn without_value(flag: &str) -> &str {
     flag.split([' ', '=']).next().unwrap_or(flag)
+}
+
+/// The names of several values as a phrase.
+fn names(values: &str) -> String {
+    let plain = values.replace("...", "").replace(['[', ']', '<', '>'], "");
+    plain.split_whitespace().collect::<Vec<_>>().join(" and ")
+}
+
+fn number(error: &Error, kind: ContextKind) -> isize {
+    match error.get(kind) {
+        Some(ContextValue::Number(number)) => *number,
+        _ => 0,
+    }
 }
 
 fn text(error: &Error, kind: ContextKind) -> String {

@@ -1,6 +1,7 @@
 //! What comes out of a run, and where it goes.
 
 use crate::invocation::{Color, Output};
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use loadline_plan::parse_percentile;
 use std::path::PathBuf;
@@ -13,11 +14,11 @@ pub(crate) struct OutputFlags {
     pub(crate) report: ReportStyle,
 
     /// Save the run, to report it again later
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = a_file())]
     pub(crate) save: Option<PathBuf>,
 
     /// Write one record per request while the run lasts
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = a_file())]
     pub(crate) log: Option<PathBuf>,
 
     /// Print nothing but errors and what --output asks for
@@ -27,6 +28,15 @@ pub(crate) struct OutputFlags {
     /// Show no progress
     #[arg(long)]
     pub(crate) no_progress: bool,
+}
+
+/// A path as typed, but for a dash, which elsewhere stands for standard output and would make a file
+/// of that name here.
+fn a_file() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| match path.as_os_str() == "-" {
+        true => Err("`-` is no file; /dev/stdout is standard output, and ./- a file of that name."),
+        false => Ok(path),
+    })
 }
 
 /// How a result is shown, by a run or by the report of a saved one.
