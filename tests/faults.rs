@@ -226,3 +226,15 @@ fn counts_balance_with_many_connections_and_a_mixture_of_faults() {
         );
     }
 }
+
+#[test]
+fn delays_that_are_drawn_are_waited_out_and_differ() {
+    for delay in ["exp:20ms", "lognormal:20ms,0.8"] {
+        let (summary, _) = run_some(50, &format!("delay={delay}"), &[]);
+        assert_eq!(ends(&summary), (50, 0, 0), "{delay}");
+        let us = |name: &str| summary["service_time_us"][name].as_f64().unwrap();
+        // Of fifty several are well above the middle and several below, whatever the seed.
+        assert!(us("p90") > 25e3, "{delay}: {}", us("p90"));
+        assert!(us("min") < 20e3, "{delay}: {}", us("min"));
+    }
+}
