@@ -171,10 +171,12 @@ impl Starting {
             let mut ready = kernel.block_on(preparing)?;
             let _ = tell.send((ready.connected(), ready.first_error.take()));
             match when.recv() {
-                Ok(begin_ns) => kernel.block_on(worker::run(ready, begin_ns, &handle)),
+                Ok(begin_ns) => kernel.block_on(worker::run(ready, begin_ns, &handle))?,
                 // Another worker found nothing to talk to, so there is no run.
-                Err(_) => Ok(()),
+                Err(_) => return Ok(()),
             }
+            // A user that was cut off goes, and its connections with it, when the loop looks at it.
+            kernel.turn().map(drop)
         };
         let thread = thread::Builder::new()
             .name(format!("worker-{index}"))
