@@ -2,7 +2,12 @@ use crate::rig::{Said, beside_others, command, loadline, serve, serve_with, text
 use loadline_record::RunFile;
 use loadline_testbed::{Limit, Server};
 use serde_json::Value;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// A server that carries this rate and no more.
@@ -46,91 +51,207 @@ fn level(report: &Value) -> f64 {
         .unwrap_or_else(|| panic!("{:#}", report["answer"]))
 }
 
+/// A server that answers 200 to each request while so few connections are open, and 503 to all while
+/// there are more: where its load line lies does not depend on how fast anything is.
+struct Turnstile {
+    addr: SocketAddr,
+    closing: Arc<AtomicBool>,
+}
+
+impl Turnstile {
+    fn of(most: usize) -> Turnstile {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let addr = listener.local_addr().expect("it is bound");
+        let (closing, open) = (Arc::new(AtomicBool::new(false)), Arc::default());
+        let closes = Arc::clone(&closing);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                if closes.load(Ordering::Relaxed) {
+                    return;
+                }
+                let open: Arc<AtomicUsize> = Arc::clone(&open);
+                std::thread::spawn(move || serve_one(&stream, &open, most));
+            }
+        });
+        Turnstile { addr, closing }
+    }
+}
+
+impl Drop for Turnstile {
+    fn drop(&mut self) {
+        self.closing.store(true, Ordering::Relaxed);
+        // The listener wakes up for it.
+        let _ = TcpStream::connect(self.addr);
+    }
+}
+
+/// Answers the requests of a connection until it is closed, each after 5 ms.
+fn serve_one(stream: &TcpStream, open: &AtomicUsize, most: usize) {
+    open.fetch_add(1, Ordering::Relaxed);
+    let (mut writer, lines) = (stream, BufReader::new(stream).lines());
+    for line in lines.map_while(Result::ok) {
+        if !line.is_empty() {
+            continue;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+        let status = match open.load(Ordering::Relaxed) <= most {
+            true => "200 OK",
+            false => "503 Service Unavailable",
+        };
+        let answer = format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n");
+        if writer.write_all(answer.as_bytes()).is_err() {
+            break;
+        }
+    }
+    open.fetch_sub(1, Ordering::Relaxed);
+}
+
+/// All trials are in the file, in their order and with what they were for; up and back down again is
+/// one run of two rungs.
+fn assert_kept(saved: &Path, report: &Value) {
+    let runs = RunFile::read_all(saved).unwrap();
+    let trials = report["trials"].as_array().unwrap();
+    let purposes = trials.iter().map(|trial| trial["purpose"].as_str());
+    let purposes: Vec<_> = purposes
+        .filter(|name| *name != Some("back at 90 %"))
+        .collect();
+    let roles: Vec<_> = runs
+        .iter()
+        .map(|run| run.header().role.clone().unwrap())
+        .collect();
+    let names: Vec<_> = roles.iter().map(|role| role.name.as_deref()).collect();
+    assert_eq!(names, purposes);
+    assert!(
+        roles
+            .iter()
+            .zip(1..)
+            .all(|(role, number)| role.number == number)
+    );
+    assert!(runs[0].header().environment.floor.is_some());
+    assert!(report["floor"]["p50_ns"].as_u64().unwrap() > 0);
+}
+
 #[test]
-fn the_load_line_of_a_limited_server_is_found_and_all_of_it_kept() {
+fn the_users_that_a_server_lets_in_are_found_confirmed_and_all_of_it_kept() {
+    let server = Turnstile::of(7);
+    let dir = tempfile::tempdir().unwrap();
+    let saved = dir.path().join("search.run");
+    let flags = ["--users", "--max-users", "200", "--check", "non2xx<50%"];
+    let flags = [&flags[..], &["-o", "json", "--save", text(&saved)]].concat();
+    let said = search(&flags, &format!("http://{}/", server.addr));
+    let report = json(&said);
+    assert_eq!(said.code, Some(0), "{:#} {}", report["answer"], said.stderr);
+    let answer = &report["answer"];
+    assert_eq!(
+        (level(&report), &report["searched"]),
+        (7.0, &"users".into())
+    );
+    assert_eq!(answer["breaks"], serde_json::json!(["non2xx<50%"]));
+    assert_eq!(
+        (&answer["confirmed"], &answer["confirmations"]),
+        (&5.into(), &5.into())
+    );
+    let rungs = report["ladder"].as_array().unwrap();
+    let rungs: Vec<_> = rungs
+        .iter()
+        .map(|rung| {
+            (
+                rung["part"].as_str().unwrap(),
+                rung["level"].as_f64().unwrap(),
+            )
+        })
+        .collect();
+    let expected = [
+        ("idle", 1.0),
+        ("10 %", 1.0),
+        ("50 %", 4.0),
+        ("90 %", 6.0),
+        ("110 %", 8.0),
+        ("back at 90 %", 6.0),
+    ];
+    assert_eq!(rungs, expected);
+    assert_eq!(report["ladder"][4]["held"], false);
+    assert_eq!(report["recovery"]["recovered"], true);
+    assert_kept(&saved, &report);
+}
+
+/// How much of this machine there is for the search is not known here, so neither is what it finds:
+/// whether that is right is for the targets in virtual time. Whatever it is, it has its reason.
+#[test]
+fn a_search_of_rates_ends_in_an_answer_with_its_reason_and_all_of_it_kept() {
     let server = limited(400.0);
     let dir = tempfile::tempdir().unwrap();
     let saved = dir.path().join("search.run");
     let flags = ["--check", "p99<200ms", "-o", "json", "--save", text(&saved)];
     let said = search(&flags, &url(&server, ""));
     let report = json(&said);
-    assert_eq!(said.code, Some(0), "{:#} {}", report["answer"], said.stderr);
-    // Beside other tests on the same cores the server may carry less; it never carries more, but
-    // for what half a second of trial lets pass.
-    let found = level(&report);
-    assert!((200.0..=480.0).contains(&found), "{found}");
+    let answer = &report["answer"];
+    let code = match answer["kind"].as_str().unwrap() {
+        "found" => 0,
+        "unsettled" if answer["own_limit"].is_null() => 2,
+        "nothing_holds" if answer["own_limit"].is_null() => 1,
+        _ => 3,
+    };
+    assert_eq!(said.code, Some(code), "{answer:#} {}", said.stderr);
+    // It never carries more than its limit, but for what half a second of trial lets pass.
+    if let Some(found) = answer["level"].as_f64() {
+        assert!(found <= 480.0, "{found}");
+    }
     let trials = report["trials"].as_array().unwrap();
-    let broken = trials.iter().any(|trial| trial["held"] == false);
-    assert!(broken && trials[0]["purpose"] == "warm-up", "{trials:#?}");
-    let parts: Vec<&str> = report["ladder"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|rung| rung["part"].as_str().unwrap())
-        .collect();
-    assert_eq!(
-        parts,
-        ["idle", "10 %", "50 %", "90 %", "110 %", "back at 90 %"]
+    assert!(
+        trials.iter().any(|trial| trial["held"] == false),
+        "{trials:#?}"
     );
-    assert!(report["recovery"].is_object(), "{:#}", report["recovery"]);
-    assert!(report["floor"]["p50_ns"].as_u64().unwrap() > 0);
-    // Up and back down again is one run, so there is one fewer than there are trials.
-    let runs = RunFile::read_all(&saved).unwrap();
-    assert_eq!(runs.len() + 1, trials.len());
-    let role = runs[1].header().role.clone().unwrap();
-    assert_eq!((role.number, role.name.as_deref()), (2, Some("search")));
-    assert!(runs[0].header().environment.floor.is_some());
+    assert_eq!(trials[0]["purpose"], "warm-up");
+    assert_eq!(report["ladder"].as_array().unwrap().is_empty(), code != 0);
+    assert_kept(&saved, &report);
 }
 
 #[test]
-fn users_are_searched_in_a_closed_loop() {
+#[ignore = "the capacity of a machine that others take time from is another; make soak"]
+fn the_load_line_of_a_limited_server_is_found_within_a_tenth() {
     let server = limited(400.0);
-    // Two are served at a time, in 5 ms each: from 11 users on a response takes longer than 25 ms.
-    let flags = [
-        "--users",
-        "--max-users",
-        "200",
-        "--check",
-        "p50<25ms",
-        "--no-floor",
-        "-o",
-        "json",
-    ];
+    let flags = ["--check", "p99<200ms", "-o", "json", "--no-floor"];
     let said = search(&flags, &url(&server, ""));
     let report = json(&said);
     assert_eq!(said.code, Some(0), "{:#} {}", report["answer"], said.stderr);
-    let users = level(&report);
-    assert!((3.0..=11.0).contains(&users), "{users}");
-    assert_eq!(report["searched"], "users");
-    assert!(report["floor"].is_null());
+    let found = level(&report);
+    assert!((360.0..=440.0).contains(&found), "{found}");
 }
 
 #[test]
 fn a_server_that_carries_all_that_is_tried_has_no_load_line_yet() {
     let server = serve();
-    let flags = ["--max-rate", "200", "--check", "errors<1%", "--no-floor"];
-    let said = search(&flags, &url(&server, ""));
+    let flags = [
+        "--users",
+        "--max-users",
+        "4",
+        "--check",
+        "errors<1%",
+        "--no-floor",
+    ];
+    let said = search(&flags, &url(&server, "delay=1ms"));
     assert_eq!(said.code, Some(2), "{}{}", said.stdout, said.stderr);
-    let line = "load line: at least 200 req/s, the highest that was tried; raise --max-rate";
+    let line = "load line: at least 4 users, the highest that was tried; raise --max-users";
     assert!(said.stdout.contains(line), "{}", said.stdout);
 }
 
 #[test]
 fn a_server_that_keeps_no_check_has_none() {
     let server = serve();
-    let flags = ["--min-rate", "50", "--check", "p99<1ms", "--no-floor"];
-    let said = search(&flags, &url(&server, "delay=20ms"));
+    let flags = ["--min-rate", "50", "--check", "non2xx<1%", "--no-floor"];
+    let said = search(&flags, &url(&server, "status=503"));
     assert_eq!(said.code, Some(1), "{}{}", said.stdout, said.stderr);
-    let line = "load line: none; p99<1ms breaks even at 50 req/s, the lowest";
+    let line = "load line: none; non2xx<1% breaks even at 50 req/s, the lowest";
     assert!(said.stdout.contains(line), "{}", said.stdout);
 }
 
 #[test]
 fn connections_that_run_out_are_no_capacity_of_the_target() {
     let server = serve();
-    // Four connections, each 50 ms for an answer, carry 80 a second, whatever the server does.
+    // Four connections, each 100 ms for an answer, carry 40 a second, whatever the server does.
     let flags = ["-c", "4", "--max-connections", "4", "--no-floor"];
-    let said = search(&flags, &url(&server, "delay=50ms"));
+    let said = search(&flags, &url(&server, "delay=100ms"));
     assert_eq!(said.code, Some(3), "{}{}", said.stdout, said.stderr);
     assert!(
         said.stdout.contains("the generator ends first"),

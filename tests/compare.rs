@@ -17,7 +17,7 @@ fn saved(dir: &Path, name: &str, delay: &str, connections: &str) -> PathBuf {
 fn a_slower_server_is_told_from_a_faster_one() {
     let dir = tempfile::tempdir().unwrap();
     let fast = saved(dir.path(), "fast.run", "5ms", "50");
-    let slow = saved(dir.path(), "slow.run", "20ms", "50");
+    let slow = saved(dir.path(), "slow.run", "150ms", "50");
     let there = loadline(&["compare", text(&fast), text(&slow), "--fail-on", "slower"]);
     assert_eq!(there.code, Some(1), "{}{}", there.stdout, there.stderr);
     assert!(there.stdout.contains("B is slower"), "{}", there.stdout);
