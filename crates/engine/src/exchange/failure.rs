@@ -1,0 +1,86 @@
+//! Why an attempt to exchange a batch broke off, and what that means for what is left of it.
+
+use crate::user::Live;
+use loadline_reactor::{Host, Shortage};
+use loadline_record::ErrorKind;
+use loadline_transport::{DialError, DialPhase, is_tls_error};
+use loadline_wire::Malformed;
+use std::io;
+
+/// Why a batch did not get all its answers in one attempt.
+pub(super) enum Broken {
+    /// What is left may be sent once more.
+    ClosedByServer,
+    /// What is left has failed.
+    Failed(Failure),
+}
+
+pub(super) struct Failure {
+    pub(super) kind: ErrorKind,
+    pub(super) text: String,
+    /// The system's number for it, if the system told.
+    pub(super) os_error: Option<i32>,
+}
+
+impl Failure {
+    pub(super) fn new(kind: ErrorKind, text: impl ToString) -> Self {
+        Failure {
+            kind,
+            text: text.to_string(),
+            os_error: None,
+        }
+    }
+
+    pub(super) fn dial(error: &DialError) -> Self {
+        let kind = match (error.shortage(), error.phase) {
+            (Some(Shortage::Descriptors), _) => ErrorKind::Descriptors,
+            (Some(Shortage::Ports), _) => ErrorKind::Ports,
+            (None, DialPhase::Connect | DialPhase::Tunnel) => ErrorKind::Connect,
+            (None, DialPhase::Tls) => ErrorKind::Tls,
+        };
+        Failure {
+            os_error: error.error.raw_os_error(),
+            ..Failure::new(kind, error)
+        }
+    }
+
+    /// A failure of a connection that was up.
+    fn io(otherwise: ErrorKind, error: &io::Error) -> Self {
+        if error.kind() == io::ErrorKind::TimedOut {
+            return Failure::new(ErrorKind::Timeout, "no whole answer in the time allowed");
+        }
+        let kind = if is_tls_error(error) {
+            ErrorKind::Tls
+        } else {
+            otherwise
+        };
+        Failure {
+            os_error: error.raw_os_error(),
+            ..Failure::new(kind, error)
+        }
+    }
+}
+
+/// What a failed operation means for what is left of a batch.
+pub(super) fn broken_connection<H: Host>(
+    live: &Live<H>,
+    answering: bool,
+    otherwise: ErrorKind,
+    error: &io::Error,
+) -> Broken {
+    let closed = matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionReset
+            | io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::BrokenPipe
+            | io::ErrorKind::UnexpectedEof
+    );
+    if closed && live.served > 0 && !answering {
+        return Broken::ClosedByServer;
+    }
+    Broken::Failed(Failure::io(otherwise, error))
+}
+
+pub(super) fn protocol(malformed: Malformed) -> Broken {
+    Broken::Failed(Failure::new(ErrorKind::Protocol, malformed))
+}

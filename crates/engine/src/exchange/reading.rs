@@ -1,0 +1,208 @@
+//! Reading the answers of a batch.
+
+use super::failure::{Broken, Failure, broken_connection, protocol};
+use super::flight::{Ending, Flight};
+use super::{are_line_ends, is_surplus};
+use crate::behaviour::{Answer, Batch, Observer};
+use crate::sampling::Instants;
+use crate::user::{Live, Start};
+use crate::worker::Worker;
+use loadline_reactor::{Host, Received};
+use loadline_record::{ErrorKind, Outcome};
+use loadline_wire::{Malformed, ResponseParser};
+use std::task::{Context, Poll, ready};
+
+/// From here on bytes that nobody wants are dropped in the kernel; fewer are read with the next.
+const WORTH_DISCARDING: u64 = 16 * 1024;
+/// The most that is dropped at once.
+const DISCARD_AT_ONCE: u64 = 1 << 30;
+
+/// Reads the answers of a batch.
+pub(super) struct Reading<'a, H: Host, O> {
+    pub(super) worker: &'a Worker<H>,
+    pub(super) live: &'a mut Live<H>,
+    pub(super) parser: &'a mut ResponseParser,
+    pub(super) starts: &'a mut Vec<Start>,
+    pub(super) flight: &'a mut Flight,
+    pub(super) batch: &'a Batch<'a>,
+    pub(super) observer: &'a mut O,
+}
+
+/// When bytes came, by the kernel's clock if it told and by ours.
+#[derive(Clone, Copy)]
+struct Arrival {
+    pub(super) at_ns: u64,
+    pub(super) wakeup_ns: u64,
+}
+
+impl<H: Host, O: Observer> Reading<'_, H, O> {
+    /// Ready when all answers are whole; says whether the connection can serve another batch.
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<bool, Broken>> {
+        loop {
+            let discardable = self.discardable();
+            let received = if discardable > 0 {
+                ready!(self.live.connection.poll_discard(cx, discardable as usize))
+            } else {
+                let mut scratch = self.worker.dialler.scratch.borrow_mut();
+                ready!(self.live.connection.poll_recv(cx, &mut scratch))
+            };
+            let received = match received {
+                Ok(received) => received,
+                Err(error) => {
+                    let answering = self.parser.started();
+                    let broken = broken_connection(self.live, answering, ErrorKind::Read, &error);
+                    return Poll::Ready(Err(broken));
+                }
+            };
+            if let Some(ended) = self.take(received, discardable > 0).transpose() {
+                return Poll::Ready(ended);
+            }
+        }
+    }
+
+    /// How many bytes are to be dropped in the kernel.
+    fn discardable(&self) -> u64 {
+        if O::WANTS_BODY || !self.live.connection.can_discard() {
+            return 0;
+        }
+        match self.parser.discardable() {
+            bytes if bytes >= WORTH_DISCARDING => bytes.min(DISCARD_AT_ONCE),
+            _ => 0,
+        }
+    }
+
+    /// Takes what one receive brought; `None` if more must come.
+    fn take(&mut self, received: Received, discarded: bool) -> Result<Option<bool>, Broken> {
+        let arrival = self.arrival(received);
+        if received.bytes == 0 {
+            return self.closed(arrival).map(Some);
+        }
+        if self.flight.is_counted() {
+            self.worker
+                .recorder
+                .borrow_mut()
+                .received(received.bytes as u64);
+        }
+        if discarded {
+            self.flight.bytes_in += received.bytes as u64;
+            let done = self.parser.discarded(received.bytes as u64);
+            return if done {
+                self.answered(arrival)
+            } else {
+                Ok(None)
+            };
+        }
+        self.feed(received.bytes, arrival)
+    }
+
+    /// When the bytes came. The kernel's stamp is of another clock, so it is held between our
+    /// begin and our read.
+    fn arrival(&self, received: Received) -> Arrival {
+        let now_ns = self.worker.host.now_ns();
+        let at_ns = received
+            .at_ns
+            .unwrap_or(now_ns)
+            .clamp(self.flight.begun_ns, now_ns);
+        Arrival {
+            at_ns,
+            wakeup_ns: now_ns - at_ns,
+        }
+    }
+
+    /// Splits an exchange whose answer is whole, if the kernel has told when its request left.
+    #[cold]
+    fn split(&self, arrival: Arrival) {
+        let host = &self.worker.host;
+        let parsed_ns = host.now_ns();
+        let Some(sent_ns) = self.live.connection.sent_at_ns() else {
+            return;
+        };
+        let instants = Instants {
+            intended_ns: self.flight.start.intended_ns,
+            begun_ns: self.flight.begun_ns,
+            sent_ns,
+            received_ns: arrival.at_ns,
+            read_ns: arrival.at_ns + arrival.wakeup_ns,
+            parsed_ns,
+        };
+        self.worker.recorder.borrow_mut().split(&instants.split());
+    }
+
+    fn feed(&mut self, bytes: usize, arrival: Arrival) -> Result<Option<bool>, Broken> {
+        let worker = self.worker;
+        let scratch = worker.dialler.scratch.borrow();
+        let mut input = scratch.received(bytes);
+        while !input.is_empty() {
+            let memo = &mut *worker.heads.borrow_mut();
+            let fed = self.parser.feed_knowing(memo, input, self.observer);
+            let fed = fed.map_err(|malformed| {
+                // It is not told how much of it could be read.
+                self.flight.bytes_in += input.len() as u64;
+                self.flight.first_byte_ns.get_or_insert(arrival.at_ns);
+                protocol(malformed)
+            })?;
+            input = &input[fed.used..];
+            self.flight.bytes_in += fed.used as u64;
+            if self.flight.first_byte_ns.is_none() && self.parser.started() {
+                self.flight.first_byte_ns = Some(arrival.at_ns);
+            }
+            if !fed.done {
+                continue;
+            }
+            if let Some(reusable) = self.answered(arrival)? {
+                if reusable && is_surplus(input) {
+                    worker.surplus();
+                }
+                // More behind the last answer than a line end makes what follows it doubtful.
+                return Ok(Some(reusable && are_line_ends(input)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// An answer is whole. `Some` if it was the last: whether the connection can be used again.
+    fn answered(&mut self, arrival: Arrival) -> Result<Option<bool>, Broken> {
+        let Arrival {
+            at_ns: end_ns,
+            wakeup_ns,
+        } = arrival;
+        let reusable = self.parser.reusable();
+        let outcome = Outcome::Answered {
+            status: self.parser.status(),
+        };
+        let ending = Ending {
+            end_ns,
+            wakeup_ns,
+            outcome,
+        };
+        self.live.served += 1;
+        if self.flight.is_sampled {
+            self.split(arrival);
+        }
+        self.observer.answered(&Answer {
+            head_bytes: self.parser.head_len(),
+            body_bytes: self.parser.body_len(),
+            keeps_connection: reusable,
+        });
+        self.flight
+            .end(self.worker, self.batch, self.starts, self.observer, ending);
+        let Some(part) = self.batch.parts.get(self.flight.next) else {
+            return Ok(Some(reusable));
+        };
+        if !reusable {
+            return Err(Broken::ClosedByServer);
+        }
+        self.parser.begin(part.expect);
+        Ok(None)
+    }
+
+    /// The server has closed its side: the end of an answer whose length it did not tell, or of a
+    /// connection that we thought would go on.
+    fn closed(&mut self, arrival: Arrival) -> Result<bool, Broken> {
+        match self.parser.close() {
+            Ok(()) => self.answered(arrival).map(|_| false),
+            Err(Malformed::NoAnswer) if self.live.served > 0 => Err(Broken::ClosedByServer),
+            Err(malformed) => Err(Broken::Failed(Failure::new(ErrorKind::Read, malformed))),
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Setting up a worker: its connections are dialled before the load begins.
+
+use super::{LOG_BATCH, Report, Worker};
+use crate::behaviour::Scenario;
+use crate::pacer::{Pacer, most_users, nanoseconds, share};
+use crate::prepare::Prepared;
+use crate::sampling::Sampling;
+use crate::user::Live;
+use loadline_plan::Plan;
+use loadline_reactor::{Address, Host, Task};
+use loadline_record::{Model, Recorder};
+use loadline_schedule::Stripe;
+use loadline_transport::{Dial, DialError, Dialler, Endpoint};
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// Connections that a worker dials at the same time before the run. More would only queue up at
+/// the server, whose queue of new connections is short.
+const DIAL_AT_ONCE: u32 = 64;
+/// If so many dials fail before one comes up, nothing answers there.
+const HOPELESS: u32 = 8;
+
+/// A worker whose connections are up and whose load has not begun.
+pub(crate) struct Ready<H: Host, S> {
+    pub(super) worker: Rc<Worker<H>>,
+    pub(super) scenario: S,
+    pub(super) stripe: Stripe,
+    pub(super) users: u32,
+    pub(super) connections: VecDeque<Ahead<H>>,
+    pub(super) resolve_times: Vec<Duration>,
+    pub(super) interval_ns: u64,
+    /// The first dial that failed.
+    pub(crate) first_error: Option<DialError>,
+}
+
+impl<H: Host, S> Ready<H, S> {
+    /// How many connections are up.
+    pub(crate) fn connected(&self) -> usize {
+        self.connections.len()
+    }
+}
+
+/// A connection dialled ahead of the run.
+pub(super) struct Ahead<H: Host> {
+    pub(super) endpoint: usize,
+    pub(super) live: Live<H>,
+    pub(super) dial: Dial,
+}
+
+/// Sets up a worker and dials its users' connections. One that fails is left to its user, who
+/// dials again when the run has begun.
+pub(crate) async fn prepare<H: Host, S: Scenario<H>>(
+    host: H,
+    prepared: &Prepared,
+    stripe: Stripe,
+    scenario: S,
+    send: Box<dyn Fn(Report)>,
+) -> Ready<H, S> {
+    let plan = &prepared.plan;
+    let users = share(u64::from(most_users(plan)), stripe) as u32;
+    let most = share(u64::from(plan.load.max_connections), stripe) as u32;
+    let endpoints = endpoints(prepared, scenario.address());
+    let mut worker = new_worker(host, prepared, endpoints, stripe, most.max(users), send);
+    worker.backs_off = scenario.backs_off() && !worker.pacer.is_open();
+    let worker = Rc::new(worker);
+    let is_ahead = plan.connection.keepalive && plan.connection.ahead;
+    let ahead = if is_ahead { users } else { 0 };
+    let dialling = dial_ahead(&worker, prepared.endpoints.len(), ahead).await;
+    // The names were resolved once for all workers: the first one tells.
+    let told = if stripe.index == 0 {
+        prepared.endpoints.as_slice()
+    } else {
+        &[]
+    };
+    Ready {
+        worker,
+        scenario,
+        stripe,
+        users,
+        connections: dialling.up.take().into(),
+        resolve_times: told
+            .iter()
+            .filter_map(|endpoint| endpoint.resolve_time)
+            .collect(),
+        interval_ns: prepared.interval_ns,
+        first_error: dialling.first_error.take(),
+    }
+}
+
+/// The run's endpoints, all of them at this address if there is one.
+fn endpoints(prepared: &Prepared, address: Option<SocketAddr>) -> Vec<Endpoint> {
+    let mut endpoints = prepared.endpoints.clone();
+    if let Some(address) = address {
+        let everywhere = |endpoint: &mut Endpoint| endpoint.addresses = vec![Address::Ip(address)];
+        endpoints.iter_mut().for_each(everywhere);
+    }
+    endpoints
+}
+
+fn new_worker<H: Host>(
+    host: H,
+    prepared: &Prepared,
+    endpoints: Vec<Endpoint>,
+    stripe: Stripe,
+    most_users: u32,
+    send: Box<dyn Fn(Report)>,
+) -> Worker<H> {
+    let plan: &Plan = &prepared.plan;
+    let first = stripe.index as usize;
+    let tls = prepared.tls.as_ref();
+    Worker {
+        dialler: Dialler::new(host.clone(), endpoints, &plan.connection, tls, first),
+        host,
+        recorder: RefCell::new(Recorder::new(Model::of(&plan.load.shape))),
+        pacer: Pacer::new(plan, stripe),
+        heads: RefCell::default(),
+        keepalive: plan.connection.keepalive,
+        backs_off: true,
+        timeout_ns: nanoseconds(plan.connection.timeout),
+        sampling: Sampling::new(plan.connection.kernel_timestamps),
+        begin_ns: Cell::new(0),
+        zero_ns: Cell::new(0),
+        stopping: Cell::new(false),
+        iterations: Cell::new(0),
+        users: Cell::new(0),
+        most_users,
+        supervisor: RefCell::new(None),
+        log: prepared
+            .log
+            .then(|| RefCell::new(Vec::with_capacity(LOG_BATCH))),
+        send,
+    }
+}
+
+/// Dials a connection for each user, some at the same time, to the endpoints in turn.
+async fn dial_ahead<H: Host>(
+    worker: &Rc<Worker<H>>,
+    endpoints: usize,
+    users: u32,
+) -> Rc<Dialling<H>> {
+    let dialling = Rc::new(Dialling {
+        endpoints,
+        users: users as usize,
+        begun: Cell::new(0),
+        failed: Cell::new(0),
+        up: RefCell::default(),
+        first_error: RefCell::new(None),
+    });
+    let diallers: Vec<Task> = (0..users.min(DIAL_AT_ONCE))
+        .map(|_| {
+            worker
+                .host
+                .spawn(dial_some(Rc::clone(worker), Rc::clone(&dialling)))
+        })
+        .collect();
+    for dialler in diallers {
+        dialler.await;
+    }
+    dialling
+}
+
+struct Dialling<H: Host> {
+    endpoints: usize,
+    pub(super) users: usize,
+    pub(super) begun: Cell<usize>,
+    pub(super) failed: Cell<u32>,
+    pub(super) up: RefCell<Vec<Ahead<H>>>,
+    first_error: RefCell<Option<DialError>>,
+}
+
+impl<H: Host> Dialling<H> {
+    /// The endpoint of the next connection; `None` if all are begun or nothing answers.
+    pub(super) fn next(&self) -> Option<usize> {
+        let index = self.begun.get();
+        let hopeless = self.failed.get() >= HOPELESS && self.up.borrow().is_empty();
+        if index == self.users || hopeless {
+            return None;
+        }
+        self.begun.set(index + 1);
+        Some(index % self.endpoints)
+    }
+}
+
+async fn dial_some<H: Host>(worker: Rc<Worker<H>>, dialling: Rc<Dialling<H>>) {
+    while let Some(endpoint) = dialling.next() {
+        match worker.dialler.dial_ahead(endpoint).await {
+            Ok((connection, dial)) => {
+                let live = Live {
+                    connection,
+                    served: 0,
+                };
+                dialling.up.borrow_mut().push(Ahead {
+                    endpoint,
+                    live,
+                    dial,
+                });
+            }
+            Err(error) => {
+                dialling.failed.set(dialling.failed.get() + 1);
+                dialling.first_error.borrow_mut().get_or_insert(error);
+            }
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! The supervisor of a worker: it takes snapshots, adds users that are wanted and ends the run.
+
+use super::crew::Crew;
+use super::{Done, Report};
+use crate::behaviour::Scenario;
+use crate::control::{Handle, Order};
+use crate::lap::Laps;
+use crate::linger::Linger;
+use crate::ticker::Ticker;
+use loadline_reactor::{Host, Timer};
+use loadline_record::Unfinished;
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::Poll;
+
+/// How often a worker looks whether it is to stop.
+const TICK_NS: u64 = 100_000_000;
+
+/// Takes a snapshot per interval, adds users that are wanted and ends the run.
+pub(super) struct Supervisor<H: Host, S> {
+    pub(super) crew: Crew<H, S>,
+    timer: Timer,
+    laps: Laps,
+    /// When the laps begin anew: where the measured part does, if that is still to come.
+    pub(super) zero_ns: Option<u64>,
+    linger: Linger,
+    /// When the time to linger is next set.
+    linger_due_ns: u64,
+    pub(super) interval_ns: u64,
+    /// When the next snapshot is due.
+    boundary_ns: u64,
+    ticker: Ticker,
+    pub(super) end_ns: u64,
+    /// When the run was stopped from outside, or this worker by one of its users.
+    pub(super) stopped_ns: Option<u64>,
+}
+
+impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
+    pub(super) fn new(crew: Crew<H, S>, interval_ns: u64) -> Self {
+        let worker = &crew.worker;
+        Supervisor {
+            timer: worker.host.timer(),
+            boundary_ns: worker.zero_ns.get() + interval_ns,
+            ticker: Ticker::new(worker.zero_ns.get(), TICK_NS),
+            end_ns: worker.begin_ns.get().saturating_add(worker.pacer.end_ns),
+            stopped_ns: None,
+            laps: Laps::begin(&worker.host),
+            zero_ns: (worker.pacer.warmup_ns > 0).then(|| worker.zero_ns.get()),
+            linger: Linger::new(worker.begin_ns.get()),
+            linger_due_ns: worker.begin_ns.get() + TICK_NS,
+            crew,
+            interval_ns,
+        }
+    }
+
+    pub(super) async fn watch(mut self, handle: &Handle) {
+        loop {
+            self.wait().await;
+            let now_ns = self.now_ns();
+            self.crew.hire_if_short(now_ns);
+            self.leave_warmup(now_ns);
+            self.set_linger(now_ns);
+            self.tick(now_ns);
+            if self.is_stopped_anew(handle.order()) {
+                self.stop(now_ns);
+            }
+            let over = self.crew.worker.is_over();
+            if over || now_ns >= self.end_ns || handle.order() == Order::Abort {
+                return self.finish(over, handle.order());
+            }
+            self.snapshot_intervals(now_ns + 1);
+        }
+    }
+
+    /// What the worker did with its time while it warmed up is in no figure either.
+    fn leave_warmup(&mut self, now_ns: u64) {
+        if self.zero_ns.take_if(|zero_ns| *zero_ns <= now_ns).is_some() {
+            self.laps = Laps::begin(&self.crew.worker.host);
+        }
+    }
+
+    fn tick(&mut self, now_ns: u64) {
+        let answered = self.crew.worker.recorder.borrow().answered_so_far();
+        self.ticker.tick(now_ns, answered);
+    }
+
+    /// Lets the loop of a closed load linger as long as its response times allow.
+    fn set_linger(&mut self, now_ns: u64) {
+        let worker = &self.crew.worker;
+        if !worker.pacer.is_open() && now_ns >= self.linger_due_ns {
+            let (users, iterations) = (worker.users.get(), worker.iterations.get());
+            worker
+                .host
+                .set_linger(self.linger.observe(now_ns, users, iterations));
+            self.linger_due_ns = now_ns + TICK_NS;
+        }
+    }
+
+    /// Takes the snapshots of the intervals that ended before `before_ns`.
+    fn snapshot_intervals(&mut self, before_ns: u64) {
+        while self.boundary_ns < before_ns {
+            self.snapshot(self.boundary_ns, self.boundary_ns);
+            self.boundary_ns += self.interval_ns;
+        }
+    }
+
+    /// Whether the run was stopped from outside, or this worker by one of its users, and nothing was
+    /// done about it yet.
+    fn is_stopped_anew(&self, order: Order) -> bool {
+        let stopped = order >= Order::Stop || self.crew.worker.stopping.get();
+        stopped && self.stopped_ns.is_none()
+    }
+
+    /// Begins nothing new.
+    fn stop(&mut self, now_ns: u64) {
+        self.stopped_ns = Some(now_ns);
+        self.crew.worker.stopping.set(true);
+        self.crew.dismiss_idle(now_ns);
+    }
+
+    /// Waits for the next thing to do, which users may bring forward.
+    pub(super) async fn wait(&mut self) {
+        let now_ns = self.now_ns();
+        let worker = &self.crew.worker;
+        let shortage_ns = worker.next_shortage_ns().unwrap_or(u64::MAX);
+        let next_ns = self.boundary_ns.min(self.end_ns).min(now_ns + TICK_NS);
+        let next_ns = self.zero_ns.map_or(next_ns, |zero_ns| zero_ns.min(next_ns));
+        self.timer.set(Some(next_ns.min(shortage_ns)));
+        let timer = &self.timer;
+        poll_fn(|cx| {
+            *worker.supervisor.borrow_mut() = Some(cx.waker().clone());
+            if worker.is_over() || self.is_stopped_anew(Order::Run) {
+                return Poll::Ready(());
+            }
+            timer.poll(cx)
+        })
+        .await;
+    }
+
+    pub(super) fn now_ns(&self) -> u64 {
+        self.crew.worker.host.now_ns()
+    }
+
+    /// Hands over what was recorded up to here. The schedule was followed up to `followed_ns`, or
+    /// to the stop, whose own instant counts: a start of that instant may have gone out.
+    pub(super) fn snapshot(&mut self, until_ns: u64, followed_ns: u64) {
+        let worker = &self.crew.worker;
+        let stopped_ns = self.stopped_ns.map_or(u64::MAX, |at_ns| at_ns + 1);
+        let followed_ns = followed_ns.min(stopped_ns);
+        let until_ns = until_ns.saturating_sub(worker.zero_ns.get());
+        let answered = worker.recorder.borrow().answered_so_far();
+        (worker.send)(Report::Ticks(self.ticker.end_interval(answered)));
+        let mut snapshot = Box::new(worker.recorder.borrow_mut().take(until_ns));
+        if let Some(times) = self.laps.end(&worker.host) {
+            snapshot.workers.insert(self.crew.stripe.index, times);
+        }
+        let followed_ns = followed_ns.saturating_sub(worker.begin_ns.get());
+        (worker.send)(Report::Interval {
+            snapshot,
+            followed_ns,
+        });
+    }
+
+    /// Cuts off what is left, and hands over the rest.
+    fn finish(mut self, over: bool, order: Order) {
+        let stopped = self.stopped_ns.is_some() && order >= Order::Stop;
+        let complete = over && !stopped;
+        let now_ns = self.now_ns().min(self.end_ns);
+        let worker = Rc::clone(&self.crew.worker);
+        let oldest_ns = self.crew.oldest_ns(now_ns, self.stopped_ns);
+        let oldest_ns = oldest_ns.map_or(0, |at_ns| now_ns - at_ns);
+        self.crew.cut_off();
+        self.snapshot_intervals(now_ns);
+        self.snapshot(now_ns, self.end_ns.min(now_ns + 1));
+        if let Some(log) = &worker.log {
+            (worker.send)(Report::Log(log.take()));
+        }
+        let in_flight = worker.recorder.borrow().in_flight();
+        let unfinished = Unfinished {
+            in_flight,
+            unsent: 0,
+            oldest_ns,
+        };
+        (worker.send)(Report::Done(Done {
+            complete,
+            stopped,
+            unfinished,
+        }));
+    }
+}
