@@ -36,8 +36,8 @@ test: compiler $(PAGE)
 
 soak: compiler $(PAGE)
 	@scripts/need nginx=nginx-light openssl=openssl wrk=wrk ab=apache2-utils h2load=nghttp2-client
-	PROPTEST_CASES=20000 $(CARGO) test --workspace --locked --release $(FEATURES)
-	$(CARGO) test -p loadline --test integration --locked --release $(FEATURES) -- --ignored --nocapture
+	PROPTEST_CASES=20000 $(CARGO) test --workspace --locked --profile soak $(FEATURES)
+	$(CARGO) test --workspace --locked --profile soak $(FEATURES) -- --ignored --nocapture
 
 lint: compiler $(PAGE)
 	$(CARGO) fmt --all --check
