@@ -47,27 +47,31 @@ fn a_run_goes_on_until_it_is_precise() {
     assert!(met(&checked(&[], "p99.9±1%"), 1, 5.0).is_none());
 }
 
-#[test]
-fn the_interval_at_which_it_stops_holds_the_truth() {
+/// In how many of so many runs that end when they are precise the interval holds the true median.
+fn held_at_the_end(runs: u64) -> u64 {
     let until = checked(&[], "p50±5%");
     let truth = 5.0 * MS * 2f64.ln();
-    let holds = (0..40).filter(|seed| {
+    let holds = |seed: &u64| {
         let summary = met(&until, 100 + seed, 5.0).unwrap();
-        let found = summary.total.times.response.percentile_ns(50.0);
-        let interval = confidence_interval(
-            &summary.total.times.response,
-            &summary.response_blocks,
-            50.0,
-        );
-        let (lower, upper) = (
-            interval.lower_ns.unwrap() as f64,
-            interval.upper_ns.unwrap() as f64,
-        );
-        assert!(interval.half_width(found).unwrap() <= 0.05);
-        lower <= truth && truth <= upper
-    });
-    let holds = holds.count();
-    assert!(holds >= 35, "{holds} of 40");
+        let times = &summary.total.times.response;
+        let found = confidence_interval(times, &summary.response_blocks, 50.0);
+        assert!(found.half_width(times.percentile_ns(50.0)).unwrap() <= 0.05);
+        let (lower_ns, upper_ns) = (found.lower_ns.unwrap(), found.upper_ns.unwrap());
+        lower_ns as f64 <= truth && truth <= upper_ns as f64
+    };
+    (0..runs).filter(holds).count() as u64
+}
+
+/// To stop at a narrow interval is to prefer those that are narrow by chance, which costs a little of
+/// the 95 %: how little, `make soak` counts in two thousand runs.
+#[test]
+fn the_interval_at_which_it_stops_holds_the_truth() {
+    let soaks = std::env::var_os("PROPTEST_CASES").is_some();
+    let runs = if soaks { 2_000 } else { 40 };
+    let held = held_at_the_end(runs);
+    println!("{held} of {runs}");
+    let least = if soaks { 93 } else { 87 };
+    assert!(100 * held >= least * runs, "{held} of {runs}");
 }
 
 #[test]
