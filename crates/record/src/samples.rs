@@ -120,6 +120,10 @@ fn busy() -> WorkerTimes {
         wall_ns: 1_000_000_000,
         cpu_ns: 500_000_000,
         queued_ns: 1_000_000,
+        answered: 3,
+        connections: 1,
+        bytes_in: 180,
+        bytes_out: 200,
         ..WorkerTimes::default()
     };
     times.turned(20_000, 5_000);

@@ -1,6 +1,7 @@
-//! What a worker's thread did with its time: the generator, measured by itself.
+//! What a worker's thread did with its time, and how much came of it: the generator, measured by
+//! itself.
 
-use crate::Distribution;
+use crate::{Counts, Distribution};
 use std::collections::BTreeMap;
 
 /// A turn of a worker's loop that is longer than this stood still: nothing that a loop has to do
@@ -26,6 +27,14 @@ pub struct WorkerTimes {
     pub turns: Distribution,
     /// How much of the time were turns longer than [`STILL_NS`].
     pub still_ns: u64,
+    /// Requests that it had answered.
+    pub answered: u64,
+    /// Connections of its that came up.
+    pub connections: u64,
+    /// Bytes that it received, inside TLS.
+    pub bytes_in: u64,
+    /// Bytes that it sent, inside TLS.
+    pub bytes_out: u64,
 }
 
 impl WorkerTimes {
@@ -53,6 +62,14 @@ impl WorkerTimes {
         }
     }
 
+    /// Takes over what the worker counted in the same time.
+    pub fn counted(&mut self, counts: &Counts) {
+        self.answered = counts.answered;
+        self.connections = counts.connections;
+        self.bytes_in = counts.bytes_in;
+        self.bytes_out = counts.bytes_out;
+    }
+
     /// Adds another stretch of time. Saturating, because the numbers may come from a file.
     pub fn add(&mut self, other: &WorkerTimes) {
         let add = |sum: &mut u64, time: u64| *sum = sum.saturating_add(time);
@@ -60,6 +77,10 @@ impl WorkerTimes {
         add(&mut self.cpu_ns, other.cpu_ns);
         add(&mut self.queued_ns, other.queued_ns);
         add(&mut self.still_ns, other.still_ns);
+        add(&mut self.answered, other.answered);
+        add(&mut self.connections, other.connections);
+        add(&mut self.bytes_in, other.bytes_in);
+        add(&mut self.bytes_out, other.bytes_out);
         self.turns.merge(&other.turns);
     }
 }

@@ -322,10 +322,15 @@ fn generator(summary: &Summary) -> Value {
             "queued": plain::share(times.queued_share()),
             "stood_still": plain::share(times.still_share()),
             "turns_us": distribution(&times.turns),
+            "answered": times.answered,
+            "connections": times.connections,
+            "bytes_in": times.bytes_in,
+            "bytes_out": times.bytes_out,
         })
     });
     let mut generator = json!({
         "workers": workers.collect::<Value>(),
+        "in_flight": in_flight(summary),
         "host": {
             "steal": plain::share(summary.host.steal_share()),
             "retransmitted": plain::share(summary.host.retransmitted_share()),
@@ -339,6 +344,19 @@ fn generator(summary: &Summary) -> Value {
         generator["arrivals"] = arrivals(&summary.arrivals);
     }
     generator
+}
+
+/// Requests in flight on average: as counted where intervals ended, and as rate times service time
+/// tell (J. D. C. Little, "A proof for the queuing formula L = λW", *Operations Research* 9 (1961)).
+fn in_flight(summary: &Summary) -> Value {
+    let service = &summary.total.times.service;
+    let total_ns = service.mean_ns() * service.len() as f64;
+    let counted: u64 = summary.rows.iter().map(|row| row.counts.in_flight).sum();
+    let rounded = |number: f64| (number * 1e3).round() / 1e3;
+    json!({
+        "counted": rounded(counted as f64 / summary.rows.len().max(1) as f64),
+        "by_littles_law": rounded(total_ns / summary.duration_ns.max(1) as f64),
+    })
 }
 
 /// In which pattern the requests of an open load were due and sent.

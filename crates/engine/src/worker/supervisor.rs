@@ -151,7 +151,8 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         let answered = worker.recorder.borrow().answered_so_far();
         (worker.send)(Report::Ticks(self.ticker.end_interval(answered)));
         let mut snapshot = Box::new(worker.recorder.borrow_mut().take(until_ns));
-        if let Some(times) = self.laps.end(&worker.host) {
+        if let Some(mut times) = self.laps.end(&worker.host) {
+            times.counted(&snapshot.counts);
             snapshot.workers.insert(self.crew.stripe.index, times);
         }
         let followed_ns = followed_ns.saturating_sub(worker.begin_ns.get());

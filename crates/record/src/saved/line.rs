@@ -41,6 +41,14 @@ struct StoredWorker {
     still_ns: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     turns: Option<String>,
+    #[serde(default)]
+    answered: u64,
+    #[serde(default)]
+    connections: u64,
+    #[serde(default)]
+    bytes_in: u64,
+    #[serde(default)]
+    bytes_out: u64,
 }
 
 impl StoredWorker {
@@ -51,6 +59,10 @@ impl StoredWorker {
             queued_ns: times.queued_ns,
             still_ns: times.still_ns,
             turns: encoder.encode(&times.turns),
+            answered: times.answered,
+            connections: times.connections,
+            bytes_in: times.bytes_in,
+            bytes_out: times.bytes_out,
         }
     }
 
@@ -65,6 +77,10 @@ impl StoredWorker {
             turns: turns
                 .map_err(|source| LineError::Times { name, source })?
                 .unwrap_or_default(),
+            answered: self.answered,
+            connections: self.connections,
+            bytes_in: self.bytes_in,
+            bytes_out: self.bytes_out,
         })
     }
 }
