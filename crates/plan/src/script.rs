@@ -11,4 +11,8 @@ pub struct Script {
     pub path: PathBuf,
     /// What the script's `init` is given beside the URL.
     pub args: Vec<String>,
+    /// The CRC-32 of its text, in eight hexadecimal digits: whether two runs had the same script.
+    /// `None` where the file could not be read, and in runs that were saved without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub crc32: Option<String>,
 }

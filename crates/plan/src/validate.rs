@@ -260,6 +260,7 @@ mod tests {
             Some(Script {
                 path: "a.lua".into(),
                 args: vec![],
+                crc32: None,
             })
         };
         allowed(|plan| plan.script = script());

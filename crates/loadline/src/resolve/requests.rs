@@ -2,6 +2,7 @@
 
 use super::{Error, read_bytes, read_text};
 use crate::flags::run::request::{BodySource, Place, RequestFlags, UrlLines};
+use flate2::Crc;
 use loadline_plan::{
     Body, Contradiction, FormField, FormPart, FormSource, Header, ListedRequest, Multipart,
     Request, RequestDefaults, Script, parse_url_list,
@@ -15,9 +16,17 @@ pub(super) fn script(flags: &RequestFlags) -> Result<Option<Script>, Contradicti
         return Err(Contradiction::ScriptArgWithoutScript);
     }
     Ok(flags.script.clone().map(|path| Script {
+        crc32: std::fs::read(&path).ok().map(|text| crc32(&text)),
         path,
         args: flags.script_arg.clone(),
     }))
+}
+
+/// In eight hexadecimal digits.
+fn crc32(text: &[u8]) -> String {
+    let mut crc = Crc::new();
+    crc.update(text);
+    format!("{:08x}", crc.sum())
 }
 
 /// All requests, in the order of the command line, then of the file, then of the plan's lines.
