@@ -33,7 +33,7 @@ pub enum CheckProblem {
     )]
     Metric(String),
     /// No result could pass.
-    #[error("it can never hold.")]
+    #[error("it can never hold; give it a bound that a result can keep.")]
     NeverHolds,
     /// The percentile is outside of its range.
     #[error("`{0}` is not a percentile; they lie above p0 and end at p100.")]
