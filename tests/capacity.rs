@@ -137,7 +137,9 @@ fn the_users_that_a_server_lets_in_are_found_confirmed_and_all_of_it_kept() {
     let dir = tempfile::tempdir().unwrap();
     let saved = dir.path().join("search.run");
     let flags = ["--users", "--max-users", "200", "--check", "non2xx<50%"];
-    let flags = [&flags[..], &["-o", "json", "--save", text(&saved)]].concat();
+    let svg = dir.path().join("search.svg");
+    let files = ["-o", "json", "--save", text(&saved), "--svg", text(&svg)];
+    let flags = [&flags[..], &files].concat();
     let said = search(&flags, &format!("http://{}/", server.addr));
     let report = json(&said);
     assert_eq!(said.code, Some(0), "{:#} {}", report["answer"], said.stderr);
@@ -172,6 +174,8 @@ fn the_users_that_a_server_lets_in_are_found_confirmed_and_all_of_it_kept() {
     assert_eq!(rungs, expected);
     assert_eq!(report["ladder"][4]["held"], false);
     assert_eq!(report["recovery"]["recovered"], true);
+    let svg = std::fs::read_to_string(&svg).unwrap();
+    assert!(svg.starts_with("<svg") && svg.contains("p99, it broke"));
     assert_kept(&saved, &report);
 }
 
@@ -298,6 +302,32 @@ fn an_interrupted_search_tells_what_it_knows() {
         "{}",
         said.stdout
     );
+}
+
+#[test]
+fn a_picture_is_drawn_over_nothing_else() {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = dir.path().join("plan.toml");
+    std::fs::write(&plan, "url = 'http://127.0.0.1:1/'").unwrap();
+    let refused = |flags: &[&str], what: &str| {
+        let said = loadline(&[&QUICK[..], flags].concat());
+        assert_eq!(said.code, Some(2), "{}", said.stderr);
+        assert!(said.stderr.contains(what), "{}", said.stderr);
+    };
+    refused(
+        &["--svg", text(&plan), text(&plan)],
+        "is read, so it can't be written",
+    );
+    let other = dir.path().join("other");
+    let both = [
+        "--svg",
+        text(&other),
+        "--save",
+        text(&other),
+        "http://127.0.0.1:1/",
+    ];
+    refused(&both, "would be written twice");
+    assert!(std::fs::read_to_string(&plan).unwrap().starts_with("url"));
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub enum Answer {
         level: f64,
         /// What broke there, the most often broken first.
         breaks: Vec<Breaking>,
-        /// Whether that was the generator's doing.
+        /// Whether that may have been the doing of the generator or its machine.
         own_limit: Option<OwnLimit>,
     },
     /// The search ended before it knew.
@@ -46,6 +46,8 @@ pub struct LoadLine {
     pub confirmations: u32,
     /// The cores that the target used at this level, if it was watched.
     pub target_cores: Option<f64>,
+    /// What disturbed most of the trials that broke just above: undisturbed, it may lie higher.
+    pub disturbance: Option<OwnLimit>,
 }
 
 /// Why it is not known what lies above.
@@ -69,6 +71,8 @@ pub struct Unsettled {
     pub lower: Option<f64>,
     /// The lowest level known not to.
     pub upper: Option<f64>,
+    /// Whether what broke may mostly have been the doing of the generator or its machine.
+    pub own_limit: Option<OwnLimit>,
 }
 
 /// What can break.
@@ -100,11 +104,19 @@ pub(crate) fn breaks(trials: &[&Trial]) -> Vec<Breaking> {
 
 /// What of the generator was at its end in most of the trials that broke.
 pub(crate) fn own_limit(trials: &[&Trial]) -> Option<OwnLimit> {
+    of_most(trials, Trial::own_limit)
+}
+
+/// What excuses the target in most of the trials that broke: an end of the generator, or what
+/// disturbed it.
+pub(crate) fn excuse(trials: &[&Trial]) -> Option<OwnLimit> {
+    of_most(trials, Trial::excuse)
+}
+
+/// The last of what was found in at least half of the trials that broke.
+fn of_most(trials: &[&Trial], found: impl Fn(&Trial) -> Option<OwnLimit>) -> Option<OwnLimit> {
     let broken = trials.iter().filter(|trial| !trial.held());
-    let limits: Vec<OwnLimit> = broken
-        .clone()
-        .filter_map(|trial| trial.own_limit())
-        .collect();
+    let limits: Vec<OwnLimit> = broken.clone().filter_map(|trial| found(trial)).collect();
     let mostly = 2 * limits.len() >= broken.count();
     limits.last().copied().filter(|_| mostly)
 }
@@ -170,6 +182,20 @@ mod tests {
         let breaks = breaks(&trials.iter().collect::<Vec<_>>());
         let expected = [Breaking::Check(1), Breaking::KeepingUp, Breaking::Check(0)];
         assert_eq!(breaks, expected);
+    }
+
+    #[test]
+    fn a_disturbance_excuses_the_target_and_is_no_end_of_the_generator() {
+        let stolen = OwnLimit::Stolen { share: 0.5 };
+        let mut disturbed = trial(&[false], true, None);
+        disturbed.seen.disturbance = Some(stolen);
+        let theirs = trial(&[false], true, None);
+        assert_eq!(own_limit(&[&disturbed]), None);
+        assert_eq!(excuse(&[&disturbed, &theirs]), Some(stolen));
+        assert_eq!(excuse(&[&disturbed, &theirs, &theirs]), None);
+        let busy = Some(OwnLimit::Busy { share: 0.97 });
+        disturbed.seen.own_limit = busy;
+        assert_eq!(excuse(&[&disturbed]), busy, "the nearer reason comes first");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::answer::{self, Answer, LoadLine, Unsettled, Why};
 use crate::keeping_up::keeps_up;
 use crate::ladder::{Ladder, Recovery, Rung};
-use crate::measure::{Measure, Part, Purpose, Seen, Trial};
+use crate::measure::{Measure, OwnLimit, Part, Purpose, Seen, Trial};
 use crate::settings::{CONFIRMATIONS, Settings};
 use loadline_stats::search::{self, Finding, Search, Step};
 use std::collections::BTreeMap;
@@ -119,7 +119,9 @@ impl<M: Measure> Course<'_, M> {
     /// The load line, unless the generator ended before it.
     fn found(&self) -> Option<f64> {
         match self.search.finding(ALL) {
-            Finding::Between { lower, .. } if !self.is_own_limit() => Some(lower),
+            Finding::Between { lower, upper } if self.own_limit(lower, upper).is_none() => {
+                Some(lower)
+            }
             _ => None,
         }
     }
@@ -230,41 +232,43 @@ impl<M: Measure> Course<'_, M> {
         self.trials.iter().filter(counts).collect()
     }
 
-    /// Whether the upper bound is the generator's and not the target's.
-    fn is_own_limit(&self) -> bool {
-        let (_, upper) = self.search.bounds(ALL);
-        upper.is_some_and(|upper| answer::own_limit(&self.counting(Some(upper))).is_some())
+    /// What of the generator ended between these bounds, if the upper one is not the target's.
+    fn own_limit(&self, lower: f64, upper: f64) -> Option<OwnLimit> {
+        let in_trials = answer::own_limit(&self.counting(Some(upper)));
+        in_trials.or_else(|| self.settings.floor_at(lower))
     }
 
     fn answer(&self) -> Answer {
         let (lower, upper) = self.search.bounds(ALL);
-        let at_upper = upper.map(|upper| self.counting(Some(upper)));
-        let own_limit = at_upper.as_deref().and_then(answer::own_limit);
-        let breaks = || answer::breaks(at_upper.as_deref().unwrap_or_default());
-        match (self.search.finding(ALL), own_limit) {
-            (Finding::Between { lower, upper }, Some(limit)) => Answer::AtLeast {
-                level: lower,
-                why: Why::Generator { limit, at: upper },
+        let at_upper = upper.map_or(Vec::new(), |upper| self.counting(Some(upper)));
+        match self.search.finding(ALL) {
+            Finding::Between { lower, upper } => match self.own_limit(lower, upper) {
+                Some(limit) => Answer::AtLeast {
+                    level: lower,
+                    why: Why::Generator { limit, at: upper },
+                },
+                None => Answer::Found(self.load_line(lower, upper)),
             },
-            (Finding::Between { lower, upper }, None) => {
-                Answer::Found(self.load_line(lower, upper))
-            }
-            (Finding::AllGood, _) => Answer::AtLeast {
+            Finding::AllGood => Answer::AtLeast {
                 level: self.settings.highest,
                 why: Why::Highest,
             },
-            (Finding::NoneGood, own_limit) => Answer::NothingHolds {
+            Finding::NoneGood => Answer::NothingHolds {
                 level: self.settings.lowest,
-                breaks: breaks(),
-                own_limit,
+                breaks: answer::breaks(&at_upper),
+                own_limit: answer::excuse(&at_upper),
             },
-            (Finding::Open { .. }, _) => Answer::Unsettled(Unsettled { lower, upper }),
+            Finding::Open { .. } => Answer::Unsettled(Unsettled {
+                lower,
+                upper,
+                own_limit: answer::excuse(&self.counting(None)),
+            }),
         }
     }
 
     fn load_line(&self, lower: f64, upper: f64) -> LoadLine {
         let threshold = answer::threshold(&self.counting(None), lower, upper);
-        let at_lower = self.counting(Some(lower));
+        let (at_lower, at_upper) = (self.counting(Some(lower)), self.counting(Some(upper)));
         let confirming = at_lower
             .iter()
             .filter(|trial| trial.purpose == Purpose::Confirmation);
@@ -272,7 +276,8 @@ impl<M: Measure> Course<'_, M> {
             level: lower,
             low: threshold.low.min(lower),
             high: threshold.high.max(lower),
-            breaks: answer::breaks(&self.counting(Some(upper))),
+            breaks: answer::breaks(&at_upper),
+            disturbance: answer::excuse(&at_upper),
             confirmed: confirming.clone().filter(|trial| trial.held()).count() as u32,
             confirmations: confirming.count() as u32,
             target_cores: answer::target_cores(&at_lower),

@@ -118,6 +118,8 @@ pub struct Seen {
     pub target_cores: Option<f64>,
     /// Why the generator may have been at its end before the target was.
     pub own_limit: Option<OwnLimit>,
+    /// What took time from the generator and its machine, so that a check may have broken by that.
+    pub disturbance: Option<OwnLimit>,
 }
 
 /// A level, and straight after it a lower one.
@@ -155,6 +157,32 @@ pub enum OwnLimit {
         /// The share of requests that did.
         share: f64,
     },
+    /// A worker waited for a core for this share of its time.
+    Crowded {
+        /// The share.
+        share: f64,
+    },
+    /// A worker's loop stood still, for so long at most.
+    StoodStill {
+        /// The longest time, in nanoseconds.
+        longest_ns: u64,
+    },
+    /// The hypervisor gave this share of the machine's time to others.
+    Stolen {
+        /// The share.
+        share: f64,
+    },
+    /// Processes that are neither the generator nor the target used so many cores.
+    Others {
+        /// The cores.
+        cores: f64,
+    },
+    /// So many answers a second are the most that the generator gets on this machine, from a server
+    /// that does nothing.
+    Floor {
+        /// Answers a second.
+        answers_per_s: f64,
+    },
 }
 
 /// A trial that was made.
@@ -183,5 +211,11 @@ impl Trial {
     /// Why it did not hold, if that was the generator's doing.
     pub fn own_limit(&self) -> Option<OwnLimit> {
         self.seen.own_limit.filter(|_| !self.held())
+    }
+
+    /// Why it may not have held by the target's doing alone.
+    pub fn excuse(&self) -> Option<OwnLimit> {
+        let excuse = self.seen.own_limit.or(self.seen.disturbance);
+        excuse.filter(|_| !self.held())
     }
 }

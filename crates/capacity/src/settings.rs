@@ -1,11 +1,14 @@
 //! Where a search looks, how long and how closely.
 
+use crate::measure::OwnLimit;
 use loadline_stats::search::{Goal, Range};
 
 /// How often the level that was found is measured again (MLPerf v0.5 asks for five runs).
 pub(crate) const CONFIRMATIONS: u32 = 5;
 /// Trials on the ladder, the first of the descent included.
 const RUNGS: f64 = 5.0;
+/// A load line that differs from the floor by no more than this share of it is this machine's end.
+const NEAR_FLOOR: f64 = 0.1;
 /// Half of the trials at the load line may break: it is where that many do.
 const EXCEED_RATIO: f64 = 0.5;
 
@@ -36,6 +39,9 @@ pub struct Settings {
     pub trials: u32,
     /// Seconds that all of it may take.
     pub budget_s: f64,
+    /// Answers a second that the generator gets on its machine from a server that does nothing, if
+    /// that was measured and rates are searched.
+    pub floor_per_s: Option<f64>,
 }
 
 impl Settings {
@@ -76,6 +82,15 @@ impl Settings {
             step: self.step,
             budget_s: left_s * self.trial_s / self.whole_trial_s(),
         }
+    }
+
+    /// The floor, if this level is about as much as the generator gets from a server that does
+    /// nothing. A level clearly above shows that it was that server's end, not the generator's: a
+    /// target on another machine leaves more of this one.
+    pub(crate) fn floor_at(&self, level: f64) -> Option<OwnLimit> {
+        let near = |floor: &f64| (level - floor).abs() <= floor * NEAR_FLOOR;
+        let answers_per_s = self.floor_per_s.filter(near)?;
+        Some(OwnLimit::Floor { answers_per_s })
     }
 
     /// What is searched for, the same for each check.

@@ -2,7 +2,7 @@
 
 use crate::measure::{Descent, Measure, OwnLimit, Purpose, Seen};
 use crate::settings::Settings;
-use rand::SeedableRng;
+use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Exp1, StandardNormal};
 use std::convert::Infallible;
@@ -22,6 +22,7 @@ pub(crate) fn settings() -> Settings {
         width: Settings::WIDTH,
         trials: Settings::TRIALS,
         budget_s: 1e9,
+        floor_per_s: None,
     }
 }
 
@@ -32,6 +33,8 @@ pub(crate) struct Wavering {
     pub(crate) random: ChaCha8Rng,
     /// From this level on the generator is busy, and the checks break for that.
     pub(crate) generator_ends: f64,
+    /// What disturbs the machine, so that in this share of the trials the checks break for it.
+    pub(crate) disturbed: Option<(OwnLimit, f64)>,
     /// The user interrupts before this trial.
     pub(crate) interrupted_after: usize,
     pub(crate) trials: usize,
@@ -44,6 +47,7 @@ impl Wavering {
             noise,
             random: ChaCha8Rng::seed_from_u64(seed),
             generator_ends: f64::INFINITY,
+            disturbed: None,
             interrupted_after: usize::MAX,
             trials: 0,
         }
@@ -53,12 +57,17 @@ impl Wavering {
         let off: f64 = StandardNormal.sample(&mut self.random);
         let holds = level <= self.threshold * (1.0 + self.noise * off);
         let busy = level >= self.generator_ends;
+        let breaks = match self.disturbed {
+            Some((_, share)) => self.random.random::<f64>() < share,
+            None => false,
+        };
         Seen {
-            checks: vec![holds && !busy],
+            checks: vec![holds && !busy && !breaks],
             answers_per_s: level,
             mean_s: 0.001,
             target_cores: Some(level / self.threshold),
             own_limit: busy.then_some(OwnLimit::Busy { share: 0.97 }),
+            disturbance: self.disturbed.map(|(what, _)| what),
             ..Seen::default()
         }
     }
@@ -151,6 +160,7 @@ impl Measure for Queue {
             outstanding_s: (arrivals - times.len()) as f64 / level,
             target_cores: None,
             own_limit: None,
+            disturbance: None,
         }))
     }
 

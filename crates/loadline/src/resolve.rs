@@ -108,18 +108,22 @@ pub(crate) fn resolve(
     flags: RunFlags,
     surroundings: Surroundings<'_>,
 ) -> Result<Invocation, Error> {
-    resolve_alone(with_plan_file(flags)?, surroundings)
+    resolve_alone(with_plan_file(flags)?, None, surroundings)
 }
 
-/// As [`resolve`], where the plan file is already under the flags.
-fn resolve_alone(flags: RunFlags, surroundings: Surroundings<'_>) -> Result<Invocation, Error> {
+/// As [`resolve`], where the plan file is already under the flags, and this file may be written too.
+fn resolve_alone(
+    flags: RunFlags,
+    also_written: Option<&Path>,
+    surroundings: Surroundings<'_>,
+) -> Result<Invocation, Error> {
     let outputs = outputs::outputs(&flags.output)?;
     let plan = plan(&flags, surroundings).map_err(|error| error.in_plan_of(&flags))?;
     refuse_unreadable(&plan)?;
     let repeat = flags.load.repeat;
     refuse_repeat(repeat, &flags.output)?;
     refuse_overwriting(
-        outputs::written(&flags.output, &outputs),
+        outputs::written(&flags.output, &outputs).chain(also_written),
         outputs::read(&flags.request, &plan),
     )?;
     let output = flags.output;

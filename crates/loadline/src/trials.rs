@@ -3,22 +3,23 @@
 //! Trials differ in their load and their seed alone. Each begins with a moment that is driven and not
 //! measured, so that its connections are up and the queues of the target as long as they get.
 
+mod limits;
+
 use crate::conduct::{Conducted, Keep, Save, conduct_one};
 use crate::interrupt::Interrupts;
 use crate::live::Live;
 use crate::resolve::Search;
 use crate::scripting;
 use anyhow::Result;
+use limits::{cores_of, disturbance, own_limit};
 use loadline_capacity::{Descent, Measure, OwnLimit, Part, Purpose, Seen, Trial};
 use loadline_plan::{Arrivals, Load, Plan, Rate, Shape, Stage};
-use loadline_record::watched::{GENERATOR, mean_rate};
+use loadline_record::watched::GENERATOR;
 use loadline_record::{Ended, Floor, Model, Role, RoleKind, Snapshot, Summary};
-use loadline_verdict::{Grade, Reason, evaluate_all, validity};
+use loadline_verdict::evaluate_all;
 use std::cell::RefCell;
 use std::time::Duration;
 
-/// Lateness that is this part of the response time is what decides on it.
-const MOST_OF_IT: f64 = 0.5;
 /// An answer that takes less than so many times as long as at the lowest load is as fast as ever.
 const AS_EVER: u64 = 2;
 
@@ -147,7 +148,7 @@ impl<'a> Trials<'a> {
 
     fn seen(&mut self, summary: &Summary, level: f64) -> Seen {
         let seen = seen(&Stretch::whole(summary), summary, level);
-        let own_limit = self.own_limit(summary);
+        let own_limit = own_limit(summary).or_else(|| self.connections(summary));
         let service_ns = summary.total.times.service.percentile_ns(50.0);
         if service_ns > 0 {
             self.service_at_ease_ns = self.service_at_ease_ns.min(service_ns);
@@ -155,43 +156,14 @@ impl<'a> Trials<'a> {
         Seen { own_limit, ..seen }
     }
 
-    /// What of the generator was at its end. Whether that matters is for the search to say.
-    fn own_limit(&self, summary: &Summary) -> Option<OwnLimit> {
-        let findings = validity(summary).findings;
-        let busy = findings.iter().find_map(|finding| match finding.reason {
-            Reason::Busy { share } if finding.grade == Grade::Invalid => Some(share),
-            Reason::Limit { share } => Some(share),
-            _ => None,
-        });
-        let exhausted = findings.iter().find_map(|finding| match finding.reason {
-            Reason::Descriptors { failed, .. } | Reason::Ports { failed, .. } => Some(failed),
-            _ => None,
-        });
-        if let Some(failed) = exhausted {
-            return Some(OwnLimit::Exhausted { failed });
-        }
-        let late = findings.iter().find_map(|finding| match finding.reason {
-            Reason::Late {
-                share,
-                p99_ns,
-                response_p99_ns,
-            } if p99_ns as f64 > response_p99_ns as f64 * MOST_OF_IT => Some(share),
-            _ => None,
-        });
-        match (busy, late) {
-            (Some(share), _) => Some(OwnLimit::Busy { share }),
-            (None, Some(share)) => Some(OwnLimit::Late { share }),
-            (None, None) => self.connections(summary),
-        }
-    }
-
-    /// All connections are in use, and each answer comes as fast as at the lowest load: with more
-    /// connections there would be more.
+    /// Arrivals wait for connections that are in use, and each answer comes as fast as at the lowest
+    /// load: with more connections there would be more. At one instant, the last of the trial, some
+    /// connections may just have had their answer.
     fn connections(&self, summary: &Summary) -> Option<OwnLimit> {
         let most = summary.plan.load.max_connections;
         let all_in_use = summary.model == Model::Open
             && summary.unfinished.unsent > 0
-            && summary.total.counts.in_flight >= u64::from(most);
+            && 2 * summary.total.counts.in_flight >= u64::from(most);
         let service_ns = summary.total.times.service.percentile_ns(50.0);
         let as_ever = service_ns < self.service_at_ease_ns.saturating_mul(AS_EVER);
         (all_in_use && as_ever && self.service_at_ease_ns < u64::MAX)
@@ -293,6 +265,7 @@ fn seen(stretch: &Stretch, summary: &Summary, level: f64) -> Seen {
         },
         target_cores: target_cores(summary),
         own_limit: None,
+        disturbance: disturbance(summary),
     }
 }
 
@@ -313,13 +286,9 @@ fn intervals(summary: &Summary, intervals: &[Snapshot]) -> Vec<(f64, bool)> {
 
 /// The cores that all watched processes but the generator used; `None` if there were none.
 fn target_cores(summary: &Summary) -> Option<f64> {
-    let watch = &summary.watch;
-    let targets = watch.trees.iter().enumerate();
-    let targets = targets.filter(|(_, tree)| tree.name != GENERATOR);
-    let cores = targets.filter_map(|(index, _)| {
-        let cpu = watch.usage_of(index);
-        mean_rate(cpu.map(|(usage, length_ns)| (usage.cpu_ns, length_ns)))
-    });
+    let trees = summary.watch.trees.iter().enumerate();
+    let targets = trees.filter(|(_, tree)| tree.name != GENERATOR);
+    let cores = targets.filter_map(|(index, _)| cores_of(summary, index));
     cores.reduce(|sum, cores| sum + cores)
 }
 

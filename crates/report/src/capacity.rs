@@ -1,9 +1,11 @@
-//! A search for the load line, as text for people and as JSON for programs.
+//! A search for the load line, as text for people, as JSON for programs and as a figure.
 
+mod figure;
 mod json;
 mod picture;
 mod words;
 
+pub use figure::capacity_figure;
 pub use json::{CAPACITY_SCHEMA, capacity_json};
 pub use words::trial_line;
 
@@ -13,7 +15,7 @@ use crate::{figures, layout, wording};
 use loadline_capacity::{Answer, Outcome, Recovery, Rung};
 use loadline_plan::{Check, Plan};
 use loadline_record::Floor;
-use words::{amount, answer_line, verdict};
+use words::{amount, answer_line, disturbed, verdict};
 
 /// A search, and what is needed to tell of it.
 #[derive(Clone, Copy, Debug)]
@@ -54,12 +56,9 @@ fn head(report: &CapacityReport<'_>, ink: Ink, width: usize) -> Vec<String> {
     let answer = layout::wrap(&answer_line(report), width);
     lines.extend(answer.iter().map(|line| ink.strong(line)));
     if let Answer::Found(line) = &report.outcome.answer
-        && line.confirmations > 0
+        && let Some(mind) = disturbed(line)
     {
-        lines.push(format!(
-            "{} of {} confirming trials held",
-            line.confirmed, line.confirmations
-        ));
+        lines.extend(layout::wrap(&mind, width));
     }
     lines
 }

@@ -32,7 +32,9 @@ mod wording;
 #[cfg(test)]
 mod samples;
 
-pub use capacity::{CAPACITY_SCHEMA, CapacityReport, capacity, capacity_json, trial_line};
+pub use capacity::{
+    CAPACITY_SCHEMA, CapacityReport, capacity, capacity_figure, capacity_json, trial_line,
+};
 pub use comparison::{comparison, comparison_json};
 pub use csv::csv;
 pub use json::{SCHEMA, json};

@@ -182,3 +182,73 @@ fn users_are_found_in_whole_numbers() {
     );
     assert_eq!(outcome.ladder.rungs[0].level, 1.0);
 }
+
+/// Processor time that a hypervisor takes from every trial.
+const STOLEN: OwnLimit = OwnLimit::Stolen { share: 0.5 };
+
+#[test]
+fn what_breaks_everywhere_on_a_disturbed_machine_says_nothing_of_the_target() {
+    let mut target = Wavering::new(5_000.0, 0.0, 1);
+    target.disturbed = Some((STOLEN, 1.0));
+    let (outcome, ended) = find(&settings(), &mut target);
+    assert_eq!(ended, Ended::Complete);
+    let nothing = Answer::NothingHolds {
+        level: 1.0,
+        breaks: vec![crate::Breaking::Check(0)],
+        own_limit: Some(STOLEN),
+    };
+    assert_eq!(outcome.answer, nothing);
+}
+
+/// Each trial breaks by the machine with a probability that makes a search all but endless.
+#[test]
+fn a_search_that_a_disturbed_machine_keeps_from_its_end_says_why() {
+    let short = Settings {
+        budget_s: 90.0,
+        ..settings()
+    };
+    for seed in 0..20 {
+        let mut target = Wavering::new(5_000.0, 0.0, seed);
+        target.disturbed = Some((STOLEN, 0.45));
+        let (outcome, _) = find(&short, &mut target);
+        match outcome.answer {
+            Answer::Unsettled(known) => assert_eq!(known.own_limit, Some(STOLEN)),
+            Answer::Found(line) => assert_eq!(line.disturbance, Some(STOLEN)),
+            Answer::NothingHolds { own_limit, .. } => assert_eq!(own_limit, Some(STOLEN)),
+            Answer::AtLeast { .. } => panic!("{:?}", outcome.answer),
+        }
+    }
+}
+
+#[test]
+fn a_load_line_of_a_disturbed_machine_says_that_it_may_lie_higher() {
+    let mut target = Wavering::new(5_000.0, 0.0, 1);
+    target.disturbed = Some((STOLEN, 0.0));
+    let (outcome, _) = find(&settings(), &mut target);
+    assert!((4_950.0..=5_000.0).contains(&load_line(&outcome).level));
+    assert_eq!(load_line(&outcome).disturbance, Some(STOLEN));
+}
+
+#[test]
+fn a_capacity_as_high_as_the_floor_is_that_of_the_machine() {
+    let with_floor = |floor_per_s| {
+        let settings = Settings {
+            floor_per_s: Some(floor_per_s),
+            ..settings()
+        };
+        find(&settings, &mut Wavering::new(5_000.0, 0.0, 1))
+            .0
+            .answer
+    };
+    let limit = OwnLimit::Floor {
+        answers_per_s: 5_200.0,
+    };
+    let answer = with_floor(5_200.0);
+    assert!(
+        matches!(answer, Answer::AtLeast { why: Why::Generator { limit: found, .. }, .. } if found == limit),
+        "{answer:?}"
+    );
+    for apart in [50_000.0, 4_000.0] {
+        assert!(matches!(with_floor(apart), Answer::Found(_)), "{apart}");
+    }
+}

@@ -4,18 +4,22 @@ use crate::commands::run::try_outputs;
 use crate::exit::Exit;
 use crate::floor;
 use crate::interrupt::{Interrupts, Manner};
-use crate::invocation::{Format, Output, Sink};
+use crate::invocation::Format;
 use crate::live::say_line;
-use crate::publish::{options, print};
+use crate::publish::{options, write_each};
+use crate::reserved::Reserved;
 use crate::resolve::Search;
 use crate::trials::Trials;
 use anyhow::{Context, Result};
-use loadline_capacity::{Answer, Ended, Trial, Why, find};
+use loadline_capacity::{Answer, Ended, Settings, Trial, Why, find};
 use loadline_report::CapacityReport;
 
 /// Searches the load line and reports it. What was found is reported however the search ended.
 pub(crate) fn run(search: &Search) -> Result<Exit> {
     try_outputs(&search.run.outputs)?;
+    if let Some(path) = &search.svg {
+        drop(Reserved::open(path)?);
+    }
     let interrupts = Interrupts::watch(Manner::AtOnce).context("signals can't be watched")?;
     announce(search);
     let floor = match search.floor {
@@ -24,7 +28,13 @@ pub(crate) fn run(search: &Search) -> Result<Exit> {
     };
     let tell = |trial: &Trial| tell(search, trial);
     let mut trials = Trials::new(search, &interrupts, floor, &tell);
-    let (outcome, ended) = find(&search.settings, &mut trials);
+    let settings = Settings {
+        floor_per_s: floor
+            .filter(|_| !search.users)
+            .map(|floor| floor.answers_per_s),
+        ..search.settings.clone()
+    };
+    let (outcome, ended) = find(&settings, &mut trials);
     let trouble = trials.trouble.take();
     if let Ended::Failed(error) = &ended
         && outcome.trials.is_empty()
@@ -62,47 +72,36 @@ fn tell(search: &Search, trial: &Trial) {
 }
 
 fn publish(search: &Search, report: &CapacityReport<'_>) -> Result<()> {
-    let results: Vec<Result<()>> = search
-        .run
-        .outputs
-        .iter()
-        .map(|output| write(search, output, report))
-        .collect();
-    results.into_iter().collect()
+    let style = search.run.style();
+    let written = write_each(&search.run.outputs, |output| {
+        Ok(match output.format {
+            Format::Text => loadline_report::capacity(report, &options(&style, &output.to)),
+            _ => format!("{:#}\n", loadline_report::capacity_json(report)),
+        })
+    });
+    written.and(draw(search, report))
 }
 
-fn write(search: &Search, output: &Output, report: &CapacityReport<'_>) -> Result<()> {
-    let style = search.run.style();
-    let text = match output.format {
-        Format::Text => loadline_report::capacity(report, &options(&style, &output.to)),
-        _ => format!("{:#}\n", loadline_report::capacity_json(report)),
+fn draw(search: &Search, report: &CapacityReport<'_>) -> Result<()> {
+    let Some(path) = &search.svg else {
+        return Ok(());
     };
-    match &output.to {
-        Sink::Stdout => print(&text),
-        Sink::File(path) => std::fs::write(path, text)
-            .with_context(|| format!("{} can't be written", path.display())),
-    }
+    let svg = loadline_plot::svg(&loadline_report::capacity_figure(report));
+    std::fs::write(path, svg).with_context(|| format!("{} can't be written", path.display()))
 }
 
 /// How the answer ends the command.
 fn exit(search: &Search, answer: &Answer) -> Exit {
+    let ours = match answer {
+        Answer::Found(_) => return Exit::Good,
+        Answer::AtLeast { why, .. } => matches!(why, Why::Generator { .. }),
+        Answer::NothingHolds { own_limit, .. } => own_limit.is_some(),
+        Answer::Unsettled(known) => known.own_limit.is_some(),
+    };
     match answer {
-        Answer::Found(_) => Exit::Good,
-        Answer::AtLeast {
-            why: Why::Generator { .. },
-            ..
-        } if search.run.trust.allow_invalid => Exit::Good,
-        Answer::AtLeast {
-            why: Why::Generator { .. },
-            ..
-        }
-        | Answer::NothingHolds {
-            own_limit: Some(_), ..
-        } => Exit::Invalid,
+        _ if ours && !search.run.trust.allow_invalid => Exit::Invalid,
+        Answer::AtLeast { .. } if ours => Exit::Good,
         Answer::NothingHolds { .. } => Exit::CheckFailed,
-        Answer::AtLeast {
-            why: Why::Highest, ..
-        }
-        | Answer::Unsettled(_) => Exit::Failed,
+        _ => Exit::Failed,
     }
 }

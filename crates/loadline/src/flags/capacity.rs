@@ -7,6 +7,7 @@ use crate::flags::run::RunFlags;
 use clap::Args;
 use loadline_capacity::Settings;
 use loadline_plan::{Rate, parse_duration, parse_small_count};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Where a load line is searched, and everything of a run.
@@ -53,6 +54,10 @@ pub(crate) struct SearchFlags {
     /// Leave out what this machine can do at best
     #[arg(long)]
     pub(crate) no_floor: bool,
+
+    /// Draw the response times over the load into this file, as SVG
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
 }
 
 /// Flags of a run that say what the search decides itself.

@@ -6,7 +6,8 @@ use crate::flags::run::RunFlags;
 use crate::flags::run::load::Warmup;
 use crate::invocation::{Format, Invocation};
 use loadline_capacity::Settings;
-use loadline_plan::{Check, Rate};
+use loadline_plan::{Check, Comparison, Rate};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// The rate of the first trial, and of the warm-up.
@@ -39,6 +40,8 @@ pub(crate) struct Search {
     pub(crate) settling: Duration,
     /// Whether it is first measured what this machine can do at best.
     pub(crate) floor: bool,
+    /// Where the response times over the load are drawn.
+    pub(crate) svg: Option<PathBuf>,
 }
 
 /// Why flags make no search.
@@ -47,6 +50,12 @@ pub(crate) enum SearchError {
     /// A flag says what the search decides.
     #[error("--{0} is for the search itself to decide; leave it out.")]
     Decided(&'static str),
+    /// A check that more load can only mend has no highest load that keeps it.
+    #[error(
+        "--check {0} asks for more, and a search for the highest load goes by what must stay low; \
+         give it an upper bound, such as p99<50ms."
+    )]
+    LowerBound(String),
     /// The numbers of connections are the users.
     #[error("--{0} contradicts --users, which searches the number of connections; leave it out.")]
     Connections(&'static str),
@@ -97,10 +106,11 @@ pub(crate) fn resolve_search(
 ) -> Result<Search, Error> {
     let CapacityFlags { search, mut run } = with_plan_file(flags)?;
     refuse_decided(&search, &run)?;
+    refuse_lower_bounds(&run.judgement.check)?;
     let usual_checks = run.judgement.check.is_empty();
     fill_in(&search, &mut run);
     let settings = settings(&search, &run)?;
-    let run = resolve_alone(run, surroundings)?;
+    let run = resolve_alone(run, search.svg.as_deref(), surroundings)?;
     if run
         .outputs
         .iter()
@@ -115,6 +125,7 @@ pub(crate) fn resolve_search(
         usual_checks,
         settling: SETTLING,
         floor: !search.no_floor,
+        svg: search.svg,
     })
 }
 
@@ -145,6 +156,19 @@ fn refuse_decided(search: &SearchFlags, run: &RunFlags) -> Result<(), SearchErro
         .find(|(given, _)| *given && search.users)
     {
         Some((_, flag)) => Err(SearchError::Connections(flag)),
+        None => Ok(()),
+    }
+}
+
+fn refuse_lower_bounds(checks: &[Check]) -> Result<(), SearchError> {
+    let is_lower = |check: &&Check| {
+        matches!(
+            check.comparison,
+            Comparison::Greater | Comparison::GreaterOrEqual
+        )
+    };
+    match checks.iter().find(is_lower) {
+        Some(check) => Err(SearchError::LowerBound(check.text.clone())),
         None => Ok(()),
     }
 }
@@ -186,6 +210,7 @@ fn settings(search: &SearchFlags, run: &RunFlags) -> Result<Settings, SearchErro
         width: search.precision,
         trials: search.trials,
         budget_s: search.budget.as_secs_f64(),
+        floor_per_s: None,
     };
     let least_s = settings.least_budget_s().ceil();
     if settings.budget_s < least_s {

@@ -65,6 +65,7 @@ fn answer(report: &CapacityReport<'_>) -> Value {
             "kind": "unsettled",
             "lower": known.lower,
             "upper": known.upper,
+            "own_limit": known.own_limit.map(own_limit),
         }),
     };
     object["text"] = answer_line(report).into();
@@ -81,6 +82,7 @@ fn found(line: &LoadLine, checks: &[Check]) -> Value {
         "confirmed": line.confirmed,
         "confirmations": line.confirmations,
         "target_cpu_percent": line.target_cores.map(|cores| cores * 100.0),
+        "disturbance": line.disturbance.map(own_limit),
     })
 }
 
@@ -100,6 +102,13 @@ fn own_limit(limit: OwnLimit) -> Value {
         OwnLimit::Connections { most } => json!({ "kind": "connections", "most": most }),
         OwnLimit::Exhausted { failed } => json!({ "kind": "exhausted", "failed": failed }),
         OwnLimit::Late { share } => json!({ "kind": "late", "share": share }),
+        OwnLimit::Crowded { share } => json!({ "kind": "crowded", "share": share }),
+        OwnLimit::StoodStill { longest_ns } => {
+            json!({ "kind": "stood_still", "longest_us": plain::us(longest_ns as f64) })
+        }
+        OwnLimit::Stolen { share } => json!({ "kind": "stolen", "share": share }),
+        OwnLimit::Others { cores } => json!({ "kind": "others", "cpu_percent": cores * 100.0 }),
+        OwnLimit::Floor { answers_per_s } => json!({ "kind": "floor", "rate": answers_per_s }),
     }
 }
 
@@ -133,5 +142,6 @@ fn seen(seen: &Seen, checks: &[Check]) -> Value {
         "outstanding_s": seen.outstanding_s,
         "target_cpu_percent": seen.target_cores.map(|cores| cores * 100.0),
         "own_limit": seen.own_limit.map(own_limit),
+        "disturbance": seen.disturbance.map(own_limit),
     })
 }

@@ -58,7 +58,7 @@ pub(super) fn lines(report: &CapacityReport<'_>, ink: Ink, width: usize) -> Vec<
 }
 
 /// The trials that are drawn: all but the warm-up, where anything was answered.
-fn shown<'a>(report: &CapacityReport<'a>) -> Vec<&'a Trial> {
+pub(super) fn shown<'a>(report: &CapacityReport<'a>) -> Vec<&'a Trial> {
     let trials = report.outcome.trials.iter();
     trials
         .filter(|trial| trial.purpose != Purpose::WarmUp && trial.seen.p50_ns > 0)

@@ -63,6 +63,7 @@ fn found() -> Outcome {
         confirmed: 5,
         confirmations: 5,
         target_cores: Some(0.98),
+        disturbance: None,
     };
     let rung = |(part, p99): (Part, u64)| {
         let level = (4_900.0 * part.share()).round();
@@ -113,7 +114,7 @@ fn report<'a>(plan: &'a Plan, outcome: &'a Outcome) -> CapacityReport<'a> {
 fn a_load_line_comes_with_its_ladder_and_its_picture() {
     let (plan, outcome) = (plan(), found());
     let text = capacity(&report(&plan, &outcome), &TextOptions::default());
-    let line = "load line: 4900 req/s (4880 … 4961); p99 breaks first; target CPU 98 %\n";
+    let line = "load line: 4900 req/s (4880 … 4961); p99 breaks first; target CPU 98 %;";
     assert!(text.contains(line), "{text}");
     insta::assert_snapshot!(text);
 }
@@ -137,17 +138,34 @@ fn every_other_answer_says_what_to_change() {
         breaks: vec![Breaking::Check(0)],
         own_limit,
     };
-    let unsettled = |lower, upper| Answer::Unsettled(Unsettled { lower, upper });
+    let unsettled = |lower, upper, own_limit| {
+        Answer::Unsettled(Unsettled {
+            lower,
+            upper,
+            own_limit,
+        })
+    };
+    let stolen = OwnLimit::Stolen { share: 0.5 };
     let answers = [
         generator(busy),
         generator(OwnLimit::Connections { most: 1_000 }),
         generator(OwnLimit::Exhausted { failed: 120 }),
         generator(OwnLimit::Late { share: 0.2 }),
+        generator(OwnLimit::Floor {
+            answers_per_s: 20_400.0,
+        }),
         highest,
         nothing(None),
         nothing(Some(busy)),
-        unsettled(Some(4_800.0), Some(5_200.0)),
-        unsettled(None, None),
+        nothing(Some(OwnLimit::Crowded { share: 0.4 })),
+        nothing(Some(OwnLimit::StoodStill {
+            longest_ns: 120_000_000,
+        })),
+        nothing(Some(stolen)),
+        nothing(Some(OwnLimit::Others { cores: 1.7 })),
+        unsettled(Some(4_800.0), Some(5_200.0), None),
+        unsettled(None, None, None),
+        unsettled(None, Some(5_200.0), Some(stolen)),
     ];
     let plan = plan();
     let line = |answer: Answer| words::answer_line(&report(&plan, &outcome(answer)));
@@ -185,4 +203,41 @@ fn a_trial_is_one_line() {
             "trial   4 search            6400 req/s  p50    300 µs  p99    900 ms  p99<50ms breaks",
         ]
     );
+}
+
+#[test]
+fn a_load_line_of_a_disturbed_machine_says_so() {
+    let mut outcome = found();
+    if let Answer::Found(line) = &mut outcome.answer {
+        line.disturbance = Some(OwnLimit::Others { cores: 1.7 });
+    }
+    let plan = plan();
+    let text = capacity(&report(&plan, &outcome), &TextOptions::default());
+    let mind = "The load line may lie higher, for the trials just above it were disturbed: other\n\
+                processes of its machine used 170 % of a core. Stop them, or take another\nmachine.";
+    assert!(text.contains(mind), "{text}");
+    let json = capacity_json(&report(&plan, &outcome));
+    assert_eq!(json["answer"]["disturbance"]["cpu_percent"], 170.0);
+}
+
+#[test]
+fn the_figure_has_every_trial_by_what_came_of_it() {
+    let (plan, outcome) = (plan(), found());
+    let figure = capacity_figure(&report(&plan, &outcome));
+    let of = |name: &str| -> Vec<(f64, f64)> {
+        let series = figure.series.iter().find(|series| series.name == name);
+        series.expect("it is drawn").points.clone()
+    };
+    assert_eq!(
+        of("p99, it held"),
+        [
+            (100.0, 1.0),
+            (1_600.0, 2.0),
+            (3_200.0, 4.0),
+            (4_900.0, 30.0)
+        ]
+    );
+    assert_eq!(of("p99, it broke"), [(5_000.0, 80.0), (6_400.0, 900.0)]);
+    assert_eq!(of("p50").len(), 6);
+    assert_eq!(figure.x.unit, "requests/s");
 }

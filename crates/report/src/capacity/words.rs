@@ -12,7 +12,6 @@ pub(super) fn amount(level: f64) -> String {
 
 /// The answer in one line.
 pub(super) fn answer_line(report: &CapacityReport<'_>) -> String {
-    let unit = unit(report.users);
     match &report.outcome.answer {
         Answer::Found(line) => found(report, line),
         Answer::AtLeast { level, why } => at_least(*level, *why, report.users),
@@ -20,19 +19,7 @@ pub(super) fn answer_line(report: &CapacityReport<'_>) -> String {
             level,
             breaks,
             own_limit,
-        } => {
-            let reason = match (own_limit, breaks.first()) {
-                (Some(limit), _) => own_end(*limit),
-                (None, Some(what)) => format!(
-                    "{} even at {} {unit}, the lowest that was tried. Try less (--min-rate), or \
-                     allow more in --check.",
-                    broken(*what, &report.plan.checks),
-                    amount(*level)
-                ),
-                (None, None) => "nothing held.".to_owned(),
-            };
-            format!("load line: none; {reason}")
-        }
+        } => nothing_holds(*level, breaks.first().copied(), *own_limit, report),
         Answer::Unsettled(known) => unsettled(*known, report),
     }
 }
@@ -52,7 +39,39 @@ fn found(report: &CapacityReport<'_>, line: &LoadLine) -> String {
     if let Some(cores) = line.target_cores {
         text.push_str(&format!("; target CPU {}", percent(cores)));
     }
+    if line.confirmations > 0 {
+        let (held, all) = (line.confirmed, line.confirmations);
+        text.push_str(&format!("; confirmed {held} of {all}"));
+    }
     text
+}
+
+fn nothing_holds(
+    level: f64,
+    breaks: Option<Breaking>,
+    own_limit: Option<OwnLimit>,
+    report: &CapacityReport<'_>,
+) -> String {
+    let checks = &report.plan.checks;
+    let what = breaks.map_or("nothing holds".to_owned(), |what| broken(what, checks));
+    let unit = match report.users {
+        true if level == 1.0 => "user",
+        users => unit(users),
+    };
+    let where_ = format!(
+        "{what} even at {} {unit}, the lowest that was tried",
+        amount(level)
+    );
+    match (own_limit, report.users) {
+        (Some(limit), _) => format!(
+            "load line: not known; {where_}, and that may be the generator's doing: {}",
+            own_end(limit)
+        ),
+        (None, false) => {
+            format!("load line: none; {where_}. Try less (--min-rate), or allow more in --check.")
+        }
+        (None, true) => format!("load line: none; {where_}. Allow more in --check."),
+    }
 }
 
 fn at_least(level: f64, why: Why, users: bool) -> String {
@@ -94,7 +113,39 @@ fn own_end(limit: OwnLimit) -> String {
              (taskset -c), or another machine than the target's.",
             figures::share(share)
         ),
+        OwnLimit::Crowded { share } => format!(
+            "a worker of it waited for a core for {} of its time. Give it cores of its own \
+             (taskset -c), or another machine than the target's.",
+            figures::share(share)
+        ),
+        OwnLimit::StoodStill { longest_ns } => format!(
+            "it stood still for up to {}. Let nothing else run on its cores, or search again.",
+            figures::time(longest_ns as f64)
+        ),
+        OwnLimit::Stolen { share } => format!(
+            "the hypervisor gave {} of the machine's time to others. Search again at another time, \
+             or on a machine of your own.",
+            figures::share(share)
+        ),
+        OwnLimit::Others { cores } => format!(
+            "other processes of its machine used {} of a core. Stop them, or take another machine.",
+            percent(cores)
+        ),
+        OwnLimit::Floor { answers_per_s } => format!(
+            "this machine gets no more than {}/s out of a server that does nothing. Take another \
+             machine than the target's, or one with more cores.",
+            figures::count(answers_per_s.round() as u64)
+        ),
     }
+}
+
+/// What a reader of a load line must know of the machine, if anything.
+pub(super) fn disturbed(line: &LoadLine) -> Option<String> {
+    let limit = line.disturbance?;
+    Some(format!(
+        "The load line may lie higher, for the trials just above it were disturbed: {}",
+        own_end(limit)
+    ))
 }
 
 fn unsettled(known: Unsettled, report: &CapacityReport<'_>) -> String {
@@ -122,14 +173,21 @@ fn unsettled(known: Unsettled, report: &CapacityReport<'_>) -> String {
             "when its time was over; give it more (--budget), or ask for less (--precision 5%)."
         }
     };
-    format!("load line: {where_}{seems} {why}")
+    let ours = known.own_limit.map_or(String::new(), |limit| {
+        format!(
+            " What broke may be the generator's doing: {}",
+            own_end(limit)
+        )
+    });
+    format!("load line: {where_}{seems} {why}{ours}")
 }
 
 /// One line on a trial: `trial 12, search: 3200 req/s held, p50 0.3 ms, p99 0.9 ms`.
 pub fn trial_line(trial: &Trial, checks: &[Check], users: bool) -> String {
-    let ours = match trial.own_limit() {
-        Some(_) => " by the generator's doing",
-        None => "",
+    let ours = match (trial.own_limit(), trial.excuse()) {
+        (Some(_), _) => " by the generator's doing",
+        (None, Some(_)) => " on a disturbed machine",
+        (None, None) => "",
     };
     format!(
         "trial {:>3} {:<13} {:>8} {}  p50 {:>9}  p99 {:>9}  {}{ours}",

@@ -101,4 +101,8 @@ fn a_range_or_a_budget_that_leaves_nothing_is_refused() {
         "{refused}"
     );
     assert!(refusal("--check p99<0ms").contains("it can never hold"));
+    for more in ["rate>=100", "p99>1ms"] {
+        let refused = refusal(&format!("--check {more}"));
+        assert!(refused.contains("give it an upper bound"), "{refused}");
+    }
 }

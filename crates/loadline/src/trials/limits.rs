@@ -1,0 +1,212 @@
+//! What of a trial was the generator's doing, or its machine's, and not the target's.
+
+use loadline_capacity::OwnLimit;
+use loadline_record::Summary;
+use loadline_record::watched::mean_rate;
+use loadline_verdict::{Finding, Grade, LATE_NS, Reason, evaluate_all, validity};
+use std::time::Duration;
+
+/// Lateness that is this part of the response time is what decides on it.
+const MOST_OF_IT: f64 = 0.5;
+/// Other processes that take more than this share of all cores disturb what is measured.
+const CROWDED: f64 = 0.2;
+
+/// What of the generator was at its end. Whether that matters is for the search to say.
+pub(super) fn own_limit(summary: &Summary) -> Option<OwnLimit> {
+    exhausted(summary)
+        .or_else(|| busy(summary))
+        .or_else(|| late(summary))
+}
+
+/// Descriptors or ports ran out.
+fn exhausted(summary: &Summary) -> Option<OwnLimit> {
+    found(summary, |finding| match finding.reason {
+        Reason::Descriptors { failed, .. } | Reason::Ports { failed, .. } => {
+            Some(OwnLimit::Exhausted { failed })
+        }
+        _ => None,
+    })
+}
+
+/// A worker computed all the time.
+fn busy(summary: &Summary) -> Option<OwnLimit> {
+    found(summary, |finding| match finding.reason {
+        Reason::Busy { share } if finding.grade == Grade::Invalid => Some(OwnLimit::Busy { share }),
+        Reason::Limit { share } => Some(OwnLimit::Busy { share }),
+        _ => None,
+    })
+}
+
+fn found(summary: &Summary, limit: impl Fn(&Finding) -> Option<OwnLimit>) -> Option<OwnLimit> {
+    validity(summary).findings.iter().find_map(limit)
+}
+
+/// Lateness was most of the response time, of however few requests, and without it they had done.
+fn late(summary: &Summary) -> Option<OwnLimit> {
+    let times = &summary.total.times;
+    let late_ns = times.lateness.percentile_ns(99.0);
+    let response_ns = times.response.percentile_ns(99.0);
+    let is_most = late_ns > LATE_NS && late_ns as f64 > response_ns as f64 * MOST_OF_IT;
+    let in_time = times.lateness.count_up_to_ns(LATE_NS) as f64;
+    let share = 1.0 - in_time / times.lateness.len().max(1) as f64;
+    (is_most && holds_at_best(summary)).then_some(OwnLimit::Late { share })
+}
+
+/// What took time from the generator or its machine, if the checks had held without it.
+pub(super) fn disturbance(summary: &Summary) -> Option<OwnLimit> {
+    let ours = found(summary, |finding| match finding.reason {
+        Reason::Crowded { share } => Some(OwnLimit::Crowded { share }),
+        Reason::StoodStill { longest_ns, .. } => Some(OwnLimit::StoodStill { longest_ns }),
+        Reason::Stolen { share } => Some(OwnLimit::Stolen { share }),
+        _ => None,
+    });
+    let disturbance = ours.or_else(|| others(summary));
+    disturbance.filter(|_| holds_at_best(summary))
+}
+
+/// Processes that are neither ours nor the target's took more than a fifth of the machine.
+fn others(summary: &Summary) -> Option<OwnLimit> {
+    let watch = &summary.watch;
+    let looks = watch.usage_of_host();
+    let busy = mean_rate(looks.map(|(usage, length_ns)| (usage.cpu_ns, length_ns)))?;
+    let trees = (0..watch.trees.len()).filter_map(|tree| cores_of(summary, tree));
+    let cores = busy - trees.sum::<f64>();
+    (cores > watch.host.cores? as f64 * CROWDED).then_some(OwnLimit::Others { cores })
+}
+
+/// Whether all checks hold if every request had been as fast as the fastest: what takes time from a
+/// machine makes answers late, but not wrong, and the fastest one not slower.
+fn holds_at_best(summary: &Summary) -> bool {
+    let mut best = summary.total.clone();
+    let times = &mut best.times;
+    for times in [
+        &mut times.response,
+        &mut times.service,
+        &mut times.blocked,
+        &mut times.lateness,
+        &mut times.first_byte,
+        &mut times.rest,
+        &mut times.wakeup,
+    ] {
+        let (fastest_ns, count) = (times.min_ns(), times.len());
+        times.reset();
+        times.record_many_ns(fastest_ns, count);
+    }
+    let duration = Duration::from_nanos(summary.rated_ns());
+    let checks = evaluate_all(&summary.plan.checks, &best, duration);
+    checks.iter().all(|check| check.passed)
+}
+
+/// The cores that a watched tree used.
+pub(super) fn cores_of(summary: &Summary, tree: usize) -> Option<f64> {
+    let looks = summary.watch.usage_of(tree);
+    mean_rate(looks.map(|(usage, length_ns)| (usage.cpu_ns, length_ns)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flags::{self, run::RunFlags};
+    use crate::resolve::{Surroundings, resolve};
+    use loadline_record::watched::{HostUsage, Watched, WatchedHost};
+    use loadline_record::{Environment, Header, Snapshot, WorkerTimes};
+    use std::time::SystemTime;
+
+    const MS: u64 = 1_000_000;
+
+    /// Twenty requests at a rate, each of them so late and answered after so long.
+    fn summary(check: &str, lateness_ns: u64, service_ns: u64) -> Summary {
+        let words = [
+            "-r",
+            "20",
+            "-d",
+            "1s",
+            "--check",
+            check,
+            "http://127.0.0.1:1/",
+        ];
+        let flags: RunFlags =
+            flags::parse_planned(words.into_iter().map(Into::into)).expect("a run");
+        let surroundings = Surroundings {
+            cores: 1,
+            seed: 7,
+            stdin: &mut std::io::empty(),
+        };
+        let plan = resolve(flags, surroundings).expect("a plan").plan;
+        let environment = Environment::default();
+        let mut summary = Summary::new(Header::new(&plan, environment, SystemTime::UNIX_EPOCH));
+        let mut second = Snapshot::empty(0);
+        second.end_ns = 1_000 * MS;
+        let times = &mut second.times;
+        times.lateness.record_many_ns(lateness_ns, 19);
+        times.response.record_many_ns(lateness_ns + service_ns, 19);
+        // One of them had a core when it was due.
+        times.lateness.record_ns(1_000);
+        times.response.record_ns(service_ns);
+        times.service.record_many_ns(service_ns, 20);
+        second.counts.answered = 20;
+        second.statuses.insert(503, 20);
+        summary.observe(&second);
+        summary
+    }
+
+    #[test]
+    fn lateness_that_is_most_of_the_response_is_our_own_end() {
+        let late = summary("p99<10ms", 25 * MS, MS);
+        assert_eq!(own_limit(&late), Some(OwnLimit::Late { share: 0.95 }));
+        let slow = summary("p99<10ms", 5 * MS, 80 * MS);
+        assert_eq!(own_limit(&slow), None);
+    }
+
+    #[test]
+    fn what_a_machine_at_its_best_breaks_is_the_targets() {
+        let wrong = summary("non2xx<1%", 25 * MS, MS);
+        assert_eq!(own_limit(&wrong), None, "a late request is no wrong answer");
+        let slow = summary("p99<10ms", 25 * MS, 20 * MS);
+        assert_eq!(own_limit(&slow), None, "the fastest took too long, too");
+    }
+
+    fn crowded(check: &str) -> Summary {
+        let mut summary = summary(check, 100, MS);
+        let worker = WorkerTimes {
+            wall_ns: 1_000 * MS,
+            queued_ns: 400 * MS,
+            ..WorkerTimes::default()
+        };
+        summary.total.workers.insert(0, worker);
+        summary
+    }
+
+    #[test]
+    fn a_crowded_core_disturbs_what_would_hold_without_it() {
+        let found = disturbance(&crowded("p99<10ms"));
+        assert_eq!(found, Some(OwnLimit::Crowded { share: 0.4 }));
+        assert_eq!(own_limit(&crowded("p99<10ms")), None);
+        assert_eq!(disturbance(&crowded("non2xx<1%")), None);
+    }
+
+    #[test]
+    fn what_other_processes_use_disturbs_from_a_fifth_of_the_machine_on() {
+        let watched = |cpu_ns| {
+            let mut summary = summary("p99<10ms", 100, MS);
+            let usage = HostUsage {
+                cpu_ns: Some(cpu_ns),
+                ..HostUsage::default()
+            };
+            let host = WatchedHost {
+                cores: Some(2),
+                usage,
+                ..WatchedHost::default()
+            };
+            let look = Watched {
+                length_ns: 1_000 * MS,
+                host,
+                trees: Vec::new(),
+            };
+            summary.watch.observe(&look, 1_000 * MS);
+            disturbance(&summary)
+        };
+        assert_eq!(watched(300 * MS), None);
+        assert_eq!(watched(900 * MS), Some(OwnLimit::Others { cores: 0.9 }));
+    }
+}
