@@ -61,6 +61,7 @@ fn a_faster_rate_and_a_stall_of_a_fifth_of_a_second_show_as_they_must() {
 }
 
 impl Stalled {
+    #[expect(clippy::print_stderr, reason = "what could not be judged is told")]
     fn shows(&self) {
         let mut strays = Vec::new();
         for _ in 0..ATTEMPTS {

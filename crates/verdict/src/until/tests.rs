@@ -69,7 +69,6 @@ fn the_interval_at_which_it_stops_holds_the_truth() {
     let soaks = std::env::var_os("PROPTEST_CASES").is_some();
     let runs = if soaks { 2_000 } else { 40 };
     let held = held_at_the_end(runs);
-    println!("{held} of {runs}");
     let least = if soaks { 93 } else { 87 };
     assert!(100 * held >= least * runs, "{held} of {runs}");
 }
