@@ -92,7 +92,8 @@ impl Words {
             .filter(move |option| all || !option.only_wrk2)
     }
 
-    fn long(&self, name: &str) -> Result<&'static Declared, String> {
+    /// What a name stands for, or else what it may mean.
+    fn long(&self, name: &str) -> Result<&'static Declared, Vec<&'static Declared>> {
         let exact = self.declared().find(|option| option.long == name);
         let meant: Vec<_> = self
             .declared()
@@ -101,8 +102,17 @@ impl Words {
         match (exact, meant.as_slice()) {
             (Some(option), _) => Ok(option),
             (None, [option]) => Ok(*option),
-            (None, []) => Err(format!("unrecognized option '--{name}'")),
-            (None, several) => Err(ambiguous(name, several)),
+            (None, _) => Err(meant),
+        }
+    }
+
+    /// What is said of a name that stands for none or for several: it is told with its value.
+    fn unclear(&mut self, name: &str, meant: &[&Declared]) -> String {
+        let value = self.parser.optional_value().map(text);
+        let typed = value.map_or(name.to_owned(), |value| format!("{name}={value}"));
+        match meant {
+            [] => format!("unrecognized option '--{typed}'"),
+            several => ambiguous(&typed, several),
         }
     }
 
@@ -118,7 +128,13 @@ impl Words {
 
     fn word(&mut self, declared: &'static Declared, by_name: bool) -> Word {
         if !declared.valued {
-            return Word::Option(declared.flag, String::new());
+            return match by_name && self.parser.optional_value().is_some() {
+                false => Word::Option(declared.flag, String::new()),
+                true => self.mistake(&format!(
+                    "option '--{}' doesn't allow an argument",
+                    declared.long
+                )),
+            };
         }
         match self.parser.value() {
             Ok(value) => Word::Option(declared.flag, text(value)),
@@ -130,17 +146,6 @@ impl Words {
                 let letter = declared.short.unwrap_or_default();
                 self.mistake(&format!("option requires an argument -- '{letter}'"))
             }
-        }
-    }
-
-    fn unexpected(&self, option: &str) -> Word {
-        let name = option.trim_start_matches('-');
-        match self.long(name) {
-            Ok(declared) if option.starts_with("--") => self.mistake(&format!(
-                "option '--{}' doesn't allow an argument",
-                declared.long
-            )),
-            _ => self.mistake("invalid option -- '='"),
         }
     }
 
@@ -161,11 +166,13 @@ impl Iterator for Words {
             Ok(Some(Arg::Value(value))) => return Some(Word::Positional(text(value))),
             Ok(Some(Arg::Long(name))) => {
                 let name = name.to_owned();
-                (self.long(&name), true)
+                let found = self.long(&name);
+                (found.map_err(|meant| self.unclear(&name, &meant)), true)
             }
             Ok(Some(Arg::Short(letter))) => (self.short(letter), false),
-            Err(lexopt::Error::UnexpectedValue { option, .. }) => {
-                return Some(self.unexpected(&option));
+            // Names have their value taken at once: this is a letter with one.
+            Err(lexopt::Error::UnexpectedValue { .. }) => {
+                return Some(self.mistake("invalid option -- '='"));
             }
             Err(other) => return Some(self.mistake(&other.to_string())),
         };
@@ -260,7 +267,17 @@ mod tests {
                 "--lat=5",
                 "wrk: option '--latency' doesn't allow an argument\n",
             ),
+            (
+                "--help=5",
+                "wrk: option '--help' doesn't allow an argument\n",
+            ),
+            ("-L=5", "wrk: invalid option -- '='\n"),
             ("--nothing", "wrk: unrecognized option '--nothing'\n"),
+            ("--no=5", "wrk: unrecognized option '--no=5'\n"),
+            (
+                "--t=5",
+                "wrk: option '--t=5' is ambiguous; possibilities: '--threads' '--timeout'\n",
+            ),
             (
                 "--t 5",
                 "wrk: option '--t' is ambiguous; possibilities: '--threads' '--timeout'\n",

@@ -1,4 +1,4 @@
-//! Numbers as wrk takes them: `10`, `1k`, `10 s`, whole and without a sign.
+//! Numbers as wrk takes them: `10`, `+10`, `1k`, `10 s`, whole and never below 0.
 
 const SECONDS: [(char, u64); 3] = [('s', 1), ('m', 60), ('h', 3_600)];
 const METRIC: [(char, u64); 5] = [
@@ -19,10 +19,11 @@ pub(super) fn seconds(text: &str) -> Option<u64> {
     scaled(text, &SECONDS)
 }
 
-/// Blanks may stand around the number. A sign is no part of it: wrk takes `-5` for a number beyond
-/// all bounds, which nobody means.
+/// Blanks may stand around the number, and a plus right before it. A minus may not: wrk takes `-5`
+/// for a number beyond all bounds, which nobody means.
 fn scaled(text: &str, units: &[(char, u64)]) -> Option<u64> {
     let text = text.trim();
+    let text = text.strip_prefix('+').unwrap_or(text);
     let (digits, unit) = text.split_at(
         text.find(|c: char| !c.is_ascii_digit())
             .unwrap_or(text.len()),
@@ -59,6 +60,8 @@ mod tests {
             ("1t", 1_000_000_000_000),
             ("1p", 1_000_000_000_000_000),
             (" 10 k", 10_000),
+            ("+5", 5),
+            (" +1k", 1_000),
             ("007", 7),
             ("0", 0),
         ] {
@@ -89,6 +92,10 @@ mod tests {
             "1q",
             "1kk",
             "-5",
+            "+",
+            "++5",
+            "+ 5",
+            "+-5",
             "1e3",
             "1 k 2",
             "18446744073709551616",
