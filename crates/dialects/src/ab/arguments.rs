@@ -137,12 +137,7 @@ impl<'a> Draft<'a> {
 
     fn body(&mut self, method: &str, path: &str) -> Result<(), Said> {
         self.method(method)?;
-        let body = (self.read)(path).map_err(|error| {
-            let reason = reason(&error);
-            Said::sentence(&format!(
-                "ab: Could not open POST data file ({path}): {reason}"
-            ))
-        })?;
+        let body = (self.read)(path).map_err(|error| no_body(path, &error))?;
         self.options.body = Some(body);
         Ok(())
     }
@@ -176,6 +171,15 @@ impl<'a> Draft<'a> {
         self.options.concurrency = self.concurrency as u32;
         Ok(self.options)
     }
+}
+
+/// A folder can be opened, so ab fails with it later than with other paths.
+fn no_body(path: &str, error: &io::Error) -> Said {
+    let reason = reason(error);
+    Said::sentence(&match error.kind() {
+        io::ErrorKind::IsADirectory => format!("ab: Could not read POST data file: {reason}"),
+        _ => format!("ab: Could not open POST data file ({path}): {reason}"),
+    })
 }
 
 /// ab takes no requests at a time as a number, and fails when it begins.
@@ -263,6 +267,7 @@ mod tests {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         parse(&words, |path| match path {
             "body" => Ok(b"hello\n".to_vec()),
+            "folder" => Err(io::Error::from_raw_os_error(21)),
             _ => Err(io::Error::from_raw_os_error(2)),
         })
     }
@@ -365,6 +370,11 @@ mod tests {
             (
                 "-p none http://a/",
                 "ab: Could not open POST data file (none): No such file or directory",
+                1,
+            ),
+            (
+                "-u folder http://a/",
+                "ab: Could not read POST data file: Is a directory",
                 1,
             ),
         ] {

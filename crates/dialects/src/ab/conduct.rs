@@ -5,7 +5,7 @@ use super::behaviour::{Crowd, Message};
 use super::files;
 use super::ledger::News;
 use super::options::Options;
-use super::plan::{plan, unknown_host};
+use super::plan::{check_tls, no_certificate, plan, unknown_host};
 use super::report::Report;
 use super::request::head;
 use super::tally::{Fatal, Tally};
@@ -91,6 +91,7 @@ impl Desk<'_> {
 fn conduct(options: Options, desk: &mut Desk<'_>) -> Result<Said, Said> {
     desk.err(&options.complaint);
     let head = head(&options).ok_or_else(|| Said::problem("Request too long"))?;
+    check_tls(&options)?;
     greet(&options, desk);
     let plan = plan(&options, desk.0.cores)?;
     if options.verbosity >= 2 {
@@ -150,9 +151,7 @@ fn refusal(error: &StartError, options: &Options) -> Said {
         }
         StartError::Tls(error) if options.certificate.is_some() => {
             let file = options.certificate.as_deref().unwrap_or_default();
-            Said::sentence(&format!(
-                "unable to get certificate from '{file}'\nab: {error}"
-            ))
+            no_certificate(file, &error.to_string())
         }
         error => Said::sentence(&format!("ab: {error}")),
     }

@@ -47,7 +47,8 @@ impl<'a> Letters<'a> {
     fn open_word(&mut self) -> Option<()> {
         let word = self.words.get(self.index)?;
         let letters = word.strip_prefix('-').filter(|rest| !rest.is_empty())?;
-        if letters == "-" {
+        // What stands behind them in their word is lost.
+        if letters.starts_with('-') {
             self.index += 1;
             return None;
         }
@@ -120,7 +121,7 @@ mod tests {
 
     #[test]
     fn two_dashes_end_the_options_and_one_is_an_operand() {
-        for (line, rest) in [("-k -- -n", 1), ("-k - -n", 2)] {
+        for (line, rest) in [("-k -- -n", 1), ("-k --help -n", 1), ("-k - -n", 2)] {
             let words = words(line);
             let mut letters = Letters::new(&words);
             assert_eq!(letters.by_ref().count(), 1, "{line}");

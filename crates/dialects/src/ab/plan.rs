@@ -1,5 +1,6 @@
 //! Options to a plan: a closed load of so many users, that ends with its requests or its time.
 
+use super::arguments::reason;
 use super::names;
 use super::options::{Options, Protocol};
 use super::request::basic;
@@ -7,6 +8,7 @@ use super::usage::Said;
 use loadline_plan::{
     Body, Connection, Load, Order, Plan, Proxy, Request, ServerName, Shape, Tls, TlsVersion,
 };
+use std::fs::File;
 use std::net::{IpAddr, ToSocketAddrs, UdpSocket};
 use std::time::Duration;
 use url::Url;
@@ -120,7 +122,7 @@ fn local_address(text: &str) -> Result<IpAddr, Said> {
     let address = found.next().ok_or_else(|| unknown_host(text))?.ip();
     UdpSocket::bind((address, 0)).map_err(|error| {
         let code = error.raw_os_error().unwrap_or(1);
-        let reason = super::arguments::reason(&error);
+        let reason = reason(&error);
         Said {
             code: code as u8,
             ..Said::sentence(&format!("bind: {reason} ({code})"))
@@ -146,6 +148,23 @@ fn tls(options: &Options) -> Result<Tls, Said> {
         never_resume: true,
         ..Tls::default()
     })
+}
+
+/// What TLS can't do is said before anything else, as ab says it.
+pub(super) fn check_tls(options: &Options) -> Result<(), Said> {
+    tls(options)?;
+    let Some(file) = &options.certificate else {
+        return Ok(());
+    };
+    let opened = File::open(file).map(drop);
+    opened.map_err(|error| no_certificate(file, &reason(&error)))
+}
+
+/// A file without the client's certificate and key.
+pub(super) fn no_certificate(file: &str, problem: &str) -> Said {
+    Said::sentence(&format!(
+        "unable to get certificate from '{file}'\nab: {problem}"
+    ))
 }
 
 fn versions(protocol: Protocol) -> Result<Vec<TlsVersion>, Said> {
@@ -250,6 +269,20 @@ mod tests {
             plan_of("-f TLS1 -Z foo http://a/").connection.tls.versions,
             []
         );
+    }
+
+    #[test]
+    fn a_certificate_that_is_not_there_is_missed_without_tls_as_well() {
+        for url in ["http://a/", "https://a/"] {
+            let words = ["-E", "/no/such.pem", url].map(str::to_owned);
+            let options = parse(&words, |_| Ok(Vec::new())).expect("a run");
+            let said = check_tls(&options).expect_err("a problem");
+            assert_eq!(said.code, 1);
+            assert_eq!(
+                said.stderr,
+                "unable to get certificate from '/no/such.pem'\nab: No such file or directory\n"
+            );
+        }
     }
 
     #[test]
