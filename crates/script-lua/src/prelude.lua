@@ -125,7 +125,7 @@ local function new_figures(figures)
 
    if figures.distinct then
       function meta:__call(place)
-         return figures.distinct(place)
+         return figures.distinct(tonumber(place) or 0)
       end
    end
 

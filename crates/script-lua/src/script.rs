@@ -10,7 +10,7 @@ use crate::scenario::{Duties, Scripted, Seat};
 use crate::state::State;
 use crate::url_text::UrlText;
 use loadline_engine::Handle;
-use mlua::LuaString;
+use mlua::Value;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -176,12 +176,11 @@ impl Loader<'_> {
 /// its first text.
 fn duties_of(thread: &Thread, flavour: Flavour) -> Result<Duties, Error> {
     let state = &thread.state;
-    let text: Option<LuaString> = state.call("request", During::Request, ())?;
+    let made: Value = state.call("request", During::Request, ())?;
     let mut parts = Vec::new();
-    let text = text
-        .map(|text| text.as_bytes().to_vec())
-        .unwrap_or_default();
-    request::check(&text, &mut parts)?;
+    // What is no text is no request, as in wrk.
+    let text = made.as_string().map(|text| text.as_bytes().to_vec());
+    request::check(&text.unwrap_or_default(), &mut parts)?;
     Ok(Duties {
         request: state.has_function("request"),
         response: state.has_function("response"),
