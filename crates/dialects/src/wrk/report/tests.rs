@@ -58,6 +58,20 @@ fn wrk_has_a_table_and_totals() {
 }
 
 #[test]
+fn times_that_are_all_alike_are_within_their_deviation() {
+    let asked = arguments(Tool::Wrk, &["http://h/"]);
+    for time_ns in [999, 1_234_567, 1_000_000_123] {
+        let text = report(
+            &asked,
+            &with_answers(&asked, &[time_ns; 4]),
+            &rates(Tool::Wrk, &[1]),
+        );
+        let row = text.lines().nth(1).unwrap_or_default();
+        assert!(row.ends_with("100.00%"), "{time_ns}: {row}");
+    }
+}
+
+#[test]
 fn wrk_has_no_share_of_nothing() {
     let asked = arguments(Tool::Wrk, &["http://h/"]);
     let text = report(&asked, &summary(&asked), &rates(Tool::Wrk, &[0, 0]));
@@ -108,6 +122,7 @@ fn failures_have_their_lines_only_if_there_are_some() {
         };
         summary.total.errors.insert(kind, failures);
     }
+    summary.total.counts.surplus = 8;
     summary
         .total
         .statuses
@@ -115,7 +130,7 @@ fn failures_have_their_lines_only_if_there_are_some() {
     let text = report(&asked, &summary, &Rates::new(Tool::Wrk));
     assert!(
         text.contains(
-            "read\n  Socket errors: connect 3, read 7, write 5, timeout 6\n  \
+            "read\n  Socket errors: connect 3, read 15, write 5, timeout 6\n  \
              Non-2xx or 3xx responses: 5\nRequests/sec:"
         ),
         "{text}"

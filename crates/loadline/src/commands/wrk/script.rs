@@ -38,11 +38,11 @@ fn options(arguments: &Arguments) -> Options {
     }
 }
 
-/// What `done` is told: the latencies of the report, and the rates that it shows.
+/// What `done` is told: the latencies of the report, and the rates and failures that it shows.
 pub(super) fn figures(measured: &Measured) -> Figures {
+    let mut figures = Figures::of(&measured.summary);
     let rates = measured.rates.samples().iter();
-    Figures {
-        rates: Samples::counted(rates.map(|&rate| (rate, 1))),
-        ..Figures::of(&measured.summary)
-    }
+    figures.rates = Samples::counted(rates.map(|&rate| (rate, 1)));
+    figures.errors.read += measured.summary.total.counts.surplus;
+    figures
 }
