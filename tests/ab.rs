@@ -425,14 +425,14 @@ fn failures_that_are_put_up_with_are_counted_as_by_the_real_one() {
 }
 
 #[test]
-fn a_thousand_refused_connections_take_no_pauses() {
-    let said = ours(&["-r", "-n", "1000", "-c", "10", "http://127.0.0.1:1/"]);
+fn thousands_of_refused_connections_take_no_pauses() {
+    let said = ours(&["-r", "-n", "5000", "-c", "10", "http://127.0.0.1:1/"]);
     assert_eq!(said.code, Some(0), "{}", said.stderr);
-    assert_eq!(value(&said, "Complete requests"), Some("1000"));
+    assert_eq!(value(&said, "Complete requests"), Some("5000"));
     let seconds = value(&said, "Time taken for tests").unwrap();
-    // With pauses between, each of the ten would take almost ten seconds.
+    // With pauses between, each of the ten would take almost fifty seconds.
     let seconds: f64 = seconds.trim_end_matches(" seconds").parse().unwrap();
-    assert!(seconds < 5.0, "{seconds}");
+    assert!(seconds < 40.0, "{seconds}");
 }
 
 #[test]
@@ -457,8 +457,10 @@ fn a_time_limit_ends_a_run() {
     let said = ours(&["-t", "1", "-c", "4", &url(&server, "delay=20ms")]);
     assert_eq!(said.code, Some(0));
     assert!(start.elapsed() >= Duration::from_secs(1));
-    let done: u64 = value(&said, "Complete requests").unwrap().parse().unwrap();
-    assert!((1..=400).contains(&done), "{done}");
+    // Four at a time, of 20 ms each, however late the end is seen.
+    let most = start.elapsed().as_millis() / 20 * 4 + 4;
+    let done: u128 = value(&said, "Complete requests").unwrap().parse().unwrap();
+    assert!((1..=most).contains(&done), "{done}");
     assert_eq!(said.stderr, format!("Finished {done} requests\n"));
 }
 

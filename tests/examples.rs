@@ -62,7 +62,7 @@ fn against_listener(run: impl Fn(&str) -> Option<Said>) -> Option<Run> {
     Some(Run::new(said, host, requests))
 }
 
-/// The real run of an example and ours, both of a second.
+/// The real run of an example and ours, both of a second unless the flags say else.
 fn both(
     name: &str,
     flags: &[&str],
@@ -74,7 +74,8 @@ fn both(
         return None;
     }
     let words = |url: &str| -> Vec<String> {
-        let words = flags.iter().copied().chain(["-d1", "-s", &script, url]);
+        let words = ["-d1"].into_iter().chain(flags.iter().copied());
+        let words = words.chain(["-s", &script, url]);
         words.map(str::to_owned).collect()
     };
     let _beside_others = beside_others();
@@ -146,7 +147,9 @@ fn assert_same_course(name: &str, real: &Run, ours: &Run) {
 
 #[test]
 fn a_thread_is_stopped_after_as_many_answers() {
-    let Some((real, ours)) = both("stop", &["-t1", "-c1"], |run| against_server(run)) else {
+    // Time enough for a hundred answers, of which the real one takes all.
+    let flags = ["-d3", "-t1", "-c1"];
+    let Some((real, ours)) = both("stop", &flags, |run| against_server(run)) else {
         return;
     };
     assert_eq!(ours.distinct(), real.distinct());

@@ -120,18 +120,22 @@ fn expressions_for_ab_read_ours() {
 
 #[test]
 fn expressions_for_errors_read_ours() {
-    let server = serve_with(|config| {
-        config.defaults.set("fault", "reset-in-body").unwrap();
-        config.defaults.set("every", "5").unwrap();
-    });
-    let url = url(&server, "");
-    let report = loadline(&["wrk", "-t1", "-c2", "-d1", &url]).stdout;
+    // A server each: every fifth of all requests fails, also of those that nobody waits for.
+    let failing = || {
+        serve_with(|config| {
+            config.defaults.set("fault", "reset-in-body").unwrap();
+            config.defaults.set("every", "5").unwrap();
+        })
+    };
+    let (server, other) = (failing(), failing());
+    let url = |server| url(server, "");
+    let report = loadline(&["wrk", "-t1", "-c2", "-d1", &url(&server)]).stdout;
     let errors =
         Regex::new(r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)")
             .unwrap();
     let found = errors.captures(&report).expect(&report);
     assert!(found[2].parse::<u64>().unwrap() > 0, "{report}");
-    let report = loadline(&["ab", "-r", "-n", "20", &url]).stdout;
+    let report = loadline(&["ab", "-r", "-n", "20", &url(&other)]).stdout;
     let failed = Regex::new(
         r"Failed requests:\s+(\d+)\s+\(Connect: (\d+), Receive: (\d+), Length: (\d+), Exceptions: (\d+)\)",
     );

@@ -7,10 +7,11 @@ use crate::rig::{Said, count, loadline, serve, statuses, summary, text, url};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
+use std::time::Instant;
 use tempfile::TempDir;
 
 /// Where Debian's wrk has its example scripts.
@@ -53,10 +54,13 @@ pub(crate) fn listener() -> (String, Receiver<Seen>) {
                 let stream = stream.unwrap();
                 let mut reader = BufReader::new(stream.try_clone().unwrap());
                 while let Some(request) = read_request(&mut reader) {
-                    answer(&stream, &request);
+                    // Told before it is answered: who has the last answer looks at all of them.
+                    let answer = answer_to(&request);
                     if tell.send(request).is_err() {
                         return;
                     }
+                    // A client that has gone needs no answer.
+                    let _ = (&stream).write_all(answer.as_bytes());
                 }
             });
         }
@@ -92,14 +96,12 @@ fn read_request(reader: &mut impl BufRead) -> Option<Seen> {
     })
 }
 
-fn answer(mut stream: &TcpStream, request: &Seen) {
+fn answer_to(request: &Seen) -> String {
     let path = request.line.split(' ').nth(1).unwrap();
-    let answer = format!(
+    format!(
         "HTTP/1.1 200 OK\r\nX-Path: {path}\r\nX-Twice: a\r\nX-Twice: b\r\nX-Token: secret\r\nContent-Length: {}\r\n\r\n{path}",
         path.len()
-    );
-    // A client that has gone needs no answer.
-    let _ = stream.write_all(answer.as_bytes());
+    )
 }
 
 fn run(script: &Path, more: &[&str]) -> Said {
@@ -256,11 +258,12 @@ fn a_delay_comes_before_each_request_and_is_in_no_time() {
     let server = serve();
     let script = Script::new("function delay() return 40 end");
     let path = script.path();
+    let begin = Instant::now();
     let summary = summary(&["-s", text(&path), "-c", "1", "-d", "1s", &url(&server, "")]);
-    // Within a second there is room for 25 delays of 40 ms.
-    assert!((1..=25).contains(&count(&summary, "sent")), "{summary:#}");
-    let sent = server.stop().requests;
-    assert!(sent <= 25, "{sent}");
+    let requests = server.stop().requests;
+    let most = begin.elapsed().as_millis() / 40;
+    assert!((1..=most).contains(&u128::from(requests)), "{requests}");
+    assert!(count(&summary, "sent") <= requests, "{summary:#}");
 }
 
 #[test]
@@ -306,7 +309,10 @@ fn any_shape_of_load_takes_a_script() {
             count(&summary, "answered"),
             "{shape:?}"
         );
-        assert!(count(&summary, "answered") >= 38, "{shape:?}: {summary:#}");
+        assert!(count(&summary, "answered") > 0, "{shape:?}: {summary:#}");
+        if shape.contains(&"-n") {
+            assert_eq!(count(&summary, "answered"), 40, "{shape:?}: {summary:#}");
+        }
     }
 }
 
