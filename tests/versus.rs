@@ -74,6 +74,34 @@ fn the_faster_one_is_no_failure_and_a_saved_series_tells_it_again() {
 }
 
 #[test]
+fn a_plan_file_says_what_both_targets_get() {
+    let (one, other) = (serve(), serve());
+    let (a, b) = (url(&one, "delay=2ms"), url(&other, "delay=2ms"));
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("plan.toml");
+    let plan = "requests = 10\nconnections = 2\nthreads = 1\nrepeat = 3\nmethod = 'PUT'\n";
+    std::fs::write(&path, plan).unwrap();
+    let words = ["versus", crate::rig::text(&path), &a, &b];
+    let flags = [
+        "--repeat",
+        "2",
+        "--allow-invalid",
+        "--no-progress",
+        "-o",
+        "json",
+    ];
+    let said = loadline(&[&words[..], &flags].concat());
+    assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
+    let all: Value = serde_json::from_str(&said.stdout).unwrap();
+    let runs = all["runs"].as_array().unwrap();
+    let methods = runs
+        .iter()
+        .map(|run| run["plan"]["requests"][0]["method"].as_str());
+    assert_eq!(methods.collect::<Vec<_>>(), [Some("PUT"); 4]);
+    assert_eq!((one.stop().requests, other.stop().requests), (20, 20));
+}
+
+#[test]
 fn what_has_no_meaning_in_turns_is_refused() {
     let refused = |words: &[&str], expected: &str| {
         let said = loadline(&[&["versus"], words].concat());

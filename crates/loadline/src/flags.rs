@@ -106,6 +106,7 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Command
             refuse_mistyped_subcommand(flags)?;
         }
         Command::Capacity(flags) => flags.run.typed = own(),
+        Command::Versus(flags) => flags.run.typed = own(),
         _ => {}
     }
     Ok(command)
@@ -169,6 +170,12 @@ impl Planned for capacity::CapacityFlags {
 
     fn adapt(command: clap::Command) -> clap::Command {
         capacity::adapt(command)
+    }
+}
+
+impl Planned for versus::VersusFlags {
+    fn run(&mut self) -> &mut run::RunFlags {
+        &mut self.run
     }
 }
 

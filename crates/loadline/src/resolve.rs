@@ -179,7 +179,7 @@ fn plan_files(flags: &RunFlags) -> Vec<PathBuf> {
 }
 
 /// Puts the plan file, if there is one, under the flags.
-fn with_plan_file<F: Planned>(mut flags: F) -> Result<F, Error> {
+pub(crate) fn with_plan_file<F: Planned>(mut flags: F) -> Result<F, Error> {
     let paths = plan_files(flags.run());
     let path = match &paths[..] {
         [] => return Ok(flags),

@@ -13,7 +13,7 @@ use crate::flags::run::request::{BodySource, Place};
 use crate::flags::versus::VersusFlags;
 use crate::invocation::Invocation;
 use crate::publish::publish_series;
-use crate::resolve::{Surroundings, resolve};
+use crate::resolve::{Surroundings, resolve, with_plan_file};
 use crate::series::{Made, Planned, conduct_series};
 use anyhow::{Result, bail, ensure};
 use loadline_plan::Plan;
@@ -31,7 +31,7 @@ const TURN: Duration = Duration::from_secs(2);
 
 /// Loads two targets in turns, and says which is slower.
 pub(crate) fn run(flags: VersusFlags) -> Result<Exit> {
-    let VersusFlags { fail_on, run } = flags;
+    let VersusFlags { fail_on, run } = with_plan_file(flags)?;
     let [base, with] = sides(with_defaults(run)?)?;
     try_outputs(&base.outputs)?;
     let pairs = base.repeat.unwrap_or(PAIRS);
@@ -82,7 +82,13 @@ fn with_defaults(mut run: RunFlags) -> Result<RunFlags> {
 
 /// The same run against each of the two URLs.
 fn sides(run: RunFlags) -> Result<[Invocation; 2]> {
-    let [Place::Url(base), Place::Url(with)] = run.request.places.as_slice() else {
+    let places = run.request.places.iter();
+    let urls = places.filter_map(|place| match place {
+        Place::Url(url) => Some(url),
+        // What it says is among the flags by now.
+        Place::Plan(_) => None,
+    });
+    let [base, with] = urls.collect::<Vec<_>>()[..] else {
         bail!("versus takes two URLs, A and B; the other flags are those of a run.");
     };
     let stdin = match run.request.body {
