@@ -30,7 +30,7 @@ fn look(report: &str) -> Option<Value> {
     // it computes by the way, such as a picture, takes its time all the same.
     let said = Command::new("timeout")
         .args([
-            "120",
+            "400",
             "chromium",
             "--headless",
             "--no-sandbox",

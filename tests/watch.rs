@@ -2,8 +2,8 @@
 
 use crate::rig::{Said, beside_others, command, loadline, serve, text, url};
 use serde_json::Value;
+use std::io::{BufRead, BufReader};
 use std::process::{Child, Command};
-use std::time::Duration;
 
 /// A process that does nothing, gone with the value.
 struct Sleeper(Child);
@@ -25,6 +25,14 @@ impl Drop for Sleeper {
     }
 }
 
+/// What a command prints first; it prints the rest unread.
+fn first_line(command: &mut Child) -> String {
+    let mut line = String::new();
+    let stdout = command.stdout.as_mut().unwrap();
+    BufReader::new(stdout).read_line(&mut line).unwrap();
+    line
+}
+
 fn report(said: &Said) -> Value {
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     serde_json::from_str(&said.stdout).expect("the report is JSON")
@@ -41,6 +49,7 @@ fn a_run_watches_itself_the_target_and_what_was_named() {
         "4",
         "-d",
         "2s",
+        "--allow-invalid",
         "--watch",
         &sleeper.pid(),
         "--save",
@@ -74,7 +83,13 @@ fn a_run_watches_itself_the_target_and_what_was_named() {
         "{first:#}"
     );
     assert!(first["host"]["net_in_bytes_per_s"].as_f64().unwrap() > 0.0);
-    let again = report(&loadline(&["report", "-o", "json", text(&saved)]));
+    let again = report(&loadline(&[
+        "report",
+        "--allow-invalid",
+        "-o",
+        "json",
+        text(&saved),
+    ]));
     assert_eq!(&again["summary"]["watch"], watch);
     let rows = std::fs::read_to_string(&csv).unwrap();
     assert!(
@@ -90,7 +105,15 @@ fn a_run_watches_itself_the_target_and_what_was_named() {
 fn the_target_is_not_looked_for_where_that_is_turned_off() {
     let server = serve();
     let url = url(&server, "");
-    let result = report(&loadline(&["-d", "1s", "--no-watch", "-o", "json", &url]));
+    let result = report(&loadline(&[
+        "-d",
+        "1s",
+        "--allow-invalid",
+        "--no-watch",
+        "-o",
+        "json",
+        &url,
+    ]));
     let trees = result["summary"]["watch"]["trees"].as_array().unwrap();
     assert_eq!(
         (trees.len(), &trees[0]["name"]),
@@ -153,10 +176,10 @@ fn watching_alone_prints_a_row_for_each_look() {
 fn watching_alone_ends_with_its_target_and_says_so() {
     let mut sleeper = Sleeper::start();
     let beside_others = beside_others();
-    let watching = command(&["watch", &sleeper.pid(), "-i", "200ms"])
+    let mut watching = command(&["watch", &sleeper.pid(), "-i", "200ms"])
         .spawn()
         .unwrap();
-    std::thread::sleep(Duration::from_millis(700));
+    let head = first_line(&mut watching);
     sleeper.0.kill().unwrap();
     sleeper.0.wait().unwrap();
     let said: Said = watching.wait_with_output().unwrap().into();
@@ -166,7 +189,7 @@ fn watching_alone_ends_with_its_target_and_says_so() {
         said.stderr,
         format!("sleep (process {}) has ended.\n", sleeper.pid())
     );
-    assert!(said.stdout.starts_with("     time"), "{}", said.stdout);
+    assert!(head.starts_with("     time"), "{head}");
 }
 
 #[test]
@@ -177,9 +200,7 @@ fn an_interrupt_is_a_good_end_of_watching() {
         .spawn()
         .unwrap();
     // Once something is printed the command hears the interrupt.
-    let mut first = String::new();
-    let mut stdout = std::io::BufReader::new(watching.stdout.take().unwrap());
-    std::io::BufRead::read_line(&mut stdout, &mut first).unwrap();
+    let first = first_line(&mut watching);
     let kill = Command::new("kill")
         .args(["-s", "INT", &watching.id().to_string()])
         .status();
