@@ -298,7 +298,7 @@ fn plots_are_written_without_a_browser() {
         "{}",
         said.stderr
     );
-    for name in ["rate", "response-time", "spectrum"] {
+    for name in ["rate", "response-time", "spectrum", "heatmap"] {
         let read = |ending: &str| std::fs::read(plots.join(format!("{name}.{ending}"))).unwrap();
         assert!(read("svg").starts_with(b"<svg"), "{name}");
         assert!(read("png").starts_with(b"\x89PNG"), "{name}");

@@ -359,6 +359,11 @@ fn real_load_testers_are_run_watched_and_read() {
         );
     }
     assert!(said.stdout.contains("wrk-c4-1s"), "{}", said.stdout);
+    for plot in ["rps-by-avg_cpu", "rps-by-avg_cpu-wrk", "timeline-memory"] {
+        let read = |ending: &str| fs::read(desk.path(&format!("results/plots/{plot}.{ending}")));
+        assert!(read("svg").unwrap().starts_with(b"<svg"), "{plot}");
+        assert!(read("png").unwrap().starts_with(b"\x89PNG"), "{plot}");
+    }
 }
 
 #[test]

@@ -1,12 +1,13 @@
 //! The plots of a page as figures for files: the same data, drawn by `loadline-plot`.
 //!
 //! A figure can't be pointed at, so its numbers are in one unit: times are milliseconds, memory is
-//! megabytes. The heatmap is only on the page.
+//! megabytes. Of a study's timelines the files show the runs that the page shows at first.
 
 use crate::{
-    Cell, Column, Measure, Page, Resource, RunPage, Scatter, StudyPage, Timeline, Track, Unit,
+    Cell, Column, Heatmap, Measure, Page, Resource, RunPage, Scatter, StudyPage, StudyRow,
+    Timeline, Track, Unit,
 };
-use loadline_plot::{Axis, Figure, Series};
+use loadline_plot::{Axis, Figure, Series, Tile};
 
 const US_PER_MS: f64 = 1e3;
 const BYTES_PER_KB: f64 = 1e3;
@@ -27,7 +28,9 @@ pub fn figures(page: &Page) -> Vec<NamedFigure> {
         Page::Run(page) => of_run(page),
         Page::Study(page) => of_study(page),
     };
-    let drawn = |named: &NamedFigure| !named.figure.series.is_empty();
+    let drawn = |NamedFigure { figure, .. }: &NamedFigure| {
+        !(figure.series.is_empty() && figure.tiles.is_empty())
+    };
     figures.into_iter().filter(drawn).collect()
 }
 
@@ -45,6 +48,7 @@ fn named(
             x,
             y,
             series,
+            tiles: Vec::new(),
         },
     }
 }
@@ -86,6 +90,7 @@ fn of_run(page: &RunPage) -> Vec<NamedFigure> {
         ),
         spectrum(page),
     ];
+    figures.extend(page.heatmap.as_ref().map(|map| heatmap(map, time())));
     figures.extend(RESOURCES.map(|drawn| of_resources(page, drawn, time())));
     figures
 }
@@ -103,6 +108,31 @@ fn spectrum(page: &RunPage) -> NamedFigure {
         Axis::log("time", "ms"),
         series.collect(),
     )
+}
+
+/// Of the counts their logarithm is shown: one slow answer among thousands must be seen.
+fn heatmap(map: &Heatmap, time: Axis) -> NamedFigure {
+    let counts = map.columns.iter().flat_map(|column| &column.counts);
+    let most = (counts.copied().max().unwrap_or(0) as f64).ln_1p();
+    let height_ms = |row: usize| map.lowest_us * map.ratio.powf(row as f64) / US_PER_MS;
+    let tiles = map.columns.iter().flat_map(|column| {
+        let rows = column.counts.iter().enumerate();
+        let seen = rows.filter(|(_, count)| **count > 0);
+        seen.map(move |(index, count)| {
+            let row = column.first_row + index;
+            Tile {
+                x: (column.start_s, column.end_s),
+                y: (height_ms(row), height_ms(row + 1)),
+                depth: (*count as f64).ln_1p() / most,
+            }
+        })
+    });
+    let tiles = tiles.collect();
+    let y = Axis::log("response time", "ms");
+    let title = "Response time over time (the darker, the more answers)";
+    let mut named = named("heatmap", title, time, y, Vec::new());
+    named.figure.tiles = tiles;
+    named
 }
 
 /// A measure of resources: what it is called, and how many of its unit make one of the axis.
@@ -136,11 +166,70 @@ fn line(name: &str, timeline: &Timeline, track: &Track, unit: f64) -> Series {
 }
 
 fn of_study(page: &StudyPage) -> Vec<NamedFigure> {
-    let figures = page
-        .scatters
-        .iter()
-        .filter_map(|scatter| of_scatter(page, scatter));
-    figures.flatten().collect()
+    let scatters = page.scatters.iter();
+    let scatters = scatters.filter_map(|scatter| of_scatter(page, scatter));
+    let rows = page.first_chosen();
+    let timelines = TIMELINES.map(|drawn| of_timelines(&rows, drawn));
+    scatters.flatten().chain(timelines).collect()
+}
+
+/// A measure over the time of runs: what it is called, its title, and its axis with how many of its
+/// unit make one of the axis.
+type OfTimelines = (Measure, &'static str, &'static str, fn() -> Axis, f64);
+
+const TIMELINES: [OfTimelines; 6] = [
+    (
+        Measure::Rate,
+        "rate",
+        "Rate",
+        || Axis::linear("rate", "requests/s"),
+        1.0,
+    ),
+    (
+        Measure::ResponseP99,
+        "response-p99",
+        "p99 of the response time",
+        || Axis::log("response time", "ms"),
+        US_PER_MS,
+    ),
+    (
+        Measure::Cpu,
+        "cpu",
+        "CPU",
+        || Axis::linear("CPU", "% of one core"),
+        1.0,
+    ),
+    (
+        Measure::Memory,
+        "memory",
+        "Memory",
+        || Axis::linear("resident memory", "MB"),
+        BYTES_PER_MB,
+    ),
+    (
+        Measure::Bandwidth,
+        "bandwidth",
+        "Bandwidth",
+        || Axis::linear("bandwidth", "kB/s"),
+        BYTES_PER_KB,
+    ),
+    (
+        Measure::Sockets,
+        "sockets",
+        "Open sockets",
+        || Axis::linear("open sockets", ""),
+        1.0,
+    ),
+];
+
+fn of_timelines(rows: &[&StudyRow], (measure, name, title, y, unit): OfTimelines) -> NamedFigure {
+    let series = rows.iter().filter_map(|row| {
+        let timeline = row.timeline.as_ref()?;
+        Some(line(&row.name, timeline, timeline.track(measure)?, unit))
+    });
+    let time = Axis::linear("time since the run's start", "s");
+    let name = format!("timeline-{name}");
+    named(name, title, time, y(), series.collect())
 }
 
 /// Two columns against each other: for all tools together, then for each.
@@ -222,7 +311,7 @@ fn slug(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::StudyRow;
+    use crate::HeatColumn;
 
     fn study() -> StudyPage {
         let column = |name: &str, unit| Column {
@@ -273,6 +362,55 @@ mod tests {
         let mut study = study();
         study.scatters[0].y = "cpu".to_owned();
         assert_eq!(figures(&Page::Study(Box::new(study))), []);
+    }
+
+    #[test]
+    fn the_timelines_of_the_first_run_of_each_tool_are_drawn() {
+        let timeline = |base: f64| Timeline {
+            time_s: vec![0.5, 1.5],
+            tracks: vec![Track {
+                measure: Measure::Memory,
+                values: vec![Some(base), Some(2.0 * base)],
+            }],
+        };
+        let mut study = study();
+        study.scatters.clear();
+        for (index, row) in study.rows.iter_mut().enumerate() {
+            row.timeline = Some(timeline(1e6 * (index + 1) as f64));
+        }
+        let figures = figures(&Page::Study(Box::new(study)));
+        assert_eq!(figures.len(), 1);
+        assert_eq!(figures[0].name, "timeline-memory");
+        let series = &figures[0].figure.series;
+        let drawn: Vec<_> = series
+            .iter()
+            .map(|line| (line.name.as_str(), line.points[1].1))
+            .collect();
+        assert_eq!(drawn, [("wrk", 2.0), ("ab -k", 4.0)]);
+    }
+
+    #[test]
+    fn a_heatmap_has_a_tile_where_anything_came() {
+        let page = RunPage {
+            heatmap: Some(Heatmap {
+                lowest_us: 100.0,
+                ratio: 10.0,
+                rows: 3,
+                columns: vec![HeatColumn {
+                    start_s: 0.0,
+                    end_s: 1.0,
+                    first_row: 1,
+                    counts: vec![3, 0, 15],
+                }],
+            }),
+            ..RunPage::default()
+        };
+        let figures = figures(&Page::Run(Box::new(page)));
+        assert_eq!(figures[0].name, "heatmap");
+        let tiles = &figures[0].figure.tiles;
+        assert_eq!(tiles.len(), 2);
+        assert_eq!(((tiles[0].x), tiles[0].y), ((0.0, 1.0), (1.0, 10.0)));
+        assert_eq!((tiles[0].depth, tiles[1].depth), (0.5, 1.0));
     }
 
     #[test]

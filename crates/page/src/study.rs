@@ -28,6 +28,24 @@ pub struct StudyPage {
     pub scatters: Vec<Scatter>,
 }
 
+/// As many runs as the page shows on one axis at first: lines of so many are told apart.
+const FIRST_CHOSEN: usize = 5;
+
+impl StudyPage {
+    /// The runs whose timelines are shown until the reader chooses others: the first of each tool, of
+    /// no more than five tools. `web/src/study/study.tsx` chooses the same.
+    pub fn first_chosen(&self) -> Vec<&StudyRow> {
+        let mut chosen: Vec<&StudyRow> = Vec::new();
+        for row in self.rows.iter().filter(|row| row.timeline.is_some()) {
+            if chosen.iter().all(|other| other.tool != row.tool) {
+                chosen.push(row);
+            }
+        }
+        chosen.truncate(FIRST_CHOSEN);
+        chosen
+    }
+}
+
 /// A column of the table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Column {

@@ -3,7 +3,7 @@
 //! The library draws on whole units. A unit is a quarter of a pixel, so that lines are smooth on
 //! paper as well: the drawing is made four times as large as it is shown.
 
-use crate::marks::{dot, elements, line};
+use crate::marks::{dot, elements, line, tiles};
 use crate::ruler::Ruler;
 use crate::{Figure, Mark, Series};
 use plotters::chart::ChartBuilder;
@@ -141,8 +141,11 @@ fn entry(series: &Series, index: usize, (left_px, top_px): (i32, i32), root: &Ar
 
 fn chart<'a>(figure: &Figure, area: &Area<'a>) -> Drawn {
     let points = || figure.series.iter().flat_map(|series| &series.points);
-    let x = Ruler::new(&figure.x, points().map(|point| point.0));
-    let y = Ruler::new(&figure.y, points().map(|point| point.1));
+    let corners = || figure.tiles.iter().map(|tile| [tile.x, tile.y]);
+    let across = corners().flat_map(|[(left, right), _]| [left, right]);
+    let up = corners().flat_map(|[_, (low, high)]| [low, high]);
+    let x = Ruler::new(&figure.x, points().map(|point| point.0).chain(across));
+    let y = Ruler::new(&figure.y, points().map(|point| point.1).chain(up));
     let mut chart = ChartBuilder::on(area)
         .margin_left(px(MARGIN_PX))
         .margin_right(px(2 * MARGIN_PX))
@@ -162,7 +165,9 @@ fn chart<'a>(figure: &Figure, area: &Area<'a>) -> Drawn {
         .x_desc(figure.x.words())
         .y_desc(figure.y.words())
         .draw()?;
-    let mut drawn = 0;
+    let ground = tiles(&figure.tiles, &x, &y);
+    let mut drawn = ground.len();
+    chart.draw_series(ground)?;
     for (index, series) in figure.series.iter().enumerate() {
         let elements = elements::<SVGBackend<'a>>(series, index, &x, &y);
         drawn += elements.len();

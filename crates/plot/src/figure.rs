@@ -11,6 +11,19 @@ pub struct Figure {
     pub y: Axis,
     /// What is drawn, in the order of the legend.
     pub series: Vec<Series>,
+    /// The ground that series are drawn on, as in a heatmap; mostly none.
+    pub tiles: Vec<Tile>,
+}
+
+/// A rectangle of a heatmap.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tile {
+    /// Its left and its right side.
+    pub x: (f64, f64),
+    /// Its lower and its upper side. A tile is left out if a side is on no axis.
+    pub y: (f64, f64),
+    /// How much is in it, from 0 (a light yellow) to 1 (a dark blue).
+    pub depth: f64,
 }
 
 /// An axis.

@@ -1,10 +1,12 @@
-//! Lines and dots: what a series looks like, in the plot and in the legend.
+//! Lines, dots and tiles: what a series looks like, in the plot and in the legend, and what a heatmap.
 
 use crate::ruler::Ruler;
-use crate::{Mark, Series};
-use plotters::element::{Circle, Cross, DynElement, IntoDynElement, PathElement, TriangleMarker};
+use crate::{Mark, Series, Tile};
+use plotters::element::{
+    Circle, Cross, DynElement, IntoDynElement, PathElement, Rectangle, TriangleMarker,
+};
 use plotters::prelude::DrawingBackend;
-use plotters::style::{RGBColor, ShapeStyle};
+use plotters::style::{Color, RGBColor, ShapeStyle};
 
 /// The colours of series, in their order: those of Okabe and Ito, *Color Universal Design* (2008),
 /// that stand out on white, the darkest first. The colour-blind tell them apart, and most of them
@@ -17,6 +19,16 @@ pub const PALETTE: [(u8, u8, u8); 7] = [
     (230, 159, 0),
     (86, 180, 233),
     (0, 0, 0),
+];
+
+/// The colours of tiles, from nothing to the most: darker all the way, so that grey tells as much
+/// (after the idea of cividis, Nuñez, Anderton and Renslow, 2018).
+const RAMP: [(u8, u8, u8); 5] = [
+    (250, 226, 90),
+    (186, 170, 98),
+    (122, 126, 122),
+    (66, 84, 116),
+    (24, 44, 92),
 ];
 
 /// How wide a line is, in units of the drawing.
@@ -49,6 +61,30 @@ pub(crate) fn elements<DB: DrawingBackend>(
         elements.extend(points.map(|point| dot(point, index)));
     }
     elements
+}
+
+/// The tiles of a heatmap, without those that are on no axis.
+pub(crate) fn tiles(tiles: &[Tile], x: &Ruler, y: &Ruler) -> Vec<Rectangle<(f64, f64)>> {
+    let is_on = |ruler: &Ruler, (low, high)| ruler.place(low).and(ruler.place(high)).is_some();
+    let shown = |tile: &&Tile| is_on(x, tile.x) && is_on(y, tile.y);
+    let corners = |tile: &Tile| [(tile.x.0, tile.y.0), (tile.x.1, tile.y.1)];
+    let shown = tiles.iter().filter(shown);
+    shown
+        .map(|tile| Rectangle::new(corners(tile), shade(tile.depth).filled()))
+        .collect()
+}
+
+/// The colour of this depth.
+fn shade(depth: f64) -> RGBColor {
+    let steps = (RAMP.len() - 1) as f64;
+    let place = depth.clamp(0.0, 1.0) * steps;
+    let below = place.floor().min(steps - 1.0);
+    let (from, to) = (RAMP[below as usize], RAMP[below as usize + 1]);
+    let mix = |from: u8, to: u8| {
+        let (from, to) = (f64::from(from), f64::from(to));
+        (from + (to - from) * (place - below)).round() as u8
+    };
+    RGBColor(mix(from.0, to.0), mix(from.1, to.1), mix(from.2, to.2))
 }
 
 /// A line through these points.

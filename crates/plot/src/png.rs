@@ -53,6 +53,7 @@ mod tests {
             x: Axis::linear("time", "s"),
             y: Axis::log("response time", "ms"),
             series,
+            tiles: Vec::new(),
         }
     }
 

@@ -8,12 +8,19 @@ import { scatterSpecs, timelineSpecs } from "./pictures";
 import { RunTable } from "./table";
 
 /** As many runs as colours are told apart at a glance. */
-const FIRST_CHOSEN = 3;
+const FIRST_CHOSEN = 5;
+
+/** The first run of each tool. `StudyPage::first_chosen` chooses the same for files. */
+function firstChosen(page: StudyPage): string[] {
+  const rows = page.rows.filter((row) => row.timeline);
+  const first = rows.filter((row) => rows.find((other) => other.tool === row.tool) === row);
+  return first.slice(0, FIRST_CHOSEN).map((row) => row.name);
+}
 
 export function StudyReport({ page }: { page: StudyPage }) {
   const withTimeline = page.rows.filter((row) => row.timeline);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(
-    new Set(withTimeline.slice(0, FIRST_CHOSEN).map((row) => row.name)),
+    new Set(firstChosen(page)),
   );
   const choose = (name: string) => {
     const next = new Set(chosen);

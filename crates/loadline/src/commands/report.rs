@@ -29,14 +29,14 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<Exit> {
     };
     let runs = read(flags)?;
     let heat = match runs.as_slice() {
-        [only] if paged => heat_of(only),
+        [only] if paged || flags.plots.is_some() => heat_of(only),
         _ => Heat::default(),
     };
     let judged: Vec<Judged> = runs.into_iter().map(judged).collect();
     match judged.as_slice() {
         [only] => {
             publish(&outputs, &style, &only.summary, &only.checks, &heat)?;
-            plots(flags, only)?;
+            plots(flags, only, &heat)?;
         }
         series => {
             ensure!(!paged && flags.plots.is_none(), PAGE_OF_ONE);
@@ -60,12 +60,11 @@ fn outputs(flags: &ReportFlags) -> Vec<Output> {
     outputs
 }
 
-fn plots(flags: &ReportFlags, run: &Judged) -> Result<()> {
+fn plots(flags: &ReportFlags, run: &Judged, heat: &Heat) -> Result<()> {
     let Some(folder) = &flags.plots else {
         return Ok(());
     };
-    // The files have no heatmap.
-    let page = run_page(&run.summary, &run.checks, &Heat::default());
+    let page = run_page(&run.summary, &run.checks, heat);
     write_plots(folder, &Page::Run(Box::new(page)))
 }
 

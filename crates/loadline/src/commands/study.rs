@@ -3,7 +3,7 @@
 use crate::exit::Exit;
 use crate::flags::study::StudyFlags;
 use crate::live::{CLEAR_LINE, draws};
-use crate::publish::print;
+use crate::publish::{print, write_plots};
 use anyhow::{Context, Result};
 use loadline_page::{Page, StudyPage, html};
 use loadline_study::{
@@ -19,6 +19,8 @@ use std::path::{Path, PathBuf};
 const TABLE: &str = "results.csv";
 /// The report with pictures, there as well.
 const REPORT: &str = "report.html";
+/// The folder of its pictures as files.
+const PLOTS: &str = "plots";
 
 /// Makes the runs of a study that were not made yet, and prints what came of all.
 pub(crate) fn run(flags: &StudyFlags) -> Result<Exit> {
@@ -132,15 +134,22 @@ fn publish(
     print(&text)
 }
 
-/// Writes the report with pictures, and says where it is; or why there is none.
+/// Writes the pictures, each as a file and all in a report, and says where they are; or why there is
+/// no report.
 fn picture(page: StudyPage, folder: &Path) -> Result<String> {
-    let html = match html(&Page::Study(Box::new(page))) {
+    let page = Page::Study(Box::new(page));
+    let (path, plots) = (folder.join(REPORT), folder.join(PLOTS));
+    write_plots(&plots, &page)?;
+    let html = match html(&page) {
         Ok(html) => html,
-        Err(missing) => return Ok(missing.to_string()),
+        Err(missing) => return Ok(format!("{missing} Plots are in {}.", plots.display())),
     };
-    let path = folder.join(REPORT);
     std::fs::write(&path, html).with_context(|| format!("{} can't be written", path.display()))?;
-    Ok(format!("Pictures are in {}.", path.display()))
+    Ok(format!(
+        "The report is {}, its plots are in {}.",
+        path.display(),
+        plots.display()
+    ))
 }
 
 /// The first Ctrl-C stops tool and target and ends the study; further ones change nothing.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::Axis;
+use crate::{Axis, Tile};
 use proptest::prelude::*;
 use resvg::usvg::roxmltree::{Document, Node};
 
@@ -9,6 +9,7 @@ fn figure(series: Vec<Series>) -> Figure {
         x: Axis::linear("rate", "requests/s"),
         y: Axis::log("response time", "ms"),
         series,
+        tiles: Vec::new(),
     }
 }
 
@@ -40,6 +41,27 @@ fn lines_of(document: &Document<'_>, (red, green, blue): (u8, u8, u8)) -> usize 
 #[test]
 fn the_document_is_that_of_the_snapshot() {
     insta::assert_snapshot!(svg(&two_series()));
+}
+
+#[test]
+fn tiles_lie_on_the_axes_darker_the_more_is_in_them() {
+    let tile = |left: f64, depth| Tile {
+        x: (left, left + 1.0),
+        y: (1.0, 10.0),
+        depth,
+    };
+    let mut map = figure(Vec::new());
+    map.tiles = vec![tile(0.0, 0.0), tile(1.0, 1.0), tile(f64::NAN, 1.0)];
+    let document = svg(&map);
+    let document = Document::parse(&document).unwrap();
+    let coloured = |colour: &str| {
+        let mut nodes = document.descendants();
+        let found = nodes.find(|node| node.attribute("fill") == Some(colour));
+        let found = found.unwrap_or_else(|| panic!("nothing is {colour}"));
+        found.attribute("x").unwrap().parse::<i32>().unwrap()
+    };
+    assert!(coloured("#FAE25A") < coloured("#182C5C"));
+    assert!(!texts(&document).iter().any(|text| text == "no data"));
 }
 
 #[test]

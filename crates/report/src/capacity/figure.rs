@@ -38,5 +38,6 @@ pub fn capacity_figure(report: &CapacityReport<'_>) -> Figure {
         series: series
             .map(|(name, points)| Series::dots(name, points))
             .collect(),
+        tiles: Vec::new(),
     }
 }
