@@ -22,6 +22,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// Where programs are looked for beside the user's own folders: many servers are there.
 const ADMIN_FOLDERS: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
+/// Where pipx, Cargo and Go install programs, in the user's home: it is not always on the path.
+const INSTALLERS_FOLDERS: [&str; 3] = [".local/bin", ".cargo/bin", "go/bin"];
 
 /// A program with its arguments, and what it gets.
 #[derive(Debug)]
@@ -153,8 +155,10 @@ pub(crate) fn find(program: &str, folder: &Path) -> Option<PathBuf> {
         return is_program(&path).then(|| std::path::absolute(&path).unwrap_or(path));
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
+    let home = std::env::home_dir().into_iter();
+    let installed = home.flat_map(|home| INSTALLERS_FOLDERS.map(|folder| home.join(folder)));
     let folders = std::env::split_paths(&path).chain(ADMIN_FOLDERS.map(PathBuf::from));
-    let mut candidates = folders.map(|folder| folder.join(program));
+    let mut candidates = folders.chain(installed).map(|folder| folder.join(program));
     candidates.find(|candidate| is_program(candidate))
 }
 
