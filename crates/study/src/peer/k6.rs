@@ -131,8 +131,17 @@ fn read(summary: &str) -> Result<Figures, Unreadable> {
     let value = |metric: &str, name: &str| summary.metrics.get(metric)?.get(name)?.as_f64();
     let us = |name: &str| value("http_req_duration", name).map(|ms| ms * 1e3);
     let count = |metric, name| value(metric, name).map(|count| count as u64);
+    let rps = value("http_reqs", "rate").ok_or(Unreadable::Missing("http_reqs"))?;
+    // Requests without an answer count as requests, and take no time; but not a byte comes.
+    if value("data_received", "count").is_none_or(|bytes| bytes == 0.0) {
+        return Ok(Figures {
+            answers: Some(0),
+            errors: count("http_req_failed", "passes"),
+            ..Figures::default()
+        });
+    }
     Ok(Figures {
-        rps: value("http_reqs", "rate").ok_or(Unreadable::Missing("http_reqs"))?,
+        rps,
         answers: count("http_reqs", "count"),
         // Where a request failed is not told: without an answer, or with a status of 400 or above.
         errors: count("http_req_failed", "passes"),

@@ -214,15 +214,25 @@ fn hey_is_read() {
 fn k6_is_read() {
     let figures = read_file(Kind::K6, "k6.json", include_str!("../../fixtures/k6.json")).unwrap();
     let expected = Figures {
-        rps: 9.769,
-        answers: Some(10),
-        errors: Some(1),
-        mean_us: Some(2_320.0),
-        max_us: Some(4_610.0),
-        percentiles: percentiles([1_960.0, 3_100.0, 4_330.0, 4_470.0, 4_580.0, 4_600.0].map(Some)),
+        rps: 7_855.147,
+        answers: Some(23_574),
+        errors: Some(2_619),
+        mean_us: Some(588.948),
+        max_us: Some(58_685.319),
+        percentiles: percentiles(
+            [368.544, 550.409, 971.439, 1_672.638, 4_435.621, 19_999.515].map(Some),
+        ),
         ..Figures::default()
     };
     assert_eq!(rounded(figures), expected);
+    let refused = include_str!("../../fixtures/k6-refused.json");
+    let figures = read_file(Kind::K6, "k6.json", refused).unwrap();
+    let expected = Figures {
+        answers: Some(0),
+        errors: Some(5_134),
+        ..Figures::default()
+    };
+    assert_eq!(figures, expected);
 }
 
 #[test]
