@@ -45,9 +45,10 @@ lint: compiler $(PAGE)
 	$(CARGO) clippy --workspace --all-targets --locked $(FEATURES) -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --quiet
 
+# BENCH=--quick sees that it works; BENCH="--markdown FILE" writes the table.
 bench: build
 	@scripts/need nginx=nginx-light wrk=wrk ab=apache2-utils python3=python3 openssl=openssl
-	python3 benches/speed.py
+	python3 benches/speed.py $(BENCH)
 
 peers:
 	@CARGO="$(CARGO)" scripts/peers

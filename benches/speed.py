@@ -1,15 +1,23 @@
 """Speed and memory of Loadline against wrk, wrk2, ab and oha, side by side in one run.
 
-The server (nginx with one worker, or `loadline serve`) runs on core 0, the client on core 1. Both
-clients of a scenario take turns, so that a machine whose speed drifts slows both. CPU is user and system time of the client's process, as
-the kernel accounts it when the process ends, divided by the requests that were answered. The two
-runs of a round follow each other at once; the ratio is taken round by round, and its median counts.
+What is a tool with its settings against nginx is the study `studies/speed.toml`: it makes the runs,
+and COMPARED below says which of them are held against each other, and by which bar. The two runs of
+a round follow each other at once; the ratio is taken round by round, the first round left out, and
+its median counts. CPU is user and system time of the client's process, as the kernel accounts it,
+divided by the requests that were answered.
 
-Usage: python3 benches/speed.py [--rounds N] [--seconds S] [--only WORD] [--markdown FILE]
+What a study has no words for is measured here, in the same way: how long connections take to come up,
+peaks and growth of memory, how evenly requests arrive at the server, medians less those of another
+run, the time of a process that measures nothing, and wrk's own example scripts, which lie where a
+package has put them, at times compressed. In all of it the server runs on core 0, the client on
+core 1.
+
+Usage: python3 benches/speed.py [--quick] [--only WORD] [--markdown FILE]
 """
 
 import argparse
 import contextlib
+import csv
 import dataclasses
 import gzip
 import json
@@ -32,14 +40,45 @@ SERVER_CORE, CLIENT_CORE = "0", "1"
 WRK_SCRIPTS = ["counter", "post", "auth", "pipeline", "report"]
 WRK_SCRIPTS_FOLDERS = ["/usr/share/doc/wrk/examples/scripts", "/usr/share/doc/wrk/scripts",
                        "/usr/share/wrk/scripts", "/usr/local/share/wrk/scripts"]
-PIPELINE_SCRIPT = """
-init = function(args)
-  local batch = {}
-  for i = 1, 16 do batch[i] = wrk.format("GET", "/") end
-  all = table.concat(batch)
-end
-request = function() return all end
-"""
+STUDY = ROOT / "studies" / "speed.toml"
+RESULTS = ROOT / "target" / "speed"
+
+
+@dataclasses.dataclass
+class Compared:
+    """Two tools of the study, which of their runs are meant, and the bars."""
+
+    scenario: str
+    ours: dict
+    peer: dict
+    cpu_bar: float
+    rate_bar: float | None = None
+
+
+def run_of(tool, connections, target="nginx", **more):
+    """What stands in a run's row of the study's results; empty where nothing was set."""
+    return {"tool": tool, "target": target, "connections": str(connections), "keep_alive": "",
+            "script": "", "flags": "", **more}
+
+
+def compared():
+    """The scenarios of the study, in the order of the table."""
+    for connections in [100, 1000]:
+        for clock, bar in [("kernel", 0.95), ("user", 0.90)]:
+            yield Compared(f"{connections} connections, {clock} clock",
+                           run_of("loadline", connections, flags=f"--clock {clock}"),
+                           run_of("wrk", connections), bar, 1.0)
+    yield Compared("pipelined by 16", run_of("loadline", 100, flags="--pipeline 16"),
+                   run_of("wrk", 100, script="speed/pipeline.lua"), 0.60)
+    yield Compared("1 MB body", run_of("loadline", 10, "megabyte"),
+                   run_of("wrk", 10, "megabyte"), 0.60)
+    yield Compared("no keep-alive", run_of("loadline", 50, keep_alive="false"),
+                   run_of("ab", 50, keep_alive="false"), 0.90, 1.0)
+    yield Compared("TLS", run_of("loadline", 100, "tls", flags="--insecure"),
+                   run_of("wrk", 100, "tls"), 1.0)
+    yield Compared("ab -k", run_of("loadline-ab", 100, keep_alive="true"),
+                   run_of("ab", 100, keep_alive="true"), 0.90)
+    yield Compared("wrk2 -R 20000", run_of("loadline-wrk2", 100), run_of("wrk2", 100), 1.0)
 
 
 @dataclasses.dataclass
@@ -123,13 +162,6 @@ def of_wrk2(text):
     return {**of_wrk(text), "p50_us": float(value) * {"us": 1, "ms": 1e3, "s": 1e6}[unit]}
 
 
-def of_ab(text):
-    return {
-        "requests": int(re.search(r"Complete requests:\s+(\d+)", text)[1]),
-        "rate": float(re.search(r"Requests per second:\s+([\d.]+)", text)[1]),
-    }
-
-
 def of_oha(text):
     found = json.loads(text)
     counts = found["statusCodeDistribution"].values()
@@ -143,19 +175,10 @@ class Bench:
         self.options = options
         self.folder = pathlib.Path(folder)
         self.rows = []
-        self.http, self.https = free_port(), free_port()
+        self.http = free_port()
 
     @contextlib.contextmanager
     def nginx(self):
-        key, cert = self.folder / "key.pem", self.folder / "cert.pem"
-        subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
-             "-nodes", "-days", "2", "-subj", "/CN=localhost",
-             "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
-             "-keyout", key, "-out", cert],
-            check=True, capture_output=True,
-        )
-        (self.folder / "big").write_bytes(bytes(1 << 20))
         config = self.folder / "nginx.conf"
         config.write_text(f"""
             worker_processes 1; daemon off; pid {self.folder}/nginx.pid;
@@ -169,10 +192,7 @@ class Bench:
               scgi_temp_path {self.folder}/t5;
               server {{
                 listen 127.0.0.1:{self.http} backlog=4096;
-                listen 127.0.0.1:{self.https} ssl backlog=4096;
-                ssl_certificate {cert}; ssl_certificate_key {key};
                 location / {{ return 200 "{'x' * 60}"; }}
-                location /big {{ root {self.folder}; }}
                 location = /authenticate {{ add_header X-Token secret; return 200 "in"; }}
               }}
             }}
@@ -196,22 +216,50 @@ class Bench:
                 pairs.append(pair)
         return [list(samples) for samples in zip(*pairs)]
 
-    def compare(self, name, ours, theirs, peer, cpu_bar, rate_bar=None, rss_bar=None):
+    def compare(self, name, ours, theirs, peer, cpu_bar):
         if self.options.only and self.options.only not in name:
             return
-        mine, peers = self.take_turns(ours, theirs)
+        self.judge(Compared(name, {}, {"tool": peer}, cpu_bar), *self.take_turns(ours, theirs))
+
+    def judge(self, scenario, mine, peers):
+        """Holds what was measured in some rounds against the bars."""
+        name, peer, bar = scenario.scenario, scenario.peer["tool"], scenario.cpu_bar
         cpu = ratio(mine, peers, lambda sample: sample.cpu_us)
         values = f"{median(mine, 'cpu_us'):.2f} / {median(peers, 'cpu_us'):.2f} µs = {cpu:.2f}"
-        self.add(name, f"CPU per request, ours / {peer}", values, f"≤ {cpu_bar:.2f}", cpu <= cpu_bar)
-        rate = ratio(mine, peers, lambda sample: sample.figures["rate"])
-        if rate_bar:
+        self.add(name, f"CPU per request, ours / {peer}", values, f"≤ {bar:.2f}", cpu <= bar)
+        if bar := scenario.rate_bar:
+            rate = ratio(mine, peers, lambda sample: sample.figures["rate"])
             values = f"{median_rate(mine):,.0f} / {median_rate(peers):,.0f} = {rate:.2f}"
-            self.add(name, f"requests/s, ours / {peer}", values, f"≥ {rate_bar:.2f}", rate >= rate_bar)
-        if rss_bar:
-            rss = max(sample.rss_mb for sample in mine)
-            theirs_rss = max(sample.rss_mb for sample in peers)
-            self.add(name, "peak RSS", f"{rss:.1f} MB ({peer} {theirs_rss:.1f})",
-                     f"≤ {rss_bar} MB", rss <= rss_bar)
+            self.add(name, f"requests/s, ours / {peer}", values, f"≥ {bar:.2f}", rate >= bar)
+
+    def study(self):
+        """Makes the study, and holds its scenarios against their bars."""
+        wanted = [scenario for scenario in compared()
+                  if not self.options.only or self.options.only in scenario.scenario]
+        if not wanted:
+            return
+        quick = ["--quick"] if self.options.quick else []
+        shutil.rmtree(RESULTS, ignore_errors=True)
+        command = [LOADLINE, "study", STUDY, "--results", RESULTS, *quick]
+        # It says itself which run failed; the others are results all the same.
+        subprocess.run(command, stdout=subprocess.DEVNULL)
+        with open(RESULTS / "results.csv", newline="") as table:
+            rows = list(csv.DictReader(table))
+        for scenario in wanted:
+            self.held_against_bars(scenario, rows)
+        print(f"      The study's report is {RESULTS}/report.html.")
+
+    def held_against_bars(self, scenario, rows):
+        mine, peers = rounds(rows, scenario.ours), rounds(rows, scenario.peer)
+        if both := sorted(mine.keys() & peers.keys()):
+            self.judge(scenario, [mine[round_] for round_ in both],
+                       [peers[round_] for round_ in both])
+            return
+        peer = scenario.peer["tool"]
+        alone = f"{median(mine.values(), 'cpu_us'):.2f} µs; " if mine else ""
+        why = "has no results" if shutil.which(peer) else "is not installed"
+        self.add(scenario.scenario, f"CPU per request, ours / {peer}",
+                 f"{alone}{peer} {why}", f"≤ {scenario.cpu_bar:.2f}", None)
 
     def add(self, scenario, figure, value, bar, holds):
         self.rows.append(Row(scenario, figure, value, bar, holds))
@@ -224,31 +272,16 @@ class Bench:
     def seconds(self):
         return f"{self.options.seconds}s"
 
-    def against_nginx(self):
-        url, tls_url = f"http://127.0.0.1:{self.http}/", f"https://127.0.0.1:{self.https}/"
-        time_ = ["-d", self.seconds()]
-        for connections in ["100", "1000"]:
-            wrk = ["wrk", "-t1", f"-c{connections}", *time_, url], of_wrk
-            rss_bar = 12 if connections == "1000" else None
-            for clock, bar in [("kernel", 0.95), ("user", 0.90)]:
-                ours = self.loadline("-c", connections, *time_, "--clock", clock, url)
-                self.compare(f"{connections} connections, {clock} clock", ours, wrk, "wrk",
-                             bar, 1.0, rss_bar)
-        script = self.folder / "pipeline.lua"
-        script.write_text(PIPELINE_SCRIPT)
-        self.compare(
-            "pipelined by 16", self.loadline("-c", "100", *time_, "--pipeline", "16", url),
-            (["wrk", "-t1", "-c100", *time_, "-s", script, url], of_wrk), "wrk", 0.60)
-        self.compare(
-            "1 MB body", self.loadline("-c", "10", *time_, url + "big"),
-            (["wrk", "-t1", "-c10", *time_, url + "big"], of_wrk), "wrk", 0.60)
-        self.compare(
-            "no keep-alive", self.loadline("-c", "50", *time_, "--no-keepalive", url),
-            (["ab", "-q", "-c", "50", "-t", str(self.options.seconds), "-n", "10000000", url],
-             of_ab), "ab", 0.90, 1.0)
-        self.compare(
-            "TLS", self.loadline("-c", "100", *time_, "--insecure", tls_url),
-            (["wrk", "-t1", "-c100", *time_, tls_url], of_wrk), "wrk", 1.0)
+    def peak_rss(self):
+        """The most memory that each client had; the study looks once a second."""
+        url = f"http://127.0.0.1:{self.http}/"
+        words = ["-c", "1000", "-d", self.seconds()]
+        theirs = run_client(["wrk", "-t1", *words, url], of_wrk)
+        for clock in ["kernel", "user"]:
+            mine = run_client(*self.loadline(*words, "--clock", clock, url))
+            self.add(f"1000 connections, {clock} clock", "peak RSS",
+                     f"{mine.rss_mb:.1f} MB (wrk {theirs.rss_mb:.1f})", "≤ 12 MB",
+                     mine.rss_mb <= 12)
 
     def spoken(self, dialect, *words):
         return [LOADLINE, dialect, *words]
@@ -277,25 +310,6 @@ class Bench:
             script = self.folder / script.name
             script.write_bytes(gzip.decompress(packed.read_bytes()))
         return script if script.exists() else None
-
-    def kept_alive(self):
-        """ab, with connections kept."""
-        words = ["-q", "-k", "-c", "100", "-t", str(self.options.seconds), "-n", "10000000",
-                 f"http://127.0.0.1:{self.http}/"]
-        self.compare("ab -k", (self.spoken("ab", *words), of_ab), (["ab", *words], of_ab), "ab", 0.90)
-
-    def wrk2_cost(self):
-        """What a request costs at a rate, where there is a wrk2 to compare with."""
-        scenario = "wrk2 -R 20000"
-        words = ["-t1", "-c100", "-R20000", "-L", "-d", self.seconds(),
-                 f"http://127.0.0.1:{self.http}/"]
-        ours = self.spoken("wrk2", *words), of_wrk2
-        if wrk2 := shutil.which("wrk2"):
-            self.compare(scenario, ours, ([wrk2, *words], of_wrk2), "wrk2", 1.0)
-            return
-        alone = [run_client(*ours) for _ in range(self.options.rounds)]
-        self.add(scenario, "CPU per request, ours / wrk2",
-                 f"{median(alone, 'cpu_us'):.2f} µs; wrk2 is not installed", "≤ 1.00", None)
 
     def many_connections(self):
         url = f"http://127.0.0.1:{self.http}/"
@@ -381,12 +395,11 @@ class Bench:
 
     def run(self):
         wanted = lambda name: not self.options.only or self.options.only in name
+        self.study()
         with self.nginx():
-            self.against_nginx()
+            if wanted("1000 connections"):
+                self.peak_rss()
             self.scripts()
-            self.kept_alive()
-            if wanted("wrk2 -R 20000"):
-                self.wrk2_cost()
             if wanted("10 000 connections"):
                 self.many_connections()
             if wanted("memory over time"):
@@ -436,6 +449,15 @@ def wait_for(port):
     sys.exit(f"the server does not listen on port {port}")
 
 
+def rounds(rows, run):
+    """What the study measured of a run in each round but the first, by the round's number."""
+    mine = [row for row in rows if run.items() <= row.items()
+            and row["repeat"] != "1" and not row["failure"]]
+    return {int(row["repeat"]): Sample(
+        int(row["answers"]), float(row["elapsed_s"]), float(row["cpu_us_per_request"]),
+        float(row["max_memory"]) / 1024, {"rate": float(row["rps"])}) for row in mine}
+
+
 def installed(name):
     path = pathlib.Path.home() / ".cargo" / "bin" / name
     return str(path) if path.exists() else None
@@ -471,11 +493,11 @@ def machine():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=int, default=5)
+    parser.add_argument("--quick", action="store_true", help="one short round, to see that it works")
     parser.add_argument("--only", help="scenarios whose name has this word")
     parser.add_argument("--markdown", help="write the table to this file")
     options = parser.parse_args()
+    options.rounds, options.seconds = (1, 1) if options.quick else (3, 4)
     if (os.cpu_count() or 1) < 2:
         sys.exit("The comparison needs two cores: one for the server, one for the client.")
     with tempfile.TemporaryDirectory(prefix="loadline-bench-") as folder:
