@@ -4,7 +4,7 @@ mod attempt;
 
 use crate::command::{Blanks, Words, resolve};
 use crate::expand::Run;
-use crate::file::FileError;
+use crate::file::{FileError, Problem};
 use crate::folder::{Folder, FolderError};
 use crate::happenings::Happenings;
 use crate::peer::Kind;
@@ -108,7 +108,7 @@ impl<'a> Conductor<'a> {
     /// Looks whether all that the runs need is there; nothing is started.
     ///
     /// # Errors
-    /// If a command of a target is not there, or none of the tools.
+    /// If a command of a target is not there, or none of the tools, or a core.
     pub fn prepare(study: &'a Study, runs: Vec<Run>, folder: &'a Folder) -> Result<Self, Error> {
         let mut conductor = Conductor {
             study,
@@ -124,6 +124,7 @@ impl<'a> Conductor<'a> {
         for target in conductor.targets(&conductor.possible()) {
             conductor.find_commands(target)?;
         }
+        conductor.find_cores()?;
         Ok(conductor)
     }
 
@@ -281,6 +282,19 @@ impl<'a> Conductor<'a> {
             runs.any(|run| run.settings.target == target.name)
         };
         self.study.targets.iter().filter(is_used).collect()
+    }
+
+    /// Where it can't be read which cores may be used, each is taken to be.
+    fn find_cores(&self) -> Result<(), FileError> {
+        let pin = &self.study.pin;
+        match rustix::thread::sched_getaffinity(None) {
+            Ok(usable) => pin
+                .beyond(|core| usable.is_set(core))
+                .map_or(Ok(()), |core| {
+                    Err(self.study.refuse(pin.line, Problem::CoreNotHere(core)))
+                }),
+            Err(_) => Ok(()),
+        }
     }
 
     fn find_commands(&self, target: &Target) -> Result<(), FileError> {

@@ -4,7 +4,7 @@
 //! made once; each is repeated. The order is the file's, or shuffled by a seed, the same on every
 //! machine.
 
-use crate::file::{FileError, replace};
+use crate::file::{FileError, Problem, replace};
 use crate::peer;
 use crate::settings::{Axis, Setting, Settings};
 use crate::study::{Order, Row, Study};
@@ -41,6 +41,9 @@ impl Study {
     /// If a row asks of a tool what it can't do.
     pub fn runs(&self, quick: bool) -> Result<Vec<Run>, FileError> {
         let runs = self.distinct(quick);
+        if quick && runs.is_empty() {
+            return Err(self.refuse(1, Problem::NothingQuick));
+        }
         for run in &runs {
             self.check(run)?;
         }

@@ -55,6 +55,12 @@ pub enum Problem {
     CommandFailed(String),
     #[error("there is no command {0} on this machine; install it, or write where it is.")]
     CommandNotFound(String),
+    #[error("it takes one or more, and 0 is none.")]
+    Nothing,
+    #[error("no run belongs to the quick part; leave out quick = false in some [[runs]] or row.")]
+    NothingQuick,
+    #[error("core {0} is none that this program may use here; name others.")]
+    CoreNotHere(usize),
     #[error("an axis needs at least one value.")]
     EmptyAxis,
     #[error("a command needs at least the name of a program.")]
@@ -155,7 +161,7 @@ impl Study {
     fn read(&mut self, reader: &Reader<'_>, entry: &Entry<'_>) -> Result<(), FileError> {
         match entry.key.as_str() {
             "name" => self.name = reader.name(entry)?,
-            "repeats" => self.repeats = reader.small_count(entry)?.max(1),
+            "repeats" => self.repeats = reader.small_count(entry)?,
             "seed" => self.seed(reader.count(entry)?),
             "order" => self.order(reader, entry)?,
             "pause" => self.pause = reader.duration(entry)?,

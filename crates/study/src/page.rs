@@ -117,10 +117,14 @@ pub fn study_page(
         .filter(|column| is_known(column, runs))
         .collect();
     let row = |run: &SavedRun| row(study, folder, run, &columns);
-    let column = |(name, title, unit, _): &&Source| Column {
-        name: (*name).to_owned(),
-        title: (*title).to_owned(),
-        unit: *unit,
+    let named = ("exp_name", "run", Unit::Text);
+    let shown = columns
+        .iter()
+        .map(|(name, title, unit, _)| (*name, *title, *unit));
+    let column = |(name, title, unit): (&str, &str, Unit)| Column {
+        name: name.to_owned(),
+        title: title.to_owned(),
+        unit,
     };
     let started = runs.iter().map(|run| run.header.started_at.clone()).min();
     Ok(StudyPage {
@@ -130,7 +134,7 @@ pub fn study_page(
         description: String::new(),
         facts: facts(study),
         notes: notes(runs, missing_tools),
-        columns: columns.iter().map(column).collect(),
+        columns: std::iter::once(named).chain(shown).map(column).collect(),
         rows: runs.iter().map(row).collect::<Result<_, _>>()?,
         scatters: scatters(),
     })
@@ -151,10 +155,13 @@ fn row(
         true => format!("{} #{}", header.name, header.repeat),
         false => header.name.clone(),
     };
+    let cells = columns.iter().map(|(_, _, _, cell)| cell(run));
     Ok(StudyRow {
         tool: header.settings.tool.clone(),
+        cells: std::iter::once(Cell::Text(name.clone()))
+            .chain(cells)
+            .collect(),
         name,
-        cells: columns.iter().map(|(_, _, _, cell)| cell(run)).collect(),
         doubt: doubt(run),
         timeline: timeline(&folder.file(&header.name, header.repeat), run)?,
     })
@@ -250,7 +257,11 @@ fn facts(study: &Study) -> Vec<Fact> {
         facts.extend(cores.as_ref().map(|cores| fact(name, cores.text())));
     }
     for target in &study.targets {
-        facts.push(fact("target", format!("{} at {}", target.name, target.url)));
+        let place = match target.url.contains(":{port}") {
+            true => target.url.replace(":{port}", "") + ", on a free port",
+            false => target.url.clone(),
+        };
+        facts.push(fact("target", format!("{} at {place}", target.name)));
     }
     facts
 }

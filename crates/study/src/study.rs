@@ -50,6 +50,8 @@ pub struct Pin {
     pub tools: Option<Cores>,
     /// The targets' cores.
     pub targets: Option<Cores>,
+    /// The line of the file that says so.
+    pub line: usize,
 }
 
 /// Some of the machine's cores, by number and in rising order; never empty.
@@ -206,6 +208,13 @@ impl Pin {
     pub(crate) fn identity(&self) -> Value {
         let cores = |cores: &Option<Cores>| cores.as_ref().map(|Cores(cores)| cores.clone());
         json!({ "tools": cores(&self.tools), "targets": cores(&self.targets) })
+    }
+
+    /// The first core of either side that is not among these.
+    pub(crate) fn beyond(&self, usable: impl Fn(usize) -> bool) -> Option<usize> {
+        let sides = self.tools.iter().chain(&self.targets);
+        let mut cores = sides.flat_map(|Cores(cores)| cores.iter().copied());
+        cores.find(|core| !usable(*core))
     }
 }
 

@@ -33,6 +33,17 @@ fn a_grid_is_the_product_of_its_axes_the_last_one_changing_fastest() {
 }
 
 #[test]
+fn a_quick_part_without_a_run_is_refused() {
+    let study = study("[[runs]]\ntool = \"wrk\"\ntarget = \"a\"\nduration = \"1s\"\nquick = false");
+    assert_eq!(study.runs(false).unwrap().len(), 1);
+    let refusal = study.runs(true).unwrap_err().to_string();
+    assert!(
+        refusal.contains("no run belongs to the quick part"),
+        "{refusal}"
+    );
+}
+
+#[test]
 fn rows_have_what_is_common_and_what_they_set_themselves() {
     let study = study(
         "order = \"listed\"\n[[runs]]\ntool = \"wrk\"\ntarget = \"b\"\nduration = \"1s\"\n\

@@ -130,12 +130,20 @@ impl<'a> Reader<'a> {
         value.ok_or_else(|| self.refuse(entry, Problem::NoFlag))
     }
 
+    /// A number of one or more.
     pub(super) fn count(&self, entry: &Entry<'_>) -> Result<u64, FileError> {
-        self.parsed(entry, parse_count)
+        match self.parsed(entry, parse_count)? {
+            0 => Err(self.refuse(entry, Problem::Nothing)),
+            count => Ok(count),
+        }
     }
 
+    /// A number of one or more, that is not large.
     pub(super) fn small_count(&self, entry: &Entry<'_>) -> Result<u32, FileError> {
-        self.parsed(entry, parse_small_count)
+        match self.parsed(entry, parse_small_count)? {
+            0 => Err(self.refuse(entry, Problem::Nothing)),
+            count => Ok(count),
+        }
     }
 
     pub(super) fn duration(&self, entry: &Entry<'_>) -> Result<Duration, FileError> {

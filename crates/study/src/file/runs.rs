@@ -107,7 +107,7 @@ pub(super) fn quick(reader: &Reader<'_>, entry: &Entry<'_>) -> Result<Quick, Fil
     let mut quick = Quick::default();
     for entry in reader.section(entry)? {
         match entry.key.as_str() {
-            "repeats" => quick.repeats = Some(reader.small_count(&entry)?.max(1)),
+            "repeats" => quick.repeats = Some(reader.small_count(&entry)?),
             "pause" => quick.pause = Some(reader.duration(&entry)?),
             _ => quick.axes.push(axis(reader, &entry)?),
         }
@@ -129,11 +129,11 @@ fn setting(reader: &Reader<'_>, entry: &Entry<'_>) -> Result<Setting, FileError>
     Ok(match entry.key.as_str() {
         "tool" => Setting::Tool(reader.text(entry)?),
         "target" => Setting::Target(reader.text(entry)?),
-        "connections" => Setting::Connections(reader.small_count(entry)?.max(1)),
-        "threads" => Setting::Threads(reader.small_count(entry)?.max(1)),
+        "connections" => Setting::Connections(reader.small_count(entry)?),
+        "threads" => Setting::Threads(reader.small_count(entry)?),
         "rate" => Setting::Rate(reader.parsed(entry, str::parse::<Rate>)?),
         "duration" => Setting::Duration(reader.duration(entry)?),
-        "requests" => Setting::Requests(reader.count(entry)?.max(1)),
+        "requests" => Setting::Requests(reader.count(entry)?),
         "keep-alive" => Setting::KeepAlive(reader.boolean(entry)?),
         "script" => Setting::Script(reader.text(entry)?.into()),
         key if key.starts_with('-') => Setting::Flag(flag(reader, entry)?),

@@ -15,7 +15,10 @@ const OF_TARGET: [&str; 8] = [
 ];
 
 pub(super) fn pin(reader: &Reader<'_>, entry: &Entry<'_>) -> Result<Pin, FileError> {
-    let mut pin = Pin::default();
+    let mut pin = Pin {
+        line: entry.line,
+        ..Pin::default()
+    };
     for entry in reader.section(entry)? {
         match entry.key.as_str() {
             "tools" => pin.tools = Some(cores(reader, &entry)?),

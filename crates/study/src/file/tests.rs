@@ -74,6 +74,10 @@ fn what_is_wrong_is_said_with_its_line() {
             "line 7, connections: an axis needs at least one value.",
         ),
         (
+            format!("{TARGET}{RUNS}connections = 0\n"),
+            "line 7, connections: it takes one or more, and 0 is none.",
+        ),
+        (
             format!("{TARGET}{RUNS}conections = 3\n"),
             "line 7, conections: there is no such key; did you mean connections?",
         ),

@@ -76,6 +76,10 @@ fn a_page_has_a_row_for_each_run_and_the_columns_that_are_known() {
     );
     let place = |name: &str| names.iter().position(|known| *known == name).unwrap();
     let cells = &page.rows[0].cells;
+    assert_eq!(
+        (names[0], &cells[0]),
+        ("exp_name", &Cell::Text("wrk-c10".to_owned()))
+    );
     assert_eq!(cells[place("rps")], Cell::Number(1_000.0));
     assert_eq!(cells[place("avg_memory")], Cell::Number(5_120.0 * 1_024.0));
     assert_eq!(page.rows[1].cells[place("rps")], Cell::Absent);
