@@ -279,7 +279,10 @@ fn dots(page: &StudyPage, tool: &str, x: usize, y: usize) -> Series {
 }
 
 fn axis(column: &Column) -> Axis {
-    Axis::linear(&column.title, scale(column.unit).1)
+    let (_, unit) = scale(column.unit);
+    // A title that ends in its unit, as requests/s, says it already.
+    let is_said = unit.starts_with("1/") && column.title.ends_with(&unit[1..]);
+    Axis::linear(&column.title, if is_said { "" } else { unit })
 }
 
 /// How many of a unit make one of an axis, and what that is called.

@@ -36,6 +36,9 @@ export function StudyReport({ page }: { page: StudyPage }) {
       <section>
         <h2>Runs</h2>
         <RunTable page={page} chosen={chosen} choose={choose} />
+        {page.rows.some((row) => row.doubt) && (
+          <p class="hint">Point at a coloured row to read why its figures are in doubt.</p>
+        )}
       </section>
       {page.scatters.map((scatter) => {
         const [all, ...each] = scatterSpecs(page, scatter);

@@ -5,7 +5,8 @@ use crate::flags::study::StudyFlags;
 use crate::live::{CLEAR_LINE, draws};
 use crate::publish::{print, write_plots};
 use anyhow::{Context, Result};
-use loadline_page::{Page, StudyPage, html};
+use loadline_page::{Fact, Page, StudyPage, html};
+use loadline_record::Environment;
 use loadline_study::{
     Conductor, Ending, Folder, Happenings, Interrupter, Problem, Progress, Run, SavedRun, Screen,
     Study, csv, study_page, table,
@@ -45,7 +46,8 @@ pub(crate) fn run(flags: &StudyFlags) -> Result<Exit> {
     if saved.is_empty() && ended.is_err() {
         return Ok(ended.map(|_| Exit::Failed)?);
     }
-    let page = study_page(&study, &folder, &saved, conductor.missing_tools())?;
+    let mut page = study_page(&study, &folder, &saved, conductor.missing_tools())?;
+    page.facts.push(machine());
     publish(&saved, &path, page, conductor.missing_tools())?;
     match ended? {
         Ending::Interrupted => Ok(Exit::Interrupted),
@@ -78,6 +80,18 @@ fn list(study: &Study, runs: &[Run]) -> Result<Exit> {
             .collect::<String>(),
     )?;
     Ok(Exit::Good)
+}
+
+/// The machine that the runs were made on.
+fn machine() -> Fact {
+    let environment = Environment::read();
+    let cores = environment.cores.map(|cores| format!("{cores} cores"));
+    let kernel = environment.kernel.map(|kernel| format!("Linux {kernel}"));
+    let known = [environment.cpu_model, cores, kernel].into_iter().flatten();
+    Fact {
+        name: "machine".to_owned(),
+        text: known.collect::<Vec<_>>().join(", "),
+    }
 }
 
 /// The runs as the file lists them, repeats together.
