@@ -3,7 +3,7 @@
 use crate::exit::Exit;
 use crate::flags::watch::{WatchFlags, WatchFormat};
 use anyhow::{Context, Result};
-use loadline_record::watched::{Change, Watched};
+use loadline_record::watched::{Change, TreeUsage, Watched};
 use loadline_report::{
     watch_csv_header, watch_csv_row, watch_json, watch_line, watch_line_header, watch_notes,
 };
@@ -113,8 +113,33 @@ struct Screen {
     has_header: bool,
     /// What could not be read, as it was said last.
     notes: Vec<String>,
-    /// The proportional memory as it was read last.
+    /// What costs much to read, as it was read last.
+    dear: Dear,
+}
+
+/// What costs much to read, and so is read less often.
+#[derive(Clone, Copy, Default)]
+struct Dear {
     pss_bytes: Option<u64>,
+    open_files: Option<u64>,
+    sockets: Option<u64>,
+}
+
+impl Dear {
+    /// Takes what was read now, and puts what was read before where nothing was.
+    fn fill(&mut self, usage: &mut TreeUsage) {
+        if usage.processes == 0 {
+            return;
+        }
+        for (last, now) in [
+            (&mut self.pss_bytes, &mut usage.pss_bytes),
+            (&mut self.open_files, &mut usage.open_files),
+            (&mut self.sockets, &mut usage.sockets),
+        ] {
+            *last = now.or(*last);
+            *now = *last;
+        }
+    }
 }
 
 impl Screen {
@@ -125,7 +150,7 @@ impl Screen {
             drawn: 0,
             has_header: false,
             notes: Vec::new(),
-            pss_bytes: None,
+            dear: Dear::default(),
         }
     }
 
@@ -156,11 +181,11 @@ impl Screen {
     }
 
     fn text(&mut self, watched: &Watched, time_s: f64) -> String {
-        let tree = watched.trees.first();
-        self.pss_bytes = tree
-            .and_then(|tree| tree.usage.pss_bytes)
-            .or(self.pss_bytes);
-        let line = watch_line(watched, time_s, self.pss_bytes);
+        let mut filled = watched.clone();
+        if let Some(tree) = filled.trees.first_mut() {
+            self.dear.fill(&mut tree.usage);
+        }
+        let line = watch_line(&filled, time_s, self.dear.pss_bytes);
         // A figure that is read less often is not unread in between.
         for note in watch_notes(watched).into_iter().chain(comeback(watched)) {
             if !self.notes.contains(&note) {
