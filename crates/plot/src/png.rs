@@ -25,9 +25,21 @@ pub fn png(figure: &Figure) -> Vec<u8> {
     let scale = PNG_SCALE as f32;
     let enlarge = Transform::from_scale(scale, scale);
     resvg::render(&tree, enlarge, &mut pixels.as_mut());
-    pixels
-        .encode_png()
-        .expect("pixels in memory are always encoded")
+    encoded(pixels)
+}
+
+/// The pixels as a file. The ground is opaque, so colours are what they are.
+fn encoded(pixels: Pixmap) -> Vec<u8> {
+    let mut file = Vec::new();
+    let mut encoder = png::Encoder::new(&mut file, pixels.width(), pixels.height());
+    encoder.set_color(png::ColorType::Rgba);
+    encoder.set_depth(png::BitDepth::Eight);
+    let written = encoder.write_header().and_then(|mut writer| {
+        writer.write_image_data(pixels.data())?;
+        writer.finish()
+    });
+    written.expect("pixels in memory are always encoded");
+    file
 }
 
 /// The font, read once.
