@@ -10,6 +10,9 @@ use std::time::Instant;
 const LOOPBACK: &str = "lo";
 /// Bytes of a kilobyte, as ps(1) and the published comparison count them.
 const KB: f64 = 1024.0;
+/// Which part of a core the count of a tool's sockets may take: a run of seconds needs it each second,
+/// and that of a thousand sockets takes some milliseconds.
+const PARTS: u32 = 100;
 /// Looks that are shorter say nothing about CPU: the kernel counts it in ticks of 10 ms.
 const SHORTEST_S: f64 = 0.2;
 /// The first look comes this early, when not every tool has its connections.
@@ -140,6 +143,7 @@ impl Meter {
     /// process, or by who listens there.
     pub(crate) fn begin(tool: u32, target: Option<u32>, address: Option<SocketAddr>) -> Meter {
         let mut watcher = Watcher::new(Proc::default());
+        watcher.allow_each(PARTS);
         // One that has ended already has used nothing that could be seen.
         let _ = watcher.watch(&Target::Pid(tool));
         watcher.follow_route_to(address.map(|address| address.ip()));

@@ -8,7 +8,7 @@
 use rustix::time::{ClockId, clock_gettime};
 use std::time::Duration;
 
-/// A reading may take one part of this many of a core.
+/// A reading may take one part of this many of a core, if nothing else is said.
 const PARTS: u32 = 1_000;
 /// Looks come a little early or late; a reading that is due by then is due now.
 const SLACK_NS: u64 = 100_000_000;
@@ -16,6 +16,8 @@ const SLACK_NS: u64 = 100_000_000;
 /// Says when a reading is due.
 #[derive(Debug)]
 pub(crate) struct Thrift {
+    /// A reading may take one part of this many of a core.
+    parts: u32,
     /// The shortest time between two readings.
     least_ns: u64,
     /// When the next one is due.
@@ -28,10 +30,16 @@ impl Thrift {
     /// Readings that are this far apart at least; the first is due at once.
     pub(crate) fn every(least: Duration) -> Self {
         Thrift {
+            parts: PARTS,
             least_ns: least.as_nanos() as u64,
             due_ns: 0,
             before: Duration::ZERO,
         }
+    }
+
+    /// From now on a reading may take one part of this many of a core.
+    pub(crate) fn allow(&mut self, parts: u32) {
+        self.parts = parts;
     }
 
     /// Whether a reading is due at this time.
@@ -49,7 +57,7 @@ impl Thrift {
 
     fn put_off(&mut self, now_ns: u64, cost: Duration) {
         let counts = cost.min(std::mem::replace(&mut self.before, cost));
-        let rest_ns = (counts * PARTS).as_nanos() as u64;
+        let rest_ns = (counts * self.parts).as_nanos() as u64;
         self.due_ns = now_ns.saturating_add(rest_ns.max(self.least_ns));
     }
 }
