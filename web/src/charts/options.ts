@@ -27,7 +27,7 @@ export function options(
   const colours = COLOURS[theme];
   return {
     ...size,
-    padding: [12, 16, 0, 0],
+    padding: [12, 26, 0, 0],
     legend: { show: false },
     cursor: {
       sync: spec.group ? { key: spec.group } : undefined,
