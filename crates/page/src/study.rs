@@ -82,7 +82,7 @@ pub enum Unit {
 /// A run in the table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StudyRow {
-    /// The tool that ran it: the colour of its dots.
+    /// The tool that ran it, or what else plots tell apart: the colour of its dots.
     pub tool: String,
     /// A short name, unique in the study: `wrk 5/100/120`.
     pub name: String,

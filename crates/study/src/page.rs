@@ -9,6 +9,7 @@ use loadline_page::{
     Cell, Column, Fact, Measure, Scatter, StudyPage, StudyRow, Timeline, Track, Unit,
 };
 use loadline_plan::Rate;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// As many moments of a run as a picture shows.
@@ -116,7 +117,8 @@ pub fn study_page(
         .iter()
         .filter(|column| is_known(column, runs))
         .collect();
-    let row = |run: &SavedRun| row(study, folder, run, &columns);
+    let group = grouping(runs);
+    let row = |run: &SavedRun| row(study, folder, run, &columns, group);
     let named = ("exp_name", "run", Unit::Text);
     let shown = columns
         .iter()
@@ -140,6 +142,16 @@ pub fn study_page(
     })
 }
 
+/// What plots tell apart: tools, or targets where all runs are of one tool.
+fn grouping(runs: &[SavedRun]) -> fn(&SavedRun) -> &str {
+    let tool = |run: &SavedRun| run.header.settings.tool.clone();
+    let tools: BTreeSet<String> = runs.iter().map(tool).collect();
+    match tools.len() {
+        1 => |run| &run.header.settings.target,
+        _ => |run| &run.header.settings.tool,
+    }
+}
+
 fn is_known((_, _, _, cell): &Source, runs: &[SavedRun]) -> bool {
     runs.iter().any(|run| cell(run) != Cell::Absent)
 }
@@ -149,6 +161,7 @@ fn row(
     folder: &Folder,
     run: &SavedRun,
     columns: &[&Source],
+    group: fn(&SavedRun) -> &str,
 ) -> Result<StudyRow, SavedError> {
     let header = &run.header;
     let name = match study.repeats > 1 {
@@ -157,7 +170,7 @@ fn row(
     };
     let cells = columns.iter().map(|(_, _, _, cell)| cell(run));
     Ok(StudyRow {
-        tool: header.settings.tool.clone(),
+        tool: group(run).to_owned(),
         cells: std::iter::once(Cell::Text(name.clone()))
             .chain(cells)
             .collect(),

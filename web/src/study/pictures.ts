@@ -30,7 +30,7 @@ export function scatterSpecs(page: StudyPage, scatter: Scatter): ChartSpec[] {
   const tools = toolsOf(page).filter((tool) => dots.some((dot) => dot.row.tool === tool));
   const draw = (title: string, name: string, drawn: string[]) =>
     scatterSpec({ title, name, dots, tools, drawn, x: page.columns[x]!, y: page.columns[y]! });
-  const all = draw("All tools", `${scatter.y}-by-${scatter.x}`, tools);
+  const all = draw("All", `${scatter.y}-by-${scatter.x}`, tools);
   if (tools.length < 2) return [all];
   const each = tools.map((tool) =>
     draw(tool, `${scatter.y}-by-${scatter.x}-${slug(tool)}`, [tool]),

@@ -101,3 +101,15 @@ fn a_page_has_a_row_for_each_run_and_the_columns_that_are_known() {
         assert!(names.contains(&scatter.x.as_str()) && names.contains(&scatter.y.as_str()));
     }
 }
+
+#[test]
+fn plots_tell_tools_apart_and_targets_where_there_is_one_tool() {
+    let mut runs = [done("a", 1, 1_000.0), done("b", 1, 2_000.0)];
+    for (run, target) in runs.iter_mut().zip(["nginx", "testbed"]) {
+        run.header.settings.tool = "loadline".to_owned();
+        run.header.settings.target = target.to_owned();
+    }
+    assert_eq!(grouping(&runs)(&runs[1]), "testbed");
+    runs[0].header.settings.tool = "wrk".to_owned();
+    assert_eq!(grouping(&runs)(&runs[1]), "loadline");
+}
