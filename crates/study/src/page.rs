@@ -118,7 +118,10 @@ pub fn study_page(
         .filter(|column| is_known(column, runs))
         .collect();
     let group = grouping(runs);
-    let row = |run: &SavedRun| row(study, folder, run, &columns, group);
+    // The quick part has repeats of its own.
+    let repeats = runs.iter().map(|run| run.header.repeat).max().unwrap_or(1);
+    let is_repeated = repeats > 1;
+    let row = |run: &SavedRun| row(folder, run, &columns, group, is_repeated);
     let named = ("exp_name", "run", Unit::Text);
     let shown = columns
         .iter()
@@ -134,7 +137,7 @@ pub fn study_page(
         started_at: started.unwrap_or_default(),
         title: study.name.clone(),
         description: String::new(),
-        facts: facts(study),
+        facts: facts(study, repeats),
         notes: notes(runs, missing_tools),
         columns: std::iter::once(named).chain(shown).map(column).collect(),
         rows: runs.iter().map(row).collect::<Result<_, _>>()?,
@@ -157,14 +160,14 @@ fn is_known((_, _, _, cell): &Source, runs: &[SavedRun]) -> bool {
 }
 
 fn row(
-    study: &Study,
     folder: &Folder,
     run: &SavedRun,
     columns: &[&Source],
     group: fn(&SavedRun) -> &str,
+    is_repeated: bool,
 ) -> Result<StudyRow, SavedError> {
     let header = &run.header;
-    let name = match study.repeats > 1 {
+    let name = match is_repeated {
         true => format!("{} #{}", header.name, header.repeat),
         false => header.name.clone(),
     };
@@ -249,7 +252,7 @@ fn moment(moments: &[Moment], at_s: f64) -> Option<&Moment> {
     moments.get(index)
 }
 
-fn facts(study: &Study) -> Vec<Fact> {
+fn facts(study: &Study, repeats: u32) -> Vec<Fact> {
     let fact = |name: &str, text: String| Fact {
         name: name.to_owned(),
         text,
@@ -258,10 +261,7 @@ fn facts(study: &Study) -> Vec<Fact> {
         Order::Listed => "as listed".to_owned(),
         Order::Random(seed) => format!("shuffled by seed {seed}"),
     };
-    let mut facts = vec![
-        fact("order", order),
-        fact("repeats", study.repeats.to_string()),
-    ];
+    let mut facts = vec![fact("order", order), fact("repeats", repeats.to_string())];
     let sides = [
         ("tools' cores", &study.pin.tools),
         ("targets' cores", &study.pin.targets),
