@@ -31,6 +31,8 @@ pub(crate) struct Trials<'a> {
     made: u32,
     /// The shortest median of the service time, in nanoseconds.
     service_at_ease_ns: u64,
+    /// The shortest response time of all trials, in nanoseconds.
+    fastest_ns: u64,
     /// Why a trial could not be kept.
     pub(crate) trouble: Option<anyhow::Error>,
     /// Tells of each trial that has ended.
@@ -51,6 +53,7 @@ impl<'a> Trials<'a> {
             floor,
             made: 0,
             service_at_ease_ns: u64::MAX,
+            fastest_ns: u64::MAX,
             trouble: None,
             tell,
         }
@@ -148,12 +151,21 @@ impl<'a> Trials<'a> {
 
     fn seen(&mut self, summary: &Summary, level: f64) -> Seen {
         let seen = seen(&Stretch::whole(summary), summary, level);
-        let own_limit = own_limit(summary).or_else(|| self.connections(summary));
+        let response = &summary.total.times.response;
+        if !response.is_empty() {
+            self.fastest_ns = self.fastest_ns.min(response.min_ns());
+        }
+        let own_limit = own_limit(summary, self.fastest_ns).or_else(|| self.connections(summary));
+        let disturbance = disturbance(summary, self.fastest_ns);
         let service_ns = summary.total.times.service.percentile_ns(50.0);
         if service_ns > 0 {
             self.service_at_ease_ns = self.service_at_ease_ns.min(service_ns);
         }
-        Seen { own_limit, ..seen }
+        Seen {
+            own_limit,
+            disturbance,
+            ..seen
+        }
     }
 
     /// Arrivals wait for connections that are in use, and each answer comes as fast as at the lowest
@@ -265,7 +277,7 @@ fn seen(stretch: &Stretch, summary: &Summary, level: f64) -> Seen {
         },
         target_cores: target_cores(summary),
         own_limit: None,
-        disturbance: disturbance(summary),
+        disturbance: None,
     }
 }
 

@@ -192,11 +192,11 @@ fn fill_in(search: &SearchFlags, run: &mut RunFlags) {
 }
 
 fn settings(search: &SearchFlags, run: &RunFlags) -> Result<Settings, SearchError> {
-    let (lowest, highest, first) = range(search)?;
+    let trial_s = run.load.duration.unwrap_or_default().as_secs_f64();
+    let (lowest, highest, first) = range(search, trial_s)?;
     if search.trials == 0 {
         return Err(SearchError::NoTrials);
     }
-    let trial_s = run.load.duration.unwrap_or_default().as_secs_f64();
     let settings = Settings {
         lowest,
         highest,
@@ -224,7 +224,7 @@ fn settings(search: &SearchFlags, run: &RunFlags) -> Result<Settings, SearchErro
 }
 
 /// The lowest, the highest and the first level.
-fn range(search: &SearchFlags) -> Result<(f64, f64, f64), SearchError> {
+fn range(search: &SearchFlags, trial_s: f64) -> Result<(f64, f64, f64), SearchError> {
     if search.users {
         return match search.max_users.unwrap_or(MOST_USERS) {
             most @ (0 | 1) => Err(SearchError::NoUsers(most)),
@@ -235,7 +235,9 @@ fn range(search: &SearchFlags) -> Result<(f64, f64, f64), SearchError> {
         return Err(SearchError::MaxUsersAlone);
     }
     let (lowest, highest) = (search.min_rate, search.max_rate);
-    let least = lowest.per_second().ceil().max(1.0);
+    // A trial without a request says nothing.
+    let one_each = (1.0 / trial_s.max(0.001)).ceil();
+    let least = lowest.per_second().ceil().max(one_each).max(1.0);
     let most = highest.per_second().floor();
     if least >= most {
         return Err(SearchError::NoRange { lowest, highest });
