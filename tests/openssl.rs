@@ -144,3 +144,58 @@ fn a_missing_client_certificate_ends_the_run_before_it_begins() {
         assert_eq!(count(&summary, "answered"), 5, "{version}");
     }
 }
+
+/// As `openssl x509 -req` makes one where it is told of no extensions.
+fn make_old_certificate(server: &Server) -> [PathBuf; 2] {
+    let at = |name: &str| server.folder.path().join(name);
+    let (key, request, cert) = (at("old.key"), at("old.csr"), at("old.pem"));
+    let openssl = |arguments: &[&str]| {
+        let made = Command::new("openssl")
+            .args(arguments)
+            .stderr(Stdio::null())
+            .status();
+        assert!(made.expect("openssl is installed").success());
+    };
+    let new = [
+        "req",
+        "-new",
+        "-nodes",
+        "-newkey",
+        "rsa:2048",
+        "-subj",
+        "/CN=client",
+    ];
+    openssl(&[&new[..], &["-keyout", text(&key), "-out", text(&request)]].concat());
+    let (authority, its_key) = (server.certificate(), at("key.pem"));
+    let sign = [
+        "x509",
+        "-req",
+        "-days",
+        "2",
+        "-set_serial",
+        "7",
+        "-in",
+        text(&request),
+    ];
+    let by = [
+        "-CA",
+        text(&authority),
+        "-CAkey",
+        text(&its_key),
+        "-out",
+        text(&cert),
+    ];
+    openssl(&[&sign[..], &by].concat());
+    [cert, key]
+}
+
+#[test]
+fn a_client_certificate_of_version_1_is_for_the_server_to_judge() {
+    let server = Server::start(&["-Verify", "1"]);
+    let [cert, key] = make_old_certificate(&server);
+    let (url, authority) = (server.url("127.0.0.1"), server.certificate());
+    let trusting = ["--cacert", text(&authority), "-c", "1", "-n", "5", &url];
+    let identity = ["--cert", text(&cert), "--key", text(&key)];
+    let summary = summary(&[&trusting[..], &identity].concat());
+    assert_eq!(count(&summary, "answered"), 5);
+}

@@ -76,6 +76,10 @@ fn write_certificate(error: &CertificateError, f: &mut fmt::Formatter<'_>) -> fm
             "the server's certificate is one for an authority, not for a server (make one with \
              CA:FALSE, name itself with --cacert, or use --insecure)",
         ),
+        error if is_of_old_version(error) => f.write_str(
+            "the server's certificate is of X.509 version 1, which names no host (make it anew with \
+             a subjectAltName, or use --insecure)",
+        ),
         other => write!(f, "the server's certificate is not accepted: {other}"),
     }
 }
@@ -128,6 +132,11 @@ pub(crate) fn is_authority_as_server(error: &rustls::Error) -> bool {
 /// The library has no variant for it.
 fn is_authoritys(error: &CertificateError) -> bool {
     matches!(error, CertificateError::Other(reason) if reason.to_string() == "CaUsedAsEndEntity")
+}
+
+/// The library has no variant for it either.
+fn is_of_old_version(error: &CertificateError) -> bool {
+    matches!(error, CertificateError::Other(reason) if reason.to_string() == "UnsupportedCertVersion")
 }
 
 /// Whether a server's alert is about what the client showed, or did not show (RFC 8446, section

@@ -9,9 +9,10 @@ use rustls::client::{ResolvesClientCert, Resumption};
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use rustls::sign::CertifiedKey;
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::{
-    ClientConfig, RootCertStore, SignatureScheme, SupportedCipherSuite, SupportedProtocolVersion,
+    ClientConfig, InconsistentKeys, RootCertStore, SignatureScheme, SupportedCipherSuite,
+    SupportedProtocolVersion,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -70,9 +71,9 @@ impl TlsSetup {
             .dangerous()
             .with_custom_certificate_verifier(verifier(tls, &provider)?);
         let mut config = match identity(tls)? {
-            Some((chain, key)) => builder
-                .with_client_auth_cert(chain, key)
-                .map_err(TlsSetupError::Identity)?,
+            Some((chain, key)) => builder.with_client_cert_resolver(
+                client(&provider, chain, key).map_err(TlsSetupError::Identity)?,
+            ),
             None => builder.with_no_client_auth(),
         };
         config.enable_sni = tls.server_name != Told::Untold;
@@ -165,6 +166,22 @@ const CERTIFICATE: &str = "the client certificate";
 const KEY: &str = "the client's private key";
 
 type Identity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
+
+/// What a client shows. Its certificate is for the server to judge, and one that the library can't
+/// read, such as one of X.509 version 1, is shown as it is; only a key that is known to be of another
+/// certificate is refused.
+fn client(
+    provider: &CryptoProvider,
+    chain: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
+) -> Result<Arc<SingleCertAndKey>, rustls::Error> {
+    let key = provider.key_provider.load_private_key(key)?;
+    let certified = CertifiedKey::new(chain, key);
+    match certified.keys_match() {
+        Err(error @ rustls::Error::InconsistentKeys(InconsistentKeys::KeyMismatch)) => Err(error),
+        _ => Ok(Arc::new(SingleCertAndKey::from(certified))),
+    }
+}
 
 /// The client's certificate and key. A certificate's file may hold the key too.
 fn identity(tls: &Tls) -> Result<Option<Identity>, TlsSetupError> {
