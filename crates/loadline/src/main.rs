@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     }
     let exit = match flags::parse(line) {
         Ok(command) => run(command).unwrap_or_else(|error| refuse(&sentence(&error))),
-        Err(Refusal::Asked(text)) => print(&text),
+        Err(Refusal::Asked(text)) => print(&text).unwrap_or_else(|error| refuse(&sentence(&error))),
         Err(Refusal::Mistake(sentence)) => refuse(&sentence),
     };
     exit.into()
@@ -56,22 +56,18 @@ fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Serve(flags) => commands::serve::run(&flags),
         Command::Demo(flags) => commands::demo::run(&flags),
         Command::Watch(flags) => commands::watch::run(&flags),
-        Command::Man(flags) => Ok(print(&commands::man::page(&flags)?)),
+        Command::Man(flags) => print(&commands::man::page(&flags)?),
         Command::Ab(_) | Command::Wrk(_) | Command::Wrk2(_) => Ok(refuse(
             "another tool takes its own arguments; write its name first, as in `loadline ab …`.",
         )),
         Command::Shims(flags) => commands::shims::run(&flags),
-        Command::Completions(flags) => Ok(print(&commands::completions::script(&flags))),
+        Command::Completions(flags) => print(&commands::completions::script(&flags)),
     }
 }
 
-/// Prints what was asked for. A reader that has gone has seen enough.
-fn print(text: &str) -> Exit {
-    let mut stdout = io::stdout().lock();
-    let _ = stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush());
-    Exit::Good
+/// Prints what was asked for.
+fn print(text: &str) -> anyhow::Result<Exit> {
+    publish::print(text).map(|()| Exit::Good)
 }
 
 /// An error with its causes, but for those that it names itself.
