@@ -10,7 +10,7 @@ use crate::publish::{publish, publish_series};
 use crate::reserved::Reserved;
 use crate::scripting;
 use crate::series::{conduct_series, repeats};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use loadline_record::{Ended, Summary};
 use loadline_report::Judged;
 use loadline_script_lua::Figures;
@@ -83,7 +83,26 @@ fn run_once(invocation: &Invocation) -> Result<Exit> {
     }
     match trouble {
         Some(trouble) => Err(trouble),
-        None => Ok(exit(&summary, &checks, invocation.trust)),
+        None => answered(exit(&summary, &checks, invocation.trust), &summary),
+    }
+}
+
+/// A run without one answer ends in a sentence, which no `-q` takes away.
+fn answered(exit: Exit, summary: &Summary) -> Result<Exit> {
+    let threw = matches!(summary.ended, Ended::Threw(_));
+    if exit != Exit::Failed || threw {
+        return Ok(exit);
+    }
+    let most = summary
+        .total
+        .errors
+        .values()
+        .max_by_key(|failures| failures.count);
+    match most {
+        Some(failures) => bail!("not one request was answered: {}", failures.example),
+        None => bail!(
+            "not one request was answered in the time there was; give the run a longer --duration"
+        ),
     }
 }
 
