@@ -66,6 +66,9 @@ fn remedy(error: &DialError) -> &'static str {
         (_, io::ErrorKind::NotFound) => "correct the path of the socket or start the server",
         (_, io::ErrorKind::PermissionDenied) => "allow this user to use the socket or address",
         (_, io::ErrorKind::AddrNotAvailable) => "see --local-address",
+        (_, io::ErrorKind::InvalidInput) => {
+            "give a --local-address of the version that the server has"
+        }
         _ => "check that the server can be reached from here",
     }
 }
