@@ -15,7 +15,7 @@ pub(crate) struct JudgementFlags {
     #[arg(long, value_name = "CONDITION")]
     pub(crate) check: Vec<Check>,
 
-    /// End the run as soon as this no longer holds, in the words of --check (repeatable)
+    /// End the run when this no longer holds, looked at every second, in the words of --check (repeatable)
     #[arg(long, value_name = "CONDITION")]
     pub(crate) abort_on: Vec<Check>,
 
