@@ -19,9 +19,7 @@ function firstChosen(page: StudyPage): string[] {
 
 export function StudyReport({ page }: { page: StudyPage }) {
   const withTimeline = page.rows.filter((row) => row.timeline);
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(
-    new Set(firstChosen(page)),
-  );
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(firstChosen(page)));
   const choose = (name: string) => {
     const next = new Set(chosen);
     if (!next.delete(name)) next.add(name);
