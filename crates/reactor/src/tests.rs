@@ -266,7 +266,7 @@ fn a_refused_connection_and_a_silent_peer_are_errors_of_their_kinds() {
 }
 
 #[test]
-fn a_loop_rests_before_it_waits_but_not_into_a_deadline() {
+fn a_loop_lingers_before_it_waits_but_not_into_a_deadline() {
     const LINGER_NS: u64 = 60 * SECOND_NS;
     const SHORT_LINGER_NS: u64 = 20_000_000;
     let (address, server) = serve_one(|mut peer| peer.write_all(b"x").unwrap());

@@ -126,7 +126,7 @@ impl Host for Sim {
     fn take_turns(&self, _tell: &mut dyn FnMut(u64, u64)) {}
 
     /// Waiting costs nothing here, so there is nothing to save.
-    fn set_linger(&self, _rest_ns: u64) {}
+    fn set_linger(&self, _linger_ns: u64) {}
 
     async fn connect(
         &self,
