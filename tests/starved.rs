@@ -45,6 +45,10 @@ impl Verdict {
 
     /// Not valid, and for this reason.
     fn blames(&self, kind: &str) {
+        self.blames_one_of(&[kind]);
+    }
+
+    fn blames_one_of(&self, reasons: &[&str]) {
         let Verdict {
             grade,
             kinds,
@@ -54,7 +58,7 @@ impl Verdict {
         let generator = &summary["generator"];
         assert_ne!(grade, "valid", "{kinds:?} {generator:#}");
         assert!(
-            kinds.iter().any(|found| found == kind),
+            kinds.iter().any(|found| reasons.contains(&found.as_str())),
             "{kinds:?} {generator:#}"
         );
         let expected = if grade == "invalid" { 3 } else { 0 };
@@ -124,6 +128,8 @@ fn a_core() -> usize {
     core.expect("this runs on a core")
 }
 
+/// Where a hypervisor takes the core away, the worker does not wait for it in the kernel's queue: that
+/// the core is stolen is the reason then.
 #[test]
 fn busy_loops_on_its_core_are_noticed() {
     let server = serve();
@@ -133,7 +139,8 @@ fn busy_loops_on_its_core_are_noticed() {
     for _ in 0..TIMES {
         let _neighbours = Neighbours::on(core, 12);
         let words = words(&["-r", "2000", "-d", "1s", "-c", "20"], &url);
-        run(&mut under("taskset", &["-c", &only], &words)).blames("crowded");
+        let verdict = run(&mut under("taskset", &["-c", &only], &words));
+        verdict.blames_one_of(&["crowded", "stolen"]);
     }
 }
 

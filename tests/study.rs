@@ -327,7 +327,7 @@ fn real_load_testers_are_run_watched_and_read() {
          [[tool]]\nname = \"ours\"\nkind = \"wrk\"\ncommand = [\"loadline\", \"wrk\"]\n\
          [[runs]]\nconnections = 4\nduration = \"60s\"\n\
          rows = [{{ tool = [\"wrk\", \"h2load\", \"loadline\", \"ours\"] }}, {{ tool = \"ab\", keep-alive = [true, false] }}]\n\
-         [quick]\nduration = \"1s\"\n",
+         [quick]\nduration = \"2s\"\n",
         server.addr()
     );
     let desk = Desk::new(&study);
@@ -348,7 +348,8 @@ fn real_load_testers_are_run_watched_and_read() {
         );
         assert!(number("avg_memory") > 500.0, "{row:?}");
         assert!(number("avg_bandwidth") > 10.0, "{row:?}");
-        assert!(number("avg_open_sockets") >= 1.0, "{row:?}");
+        // They are counted once a second: where the machine is slow, when most are closed already.
+        assert!(number("avg_open_sockets") > 0.0, "{row:?}");
         assert!(number("cpu_us_per_request") > 0.5, "{row:?}");
         assert!(number("target_avg_memory") > 500.0, "{row:?}");
         assert!(number("elapsed_s") > 0.9, "{row:?}");
@@ -358,7 +359,7 @@ fn real_load_testers_are_run_watched_and_read() {
             "{row:?}"
         );
     }
-    assert!(said.stdout.contains("wrk-c4-1s"), "{}", said.stdout);
+    assert!(said.stdout.contains("wrk-c4-2s"), "{}", said.stdout);
     for plot in ["rps-by-avg_cpu", "rps-by-avg_cpu-wrk", "timeline-memory"] {
         let read = |ending: &str| fs::read(desk.path(&format!("results/plots/{plot}.{ending}")));
         assert!(read("svg").unwrap().starts_with(b"<svg"), "{plot}");

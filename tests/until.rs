@@ -26,7 +26,7 @@ fn report(flags: &[&str], knobs: &str) -> (Option<i32>, Value) {
 fn a_run_ends_when_its_percentile_is_precise() {
     let (code, report) = report(
         &["-d", "60s", "--until", "p50+-20%", "--allow-invalid"],
-        "delay=exp:30ms",
+        "delay=exp:5ms",
     );
     let summary = &report["summary"];
     assert_eq!(
