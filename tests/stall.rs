@@ -68,8 +68,11 @@ impl Stalled {
             let witness = Witness::start();
             let (summary, report) = self.run();
             let taken = witness.tells();
-            self.is_not_hidden(&summary, &report);
-            let stray = self.strays_of(&summary);
+            self.is_not_hidden(&summary);
+            let mut stray = self.strays_of(&summary);
+            if !report.contains("what a closed-loop tool would have shown") {
+                stray.push(report);
+            }
             if stray.is_empty() {
                 return;
             }
@@ -83,14 +86,10 @@ impl Stalled {
     }
 
     /// What no neighbour can take away: time that others take only adds to the response.
-    fn is_not_hidden(&self, summary: &Value, report: &str) {
+    fn is_not_hidden(&self, summary: &Value) {
         let planned = f64::from(self.rate) * self.length.as_secs_f64();
         assert_eq!(count(summary, "planned"), planned as u64);
         assert_eq!(count(summary, "failed"), 0);
-        assert!(
-            report.contains("what a closed-loop tool would have shown"),
-            "{report}"
-        );
         for (name, quantile) in [("p99", 0.99), ("p95", 0.95)] {
             let shown_us = summary["response_time_us"][name].as_f64();
             let least_us = self.expected(quantile).start;
