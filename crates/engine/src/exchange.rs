@@ -24,6 +24,8 @@ use std::task::{Context, Poll, Waker};
 /// How long we wait for a server to close the connection it promised to close. If we closed first,
 /// each connection would hold one of our ports for a minute.
 const CLOSE_WAIT_NS: u64 = 5_000_000;
+/// A socket's buffer takes so much at once: the default of Linux (`net.ipv4.tcp_wmem`).
+const SURELY_SENT_AT_ONCE: usize = 16 * 1024;
 
 /// Sends a batch and waits for all its answers; returns how the last exchange ended.
 pub(crate) async fn send<H: Host, O: Observer>(
@@ -83,6 +85,9 @@ async fn attempt<H: Host, O: Observer>(
         live.connection.stamp_next_send();
     }
     let rest = &batch.bytes[flight.offset(batch)..];
+    if rest.len() > SURELY_SENT_AT_ONCE {
+        user.worker.hurry();
+    }
     if let Err(error) = live.connection.send_all(rest).await {
         return Err(broken_connection(&live, false, ErrorKind::Write, &error));
     }
@@ -158,6 +163,7 @@ async fn dial<H: Host>(
 ) -> Result<Live<H>, Broken> {
     let worker = Rc::clone(&user.worker);
     let start_ns = worker.host.now_ns();
+    worker.hurry();
     let dialled = worker.dialler.dial(endpoint, flight.deadline_ns).await;
     flight.dial_ns += worker.host.now_ns() - start_ns;
     if dialled.is_err() {

@@ -191,9 +191,12 @@ impl<H: Host> User<H> {
     /// The start of the next exchange: the schedule's, or `now_ns` if the iteration has used up
     /// its own.
     pub(crate) fn next_start(&mut self, now_ns: u64) -> Start {
-        self.starts.pop().unwrap_or(Start {
-            intended_ns: now_ns,
-            ready_ns: now_ns,
+        self.starts.pop().unwrap_or_else(|| {
+            self.worker.hurry();
+            Start {
+                intended_ns: now_ns,
+                ready_ns: now_ns,
+            }
         })
     }
 

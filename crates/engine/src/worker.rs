@@ -11,9 +11,10 @@ use self::supervisor::Supervisor;
 use crate::behaviour::Scenario;
 use crate::control::Handle;
 use crate::event::Tick;
+use crate::linger::Patience;
 use crate::pacer::{Pacer, nanoseconds};
 use crate::sampling::Sampling;
-use loadline_reactor::Host;
+use loadline_reactor::{Host, Linger};
 use loadline_record::{Exchange, Recorder, Snapshot, Unfinished};
 use loadline_transport::{Dial, Dialler};
 use loadline_wire::HeadMemo;
@@ -61,6 +62,7 @@ pub(crate) struct Worker<H: Host> {
     pub(crate) timeout_ns: u64,
     /// Which exchanges are split by the kernel's clock.
     pub(crate) sampling: Sampling,
+    patience: Patience,
     /// When the load began, on the host's clock.
     pub(crate) begin_ns: Cell<u64>,
     /// When the measured part begins: the zero of everything recorded.
@@ -105,6 +107,14 @@ impl<H: Host> Worker<H> {
         self.recorder
             .borrow_mut()
             .dialled(&loadline_record::Dial { connect_ns, tls_ns });
+    }
+
+    /// Somebody waits for more than an answer that stands alone: what comes is read at once, for now.
+    #[inline]
+    pub(crate) fn hurry(&self) {
+        if self.patience.end() && self.pacer.is_open() {
+            self.host.set_linger(Linger::No);
+        }
     }
 
     /// When an arrival will find no user free, should none become so until then; `None` if there

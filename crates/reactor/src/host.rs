@@ -29,9 +29,8 @@ pub trait Host: Clone + 'static {
     /// from when the loop can go on (it was woken, or was to be) to when it looks for news again.
     fn take_turns(&self, tell: &mut dyn FnMut(u64, u64));
 
-    /// From now on the loop lingers so long before each wait, so that one wait finds what several
-    /// would have found one by one; 0 for not at all. Deadlines are kept.
-    fn set_linger(&self, linger_ns: u64);
+    /// From now on the loop lingers so before each wait.
+    fn set_linger(&self, linger: Linger);
 
     /// Opens a connection; ends with [`io::ErrorKind::TimedOut`] at the deadline.
     fn connect(
@@ -40,6 +39,19 @@ pub trait Host: Clone + 'static {
         options: &SocketOptions,
         deadline_ns: u64,
     ) -> impl Future<Output = io::Result<Connected<Self::Socket>>>;
+}
+
+/// Whether a loop sleeps before it waits, deaf to its sockets, so that one wait finds what several
+/// would have found one by one. Deadlines are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Linger {
+    /// It waits at once.
+    #[default]
+    No,
+    /// For so many nanoseconds, unless a timer is due before.
+    For(u64),
+    /// Until the next timer, if that is due within so many nanoseconds.
+    UntilTimer(u64),
 }
 
 /// What a thread has done with its time since it began, in nanoseconds.

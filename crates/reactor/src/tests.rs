@@ -1,6 +1,6 @@
 //! Both faces of the loop, through the same trait.
 
-use crate::{Address, Host, Kernel, Received, Sim, Socket, SocketOptions};
+use crate::{Address, Host, Kernel, Linger, Received, Sim, Socket, SocketOptions};
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io::{self, Read, Write};
@@ -271,14 +271,14 @@ fn a_loop_lingers_before_it_waits_but_not_into_a_deadline() {
     const SHORT_LINGER_NS: u64 = 20_000_000;
     let (address, server) = serve_one(|mut peer| peer.write_all(b"x").unwrap());
     let kernel = Kernel::new().unwrap();
-    kernel.set_linger(LINGER_NS);
+    kernel.set_linger(Linger::For(LINGER_NS));
     let begin_ns = kernel.now_ns();
     kernel
         .block_on(kernel.timer().until(begin_ns + 1_000_000))
         .unwrap();
     assert!(kernel.now_ns() - begin_ns < LINGER_NS);
 
-    kernel.set_linger(SHORT_LINGER_NS);
+    kernel.set_linger(Linger::For(SHORT_LINGER_NS));
     let begin_ns = kernel.now_ns();
     let received = kernel.block_on(async {
         let connected = kernel.connect(&address, &STAMPED, later(&kernel)).await?;
@@ -287,6 +287,32 @@ fn a_loop_lingers_before_it_waits_but_not_into_a_deadline() {
     assert_eq!(received.unwrap().unwrap().bytes, 1);
     assert!(kernel.now_ns() - begin_ns >= SHORT_LINGER_NS);
     server.join().unwrap();
+}
+
+#[test]
+fn a_loop_that_lingers_until_a_timer_hears_its_sockets_then() {
+    const FAR_NS: u64 = 50_000_000;
+    let kernel = Kernel::new().unwrap();
+    let received_after_ns = |within_ns| {
+        let (address, server) = serve_one(|mut peer| peer.write_all(b"x").unwrap());
+        kernel.set_linger(Linger::UntilTimer(within_ns));
+        let begin_ns = kernel.now_ns();
+        let timer = kernel.timer();
+        timer.set(Some(begin_ns + FAR_NS));
+        let received = kernel.block_on(async {
+            let connected = kernel.connect(&address, &STAMPED, later(&kernel)).await?;
+            recv(&connected.socket, &mut [0; 8]).await
+        });
+        let passed_ns = kernel.now_ns() - begin_ns;
+        assert_eq!(received.unwrap().unwrap().bytes, 1);
+        server.join().unwrap();
+        passed_ns
+    };
+    // The loop asks to be woken ahead of its timers, by no more than this.
+    const LEAD_NS: u64 = 50_000;
+    assert!(received_after_ns(2 * FAR_NS) >= FAR_NS - LEAD_NS);
+    let at_once = || received_after_ns(FAR_NS / 1_000) < FAR_NS;
+    assert!((0..5).any(|_| at_once()), "a timer far off was waited for");
 }
 
 #[test]

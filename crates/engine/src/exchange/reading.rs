@@ -57,6 +57,7 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
             if let Some(ended) = self.take(received, discardable > 0).transpose() {
                 return Poll::Ready(ended);
             }
+            self.worker.hurry();
         }
     }
 

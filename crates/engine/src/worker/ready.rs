@@ -2,11 +2,12 @@
 
 use super::{LOG_BATCH, Report, Worker};
 use crate::behaviour::Scenario;
+use crate::linger::Patience;
 use crate::pacer::{Pacer, most_users, nanoseconds, share};
 use crate::prepare::Prepared;
 use crate::sampling::Sampling;
 use crate::user::Live;
-use loadline_plan::Plan;
+use loadline_plan::{Clock, Plan};
 use loadline_reactor::{Address, Host, Task};
 use loadline_record::{Model, Recorder};
 use loadline_schedule::Stripe;
@@ -111,6 +112,7 @@ fn new_worker<H: Host>(
     let plan: &Plan = &prepared.plan;
     let first = stripe.index as usize;
     let tls = prepared.tls.as_ref();
+    let are_stamped = plan.connection.clock == Clock::Kernel && endpoints.iter().all(is_tcp);
     Worker {
         dialler: Dialler::new(host.clone(), endpoints, &plan.connection, tls, first),
         host,
@@ -121,6 +123,7 @@ fn new_worker<H: Host>(
         backs_off: true,
         timeout_ns: nanoseconds(plan.connection.timeout),
         sampling: Sampling::new(plan.connection.kernel_timestamps),
+        patience: Patience::new(are_stamped),
         begin_ns: Cell::new(0),
         zero_ns: Cell::new(0),
         stopping: Cell::new(false),
@@ -133,6 +136,11 @@ fn new_worker<H: Host>(
             .then(|| RefCell::new(Vec::with_capacity(LOG_BATCH))),
         send,
     }
+}
+
+fn is_tcp(endpoint: &Endpoint) -> bool {
+    let mut addresses = endpoint.addresses.iter();
+    addresses.all(|address| matches!(address, Address::Ip(_)))
 }
 
 /// Dials a connection for each user, some at the same time, to the endpoints in turn.

@@ -5,7 +5,7 @@ use super::{Done, Report};
 use crate::behaviour::Scenario;
 use crate::control::{Handle, Order};
 use crate::lap::Laps;
-use crate::linger::Linger;
+use crate::linger::Moderation;
 use crate::ticker::Ticker;
 use loadline_reactor::{Host, Timer};
 use loadline_record::Unfinished;
@@ -23,7 +23,7 @@ pub(super) struct Supervisor<H: Host, S> {
     laps: Laps,
     /// When the laps begin anew: where the measured part does, if that is still to come.
     pub(super) zero_ns: Option<u64>,
-    linger: Linger,
+    moderation: Moderation,
     /// When the time to linger is next set.
     linger_due_ns: u64,
     pub(super) interval_ns: u64,
@@ -46,7 +46,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             stopped_ns: None,
             laps: Laps::begin(&worker.host),
             zero_ns: (worker.pacer.warmup_ns > 0).then(|| worker.zero_ns.get()),
-            linger: Linger::new(worker.begin_ns.get()),
+            moderation: Moderation::new(worker.begin_ns.get()),
             linger_due_ns: worker.begin_ns.get() + TICK_NS,
             crew,
             interval_ns,
@@ -84,16 +84,20 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         self.ticker.tick(now_ns, answered);
     }
 
-    /// Lets the loop of a closed load linger as long as its response times allow.
+    /// Lets the loop linger as long as the load allows.
     fn set_linger(&mut self, now_ns: u64) {
-        let worker = &self.crew.worker;
-        if !worker.pacer.is_open() && now_ns >= self.linger_due_ns {
-            let (users, iterations) = (worker.users.get(), worker.iterations.get());
-            worker
-                .host
-                .set_linger(self.linger.observe(now_ns, users, iterations));
-            self.linger_due_ns = now_ns + TICK_NS;
+        if now_ns < self.linger_due_ns {
+            return;
         }
+        self.linger_due_ns = now_ns + TICK_NS;
+        let worker = &self.crew.worker;
+        let linger = if worker.pacer.is_open() {
+            worker.patience.linger()
+        } else {
+            let (users, iterations) = (worker.users.get(), worker.iterations.get());
+            self.moderation.observe(now_ns, users, iterations)
+        };
+        worker.host.set_linger(linger);
     }
 
     /// Takes the snapshots of the intervals that ended before `before_ns`.

@@ -11,7 +11,7 @@ pub use socket::KernelSocket;
 use crate::tasks::{Task, Tasks, WakeFlag};
 use crate::timers::{Timer, Timers};
 use crate::turns::Turns;
-use crate::{Address, Connected, Host, SocketOptions, ThreadTimes};
+use crate::{Address, Connected, Host, Linger, SocketOptions, ThreadTimes};
 use clock::ReceiveClock;
 use lead::Lead;
 use poller::Poller;
@@ -35,8 +35,8 @@ pub(crate) struct Inner {
     pub(crate) poller: Poller,
     pub(crate) receive_clock: ReceiveClock,
     lead: Lead,
-    /// How long the loop sleeps before it waits.
-    linger_ns: Cell<u64>,
+    /// Whether and how long the loop sleeps before it waits.
+    linger: Cell<Linger>,
     /// Where bytes go that nobody wants and the socket cannot drop in the kernel.
     pub(crate) waste: RefCell<Vec<u8>>,
     /// Whether a turn is under way: a task must not turn the loop that runs it.
@@ -60,7 +60,7 @@ impl Kernel {
             poller: Poller::new()?,
             receive_clock: ReceiveClock::new(),
             lead: Lead::default(),
-            linger_ns: Cell::new(0),
+            linger: Cell::default(),
             waste: RefCell::new(Vec::new()),
             turning: Cell::new(false),
             turns: RefCell::default(),
@@ -104,18 +104,25 @@ impl Kernel {
         Ok(self.0.timers.next_ns())
     }
 
-    /// Lets news gather, unless a timer is due before.
+    /// Lets news gather.
     fn linger(&self) {
-        let linger_ns = self.0.linger_ns.get();
-        if linger_ns == 0 {
+        let linger = self.0.linger.get();
+        if linger == Linger::No {
             return;
         }
         let now_ns = self.now_ns();
         self.end_turn(now_ns);
-        let until_ns = now_ns + linger_ns;
         let due_ns = self.0.timers.next_ns();
-        if due_ns.is_none_or(|due_ns| self.wake_ns(due_ns) > until_ns) {
-            sys::sleep(linger_ns);
+        let wake_ns = due_ns.map(|due_ns| self.wake_ns(due_ns));
+        let left_ns = wake_ns.map_or(u64::MAX, |wake_ns| wake_ns.saturating_sub(now_ns));
+        match linger {
+            Linger::For(linger_ns) if linger_ns < left_ns => sys::sleep(linger_ns),
+            Linger::UntilTimer(within_ns) if left_ns > 0 && left_ns <= within_ns => {
+                sys::sleep(left_ns);
+                let slept_ns = self.now_ns() - now_ns;
+                self.0.lead.learn(slept_ns.saturating_sub(left_ns));
+            }
+            _ => {}
         }
     }
 
@@ -220,8 +227,8 @@ impl Host for Kernel {
         self.0.turns.borrow_mut().take(tell);
     }
 
-    fn set_linger(&self, linger_ns: u64) {
-        self.0.linger_ns.set(linger_ns);
+    fn set_linger(&self, linger: Linger) {
+        self.0.linger.set(linger);
     }
 
     async fn connect(

@@ -10,7 +10,7 @@ pub use net::{SimListener, SimSocket};
 
 use crate::tasks::{Task, Tasks, WakeFlag};
 use crate::timers::{Timer, Timers};
-use crate::{Address, Connected, Host, SocketOptions, ThreadTimes};
+use crate::{Address, Connected, Host, Linger, SocketOptions, ThreadTimes};
 use net::Network;
 use std::cell::Cell;
 use std::future::Future;
@@ -126,7 +126,7 @@ impl Host for Sim {
     fn take_turns(&self, _tell: &mut dyn FnMut(u64, u64)) {}
 
     /// Waiting costs nothing here, so there is nothing to save.
-    fn set_linger(&self, _linger_ns: u64) {}
+    fn set_linger(&self, _linger: Linger) {}
 
     async fn connect(
         &self,
