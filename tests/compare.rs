@@ -1,12 +1,12 @@
 use crate::rig::{loadline, serve, text, url};
 use std::path::{Path, PathBuf};
 
-/// A saved run of 3 s at 200 requests a second, each answered after this delay.
+/// A saved run of 4 s at 40 requests a second, each answered after this delay.
 fn saved(dir: &Path, name: &str, delay: &str, connections: &str) -> PathBuf {
     let server = serve();
     let url = url(&server, &format!("delay={delay}"));
     let path = dir.join(name);
-    let words = ["-r", "200", "-d", "3s", "-c", connections, "-t", "1"];
+    let words = ["-r", "40", "-d", "4s", "-c", connections, "-t", "1"];
     let rest = ["--quiet", "--allow-invalid", "--save", text(&path), &url];
     let said = loadline(&[&words[..], &rest[..]].concat());
     assert_eq!(said.code, Some(0), "{}", said.stderr);
@@ -17,7 +17,7 @@ fn saved(dir: &Path, name: &str, delay: &str, connections: &str) -> PathBuf {
 fn a_slower_server_is_told_from_a_faster_one() {
     let dir = tempfile::tempdir().unwrap();
     let fast = saved(dir.path(), "fast.run", "5ms", "50");
-    let slow = saved(dir.path(), "slow.run", "150ms", "50");
+    let slow = saved(dir.path(), "slow.run", "1s", "50");
     let there = loadline(&["compare", text(&fast), text(&slow), "--fail-on", "slower"]);
     assert_eq!(there.code, Some(1), "{}{}", there.stdout, there.stderr);
     assert!(there.stdout.contains("B is slower"), "{}", there.stdout);

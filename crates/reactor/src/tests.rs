@@ -291,7 +291,7 @@ fn a_loop_lingers_before_it_waits_but_not_into_a_deadline() {
 
 #[test]
 fn a_loop_that_lingers_until_a_timer_hears_its_sockets_then() {
-    const FAR_NS: u64 = 50_000_000;
+    const FAR_NS: u64 = SECOND_NS;
     let kernel = Kernel::new().unwrap();
     let received_after_ns = |within_ns| {
         let (address, server) = serve_one(|mut peer| peer.write_all(b"x").unwrap());
