@@ -13,6 +13,7 @@ PAGE = $(if $(HTML),web/dist/index.html)
 .PHONY: help build demo test soak lint bench peers web fuzz clean
 
 help:
+	@echo "make build  the command, in target/release/loadline"
 	@echo "make demo   a load test against a server that stalls, in ten seconds"
 	@echo "make test   everything that must hold"
 	@echo "make soak   the same with twenty thousand cases for each property"
@@ -21,6 +22,7 @@ help:
 	@echo "make peers  the load testers that studies run beside Loadline"
 	@echo "make web    the page of HTML reports; the others make it themselves"
 	@echo "make fuzz   the parsers on random input, FUZZ_SECONDS each"
+	@echo "make clean  throws away what was built"
 
 build: compiler $(PAGE)
 	$(CARGO) build --release --locked -p loadline $(FEATURES)
