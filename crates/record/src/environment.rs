@@ -152,7 +152,7 @@ mod tests {
         assert!(environment.memory_bytes > Some(1 << 20));
         assert!(environment.load_average.is_some());
         assert!(environment.clock_reading_ns > Some(0.0));
-        assert_eq!(environment.build.as_deref(), Some("debug"));
+        assert_eq!(environment.build.as_deref(), Some(BUILD));
     }
 
     #[test]
