@@ -103,6 +103,44 @@ fn a_plan_file_says_what_both_targets_get() {
     assert_eq!((one.stop().requests, other.stop().requests), (20, 20));
 }
 
+/// No answer comes sooner than the target's delay, and none of a healthy target takes minutes.
+#[test]
+fn checks_are_held_against_all_turns_of_each_target() {
+    let (one, other) = (serve(), serve());
+    let (a, b) = (url(&one, "delay=1ms"), url(&other, "delay=60ms"));
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("turns.run");
+    let path = crate::rig::text(&path);
+    let turns = ["-n", "10", "-c", "2", "-t", "1", "--repeat", "3"];
+    let flags = ["--allow-invalid", "--no-progress", "--save", path];
+    let judged = |checks: &[&str], outputs: &[&str]| {
+        let words = [&["versus", &a, &b], &turns[..], &flags, checks, outputs].concat();
+        loadline(&words)
+    };
+    let kept = judged(&["--check", "p90<10m", "--check", "errors<1%"], &[]);
+    assert_eq!(kept.code, Some(0), "{}{}", kept.stdout, kept.stderr);
+    for line in ["  A  ok      p90<10m    ", "  B  ok      errors<1%  "] {
+        assert!(kept.stdout.contains(line), "{}", kept.stdout);
+    }
+    let broken = judged(&["--check", "min>50ms"], &[]);
+    assert_eq!(broken.code, Some(1), "{}{}", broken.stdout, broken.stderr);
+    assert!(
+        broken.stdout.contains("  B  ok      min>50ms  "),
+        "{}",
+        broken.stdout
+    );
+    let again = loadline(&["report", "--allow-invalid", path]);
+    assert_eq!((again.code, &again.stdout), (Some(1), &broken.stdout));
+
+    let broken = judged(&["--check", "min>50ms"], &["-o", "json"]);
+    let all: Value = serde_json::from_str(&broken.stdout).unwrap();
+    let check = |side: &str| &all["comparison"][side]["checks"][0];
+    assert_eq!(check("a")["passed"], false, "{}", check("a"));
+    assert_eq!(check("b")["passed"], true, "{}", check("b"));
+    let samples = |side: &str| check(side)["samples"].as_u64();
+    assert_eq!((samples("a"), samples("b")), (Some(30), Some(30)));
+}
+
 #[test]
 fn what_has_no_meaning_in_turns_is_refused() {
     let refused = |words: &[&str], expected: &str| {
@@ -115,7 +153,7 @@ fn what_has_no_meaning_in_turns_is_refused() {
     refused(&[a], "versus takes two URLs, A and B");
     refused(&[a, b, a], "versus takes two URLs, A and B");
     refused(&[a, b, "--repeat", "1"], "give --repeat at least 2");
-    refused(&[a, b, "--check", "p99<1s"], "leave --check out");
+    refused(&[a, b, "--urls", "x.txt"], "sends the same request to both");
     refused(
         &[a, b, "--log", "x.log"],
         "--log keeps the requests of one run",

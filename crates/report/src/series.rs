@@ -5,7 +5,7 @@
 
 use crate::confidence::LEVEL;
 use crate::ink::Ink;
-use crate::text::{doubts, repeats, together, whole};
+use crate::text::{repeats, sides, together, whole};
 use crate::{SCHEMA, TextOptions, comparison, comparison_json, csv, json, plain, text};
 use loadline_plan::Plan;
 use loadline_record::{Role, RoleKind, Summary};
@@ -28,15 +28,7 @@ pub fn series_text(runs: &[Judged], options: &TextOptions) -> String {
         return repeats(runs, options);
     }
     match compared(runs) {
-        Some((found, [base, with])) => {
-            let mut text = comparison(&found, base, with, options);
-            let doubts = doubts(runs, options.width);
-            if !doubts.is_empty() {
-                let title = Ink::new(options.color).strong("Validity");
-                text.push_str(&format!("\n{title}\n{}\n", doubts.join("\n")));
-            }
-            text
-        }
+        Some((found, plans)) => sides(&found, plans, runs, options),
         None => each_text(runs, options),
     }
 }
@@ -59,13 +51,21 @@ fn compared(runs: &[Judged]) -> Option<(Comparison, [&Plan; 2])> {
     }
     let summaries: Vec<&Summary> = runs.iter().map(|run| &run.summary).collect();
     let found = Comparison::of_sides(&summaries)?;
-    let plan = |name: &str| {
-        let is = |role: &Role| role.name.as_deref() == Some(name);
-        let mut runs = summaries.iter();
-        let run = runs.find(|run| run.role.as_ref().is_some_and(is))?;
-        Some(&run.plan)
-    };
+    let plan = |name: &str| Some(&side(runs, name).next()?.summary.plan);
     Some((found, [plan("A")?, plan("B")?]))
+}
+
+/// The runs of one side.
+fn side<'a>(runs: &'a [Judged], name: &str) -> impl Iterator<Item = &'a Judged> {
+    runs.iter().filter(move |run| {
+        let role = run.summary.role.as_ref();
+        role.is_some_and(|role| role.name.as_deref() == Some(name))
+    })
+}
+
+/// The checks, held against all whole runs of one side together.
+pub(crate) fn checks_of_side(runs: &[Judged], name: &str) -> Vec<CheckResult> {
+    together(&whole(side(runs, name)))
 }
 
 fn each_text(runs: &[Judged], options: &TextOptions) -> String {
@@ -100,7 +100,12 @@ pub fn series_json(runs: &[Judged]) -> Value {
         object.insert("spread".to_owned(), spread_json(runs));
     }
     if let Some((found, [base, with])) = compared(runs) {
-        object.insert("comparison".to_owned(), comparison_json(&found, base, with));
+        let mut comparison = comparison_json(&found, base, with);
+        for (side, name) in [("a", "A"), ("b", "B")] {
+            let checks = checks_of_side(runs, name);
+            comparison[side]["checks"] = checks.iter().map(json::check).collect();
+        }
+        object.insert("comparison".to_owned(), comparison);
     }
     object.insert("runs".to_owned(), runs.iter().map(run_json).collect());
     Value::Object(object)
@@ -251,6 +256,27 @@ mod tests {
         // One pair is none too many.
         let text = series_text(&runs[..3], &TextOptions::default());
         assert!(text.starts_with("Run 1 of 3: side 1 of B"), "{text}");
+    }
+
+    #[test]
+    fn checks_stand_beside_the_side_that_they_were_held_against() {
+        let side = |number, name, summary: Summary| {
+            let mut run = in_role(summary, RoleKind::Side, number, Some(name));
+            run.summary.plan.checks = vec!["p99<10ms".parse().unwrap()];
+            run
+        };
+        let pair = |number| {
+            let stalled = side(number, "A", samples::stalled());
+            [stalled, side(number, "B", samples::steady())]
+        };
+        let runs: Vec<Judged> = (1..=2).flat_map(pair).collect();
+        let text = series_text(&runs, &TextOptions::default());
+        for line in ["  A  broken  p99<10ms  ", "  B  ok      p99<10ms  "] {
+            assert!(text.contains(line), "{text}");
+        }
+        let found = series_json(&runs);
+        let passed = |side: &str| found["comparison"][side]["checks"][0]["passed"].as_bool();
+        assert_eq!((passed("a"), passed("b")), (Some(false), Some(true)));
     }
 
     #[test]

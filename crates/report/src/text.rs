@@ -12,6 +12,7 @@ mod outcome;
 mod parts;
 mod repeats;
 mod response;
+mod sides;
 mod split;
 mod watch;
 
@@ -19,7 +20,8 @@ pub use omission::omission;
 
 pub(crate) use floor::floor_text;
 
-pub(crate) use repeats::{doubts, repeats, together, whole};
+pub(crate) use repeats::{repeats, together, whole};
+pub(crate) use sides::sides;
 
 pub(crate) use head::facts;
 pub(crate) use histogram::bar;

@@ -1,6 +1,6 @@
 //! `loadline report`.
 
-use crate::commands::run::{exit, exit_of_repeats, has_page, judge};
+use crate::commands::run::{exit, exit_of_series, has_page, judge};
 use crate::exit::Exit;
 use crate::flags::report::ReportFlags;
 use crate::flags::run::judgement::Trust;
@@ -77,13 +77,17 @@ fn heat_of(run: &RunFile) -> Heat {
 }
 
 fn exit_of_all(runs: &[Judged], trust: Trust) -> Exit {
-    let is_repeat = |run: &Judged| {
-        let role = run.summary.role.as_ref();
-        role.is_some_and(|role| role.kind == RoleKind::Repeat) && is_whole(&run.summary)
+    let is_one_of_many = |run: &Judged| {
+        let kind = run.summary.role.as_ref().map(|role| role.kind);
+        matches!(kind, Some(RoleKind::Repeat | RoleKind::Side)) && is_whole(&run.summary)
     };
-    let repeats: Vec<Judged> = runs.iter().filter(|run| is_repeat(run)).cloned().collect();
-    match repeats.as_slice() {
-        [_, _, ..] => exit_of_repeats(&repeats, trust),
+    let series: Vec<Judged> = runs
+        .iter()
+        .filter(|run| is_one_of_many(run))
+        .cloned()
+        .collect();
+    match series.as_slice() {
+        [_, _, ..] => exit_of_series(&series, trust),
         _ => {
             let exits = runs.iter().map(|run| exit_of(run, trust));
             exits.max_by_key(|exit| exit.code()).unwrap_or(Exit::Good)

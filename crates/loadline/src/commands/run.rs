@@ -15,6 +15,7 @@ use loadline_record::{Ended, Summary};
 use loadline_report::Judged;
 use loadline_script_lua::Figures;
 use loadline_verdict::{CheckResult, Grade, evaluate_all, evaluate_together, is_whole, validity};
+use std::collections::BTreeMap;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::time::Duration;
@@ -31,13 +32,26 @@ fn run_repeatedly(invocation: &Invocation, count: u32) -> Result<Exit> {
     try_outputs(&invocation.outputs)?;
     let made = conduct_series(repeats(&invocation.plan, count), invocation)?;
     publish_series(&invocation.outputs, &invocation.style(), &made.runs)?;
-    let exit = exit_of_repeats(&made.runs, invocation.trust);
+    let exit = exit_of_series(&made.runs, invocation.trust);
     made.end(exit)
 }
 
-/// How repeats end the command: as the run that went worst, but for the checks, which look at all whole
-/// runs together.
-pub(crate) fn exit_of_repeats(runs: &[Judged], trust: Trust) -> Exit {
+/// How a series ends the command: as the run that went worst, but for the checks, which look at all
+/// whole runs of one side together, or at all repeats.
+pub(crate) fn exit_of_series(runs: &[Judged], trust: Trust) -> Exit {
+    let mut sides: BTreeMap<Option<&str>, Vec<&Judged>> = BTreeMap::new();
+    for run in runs {
+        let role = run.summary.role.as_ref();
+        let side = role.and_then(|role| role.name.as_deref());
+        sides.entry(side).or_default().push(run);
+    }
+    let exits = sides.values().map(|runs| exit_of_side(runs, trust));
+    exits
+        .max_by_key(|exit| exit.code())
+        .unwrap_or(Exit::Interrupted)
+}
+
+fn exit_of_side(runs: &[&Judged], trust: Trust) -> Exit {
     let whole: Vec<&Summary> = runs
         .iter()
         .map(|run| &run.summary)

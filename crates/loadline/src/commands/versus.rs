@@ -5,16 +5,15 @@
 //! while the series lasts is in both (docs/design/010).
 
 use crate::commands::compare;
-use crate::commands::run::{exit, try_outputs};
+use crate::commands::run::{exit_of_series, try_outputs};
 use crate::exit::Exit;
 use crate::flags::run::RunFlags;
-use crate::flags::run::judgement::Trust;
 use crate::flags::run::request::{BodySource, Place};
 use crate::flags::versus::VersusFlags;
 use crate::invocation::Invocation;
 use crate::publish::publish_series;
 use crate::resolve::{Surroundings, resolve, with_plan_file};
-use crate::series::{Made, Planned, conduct_series};
+use crate::series::{Planned, conduct_series};
 use anyhow::{Result, bail, ensure};
 use loadline_plan::Plan;
 use loadline_record::{Role, RoleKind};
@@ -29,7 +28,7 @@ const PAIRS: u32 = 10;
 /// How long a turn is where nothing is said.
 const TURN: Duration = Duration::from_secs(2);
 
-/// Loads two targets in turns, and says which is slower.
+/// Loads two targets in turns, and says which is slower, and which breaks the checks.
 pub(crate) fn run(flags: VersusFlags) -> Result<Exit> {
     let VersusFlags { fail_on, run } = with_plan_file(flags)?;
     let [base, with] = sides(with_defaults(run)?)?;
@@ -37,20 +36,13 @@ pub(crate) fn run(flags: VersusFlags) -> Result<Exit> {
     let pairs = base.repeat.unwrap_or(PAIRS);
     let made = conduct_series(turns([&base.plan, &with.plan], pairs), &base)?;
     publish_series(&base.outputs, &base.style(), &made.runs)?;
-    let of_runs = exit_of_runs(&made, base.trust);
+    let of_runs = exit_of_series(&made.runs, base.trust);
     let of_sides = Comparison::of_sides(&made.summaries())
         .map_or(Exit::Good, |found| compare::exit(fail_on, found.standing()));
     let worst = [of_runs, of_sides]
         .into_iter()
         .max_by_key(|exit| exit.code());
     made.end(worst.unwrap_or(Exit::Good))
-}
-
-fn exit_of_runs(made: &Made, trust: Trust) -> Exit {
-    let exits = made.runs.iter().map(|run| exit(&run.summary, &[], trust));
-    exits
-        .max_by_key(|exit| exit.code())
-        .unwrap_or(Exit::Interrupted)
 }
 
 /// Fills in what differs from a run by itself, and refuses what has no meaning here.
@@ -64,15 +56,11 @@ fn with_defaults(mut run: RunFlags) -> Result<RunFlags> {
         pairs >= 2,
         "versus compares pairs of runs; give --repeat at least 2."
     );
-    let checks = &run.judgement.check;
-    ensure!(
-        checks.is_empty(),
-        "versus judges by --fail-on slower; leave --check out."
-    );
     let (list, lines) = (&run.request.urls, &run.request.urls_inline);
     ensure!(
         list.is_none() && lines.is_none(),
-        "versus takes two URLs; leave --urls out."
+        "versus sends the same request to both its targets, and a list names targets of its own; \
+         leave --urls out, or run each list by itself and hold the saved runs against each other."
     );
     run.load
         .seed

@@ -67,13 +67,27 @@ fn example(failures: &Failures) -> Option<String> {
 
 /// Each check with what was measured.
 pub(super) fn checks(checks: &[CheckResult], canvas: Canvas) -> Vec<String> {
-    if checks.is_empty() {
+    checks_of_each(&[("", checks)], canvas)
+}
+
+/// The same of several, each check with the name of that which it was held against.
+pub(super) fn checks_of_each(of_each: &[(&str, &[CheckResult])], canvas: Canvas) -> Vec<String> {
+    let all = || of_each.iter().flat_map(|(_, checks)| checks.iter());
+    let Some(texts) = all().map(|check| layout::width(&check.text)).max() else {
         return Vec::new();
-    }
-    let texts = checks.iter().map(|check| layout::width(&check.text)).max();
-    let texts = texts.unwrap_or(0).min(CONDITION);
+    };
     let mut lines = vec![canvas.heading("Checks", "")];
-    lines.extend(checks.iter().map(|result| check(result, texts, canvas)));
+    for (name, checks) in of_each {
+        let name = if name.is_empty() {
+            String::new()
+        } else {
+            format!("  {name}")
+        };
+        let shown = checks
+            .iter()
+            .map(|result| check(result, texts.min(CONDITION), canvas));
+        lines.extend(shown.map(|line| name.clone() + &line));
+    }
     lines
 }
 

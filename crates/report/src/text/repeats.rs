@@ -29,27 +29,26 @@ pub(crate) fn repeats(runs: &[Judged], options: &TextOptions) -> String {
         across(&whole, canvas),
         outcome::checks(&checks, canvas),
         held(&whole, canvas),
-        section("Validity", doubts(runs, canvas.width), canvas),
+        doubtful(runs, canvas),
     ];
     assemble(&sections, options)
 }
 
-/// Lines under a heading; nothing where there are none.
-fn section(title: &str, lines: Vec<String>, canvas: Canvas) -> Vec<String> {
+/// The section of the runs that may not be believed; nothing where all may.
+pub(super) fn doubtful(runs: &[Judged], canvas: Canvas) -> Vec<String> {
+    let lines = doubts(runs, canvas.width);
     if lines.is_empty() {
         return lines;
     }
-    [vec![canvas.heading(title, "")], lines].concat()
+    [vec![canvas.heading("Validity", "")], lines].concat()
 }
 
 /// The runs that went on to their end; if none did, all of them.
-pub(crate) fn whole(runs: &[Judged]) -> Vec<&Judged> {
-    let whole: Vec<&Judged> = runs.iter().filter(|run| is_whole(&run.summary)).collect();
-    if whole.is_empty() {
-        runs.iter().collect()
-    } else {
-        whole
-    }
+pub(crate) fn whole<'a>(runs: impl IntoIterator<Item = &'a Judged>) -> Vec<&'a Judged> {
+    let all: Vec<&Judged> = runs.into_iter().collect();
+    let is_whole = |run: &&Judged| is_whole(&run.summary);
+    let whole: Vec<&Judged> = all.iter().copied().filter(is_whole).collect();
+    if whole.is_empty() { all } else { whole }
 }
 
 /// The checks, held against all runs together.
@@ -193,7 +192,7 @@ fn held(runs: &[&Judged], canvas: Canvas) -> Vec<String> {
 }
 
 /// The runs that may not be believed, by their gravest reason, with that of the first of them.
-pub(crate) fn doubts(runs: &[Judged], width: usize) -> Vec<String> {
+fn doubts(runs: &[Judged], width: usize) -> Vec<String> {
     let mut groups: Vec<Doubt> = Vec::new();
     for (index, run) in runs.iter().enumerate() {
         let validity = validity(&run.summary);

@@ -1,0 +1,27 @@
+//! Two targets that took turns: how they stand to each other, what the checks say of each, and which
+//! turns may not be believed.
+
+use super::repeats::doubtful;
+use super::{Canvas, TextOptions, assemble, outcome};
+use crate::comparison::comparison;
+use crate::series::{Judged, checks_of_side};
+use loadline_plan::Plan;
+use loadline_verdict::Comparison;
+
+/// The report of two sides as text, ending in a line feed. The plans are those of A and of B.
+pub(crate) fn sides(
+    found: &Comparison,
+    [base, with]: [&Plan; 2],
+    runs: &[Judged],
+    options: &TextOptions,
+) -> String {
+    let canvas = Canvas::new(options);
+    let (of_a, of_b) = (checks_of_side(runs, "A"), checks_of_side(runs, "B"));
+    let comparison = comparison(found, base, with, options);
+    let sections = [
+        comparison.lines().map(str::to_owned).collect(),
+        outcome::checks_of_each(&[("A", &of_a), ("B", &of_b)], canvas),
+        doubtful(runs, canvas),
+    ];
+    assemble(&sections, options)
+}
