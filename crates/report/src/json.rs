@@ -6,6 +6,7 @@
 
 use crate::confidence::{LEVEL, confidence_interval};
 use crate::{PERCENTILES, Warning, figures, plain, split, validity, warnings, watch};
+use loadline_plan::{Arrivals, Shape};
 use loadline_record::watched::WatchHistory;
 use loadline_record::{
     Blocks, Counts, Distribution, Ended, Failures, Pattern, Quantiles, Row, Snapshot, Summary,
@@ -341,7 +342,7 @@ fn generator(summary: &Summary) -> Value {
         },
     });
     if summary.arrivals.requests > 0 {
-        generator["arrivals"] = arrivals(&summary.arrivals);
+        generator["arrivals"] = arrivals(&summary.arrivals, &summary.plan.load.shape);
     }
     generator
 }
@@ -360,16 +361,29 @@ fn in_flight(summary: &Summary) -> Value {
 }
 
 /// In which pattern the requests of an open load were due and sent.
-fn arrivals(pattern: &Pattern) -> Value {
-    let dispersion = |squares: f64| {
-        let found = Dispersion::of_sums(pattern.windows, pattern.requests, squares);
-        found.map(|found| (found.index * 1e3).round() / 1e3)
-    };
+fn arrivals(pattern: &Pattern, shape: &Shape) -> Value {
+    let found = |squares: f64| Dispersion::of_sums(pattern.windows, pattern.requests, squares);
+    let rounded = |number: f64| (number * 1e3).round() / 1e3;
+    let dispersion = |squares: f64| found(squares).map(|found| rounded(found.index));
+    let is_poisson = matches!(
+        shape,
+        Shape::Rate {
+            arrivals: Arrivals::Poisson,
+            ..
+        }
+    );
+    let of_poisson = found(pattern.sent_squares)
+        .filter(|_| is_poisson)
+        .map(|found| {
+            let (lower, upper) = found.of_poisson(LEVEL);
+            json!({ "lower": rounded(lower), "upper": rounded(upper), "level": LEVEL })
+        });
     json!({
         "window_s": plain::seconds(WINDOW_NS),
         "displaced": plain::share(pattern.displaced_share()),
         "dispersion_due": dispersion(pattern.due_squares),
         "dispersion_sent": dispersion(pattern.sent_squares),
+        "dispersion_of_poisson": of_poisson,
     })
 }
 

@@ -18,21 +18,8 @@ pub struct Dispersion {
 }
 
 impl Dispersion {
-    /// The dispersion of these counts; `None` of fewer than two windows, or without any arrival.
-    pub fn of(counts: &[u64]) -> Option<Dispersion> {
-        let windows = counts.len();
-        let mean = counts.iter().sum::<u64>() as f64 / windows.max(1) as f64;
-        if windows < 2 || mean == 0.0 {
-            return None;
-        }
-        let squares: f64 = counts.iter().map(|n| (*n as f64 - mean).powi(2)).sum();
-        Some(Dispersion {
-            index: squares / (windows as f64 - 1.0) / mean,
-            windows,
-        })
-    }
-
-    /// The same of so many windows, given the sum of their counts and that of their squares.
+    /// The dispersion of so many windows, given the sum of their counts and that of their squares;
+    /// `None` of fewer than two windows, or without any arrival.
     pub fn of_sums(windows: u64, sum: u64, squares: f64) -> Option<Dispersion> {
         let mean = sum as f64 / windows.max(1) as f64;
         if windows < 2 || sum == 0 {
@@ -57,12 +44,6 @@ impl Dispersion {
         };
         (at(tail).max(0.0), at(1.0 - tail))
     }
-
-    /// Whether the arrivals may be those of a Poisson process, at this confidence.
-    pub fn fits_poisson(self, confidence: f64) -> bool {
-        let (least, greatest) = self.of_poisson(confidence);
-        (least..=greatest).contains(&self.index)
-    }
 }
 
 #[cfg(test)]
@@ -79,26 +60,33 @@ mod tests {
         counts.map(|count: f64| count as u64).collect()
     }
 
+    fn of(counts: &[u64]) -> Dispersion {
+        let squares = counts.iter().map(|n| (*n as f64).powi(2)).sum();
+        let (windows, sum) = (counts.len() as u64, counts.iter().sum());
+        Dispersion::of_sums(windows, sum, squares).expect("there are arrivals")
+    }
+
+    fn fits_poisson(found: Dispersion) -> bool {
+        let (least, greatest) = found.of_poisson(0.99);
+        (least..=greatest).contains(&found.index)
+    }
+
     #[test]
     fn the_index_is_variance_over_mean() {
-        let counts = Dispersion::of(&[2, 4, 4, 4, 5, 5, 7, 9]).unwrap();
-        assert!((counts.index - 32.0 / 7.0 / 5.0).abs() < 1e-12);
-        let of_sums = Dispersion::of_sums(8, 40, 232.0).unwrap();
-        assert!((of_sums.index - counts.index).abs() < 1e-12 && of_sums.windows == 8);
+        let counts = of(&[2, 4, 4, 4, 5, 5, 7, 9]);
+        assert!((counts.index - 32.0 / 7.0 / 5.0).abs() < 1e-12 && counts.windows == 8);
         assert_eq!(Dispersion::of_sums(1, 5, 25.0), None);
         assert_eq!(Dispersion::of_sums(9, 0, 0.0), None);
-        assert_eq!(Dispersion::of(&[5]), None);
-        assert_eq!(Dispersion::of(&[0, 0, 0]), None);
     }
 
     #[test]
     fn a_constant_rate_has_none_and_bursts_have_much() {
-        let even = Dispersion::of(&[100; 60]).unwrap();
+        let even = of(&[100; 60]);
         assert_eq!(even.index, 0.0);
-        assert!(!even.fits_poisson(0.99));
+        assert!(!fits_poisson(even));
         let bursts: Vec<u64> = (0..60).map(|i| if i % 10 == 0 { 500 } else { 0 }).collect();
-        let bursts = Dispersion::of(&bursts).unwrap();
-        assert!(bursts.index > 100.0 && !bursts.fits_poisson(0.99));
+        let bursts = of(&bursts);
+        assert!(bursts.index > 100.0 && !fits_poisson(bursts));
     }
 
     /// Computed once with scipy 1.17.1: `scipy.stats.chi2.ppf([0.005, 0.995], 59) / 59`.
@@ -115,10 +103,7 @@ mod tests {
 
     #[test]
     fn poisson_arrivals_are_taken_for_what_they_are() {
-        let fits = |seed: &u64| {
-            let counts = poisson_counts(*seed, 60);
-            Dispersion::of(&counts).unwrap().fits_poisson(0.99)
-        };
+        let fits = |seed: &u64| fits_poisson(of(&poisson_counts(*seed, 60)));
         let fitting = (0..1_000).filter(fits).count();
         assert!((975..=1_000).contains(&fitting), "{fitting}");
     }

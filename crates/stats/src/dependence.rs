@@ -1,17 +1,12 @@
 //! How many independent samples dependent ones are worth.
 //!
 //! Answers that come after each other wait in the same queue, so that their times resemble each
-//! other, and a thousand of them say less than a thousand drawn independently. There are two ways to
-//! count:
-//!
-//! - From *blocks* ([`effective_by_blocks`]): if samples were independent, the share of them within a
-//!   bound would differ from block to block as a binomial variate does. How much more it differs is
-//!   the design effect (L. Kish, *Survey Sampling*, Wiley 1965, chapter 5); samples divided by it are
-//!   the effective number. It sees dependence of every length up to a block, in the one quantile that
-//!   is asked for, and needs counts alone.
-//! - From a *series* ([`effective_by_autocorrelation`]): n (1−ρ)/(1+ρ) with the correlation ρ of each
-//!   value with the next, exact for a first-order autoregressive series (G. E. P. Box, G. M. Jenkins,
-//!   *Time Series Analysis*, Holden-Day 1970, chapter 2).
+//! other, and a thousand of them say less than a thousand drawn independently. They are
+//! counted in *blocks*: if samples were independent, the share of them within a bound would differ from
+//! block to block as a binomial variate does. How much more it differs is the design effect (L. Kish,
+//! *Survey Sampling*, Wiley 1965, chapter 5); samples divided by it are the effective number. It sees
+//! dependence of every length up to a block, in the one quantile that is asked for, and needs counts
+//! alone.
 
 use crate::SampleSize;
 use crate::normal::{normal_quantile, t_quantile};
@@ -97,7 +92,7 @@ fn joined(blocks: &[Block]) -> Vec<Block> {
 }
 
 /// The correlation of each value with the next (lag 1), between −1 and 1; 0 of a constant series.
-pub fn autocorrelation(series: &[f64]) -> f64 {
+fn autocorrelation(series: &[f64]) -> f64 {
     let mean = series.iter().sum::<f64>() / series.len().max(1) as f64;
     let square: f64 = series.iter().map(|x| (x - mean).powi(2)).sum();
     if square == 0.0 {
@@ -108,13 +103,6 @@ pub fn autocorrelation(series: &[f64]) -> f64 {
         .map(|pair| (pair[0] - mean) * (pair[1] - mean))
         .sum::<f64>()
         / square
-}
-
-/// The effective number of values of a series, n (1−ρ)/(1+ρ); never more than there are.
-pub fn effective_by_autocorrelation(series: &[f64]) -> SampleSize {
-    let rho = autocorrelation(series).max(0.0);
-    let samples = series.len() as u64;
-    SampleSize::dependent(samples, samples as f64 * (1.0 - rho) / (1.0 + rho))
 }
 
 #[cfg(test)]
@@ -132,15 +120,6 @@ mod tests {
         assert!((autocorrelation(&series) + 0.14408014571948996).abs() < 1e-12);
         assert_eq!(autocorrelation(&[2.0; 9]), 0.0);
         assert_eq!(autocorrelation(&[]), 0.0);
-    }
-
-    #[test]
-    fn a_series_that_repeats_itself_is_worth_less() {
-        let ramp: Vec<f64> = (0..100).map(f64::from).collect();
-        let size = effective_by_autocorrelation(&ramp);
-        assert_eq!((size.samples(), size.effective()), (100, 1));
-        let swinging: Vec<f64> = (0..100).map(|i| f64::from(i % 2)).collect();
-        assert_eq!(effective_by_autocorrelation(&swinging).effective(), 100);
     }
 
     #[test]

@@ -260,3 +260,28 @@ fn an_aborted_run_names_the_condition() {
     assert_eq!(result["summary"]["aborted_by"], "p99<1ms");
     assert_eq!(result["summary"]["warnings"][0]["kind"], "aborted");
 }
+
+#[test]
+fn poisson_arrivals_have_the_bounds_of_their_dispersion_and_others_none() {
+    let mut summary = samples::steady();
+    summary.arrivals = Pattern {
+        windows: 60,
+        requests: 3_000,
+        sent_squares: 153_000.0,
+        due_squares: 153_000.0,
+        ..Pattern::default()
+    };
+    let shown = |arrivals| {
+        let mut summary = summary.clone();
+        let rate = loadline_plan::Rate::each_second(2_500);
+        summary.plan.load.shape = Shape::Rate { rate, arrivals };
+        json(&summary, &[])["summary"]["generator"]["arrivals"].clone()
+    };
+    let poisson = shown(Arrivals::Poisson);
+    assert_eq!(poisson["dispersion_sent"], 1.017);
+    // `scipy.stats.chi2.ppf([0.025, 0.975], 59) / 59` is 0.672 and 1.392.
+    let bounds = &poisson["dispersion_of_poisson"];
+    let near = |key: &str, expected: f64| (bounds[key].as_f64().unwrap() - expected).abs() < 0.005;
+    assert!(near("lower", 0.672) && near("upper", 1.392), "{bounds}");
+    assert!(shown(Arrivals::Constant)["dispersion_of_poisson"].is_null());
+}
