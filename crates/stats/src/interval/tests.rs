@@ -100,8 +100,9 @@ fn nothing_has_no_interval() {
     assert_eq!(SampleSize::independent(9).ranks(0.0, CONFIDENCE), none);
 }
 
-/// How often the interval of the quantile holds its true value, which is 0 or above by `truth`.
+/// How often the interval of the quantile holds its true value, in so many repetitions.
 fn coverage(
+    repetitions: u64,
     quantile: f64,
     truth: f64,
     samples: impl Fn(&mut ChaCha8Rng) -> Vec<f64>,
@@ -116,7 +117,7 @@ fn coverage(
         let (lower, upper) = size.interval(quantile, CONFIDENCE, |rank| sorted[rank as usize - 1]);
         lower.is_none_or(|lower| lower <= truth) && upper.is_none_or(|upper| truth <= upper)
     };
-    (0..REPETITIONS).filter(holds).count() as f64 / REPETITIONS as f64
+    (0..repetitions).filter(holds).count() as f64 / repetitions as f64
 }
 
 /// The sample size of a series in blocks of so many; of 0, of independent samples.
@@ -161,23 +162,39 @@ const NORMAL: [(f64, f64); 3] = [
 fn intervals_of_independent_samples_cover_as_promised() {
     for (quantile, truth) in NORMAL {
         let series = |random: &mut ChaCha8Rng| autoregressive(random, 0.0, 2_000);
-        let covered = coverage(quantile, truth, series, 0);
+        let covered = coverage(REPETITIONS, quantile, truth, series, 0);
         assert!((0.93..=0.97).contains(&covered), "{quantile}: {covered}");
     }
 }
 
-#[test]
-fn intervals_of_dependent_samples_cover_as_promised() {
+/// Dependent series are covered as often as promised, give or take what is allowed.
+fn assert_dependent_covered(repetitions: u64, allowed: f64) {
     for phi in [0.0, 0.5, 0.9] {
         for (quantile, truth) in NORMAL {
             let series = |random: &mut ChaCha8Rng| autoregressive(random, phi, 6_400);
-            let covered = coverage(quantile, truth, series, 100);
+            let covered = coverage(repetitions, quantile, truth, series, 100);
             assert!(
-                (0.93..=0.97).contains(&covered),
+                (covered - CONFIDENCE).abs() <= allowed,
                 "φ {phi}, {quantile}: {covered}"
             );
         }
     }
+}
+
+/// The 2 % of two thousand repetitions are 4.1 standard deviations of their share; as many of that of
+/// two hundred are 6.3 %. Intervals that took dependent samples for independent ones would hold the
+/// truth in half of the cases, or fewer.
+#[test]
+fn intervals_of_dependent_samples_cover_as_promised() {
+    let repetitions = REPETITIONS / 10;
+    let allowed = 0.02 * (REPETITIONS as f64 / repetitions as f64).sqrt();
+    assert_dependent_covered(repetitions, allowed);
+}
+
+#[test]
+#[ignore = "two thousand repetitions take most of a minute of a core; make soak runs it"]
+fn intervals_of_dependent_samples_cover_between_93_and_97_percent() {
+    assert_dependent_covered(REPETITIONS, 0.02);
 }
 
 proptest! {
