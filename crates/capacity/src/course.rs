@@ -1,7 +1,7 @@
 //! The course of a search from the warm-up to the ladder.
 
 use crate::answer::{self, Answer, LoadLine, Unsettled, Why};
-use crate::keeping_up::keeps_up;
+use crate::keeping_up::{TooShort, keeps_up};
 use crate::ladder::{Ladder, Recovery, Rung};
 use crate::measure::{Measure, OwnLimit, Part, Purpose, Seen, Trial};
 use crate::settings::{CONFIRMATIONS, Settings};
@@ -45,6 +45,17 @@ impl Outcome {
             highest_held.map(|level| f64::from_bits(*level)),
             lowest_broken.map(f64::from_bits),
         )
+    }
+
+    /// Whether the trials of the search were too short for a backlog of an open load to show, so that
+    /// what was found may lie too high.
+    pub fn too_short(&self) -> Option<TooShort> {
+        let trials = || self.trials.iter();
+        let answered = trials().filter(|trial| trial.seen.answers_per_s > 0.0);
+        let response_s = answered.map(|trial| trial.seen.mean_s).reduce(f64::min)?;
+        let counting = trials().filter(|trial| trial.purpose == Purpose::Search);
+        let trial_s = counting.map(|trial| trial.seconds).reduce(f64::min)?;
+        TooShort::of(trial_s, response_s)
     }
 }
 

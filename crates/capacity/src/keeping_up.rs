@@ -13,6 +13,35 @@ const LEAST_S: f64 = 0.02;
 /// does, whose standard deviation is the root of its mean.
 const DEVIATIONS: f64 = 3.0;
 
+/// A trial that lasts fewer response times than this sees little of what piles up: what is always under
+/// way is more than a twentieth of it.
+const RESPONSES: f64 = 20.0;
+
+/// Trials that were too short to see a backlog.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TooShort {
+    /// How long the shortest of them measured, in seconds.
+    pub trial_s: f64,
+    /// The mean response time of the target at ease, in seconds.
+    pub response_s: f64,
+}
+
+impl TooShort {
+    /// Trials of this length, if that is too short for a target that answers so fast at ease.
+    pub(crate) fn of(trial_s: f64, response_s: f64) -> Option<TooShort> {
+        let found = TooShort {
+            trial_s,
+            response_s,
+        };
+        (trial_s < found.needed_s()).then_some(found)
+    }
+
+    /// The length of a trial that would do, in seconds.
+    pub fn needed_s(self) -> f64 {
+        RESPONSES * self.response_s
+    }
+}
+
 /// Whether no more is outstanding than is always under way, given the mean response time of a target
 /// at ease.
 pub(crate) fn keeps_up(outstanding_s: f64, mean_at_ease_s: f64, level: f64, seconds: f64) -> bool {
@@ -31,6 +60,13 @@ mod tests {
         assert!(keeps_up(0.0, 0.0, 100.0, 5.0));
         assert!(keeps_up(0.2, 0.2, 100.0, 5.0));
         assert!(keeps_up(0.3, 0.2, 50.0, 5.0), "10 under way, 15 by chance");
+    }
+
+    #[test]
+    fn a_trial_of_few_response_times_is_too_short() {
+        assert_eq!(TooShort::of(2.0, 0.1), None);
+        let found = TooShort::of(0.5, 0.15).expect("3.3 response times are few");
+        assert!((found.needed_s() - 3.0).abs() < 1e-9);
     }
 
     #[test]

@@ -28,6 +28,7 @@ mod settings;
 
 pub use answer::{Answer, Breaking, LoadLine, Unsettled, Why};
 pub use course::{Ended, Outcome, find};
+pub use keeping_up::TooShort;
 pub use ladder::{Ladder, Recovery, Rung};
 pub use measure::{Descent, Measure, OwnLimit, Part, Purpose, Seen, Trial};
 pub use settings::Settings;

@@ -12,10 +12,10 @@ pub use words::trial_line;
 use crate::ink::Ink;
 use crate::text::{TextOptions, assemble, floor_text};
 use crate::{figures, layout, wording};
-use loadline_capacity::{Answer, Outcome, Recovery, Rung};
+use loadline_capacity::{Answer, Outcome, Recovery, Rung, TooShort};
 use loadline_plan::{Check, Plan};
 use loadline_record::Floor;
-use words::{amount, answer_line, disturbed, verdict};
+use words::{amount, answer_line, disturbed, too_short, verdict};
 
 /// A search, and what is needed to tell of it.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +30,16 @@ pub struct CapacityReport<'a> {
     pub interrupted: bool,
     /// What this machine does at best, if it was measured.
     pub floor: Option<Floor>,
+}
+
+impl CapacityReport<'_> {
+    /// Whether trials were too short for a backlog to show. In a closed loop there is none, and where
+    /// nothing holds none was missed.
+    fn too_short(&self) -> Option<TooShort> {
+        let nothing_missed = matches!(self.outcome.answer, Answer::NothingHolds { .. });
+        let found = self.outcome.too_short();
+        found.filter(|_| !self.users && !nothing_missed)
+    }
 }
 
 /// The columns of the ladder's names.
@@ -59,6 +69,9 @@ fn head(report: &CapacityReport<'_>, ink: Ink, width: usize) -> Vec<String> {
         && let Some(mind) = disturbed(line)
     {
         lines.extend(layout::wrap(&mind, width));
+    }
+    if let Some(found) = report.too_short() {
+        lines.extend(layout::wrap(&too_short(found), width));
     }
     lines
 }

@@ -252,3 +252,36 @@ fn a_capacity_as_high_as_the_floor_is_that_of_the_machine() {
         assert!(matches!(with_floor(apart), Answer::Found(_)), "{apart}");
     }
 }
+
+/// A hundred and thirty-three requests a second, each served for 150 ms by one of twenty servers.
+fn slow_queue() -> Queue {
+    Queue {
+        servers: 20,
+        service_rate: 1.0 / 0.15,
+        noise: 0.0,
+        p99_s: 60.0,
+        random: ChaCha8Rng::seed_from_u64(3),
+    }
+}
+
+#[test]
+fn trials_of_few_response_times_find_too_much_and_say_so() {
+    let level_of = |trial_s: f64| {
+        let settings = Settings {
+            trial_s,
+            width: 0.05,
+            trials: 11,
+            ..settings()
+        };
+        let (outcome, _) = find(&settings, &mut slow_queue());
+        (load_line(&outcome).level, outcome.too_short())
+    };
+    let (level, too_short) = level_of(0.5);
+    let found = too_short.expect("half a second is three response times");
+    assert_eq!(found.trial_s, 0.5);
+    assert!((1.0..=3.5).contains(&found.needed_s()), "{found:?}");
+    assert!(level > 1.1 * 20.0 / 0.15, "{level}");
+    let (level, too_short) = level_of(20.0);
+    assert_eq!(too_short, None);
+    assert!((0.9..=1.1).contains(&(level / (20.0 / 0.15))), "{level}");
+}

@@ -1,9 +1,11 @@
 //! A search as JSON: the answer, the ladder, every trial. Times are microseconds, as in the JSON of a run.
 
 use super::CapacityReport;
-use super::words::answer_line;
+use super::words::{self, answer_line};
 use crate::plain;
-use loadline_capacity::{Answer, Breaking, LoadLine, OwnLimit, Recovery, Seen, Trial, Why};
+use loadline_capacity::{
+    Answer, Breaking, LoadLine, OwnLimit, Recovery, Seen, TooShort, Trial, Why,
+};
 use loadline_plan::Check;
 use serde_json::{Value, json};
 
@@ -27,6 +29,7 @@ pub fn capacity_json(report: &CapacityReport<'_>) -> Value {
         "plan": report.plan,
         "searched": if report.users { "users" } else { "rate" },
         "answer": answer(report),
+        "trials_too_short": report.too_short().map(too_short),
         "interrupted": report.interrupted,
         "ladder": ladder.collect::<Vec<_>>(),
         "recovery": outcome.ladder.recovery.map(recovery),
@@ -110,6 +113,15 @@ fn own_limit(limit: OwnLimit) -> Value {
         OwnLimit::Others { cores } => json!({ "kind": "others", "cpu_percent": cores * 100.0 }),
         OwnLimit::Floor { answers_per_s } => json!({ "kind": "floor", "rate": answers_per_s }),
     }
+}
+
+fn too_short(found: TooShort) -> Value {
+    json!({
+        "trial_s": found.trial_s,
+        "response_s": found.response_s,
+        "needed_s": found.needed_s(),
+        "text": words::too_short(found),
+    })
 }
 
 fn recovery(recovery: Recovery) -> Value {

@@ -120,6 +120,31 @@ fn a_load_line_comes_with_its_ladder_and_its_picture() {
 }
 
 #[test]
+fn trials_too_short_for_a_backlog_are_named_with_the_length_that_would_do() {
+    let (plan, mut outcome) = (plan(), found());
+    let long = capacity(&report(&plan, &outcome), &TextOptions::default());
+    assert!(!long.contains("too short"), "{long}");
+    for trial in &mut outcome.trials {
+        (trial.seconds, trial.seen.mean_s) = (0.5, 0.15);
+    }
+    let shown = report(&plan, &outcome);
+    let text = capacity(&shown, &TextOptions::default()).replace('\n', " ");
+    let sentence = "Trials of 500 ms are too short to see a backlog grow where a response takes 150 ms, \
+                    so the load line may lie lower; give --duration 3s.";
+    assert!(text.contains(sentence), "{text}");
+    let found = &capacity_json(&shown)["trials_too_short"];
+    assert_eq!(
+        (&found["needed_s"], &found["text"]),
+        (&3.0.into(), &sentence.into())
+    );
+    let users = CapacityReport {
+        users: true,
+        ..shown
+    };
+    assert!(capacity_json(&users)["trials_too_short"].is_null());
+}
+
+#[test]
 fn every_other_answer_says_what_to_change() {
     let busy = OwnLimit::Busy { share: 0.97 };
     let generator = |limit| Answer::AtLeast {

@@ -2,7 +2,9 @@
 
 use super::CapacityReport;
 use crate::figures;
-use loadline_capacity::{Answer, Breaking, LoadLine, OwnLimit, Seen, Trial, Unsettled, Why};
+use loadline_capacity::{
+    Answer, Breaking, LoadLine, OwnLimit, Seen, TooShort, Trial, Unsettled, Why,
+};
 use loadline_plan::Check;
 
 /// A rate or a number of users, without groups so that it can be typed again.
@@ -88,6 +90,17 @@ fn at_least(level: f64, why: Why, users: bool) -> String {
             format!("{known}, the highest that was tried; raise {flag} to find it.")
         }
     }
+}
+
+/// What trials that were too short may have missed, and how long they should be.
+pub(super) fn too_short(found: TooShort) -> String {
+    format!(
+        "Trials of {} are too short to see a backlog grow where a response takes {}, so the load line may \
+         lie lower; give --duration {:.0}s.",
+        figures::time(found.trial_s * 1e9),
+        figures::time(found.response_s * 1e9),
+        found.needed_s().ceil()
+    )
 }
 
 /// What of the generator ended, and what to do about it.
