@@ -139,7 +139,7 @@ fn flag(error: &Error) -> String {
 }
 
 fn without_value(flag: &str) -> &str {
-    flag.split([' ', '=']).next().unwrap_or(flag)
+    flag.split([' ', '=', '[']).next().unwrap_or(flag)
 }
 
 /// The names of several values as a phrase.
