@@ -36,6 +36,11 @@ export function dash(index: number): number[] {
   return dashes[Math.floor(index / COLOURS.light.series.length) % dashes.length]!;
 }
 
+/** Dots of more series than there are colours are rings. */
+export function isRing(index: number): boolean {
+  return index >= COLOURS.light.series.length;
+}
+
 export function colour(colours: Colours, index: number): string {
   return colours.series[index % colours.series.length]!;
 }

@@ -102,3 +102,27 @@ test("words in a picture are no markup", () => {
   const spec = { ...responseSpec(run())!, title: 'a <b> & "c"\u0007' };
   expect(svg(spec, shown)).toContain('>a &lt;b&gt; &amp; "c"<');
 });
+
+test("dots of more tools than there are colours are rings", () => {
+  const page = study();
+  const row = page.rows[0]!;
+  page.rows = ["a", "b", "c", "d", "e", "f", "g", "h"].map((tool) => ({
+    ...row,
+    tool,
+    name: tool,
+  }));
+  const [all] = scatterSpecs(page, page.scatters[0]!);
+  const picture = svg(all!, { ...shown, x: [0, 1e6], y: [0, 1e6] });
+  expect(all!.series.length).toBe(8);
+  expect(picture.match(/r="4" fill="none"/g)!.length).toBe(2);
+});
+
+test("a timeline that not all chosen runs have says whose it is", () => {
+  const page = study();
+  const names = page.rows.slice(0, 2).map((row) => row.name);
+  const [rate] = timelineSpecs(page, new Set(names));
+  expect(rate!.note).toBeUndefined();
+  page.rows[1]!.timeline!.tracks = [];
+  const [alone] = timelineSpecs(page, new Set(names));
+  expect(alone!.note).toContain(`Of ${names[0]};`);
+});

@@ -50,3 +50,9 @@ test("words with numbers are sorted as people count", () => {
   const rows = ["wrk 10", "wrk 9"].map((name) => ({ ...study().rows[0]!, cells: [name] }));
   expect(sorted(rows, { column: 0, descending: false })[0]!.cells[0]).toBe("wrk 9");
 });
+
+test("one check is not called all", () => {
+  const page = run();
+  const html = render(<Verdict validity={page.validity} checks={[page.checks[0]!]} />);
+  expect(html).not.toContain("All 1");
+});

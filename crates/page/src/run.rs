@@ -72,7 +72,7 @@ pub enum Grade {
     /// Nothing speaks against it.
     #[default]
     Valid,
-    /// Something may have falsified it.
+    /// Something may have distorted it.
     Suspect,
     /// It is no measurement of the target.
     Invalid,

@@ -8,11 +8,11 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { figure } from "../format";
-import { colour, heat, useColours } from "../theme";
+import { colour, heat, isRing, useColours, type Colours } from "../theme";
 import { cellAt, densest } from "./heatmap";
 import { options } from "./options";
 import { png, save, svg, type Shown } from "./picture";
-import { placeable, type ChartSpec } from "./spec";
+import { placeable, type ChartSpec, type SeriesSpec } from "./spec";
 
 const HEIGHT = 290;
 
@@ -177,7 +177,7 @@ function Legend(props: {
           >
             <span
               class={one.mark === "dots" ? "sample dot" : "sample"}
-              style={{ background: colour(colours, one.colour) }}
+              style={sampleStyle(colours, one)}
             />
             {one.label}
           </button>
@@ -185,6 +185,13 @@ function Legend(props: {
       ))}
     </ul>
   );
+}
+
+/** How a series is drawn, in small. */
+function sampleStyle(colours: Colours, { mark, colour: index }: SeriesSpec) {
+  const ink = colour(colours, index);
+  if (mark === "dots" && isRing(index)) return { border: `2px solid ${ink}` };
+  return { background: ink };
 }
 
 /** The colours of a heatmap and what they mean. */
@@ -225,7 +232,7 @@ function Tip(props: { spec: ChartSpec; hover: Hover; hidden: ReadonlySet<string>
       )}
       {rows.map((one) => (
         <div key={one.label}>
-          <span class="sample dot" style={{ background: colour(colours, one.colour) }} />
+          <span class="sample dot" style={sampleStyle(colours, one)} />
           {one.label} <b>{figure(spec.y.quantity, one.values[hover.index])}</b>
         </div>
       ))}

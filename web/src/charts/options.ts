@@ -2,7 +2,7 @@
 
 import uPlot from "uplot";
 import { tick } from "../format";
-import { colour, type Theme, COLOURS } from "../theme";
+import { colour, isRing, type Colours, type Theme, COLOURS } from "../theme";
 import { drawHeatmap } from "./heatmap";
 import { axisWords, dashOf, type AxisSpec, type ChartSpec } from "./spec";
 
@@ -55,7 +55,7 @@ export function options(
         paths: series.mark === "dots" ? () => null : undefined,
         points:
           series.mark === "dots"
-            ? { show: true, size: 9, fill: colour(colours, series.colour) }
+            ? { show: true, size: 9, width: 2, fill: dotFill(colours, series.colour) }
             : { size: 5 },
         spanGaps: false,
       })),
@@ -66,6 +66,11 @@ export function options(
       setScale: [(chart, key) => key === "x" && listener.zoomed(isZoomed(chart, spec))],
     },
   };
+}
+
+/** What a dot is filled with: its colour, or as a ring the ground. */
+function dotFill(colours: Colours, index: number): string {
+  return isRing(index) ? colours.ground : colour(colours, index);
 }
 
 function axis(

@@ -3,7 +3,7 @@
  * print; the PNG is that SVG, drawn at twice its size.
  */
 
-import { COLOURS, colour, heat } from "../theme";
+import { COLOURS, colour, heat, isRing } from "../theme";
 import { figure } from "../format";
 import { cells, densest } from "./heatmap";
 import { axisWords, dashOf, placeable, type ChartSpec, type SeriesSpec } from "./spec";
@@ -76,10 +76,9 @@ function legendOf(spec: ChartSpec, series: SeriesSpec[]): { markup: string; bott
   const parts = series.map((one) => {
     const width = 34 + one.label.length * LETTER + 18;
     if (x > 16 && x + width > WIDTH - 16) [x, y] = [16, y + 22];
-    const ink = colour(COLOURS.light, one.colour);
     const sample =
       one.mark === "dots"
-        ? `<circle cx="${x + 13}" cy="${y - 4}" r="5" fill="${ink}"/>`
+        ? `<circle cx="${x + 13}" cy="${y - 4}" ${dotLook(one)}/>`
         : `<path d="M${x} ${y - 4}h26" ${stroke(one)}/>`;
     const entry = sample + text(x + 34, y, one.label);
     x += width;
@@ -92,6 +91,12 @@ function stroke(series: SeriesSpec): string {
   const dashes = dashOf(series).join(" ");
   const ink = colour(COLOURS.light, series.colour);
   return `fill="none" stroke="${ink}" stroke-width="2" stroke-linejoin="round"${dashes ? ` stroke-dasharray="${dashes}"` : ""}`;
+}
+
+function dotLook(series: SeriesSpec): string {
+  const ink = colour(COLOURS.light, series.colour);
+  if (isRing(series.colour)) return `r="4" fill="none" stroke="${ink}" stroke-width="2"`;
+  return `r="5" fill="${ink}"`;
 }
 
 function grid(spec: ChartSpec, shown: Shown, frame: Frame): string {
@@ -126,10 +131,9 @@ function grid(spec: ChartSpec, shown: Shown, frame: Frame): string {
 function seriesMarkup(spec: ChartSpec, series: SeriesSpec, frame: Frame): string {
   const values = placeable(spec.y, series.values);
   if (series.mark === "dots") {
-    const ink = colour(COLOURS.light, series.colour);
     const dots = values.map((value, index) =>
       typeof value === "number"
-        ? `<circle cx="${frame.px(spec.xs[index]!).toFixed(1)}" cy="${frame.py(value).toFixed(1)}" r="5" fill="${ink}"/>`
+        ? `<circle cx="${frame.px(spec.xs[index]!).toFixed(1)}" cy="${frame.py(value).toFixed(1)}" ${dotLook(series)}/>`
         : "",
     );
     return dots.join("");

@@ -14,7 +14,7 @@ import type {
 
 const GRADES = {
   valid: { sign: "✓", text: "Valid: nothing speaks against these figures." },
-  suspect: { sign: "!", text: "Suspect: these figures may be falsified." },
+  suspect: { sign: "!", text: "Suspect: something may have distorted these figures." },
   invalid: { sign: "✗", text: "Invalid: these figures are no measurement of the target." },
 };
 
@@ -42,7 +42,9 @@ export function Verdict({ validity, checks }: { validity: Validity; checks: Chec
             <span aria-hidden="true">{broken > 0 ? "✗" : "✓"}</span>{" "}
             {broken > 0
               ? `${broken} of ${checks.length} checks broken.`
-              : `All ${checks.length} checks hold.`}
+              : checks.length === 1
+                ? "The check holds."
+                : `All ${checks.length} checks hold.`}
           </strong>
         </div>
       )}
@@ -102,8 +104,8 @@ export function Percentiles({ rows, note }: { rows: PercentileRow[]; note: strin
           {rows.map((row) => (
             <tr key={row.name}>
               <th scope="row">{row.name}</th>
-              <Time of={row.response} />
-              <td class="faint">{row.response.interval ?? ""}</td>
+              <Time of={row.response} columns={row.response.us === null ? 2 : 1} />
+              {row.response.us !== null && <td class="faint">{row.response.interval ?? ""}</td>}
               {service && <Time of={row.service} />}
             </tr>
           ))}
@@ -113,8 +115,12 @@ export function Percentiles({ rows, note }: { rows: PercentileRow[]; note: strin
   );
 }
 
-function Time({ of }: { of: TimedFigure }) {
-  return <td class={of.us === null ? "faint" : "number"}>{of.text}</td>;
+function Time({ of, columns = 1 }: { of: TimedFigure; columns?: number }) {
+  return (
+    <td class={of.us === null ? "faint" : "number"} colSpan={columns}>
+      {of.text}
+    </td>
+  );
 }
 
 export function Checks({ checks }: { checks: CheckRow[] }) {

@@ -94,6 +94,7 @@ export function timelineSpecs(page: StudyPage, chosen: ReadonlySet<string>): Cha
       {
         name: `timeline-${measure.replaceAll("_", "-")}`,
         title,
+        note: onlyOf(known, rows),
         x: { title: "time since the run's start", quantity: "seconds" as Quantity },
         y: { title: y, quantity, log },
         xs,
@@ -102,6 +103,15 @@ export function timelineSpecs(page: StudyPage, chosen: ReadonlySet<string>): Cha
       },
     ];
   });
+}
+
+/** Whose line a plot shows, where not all of the chosen runs have one. */
+function onlyOf(known: StudyRow[], rows: StudyRow[]): string | undefined {
+  if (known.length === rows.length && known.length > 1) return undefined;
+  const names = known.map((row) => row.name).join(", ");
+  return known.length === rows.length
+    ? `Of ${names}.`
+    : `Of ${names}; the other tools do not tell it while they run.`;
 }
 
 function quantity(column: Column): Quantity {

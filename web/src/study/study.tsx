@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { Chart } from "../charts/chart";
-import type { StudyPage } from "../model";
+import type { StudyPage, StudyRow } from "../model";
 import { Facts, Notes } from "../run/tables";
 import { scatterSpecs, timelineSpecs } from "./pictures";
 import { RunTable } from "./table";
@@ -15,6 +15,23 @@ function firstChosen(page: StudyPage): string[] {
   const rows = page.rows.filter((row) => row.timeline);
   const first = rows.filter((row) => rows.find((other) => other.tool === row.tool) === row);
   return first.slice(0, FIRST_CHOSEN).map((row) => row.name);
+}
+
+/** Why rows are coloured. Their titles say it as well, to whoever can point at them. */
+function Doubts({ rows }: { rows: StudyRow[] }) {
+  if (rows.length === 0) return null;
+  return (
+    <details class="hint">
+      <summary>Why the figures of the coloured rows are in doubt</summary>
+      <ul class="notes">
+        {rows.map((row) => (
+          <li key={row.name}>
+            {row.name}: {row.doubt}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
 }
 
 export function StudyReport({ page }: { page: StudyPage }) {
@@ -34,9 +51,7 @@ export function StudyReport({ page }: { page: StudyPage }) {
       <section>
         <h2>Runs</h2>
         <RunTable page={page} chosen={chosen} choose={choose} />
-        {page.rows.some((row) => row.doubt) && (
-          <p class="hint">Point at a coloured row to read why its figures are in doubt.</p>
-        )}
+        <Doubts rows={page.rows.filter((row) => row.doubt)} />
       </section>
       {page.scatters.map((scatter) => {
         const [all, ...each] = scatterSpecs(page, scatter);
