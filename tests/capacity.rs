@@ -1,3 +1,6 @@
+//! Searches for the load line, and the floor: what is found, what is kept of it, and what is said where
+//! nothing can be.
+
 use crate::rig::{Said, beside_others, command, loadline, serve, serve_with, text, url};
 use loadline_record::RunFile;
 use loadline_testbed::{Limit, Server};

@@ -1,3 +1,5 @@
+//! Saved runs held against each other.
+
 use crate::rig::{loadline, serve, text, url};
 use std::path::{Path, PathBuf};
 

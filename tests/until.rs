@@ -1,3 +1,5 @@
+//! Runs that end, or begin to count, by what they measure: `--until` and `--warmup auto`.
+
 use crate::rig::{count, loadline, serve, text, url};
 use serde_json::Value;
 

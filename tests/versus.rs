@@ -1,3 +1,5 @@
+//! Two targets that take turns.
+
 use crate::rig::{count, loadline, serve, url};
 use serde_json::Value;
 
