@@ -5,6 +5,7 @@ mod picture;
 use crate::ink::Ink;
 use crate::{SCHEMA, TextOptions, figures, layout, plain, wording};
 use loadline_plan::Plan;
+use loadline_stats::compare::Ratio;
 use loadline_verdict::{ComparedFigure, Comparison, Figure, Standing};
 use serde_json::{Value, json};
 
@@ -110,7 +111,9 @@ fn cells(cells: [&str; 5]) -> String {
 
 fn row(compared: &ComparedFigure, ink: Ink) -> String {
     let ratio = compared.ratio;
-    let interval = format!("  {} – {}", times(ratio.lower), times(ratio.upper));
+    let (lower, upper) = told_ends(&ratio);
+    let end = |told: Option<f64>| told.map_or_else(|| "?".to_owned(), times);
+    let interval = format!("  {} – {}", end(lower), end(upper));
     let cells = cells([
         &name(compared.figure),
         &value(compared.figure, compared.base),
@@ -161,6 +164,18 @@ pub(crate) fn times(ratio: f64) -> String {
     }
 }
 
+/// An end that lies so many times away from the ratio says nothing.
+const FARTHEST: f64 = 100.0;
+
+/// The ends of the interval, without those that so few runs don't tell.
+pub(crate) fn told_ends(ratio: &Ratio) -> (Option<f64>, Option<f64>) {
+    let (lowest, highest) = (ratio.ratio / FARTHEST, ratio.ratio * FARTHEST);
+    (
+        Some(ratio.lower).filter(|lower| *lower >= lowest),
+        Some(ratio.upper).filter(|upper| *upper <= highest),
+    )
+}
+
 fn conclusion(comparison: &Comparison) -> Vec<String> {
     let mut paragraphs = vec![in_one_line(comparison)];
     let open = |figure: &ComparedFigure| figure.more_runs.is_some_and(|more| more > 0);
@@ -168,6 +183,16 @@ fn conclusion(comparison: &Comparison) -> Vec<String> {
         paragraphs.push(
             "In brackets: about how many more runs of each would tell a difference as large as \
              the measured one."
+                .to_owned(),
+        );
+    }
+    let is_open = |figure: &ComparedFigure| {
+        let (lower, upper) = told_ends(&figure.ratio);
+        lower.is_none() || upper.is_none()
+    };
+    if comparison.figures.iter().any(is_open) {
+        paragraphs.push(
+            "A ? is an end that so few or so different runs don't tell: repeat them (--repeat 6)."
                 .to_owned(),
         );
     }

@@ -1,6 +1,6 @@
 //! The ratios of a comparison with their intervals, on one logarithmic axis around 1.
 
-use crate::comparison::{name, times};
+use crate::comparison::{name, times, told_ends};
 use crate::layout;
 use loadline_verdict::ComparedFigure;
 
@@ -29,8 +29,13 @@ struct Axis {
 
 impl Axis {
     fn of(figures: &[ComparedFigure], columns: usize) -> Axis {
-        let lower = figures.iter().map(|figure| figure.ratio.lower.ln());
-        let upper = figures.iter().map(|figure| figure.ratio.upper.ln());
+        let ends = |figure: &ComparedFigure| {
+            let (lower, upper) = told_ends(&figure.ratio);
+            let ratio = figure.ratio.ratio;
+            (lower.unwrap_or(ratio).ln(), upper.unwrap_or(ratio).ln())
+        };
+        let lower = figures.iter().map(|figure| ends(figure).0);
+        let upper = figures.iter().map(|figure| ends(figure).1);
         Axis {
             from: lower.fold(-NEAREST, f64::min),
             to: upper.fold(NEAREST, f64::max),
@@ -46,14 +51,15 @@ impl Axis {
 
     fn line(&self, compared: &ComparedFigure) -> String {
         let ratio = compared.ratio;
+        let (lower, upper) = told_ends(&ratio);
         let (left, right) = (self.column(ratio.lower), self.column(ratio.upper));
         let (middle, one) = (self.column(ratio.ratio), self.column(1.0));
         let mark = |column: usize| match column {
             _ if column == middle => '●',
-            _ if column == left => '├',
-            _ if column == right => '┤',
+            _ if column == left && lower.is_some() => '├',
+            _ if column == right && upper.is_some() => '┤',
             _ if column == one => '│',
-            _ if (left..right).contains(&column) => '─',
+            _ if (left..=right).contains(&column) => '─',
             _ => ' ',
         };
         let name = layout::left(&format!("  {}", name(compared.figure)), NAMES);

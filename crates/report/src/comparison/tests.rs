@@ -56,6 +56,15 @@ fn sets_of_repeats() {
 }
 
 #[test]
+fn ends_that_the_runs_do_not_tell_are_no_numbers() {
+    let mut sides = sides(2, 0.0);
+    sides.figures[1].ratio.upper = 3e12;
+    sides.figures[2].ratio.lower = 1e-9;
+    sides.figures[2].ratio.upper = 2e9;
+    insta::assert_snapshot!(shown(&sides));
+}
+
+#[test]
 fn one_run_each_with_failures() {
     insta::assert_snapshot!(shown(&sides(1, 0.125)));
 }
