@@ -265,7 +265,7 @@ fn nothing_answered_text(sent: u64, failed: u64) -> String {
              hand (curl -v), and give a --timeout shorter than the run."
         ),
         _ => format!(
-            "No answer to {requests}. Look at the errors above, and try one request by hand \
+            "No answer to {requests}. Look at the errors, and try one request by hand \
              (curl -v)."
         ),
     }
@@ -275,7 +275,7 @@ fn rate_text(asked: f64, achieved: f64, shortfall: Shortfall) -> String {
     let (asked, achieved) = (figures::rate(asked), figures::rate(achieved));
     let cause = match shortfall {
         Shortfall::Failed => {
-            "most of the rest failed. Look at the errors above before you believe the times."
+            "most of the rest failed. Look at the errors before you believe the times."
         }
         Shortfall::InFlight => {
             "most of the rest was in flight at the end. Run longer, or lower the rate (-r)."
