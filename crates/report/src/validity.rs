@@ -11,86 +11,24 @@ pub(crate) fn sentence(reason: &Reason) -> String {
             p99_ns,
             response_p99_ns,
         } => late(share, p99_ns, response_p99_ns),
-        Reason::Busy { share } => format!(
-            "A worker computed for {} of its time, so requests queued in Loadline itself. Give it \
-             more cores (-t) or lower the rate (-r).",
-            figures::share(share)
-        ),
-        Reason::Crowded { share } => format!(
-            "A worker waited for a core for {} of its time: other processes had it. Give the \
-             generator cores of its own (taskset -c), or run it on another machine than the target.",
-            figures::share(share)
-        ),
-        Reason::Bunched { share } => format!(
-            "{} of the requests went out in another {} than planned, by our own doing: the \
-             arrivals were bunched. Lower the rate (-r), use more cores (-t), or keep other work \
-             off them.",
-            figures::share(share),
-            figures::time(loadline_record::WINDOW_NS as f64),
-        ),
-        Reason::StoodStill { share, longest_ns } => format!(
-            "Loadline stood still for {} of the time, up to {} at once, while the target went on: \
-             its process was stopped, or other work had its core. Let nothing else run beside it, \
-             or lengthen the run until this does not matter (-d).",
-            figures::share(share),
-            figures::time(longest_ns as f64),
-        ),
-        Reason::Unsent { planned, sent } => format!(
-            "{} of {} planned requests were never sent, as no connection came free: this is not \
-             the load that was asked for. Lower the rate (-r) to what the target carries, or allow \
-             more connections (--max-connections).",
-            figures::count(planned.saturating_sub(sent)),
-            figures::count(planned),
-        ),
-        Reason::Descriptors { failed, sent } => format!(
-            "{} of {} requests could not be sent because this process had no file descriptor left. \
-             Use fewer connections (-c, --max-connections), or raise the limit of open files \
-             (ulimit -n, or LimitNOFILE in a service).",
-            figures::count(failed),
-            figures::count(sent),
-        ),
-        Reason::Ports { failed, sent } => format!(
-            "{} of {} requests could not be sent because this machine had no local port left for \
-             the target. Use keep-alive or fewer connections (-c), widen \
-             net.ipv4.ip_local_port_range, or spread the connections over more addresses \
-             (--local-address).",
-            figures::count(failed),
-            figures::count(sent),
-        ),
-        Reason::Stolen { share } => format!(
-            "The hypervisor gave {} of this machine's processor time to others. Repeat the run \
-             when its neighbours are quiet, or on a machine of your own.",
-            figures::share(share)
-        ),
-        Reason::Lost { share } => format!(
-            "{} of the TCP segments were sent again, each a wait of a fifth of a second or more. \
-             Look for the lossy link or the full queue between here and the target.",
-            figures::share(share)
-        ),
-        Reason::Unsettled => "The run never settled: its rate or its times moved until the end, so \
-             that its figures depend on when it ended. Run it longer (-d), and see in the intervals \
-             (-o csv) what goes on."
-            .to_owned(),
-        Reason::TooShort => "The run was too short to tell its beginning from the rest: --warmup auto \
-             takes eight seconds, and better forty. Run it longer (-d)."
-            .to_owned(),
-        Reason::BrokenOff => "The run was killed, and what was in flight then is not known. Run \
-             it again to its end."
-            .to_owned(),
-        Reason::OwnQueue { in_flight, users } => format!(
-            "The generator was the limit: of {} connections {in_flight:.1} had a request in flight \
-             on average (rate times response time), the others waited for Loadline. The target can \
-             do at least this; to find what it can do at most, use more cores (-t), or keep other \
-             work off them.",
-            figures::count(u64::from(users)),
-        ),
-        Reason::Limit { share } => format!(
-            "The generator was the limit: a worker computed for {} of its time. The target can do \
-             at least this; to find what it can do at most, use more cores (-t).",
-            figures::share(share)
-        ),
+        Reason::Busy { share } => busy(share),
+        Reason::Crowded { share } => crowded(share),
+        Reason::Bunched { share } => bunched(share),
+        Reason::StoodStill { share, longest_ns } => stood_still(share, longest_ns),
+        Reason::Unsent { planned, sent } => unsent(planned, sent),
+        Reason::Descriptors { failed, sent } => descriptors(failed, sent),
+        Reason::Ports { failed, sent } => ports(failed, sent),
+        Reason::Stolen { share } => stolen(share),
+        Reason::Lost { share } => lost(share),
+        Reason::Unsettled => UNSETTLED.to_owned(),
+        Reason::TooShort => TOO_SHORT.to_owned(),
+        Reason::BrokenOff => BROKEN_OFF.to_owned(),
+        Reason::OwnQueue { in_flight, users } => own_queue(in_flight, users),
+        Reason::Limit { share } => limit(share),
     }
 }
+
+// What was late or slow in the generator itself.
 
 fn late(share: f64, p99_ns: u64, response_p99_ns: u64) -> String {
     format!(
@@ -101,6 +39,125 @@ fn late(share: f64, p99_ns: u64, response_p99_ns: u64) -> String {
         figures::time(loadline_verdict::LATE_NS as f64),
         figures::time(p99_ns as f64),
         figures::time(response_p99_ns as f64),
+    )
+}
+
+fn busy(share: f64) -> String {
+    format!(
+        "A worker computed for {} of its time, so requests queued in Loadline itself. Give it \
+         more cores (-t) or lower the rate (-r).",
+        figures::share(share)
+    )
+}
+
+fn crowded(share: f64) -> String {
+    format!(
+        "A worker waited for a core for {} of its time: other processes had it. Give the \
+         generator cores of its own (taskset -c), or run it on another machine than the target.",
+        figures::share(share)
+    )
+}
+
+fn bunched(share: f64) -> String {
+    format!(
+        "{} of the requests went out in another {} than planned, by our own doing: the \
+         arrivals were bunched. Lower the rate (-r), use more cores (-t), or keep other work \
+         off them.",
+        figures::share(share),
+        figures::time(loadline_record::WINDOW_NS as f64),
+    )
+}
+
+fn stood_still(share: f64, longest_ns: u64) -> String {
+    format!(
+        "Loadline stood still for {} of the time, up to {} at once, while the target went on: \
+         its process was stopped, or other work had its core. Let nothing else run beside it, \
+         or lengthen the run until this does not matter (-d).",
+        figures::share(share),
+        figures::time(longest_ns as f64),
+    )
+}
+
+// What was asked for and could not be sent.
+
+fn unsent(planned: u64, sent: u64) -> String {
+    format!(
+        "{} of {} planned requests were never sent, as no connection came free: this is not \
+         the load that was asked for. Lower the rate (-r) to what the target carries, or allow \
+         more connections (--max-connections).",
+        figures::count(planned.saturating_sub(sent)),
+        figures::count(planned),
+    )
+}
+
+fn descriptors(failed: u64, sent: u64) -> String {
+    format!(
+        "{} of {} requests could not be sent because this process had no file descriptor left. \
+         Use fewer connections (-c, --max-connections), or raise the limit of open files \
+         (ulimit -n, or LimitNOFILE in a service).",
+        figures::count(failed),
+        figures::count(sent),
+    )
+}
+
+fn ports(failed: u64, sent: u64) -> String {
+    format!(
+        "{} of {} requests could not be sent because this machine had no local port left for \
+         the target. Use keep-alive or fewer connections (-c), widen \
+         net.ipv4.ip_local_port_range, or spread the connections over more addresses \
+         (--local-address).",
+        figures::count(failed),
+        figures::count(sent),
+    )
+}
+
+// What the machine and the network did.
+
+fn stolen(share: f64) -> String {
+    format!(
+        "The hypervisor gave {} of this machine's processor time to others. Repeat the run \
+         when its neighbours are quiet, or on a machine of your own.",
+        figures::share(share)
+    )
+}
+
+fn lost(share: f64) -> String {
+    format!(
+        "{} of the TCP segments were sent again, each a wait of a fifth of a second or more. \
+         Look for the lossy link or the full queue between here and the target.",
+        figures::share(share)
+    )
+}
+
+// How the run went over time.
+
+const UNSETTLED: &str = "The run never settled: its rate or its times moved until the end, so \
+    that its figures depend on when it ended. Run it longer (-d), and see in the intervals \
+    (-o csv) what goes on.";
+
+const TOO_SHORT: &str = "The run was too short to tell its beginning from the rest: --warmup auto \
+    takes eight seconds, and better forty. Run it longer (-d).";
+
+const BROKEN_OFF: &str = "The run was killed, and what was in flight then is not known. Run \
+    it again to its end.";
+
+// Where a closed load asked for as much as there is, and got what the generator could do.
+
+fn own_queue(in_flight: f64, users: u32) -> String {
+    format!(
+        "The generator was the limit: of {} connections {in_flight:.1} had a request in flight \
+         on average (rate times response time), the others waited for Loadline. The target can \
+         do at least this; to find what it can do at most, use more cores (-t), or keep other \
+         work off them.",
+        figures::count(u64::from(users)),
+    )
+}
+
+fn limit(share: f64) -> String {
+    format!(
+        "The generator was the limit: a worker computed for {} of its time. The target can do \
+         at least this; to find what it can do at most, use more cores (-t).",
+        figures::share(share)
     )
 }
 
@@ -137,6 +194,8 @@ mod tests {
             },
             Reason::Stolen { share: 0.08 },
             Reason::Lost { share: 0.02 },
+            Reason::Unsettled,
+            Reason::TooShort,
             Reason::BrokenOff,
             Reason::OwnQueue {
                 in_flight: 38.3,
