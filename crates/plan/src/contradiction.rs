@@ -4,6 +4,12 @@
 
 use crate::{Error, Rate};
 
+/// Requests of a pipeline that are more than enough: they are written before the run, in memory.
+pub(crate) const MOST_PIPELINED: u32 = 65_536;
+
+/// The bytes of the longest path that a Unix socket can have: `sun_path` of unix(7), less its end.
+pub(crate) const LONGEST_SOCKET_PATH: usize = 107;
+
 /// Parts of a plan that contradict each other, or leave nothing to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Contradiction {
@@ -13,6 +19,12 @@ pub enum Contradiction {
     /// Two answers to who asks.
     #[error("--user and the header Authorization both say who asks; give one of them.")]
     AuthorizationTwice,
+    /// A path that no socket can have.
+    #[error(
+        "--unix-socket has a path of {0} bytes, and sockets have at most {LONGEST_SOCKET_PATH}; give a \
+         shorter one, such as one from the current folder on."
+    )]
+    UnixSocketTooLong(usize),
     /// Two bodies for one request.
     #[error("--body and --form both say what is sent; give one of them.")]
     BodyAndForm,
@@ -67,6 +79,9 @@ pub enum Contradiction {
     /// Pipelines that hold nothing.
     #[error("--pipeline 0 sends nothing; give at least 1.")]
     NoPipeline,
+    /// A pipeline that nothing reads.
+    #[error("--pipeline {0} is more than any server reads ahead; give at most {MOST_PIPELINED}.")]
+    PipelineTooDeep(u32),
     /// Nothing ever arrives.
     #[error("--rate {0} sends nothing; give more.")]
     NoRate(Rate),
@@ -76,6 +91,12 @@ pub enum Contradiction {
     /// Stages that stay at zero.
     #[error("--stages stays at zero and sends nothing; give a target above.")]
     NoStageAboveZero,
+    /// Stages that take no time together.
+    #[error(
+        "--stages ends at once: a stage of 0s only jumps to its target; give a further one that \
+         lasts, such as 0s:{0},30s:{0}."
+    )]
+    NoStageWithTime(String),
     /// Nowhere to go.
     #[error("there is no URL to load; give one, such as http://127.0.0.1:8080/.")]
     NoTarget,

@@ -93,6 +93,28 @@ pub enum Error {
         "`{0}` is not a number of connections. Without --rate the targets of --stages are whole numbers."
     )]
     StageConnections(String),
+    /// A stage's length that can't be read.
+    #[error(
+        "`{duration}` is not a duration, in the stage `{stage}`. Write duration:target, such as \
+         10s:100, 1m30s:2k or 500ms:0."
+    )]
+    StageDuration {
+        /// What stands before the colon.
+        duration: String,
+        /// The stage as typed.
+        stage: String,
+    },
+    /// A stage's target that is neither a number of connections nor a rate.
+    #[error(
+        "`{target}` is not a target, in the stage `{stage}`. Write duration:target, such as \
+         10s:100; the target is a number of connections, or with --rate a rate such as 2.5k or 90/m."
+    )]
+    StageTarget {
+        /// What stands behind the colon.
+        target: String,
+        /// The stage as typed.
+        stage: String,
+    },
     /// A URL that can't be loaded.
     #[error("`{text}` is not a URL to load: {problem}")]
     Target {

@@ -1,5 +1,6 @@
 //! Refuses plans that could not be run, before anything is started.
 
+use crate::contradiction::{LONGEST_SOCKET_PATH, MOST_PIPELINED};
 use crate::{Clock, Connection, Contradiction, IpVersion, Load, Plan, Shape, Stage};
 use std::net::IpAddr;
 use std::time::Duration;
@@ -49,19 +50,16 @@ impl Plan {
 
     fn extent_rules(&self) -> [Rule; 5] {
         let (threads, connections) = (self.threads, self.load.max_connections);
-        let course = match self.load.shape {
-            Shape::ClosedStages { .. } | Shape::RateStages { .. } => "stages",
-            _ => "duration",
+        let timeless = match self.load.shape.last_target() {
+            Some(target) => Contradiction::NoStageWithTime(target),
+            None => Contradiction::NoTime("duration"),
         };
         [
             (
                 self.duration.is_none() && self.request_limit.is_none(),
                 Contradiction::NoEnd,
             ),
-            (
-                self.duration == Some(Duration::ZERO),
-                Contradiction::NoTime(course),
-            ),
+            (self.duration == Some(Duration::ZERO), timeless),
             (self.request_limit == Some(0), Contradiction::NoRequests),
             (threads == 0, Contradiction::NoThreads),
             (
@@ -95,6 +93,15 @@ impl Load {
 }
 
 impl Shape {
+    /// Where the last stage leads, as it is typed.
+    fn last_target(&self) -> Option<String> {
+        match self {
+            Shape::ClosedStages { stages, .. } => Some(stages.last()?.target.to_string()),
+            Shape::RateStages { stages, .. } => Some(stages.last()?.target.to_string()),
+            _ => None,
+        }
+    }
+
     fn rule(&self) -> Rule {
         match self {
             Shape::Closed => (false, Contradiction::NoConnections),
@@ -120,14 +127,20 @@ fn all<T>(stages: &[Stage<T>], holds: impl Fn(&T) -> bool) -> bool {
 }
 
 impl Connection {
-    fn rules(&self) -> [Rule; 10] {
+    fn rules(&self) -> [Rule; 12] {
         let has_socket = self.unix_socket.is_some();
+        let socket = self.unix_socket.as_deref();
+        let socket_bytes = socket.map_or(0, |path| path.as_os_str().len());
         let (elsewhere, from_here) = (
             !self.connect_to.is_empty(),
             !self.local_addresses.is_empty(),
         );
         [
             (self.pipeline == 0, Contradiction::NoPipeline),
+            (
+                self.pipeline > MOST_PIPELINED,
+                Contradiction::PipelineTooDeep(self.pipeline),
+            ),
             (
                 self.pipeline > 1 && !self.keepalive,
                 Contradiction::PipelineWithoutKeepalive,
@@ -140,6 +153,10 @@ impl Connection {
             (
                 self.tls.key.is_some() && self.tls.cert.is_none(),
                 Contradiction::KeyWithoutCert,
+            ),
+            (
+                socket_bytes > LONGEST_SOCKET_PATH,
+                Contradiction::UnixSocketTooLong(socket_bytes),
             ),
             (
                 has_socket && elsewhere,
@@ -252,6 +269,16 @@ mod tests {
         );
         assert!(refusal(|plan| plan.request_limit = Some(0)).starts_with("--requests 0"));
         assert!(refusal(|plan| plan.connection.pipeline = 0).starts_with("--pipeline 0"));
+        let deep = refusal(|plan| plan.connection.pipeline = 70_000);
+        assert!(deep.starts_with("--pipeline 70000 is more than"), "{deep}");
+        allowed(|plan| plan.connection.pipeline = MOST_PIPELINED);
+        let path = |bytes| Some("s".repeat(bytes).into());
+        let long = refusal(|plan| plan.connection.unix_socket = path(108));
+        assert!(
+            long.starts_with("--unix-socket has a path of 108 bytes"),
+            "{long}"
+        );
+        allowed(|plan| plan.connection.unix_socket = path(107));
     }
 
     #[test]

@@ -60,15 +60,32 @@ impl FromStr for StageList {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let refused = || Error::Stages(text.to_owned());
         let stages = text.split(',').map(|stage| {
-            let (duration, target) = stage.trim().split_once(':').ok_or_else(refused)?;
-            target.parse::<Rate>()?;
-            Ok((parse_duration(duration)?, target.to_owned()))
+            let (duration, target) = stage
+                .trim()
+                .split_once(':')
+                .ok_or_else(|| Error::Stages(text.to_owned()))?;
+            parse_stage(duration, target)
         });
         Ok(Self {
             stages: stages.collect::<Result<_, Error>>()?,
         })
+    }
+}
+
+/// Reads a stage, whose target is a number or a rate: both are read as rates here.
+fn parse_stage(duration: &str, target: &str) -> Result<(Duration, String), Error> {
+    let stage = || format!("{duration}:{target}");
+    let read = parse_duration(duration).map_err(|_| Error::StageDuration {
+        duration: duration.to_owned(),
+        stage: stage(),
+    })?;
+    match target.parse::<Rate>() {
+        Err(Error::Rate(target)) => Err(Error::StageTarget {
+            target,
+            stage: stage(),
+        }),
+        other => other.map(|_| (read, target.to_owned())),
     }
 }
 
@@ -142,14 +159,24 @@ mod tests {
 
     #[test]
     fn broken_stages_name_the_broken_part() {
+        let no_duration = |duration: &str, stage: &str| Error::StageDuration {
+            duration: duration.into(),
+            stage: stage.into(),
+        };
+        let no_target = |target: &str, stage: &str| Error::StageTarget {
+            target: target.into(),
+            stage: stage.into(),
+        };
         for (text, error) in [
             ("", Error::Stages("".into())),
             ("10s", Error::Stages("10s".into())),
             ("10s:1,", Error::Stages("10s:1,".into())),
-            ("10x:1", Error::Duration("10x".into())),
-            ("10s:fast", Error::Rate("fast".into())),
-            ("10s:1:2", Error::Rate("1:2".into())),
-            (":5", Error::Duration("".into())),
+            ("5s:1,10x:1", no_duration("10x", "10x:1")),
+            ("10s:fast", no_target("fast", "10s:fast")),
+            ("10s:1:2", no_target("1:2", "10s:1:2")),
+            ("10s:", no_target("", "10s:")),
+            (":5", no_duration("", ":5")),
+            ("1s:2G", Error::RateTooHigh("2G".into())),
         ] {
             assert_eq!(text.parse::<StageList>(), Err(error), "{text}");
         }
