@@ -11,7 +11,7 @@ mod json;
 pub use json::JsonProblem;
 
 use crate::{Error, Header, Target, parse_method};
-use json::Object;
+use json::{Object, refuse_other_json};
 
 /// What is wrong with a line of a list.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -68,6 +68,7 @@ impl ListedRequest {
         if line.starts_with('{') {
             return Ok(Object::parse(line)?.into_request()?);
         }
+        refuse_other_json(line)?;
         if line.contains(char::is_whitespace) {
             return Err(LineProblem::Blank(line.to_owned()));
         }
@@ -137,8 +138,11 @@ mod tests {
 
     #[test]
     fn a_line_is_a_url() {
-        let text = "\u{feff}# all pages\r\nhttp://a/1\r\n\r\n  a/2#part \n# end";
-        assert_eq!(urls(text), ["http://a/1", "http://a/2"]);
+        let text = "\u{feff}# all pages\r\nhttp://a/1\r\n\r\n  a/2#part \n[::1]:8080/3\n# end";
+        assert_eq!(
+            urls(text),
+            ["http://a/1", "http://a/2", "http://[::1]:8080/3"]
+        );
     }
 
     #[test]
@@ -200,7 +204,7 @@ mod tests {
             ),
             (
                 "{\"url\":5}",
-                "line 1: `url` is a number, and has to be a text in quotes.",
+                "line 1: `url` is 5, and has to be a text in quotes.",
             ),
             (
                 "{\"url\":\"a\",\"weight\":0}",
@@ -208,7 +212,27 @@ mod tests {
             ),
             (
                 "{\"url\":\"a\",\"weight\":1.5}",
-                "line 1: `weight` is another number, and has to be a whole",
+                "line 1: `weight` is 1.5, and has to be a whole number from 1",
+            ),
+            (
+                "a\n{\"url\":\"a\",\"weight\":5000000000}",
+                "line 2: `weight` is 5000000000, and has to be a whole number from 1 to 4294967295.",
+            ),
+            (
+                "{\"url\":\"a\",\"weight\":-3}",
+                "line 1: `weight` is -3, and has to be",
+            ),
+            (
+                "{\"url\":\"a\",\"weight\":1e300}",
+                "line 1: `weight` is 1e300, and has to be",
+            ),
+            (
+                "a\n[\"x\", \"y\"]",
+                "line 2: `[\"x\", \"y\"]` is an array, and a request is an object such as",
+            ),
+            (
+                "\"http://a/\"",
+                "line 1: `\"http://a/\"` is a text, and a request is an object such as",
             ),
             (
                 "{\"url\":\"a\",\"body\":{}}",

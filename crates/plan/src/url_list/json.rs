@@ -18,6 +18,14 @@ pub enum JsonProblem {
          \"method\": \"POST\"}}."
     )]
     Syntax(usize),
+    /// A whole value of JSON that says nothing of a request.
+    #[error("`{line}` is {kind}, and a request is an object such as {{\"url\": \"http://…\"}}.")]
+    NoObject {
+        /// The line as it stands.
+        line: String,
+        /// What it is.
+        kind: &'static str,
+    },
     /// No key `url`.
     #[error("`url` is missing, which says where the request goes.")]
     NoUrl,
@@ -32,8 +40,8 @@ pub enum JsonProblem {
     Kind {
         /// The key.
         key: &'static str,
-        /// What it has.
-        kind: &'static str,
+        /// What it has: a number as it is, all else by its kind.
+        kind: String,
         /// What it takes.
         expected: &'static str,
     },
@@ -47,6 +55,17 @@ pub(super) struct Object {
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: Option<String>,
     pub(super) weight: Option<u32>,
+}
+
+/// Refuses a line that is JSON but no object; what only begins like it may be a URL, as `[::1]/` is.
+pub(super) fn refuse_other_json(line: &str) -> Result<(), JsonProblem> {
+    match serde_json::from_str::<Value>(line) {
+        Ok(value @ (Value::Array(_) | Value::Text(_))) => Err(JsonProblem::NoObject {
+            line: line.to_owned(),
+            kind: value.kind(),
+        }),
+        _ => Ok(()),
+    }
 }
 
 impl Object {
@@ -95,7 +114,7 @@ fn weight(value: Value) -> Result<Option<u32>, JsonProblem> {
     let expected = "a whole number from 1 to 4294967295";
     match value {
         Value::Null => Ok(None),
-        Value::Number(Some(weight)) if weight > 0 => Ok(Some(weight)),
+        Value::Number { whole, .. } if whole > Some(0) => Ok(whole),
         other => Err(other.refused("weight", expected)),
     }
 }
@@ -117,7 +136,7 @@ fn fields(value: Value) -> Result<Vec<(String, String)>, JsonProblem> {
             .map(|pair| {
                 pair.into_pair().ok_or(JsonProblem::Kind {
                     key: "headers",
-                    kind: "an array of something else",
+                    kind: "an array of something else".to_owned(),
                     expected,
                 })
             })
@@ -130,8 +149,12 @@ fn fields(value: Value) -> Result<Vec<(String, String)>, JsonProblem> {
 enum Value {
     Null,
     Bool,
-    /// A number, if it is whole and fits.
-    Number(Option<u32>),
+    Number {
+        /// As it is printed.
+        text: String,
+        /// The number, if it is whole and fits.
+        whole: Option<u32>,
+    },
     Text(String),
     Array(Vec<Value>),
     /// In the order of the text, names that stand there more than once included.
@@ -151,14 +174,8 @@ impl Value {
 
     fn refused(&self, key: &'static str, expected: &'static str) -> JsonProblem {
         let kind = match self {
-            Value::Null => "null",
-            Value::Bool => "true or false",
-            Value::Number(Some(0)) => "0",
-            Value::Number(Some(_)) => "a number",
-            Value::Number(None) => "another number",
-            Value::Text(_) => "a text",
-            Value::Array(_) => "an array",
-            Value::Object(_) => "an object",
+            Value::Number { text, .. } => text.clone(),
+            other => other.kind().to_owned(),
         };
         JsonProblem::Kind {
             key,
@@ -167,11 +184,21 @@ impl Value {
         }
     }
 
+    fn kind(&self) -> &'static str {
+        match self {
+            Value::Null => "null",
+            Value::Bool => "true or false",
+            Value::Number { .. } => "a number",
+            Value::Text(_) => "a text",
+            Value::Array(_) => "an array",
+            Value::Object(_) => "an object",
+        }
+    }
+
     fn refused_within(&self, key: &'static str, expected: &'static str) -> JsonProblem {
-        let kind = "an object with a value that is no text";
         JsonProblem::Kind {
             key,
-            kind,
+            kind: "an object with a value that is no text".to_owned(),
             expected,
         }
     }
@@ -201,15 +228,25 @@ impl<'de> Visitor<'de> for AnyValue {
     }
 
     fn visit_u64<E: de::Error>(self, number: u64) -> Result<Value, E> {
-        Ok(Value::Number(u32::try_from(number).ok()))
+        Ok(Value::Number {
+            text: number.to_string(),
+            whole: u32::try_from(number).ok(),
+        })
     }
 
-    fn visit_i64<E: de::Error>(self, _: i64) -> Result<Value, E> {
-        Ok(Value::Number(None))
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Value, E> {
+        Ok(Value::Number {
+            text: number.to_string(),
+            whole: None,
+        })
     }
 
-    fn visit_f64<E: de::Error>(self, _: f64) -> Result<Value, E> {
-        Ok(Value::Number(None))
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Value, E> {
+        // Of a very large number the debug form prints the exponent, not its three hundred digits.
+        Ok(Value::Number {
+            text: format!("{number:?}"),
+            whole: None,
+        })
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Value, E> {
