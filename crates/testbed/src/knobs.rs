@@ -32,9 +32,9 @@ const SWITCH: &str = "1 or 0";
 static KNOBS: [Knob; 15] = [
     Knob {
         name: "size",
-        takes: "a number of bytes such as 1000, 64k or 1M",
+        takes: "a number of bytes up to 1000G, such as 1000, 64k or 1M",
         meaning: "Bytes in the body.",
-        turn: |answer, text| put(&mut answer.size, values::count(text)),
+        turn: |answer, text| put(&mut answer.size, body_size(text)),
     },
     Knob {
         name: "status",
@@ -124,6 +124,13 @@ static KNOBS: [Knob; 15] = [
         turn: |answer, text| put(&mut answer.probability, values::probability(text)),
     },
 ];
+
+/// Reads the bytes of a body. More than a terabyte is taken for a mistake: no client waits for it,
+/// and beyond what 64 bits hold there is no telling its length.
+fn body_size(text: &str) -> Option<u64> {
+    const MOST: u64 = 1_000_000_000_000;
+    values::count(text).filter(|&size| size <= MOST)
+}
 
 fn final_status(text: &str) -> Option<StatusCode> {
     StatusCode::from_bytes(text.as_bytes())
@@ -252,6 +259,7 @@ mod tests {
     #[test]
     fn values_are_read_into_their_fields() {
         assert_eq!(turned("size", "64k").size, 64_000);
+        assert_eq!(turned("size", "1000G").size, 1_000_000_000_000);
         assert_eq!(turned("STATUS", "204").status, StatusCode::NO_CONTENT);
         assert_eq!(turned("interim", "100,103").interim, [100, 103].map(status));
         assert_eq!(turned("close", "1").close, Some(true));
@@ -272,6 +280,8 @@ mod tests {
         );
         for (name, value) in [
             ("size", "big"),
+            ("size", "1001G"),
+            ("size", "18446744073709551615"),
             ("status", "100"),
             ("status", "99"),
             ("interim", "101"),

@@ -14,6 +14,7 @@ use std::{io, thread};
 
 /// Runs the test server until it is interrupted, and says what it did.
 pub(crate) fn run(flags: &ServeFlags) -> Result<Exit> {
+    flags.refuse_lonely()?;
     let client_ca = flags.client_ca.as_ref().map(|path| {
         std::fs::read_to_string(path)
             .with_context(|| format!("--client-ca {}: it can't be read", path.display()))

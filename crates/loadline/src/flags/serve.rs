@@ -32,7 +32,7 @@ pub(crate) struct ServeFlags {
     tls: bool,
 
     /// Ask clients for a certificate that one of these authorities (PEM) has signed
-    #[arg(long, value_name = "FILE", requires = "tls", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) client_ca: Option<PathBuf>,
 
     /// The seed of random delays and probabilities
@@ -47,9 +47,9 @@ pub(crate) struct ServeFlags {
     #[arg(long, value_name = "RATE")]
     limit: Option<Rate>,
 
-    /// Requests that --limit serves at the same time, each for N / RATE
-    #[arg(long, value_name = "N", default_value = "4", requires = "limit", value_parser = parse_small_count)]
-    counters: u32,
+    /// Requests that --limit serves at the same time, each for N / RATE [default: 4]
+    #[arg(long, value_name = "N", value_parser = parse_small_count)]
+    counters: Option<u32>,
 
     /// Answer every request alike, whatever knobs it turns
     #[arg(long)]
@@ -71,7 +71,35 @@ pub(crate) struct ServeFlags {
     answer: AnswerFlags,
 }
 
+/// How many requests a limit serves at the same time, unless told.
+const USUAL_COUNTERS: u32 = 4;
+
+/// A flag that means nothing without another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Lonely {
+    /// `--client-ca` without `--tls`.
+    #[error("--client-ca asks clients for a certificate, which only TLS carries; add --tls.")]
+    ClientCa,
+    /// `--counters` without `--limit`.
+    #[error("--counters says how many requests --limit serves at a time; add a --limit.")]
+    Counters,
+}
+
 impl ServeFlags {
+    /// Refuses flags that would do nothing as they stand.
+    ///
+    /// # Errors
+    /// The first [`Lonely`] flag.
+    pub(crate) fn refuse_lonely(&self) -> Result<(), Lonely> {
+        if self.client_ca.is_some() && !self.tls {
+            return Err(Lonely::ClientCa);
+        }
+        if self.counters.is_some() && self.limit.is_none() {
+            return Err(Lonely::Counters);
+        }
+        Ok(())
+    }
+
     /// The server that is asked for, given what stands in the file of `--client-ca`.
     pub(crate) fn config(&self, client_ca_pem: Option<String>) -> Config {
         Config {
@@ -84,7 +112,7 @@ impl ServeFlags {
             deaf: self.deaf,
             limit: self.limit.map(|rate| Limit {
                 rate_per_s: rate.per_second(),
-                counters: self.counters,
+                counters: self.counters.unwrap_or(USUAL_COUNTERS),
             }),
             freeze: self.freeze,
             seed: self.seed,
@@ -186,6 +214,15 @@ mod tests {
             (1_000, StatusCode::SERVICE_UNAVAILABLE)
         );
         assert!(answer.chunked && answer.delay.is_some() && answer.fault.is_some());
+    }
+
+    #[test]
+    fn a_flag_without_the_one_it_is_about_is_refused() {
+        let refusal = |line| serve_flags(line).refuse_lonely();
+        assert_eq!(refusal("--client-ca a.pem"), Err(Lonely::ClientCa));
+        assert_eq!(refusal("--counters 2"), Err(Lonely::Counters));
+        let whole = "--client-ca a.pem --tls --counters 2 --limit 5";
+        assert_eq!(refusal(whole), Ok(()));
     }
 
     #[test]
