@@ -135,6 +135,17 @@ pub enum LineError {
         /// Where it ends.
         end_ns: u64,
     },
+    /// The interval begins later than the one before it has ended.
+    #[error(
+        "the interval begins at {start_ns} ns, and what stands above it ends at {before_ns} ns: \
+         lines were lost between them"
+    )]
+    Gap {
+        /// Where it begins.
+        start_ns: u64,
+        /// Where the one before it ends, 0 where there is none.
+        before_ns: u64,
+    },
     /// It is no JSON, or keys are missing or of the wrong type.
     #[error("it is damaged: {0}")]
     Json(#[from] serde_json::Error),

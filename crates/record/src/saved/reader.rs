@@ -6,6 +6,7 @@ use super::line::{Beside, Ending, Format, Kind, StoredSnapshot};
 use crate::error::{Error, LineError};
 use crate::transient::without_first;
 use crate::{Snapshot, Summary, Transient};
+use std::cmp::Ordering;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -120,7 +121,7 @@ impl RunFile {
         let interval: StoredSnapshot = serde_json::from_slice(line)?;
         let Beside { watch } = serde_json::from_slice(line)?;
         let decoded = interval.decode()?;
-        self.refuse_overlap(&decoded)?;
+        self.refuse_misplaced(&decoded)?;
         self.summary.observe(&decoded);
         if let Some(watched) = watch {
             self.summary.observe_watched(&watched);
@@ -129,14 +130,21 @@ impl RunFile {
         Ok(())
     }
 
-    /// Intervals follow each other: figures over time would be of no time otherwise.
-    fn refuse_overlap(&self, next: &Snapshot) -> Result<(), LineError> {
-        match self.intervals.last() {
-            Some(last) if next.start_ns < last.end_ns() => Err(LineError::OutOfOrder {
-                start_ns: next.start_ns,
-                before_ns: last.end_ns(),
+    /// Intervals follow each other without a gap from zero on: figures over time would be of no
+    /// time otherwise, and counts too low.
+    fn refuse_misplaced(&self, next: &Snapshot) -> Result<(), LineError> {
+        let start_ns = next.start_ns;
+        let before_ns = self.intervals.last().map_or(0, StoredSnapshot::end_ns);
+        match start_ns.cmp(&before_ns) {
+            Ordering::Less => Err(LineError::OutOfOrder {
+                start_ns,
+                before_ns,
             }),
-            _ => Ok(()),
+            Ordering::Equal => Ok(()),
+            Ordering::Greater => Err(LineError::Gap {
+                start_ns,
+                before_ns,
+            }),
         }
     }
 

@@ -197,8 +197,23 @@ fn a_killed_run_lacks_nothing_but_its_end() {
 }
 
 #[test]
+fn a_lost_interval_is_named_even_without_a_summary() {
+    let three = [second(0), second(1), second(2)];
+    let text = String::from_utf8(saved(&header(), &three, Ended::Duration).0).unwrap();
+    let mut lines: Vec<_> = text.lines().collect();
+    lines.pop();
+    let killed = lines.join("\n") + "\n";
+    assert!(parse(killed.as_bytes()).is_ok());
+    lines.remove(2);
+    let message = message((lines.join("\n") + "\n").as_bytes());
+    let expected = "a.run, line 3: the interval begins at 2000000000 ns, and what stands above it \
+                    ends at 1000000000 ns";
+    assert!(message.starts_with(expected), "{message}");
+}
+
+#[test]
 fn garbage_is_named_with_file_and_line() {
-    let cases: [(&str, Vec<u8>); 8] = [
+    let cases: [(&str, Vec<u8>); 9] = [
         (
             "a.run, line 3: it is damaged: ",
             changed(|lines| lines[2].truncate(40)),
@@ -221,11 +236,16 @@ fn garbage_is_named_with_file_and_line() {
         ),
         (
             "a.run, line 3: the summary is not the sum of the intervals",
+            changed(|lines| drop(lines.remove(2))),
+        ),
+        (
+            "a.run, line 2: the interval begins at 1000000000 ns, and what stands above it ends at 0 ns: \
+             lines were lost",
             changed(|lines| drop(lines.remove(1))),
         ),
         (
-            "a.run, line 3: the interval begins at 0 ns, before the one above it ends at 2000000000 ns",
-            changed(|lines| lines.swap(1, 2)),
+            "a.run, line 3: the interval begins at 0 ns, before the one above it ends at 1000000000 ns",
+            changed(|lines| lines.insert(2, lines[1].clone())),
         ),
         (
             "a.run, line 3: the interval ends at 0 ns, before it begins at 1000000000 ns",
