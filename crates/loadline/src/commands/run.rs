@@ -11,7 +11,7 @@ use crate::reserved::Reserved;
 use crate::scripting;
 use crate::series::{conduct_series, repeats};
 use anyhow::{Result, bail};
-use loadline_record::{Ended, Summary};
+use loadline_record::{Ended, ErrorKind, Failures, Summary};
 use loadline_report::Judged;
 use loadline_script_lua::Figures;
 use loadline_verdict::{CheckResult, Grade, evaluate_all, evaluate_together, is_whole, validity};
@@ -107,16 +107,20 @@ fn answered(exit: Exit, summary: &Summary) -> Result<Exit> {
     if exit != Exit::Failed || threw {
         return Ok(exit);
     }
-    let most = summary
-        .total
-        .errors
-        .values()
-        .max_by_key(|failures| failures.count);
-    match most {
-        Some(failures) => bail!("not one request was answered: {}", failures.example),
-        None => bail!(
-            "not one request was answered in the time there was; give the run a longer --duration"
-        ),
+    bail!(
+        "not one request was answered{}",
+        why_unanswered(&summary.total.errors)
+    )
+}
+
+/// What the most failures were, after the words that say that nothing was answered.
+fn why_unanswered(errors: &BTreeMap<ErrorKind, Failures>) -> String {
+    match errors.iter().max_by_key(|(_, failures)| failures.count) {
+        Some((kind, failures)) if failures.example.is_empty() => {
+            format!("; the most frequent error is `{}`", kind.name())
+        }
+        Some((_, failures)) => format!(": {}", failures.example),
+        None => " in the time there was; give the run a longer --duration".to_owned(),
     }
 }
 
@@ -172,5 +176,27 @@ pub(crate) fn exit(summary: &Summary, checks: &[CheckResult], trust: Trust) -> E
         _ if !is_believed(summary, trust) => Exit::Invalid,
         _ if checks.iter().all(|check| check.passed) => Exit::Good,
         _ => Exit::CheckFailed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_without_an_answer_says_why_even_where_no_failure_told() {
+        let failed = |count, example: &str| Failures {
+            count,
+            example: example.to_owned(),
+        };
+        let mut errors = BTreeMap::new();
+        assert!(why_unanswered(&errors).starts_with(" in the time there was; give"));
+        errors.insert(ErrorKind::Read, failed(2, ""));
+        assert_eq!(
+            why_unanswered(&errors),
+            "; the most frequent error is `read`"
+        );
+        errors.insert(ErrorKind::Timeout, failed(3, "too late"));
+        assert_eq!(why_unanswered(&errors), ": too late");
     }
 }
