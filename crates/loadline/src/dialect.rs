@@ -3,6 +3,7 @@
 //! Their arguments are not ours to read, so they are told apart before any flag is looked at.
 
 use crate::commands::wrk;
+use crate::flags::not_text;
 use loadline_dialects::ab;
 use loadline_dialects::wrk::Tool;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -32,12 +33,24 @@ impl Dialect {
             _ => None,
         }
     }
+
+    /// The tool's exit code for words that it can't read.
+    fn misused(self) -> ExitCode {
+        ExitCode::from(match self {
+            Dialect::Ab => 22,
+            Dialect::Wrk(_) => 1,
+        })
+    }
 }
 
 /// Runs the tool that a whole command line asks for, the program's name first; `None` if it asks
 /// for none.
 pub(crate) fn run(line: &[OsString]) -> Option<ExitCode> {
     let (dialect, words) = asked(line)?;
+    if let Some(sentence) = not_text(words) {
+        crate::refuse(&sentence);
+        return Some(dialect.misused());
+    }
     Some(match dialect {
         Dialect::Ab => run_ab(words),
         Dialect::Wrk(tool) => run_wrk(tool, words),
@@ -72,6 +85,7 @@ fn run_wrk(tool: Tool, words: &[OsString]) -> ExitCode {
 }
 
 fn run_ab(words: &[OsString]) -> ExitCode {
+    // All are UTF-8: others were refused.
     let words: Vec<String> = words
         .iter()
         .map(|word| word.to_string_lossy().into_owned())
@@ -92,6 +106,21 @@ fn run_ab(words: &[OsString]) -> ExitCode {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::ffi::OsStringExt;
+
+    #[test]
+    fn words_that_are_no_text_are_named() {
+        let words = ["-c1".into(), OsString::from_vec(b"http://a/\xff".to_vec())];
+        assert_eq!(not_text(&words[..1]), None);
+        let sentence = not_text(&words).expect("a sentence");
+        assert!(
+            sentence.starts_with("`http://a/\u{fffd}` is not UTF-8"),
+            "{sentence}"
+        );
+        let line = [&["ab".into()], &words[..]].concat();
+        let code = run(&line).expect("a tool");
+        assert_eq!(format!("{code:?}"), format!("{:?}", ExitCode::from(22)));
+    }
 
     fn asked_by(line: &str) -> Option<(Dialect, usize)> {
         let line: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();

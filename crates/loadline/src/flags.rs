@@ -19,7 +19,7 @@ pub(crate) mod study;
 pub(crate) mod versus;
 pub(crate) mod watch;
 
-pub(crate) use refusal::{Refusal, sentence, suggestion, value_problem};
+pub(crate) use refusal::{Refusal, not_text, sentence, suggestion, value_problem};
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;

@@ -192,7 +192,7 @@ fn ambiguous(name: &str, several: &[&Declared]) -> String {
     format!("option '--{name}' is ambiguous; possibilities: {possibilities}")
 }
 
-/// What is not Unicode has no meaning in any of these options but a path, where it is rare enough.
+/// What is not UTF-8 was refused before.
 fn text(word: OsString) -> String {
     word.to_string_lossy().into_owned()
 }

@@ -20,6 +20,9 @@ impl Refusal {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
                 Self::Asked(error.render().to_string())
             }
+            ErrorKind::InvalidUtf8 => {
+                Self::Mistake(not_text(words).unwrap_or_else(|| first_line(error)))
+            }
             _ => Self::Mistake(format!(
                 "{}{}",
                 negative(error, words).unwrap_or_else(|| sentence(error)),
@@ -27,6 +30,16 @@ impl Refusal {
             )),
         }
     }
+}
+
+/// What is said of the first word that is not UTF-8, if there is one.
+pub(crate) fn not_text(words: &[OsString]) -> Option<String> {
+    let word = words.iter().find(|word| word.to_str().is_none())?;
+    Some(format!(
+        "`{}` is not UTF-8, and would be sent as something else; write such bytes of a URL as in \
+         %FF, and those of a body into a file.",
+        word.to_string_lossy()
+    ))
 }
 
 /// Points to the help that lists the flags, where one was not known.
