@@ -42,12 +42,15 @@ impl std::fmt::Debug for Surroundings<'_> {
 
 /// Runs the command with these words behind its name; returns its exit code.
 pub fn run(words: &[String], surroundings: Surroundings<'_>) -> u8 {
-    let mut desk = Desk(surroundings);
+    let mut desk = Desk {
+        place: surroundings,
+        unsaid: None,
+    };
     let said = parse(words, |path| std::fs::read(path))
         .and_then(|options| conduct(options, &mut desk))
         .unwrap_or_else(|said| said);
     desk.say(&said);
-    said.code
+    desk.close(said.code)
 }
 
 /// What the command with these words behind its name sends again and again, head and body. `read`
@@ -65,16 +68,39 @@ pub fn request(
 }
 
 /// Where all that is said goes. Who has closed an output wants to hear nothing more.
-struct Desk<'a>(Surroundings<'a>);
+struct Desk<'a> {
+    place: Surroundings<'a>,
+    /// Why a part of the report is lost, if it is.
+    unsaid: Option<io::Error>,
+}
 
 impl Desk<'_> {
     fn out(&mut self, text: &[u8]) {
-        let stdout = &mut self.0.stdout;
-        let _ = stdout.write_all(text).and_then(|()| stdout.flush());
+        let stdout = &mut self.place.stdout;
+        match stdout.write_all(text).and_then(|()| stdout.flush()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => self.unsaid = Some(error),
+            _ => {}
+        }
     }
 
     fn err(&mut self, text: &str) {
-        let _ = self.0.stderr.write_all(text.as_bytes());
+        let _ = self.place.stderr.write_all(text.as_bytes());
+    }
+
+    /// The exit code, which tells of a lost report where all else is well.
+    fn close(mut self, code: u8) -> u8 {
+        let Some(error) = self.unsaid.take() else {
+            return code;
+        };
+        self.err(&format!(
+            "ab: Could not write the report: {}\n",
+            reason(&error)
+        ));
+        match (code, error.raw_os_error()) {
+            (0, Some(number)) => number as u8,
+            (0, None) => 1,
+            _ => code,
+        }
     }
 
     fn say(&mut self, said: &Said) {
@@ -83,7 +109,7 @@ impl Desk<'_> {
     }
 
     fn is_interrupted(&self) -> bool {
-        self.0.interrupted.load(Ordering::Relaxed)
+        self.place.interrupted.load(Ordering::Relaxed)
     }
 }
 
@@ -93,7 +119,7 @@ fn conduct(options: Options, desk: &mut Desk<'_>) -> Result<Said, Said> {
     let head = head(&options).ok_or_else(|| Said::problem("Request too long"))?;
     check_tls(&options)?;
     greet(&options, desk);
-    let plan = plan(&options, desk.0.cores)?;
+    let plan = plan(&options, desk.place.cores)?;
     if options.verbosity >= 2 {
         let method = &options.method;
         desk.out(format!("INFO: {method} header == \n---\n{head}\n---\n").as_bytes());
@@ -297,4 +323,43 @@ fn write(what: &str, path: &str, text: &str) -> Result<(), Said> {
 /// A worker that lost what it can't do without.
 fn broken(error: io::Error) -> Said {
     Said::sentence(&format!("ab: a worker failed: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An output that takes nothing.
+    struct Closed(i32);
+
+    impl Write for Closed {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::Error::from_raw_os_error(self.0))
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// The exit code and stderr of `ab -V` where stdout fails with this number of the system.
+    fn version_into(number: i32) -> (u8, String) {
+        let mut stderr = Vec::new();
+        let surroundings = Surroundings {
+            cores: 1,
+            interrupted: Arc::default(),
+            stdout: &mut Closed(number),
+            stderr: &mut stderr,
+        };
+        let code = run(&["-V".to_owned()], surroundings);
+        (code, String::from_utf8_lossy(&stderr).into_owned())
+    }
+
+    #[test]
+    fn a_report_that_is_lost_is_told_unless_its_reader_has_gone() {
+        let (no_space, broken_pipe) = (28, 32);
+        let told = "ab: Could not write the report: No space left on device\n";
+        assert_eq!(version_into(no_space), (28, told.to_owned()));
+        assert_eq!(version_into(broken_pipe), (0, String::new()));
+    }
 }
