@@ -3,6 +3,7 @@
 use loadline_engine::StartError;
 use loadline_script_lua::{Error, ScriptError};
 use loadline_transport::ResolveError;
+use std::io;
 use std::path::Path;
 
 /// A run that could not start. `place` is the target's host and port.
@@ -40,8 +41,15 @@ pub(super) fn of_load(path: &Path, error: &Error) -> String {
     let path = path.display();
     match error {
         Error::Read { error, .. } => {
+            let verb = match error.kind() {
+                io::ErrorKind::IsADirectory => "read",
+                _ => "open",
+            };
             let reason = error.to_string();
-            format!("{path}: cannot open {path}: {}\n", without_number(&reason))
+            format!(
+                "{path}: cannot {verb} {path}: {}\n",
+                without_number(&reason)
+            )
         }
         Error::Script(error) => format!("{path}: {}\n", error.lua_message),
         other => format!("{path}: {other}\n"),
@@ -69,7 +77,6 @@ fn without_number(reason: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io;
 
     #[test]
     fn reasons_are_those_of_the_system_alone() {
@@ -86,14 +93,20 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_there_is_named_twice() {
-        let error = Error::Read {
-            path: "a.lua".into(),
-            error: io::Error::from_raw_os_error(2),
+    fn a_file_that_is_none_is_named_twice() {
+        let told = |number| {
+            let error = Error::Read {
+                path: "a.lua".into(),
+                error: io::Error::from_raw_os_error(number),
+            };
+            of_load(Path::new("a.lua"), &error)
         };
         assert_eq!(
-            of_load(Path::new("a.lua"), &error),
-            "a.lua: cannot open a.lua: No such file or directory\n"
+            [told(2), told(21)],
+            [
+                "a.lua: cannot open a.lua: No such file or directory\n",
+                "a.lua: cannot read a.lua: Is a directory\n"
+            ]
         );
     }
 }
