@@ -118,25 +118,69 @@ impl Pacer {
 }
 
 /// Counts the arrivals of a whole open load as they fall due.
-pub(crate) struct Planned(Peekable<Box<dyn Iterator<Item = Arrival>>>);
+pub(crate) enum Planned {
+    /// Where the count has a closed form: the highest rates would take longer to walk than to keep.
+    Counted {
+        schedule: Schedule,
+        warmup_ns: u64,
+        end_ns: u64,
+        limit: u64,
+        /// What was told already.
+        told: u64,
+    },
+    /// Where each arrival has to be drawn.
+    Drawn(Peekable<Box<dyn Iterator<Item = Arrival>>>),
+}
 
 impl Planned {
     /// `None` for a closed load, which plans nothing.
     pub(crate) fn new(plan: &Plan) -> Option<Self> {
         let open = open_schedule(plan)?;
-        let whole = Stripe { index: 0, of: 1 };
-        let mut planned = Planned(arrivals(&open, plan, whole).peekable());
-        planned.due_before(nanoseconds(plan.warmup));
-        Some(planned)
+        if is_random(&plan.load.shape) {
+            let whole = Stripe { index: 0, of: 1 };
+            let measured: Box<dyn Iterator<Item = Arrival>> = Box::new(main(&open, plan, whole));
+            return Some(Planned::Drawn(measured.peekable()));
+        }
+        Some(Planned::Counted {
+            schedule: open.main,
+            warmup_ns: nanoseconds(plan.warmup),
+            end_ns: end_ns(plan),
+            limit: plan.request_limit.unwrap_or(u64::MAX),
+            told: 0,
+        })
     }
 
-    /// How many more fell due before `t_ns` since the last call.
+    /// How many more of the measured part fell due before `t_ns` since the last call.
     pub(crate) fn due_before(&mut self, t_ns: u64) -> u64 {
-        let mut due = 0;
-        while self.0.next_if(|arrival| arrival.at_ns < t_ns).is_some() {
-            due += 1;
+        match self {
+            Planned::Counted {
+                schedule,
+                warmup_ns,
+                end_ns,
+                limit,
+                told,
+            } => {
+                let measured_ns = t_ns.min(*end_ns).saturating_sub(*warmup_ns);
+                let due = schedule.due_before(measured_ns).min(*limit);
+                // An earlier instant than that of the last call tells nothing new.
+                let more = due.saturating_sub(*told);
+                *told += more;
+                more
+            }
+            Planned::Drawn(arrivals) => {
+                let due = std::iter::from_fn(|| arrivals.next_if(|arrival| arrival.at_ns < t_ns));
+                due.count() as u64
+            }
         }
-        due
+    }
+}
+
+/// Whether the arrivals of a load are drawn one by one.
+fn is_random(shape: &Shape) -> bool {
+    let random = Spread::Poisson;
+    match shape {
+        Shape::Rate { arrivals, .. } | Shape::RateStages { arrivals, .. } => *arrivals == random,
+        Shape::Closed | Shape::ClosedStages { .. } | Shape::Burst { .. } => false,
     }
 }
 
@@ -281,4 +325,46 @@ pub(crate) fn share(total: u64, stripe: Stripe) -> u64 {
 /// A duration in nanoseconds; what is beyond five centuries counts as never.
 pub(crate) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulated::plans::{SECOND, shaped};
+
+    fn planned(rate: Rate, arrivals: Spread, limit: Option<u64>) -> Planned {
+        let plan = Plan {
+            warmup: Duration::from_secs(2),
+            request_limit: limit,
+            ..shaped(Shape::Rate { rate, arrivals }, 1, 3_600 * SECOND)
+        };
+        Planned::new(&plan).expect("an open load")
+    }
+
+    #[test]
+    fn the_arrivals_of_the_highest_rate_are_counted_at_once() {
+        let every_ns = Rate {
+            count: 1,
+            per_ns: 1,
+        };
+        let mut all = planned(every_ns, Spread::Constant, None);
+        let told = [SECOND, 3 * SECOND, 3 * SECOND, u64::MAX].map(|t_ns| all.due_before(t_ns));
+        assert_eq!(told, [0, SECOND, 0, 3_599 * SECOND]);
+        let mut some = planned(every_ns, Spread::Constant, Some(5));
+        assert_eq!(
+            (some.due_before(u64::MAX), some.due_before(u64::MAX)),
+            (5, 0)
+        );
+    }
+
+    #[test]
+    fn drawn_arrivals_count_from_the_end_of_the_warm_up_as_well() {
+        let rate = Rate {
+            count: 1,
+            per_ns: SECOND,
+        };
+        let mut drawn = planned(rate, Spread::Poisson, Some(5));
+        assert_eq!(drawn.due_before(2 * SECOND), 0);
+        assert_eq!(drawn.due_before(u64::MAX), 5);
+    }
 }
