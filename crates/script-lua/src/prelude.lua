@@ -31,6 +31,16 @@ package.preload.ffi = function()
    error("ffi is not offered here: it reaches into the program that measures", 3)
 end
 
+-- Refuses an argument of a kind that a function can't take, in the words of Lua's libraries. The level
+-- is that of `error`, as it counts in the function that refuses.
+local function refuse(place, name, expected, value, level)
+   local text = "bad argument #%d to '%s' (%s expected, got %s)"
+   error(text:format(place, name, expected, type(value)), level + 1)
+end
+
+-- What stands for a text wherever Lua takes one.
+local is_text = { string = true, number = true }
+
 -- Addresses: a userdata each, and what it stands for.
 
 local texts = setmetatable({}, { __mode = "k" })
@@ -45,71 +55,105 @@ local function new_address(text)
    return address
 end
 
-local function address_text(address, level)
+local function address_text(address, place, name, level)
    local text = texts[address]
    if not text then
-      error("an address as of wrk.lookup was expected, not a " .. type(address), level + 1)
+      refuse(place, name, "wrk.addr", address, level + 1)
    end
    return text
 end
 
 -- Threads. An unknown field reads as its own name, as it does in wrk.
 
+local cells = setmetatable({}, { __mode = "k" })
+local any_thread = newproxy(true)
+local thread_meta = getmetatable(any_thread)
+local methods = {}
+
 local function new_thread(cell)
-   local thread = newproxy(true)
-   local meta = getmetatable(thread)
-   local methods = {}
-
-   function methods:get(name)
-      local problem, value = cell.get(name)
-      if problem then
-         error(problem, 2)
-      end
-      return value
-   end
-
-   function methods:set(name, value)
-      local problem = cell.set(name, value)
-      if problem then
-         error(problem, 2)
-      end
-   end
-
-   function methods:stop()
-      cell.stop()
-   end
-
-   function meta:__index(key)
-      if key == "addr" then
-         local text = cell.address()
-         return text and new_address(text)
-      end
-      return methods[key] or key
-   end
-
-   function meta:__newindex(key, value)
-      if key ~= "addr" then
-         error(("cannot set '%s' on thread"):format(type(value)), 2)
-      end
-      cell.set_address(address_text(value, 2), true)
-   end
-
+   local thread = newproxy(any_thread)
+   cells[thread] = cell
    return thread
+end
+
+local function cell_of(thread, name)
+   local cell = cells[thread]
+   if not cell then
+      refuse(1, name, "wrk.thread", thread, 3)
+   end
+   return cell
+end
+
+local function global_name(name, method)
+   if not is_text[type(name)] then
+      refuse(1, method, "string", name, 3)
+   end
+   return tostring(name)
+end
+
+function methods:get(name)
+   local cell = cell_of(self, "get")
+   local problem, value = cell.get(global_name(name, "get"))
+   if problem then
+      error(problem, 2)
+   end
+   return value
+end
+
+function methods:set(name, value)
+   local cell = cell_of(self, "set")
+   local problem = cell.set(global_name(name, "set"), value)
+   if problem then
+      error(problem, 2)
+   end
+end
+
+function methods:stop()
+   local cell = cell_of(self, "stop")
+   cell.stop()
+end
+
+function thread_meta:__index(key)
+   if key == "addr" then
+      local text = cells[self].address()
+      return text and new_address(text)
+   end
+   return methods[key] or key
+end
+
+function thread_meta:__newindex(key, value)
+   if key ~= "addr" then
+      error(("cannot set '%s' on thread"):format(type(value)), 2)
+   end
+   cells[self].set_address(address_text(value, 3, "__newindex", 2), true)
 end
 
 -- Figures of a run. wrk calls them for their distinct values, wrk2 indexes their samples.
 
+local all_figures = setmetatable({}, { __mode = "k" })
+
+local function percentile(object, percent)
+   local figures = all_figures[object]
+   if not figures then
+      refuse(1, "percentile", "wrk.stats", object, 2)
+   end
+   local number = tonumber(percent)
+   if not number then
+      refuse(1, "percentile", "number", percent, 2)
+   end
+   return figures.percentile(number)
+end
+
 local function new_figures(figures)
    local object = newproxy(true)
+   all_figures[object] = figures
    local meta = getmetatable(object)
    local fields = {
       min = figures.min,
       max = figures.max,
       mean = figures.mean,
       stdev = figures.stdev,
-      percentile = function(_, percent)
-         return figures.percentile(percent)
-      end,
+      percentile = percentile,
    }
 
    function meta:__index(key)
@@ -147,6 +191,11 @@ wrk = {
 local wrk = wrk
 
 function wrk.lookup(name, service)
+   for place, text in ipairs({ name or false, service or false }) do
+      if not is_text[type(text)] then
+         refuse(place, "lookup", "string", text or nil, 2)
+      end
+   end
    local found = host.lookup(name, service)
    for i = 1, #found do
       found[i] = new_address(found[i])
@@ -155,7 +204,7 @@ function wrk.lookup(name, service)
 end
 
 function wrk.connect(address)
-   return host.connect(address_text(address, 2))
+   return host.connect(address_text(address, 1, "connect", 2))
 end
 
 function wrk.resolve(name, service)
@@ -176,12 +225,31 @@ end
 
 local lines = {}
 
+-- Names the first of these that no request can be written of, as an argument of `wrk.format`.
+local function refuse_parts(method, path, headers, body)
+   if not is_text[type(method)] then
+      refuse(1, "format", "string", method, 3)
+   elseif not is_text[type(path)] then
+      refuse(2, "format", "string", path, 3)
+   elseif type(headers) ~= "table" then
+      refuse(3, "format", "table", headers, 3)
+   else
+      refuse(4, "format", "string", body, 3)
+   end
+end
+
 function wrk.format(method, path, headers, body)
+   method = method or wrk.method
+   path = path or wrk.path
    headers = headers or wrk.headers
    body = body or wrk.body
+   local has_head = is_text[type(method)] and is_text[type(path)] and type(headers) == "table"
+   if not has_head or (body and not is_text[type(body)]) then
+      refuse_parts(method, path, headers, body)
+   end
    headers.Host = headers.Host or wrk.headers.Host
    headers["Content-Length"] = body and #tostring(body)
-   lines[1] = (method or wrk.method) .. " " .. (path or wrk.path) .. " HTTP/1.1"
+   lines[1] = method .. " " .. path .. " HTTP/1.1"
    local count = 1
    for name, value in pairs(headers) do
       count = count + 1
@@ -232,7 +300,7 @@ local resolve = wrk.resolve
 function entries.setup(cell)
    local first = wrk.addrs and wrk.addrs[1]
    if first then
-      cell.set_address(address_text(first, 1), wrk.resolve ~= resolve)
+      cell.set_address(address_text(first, 1, "setup", 1), wrk.resolve ~= resolve)
    end
    wrk.setup(new_thread(cell))
 end
@@ -250,7 +318,8 @@ function entries.request()
 end
 
 function entries.delay()
-   return type(delay) == "function" and tonumber(delay()) or 0
+   -- In parentheses a function that returns nothing gives nil, which `tonumber` takes.
+   return type(delay) == "function" and tonumber((delay())) or 0
 end
 
 -- The headers of an answer that repeats those of the one before are copied here from its table,

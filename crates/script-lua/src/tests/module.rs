@@ -158,7 +158,7 @@ fn lookup_gives_addresses_and_connect_tries_them() {
     assert_eq!(lines[0], format!("1 127.0.0.1:{port} userdata true"));
     assert_eq!(lines[1..3], ["false", "127.0.0.1:80"]);
     assert!(
-        lines[3].ends_with("an address as of wrk.lookup was expected, not a string"),
+        lines[3].ends_with("bad argument #1 to 'connect' (wrk.addr expected, got string)"),
         "{}",
         lines[3]
     );

@@ -71,7 +71,23 @@ fn what_belongs_to_a_state_is_refused_with_the_scripts_line() {
         ),
         (
             "function setup(t)\nt.addr = 'x' end",
-            "an address as of wrk.lookup was expected, not a string",
+            "bad argument #3 to '__newindex' (wrk.addr expected, got string)",
+        ),
+        (
+            "function setup(t)\nt.stop() end",
+            "bad argument #1 to 'stop' (wrk.thread expected, got nil)",
+        ),
+        (
+            "function setup(t)\nt.get('x') end",
+            "bad argument #1 to 'get' (wrk.thread expected, got string)",
+        ),
+        (
+            "function setup(t)\nt:set({}, 1) end",
+            "bad argument #1 to 'set' (string expected, got table)",
+        ),
+        (
+            "function setup(t)\nt:get() end",
+            "bad argument #1 to 'get' (string expected, got nil)",
         ),
     ] {
         assert_eq!(
