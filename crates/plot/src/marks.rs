@@ -42,7 +42,8 @@ pub(crate) fn style(index: usize) -> ShapeStyle {
     ShapeStyle::from(&RGBColor(red, green, blue)).stroke_width(LINE)
 }
 
-/// The series as lines and dots; what is on no axis interrupts the line.
+/// The series as lines and dots; what is on no axis interrupts the line. A point without a neighbour
+/// makes no line and is a dot: else a figure that is only known now and then would not be seen.
 pub(crate) fn elements<DB: DrawingBackend>(
     series: &Series,
     index: usize,
@@ -53,8 +54,11 @@ pub(crate) fn elements<DB: DrawingBackend>(
     let mut elements = Vec::new();
     if series.mark != Mark::Dots {
         let pieces = series.points.split(|point| !shown(point));
-        let pieces = pieces.filter(|piece| piece.len() > 1);
-        elements.extend(pieces.map(|piece| line(piece.to_vec(), index)));
+        elements.extend(pieces.filter_map(|piece| match piece {
+            [] => None,
+            [alone] => Some(speck(*alone, index)),
+            _ => Some(line(piece.to_vec(), index)),
+        }));
     }
     if series.mark != Mark::Line {
         let points = series.points.iter().copied().filter(|point| shown(point));
@@ -96,6 +100,14 @@ where
     Point: Clone + 'static,
 {
     PathElement::new(points, style(index)).into_dyn()
+}
+
+/// A dot no wider than it must be to be seen.
+fn speck<DB: DrawingBackend, Point>(point: Point, index: usize) -> DynElement<'static, DB, Point>
+where
+    Point: Clone + 'static,
+{
+    Circle::new(point, DOT / 2, style(index).filled()).into_dyn()
 }
 
 /// A dot, of a shape that changes with the series.

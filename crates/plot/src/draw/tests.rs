@@ -108,6 +108,17 @@ fn a_point_that_is_on_no_axis_interrupts_the_line() {
 }
 
 #[test]
+fn a_point_of_a_line_without_neighbours_is_a_dot() {
+    let gap = (1.0, f64::NAN);
+    let points = vec![(0.0, 1.0), gap, (2.0, 2.0), gap, (4.0, 1.0), (5.0, 1.0)];
+    let document = svg(&figure(vec![Series::line("", points)]));
+    let document = Document::parse(&document).unwrap();
+    let is_circle = |node: &Node<'_, '_>| node.has_tag_name("circle");
+    assert_eq!(document.descendants().filter(is_circle).count(), 2);
+    assert_eq!(lines_of(&document, crate::PALETTE[0]), 1);
+}
+
+#[test]
 fn without_a_point_it_says_so() {
     for series in [
         vec![],
