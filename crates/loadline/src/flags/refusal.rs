@@ -104,9 +104,12 @@ pub(crate) fn sentence(error: &Error) -> String {
             format!("{name} is missing; `--help` shows where it stands.")
         }
         ErrorKind::WrongNumberOfValues | ErrorKind::TooFewValues => format!(
-            "give {}; there is only {}.",
+            "give {}; there {}.",
             names(&text(error, ContextKind::InvalidArg)),
-            number(error, ContextKind::ActualNumValues)
+            match number(error, ContextKind::ActualNumValues) {
+                1 => "is only 1".to_owned(),
+                several => format!("are {several}"),
+            }
         ),
         ErrorKind::InvalidSubcommand => {
             let name = text(error, ContextKind::InvalidSubcommand);
