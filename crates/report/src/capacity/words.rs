@@ -95,8 +95,8 @@ fn at_least(level: f64, why: Why, users: bool) -> String {
 /// What trials that were too short may have missed, and how long they should be.
 pub(super) fn too_short(found: TooShort) -> String {
     format!(
-        "Trials of {} are too short to see a backlog grow where a response takes {}, so the load line may \
-         lie lower; give --duration {:.0}s.",
+        "Trials of {} are too short to see a backlog grow where a response takes {}, so this may be too \
+         high; give --duration {:.0}s.",
         figures::time(found.trial_s * 1e9),
         figures::time(found.response_s * 1e9),
         found.needed_s().ceil()
