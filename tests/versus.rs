@@ -144,6 +144,18 @@ fn checks_are_held_against_all_turns_of_each_target() {
 }
 
 #[test]
+fn a_target_that_is_not_there_leaves_nothing_to_report() {
+    let server = serve();
+    let (there, gone) = (url(&server, ""), "http://127.0.0.1:1/");
+    for targets in [[&there, gone], [gone, &there]] {
+        let said = loadline(&[&["versus", targets[0], targets[1]], &TURNS[..]].concat());
+        assert_eq!(said.code, Some(2), "{}", said.stderr);
+        assert_eq!(said.stdout, "");
+        assert!(said.stderr.contains("127.0.0.1:1"), "{}", said.stderr);
+    }
+}
+
+#[test]
 fn what_has_no_meaning_in_turns_is_refused() {
     let refused = |words: &[&str], expected: &str| {
         let said = loadline(&[&["versus"], words].concat());

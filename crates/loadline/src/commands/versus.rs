@@ -35,10 +35,14 @@ pub(crate) fn run(flags: VersusFlags) -> Result<Exit> {
     try_outputs(&base.outputs)?;
     let pairs = base.repeat.unwrap_or(PAIRS);
     let made = conduct_series(turns([&base.plan, &with.plan], pairs), &base)?;
+    let found = Comparison::of_sides(&made.summaries());
+    if found.is_none() && made.trouble.is_some() {
+        // One of them can't be run at all: a report of the other answers no question.
+        return made.end(Exit::Failed);
+    }
     publish_series(&base.outputs, &base.style(), &made.runs)?;
     let of_runs = exit_of_series(&made.runs, base.trust);
-    let of_sides = Comparison::of_sides(&made.summaries())
-        .map_or(Exit::Good, |found| compare::exit(fail_on, found.standing()));
+    let of_sides = found.map_or(Exit::Good, |found| compare::exit(fail_on, found.standing()));
     let worst = [of_runs, of_sides]
         .into_iter()
         .max_by_key(|exit| exit.code());
