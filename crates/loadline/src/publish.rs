@@ -61,8 +61,8 @@ pub(crate) fn publish_series(
 }
 
 /// What is said where a page of several runs is asked for.
-pub(crate) const PAGE_OF_ONE: &str = "An HTML report and its plots show one run; save the runs \
-    with --save, and report each with `loadline report FILE --run N`.";
+pub(crate) const PAGE_OF_ONE: &str = "An HTML report and its plots show one run; of a file that \
+    several were saved in with --save, `loadline report FILE --run N` takes the one.";
 
 /// Writes the report that `make` makes for each output.
 pub(crate) fn write_each(
