@@ -39,7 +39,7 @@ const COLUMNS: [Source; 20] = [
         )
     }),
     ("rps", "requests/s", Unit::PerSecond, |run| {
-        figure(run, |figures| Some(figures.rps))
+        figure(run, |figures| (figures.rps > 0.0).then_some(figures.rps))
     }),
     ("avg_cpu", "CPU", Unit::Percent, |run| {
         number(run.outcome.averages.tool.cpu_percent)
