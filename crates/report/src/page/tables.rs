@@ -50,9 +50,10 @@ pub(super) fn percentiles(summary: &Summary) -> Vec<PercentileRow> {
 }
 
 fn percentile(times: &Distribution, blocks: &Blocks, percentile: f64) -> TimedFigure {
-    if samples::missing(times, percentile) > 0 {
+    let missing = samples::missing(times, percentile);
+    if missing > 0 {
         return TimedFigure {
-            text: samples::cell(times, percentile) + " answers",
+            text: format!("needs {} more answers", figures::count(missing)),
             ..TimedFigure::default()
         };
     }
