@@ -284,7 +284,7 @@ fn contradictions_are_sentences() {
         ("-d 0 a", "--duration must be more than 0"),
         ("-n 0 a", "--requests 0 sends nothing"),
         ("-r 0 a", "--rate 0/s sends nothing"),
-        ("--stages 0s:5 a", "--stages must be more than 0"),
+        ("--stages 0s:5 a", "--stages ends at once"),
         ("p.toml q.toml", "p.toml and q.toml are two plan files"),
     ] {
         let refusal = refusal(&words.split_whitespace().collect::<Vec<_>>());
