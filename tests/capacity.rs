@@ -113,6 +113,13 @@ fn serve_one(stream: &TcpStream, open: &AtomicUsize, most: usize) {
 /// one run of two rungs.
 fn assert_kept(saved: &Path, report: &Value) {
     let runs = RunFile::read_all(saved).unwrap();
+    let told = loadline(&["report", text(saved), "-o", "csv"]);
+    assert_eq!(
+        told.code,
+        Some(0),
+        "broken checks are what a search is for: {}",
+        told.stderr
+    );
     let trials = report["trials"].as_array().unwrap();
     let purposes = trials.iter().map(|trial| trial["purpose"].as_str());
     let purposes: Vec<_> = purposes

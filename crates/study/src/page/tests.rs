@@ -113,3 +113,10 @@ fn plots_tell_tools_apart_and_targets_where_there_is_one_tool() {
     runs[0].header.settings.tool = "wrk".to_owned();
     assert_eq!(grouping(&runs)(&runs[1]), "loadline");
 }
+
+#[test]
+fn a_run_that_answered_nothing_has_no_rate() {
+    let (.., rate) = COLUMNS.iter().find(|column| column.0 == "rps").unwrap();
+    assert_eq!(rate(&done("oha-c10", 1, 0.0)), Cell::Absent);
+    assert_eq!(rate(&done("oha-c10", 1, 0.5)), Cell::Number(0.5));
+}
