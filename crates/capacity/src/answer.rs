@@ -162,6 +162,7 @@ mod tests {
             level: 100.0,
             seconds: 1.0,
             kept_up,
+            set_aside: false,
             seen: Seen {
                 checks: checks.to_vec(),
                 own_limit,

@@ -4,7 +4,7 @@ use crate::answer::{self, Answer, LoadLine, Unsettled, Why};
 use crate::keeping_up::{TooShort, keeps_up};
 use crate::ladder::{Ladder, Recovery, Rung};
 use crate::measure::{Measure, OwnLimit, Part, Purpose, Seen, Trial};
-use crate::settings::{CONFIRMATIONS, Settings};
+use crate::settings::{CONFIRMATIONS, MOST_IN_A_ROW, Settings};
 use loadline_stats::search::{self, Finding, Search, Step};
 use std::collections::BTreeMap;
 
@@ -28,10 +28,8 @@ impl Outcome {
     /// The highest level at which most of the trials held so far, and the lowest at which most did
     /// not, whether or not these are enough to be sure.
     pub fn seems_between(&self) -> (Option<f64>, Option<f64>) {
-        let counting =
-            |trial: &&Trial| matches!(trial.purpose, Purpose::Search | Purpose::Confirmation);
         let mut levels: BTreeMap<u64, (u32, u32)> = BTreeMap::new();
-        for trial in self.trials.iter().filter(counting) {
+        for trial in self.trials.iter().filter(|trial| trial.counts()) {
             // The bits of floats above zero are in the order of the floats.
             let (held, all) = levels.entry(trial.level.to_bits()).or_default();
             (*held, *all) = (*held + u32::from(trial.held()), *all + 1);
@@ -78,6 +76,7 @@ pub fn find<M: Measure>(settings: &Settings, measure: &mut M) -> (Outcome, Ended
         settings,
         measure,
         trials: Vec::new(),
+        aside_s: settings.aside_s(),
         ladder: Ladder::default(),
         mean_at_ease_s: f64::MAX,
     };
@@ -105,6 +104,8 @@ struct Course<'a, M> {
     measure: &'a mut M,
     search: Search,
     trials: Vec<Trial>,
+    /// Seconds that trials may yet take which are set aside.
+    aside_s: f64,
     ladder: Ladder,
     /// The shortest mean response time of a trial, in seconds.
     mean_at_ease_s: f64,
@@ -156,7 +157,7 @@ impl<M: Measure> Course<'_, M> {
     fn climb(&mut self, load_line: f64) -> Result<(), Stop<M::Error>> {
         for part in Part::RISING {
             let level = self.level(part, load_line);
-            self.trial(Purpose::Ladder(part), level, self.settings.trial_s)?;
+            self.undisturbed(Purpose::Ladder(part), level)?;
             self.add_rung(part);
         }
         self.descend(load_line)
@@ -174,7 +175,7 @@ impl<M: Measure> Course<'_, M> {
             (Part::Back, back, descent.back),
         ];
         for (part, (level, seconds), seen) in steps {
-            self.add(Purpose::Ladder(part), level, seconds, seen);
+            self.add(Purpose::Ladder(part), level, seconds, seen, false);
             self.add_rung(part);
         }
         Ok(())
@@ -199,26 +200,47 @@ impl<M: Measure> Course<'_, M> {
 
     /// Makes a trial that counts for the search; whether it held.
     fn counted(&mut self, purpose: Purpose, level: f64) -> Result<bool, Stop<M::Error>> {
-        let seconds = self.settings.trial_s;
-        self.trial(purpose, level, seconds)?;
+        self.undisturbed(purpose, level)?;
         let trial = self.trials.last().expect("the trial was just made");
         let held = trial.held();
         let mut good = vec![held];
         good.extend(&trial.seen.checks);
         good.push(trial.kept_up);
-        let rate = level;
+        let (rate, seconds) = (level, trial.seconds);
         self.search.record(search::Trial { rate, seconds }, &good);
         Ok(held)
     }
 
+    /// Makes a trial, and makes it again while its machine loses time and there is time for it. Which
+    /// way it went does not matter: if only those were made again that broke, more would hold than
+    /// the target keeps.
+    fn undisturbed(&mut self, purpose: Purpose, level: f64) -> Result<(), Stop<M::Error>> {
+        let seconds = self.settings.trial_s;
+        for _ in 0..MOST_IN_A_ROW {
+            let seen = self.seen(purpose, level, seconds)?;
+            let again = seen.lost_time() && seconds <= self.aside_s.min(self.search.left_s());
+            self.add(purpose, level, seconds, seen, again);
+            if !again {
+                return Ok(());
+            }
+            self.aside_s -= seconds;
+            self.search.spend(seconds);
+        }
+        self.trial(purpose, level, seconds)
+    }
+
     fn trial(&mut self, purpose: Purpose, level: f64, seconds: f64) -> Result<(), Stop<M::Error>> {
-        let seen = self.measure.trial(purpose, level, seconds);
-        let seen = seen.map_err(Stop::Failed)?.ok_or(Stop::Interrupted)?;
-        self.add(purpose, level, seconds, seen);
+        let seen = self.seen(purpose, level, seconds)?;
+        self.add(purpose, level, seconds, seen, false);
         Ok(())
     }
 
-    fn add(&mut self, purpose: Purpose, level: f64, seconds: f64, seen: Seen) {
+    fn seen(&mut self, purpose: Purpose, level: f64, seconds: f64) -> Result<Seen, Stop<M::Error>> {
+        let seen = self.measure.trial(purpose, level, seconds);
+        seen.map_err(Stop::Failed)?.ok_or(Stop::Interrupted)
+    }
+
+    fn add(&mut self, purpose: Purpose, level: f64, seconds: f64, seen: Seen, set_aside: bool) {
         if seen.answers_per_s > 0.0 {
             self.mean_at_ease_s = self.mean_at_ease_s.min(seen.mean_s);
         }
@@ -228,6 +250,7 @@ impl<M: Measure> Course<'_, M> {
             level,
             seconds,
             kept_up: keeps_up(seen.outstanding_s, self.mean_at_ease_s, level, seconds),
+            set_aside,
             seen,
         };
         self.measure.ended(&trial);
@@ -236,10 +259,8 @@ impl<M: Measure> Course<'_, M> {
 
     /// The trials that count for the search, at this level or at all.
     fn counting(&self, level: Option<f64>) -> Vec<&Trial> {
-        let counts = |trial: &&Trial| {
-            matches!(trial.purpose, Purpose::Search | Purpose::Confirmation)
-                && level.is_none_or(|level| trial.level == level)
-        };
+        let counts =
+            |trial: &&Trial| trial.counts() && level.is_none_or(|level| trial.level == level);
         self.trials.iter().filter(counts).collect()
     }
 

@@ -122,6 +122,17 @@ pub struct Seen {
     pub disturbance: Option<OwnLimit>,
 }
 
+impl Seen {
+    /// Whether the machine lost time that no process of it had: what comes and goes with a neighbour,
+    /// while a crowded core is mostly so in every trial.
+    pub(crate) fn lost_time(&self) -> bool {
+        matches!(
+            self.disturbance,
+            Some(OwnLimit::Stolen { .. } | OwnLimit::StoodStill { .. })
+        )
+    }
+}
+
 /// A level, and straight after it a lower one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Descent {
@@ -198,11 +209,19 @@ pub struct Trial {
     pub seconds: f64,
     /// Whether no more was outstanding at the end than is always under way.
     pub kept_up: bool,
+    /// Whether it was made again, because its machine lost time meanwhile: it then says nothing of
+    /// the target.
+    pub set_aside: bool,
     /// What was seen.
     pub seen: Seen,
 }
 
 impl Trial {
+    /// Whether the search goes by it.
+    pub fn counts(&self) -> bool {
+        matches!(self.purpose, Purpose::Search | Purpose::Confirmation) && !self.set_aside
+    }
+
     /// Whether all checks held and the target kept up.
     pub fn held(&self) -> bool {
         self.kept_up && self.seen.checks.iter().all(|held| *held)

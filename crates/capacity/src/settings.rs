@@ -12,6 +12,11 @@ const NEAR_FLOOR: f64 = 0.1;
 /// Half of the trials at the load line may break: it is where that many do.
 const EXCEED_RATIO: f64 = 0.5;
 
+/// The most of a search's time that trials may take which are set aside.
+const SET_ASIDE: f64 = 0.25;
+/// After so many in a row the machine is as it is, and the next one counts.
+pub(crate) const MOST_IN_A_ROW: u32 = 20;
+
 /// Where a search looks, how long and how closely.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
@@ -91,6 +96,11 @@ impl Settings {
         let near = |floor: &f64| (level - floor).abs() <= floor * NEAR_FLOOR;
         let answers_per_s = self.floor_per_s.filter(near)?;
         Some(OwnLimit::Floor { answers_per_s })
+    }
+
+    /// Seconds that trials may take which are set aside.
+    pub(crate) fn aside_s(&self) -> f64 {
+        self.range().budget_s * SET_ASIDE
     }
 
     /// What is searched for, the same for each check.

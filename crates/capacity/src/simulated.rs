@@ -6,6 +6,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Exp1, StandardNormal};
 use std::convert::Infallible;
+use std::ops::Range;
 
 /// As the command searches where nothing else is said.
 pub(crate) fn settings() -> Settings {
@@ -35,6 +36,8 @@ pub(crate) struct Wavering {
     pub(crate) generator_ends: f64,
     /// What disturbs the machine, so that in this share of the trials the checks break for it.
     pub(crate) disturbed: Option<(OwnLimit, f64)>,
+    /// The trials, from 1, in which it is disturbed.
+    pub(crate) burst: Range<usize>,
     /// The user interrupts before this trial.
     pub(crate) interrupted_after: usize,
     pub(crate) trials: usize,
@@ -48,6 +51,7 @@ impl Wavering {
             random: ChaCha8Rng::seed_from_u64(seed),
             generator_ends: f64::INFINITY,
             disturbed: None,
+            burst: 0..usize::MAX,
             interrupted_after: usize::MAX,
             trials: 0,
         }
@@ -57,17 +61,15 @@ impl Wavering {
         let off: f64 = StandardNormal.sample(&mut self.random);
         let holds = level <= self.threshold * (1.0 + self.noise * off);
         let busy = level >= self.generator_ends;
-        let breaks = match self.disturbed {
-            Some((_, share)) => self.random.random::<f64>() < share,
-            None => false,
-        };
+        let disturbed = self.disturbed.filter(|_| self.burst.contains(&self.trials));
+        let breaks = disturbed.is_some_and(|(_, share)| self.random.random::<f64>() < share);
         Seen {
             checks: vec![holds && !busy && !breaks],
             answers_per_s: level,
             mean_s: 0.001,
             target_cores: Some(level / self.threshold),
             own_limit: busy.then_some(OwnLimit::Busy { share: 0.97 }),
-            disturbance: self.disturbed.map(|(what, _)| what),
+            disturbance: disturbed.map(|(what, _)| what),
             ..Seen::default()
         }
     }

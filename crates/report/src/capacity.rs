@@ -89,7 +89,20 @@ fn course(report: &CapacityReport<'_>) -> String {
         .iter()
         .map(|check| &*check.text)
         .collect();
-    format!("{what}, searched in {trials}, by {}", checks.join(" and "))
+    let aside = set_aside(report.outcome);
+    format!(
+        "{what}, searched in {trials}{aside}, by {}",
+        checks.join(" and ")
+    )
+}
+
+/// How many trials the machine lost time in.
+fn set_aside(outcome: &Outcome) -> String {
+    let trials = outcome.trials.iter();
+    match trials.filter(|trial| trial.set_aside).count() {
+        0 => String::new(),
+        count => format!(" ({count} of them set aside, as the machine lost time)"),
+    }
 }
 
 fn ladder(report: &CapacityReport<'_>, ink: Ink, width: usize) -> Vec<String> {

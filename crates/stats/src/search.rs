@@ -132,6 +132,16 @@ impl Search {
         self.spent_s += trial.seconds;
     }
 
+    /// Counts the time of a trial that says nothing, and is to be made again.
+    pub fn spend(&mut self, seconds: f64) {
+        self.spent_s += seconds;
+    }
+
+    /// How many seconds are left for trials.
+    pub fn left_s(&self) -> f64 {
+        self.range.budget_s - self.spent_s
+    }
+
     /// The trial that comes next; goals are seen to in their order.
     pub fn next(&self) -> Step {
         self.affordable((0..self.goals.len()).find_map(|goal| self.trial_for(goal)))
@@ -144,9 +154,7 @@ impl Search {
 
     fn affordable(&self, trial: Option<Trial>) -> Step {
         match trial {
-            Some(trial) if self.spent_s + trial.seconds <= self.range.budget_s => {
-                Step::Measure(trial)
-            }
+            Some(trial) if trial.seconds <= self.left_s() => Step::Measure(trial),
             _ => Step::Done,
         }
     }

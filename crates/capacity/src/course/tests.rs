@@ -185,12 +185,18 @@ fn users_are_found_in_whole_numbers() {
 
 /// Processor time that a hypervisor takes from every trial.
 const STOLEN: OwnLimit = OwnLimit::Stolen { share: 0.5 };
+/// A core that a worker has to share.
+const CROWDED: OwnLimit = OwnLimit::Crowded { share: 0.5 };
 
 #[test]
 fn what_breaks_everywhere_on_a_disturbed_machine_says_nothing_of_the_target() {
     let mut target = Wavering::new(5_000.0, 0.0, 1);
     target.disturbed = Some((STOLEN, 1.0));
-    let (outcome, ended) = find(&settings(), &mut target);
+    let minutes = Settings {
+        budget_s: 600.0,
+        ..settings()
+    };
+    let (outcome, ended) = find(&minutes, &mut target);
     assert_eq!(ended, Ended::Complete);
     let nothing = Answer::NothingHolds {
         level: 1.0,
@@ -223,10 +229,65 @@ fn a_search_that_a_disturbed_machine_keeps_from_its_end_says_why() {
 #[test]
 fn a_load_line_of_a_disturbed_machine_says_that_it_may_lie_higher() {
     let mut target = Wavering::new(5_000.0, 0.0, 1);
-    target.disturbed = Some((STOLEN, 0.0));
+    target.disturbed = Some((CROWDED, 0.0));
     let (outcome, _) = find(&settings(), &mut target);
     assert!((4_950.0..=5_000.0).contains(&load_line(&outcome).level));
-    assert_eq!(load_line(&outcome).disturbance, Some(STOLEN));
+    assert_eq!(load_line(&outcome).disturbance, Some(CROWDED));
+    assert!(outcome.trials.iter().all(|trial| !trial.set_aside));
+}
+
+fn set_aside(outcome: &Outcome) -> usize {
+    let trials = outcome.trials.iter();
+    trials.filter(|trial| trial.set_aside).count()
+}
+
+#[test]
+fn what_a_neighbour_takes_for_a_while_costs_time_and_changes_nothing() {
+    let mut target = Wavering::new(5_000.0, 0.0, 1);
+    let (calm, _) = find(&settings(), &mut target);
+    for (burst, share) in [(3..20, 1.0), (8..25, 0.5)] {
+        let mut target = Wavering::new(5_000.0, 0.0, 1);
+        target.disturbed = Some((STOLEN, share));
+        target.burst = burst;
+        let (outcome, _) = find(&settings(), &mut target);
+        assert_eq!(outcome.answer, calm.answer);
+        assert_eq!(set_aside(&outcome), 17);
+        assert_eq!(outcome.trials.len(), calm.trials.len() + 17);
+        let numbers = outcome.trials.iter().map(|trial| trial.number);
+        assert!(numbers.eq(1..=outcome.trials.len() as u32));
+    }
+}
+
+/// If only the trials that broke were made again, more of them would hold than the target keeps.
+#[test]
+fn trials_made_again_do_not_lift_the_load_line_of_a_target_that_wavers() {
+    let mean = |disturbed: Option<(OwnLimit, f64)>| {
+        let levels = (0..40).map(|seed| {
+            let mut target = Wavering::new(5_000.0, 0.05, seed);
+            (target.disturbed, target.burst) = (disturbed, 3..23);
+            load_line(&find(&settings(), &mut target).0).level
+        });
+        levels.sum::<f64>() / 40.0
+    };
+    let (calm, disturbed) = (mean(None), mean(Some((STOLEN, 0.0))));
+    assert!((disturbed / calm - 1.0).abs() < 0.01, "{disturbed} {calm}");
+}
+
+#[test]
+fn a_machine_that_is_always_disturbed_has_most_of_the_time_for_trials_that_count() {
+    let minutes = Settings {
+        budget_s: 300.0,
+        ..settings()
+    };
+    let mut target = Wavering::new(5_000.0, 0.0, 1);
+    target.disturbed = Some((STOLEN, 0.0));
+    let (outcome, _) = find(&minutes, &mut target);
+    assert!((4_950.0..=5_000.0).contains(&load_line(&outcome).level));
+    let aside_s = set_aside(&outcome) as f64 * 2.0;
+    assert!((40.0..=60.0).contains(&aside_s), "{aside_s}");
+    let row = |trials: &[Trial]| trials.iter().take_while(|trial| trial.set_aside).count();
+    let longest = (0..outcome.trials.len()).map(|from| row(&outcome.trials[from..]));
+    assert_eq!(longest.max(), Some(20));
 }
 
 #[test]

@@ -139,6 +139,7 @@ fn trial(trial: &Trial, checks: &[Check]) -> Value {
     object["seconds"] = trial.seconds.into();
     object["held"] = trial.held().into();
     object["kept_up"] = trial.kept_up.into();
+    object["set_aside"] = trial.set_aside.into();
     object
 }
 

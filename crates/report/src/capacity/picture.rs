@@ -57,11 +57,13 @@ pub(super) fn lines(report: &CapacityReport<'_>, ink: Ink, width: usize) -> Vec<
     lines
 }
 
-/// The trials that are drawn: all but the warm-up, where anything was answered.
+/// The trials that are drawn: all but the warm-up and those set aside, where anything was answered.
 pub(super) fn shown<'a>(report: &CapacityReport<'a>) -> Vec<&'a Trial> {
     let trials = report.outcome.trials.iter();
+    let tells = |trial: &&Trial| trial.purpose != Purpose::WarmUp && !trial.set_aside;
     trials
-        .filter(|trial| trial.purpose != Purpose::WarmUp && trial.seen.p50_ns > 0)
+        .filter(tells)
+        .filter(|trial| trial.seen.p50_ns > 0)
         .collect()
 }
 

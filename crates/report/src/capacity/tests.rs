@@ -31,6 +31,7 @@ fn trial(number: u32, level: f64, p99_ms: u64) -> Trial {
         level,
         seconds: 2.0,
         kept_up: true,
+        set_aside: false,
         seen: seen(level, p99_ms),
     }
 }
@@ -265,4 +266,26 @@ fn the_figure_has_every_trial_by_what_came_of_it() {
     assert_eq!(of("p99, it broke"), [(5_000.0, 80.0), (6_400.0, 900.0)]);
     assert_eq!(of("p50").len(), 6);
     assert_eq!(figure.x.unit, "requests/s");
+}
+
+#[test]
+fn trials_set_aside_are_counted_and_not_drawn() {
+    let (plan, mut outcome) = (plan(), found());
+    let highest = &mut outcome.trials[3];
+    highest.set_aside = true;
+    highest.seen.disturbance = Some(OwnLimit::Stolen { share: 0.3 });
+    let line = trial_line(&outcome.trials[3], &plan.checks, false);
+    let end = "p99<50ms breaks; set aside, as the machine lost time";
+    assert!(line.ends_with(end), "{line}");
+    let text = capacity(&report(&plan, &outcome), &TextOptions::default());
+    let course = "searched in 6 trials (1 of them set aside, as the machine lost time), by";
+    assert!(text.replace('\n', " ").contains(course), "{text}");
+    assert!(
+        text.contains("5000 req/s"),
+        "the picture ends there: {text}"
+    );
+    let json = capacity_json(&report(&plan, &outcome));
+    let aside = json["trials"].as_array().unwrap().iter();
+    let aside: Vec<_> = aside.map(|trial| trial["set_aside"] == true).collect();
+    assert_eq!(aside, [false, false, false, true, false, false]);
 }

@@ -198,6 +198,7 @@ fn unsettled(known: Unsettled, report: &CapacityReport<'_>) -> String {
 /// One line on a trial: `trial 12, search: 3200 req/s held, p50 0.3 ms, p99 0.9 ms`.
 pub fn trial_line(trial: &Trial, checks: &[Check], users: bool) -> String {
     let ours = match (trial.own_limit(), trial.excuse()) {
+        _ if trial.set_aside => "; set aside, as the machine lost time",
         (Some(_), _) => " by the generator's doing",
         (None, Some(_)) => " on a disturbed machine",
         (None, None) => "",
