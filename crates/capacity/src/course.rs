@@ -4,7 +4,7 @@ use crate::answer::{self, Answer, LoadLine, Unsettled, Why};
 use crate::keeping_up::{TooShort, keeps_up};
 use crate::ladder::{Ladder, Recovery, Rung};
 use crate::measure::{Measure, OwnLimit, Part, Purpose, Seen, Trial};
-use crate::settings::{CONFIRMATIONS, MOST_IN_A_ROW, Settings};
+use crate::settings::{CONFIRMATIONS, LONGEST_REST_S, MOST_IN_A_ROW, Settings};
 use loadline_stats::search::{self, Finding, Search, Step};
 use std::collections::BTreeMap;
 
@@ -77,6 +77,7 @@ pub fn find<M: Measure>(settings: &Settings, measure: &mut M) -> (Outcome, Ended
         measure,
         trials: Vec::new(),
         aside_s: settings.aside_s(),
+        rest_s: 0.0,
         ladder: Ladder::default(),
         mean_at_ease_s: f64::MAX,
     };
@@ -106,6 +107,8 @@ struct Course<'a, M> {
     trials: Vec<Trial>,
     /// Seconds that trials may yet take which are set aside.
     aside_s: f64,
+    /// How long the target is to be left alone before the next trial, in seconds.
+    rest_s: f64,
     ladder: Ladder,
     /// The shortest mean response time of a trial, in seconds.
     mean_at_ease_s: f64,
@@ -167,6 +170,7 @@ impl<M: Measure> Course<'_, M> {
     fn descend(&mut self, load_line: f64) -> Result<(), Stop<M::Error>> {
         let over = (self.level(Part::Over, load_line), self.settings.trial_s);
         let back = (self.level(Part::Back, load_line), self.settings.recovery_s);
+        self.rest();
         let descent = self.measure.descend(over, back);
         let descent = descent.map_err(Stop::Failed)?.ok_or(Stop::Interrupted)?;
         self.ladder.recovery = Recovery::of(&descent);
@@ -236,8 +240,19 @@ impl<M: Measure> Course<'_, M> {
     }
 
     fn seen(&mut self, purpose: Purpose, level: f64, seconds: f64) -> Result<Seen, Stop<M::Error>> {
+        self.rest();
         let seen = self.measure.trial(purpose, level, seconds);
         seen.map_err(Stop::Failed)?.ok_or(Stop::Interrupted)
+    }
+
+    /// Lets the target get done with what piled up. Close to its capacity it else never would, and what
+    /// one trial left behind would break those after it.
+    fn rest(&mut self) {
+        let seconds = std::mem::take(&mut self.rest_s).min(LONGEST_REST_S);
+        if seconds > 0.0 {
+            self.measure.rest(seconds);
+            self.search.spend(self.settings.measured_s(seconds));
+        }
     }
 
     fn add(&mut self, purpose: Purpose, level: f64, seconds: f64, seen: Seen, set_aside: bool) {
@@ -253,6 +268,7 @@ impl<M: Measure> Course<'_, M> {
             set_aside,
             seen,
         };
+        self.rest_s = trial.aftermath_s();
         self.measure.ended(&trial);
         self.trials.push(trial);
     }

@@ -22,6 +22,9 @@ pub trait Measure {
         back: (f64, f64),
     ) -> Result<Option<Descent>, Self::Error>;
 
+    /// Leaves the target alone for so many seconds, or until the user wants no more.
+    fn rest(&mut self, _seconds: f64) {}
+
     /// A trial was added: for who shows progress.
     fn ended(&mut self, _trial: &Trial) {}
 }
@@ -225,6 +228,17 @@ impl Trial {
     /// Whether all checks held and the target kept up.
     pub fn held(&self) -> bool {
         self.kept_up && self.seen.checks.iter().all(|held| *held)
+    }
+
+    /// How long what piled up may keep the target busy after it, in seconds: what is outstanding is due
+    /// in that time, and takes up to twice as long where rates go up by doubling. In a closed loop it is
+    /// what every user waits for.
+    pub(crate) fn aftermath_s(&self) -> f64 {
+        let waiting_s = self.seen.outstanding_s.max(self.seen.p50_ns as f64 / 1e9);
+        match self.held() {
+            true => 0.0,
+            false => 2.0 * waiting_s,
+        }
     }
 
     /// Why it did not hold, if that was the generator's doing.

@@ -17,6 +17,9 @@ const SET_ASIDE: f64 = 0.25;
 /// After so many in a row the machine is as it is, and the next one counts.
 pub(crate) const MOST_IN_A_ROW: u32 = 20;
 
+/// The longest that a target is left alone between two trials, in seconds.
+pub(crate) const LONGEST_REST_S: f64 = 5.0;
+
 /// Where a search looks, how long and how closely.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
@@ -85,8 +88,13 @@ impl Settings {
             highest: self.highest,
             first: self.first,
             step: self.step,
-            budget_s: left_s * self.trial_s / self.whole_trial_s(),
+            budget_s: self.measured_s(left_s),
         }
+    }
+
+    /// How much of this time trials would measure.
+    pub(crate) fn measured_s(&self, whole_s: f64) -> f64 {
+        whole_s * self.trial_s / self.whole_trial_s()
     }
 
     /// The floor, if this level is about as much as the generator gets from a server that does

@@ -181,3 +181,60 @@ impl Measure for Queue {
         }))
     }
 }
+
+/// A target that serves so many requests a second, in order, and goes on after a trial with what that
+/// left behind.
+pub(crate) struct Lasting {
+    pub(crate) capacity: f64,
+    /// The check: the longest response time is below this.
+    pub(crate) most_s: f64,
+    /// How long it yet takes for what came so far.
+    pub(crate) backlog_s: f64,
+}
+
+impl Lasting {
+    /// Between two trials, in seconds.
+    const PAUSE_S: f64 = 0.1;
+
+    fn pass(&mut self, level: f64, seconds: f64) {
+        let grown_s = (level / self.capacity - 1.0) * seconds;
+        self.backlog_s = (self.backlog_s + grown_s).max(0.0);
+    }
+}
+
+impl Measure for Lasting {
+    type Error = Infallible;
+
+    fn trial(&mut self, _: Purpose, level: f64, seconds: f64) -> Result<Option<Seen>, Infallible> {
+        self.pass(0.0, Self::PAUSE_S);
+        let before_s = self.backlog_s;
+        self.pass(level, seconds);
+        let longest_s = before_s.max(self.backlog_s);
+        Ok(Some(Seen {
+            checks: vec![longest_s < self.most_s],
+            answers_per_s: level.min(self.capacity),
+            p99_ns: (longest_s * 1e9) as u64,
+            mean_s: 0.001,
+            outstanding_s: self.backlog_s * self.capacity / level,
+            ..Seen::default()
+        }))
+    }
+
+    fn descend(
+        &mut self,
+        over: (f64, f64),
+        back: (f64, f64),
+    ) -> Result<Option<Descent>, Infallible> {
+        let Ok(over) = self.trial(Purpose::Search, over.0, over.1);
+        let Ok(back) = self.trial(Purpose::Search, back.0, back.1);
+        Ok(over.zip(back).map(|(over, back)| Descent {
+            over,
+            back,
+            intervals: Vec::new(),
+        }))
+    }
+
+    fn rest(&mut self, seconds: f64) {
+        self.pass(0.0, seconds);
+    }
+}

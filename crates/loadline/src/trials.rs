@@ -18,10 +18,14 @@ use loadline_record::watched::GENERATOR;
 use loadline_record::{Ended, Floor, Model, Role, RoleKind, Snapshot, Summary};
 use loadline_verdict::evaluate_all;
 use std::cell::RefCell;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// An answer that takes less than so many times as long as at the lowest load is as fast as ever.
 const AS_EVER: u64 = 2;
+
+/// A user who interrupts a rest does not notice that it lasts so much longer.
+const GLANCE: Duration = Duration::from_millis(50);
 
 /// The trials of a search.
 pub(crate) struct Trials<'a> {
@@ -212,6 +216,13 @@ impl Measure for Trials<'_> {
             back: seen(&Stretch::of(above, below), &summary, back.0),
             intervals: intervals(&summary, below),
         }))
+    }
+
+    fn rest(&mut self, seconds: f64) {
+        let end = Instant::now() + Duration::from_secs_f64(seconds);
+        while !self.interrupts.happened() && Instant::now() < end {
+            thread::sleep(GLANCE.min(end.saturating_duration_since(Instant::now())));
+        }
     }
 
     fn ended(&mut self, trial: &Trial) {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::OwnLimit;
-use crate::simulated::{Queue, Wavering, settings};
+use crate::simulated::{Lasting, Queue, Wavering, settings};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -345,4 +345,25 @@ fn trials_of_few_response_times_find_too_much_and_say_so() {
     let (level, too_short) = level_of(20.0);
     assert_eq!(too_short, None);
     assert!((0.9..=1.1).contains(&(level / (20.0 / 0.15))), "{level}");
+}
+
+/// The trial at twice the capacity leaves a second of work behind, which a trial of two seconds at 98 %
+/// of the capacity does not get done.
+#[test]
+fn what_an_overload_leaves_behind_is_over_before_the_next_trial() {
+    for capacity in [777.0, 5_000.0, 51_234.0] {
+        let mut target = Lasting {
+            capacity,
+            most_s: 0.015,
+            backlog_s: 0.0,
+        };
+        let (outcome, _) = find(&settings(), &mut target);
+        let line = load_line(&outcome);
+        let off = line.level / capacity - 1.0;
+        assert!((-0.01..=0.01).contains(&off), "{line:?} {capacity}");
+        let counting = outcome.trials.iter().filter(|trial| trial.counts());
+        let broken = counting.filter(|trial| !trial.held());
+        let lowest = broken.map(|trial| trial.level).fold(f64::MAX, f64::min);
+        assert!(lowest > 0.99 * capacity, "{lowest} {capacity}");
+    }
 }
