@@ -4,7 +4,7 @@ use crate::answer::{self, Answer, LoadLine, Unsettled, Why};
 use crate::keeping_up::{TooShort, keeps_up};
 use crate::ladder::{Ladder, Recovery, Rung};
 use crate::measure::{Measure, OwnLimit, Part, Purpose, Seen, Trial};
-use crate::settings::{CONFIRMATIONS, LONGEST_REST_S, MOST_IN_A_ROW, Settings};
+use crate::settings::{CONFIRMATIONS, LONGEST_REST_S, Settings, TELLING};
 use loadline_stats::search::{self, Finding, Search, Step};
 use std::collections::BTreeMap;
 
@@ -220,17 +220,27 @@ impl<M: Measure> Course<'_, M> {
     /// the target keeps.
     fn undisturbed(&mut self, purpose: Purpose, level: f64) -> Result<(), Stop<M::Error>> {
         let seconds = self.settings.trial_s;
-        for _ in 0..MOST_IN_A_ROW {
+        loop {
             let seen = self.seen(purpose, level, seconds)?;
-            let again = seen.lost_time() && seconds <= self.aside_s.min(self.search.left_s());
-            self.add(purpose, level, seconds, seen, again);
-            if !again {
+            let aside = seen.lost_time() && !self.is_always_disturbed() && self.can_spare(seconds);
+            self.add(purpose, level, seconds, seen, aside);
+            if !aside {
                 return Ok(());
             }
             self.aside_s -= seconds;
             self.search.spend(seconds);
         }
-        self.trial(purpose, level, seconds)
+    }
+
+    /// Whether the machine never was otherwise, so that waiting does not help.
+    fn is_always_disturbed(&self) -> bool {
+        let trials = self.trials.iter();
+        let first = trials.filter(|trial| trial.purpose != Purpose::WarmUp);
+        first.take_while(|trial| trial.set_aside).count() >= TELLING
+    }
+
+    fn can_spare(&self, seconds: f64) -> bool {
+        seconds <= self.aside_s.min(self.search.left_s())
     }
 
     fn trial(&mut self, purpose: Purpose, level: f64, seconds: f64) -> Result<(), Stop<M::Error>> {

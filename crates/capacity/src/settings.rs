@@ -13,15 +13,15 @@ const NEAR_FLOOR: f64 = 0.1;
 const EXCEED_RATIO: f64 = 0.5;
 
 /// The most of a search's time that trials may take which are set aside.
-const SET_ASIDE: f64 = 0.25;
-/// After so many in a row the machine is as it is, and the next one counts.
-pub(crate) const MOST_IN_A_ROW: u32 = 20;
+const SET_ASIDE: f64 = 0.5;
+/// If the first so many would all be set aside, the machine is like that.
+pub(crate) const TELLING: usize = 20;
 
 /// The longest that a target is left alone between two trials, in seconds.
 pub(crate) const LONGEST_REST_S: f64 = 5.0;
 
 /// Where a search looks, how long and how closely.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// The lowest level that is tried, above zero.
     pub lowest: f64,
