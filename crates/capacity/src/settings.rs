@@ -2,6 +2,7 @@
 
 use crate::measure::OwnLimit;
 use loadline_stats::search::{Goal, Range};
+use serde::{Deserialize, Serialize};
 
 /// How often the level that was found is measured again (MLPerf v0.5 asks for five runs).
 pub(crate) const CONFIRMATIONS: u32 = 5;

@@ -5,7 +5,7 @@ use crate::live::{draws, speaks_utf8};
 use anyhow::{Context, Result, bail};
 use loadline_page::{Heat, Page};
 use loadline_record::Summary;
-use loadline_report::{Judged, TextOptions};
+use loadline_report::{CapacityReport, Judged, TextOptions};
 use loadline_verdict::CheckResult;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -57,6 +57,20 @@ pub(crate) fn publish_series(
         Format::Json => Ok(format!("{:#}\n", loadline_report::series_json(series))),
         Format::Csv => Ok(loadline_report::series_csv(series)),
         Format::Html => bail!(PAGE_OF_ONE),
+    })
+}
+
+/// As [`publish`], of a search, which is shown as text or else as JSON.
+pub(crate) fn publish_search(
+    outputs: &[Output],
+    style: &Style<'_>,
+    report: &CapacityReport<'_>,
+) -> Result<()> {
+    write_each(outputs, |output| {
+        Ok(match output.format {
+            Format::Text => loadline_report::capacity(report, &options(style, &output.to)),
+            _ => format!("{:#}\n", loadline_report::capacity_json(report)),
+        })
     })
 }
 

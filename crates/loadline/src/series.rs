@@ -50,6 +50,7 @@ pub(crate) fn repeats(plan: &Plan, count: u32) -> Vec<Planned> {
             number: index + 1,
             of: Some(count),
             name: None,
+            search: None,
         },
     };
     (0..count).map(repeat).collect()

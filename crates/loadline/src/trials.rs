@@ -4,6 +4,10 @@
 //! measured, so that its connections are up and the queues of the target as long as they get.
 
 mod limits;
+mod replay;
+mod sight;
+
+pub(crate) use replay::{Replayed, Searched, replay};
 
 use crate::conduct::{Conducted, Keep, Save, conduct_one};
 use crate::interrupt::Interrupts;
@@ -11,18 +15,13 @@ use crate::live::Live;
 use crate::resolve::Search;
 use crate::scripting;
 use anyhow::Result;
-use limits::{cores_of, disturbance, own_limit};
-use loadline_capacity::{Descent, Measure, OwnLimit, Part, Purpose, Seen, Trial};
+use loadline_capacity::{Descent, Measure, Part, Purpose, Seen, Trial};
 use loadline_plan::{Arrivals, Load, Plan, Rate, Shape, Stage};
-use loadline_record::watched::GENERATOR;
-use loadline_record::{Ended, Floor, Model, Role, RoleKind, Snapshot, Summary};
-use loadline_verdict::evaluate_all;
+use loadline_record::{Ended, Floor, Role, RoleKind, Snapshot, Summary};
+use sight::{Sight, descent};
 use std::cell::RefCell;
 use std::thread;
 use std::time::{Duration, Instant};
-
-/// An answer that takes less than so many times as long as at the lowest load is as fast as ever.
-const AS_EVER: u64 = 2;
 
 /// A user who interrupts a rest does not notice that it lasts so much longer.
 const GLANCE: Duration = Duration::from_millis(50);
@@ -32,11 +31,10 @@ pub(crate) struct Trials<'a> {
     search: &'a Search,
     interrupts: &'a Interrupts,
     floor: Option<Floor>,
+    /// What was asked for, as each trial's saved run keeps it.
+    searched: serde_json::Value,
     made: u32,
-    /// The shortest median of the service time, in nanoseconds.
-    service_at_ease_ns: u64,
-    /// The shortest response time of all trials, in nanoseconds.
-    fastest_ns: u64,
+    sight: Sight,
     /// Why a trial could not be kept.
     pub(crate) trouble: Option<anyhow::Error>,
     /// Tells of each trial that has ended.
@@ -49,15 +47,16 @@ impl<'a> Trials<'a> {
         search: &'a Search,
         interrupts: &'a Interrupts,
         floor: Option<Floor>,
+        searched: &Searched,
         tell: &'a dyn Fn(&Trial),
     ) -> Self {
         Trials {
             search,
             interrupts,
             floor,
+            searched: serde_json::to_value(searched).expect("settings are numbers"),
             made: 0,
-            service_at_ease_ns: u64::MAX,
-            fastest_ns: u64::MAX,
+            sight: Sight::new(),
             trouble: None,
             tell,
         }
@@ -87,6 +86,7 @@ impl<'a> Trials<'a> {
                 number: self.made,
                 of: None,
                 name: Some(purpose.name().to_owned()),
+                search: Some(self.searched.clone()),
             }),
             watch: Some(&invocation.watch),
             floor: self.floor,
@@ -152,39 +152,6 @@ impl<'a> Trials<'a> {
             ..plan.load.clone()
         }
     }
-
-    fn seen(&mut self, summary: &Summary, level: f64) -> Seen {
-        let seen = seen(&Stretch::whole(summary), summary, level);
-        let response = &summary.total.times.response;
-        if !response.is_empty() {
-            self.fastest_ns = self.fastest_ns.min(response.min_ns());
-        }
-        let own_limit = own_limit(summary, self.fastest_ns).or_else(|| self.connections(summary));
-        let disturbance = disturbance(summary, self.fastest_ns);
-        let service_ns = summary.total.times.service.percentile_ns(50.0);
-        if service_ns > 0 {
-            self.service_at_ease_ns = self.service_at_ease_ns.min(service_ns);
-        }
-        Seen {
-            own_limit,
-            disturbance,
-            ..seen
-        }
-    }
-
-    /// Arrivals wait for connections that are in use, and each answer comes as fast as at the lowest
-    /// load: with more connections there would be more. At one instant, the last of the trial, some
-    /// connections may just have had their answer.
-    fn connections(&self, summary: &Summary) -> Option<OwnLimit> {
-        let most = summary.plan.load.max_connections;
-        let all_in_use = summary.model == Model::Open
-            && summary.unfinished.unsent > 0
-            && 2 * summary.total.counts.in_flight >= u64::from(most);
-        let service_ns = summary.total.times.service.percentile_ns(50.0);
-        let as_ever = service_ns < self.service_at_ease_ns.saturating_mul(AS_EVER);
-        (all_in_use && as_ever && self.service_at_ease_ns < u64::MAX)
-            .then_some(OwnLimit::Connections { most })
-    }
 }
 
 impl Measure for Trials<'_> {
@@ -193,12 +160,10 @@ impl Measure for Trials<'_> {
     fn trial(&mut self, purpose: Purpose, level: f64, seconds: f64) -> Result<Option<Seen>> {
         let plan = self.plan(self.level(level), seconds);
         let summary = self.run(&plan, purpose, None)?;
-        Ok(summary.map(|summary| self.seen(&summary, level)))
+        Ok(summary.map(|summary| self.sight.see(&summary, level)))
     }
 
     fn descend(&mut self, over: (f64, f64), back: (f64, f64)) -> Result<Option<Descent>> {
-        // Intervals are seconds: one that held both levels would tell of neither.
-        let whole = |(level, seconds): (f64, f64)| (level, Duration::from_secs_f64(seconds.ceil()));
         let (over, back) = (whole(over), whole(back));
         let load = self.steps(over, back);
         let plan = self.plan(load, (over.1 + back.1).as_secs_f64());
@@ -209,13 +174,7 @@ impl Measure for Trials<'_> {
             return Ok(None);
         };
         let snapshots = snapshots.into_inner();
-        let split = (over.1.as_secs() as usize).min(snapshots.len());
-        let (above, below) = snapshots.split_at(split);
-        Ok(Some(Descent {
-            over: seen(&Stretch::of(&[], above), &summary, over.0),
-            back: seen(&Stretch::of(above, below), &summary, back.0),
-            intervals: intervals(&summary, below),
-        }))
+        Ok(Some(descent(&summary, &snapshots, over, back.0)))
     }
 
     fn rest(&mut self, seconds: f64) {
@@ -230,89 +189,9 @@ impl Measure for Trials<'_> {
     }
 }
 
-/// A part of a run, or all of it.
-struct Stretch {
-    snapshot: Snapshot,
-    duration: Duration,
-    /// What had fallen due and not ended at its end.
-    waiting: u64,
-}
-
-impl Stretch {
-    fn whole(summary: &Summary) -> Stretch {
-        Stretch {
-            snapshot: summary.total.clone(),
-            duration: Duration::from_nanos(summary.rated_ns()),
-            waiting: summary.unfinished.unsent + summary.unfinished.in_flight,
-        }
-    }
-
-    /// These intervals, with those of the same run before them.
-    fn of(before: &[Snapshot], intervals: &[Snapshot]) -> Stretch {
-        let start_ns = intervals.first().map_or(0, |interval| interval.start_ns);
-        let mut snapshot = Snapshot::empty(start_ns);
-        for interval in intervals {
-            snapshot.append(interval);
-        }
-        let all = || {
-            before
-                .iter()
-                .chain(intervals)
-                .map(|interval| interval.counts)
-        };
-        let planned: u64 = all().map(|counts| counts.planned).sum();
-        let sent: u64 = all().map(|counts| counts.sent).sum();
-        Stretch {
-            duration: Duration::from_nanos(snapshot.length_ns()),
-            waiting: planned.saturating_sub(sent) + snapshot.counts.in_flight,
-            snapshot,
-        }
-    }
-}
-
-/// What was seen in this part of a run.
-fn seen(stretch: &Stretch, summary: &Summary, level: f64) -> Seen {
-    let (counts, response) = (&stretch.snapshot.counts, &stretch.snapshot.times.response);
-    let ended = counts.answered + counts.failed;
-    let checks = evaluate_all(&summary.plan.checks, &stretch.snapshot, stretch.duration);
-    Seen {
-        checks: checks.iter().map(|check| check.passed).collect(),
-        answers_per_s: counts.answered as f64 / stretch.duration.as_secs_f64().max(1e-9),
-        failed_share: counts.failed as f64 / ended.max(1) as f64,
-        p50_ns: response.percentile_ns(50.0),
-        p99_ns: response.percentile_ns(99.0),
-        mean_s: response.mean_ns() / 1e9,
-        outstanding_s: match summary.model {
-            Model::Open => stretch.waiting as f64 / level,
-            Model::Closed => 0.0,
-        },
-        target_cores: target_cores(summary),
-        own_limit: None,
-        disturbance: None,
-    }
-}
-
-/// The end of each interval, in seconds after the first begins, and whether all checks hold in it.
-fn intervals(summary: &Summary, intervals: &[Snapshot]) -> Vec<(f64, bool)> {
-    let start_ns = intervals.first().map_or(0, |interval| interval.start_ns);
-    let held = |interval: &Snapshot| {
-        let length = Duration::from_nanos(interval.length_ns());
-        let checks = evaluate_all(&summary.plan.checks, interval, length);
-        checks.iter().all(|check| check.passed)
-    };
-    let end_s = |interval: &Snapshot| (interval.end_ns - start_ns) as f64 / 1e9;
-    intervals
-        .iter()
-        .map(|interval| (end_s(interval), held(interval)))
-        .collect()
-}
-
-/// The cores that all watched processes but the generator used; `None` if there were none.
-fn target_cores(summary: &Summary) -> Option<f64> {
-    let trees = summary.watch.trees.iter().enumerate();
-    let targets = trees.filter(|(_, tree)| tree.name != GENERATOR);
-    let cores = targets.filter_map(|(index, _)| cores_of(summary, index));
-    cores.reduce(|sum, cores| sum + cores)
+/// A step of the descent. Intervals are seconds: one that held both levels would tell of neither.
+fn whole((level, seconds): (f64, f64)) -> (f64, Duration) {
+    (level, Duration::from_secs_f64(seconds.ceil()))
 }
 
 /// So many users, each with a connection.

@@ -179,6 +179,7 @@ mod tests {
             number,
             of: Some(3),
             name: Some("B".to_owned()),
+            search: None,
         }
     }
 
@@ -216,6 +217,7 @@ mod tests {
             number,
             of: None,
             name: name.map(str::to_owned),
+            search: None,
         });
         judged(summary)
     }

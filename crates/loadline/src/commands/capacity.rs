@@ -2,16 +2,17 @@
 
 use crate::commands::run::try_outputs;
 use crate::exit::Exit;
+use crate::flags::run::judgement::Trust;
 use crate::floor;
 use crate::interrupt::{Interrupts, Manner};
-use crate::invocation::Format;
 use crate::live::say_line;
-use crate::publish::{options, write_each};
+use crate::publish::publish_search;
 use crate::reserved::Reserved;
 use crate::resolve::Search;
-use crate::trials::Trials;
+use crate::trials::{Searched, Trials};
 use anyhow::{Context, Result};
 use loadline_capacity::{Answer, Ended, Settings, Trial, Why, find};
+use loadline_record::Floor;
 use loadline_report::CapacityReport;
 
 /// Searches the load line and reports it. What was found is reported however the search ended.
@@ -27,14 +28,9 @@ pub(crate) fn run(search: &Search) -> Result<Exit> {
         false => None,
     };
     let tell = |trial: &Trial| tell(search, trial);
-    let mut trials = Trials::new(search, &interrupts, floor, &tell);
-    let settings = Settings {
-        floor_per_s: floor
-            .filter(|_| !search.users)
-            .map(|floor| floor.answers_per_s),
-        ..search.settings.clone()
-    };
-    let (outcome, ended) = find(&settings, &mut trials);
+    let searched = searched(search, floor);
+    let mut trials = Trials::new(search, &interrupts, floor, &searched, &tell);
+    let (outcome, ended) = find(&searched.settings, &mut trials);
     let trouble = trials.trouble.take();
     if let Ended::Failed(error) = &ended
         && outcome.trials.is_empty()
@@ -53,7 +49,18 @@ pub(crate) fn run(search: &Search) -> Result<Exit> {
         (Ended::Failed(error), _) => Err(error.context("the search ended early")),
         (_, Some(trouble)) => Err(trouble),
         (Ended::Interrupted, None) => Ok(Exit::Interrupted),
-        (Ended::Complete, None) => Ok(exit(search, &outcome.answer)),
+        (Ended::Complete, None) => Ok(exit(&outcome.answer, search.run.trust)),
+    }
+}
+
+fn searched(search: &Search, floor: Option<Floor>) -> Searched {
+    let floor = floor.filter(|_| !search.users);
+    Searched {
+        users: search.users,
+        settings: Settings {
+            floor_per_s: floor.map(|floor| floor.answers_per_s),
+            ..search.settings.clone()
+        },
     }
 }
 
@@ -72,14 +79,7 @@ fn tell(search: &Search, trial: &Trial) {
 }
 
 fn publish(search: &Search, report: &CapacityReport<'_>) -> Result<()> {
-    let style = search.run.style();
-    let written = write_each(&search.run.outputs, |output| {
-        Ok(match output.format {
-            Format::Text => loadline_report::capacity(report, &options(&style, &output.to)),
-            _ => format!("{:#}\n", loadline_report::capacity_json(report)),
-        })
-    });
-    written.and(draw(search, report))
+    publish_search(&search.run.outputs, &search.run.style(), report).and(draw(search, report))
 }
 
 fn draw(search: &Search, report: &CapacityReport<'_>) -> Result<()> {
@@ -91,7 +91,7 @@ fn draw(search: &Search, report: &CapacityReport<'_>) -> Result<()> {
 }
 
 /// How the answer ends the command.
-fn exit(search: &Search, answer: &Answer) -> Exit {
+pub(crate) fn exit(answer: &Answer, trust: Trust) -> Exit {
     let ours = match answer {
         Answer::Found(_) => return Exit::Good,
         Answer::AtLeast { why, .. } => matches!(why, Why::Generator { .. }),
@@ -99,7 +99,7 @@ fn exit(search: &Search, answer: &Answer) -> Exit {
         Answer::Unsettled(known) => known.own_limit.is_some(),
     };
     match answer {
-        _ if ours && !search.run.trust.allow_invalid => Exit::Invalid,
+        _ if ours && !trust.allow_invalid => Exit::Invalid,
         Answer::AtLeast { .. } if ours => Exit::Good,
         Answer::NothingHolds { .. } => Exit::CheckFailed,
         _ => Exit::Failed,

@@ -1,16 +1,18 @@
 //! `loadline report`.
 
+use crate::commands::capacity;
 use crate::commands::run::{exit, exit_of_series, has_page, judge};
 use crate::exit::Exit;
 use crate::flags::report::ReportFlags;
 use crate::flags::run::judgement::Trust;
 use crate::invocation::{Format, Output, Sink};
 use crate::overwriting::refuse_overwriting;
-use crate::publish::{PAGE_OF_ONE, Style, publish, publish_series, write_plots};
+use crate::publish::{PAGE_OF_ONE, Style, publish, publish_search, publish_series, write_plots};
+use crate::trials::{Replayed, replay};
 use anyhow::{Result, bail, ensure};
 use loadline_page::{Heat, Page};
 use loadline_record::{Ended, RoleKind, RunFile};
-use loadline_report::{Judged, heat_interval, run_page};
+use loadline_report::{CapacityReport, Judged, heat_interval, run_page};
 use loadline_verdict::is_whole;
 use std::path::{Path, PathBuf};
 
@@ -28,6 +30,9 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<Exit> {
         percentiles: &flags.style.percentiles,
     };
     let runs = read(flags)?;
+    if let Some(search) = search(&runs, &outputs) {
+        return report_search(&search, &runs, &outputs, &style, flags.trust);
+    }
     let heat = match runs.as_slice() {
         [only] if paged || flags.plots.is_some() => heat_of(only),
         _ => Heat::default(),
@@ -44,6 +49,36 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<Exit> {
         }
     }
     Ok(exit_of_all(&judged, flags.trust))
+}
+
+/// The search that these runs are the trials of, where its answer can be shown as it is asked for.
+fn search(runs: &[RunFile], outputs: &[Output]) -> Option<Replayed> {
+    let shown = |output: &Output| matches!(output.format, Format::Text | Format::Json);
+    let can = !outputs.is_empty() && outputs.iter().all(shown);
+    can.then(|| replay(runs)).flatten()
+}
+
+fn report_search(
+    search: &Replayed,
+    runs: &[RunFile],
+    outputs: &[Output],
+    style: &Style<'_>,
+    trust: Trust,
+) -> Result<Exit> {
+    let first = runs[0].header();
+    let report = CapacityReport {
+        plan: &first.plan,
+        users: search.users,
+        outcome: &search.outcome,
+        interrupted: search.interrupted,
+        floor: first.environment.floor,
+    };
+    publish_search(outputs, style, &report)?;
+    Ok(match search.interrupted {
+        // It was the search that ended so, not this report of it.
+        true => Exit::Good,
+        false => capacity::exit(&search.outcome.answer, trust),
+    })
 }
 
 /// The reports that were asked for; the text report if none was.

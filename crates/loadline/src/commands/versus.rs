@@ -113,6 +113,7 @@ fn turns(plans: [&Plan; 2], pairs: u32) -> Vec<Planned> {
             number: pair + 1,
             of: Some(pairs),
             name: Some(["A", "B"][side].to_owned()),
+            search: None,
         },
     };
     let orders = orders(pairs, plans[0].seed);

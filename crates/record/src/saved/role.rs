@@ -15,6 +15,9 @@ pub struct Role {
     /// Which of several things it measured (`A` or `B`, say), where there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// What the search was asked for that a trial belongs to: for who conducts searches to read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<serde_json::Value>,
 }
 
 /// Why there are several runs in one file.

@@ -260,6 +260,7 @@ mod tests {
             number,
             of: Some(6),
             name: None,
+            search: None,
         });
         let check: Check = "p99<10ms".parse().unwrap();
         summary.plan.checks = vec![check];

@@ -205,6 +205,7 @@ fn runs_that_do_not_belong_together_are_refused_in_a_sentence() {
             number: 1,
             of: None,
             name: Some(name.to_owned()),
+            search: None,
         };
         recorded_as(Some(role), seed, 5e6, 2, &plan(400, 50))
     };
@@ -233,6 +234,7 @@ fn turns(seed: u64, pairs: u64, slower: f64) -> Vec<Summary> {
             number: number as u32,
             of: Some(pairs as u32),
             name: Some(name.to_owned()),
+            search: None,
         });
         summary
     };

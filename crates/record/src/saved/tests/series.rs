@@ -9,6 +9,7 @@ fn role(number: u32) -> Role {
         number,
         of: Some(2),
         name: None,
+        search: None,
     }
 }
 

@@ -1,0 +1,164 @@
+//! What a trial's run says of the target, whether it was just made or saved long ago.
+
+use super::limits::{cores_of, disturbance, own_limit};
+use loadline_capacity::{Descent, OwnLimit, Seen};
+use loadline_record::watched::GENERATOR;
+use loadline_record::{Model, Snapshot, Summary};
+use loadline_verdict::evaluate_all;
+use std::time::Duration;
+
+/// An answer that takes less than so many times as long as at the lowest load is as fast as ever.
+const AS_EVER: u64 = 2;
+
+/// What the trials of a search saw, in their order: of each one also by what those before it saw.
+pub(super) struct Sight {
+    /// The shortest median of the service time, in nanoseconds.
+    service_at_ease_ns: u64,
+    /// The shortest response time of all trials, in nanoseconds.
+    fastest_ns: u64,
+}
+
+impl Sight {
+    /// Nothing was seen yet.
+    pub(super) fn new() -> Sight {
+        Sight {
+            service_at_ease_ns: u64::MAX,
+            fastest_ns: u64::MAX,
+        }
+    }
+
+    /// What the next trial saw, at this level.
+    pub(super) fn see(&mut self, summary: &Summary, level: f64) -> Seen {
+        let seen = seen(&Stretch::whole(summary), summary, level);
+        let response = &summary.total.times.response;
+        if !response.is_empty() {
+            self.fastest_ns = self.fastest_ns.min(response.min_ns());
+        }
+        let own_limit = own_limit(summary, self.fastest_ns).or_else(|| self.connections(summary));
+        let disturbance = disturbance(summary, self.fastest_ns);
+        let service_ns = summary.total.times.service.percentile_ns(50.0);
+        if service_ns > 0 {
+            self.service_at_ease_ns = self.service_at_ease_ns.min(service_ns);
+        }
+        Seen {
+            own_limit,
+            disturbance,
+            ..seen
+        }
+    }
+
+    /// Arrivals wait for connections that are in use, and each answer comes as fast as at the lowest
+    /// load: with more connections there would be more. At one instant, the last of the trial, some
+    /// connections may just have had their answer.
+    fn connections(&self, summary: &Summary) -> Option<OwnLimit> {
+        let most = summary.plan.load.max_connections;
+        let all_in_use = summary.model == Model::Open
+            && summary.unfinished.unsent > 0
+            && 2 * summary.total.counts.in_flight >= u64::from(most);
+        let service_ns = summary.total.times.service.percentile_ns(50.0);
+        let as_ever = service_ns < self.service_at_ease_ns.saturating_mul(AS_EVER);
+        (all_in_use && as_ever && self.service_at_ease_ns < u64::MAX)
+            .then_some(OwnLimit::Connections { most })
+    }
+}
+
+/// What was seen in a run at one level for so long, and then at another.
+pub(super) fn descent(
+    summary: &Summary,
+    snapshots: &[Snapshot],
+    over: (f64, Duration),
+    back: f64,
+) -> Descent {
+    let split = (over.1.as_secs() as usize).min(snapshots.len());
+    let (above, below) = snapshots.split_at(split);
+    Descent {
+        over: seen(&Stretch::of(&[], above), summary, over.0),
+        back: seen(&Stretch::of(above, below), summary, back),
+        intervals: intervals(summary, below),
+    }
+}
+
+/// A part of a run, or all of it.
+struct Stretch {
+    snapshot: Snapshot,
+    duration: Duration,
+    /// What had fallen due and not ended at its end.
+    waiting: u64,
+}
+
+impl Stretch {
+    fn whole(summary: &Summary) -> Stretch {
+        Stretch {
+            snapshot: summary.total.clone(),
+            duration: Duration::from_nanos(summary.rated_ns()),
+            waiting: summary.unfinished.unsent + summary.unfinished.in_flight,
+        }
+    }
+
+    /// These intervals, with those of the same run before them.
+    fn of(before: &[Snapshot], intervals: &[Snapshot]) -> Stretch {
+        let start_ns = intervals.first().map_or(0, |interval| interval.start_ns);
+        let mut snapshot = Snapshot::empty(start_ns);
+        for interval in intervals {
+            snapshot.append(interval);
+        }
+        let all = || {
+            before
+                .iter()
+                .chain(intervals)
+                .map(|interval| interval.counts)
+        };
+        let planned: u64 = all().map(|counts| counts.planned).sum();
+        let sent: u64 = all().map(|counts| counts.sent).sum();
+        Stretch {
+            duration: Duration::from_nanos(snapshot.length_ns()),
+            waiting: planned.saturating_sub(sent) + snapshot.counts.in_flight,
+            snapshot,
+        }
+    }
+}
+
+/// What was seen in this part of a run.
+fn seen(stretch: &Stretch, summary: &Summary, level: f64) -> Seen {
+    let (counts, response) = (&stretch.snapshot.counts, &stretch.snapshot.times.response);
+    let ended = counts.answered + counts.failed;
+    let checks = evaluate_all(&summary.plan.checks, &stretch.snapshot, stretch.duration);
+    Seen {
+        checks: checks.iter().map(|check| check.passed).collect(),
+        answers_per_s: counts.answered as f64 / stretch.duration.as_secs_f64().max(1e-9),
+        failed_share: counts.failed as f64 / ended.max(1) as f64,
+        p50_ns: response.percentile_ns(50.0),
+        p99_ns: response.percentile_ns(99.0),
+        mean_s: response.mean_ns() / 1e9,
+        outstanding_s: match summary.model {
+            Model::Open => stretch.waiting as f64 / level,
+            Model::Closed => 0.0,
+        },
+        target_cores: target_cores(summary),
+        own_limit: None,
+        disturbance: None,
+    }
+}
+
+/// The end of each interval, in seconds after the first begins, and whether all checks hold in it.
+fn intervals(summary: &Summary, intervals: &[Snapshot]) -> Vec<(f64, bool)> {
+    let start_ns = intervals.first().map_or(0, |interval| interval.start_ns);
+    let held = |interval: &Snapshot| {
+        let length = Duration::from_nanos(interval.length_ns());
+        let checks = evaluate_all(&summary.plan.checks, interval, length);
+        checks.iter().all(|check| check.passed)
+    };
+    let end_s = |interval: &Snapshot| (interval.end_ns - start_ns) as f64 / 1e9;
+    intervals
+        .iter()
+        .map(|interval| (end_s(interval), held(interval)))
+        .collect()
+}
+
+/// The cores that all watched processes but the generator used; `None` if there were none.
+fn target_cores(summary: &Summary) -> Option<f64> {
+    let trees = summary.watch.trees.iter().enumerate();
+    let targets = trees.filter(|(_, tree)| tree.name != GENERATOR);
+    let cores = targets.filter_map(|(index, _)| cores_of(summary, index));
+    cores.reduce(|sum, cores| sum + cores)
+}
