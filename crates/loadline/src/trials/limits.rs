@@ -75,8 +75,13 @@ fn others(summary: &Summary) -> Option<OwnLimit> {
 }
 
 /// Whether all checks hold if every request had been as fast as the fastest of all trials: what takes
-/// time from a machine makes answers late, but not wrong, and the fastest one not slower.
+/// time from a machine makes answers late, but not wrong, and the fastest one not slower. Where nothing
+/// ended at all, nothing speaks against it.
 fn holds_at_best(summary: &Summary, fastest_ns: u64) -> bool {
+    let counts = &summary.total.counts;
+    if counts.answered + counts.failed == 0 {
+        return true;
+    }
     let mut best = summary.total.clone();
     let times = &mut best.times;
     for times in [
@@ -190,6 +195,23 @@ mod tests {
         assert_eq!(found, Some(OwnLimit::Crowded { share: 0.4 }));
         assert_eq!(own_limit(&crowded("p99<10ms"), MS), None);
         assert_eq!(disturbance(&crowded("non2xx<1%"), MS), None);
+    }
+
+    #[test]
+    fn a_trial_without_an_answer_on_a_machine_that_lost_its_time_is_disturbed() {
+        let mut nothing = crowded("p99<10ms");
+        let mut empty = Snapshot::empty(0);
+        empty.end_ns = 1_000 * MS;
+        empty.workers = nothing.total.workers.clone();
+        nothing.total = empty;
+        let found = disturbance(&nothing, MS);
+        assert_eq!(found, Some(OwnLimit::Crowded { share: 0.4 }));
+        nothing.total.workers.clear();
+        assert_eq!(
+            disturbance(&nothing, MS),
+            None,
+            "the target's, if it was calm"
+        );
     }
 
     #[test]
