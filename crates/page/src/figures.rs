@@ -49,6 +49,7 @@ fn named(
             y,
             series,
             tiles: Vec::new(),
+            rules: Vec::new(),
         },
     }
 }

@@ -3,13 +3,15 @@
 //! The library draws on whole units. A unit is a quarter of a pixel, so that lines are smooth on
 //! paper as well: the drawing is made four times as large as it is shown.
 
-use crate::marks::{dot, elements, line, tiles};
+use crate::marks::{dashes, dot, elements, line, tiles};
 use crate::ruler::Ruler;
-use crate::{Figure, Mark, Series};
-use plotters::chart::ChartBuilder;
+use crate::{Figure, Mark, Rule, Series};
+use plotters::chart::{ChartBuilder, ChartContext};
 use plotters::coord::Shift;
+use plotters::coord::cartesian::Cartesian2d;
+use plotters::coord::ranged1d::Ranged;
 use plotters::drawing::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea};
-use plotters::element::Text;
+use plotters::element::{EmptyElement, Text};
 use plotters::prelude::{IntoFont, SVGBackend};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, RGBColor, TRANSPARENT, TextStyle, WHITE};
@@ -36,6 +38,7 @@ const INK: RGBColor = RGBColor(34, 34, 34);
 const GRID: RGBColor = RGBColor(221, 221, 221);
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+type Chart<'a> = ChartContext<'a, SVGBackend<'a>, Cartesian2d<Ruler, Ruler>>;
 type Drawn<T = ()> = Result<T, DrawingAreaErrorKind<std::io::Error>>;
 
 /// The figure as an SVG document of [`WIDTH`] by [`HEIGHT`] pixels.
@@ -80,6 +83,10 @@ fn harmless(figure: &Figure) -> Figure {
         .series
         .iter_mut()
         .for_each(|series| clean(&mut series.name));
+    figure
+        .rules
+        .iter_mut()
+        .for_each(|rule| clean(&mut rule.label));
     figure
 }
 
@@ -144,9 +151,17 @@ fn chart<'a>(figure: &Figure, area: &Area<'a>) -> Drawn {
     let corners = || figure.tiles.iter().map(|tile| [tile.x, tile.y]);
     let across = corners().flat_map(|[(left, right), _]| [left, right]);
     let up = corners().flat_map(|[_, (low, high)]| [low, high]);
+    let pointed_out = figure.rules.iter().map(|rule| rule.at);
+    let across = across.chain(pointed_out);
     let x = Ruler::new(&figure.x, points().map(|point| point.0).chain(across));
     let y = Ruler::new(&figure.y, points().map(|point| point.1).chain(up));
+    let above_px = if figure.rules.is_empty() {
+        0
+    } else {
+        LEGEND_ROW_PX
+    };
     let mut chart = ChartBuilder::on(area)
+        .margin_top(px(above_px))
         .margin_left(px(MARGIN_PX))
         .margin_right(px(2 * MARGIN_PX))
         .margin_bottom(px(MARGIN_PX))
@@ -168,6 +183,7 @@ fn chart<'a>(figure: &Figure, area: &Area<'a>) -> Drawn {
     let ground = tiles(&figure.tiles, &x, &y);
     let mut drawn = ground.len();
     chart.draw_series(ground)?;
+    rules(&figure.rules, &mut chart, &x, &y)?;
     for (index, series) in figure.series.iter().enumerate() {
         let elements = elements::<SVGBackend<'a>>(series, index, &x, &y);
         drawn += elements.len();
@@ -177,6 +193,30 @@ fn chart<'a>(figure: &Figure, area: &Area<'a>) -> Drawn {
         nothing(area)?;
     }
     Ok(())
+}
+
+/// Draws the rules that are on the axis, each with its words above the plot.
+fn rules<'a>(rules: &[Rule], chart: &mut Chart<'a>, x: &Ruler, y: &Ruler) -> Drawn {
+    for rule in rules {
+        let Some(place) = x.place(rule.at) else {
+            continue;
+        };
+        let dashes = dashes::<SVGBackend<'a>>(rule.at, y, INK.stroke_width(5));
+        let style = text_style(TEXT_PX, towards_the_middle(place));
+        let words = Text::new(rule.label.clone(), (0, -px(TEXT_PX + 6)), style);
+        chart.draw_series([dashes])?;
+        chart.draw_series([EmptyElement::at((rule.at, y.range().end)) + words])?;
+    }
+    Ok(())
+}
+
+/// Which side of words stands at a place of the plot, so that none are cut off at its ends.
+fn towards_the_middle(place: f64) -> HPos {
+    match place {
+        ..0.2 => HPos::Left,
+        0.8.. => HPos::Right,
+        _ => HPos::Center,
+    }
 }
 
 /// Says that there is nothing to see.

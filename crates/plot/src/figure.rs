@@ -13,6 +13,17 @@ pub struct Figure {
     pub series: Vec<Series>,
     /// The ground that series are drawn on, as in a heatmap; mostly none.
     pub tiles: Vec<Tile>,
+    /// Places on the axis from left to right that are pointed out; mostly none.
+    pub rules: Vec<Rule>,
+}
+
+/// A place on the axis from left to right: a dashed line from bottom to top, with words above it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rule {
+    /// Where it stands. It is left out if that is on no axis.
+    pub at: f64,
+    /// What is there.
+    pub label: String,
 }
 
 /// A rectangle of a heatmap.

@@ -1,9 +1,12 @@
-//! Lines, dots and tiles: what a series looks like, in the plot and in the legend, and what a heatmap.
+//! Lines, dots and tiles: what a series looks like, in the plot and in the legend, what a heatmap, and
+//! what a place that is pointed out.
 
 use crate::ruler::Ruler;
 use crate::{Mark, Series, Tile};
+use plotters::coord::ranged1d::Ranged;
 use plotters::element::{
-    Circle, Cross, DynElement, IntoDynElement, PathElement, Rectangle, TriangleMarker,
+    Circle, Cross, DashedPathElement, DynElement, IntoDynElement, PathElement, Rectangle,
+    TriangleMarker,
 };
 use plotters::prelude::DrawingBackend;
 use plotters::style::{Color, RGBColor, ShapeStyle};
@@ -35,6 +38,9 @@ const RAMP: [(u8, u8, u8); 5] = [
 const LINE: u32 = 7;
 /// How far a dot reaches from its middle, in units of the drawing.
 const DOT: i32 = 16;
+
+/// The dashes of a rule and the gaps between them, in units of the drawing.
+const DASH: i32 = 24;
 
 /// What the series of this number is drawn with.
 pub(crate) fn style(index: usize) -> ShapeStyle {
@@ -76,6 +82,17 @@ pub(crate) fn tiles(tiles: &[Tile], x: &Ruler, y: &Ruler) -> Vec<Rectangle<(f64,
     shown
         .map(|tile| Rectangle::new(corners(tile), shade(tile.depth).filled()))
         .collect()
+}
+
+/// A dashed line from the bottom of the plot to its top.
+pub(crate) fn dashes<DB: DrawingBackend>(
+    at: f64,
+    y: &Ruler,
+    style: ShapeStyle,
+) -> DynElement<'static, DB, (f64, f64)> {
+    let height = y.range();
+    let ends = [(at, height.start), (at, height.end)];
+    DashedPathElement::new(ends, DASH, DASH, style).into_dyn()
 }
 
 /// The colour of this depth.

@@ -66,6 +66,7 @@ mod tests {
             y: Axis::log("response time", "ms"),
             series,
             tiles: Vec::new(),
+            rules: Vec::new(),
         }
     }
 

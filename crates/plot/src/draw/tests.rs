@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Axis, Tile};
+use crate::{Axis, Rule, Tile};
 use proptest::prelude::*;
 use resvg::usvg::roxmltree::{Document, Node};
 
@@ -10,6 +10,7 @@ fn figure(series: Vec<Series>) -> Figure {
         y: Axis::log("response time", "ms"),
         series,
         tiles: Vec::new(),
+        rules: Vec::new(),
     }
 }
 
@@ -86,6 +87,34 @@ fn titles_units_and_legend_are_there() {
         document.root_element().attribute("viewBox"),
         Some("0 0 3600 2160")
     );
+}
+
+#[test]
+fn a_rule_stands_in_its_place_with_its_words_above_it() {
+    let rule = |at, label: &str| Rule {
+        at,
+        label: label.to_owned(),
+    };
+    let mut figure = two_series();
+    figure.rules = vec![rule(1_500.0, "here"), rule(f64::NAN, "nowhere")];
+    let document = svg(&figure);
+    let document = Document::parse(&document).unwrap();
+    assert_eq!(
+        texts(&document)
+            .iter()
+            .filter(|text| *text == "nowhere")
+            .count(),
+        0
+    );
+    let found = |text: &str| {
+        let mut nodes = document.descendants();
+        let node = nodes.find(|node| node.text().is_some_and(|found| found.trim() == text));
+        let node = node.unwrap_or_else(|| panic!("nothing says {text}"));
+        let number = |name| node.attribute(name).unwrap().parse::<i32>().unwrap();
+        (number("x"), number("y"))
+    };
+    let across = |text| found(text).0;
+    assert_eq!(across("here"), (across("1 000") + across("2 000")) / 2);
 }
 
 #[test]

@@ -1,9 +1,11 @@
-//! Response times over the load, as a figure for a file: every trial but the warm-up.
+//! Response times over the load, as a figure for a file: every trial but the warm-up, and where the load
+//! line is.
 
 use super::CapacityReport;
 use super::picture::shown;
-use loadline_capacity::Trial;
-use loadline_plot::{Axis, Figure, Series};
+use super::words::{amount, unit};
+use loadline_capacity::{Answer, Trial};
+use loadline_plot::{Axis, Figure, Rule, Series};
 
 const NS_PER_MS: f64 = 1e6;
 
@@ -39,5 +41,17 @@ pub fn capacity_figure(report: &CapacityReport<'_>) -> Figure {
             .map(|(name, points)| Series::dots(name, points))
             .collect(),
         tiles: Vec::new(),
+        rules: load_line(report).into_iter().collect(),
     }
+}
+
+/// Where the load line is, if one was found.
+fn load_line(report: &CapacityReport<'_>) -> Option<Rule> {
+    let Answer::Found(line) = &report.outcome.answer else {
+        return None;
+    };
+    Some(Rule {
+        at: line.level,
+        label: format!("load line: {} {}", amount(line.level), unit(report.users)),
+    })
 }

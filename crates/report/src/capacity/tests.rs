@@ -289,3 +289,21 @@ fn trials_set_aside_are_counted_and_not_drawn() {
     let aside: Vec<_> = aside.map(|trial| trial["set_aside"] == true).collect();
     assert_eq!(aside, [false, false, false, true, false, false]);
 }
+
+#[test]
+fn the_figure_points_out_the_load_line_where_one_was_found() {
+    let (plan, outcome) = (plan(), found());
+    let figure = capacity_figure(&report(&plan, &outcome));
+    let rules: Vec<_> = figure
+        .rules
+        .iter()
+        .map(|rule| (rule.at, rule.label.as_str()))
+        .collect();
+    assert_eq!(rules, [(4_900.0, "load line: 4900 req/s")]);
+    let why = Why::Highest;
+    let unknown = self::outcome(Answer::AtLeast {
+        level: 2_000.0,
+        why,
+    });
+    assert_eq!(capacity_figure(&report(&plan, &unknown)).rules, []);
+}

@@ -248,7 +248,7 @@ fn metric(check: Option<&Check>) -> &str {
     text.split(['<', '>']).next().unwrap_or(text).trim()
 }
 
-fn unit(users: bool) -> &'static str {
+pub(super) fn unit(users: bool) -> &'static str {
     if users { "users" } else { "req/s" }
 }
 
