@@ -127,7 +127,7 @@ fn rung_line(rung: &Rung, checks: &[Check], ink: Ink) -> String {
     let seen = &rung.seen;
     let cells = columns([
         amount(rung.level),
-        figures::count(seen.answers_per_s.round() as u64),
+        amount(seen.answers_per_s),
         figures::time_cell(seen.p50_ns as f64),
         figures::time_cell(seen.p99_ns as f64),
         figures::share(seen.failed_share),

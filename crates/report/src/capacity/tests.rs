@@ -307,3 +307,13 @@ fn the_figure_points_out_the_load_line_where_one_was_found() {
     });
     assert_eq!(capacity_figure(&report(&plan, &unknown)).rules, []);
 }
+
+#[test]
+fn who_falls_behind_is_the_target() {
+    let (plan, mut outcome) = (plan(), found());
+    if let Answer::Found(line) = &mut outcome.answer {
+        line.breaks = vec![Breaking::KeepingUp];
+    }
+    let line = words::answer_line(&report(&plan, &outcome));
+    assert!(line.contains("; the target falls behind first; "), "{line}");
+}

@@ -228,7 +228,7 @@ pub(super) fn verdict(seen: &Seen, held: bool, checks: &[Check]) -> String {
 fn breaks(what: Breaking, checks: &[Check]) -> String {
     match what {
         Breaking::Check(index) => format!("{} breaks", metric(checks.get(index))),
-        Breaking::KeepingUp => "it falls behind".to_owned(),
+        Breaking::KeepingUp => "the target falls behind".to_owned(),
     }
 }
 
