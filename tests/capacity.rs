@@ -128,12 +128,11 @@ fn assert_kept(saved: &Path, report: &Value, code: Option<i32>) {
     }
     let runs = RunFile::read_all(saved).unwrap();
     let told = loadline(&["report", text(saved), "-o", "csv"]);
-    assert_eq!(
-        told.code,
-        Some(0),
-        "broken checks are what a search is for: {}",
-        told.stderr
-    );
+    assert_eq!(told.code, code, "{}", told.stderr);
+    assert!(told.stdout.lines().count() > runs.len(), "{}", told.stdout);
+    let one = loadline(&["report", text(saved), "--run", "1"]);
+    assert_eq!(one.code, Some(0), "a trial may break: {}", one.stderr);
+    assert!(!one.stdout.contains("load line:"), "{}", one.stdout);
     let trials = report["trials"].as_array().unwrap();
     let purposes = trials.iter().map(|trial| trial["purpose"].as_str());
     let purposes: Vec<_> = purposes

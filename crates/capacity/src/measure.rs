@@ -127,12 +127,18 @@ pub struct Seen {
 
 impl Seen {
     /// Whether the machine lost time that no process of it had: what comes and goes with a neighbour,
-    /// while a crowded core is mostly so in every trial.
+    /// while a crowded core is mostly so in every trial. Connections, descriptors and ports that ran
+    /// out did so by no loss of time.
     pub(crate) fn lost_time(&self) -> bool {
-        matches!(
+        let ran_out = matches!(
+            self.own_limit,
+            Some(OwnLimit::Connections { .. } | OwnLimit::Exhausted { .. })
+        );
+        let lost = matches!(
             self.disturbance,
             Some(OwnLimit::Stolen { .. } | OwnLimit::StoodStill { .. })
-        )
+        );
+        lost && !ran_out
     }
 }
 

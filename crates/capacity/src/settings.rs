@@ -14,9 +14,9 @@ const NEAR_FLOOR: f64 = 0.1;
 const EXCEED_RATIO: f64 = 0.5;
 
 /// The most of a search's time that trials may take which are set aside.
-const SET_ASIDE: f64 = 0.5;
+const SET_ASIDE: f64 = 0.25;
 /// If the first so many would all be set aside, the machine is like that.
-pub(crate) const TELLING: usize = 20;
+pub(crate) const TELLING: usize = 10;
 
 /// The longest that a target is left alone between two trials, in seconds.
 pub(crate) const LONGEST_REST_S: f64 = 5.0;

@@ -30,8 +30,9 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<Exit> {
         percentiles: &flags.style.percentiles,
     };
     let runs = read(flags)?;
-    if let Some(search) = search(&runs, &outputs) {
-        return report_search(&search, &runs, &outputs, &style, flags.trust);
+    if let Some(search) = whole_search(flags, &runs) {
+        ensure!(!paged && flags.plots.is_none(), PAGE_OF_ONE);
+        return report_search(&search, runs, &outputs, &style, flags.trust);
     }
     let heat = match runs.as_slice() {
         [only] if paged || flags.plots.is_some() => heat_of(only),
@@ -51,21 +52,25 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<Exit> {
     Ok(exit_of_all(&judged, flags.trust))
 }
 
-/// The search that these runs are the trials of, where its answer can be shown as it is asked for.
-fn search(runs: &[RunFile], outputs: &[Output]) -> Option<Replayed> {
-    let shown = |output: &Output| matches!(output.format, Format::Text | Format::Json);
-    let can = !outputs.is_empty() && outputs.iter().all(shown);
-    can.then(|| replay(runs)).flatten()
+/// The search that these runs are the trials of, where not one of them was asked for.
+fn whole_search(flags: &ReportFlags, runs: &[RunFile]) -> Option<Replayed> {
+    match flags.run {
+        Some(_) => None,
+        None => replay(runs),
+    }
 }
 
+/// Tells the answer of a search, and its trials as rows where these are asked for.
 fn report_search(
     search: &Replayed,
-    runs: &[RunFile],
+    runs: Vec<RunFile>,
     outputs: &[Output],
     style: &Style<'_>,
     trust: Trust,
 ) -> Result<Exit> {
-    let first = runs[0].header();
+    let is_rows = |output: &Output| output.format == Format::Csv;
+    let (rows, answers): (Vec<Output>, Vec<Output>) = outputs.iter().cloned().partition(is_rows);
+    let first = runs[0].header().clone();
     let report = CapacityReport {
         plan: &first.plan,
         users: search.users,
@@ -73,7 +78,9 @@ fn report_search(
         interrupted: search.interrupted,
         floor: first.environment.floor,
     };
-    publish_search(outputs, style, &report)?;
+    publish_search(&answers, style, &report)?;
+    let trials: Vec<Judged> = runs.into_iter().map(judged).collect();
+    publish_series(&rows, style, &trials)?;
     Ok(match search.interrupted {
         // It was the search that ended so, not this report of it.
         true => Exit::Good,
