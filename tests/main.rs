@@ -7,12 +7,12 @@
 
 /// ApacheBench's words, held against the real ab.
 mod ab;
-/// Whether the machine was left to a test while it measured.
-mod calm;
 /// The search for the load line, against a server of known capacity.
 mod capacity;
 /// Saved runs held against each other.
 mod compare;
+/// The ways to a server: TLS, Unix sockets, other addresses, none at all.
+mod connections;
 /// What the command says before it does anything: help, and every kind of refusal. Each file in
 /// `cli/` is a conversation, compared word for word.
 mod conversations;
@@ -41,8 +41,6 @@ mod proxies;
 mod repeats;
 /// What the other modules share: running the command, and servers.
 mod rig;
-/// The ways to a server: TLS, Unix sockets, other addresses, none at all.
-mod roads;
 /// Lua scripts: what they make the server see, what they print, and how they fail.
 mod scripts;
 /// Executable specifications: pages with scripts, and what comes of them.
@@ -61,5 +59,7 @@ mod until;
 mod versus;
 /// Watching, beside a run and alone.
 mod watch;
+/// Whether the machine was left to a test while it measured.
+mod witness;
 /// wrk and wrk2 as spoken here, beside the real wrk.
 mod wrk;

@@ -4,8 +4,8 @@
 //! requests wait, evenly from 0 to D: quantile q of the response time is D·(1 − (1−q)·T/D) for
 //! 1−q < D/T. A tool whose figure at p99 is near the usual one has left out what it should measure.
 
-use crate::calm::Witness;
 use crate::rig::{count, loadline, serve_with, summary_alone, text, url};
+use crate::witness::Witness;
 use loadline_testbed::Freeze;
 use serde_json::Value;
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! A generator that is starved on purpose has to say so, every time and for the right reason; one
 //! that is left alone has to be believed.
 
-use crate::calm::Witness;
 use crate::rig::{beside_others, command, count, serve, url};
+use crate::witness::Witness;
 use loadline_testbed::Server;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity, set_current_timer_slack};
 use serde_json::Value;
