@@ -284,6 +284,9 @@ fn what_cannot_be_studied_is_said_before_anything_runs() {
                     100ms; see that it starts, or give it more patience.\n";
     assert!(said.stderr.ends_with(sentence), "{}", said.stderr);
     assert_eq!((desk.starts(), said.stdout.as_str()), (0, ""));
+    assert!(!desk.path("results").exists(), "nothing is left behind");
+    fs::create_dir(desk.path("results")).unwrap();
+    fs::write(desk.path("results/study.json"), "{\"study\":\"six\"}\n").unwrap();
     let other = study.replace("name = \"six\"", "name = \"seven\"");
     fs::write(desk.path("study.toml"), other).unwrap();
     let said = desk.study(&[]);
@@ -301,8 +304,24 @@ fn what_cannot_be_studied_is_said_before_anything_runs() {
     let ends = ends.replace("100ms", "60s");
     fs::write(desk.path("study.toml"), ends).unwrap();
     let said = desk.study(&[]);
-    let sentence = "line 9: the target ended before it served: no port left\n";
+    let sentence = "line 9: the target ended before it served: no port left. Mend its start; by hand it \
+                    should serve until it is stopped.\n";
     assert!(said.stderr.ends_with(sentence), "{}", said.stderr);
+    assert!(
+        desk.path("results/study.json").exists(),
+        "it was there before"
+    );
+}
+
+#[test]
+fn a_flag_that_this_program_does_not_have_is_found_when_the_study_is_read() {
+    let study = "name = \"own\"\n[[target]]\nname = \"here\"\nurl = \"http://127.0.0.1:1/\"\n[[runs]]\n\
+                 duration = \"1s\"\ntool = \"loadline\"\n\"--no-such-flag\" = true\n";
+    let said = Desk::new(study).study(&[]);
+    assert_eq!(said.code, Some(2));
+    let sentence =
+        "study.toml, line 5: loadline does not take this: there is no flag --no-such-flag.";
+    assert!(said.stderr.contains(sentence), "{}", said.stderr);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::study::{Command, Study, What};
 use std::path::{Path, PathBuf};
 
 /// The word that means the running program itself.
-const OURSELVES: &str = "loadline";
+pub(crate) const OURSELVES: &str = "loadline";
 
 /// A program that was found, and its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -146,14 +146,15 @@ impl<'a> Conductor<'a> {
     /// Makes all runs that are not saved yet; `redo` makes them all.
     ///
     /// # Errors
-    /// If a target does not serve, or results can't be saved. What was made until then stays.
+    /// If a target does not serve, or results can't be saved. Runs that were made until then stay; a
+    /// folder that was made for none does not.
     pub fn conduct(
         &self,
         redo: bool,
         screen: &mut dyn Screen,
         happenings: &Happenings,
     ) -> Result<Ending, Error> {
-        self.folder.make(self.study)?;
+        let made = self.folder.make(self.study)?;
         let agenda = self.agenda()?;
         let total = agenda.len();
         let pending = agenda.into_iter().filter(|(_, saved)| redo || !saved);
@@ -163,7 +164,10 @@ impl<'a> Conductor<'a> {
         match ended {
             Ok(()) => Ok(Ending::Complete),
             Err(Stop::Interrupted) => Ok(Ending::Interrupted),
-            Err(Stop::Failed(error)) => Err(error),
+            Err(Stop::Failed(error)) => {
+                self.folder.unmake(&made);
+                Err(error)
+            }
         }
     }
 

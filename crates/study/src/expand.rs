@@ -4,10 +4,11 @@
 //! made once; each is repeated. The order is the file's, or shuffled by a seed, the same on every
 //! machine.
 
+use crate::command::OURSELVES;
 use crate::file::{FileError, Problem, replace};
-use crate::peer;
+use crate::peer::{self, Kind};
 use crate::settings::{Axis, Setting, Settings};
-use crate::study::{Order, Row, Study};
+use crate::study::{Order, Row, Study, Tool};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use std::collections::HashMap;
@@ -63,6 +64,29 @@ impl Study {
             shuffle(&mut repeated, seed);
         }
         Ok(repeated)
+    }
+
+    /// That this program takes the arguments of the runs that it makes itself, of which `takes` says
+    /// what is wrong with them.
+    ///
+    /// # Errors
+    /// If it does not take those of a run.
+    pub fn check_own(
+        &self,
+        runs: &[Run],
+        takes: impl Fn(&[String]) -> Result<(), String>,
+    ) -> Result<(), FileError> {
+        for run in runs.iter().filter(|run| run.repeat == 1) {
+            let tool = self.tool(&run.settings.tool);
+            let tool = tool.expect("rows name tools that are known");
+            let Some(words) = own_words(&tool, &run.settings) else {
+                continue;
+            };
+            takes(&words).map_err(|mistake| {
+                self.refuse(run.line, Problem::OwnMistake(tool.name, mistake))
+            })?;
+        }
+        Ok(())
     }
 
     /// Each run once, in the order of the file.
@@ -150,6 +174,14 @@ impl Study {
         let kind = tool.expect("rows name tools that are known").kind;
         peer::check(kind, &run.settings).map_err(|unfit| self.refuse(run.line, unfit.into()))
     }
+}
+
+/// The arguments with which this program makes a run itself, if it does.
+fn own_words(tool: &Tool, settings: &Settings) -> Option<Vec<String>> {
+    let (first, words) = tool.words.split_first()?;
+    let is_own = tool.kind == Kind::Loadline && first == OURSELVES;
+    let call = is_own.then(|| peer::words(tool.kind, settings).ok());
+    Some([words, &call.flatten()?].concat())
 }
 
 /// The most characters of a run's name: with what comes behind, a file is named after it.

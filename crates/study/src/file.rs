@@ -105,12 +105,16 @@ pub enum Problem {
     UnknownTarget(String),
     #[error("there is no tool {0}. Known are {1}, and what a [[tool]] names.")]
     UnknownTool(String, String),
-    #[error("the target ended before it served{0}")]
+    #[error(
+        "the target ended before it served{0}. Mend its start; by hand it should serve until it is stopped."
+    )]
     TargetEnded(String),
     #[error("the name {0} is given twice.")]
     Twice(String),
     #[error("{0}")]
     Value(String),
+    #[error("{0} does not take this: {1}")]
+    OwnMistake(String, String),
     #[error("{0}")]
     Unfit(#[from] crate::peer::Unfit),
 }

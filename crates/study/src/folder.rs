@@ -19,6 +19,15 @@ pub struct Folder {
     path: PathBuf,
 }
 
+/// What was not there before a folder was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Made {
+    /// It and those above it, from below.
+    folders: Vec<PathBuf>,
+    /// Whether its mark was not there either.
+    marked: bool,
+}
+
 /// What the file says.
 #[derive(Serialize, Deserialize)]
 struct Mark {
@@ -84,18 +93,37 @@ impl Folder {
         Ok(Folder { path })
     }
 
-    /// Makes it, and marks it as the study's.
-    pub(crate) fn make(&self, study: &Study) -> Result<(), FolderError> {
+    /// Makes it, and marks it as the study's. What was not there before is told.
+    pub(crate) fn make(&self, study: &Study) -> Result<Made, FolderError> {
         let io = |source| FolderError::Io {
             path: self.path.clone(),
             source,
+        };
+        let is_new = |path: &&Path| !path.exists();
+        let folders = self.path.ancestors().take_while(is_new);
+        let made = Made {
+            folders: folders.map(Path::to_owned).collect(),
+            marked: !self.path.join(MARK).exists(),
         };
         fs::create_dir_all(&self.path).map_err(io)?;
         let mark = Mark {
             study: study.name.clone(),
         };
         let text = serde_json::json!(mark).to_string() + "\n";
-        fs::write(self.path.join(MARK), text).map_err(io)
+        fs::write(self.path.join(MARK), text).map_err(io)?;
+        Ok(made)
+    }
+
+    /// Takes back what was made, where nothing came to stand beside it.
+    pub(crate) fn unmake(&self, made: &Made) {
+        let entries = fs::read_dir(&self.path).map(Iterator::count);
+        // What can't be removed is an empty folder or a mark, which the next study takes over.
+        if made.marked && matches!(entries, Ok(1)) {
+            let _ = fs::remove_file(self.path.join(MARK));
+        }
+        for folder in &made.folders {
+            let _ = fs::remove_dir(folder);
+        }
     }
 
     /// Where it is.

@@ -183,12 +183,17 @@ impl Kind {
 
 /// That a tool of this kind can do what is set.
 pub(crate) fn check(kind: Kind, settings: &Settings) -> Result<(), Unfit> {
+    words(kind, settings).map(drop)
+}
+
+/// The arguments of a tool of this kind, with some URL.
+pub(crate) fn words(kind: Kind, settings: &Settings) -> Result<Vec<String>, Unfit> {
     let place = Place {
-        url: "",
+        url: "http://127.0.0.1/",
         folder: Path::new(""),
         script: settings.script.as_deref(),
     };
-    kind.peer().call(settings, &place).map(drop)
+    kind.peer().call(settings, &place).map(|call| call.words)
 }
 
 /// Arguments as they come together.

@@ -2,6 +2,7 @@
 
 use crate::exit::Exit;
 use crate::flags::study::StudyFlags;
+use crate::flags::{self, Refusal};
 use crate::live::{CLEAR_LINE, draws};
 use crate::publish::{print, write_plots};
 use anyhow::{Context, Result};
@@ -13,6 +14,7 @@ use loadline_study::{
 };
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -27,6 +29,7 @@ const PLOTS: &str = "plots";
 pub(crate) fn run(flags: &StudyFlags) -> Result<Exit> {
     let study = read(&flags.file)?;
     let runs = study.runs(flags.quick)?;
+    study.check_own(&runs, takes)?;
     if flags.list {
         return list(&study, &runs);
     }
@@ -66,6 +69,15 @@ fn read(path: &Path) -> Result<Study> {
         anyhow::anyhow!("{}, line {line}: {}", path.display(), Problem::NotText)
     })?;
     Ok(Study::parse(path, &text)?)
+}
+
+/// What is wrong with these arguments of a run of our own, if anything is.
+fn takes(words: &[String]) -> Result<(), String> {
+    let line = std::iter::once("loadline").chain(words.iter().map(String::as_str));
+    match flags::parse(line.map(OsString::from)) {
+        Err(Refusal::Mistake(sentence)) => Err(sentence),
+        Err(Refusal::Asked(_)) | Ok(_) => Ok(()),
+    }
 }
 
 /// Prints the runs in the order in which they are made.
