@@ -9,6 +9,7 @@ mod choice;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod demo;
+mod late_command;
 pub(crate) mod man;
 mod refusal;
 pub(crate) mod report;
@@ -97,7 +98,10 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Command
     let line = read(&words).map_err(|error| Refusal::of_line(&error, &words))?;
     let (mut command, own_words) = match line.command {
         Some(command) => (command, 2),
-        None => (Command::Run(Box::new(line.run)), 1),
+        None => {
+            refuse_late_command(&words, &line.run)?;
+            (Command::Run(Box::new(line.run)), 1)
+        }
     };
     let own = || words.iter().skip(own_words).cloned().collect();
     match &mut command {
@@ -116,6 +120,14 @@ fn read(words: &[OsString]) -> Result<Line, clap::Error> {
     let mut line = command();
     let matches = line.try_get_matches_from_mut(words)?;
     Line::from_arg_matches(&matches).map_err(|error| error.format(&mut line))
+}
+
+/// A command behind flags was meant as one, not as a host of that name.
+fn refuse_late_command(words: &[OsString], flags: &run::RunFlags) -> Result<(), Refusal> {
+    match late_command::among_places(words, &flags.request.places) {
+        Some(sentence) => Err(Refusal::Mistake(sentence)),
+        None => Ok(()),
+    }
 }
 
 /// A first word that is almost a subcommand was meant as one, not as a host of that name.

@@ -1,5 +1,6 @@
 //! One clear sentence for whatever is wrong with a command line.
 
+use super::late_command;
 use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::error::Error as _;
@@ -23,13 +24,24 @@ impl Refusal {
             ErrorKind::InvalidUtf8 => {
                 Self::Mistake(not_text(words).unwrap_or_else(|| first_line(error)))
             }
-            _ => Self::Mistake(format!(
-                "{}{}",
-                negative(error, words).unwrap_or_else(|| sentence(error)),
-                where_to_look(error, words)
-            )),
+            _ => Self::Mistake(late_command(error, words).unwrap_or_else(|| told(error, words))),
         }
     }
+}
+
+/// What is wrong, and where to look.
+fn told(error: &Error, words: &[OsString]) -> String {
+    format!(
+        "{}{}",
+        negative(error, words).unwrap_or_else(|| sentence(error)),
+        where_to_look(error, words)
+    )
+}
+
+/// What is said where a flag is not known because its command stands behind it.
+fn late_command(error: &Error, words: &[OsString]) -> Option<String> {
+    let is_unknown = error.kind() == ErrorKind::UnknownArgument;
+    late_command::knowing(words, &flag(error)).filter(|_| is_unknown)
 }
 
 /// What is said of the first word that is not UTF-8, if there is one.
@@ -96,6 +108,9 @@ pub(crate) fn sentence(error: &Error) -> String {
             None => format!("there is no flag {flag}."),
         },
         ErrorKind::ArgumentConflict => conflict(error, &flag),
+        ErrorKind::MissingRequiredArgument if ["--base", "--with"].contains(&&*flag) => {
+            "--base and --with belong together: give the saved runs of A and those of B.".to_owned()
+        }
         ErrorKind::MissingRequiredArgument if flag.starts_with('-') => {
             format!("{flag} is missing, which another flag needs.")
         }

@@ -41,6 +41,43 @@ fn the_word_run_may_be_left_out() {
 }
 
 #[test]
+fn a_command_behind_flags_is_told_to_come_first() {
+    for (line, first) in [
+        (
+            "loadline -s a.lua capacity http://a/",
+            "loadline capacity -s a.lua http://a/",
+        ),
+        (
+            "loadline --check p99<1s capacity --users a",
+            "loadline capacity --check 'p99<1s' --users a",
+        ),
+        ("loadline -c 5 report a.run", "loadline report -c 5 a.run"),
+    ] {
+        let said = mistake(line);
+        assert!(
+            said.starts_with(&format!("put the command first: `{first}`.")),
+            "{said}"
+        );
+    }
+    for line in [
+        "loadline -X report http://a/",
+        "loadline http://capacity/",
+        "loadline run -c 5 capacity",
+    ] {
+        run_flags(line);
+    }
+}
+
+#[test]
+fn one_side_of_a_comparison_is_told_to_need_the_other() {
+    for line in ["loadline compare --base a", "loadline compare --with a"] {
+        let sentence =
+            "--base and --with belong together: give the saved runs of A and those of B.";
+        assert_eq!(mistake(line), sentence);
+    }
+}
+
+#[test]
 fn other_first_words_are_commands() {
     for (line, name) in [
         ("loadline report a.run", "Report"),

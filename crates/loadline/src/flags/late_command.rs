@@ -1,0 +1,70 @@
+//! A command behind flags: it would be taken for the name of a host, and must come first.
+
+use super::run::request::Place;
+use std::ffi::OsString;
+
+/// What is said where one of the places of a run is the name of a command.
+pub(super) fn among_places(words: &[OsString], places: &[Place]) -> Option<String> {
+    let is_place = |name: &str| name.parse().is_ok_and(|place| places.contains(&place));
+    let (at, command) = late(words, |command| is_place(command.get_name()))?;
+    let name = command.get_name();
+    Some(format!(
+        "put the command first: `{}`. (A host of that name is written http://{name}/.)",
+        with_first(words, at)
+    ))
+}
+
+/// What is said of a flag that a run does not know, and a command behind it does.
+pub(super) fn knowing(words: &[OsString], flag: &str) -> Option<String> {
+    let flag = flag.strip_prefix("--")?;
+    let knows = |command: &clap::Command| {
+        let mut arguments = command.get_arguments();
+        arguments.any(|argument| argument.get_long() == Some(flag))
+    };
+    let (at, _) = late(words, knows)?;
+    Some(format!(
+        "put the command first: `{}`.",
+        with_first(words, at)
+    ))
+}
+
+/// The first word that is a command behind flags, and is the one that is looked for; with its place.
+fn late(
+    words: &[OsString],
+    is_it: impl Fn(&clap::Command) -> bool,
+) -> Option<(usize, clap::Command)> {
+    let line = super::command();
+    if words
+        .get(1)
+        .is_some_and(|word| line.find_subcommand(word).is_some())
+    {
+        return None;
+    }
+    let commands = words.iter().enumerate().skip(2).filter_map(|(at, word)| {
+        let command = line.find_subcommand(word)?;
+        is_it(command).then(|| (at, command.clone()))
+    });
+    commands.into_iter().next()
+}
+
+/// The line with the word at this place behind the program's name, as a shell takes it.
+fn with_first(words: &[OsString], at: usize) -> String {
+    let others = words
+        .iter()
+        .enumerate()
+        .skip(1)
+        .filter(|(place, _)| *place != at);
+    let ordered = std::iter::once(&words[at]).chain(others.map(|(_, word)| word));
+    ordered.fold("loadline".to_owned(), |line, word| {
+        format!("{line} {}", quoted(&word.to_string_lossy()))
+    })
+}
+
+/// The word as a shell takes it for one.
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,@%+".contains(letter);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
