@@ -70,7 +70,7 @@ fn print(text: &str) -> anyhow::Result<Exit> {
     publish::print(text).map(|()| Exit::Good)
 }
 
-/// An error with its causes, but for those that it names itself.
+/// An error with its causes, but for those that it names itself, as a whole sentence.
 fn sentence(error: &anyhow::Error) -> String {
     let mut text = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {
@@ -78,6 +78,9 @@ fn sentence(error: &anyhow::Error) -> String {
             text.push_str(": ");
             text.push_str(&cause);
         }
+    }
+    if !text.ends_with(['.', '!', '?', ')']) {
+        text.push('.');
     }
     text
 }

@@ -10,7 +10,7 @@ pub enum Error {
     /// Two runs have nothing to do with each other in time.
     #[error(
         "{} and {} are not parts of one run: they were not started together but {apart_s:.1} s \
-         apart. Merge only files of one run", first.display(), other.display()
+         apart. Merge only files of one run.", first.display(), other.display()
     )]
     Apart {
         /// The run that the others are compared with.
@@ -23,7 +23,7 @@ pub enum Error {
     /// The first line was not written whole.
     #[error(
         "{} ends within its first line: the run was killed before anything was measured. \
-         Run it again", path.display()
+         Run it again.", path.display()
     )]
     CutHeader {
         /// The file.
@@ -32,7 +32,7 @@ pub enum Error {
     /// Two runs had different plans.
     #[error(
         "{} and {} are not parts of one run: {key} is {in_first} in the first and {in_other} in the \
-         second. Merge only files of one plan", first.display(), other.display()
+         second. Merge only files of one plan.", first.display(), other.display()
     )]
     DifferentPlans {
         /// The run that the others are compared with.
@@ -47,13 +47,16 @@ pub enum Error {
         in_other: String,
     },
     /// The file has nothing in it.
-    #[error("{} is empty. Give a file that was written with --save", path.display())]
+    #[error("{} is empty. Give a file that was written with --save.", path.display())]
     Empty {
         /// The file.
         path: PathBuf,
     },
     /// A line cannot be understood.
-    #[error("{}, line {line}: {reason}", path.display())]
+    #[error(
+        "{}, line {line}: {reason}. Take an undamaged copy, or make the run again.",
+        path.display()
+    )]
     Line {
         /// The file.
         path: PathBuf,
@@ -63,19 +66,19 @@ pub enum Error {
         reason: LineError,
     },
     /// There is nothing to merge.
-    #[error("There is no run to merge. Give at least one file that was written with --save")]
+    #[error("there is no run to merge. Give at least one file that was written with --save.")]
     NothingToMerge,
     /// The file was written by something else.
     #[error(
         "{} is not a saved run: its first line is no Loadline header. \
-         Give a file that was written with --save", path.display()
+         Give a file that was written with --save.", path.display()
     )]
     NotARun {
         /// The file.
         path: PathBuf,
     },
     /// The file could not be opened or read.
-    #[error("{} cannot be read: {source}", path.display())]
+    #[error("{} can't be read: {source}. Give a file that was written with --save.", path.display())]
     Read {
         /// The file.
         path: PathBuf,
@@ -83,7 +86,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The same run was given twice.
-    #[error("{} and {} are the same run. Give each file once", first.display(), other.display())]
+    #[error("{} and {} are the same run. Give each file once.", first.display(), other.display())]
     SameRun {
         /// The run that the others are compared with.
         first: PathBuf,
@@ -92,7 +95,7 @@ pub enum Error {
     },
     /// The file has several runs where one is wanted.
     #[error(
-        "{} holds {runs} runs, and one is wanted here. Give a file of a single run", path.display()
+        "{} holds {runs} runs, and one is wanted here. Give a file of a single run.", path.display()
     )]
     Several {
         /// The file.
@@ -103,7 +106,7 @@ pub enum Error {
     /// The file's format is not known.
     #[error(
         "{} is a saved run of format version {found}, and this program reads version \
-         {FORMAT_VERSION}. Read it with the version of Loadline that wrote it", path.display()
+         {FORMAT_VERSION}. Read it with the version of Loadline that wrote it.", path.display()
     )]
     UnknownVersion {
         /// The file.
@@ -112,7 +115,7 @@ pub enum Error {
         found: u64,
     },
     /// The file could not be made or written.
-    #[error("The saved run {} cannot be written: {source}", path.display())]
+    #[error("the saved run {} can't be written: {source}. Give --save another place.", path.display())]
     Write {
         /// The file.
         path: PathBuf,

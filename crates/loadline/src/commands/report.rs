@@ -179,6 +179,7 @@ fn picked(runs: Vec<RunFile>, number: Option<u32>, path: &Path) -> Result<Vec<Ru
     let index = (number as usize).checked_sub(1);
     match index.and_then(|index| runs.into_iter().nth(index)) {
         Some(run) => Ok(vec![run]),
+        None if count == 1 => bail!("{path} holds a single run; leave out --run."),
         None => bail!("{path} holds {count} runs; give --run a number from 1 to {count}."),
     }
 }

@@ -150,13 +150,13 @@ fn fails_with_the_path_when_nothing_can_be_written() {
     assert!(
         error
             .to_string()
-            .starts_with("The saved run /nowhere/a.run cannot be written: ")
+            .starts_with("the saved run /nowhere/a.run can't be written: ")
     );
     let error = RunFile::read(path).unwrap_err();
     assert!(
         error
             .to_string()
-            .starts_with("/nowhere/a.run cannot be read: ")
+            .starts_with("/nowhere/a.run can't be read: ")
     );
 }
 
