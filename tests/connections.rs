@@ -24,6 +24,21 @@ fn tls_with_a_trusted_certificate_or_with_none_asked_for() {
 }
 
 #[test]
+fn files_for_tls_that_cannot_be_used_are_refused_even_where_no_tls_is() {
+    let server = serve();
+    let folder = tempfile::tempdir().unwrap();
+    let no_pem = folder.path().join("no.pem");
+    std::fs::write(&no_pem, "no certificate").unwrap();
+    for flag in ["--cacert", "--cert"] {
+        let said = loadline(&["-n", "10", flag, text(&no_pem), &url(&server, "")]);
+        assert_eq!(said.code, Some(2), "{flag}");
+        let sentence = "it holds no PEM certificate";
+        assert!(said.stderr.contains(sentence), "{}", said.stderr);
+    }
+    assert_eq!(server.stop().requests, 0);
+}
+
+#[test]
 fn a_certificate_that_nobody_trusts_ends_the_run_before_it_begins() {
     let server = serve_with(|config| config.tls = true);
     let said = loadline(&["-n", "10", &format!("https://{}/", server.addr())]);

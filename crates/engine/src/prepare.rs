@@ -3,7 +3,7 @@
 use crate::StartError;
 use crate::pacer::most_users;
 use crate::replay::Written;
-use loadline_plan::Plan;
+use loadline_plan::{Plan, Tls};
 use loadline_reactor::{Address, Kernel, ensure_open_files};
 use loadline_transport::{Dialler, Endpoint, TlsSetup};
 use url::Url;
@@ -43,9 +43,7 @@ impl Prepared {
             })?);
         }
         let is_tls = endpoints.iter().any(|endpoint| endpoint.tls);
-        let tls = is_tls
-            .then(|| TlsSetup::read(&plan.connection.tls))
-            .transpose()?;
+        let tls = read_tls(&plan.connection.tls, is_tls)?;
         let mut prepared = Prepared {
             plan,
             endpoints,
@@ -109,6 +107,15 @@ impl Prepared {
             None => Ok(()),
         }
     }
+}
+
+/// What is needed of TLS. Files that turn out not to be needed must be usable all the same.
+fn read_tls(tls: &Tls, is_needed: bool) -> Result<Option<TlsSetup>, StartError> {
+    if is_needed {
+        return Ok(Some(TlsSetup::read(tls)?));
+    }
+    TlsSetup::check_files(tls)?;
+    Ok(None)
 }
 
 fn endpoint_of(url: &Url, endpoints: &mut Vec<Endpoint>, plan: &Plan) -> Result<usize, StartError> {

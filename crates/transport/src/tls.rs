@@ -90,6 +90,18 @@ impl TlsSetup {
         })
     }
 
+    /// Reads the files that a plan without TLS names, to find those that could not be used.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), but for what the system trusts.
+    pub fn check_files(tls: &Tls) -> Result<(), TlsSetupError> {
+        authorities(tls)?;
+        if let Some((chain, key)) = identity(tls)? {
+            client(&provider(&[]), chain, key).map_err(TlsSetupError::Identity)?;
+        }
+        Ok(())
+    }
+
     /// Whether a server has asked for the client's certificate yet.
     pub(crate) fn asked(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
@@ -132,11 +144,23 @@ fn verifier(
     tls: &Tls,
     provider: &Arc<CryptoProvider>,
 ) -> Result<Arc<dyn ServerCertVerifier>, TlsSetupError> {
+    let authorities = authorities(tls)?;
     if tls.insecure {
         return Ok(Arc::new(TrustAnyone::new(provider)));
     }
-    let Some(path) = &tls.cacert else {
+    let Some((roots, named)) = authorities else {
         return Ok(trust::roots(system_roots()?, provider));
+    };
+    let roots = trust::roots(roots, provider);
+    Ok(Arc::new(TrustNamed::new(roots, named)))
+}
+
+type Authorities = (RootCertStore, Vec<CertificateDer<'static>>);
+
+/// The authorities that were named, if any were.
+fn authorities(tls: &Tls) -> Result<Option<Authorities>, TlsSetupError> {
+    let Some(path) = &tls.cacert else {
+        return Ok(None);
     };
     let named = certificates(path, TRUSTED)?;
     let mut roots = RootCertStore::empty();
@@ -146,8 +170,7 @@ fn verifier(
             .add(certificate.clone())
             .map_err(|_| unusable(path, TRUSTED, "a certificate in it is damaged"))?;
     }
-    let roots = trust::roots(roots, provider);
-    Ok(Arc::new(TrustNamed::new(roots, named)))
+    Ok(Some((roots, named)))
 }
 
 fn system_roots() -> Result<RootCertStore, TlsSetupError> {
