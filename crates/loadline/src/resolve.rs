@@ -48,6 +48,9 @@ impl<'a> Surroundings<'a> {
 /// Why flags make no run.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
+    /// It would not fit beside the run.
+    #[error("--body is longer than 1 GiB, and a body is held in memory; give a shorter one.")]
+    BodyTooLong,
     /// They contradict each other.
     #[error(transparent)]
     Contradiction(#[from] Contradiction),

@@ -1,14 +1,18 @@
 //! The requests of a run: every URL that was named, with the method, headers and body for all.
 
-use super::{Error, read_bytes, read_text};
+use super::{Error, read_bytes, read_text, unreadable};
 use crate::flags::run::request::{BodySource, Place, RequestFlags, UrlLines};
 use flate2::Crc;
 use loadline_plan::{
     Body, Contradiction, FormField, FormPart, FormSource, Header, ListedRequest, Multipart,
     Request, RequestDefaults, Script, parse_url_list,
 };
-use std::io::Read;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
+
+/// The most bytes of a body that are read: a body is held in memory while the run lasts.
+const MOST_BODY: u64 = 1 << 30;
 
 /// The script that makes up the requests, if there is one.
 pub(super) fn script(flags: &RequestFlags) -> Result<Option<Script>, Contradiction> {
@@ -115,14 +119,24 @@ fn defaults(
 
 fn read_body(source: &BodySource, stdin: &mut dyn Read) -> Result<Vec<u8>, Error> {
     match source {
-        BodySource::File(path) => read_bytes("--body", path),
+        BodySource::File(path) => {
+            let file = File::open(path).map_err(unreadable("--body", path))?;
+            let body = read_at_most(MOST_BODY, file).map_err(unreadable("--body", path))?;
+            body.ok_or(Error::BodyTooLong)
+        }
         BodySource::Text(text) => Ok(text.as_bytes().to_vec()),
         BodySource::Stdin => {
-            let mut body = Vec::new();
-            stdin.read_to_end(&mut body).map_err(Error::Stdin)?;
-            Ok(body)
+            let body = read_at_most(MOST_BODY, stdin).map_err(Error::Stdin)?;
+            body.ok_or(Error::BodyTooLong)
         }
     }
+}
+
+/// All that comes; `None` where that is more than so many bytes.
+fn read_at_most(most: u64, source: impl Read) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    let read = source.take(most + 1).read_to_end(&mut bytes)? as u64;
+    Ok((read <= most).then_some(bytes))
 }
 
 fn read_form(fields: &[FormField]) -> Result<Vec<FormPart>, Error> {
@@ -133,4 +147,16 @@ fn read_form(fields: &[FormField]) -> Result<Vec<FormPart>, Error> {
             FormSource::File(path) => Ok(FormPart::file(name, path, read_bytes("--form", path)?)),
         });
     parts.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_that_does_not_end_is_read_no_further_than_its_bound() {
+        assert_eq!(read_at_most(3, io::repeat(b'x')).unwrap(), None);
+        assert_eq!(read_at_most(3, &b"abcd"[..]).unwrap(), None);
+        assert_eq!(read_at_most(3, &b"abc"[..]).unwrap(), Some(b"abc".to_vec()));
+    }
 }
