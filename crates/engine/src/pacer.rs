@@ -136,7 +136,7 @@ impl Planned {
     /// `None` for a closed load, which plans nothing.
     pub(crate) fn new(plan: &Plan) -> Option<Self> {
         let open = open_schedule(plan)?;
-        if is_random(&plan.load.shape) {
+        if plan.load.shape.is_random() {
             let whole = Stripe { index: 0, of: 1 };
             let measured: Box<dyn Iterator<Item = Arrival>> = Box::new(main(&open, plan, whole));
             return Some(Planned::Drawn(measured.peekable()));
@@ -172,15 +172,6 @@ impl Planned {
                 due.count() as u64
             }
         }
-    }
-}
-
-/// Whether the arrivals of a load are drawn one by one.
-fn is_random(shape: &Shape) -> bool {
-    let random = Spread::Poisson;
-    match shape {
-        Shape::Rate { arrivals, .. } | Shape::RateStages { arrivals, .. } => *arrivals == random,
-        Shape::Closed | Shape::ClosedStages { .. } | Shape::Burst { .. } => false,
     }
 }
 

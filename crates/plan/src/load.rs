@@ -66,6 +66,19 @@ impl Shape {
     pub fn is_open(&self) -> bool {
         !matches!(self, Shape::Closed | Shape::ClosedStages { .. })
     }
+
+    /// How arrivals are spread around their rate; `None` where no rate is asked for.
+    pub fn arrivals(&self) -> Option<Arrivals> {
+        match self {
+            Shape::Rate { arrivals, .. } | Shape::RateStages { arrivals, .. } => Some(*arrivals),
+            Shape::Closed | Shape::ClosedStages { .. } | Shape::Burst { .. } => None,
+        }
+    }
+
+    /// Whether arrivals are drawn at random.
+    pub fn is_random(&self) -> bool {
+        self.arrivals() == Some(Arrivals::Poisson)
+    }
 }
 
 /// A linear change of the load to `target`, taking `duration`. A duration of zero is a jump.

@@ -6,7 +6,7 @@
 
 use crate::confidence::{LEVEL, confidence_interval};
 use crate::{PERCENTILES, Warning, figures, plain, split, validity, warnings, watch};
-use loadline_plan::{Arrivals, Shape};
+use loadline_plan::Shape;
 use loadline_record::watched::WatchHistory;
 use loadline_record::{
     Blocks, Counts, Distribution, Ended, Failures, Pattern, Quantiles, Row, Snapshot, Summary,
@@ -365,13 +365,8 @@ fn arrivals(pattern: &Pattern, shape: &Shape) -> Value {
     let found = |squares: f64| Dispersion::of_sums(pattern.windows, pattern.requests, squares);
     let rounded = |number: f64| (number * 1e3).round() / 1e3;
     let dispersion = |squares: f64| found(squares).map(|found| rounded(found.index));
-    let is_poisson = matches!(
-        shape,
-        Shape::Rate {
-            arrivals: Arrivals::Poisson,
-            ..
-        }
-    );
+    // Along stages the rate moves, and the arrivals vary with it.
+    let is_poisson = matches!(shape, Shape::Rate { .. }) && shape.is_random();
     let of_poisson = found(pattern.sent_squares)
         .filter(|_| is_poisson)
         .map(|found| {

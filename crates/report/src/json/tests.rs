@@ -1,6 +1,6 @@
 use super::*;
 use crate::samples;
-use loadline_plan::{Bound, Check, Clocked, Comparison, Metric, Statistic};
+use loadline_plan::{Arrivals, Bound, Check, Clocked, Comparison, Metric, Statistic};
 use loadline_verdict::evaluate_all;
 use std::time::Duration;
 
