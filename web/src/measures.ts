@@ -28,6 +28,15 @@ export function trackOf(tracks: Track[], measure: Measure): Track | undefined {
   return tracks.find((track) => track.measure === measure && track.values.some((v) => v !== null));
 }
 
+/**
+ * The values of a track as they are drawn. Sockets stay open between two counts of them, and are not
+ * counted each second where that costs too much: their line passes by what is not known.
+ */
+export function drawn({ measure, values }: Track): (number | null)[] {
+  if (measure !== "sockets") return values;
+  return values.map((value) => value ?? undefined) as (number | null)[];
+}
+
 /** The timelines' moments together, and each timeline's values of a measure at these. */
 export function joined(
   timelines: Timeline[],
@@ -39,8 +48,9 @@ export function joined(
     // `undefined` would be drawn as a gap; a moment that only others have is none.
     const column: (number | null | undefined)[] = new Array(xs.length).fill(undefined);
     const track = trackOf(timeline.tracks, measure);
+    const known = track && drawn(track);
     timeline.time_s.forEach((time, index) => {
-      column[at.get(time)!] = track?.values[index] ?? null;
+      column[at.get(time)!] = known ? known[index] : null;
     });
     return column as (number | null)[];
   });

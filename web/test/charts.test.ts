@@ -1,9 +1,11 @@
 import { expect, test } from "vitest";
 import { cellAt, cells, densest } from "../src/charts/heatmap";
 import { fromZero, nines } from "../src/charts/options";
+import { COLOURS } from "../src/theme";
+import type { Measure } from "../src/model";
 import { svg, type Shown } from "../src/charts/picture";
 import { placeable } from "../src/charts/spec";
-import { joined } from "../src/measures";
+import { drawn, joined } from "../src/measures";
 import { heatmapSpec, rateSpec, responseSpec, spectrumSpec } from "../src/run/pictures";
 import { scatterSpecs, timelineSpecs } from "../src/study/pictures";
 import { run, study } from "./sample";
@@ -79,6 +81,36 @@ test("chosen runs share one axis of time", () => {
   expect(xs.length).toBe(40);
   expect(values[0]!.filter((value) => value === undefined).length).toBe(20);
 });
+
+test("a line of open sockets goes through the seconds in which they were not counted", () => {
+  const values = [4, null, null, 6];
+  expect(drawn({ measure: "sockets", values })).toEqual([4, undefined, undefined, 6]);
+  expect(drawn({ measure: "cpu", values })).toEqual(values);
+  const timeline = { time_s: [0, 1, 2, 3], tracks: [{ measure: "sockets" as const, values }] };
+  expect(joined([timeline], "sockets").values[0]).toEqual([4, undefined, undefined, 6]);
+});
+
+test("no two lines of response times have colours that are alike", () => {
+  const page = run();
+  const measures = ["p50", "p90", "p99", "max"].map((name) => `response_${name}` as Measure);
+  page.timeline.tracks = [...measures, "service_p99" as const].map((measure) => ({
+    measure,
+    values: page.timeline.time_s.map(() => 1),
+  }));
+  const lines = responseSpec(page)!.series;
+  expect(new Set(lines.map((line) => line.colour)).size).toBe(5);
+  for (const { series } of Object.values(COLOURS)) {
+    const used = lines.map((line) => series[line.colour]!);
+    const pairs = used.flatMap((one, index) => used.slice(index + 1).map((two) => [one, two]));
+    for (const [one, two] of pairs) expect(apart(one!, two!)).toBeGreaterThan(60);
+  }
+});
+
+/** How far two colours are from each other, channel by channel. */
+function apart(one: string, two: string): number {
+  const channel = (text: string, at: number) => parseInt(text.slice(at, at + 2), 16);
+  return Math.hypot(...[1, 3, 5].map((at) => channel(one, at) - channel(two, at)));
+}
 
 test("a picture has the title, the units and only what is shown", () => {
   const spec = responseSpec(run())!;

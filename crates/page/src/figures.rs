@@ -159,11 +159,12 @@ fn of_resources(page: &RunPage, drawn: OfResources, time: Axis) -> NamedFigure {
 }
 
 fn line(name: &str, timeline: &Timeline, track: &Track, unit: f64) -> Series {
-    let values = track
-        .values
-        .iter()
-        .map(|value| value.unwrap_or(f64::NAN) / unit);
-    Series::line(name, timeline.time_s.iter().copied().zip(values).collect())
+    let values = track.values.iter();
+    let points = timeline.time_s.iter().copied().zip(values);
+    // Sockets stay open between two counts of them: their line passes by what is not known.
+    let points = points.filter(|(_, value)| track.measure != Measure::Sockets || value.is_some());
+    let points = points.map(|(time_s, value)| (time_s, value.unwrap_or(f64::NAN) / unit));
+    Series::line(name, points.collect())
 }
 
 fn of_study(page: &StudyPage) -> Vec<NamedFigure> {
@@ -391,6 +392,21 @@ mod tests {
             .map(|line| (line.name.as_str(), line.points[1].1))
             .collect();
         assert_eq!(drawn, [("wrk", 2.0), ("ab -k", 4.0)]);
+    }
+
+    #[test]
+    fn a_line_of_open_sockets_goes_through_what_was_not_counted() {
+        let track = |measure| Track {
+            measure,
+            values: vec![Some(4.0), None, Some(6.0)],
+        };
+        let timeline = Timeline {
+            time_s: vec![0.5, 1.5, 2.5],
+            tracks: Vec::new(),
+        };
+        let points = |measure| line("", &timeline, &track(measure), 1.0).points;
+        assert_eq!(points(Measure::Sockets), [(0.5, 4.0), (2.5, 6.0)]);
+        assert!(points(Measure::Cpu)[1].1.is_nan());
     }
 
     #[test]

@@ -64,11 +64,11 @@ function overTime(
   return { ...of, x: fromStart(page), xs: page.timeline.time_s, series, group: GROUP };
 }
 
-/** What was asked is no measurement. */
+/** What was asked is no measurement. The service time stands apart from the colours of the response time. */
 function look(measure: Measure, measures: Measure[]): Pick<SeriesSpec, "colour" | "wanted"> {
   const colours = measures.filter((one) => one !== "asked_rate");
   if (measure === "asked_rate") return { colour: INK, wanted: true };
-  return { colour: colours.indexOf(measure) };
+  return { colour: measure === "service_p99" ? INK : colours.indexOf(measure) };
 }
 
 /** Time from zero on, so that all plots of a run begin and end alike. */

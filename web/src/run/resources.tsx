@@ -2,7 +2,7 @@
 
 import { Chart } from "../charts/chart";
 import type { ChartSpec, SeriesSpec } from "../charts/spec";
-import { MEASURES, trackOf } from "../measures";
+import { drawn, MEASURES, trackOf } from "../measures";
 import type { Measure, RunPage } from "../model";
 import { fromStart, GROUP } from "./pictures";
 
@@ -64,7 +64,7 @@ export function resourceSpec(page: RunPage, picture: Picture): ChartSpec | null 
       if (!track) return [];
       const label =
         picture.measures.length > 1 ? `${resource.name} ${MEASURES[measure].title}` : resource.name;
-      return [{ label, values: track.values, mark: "line", colour: index + turn }];
+      return [{ label, values: drawn(track), mark: "line", colour: index + turn }];
     }),
   );
   if (series.length === 0) return null;
