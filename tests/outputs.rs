@@ -50,6 +50,49 @@ fn a_saved_run_is_reported_again_the_same() {
 }
 
 #[test]
+fn what_is_no_saved_run_is_refused_in_a_sentence_that_says_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let (saved, other) = (folder.path().join("a.run"), folder.path().join("other"));
+    let server = serve();
+    let said = loadline(&[
+        "-n",
+        "5",
+        "-c",
+        "1",
+        "--save",
+        text(&saved),
+        &url(&server, ""),
+    ]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let whole = std::fs::read(&saved).unwrap();
+    for (bytes, remedy) in [
+        (&b""[..], "Give a file that was written with --save."),
+        (b"{}\n", "Give a file that was written with --save."),
+        (&whole[..300], "Run it again."),
+    ] {
+        std::fs::write(&other, bytes).unwrap();
+        refused(&["report", text(&other)], remedy);
+    }
+    let saved_with = "Give a file that was written with --save.";
+    refused(
+        &["report", text(&folder.path().join("missing"))],
+        saved_with,
+    );
+    refused(&["report", text(folder.path())], saved_with);
+    refused(&["report", text(&saved), "--run", "9"], "leave out --run.");
+    let nowhere = format!("json={}/nowhere/a.json", folder.path().display());
+    refused(&["report", text(&saved), "-o", &nowhere], ".");
+}
+
+/// Asserts that this is refused in one line with this end.
+fn refused(words: &[&str], end: &str) {
+    let said = loadline(words);
+    assert_eq!(said.code, Some(2), "{words:?}");
+    assert_eq!(said.stderr.lines().count(), 1, "{}", said.stderr);
+    assert!(said.stderr.trim_end().ends_with(end), "{}", said.stderr);
+}
+
+#[test]
 fn the_log_has_one_record_per_request() {
     let server = serve();
     let url = url(&server, "status=404&every=4");

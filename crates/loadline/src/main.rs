@@ -70,17 +70,14 @@ fn print(text: &str) -> anyhow::Result<Exit> {
     publish::print(text).map(|()| Exit::Good)
 }
 
-/// An error with its causes, but for those that it names itself, as a whole sentence.
+/// An error with its causes, but for those that it names itself. What others say of a cause has no full
+/// stop.
 fn sentence(error: &anyhow::Error) -> String {
     let mut text = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {
         if !text.contains(&cause) {
-            text.push_str(": ");
-            text.push_str(&cause);
+            text = format!("{text}: {}.", cause.trim_end_matches('.'));
         }
-    }
-    if !text.ends_with(['.', '!', '?', ')']) {
-        text.push('.');
     }
     text
 }
