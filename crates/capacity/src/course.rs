@@ -4,7 +4,7 @@ use crate::answer::{self, Answer, LoadLine, Unsettled, Why};
 use crate::keeping_up::{TooShort, keeps_up};
 use crate::ladder::{Ladder, Recovery, Rung};
 use crate::measure::{Measure, OwnLimit, Part, Purpose, Seen, Trial};
-use crate::settings::{CONFIRMATIONS, LONGEST_REST_S, Settings, TELLING};
+use crate::settings::{CONFIRMATIONS, Settings, TELLING};
 use loadline_stats::search::{self, Finding, Search, Step};
 use std::collections::BTreeMap;
 
@@ -77,7 +77,6 @@ pub fn find<M: Measure>(settings: &Settings, measure: &mut M) -> (Outcome, Ended
         measure,
         trials: Vec::new(),
         aside_s: settings.aside_s(),
-        rest_s: 0.0,
         ladder: Ladder::default(),
         mean_at_ease_s: f64::MAX,
     };
@@ -107,8 +106,6 @@ struct Course<'a, M> {
     trials: Vec<Trial>,
     /// Seconds that trials may yet take which are set aside.
     aside_s: f64,
-    /// How long the target is to be left alone before the next trial, in seconds.
-    rest_s: f64,
     ladder: Ladder,
     /// The shortest mean response time of a trial, in seconds.
     mean_at_ease_s: f64,
@@ -118,7 +115,10 @@ impl<M: Measure> Course<'_, M> {
     fn run(&mut self) -> Result<(), Stop<M::Error>> {
         if self.settings.warm_up_s > 0.0 {
             let first = self.settings.first;
-            self.trial(Purpose::WarmUp, first, self.settings.warm_up_s)?;
+            let seconds = self.settings.warm_up_s;
+            let seen = self.seen(Purpose::WarmUp, first, seconds)?;
+            self.add(Purpose::WarmUp, first, seconds, seen, false);
+            self.pause();
         }
         for _ in 0..MOST_ROUNDS {
             self.search()?;
@@ -148,13 +148,14 @@ impl<M: Measure> Course<'_, M> {
         Ok(())
     }
 
-    /// Measures the level again; whether it holds in most trials.
+    /// Measures the level again, as long as there is time; whether it holds in most trials.
     fn confirm(&mut self, level: f64) -> Result<bool, Stop<M::Error>> {
-        let mut held = 0;
-        for _ in 0..CONFIRMATIONS {
+        let (mut held, mut made) = (0, 0);
+        while made < CONFIRMATIONS && self.settings.trial_s <= self.search.left_s() {
             held += u32::from(self.counted(Purpose::Confirmation, level)?);
+            made += 1;
         }
-        Ok(2 * held > CONFIRMATIONS)
+        Ok(2 * held > made)
     }
 
     fn climb(&mut self, load_line: f64) -> Result<(), Stop<M::Error>> {
@@ -170,7 +171,6 @@ impl<M: Measure> Course<'_, M> {
     fn descend(&mut self, load_line: f64) -> Result<(), Stop<M::Error>> {
         let over = (self.level(Part::Over, load_line), self.settings.trial_s);
         let back = (self.level(Part::Back, load_line), self.settings.recovery_s);
-        self.rest();
         let descent = self.measure.descend(over, back);
         let descent = descent.map_err(Stop::Failed)?.ok_or(Stop::Interrupted)?;
         self.ladder.recovery = Recovery::of(&descent);
@@ -222,8 +222,9 @@ impl<M: Measure> Course<'_, M> {
         let seconds = self.settings.trial_s;
         loop {
             let seen = self.seen(purpose, level, seconds)?;
-            let aside = seen.lost_time() && !self.is_always_disturbed() && self.can_spare(seconds);
+            let aside = seen.lost_time && !self.is_always_disturbed() && self.can_spare(seconds);
             self.add(purpose, level, seconds, seen, aside);
+            self.pause();
             if !aside {
                 return Ok(());
             }
@@ -240,27 +241,24 @@ impl<M: Measure> Course<'_, M> {
     }
 
     fn can_spare(&self, seconds: f64) -> bool {
-        seconds <= self.aside_s.min(self.search.left_s())
-    }
-
-    fn trial(&mut self, purpose: Purpose, level: f64, seconds: f64) -> Result<(), Stop<M::Error>> {
-        let seen = self.seen(purpose, level, seconds)?;
-        self.add(purpose, level, seconds, seen, false);
-        Ok(())
+        seconds <= self.aside_s && 2.0 * seconds <= self.search.left_s()
     }
 
     fn seen(&mut self, purpose: Purpose, level: f64, seconds: f64) -> Result<Seen, Stop<M::Error>> {
-        self.rest();
         let seen = self.measure.trial(purpose, level, seconds);
         seen.map_err(Stop::Failed)?.ok_or(Stop::Interrupted)
     }
 
-    /// Lets the target get done with what piled up. Close to its capacity it else never would, and what
-    /// one trial left behind would break those after it.
-    fn rest(&mut self) {
-        let seconds = std::mem::take(&mut self.rest_s).min(LONGEST_REST_S);
+    /// Lets the target get done with what the last trial left behind. Close to its capacity it else
+    /// never would, and that would break the trials that follow.
+    fn pause(&mut self) {
+        let trial = self.trials.last().expect("a trial was just made");
+        let backlog_s = trial.seen.backlog_s(self.mean_at_ease_s);
+        let longest_s = self.settings.longest_pause_s(self.search.left_s());
+        // What answers nothing may never do so: it has as long again.
+        let seconds = backlog_s.unwrap_or(trial.seconds).min(longest_s);
         if seconds > 0.0 {
-            self.measure.rest(seconds);
+            self.measure.pause(seconds);
             self.search.spend(self.settings.measured_s(seconds));
         }
     }
@@ -278,7 +276,6 @@ impl<M: Measure> Course<'_, M> {
             set_aside,
             seen,
         };
-        self.rest_s = trial.aftermath_s();
         self.measure.ended(&trial);
         self.trials.push(trial);
     }

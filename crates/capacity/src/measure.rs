@@ -23,7 +23,7 @@ pub trait Measure {
     ) -> Result<Option<Descent>, Self::Error>;
 
     /// Leaves the target alone for so many seconds, or until the user wants no more.
-    fn rest(&mut self, _seconds: f64) {}
+    fn pause(&mut self, _seconds: f64) {}
 
     /// A trial was added: for who shows progress.
     fn ended(&mut self, _trial: &Trial) {}
@@ -117,8 +117,13 @@ pub struct Seen {
     /// What fell due and had not ended when the trial did, in seconds of the load asked for; 0 in a
     /// closed loop, where nothing falls due.
     pub outstanding_s: f64,
+    /// Requests that had been sent and not answered when the trial ended.
+    pub in_flight: u64,
     /// The cores that the target was seen to use, if it was watched.
     pub target_cores: Option<f64>,
+    /// Whether the machine lost time that no process of it had, whatever came of that: it was stolen,
+    /// or a loop stood still. That comes and goes with a neighbour.
+    pub lost_time: bool,
     /// Why the generator may have been at its end before the target was.
     pub own_limit: Option<OwnLimit>,
     /// What took time from the generator and its machine, so that a check may have broken by that.
@@ -126,19 +131,14 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Whether the machine lost time that no process of it had: what comes and goes with a neighbour,
-    /// while a crowded core is mostly so in every trial. Connections, descriptors and ports that ran
-    /// out did so by no loss of time.
-    pub(crate) fn lost_time(&self) -> bool {
-        let ran_out = matches!(
-            self.own_limit,
-            Some(OwnLimit::Connections { .. } | OwnLimit::Exhausted { .. })
-        );
-        let lost = matches!(
-            self.disturbance,
-            Some(OwnLimit::Stolen { .. } | OwnLimit::StoodStill { .. })
-        );
-        lost && !ran_out
+    /// How long the target will yet be busy with what came to it, in seconds: what has no answer, at the
+    /// rate of the answers, and beyond what it always takes. `None` where it answered nothing.
+    pub(crate) fn backlog_s(&self, mean_at_ease_s: f64) -> Option<f64> {
+        if self.in_flight == 0 {
+            return Some(0.0);
+        }
+        let busy_s = self.in_flight as f64 / self.answers_per_s;
+        (self.answers_per_s > 0.0).then(|| (busy_s - mean_at_ease_s).max(0.0))
     }
 }
 
@@ -234,17 +234,6 @@ impl Trial {
     /// Whether all checks held and the target kept up.
     pub fn held(&self) -> bool {
         self.kept_up && self.seen.checks.iter().all(|held| *held)
-    }
-
-    /// How long what piled up may keep the target busy after it, in seconds: what is outstanding is due
-    /// in that time, and takes up to twice as long where rates go up by doubling. In a closed loop it is
-    /// what every user waits for.
-    pub(crate) fn aftermath_s(&self) -> f64 {
-        let waiting_s = self.seen.outstanding_s.max(self.seen.p50_ns as f64 / 1e9);
-        match self.held() {
-            true => 0.0,
-            false => 2.0 * waiting_s,
-        }
     }
 
     /// Why it did not hold, if that was the generator's doing.

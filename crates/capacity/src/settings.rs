@@ -19,7 +19,9 @@ const SET_ASIDE: f64 = 0.25;
 pub(crate) const TELLING: usize = 10;
 
 /// The longest that a target is left alone between two trials, in seconds.
-pub(crate) const LONGEST_REST_S: f64 = 5.0;
+const LONGEST_PAUSE_S: f64 = 60.0;
+/// So long it may be even when the time of the search is over, in seconds.
+const LAST_PAUSE_S: f64 = 5.0;
 
 /// Where a search looks, how long and how closely.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -105,6 +107,12 @@ impl Settings {
         let near = |floor: &f64| (level - floor).abs() <= floor * NEAR_FLOOR;
         let answers_per_s = self.floor_per_s.filter(near)?;
         Some(OwnLimit::Floor { answers_per_s })
+    }
+
+    /// The longest pause while trials may yet measure for so many seconds.
+    pub(crate) fn longest_pause_s(&self, left_s: f64) -> f64 {
+        let whole_left_s = left_s * self.whole_trial_s() / self.trial_s;
+        whole_left_s.clamp(LAST_PAUSE_S, LONGEST_PAUSE_S)
     }
 
     /// Seconds that trials may take which are set aside.

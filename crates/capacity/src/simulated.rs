@@ -69,6 +69,7 @@ impl Wavering {
             mean_s: 0.001,
             target_cores: Some(level / self.threshold),
             own_limit: busy.then_some(OwnLimit::Busy { share: 0.97 }),
+            lost_time: matches!(disturbed, Some((OwnLimit::Stolen { .. }, _))),
             disturbance: disturbed.map(|(what, _)| what),
             ..Seen::default()
         }
@@ -160,6 +161,8 @@ impl Measure for Queue {
             p99_ns: (at(0.99) * 1e9) as u64,
             mean_s: times.iter().sum::<f64>() / times.len().max(1) as f64,
             outstanding_s: (arrivals - times.len()) as f64 / level,
+            in_flight: (arrivals - times.len()) as u64,
+            lost_time: false,
             target_cores: None,
             own_limit: None,
             disturbance: None,
@@ -194,7 +197,7 @@ pub(crate) struct Lasting {
 
 impl Lasting {
     /// Between two trials, in seconds.
-    const PAUSE_S: f64 = 0.1;
+    const GAP_S: f64 = 0.1;
 
     fn pass(&mut self, level: f64, seconds: f64) {
         let grown_s = (level / self.capacity - 1.0) * seconds;
@@ -206,16 +209,19 @@ impl Measure for Lasting {
     type Error = Infallible;
 
     fn trial(&mut self, _: Purpose, level: f64, seconds: f64) -> Result<Option<Seen>, Infallible> {
-        self.pass(0.0, Self::PAUSE_S);
+        self.pass(0.0, Self::GAP_S);
         let before_s = self.backlog_s;
         self.pass(level, seconds);
         let longest_s = before_s.max(self.backlog_s);
+        let waiting = self.backlog_s * self.capacity;
+        let answered = level * seconds + before_s * self.capacity - waiting;
         Ok(Some(Seen {
             checks: vec![longest_s < self.most_s],
-            answers_per_s: level.min(self.capacity),
+            answers_per_s: answered / seconds,
             p99_ns: (longest_s * 1e9) as u64,
             mean_s: 0.001,
-            outstanding_s: self.backlog_s * self.capacity / level,
+            outstanding_s: waiting / level,
+            in_flight: waiting as u64,
             ..Seen::default()
         }))
     }
@@ -234,7 +240,7 @@ impl Measure for Lasting {
         }))
     }
 
-    fn rest(&mut self, seconds: f64) {
+    fn pause(&mut self, seconds: f64) {
         self.pass(0.0, seconds);
     }
 }

@@ -11,7 +11,7 @@ pub(crate) use replay::{Replayed, Searched, replay};
 
 use crate::conduct::{Conducted, Keep, Save, conduct_one};
 use crate::interrupt::Interrupts;
-use crate::live::Live;
+use crate::live::{Live, say_line};
 use crate::resolve::Search;
 use crate::scripting;
 use anyhow::Result;
@@ -23,7 +23,10 @@ use std::cell::RefCell;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A user who interrupts a rest does not notice that it lasts so much longer.
+/// A pause from which on users may wonder what goes on, in seconds.
+const LONG_S: f64 = 2.0;
+
+/// A user who interrupts a pause does not notice that it lasts so much longer.
 const GLANCE: Duration = Duration::from_millis(50);
 
 /// The trials of a search.
@@ -177,7 +180,12 @@ impl Measure for Trials<'_> {
         Ok(Some(descent(&summary, &snapshots, over, back.0)))
     }
 
-    fn rest(&mut self, seconds: f64) {
+    fn pause(&mut self, seconds: f64) {
+        if seconds >= LONG_S && self.search.run.progress {
+            say_line(&format!(
+                "The target has {seconds:.0} s to get done with what piled up."
+            ));
+        }
         let end = Instant::now() + Duration::from_secs_f64(seconds);
         while !self.interrupts.happened() && Instant::now() < end {
             thread::sleep(GLANCE.min(end.saturating_duration_since(Instant::now())));

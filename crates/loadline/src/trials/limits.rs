@@ -54,6 +54,10 @@ fn late(summary: &Summary, fastest_ns: u64) -> Option<OwnLimit> {
 
 /// What took time from the generator or its machine, if the checks had held without it.
 pub(super) fn disturbance(summary: &Summary, fastest_ns: u64) -> Option<OwnLimit> {
+    let counts = &summary.total.counts;
+    if counts.answered + counts.failed == 0 {
+        return lost_most(summary);
+    }
     let ours = found(summary, |finding| match finding.reason {
         Reason::Crowded { share } => Some(OwnLimit::Crowded { share }),
         Reason::StoodStill { longest_ns, .. } => Some(OwnLimit::StoodStill { longest_ns }),
@@ -62,6 +66,29 @@ pub(super) fn disturbance(summary: &Summary, fastest_ns: u64) -> Option<OwnLimit
     });
     let disturbance = ours.or_else(|| others(summary));
     disturbance.filter(|_| holds_at_best(summary, fastest_ns))
+}
+
+/// What took most of a trial: that is why nothing may have been answered, and less is not.
+fn lost_most(summary: &Summary) -> Option<OwnLimit> {
+    let most_ns = summary.rated_ns() as f64 * MOST_OF_IT;
+    found(summary, |finding| match finding.reason {
+        Reason::Stolen { share } if share > MOST_OF_IT => Some(OwnLimit::Stolen { share }),
+        Reason::StoodStill { longest_ns, .. } if longest_ns as f64 > most_ns => {
+            Some(OwnLimit::StoodStill { longest_ns })
+        }
+        _ => None,
+    })
+}
+
+/// Whether the machine lost time that no process of it had.
+pub(super) fn lost_time(summary: &Summary) -> bool {
+    let lost = |finding: &Finding| {
+        matches!(
+            finding.reason,
+            Reason::Stolen { .. } | Reason::StoodStill { .. }
+        )
+    };
+    validity(summary).findings.iter().any(lost)
 }
 
 /// Processes that are neither ours nor the target's took more than a fifth of the machine.
@@ -75,13 +102,8 @@ fn others(summary: &Summary) -> Option<OwnLimit> {
 }
 
 /// Whether all checks hold if every request had been as fast as the fastest of all trials: what takes
-/// time from a machine makes answers late, but not wrong, and the fastest one not slower. Where nothing
-/// ended at all, nothing speaks against it.
+/// time from a machine makes answers late, but not wrong, and the fastest one not slower.
 fn holds_at_best(summary: &Summary, fastest_ns: u64) -> bool {
-    let counts = &summary.total.counts;
-    if counts.answered + counts.failed == 0 {
-        return true;
-    }
     let mut best = summary.total.clone();
     let times = &mut best.times;
     for times in [
@@ -197,21 +219,33 @@ mod tests {
         assert_eq!(disturbance(&crowded("non2xx<1%"), MS), None);
     }
 
+    /// A second of which the hypervisor took so many percent.
+    fn stolen(mut summary: Summary, percent: u64) -> Summary {
+        summary.host.cpu_ticks = 100;
+        summary.host.steal_ticks = percent;
+        summary
+    }
+
     #[test]
-    fn a_trial_without_an_answer_on_a_machine_that_lost_its_time_is_disturbed() {
+    fn time_is_lost_whatever_came_of_it() {
+        assert!(lost_time(&stolen(summary("p99<10ms", 100, MS), 30)));
+        assert!(lost_time(&stolen(summary("non2xx<1%", 100, MS), 30)));
+        assert!(!lost_time(&stolen(summary("p99<10ms", 100, MS), 1)));
+        assert!(!lost_time(&crowded("p99<10ms")), "somebody had that");
+    }
+
+    #[test]
+    fn no_answer_at_all_is_excused_by_a_loss_of_most_of_the_time_alone() {
         let mut nothing = crowded("p99<10ms");
         let mut empty = Snapshot::empty(0);
         empty.end_ns = 1_000 * MS;
         empty.workers = nothing.total.workers.clone();
         nothing.total = empty;
-        let found = disturbance(&nothing, MS);
-        assert_eq!(found, Some(OwnLimit::Crowded { share: 0.4 }));
-        nothing.total.workers.clear();
-        assert_eq!(
-            disturbance(&nothing, MS),
-            None,
-            "the target's, if it was calm"
-        );
+        assert_eq!(disturbance(&nothing, MS), None);
+        assert_eq!(disturbance(&stolen(nothing.clone(), 30), MS), None);
+        let share = 0.9;
+        let most = disturbance(&stolen(nothing, 90), MS);
+        assert_eq!(most, Some(OwnLimit::Stolen { share }));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What a trial's run says of the target, whether it was just made or saved long ago.
 
-use super::limits::{cores_of, disturbance, own_limit};
+use super::limits::{cores_of, disturbance, lost_time, own_limit};
 use loadline_capacity::{Descent, OwnLimit, Seen};
 use loadline_record::watched::GENERATOR;
 use loadline_record::{Model, Snapshot, Summary};
@@ -84,6 +84,8 @@ struct Stretch {
     duration: Duration,
     /// What had fallen due and not ended at its end.
     waiting: u64,
+    /// What of that had been sent.
+    in_flight: u64,
 }
 
 impl Stretch {
@@ -92,6 +94,7 @@ impl Stretch {
             snapshot: summary.total.clone(),
             duration: Duration::from_nanos(summary.rated_ns()),
             waiting: summary.unfinished.unsent + summary.unfinished.in_flight,
+            in_flight: summary.unfinished.in_flight,
         }
     }
 
@@ -113,6 +116,7 @@ impl Stretch {
         Stretch {
             duration: Duration::from_nanos(snapshot.length_ns()),
             waiting: planned.saturating_sub(sent) + snapshot.counts.in_flight,
+            in_flight: snapshot.counts.in_flight,
             snapshot,
         }
     }
@@ -134,7 +138,9 @@ fn seen(stretch: &Stretch, summary: &Summary, level: f64) -> Seen {
             Model::Open => stretch.waiting as f64 / level,
             Model::Closed => 0.0,
         },
+        in_flight: stretch.in_flight,
         target_cores: target_cores(summary),
+        lost_time: lost_time(summary),
         own_limit: None,
         disturbance: None,
     }
