@@ -79,6 +79,7 @@ pub fn find<M: Measure>(settings: &Settings, measure: &mut M) -> (Outcome, Ended
         aside_s: settings.aside_s(),
         ladder: Ladder::default(),
         mean_at_ease_s: f64::MAX,
+        most_answers_per_s: 0.0,
     };
     let ended = match course.run() {
         Ok(()) => Ended::Complete,
@@ -109,6 +110,8 @@ struct Course<'a, M> {
     ladder: Ladder,
     /// The shortest mean response time of a trial, in seconds.
     mean_at_ease_s: f64,
+    /// The most answers a second of a trial.
+    most_answers_per_s: f64,
 }
 
 impl<M: Measure> Course<'_, M> {
@@ -253,10 +256,13 @@ impl<M: Measure> Course<'_, M> {
     /// never would, and that would break the trials that follow.
     fn pause(&mut self) {
         let trial = self.trials.last().expect("a trial was just made");
-        let backlog_s = trial.seen.backlog_s(self.mean_at_ease_s);
+        let backlog_s = match self.most_answers_per_s {
+            // What never answered anything may not do so yet.
+            0.0 => trial.seconds,
+            rate => trial.seen.backlog_s(rate, self.mean_at_ease_s),
+        };
         let longest_s = self.settings.longest_pause_s(self.search.left_s());
-        // What answers nothing may never do so: it has as long again.
-        let seconds = backlog_s.unwrap_or(trial.seconds).min(longest_s);
+        let seconds = backlog_s.min(longest_s);
         if seconds > 0.0 {
             self.measure.pause(seconds);
             self.search.spend(self.settings.measured_s(seconds));
@@ -266,6 +272,7 @@ impl<M: Measure> Course<'_, M> {
     fn add(&mut self, purpose: Purpose, level: f64, seconds: f64, seen: Seen, set_aside: bool) {
         if seen.answers_per_s > 0.0 {
             self.mean_at_ease_s = self.mean_at_ease_s.min(seen.mean_s);
+            self.most_answers_per_s = self.most_answers_per_s.max(seen.answers_per_s);
         }
         let trial = Trial {
             number: self.trials.len() as u32 + 1,

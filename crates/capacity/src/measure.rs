@@ -131,14 +131,10 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// How long the target will yet be busy with what came to it, in seconds: what has no answer, at the
-    /// rate of the answers, and beyond what it always takes. `None` where it answered nothing.
-    pub(crate) fn backlog_s(&self, mean_at_ease_s: f64) -> Option<f64> {
-        if self.in_flight == 0 {
-            return Some(0.0);
-        }
-        let busy_s = self.in_flight as f64 / self.answers_per_s;
-        (self.answers_per_s > 0.0).then(|| (busy_s - mean_at_ease_s).max(0.0))
+    /// How long a target that answers at this rate will yet be busy with what came to it, in seconds,
+    /// beyond what it always takes.
+    pub(crate) fn backlog_s(&self, answers_per_s: f64, mean_at_ease_s: f64) -> f64 {
+        (self.in_flight as f64 / answers_per_s - mean_at_ease_s).max(0.0)
     }
 }
 

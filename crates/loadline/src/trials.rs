@@ -7,7 +7,7 @@ mod limits;
 mod replay;
 mod sight;
 
-pub(crate) use replay::{Replayed, Searched, replay};
+pub(crate) use replay::{Replayed, Searched, is_search, replay};
 
 use crate::conduct::{Conducted, Keep, Save, conduct_one};
 use crate::interrupt::Interrupts;

@@ -32,7 +32,16 @@ pub struct CapacityReport<'a> {
     pub floor: Option<Floor>,
 }
 
+/// What is said of an answer that was not confirmed to the end.
+const CUT_SHORT: &str =
+    "The search was ended before all of its trials were made, so this is less sure than it looks.";
+
 impl CapacityReport<'_> {
+    /// Whether there is an answer which says nothing itself of the search's being interrupted.
+    fn is_cut_short(&self) -> bool {
+        self.interrupted && !matches!(self.outcome.answer, Answer::Unsettled(_))
+    }
+
     /// Whether trials were too short for a backlog to show. In a closed loop there is none, and where
     /// nothing holds none was missed.
     fn too_short(&self) -> Option<TooShort> {
@@ -69,6 +78,9 @@ fn head(report: &CapacityReport<'_>, ink: Ink, width: usize) -> Vec<String> {
         && let Some(mind) = disturbed(line)
     {
         lines.extend(layout::wrap(&mind, width));
+    }
+    if report.is_cut_short() {
+        lines.extend(layout::wrap(CUT_SHORT, width));
     }
     if let Some(found) = report.too_short() {
         lines.extend(layout::wrap(&too_short(found), width));

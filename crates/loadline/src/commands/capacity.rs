@@ -55,13 +55,11 @@ pub(crate) fn run(search: &Search) -> Result<Exit> {
 
 fn searched(search: &Search, floor: Option<Floor>) -> Searched {
     let floor = floor.filter(|_| !search.users);
-    Searched {
-        users: search.users,
-        settings: Settings {
-            floor_per_s: floor.map(|floor| floor.answers_per_s),
-            ..search.settings.clone()
-        },
-    }
+    let settings = Settings {
+        floor_per_s: floor.map(|floor| floor.answers_per_s),
+        ..search.settings.clone()
+    };
+    Searched::new(&search.run.plan, search.users, settings)
 }
 
 /// Says what is searched for, where it was left to us.

@@ -6,9 +6,10 @@ use crate::exit::Exit;
 use crate::flags::report::ReportFlags;
 use crate::flags::run::judgement::Trust;
 use crate::invocation::{Format, Output, Sink};
+use crate::live::say_line;
 use crate::overwriting::refuse_overwriting;
 use crate::publish::{PAGE_OF_ONE, Style, publish, publish_search, publish_series, write_plots};
-use crate::trials::{Replayed, replay};
+use crate::trials::{Replayed, is_search, replay};
 use anyhow::{Result, bail, ensure};
 use loadline_page::{Heat, Page};
 use loadline_record::{Ended, RoleKind, RunFile};
@@ -56,7 +57,16 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<Exit> {
 fn whole_search(flags: &ReportFlags, runs: &[RunFile]) -> Option<Replayed> {
     match flags.run {
         Some(_) => None,
-        None => replay(runs),
+        None => {
+            let found = replay(runs);
+            if found.is_none() && is_search(runs) {
+                say_line(
+                    "These trials are not all those of one search from its first on, or this version \
+                     would have gone on otherwise: each is told by itself.",
+                );
+            }
+            found
+        }
     }
 }
 
@@ -70,17 +80,17 @@ fn report_search(
 ) -> Result<Exit> {
     let is_rows = |output: &Output| output.format == Format::Csv;
     let (rows, answers): (Vec<Output>, Vec<Output>) = outputs.iter().cloned().partition(is_rows);
-    let first = runs[0].header().clone();
+    let floor = runs[0].header().environment.floor;
     let report = CapacityReport {
-        plan: &first.plan,
+        plan: &search.plan,
         users: search.users,
         outcome: &search.outcome,
         interrupted: search.interrupted,
-        floor: first.environment.floor,
+        floor,
     };
-    publish_search(&answers, style, &report)?;
+    let told = publish_search(&answers, style, &report);
     let trials: Vec<Judged> = runs.into_iter().map(judged).collect();
-    publish_series(&rows, style, &trials)?;
+    publish_series(&rows, style, &trials).and(told)?;
     Ok(match search.interrupted {
         // It was the search that ended so, not this report of it.
         true => Exit::Good,

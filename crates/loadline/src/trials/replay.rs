@@ -3,8 +3,8 @@
 use super::sight::{Sight, descent};
 use super::whole;
 use loadline_capacity::{Descent, Ended, Measure, Outcome, Part, Purpose, Seen, Settings, find};
-use loadline_plan::Shape;
-use loadline_record::{self as record, RoleKind, RunFile, Snapshot, Summary};
+use loadline_plan::{Plan, Shape};
+use loadline_record::{self as record, Role, RoleKind, RunFile, Snapshot, Summary};
 use serde::{Deserialize, Serialize};
 use std::slice;
 
@@ -15,12 +15,30 @@ pub(crate) struct Searched {
     pub(crate) users: bool,
     /// Where it looked, how long and how closely.
     pub(crate) settings: Settings,
+    /// What was asked for of each trial. Its requests are in the trials' own plans.
+    pub(crate) plan: Plan,
+}
+
+impl Searched {
+    /// A search for this, as its trials keep it.
+    pub(crate) fn new(plan: &Plan, users: bool, settings: Settings) -> Searched {
+        Searched {
+            users,
+            settings,
+            plan: Plan {
+                requests: Vec::new(),
+                ..plan.clone()
+            },
+        }
+    }
 }
 
 /// A search that was made again.
 pub(crate) struct Replayed {
     /// What was found.
     pub(crate) outcome: Outcome,
+    /// What was asked for of each trial.
+    pub(crate) plan: Plan,
     /// Whether users were searched, instead of rates.
     pub(crate) users: bool,
     /// Whether it was ended before its end.
@@ -30,36 +48,52 @@ pub(crate) struct Replayed {
 /// What the search found that these runs are the trials of; `None` if they are not all those of one
 /// search, from its first, or of one whose course this program would not take.
 pub(crate) fn replay(runs: &[RunFile]) -> Option<Replayed> {
-    let searched = searched(runs.first()?)?;
-    let (users, settings) = (searched.users, &searched.settings);
+    let first = runs.first()?;
+    let searched = searched(first)?;
     let mut trials = Saved {
         runs: runs.iter(),
-        users,
+        made: 0,
+        first,
+        users: searched.users,
         sight: Sight::new(),
     };
-    let (outcome, ended) = find(settings, &mut trials);
+    let (outcome, ended) = find(&searched.settings, &mut trials);
     let interrupted = match ended {
         Ended::Complete => false,
         Ended::Interrupted => true,
         Ended::Failed(OtherCourse) => return None,
     };
-    trials.runs.next().is_none().then_some(Replayed {
+    trials.runs.next().is_none().then(|| Replayed {
         outcome,
-        users,
+        plan: Plan {
+            requests: first.header().plan.requests.clone(),
+            ..searched.plan
+        },
+        users: searched.users,
         interrupted,
     })
 }
 
+/// Whether these runs begin as those of a search do.
+pub(crate) fn is_search(runs: &[RunFile]) -> bool {
+    let role = runs.first().and_then(|first| first.header().role.as_ref());
+    role.is_some_and(|role| role.kind == RoleKind::Trial)
+}
+
+/// What the search of this trial was asked for.
 fn searched(run: &RunFile) -> Option<Searched> {
-    let role = run.header().role.as_ref()?;
-    let is_first = role.kind == RoleKind::Trial && role.number == 1;
-    let searched = role.search.clone().filter(|_| is_first)?;
-    serde_json::from_value(searched).ok()
+    let search = run.header().role.as_ref()?.search.clone()?;
+    let searched: Searched = serde_json::from_value(search).ok()?;
+    let checks = &run.header().plan.checks;
+    let fits = searched.settings.checks == checks.len() && searched.plan.checks == *checks;
+    fits.then_some(searched)
 }
 
 /// The trials of a saved search, in the order in which they were made.
 struct Saved<'a> {
     runs: slice::Iter<'a, RunFile>,
+    made: u32,
+    first: &'a RunFile,
     users: bool,
     sight: Sight,
 }
@@ -73,14 +107,28 @@ impl Saved<'_> {
         let Some(run) = self.runs.next() else {
             return Ok(None);
         };
-        let role = run.header().role.as_ref();
-        let named = role.and_then(|role| role.name.as_deref()) == Some(purpose.name());
-        if !named || self.level(run.summary()) != level {
+        self.made += 1;
+        if !self.is_next(run, purpose) || self.level(run.summary()) != level {
             return Err(OtherCourse);
         }
         let summary = run.summary();
         let whole = summary.complete && summary.ended != record::Ended::Interrupted;
         Ok(whole.then_some(run))
+    }
+
+    /// Whether this run is the next trial of the same search, and was made for this.
+    fn is_next(&self, run: &RunFile, purpose: Purpose) -> bool {
+        let (role, plan) = (&run.header().role, &run.header().plan);
+        let first = self.first.header();
+        let expected = Role {
+            kind: RoleKind::Trial,
+            number: self.made,
+            of: None,
+            name: Some(purpose.name().to_owned()),
+            search: first.role.as_ref().and_then(|role| role.search.clone()),
+        };
+        let same = plan.requests == first.plan.requests && plan.checks == first.plan.checks;
+        role.as_ref() == Some(&expected) && same
     }
 
     /// The level at which a trial began.

@@ -317,3 +317,17 @@ fn who_falls_behind_is_the_target() {
     let line = words::answer_line(&report(&plan, &outcome));
     assert!(line.contains("; the target falls behind first; "), "{line}");
 }
+
+#[test]
+fn an_answer_that_was_not_confirmed_to_the_end_says_so() {
+    let (plan, outcome) = (plan(), found());
+    let told = |interrupted| {
+        let report = CapacityReport {
+            interrupted,
+            ..report(&plan, &outcome)
+        };
+        capacity(&report, &TextOptions::default()).replace('\n', " ")
+    };
+    let words = "ended before all of its trials were made";
+    assert!(told(true).contains(words) && !told(false).contains(words));
+}
