@@ -1,7 +1,7 @@
 //! Which runs can be compared at all.
 
 use loadline_plan::Load;
-use loadline_record::RunFile;
+use loadline_record::{RoleKind, RunFile};
 use std::path::PathBuf;
 
 /// A saved run, and where it was read from.
@@ -37,6 +37,16 @@ pub enum ComparisonError {
         path.display()
     )]
     BothSides {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The trials of a search.
+    #[error(
+        "{} holds a search, whose trials had many loads; `loadline report` tells its answer. Compare runs \
+         that had one load, such as that.",
+        path.display()
+    )]
+    Search {
         /// The file.
         path: PathBuf,
     },
@@ -82,6 +92,9 @@ pub(super) fn check(base: &[SavedRun], with: &[SavedRun]) -> Result<(), Comparis
         let (base, with) = (base.len(), with.len());
         return Err(ComparisonError::OneAgainstSeveral { base, with });
     }
+    for run in base.iter().chain(with) {
+        refuse_trial(run)?;
+    }
     for side in [base, with] {
         side.iter()
             .try_for_each(|run| refuse_other_side(&side[0], run))?;
@@ -104,6 +117,15 @@ fn refuse_empty(run: &SavedRun) -> Result<(), ComparisonError> {
     }
     let path = run.path.clone();
     Err(ComparisonError::NoAnswer { path })
+}
+
+fn refuse_trial(run: &SavedRun) -> Result<(), ComparisonError> {
+    let role = run.run.header().role.as_ref();
+    if role.is_none_or(|role| role.kind != RoleKind::Trial) {
+        return Ok(());
+    }
+    let path = run.path.clone();
+    Err(ComparisonError::Search { path })
 }
 
 fn refuse_other_side(first: &SavedRun, other: &SavedRun) -> Result<(), ComparisonError> {

@@ -1,7 +1,8 @@
 use super::*;
 use loadline_plan::{Arrivals, Body, Connection, Load, Order, Plan, Rate, Request, Shape};
 use loadline_record::{
-    Ended, Environment, Exchange, Header, Model, Outcome, Recorder, RunWriter, Snapshot, Unfinished,
+    Ended, Environment, Exchange, Header, Model, Outcome, Recorder, RoleKind, RunWriter, Snapshot,
+    Unfinished,
 };
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -199,9 +200,9 @@ fn runs_that_do_not_belong_together_are_refused_in_a_sentence() {
     assert!(refused(&one, &[recorded(2, 5e6, 2, &plan(400, 9))]).contains("number of connections"));
     assert!(refused(&one, &one).contains("1.run and 1.run are the same run"));
     assert!(refused(&one, &set(2..5, 5.0)).contains("1 of A can't be compared with 3 of B"));
-    let turn = |seed, name: &str| {
+    let in_role = |kind, seed, name: &str| {
         let role = Role {
-            kind: loadline_record::RoleKind::Side,
+            kind,
             number: 1,
             of: None,
             name: Some(name.to_owned()),
@@ -209,11 +210,17 @@ fn runs_that_do_not_belong_together_are_refused_in_a_sentence() {
         };
         recorded_as(Some(role), seed, 5e6, 2, &plan(400, 50))
     };
+    let turn = |seed, name: &str| in_role(RoleKind::Side, seed, name);
     assert_eq!(
         refused(&[turn(11, "A"), turn(12, "B")], &set(2..4, 5.0)),
         "12.run holds two targets that took turns; `loadline report` compares those. Give each side \
          here repeats of one run."
     );
+    let search = [
+        in_role(RoleKind::Trial, 13, "search"),
+        in_role(RoleKind::Trial, 14, "search"),
+    ];
+    assert!(refused(&search, &set(2..4, 5.0)).starts_with("13.run holds a search, whose trials"));
     let empty = recorded(7, 5e6, 0, &plan(400, 50));
     assert!(refused(&one, &[empty]).contains("7.run holds not one answer"));
     let short = recorded(8, 5e6, 1, &plan(400, 50));
@@ -230,7 +237,7 @@ fn turns(seed: u64, pairs: u64, slower: f64) -> Vec<Summary> {
             .run
             .into_summary();
         summary.role = Some(Role {
-            kind: loadline_record::RoleKind::Side,
+            kind: RoleKind::Side,
             number: number as u32,
             of: Some(pairs as u32),
             name: Some(name.to_owned()),
