@@ -132,7 +132,7 @@ impl Search {
         self.spent_s += trial.seconds;
     }
 
-    /// Counts the time of a trial that says nothing, and is to be made again.
+    /// Counts time that went by without a trial to go by: one that is made again, or a pause.
     pub fn spend(&mut self, seconds: f64) {
         self.spent_s += seconds;
     }
