@@ -40,11 +40,10 @@ fn late(
     {
         return None;
     }
-    let commands = words.iter().enumerate().skip(2).filter_map(|(at, word)| {
+    words.iter().enumerate().skip(2).find_map(|(at, word)| {
         let command = line.find_subcommand(word)?;
         is_it(command).then(|| (at, command.clone()))
-    });
-    commands.into_iter().next()
+    })
 }
 
 /// The line with the word at this place behind the program's name, as a shell takes it.
