@@ -10,8 +10,8 @@ use loadline_plan::{Check, Comparison, Rate};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The rate of the first trial, and of the warm-up.
-const FIRST_RATE: u64 = 100;
+/// The rate of the first trial, and of the warm-up: a target that carries less has little to catch up with.
+const FIRST_RATE: u64 = 10;
 /// What a trial drives before it measures, so that connections are up and queues settled.
 const SETTLING: Duration = Duration::from_millis(300);
 /// What else a trial takes: threads and connections.
