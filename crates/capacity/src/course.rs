@@ -174,18 +174,27 @@ impl<M: Measure> Course<'_, M> {
     fn descend(&mut self, load_line: f64) -> Result<(), Stop<M::Error>> {
         let over = (self.level(Part::Over, load_line), self.settings.trial_s);
         let back = (self.level(Part::Back, load_line), self.settings.recovery_s);
-        let descent = self.measure.descend(over, back);
-        let descent = descent.map_err(Stop::Failed)?.ok_or(Stop::Interrupted)?;
-        self.ladder.recovery = Recovery::of(&descent);
-        let steps = [
-            (Part::Over, over, descent.over),
-            (Part::Back, back, descent.back),
-        ];
-        for (part, (level, seconds), seen) in steps {
-            self.add(Purpose::Ladder(part), level, seconds, seen, false);
-            self.add_rung(part);
+        loop {
+            let descent = self.measure.descend(over, back);
+            let descent = descent.map_err(Stop::Failed)?.ok_or(Stop::Interrupted)?;
+            let aside = self.is_to_be_made_again(&descent.back, over.1 + back.1);
+            let recovery = Recovery::of(&descent);
+            let steps = [
+                (Part::Over, over, descent.over),
+                (Part::Back, back, descent.back),
+            ];
+            for (part, (level, seconds), seen) in steps {
+                self.add(Purpose::Ladder(part), level, seconds, seen, aside);
+                if !aside {
+                    self.add_rung(part);
+                }
+            }
+            if !aside {
+                self.ladder.recovery = recovery;
+                return Ok(());
+            }
+            self.set_aside(over.1 + back.1);
         }
-        Ok(())
     }
 
     fn level(&self, part: Part, load_line: f64) -> f64 {
@@ -197,12 +206,8 @@ impl<M: Measure> Course<'_, M> {
 
     fn add_rung(&mut self, part: Part) {
         let trial = self.trials.last().expect("the rung was just measured");
-        self.ladder.rungs.push(Rung {
-            part,
-            level: trial.level,
-            held: trial.held(),
-            seen: trial.seen.clone(),
-        });
+        let trial = trial.clone();
+        self.ladder.rungs.push(Rung { part, trial });
     }
 
     /// Makes a trial that counts for the search; whether it held.
@@ -225,15 +230,25 @@ impl<M: Measure> Course<'_, M> {
         let seconds = self.settings.trial_s;
         loop {
             let seen = self.seen(purpose, level, seconds)?;
-            let aside = seen.lost_time && !self.is_always_disturbed() && self.can_spare(seconds);
+            let aside = self.is_to_be_made_again(&seen, seconds);
             self.add(purpose, level, seconds, seen, aside);
-            self.pause();
             if !aside {
+                self.pause();
                 return Ok(());
             }
-            self.aside_s -= seconds;
-            self.search.spend(seconds);
+            self.set_aside(seconds);
         }
+    }
+
+    fn is_to_be_made_again(&self, seen: &Seen, seconds: f64) -> bool {
+        seen.lost_time && !self.is_always_disturbed() && self.can_spare(seconds)
+    }
+
+    /// Accounts for a trial that is made again.
+    fn set_aside(&mut self, seconds: f64) {
+        self.aside_s -= seconds;
+        self.search.spend(seconds);
+        self.pause();
     }
 
     /// Whether the machine never was otherwise, so that waiting does not help.

@@ -1,6 +1,6 @@
 //! What the target does below and above its load line.
 
-use crate::measure::{Descent, Part, Seen};
+use crate::measure::{Descent, Part, Trial};
 
 /// What the target does below and above its load line.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,12 +16,8 @@ pub struct Ladder {
 pub struct Rung {
     /// Which part of the load line.
     pub part: Part,
-    /// The level.
-    pub level: f64,
-    /// Whether all checks held and the target kept up.
-    pub held: bool,
-    /// What was seen.
-    pub seen: Seen,
+    /// The trial that is told of it: the last one.
+    pub trial: Trial,
 }
 
 /// Whether the target came back from more than it carries.
@@ -58,6 +54,7 @@ impl Recovery {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::Seen;
 
     fn recovery(intervals: &[(f64, bool)]) -> Option<Recovery> {
         Recovery::of(&Descent {

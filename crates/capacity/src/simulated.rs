@@ -90,6 +90,7 @@ impl Measure for Wavering {
         over: (f64, f64),
         back: (f64, f64),
     ) -> Result<Option<Descent>, Infallible> {
+        self.trials += 1;
         Ok(Some(Descent {
             over: self.seen(over.0),
             back: self.seen(back.0),

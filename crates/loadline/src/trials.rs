@@ -18,7 +18,7 @@ use anyhow::Result;
 use loadline_capacity::{Descent, Measure, Part, Purpose, Seen, Trial};
 use loadline_plan::{Arrivals, Load, Plan, Rate, Shape, Stage};
 use loadline_record::{Ended, Floor, Role, RoleKind, Snapshot, Summary};
-use sight::{Sight, descent};
+use sight::Sight;
 use std::cell::RefCell;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -177,7 +177,8 @@ impl Measure for Trials<'_> {
             return Ok(None);
         };
         let snapshots = snapshots.into_inner();
-        Ok(Some(descent(&summary, &snapshots, over, back.0)))
+        let descent = self.sight.see_descent(&summary, &snapshots, over, back.0);
+        Ok(Some(descent))
     }
 
     fn pause(&mut self, seconds: f64) {

@@ -15,7 +15,7 @@ use crate::{figures, layout, wording};
 use loadline_capacity::{Answer, Outcome, Recovery, Rung, TooShort};
 use loadline_plan::{Check, Plan};
 use loadline_record::Floor;
-use words::{amount, answer_line, disturbed, too_short, verdict};
+use words::{amount, answer_line, disturbed, excused, too_short, verdict};
 
 /// A search, and what is needed to tell of it.
 #[derive(Clone, Copy, Debug)]
@@ -130,23 +130,26 @@ fn ladder(report: &CapacityReport<'_>, ink: Ink, width: usize) -> Vec<String> {
     let rungs = ladder.rungs.iter();
     lines.extend(rungs.map(|rung| rung_line(rung, &report.plan.checks, ink)));
     if let Some(found) = ladder.recovery {
-        lines.extend(layout::hanging("  ", &recovery(found), width));
+        let is_excused = ladder.rungs.last().and_then(excused).is_some();
+        lines.extend(layout::hanging("  ", &recovery(found, is_excused), width));
     }
+    let excuses = ladder.rungs.iter().filter_map(excused);
+    lines.extend(excuses.flat_map(|excuse| layout::hanging("  ", &excuse, width)));
     lines
 }
 
 fn rung_line(rung: &Rung, checks: &[Check], ink: Ink) -> String {
-    let seen = &rung.seen;
+    let (trial, seen) = (&rung.trial, &rung.trial.seen);
     let cells = columns([
-        amount(rung.level),
+        amount(trial.level),
         amount(seen.answers_per_s),
         figures::time_cell(seen.p50_ns as f64),
         figures::time_cell(seen.p99_ns as f64),
         figures::share(seen.failed_share),
         seen.target_cores.map_or("-".to_owned(), figures::share),
     ]);
-    let held = verdict(seen, rung.held, checks);
-    let held = if rung.held {
+    let held = verdict(seen, trial.held(), checks);
+    let held = if trial.held() {
         ink.good(&held)
     } else {
         ink.bad(&held)
@@ -164,11 +167,15 @@ fn columns(cells: [String; 6]) -> String {
         .collect()
 }
 
-fn recovery(recovery: Recovery) -> String {
+/// Whether the target recovered, and what to do where it did not, unless that may not be its doing.
+fn recovery(recovery: Recovery, is_excused: bool) -> String {
     match recovery {
         Recovery::After { seconds: 0.0 } => "After 110 % all checks held again at once.".to_owned(),
         Recovery::After { seconds } => {
             format!("After 110 % all checks held again from {seconds:.0} s after the step down.")
+        }
+        Recovery::NotWithin { seconds } if is_excused => {
+            format!("After 110 % the checks did not hold again within {seconds:.0} s at 90 %.")
         }
         Recovery::NotWithin { seconds } => format!(
             "After 110 % the target did not recover within {seconds:.0} s at 90 %: restart it, and \

@@ -98,7 +98,8 @@ fn a_search_warms_up_finds_confirms_and_climbs() {
         Part::Back,
     ];
     assert_eq!(tail[5..], parts.map(Purpose::Ladder));
-    let held: Vec<bool> = outcome.ladder.rungs.iter().map(|rung| rung.held).collect();
+    let held = |rung: &Rung| rung.trial.held();
+    let held: Vec<bool> = outcome.ladder.rungs.iter().map(held).collect();
     assert_eq!(held, [true, true, true, true, false, true]);
     let recovery = Some(Recovery::After { seconds: 1.0 });
     assert_eq!(outcome.ladder.recovery, recovery);
@@ -180,7 +181,7 @@ fn users_are_found_in_whole_numbers() {
             .iter()
             .all(|trial| trial.level.fract() == 0.0)
     );
-    assert_eq!(outcome.ladder.rungs[0].level, 1.0);
+    assert_eq!(outcome.ladder.rungs[0].trial.level, 1.0);
 }
 
 /// Processor time that a hypervisor takes from every trial.
@@ -256,6 +257,25 @@ fn what_a_neighbour_takes_for_a_while_costs_time_and_changes_nothing() {
         let numbers = outcome.trials.iter().map(|trial| trial.number);
         assert!(numbers.eq(1..=outcome.trials.len() as u32));
     }
+}
+
+#[test]
+fn a_descent_in_which_the_machine_lost_time_is_made_again() {
+    let mut target = Wavering::new(5_000.0, 0.0, 1);
+    let (calm, _) = find(&settings(), &mut target);
+    let last = target.trials;
+    let mut target = Wavering::new(5_000.0, 0.0, 1);
+    (target.disturbed, target.burst) = (Some((STOLEN, 1.0)), last..last + 1);
+    let (outcome, _) = find(&settings(), &mut target);
+    let aside = outcome.trials.iter().filter(|trial| trial.set_aside);
+    let aside: Vec<Purpose> = aside.map(|trial| trial.purpose).collect();
+    assert_eq!(aside, [Part::Over, Part::Back].map(Purpose::Ladder));
+    assert_eq!(outcome.ladder.recovery, calm.ladder.recovery);
+    let what = |outcome: &Outcome| -> Vec<_> {
+        let rungs = outcome.ladder.rungs.iter();
+        rungs.map(|rung| (rung.part, rung.trial.held())).collect()
+    };
+    assert_eq!(what(&outcome), what(&calm));
 }
 
 /// If only the trials that broke were made again, more of them would hold than the target keeps.

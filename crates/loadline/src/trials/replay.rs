@@ -1,6 +1,6 @@
 //! A saved search, made again from its trials: its course depends on what these saw alone.
 
-use super::sight::{Sight, descent};
+use super::sight::Sight;
 use super::whole;
 use loadline_capacity::{Descent, Ended, Measure, Outcome, Part, Purpose, Seen, Settings, find};
 use loadline_plan::{Plan, Shape};
@@ -158,10 +158,13 @@ impl Measure for Saved<'_> {
         over: (f64, f64),
         back: (f64, f64),
     ) -> Result<Option<Descent>, OtherCourse> {
-        let run = self.next(Purpose::Ladder(Part::Over), over.0)?;
-        Ok(run.map(|run| {
-            let snapshots: Vec<Snapshot> = run.snapshots().collect();
-            descent(run.summary(), &snapshots, whole(over), back.0)
-        }))
+        let Some(run) = self.next(Purpose::Ladder(Part::Over), over.0)? else {
+            return Ok(None);
+        };
+        let snapshots: Vec<Snapshot> = run.snapshots().collect();
+        let summary = run.summary().clone();
+        let sight = &self.sight;
+        let descent = sight.see_descent(&summary, &snapshots, whole(over), back.0);
+        Ok(Some(descent))
     }
 }

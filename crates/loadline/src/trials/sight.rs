@@ -47,6 +47,27 @@ impl Sight {
         }
     }
 
+    /// What a run saw at one level for so long, and then at another.
+    pub(super) fn see_descent(
+        &self,
+        summary: &Summary,
+        snapshots: &[Snapshot],
+        over: (f64, Duration),
+        back: f64,
+    ) -> Descent {
+        let split = (over.1.as_secs() as usize).min(snapshots.len());
+        let (above, below) = snapshots.split_at(split);
+        let see = |stretch: Stretch, level: f64| Seen {
+            disturbance: disturbance(&stretch.alone(summary), self.fastest_ns),
+            ..seen(&stretch, summary, level)
+        };
+        Descent {
+            over: see(Stretch::of(&[], above), over.0),
+            back: see(Stretch::of(above, below), back),
+            intervals: intervals(summary, below),
+        }
+    }
+
     /// Arrivals wait for connections that are in use, and each answer comes as fast as at the lowest
     /// load: with more connections there would be more. At one instant, the last of the trial, some
     /// connections may just have had their answer.
@@ -59,22 +80,6 @@ impl Sight {
         let as_ever = service_ns < self.service_at_ease_ns.saturating_mul(AS_EVER);
         (all_in_use && as_ever && self.service_at_ease_ns < u64::MAX)
             .then_some(OwnLimit::Connections { most })
-    }
-}
-
-/// What was seen in a run at one level for so long, and then at another.
-pub(super) fn descent(
-    summary: &Summary,
-    snapshots: &[Snapshot],
-    over: (f64, Duration),
-    back: f64,
-) -> Descent {
-    let split = (over.1.as_secs() as usize).min(snapshots.len());
-    let (above, below) = snapshots.split_at(split);
-    Descent {
-        over: seen(&Stretch::of(&[], above), summary, over.0),
-        back: seen(&Stretch::of(above, below), summary, back),
-        intervals: intervals(summary, below),
     }
 }
 
@@ -118,6 +123,14 @@ impl Stretch {
             waiting: planned.saturating_sub(sent) + snapshot.counts.in_flight,
             in_flight: snapshot.counts.in_flight,
             snapshot,
+        }
+    }
+
+    /// The run as if nothing else had been counted. What was seen of its machine is of all of it.
+    fn alone(&self, summary: &Summary) -> Summary {
+        Summary {
+            total: self.snapshot.clone(),
+            ..summary.clone()
         }
     }
 }

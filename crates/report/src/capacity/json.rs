@@ -17,10 +17,10 @@ pub fn capacity_json(report: &CapacityReport<'_>) -> Value {
     let outcome = report.outcome;
     let checks = &report.plan.checks;
     let ladder = outcome.ladder.rungs.iter().map(|rung| {
-        let mut object = seen(&rung.seen, checks);
+        let mut object = seen(&rung.trial.seen, checks);
         object["part"] = rung.part.name().into();
-        object["level"] = rung.level.into();
-        object["held"] = rung.held.into();
+        object["level"] = rung.trial.level.into();
+        object["held"] = rung.trial.held().into();
         object
     });
     json!({
@@ -154,6 +154,7 @@ fn seen(seen: &Seen, checks: &[Check]) -> Value {
         "p99_us": plain::us(seen.p99_ns as f64),
         "outstanding_s": seen.outstanding_s,
         "target_cpu_percent": seen.target_cores.map(|cores| cores * 100.0),
+        "lost_time": seen.lost_time,
         "own_limit": seen.own_limit.map(own_limit),
         "disturbance": seen.disturbance.map(own_limit),
     })

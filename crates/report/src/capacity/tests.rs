@@ -70,9 +70,10 @@ fn found() -> Outcome {
         let level = (4_900.0 * part.share()).round();
         Rung {
             part,
-            level,
-            held: p99 < 50,
-            seen: seen(level, p99),
+            trial: Trial {
+                purpose: Purpose::Ladder(part),
+                ..trial(7, level, p99)
+            },
         }
     };
     let rungs = [
@@ -244,6 +245,29 @@ fn a_load_line_of_a_disturbed_machine_says_so() {
     assert!(text.contains(mind), "{text}");
     let json = capacity_json(&report(&plan, &outcome));
     assert_eq!(json["answer"]["disturbance"]["cpu_percent"], 170.0);
+}
+
+#[test]
+fn a_rung_that_broke_on_a_disturbed_machine_is_no_word_on_the_target() {
+    let mut outcome = found();
+    let stolen = Some(OwnLimit::Stolen { share: 0.3 });
+    for rung in &mut outcome.ladder.rungs {
+        rung.trial.seen.disturbance = stolen;
+    }
+    outcome.ladder.recovery = Some(Recovery::NotWithin { seconds: 5.0 });
+    let plan = plan();
+    let report = report(&plan, &outcome);
+    let text = capacity(&report, &TextOptions::default());
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let recovery = "After 110 % the checks did not hold again within 5 s at 90 %.";
+    assert!(text.contains(recovery), "{text}");
+    let excuse = "The rung \"back at 90 %\" may have broken by the generator's or its machine's doing: the \
+                  hypervisor gave 30.0 % of the machine's time to others. Search again";
+    assert!(text.contains(excuse), "{text}");
+    assert_eq!(text.matches("may have broken").count(), 1, "{text}");
+    let json = capacity_json(&report);
+    assert_eq!(json["ladder"][5]["disturbance"]["kind"], "stolen");
+    assert_eq!(json["ladder"][5]["lost_time"], false);
 }
 
 #[test]

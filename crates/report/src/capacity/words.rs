@@ -3,7 +3,7 @@
 use super::CapacityReport;
 use crate::figures;
 use loadline_capacity::{
-    Answer, Breaking, LoadLine, OwnLimit, Seen, TooShort, Trial, Unsettled, Why,
+    Answer, Breaking, LoadLine, OwnLimit, Part, Rung, Seen, TooShort, Trial, Unsettled, Why,
 };
 use loadline_plan::Check;
 
@@ -56,10 +56,7 @@ fn nothing_holds(
 ) -> String {
     let checks = &report.plan.checks;
     let what = breaks.map_or("nothing holds".to_owned(), |what| broken(what, checks));
-    let unit = match report.users {
-        true if level == 1.0 => "user",
-        users => unit(users),
-    };
+    let unit = unit_of(level, report.users);
     let where_ = format!(
         "{what} even at {} {unit}, the lowest that was tried",
         amount(level)
@@ -78,7 +75,11 @@ fn nothing_holds(
 
 fn at_least(level: f64, why: Why, users: bool) -> String {
     let unit = unit(users);
-    let known = format!("load line: at least {} {unit}", amount(level));
+    let known = format!(
+        "load line: at least {} {}",
+        amount(level),
+        unit_of(level, users)
+    );
     match why {
         Why::Generator { limit, at } => format!(
             "{known}; the generator ends first, at {} {unit}: {}",
@@ -161,13 +162,26 @@ pub(super) fn disturbed(line: &LoadLine) -> Option<String> {
     ))
 }
 
+/// Why a rung may have broken by another's doing than the target's. Above the load line it is no wonder.
+pub(super) fn excused(rung: &Rung) -> Option<String> {
+    let limit = rung.trial.excuse().filter(|_| rung.part != Part::Over)?;
+    Some(format!(
+        "The rung \"{}\" may have broken by the generator's or its machine's doing: {}",
+        rung.part.name(),
+        own_end(limit)
+    ))
+}
+
 fn unsettled(known: Unsettled, report: &CapacityReport<'_>) -> String {
     let unit = unit(report.users);
     let where_ = match (known.lower, known.upper) {
         (Some(lower), Some(upper)) => {
             format!("between {} and {} {unit}", amount(lower), amount(upper))
         }
-        (Some(lower), None) => format!("at least {} {unit}", amount(lower)),
+        (Some(lower), None) => {
+            let unit = unit_of(lower, report.users);
+            format!("at least {} {unit}", amount(lower))
+        }
         (None, Some(upper)) => format!("below {} {unit}", amount(upper)),
         (None, None) => "not known".to_owned(),
     };
@@ -250,6 +264,13 @@ fn metric(check: Option<&Check>) -> &str {
 
 pub(super) fn unit(users: bool) -> &'static str {
     if users { "users" } else { "req/s" }
+}
+
+fn unit_of(level: f64, users: bool) -> &'static str {
+    if users && level == 1.0 {
+        return "user";
+    }
+    unit(users)
 }
 
 /// Cores in percent of one, in whole numbers.
