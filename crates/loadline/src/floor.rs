@@ -1,4 +1,4 @@
-//! The floor: what this machine does at best, measured before a run.
+//! The floor: what this machine does at best, measured before a run, or once before several.
 //!
 //! For a second one connection sends the run's requests one after the other, for another second all
 //! connections send as fast as they can, by the run's own protocol and script, to a server that does
@@ -21,7 +21,8 @@ use std::time::Duration;
 /// How long each half takes.
 const HALF: Duration = Duration::from_secs(1);
 
-/// The floor of a run that asks for it.
+/// The floor of a run that asks for it, or of several. An interrupt meanwhile ends the command: nothing of
+/// the run is measured yet.
 ///
 /// # Errors
 /// If signals can't be watched meanwhile.
@@ -30,7 +31,9 @@ pub(crate) fn of_run(invocation: &Invocation) -> Result<Option<Floor>> {
         return Ok(None);
     }
     let interrupts = Interrupts::watch(Manner::AtOnce).context("signals can't be watched")?;
-    Ok(measured(&invocation.plan, &interrupts))
+    let floor = measured(&invocation.plan, &interrupts);
+    interrupts.end_before_load();
+    Ok(floor)
 }
 
 /// The floor of this plan. What is in its way is told, and is in no other's way.

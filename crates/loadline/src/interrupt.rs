@@ -18,6 +18,8 @@ use std::time::Duration;
 
 /// A run that was told to end at once does so in much less.
 const GRACE: Duration = Duration::from_secs(2);
+/// What is said where there is nothing to report.
+const NOTHING_MEASURED: &str = "loadline: interrupted before the load began; nothing was measured.";
 
 /// Watches for interrupts until it is dropped.
 pub(crate) struct Interrupts {
@@ -80,6 +82,13 @@ impl Interrupts {
         *self.shared.run() = None;
     }
 
+    /// Ends the process in our words if there was one, where what was measured so far is no result.
+    pub(crate) fn end_before_load(&self) {
+        if self.happened() {
+            give_up(NOTHING_MEASURED);
+        }
+    }
+
     /// Whether there was one.
     pub(crate) fn happened(&self) -> bool {
         self.shared.happened.load(Ordering::Relaxed)
@@ -124,7 +133,7 @@ impl Shared {
                 say("Stopping: waiting for answers in flight; once more stops now.");
             }
             None if !self.measured.load(Ordering::Relaxed) => {
-                give_up("loadline: interrupted before the load began; nothing was measured.");
+                give_up(NOTHING_MEASURED);
             }
             None if again => give_up("loadline: interrupted."),
             None => say("Stopping: what was measured is reported; once more stops now."),
