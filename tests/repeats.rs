@@ -82,6 +82,24 @@ fn repeats_have_a_line_each_a_spread_and_one_file() {
 }
 
 #[test]
+fn the_floor_is_measured_once_and_kept_in_every_run() {
+    let (server, dir) = (serve(), tempfile::tempdir().unwrap());
+    let path = dir.path().join("floor.run");
+    let said = repeated(&server, &path, &["--floor"]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(said.stderr.is_empty(), "{}", said.stderr);
+    let told = said.stdout.matches("\nFloor  this machine").count();
+    assert_eq!(told, 1, "{}", said.stdout);
+    let again = loadline(&["report", "--allow-invalid", text(&path), "-o", "json"]);
+    let all = json(&again);
+    let floors = all["runs"].as_array().unwrap().iter();
+    let floors: Vec<&Value> = floors.map(|run| &run["environment"]["floor"]).collect();
+    assert_eq!(floors.len(), 3);
+    assert_eq!(floors[0]["connections"], 20, "{}", floors[0]);
+    assert!(floors.iter().all(|floor| *floor == floors[0]), "{floors:?}");
+}
+
+#[test]
 fn checks_look_at_all_runs_together() {
     let (server, dir) = (serve(), tempfile::tempdir().unwrap());
     let path = dir.path().join("checked.run");

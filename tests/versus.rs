@@ -1,6 +1,6 @@
 //! Two targets that take turns.
 
-use crate::rig::{count, loadline, serve, url};
+use crate::rig::{count, loadline, serve, serve_with, url};
 use serde_json::Value;
 
 /// Delays lie so far apart that a machine which takes tens of milliseconds from each run does not hide
@@ -103,6 +103,37 @@ fn a_plan_file_says_what_both_targets_get() {
         .map(|run| run["plan"]["requests"][0]["method"].as_str());
     assert_eq!(methods.collect::<Vec<_>>(), [Some("PUT"); 4]);
     assert_eq!((one.stop().requests, other.stop().requests), (20, 20));
+}
+
+#[test]
+fn the_floor_is_measured_once_with_the_requests_of_a() {
+    let (plain, tls) = (serve(), serve_with(|config| config.tls = true));
+    let (a, b) = (url(&plain, ""), format!("https://{}/", tls.addr()));
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("turns.run");
+    let path = crate::rig::text(&path);
+    let turns = ["-n", "10", "-c", "2", "-t", "1", "--repeat", "2", "-k"];
+    let flags = [
+        "--floor",
+        "--allow-invalid",
+        "--no-progress",
+        "--save",
+        path,
+    ];
+    let said = loadline(&[&["versus", &a, &b], &turns[..], &flags[..]].concat());
+    assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
+    assert!(said.stderr.is_empty(), "{}", said.stderr);
+    let told = said.stdout.matches("\nFloor  this machine").count();
+    assert_eq!(told, 1, "{}", said.stdout);
+    let again = loadline(&["report", "--allow-invalid", path, "-o", "json"]);
+    let all: Value = serde_json::from_str(&again.stdout).unwrap();
+    let floors = all["runs"].as_array().unwrap().iter();
+    let floors: Vec<&Value> = floors.map(|run| &run["environment"]["floor"]).collect();
+    assert_eq!(floors.len(), 4);
+    assert_eq!(floors[0]["connections"], 2, "{}", floors[0]);
+    assert!(floors.iter().all(|floor| *floor == floors[0]), "{floors:?}");
+    // No turn is made of what the floor sends.
+    assert_eq!((plain.stop().requests, tls.stop().requests), (20, 20));
 }
 
 /// No answer comes sooner than the target's delay, and none of a healthy target takes minutes.

@@ -6,6 +6,7 @@
 use crate::commands::run::{has_page, judge};
 use crate::conduct::{Conducted, Keep, Save, conduct_one};
 use crate::exit::Exit;
+use crate::floor;
 use crate::interrupt::{Interrupts, Manner};
 use crate::invocation::Invocation;
 use crate::live::Live;
@@ -13,7 +14,7 @@ use crate::publish::PAGE_OF_ONE;
 use crate::scripting;
 use anyhow::{Context, Result, ensure};
 use loadline_plan::Plan;
-use loadline_record::{Ended, Role, RoleKind, Summary};
+use loadline_record::{Ended, Floor, Role, RoleKind, Summary};
 use loadline_report::Judged;
 use loadline_script_lua::Figures;
 
@@ -56,19 +57,26 @@ pub(crate) fn repeats(plan: &Plan, count: u32) -> Vec<Planned> {
     (0..count).map(repeat).collect()
 }
 
-/// Makes the runs of a series in this order. Where results go and what is watched is the invocation's.
+/// Makes the runs of a series in this order. Where results go and what is watched is the invocation's;
+/// so is the plan that the floor is measured with, once and for all runs, if it is asked for.
 ///
 /// # Errors
 /// If the first run can't be made. Of a later one it is the trouble that ends the series.
 pub(crate) fn conduct_series(series: Vec<Planned>, invocation: &Invocation) -> Result<Made> {
     ensure!(!has_page(&invocation.outputs), PAGE_OF_ONE);
+    let floor = floor::of_run(invocation)?;
     let interrupts = Interrupts::watch(Manner::Gently).context("signals can't be watched")?;
+    let common = Common {
+        interrupts: &interrupts,
+        invocation,
+        floor,
+    };
     let mut made = Made::default();
     let count = series.len();
     for (index, planned) in series.into_iter().enumerate() {
         let title = format!("run {} of {count}: ", index + 1);
         let live = Live::titled(invocation.progress, title);
-        match make(&interrupts, planned, index > 0, invocation, live) {
+        match common.make(planned, index > 0, live) {
             Err(error) if index == 0 => return Err(error),
             Err(error) => {
                 made.trouble.get_or_insert(error);
@@ -83,30 +91,35 @@ pub(crate) fn conduct_series(series: Vec<Planned>, invocation: &Invocation) -> R
     Ok(made)
 }
 
-fn make(
-    interrupts: &Interrupts,
-    planned: Planned,
-    behind: bool,
-    invocation: &Invocation,
-    live: Live,
-) -> Result<Conducted> {
-    let Planned { plan, role } = planned;
-    let save = invocation.save.as_deref();
-    let keep = Keep {
-        save: save.map(if behind { Save::Behind } else { Save::Over }),
-        role: Some(role),
-        watch: Some(&invocation.watch),
-        ..Keep::default()
-    };
-    let script = scripting::load(&plan, &invocation.outputs)?;
-    let mut conducted = conduct_one(interrupts, &plan, script.as_ref(), keep, live)?;
-    if let Some(script) = &script {
-        script.flush();
-        if let Err(error) = scripting::finish(script, &Figures::of(&conducted.summary)) {
-            conducted.trouble.get_or_insert(error);
+/// What all runs of a series have in common.
+struct Common<'a> {
+    interrupts: &'a Interrupts,
+    invocation: &'a Invocation,
+    floor: Option<Floor>,
+}
+
+impl Common<'_> {
+    /// Makes one of the runs; `behind` is whether others are saved before it.
+    fn make(&self, planned: Planned, behind: bool, live: Live) -> Result<Conducted> {
+        let Planned { plan, role } = planned;
+        let save = self.invocation.save.as_deref();
+        let keep = Keep {
+            save: save.map(if behind { Save::Behind } else { Save::Over }),
+            role: Some(role),
+            watch: Some(&self.invocation.watch),
+            floor: self.floor,
+            ..Keep::default()
+        };
+        let script = scripting::load(&plan, &self.invocation.outputs)?;
+        let mut conducted = conduct_one(self.interrupts, &plan, script.as_ref(), keep, live)?;
+        if let Some(script) = &script {
+            script.flush();
+            if let Err(error) = scripting::finish(script, &Figures::of(&conducted.summary)) {
+                conducted.trouble.get_or_insert(error);
+            }
         }
+        Ok(conducted)
     }
-    Ok(conducted)
 }
 
 impl Made {

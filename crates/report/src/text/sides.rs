@@ -2,7 +2,7 @@
 //! turns may not be believed.
 
 use super::repeats::doubtful;
-use super::{Canvas, TextOptions, assemble, outcome};
+use super::{Canvas, TextOptions, assemble, floor, outcome};
 use crate::comparison::comparison;
 use crate::series::{Judged, checks_of_side};
 use loadline_plan::Plan;
@@ -20,8 +20,15 @@ pub(crate) fn sides(
     let comparison = comparison(found, base, with, options);
     let sections = [
         comparison.lines().map(str::to_owned).collect(),
+        floor_of(runs, canvas),
         outcome::checks_of_each(&[("A", &of_a), ("B", &of_b)], canvas),
         doubtful(runs, canvas),
     ];
     assemble(&sections, options)
+}
+
+/// The floor, which was measured once for all runs.
+fn floor_of(runs: &[Judged], canvas: Canvas) -> Vec<String> {
+    let first = runs.first();
+    first.map_or_else(Vec::new, |run| floor::lines(&run.summary, canvas))
 }

@@ -19,7 +19,8 @@ pub(crate) struct WatchingFlags {
     /// Measure before the run, for two seconds, what this machine can do at best
     ///
     /// The same requests go to a server on loopback that does nothing: no response time here can be
-    /// shorter, and no rate higher. It is kept with the result.
+    /// shorter, and no rate higher. It is kept with the result. Of several runs it is measured once,
+    /// before the first; of two targets with the requests of A.
     #[arg(long)]
     pub(crate) floor: bool,
 }
