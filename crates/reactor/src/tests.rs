@@ -336,6 +336,31 @@ fn a_turn_drives_tasks_without_waiting() {
     assert_eq!(*steps.borrow(), ["started", "woken"]);
 }
 
+/// One timer after the other is overdue when the loop has a core again, and each has a turn of its own.
+#[test]
+fn turns_never_overlap_however_much_is_overdue() {
+    let kernel = Kernel::new().unwrap();
+    let start_ns = kernel.now_ns();
+    let run = async {
+        let mut timer = kernel.timer();
+        thread::sleep(std::time::Duration::from_millis(100));
+        for step in 1..=100 {
+            timer.set(Some(start_ns + step * 1_000_000));
+            std::future::poll_fn(|cx| timer.poll(cx)).await;
+        }
+    };
+    kernel.block_on(run).unwrap();
+    let (mut sum_ns, mut longest_ns) = (0, 0);
+    kernel.take_turns(&mut |length_ns, count| {
+        sum_ns += length_ns * count;
+        longest_ns = length_ns;
+    });
+    // A turn is told by its bucket, which is at most a sixteenth off.
+    let most_ns = (kernel.now_ns() - start_ns) * 17 / 16;
+    assert!((1..=most_ns).contains(&sum_ns), "{sum_ns} of {most_ns}");
+    assert!(longest_ns <= most_ns);
+}
+
 #[test]
 fn a_dropped_task_never_runs_again() {
     let sim = Sim::new(1, 0);

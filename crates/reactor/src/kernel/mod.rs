@@ -46,6 +46,8 @@ pub(crate) struct Inner {
     asleep: Cell<bool>,
     /// When the turn that goes on began; `None` while the loop waits.
     turn_from_ns: Cell<Option<u64>>,
+    /// When the last turn ended, or the loop was entered: what fell due before is not waited for twice.
+    turn_end_ns: Cell<u64>,
 }
 
 impl Kernel {
@@ -66,6 +68,7 @@ impl Kernel {
             turns: RefCell::default(),
             asleep: Cell::new(false),
             turn_from_ns: Cell::new(None),
+            turn_end_ns: Cell::new(0),
         })))
     }
 
@@ -75,12 +78,13 @@ impl Kernel {
         let mut future = pin!(future);
         let flag = WakeFlag::set();
         let waker = Arc::clone(&flag).into();
+        // What passed since the last call is not this loop's.
+        self.0.turn_from_ns.set(None);
+        self.0.turn_end_ns.set(self.now_ns());
         loop {
             if flag.take()
                 && let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(&waker))
             {
-                // What passes until the next call is not this loop's.
-                self.0.turn_from_ns.set(None);
                 return Ok(value);
             }
             let more = self.0.tasks.run_ready();
@@ -147,7 +151,8 @@ impl Kernel {
         self.0.receive_clock.refresh(now_ns);
         let fired = self.0.timers.fire(now_ns);
         if !wait || events > 0 || fired {
-            let from_ns = due_ns.map_or(now_ns, |due_ns| due_ns.min(now_ns));
+            let due_ns = due_ns.unwrap_or(now_ns);
+            let from_ns = due_ns.max(self.0.turn_end_ns.get()).min(now_ns);
             self.0.turn_from_ns.set(Some(from_ns));
         }
         Ok(())
@@ -182,6 +187,7 @@ impl Kernel {
         if let Some(from_ns) = self.0.turn_from_ns.take() {
             let length_ns = now_ns.saturating_sub(from_ns);
             self.0.turns.borrow_mut().record(length_ns);
+            self.0.turn_end_ns.set(now_ns);
         }
     }
 }
