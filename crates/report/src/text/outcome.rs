@@ -109,9 +109,6 @@ fn check(check: &CheckResult, texts: usize, canvas: Canvas) -> String {
 /// Whether the result may be believed, and why not.
 pub(super) fn validity(summary: &Summary, canvas: Canvas) -> Vec<String> {
     let validity = loadline_verdict::validity(summary);
-    if validity.findings.is_empty() {
-        return Vec::new();
-    }
     let grade = grade(&validity, canvas);
     let mut lines = vec![canvas.heading("Validity", "") + ": " + &grade];
     for finding in &validity.findings {
