@@ -342,7 +342,7 @@ fn turns_never_overlap_however_much_is_overdue() {
     let kernel = Kernel::new().unwrap();
     let start_ns = kernel.now_ns();
     let run = async {
-        let mut timer = kernel.timer();
+        let timer = kernel.timer();
         thread::sleep(std::time::Duration::from_millis(100));
         for step in 1..=100 {
             timer.set(Some(start_ns + step * 1_000_000));
