@@ -21,6 +21,8 @@ fn a_saved_run_is_reported_again_the_same() {
         "2s",
         "-q",
         "--allow-invalid",
+        "--check",
+        "errors<100%",
         "--save",
         text(&saved),
         "-o",
@@ -36,6 +38,7 @@ fn a_saved_run_is_reported_again_the_same() {
     );
     assert_eq!(run, again);
     assert_eq!(count(&run["summary"], "planned"), 400);
+    assert_judged(&saved, &run["summary"]);
     let text_again = loadline(&["report", text(&saved)]);
     assert!(
         text_again.stdout.contains("open loop: 200/s"),
@@ -49,6 +52,21 @@ fn a_saved_run_is_reported_again_the_same() {
         "{csv}"
     );
     assert!(rows.len() >= 3, "{csv}");
+}
+
+/// The last line of the saved run says what the report says: whoever reads the file need not judge.
+fn assert_judged(saved: &Path, summary: &Value) {
+    let lines = std::fs::read_to_string(saved).unwrap();
+    let last: Value = serde_json::from_str(lines.lines().last().unwrap()).unwrap();
+    let judgement = &last["judgement"];
+    assert_eq!(judgement["validity"], summary["validity"]);
+    assert_eq!(judgement["checks"], summary["checks"]);
+    assert_eq!(judgement["checks"][0]["passed"], true);
+    for times in ["response_time_us", "service_time_us"] {
+        let intervals = &summary[times]["confidence_intervals"];
+        assert!(intervals["p50"]["upper"].is_number(), "{intervals}");
+        assert_eq!(&judgement["confidence_intervals"][times], intervals);
+    }
 }
 
 #[test]

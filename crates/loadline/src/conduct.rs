@@ -15,9 +15,9 @@ use loadline_record::{
     Ended, Environment, Exchange, Floor, Header, HostCounters, LogWriter, Role, RunWriter,
     Snapshot, Summary, Tape, Transient, Unfinished,
 };
-use loadline_report::heat_interval;
+use loadline_report::{heat_interval, judgement_json};
 use loadline_script_lua::Script;
-use loadline_verdict::{Goal, evaluate_all, transient};
+use loadline_verdict::{Goal, evaluate_all, evaluate_run, transient};
 use std::cell::RefCell;
 use std::fs::File;
 use std::path::Path;
@@ -322,17 +322,18 @@ impl Conductor<'_> {
         self.summary.host = HostCounters::read().since(&self.host_before);
         self.summary.finish(ended, unfinished);
         self.find_transient();
+        let summary = match self.tape.take() {
+            Some(tape) => tape.cut(self.summary.clone()),
+            None => self.summary.clone(),
+        };
         if let Some(saved) = self.saved.take() {
-            let finished = saved.finish(&self.summary).map_err(Into::into);
-            self.keep_going(finished);
+            let judgement = judgement_json(&summary, &evaluate_run(&summary));
+            let finished = saved.finish_judged(&self.summary, Some(&judgement));
+            self.keep_going(finished.map_err(Into::into));
         }
         if let Some(log) = self.log.take() {
             self.keep_going(log.finish().context(NO_LOG));
         }
-        let summary = match self.tape {
-            Some(tape) => tape.cut(self.summary),
-            None => self.summary,
-        };
         Conducted {
             summary,
             trouble: self.trouble,

@@ -3,7 +3,7 @@
 //! Each is a run of its own, with connections of its own, and all are saved in one file. An interrupt
 //! ends the run that goes on and the series with it; what was measured until then is reported.
 
-use crate::commands::run::{has_page, judge};
+use crate::commands::run::has_page;
 use crate::conduct::{Conducted, Keep, Save, conduct_one};
 use crate::exit::Exit;
 use crate::floor;
@@ -17,6 +17,7 @@ use loadline_plan::Plan;
 use loadline_record::{Ended, Floor, Role, RoleKind, Summary};
 use loadline_report::Judged;
 use loadline_script_lua::Figures;
+use loadline_verdict::evaluate_run;
 
 /// A run that is to be made.
 #[derive(Debug)]
@@ -132,7 +133,7 @@ impl Made {
         }
         // A run that was interrupted before its first request says nothing.
         if summary.total.counts.sent > 0 || summary.ended != Ended::Interrupted {
-            let checks = judge(&summary);
+            let checks = evaluate_run(&summary);
             self.runs.push(Judged { summary, checks });
         }
     }

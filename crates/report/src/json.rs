@@ -281,6 +281,20 @@ fn quantity(quantity: Quantity) -> (Value, &'static str) {
     }
 }
 
+/// How a run was judged, for its saved run: `validity`, `checks` and `confidence_intervals`, each as
+/// in the JSON of the run.
+pub fn judgement_json(summary: &Summary, checks: &[CheckResult]) -> Value {
+    let times = &summary.total.times;
+    json!({
+        "validity": validity_of(summary),
+        "checks": checks.iter().map(check).collect::<Value>(),
+        "confidence_intervals": {
+            "response_time_us": confidence_intervals(&times.response, &summary.response_blocks),
+            "service_time_us": confidence_intervals(&times.service, &summary.service_blocks),
+        },
+    })
+}
+
 fn validity_of(summary: &Summary) -> Value {
     let validity = loadline_verdict::validity(summary);
     let finding = |finding: &Finding| {

@@ -37,7 +37,7 @@ pub use capacity::{
 };
 pub use comparison::{comparison, comparison_json};
 pub use csv::csv;
-pub use json::{SCHEMA, json};
+pub use json::{SCHEMA, json, judgement_json};
 pub use page::{heat_interval, run_page};
 pub use percentiles::PERCENTILES;
 pub use progress::Progress;

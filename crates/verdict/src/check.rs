@@ -42,6 +42,12 @@ pub fn evaluate_all(checks: &[Check], snapshot: &Snapshot, duration: Duration) -
         .collect()
 }
 
+/// Holds every check of a run against all of its requests.
+pub fn evaluate_run(summary: &Summary) -> Vec<CheckResult> {
+    let duration = Duration::from_nanos(summary.rated_ns());
+    evaluate_all(&summary.plan.checks, &summary.total, duration)
+}
+
 /// Holds every check against all requests of several runs together. Their histograms are put
 /// together, so that no percentile is averaged; a rate is taken over the sum of their times.
 pub fn evaluate_together(checks: &[Check], runs: &[&Summary]) -> Vec<CheckResult> {

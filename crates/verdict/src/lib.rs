@@ -18,7 +18,7 @@ mod spread;
 mod until;
 mod validity;
 
-pub use check::{CheckResult, evaluate, evaluate_all, evaluate_together};
+pub use check::{CheckResult, evaluate, evaluate_all, evaluate_run, evaluate_together};
 pub use comparison::{
     CONFIDENCE, ComparedFigure, Comparison, ComparisonError, Figure, SavedRun, Standing,
 };

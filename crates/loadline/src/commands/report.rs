@@ -1,7 +1,7 @@
 //! `loadline report`.
 
 use crate::commands::capacity;
-use crate::commands::run::{exit, exit_of_series, has_page, judge};
+use crate::commands::run::{exit, exit_of_series, has_page};
 use crate::exit::Exit;
 use crate::flags::report::ReportFlags;
 use crate::flags::run::judgement::Trust;
@@ -14,7 +14,7 @@ use anyhow::{Result, bail, ensure};
 use loadline_page::{Heat, Page};
 use loadline_record::{Ended, RoleKind, RunFile};
 use loadline_report::{CapacityReport, Judged, heat_interval, run_page};
-use loadline_verdict::is_whole;
+use loadline_verdict::{evaluate_run, is_whole};
 use std::path::{Path, PathBuf};
 
 /// Prints saved runs again.
@@ -149,7 +149,7 @@ fn exit_of_all(runs: &[Judged], trust: Trust) -> Exit {
 
 fn judged(run: RunFile) -> Judged {
     let summary = run.into_summary();
-    let checks = judge(&summary);
+    let checks = evaluate_run(&summary);
     Judged { summary, checks }
 }
 

@@ -14,11 +14,10 @@ use anyhow::{Result, bail};
 use loadline_record::{Ended, ErrorKind, Failures, Summary};
 use loadline_report::Judged;
 use loadline_script_lua::Figures;
-use loadline_verdict::{CheckResult, Grade, evaluate_all, evaluate_together, is_whole, validity};
+use loadline_verdict::{CheckResult, Grade, evaluate_run, evaluate_together, is_whole, validity};
 use std::collections::BTreeMap;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
-use std::time::Duration;
 
 /// Runs a plan, once or several times, and reports what came of it.
 pub(crate) fn run(invocation: Invocation) -> Result<Exit> {
@@ -86,7 +85,7 @@ fn run_once(invocation: &Invocation) -> Result<Exit> {
         trouble,
         heat,
     } = conducted;
-    let checks = judge(&summary);
+    let checks = evaluate_run(&summary);
     let style = invocation.style();
     if let Some(script) = &script {
         script.flush();
@@ -148,12 +147,6 @@ pub(crate) fn try_outputs(outputs: &[Output]) -> Result<()> {
 fn is_pipe(path: &Path) -> bool {
     path.metadata()
         .is_ok_and(|metadata| metadata.file_type().is_fifo())
-}
-
-/// Holds the plan's checks against what was measured.
-pub(crate) fn judge(summary: &Summary) -> Vec<CheckResult> {
-    let duration = Duration::from_nanos(summary.rated_ns());
-    evaluate_all(&summary.plan.checks, &summary.total, duration)
 }
 
 /// Whether the result is believed as far as is asked.

@@ -14,6 +14,7 @@ use crate::{
     Unfinished, WorkerTimes,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// A snapshot with its distributions as text; those that are empty are absent.
@@ -211,12 +212,18 @@ pub(crate) fn interval_line(
     })
 }
 
-pub(crate) fn summary_line(summary: &Summary, encoder: &mut Encoder) -> Vec<u8> {
+pub(crate) fn summary_line(
+    summary: &Summary,
+    judgement: Option<&Value>,
+    encoder: &mut Encoder,
+) -> Vec<u8> {
     #[derive(Serialize)]
-    struct Line {
+    struct Line<'a> {
         kind: &'static str,
         #[serde(flatten)]
         ending: Ending,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        judgement: Option<&'a Value>,
         #[serde(flatten)]
         total: StoredSnapshot,
     }
@@ -228,6 +235,7 @@ pub(crate) fn summary_line(summary: &Summary, encoder: &mut Encoder) -> Vec<u8> 
             host: summary.host,
             transient: summary.transient,
         },
+        judgement,
         total: StoredSnapshot::encode(&summary.total, encoder),
     })
 }

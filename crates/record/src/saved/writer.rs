@@ -5,6 +5,7 @@ use super::header::Header;
 use super::line::{header_line, interval_line, summary_line};
 use crate::watched::Watched;
 use crate::{Error, Snapshot, Summary};
+use serde_json::Value;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -106,9 +107,19 @@ impl<W: Write> RunWriter<W> {
 
     /// Adds the summary of all intervals written, the last line, and gives the output back. A
     /// summary that is not complete is left out, so that the file stays that of a killed run.
-    pub fn finish(mut self, summary: &Summary) -> Result<W, Error> {
+    pub fn finish(self, summary: &Summary) -> Result<W, Error> {
+        self.finish_judged(summary, None)
+    }
+
+    /// As [`finish`](RunWriter::finish), with how the run was judged, for programs that read the file.
+    /// It is not read back: whoever reports the run judges it by what was recorded.
+    pub fn finish_judged(
+        mut self,
+        summary: &Summary,
+        judgement: Option<&Value>,
+    ) -> Result<W, Error> {
         if summary.complete {
-            let line = summary_line(summary, &mut self.encoder);
+            let line = summary_line(summary, judgement, &mut self.encoder);
             self.write(&line)?;
         }
         Ok(self.output)
