@@ -4,6 +4,7 @@
 //! times with their histogram, what a closed-loop tool would have shown (where that differs), where
 //! the time went, what was watched, errors, checks, warnings. A section that has nothing to say is left out.
 
+mod doubts;
 mod floor;
 mod head;
 mod histogram;

@@ -1,14 +1,13 @@
 //! Repeats: a line for each run, the spread across them, and what the checks say of all together.
 
-use super::{Canvas, TextOptions, assemble, floor, outcome};
+use super::{Canvas, TextOptions, assemble, doubts, floor, outcome};
 use crate::comparison::{name, times, value};
 use crate::plain::achieved_per_second;
 use crate::series::Judged;
-use crate::validity::sentence;
 use crate::{figures, layout, percentiles, wording};
 use loadline_record::{Ended, Summary};
 use loadline_verdict::{
-    CheckResult, Grade, Spread, evaluate_together, is_whole, runs_still_needed, spreads, validity,
+    CheckResult, Spread, evaluate_together, is_whole, runs_still_needed, spreads,
 };
 
 /// The percentiles in the line of a run.
@@ -30,18 +29,9 @@ pub(crate) fn repeats(runs: &[Judged], options: &TextOptions) -> String {
         floor::lines(&runs[0].summary, canvas),
         outcome::checks(&checks, canvas),
         held(&whole, canvas),
-        doubtful(runs, canvas),
+        doubts::of_series(runs, canvas),
     ];
     assemble(&sections, options)
-}
-
-/// The section of the runs that may not be believed; nothing where all may.
-pub(super) fn doubtful(runs: &[Judged], canvas: Canvas) -> Vec<String> {
-    let lines = doubts(runs, canvas.width);
-    if lines.is_empty() {
-        return lines;
-    }
-    [vec![canvas.heading("Validity", "")], lines].concat()
 }
 
 /// The runs that went on to their end; if none did, all of them.
@@ -192,60 +182,6 @@ fn held(runs: &[&Judged], canvas: Canvas) -> Vec<String> {
         .collect()
 }
 
-/// The runs that may not be believed, by their gravest reason, with that of the first of them.
-fn doubts(runs: &[Judged], width: usize) -> Vec<String> {
-    let mut groups: Vec<Doubt> = Vec::new();
-    for (index, run) in runs.iter().enumerate() {
-        let validity = validity(&run.summary);
-        let grade = validity.grade();
-        let Some(finding) = validity.findings.first().filter(|_| grade > Grade::Valid) else {
-            continue;
-        };
-        let (kind, label) = (finding.reason.name(), label(index, &run.summary));
-        let alike = |doubt: &&mut Doubt| doubt.grade == grade && doubt.kind == kind;
-        match groups.iter_mut().find(alike) {
-            Some(doubt) => doubt.runs.push(label),
-            None => groups.push(Doubt {
-                grade,
-                kind,
-                runs: vec![label],
-                reason: sentence(&finding.reason),
-            }),
-        }
-    }
-    groups.sort_by_key(|doubt| std::cmp::Reverse(doubt.grade));
-    let lines = groups
-        .iter()
-        .map(|doubt| layout::hanging("  - ", &doubt.text(), width));
-    lines.flatten().collect()
-}
-
-/// Runs that may not be believed for one reason.
-struct Doubt {
-    grade: Grade,
-    kind: &'static str,
-    runs: Vec<String>,
-    /// The reason of the first of them, in its numbers.
-    reason: String,
-}
-
-impl Doubt {
-    fn text(&self) -> String {
-        let (grade, runs, reason) = (self.grade.name(), self.runs.join(", "), &self.reason);
-        if self.runs.len() == 1 {
-            return format!("Run {runs} is {grade}: {reason}");
-        }
-        format!("Runs {runs} are {grade}, the first of them for this: {reason}")
-    }
-}
-
-/// The number of a run in its file, and its side.
-fn label(index: usize, run: &Summary) -> String {
-    let name = run.role.as_ref().and_then(|role| role.name.as_ref());
-    let side = name.map_or_else(String::new, |name| format!(" ({name})"));
-    format!("{}{side}", index + 1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -304,16 +240,6 @@ mod tests {
         assert_eq!(whole(&all).len(), 3);
         assert_eq!(whole(&all[3..]).len(), 1);
         assert!(shown(&all).contains("1 of them cut short and not in the spread"));
-    }
-
-    #[test]
-    fn a_run_that_may_not_be_believed_is_named() {
-        let mut runs = vec![judged(samples::steady(), 1), judged(samples::late(), 2)];
-        assert!(doubts(&runs, 80)[0].starts_with("  - Run 2 is "));
-        runs.push(judged(samples::late(), 3));
-        let lines = doubts(&runs, 80);
-        assert!(lines[0].starts_with("  - Runs 2, 3 are "), "{lines:?}");
-        assert!(lines.iter().all(|line| layout::width(line) <= 80));
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! Two targets that took turns: how they stand to each other, what the checks say of each, and which
 //! turns may not be believed.
 
-use super::repeats::doubtful;
-use super::{Canvas, TextOptions, assemble, floor, outcome};
+use super::{Canvas, TextOptions, assemble, doubts, floor, outcome};
 use crate::comparison::comparison;
 use crate::series::{Judged, checks_of_side};
 use loadline_plan::Plan;
@@ -22,7 +21,7 @@ pub(crate) fn sides(
         comparison.lines().map(str::to_owned).collect(),
         floor_of(runs, canvas),
         outcome::checks_of_each(&[("A", &of_a), ("B", &of_b)], canvas),
-        doubtful(runs, canvas),
+        doubts::of_series(runs, canvas),
     ];
     assemble(&sections, options)
 }

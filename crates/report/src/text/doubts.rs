@@ -1,0 +1,108 @@
+//! Of several runs those that may not be believed, with their gravest reason.
+
+use super::Canvas;
+use crate::layout;
+use crate::series::Judged;
+use crate::validity::sentence;
+use loadline_record::Summary;
+use loadline_verdict::{Grade, validity};
+
+/// The section of the doubtful runs of a series; nothing where all may be believed.
+pub(super) fn of_series(runs: &[Judged], canvas: Canvas) -> Vec<String> {
+    let runs = runs.iter().enumerate();
+    section(
+        runs.map(|(index, run)| (label(index, &run.summary), &run.summary)),
+        canvas,
+    )
+}
+
+/// The number of a run in its file, and its side.
+fn label(index: usize, run: &Summary) -> String {
+    let name = run.role.as_ref().and_then(|role| role.name.as_ref());
+    let side = name.map_or_else(String::new, |name| format!(" ({name})"));
+    format!("{}{side}", index + 1)
+}
+
+/// The section of the doubtful ones among these runs, each of which has a label.
+pub(super) fn section<'a>(
+    runs: impl Iterator<Item = (String, &'a Summary)>,
+    canvas: Canvas,
+) -> Vec<String> {
+    let lines = doubts(runs, canvas.width);
+    if lines.is_empty() {
+        return lines;
+    }
+    [vec![canvas.heading("Validity", "")], lines].concat()
+}
+
+/// The runs that may not be believed, by their gravest reason, with that of the first of them.
+fn doubts<'a>(runs: impl Iterator<Item = (String, &'a Summary)>, width: usize) -> Vec<String> {
+    let mut groups: Vec<Doubt> = Vec::new();
+    for (label, run) in runs {
+        let validity = validity(run);
+        let grade = validity.grade();
+        let Some(finding) = validity.findings.first().filter(|_| grade > Grade::Valid) else {
+            continue;
+        };
+        let kind = finding.reason.name();
+        let alike = |doubt: &&mut Doubt| doubt.grade == grade && doubt.kind == kind;
+        match groups.iter_mut().find(alike) {
+            Some(doubt) => doubt.runs.push(label),
+            None => groups.push(Doubt {
+                grade,
+                kind,
+                runs: vec![label],
+                reason: sentence(&finding.reason),
+            }),
+        }
+    }
+    groups.sort_by_key(|doubt| std::cmp::Reverse(doubt.grade));
+    let lines = groups
+        .iter()
+        .map(|doubt| layout::hanging("  - ", &doubt.text(), width));
+    lines.flatten().collect()
+}
+
+/// Runs that may not be believed for one reason.
+struct Doubt {
+    grade: Grade,
+    kind: &'static str,
+    runs: Vec<String>,
+    /// The reason of the first of them, in its numbers.
+    reason: String,
+}
+
+impl Doubt {
+    fn text(&self) -> String {
+        let (grade, runs, reason) = (self.grade.name(), self.runs.join(", "), &self.reason);
+        if self.runs.len() == 1 {
+            return format!("Run {runs} is {grade}: {reason}");
+        }
+        format!("Runs {runs} are {grade}, the first of them for this: {reason}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::TextOptions;
+    use crate::samples;
+
+    #[test]
+    fn a_run_that_may_not_be_believed_is_named() {
+        let canvas = Canvas::new(&TextOptions::default());
+        let judged = |summary| Judged {
+            summary,
+            checks: Vec::new(),
+        };
+        let mut runs = vec![judged(samples::steady())];
+        assert!(of_series(&runs, canvas).is_empty());
+        runs.push(judged(samples::late()));
+        assert!(of_series(&runs, canvas)[1].starts_with("  - Run 2 is "));
+        runs.push(judged(samples::late()));
+        let lines = of_series(&runs, canvas);
+        assert_eq!(lines[0], "Validity");
+        assert!(lines[1].starts_with("  - Runs 2, 3 are "), "{lines:?}");
+        assert!(lines.iter().all(|line| layout::width(line) <= 80));
+    }
+}
