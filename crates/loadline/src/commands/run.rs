@@ -14,7 +14,7 @@ use anyhow::{Result, bail};
 use loadline_record::{Ended, ErrorKind, Failures, Summary};
 use loadline_report::Judged;
 use loadline_script_lua::Figures;
-use loadline_verdict::{CheckResult, Grade, evaluate_run, evaluate_together, is_whole, validity};
+use loadline_verdict::{CheckResult, evaluate_run, evaluate_together, is_whole, validity};
 use std::collections::BTreeMap;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
@@ -149,15 +149,6 @@ fn is_pipe(path: &Path) -> bool {
         .is_ok_and(|metadata| metadata.file_type().is_fifo())
 }
 
-/// Whether the result is believed as far as is asked.
-fn is_believed(summary: &Summary, trust: Trust) -> bool {
-    match validity(summary).grade() {
-        Grade::Valid => true,
-        Grade::Suspect => !trust.strict || trust.allow_invalid,
-        Grade::Invalid => trust.allow_invalid,
-    }
-}
-
 /// How a run ends the command.
 pub(crate) fn exit(summary: &Summary, checks: &[CheckResult], trust: Trust) -> Exit {
     match summary.ended {
@@ -166,7 +157,7 @@ pub(crate) fn exit(summary: &Summary, checks: &[CheckResult], trust: Trust) -> E
         Ended::Threw(_) => Exit::Failed,
         // Not one answer: there was no measurement.
         _ if summary.total.counts.answered == 0 => Exit::Failed,
-        _ if !is_believed(summary, trust) => Exit::Invalid,
+        _ if !trust.believes(validity(summary).grade()) => Exit::Invalid,
         _ if checks.iter().all(|check| check.passed) => Exit::Good,
         _ => Exit::CheckFailed,
     }

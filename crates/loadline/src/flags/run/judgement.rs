@@ -2,6 +2,7 @@
 
 use clap::Args;
 use loadline_plan::Check;
+use loadline_verdict::Grade;
 
 /// What the result must keep.
 #[derive(Clone, Debug, Args)]
@@ -34,4 +35,35 @@ pub(crate) struct Trust {
     /// Exit as the checks say although the result is invalid, instead of with 3
     #[arg(long)]
     pub(crate) allow_invalid: bool,
+}
+
+impl Trust {
+    /// Whether a result of this grade is believed as far as is asked.
+    pub(crate) fn believes(self, grade: Grade) -> bool {
+        match grade {
+            Grade::Valid => true,
+            Grade::Suspect => !self.strict || self.allow_invalid,
+            Grade::Invalid => self.allow_invalid,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doubt_counts_as_far_as_is_asked() {
+        let believed = |strict, allow_invalid| {
+            let trust = Trust {
+                strict,
+                allow_invalid,
+            };
+            [Grade::Valid, Grade::Suspect, Grade::Invalid].map(|grade| trust.believes(grade))
+        };
+        assert_eq!(believed(false, false), [true, true, false]);
+        assert_eq!(believed(true, false), [true, false, false]);
+        assert_eq!(believed(false, true), [true; 3]);
+        assert_eq!(believed(true, true), [true; 3]);
+    }
 }
