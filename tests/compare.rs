@@ -1,6 +1,7 @@
 //! Saved runs held against each other.
 
 use crate::rig::{loadline, serve, text, url};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// A saved run of 4 s at 40 requests a second, each answered after this delay.
@@ -20,13 +21,14 @@ fn a_slower_server_is_told_from_a_faster_one() {
     let dir = tempfile::tempdir().unwrap();
     let fast = saved(dir.path(), "fast.run", "5ms", "50");
     let slow = saved(dir.path(), "slow.run", "1s", "50");
-    let there = loadline(&["compare", text(&fast), text(&slow), "--fail-on", "slower"]);
+    let compared = |words: &[&str]| loadline(&[&["compare", "--allow-invalid"], words].concat());
+    let there = compared(&[text(&fast), text(&slow), "--fail-on", "slower"]);
     assert_eq!(there.code, Some(1), "{}{}", there.stdout, there.stderr);
     assert!(there.stdout.contains("B is slower"), "{}", there.stdout);
-    let back = loadline(&["compare", text(&slow), text(&fast), "--fail-on", "slower"]);
+    let back = compared(&[text(&slow), text(&fast), "--fail-on", "slower"]);
     assert_eq!(back.code, Some(0), "{}", back.stderr);
     assert!(back.stdout.contains("B is faster"), "{}", back.stdout);
-    let report_only = loadline(&["compare", text(&fast), text(&slow)]);
+    let report_only = compared(&[text(&fast), text(&slow)]);
     assert_eq!(report_only.code, Some(0));
 }
 
@@ -36,7 +38,7 @@ fn sets_of_repeats_are_compared_by_their_runs() {
     let run = |name: &str, delay: &str| saved(dir.path(), name, delay, "50");
     let base = [run("a1", "5ms"), run("a2", "5ms"), run("a3", "5ms")];
     let with = [run("b1", "40ms"), run("b2", "40ms"), run("b3", "40ms")];
-    let mut words = vec!["compare", "--base"];
+    let mut words = vec!["compare", "--allow-invalid", "--base"];
     words.extend(base.iter().map(|path| text(path)));
     words.push("--with");
     words.extend(with.iter().map(|path| text(path)));
@@ -60,4 +62,90 @@ fn runs_of_different_loads_are_refused() {
         said.stderr
     );
     assert_eq!(said.stderr.lines().count(), 1, "{}", said.stderr);
+}
+
+/// Two runs of a second, in which two connections can't send but a fifth of what is planned.
+fn starved(dir: &Path, name: &str, flags: &[&str]) -> PathBuf {
+    let server = serve();
+    let url = url(&server, "delay=10ms");
+    let path = dir.join(name);
+    let words = [
+        "-r",
+        "1000",
+        "-d",
+        "1s",
+        "-c",
+        "2",
+        "--max-connections",
+        "2",
+        "-t",
+        "1",
+    ];
+    let rest = [
+        "--repeat",
+        "2",
+        "--quiet",
+        "--allow-invalid",
+        "--save",
+        text(&path),
+        &url,
+    ];
+    let said = loadline(&[&words[..], flags, &rest].concat());
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    path
+}
+
+fn grades(found: &Value, side: &str) -> Vec<String> {
+    let files = found[side]["files"].as_array().unwrap().iter();
+    files
+        .map(|run| run["validity"]["grade"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn doubtful_runs_are_named_and_count_as_far_as_is_asked() {
+    let dir = tempfile::tempdir().unwrap();
+    let a = starved(dir.path(), "a.run", &[]);
+    let b = starved(dir.path(), "b.run", &[]);
+    let words = ["compare", text(&a), text(&b)];
+    let said = loadline(&[&words[..], &["--allow-invalid"]].concat());
+    assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
+    let (_, doubts) = said.stdout.split_once("\nValidity\n").expect("doubts");
+    assert!(doubts.contains("a.run (A)"), "{doubts}");
+    assert!(doubts.contains("b.run (B)"), "{doubts}");
+    assert!(!said.stdout.contains("Warnings"), "{}", said.stdout);
+
+    let plain = loadline(&[&words[..], &["-o", "json"]].concat());
+    let found: Value = serde_json::from_str(&plain.stdout).unwrap();
+    let grades = [grades(&found, "a"), grades(&found, "b")].concat();
+    assert_eq!(grades.len(), 4);
+    assert!(grades.iter().all(|grade| grade != "valid"), "{grades:?}");
+    // A machine with other things to do may make more of it than suspect.
+    let invalid = grades.iter().any(|grade| grade == "invalid");
+    assert_eq!(plain.code, Some(if invalid { 3 } else { 0 }));
+    let run = &found["b"]["files"][1];
+    assert_eq!((&run["file"], &run["run"]), (&text(&b).into(), &2.into()));
+    let findings = run["validity"]["findings"].as_array().unwrap();
+    let unsent = findings.iter().find(|found| found["kind"] == "unsent");
+    assert!(unsent.is_some(), "{findings:?}");
+
+    let strict = loadline(&[&words[..], &["--strict"]].concat());
+    assert_eq!(strict.code, Some(3), "{}{}", strict.stdout, strict.stderr);
+    let both = loadline(&[&words[..], &["--strict", "--allow-invalid"]].concat());
+    assert_eq!(both.code, Some(0), "{}{}", both.stdout, both.stderr);
+}
+
+#[test]
+fn runs_that_two_clocks_timed_are_compared_with_a_warning() {
+    let dir = tempfile::tempdir().unwrap();
+    let a = starved(dir.path(), "a.run", &[]);
+    let b = starved(dir.path(), "b.run", &["--clock", "user"]);
+    let words = ["compare", "--allow-invalid", text(&a), text(&b)];
+    let said = loadline(&words);
+    assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
+    let (_, warnings) = said.stdout.split_once("\nWarnings\n").expect("warnings");
+    assert!(warnings.contains("--clock"), "{warnings}");
+    let found = loadline(&[&words[..], &["-o", "json"]].concat());
+    let found: Value = serde_json::from_str(&found.stdout).unwrap();
+    assert_eq!(found["warnings"][0]["kind"], "clock");
 }

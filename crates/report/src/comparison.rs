@@ -1,6 +1,11 @@
 //! Two sides held against each other, as text for people.
 
+mod files;
 mod picture;
+
+pub use files::{ComparedFiles, FileRun, comparison_of_files_json};
+
+pub(crate) use files::sentence_of_unlike;
 
 use crate::ink::Ink;
 use crate::{SCHEMA, TextOptions, figures, layout, plain, wording};

@@ -295,7 +295,8 @@ pub fn judgement_json(summary: &Summary, checks: &[CheckResult]) -> Value {
     })
 }
 
-fn validity_of(summary: &Summary) -> Value {
+/// Whether the run may be believed, and why not.
+pub(crate) fn validity_of(summary: &Summary) -> Value {
     let validity = loadline_verdict::validity(summary);
     let finding = |finding: &Finding| {
         json!({

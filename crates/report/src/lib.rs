@@ -35,14 +35,16 @@ mod samples;
 pub use capacity::{
     CAPACITY_SCHEMA, CapacityReport, capacity, capacity_figure, capacity_json, trial_line,
 };
-pub use comparison::{comparison, comparison_json};
+pub use comparison::{
+    ComparedFiles, FileRun, comparison, comparison_json, comparison_of_files_json,
+};
 pub use csv::csv;
 pub use json::{SCHEMA, json, judgement_json};
 pub use page::{heat_interval, run_page};
 pub use percentiles::PERCENTILES;
 pub use progress::Progress;
 pub use series::{Judged, series_csv, series_json, series_text};
-pub use text::{TextOptions, omission, text};
+pub use text::{TextOptions, comparison_of_files, omission, text};
 pub use warning::{Shortfall, Warning, warnings};
 pub use watch::{
     watch_csv_header, watch_csv_row, watch_json, watch_line, watch_line_header, watch_notes,

@@ -5,6 +5,7 @@
 //! the time went, what was watched, errors, checks, warnings. A section that has nothing to say is left out.
 
 mod doubts;
+mod files;
 mod floor;
 mod head;
 mod histogram;
@@ -17,6 +18,7 @@ mod sides;
 mod split;
 mod watch;
 
+pub use files::comparison_of_files;
 pub use omission::omission;
 
 pub(crate) use floor::floor_text;

@@ -6,8 +6,10 @@
 //! ratio B / A, its interval, and what it says. All intervals together hold at 95 %: a run that is
 //! compared with its like is called different in one case of twenty, however many figures there are.
 
+mod conditions;
 mod fit;
 
+pub use conditions::{Trait, Unlike, unlike};
 pub use fit::{ComparisonError, SavedRun};
 
 use crate::spread::is_whole;

@@ -20,7 +20,8 @@ mod validity;
 
 pub use check::{CheckResult, evaluate, evaluate_all, evaluate_run, evaluate_together};
 pub use comparison::{
-    CONFIDENCE, ComparedFigure, Comparison, ComparisonError, Figure, SavedRun, Standing,
+    CONFIDENCE, ComparedFigure, Comparison, ComparisonError, Figure, SavedRun, Standing, Trait,
+    Unlike, unlike,
 };
 pub use confidence::{ConfidenceInterval, confidence_interval};
 pub use quantity::Quantity;

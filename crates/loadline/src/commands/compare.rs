@@ -2,12 +2,13 @@
 
 use crate::exit::Exit;
 use crate::flags::compare::{CompareFlags, FailOn};
+use crate::flags::run::judgement::Trust;
 use crate::invocation::{Format, Output, Sink};
 use crate::publish::{Style, options, write_each};
 use anyhow::Result;
-use loadline_plan::Plan;
 use loadline_record::RunFile;
-use loadline_verdict::{Comparison, SavedRun, Standing, is_whole};
+use loadline_report::{ComparedFiles, FileRun, comparison_of_files, comparison_of_files_json};
+use loadline_verdict::{Comparison, SavedRun, Standing, is_whole, validity};
 use std::path::{Path, PathBuf};
 
 /// Holds saved runs against each other.
@@ -15,12 +16,30 @@ pub(crate) fn run(flags: &CompareFlags) -> Result<Exit> {
     let (base, with) = flags.sides();
     let (base, with) = (read(base)?, read(with)?);
     let comparison = Comparison::of(&base, &with)?;
-    let plan = |side: &[SavedRun]| side[0].run.header().plan.clone();
-    publish(flags, &comparison, [&plan(&base), &plan(&with)])?;
-    Ok(exit(flags.fail_on, comparison.standing()))
+    let compared = ComparedFiles {
+        comparison: &comparison,
+        base: base.iter().map(file_run).collect(),
+        with: with.iter().map(file_run).collect(),
+    };
+    publish(flags, &compared)?;
+    let of_runs = base
+        .iter()
+        .chain(&with)
+        .map(|run| exit_of_run(run, flags.trust));
+    let of_sides = exit(flags.fail_on, comparison.standing());
+    let worst = of_runs.chain([of_sides]).max_by_key(|exit| exit.code());
+    Ok(worst.unwrap_or(of_sides))
 }
 
-fn publish(flags: &CompareFlags, comparison: &Comparison, plans: [&Plan; 2]) -> Result<()> {
+fn file_run(saved: &SavedRun) -> FileRun<'_> {
+    FileRun {
+        file: &saved.path,
+        number: saved.number,
+        summary: saved.run.summary(),
+    }
+}
+
+fn publish(flags: &CompareFlags, compared: &ComparedFiles<'_>) -> Result<()> {
     let style = Style {
         color: flags.color,
         percentiles: &[],
@@ -33,19 +52,26 @@ fn publish(flags: &CompareFlags, comparison: &Comparison, plans: [&Plan; 2]) -> 
         [] => std::slice::from_ref(&text),
         outputs => outputs,
     };
-    let [base, with] = plans;
     write_each(outputs, |output| match output.format {
         Format::Json => {
-            let json = loadline_report::comparison_json(comparison, base, with);
+            let json = comparison_of_files_json(compared);
             Ok(format!("{json:#}\n"))
         }
         _ => {
             let options = options(&style, &output.to);
-            Ok(loadline_report::comparison(
-                comparison, base, with, &options,
-            ))
+            Ok(comparison_of_files(compared, &options))
         }
     })
+}
+
+/// How a run that is compared ends the command. Its checks were those of another day.
+fn exit_of_run(saved: &SavedRun, trust: Trust) -> Exit {
+    let grade = validity(saved.run.summary()).grade();
+    if trust.believes(grade) {
+        Exit::Good
+    } else {
+        Exit::Invalid
+    }
 }
 
 /// How a comparison ends the command.
@@ -66,13 +92,18 @@ fn read(files: &[PathBuf]) -> Result<Vec<SavedRun>> {
 
 /// The runs of one file. Of a series those that were cut short are left out, unless all were.
 fn read_one(path: &Path) -> Result<Vec<SavedRun>> {
-    let mut runs = RunFile::read_all(path)?;
-    if runs.iter().any(|run| is_whole(run.summary())) {
-        runs.retain(|run| is_whole(run.summary()) || run.header().role.is_none());
-    }
-    let saved = |run| SavedRun {
+    let runs = RunFile::read_all(path)?;
+    let several = runs.len() > 1;
+    let any_whole = runs.iter().any(|run| is_whole(run.summary()));
+    let saved = |(index, run): (usize, RunFile)| SavedRun {
         path: path.to_owned(),
+        number: several.then_some(index + 1),
         run,
     };
-    Ok(runs.into_iter().map(saved).collect())
+    let is_kept = |saved: &SavedRun| {
+        let run = &saved.run;
+        !any_whole || is_whole(run.summary()) || run.header().role.is_none()
+    };
+    let saved = runs.into_iter().enumerate().map(saved);
+    Ok(saved.filter(is_kept).collect())
 }

@@ -1,5 +1,6 @@
 //! The flags of `loadline compare`.
 
+use super::run::judgement::Trust;
 use crate::invocation::{Color, Format, Output};
 use clap::{Args, ValueEnum, ValueHint};
 use std::path::PathBuf;
@@ -36,6 +37,9 @@ pub(crate) struct CompareFlags {
     /// Whether to print in colours
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,
+
+    #[command(flatten)]
+    pub(crate) trust: Trust,
 }
 
 /// What makes exit code 1 of a comparison.

@@ -9,6 +9,8 @@ use std::path::PathBuf;
 pub struct SavedRun {
     /// The file.
     pub path: PathBuf,
+    /// Which run of the file it is, counted from 1, if the file holds several.
+    pub number: Option<usize>,
     /// What is in it.
     pub run: RunFile,
 }

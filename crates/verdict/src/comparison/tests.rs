@@ -125,6 +125,7 @@ fn recorded_as(role: Option<Role>, seed: u64, mean_ns: f64, seconds: u64, plan: 
     SavedRun {
         run: RunFile::parse(Path::new(&path), bytes.as_slice()).unwrap(),
         path: path.into(),
+        number: None,
     }
 }
 

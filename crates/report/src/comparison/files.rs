@@ -1,0 +1,90 @@
+//! Saved runs on both sides of a comparison, and what their files tell beside the figures.
+
+use super::comparison_json;
+use crate::json;
+use loadline_plan::Plan;
+use loadline_record::Summary;
+use loadline_verdict::{Comparison, Trait, Unlike, unlike};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// A run that was read from a file.
+#[derive(Clone, Copy, Debug)]
+pub struct FileRun<'a> {
+    /// The file.
+    pub file: &'a Path,
+    /// Which run of the file it is, counted from 1, if the file holds several.
+    pub number: Option<usize>,
+    /// The run.
+    pub summary: &'a Summary,
+}
+
+/// Saved runs, and how B stands to A. Neither side is empty.
+#[derive(Clone, Debug)]
+pub struct ComparedFiles<'a> {
+    /// How they stand to each other.
+    pub comparison: &'a Comparison,
+    /// The runs of A.
+    pub base: Vec<FileRun<'a>>,
+    /// The runs of B.
+    pub with: Vec<FileRun<'a>>,
+}
+
+impl ComparedFiles<'_> {
+    /// The plans of the first run of A and of B.
+    pub(crate) fn plans(&self) -> [&Plan; 2] {
+        [&self.base[0].summary.plan, &self.with[0].summary.plan]
+    }
+
+    /// Every run with the name of its side.
+    pub(crate) fn each(&self) -> impl Iterator<Item = (&'static str, &FileRun<'_>)> {
+        let base = self.base.iter().map(|run| ("A", run));
+        base.chain(self.with.iter().map(|run| ("B", run)))
+    }
+
+    /// What else differs between the runs.
+    pub(crate) fn unlike(&self) -> Vec<Unlike> {
+        let runs: Vec<&Summary> = self.each().map(|(_, run)| run.summary).collect();
+        unlike(&runs)
+    }
+}
+
+/// The comparison of saved runs as one JSON object, for programs.
+pub fn comparison_of_files_json(compared: &ComparedFiles<'_>) -> Value {
+    let [base, with] = compared.plans();
+    let mut object = comparison_json(compared.comparison, base, with);
+    for (side, runs) in [("a", &compared.base), ("b", &compared.with)] {
+        object[side]["files"] = runs.iter().map(run_json).collect();
+    }
+    let warning =
+        |unlike: &Unlike| json!({ "kind": unlike.name(), "text": sentence_of_unlike(unlike) });
+    object["warnings"] = compared.unlike().iter().map(warning).collect();
+    object
+}
+
+fn run_json(run: &FileRun<'_>) -> Value {
+    json!({
+        "file": run.file.display().to_string(),
+        "run": run.number,
+        "validity": json::validity_of(run.summary),
+    })
+}
+
+/// What differs, and what to do about it.
+pub(crate) fn sentence_of_unlike(unlike: &Unlike) -> String {
+    match unlike {
+        Unlike::Clock => "Some of these runs end a response when the kernel received it, others when \
+             Loadline read it (--clock user), so part of a difference may be the reading: make all of \
+             them with the same --clock."
+            .to_owned(),
+        Unlike::Machine(traits) => format!(
+            "These runs were not all made on one machine, or it was set up otherwise ({}), so part of a \
+             difference may be the machine's: make all of them on the same one, set up alike.",
+            traits.iter().map(differing).collect::<Vec<_>>().join("; ")
+        ),
+    }
+}
+
+fn differing(of_machine: &Trait) -> String {
+    format!("{} {}", of_machine.name, of_machine.values.join(" and "))
+}

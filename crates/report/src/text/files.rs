@@ -1,0 +1,115 @@
+//! Saved runs held against each other: how they stand, what else differs between them, and which may not
+//! be believed.
+
+use super::{Canvas, TextOptions, assemble, doubts};
+use crate::comparison::{ComparedFiles, comparison, sentence_of_unlike};
+use crate::layout;
+use loadline_verdict::Unlike;
+
+/// The comparison of saved runs as text, ending in a line feed.
+pub fn comparison_of_files(compared: &ComparedFiles<'_>, options: &TextOptions) -> String {
+    let canvas = Canvas::new(options);
+    let [base, with] = compared.plans();
+    let comparison = comparison(compared.comparison, base, with, options);
+    let labelled = compared.each().map(|(side, run)| {
+        let place = run.number.map_or_else(String::new, |n| format!("{n} of "));
+        let file = layout::harmless(&run.file.display().to_string());
+        (format!("{place}{file} ({side})"), run.summary)
+    });
+    let sections = [
+        comparison.lines().map(str::to_owned).collect(),
+        warnings(&compared.unlike(), canvas),
+        doubts::section(labelled, canvas),
+    ];
+    assemble(&sections, options)
+}
+
+fn warnings(unlike: &[Unlike], canvas: Canvas) -> Vec<String> {
+    if unlike.is_empty() {
+        return Vec::new();
+    }
+    let each = unlike.iter().flat_map(|unlike| {
+        let text = layout::harmless(&sentence_of_unlike(unlike));
+        layout::hanging("  ! ", &text, canvas.width)
+    });
+    std::iter::once(canvas.heading("Warnings", ""))
+        .chain(each)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::comparison::FileRun;
+    use crate::{comparison_of_files_json, samples};
+    use loadline_plan::Clock;
+    use loadline_record::Summary;
+    use loadline_verdict::Comparison;
+    use std::path::Path;
+
+    fn comparison() -> Comparison {
+        Comparison {
+            base_runs: 1,
+            with_runs: 2,
+            paired: false,
+            figures: Vec::new(),
+            base_failed: 0.0,
+            with_failed: 0.0,
+        }
+    }
+
+    fn compared<'a>(
+        comparison: &'a Comparison,
+        base: &'a Summary,
+        with: &'a Summary,
+    ) -> ComparedFiles<'a> {
+        let run = |file, number, summary| FileRun {
+            file: Path::new(file),
+            number,
+            summary,
+        };
+        ComparedFiles {
+            comparison,
+            base: vec![run("a.run", None, base)],
+            with: vec![run("b.run", Some(1), base), run("b.run", Some(3), with)],
+        }
+    }
+
+    #[test]
+    fn doubtful_runs_and_other_conditions_are_told_below_the_figures() {
+        let (sides, base, mut with) = (comparison(), samples::steady(), samples::late());
+        with.plan.connection.clock = Clock::User;
+        with.environment.kernel = Some("5.15".to_owned());
+        let all = compared(&sides, &base, &with);
+        let text = comparison_of_files(&all, &TextOptions::default());
+        let (_, below) = text.split_once("Warnings\n").expect("warnings");
+        insta::assert_snapshot!(below);
+        assert!(text.lines().all(|line| layout::width(line) <= 80), "{text}");
+    }
+
+    #[test]
+    fn runs_made_alike_and_believed_get_no_word_more() {
+        let (sides, base) = (comparison(), samples::steady());
+        let text = comparison_of_files(&compared(&sides, &base, &base), &TextOptions::default());
+        let plan = &base.plan;
+        let figures = crate::comparison(&sides, plan, plan, &TextOptions::default());
+        assert_eq!(text, figures);
+    }
+
+    #[test]
+    fn json_has_the_validity_of_each_run_and_what_differs() {
+        let (sides, base, mut with) = (comparison(), samples::steady(), samples::late());
+        with.plan.connection.clock = Clock::User;
+        let found = comparison_of_files_json(&compared(&sides, &base, &with));
+        let files = |side: &str| found[side]["files"].as_array().cloned().unwrap();
+        assert_eq!((files("a").len(), files("b").len()), (1, 2));
+        assert_eq!(files("a")[0]["validity"]["grade"], "valid");
+        assert_eq!(files("a")[0]["run"], serde_json::Value::Null);
+        let late = &files("b")[1];
+        assert_eq!((&late["file"], &late["run"]), (&"b.run".into(), &3.into()));
+        assert_ne!(late["validity"]["grade"], "valid");
+        assert_eq!(late["validity"]["findings"][0]["kind"], "late");
+        assert_eq!(found["warnings"][0]["kind"], "clock");
+        assert_eq!(found["warnings"].as_array().map(Vec::len), Some(1));
+    }
+}

@@ -1,0 +1,127 @@
+//! What else differs between runs that are compared: the clock that timed them, and the machine.
+//!
+//! None of it is refused, as one may compare machines on purpose. But it is in the ratio along with what
+//! was meant to differ, so whoever reads the ratio must know of it.
+
+use loadline_plan::Clock;
+use loadline_record::{Environment, Summary};
+use std::collections::BTreeSet;
+
+/// A condition that was not the same for all runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unlike {
+    /// Some runs took the end of a response from the kernel's clock, others from ours (`--clock`).
+    Clock,
+    /// The machine that the runs were made on was another, or was set up otherwise.
+    Machine(Vec<Trait>),
+}
+
+impl Unlike {
+    /// Its name, as in reports.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Unlike::Clock => "clock",
+            Unlike::Machine(_) => "machine",
+        }
+    }
+}
+
+/// Something about a machine that was not the same for all runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trait {
+    /// What it is called.
+    pub name: &'static str,
+    /// What it was, each value once, in their order as text.
+    pub values: Vec<String>,
+}
+
+type Source = (&'static str, fn(&Environment) -> Option<String>);
+
+/// What makes another machine of it. What a machine is busy with, or has free, is none of it.
+const TRAITS: [Source; 5] = [
+    ("processor", |machine| machine.cpu_model.clone()),
+    ("cores", |machine| machine.cores.map(|n| n.to_string())),
+    ("usable cores", |machine| {
+        machine.usable_cores.map(|n| n.to_string())
+    }),
+    ("governor", |machine| machine.governor.clone()),
+    ("kernel", |machine| machine.kernel.clone()),
+];
+
+/// In what these runs were not made alike, apart from what is compared. What a run doesn't tell counts as
+/// the same as that of the others.
+pub fn unlike(runs: &[&Summary]) -> Vec<Unlike> {
+    let clocks = runs.iter().map(|run| run.plan.connection.clock);
+    let by_ours = clocks.filter(|clock| *clock == Clock::User).count();
+    let clock = (by_ours > 0 && by_ours < runs.len()).then_some(Unlike::Clock);
+    let traits: Vec<Trait> = TRAITS
+        .iter()
+        .filter_map(|source| differing(source, runs))
+        .collect();
+    let machine = (!traits.is_empty()).then_some(Unlike::Machine(traits));
+    clock.into_iter().chain(machine).collect()
+}
+
+fn differing((name, of): &Source, runs: &[&Summary]) -> Option<Trait> {
+    let values: BTreeSet<String> = runs.iter().filter_map(|run| of(&run.environment)).collect();
+    (values.len() > 1).then(|| Trait {
+        name,
+        values: values.into_iter().collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::comparison::tests::{environment, plan};
+    use loadline_record::Header;
+    use std::time::SystemTime;
+
+    fn on(machine: Environment, clock: Clock) -> Summary {
+        let mut plan = plan(400, 50);
+        plan.connection.clock = clock;
+        Summary::new(Header::new(&plan, machine, SystemTime::UNIX_EPOCH))
+    }
+
+    fn machine(kernel: Option<&str>, usable_cores: u64) -> Environment {
+        Environment {
+            kernel: kernel.map(str::to_owned),
+            usable_cores: Some(usable_cores),
+            ..environment()
+        }
+    }
+
+    #[test]
+    fn runs_made_alike_have_nothing_that_differs() {
+        let one = on(machine(Some("6.1"), 2), Clock::Kernel);
+        let mut other = one.clone();
+        other.environment.load_average = Some([1.0; 3]);
+        other.environment.kernel = None;
+        assert_eq!(unlike(&[&one, &other]), []);
+        assert_eq!(unlike(&[]), []);
+    }
+
+    #[test]
+    fn runs_timed_by_two_clocks_are_unlike() {
+        let by = |clock| on(machine(None, 2), clock);
+        let (kernel, user) = (by(Clock::Kernel), by(Clock::User));
+        assert_eq!(unlike(&[&kernel, &kernel, &user]), [Unlike::Clock]);
+        assert_eq!(unlike(&[&user, &user]), []);
+    }
+
+    #[test]
+    fn a_machine_is_told_from_another_by_what_it_is() {
+        let on = |kernel, cores| on(machine(Some(kernel), cores), Clock::Kernel);
+        let (one, other) = (on("6.1", 2), on("5.15", 8));
+        let found = unlike(&[&one, &other, &one]);
+        let differs = |name, values: [&str; 2]| Trait {
+            name,
+            values: values.map(str::to_owned).to_vec(),
+        };
+        let expected = vec![
+            differs("usable cores", ["2", "8"]),
+            differs("kernel", ["5.15", "6.1"]),
+        ];
+        assert_eq!(found, [Unlike::Machine(expected)]);
+    }
+}
