@@ -66,6 +66,8 @@ pub(crate) struct Activity {
     pub(crate) since_ns: Cell<Option<u64>>,
     /// Whether it is in an iteration.
     pub(crate) iterating: Cell<bool>,
+    /// Whether a closed loop of the users there were at the begin would have left it out.
+    pub(crate) is_omitted: Cell<bool>,
 }
 
 impl<H: Host> User<H> {
@@ -129,7 +131,12 @@ impl<H: Host> User<H> {
             while self.take_starts(behaviour.depth(), to_ns).await {
                 self.activity.iterating.set(true);
                 self.worker.iterations.set(self.worker.iterations.get() + 1);
+                let has_place = self.worker.take_place();
+                self.activity.is_omitted.set(!has_place);
                 behaviour.iterate(self).await;
+                if has_place {
+                    self.worker.give_place_back();
+                }
                 self.activity.iterating.set(false);
                 self.activity.since_ns.set(None);
             }

@@ -74,16 +74,24 @@ pub(crate) struct Worker<H: Host> {
     /// Users that live, and the most there may be.
     users: Cell<u32>,
     most_users: u32,
+    /// Of the users there were at the begin of an open load, those that would be idle if they were
+    /// all: what is done without a place of theirs would be left out.
+    places: Cell<u32>,
     supervisor: RefCell<Option<Waker>>,
     log: Option<RefCell<Vec<Exchange>>>,
     send: Box<dyn Fn(Report)>,
 }
 
 impl<H: Host> Worker<H> {
-    /// Tells of an exchange of the measured part.
+    /// Tells of an exchange of the measured part, and whether a closed loop would have left it out.
     #[inline]
-    pub(crate) fn record(&self, exchange: &Exchange) {
-        self.recorder.borrow_mut().end(exchange);
+    pub(crate) fn record(&self, exchange: &Exchange, is_omitted: bool) {
+        let mut recorder = self.recorder.borrow_mut();
+        recorder.end(exchange);
+        if is_omitted {
+            recorder.omitted(exchange);
+        }
+        drop(recorder);
         if let Some(log) = &self.log {
             let mut log = log.borrow_mut();
             log.push(*exchange);
@@ -92,6 +100,19 @@ impl<H: Host> Worker<H> {
                 (self.send)(Report::Log(batch));
             }
         }
+    }
+
+    /// Takes the place of one of the first users, if one is idle.
+    #[inline]
+    pub(crate) fn take_place(&self) -> bool {
+        let idle = self.places.get();
+        self.places.set(idle.saturating_sub(1));
+        idle > 0
+    }
+
+    #[inline]
+    pub(crate) fn give_place_back(&self) {
+        self.places.set(self.places.get() + 1);
     }
 
     /// Tells of a connection on which more came than its answers' lengths told.

@@ -57,6 +57,25 @@ impl Distribution {
         }
     }
 
+    /// What is left when as many of each value are taken out as the other one holds of it, in the
+    /// same three digits.
+    pub fn without(&self, other: &Distribution) -> Distribution {
+        let mut left = Distribution::default();
+        let mut others = other.steps().peekable();
+        for (value_ns, count) in self.steps() {
+            while others
+                .next_if(|(other_ns, _)| *other_ns < value_ns)
+                .is_some()
+            {}
+            let same = others.next_if(|(other_ns, _)| *other_ns == value_ns);
+            let taken = same.map_or(0, |(_, count)| count);
+            if count > taken {
+                left.record_many_ns(value_ns, count - taken);
+            }
+        }
+        left
+    }
+
     /// Forgets all values and keeps the memory for the next ones.
     pub fn reset(&mut self) {
         if let Some(histogram) = &mut self.histogram {
@@ -263,6 +282,15 @@ mod tests {
         let kept = distribution.histogram.as_ref().unwrap().distinct_values();
         assert_eq!(kept, counts);
         assert_eq!(distribution, Distribution::default());
+    }
+
+    #[test]
+    fn what_is_taken_out_is_gone_and_the_rest_stays() {
+        let all = of([1, 5, 5, 5, 700_000, 3_000_000_000]);
+        let left = all.without(&of([2, 5, 5, 3_000_000_000]));
+        assert_eq!(left, of([1, 5, 700_000]));
+        assert_eq!(all.without(&Distribution::default()), all);
+        assert_eq!(of([5]).without(&all), Distribution::default());
     }
 
     #[test]

@@ -111,6 +111,15 @@ impl Recorder {
         }
     }
 
+    /// An exchange that has ended is one that a closed loop would have left out: see
+    /// [`Times::closed_loop`].
+    pub fn omitted(&mut self, exchange: &Exchange) {
+        let timeout = Outcome::Failed(ErrorKind::Timeout);
+        if exchange.outcome == timeout || matches!(exchange.outcome, Outcome::Answered { .. }) {
+            self.times.omitted.record_ns(exchange.service_ns());
+        }
+    }
+
     /// Keeps what a failure of this kind said, if it is the first of its kind in the interval; only
     /// then `text` is called. Call it before or after [`end`](Recorder::end).
     #[inline]

@@ -75,6 +75,9 @@ pub struct Times {
     pub response: Distribution,
     /// From the send (or the dial where one was needed) to the last byte.
     pub service: Distribution,
+    /// Of `service`: that of the requests that fell due when as many users were busy as the load had
+    /// at its beginning, and were sent because it might take more. Empty where it might not.
+    pub omitted: Distribution,
     /// From the intended start until a connection was free.
     pub blocked: Distribution,
     /// From there to the start: our own tardiness.
@@ -203,6 +206,23 @@ impl Times {
         }
     }
 
+    /// What a closed-loop tool would have timed, with as many users as this open load had connections
+    /// at its beginning: `service − omitted`, count by count.
+    ///
+    /// A user of such a tool takes what falls due while it is idle, times it from the send, and
+    /// sends nothing until it is answered; what falls due while all are busy is not sent in its
+    /// time. A request is therefore kept if one of the first users would have been idle, by their
+    /// number alone: it takes a place of theirs until its iteration ends. Where connections may not
+    /// grow each request has a place, waits for it unseen in `blocked`, and the service time is that
+    /// tool's latency as it stands. Where they may, what is kept is what users who let the rest
+    /// pass would have timed (a loss system), had the rest not loaded the target.
+    ///
+    /// A tool that sends as fast as it is answered, and not at the rate of this load, times more of
+    /// the short ones in the same time and as few of the long ones: it hides more than this.
+    pub fn closed_loop(&self) -> Distribution {
+        self.service.without(&self.omitted)
+    }
+
     /// Forgets all values and keeps the memory for the next ones.
     pub fn reset(&mut self) {
         for (_, distribution) in self.each_mut() {
@@ -211,7 +231,7 @@ impl Times {
     }
 
     /// Every distribution with its name, in the order in which an exchange goes through them.
-    pub fn each(&self) -> [(&'static str, &Distribution); 16] {
+    pub fn each(&self) -> [(&'static str, &Distribution); 17] {
         [
             ("response", &self.response),
             ("service", &self.service),
@@ -229,11 +249,12 @@ impl Times {
             ("split_wakeup", &self.split_wakeup),
             ("split_parse", &self.split_parse),
             ("split_user", &self.split_user),
+            ("omitted", &self.omitted),
         ]
     }
 
     /// As [`each`](Times::each), to be changed.
-    pub fn each_mut(&mut self) -> [(&'static str, &mut Distribution); 16] {
+    pub fn each_mut(&mut self) -> [(&'static str, &mut Distribution); 17] {
         [
             ("response", &mut self.response),
             ("service", &mut self.service),
@@ -251,6 +272,7 @@ impl Times {
             ("split_wakeup", &mut self.split_wakeup),
             ("split_parse", &mut self.split_parse),
             ("split_user", &mut self.split_user),
+            ("omitted", &mut self.omitted),
         ]
     }
 }
@@ -327,7 +349,7 @@ mod tests {
         }
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), 16);
+        assert_eq!(names.len(), 17);
     }
 
     proptest! {

@@ -125,7 +125,7 @@ impl Flight {
             outcome: ending.outcome,
         };
         if self.is_counted() {
-            worker.record(&exchange);
+            worker.record(&exchange, self.activity.is_omitted.get());
         }
         observer.ended(&exchange);
         self.last = ending.outcome;

@@ -42,6 +42,19 @@ fn an_arrival_that_finds_none_free_opens_one() {
 }
 
 #[test]
+fn a_server_that_is_slow_all_the_time_is_as_slow_for_a_closed_loop() {
+    // 45 ms each: the one user that there is at first would have taken every fifth.
+    let ran = grown(8, 43 * MS, 100);
+    let closed_loop = ran.total.times.closed_loop();
+    let [_, _, answered, _, in_flight] = ran.counts();
+    assert_eq!((answered, in_flight), (96, 4));
+    assert_eq!(closed_loop.len(), 20);
+    let shortest_ns = ran.total.times.service.min_ns();
+    assert_eq!(closed_loop.min_ns(), shortest_ns);
+    assert_eq!(closed_loop.percentile_ns(99.0) / MS, 45);
+}
+
+#[test]
 fn there_are_never_more_than_allowed() {
     let ran = grown(2, 43 * MS, 10);
     assert_eq!(ran.accepted, 2);

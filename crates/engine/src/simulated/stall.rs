@@ -56,6 +56,7 @@ fn a_frozen_server_is_in_the_response_time_and_blocks() {
         assert_eq!(times.service.percentile_ns(99.7), 10_007);
         let long = times.service.len() - times.service.count_up_to_ns(MS);
         assert_eq!(long, 50);
+        assert!(times.omitted.is_empty());
     }
 }
 
@@ -69,6 +70,56 @@ fn with_connections_enough_a_frozen_server_is_in_the_service_time() {
     assert_eq!((times.blocked.max_ns(), times.lateness.max_ns()), (0, 0));
     // One for each arrival of that second, and one for the first behind it.
     assert_eq!(ran.accepted, 2_001);
+    // What 50 users would have timed all the same: the long ones of a run that has no more.
+    let of_50 = frozen_for_a_second(50, 50, 1).total.times.service;
+    let closed_loop = times.closed_loop();
+    let long =
+        |times: &Distribution| -> Vec<_> { times.steps().filter(|(ns, _)| *ns > MS).collect() };
+    assert_eq!(long(&closed_loop), long(&of_50));
+    assert_eq!(closed_loop.percentile_ns(99.7), 10_007);
+    assert_eq!(closed_loop.len() + times.omitted.len(), 20_000);
+}
+
+/// Answers take 20 ms, and 600 ms longer in each of two stalls in 4 s.
+fn stalled_twice(plan: Plan) -> Ran {
+    let mut world = World::new(plan).serves_in(20 * MS);
+    world.latency_ns = 5 * US;
+    let freeze = |hands: &super::world::Hands| {
+        hands.server.freeze(1_000 * MS..1_600 * MS);
+        hands.server.freeze(2_500 * MS..3_100 * MS);
+    };
+    world.at(0, freeze).run()
+}
+
+#[test]
+fn what_a_closed_loop_would_have_timed_is_what_it_times() {
+    // Five users make at most 250 requests a second of 20 ms, so at 200 they have some time left.
+    let truth = stalled_twice(closed(5, 4 * SECOND)).total.times.service;
+    let growing = {
+        let mut plan = open(200, 5, 4 * SECOND);
+        plan.load.max_connections = 500;
+        stalled_twice(plan).total.times
+    };
+    let fixed = stalled_twice(open(200, 5, 4 * SECOND)).total.times;
+    let long = |times: &Distribution| times.len() - times.count_up_to_ns(100 * MS);
+    assert!(long(&growing.service) > 200);
+    for told in [growing.closed_loop(), fixed.closed_loop()] {
+        // One for each user and stall, whatever the rate and however long the stall.
+        assert_eq!([long(&truth), long(&told)], [10, 10]);
+        for percentile in [50.0, 75.0, 90.0, 95.0, 99.0, 100.0] {
+            let [truth_ns, told_ns] = [&truth, &told].map(|times| times.percentile_ns(percentile));
+            // Where in its 20 ms a request was when the server froze is another in each run.
+            let allowed_ns = if percentile < 99.0 {
+                truth_ns / 1_000
+            } else {
+                20 * MS
+            };
+            assert!(
+                truth_ns.abs_diff(told_ns) <= allowed_ns,
+                "p{percentile}: {told_ns}"
+            );
+        }
+    }
 }
 
 #[test]

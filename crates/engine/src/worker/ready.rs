@@ -66,6 +66,9 @@ pub(crate) async fn prepare<H: Host, S: Scenario<H>>(
     let endpoints = endpoints(prepared, scenario.address());
     let mut worker = new_worker(host, prepared, endpoints, stripe, most.max(users), send);
     worker.backs_off = scenario.backs_off() && !worker.pacer.is_open();
+    if worker.pacer.is_open() {
+        worker.places = Cell::new(users);
+    }
     let worker = Rc::new(worker);
     let is_ahead = plan.connection.keepalive && plan.connection.ahead;
     let ahead = if is_ahead { users } else { 0 };
@@ -130,6 +133,7 @@ fn new_worker<H: Host>(
         iterations: Cell::new(0),
         users: Cell::new(0),
         most_users,
+        places: Cell::new(most_users),
         supervisor: RefCell::new(None),
         log: prepared
             .log
