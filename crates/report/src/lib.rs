@@ -9,6 +9,7 @@
 //! *service time* from the send, *delay* lies between and is either *blocked* or *lateness*.
 
 mod capacity;
+mod closed_loop;
 mod comparison;
 mod confidence;
 mod csv;

@@ -56,6 +56,31 @@ pub(crate) fn stalled() -> Summary {
     run.summary(Ended::Duration)
 }
 
+/// The stalled run, in which connections may grow to as many as wait at the same time.
+pub(crate) fn stalled_while_growing() -> Summary {
+    let frozen = 5 * SECOND..6 * SECOND;
+    let mut run = open_run(10 * SECOND, 3_000, |start_ns, service_ns| {
+        if frozen.contains(&(start_ns + service_ns)) {
+            frozen.end + service_ns - start_ns
+        } else {
+            service_ns
+        }
+    });
+    run.plan.load.max_connections = 3_000;
+    let mut summary = run.summary(Ended::Duration);
+    let mut places = [0; 50];
+    for exchange in &run.exchanges {
+        match places
+            .iter_mut()
+            .find(|free_ns| **free_ns <= exchange.start_ns)
+        {
+            Some(free_ns) => *free_ns = exchange.end_ns,
+            None => summary.total.times.omitted.record_ns(exchange.service_ns()),
+        }
+    }
+    summary
+}
+
 /// The stalled run, with a target that was restarted and can't be read in full.
 pub(crate) fn watched() -> Summary {
     let mut summary = stalled();

@@ -1,5 +1,6 @@
 //! The tables of the page, in the words of the text report.
 
+use crate::closed_loop::ClosedLoop;
 use crate::confidence::confidence_interval;
 use crate::{PERCENTILES, figures, layout, percentiles as samples, remedy, text};
 use loadline_page::{CheckRow, ErrorRow, PercentileRow, StatusRow, TimeRow, TimedFigure};
@@ -131,5 +132,7 @@ fn time_row(name: &str, times: &Distribution) -> TimeRow {
 /// What explains them.
 pub(super) fn time_notes(summary: &Summary) -> Vec<String> {
     let notes = text::part_notes(summary.model, &summary.total.times);
-    notes.into_iter().map(str::to_owned).collect()
+    let closed_loop = ClosedLoop::of(summary).and_then(|found| found.note());
+    let notes = notes.into_iter().map(str::to_owned);
+    notes.chain(closed_loop).collect()
 }

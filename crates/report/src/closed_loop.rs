@@ -1,0 +1,186 @@
+//! What a closed-loop tool would have shown of an open load, and why it is not what users see.
+//!
+//! Such a tool sends its next request when the last one is answered and times each from its send.
+//! While the target stalls it sends little, so that a wait of many arrivals shows in a few requests:
+//! *coordinated omission* (Gil Tene, "How NOT to Measure Latency", 2013). What it times is known
+//! from the same run ([`Times::closed_loop`]); our response time is the truth beside it.
+
+use crate::{figures, percentiles};
+use loadline_record::{Distribution, Model, Summary, Times};
+
+/// Where a stall shows that is shorter than a hundredth of the run.
+const SHORT_STALLS: [f64; 2] = [99.9, 99.99];
+/// What is shorter is a hiccup, of which every run has some.
+const SHORTEST_STALL_NS: u64 = 10_000_000;
+
+/// Why response time is longer than what a closed-loop tool shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Difference {
+    /// It hardly is.
+    None,
+    /// Mostly through us.
+    Lateness,
+    /// The target kept requests waiting.
+    Stall,
+}
+
+/// A run as a closed-loop tool would have shown it, beside how it was.
+pub(crate) struct ClosedLoop<'a> {
+    pub(crate) times: &'a Times,
+    /// What that tool would have timed.
+    pub(crate) shown: Distribution,
+    /// How many users it would have had.
+    pub(crate) users: u64,
+}
+
+impl<'a> ClosedLoop<'a> {
+    /// `None` for a closed load or without a response time.
+    pub(crate) fn of(summary: &'a Summary) -> Option<ClosedLoop<'a>> {
+        let times = &summary.total.times;
+        let shown = times.closed_loop();
+        let is_comparable = summary.model == Model::Open && !times.response.is_empty();
+        (is_comparable && !shown.is_empty()).then(|| ClosedLoop {
+            times,
+            shown,
+            users: u64::from(summary.plan.load.connections) * u64::from(summary.parts),
+        })
+    }
+
+    pub(crate) fn difference(&self) -> Difference {
+        match self.difference_at(99.0) {
+            Difference::None if SHORT_STALLS.iter().any(|p| self.hides_stall_at(*p)) => {
+                Difference::Stall
+            }
+            difference => difference,
+        }
+    }
+
+    /// Requests that waited longer for a connection than its p99, before they were sent.
+    pub(crate) fn waited(&self) -> u64 {
+        let blocked = &self.times.blocked;
+        blocked.len() - blocked.count_up_to_ns(self.shown.percentile_ns(99.0))
+    }
+
+    /// Why the two differ, as sentences.
+    pub(crate) fn reason(&self) -> String {
+        match self.difference() {
+            Difference::None => "The two agree: nothing kept requests waiting for long before \
+                                 they were sent."
+                .to_owned(),
+            Difference::Lateness => "Most of the difference is our own lateness: this machine \
+                                     could not keep up with the schedule. Lower the rate, or use \
+                                     more threads."
+                .to_owned(),
+            Difference::Stall => self.stall(),
+        }
+    }
+
+    /// The difference in one sentence and its reason, where the target stalled.
+    pub(crate) fn note(&self) -> Option<String> {
+        (self.difference() == Difference::Stall).then(|| {
+            let [truth, shown] =
+                [&self.times.response, &self.shown].map(|times| percentiles::cell(times, 99.0));
+            let reason = self.stall();
+            format!(
+                "A closed-loop tool would have shown a p99 of {shown}, where the response time has \
+                 one of {truth}. {reason}"
+            )
+        })
+    }
+
+    fn difference_at(&self, percentile: f64) -> Difference {
+        let at = |times: &Distribution| times.percentile_ns(percentile);
+        let (response_ns, shown_ns) = (at(&self.times.response), at(&self.shown));
+        let difference_ns = response_ns.saturating_sub(shown_ns);
+        let left_out_ns = at(&self.times.service).saturating_sub(shown_ns);
+        match () {
+            () if response_ns <= 2 * shown_ns => Difference::None,
+            () if at(&self.times.blocked).max(left_out_ns) > difference_ns / 2 => Difference::Stall,
+            () => Difference::Lateness,
+        }
+    }
+
+    /// Whether a stall too short for the p99 kept requests waiting that far out in the tail.
+    fn hides_stall_at(&self, percentile: f64) -> bool {
+        let response_ns = self.times.response.percentile_ns(percentile);
+        let hidden_ns = response_ns.saturating_sub(self.shown.percentile_ns(percentile));
+        percentiles::missing(&self.times.response, percentile) == 0
+            && hidden_ns > SHORTEST_STALL_NS
+            && self.difference_at(percentile) == Difference::Stall
+    }
+
+    fn stall(&self) -> String {
+        let (waited, omitted) = (self.waited(), self.times.omitted.len());
+        match (waited, omitted) {
+            (_, 0) => self.hidden_wait(waited),
+            (0, _) => self.left_out(omitted),
+            _ => format!("{} {}", self.left_out(omitted), self.hidden_wait(waited)),
+        }
+    }
+
+    fn hidden_wait(&self, waited: u64) -> String {
+        format!(
+            "{} waited more than {} for a free connection before they were sent. A closed-loop \
+             tool sends nothing while it waits for answers and times each request from its send, \
+             so this wait is in none of its figures.",
+            figures::counted(waited, "request"),
+            figures::time(self.shown.percentile_ns(99.0) as f64),
+        )
+    }
+
+    fn left_out(&self, omitted: u64) -> String {
+        format!(
+            "{} fell due while {} had no answer, and went out on further connections. A \
+             closed-loop tool with {} sends nothing while all of them wait, so these requests are \
+             in none of its figures.",
+            figures::counted(omitted, "request"),
+            figures::counted(self.users, "earlier one"),
+            figures::counted(self.users, "user"),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+
+    #[test]
+    fn a_stall_that_connections_grew_in_is_one_all_the_same() {
+        let summary = samples::stalled_while_growing();
+        let found = ClosedLoop::of(&summary).unwrap();
+        assert_eq!(found.difference(), Difference::Stall);
+        assert_eq!((found.waited(), found.users), (0, 50));
+        // 50 of the stall's second are kept.
+        let omitted = summary.total.times.omitted.len();
+        assert!((1_900..=2_000).contains(&omitted), "{omitted}");
+        assert!(found.shown.percentile_ns(99.0) < 2_000_000);
+        insta::assert_snapshot!(found.note().unwrap());
+    }
+
+    #[test]
+    fn growing_without_a_stall_hides_nothing() {
+        let mut summary = samples::steady();
+        let times = &mut summary.total.times;
+        times.omitted = times.service.clone();
+        times.service.merge(&times.omitted);
+        let found = ClosedLoop::of(&summary).unwrap();
+        assert_eq!(found.difference(), Difference::None);
+        assert_eq!(found.note(), None);
+    }
+
+    #[test]
+    fn without_a_request_that_it_would_have_sent_there_is_nothing_to_compare() {
+        let mut summary = samples::steady();
+        summary.total.times.omitted = summary.total.times.service.clone();
+        assert!(ClosedLoop::of(&summary).is_none());
+    }
+
+    #[test]
+    fn lateness_and_a_steady_run_are_told_apart() {
+        let difference = |summary: &Summary| ClosedLoop::of(summary).unwrap().difference();
+        assert_eq!(difference(&samples::stalled()), Difference::Stall);
+        assert_eq!(difference(&samples::late()), Difference::Lateness);
+        assert_eq!(difference(&samples::steady()), Difference::None);
+    }
+}
