@@ -4,6 +4,7 @@
 //! `docs/guide/schema/result.schema.json`. Times are microseconds as decimals down to the
 //! nanosecond; what has no sample is `null`.
 
+use crate::closed_loop::{ClosedLoop, Difference};
 use crate::confidence::{LEVEL, confidence_interval};
 use crate::{PERCENTILES, Warning, figures, plain, split, validity, warnings, watch};
 use loadline_plan::Shape;
@@ -77,6 +78,9 @@ fn whole(summary: &Summary, checks: &[CheckResult]) -> Value {
     whole.insert("unfinished".to_owned(), unfinished(summary));
     add_times(&mut whole, &summary.total);
     add_confidence(&mut whole, summary);
+    if let Some(found) = ClosedLoop::of(summary) {
+        whole.insert("closed_loop".to_owned(), closed_loop(&found));
+    }
     whole.insert("statuses".to_owned(), statuses(&summary.total));
     whole.insert("errors".to_owned(), errors(&summary.total));
     whole.insert("checks".to_owned(), checks.iter().map(check).collect());
@@ -161,6 +165,22 @@ fn add_times(whole: &mut Map<String, Value>, total: &Snapshot) {
     whole.extend(object(of_exchange));
     whole.insert("phases".to_owned(), Value::Object(object(phases)));
     whole.extend(object(wakeup));
+}
+
+/// What a closed-loop tool would have shown of an open load.
+fn closed_loop(found: &ClosedLoop<'_>) -> Value {
+    let hides = match found.difference() {
+        Difference::None => None,
+        Difference::Lateness => Some("lateness"),
+        Difference::Stall => Some("stall"),
+    };
+    json!({
+        "users": found.users,
+        "omitted": found.times.omitted.len(),
+        "waited": found.waited(),
+        "hides": hides,
+        "shown_us": distribution(&found.shown),
+    })
 }
 
 /// Beside the percentiles of response and service time, their intervals.
