@@ -34,7 +34,7 @@ fn nothing_said_is_a_search_for_the_rate_by_the_usual_checks() {
         checks,
         ..
     } = search.settings;
-    assert_eq!((lowest, highest, first, checks), (1.0, 1e6, 100.0, 3));
+    assert_eq!((lowest, highest, first, checks), (1.0, 1e6, 10.0, 3));
 }
 
 #[test]
