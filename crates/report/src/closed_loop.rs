@@ -8,8 +8,12 @@
 use crate::{figures, percentiles};
 use loadline_record::{Distribution, Model, Summary, Times};
 
-/// Where a stall shows that is shorter than a hundredth of the run.
-const SHORT_STALLS: [f64; 2] = [99.9, 99.99];
+/// Where a stall may show besides the p99: far out if it is shorter than a hundredth of the run,
+/// and further in if a request of each user is more than a hundredth of all, so that a closed-loop
+/// tool has the stall at its p99 as well.
+const BESIDES: [f64; 6] = [50.0, 75.0, 90.0, 95.0, 99.9, 99.99];
+/// The percentiles that a sentence names.
+const NOTED: [f64; 3] = [90.0, 95.0, 99.0];
 /// What is shorter is a hiccup, of which every run has some.
 const SHORTEST_STALL_NS: u64 = 10_000_000;
 
@@ -48,7 +52,7 @@ impl<'a> ClosedLoop<'a> {
 
     pub(crate) fn difference(&self) -> Difference {
         match self.difference_at(99.0) {
-            Difference::None if SHORT_STALLS.iter().any(|p| self.hides_stall_at(*p)) => {
+            Difference::None if BESIDES.iter().any(|p| self.hides_stall_at(*p)) => {
                 Difference::Stall
             }
             difference => difference,
@@ -78,12 +82,16 @@ impl<'a> ClosedLoop<'a> {
     /// The difference in one sentence and its reason, where the target stalled.
     pub(crate) fn note(&self) -> Option<String> {
         (self.difference() == Difference::Stall).then(|| {
-            let [truth, shown] =
-                [&self.times.response, &self.shown].map(|times| percentiles::cell(times, 99.0));
+            let at = NOTED.map(|percentile| {
+                let [truth, shown] = [&self.times.response, &self.shown]
+                    .map(|times| percentiles::cell(times, percentile).trim().to_owned());
+                let name = figures::percentile(percentile);
+                format!("a {name} of {shown} in place of {truth}")
+            });
             let reason = self.stall();
             format!(
-                "A closed-loop tool would have shown a p99 of {shown}, where the response time has \
-                 one of {truth}. {reason}"
+                "A closed-loop tool would have shown {}. {reason}",
+                at.join(", ")
             )
         })
     }
@@ -100,7 +108,7 @@ impl<'a> ClosedLoop<'a> {
         }
     }
 
-    /// Whether a stall too short for the p99 kept requests waiting that far out in the tail.
+    /// Whether a stall that does not show at the p99 kept requests waiting here.
     fn hides_stall_at(&self, percentile: f64) -> bool {
         let response_ns = self.times.response.percentile_ns(percentile);
         let hidden_ns = response_ns.saturating_sub(self.shown.percentile_ns(percentile));
@@ -156,6 +164,20 @@ mod tests {
         assert!((1_900..=2_000).contains(&omitted), "{omitted}");
         assert!(found.shown.percentile_ns(99.0) < 2_000_000);
         insta::assert_snapshot!(found.note().unwrap());
+    }
+
+    #[test]
+    fn a_stall_that_the_p99_has_in_both_shows_further_in() {
+        let mut summary = samples::steady();
+        let times = &mut summary.total.times;
+        // Of a fifth of all requests that a stall kept, a tenth went out before it was over.
+        times.response.record_many_ns(500_000_000, 4_500);
+        times.service.record_many_ns(500_000_000, 450);
+        times.service.record_many_ns(130_000, 4_050);
+        times.blocked.record_many_ns(499_000_000, 4_050);
+        let found = ClosedLoop::of(&summary).unwrap();
+        assert_eq!(found.difference_at(99.0), Difference::None);
+        assert_eq!(found.difference(), Difference::Stall);
     }
 
     #[test]
