@@ -7,7 +7,7 @@ use crate::validity::sentence;
 use loadline_record::Summary;
 use loadline_verdict::{Grade, validity};
 
-/// The section of the doubtful runs of a series; nothing where all may be believed.
+/// The section of the doubtful runs of a series.
 pub(super) fn of_series(runs: &[Judged], canvas: Canvas) -> Vec<String> {
     let runs = runs.iter().enumerate();
     section(
@@ -17,22 +17,24 @@ pub(super) fn of_series(runs: &[Judged], canvas: Canvas) -> Vec<String> {
 }
 
 /// The number of a run in its file, and its side.
-fn label(index: usize, run: &Summary) -> String {
+pub(super) fn label(index: usize, run: &Summary) -> String {
     let name = run.role.as_ref().and_then(|role| role.name.as_ref());
     let side = name.map_or_else(String::new, |name| format!(" ({name})"));
     format!("{}{side}", index + 1)
 }
 
-/// The section of the doubtful ones among these runs, each of which has a label.
+/// The section of the doubtful ones among these runs, each of which has a label; where there are none,
+/// all are valid.
 pub(super) fn section<'a>(
     runs: impl Iterator<Item = (String, &'a Summary)>,
     canvas: Canvas,
 ) -> Vec<String> {
+    let heading = canvas.heading("Validity", "");
     let lines = doubts(runs, canvas.width);
     if lines.is_empty() {
-        return lines;
+        return vec![heading + ": " + &canvas.ink.good(Grade::Valid.name())];
     }
-    [vec![canvas.heading("Validity", "")], lines].concat()
+    [vec![heading], lines].concat()
 }
 
 /// The runs that may not be believed, by their gravest reason, with that of the first of them.
@@ -96,7 +98,7 @@ mod tests {
             checks: Vec::new(),
         };
         let mut runs = vec![judged(samples::steady())];
-        assert!(of_series(&runs, canvas).is_empty());
+        assert_eq!(of_series(&runs, canvas), ["Validity: valid"]);
         runs.push(judged(samples::late()));
         assert!(of_series(&runs, canvas)[1].starts_with("  - Run 2 is "));
         runs.push(judged(samples::late()));

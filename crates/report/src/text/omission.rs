@@ -1,7 +1,8 @@
 //! What a closed-loop tool would have shown of an open load: two columns and the reason.
 
-use super::{Canvas, TextOptions, assemble};
+use super::{Canvas, TextOptions, assemble, doubts};
 use crate::closed_loop::{ClosedLoop, Difference};
+use crate::series::Judged;
 use crate::{figures, layout, percentiles};
 use loadline_record::Summary;
 
@@ -26,6 +27,25 @@ pub(super) fn lines_after_stall(summary: &Summary, canvas: Canvas) -> Vec<String
     ClosedLoop::of(summary)
         .filter(|found| found.difference() == Difference::Stall)
         .map_or_else(Vec::new, |found| lines(&found, canvas))
+}
+
+/// In which runs of a series the target stalled, with what a closed-loop tool would have shown of the
+/// first of them.
+pub(super) fn of_series(runs: &[Judged], canvas: Canvas) -> Vec<String> {
+    let stalled = runs.iter().enumerate().filter_map(|(index, run)| {
+        let note = ClosedLoop::of(&run.summary)?.note()?;
+        Some((doubts::label(index, &run.summary), note))
+    });
+    let (labels, notes): (Vec<String>, Vec<String>) = stalled.unzip();
+    let text = match (labels.as_slice(), notes.first()) {
+        ([only], Some(note)) => format!("The target stalled in run {only}. {note}"),
+        (several, Some(note)) => format!(
+            "The target stalled in runs {}. Of the first of them: {note}",
+            several.join(", ")
+        ),
+        (_, None) => return Vec::new(),
+    };
+    canvas.paragraph(&text)
 }
 
 fn lines(found: &ClosedLoop<'_>, canvas: Canvas) -> Vec<String> {
@@ -84,6 +104,33 @@ mod tests {
         times.blocked.record_many_ns(199_000_000, 60);
         times.service.record_many_ns(1_000_000, 60);
         assert!(!lines_after_stall(&summary, canvas).is_empty());
+    }
+
+    #[test]
+    fn of_a_series_the_runs_with_a_stall_are_named() {
+        let canvas = Canvas::new(&TextOptions::default());
+        let told = |runs: Vec<Summary>| {
+            let judged = |summary| Judged {
+                summary,
+                checks: Vec::new(),
+            };
+            let runs: Vec<Judged> = runs.into_iter().map(judged).collect();
+            let lines = of_series(&runs, canvas);
+            assert!(lines.iter().all(|line| layout::width(line) <= 80));
+            let lines = lines.iter().map(|line| line.trim());
+            lines.collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(told(vec![samples::steady(), samples::closed()]), "");
+        let one = told(vec![samples::steady(), samples::stalled()]);
+        let begin = "The target stalled in run 2. A closed-loop tool would have shown a p99 of ";
+        assert!(one.starts_with(begin), "{one}");
+        let two = told(vec![
+            samples::stalled(),
+            samples::steady(),
+            samples::stalled(),
+        ]);
+        let begin = "The target stalled in runs 1, 3. Of the first of them: A closed-loop tool";
+        assert!(two.starts_with(begin), "{two}");
     }
 
     #[test]

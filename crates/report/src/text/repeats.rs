@@ -1,6 +1,6 @@
 //! Repeats: a line for each run, the spread across them, and what the checks say of all together.
 
-use super::{Canvas, TextOptions, assemble, doubts, floor, outcome};
+use super::{Canvas, TextOptions, assemble, doubts, floor, omission, outcome};
 use crate::comparison::{name, times, value};
 use crate::plain::achieved_per_second;
 use crate::series::Judged;
@@ -26,6 +26,7 @@ pub(crate) fn repeats(runs: &[Judged], options: &TextOptions) -> String {
         head(runs, &whole, canvas),
         table(runs, canvas),
         across(&whole, canvas),
+        omission::of_series(runs, canvas),
         floor::lines(&runs[0].summary, canvas),
         outcome::checks(&checks, canvas),
         held(&whole, canvas),

@@ -1,7 +1,7 @@
 //! Two targets that took turns: how they stand to each other, what the checks say of each, and which
 //! turns may not be believed.
 
-use super::{Canvas, TextOptions, assemble, doubts, floor, outcome};
+use super::{Canvas, TextOptions, assemble, doubts, floor, omission, outcome};
 use crate::comparison::comparison;
 use crate::series::{Judged, checks_of_side};
 use loadline_plan::Plan;
@@ -19,6 +19,7 @@ pub(crate) fn sides(
     let comparison = comparison(found, base, with, options);
     let sections = [
         comparison.lines().map(str::to_owned).collect(),
+        omission::of_series(runs, canvas),
         floor_of(runs, canvas),
         outcome::checks_of_each(&[("A", &of_a), ("B", &of_b)], canvas),
         doubts::of_series(runs, canvas),
