@@ -122,7 +122,7 @@ mod tests {
         };
         assert_eq!(told(vec![samples::steady(), samples::closed()]), "");
         let one = told(vec![samples::steady(), samples::stalled()]);
-        let begin = "The target stalled in run 2. A closed-loop tool would have shown a p99 of ";
+        let begin = "The target stalled in run 2. A closed-loop tool would have shown a p90 of ";
         assert!(one.starts_with(begin), "{one}");
         let two = told(vec![
             samples::stalled(),
