@@ -1,16 +1,19 @@
 import type { UserConfig } from "vite";
+import type { Page } from "./src/model";
 import { viteSingleFile } from "vite-plugin-singlefile";
-import { study, run } from "./test/sample";
+import { run, search, study } from "./test/sample";
 
 /** Where the program writes the data of a page. */
 const PLACE = "__LOADLINE_PAGE__";
 
-/** While one works on the page (`npx vite`), it shows a made-up run; with PAGE=study, a study. */
+const samples: Record<string, () => Page> = { run, study, search };
+
+/** While one works on the page (`npx vite`), it shows a made-up run; with PAGE=study or PAGE=search, one of these. */
 const sample = {
   name: "sample",
   apply: "serve" as const,
   transformIndexHtml: (html: string) => {
-    const page = process.env.PAGE === "study" ? study() : run();
+    const page = (samples[process.env.PAGE ?? "run"] ?? run)();
     // Vite's own scripts want to talk to its server.
     const open = html.replace(/<meta\s+http-equiv[^>]*>/, "");
     return open.replace(PLACE, JSON.stringify(page).replaceAll("<", "\\u003c"));

@@ -6,7 +6,7 @@
  * toggled, sorted, zoomed): given a later state of the same run, it shows that one.
  */
 
-export type Page = RunPage | StudyPage;
+export type Page = RunPage | StudyPage | SearchPage;
 
 export interface RunPage {
   kind: "run";
@@ -170,4 +170,46 @@ export interface Scatter {
   title: string;
   x: string;
   y: string;
+}
+
+export interface SearchPage {
+  kind: "search";
+  version: string;
+  started_at: string;
+  title: string;
+  course: string;
+  answer: SearchAnswer;
+  users: boolean;
+  load_line: LoadLine | null;
+  columns: string[];
+  ladder: TrialRow[];
+  ladder_notes: string[];
+  trials: TrialRow[];
+  floor: string | null;
+  machine: Fact[];
+}
+
+export interface SearchAnswer {
+  kind: "found" | "at_least" | "nothing_holds" | "not_known";
+  text: string;
+  notes: string[];
+}
+
+export interface LoadLine {
+  level: number;
+  low: number;
+  high: number;
+  text: string;
+}
+
+export interface TrialRow {
+  number: number;
+  purpose: string;
+  stretch: string;
+  level: number;
+  p50_us: number | null;
+  p99_us: number | null;
+  cells: string[];
+  ended: "held" | "broke" | "set_aside" | "warm_up";
+  text: string;
 }

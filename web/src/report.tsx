@@ -2,6 +2,7 @@
 
 import type { Page } from "./model";
 import { RunReport } from "./run/run";
+import { SearchReport } from "./search/search";
 import { StudyReport } from "./study/study";
 import { ThemeContext, useTheme } from "./theme";
 
@@ -16,13 +17,26 @@ export function Report({ page }: { page: Page }) {
           {other === "dark" ? "Dark" : "Light"}
         </button>
       </header>
-      <main>{page.kind === "run" ? <RunReport page={page} /> : <StudyReport page={page} />}</main>
+      <main>
+        <Content page={page} />
+      </main>
       <footer>
         Loadline {page.version}, started at{" "}
         <time dateTime={page.started_at}>{moment(page.started_at)}</time>.
       </footer>
     </ThemeContext.Provider>
   );
+}
+
+function Content({ page }: { page: Page }) {
+  switch (page.kind) {
+    case "run":
+      return <RunReport page={page} />;
+    case "study":
+      return <StudyReport page={page} />;
+    case "search":
+      return <SearchReport page={page} />;
+  }
 }
 
 /** `2026-01-02 03:04:05 UTC` */

@@ -1,6 +1,6 @@
 /** Made-up pages: small, and with a value in every field. */
 
-import type { RunPage, StudyPage, StudyRow, Track } from "../src/model";
+import type { RunPage, SearchPage, StudyPage, StudyRow, Track, TrialRow } from "../src/model";
 
 const SECONDS = 20;
 const times = Array.from({ length: SECONDS }, (_, second) => second + 0.5);
@@ -115,5 +115,62 @@ export function study(): StudyPage {
     ],
     rows: ["wrk", "oha"].flatMap((tool) => [0, 1, 2].map((index) => row(tool, index))),
     scatters: [{ title: "Requests per second and CPU", x: "rps", y: "avg_cpu" }],
+  };
+}
+
+/** A search up to 6 400/s for a target that carries 4 900/s. */
+export function search(): SearchPage {
+  const levels = [
+    10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 3840, 4480, 4800, 4960, 4880, 4920,
+  ];
+  const ladder: [string, number][] = [
+    ["idle", 49],
+    ["10 %", 490],
+    ["50 %", 2450],
+    ["90 %", 4410],
+    ["110 %", 5390],
+    ["back at 90 %", 4410],
+  ];
+  const trials: [string, string, number][] = [
+    ["warm-up", "warm-up", 10],
+    ...levels.map((level): [string, string, number] => ["search", "search", level]),
+    ...[0, 1, 2, 3, 4].map((): [string, string, number] => ["confirmation", "confirmation", 4900]),
+    ...ladder.map(([part, level]): [string, string, number] => ["ladder", part, level]),
+  ];
+  const rows = trials.map(([stretch, purpose, level], index): TrialRow => {
+    const broke = level > 4900;
+    const p99_us = broke ? 300 * level : 4_000 + level;
+    const ended = stretch === "warm-up" ? "warm_up" : broke ? "broke" : "held";
+    return {
+      number: index + 1,
+      purpose,
+      stretch,
+      level,
+      p50_us: p99_us / 9,
+      p99_us,
+      cells: [String(level), String(level), "1.02 ms", "5.10 ms", "0 %", "48.0 %"],
+      ended: index === 8 ? "set_aside" : ended,
+      text: broke ? "p99<50ms breaks" : "holds",
+    };
+  });
+  return {
+    kind: "search",
+    version: "0.1.0",
+    started_at: "2026-01-02T03:04:05Z",
+    title: "GET http://127.0.0.1:8080/<b>",
+    course: "rates of an open loop, searched in 28 trials, by p99<50ms and errors<0.1%",
+    answer: {
+      kind: "found",
+      text: "load line: 4900 req/s (4880 … 4961); p99 breaks first; target CPU 98 %; confirmed 5 of 5",
+      notes: [],
+    },
+    users: false,
+    load_line: { level: 4900, low: 4880, high: 4961, text: "load line: 4900 req/s" },
+    columns: ["req/s", "answers/s", "p50", "p99", "failed", "target CPU"],
+    ladder: rows.slice(-ladder.length),
+    ladder_notes: ["After 110 % all checks held again from 2 s after the step down."],
+    trials: rows,
+    floor: "Floor of this machine: a response takes 38.0 µs.",
+    machine: [{ name: "cores", text: "2" }],
   };
 }

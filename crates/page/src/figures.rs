@@ -9,6 +9,10 @@ use crate::{
 };
 use loadline_plot::{Axis, Figure, Series, Tile};
 
+mod search;
+
+pub(crate) use search::response_over_load;
+
 const US_PER_MS: f64 = 1e3;
 const BYTES_PER_KB: f64 = 1e3;
 const BYTES_PER_MB: f64 = 1e6;
@@ -27,6 +31,7 @@ pub fn figures(page: &Page) -> Vec<NamedFigure> {
     let figures = match page {
         Page::Run(page) => of_run(page),
         Page::Study(page) => of_study(page),
+        Page::Search(page) => search::of_search(page),
     };
     let drawn = |NamedFigure { figure, .. }: &NamedFigure| {
         !(figure.series.is_empty() && figure.tiles.is_empty())

@@ -1,8 +1,8 @@
 //! What an HTML report shows, as data, and the page that it is put in.
 //!
 //! The front end in `web/` is built once, into a single file without a word of data. A [`Page`] is
-//! what it draws: [`RunPage`] for one run, [`StudyPage`] for a study. [`html`] writes the page's data
-//! into that file, which is then a report that needs no server and no network. The same types, in
+//! what it draws: [`RunPage`] for one run, [`StudyPage`] for a study, [`SearchPage`] for a search. [`html`]
+//! writes the page's data into that file, which is then a report that needs no server and no network. The same types, in
 //! TypeScript, are in `web/src/model.ts`; whoever changes one changes the other, and a test holds
 //! them together by the names of the fields.
 //!
@@ -17,6 +17,7 @@ mod heatmap;
 mod model;
 mod number;
 mod run;
+mod search;
 mod study;
 mod template;
 mod timeline;
@@ -27,6 +28,7 @@ pub use run::{
     CheckRow, ErrorRow, Fact, Grade, PercentileRow, Resource, RunPage, Spectrum, StatusRow,
     TimeRow, TimedFigure, Validity,
 };
+pub use search::{AnswerKind, LoadLine, SearchAnswer, SearchPage, TrialEnd, TrialRow};
 pub use study::{Cell, Column, Scatter, StudyPage, StudyRow, Unit};
 pub use template::{TemplateMissing, html, ready};
 pub use timeline::{Measure, Timeline, Track};
@@ -41,4 +43,6 @@ pub enum Page {
     Run(Box<RunPage>),
     /// A study: a table of runs, and pictures of it.
     Study(Box<StudyPage>),
+    /// A search for the load line.
+    Search(Box<SearchPage>),
 }

@@ -1,8 +1,9 @@
 //! That the types here and those of the front end have the same fields.
 
 use crate::{
-    Cell, CheckRow, Column, ErrorRow, Fact, Grade, Heat, Measure, Page, PercentileRow, Resource,
-    RunPage, Scatter, Spectrum, StatusRow, StudyPage, StudyRow, TimeRow, Timeline, Track, Unit,
+    AnswerKind, Cell, CheckRow, Column, ErrorRow, Fact, Grade, Heat, LoadLine, Measure, Page,
+    PercentileRow, Resource, RunPage, Scatter, SearchPage, Spectrum, StatusRow, StudyPage,
+    StudyRow, TimeRow, Timeline, Track, TrialEnd, TrialRow, Unit,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -113,11 +114,37 @@ fn study() -> StudyPage {
     }
 }
 
+/// A search with something in every list.
+fn search() -> SearchPage {
+    let text = String::new;
+    SearchPage {
+        load_line: Some(LoadLine {
+            level: 1.0,
+            low: 1.0,
+            high: 1.0,
+            text: text(),
+        }),
+        trials: vec![TrialRow {
+            number: 1,
+            purpose: text(),
+            stretch: text(),
+            level: 1.0,
+            p50_us: None,
+            p99_us: None,
+            cells: Vec::new(),
+            ended: TrialEnd::Held,
+            text: text(),
+        }],
+        ..SearchPage::default()
+    }
+}
+
 #[test]
 fn every_type_has_the_fields_that_the_front_end_knows() {
     let model = std::fs::read_to_string(MODEL).unwrap();
     let run = serde_json::to_value(Page::Run(Box::new(run()))).unwrap();
     let study = serde_json::to_value(Page::Study(Box::new(study()))).unwrap();
+    let search = serde_json::to_value(Page::Search(Box::new(search()))).unwrap();
     for (name, object) in [
         ("RunPage", &run),
         ("Fact", &run["facts"][0]),
@@ -138,6 +165,10 @@ fn every_type_has_the_fields_that_the_front_end_knows() {
         ("Column", &study["columns"][0]),
         ("StudyRow", &study["rows"][0]),
         ("Scatter", &study["scatters"][0]),
+        ("SearchPage", &search),
+        ("SearchAnswer", &search["answer"]),
+        ("LoadLine", &search["load_line"]),
+        ("TrialRow", &search["trials"][0]),
     ] {
         assert_eq!(interface(&model, name), fields(object), "{name}");
     }
@@ -177,7 +208,25 @@ fn every_word_is_one_that_the_front_end_knows() {
         Unit::Seconds,
     ];
     let grades = [Grade::Valid, Grade::Suspect, Grade::Invalid];
-    let words = [json!(measures), json!(units), json!(grades)];
+    let answers = [
+        AnswerKind::Found,
+        AnswerKind::AtLeast,
+        AnswerKind::NothingHolds,
+        AnswerKind::NotKnown,
+    ];
+    let ends = [
+        TrialEnd::Held,
+        TrialEnd::Broke,
+        TrialEnd::SetAside,
+        TrialEnd::WarmUp,
+    ];
+    let words = [
+        json!(measures),
+        json!(units),
+        json!(grades),
+        json!(answers),
+        json!(ends),
+    ];
     for word in words.iter().flat_map(|words| words.as_array().unwrap()) {
         assert!(model.contains(&word.to_string()), "{word}");
     }

@@ -156,7 +156,8 @@ function hovering(chart: uPlot, index: number | null): Hover | null {
 
 function described(spec: ChartSpec): string {
   const series = spec.series.map((one) => one.label).join(", ");
-  return `${spec.title}: ${spec.y.title} by ${spec.x.title}${series ? ` of ${series}` : ""}`;
+  const rules = (spec.rules ?? []).map((rule) => `; ${rule.label}`).join("");
+  return `${spec.title}: ${spec.y.title} by ${spec.x.title}${series ? ` of ${series}` : ""}${rules}`;
 }
 
 function Legend(props: {

@@ -4,6 +4,7 @@ import uPlot from "uplot";
 import { tick } from "../format";
 import { colour, isRing, type Colours, type Theme, COLOURS } from "../theme";
 import { drawHeatmap } from "./heatmap";
+import { drawRules } from "./rules";
 import { axisWords, dashOf, type AxisSpec, type ChartSpec } from "./spec";
 
 /** What a chart tells about itself while it is drawn and looked at. */
@@ -61,7 +62,10 @@ export function options(
       })),
     ],
     hooks: {
-      drawAxes: spec.heatmap ? [(chart) => drawHeatmap(chart, spec.heatmap!, theme)] : [],
+      drawAxes: [
+        (chart) => spec.heatmap && drawHeatmap(chart, spec.heatmap, theme),
+        (chart) => spec.rules && drawRules(chart, spec.rules, theme),
+      ],
       setCursor: [(chart) => listener.hover(chart, chart.cursor.idx ?? null)],
       setScale: [(chart, key) => key === "x" && listener.zoomed(isZoomed(chart, spec))],
     },

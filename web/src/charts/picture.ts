@@ -6,7 +6,8 @@
 import { COLOURS, colour, heat, isRing } from "../theme";
 import { figure } from "../format";
 import { cells, densest } from "./heatmap";
-import { axisWords, dashOf, placeable, type ChartSpec, type SeriesSpec } from "./spec";
+import { BAND, placed } from "./rules";
+import { axisWords, dashOf, placeable, type ChartSpec, type Rule, type SeriesSpec } from "./spec";
 
 const WIDTH = 900;
 const HEIGHT = 520;
@@ -40,6 +41,7 @@ export function svg(spec: ChartSpec, shown: Shown): string {
     `<clipPath id="plot"><rect x="${LEFT}" y="${frame.top}" width="${WIDTH - LEFT - RIGHT}" height="${HEIGHT - BOTTOM - frame.top}"/></clipPath>`,
     ...(spec.heatmap ? [heatmapMarkup(spec, frame)] : []),
     grid(spec, shown, frame),
+    rulesMarkup(spec.rules ?? [], frame),
     `<g clip-path="url(#plot)">${series.map((one) => seriesMarkup(spec, one, frame)).join("")}</g>`,
   ];
   return (
@@ -126,6 +128,21 @@ function grid(spec: ChartSpec, shown: Shown, frame: Frame): string {
   ];
   const frameLines = `<path d="M${LEFT} ${frame.top}V${bottom}H${WIDTH - RIGHT}" fill="none" stroke="#555"/>`;
   return [...xs, ...ys, frameLines, ...words].join("\n");
+}
+
+function rulesMarkup(rules: Rule[], frame: Frame): string {
+  const height = HEIGHT - BOTTOM - frame.top;
+  const width = (label: string) => label.length * LETTER;
+  const drawn = placed(rules, [LEFT, WIDTH - RIGHT], frame.px, width).map((rule) => {
+    const { x, band, words } = rule;
+    const shade = band
+      ? `<rect x="${band[0].toFixed(1)}" y="${frame.top}" width="${(band[1] - band[0]).toFixed(1)}" height="${height}" opacity="${BAND}"/>`
+      : "";
+    const line = `<path d="M${x.toFixed(1)} ${frame.top}v${height}" stroke="#333" stroke-dasharray="5 4"/>`;
+    const label = words ? text(words.left.toFixed(1), frame.top + words.below, rule.label) : "";
+    return shade + line + label;
+  });
+  return drawn.join("\n");
 }
 
 function seriesMarkup(spec: ChartSpec, series: SeriesSpec, frame: Frame): string {

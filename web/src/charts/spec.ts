@@ -21,6 +21,16 @@ export interface ChartSpec {
   group?: string;
   /** Drawn below the series. */
   heatmap?: Heatmap;
+  /** Places that are pointed out, rising; drawn below the series as well. */
+  rules?: Rule[];
+}
+
+/** A place from left to right that is pointed out. */
+export interface Rule {
+  at: number;
+  /** How surely it lies there: from where to where. */
+  band?: [number, number];
+  label: string;
 }
 
 export interface AxisSpec {

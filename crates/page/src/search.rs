@@ -1,0 +1,122 @@
+//! What the page of a search for the load line shows: the answer, the ladder around it, and every trial.
+
+use crate::figures::response_over_load;
+use crate::{Fact, number};
+use loadline_plot::Figure;
+use serde::Serialize;
+
+/// The page of a search. Sentences and figures in words are those of the text report.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct SearchPage {
+    /// The version of the program that searched.
+    pub version: String,
+    /// When the first trial started, in RFC 3339.
+    pub started_at: String,
+    /// What was sent: `GET http://127.0.0.1:8080/`.
+    pub title: String,
+    /// What was searched, in how many trials, by which checks.
+    pub course: String,
+    /// What was found.
+    pub answer: SearchAnswer,
+    /// Whether levels are numbers of users, instead of rates.
+    pub users: bool,
+    /// Where the load line is, if one was found.
+    pub load_line: Option<LoadLine>,
+    /// The headings of the trials' cells.
+    pub columns: Vec<String>,
+    /// What the target does around its load line, a trial for each part of it.
+    pub ladder: Vec<TrialRow>,
+    /// What there is to say of the ladder: whether the target recovered, and what excuses it.
+    pub ladder_notes: Vec<String>,
+    /// Every trial, in the order in which they were made.
+    pub trials: Vec<TrialRow>,
+    /// What the generator's machine does at best, in a sentence, if it was measured.
+    pub floor: Option<String>,
+    /// The machine that the load was made on.
+    pub machine: Vec<Fact>,
+}
+
+impl SearchPage {
+    /// Response times over the load, as a figure for a file: the plot of the page.
+    pub fn response_figure(&self) -> Figure {
+        response_over_load(self)
+    }
+}
+
+/// What was found, in words.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SearchAnswer {
+    /// What kind of answer it is.
+    pub kind: AnswerKind,
+    /// The answer.
+    pub text: String,
+    /// What to know before believing it, each a sentence.
+    pub notes: Vec<String>,
+}
+
+/// What kind of answer a search has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerKind {
+    /// There is a load line.
+    Found,
+    /// A level holds, and what lies above it is not known.
+    AtLeast,
+    /// Not even the lowest level holds.
+    NothingHolds,
+    /// The search ended before it knew, or its machine kept it from knowing.
+    #[default]
+    NotKnown,
+}
+
+/// Where a load line is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LoadLine {
+    /// The level. All digits, here and below: a search may be more precise than four.
+    pub level: f64,
+    /// The lower end of its 95 % interval.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+    /// Its words in a plot: `load line: 4900 req/s`.
+    pub text: String,
+}
+
+/// A trial, in a table and in plots.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TrialRow {
+    /// Its number, from 1.
+    pub number: u32,
+    /// What it was for: `search`, `90 %`.
+    pub purpose: String,
+    /// Of which stretch of the search it was: `warm-up`, `search`, `confirmation` or `ladder`.
+    pub stretch: String,
+    /// The rate a second or the number of users that was asked for. All digits, as of a load line.
+    pub level: f64,
+    /// The median of the response time in microseconds; `None` if nothing was answered.
+    #[serde(serialize_with = "number::maybe")]
+    pub p50_us: Option<f64>,
+    /// The 99th percentile of the response time in microseconds; `None` if nothing was answered.
+    #[serde(serialize_with = "number::maybe")]
+    pub p99_us: Option<f64>,
+    /// The level and what was seen, in words.
+    pub cells: Vec<String>,
+    /// What came of it, as plots show it.
+    pub ended: TrialEnd,
+    /// What came of it, in words.
+    pub text: String,
+}
+
+/// What came of a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TrialEnd {
+    /// All checks held, and the target kept up.
+    Held,
+    /// They did not, or it did not.
+    Broke,
+    /// It was made again, as the machine lost time.
+    SetAside,
+    /// It only made the target warm.
+    WarmUp,
+}

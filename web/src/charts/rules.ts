@@ -1,0 +1,78 @@
+/** Rules: places from left to right that are pointed out, each a line with words and maybe a band. */
+
+import type uPlot from "uplot";
+import { COLOURS, type Theme } from "../theme";
+import type { Rule } from "./spec";
+
+/** Rows of words below each other; what has no room in these goes without. */
+const ROWS = 3;
+const ROW_HEIGHT = 16;
+const GAP = 5;
+
+/** A rule between the left and the right end of a plot. */
+export interface PlacedRule {
+  label: string;
+  x: number;
+  /** Its band from left to right, within the plot. */
+  band: [number, number] | null;
+  /** Where its words begin, and how far below the plot's top their line is; `null` without room. */
+  words: { left: number; below: number } | null;
+}
+
+/** The rules in sight, with words that do not stand on each other. */
+export function placed(
+  rules: Rule[],
+  [left, right]: [number, number],
+  px: (value: number) => number,
+  widthOf: (label: string) => number,
+): PlacedRule[] {
+  const within = (x: number) => Math.min(Math.max(x, left), right);
+  const taken: number[] = new Array(ROWS).fill(-Infinity);
+  const seen = rules.filter((rule) => px(rule.at) >= left && px(rule.at) <= right);
+  return seen.map((rule) => {
+    const x = px(rule.at);
+    const width = widthOf(rule.label);
+    const begin = x + GAP + width > right ? x - GAP - width : x + GAP;
+    const row = taken.findIndex((end) => end + GAP < begin);
+    const fits = row >= 0 && begin >= left;
+    if (fits) taken[row] = begin + width;
+    return {
+      label: rule.label,
+      x,
+      band: rule.band ? [within(px(rule.band[0])), within(px(rule.band[1]))] : null,
+      words: fits ? { left: begin, below: (row + 1) * ROW_HEIGHT - 3 } : null,
+    };
+  });
+}
+
+export function drawRules(chart: uPlot, rules: Rule[], theme: Theme): void {
+  const { ctx, bbox } = chart;
+  const pixels = devicePixelRatio;
+  const bottom = bbox.top + bbox.height;
+  const px = (value: number) => chart.valToPos(value, "x", true) / pixels;
+  const ends: [number, number] = [bbox.left / pixels, (bbox.left + bbox.width) / pixels];
+  ctx.save();
+  ctx.font = `${12 * pixels}px system-ui, sans-serif`;
+  ctx.fillStyle = ctx.strokeStyle = COLOURS[theme].ink;
+  ctx.lineWidth = pixels;
+  ctx.textAlign = "left";
+  ctx.textBaseline = "alphabetic";
+  const width = (label: string) => ctx.measureText(label).width / pixels;
+  for (const { label, x, band, words } of placed(rules, ends, px, width)) {
+    if (band) {
+      ctx.globalAlpha = BAND;
+      ctx.fillRect(band[0] * pixels, bbox.top, (band[1] - band[0]) * pixels, bbox.height);
+      ctx.globalAlpha = 1;
+    }
+    ctx.setLineDash([5 * pixels, 4 * pixels]);
+    ctx.beginPath();
+    ctx.moveTo(x * pixels, bbox.top);
+    ctx.lineTo(x * pixels, bottom);
+    ctx.stroke();
+    if (words) ctx.fillText(label, words.left * pixels, bbox.top + words.below * pixels);
+  }
+  ctx.restore();
+}
+
+/** How much of the ink is in a band. */
+export const BAND = 0.14;

@@ -1,0 +1,101 @@
+/** The page of a search: its answer, the ladder around the load line, the pictures, every trial. */
+
+import { Chart } from "../charts/chart";
+import type { SearchAnswer, SearchPage } from "../model";
+import { Facts } from "../run/tables";
+import { courseSpec, responseSpec } from "./pictures";
+import { TrialTable } from "./table";
+
+const LOOKS = {
+  found: { tone: "valid", sign: "✓" },
+  at_least: { tone: "suspect", sign: "≥" },
+  nothing_holds: { tone: "invalid", sign: "✗" },
+  not_known: { tone: "suspect", sign: "?" },
+};
+
+/** What was found. A load line that there is something to say against is not a plain one. */
+export function Answer({ answer }: { answer: SearchAnswer }) {
+  const doubtful = answer.kind === "found" && answer.notes.length > 0;
+  const { tone, sign } = doubtful ? { tone: "suspect", sign: "!" } : LOOKS[answer.kind];
+  return (
+    <section class="verdicts" aria-label="Answer">
+      <div class={`verdict answer ${tone}`}>
+        <strong>
+          <span aria-hidden="true">{sign}</span> {answer.text}
+        </strong>
+        {answer.notes.length > 0 && (
+          <ul>
+            {answer.notes.map((note) => (
+              <li key={note}>{note}</li>
+            ))}
+          </ul>
+        )}
+      </div>
+    </section>
+  );
+}
+
+export function Ladder({ page }: { page: SearchPage }) {
+  if (page.ladder.length === 0) return null;
+  return (
+    <section>
+      <h2>Ladder</h2>
+      <TrialTable
+        caption="What the target does at parts of its load line"
+        columns={page.columns}
+        rows={page.ladder}
+        named="Load line"
+      />
+      {page.ladder_notes.length > 0 && (
+        <ul class="notes">
+          {page.ladder_notes.map((note) => (
+            <li key={note}>{note}</li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function Trials({ page }: { page: SearchPage }) {
+  if (page.trials.length === 0) return null;
+  const charts = [responseSpec(page), courseSpec(page)];
+  return (
+    <section>
+      <h2>Trials</h2>
+      <p class="hint">
+        Drag across a plot to look closer, press a name in a legend to hide or show its dots.
+      </p>
+      <div class="charts">
+        {charts.map((spec) => spec && <Chart key={spec.name} spec={spec} />)}
+      </div>
+      <details class="below">
+        <summary>All trials as a table</summary>
+        <TrialTable
+          caption="Every trial, in the order in which they were made"
+          columns={page.columns}
+          rows={page.trials}
+          numbered
+          named="For"
+        />
+      </details>
+    </section>
+  );
+}
+
+export function SearchReport({ page }: { page: SearchPage }) {
+  return (
+    <>
+      <h1>{page.title}</h1>
+      <p class="load">{page.course}</p>
+      <Answer answer={page.answer} />
+      <Ladder page={page} />
+      <Trials page={page} />
+      <section>
+        <h2>Generator's machine</h2>
+        <Facts facts={page.machine} />
+        {page.floor && <p class="below">{page.floor}</p>}
+      </section>
+    </>
+  );
+}
