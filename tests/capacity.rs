@@ -179,7 +179,11 @@ fn the_users_that_a_server_lets_in_are_found_confirmed_and_all_of_it_kept() {
     let flags = ["--users", "--max-users", "200", "--check", "non2xx<50%"];
     let svg = dir.path().join("search.svg");
     let files = ["-o", "json", "--save", text(&saved), "--svg", text(&svg)];
-    let flags = [&flags[..], &files].concat();
+    let page = dir.path().join("search.html");
+    let to_page = format!("-ohtml={}", text(&page));
+    let paged = [to_page.as_str()];
+    let paged = &paged[..usize::from(cfg!(feature = "html"))];
+    let flags = [&flags[..], &files, paged].concat();
     let witness = Witness::start();
     let said = search(&flags, &format!("http://{}/", server.addr));
     let taken = witness.tells();
@@ -225,6 +229,8 @@ fn the_users_that_a_server_lets_in_are_found_confirmed_and_all_of_it_kept() {
     let svg = std::fs::read_to_string(&svg).unwrap();
     assert!(svg.starts_with("<svg") && svg.contains("p99, it broke"));
     assert_kept(&saved, &report, said.code);
+    #[cfg(feature = "html")]
+    crate::page::assert_search_is_drawn(&page, &saved);
     assert_cut_and_mixed_up(&saved);
 }
 

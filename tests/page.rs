@@ -170,6 +170,37 @@ fn a_run_is_drawn_in_full() {
     assert_drawn(&seen);
 }
 
+/// The page of this search is the one that its saved trials give, and all of it is drawn; its plots are written
+/// without a browser as well.
+pub(crate) fn assert_search_is_drawn(page: &Path, saved: &Path) {
+    let folder = tempfile::tempdir().unwrap();
+    let (again, pictures) = (
+        folder.path().join("again.html"),
+        folder.path().join("plots"),
+    );
+    let files = ["--html", text(&again), "--plots", text(&pictures)];
+    let told = loadline(&[&["report", text(saved)][..], &files].concat());
+    assert_eq!(
+        (told.code, told.stdout.as_str()),
+        (Some(0), ""),
+        "{}",
+        told.stderr
+    );
+    let report = std::fs::read_to_string(page).unwrap();
+    assert_eq!(std::fs::read_to_string(&again).unwrap(), report);
+    assert!(report.len() < LARGEST_PAGE, "{}", report.len());
+    assert!(report.contains("load line: 7 users"));
+    let names = ["response-time-over-load", "trials"];
+    for name in names {
+        let read = |ending: &str| std::fs::read(pictures.join(format!("{name}.{ending}"))).unwrap();
+        assert!(read("svg").starts_with(b"<svg"), "{name}");
+        assert!(read("png").starts_with(b"\x89PNG"), "{name}");
+    }
+    let Some(seen) = look(&report) else { return };
+    assert_eq!(plots(&seen), names);
+    assert_drawn(&seen);
+}
+
 /// A study of this many runs of four tools, each watched for a minute.
 fn study(runs: usize) -> StudyPage {
     let column = |name: &str, title: &str, unit| Column {
@@ -308,9 +339,12 @@ fn plots_are_written_without_a_browser() {
 #[test]
 fn a_page_that_cannot_be_written_is_said_before_anything_is_sent() {
     let server = serve_with(|_| ());
-    let said = loadline(&["-n", "10", "-o", "html=/nowhere/at/all", &url(&server, "")]);
-    assert_eq!(said.code, Some(2), "{}", said.stdout);
-    assert!(said.stderr.contains("/nowhere/at/all"), "{}", said.stderr);
+    let target = url(&server, "");
+    for words in [&["-n", "10"][..], &["capacity", "--no-floor"]] {
+        let said = loadline(&[words, &["-o", "html=/nowhere/at/all", &target]].concat());
+        assert_eq!(said.code, Some(2), "{}", said.stdout);
+        assert!(said.stderr.contains("/nowhere/at/all"), "{}", said.stderr);
+    }
     assert_eq!(server.stop().requests, 0);
     assert!(!Path::new("/nowhere").exists());
 }

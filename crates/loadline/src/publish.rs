@@ -60,7 +60,7 @@ pub(crate) fn publish_series(
     })
 }
 
-/// As [`publish`], of a search, which is shown as text or else as JSON.
+/// As [`publish`], of a search, which has no rows of its own and is shown as JSON in their place.
 pub(crate) fn publish_search(
     outputs: &[Output],
     style: &Style<'_>,
@@ -69,14 +69,19 @@ pub(crate) fn publish_search(
     write_each(outputs, |output| {
         Ok(match output.format {
             Format::Text => loadline_report::capacity(report, &options(style, &output.to)),
-            _ => format!("{:#}\n", loadline_report::capacity_json(report)),
+            Format::Html => {
+                let page = loadline_report::search_page(report);
+                loadline_page::html(&Page::Search(Box::new(page)))?
+            }
+            Format::Json | Format::Csv => format!("{:#}\n", loadline_report::capacity_json(report)),
         })
     })
 }
 
 /// What is said where a page of several runs is asked for.
-pub(crate) const PAGE_OF_ONE: &str = "An HTML report and its plots show one run; of a file that \
-    several were saved in with --save, `loadline report FILE --run N` takes the one.";
+pub(crate) const PAGE_OF_ONE: &str = "An HTML report and its plots show one run, or a search with all \
+    of its trials; of a file that several runs were saved in with --save, `loadline report FILE \
+    --run N` takes the one.";
 
 /// Writes the report that `make` makes for each output.
 pub(crate) fn write_each(

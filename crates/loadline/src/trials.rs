@@ -18,6 +18,7 @@ use anyhow::Result;
 use loadline_capacity::{Descent, Measure, Part, Purpose, Seen, Trial};
 use loadline_plan::{Arrivals, Load, Plan, Rate, Shape, Stage};
 use loadline_record::{Ended, Floor, Role, RoleKind, Snapshot, Summary};
+use loadline_report::Origin;
 use sight::Sight;
 use std::cell::RefCell;
 use std::thread;
@@ -38,6 +39,8 @@ pub(crate) struct Trials<'a> {
     searched: serde_json::Value,
     made: u32,
     sight: Sight,
+    /// By what, when and where the first trial was made, once it was.
+    pub(crate) origin: Option<Origin>,
     /// Why a trial could not be kept.
     pub(crate) trouble: Option<anyhow::Error>,
     /// Tells of each trial that has ended.
@@ -60,6 +63,7 @@ impl<'a> Trials<'a> {
             searched: serde_json::to_value(searched).expect("settings are numbers"),
             made: 0,
             sight: Sight::new(),
+            origin: None,
             trouble: None,
             tell,
         }
@@ -101,6 +105,7 @@ impl<'a> Trials<'a> {
         let Conducted {
             summary, trouble, ..
         } = conduct_one(self.interrupts, plan, script.as_ref(), keep, live)?;
+        self.origin.get_or_insert_with(|| Origin::of(&summary));
         if let Some(error) = script.and_then(|script| script.failure()) {
             return Err(error.into());
         }

@@ -1,20 +1,21 @@
-//! A search for the load line, as text for people, as JSON for programs and as a figure.
+//! A search for the load line, as text for people, as JSON for programs and as the data of a page.
 
-mod figure;
 mod json;
+mod page;
 mod picture;
 mod words;
 
-pub use figure::capacity_figure;
 pub use json::{CAPACITY_SCHEMA, capacity_json};
+pub use page::search_page;
 pub use words::trial_line;
 
 use crate::ink::Ink;
 use crate::text::{TextOptions, assemble, floor_text};
 use crate::{figures, layout, wording};
-use loadline_capacity::{Answer, Outcome, Recovery, Rung, TooShort};
+use loadline_capacity::{Answer, Outcome, Recovery, Rung, TooShort, Trial};
 use loadline_plan::{Check, Plan};
-use loadline_record::Floor;
+use loadline_record::{Environment, Floor, Summary};
+use std::time::SystemTime;
 use words::{amount, answer_line, disturbed, excused, too_short, verdict};
 
 /// A search, and what is needed to tell of it.
@@ -28,8 +29,42 @@ pub struct CapacityReport<'a> {
     pub outcome: &'a Outcome,
     /// Whether the user ended the search.
     pub interrupted: bool,
-    /// What this machine does at best, if it was measured.
-    pub floor: Option<Floor>,
+    /// By what, when and where the search was made.
+    pub origin: &'a Origin,
+}
+
+/// By what, when and where a search was made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Origin {
+    /// The version of the program.
+    pub version: String,
+    /// When the first trial started.
+    pub started_at: SystemTime,
+    /// The machine that the load was made on, with what it does at best, if that was measured.
+    pub environment: Environment,
+}
+
+impl Origin {
+    /// That of a search whose first trial was this one.
+    pub fn of(first: &Summary) -> Origin {
+        Origin {
+            version: first.version.clone(),
+            started_at: first.started_at,
+            environment: first.environment.clone(),
+        }
+    }
+
+    /// That of a search which begins now.
+    pub fn now(floor: Option<Floor>) -> Origin {
+        Origin {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            started_at: SystemTime::now(),
+            environment: Environment {
+                floor,
+                ..Environment::read()
+            },
+        }
+    }
 }
 
 /// What is said of an answer that was not confirmed to the end.
@@ -37,6 +72,11 @@ const CUT_SHORT: &str =
     "The search was ended before all of its trials were made, so this is less sure than it looks.";
 
 impl CapacityReport<'_> {
+    /// What this machine does at best, if it was measured.
+    fn floor(&self) -> Option<Floor> {
+        self.origin.environment.floor
+    }
+
     /// Whether there is an answer which says nothing itself of the search's being interrupted.
     fn is_cut_short(&self) -> bool {
         self.interrupted && !matches!(self.outcome.answer, Answer::Unsettled(_))
@@ -74,18 +114,21 @@ fn head(report: &CapacityReport<'_>, ink: Ink, width: usize) -> Vec<String> {
     lines.push(String::new());
     let answer = layout::wrap(&answer_line(report), width);
     lines.extend(answer.iter().map(|line| ink.strong(line)));
-    if let Answer::Found(line) = &report.outcome.answer
-        && let Some(mind) = disturbed(line)
-    {
-        lines.extend(layout::wrap(&mind, width));
-    }
-    if report.is_cut_short() {
-        lines.extend(layout::wrap(CUT_SHORT, width));
-    }
-    if let Some(found) = report.too_short() {
-        lines.extend(layout::wrap(&too_short(found), width));
-    }
+    let notes = notes(report);
+    lines.extend(notes.iter().flat_map(|note| layout::wrap(note, width)));
     lines
+}
+
+/// What to know before believing the answer.
+fn notes(report: &CapacityReport<'_>) -> Vec<String> {
+    let disturbed = match &report.outcome.answer {
+        Answer::Found(line) => disturbed(line),
+        _ => None,
+    };
+    let cut_short = report.is_cut_short().then(|| CUT_SHORT.to_owned());
+    let too_short = report.too_short().map(too_short);
+    let notes = [disturbed, cut_short, too_short];
+    notes.into_iter().flatten().collect()
 }
 
 /// What was done: `rates of an open loop, searched in 61 trials, by p99<50ms and errors<0.1%`.
@@ -122,40 +165,58 @@ fn ladder(report: &CapacityReport<'_>, ink: Ink, width: usize) -> Vec<String> {
     if ladder.rungs.is_empty() {
         return Vec::new();
     }
-    let unit = if report.users { "users" } else { "req/s" };
     let title = layout::left("Ladder", NAMES);
-    let columns =
-        columns([unit, "answers/s", "p50", "p99", "failed", "target CPU"].map(str::to_owned));
+    let columns = columns(headings(report.users));
     let mut lines = vec![format!("{}{}", ink.strong(&title), ink.faint(&columns))];
     let rungs = ladder.rungs.iter();
     lines.extend(rungs.map(|rung| rung_line(rung, &report.plan.checks, ink)));
-    if let Some(found) = ladder.recovery {
-        let is_excused = ladder.rungs.last().and_then(excused).is_some();
-        lines.extend(layout::hanging("  ", &recovery(found, is_excused), width));
-    }
-    let excuses = ladder.rungs.iter().filter_map(excused);
-    lines.extend(excuses.flat_map(|excuse| layout::hanging("  ", &excuse, width)));
+    let notes = ladder_notes(report);
+    lines.extend(
+        notes
+            .iter()
+            .flat_map(|note| layout::hanging("  ", note, width)),
+    );
     lines
 }
 
+/// Whether the target recovered, and which rungs may have broken by another's doing.
+fn ladder_notes(report: &CapacityReport<'_>) -> Vec<String> {
+    let ladder = &report.outcome.ladder;
+    let is_excused = ladder.rungs.last().and_then(excused).is_some();
+    let found = ladder.recovery.map(|found| recovery(found, is_excused));
+    let excuses = ladder.rungs.iter().filter_map(excused);
+    found.into_iter().chain(excuses).collect()
+}
+
 fn rung_line(rung: &Rung, checks: &[Check], ink: Ink) -> String {
-    let (trial, seen) = (&rung.trial, &rung.trial.seen);
-    let cells = columns([
-        amount(trial.level),
-        amount(seen.answers_per_s),
-        figures::time_cell(seen.p50_ns as f64),
-        figures::time_cell(seen.p99_ns as f64),
-        figures::share(seen.failed_share),
-        seen.target_cores.map_or("-".to_owned(), figures::share),
-    ]);
-    let held = verdict(seen, trial.held(), checks);
+    let trial = &rung.trial;
+    let held = verdict(&trial.seen, trial.held(), checks);
     let held = if trial.held() {
         ink.good(&held)
     } else {
         ink.bad(&held)
     };
     let name = layout::left(&format!("  {}", rung.part.name()), NAMES);
-    format!("{name}{cells}  {held}")
+    format!("{name}{}  {held}", columns(cells(trial)))
+}
+
+/// What is told of a trial in numbers: see [`cells`].
+fn headings(users: bool) -> [String; 6] {
+    let unit = words::unit(users);
+    [unit, "answers/s", "p50", "p99", "failed", "target CPU"].map(str::to_owned)
+}
+
+/// A trial under the [`headings`].
+fn cells(trial: &Trial) -> [String; 6] {
+    let seen = &trial.seen;
+    [
+        amount(trial.level),
+        amount(seen.answers_per_s),
+        figures::time_cell(seen.p50_ns as f64),
+        figures::time_cell(seen.p99_ns as f64),
+        figures::share(seen.failed_share),
+        seen.target_cores.map_or("-".to_owned(), figures::share),
+    ]
 }
 
 /// Six cells, right-aligned.
@@ -186,7 +247,7 @@ fn recovery(recovery: Recovery, is_excused: bool) -> String {
 
 fn floor(report: &CapacityReport<'_>, width: usize) -> Vec<String> {
     report
-        .floor
+        .floor()
         .map_or(Vec::new(), |floor| layout::wrap(&floor_text(&floor), width))
 }
 

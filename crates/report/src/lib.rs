@@ -34,7 +34,7 @@ mod wording;
 mod samples;
 
 pub use capacity::{
-    CAPACITY_SCHEMA, CapacityReport, capacity, capacity_figure, capacity_json, trial_line,
+    CAPACITY_SCHEMA, CapacityReport, Origin, capacity, capacity_json, search_page, trial_line,
 };
 pub use comparison::{
     ComparedFiles, FileRun, comparison, comparison_json, comparison_of_files_json,

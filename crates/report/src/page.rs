@@ -9,6 +9,8 @@ mod resources;
 mod tables;
 mod timeline;
 
+pub(crate) use facts::of_machine as machine_facts;
+
 use crate::{warnings, wording};
 use loadline_page::{Grade, Heat, RunPage, Spectrum, Validity};
 use loadline_record::{Distribution, Model, Snapshot, Summary};

@@ -13,7 +13,7 @@ use crate::trials::{Searched, Trials};
 use anyhow::{Context, Result};
 use loadline_capacity::{Answer, Ended, Settings, Trial, Why, find};
 use loadline_record::Floor;
-use loadline_report::CapacityReport;
+use loadline_report::{CapacityReport, Origin, search_page};
 
 /// Searches the load line and reports it. What was found is reported however the search ended.
 pub(crate) fn run(search: &Search) -> Result<Exit> {
@@ -31,7 +31,7 @@ pub(crate) fn run(search: &Search) -> Result<Exit> {
     let searched = searched(search, floor);
     let mut trials = Trials::new(search, &interrupts, floor, &searched, &tell);
     let (outcome, ended) = find(&searched.settings, &mut trials);
-    let trouble = trials.trouble.take();
+    let (origin, trouble) = (trials.origin.take(), trials.trouble.take());
     if let Ended::Failed(error) = &ended
         && outcome.trials.is_empty()
     {
@@ -42,7 +42,7 @@ pub(crate) fn run(search: &Search) -> Result<Exit> {
         users: search.users,
         outcome: &outcome,
         interrupted: matches!(ended, Ended::Interrupted),
-        floor,
+        origin: &origin.unwrap_or_else(|| Origin::now(floor)),
     };
     publish(search, &report)?;
     match (ended, trouble) {
@@ -84,7 +84,7 @@ fn draw(search: &Search, report: &CapacityReport<'_>) -> Result<()> {
     let Some(path) = &search.svg else {
         return Ok(());
     };
-    let svg = loadline_plot::svg(&loadline_report::capacity_figure(report));
+    let svg = loadline_plot::svg(&search_page(report).response_figure());
     std::fs::write(path, svg).with_context(|| format!("{} can't be written", path.display()))
 }
 

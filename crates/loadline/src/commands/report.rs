@@ -13,7 +13,7 @@ use crate::trials::{Replayed, is_search, replay};
 use anyhow::{Result, bail, ensure};
 use loadline_page::{Heat, Page};
 use loadline_record::{Ended, RoleKind, RunFile};
-use loadline_report::{CapacityReport, Judged, heat_interval, run_page};
+use loadline_report::{CapacityReport, Judged, Origin, heat_interval, run_page, search_page};
 use loadline_verdict::{evaluate_run, is_whole};
 use std::path::{Path, PathBuf};
 
@@ -32,8 +32,7 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<Exit> {
     };
     let runs = read(flags)?;
     if let Some(search) = whole_search(flags, &runs) {
-        ensure!(!paged && flags.plots.is_none(), PAGE_OF_ONE);
-        return report_search(&search, runs, &outputs, &style, flags.trust);
+        return report_search(&search, runs, &outputs, &style, flags);
     }
     let heat = match runs.as_slice() {
         [only] if paged || flags.plots.is_some() => heat_of(only),
@@ -76,25 +75,28 @@ fn report_search(
     runs: Vec<RunFile>,
     outputs: &[Output],
     style: &Style<'_>,
-    trust: Trust,
+    flags: &ReportFlags,
 ) -> Result<Exit> {
     let is_rows = |output: &Output| output.format == Format::Csv;
     let (rows, answers): (Vec<Output>, Vec<Output>) = outputs.iter().cloned().partition(is_rows);
-    let floor = runs[0].header().environment.floor;
+    let origin = Origin::of(runs[0].summary());
     let report = CapacityReport {
         plan: &search.plan,
         users: search.users,
         outcome: &search.outcome,
         interrupted: search.interrupted,
-        floor,
+        origin: &origin,
     };
     let told = publish_search(&answers, style, &report);
+    if let Some(folder) = &flags.plots {
+        write_plots(folder, &Page::Search(Box::new(search_page(&report))))?;
+    }
     let trials: Vec<Judged> = runs.into_iter().map(judged).collect();
     publish_series(&rows, style, &trials).and(told)?;
     Ok(match search.interrupted {
         // It was the search that ended so, not this report of it.
         true => Exit::Good,
-        false => capacity::exit(&search.outcome.answer, trust),
+        false => capacity::exit(&search.outcome.answer, flags.trust),
     })
 }
 

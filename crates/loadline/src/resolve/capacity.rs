@@ -61,8 +61,8 @@ pub(crate) enum SearchError {
     Connections(&'static str),
     /// A row a second of several runs.
     #[error(
-        "csv and html show one run; take -o text or json here, or --save the trials and \
-         report them."
+        "csv shows one run; take -o text, json or html here, or --save the trials and report \
+         them."
     )]
     Csv,
     /// A range without anything in it.
@@ -114,7 +114,7 @@ pub(crate) fn resolve_search(
     if run
         .outputs
         .iter()
-        .any(|output| matches!(output.format, Format::Csv | Format::Html))
+        .any(|output| output.format == Format::Csv)
     {
         return Err(SearchError::Csv.into());
     }

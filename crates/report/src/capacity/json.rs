@@ -33,7 +33,7 @@ pub fn capacity_json(report: &CapacityReport<'_>) -> Value {
         "interrupted": report.interrupted,
         "ladder": ladder.collect::<Vec<_>>(),
         "recovery": outcome.ladder.recovery.map(recovery),
-        "floor": report.floor,
+        "floor": report.floor(),
         "trials": outcome.trials.iter().map(|one| trial(one, checks)).collect::<Vec<_>>(),
     })
 }

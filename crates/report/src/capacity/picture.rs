@@ -58,7 +58,7 @@ pub(super) fn lines(report: &CapacityReport<'_>, ink: Ink, width: usize) -> Vec<
 }
 
 /// The trials that are drawn: all but the warm-up and those set aside, where anything was answered.
-pub(super) fn shown<'a>(report: &CapacityReport<'a>) -> Vec<&'a Trial> {
+fn shown<'a>(report: &CapacityReport<'a>) -> Vec<&'a Trial> {
     let trials = report.outcome.trials.iter();
     let tells = |trial: &&Trial| trial.purpose != Purpose::WarmUp && !trial.set_aside;
     trials

@@ -3,6 +3,9 @@ use crate::samples;
 use loadline_capacity::{
     Breaking, Ladder, LoadLine, OwnLimit, Part, Purpose, Seen, Trial, Unsettled, Why,
 };
+use loadline_page::{AnswerKind, Page, TrialEnd};
+use std::sync::LazyLock;
+use std::time::Duration;
 
 fn plan() -> Plan {
     let mut plan = samples::steady().plan;
@@ -102,13 +105,23 @@ const FLOOR: Floor = Floor {
     connections: 50,
 };
 
+/// A machine of two cores.
+static ORIGIN: LazyLock<Origin> = LazyLock::new(|| Origin {
+    version: "0.0.0".to_owned(),
+    started_at: SystemTime::UNIX_EPOCH + Duration::from_secs(1_767_323_045),
+    environment: Environment {
+        floor: Some(FLOOR),
+        ..samples::steady().environment
+    },
+});
+
 fn report<'a>(plan: &'a Plan, outcome: &'a Outcome) -> CapacityReport<'a> {
     CapacityReport {
         plan,
         users: false,
         outcome,
         interrupted: false,
-        floor: Some(FLOOR),
+        origin: &ORIGIN,
     }
 }
 
@@ -271,25 +284,80 @@ fn a_rung_that_broke_on_a_disturbed_machine_is_no_word_on_the_target() {
 }
 
 #[test]
-fn the_figure_has_every_trial_by_what_came_of_it() {
+fn the_page_of_a_search_in_full() {
     let (plan, outcome) = (plan(), found());
-    let figure = capacity_figure(&report(&plan, &outcome));
-    let of = |name: &str| -> Vec<(f64, f64)> {
-        let series = figure.series.iter().find(|series| series.name == name);
-        series.expect("it is drawn").points.clone()
+    let page = search_page(&report(&plan, &outcome));
+    assert_eq!(page.answer.kind, AnswerKind::Found);
+    insta::assert_json_snapshot!(Page::Search(Box::new(page)));
+}
+
+#[test]
+fn the_page_has_every_sentence_of_the_text() {
+    let mut outcome = found();
+    if let Answer::Found(line) = &mut outcome.answer {
+        line.disturbance = Some(OwnLimit::Others { cores: 1.7 });
+    }
+    for trial in &mut outcome.trials {
+        (trial.seconds, trial.seen.mean_s) = (0.5, 0.15);
+    }
+    let excused = &mut outcome.ladder.rungs[5].trial.seen;
+    excused.disturbance = Some(OwnLimit::Stolen { share: 0.3 });
+    let plan = plan();
+    let report = CapacityReport {
+        interrupted: true,
+        ..report(&plan, &outcome)
     };
+    let page = search_page(&report);
+    let text = capacity(&report, &TextOptions::default());
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!((page.answer.notes.len(), page.ladder_notes.len()), (3, 2));
+    let sentences = [&page.title, &page.course, &page.answer.text];
+    let notes = page.answer.notes.iter().chain(&page.ladder_notes);
+    for sentence in sentences.into_iter().chain(notes).chain(&page.floor) {
+        assert!(text.contains(sentence.as_str()), "{sentence}: {text}");
+    }
+}
+
+#[test]
+fn what_broke_by_our_own_doing_is_not_called_nothing_by_the_page() {
+    let (plan, limit) = (plan(), OwnLimit::Late { share: 0.8 });
+    let kind = |own_limit| {
+        let level = 1.0;
+        let breaks = vec![Breaking::Check(0)];
+        let outcome = self::outcome(Answer::NothingHolds {
+            level,
+            breaks,
+            own_limit,
+        });
+        let page = search_page(&report(&plan, &outcome));
+        assert_eq!(page.load_line, None);
+        page.answer.kind
+    };
+    assert_eq!(kind(None), AnswerKind::NothingHolds);
+    assert_eq!(kind(Some(limit)), AnswerKind::NotKnown);
+}
+
+#[test]
+fn a_trial_that_was_set_aside_or_not_answered_has_no_place_among_those_that_tell() {
+    let (plan, mut outcome) = (plan(), found());
+    outcome.trials[0].purpose = Purpose::WarmUp;
+    outcome.trials[3].set_aside = true;
+    (outcome.trials[5].seen.p50_ns, outcome.trials[5].seen.p99_ns) = (0, 0);
+    let page = search_page(&report(&plan, &outcome));
+    let ends: Vec<_> = page.trials.iter().map(|trial| trial.ended).collect();
+    let (held, broke) = (TrialEnd::Held, TrialEnd::Broke);
     assert_eq!(
-        of("p99, it held"),
+        ends,
         [
-            (100.0, 1.0),
-            (1_600.0, 2.0),
-            (3_200.0, 4.0),
-            (4_900.0, 30.0)
+            TrialEnd::WarmUp,
+            held,
+            held,
+            TrialEnd::SetAside,
+            held,
+            broke
         ]
     );
-    assert_eq!(of("p99, it broke"), [(5_000.0, 80.0), (6_400.0, 900.0)]);
-    assert_eq!(of("p50").len(), 6);
-    assert_eq!(figure.x.unit, "requests/s");
+    assert_eq!((page.trials[5].p50_us, page.trials[5].p99_us), (None, None));
 }
 
 #[test]
@@ -312,24 +380,6 @@ fn trials_set_aside_are_counted_and_not_drawn() {
     let aside = json["trials"].as_array().unwrap().iter();
     let aside: Vec<_> = aside.map(|trial| trial["set_aside"] == true).collect();
     assert_eq!(aside, [false, false, false, true, false, false]);
-}
-
-#[test]
-fn the_figure_points_out_the_load_line_where_one_was_found() {
-    let (plan, outcome) = (plan(), found());
-    let figure = capacity_figure(&report(&plan, &outcome));
-    let rules: Vec<_> = figure
-        .rules
-        .iter()
-        .map(|rule| (rule.at, rule.label.as_str()))
-        .collect();
-    assert_eq!(rules, [(4_900.0, "load line: 4900 req/s")]);
-    let why = Why::Highest;
-    let unknown = self::outcome(Answer::AtLeast {
-        level: 2_000.0,
-        why,
-    });
-    assert_eq!(capacity_figure(&report(&plan, &unknown)).rules, []);
 }
 
 #[test]

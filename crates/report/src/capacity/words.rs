@@ -26,15 +26,15 @@ pub(super) fn answer_line(report: &CapacityReport<'_>) -> String {
     }
 }
 
+/// Where a load line is: `load line: 4900 req/s`.
+pub(super) fn load_line(level: f64, users: bool) -> String {
+    format!("load line: {} {}", amount(level), unit(users))
+}
+
 fn found(report: &CapacityReport<'_>, line: &LoadLine) -> String {
-    let unit = unit(report.users);
-    let (level, low, high) = (line.level, line.low.floor(), line.high.ceil());
-    let mut text = format!(
-        "load line: {} {unit} ({} … {})",
-        amount(level),
-        amount(low),
-        amount(high)
-    );
+    let (low, high) = (line.low.floor(), line.high.ceil());
+    let mut text = load_line(line.level, report.users);
+    text.push_str(&format!(" ({} … {})", amount(low), amount(high)));
     if let Some(first) = line.breaks.first() {
         text.push_str(&format!("; {} first", breaks(*first, &report.plan.checks)));
     }
@@ -211,22 +211,27 @@ fn unsettled(known: Unsettled, report: &CapacityReport<'_>) -> String {
 
 /// One line on a trial: `trial 12, search: 3200 req/s held, p50 0.3 ms, p99 0.9 ms`.
 pub fn trial_line(trial: &Trial, checks: &[Check], users: bool) -> String {
-    let ours = match (trial.own_limit(), trial.excuse()) {
-        _ if trial.set_aside => "; set aside, as the machine lost time",
-        (Some(_), _) => " by the generator's doing",
-        (None, Some(_)) => " on a disturbed machine",
-        (None, None) => "",
-    };
     format!(
-        "trial {:>3} {:<13} {:>8} {}  p50 {:>9}  p99 {:>9}  {}{ours}",
+        "trial {:>3} {:<13} {:>8} {}  p50 {:>9}  p99 {:>9}  {}",
         trial.number,
         trial.purpose.name(),
         amount(trial.level),
         unit(users),
         figures::time(trial.seen.p50_ns as f64),
         figures::time(trial.seen.p99_ns as f64),
-        verdict(&trial.seen, trial.held(), checks),
+        sight(trial, checks),
     )
+}
+
+/// Whether a trial held, or else what broke, and whose doing that may be.
+pub(super) fn sight(trial: &Trial, checks: &[Check]) -> String {
+    let ours = match (trial.own_limit(), trial.excuse()) {
+        _ if trial.set_aside => "; set aside, as the machine lost time",
+        (Some(_), _) => " by the generator's doing",
+        (None, Some(_)) => " on a disturbed machine",
+        (None, None) => "",
+    };
+    format!("{}{ours}", verdict(&trial.seen, trial.held(), checks))
 }
 
 /// Whether it held, or else what broke.

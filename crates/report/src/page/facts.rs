@@ -11,7 +11,7 @@ pub(super) fn of_run(summary: &Summary) -> Vec<Fact> {
 }
 
 /// What is known of the machine that made the load.
-pub(super) fn of_machine(environment: &Environment) -> Vec<Fact> {
+pub(crate) fn of_machine(environment: &Environment) -> Vec<Fact> {
     let facts = [
         ("processor", environment.cpu_model.clone()),
         ("cores", cores(environment)),

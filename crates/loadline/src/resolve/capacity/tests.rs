@@ -82,7 +82,7 @@ fn what_the_search_decides_is_refused() {
     }
     assert!(refusal("--abort-on p99<1s").starts_with("--abort-on is for the search"));
     assert!(refusal("--users -c 5").starts_with("--connections contradicts --users"));
-    assert!(refusal("-o csv").starts_with("csv and html show one run"));
+    assert!(refusal("-o csv").starts_with("csv shows one run"));
 }
 
 #[test]

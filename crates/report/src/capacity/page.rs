@@ -1,0 +1,110 @@
+//! What the HTML report of a search shows: the sentences and figures of the text report, and numbers for its
+//! pictures.
+
+use super::words::{answer_line, load_line, sight, verdict};
+use super::{CapacityReport, cells, course, headings, ladder_notes, notes};
+use crate::layout;
+use crate::page::machine_facts;
+use crate::text::floor_text;
+use crate::wording;
+use loadline_capacity::{Answer, Purpose, Rung, Trial};
+use loadline_page::{AnswerKind, LoadLine, SearchAnswer, SearchPage, TrialEnd, TrialRow};
+use loadline_plan::Check;
+
+/// What the HTML report of a search shows.
+pub fn search_page(report: &CapacityReport<'_>) -> SearchPage {
+    let (origin, outcome) = (report.origin, report.outcome);
+    let checks = &report.plan.checks;
+    SearchPage {
+        version: origin.version.clone(),
+        started_at: humantime::format_rfc3339_seconds(origin.started_at).to_string(),
+        title: layout::harmless(&wording::target(report.plan)),
+        course: course(report),
+        answer: SearchAnswer {
+            kind: kind(&outcome.answer),
+            text: answer_line(report),
+            notes: notes(report),
+        },
+        users: report.users,
+        load_line: found(report),
+        columns: headings(report.users).to_vec(),
+        ladder: outcome
+            .ladder
+            .rungs
+            .iter()
+            .map(|rung| rung_row(rung, checks))
+            .collect(),
+        ladder_notes: ladder_notes(report),
+        trials: outcome
+            .trials
+            .iter()
+            .map(|trial| trial_row(trial, checks))
+            .collect(),
+        floor: report.floor().map(|floor| floor_text(&floor)),
+        machine: machine_facts(&origin.environment),
+    }
+}
+
+/// What was broken by our own doing is no word on the target, as in the answer's line.
+fn kind(answer: &Answer) -> AnswerKind {
+    match answer {
+        Answer::Found(_) => AnswerKind::Found,
+        Answer::AtLeast { .. } => AnswerKind::AtLeast,
+        Answer::NothingHolds {
+            own_limit: None, ..
+        } => AnswerKind::NothingHolds,
+        Answer::NothingHolds { .. } | Answer::Unsettled(_) => AnswerKind::NotKnown,
+    }
+}
+
+fn found(report: &CapacityReport<'_>) -> Option<LoadLine> {
+    let Answer::Found(line) = &report.outcome.answer else {
+        return None;
+    };
+    Some(LoadLine {
+        level: line.level,
+        low: line.low.floor(),
+        high: line.high.ceil(),
+        text: load_line(line.level, report.users),
+    })
+}
+
+/// Whose doing it may be that a rung broke is said below the ladder.
+fn rung_row(rung: &Rung, checks: &[Check]) -> TrialRow {
+    let trial = &rung.trial;
+    TrialRow {
+        text: verdict(&trial.seen, trial.held(), checks),
+        ..trial_row(trial, checks)
+    }
+}
+
+fn trial_row(trial: &Trial, checks: &[Check]) -> TrialRow {
+    let us = |ns: u64| (trial.seen.p50_ns > 0).then(|| ns as f64 / 1e3);
+    TrialRow {
+        number: trial.number,
+        purpose: trial.purpose.name().to_owned(),
+        stretch: stretch(trial.purpose).to_owned(),
+        level: trial.level,
+        p50_us: us(trial.seen.p50_ns),
+        p99_us: us(trial.seen.p99_ns),
+        cells: cells(trial).map(|cell| cell.trim().to_owned()).to_vec(),
+        ended: ended(trial),
+        text: sight(trial, checks),
+    }
+}
+
+fn ended(trial: &Trial) -> TrialEnd {
+    match trial.purpose {
+        Purpose::WarmUp => TrialEnd::WarmUp,
+        _ if trial.set_aside => TrialEnd::SetAside,
+        _ if trial.held() => TrialEnd::Held,
+        _ => TrialEnd::Broke,
+    }
+}
+
+fn stretch(purpose: Purpose) -> &'static str {
+    match purpose {
+        Purpose::Ladder(_) => "ladder",
+        other => other.name(),
+    }
+}
