@@ -1,5 +1,6 @@
 import { render } from "preact-render-to-string";
 import { expect, test } from "vitest";
+import { WHOLE_STEPS } from "../src/charts/options";
 import { svg, type Shown } from "../src/charts/picture";
 import { placed } from "../src/charts/rules";
 import { courseSpec, responseSpec } from "../src/search/pictures";
@@ -38,6 +39,14 @@ test("the course has every trial once, and a rule where a stretch begins", () =>
     [17.5, "confirmation"],
     [22.5, "ladder"],
   ]);
+});
+
+test("there is no half of a trial, or of a user", () => {
+  const page = { ...search(), users: true };
+  expect([courseSpec(page)!.x.whole, courseSpec(page)!.y.whole]).toEqual([true, true]);
+  expect(responseSpec(page)!.x.whole).toBe(true);
+  expect(courseSpec(search())!.y.whole).toBeUndefined();
+  expect(WHOLE_STEPS.slice(0, 5)).toEqual([1, 2, 5, 10, 20]);
 });
 
 test("the words of rules do not stand on each other", () => {

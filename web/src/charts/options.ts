@@ -17,6 +17,13 @@ export interface Listener {
   ticks(axis: "x" | "y", ticks: [number, string][]): void;
 }
 
+/** Steps between the lines of an axis of whole numbers. */
+export const WHOLE_STEPS = Array.from({ length: 9 }, (_, power) => 10 ** power).flatMap((step) => [
+  step,
+  2 * step,
+  5 * step,
+]);
+
 const FONT = "12px system-ui, sans-serif";
 
 export function options(
@@ -86,6 +93,7 @@ function axis(
 ): uPlot.Axis {
   return {
     ...room,
+    ...(spec.whole ? { incrs: WHOLE_STEPS } : {}),
     label: axisWords(spec),
     labelSize: 20,
     labelGap: 2,

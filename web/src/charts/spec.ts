@@ -37,6 +37,8 @@ export interface AxisSpec {
   title: string;
   quantity: Quantity;
   log?: boolean;
+  /** Whether it counts what there is no half of, so that its lines stand at whole numbers. */
+  whole?: boolean;
   /** The lower and upper end, where they are not those of the values. */
   ends?: [number, number];
 }

@@ -58,7 +58,7 @@ export function courseSpec(page: SearchPage): ChartSpec | null {
     name: "trials",
     title: "Course of the search",
     note: "The level of each trial, in the order in which they were made.",
-    x: { title: "trial", quantity: "count", ends: [0, trials.length + 1] },
+    x: { title: "trial", quantity: "count", whole: true, ends: [0, trials.length + 1] },
     // Room above the dots for the words of the rules.
     y: { ...levels(page), ends: [0, 1.2 * Math.max(...trials.map((trial) => trial.level))] },
     xs: trials.map((trial) => trial.number),
@@ -83,7 +83,7 @@ function stretches(trials: TrialRow[]): Rule[] {
 
 function levels(page: SearchPage): AxisSpec {
   return page.users
-    ? { title: "users", quantity: "count" }
+    ? { title: "users", quantity: "count", whole: true }
     : { title: "rate asked for", quantity: "per_second" };
 }
 
