@@ -28,7 +28,7 @@ pub(super) fn answer_line(report: &CapacityReport<'_>) -> String {
 
 /// Where a load line is: `load line: 4900 req/s`.
 pub(super) fn load_line(level: f64, users: bool) -> String {
-    format!("load line: {} {}", amount(level), unit(users))
+    format!("load line: {} {}", amount(level), unit_of(level, users))
 }
 
 fn found(report: &CapacityReport<'_>, line: &LoadLine) -> String {
@@ -216,7 +216,7 @@ pub fn trial_line(trial: &Trial, checks: &[Check], users: bool) -> String {
         trial.number,
         trial.purpose.name(),
         amount(trial.level),
-        unit(users),
+        unit_of(trial.level, users),
         figures::time(trial.seen.p50_ns as f64),
         figures::time(trial.seen.p99_ns as f64),
         sight(trial, checks),
