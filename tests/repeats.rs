@@ -12,14 +12,14 @@ fn json(said: &Said) -> Value {
         .unwrap_or_else(|error| panic!("{error}: {}{}", said.stdout, said.stderr))
 }
 
-/// Three runs of half a second, saved in one file.
+/// Three runs of two seconds, saved in one file.
 fn repeated(server: &Server, save: &Path, flags: &[&str]) -> Said {
     let url = url(server, "delay=2ms");
     let words = [
         "-r",
-        "200",
+        "50",
         "-d",
-        "500ms",
+        "2s",
         "-c",
         "20",
         "-t",
