@@ -32,6 +32,8 @@ impl Laps {
             wall_ns: self.at_ns.saturating_sub(before.at_ns),
             cpu_ns: to.cpu_ns.saturating_sub(from.cpu_ns),
             queued_ns: to.queued_ns.saturating_sub(from.queued_ns),
+            cores: to.core.into_iter().collect(),
+            timer_slack_ns: to.timer_slack_ns,
             ..WorkerTimes::default()
         };
         host.take_turns(&mut |length_ns, count| lap.turned(length_ns, count));
@@ -59,6 +61,7 @@ mod tests {
         let passed_ns = begin.elapsed().as_nanos() as u64;
         assert!(busy.cpu_ns >= BUSY.as_nanos() as u64);
         assert!(busy.wall_ns >= passed_ns && busy.wall_ns >= busy.cpu_ns);
+        assert_eq!((busy.cores.len(), busy.timer_slack_ns), (1, Some(1)));
 
         std::thread::sleep(BUSY);
         let idle = laps.end(&kernel).unwrap();

@@ -30,6 +30,7 @@ pub struct Run {
     reports: Receiver<(usize, Report)>,
     threads: Vec<JoinHandle<io::Result<()>>>,
     merger: Merger,
+    begin_ns: u64,
     addresses: Vec<Address>,
     left_out: Vec<Address>,
 }
@@ -82,9 +83,15 @@ impl Run {
             reports,
             threads,
             merger: Merger::new(&prepared.plan),
+            begin_ns,
             addresses: prepared.addresses(),
             left_out: prepared.left_out.clone(),
         })
+    }
+
+    /// When the load begins: nanoseconds of `CLOCK_MONOTONIC`.
+    pub fn begin_ns(&self) -> u64 {
+        self.begin_ns
     }
 
     /// Where the requests go.

@@ -91,6 +91,7 @@ pub(crate) fn conduct_one(
     let log = keep.log.map(Reserved::open).transpose()?;
     let environment = Environment {
         floor: keep.floor,
+        pacing: Some(loadline_reactor::PACING.to_owned()),
         ..Environment::read()
     };
     let run = start(plan.clone(), script, log.is_some())?;
@@ -100,6 +101,7 @@ pub(crate) fn conduct_one(
     }
     let header = Header {
         role: keep.role,
+        started_monotonic_ns: Some(run.begin_ns()),
         left_out: run.left_out().iter().map(Address::to_string).collect(),
         ..Header::new(plan, environment, SystemTime::now())
     };

@@ -54,13 +54,17 @@ pub enum Linger {
     UntilTimer(u64),
 }
 
-/// What a thread has done with its time since it began, in nanoseconds.
+/// What a thread has done with its time since it began, in nanoseconds, and how the kernel runs it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreadTimes {
     /// It computed, in user and kernel space.
     pub cpu_ns: u64,
     /// It could have computed and had no core; 0 where the kernel does not tell.
     pub queued_ns: u64,
+    /// The core that it runs on at this moment.
+    pub core: Option<u32>,
+    /// How late the kernel may let its timers fire to save wake-ups.
+    pub timer_slack_ns: Option<u64>,
 }
 
 /// A new connection and how long it took.

@@ -28,3 +28,6 @@ pub use limits::{OpenFilesError, Shortage, ensure_open_files};
 pub use sim::{Sim, SimListener, SimSocket};
 pub use tasks::Task;
 pub use timers::Timer;
+
+/// How a [`Kernel`] waits for the instant at which something is due, in words.
+pub const PACING: &str = "a timer ahead of the deadline, then polling";

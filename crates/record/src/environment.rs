@@ -41,13 +41,20 @@ pub struct Environment {
     /// How this program was built: `release` or `debug`.
     #[serde(default)]
     pub build: Option<String>,
+    /// By which flags the compiler made this program: optimisation, target and features of the processor.
+    #[serde(default)]
+    pub build_flags: Option<String>,
+    /// How this program waits for the instant at which something is due.
+    #[serde(default)]
+    pub pacing: Option<String>,
     /// What the machine does at best, if that was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floor: Option<Floor>,
 }
 
 impl Environment {
-    /// The environment of this process, now. The floor takes measuring, and is not known.
+    /// The environment of this process, now. The floor takes measuring, and is not known; nor is the pacing, which is
+    /// the engine's.
     pub fn read() -> Environment {
         let cpuinfo = proc("cpuinfo").unwrap_or_default();
         Environment {
@@ -65,6 +72,8 @@ impl Environment {
             governor: sys("cpu/cpu0/cpufreq/scaling_governor"),
             smt: sys("cpu/smt/active").map(|active| active == "1"),
             build: Some(BUILD.to_owned()),
+            build_flags: Some(env!("LOADLINE_BUILD_FLAGS").to_owned()),
+            pacing: None,
             floor: None,
         }
     }
@@ -153,6 +162,11 @@ mod tests {
         assert!(environment.load_average.is_some());
         assert!(environment.clock_reading_ns > Some(0.0));
         assert_eq!(environment.build.as_deref(), Some(BUILD));
+        let flags = environment.build_flags.unwrap();
+        assert!(
+            flags.contains("opt-level=") && flags.contains("target="),
+            "{flags}"
+        );
     }
 
     #[test]

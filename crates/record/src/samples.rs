@@ -124,6 +124,8 @@ fn busy() -> WorkerTimes {
         connections: 1,
         bytes_in: 180,
         bytes_out: 200,
+        cores: [1].into(),
+        timer_slack_ns: Some(1),
         ..WorkerTimes::default()
     };
     times.turned(20_000, 5_000);

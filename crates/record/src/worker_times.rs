@@ -2,7 +2,7 @@
 //! itself.
 
 use crate::{Counts, Distribution};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A turn of a worker's loop that is longer than this stood still: nothing that a loop has to do
 /// takes so long, so the process was stopped, had no core, or a script computed. It is Hyperfoil's
@@ -12,7 +12,8 @@ pub const STILL_NS: u64 = 50_000_000;
 /// The workers of a run by their number, with what became of their time.
 pub type Workers = BTreeMap<u32, WorkerTimes>;
 
-/// What became of a worker's time, in nanoseconds. Sums, so that intervals add up.
+/// What became of a worker's time, in nanoseconds, and how the kernel ran it. Sums, so that intervals
+/// add up.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorkerTimes {
     /// The time that passed.
@@ -35,6 +36,10 @@ pub struct WorkerTimes {
     pub bytes_in: u64,
     /// Bytes that it sent, inside TLS.
     pub bytes_out: u64,
+    /// The cores on which its thread was seen: where it was at the end of each interval.
+    pub cores: BTreeSet<u32>,
+    /// How late the kernel might let its timers fire, at most; `None` if that is not known.
+    pub timer_slack_ns: Option<u64>,
 }
 
 impl WorkerTimes {
@@ -82,6 +87,8 @@ impl WorkerTimes {
         add(&mut self.bytes_in, other.bytes_in);
         add(&mut self.bytes_out, other.bytes_out);
         self.turns.merge(&other.turns);
+        self.cores.extend(&other.cores);
+        self.timer_slack_ns = self.timer_slack_ns.max(other.timer_slack_ns);
     }
 }
 
@@ -114,6 +121,20 @@ mod tests {
         assert_eq!((times.cpu_share(), times.queued_share()), (0.6, 0.05));
         assert_eq!(times.still_share(), 0.05);
         assert_eq!(WorkerTimes::default().cpu_share(), 0.0);
+    }
+
+    #[test]
+    fn stretches_of_time_have_the_cores_of_each() {
+        let on = |core: u32, timer_slack_ns: u64| WorkerTimes {
+            cores: [core].into(),
+            timer_slack_ns: Some(timer_slack_ns),
+            ..WorkerTimes::default()
+        };
+        let mut times = on(3, 1);
+        times.add(&on(1, 50_000));
+        times.add(&WorkerTimes::default());
+        assert_eq!(times.cores, [1, 3].into());
+        assert_eq!(times.timer_slack_ns, Some(50_000));
     }
 
     #[test]

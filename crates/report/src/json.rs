@@ -362,6 +362,8 @@ fn generator(summary: &Summary) -> Value {
             "connections": times.connections,
             "bytes_in": times.bytes_in,
             "bytes_out": times.bytes_out,
+            "cores": times.cores,
+            "timer_slack_us": times.timer_slack_ns.map(|ns| plain::us(ns as f64)),
         })
     });
     let mut generator = json!({

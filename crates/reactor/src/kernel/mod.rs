@@ -226,6 +226,8 @@ impl Host for Kernel {
         Some(ThreadTimes {
             cpu_ns: sys::thread_cpu_ns(),
             queued_ns: queued_ns().unwrap_or(0),
+            core: sys::core(),
+            timer_slack_ns: sys::timer_slack_ns(),
         })
     }
 

@@ -46,6 +46,20 @@ pub(crate) fn lower_timer_slack() -> io::Result<()> {
     Ok(())
 }
 
+/// How late the kernel may let this thread's timers fire.
+pub(crate) fn timer_slack_ns() -> Option<u64> {
+    // SAFETY: the option takes nothing and touches no memory of ours.
+    let slack = unsafe { libc::prctl(libc::PR_GET_TIMERSLACK, 0, 0, 0, 0) };
+    u64::try_from(slack).ok()
+}
+
+/// The core that this thread runs on at this moment.
+pub(crate) fn core() -> Option<u32> {
+    // SAFETY: takes nothing and touches no memory of ours.
+    let core = unsafe { libc::sched_getcpu() };
+    u32::try_from(core).ok()
+}
+
 /// How long this thread has computed since it began.
 pub(crate) fn thread_cpu_ns() -> u64 {
     clock_ns(libc::CLOCK_THREAD_CPUTIME_ID)

@@ -15,7 +15,7 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A snapshot with its distributions as text; those that are empty are absent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -50,6 +50,10 @@ struct StoredWorker {
     bytes_in: u64,
     #[serde(default)]
     bytes_out: u64,
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    cores: BTreeSet<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    timer_slack_ns: Option<u64>,
 }
 
 impl StoredWorker {
@@ -64,6 +68,8 @@ impl StoredWorker {
             connections: times.connections,
             bytes_in: times.bytes_in,
             bytes_out: times.bytes_out,
+            cores: times.cores.clone(),
+            timer_slack_ns: times.timer_slack_ns,
         }
     }
 
@@ -82,6 +88,8 @@ impl StoredWorker {
             connections: self.connections,
             bytes_in: self.bytes_in,
             bytes_out: self.bytes_out,
+            cores: self.cores.clone(),
+            timer_slack_ns: self.timer_slack_ns,
         })
     }
 }
