@@ -8,6 +8,7 @@
 
 mod arrivals;
 mod blocks;
+mod busiest;
 mod distribution;
 mod environment;
 mod error;
@@ -28,6 +29,7 @@ mod samples;
 
 pub use arrivals::{Arrivals, Pattern, WINDOW_NS};
 pub use blocks::Blocks;
+pub use busiest::{Busiest, STRETCH_NS, Stretch};
 pub use distribution::{DIGITS, Distribution, LONGEST_NS};
 pub use environment::Environment;
 pub use error::{DecodeError, Error, LineError};

@@ -7,8 +7,8 @@
 
 use crate::watched::{WatchHistory, Watched};
 use crate::{
-    Blocks, Counts, Distribution, Environment, Header, HostCounters, LongBody, Model, Pattern,
-    Role, Snapshot, Transient,
+    Blocks, Busiest, Counts, Distribution, Environment, Header, HostCounters, LongBody, Model,
+    Pattern, Role, Snapshot, Transient,
 };
 use loadline_plan::{Plan, Shape};
 use serde::{Deserialize, Serialize};
@@ -51,6 +51,8 @@ pub struct Summary {
     pub response_blocks: Blocks,
     /// The service times in stretches of the run.
     pub service_blocks: Blocks,
+    /// Where in the run a worker computed most.
+    pub busiest: Busiest,
     /// What was found of its beginning, if the plan asked to leave out what was not steady yet.
     pub transient: Option<Transient>,
     /// What had no answer when the run ended; where the record breaks off, how old the oldest was is
@@ -196,6 +198,7 @@ impl Summary {
             rows: Vec::new(),
             response_blocks: Blocks::default(),
             service_blocks: Blocks::default(),
+            busiest: Busiest::default(),
             transient: None,
             unfinished: Unfinished::default(),
             host: HostCounters::default(),
@@ -216,6 +219,7 @@ impl Summary {
         self.rows.push(Row::of(interval));
         self.response_blocks.observe(&interval.times.response);
         self.service_blocks.observe(&interval.times.service);
+        self.busiest.observe(interval);
     }
 
     /// Adds what was watched in the interval that was added last.

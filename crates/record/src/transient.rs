@@ -6,7 +6,7 @@
 //! comes.
 
 use crate::saved::{Encoder, StoredSnapshot};
-use crate::{Blocks, Snapshot, Summary};
+use crate::{Blocks, Busiest, Snapshot, Summary};
 use serde::{Deserialize, Serialize};
 
 /// At most so many stretches are kept.
@@ -123,10 +123,12 @@ pub(crate) fn without_first(
     summary.watch.rows.retain(|row| row.at_ns > before.end_ns);
     summary.total = Snapshot::empty(before.end_ns);
     (summary.response_blocks, summary.service_blocks) = (Blocks::default(), Blocks::default());
+    summary.busiest = Busiest::default();
     for stretch in rest {
         summary.total.append(&stretch);
         summary.response_blocks.observe(&stretch.times.response);
         summary.service_blocks.observe(&stretch.times.service);
+        summary.busiest.observe(&stretch);
     }
     summary.total.counts.sent += before.counts.in_flight;
     summary.total.counts.planned += before.counts.in_flight;

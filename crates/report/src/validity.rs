@@ -1,6 +1,7 @@
 //! Why a result may not be believed, in sentences that end in what to do.
 
 use crate::figures;
+use loadline_record::Stretch;
 use loadline_verdict::Reason;
 
 /// What was found, and what to do about it.
@@ -12,6 +13,7 @@ pub(crate) fn sentence(reason: &Reason) -> String {
             response_p99_ns,
         } => late(share, p99_ns, response_p99_ns),
         Reason::Busy { share } => busy(share),
+        Reason::BusyAtTimes { stretch } => busy_at_times(stretch),
         Reason::Crowded { share } => crowded(share),
         Reason::Bunched { share } => bunched(share),
         Reason::StoodStill { share, longest_ns } => stood_still(share, longest_ns),
@@ -47,6 +49,16 @@ fn busy(share: f64) -> String {
         "A worker computed for {} of its time, so requests queued in Loadline itself. Give it \
          more cores (-t) or lower the rate (-r).",
         figures::share(share)
+    )
+}
+
+fn busy_at_times(stretch: Stretch) -> String {
+    format!(
+        "From {} to {} of the run a worker computed for {} of its time, so requests queued in Loadline \
+         itself. Give it more cores (-t), or a load that does not rise so high.",
+        figures::time(stretch.start_ns as f64),
+        figures::time(stretch.end_ns as f64),
+        figures::share(stretch.cpu_share)
     )
 }
 
@@ -174,6 +186,13 @@ mod tests {
                 response_p99_ns: 9_100_000,
             },
             Reason::Busy { share: 0.71 },
+            Reason::BusyAtTimes {
+                stretch: Stretch {
+                    start_ns: 50_000_000_000,
+                    end_ns: 60_000_000_000,
+                    cpu_share: 0.93,
+                },
+            },
             Reason::Crowded { share: 0.3 },
             Reason::Bunched { share: 0.11 },
             Reason::StoodStill {

@@ -9,7 +9,7 @@
 //! start: there it is only said that the target could do more.
 
 use loadline_plan::Shape;
-use loadline_record::{Distribution, ErrorKind, Model, Summary, Transient, WorkerTimes};
+use loadline_record::{Distribution, ErrorKind, Model, Stretch, Summary, Transient, WorkerTimes};
 
 /// A send that is later than this is late (the bound of fortio's pacing).
 pub const LATE_NS: u64 = 1_000_000;
@@ -118,6 +118,11 @@ pub enum Reason {
         /// The busiest worker's share of computing.
         share: f64,
     },
+    /// A worker computed for most of a part of the run, in an open load.
+    BusyAtTimes {
+        /// Which part, and how much of it.
+        stretch: Stretch,
+    },
     /// A worker waited for a core.
     Crowded {
         /// The share of its time that the worker waited most.
@@ -193,6 +198,7 @@ impl Reason {
         match self {
             Reason::Late { .. } => "late",
             Reason::Busy { .. } => "busy",
+            Reason::BusyAtTimes { .. } => "busy_at_times",
             Reason::Crowded { .. } => "crowded",
             Reason::Bunched { .. } => "bunched",
             Reason::StoodStill { .. } => "stood_still",
@@ -215,7 +221,7 @@ pub fn validity(summary: &Summary) -> Validity {
     let found = match summary.model {
         Model::Open => vec![
             late(summary),
-            busy(summary),
+            busy(summary).or_else(|| busy_at_times(summary)),
             bunched(summary),
             unsent(summary),
         ],
@@ -275,6 +281,16 @@ fn busy(summary: &Summary) -> Option<Finding> {
     };
     let reason = Reason::Busy { share };
     Some(Finding { grade, reason })
+}
+
+/// A load that rises, or comes in waves, may saturate a worker for a part of the run. How late that made its
+/// requests is in their times; here is why.
+fn busy_at_times(summary: &Summary) -> Option<Finding> {
+    let stretch = summary.busiest.stretch()?;
+    suspect(
+        stretch.cpu_share > SATURATED,
+        Reason::BusyAtTimes { stretch },
+    )
 }
 
 fn limit(summary: &Summary) -> Option<Finding> {

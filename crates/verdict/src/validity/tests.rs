@@ -135,6 +135,57 @@ fn a_busy_worker_is_our_fault_in_an_open_load_and_the_limit_in_a_closed_one() {
     assert_eq!(found(closed(), with_worker(0.86, 0.0)), [(Valid, "limit")]);
 }
 
+/// A minute of an open load in which a worker computed for this share of so many seconds in a row.
+fn with_a_wave(share: f64, seconds: usize) -> Summary {
+    let mut summary = open();
+    for index in 0..60 {
+        let mut second = Snapshot::empty((10 + index as u64) * SECOND);
+        second.end_ns = second.start_ns + SECOND;
+        let share = if (20..20 + seconds).contains(&index) {
+            share
+        } else {
+            0.2
+        };
+        let times = WorkerTimes {
+            wall_ns: SECOND,
+            cpu_ns: (SECOND as f64 * share) as u64,
+            ..WorkerTimes::default()
+        };
+        second.workers = [(0, times)].into();
+        summary.observe(&second);
+    }
+    summary.finish(Ended::Duration, Unfinished::default());
+    summary
+}
+
+#[test]
+fn a_worker_that_was_busy_for_ten_seconds_is_found_in_a_minute() {
+    let names = |summary: &Summary| -> Vec<&str> {
+        let findings = validity(summary).findings.into_iter();
+        findings.map(|finding| finding.reason.name()).collect()
+    };
+    let wave = with_a_wave(0.9, 10);
+    assert_eq!(validity(&wave).grade(), Grade::Suspect);
+    let Reason::BusyAtTimes { stretch } = validity(&wave).findings[0].reason else {
+        panic!("{:?}", validity(&wave));
+    };
+    assert_eq!(
+        (stretch.start_ns, stretch.end_ns),
+        (30 * SECOND, 40 * SECOND)
+    );
+    assert_eq!(
+        names(&with_a_wave(0.9, 9)),
+        [""; 0],
+        "nine seconds are no stretch"
+    );
+    assert_eq!(names(&with_a_wave(0.8, 30)), [""; 0]);
+    assert_eq!(
+        names(&with_a_wave(1.0, 60)),
+        ["busy"],
+        "the whole run says more"
+    );
+}
+
 #[test]
 fn users_that_wait_here_show_that_the_generator_was_the_limit() {
     let with_service = |service_ns: u64| {
