@@ -1,5 +1,6 @@
 //! What a search found.
 
+use crate::keeping_up;
 use crate::measure::{OwnLimit, Trial};
 use loadline_stats::search::{Attempts, Threshold};
 use std::collections::BTreeMap;
@@ -34,7 +35,7 @@ pub enum Answer {
 pub struct LoadLine {
     /// The highest level at which most trials held.
     pub level: f64,
-    /// It lies above this with a probability of 97.5 %.
+    /// It lies above this with a probability of 97.5 %. What piled up in trials that held is not in it.
     pub low: f64,
     /// It lies below this with a probability of 97.5 %.
     pub high: f64,
@@ -139,6 +140,17 @@ pub(crate) fn threshold(trials: &[&Trial], lower: f64, upper: f64) -> Threshold 
         attempts[index].broken += 1 - held;
     }
     Threshold::between(lower / 2.0, upper * 2.0, &attempts)
+}
+
+/// The largest share of the load that piled up in one of these trials which held: by so much less than
+/// their level may the target carry for long.
+pub(crate) fn piled_up(trials: &[&Trial]) -> f64 {
+    let held = trials.iter().filter(|trial| trial.held());
+    let shares = held.map(|trial| {
+        let seen = &trial.seen;
+        keeping_up::piled_up(seen.outstanding_s, seen.mean_s, trial.seconds)
+    });
+    shares.fold(0.0, f64::max).min(1.0)
 }
 
 /// The mean of what the target used in these trials.

@@ -351,7 +351,7 @@ impl<M: Measure> Course<'_, M> {
             .filter(|trial| trial.purpose == Purpose::Confirmation);
         LoadLine {
             level: lower,
-            low: threshold.low.min(lower),
+            low: threshold.low.min(lower) * (1.0 - answer::piled_up(&at_lower)),
             high: threshold.high.max(lower),
             breaks: answer::breaks(&at_upper),
             disturbance: answer::excuse(&at_upper),

@@ -51,9 +51,26 @@ pub(crate) fn keeps_up(outstanding_s: f64, mean_at_ease_s: f64, level: f64, seco
     outstanding_s <= mean_at_ease_s + chance_s + slack_s
 }
 
+/// Which share of the load piled up in a trial of so many seconds, by what was outstanding at its end and
+/// the mean response time, both in seconds; below 0 where less was outstanding than on average.
+///
+/// In a steady state the two are the same (Little's law). A backlog that grows evenly to B lengthens
+/// the mean by half of B.
+pub(crate) fn piled_up(outstanding_s: f64, mean_s: f64, seconds: f64) -> f64 {
+    2.0 * (outstanding_s - mean_s) / seconds
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_piles_up_is_what_is_beyond_the_capacity() {
+        assert_eq!(piled_up(0.2, 0.2, 5.0), 0.0, "it is always under way");
+        // One percent beyond the capacity for two seconds, with a response time of 3 ms at ease.
+        let (grown_s, mean_s) = (0.02 + 0.003, 0.01 + 0.003);
+        assert!((piled_up(grown_s, mean_s, 2.0) - 0.01).abs() < 1e-9);
+    }
 
     #[test]
     fn what_is_always_under_way_is_no_backlog() {

@@ -199,6 +199,8 @@ pub(crate) struct Lasting {
 impl Lasting {
     /// Between two trials, in seconds.
     const GAP_S: f64 = 0.1;
+    /// What a response takes behind no other, in seconds.
+    const AT_EASE_S: f64 = 0.001;
 
     fn pass(&mut self, level: f64, seconds: f64) {
         let grown_s = (level / self.capacity - 1.0) * seconds;
@@ -220,8 +222,8 @@ impl Measure for Lasting {
             checks: vec![longest_s < self.most_s],
             answers_per_s: answered / seconds,
             p99_ns: (longest_s * 1e9) as u64,
-            mean_s: 0.001,
-            outstanding_s: waiting / level,
+            mean_s: Self::AT_EASE_S + (before_s + self.backlog_s) / 2.0,
+            outstanding_s: Self::AT_EASE_S + waiting / level,
             in_flight: waiting as u64,
             ..Seen::default()
         }))
