@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 
 /// The goal that all checks hold; those of the single checks come after it.
 const ALL: usize = 0;
+/// The part of the seconds for trials that are set aside which is kept until a trial broke.
+const KEPT_ASIDE: f64 = 0.5;
 /// How often the search may go on after a confirmation that failed.
 const MOST_ROUNDS: u32 = 3;
 
@@ -259,7 +261,18 @@ impl<M: Measure> Course<'_, M> {
     }
 
     fn can_spare(&self, seconds: f64) -> bool {
-        seconds <= self.aside_s && 2.0 * seconds <= self.search.left_s()
+        let left_s = self.aside_s - self.kept_aside_s();
+        seconds <= left_s && 2.0 * seconds <= self.search.left_s()
+    }
+
+    /// Seconds that are kept for the trials around the load line: what is lost far below it, where the
+    /// first trials are, moves no bound.
+    fn kept_aside_s(&self) -> f64 {
+        let mut counting = self.trials.iter().filter(|trial| trial.counts());
+        match counting.any(|trial| !trial.held()) {
+            true => 0.0,
+            false => KEPT_ASIDE * self.settings.aside_s(),
+        }
     }
 
     fn seen(&mut self, purpose: Purpose, level: f64, seconds: f64) -> Result<Seen, Stop<M::Error>> {

@@ -330,6 +330,27 @@ fn a_neighbour_who_stays_takes_a_quarter_of_the_time_at_most() {
 }
 
 #[test]
+fn half_of_the_time_to_make_trials_again_is_kept_for_those_around_the_load_line() {
+    let minutes = Settings {
+        budget_s: 300.0,
+        ..settings()
+    };
+    let mut target = Wavering::new(5_000.0, 0.0, 1);
+    (target.disturbed, target.burst) = (Some((STOLEN, 0.0)), 3..usize::MAX);
+    let (outcome, _) = find(&minutes, &mut target);
+    let mut trials = outcome.trials.iter();
+    let first_broken = trials.position(|trial| trial.counts() && !trial.held());
+    let (before, after) = outcome.trials.split_at(first_broken.unwrap());
+    let aside_s = |trials: &[Trial]| {
+        let aside = trials.iter().filter(|trial| trial.set_aside);
+        aside.map(|trial| trial.seconds).sum::<f64>()
+    };
+    let half_s = minutes.aside_s() / 2.0;
+    assert!((half_s - 2.0..=half_s).contains(&aside_s(before)));
+    assert!(aside_s(after) > half_s - 4.0, "{}", aside_s(after));
+}
+
+#[test]
 fn a_capacity_as_high_as_the_floor_is_that_of_the_machine() {
     let with_floor = |floor_per_s| {
         let settings = Settings {
