@@ -41,8 +41,9 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<Exit> {
     let judged: Vec<Judged> = runs.into_iter().map(judged).collect();
     match judged.as_slice() {
         [only] => {
-            publish(&outputs, &style, &only.summary, &only.checks, &heat)?;
-            plots(flags, only, &heat)?;
+            let told = publish(&outputs, &style, &only.summary, &only.checks, &heat);
+            let page = || Page::Run(Box::new(run_page(&only.summary, &only.checks, &heat)));
+            told.and(draw(flags, page))?;
         }
         series => {
             ensure!(!paged && flags.plots.is_none(), PAGE_OF_ONE);
@@ -88,11 +89,10 @@ fn report_search(
         origin: &origin,
     };
     let told = publish_search(&answers, style, &report);
-    if let Some(folder) = &flags.plots {
-        write_plots(folder, &Page::Search(Box::new(search_page(&report))))?;
-    }
+    let drawn = draw(flags, || Page::Search(Box::new(search_page(&report))));
     let trials: Vec<Judged> = runs.into_iter().map(judged).collect();
-    publish_series(&rows, style, &trials).and(told)?;
+    let listed = publish_series(&rows, style, &trials);
+    told.and(listed).and(drawn)?;
     Ok(match search.interrupted {
         // It was the search that ended so, not this report of it.
         true => Exit::Good,
@@ -114,12 +114,12 @@ fn outputs(flags: &ReportFlags) -> Vec<Output> {
     outputs
 }
 
-fn plots(flags: &ReportFlags, run: &Judged, heat: &Heat) -> Result<()> {
-    let Some(folder) = &flags.plots else {
-        return Ok(());
-    };
-    let page = run_page(&run.summary, &run.checks, heat);
-    write_plots(folder, &Page::Run(Box::new(page)))
+/// Writes the plots of this page, if they were asked for.
+fn draw(flags: &ReportFlags, page: impl FnOnce() -> Page) -> Result<()> {
+    match &flags.plots {
+        Some(folder) => write_plots(folder, &page()),
+        None => Ok(()),
+    }
 }
 
 /// The response times over time.
