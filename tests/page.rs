@@ -196,9 +196,27 @@ pub(crate) fn assert_search_is_drawn(page: &Path, saved: &Path) {
         assert!(read("svg").starts_with(b"<svg"), "{name}");
         assert!(read("png").starts_with(b"\x89PNG"), "{name}");
     }
+    assert_plots_cost_no_rows(saved, folder.path());
     let Some(seen) = look(&report) else { return };
     assert_eq!(plots(&seen), names);
     assert_drawn(&seen);
+}
+
+/// Plots that can't be written, as a file is where their folder would be, do not keep the rows from being.
+fn assert_plots_cost_no_rows(saved: &Path, folder: &Path) {
+    let (nowhere, rows) = (folder.join("again.html"), folder.join("rows.csv"));
+    let to_rows = format!("csv={}", text(&rows));
+    let told = loadline(&[
+        "report",
+        text(saved),
+        "--plots",
+        text(&nowhere),
+        "-o",
+        &to_rows,
+    ]);
+    assert_eq!(told.code, Some(2), "{}", told.stdout);
+    assert!(told.stderr.contains(text(&nowhere)), "{}", told.stderr);
+    assert!(std::fs::metadata(&rows).is_ok_and(|file| file.len() > 0));
 }
 
 /// A study of this many runs of four tools, each watched for a minute.
