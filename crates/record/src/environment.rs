@@ -53,8 +53,8 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// The environment of this process, now. The floor takes measuring, and is not known; nor is the pacing, which is
-    /// the engine's.
+    /// The environment of this process, now. The floor takes measuring, and is not known; nor is the
+    /// pacing, which is the engine's.
     pub fn read() -> Environment {
         let cpuinfo = proc("cpuinfo").unwrap_or_default();
         Environment {
