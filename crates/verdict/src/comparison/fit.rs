@@ -90,16 +90,16 @@ pub enum ComparisonError {
 
 /// Refuses runs that don't belong together.
 pub(super) fn check(base: &[SavedRun], with: &[SavedRun]) -> Result<(), ComparisonError> {
-    if (base.len() == 1) != (with.len() == 1) {
-        let (base, with) = (base.len(), with.len());
-        return Err(ComparisonError::OneAgainstSeveral { base, with });
-    }
     for run in base.iter().chain(with) {
         refuse_trial(run)?;
     }
     for side in [base, with] {
         side.iter()
             .try_for_each(|run| refuse_other_side(&side[0], run))?;
+    }
+    if (base.len() == 1) != (with.len() == 1) {
+        let (base, with) = (base.len(), with.len());
+        return Err(ComparisonError::OneAgainstSeveral { base, with });
     }
     let runs: Vec<&SavedRun> = base.iter().chain(with).collect();
     for (index, run) in runs.iter().enumerate() {

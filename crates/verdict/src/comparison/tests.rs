@@ -221,7 +221,9 @@ fn runs_that_do_not_belong_together_are_refused_in_a_sentence() {
         in_role(RoleKind::Trial, 13, "search"),
         in_role(RoleKind::Trial, 14, "search"),
     ];
-    assert!(refused(&search, &set(2..4, 5.0)).starts_with("13.run holds a search, whose trials"));
+    for other in [&one[..], &set(2..4, 5.0)] {
+        assert!(refused(&search, other).starts_with("13.run holds a search, whose trials"));
+    }
     let empty = recorded(7, 5e6, 0, &plan(400, 50));
     assert!(refused(&one, &[empty]).contains("7.run holds not one answer"));
     let short = recorded(8, 5e6, 1, &plan(400, 50));
