@@ -36,6 +36,9 @@ pub struct Summary {
     pub model: Model,
     /// When the run started.
     pub started_at: SystemTime,
+    /// When its load began by the machine's monotonic clock; `None` if that is not known, or not that of
+    /// one machine.
+    pub started_monotonic_ns: Option<u64>,
     /// What ended it.
     pub ended: Ended,
     /// The length of the measured window, from the end of warm-up to the end of the last interval,
@@ -191,6 +194,7 @@ impl Summary {
             environment: header.environment,
             left_out: header.left_out,
             started_at: header.started_at,
+            started_monotonic_ns: header.started_monotonic_ns,
             ended: Ended::Unknown,
             duration_ns: 0,
             total: Snapshot::empty(0),

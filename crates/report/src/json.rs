@@ -27,6 +27,7 @@ pub fn json(summary: &Summary, checks: &[CheckResult]) -> Value {
         "schema": SCHEMA,
         "version": summary.version,
         "started_at": humantime::format_rfc3339_nanos(summary.started_at).to_string(),
+        "started_monotonic_ns": summary.started_monotonic_ns,
         "plan": summary.plan,
         "long_bodies": summary.long_bodies,
         "environment": summary.environment,

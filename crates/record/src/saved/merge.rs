@@ -110,6 +110,8 @@ fn merged_header(parts: &[RunFile]) -> Header {
     let first = &parts[0].header;
     Header {
         started_at: starts.min().unwrap_or(first.started_at),
+        // The parts may be of several machines, each with a clock of its own.
+        started_monotonic_ns: None,
         ..first.clone()
     }
 }
