@@ -35,7 +35,8 @@ pub enum Answer {
 pub struct LoadLine {
     /// The highest level at which most trials held.
     pub level: f64,
-    /// It lies above this with a probability of 97.5 %. What piled up in trials that held is not in it.
+    /// It lies above this with a probability of 97.5 %. The most that piled up in a trial of the load
+    /// line that held is taken off, as the target may carry so much less for long.
     pub low: f64,
     /// It lies below this with a probability of 97.5 %.
     pub high: f64,

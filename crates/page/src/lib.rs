@@ -1,9 +1,9 @@
 //! What an HTML report shows, as data, and the page that it is put in.
 //!
 //! The front end in `web/` is built once, into a single file without a word of data. A [`Page`] is
-//! what it draws: [`RunPage`] for one run, [`StudyPage`] for a study, [`SearchPage`] for a search. [`html`]
-//! writes the page's data into that file, which is then a report that needs no server and no network. The same types, in
-//! TypeScript, are in `web/src/model.ts`; whoever changes one changes the other, and a test holds
+//! what it draws: [`RunPage`] for one run, [`StudyPage`] for a study, [`SearchPage`] for a search.
+//! [`html`] writes the page's data into that file, which is then a report that needs no server and no
+//! network. The same types, in TypeScript, are in `web/src/model.ts`; whoever changes one changes the other, and a test holds
 //! them together by the names of the fields.
 //!
 //! [`figures`] gives the page's plots for files.

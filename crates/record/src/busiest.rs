@@ -7,7 +7,7 @@ use crate::{Snapshot, Workers};
 use std::collections::VecDeque;
 
 /// How long a stretch is at least, in nanoseconds.
-pub const STRETCH_NS: u64 = 10_000_000_000;
+const STRETCH_NS: u64 = 10_000_000_000;
 
 /// Some seconds of a run, by the worker that computed most in them.
 #[derive(Clone, Copy, Debug, PartialEq)]

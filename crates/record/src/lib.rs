@@ -29,7 +29,7 @@ mod samples;
 
 pub use arrivals::{Arrivals, Pattern, WINDOW_NS};
 pub use blocks::Blocks;
-pub use busiest::{Busiest, STRETCH_NS, Stretch};
+pub use busiest::{Busiest, Stretch};
 pub use distribution::{DIGITS, Distribution, LONGEST_NS};
 pub use environment::Environment;
 pub use error::{DecodeError, Error, LineError};

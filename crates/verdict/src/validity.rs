@@ -283,8 +283,8 @@ fn busy(summary: &Summary) -> Option<Finding> {
     Some(Finding { grade, reason })
 }
 
-/// A load that rises, or comes in waves, may saturate a worker for a part of the run. How late that made its
-/// requests is in their times; here is why.
+/// A load that rises, or comes in waves, may saturate a worker for a part of the run. How late that made
+/// its requests is in their times; here is why.
 fn busy_at_times(summary: &Summary) -> Option<Finding> {
     let stretch = summary.busiest.stretch()?;
     suspect(
