@@ -10,7 +10,7 @@ HTML ?= yes
 FEATURES = $(if $(HTML),--features loadline/html)
 PAGE = $(if $(HTML),web/dist/index.html)
 
-.PHONY: help build demo test soak lint bench peers web fuzz clean
+.PHONY: help build demo test soak lint bench paired peers web fuzz clean
 
 help:
 	@echo "make build  the command, in target/release/loadline"
@@ -19,6 +19,7 @@ help:
 	@echo "make soak   the same with twenty thousand cases for each property"
 	@echo "make lint   formatting, clippy, documentation"
 	@echo "make bench  speed and memory against wrk, wrk2, ab and oha"
+	@echo "make paired speed against another build of Loadline, OLD=FILE"
 	@echo "make peers  the load testers that studies run beside Loadline"
 	@echo "make web    the page of HTML reports; the others make it themselves"
 	@echo "make fuzz   the parsers on random input, FUZZ_SECONDS each"
@@ -51,6 +52,11 @@ lint: compiler $(PAGE)
 bench: build
 	@scripts/need nginx=nginx-light wrk=wrk ab=apache2-utils python3=python3 openssl=openssl
 	python3 benches/speed.py $(BENCH)
+
+# OLD=FILE is the build that the present one is compared with.
+paired: build
+	@scripts/need nginx=nginx-light wrk=wrk python3=python3 openssl=openssl
+	python3 benches/paired.py $(OLD)
 
 peers:
 	@CARGO="$(CARGO)" scripts/peers
