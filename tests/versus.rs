@@ -168,8 +168,8 @@ fn checks_are_held_against_all_turns_of_each_target() {
     let broken = judged(&["--check", "min>50ms"], &["-o", "json"]);
     let all: Value = serde_json::from_str(&broken.stdout).unwrap();
     let check = |side: &str| &all["comparison"][side]["checks"][0];
-    assert_eq!(check("a")["passed"], false, "{}", check("a"));
-    assert_eq!(check("b")["passed"], true, "{}", check("b"));
+    assert_eq!(check("a")["outcome"], "broken", "{}", check("a"));
+    assert_eq!(check("b")["outcome"], "kept", "{}", check("b"));
     let samples = |side: &str| check(side)["samples"].as_u64();
     assert_eq!((samples("a"), samples("b")), (Some(30), Some(30)));
 }

@@ -43,7 +43,7 @@ export interface Validity {
 
 export interface CheckRow {
   text: string;
-  passed: boolean;
+  outcome: "kept" | "broken" | "not_known";
   actual: string;
 }
 

@@ -15,18 +15,30 @@ pub(crate) enum Exit {
     Invalid,
     /// Interrupted; what was measured is printed all the same.
     Interrupted,
+    /// Done, no check broken, but one that the measurement can't decide.
+    NotKnown,
     /// As another tool whose language was spoken would end, for reasons of its own.
     Of(u8),
 }
 
 impl Exit {
+    /// How much worse than good it is, to tell the worst of several.
+    pub(crate) fn severity(self) -> u8 {
+        match self {
+            // A check that is broken tells more than one that nobody can decide.
+            Exit::NotKnown => 1,
+            Exit::CheckFailed => 2,
+            other => other.code().saturating_mul(2),
+        }
+    }
+
     /// The number that the caller sees.
     pub(crate) fn code(self) -> u8 {
         match self {
             Exit::Good => 0,
             Exit::CheckFailed => 1,
             Exit::Failed => 2,
-            Exit::Invalid => 3,
+            Exit::Invalid | Exit::NotKnown => 3,
             Exit::Interrupted => 130,
             Exit::Of(code) => code,
         }

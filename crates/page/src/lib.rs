@@ -25,8 +25,8 @@ mod timeline;
 pub use figures::{NamedFigure, figures};
 pub use heatmap::{Heat, HeatColumn, Heatmap};
 pub use run::{
-    CheckRow, ErrorRow, Fact, Grade, PercentileRow, Resource, RunPage, Spectrum, StatusRow,
-    TimeRow, TimedFigure, Validity,
+    CheckRow, ErrorRow, Fact, Grade, Outcome, PercentileRow, Resource, RunPage, Spectrum,
+    StatusRow, TimeRow, TimedFigure, Validity,
 };
 pub use search::{AnswerKind, LoadLine, SearchAnswer, SearchPage, TrialEnd, TrialRow};
 pub use study::{Cell, Column, Scatter, StudyPage, StudyRow, Unit};

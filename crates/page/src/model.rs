@@ -1,8 +1,8 @@
 //! That the types here and those of the front end have the same fields.
 
 use crate::{
-    AnswerKind, Cell, CheckRow, Column, ErrorRow, Fact, Grade, Heat, LoadLine, Measure, Page,
-    PercentileRow, Resource, RunPage, Scatter, SearchPage, Spectrum, StatusRow, StudyPage,
+    AnswerKind, Cell, CheckRow, Column, ErrorRow, Fact, Grade, Heat, LoadLine, Measure, Outcome,
+    Page, PercentileRow, Resource, RunPage, Scatter, SearchPage, Spectrum, StatusRow, StudyPage,
     StudyRow, TimeRow, Timeline, Track, TrialEnd, TrialRow, Unit,
 };
 use serde_json::{Value, json};
@@ -48,7 +48,7 @@ fn run() -> RunPage {
         }],
         checks: vec![CheckRow {
             text: text(),
-            passed: true,
+            outcome: Outcome::Kept,
             actual: text(),
         }],
         percentiles: vec![PercentileRow {

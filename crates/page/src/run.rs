@@ -83,10 +83,22 @@ pub enum Grade {
 pub struct CheckRow {
     /// The condition as typed.
     pub text: String,
-    /// Whether it holds.
-    pub passed: bool,
+    /// What the run says of it.
+    pub outcome: Outcome,
     /// What was measured.
     pub actual: String,
+}
+
+/// What a run says of a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It holds.
+    Kept,
+    /// It does not hold.
+    Broken,
+    /// The run can't decide it.
+    NotKnown,
 }
 
 /// A percentile of the response and the service time.

@@ -284,7 +284,7 @@ pub(crate) fn check(check: &CheckResult) -> Value {
     let (bound, unit) = quantity(check.bound);
     json!({
         "text": check.text,
-        "passed": check.passed,
+        "outcome": check.outcome.name(),
         "actual": check.actual.map(|actual| quantity(actual).0),
         "bound": bound,
         "unit": unit,

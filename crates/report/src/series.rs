@@ -277,8 +277,8 @@ mod tests {
             assert!(text.contains(line), "{text}");
         }
         let found = series_json(&runs);
-        let passed = |side: &str| found["comparison"][side]["checks"][0]["passed"].as_bool();
-        assert_eq!((passed("a"), passed("b")), (Some(false), Some(true)));
+        let outcome = |side: &str| found["comparison"][side]["checks"][0]["outcome"].as_str();
+        assert_eq!((outcome("a"), outcome("b")), (Some("broken"), Some("kept")));
     }
 
     #[test]

@@ -16,8 +16,8 @@ use std::time::Duration;
 pub struct CheckResult {
     /// The condition as typed.
     pub text: String,
-    /// Whether the condition holds; never without a sample.
-    pub passed: bool,
+    /// What the run says of the condition.
+    pub outcome: CheckOutcome,
     /// What was measured; `None` without a single sample.
     pub actual: Option<Quantity>,
     /// What it was compared with.
@@ -26,11 +26,38 @@ pub struct CheckResult {
     pub samples: u64,
 }
 
+/// What a run says of a condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckOutcome {
+    /// It holds.
+    Kept,
+    /// It does not hold, or there was not a single sample.
+    Broken,
+    /// The run can't decide it.
+    NotKnown,
+}
+
+impl CheckOutcome {
+    /// Its name in the JSON: `kept`, `broken`, `not_known`.
+    pub fn name(self) -> &'static str {
+        match self {
+            CheckOutcome::Kept => "kept",
+            CheckOutcome::Broken => "broken",
+            CheckOutcome::NotKnown => "not_known",
+        }
+    }
+}
+
 impl CheckResult {
-    /// Whether there is evidence against the condition. A run may end early on this, where
-    /// `!passed` would end it before the first answer.
+    /// Whether the condition holds.
+    pub fn is_kept(&self) -> bool {
+        self.outcome == CheckOutcome::Kept
+    }
+
+    /// Whether there is evidence against the condition. A run may end early on this, where a check
+    /// that is not kept would end it before the first answer.
     pub fn is_broken(&self) -> bool {
-        !self.passed && self.actual.is_some()
+        self.outcome == CheckOutcome::Broken && self.actual.is_some()
     }
 }
 
@@ -67,7 +94,10 @@ pub fn evaluate(check: &Check, snapshot: &Snapshot, duration: Duration) -> Check
     let ordering = actual.and_then(|actual| actual.compare(bound));
     CheckResult {
         text: check.text.clone(),
-        passed: ordering.is_some_and(|ordering| holds(check.comparison, ordering)),
+        outcome: match ordering.is_some_and(|ordering| holds(check.comparison, ordering)) {
+            true => CheckOutcome::Kept,
+            false => CheckOutcome::Broken,
+        },
         actual,
         bound,
         samples,

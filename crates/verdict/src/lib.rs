@@ -2,8 +2,8 @@
 //! against each other.
 //!
 //! A [check](loadline_plan::Check) is a condition the user set on the result (`p99<50ms`);
-//! [`evaluate`] holds it against what was recorded and returns a [`CheckResult`]: whether it
-//! passed, and the [`Quantity`] it looked at. The same function serves the checks on the whole
+//! [`evaluate`] holds it against what was recorded and returns a [`CheckResult`]: what the
+//! run says of it, and the [`Quantity`] it looked at. The same function serves the checks on the whole
 //! run and the conditions that end a run early.
 //!
 //! A [`Comparison`] says of two saved runs, or two sets of them, which is slower, and [`spreads`] what
@@ -18,7 +18,9 @@ mod spread;
 mod until;
 mod validity;
 
-pub use check::{CheckResult, evaluate, evaluate_all, evaluate_run, evaluate_together};
+pub use check::{
+    CheckOutcome, CheckResult, evaluate, evaluate_all, evaluate_run, evaluate_together,
+};
 pub use comparison::{
     CONFIDENCE, ComparedFigure, Comparison, ComparisonError, Figure, SavedRun, Standing, Trait,
     Unlike, unlike,

@@ -18,10 +18,17 @@ const GRADES = {
   invalid: { sign: "✗", text: "Invalid: these figures are no measurement of the target." },
 };
 
+const OUTCOMES = {
+  kept: { tone: "good", text: "✓ holds" },
+  broken: { tone: "bad", text: "✗ broken" },
+  not_known: { tone: "", text: "? not known" },
+};
+
 /** Whether the figures may be believed, and whether the checks hold. */
 export function Verdict({ validity, checks }: { validity: Validity; checks: CheckRow[] }) {
   const grade = GRADES[validity.grade];
-  const broken = checks.filter((check) => !check.passed).length;
+  const broken = checks.filter((check) => check.outcome === "broken").length;
+  const open = checks.filter((check) => check.outcome === "not_known").length;
   return (
     <section class="verdicts" aria-label="Verdict">
       <div class={`verdict ${validity.grade}`}>
@@ -37,14 +44,16 @@ export function Verdict({ validity, checks }: { validity: Validity; checks: Chec
         )}
       </div>
       {checks.length > 0 && (
-        <div class={`verdict ${broken > 0 ? "invalid" : "valid"}`}>
+        <div class={`verdict ${broken > 0 ? "invalid" : open > 0 ? "suspect" : "valid"}`}>
           <strong>
-            <span aria-hidden="true">{broken > 0 ? "✗" : "✓"}</span>{" "}
+            <span aria-hidden="true">{broken > 0 ? "✗" : open > 0 ? "?" : "✓"}</span>{" "}
             {broken > 0
               ? `${broken} of ${checks.length} checks broken.`
-              : checks.length === 1
-                ? "The check holds."
-                : `All ${checks.length} checks hold.`}
+              : open > 0
+                ? `${open} of ${checks.length} checks not known.`
+                : checks.length === 1
+                  ? "The check holds."
+                  : `All ${checks.length} checks hold.`}
           </strong>
         </div>
       )}
@@ -146,9 +155,7 @@ export function Checks({ checks }: { checks: CheckRow[] }) {
                 <th scope="row">
                   <code>{check.text}</code>
                 </th>
-                <td class={check.passed ? "good" : "bad"}>
-                  {check.passed ? "✓ holds" : "✗ broken"}
-                </td>
+                <td class={OUTCOMES[check.outcome].tone}>{OUTCOMES[check.outcome].text}</td>
                 <td class="number">{check.actual}</td>
               </tr>
             ))}

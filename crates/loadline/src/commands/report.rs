@@ -144,7 +144,9 @@ fn exit_of_all(runs: &[Judged], trust: Trust) -> Exit {
         [_, _, ..] => exit_of_series(&series, trust),
         _ => {
             let exits = runs.iter().map(|run| exit_of(run, trust));
-            exits.max_by_key(|exit| exit.code()).unwrap_or(Exit::Good)
+            exits
+                .max_by_key(|exit| exit.severity())
+                .unwrap_or(Exit::Good)
         }
     }
 }

@@ -14,7 +14,9 @@ use anyhow::{Result, bail};
 use loadline_record::{Ended, ErrorKind, Failures, Summary};
 use loadline_report::Judged;
 use loadline_script_lua::Figures;
-use loadline_verdict::{CheckResult, evaluate_run, evaluate_together, is_whole, validity};
+use loadline_verdict::{
+    CheckOutcome, CheckResult, evaluate_run, evaluate_together, is_whole, validity,
+};
 use std::collections::BTreeMap;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
@@ -46,7 +48,7 @@ pub(crate) fn exit_of_series(runs: &[Judged], trust: Trust) -> Exit {
     }
     let exits = sides.values().map(|runs| exit_of_side(runs, trust));
     exits
-        .max_by_key(|exit| exit.code())
+        .max_by_key(|exit| exit.severity())
         .unwrap_or(Exit::Interrupted)
 }
 
@@ -62,7 +64,7 @@ fn exit_of_side(runs: &[&Judged], trust: Trust) -> Exit {
     };
     let exits = runs.iter().map(|run| exit(&run.summary, &checks, trust));
     exits
-        .max_by_key(|exit| exit.code())
+        .max_by_key(|exit| exit.severity())
         .unwrap_or(Exit::Interrupted)
 }
 
@@ -158,8 +160,17 @@ pub(crate) fn exit(summary: &Summary, checks: &[CheckResult], trust: Trust) -> E
         // Not one answer: there was no measurement.
         _ if summary.total.counts.answered == 0 => Exit::Failed,
         _ if !trust.believes(validity(summary).grade()) => Exit::Invalid,
-        _ if checks.iter().all(|check| check.passed) => Exit::Good,
-        _ => Exit::CheckFailed,
+        _ => exit_of_checks(checks),
+    }
+}
+
+/// A check that is broken fails the command, whatever is not known of the others.
+fn exit_of_checks(checks: &[CheckResult]) -> Exit {
+    let any = |outcome| checks.iter().any(|check| check.outcome == outcome);
+    match () {
+        () if any(CheckOutcome::Broken) => Exit::CheckFailed,
+        () if any(CheckOutcome::NotKnown) => Exit::NotKnown,
+        () => Exit::Good,
     }
 }
 

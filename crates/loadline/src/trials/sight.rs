@@ -4,7 +4,7 @@ use super::limits::{cores_of, disturbance, lost_time, own_limit};
 use loadline_capacity::{Descent, OwnLimit, Seen};
 use loadline_record::watched::GENERATOR;
 use loadline_record::{Model, Snapshot, Summary};
-use loadline_verdict::evaluate_all;
+use loadline_verdict::{CheckOutcome, CheckResult, evaluate_all};
 use std::time::Duration;
 
 /// An answer that takes less than so many times as long as at the lowest load is as fast as ever.
@@ -141,7 +141,7 @@ fn seen(stretch: &Stretch, summary: &Summary, level: f64) -> Seen {
     let ended = counts.answered + counts.failed;
     let checks = evaluate_all(&summary.plan.checks, &stretch.snapshot, stretch.duration);
     Seen {
-        checks: checks.iter().map(|check| check.passed).collect(),
+        checks: checks.iter().map(holds).collect(),
         answers_per_s: counts.answered as f64 / stretch.duration.as_secs_f64().max(1e-9),
         failed_share: counts.failed as f64 / ended.max(1) as f64,
         p50_ns: response.percentile_ns(50.0),
@@ -159,13 +159,19 @@ fn seen(stretch: &Stretch, summary: &Summary, level: f64) -> Seen {
     }
 }
 
+/// Whether a check holds as far as a trial can tell: a short one leaves open what its few requests
+/// don't decide.
+fn holds(check: &CheckResult) -> bool {
+    check.outcome != CheckOutcome::Broken
+}
+
 /// The end of each interval, in seconds after the first begins, and whether all checks hold in it.
 fn intervals(summary: &Summary, intervals: &[Snapshot]) -> Vec<(f64, bool)> {
     let start_ns = intervals.first().map_or(0, |interval| interval.start_ns);
     let held = |interval: &Snapshot| {
         let length = Duration::from_nanos(interval.length_ns());
         let checks = evaluate_all(&summary.plan.checks, interval, length);
-        checks.iter().all(|check| check.passed)
+        checks.iter().all(holds)
     };
     let end_s = |interval: &Snapshot| (interval.end_ns - start_ns) as f64 / 1e9;
     intervals

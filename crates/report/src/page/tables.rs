@@ -3,9 +3,9 @@
 use crate::closed_loop::ClosedLoop;
 use crate::confidence::confidence_interval;
 use crate::{PERCENTILES, figures, layout, percentiles as samples, remedy, text};
-use loadline_page::{CheckRow, ErrorRow, PercentileRow, StatusRow, TimeRow, TimedFigure};
+use loadline_page::{CheckRow, ErrorRow, Outcome, PercentileRow, StatusRow, TimeRow, TimedFigure};
 use loadline_record::{Blocks, Distribution, Model, Snapshot, Summary};
-use loadline_verdict::CheckResult;
+use loadline_verdict::{CheckOutcome, CheckResult};
 use std::cmp::Reverse;
 
 /// The percentiles that every result of some length should have.
@@ -78,7 +78,11 @@ fn moment(ns: f64) -> TimedFigure {
 pub(super) fn check(check: &CheckResult) -> CheckRow {
     CheckRow {
         text: check.text.clone(),
-        passed: check.passed,
+        outcome: match check.outcome {
+            CheckOutcome::Kept => Outcome::Kept,
+            CheckOutcome::Broken => Outcome::Broken,
+            CheckOutcome::NotKnown => Outcome::NotKnown,
+        },
         actual: match check.actual {
             Some(actual) => figures::measured(actual, check.bound),
             None => "not one sample".to_owned(),

@@ -4,13 +4,15 @@ use super::Canvas;
 use crate::validity::sentence;
 use crate::{figures, layout, remedy, warning};
 use loadline_record::{ErrorKind, Failures, Summary};
-use loadline_verdict::{CheckResult, Grade, Validity};
+use loadline_verdict::{CheckOutcome, CheckResult, Grade, Validity};
 use std::cmp::Reverse;
 
 /// Columns of a failure's kind, at least.
 const NAMES: usize = 8;
 /// Columns of a failure's example, at most.
 const EXAMPLE: usize = 200;
+/// Columns of what came of a check, at least.
+const WORD: usize = 6;
 /// Columns of a check's condition, at most.
 const CONDITION: usize = 40;
 /// Above this percentile few samples are no surprise.
@@ -76,6 +78,8 @@ pub(super) fn checks_of_each(of_each: &[(&str, &[CheckResult])], canvas: Canvas)
     let Some(texts) = all().map(|check| layout::width(&check.text)).max() else {
         return Vec::new();
     };
+    let words = all().map(|check| word(check.outcome).len()).max();
+    let words = words.unwrap_or(0).max(WORD);
     let mut lines = vec![canvas.heading("Checks", "")];
     for (name, checks) in of_each {
         let name = if name.is_empty() {
@@ -85,23 +89,31 @@ pub(super) fn checks_of_each(of_each: &[(&str, &[CheckResult])], canvas: Canvas)
         };
         let shown = checks
             .iter()
-            .map(|result| check(result, texts.min(CONDITION), canvas));
+            .map(|result| check(result, words, texts.min(CONDITION), canvas));
         lines.extend(shown.map(|line| name.clone() + &line));
     }
     lines
 }
 
-fn check(check: &CheckResult, texts: usize, canvas: Canvas) -> String {
-    let word = if check.passed { "ok    " } else { "broken" };
+fn word(outcome: CheckOutcome) -> &'static str {
+    match outcome {
+        CheckOutcome::Kept => "ok",
+        CheckOutcome::Broken => "broken",
+        CheckOutcome::NotKnown => "not known",
+    }
+}
+
+fn check(check: &CheckResult, words: usize, texts: usize, canvas: Canvas) -> String {
     let actual = match check.actual {
         Some(actual) => figures::measured(actual, check.bound),
         None => "nothing to look at: not one sample".to_owned(),
     };
     let text = layout::left(&layout::cut(&check.text, texts), texts);
-    let painted = if check.passed {
-        canvas.ink.good(word)
-    } else {
-        canvas.ink.bad(word)
+    let word = layout::left(word(check.outcome), words);
+    let painted = match check.outcome {
+        CheckOutcome::Kept => canvas.ink.good(&word),
+        CheckOutcome::Broken => canvas.ink.bad(&word),
+        CheckOutcome::NotKnown => canvas.ink.doubtful(&word),
     };
     format!("  {painted}  {text}  {actual}")
 }

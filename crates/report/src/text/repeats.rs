@@ -172,7 +172,7 @@ fn held(runs: &[&Judged], canvas: Canvas) -> Vec<String> {
     };
     let texts = first.checks.iter().enumerate();
     let sentences = texts.filter_map(|(index, check)| {
-        let held = |run: &&&Judged| run.checks.get(index).is_some_and(|check| check.passed);
+        let held = |run: &&&Judged| run.checks.get(index).is_some_and(CheckResult::is_kept);
         let held = runs.iter().filter(held).count();
         let some = held > 0 && held < runs.len();
         let text = layout::harmless(&check.text);

@@ -95,7 +95,7 @@ fn every_time_and_statistic_is_looked_up_where_it_stands() {
             "{clocked:?} {statistic:?}: {:?}",
             result.actual
         );
-        assert!(result.passed);
+        assert!(result.is_kept());
         assert_eq!(result.samples, 100);
     }
 }
@@ -105,13 +105,14 @@ fn comparisons_differ_only_at_the_bound() {
     let snapshot = with_failures(1, 1_000);
     let shares = [(0.0009, true), (0.001, false), (0.0011, false)];
     for (share, above) in shares {
-        let passed =
-            |comparison| result(&snapshot, Metric::Errors, comparison, Bound::Share(share)).passed;
+        let kept = |comparison| {
+            result(&snapshot, Metric::Errors, comparison, Bound::Share(share)).is_kept()
+        };
         let at = share == 0.001;
-        assert_eq!(passed(Comparison::Greater), above);
-        assert_eq!(passed(Comparison::GreaterOrEqual), above || at);
-        assert_eq!(passed(Comparison::LessOrEqual), !above);
-        assert_eq!(passed(Comparison::Less), !above && !at);
+        assert_eq!(kept(Comparison::Greater), above);
+        assert_eq!(kept(Comparison::GreaterOrEqual), above || at);
+        assert_eq!(kept(Comparison::LessOrEqual), !above);
+        assert_eq!(kept(Comparison::Less), !above && !at);
     }
 }
 
@@ -125,10 +126,10 @@ fn errors_are_a_share_or_a_count_as_the_bound_says() {
         Bound::Share(0.007),
     );
     assert_eq!(share.actual, Some(Quantity::Share(0.007)));
-    assert!(!share.passed);
+    assert!(!share.is_kept());
     let count = result(&snapshot, Metric::Errors, Comparison::Less, Bound::Count(8));
     assert_eq!(count.actual, Some(Quantity::Count(7)));
-    assert!(count.passed);
+    assert!(count.is_kept());
 }
 
 #[test]
@@ -138,7 +139,7 @@ fn a_status_other_than_2xx_is_an_answer_of_its_own_kind() {
     let share = Bound::Share(0.2);
     let share = result(&snapshot, Metric::Non2xx, Comparison::Less, share);
     assert_eq!(share.actual, Some(Quantity::Share(0.2)));
-    assert_eq!((share.passed, share.samples), (false, 900));
+    assert_eq!((share.is_kept(), share.samples), (false, 900));
     let count = result(
         &snapshot,
         Metric::Non2xx,
@@ -146,7 +147,7 @@ fn a_status_other_than_2xx_is_an_answer_of_its_own_kind() {
         Bound::Count(181),
     );
     assert_eq!(count.actual, Some(Quantity::Count(180)));
-    assert!(count.passed);
+    assert!(count.is_kept());
 }
 
 #[test]
@@ -162,7 +163,7 @@ fn what_is_in_flight_is_neither_answered_nor_failed() {
         Comparison::GreaterOrEqual,
         Bound::Share(1.0),
     );
-    assert!(all.passed, "one of one that ended has failed: {all:?}");
+    assert!(all.is_kept(), "one of one that ended has failed: {all:?}");
 }
 
 #[test]
@@ -171,7 +172,7 @@ fn the_rate_counts_answers_alone() {
     let bound = Bound::PerSecond(990.0);
     let result = result(&snapshot, Metric::Rate, Comparison::GreaterOrEqual, bound);
     assert_eq!(result.actual, Some(Quantity::PerSecond(990.0)));
-    assert!(result.passed);
+    assert!(result.is_kept());
 }
 
 #[test]
@@ -185,7 +186,7 @@ fn without_a_sample_every_check_fails_but_none_is_broken() {
     for (metric, bound) in cases {
         let result = result(&nothing, metric, Comparison::Less, bound);
         assert_eq!(result.actual, None);
-        assert!(!result.passed && !result.is_broken());
+        assert!(!result.is_kept() && !result.is_broken());
     }
     let instant = check(Metric::Rate, Comparison::Less, Bound::PerSecond(1.0));
     assert_eq!(evaluate(&instant, &nothing, Duration::ZERO).actual, None);
@@ -200,14 +201,14 @@ fn no_error_among_nothing_is_no_error_counted() {
         Bound::Count(1),
     );
     assert_eq!(result.actual, Some(Quantity::Count(0)));
-    assert!(result.passed);
+    assert!(result.is_kept());
 }
 
 #[test]
 fn a_bound_of_another_unit_never_holds() {
     for comparison in [Comparison::Less, Comparison::GreaterOrEqual] {
         let result = result(&hundred(), Metric::Rate, comparison, Bound::TimeNs(MS));
-        assert!(!result.passed);
+        assert!(!result.is_kept());
     }
 }
 
@@ -218,7 +219,7 @@ fn all_checks_are_answered_in_their_order() {
         check(Metric::Errors, Comparison::Greater, Bound::Count(1)),
     ];
     let results = evaluate_all(&checks, &hundred(), TEN_SECONDS);
-    let passed: Vec<bool> = results.iter().map(|result| result.passed).collect();
-    assert_eq!(passed, [true, false]);
+    let kept: Vec<bool> = results.iter().map(|result| result.is_kept()).collect();
+    assert_eq!(kept, [true, false]);
     assert_eq!(results[0].text, "as typed");
 }
