@@ -1,55 +1,219 @@
 //! From the kernel's receive timestamps to the monotonic clock.
+//!
+//! One reading takes the wall clock between two readings of the monotonic one, its *bracket*. Where
+//! the thread is preempted between them the bracket is wide, and the offset may be wrong by half of
+//! it, for every stamp until the next reading. So several readings are made until one is narrow, and
+//! an offset from a narrow one is not replaced by one from a wide one: both clocks are slewed alike
+//! (`timekeeping_adjust` in the kernel's kernel/time/timekeeping.c changes the speed of both), so an old offset
+//! stays good until the wall clock is set. That shows even in a wide bracket, when the old offset lies
+//! outside of it.
 
 use super::sys;
 use std::cell::Cell;
 
-/// How long one reading of the two clocks is good for. The wall clock is slewed by at most
-/// 500 ppm, so it drifts less than 5 µs in that time.
+/// How long one reading of the two clocks is good for: after that a wall clock that was set is noticed.
 const GOOD_FOR_NS: u64 = 10_000_000;
+/// A bracket that is no wider gives an offset that is right to half a microsecond; no other is tried.
+const NARROW_NS: u64 = 1_000;
+/// A bracket that is wider was preempted, or interrupted: three readings take a tenth of this where
+/// each is a system call.
+const WIDE_NS: u64 = 10_000;
+/// How often the clocks are read to find a narrow bracket.
+const READINGS: usize = 5;
 
 /// Receive timestamps are of the wall clock; this maps them to the monotonic one.
 pub(crate) struct ReceiveClock {
     /// Wall clock minus monotonic clock.
     offset_ns: Cell<i64>,
+    /// The width of the bracket that it was taken from.
+    width_ns: Cell<u64>,
     read_at_ns: Cell<u64>,
 }
 
 impl ReceiveClock {
     pub(crate) fn new() -> Self {
-        let clock = ReceiveClock {
-            offset_ns: Cell::new(0),
-            read_at_ns: Cell::new(0),
-        };
-        clock.read();
-        clock
+        Self::with(&mut Reading::take)
+    }
+
+    fn with(read: &mut impl FnMut() -> Reading) -> Self {
+        let first = narrowest(read);
+        ReceiveClock {
+            offset_ns: Cell::new(first.offset_ns()),
+            width_ns: Cell::new(first.width_ns()),
+            read_at_ns: Cell::new(first.after_ns),
+        }
     }
 
     /// Reads both clocks again if the last reading is old.
     pub(crate) fn refresh(&self, now_ns: u64) {
-        if now_ns.saturating_sub(self.read_at_ns.get()) > GOOD_FOR_NS {
-            self.read();
+        self.refresh_with(now_ns, &mut Reading::take);
+    }
+
+    fn refresh_with(&self, now_ns: u64, read: &mut impl FnMut() -> Reading) {
+        if now_ns.saturating_sub(self.read_at_ns.get()) <= GOOD_FOR_NS {
+            return;
+        }
+        let reading = narrowest(read);
+        self.read_at_ns.set(reading.after_ns);
+        let is_better = reading.width_ns() <= WIDE_NS.max(self.width_ns.get());
+        if is_better || !reading.allows(self.offset_ns.get()) {
+            self.offset_ns.set(reading.offset_ns());
+            self.width_ns.set(reading.width_ns());
         }
     }
 
     pub(crate) fn monotonic_ns(&self, wall_ns: u64) -> u64 {
         wall_ns.wrapping_add_signed(-self.offset_ns.get())
     }
+}
 
-    /// Reads the wall clock between two readings of the monotonic one, so that the offset is right
-    /// to half of what a reading takes.
-    fn read(&self) {
-        let before_ns = sys::monotonic_ns();
-        let wall_ns = sys::wall_ns();
-        let after_ns = sys::monotonic_ns();
-        let middle_ns = before_ns + (after_ns - before_ns) / 2;
-        self.offset_ns.set(wall_ns as i64 - middle_ns as i64);
-        self.read_at_ns.set(after_ns);
+/// The narrowest of several readings; the first one that is narrow enough ends them.
+fn narrowest(read: &mut impl FnMut() -> Reading) -> Reading {
+    let mut best = read();
+    for _ in 1..READINGS {
+        if best.width_ns() <= NARROW_NS {
+            break;
+        }
+        let next = read();
+        if next.width_ns() < best.width_ns() {
+            best = next;
+        }
+    }
+    best
+}
+
+/// The wall clock, between two readings of the monotonic one.
+#[derive(Clone, Copy)]
+struct Reading {
+    before_ns: u64,
+    wall_ns: u64,
+    after_ns: u64,
+}
+
+impl Reading {
+    fn take() -> Reading {
+        Reading {
+            before_ns: sys::monotonic_ns(),
+            wall_ns: sys::wall_ns(),
+            after_ns: sys::monotonic_ns(),
+        }
+    }
+
+    fn width_ns(&self) -> u64 {
+        self.after_ns.saturating_sub(self.before_ns)
+    }
+
+    /// Wall clock minus monotonic clock, right to half of the width.
+    fn offset_ns(&self) -> i64 {
+        let middle_ns = self.before_ns + self.width_ns() / 2;
+        self.wall_ns as i64 - middle_ns as i64
+    }
+
+    /// Whether the clocks may lie so far apart: it is certain that the wall clock was read between
+    /// the two readings of the monotonic one.
+    fn allows(&self, offset_ns: i64) -> bool {
+        let least_ns = self.wall_ns as i64 - self.after_ns as i64;
+        let most_ns = self.wall_ns as i64 - self.before_ns as i64;
+        (least_ns..=most_ns).contains(&offset_ns)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const OFFSET_NS: i64 = 1_700_000_000_000_000_000;
+    const MS: u64 = 1_000_000;
+
+    /// Clocks that lie [`OFFSET_NS`] apart, read by a thread that is stopped for so long between
+    /// the first and the second reading, one entry for each time.
+    struct Clocks {
+        now_ns: u64,
+        offset_ns: i64,
+        stops_ns: Vec<u64>,
+        readings: usize,
+    }
+
+    impl Clocks {
+        fn at(now_ns: u64, stops_ns: &[u64]) -> Clocks {
+            Clocks {
+                now_ns,
+                offset_ns: OFFSET_NS,
+                stops_ns: stops_ns.to_vec(),
+                readings: 0,
+            }
+        }
+
+        fn read(&mut self) -> Reading {
+            let stop_ns = self.stops_ns.get(self.readings).copied().unwrap_or(0);
+            self.readings += 1;
+            let before_ns = self.now_ns;
+            let at_ns = before_ns + stop_ns + 20;
+            self.now_ns = at_ns + 20;
+            Reading {
+                before_ns,
+                wall_ns: at_ns.wrapping_add_signed(self.offset_ns),
+                after_ns: self.now_ns,
+            }
+        }
+    }
+
+    fn clock(stops_ns: &[u64]) -> ReceiveClock {
+        let mut clocks = Clocks::at(MS, stops_ns);
+        ReceiveClock::with(&mut || clocks.read())
+    }
+
+    #[test]
+    fn a_reading_that_was_preempted_is_made_again() {
+        let clock = clock(&[4 * MS, 30_000]);
+        assert_eq!(clock.offset_ns.get(), OFFSET_NS);
+    }
+
+    #[test]
+    fn a_narrow_reading_is_the_only_one() {
+        let mut clocks = Clocks::at(MS, &[]);
+        ReceiveClock::with(&mut || clocks.read());
+        assert_eq!(clocks.readings, 1);
+    }
+
+    #[test]
+    fn an_offset_stays_while_all_readings_are_preempted() {
+        let clock = clock(&[]);
+        let mut clocks = Clocks::at(60 * MS, &[3 * MS; READINGS]);
+        clock.refresh_with(60 * MS, &mut || clocks.read());
+        assert_eq!(clocks.readings, READINGS);
+        assert_eq!(clock.offset_ns.get(), OFFSET_NS);
+    }
+
+    #[test]
+    fn a_first_offset_that_was_preempted_is_replaced_by_a_better_one() {
+        let clock = clock(&[3 * MS; READINGS]);
+        assert_eq!(clock.offset_ns.get(), OFFSET_NS + 3 * MS as i64 / 2);
+        let mut clocks = Clocks::at(60 * MS, &[MS; READINGS]);
+        clock.refresh_with(60 * MS, &mut || clocks.read());
+        assert_eq!(clock.offset_ns.get(), OFFSET_NS + MS as i64 / 2);
+        let mut clocks = Clocks::at(90 * MS, &[]);
+        clock.refresh_with(90 * MS, &mut || clocks.read());
+        assert_eq!(clock.offset_ns.get(), OFFSET_NS);
+    }
+
+    #[test]
+    fn a_wall_clock_that_is_set_shows_in_a_preempted_reading_too() {
+        let clock = clock(&[]);
+        let mut clocks = Clocks::at(60 * MS, &[3 * MS; READINGS]);
+        clocks.offset_ns += 5_000 * MS as i64;
+        clock.refresh_with(60 * MS, &mut || clocks.read());
+        let error_ns = clock.offset_ns.get() - clocks.offset_ns;
+        assert!(error_ns.unsigned_abs() <= 3 * MS / 2, "{error_ns}");
+    }
+
+    #[test]
+    fn the_clocks_are_not_read_again_at_once() {
+        let clock = clock(&[]);
+        let mut clocks = Clocks::at(MS, &[]);
+        clock.refresh_with(MS + GOOD_FOR_NS, &mut || clocks.read());
+        assert_eq!(clocks.readings, 0);
+    }
 
     #[test]
     fn the_wall_clock_now_is_the_monotonic_clock_now() {
