@@ -28,6 +28,7 @@ pub use control::Handle;
 pub use error::StartError;
 pub use event::{EndReason, Event, Tick};
 pub use loadline_transport::Agreed;
+pub use prepare::OTHER_FILES;
 pub use replay::Replay;
 pub use run::Run;
 pub use user::User;

@@ -9,7 +9,7 @@ use loadline_transport::{Dialler, Endpoint, TlsSetup};
 use url::Url;
 
 /// Descriptors beside the connections: streams, event loops, files of the run.
-const OTHER_FILES: u64 = 16;
+pub const OTHER_FILES: u64 = 16;
 /// A snapshot covers this long.
 const INTERVAL_NS: u64 = 1_000_000_000;
 

@@ -16,7 +16,9 @@ use crate::flags::run::request::Place;
 use crate::invocation::{Invocation, Watch};
 use crate::overwriting::{Overwriting, refuse_overwriting};
 use crate::plan_file::{PlanFile, PlanFileError};
-use loadline_plan::{Contradiction, Plan};
+use loadline_engine::OTHER_FILES;
+use loadline_plan::{Contradiction, Load, Plan};
+use loadline_reactor::raise_open_files;
 use loadline_verdict::{Goal, Impossible};
 use std::fs::File;
 use std::io::{self, Read};
@@ -27,6 +29,8 @@ use std::thread::available_parallelism;
 pub(crate) struct Surroundings<'a> {
     /// Cores that may be used, at least 1.
     pub(crate) cores: u32,
+    /// Files that this process may have open.
+    pub(crate) open_files: u64,
     /// A seed that was never used before.
     pub(crate) seed: u64,
     /// Where a body of `-` is read from.
@@ -39,6 +43,7 @@ impl<'a> Surroundings<'a> {
         let cores = available_parallelism().map_or(1, |cores| cores.get() as u32);
         Self {
             cores,
+            open_files: raise_open_files().unwrap_or(u64::MAX),
             seed: rand::random::<u32>().into(),
             stdin,
         }
@@ -195,17 +200,16 @@ pub(crate) fn with_plan_file<F: Planned>(mut flags: F) -> Result<F, Error> {
 }
 
 fn plan(flags: &RunFlags, surroundings: Surroundings<'_>) -> Result<Plan, Error> {
-    let (load, duration) = flags.load.options().resolve()?;
+    let (mut load, duration) = flags.load.options().resolve()?;
+    if flags.load.max_connections.is_none() {
+        limit_connections(&mut load, surroundings.open_files);
+    }
     let seed = flags.load.seed.unwrap_or(surroundings.seed);
-    let most_threads = load.connections.max(1);
-    let plan = Plan {
+    let mut plan = Plan {
         requests: requests::requests(&flags.request, seed, surroundings.stdin)?,
         script: requests::script(&flags.request)?,
         order: flags.request.urls_order,
-        threads: flags
-            .load
-            .threads
-            .unwrap_or(surroundings.cores.min(most_threads)),
+        threads: flags.load.threads.unwrap_or(1),
         load,
         duration,
         request_limit: flags.load.requests,
@@ -217,9 +221,26 @@ fn plan(flags: &RunFlags, surroundings: Surroundings<'_>) -> Result<Plan, Error>
         checks: flags.judgement.check.clone(),
         abort_on: flags.judgement.abort_on.clone(),
     };
+    if flags.load.threads.is_none() {
+        plan.threads = threads(&plan, surroundings.cores);
+    }
     plan.validate()?;
     Goal::of(&plan)?;
     Ok(plan)
+}
+
+/// The limit of connections that nobody asked for is no reason not to start.
+fn limit_connections(load: &mut Load, open_files: u64) {
+    let room = open_files.saturating_sub(OTHER_FILES);
+    let room = u32::try_from(room).unwrap_or(u32::MAX);
+    load.max_connections = load.max_connections.min(room).max(load.connections);
+}
+
+/// A worker for each core; where the target runs on this host it gets a core too.
+fn threads(plan: &Plan, cores: u32) -> u32 {
+    let spared = u32::from(plan.stays_on_host(loadline_watch::is_local));
+    let cores = cores.saturating_sub(spared).max(1);
+    cores.min(plan.load.connections.max(1))
 }
 
 /// What is in these files is the business of those who connect, but that they are there is ours.

@@ -7,6 +7,7 @@ mod check;
 mod connection;
 mod contradiction;
 mod decimal;
+mod destination;
 mod error;
 mod form;
 mod load;
@@ -28,8 +29,8 @@ pub use contradiction::Contradiction;
 pub use error::Error;
 pub use form::{FormField, FormPart, FormSource, Multipart};
 pub use load::{
-    Arrivals, Burst, DEFAULT_CONNECTIONS, DEFAULT_DURATION, Load, LoadOptions, Shape, Stage,
-    StageList,
+    Arrivals, Burst, DEFAULT_CONNECTIONS, DEFAULT_DURATION, DEFAULT_MAX_CONNECTIONS, Load,
+    LoadOptions, Shape, Stage, StageList,
 };
 pub use rate::Rate;
 pub use request::{Body, Header, HeaderProblem, Order, Request, RequestDefaults, parse_method};

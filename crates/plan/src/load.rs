@@ -3,7 +3,7 @@
 mod options;
 mod stages;
 
-pub use options::{DEFAULT_CONNECTIONS, DEFAULT_DURATION, LoadOptions};
+pub use options::{DEFAULT_CONNECTIONS, DEFAULT_DURATION, DEFAULT_MAX_CONNECTIONS, LoadOptions};
 pub use stages::{Burst, StageList};
 
 use crate::Rate;

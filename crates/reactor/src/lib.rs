@@ -24,7 +24,7 @@ mod tests;
 
 pub use host::{Address, Connected, Host, Linger, Received, Socket, SocketOptions, ThreadTimes};
 pub use kernel::{Kernel, KernelSocket};
-pub use limits::{OpenFilesError, Shortage, ensure_open_files};
+pub use limits::{OpenFilesError, Shortage, ensure_open_files, raise_open_files};
 pub use sim::{Sim, SimListener, SimSocket};
 pub use tasks::Task;
 pub use timers::Timer;

@@ -56,7 +56,11 @@ pub fn ensure_open_files(needed: u64) -> Result<(), OpenFilesError> {
     }
 }
 
-fn raise_open_files() -> io::Result<u64> {
+/// Raises the soft limit of open files to the hard one, and returns it.
+///
+/// # Errors
+/// The kernel neither tells nor raises it.
+pub fn raise_open_files() -> io::Result<u64> {
     let mut limit = libc::rlimit {
         rlim_cur: 0,
         rlim_max: 0,

@@ -93,9 +93,6 @@ pub(crate) fn adapt(command: clap::Command) -> clap::Command {
             let help = "Connections that are open from the start [default: 50]";
             flag.help(help).long_help(help)
         })
-        .mut_arg("max_connections", |flag| {
-            flag.help("Open more connections, up to here, when none is free [default: 1000]")
-        })
         .mut_arg("check", |flag| {
             flag.help(
                 "What must hold: 'p99<50ms', 'errors<0.1%' (repeatable) [default: p99<1s, \

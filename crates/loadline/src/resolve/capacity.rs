@@ -18,8 +18,6 @@ const SETTLING: Duration = Duration::from_millis(300);
 const OVERHEAD: Duration = Duration::from_millis(100);
 /// The time that a target has to recover, at least.
 const RECOVERY: Duration = Duration::from_secs(5);
-/// An open load must not end for want of connections before the target does.
-const MOST_CONNECTIONS: u32 = 1_000;
 /// More users than these are for who asks for them.
 const MOST_USERS: u32 = 10_000;
 /// What is checked where nothing is asked: what a service must surely keep to be called up.
@@ -182,8 +180,6 @@ fn fill_in(search: &SearchFlags, run: &mut RunFlags) {
     );
     if !search.users {
         load.rate = Some(Rate::each_second(FIRST_RATE));
-        let least = load.connections.unwrap_or_default();
-        load.max_connections = load.max_connections.or(Some(MOST_CONNECTIONS.max(least)));
     }
     if run.judgement.check.is_empty() {
         let check = |text: &str| -> Check { text.parse().expect("the usual checks can be read") };

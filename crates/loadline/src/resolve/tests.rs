@@ -12,6 +12,7 @@ fn resolve_words(words: &[&str], stdin: &str) -> Result<Invocation, Error> {
         flags,
         Surroundings {
             cores: 8,
+            open_files: 4_096,
             seed: 42,
             stdin: &mut stdin.as_bytes(),
         },
@@ -65,7 +66,7 @@ fn a_url_alone_is_a_whole_run() {
             max_connections: 50,
             shape: Shape::Closed,
         },
-        threads: 8,
+        threads: 7,
         duration: Some(Duration::from_secs(10)),
         request_limit: None,
         warmup: Duration::ZERO,
@@ -93,6 +94,51 @@ fn threads_are_never_more_than_connections() {
     assert_eq!(invocation(&["--stages", "1s:2", "a"]).plan.threads, 2);
     assert_eq!(invocation(&["-t", "1", "a"]).plan.threads, 1);
     assert!(refusal(&["-t", "9", "-c", "8", "a"]).starts_with("--threads 9 is more than"));
+}
+
+#[test]
+fn a_target_on_this_host_is_left_a_core() {
+    let threads = |words: &[&str]| invocation(words).plan.threads;
+    for words in [
+        &["localhost:8080"] as &[&str],
+        &["127.0.0.2"],
+        &["http://[::1]:80/"],
+        &["http://api.localhost./"],
+        &["--unix-socket", "s", "http://example.org/"],
+        &["--connect-to", "::127.0.0.1:", "http://example.org/"],
+        &["--proxy", "http://localhost:3128", "http://example.org/"],
+    ] {
+        assert_eq!(threads(words), 7, "{words:?}");
+        assert_eq!(threads(&[&["-t", "8"], words].concat()), 8, "{words:?}");
+    }
+    for words in [
+        &["http://example.org/"] as &[&str],
+        &["http://192.0.2.1/"],
+        &["--connect-to", "::192.0.2.1:", "http://localhost/"],
+        &["--proxy", "http://192.0.2.1:3128", "http://localhost/"],
+    ] {
+        assert_eq!(threads(words), 8, "{words:?}");
+    }
+}
+
+#[test]
+fn the_limit_of_connections_that_nobody_asked_for_fits_the_open_files() {
+    let most = |words: &[&str], open_files| {
+        let flags = flags::parse_planned::<RunFlags>(words.iter().map(Into::into)).expect("flags");
+        let surroundings = Surroundings {
+            cores: 2,
+            open_files,
+            seed: 42,
+            stdin: &mut std::io::empty(),
+        };
+        let plan = resolve(flags, surroundings).expect("a plan").plan;
+        (plan.load.connections, plan.load.max_connections)
+    };
+    assert_eq!(most(&["-r", "10", "a"], 4_096), (50, 1_000));
+    assert_eq!(most(&["-r", "10", "a"], 256), (50, 240));
+    assert_eq!(most(&["-r", "10", "-c", "500", "a"], 256), (500, 500));
+    let asked = ["-r", "10", "--max-connections", "900", "a"];
+    assert_eq!(most(&asked, 256), (50, 900));
 }
 
 #[test]

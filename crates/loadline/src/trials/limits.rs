@@ -158,6 +158,7 @@ mod tests {
             flags::parse_planned(words.into_iter().map(Into::into)).expect("a run");
         let surroundings = Surroundings {
             cores: 1,
+            open_files: 4_096,
             seed: 7,
             stdin: &mut std::io::empty(),
         };

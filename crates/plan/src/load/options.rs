@@ -8,13 +8,17 @@ use std::time::Duration;
 /// Connections where nothing else is said.
 pub const DEFAULT_CONNECTIONS: u32 = 50;
 
+/// The most connections of an open load where nothing else is said, or as many as it has from the
+/// start: it must not run out of them before the target is slow.
+pub const DEFAULT_MAX_CONNECTIONS: u32 = 1_000;
+
 /// How long a run lasts where neither a duration, nor stages, nor a number of requests is given.
 pub const DEFAULT_DURATION: Duration = Duration::from_secs(10);
 
 /// What was said about the load; `None` where nothing was.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoadOptions {
-    /// Connections; where stages ramp them, the number at the start.
+    /// Connections that are open from the start; where stages ramp them, the number at the start.
     pub connections: Option<u32>,
     /// The most connections of an open load.
     pub max_connections: Option<u32>,
@@ -41,7 +45,11 @@ impl LoadOptions {
         self.agree()?;
         let shape = self.shape()?;
         let connections = self.connections_of(&shape);
-        let max_connections = self.max_connections.unwrap_or(connections);
+        let default = match shape.is_open() {
+            true => DEFAULT_MAX_CONNECTIONS.max(connections),
+            false => connections,
+        };
+        let max_connections = self.max_connections.unwrap_or(default);
         Ok((
             Load {
                 connections,
@@ -180,6 +188,25 @@ mod tests {
             }
         );
         assert_eq!((load.connections, load.max_connections), (50, 80));
+    }
+
+    #[test]
+    fn an_open_load_opens_connections_as_it_needs_them() {
+        let most = |connections, max_connections, burst: Option<&str>| {
+            let options = LoadOptions {
+                connections,
+                max_connections,
+                rate: burst.is_none().then(|| Rate::each_second(100)),
+                burst: burst.map(|burst| burst.parse().expect("a burst")),
+                ..Default::default()
+            };
+            let (load, _) = resolve(options);
+            (load.connections, load.max_connections)
+        };
+        assert_eq!(most(None, None, None), (50, 1_000));
+        assert_eq!(most(Some(10), None, Some("20/500ms")), (10, 1_000));
+        assert_eq!(most(Some(3_000), None, None), (3_000, 3_000));
+        assert_eq!(most(Some(10), Some(10), None), (10, 10));
     }
 
     #[test]

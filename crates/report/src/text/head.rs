@@ -51,7 +51,20 @@ pub(crate) fn facts(summary: &Summary) -> Vec<(&'static str, String)> {
     }
     facts.push(("bytes", bytes(summary)));
     facts.push(("connections", connections(counts)));
+    facts.extend(beside_target(summary).map(|text| ("threads", text)));
     facts
+}
+
+/// Where the target runs on this host and has a core of its own.
+fn beside_target(summary: &Summary) -> Option<String> {
+    let (plan, cores) = (&summary.plan, summary.environment.usable_cores?);
+    let is_beside = plan.stays_on_host(|address| address.to_canonical().is_loopback());
+    (is_beside && u64::from(plan.threads) + 1 == cores).then(|| {
+        format!(
+            "{} on {cores} cores: one is left to the target, which is on this host (-t)",
+            plan.threads
+        )
+    })
 }
 
 fn duration(summary: &Summary) -> String {

@@ -13,7 +13,7 @@ use std::time::Duration;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Load")]
 pub(crate) struct LoadFlags {
-    /// Connections, each with one user on it [default: 50]
+    /// Connections that are open from the start, each with one user on it [default: 50]
     ///
     /// Without --rate or --burst the load is closed: each connection sends its next request when
     /// the last one is answered.
@@ -21,6 +21,8 @@ pub(crate) struct LoadFlags {
     pub(crate) connections: Option<u32>,
 
     /// Worker threads [default: one per core, at most one per connection]
+    ///
+    /// Where the target runs on this host, one core less is used, so that it has one too.
     #[arg(short, long, value_name = "N", value_parser = parse_small_count)]
     pub(crate) threads: Option<u32>,
 
@@ -67,8 +69,11 @@ pub(crate) struct LoadFlags {
     #[arg(long, value_name = "N/TIME")]
     pub(crate) burst: Option<Burst>,
 
-    /// Let an open load open more connections, up to here, when none is free
-    /// [default: --connections]
+    /// The most connections of an open load, which opens more when none is free
+    /// [default: 1000, or --connections if larger]
+    ///
+    /// Where a run may not have so many files open, it is as many as it may. A request that falls due
+    /// when all of them are in use waits; the report says so.
     #[arg(long, value_name = "N", value_parser = parse_small_count)]
     pub(crate) max_connections: Option<u32>,
 

@@ -8,6 +8,7 @@ fn search(words: &str) -> Result<Search, String> {
         .map_err(|e| e.to_string())?;
     let surroundings = Surroundings {
         cores: 2,
+        open_files: 4_096,
         seed: 7,
         stdin: &mut std::io::empty(),
     };
