@@ -238,7 +238,7 @@ impl Merger {
         let workers = plan.threads as usize;
         Merger {
             waiting: (0..workers).map(|_| VecDeque::new()).collect(),
-            done: vec![None; workers],
+            done: (0..workers).map(|_| None).collect(),
             planned: Planned::new(plan),
             limit: plan.request_limit,
             planned_total: 0,
@@ -304,7 +304,7 @@ impl Merger {
         let workers = self.waiting.iter().zip(&self.done);
         workers
             .filter(|(waiting, _)| waiting.is_empty())
-            .filter_map(|(_, done)| *done)
+            .filter_map(|(_, done)| done.as_ref())
             .map(|done| done.unfinished.in_flight)
             .sum()
     }
@@ -320,14 +320,9 @@ impl Merger {
         } else {
             EndReason::Duration
         };
-        let unfinished = Unfinished {
-            in_flight: done().map(|done| done.unfinished.in_flight).sum(),
-            unsent: self.planned_total.saturating_sub(self.sent_total),
-            oldest_ns: done()
-                .map(|done| done.unfinished.oldest_ns)
-                .max()
-                .unwrap_or(0),
-        };
+        let mut unfinished = Unfinished::default();
+        done().for_each(|done| unfinished.merge(&done.unfinished));
+        unfinished.unsent = self.planned_total.saturating_sub(self.sent_total);
         Event::Ended { reason, unfinished }
     }
 }

@@ -40,7 +40,7 @@ pub(crate) enum Report {
 }
 
 /// How a worker ended.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Done {
     /// All its users had run to their end, as opposed to being cut off.
     pub(crate) complete: bool,

@@ -21,6 +21,7 @@ mod saved;
 mod snapshot;
 mod summary;
 mod transient;
+mod unfinished;
 pub mod watched;
 mod worker_times;
 
@@ -42,6 +43,7 @@ pub use saved::{
     FORMAT_VERSION, Header, LONGEST_KEPT_BODY, LongBody, Role, RoleKind, RunFile, RunWriter,
 };
 pub use snapshot::{Counts, Failures, Snapshot, Times};
-pub use summary::{Ended, Quantiles, Row, Summary, Unfinished};
+pub use summary::{Ended, Quantiles, Row, Summary};
 pub use transient::{Tape, Transient};
+pub use unfinished::{Ages, Unfinished};
 pub use worker_times::{STILL_NS, WorkerTimes, Workers};

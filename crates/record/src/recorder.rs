@@ -234,6 +234,7 @@ impl Recorder {
     #[inline]
     fn answered(&mut self, status: u16, exchange: &Exchange) {
         self.counts.answered += 1;
+        self.counts.completed += 1;
         self.count_status(status);
         if exchange.rest_ns() == 0 && exchange.dial_ns == 0 {
             self.usual.in_one_piece.record_ns(exchange.service_ns());

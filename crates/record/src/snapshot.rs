@@ -38,6 +38,10 @@ pub struct Counts {
     pub sent: u64,
     /// Exchanges that ended with a whole answer, whatever its status.
     pub answered: u64,
+    /// Answers that ended in the interval, whenever their exchange was begun: in the warm-up too. Not
+    /// those that came in the drain. Rates are taken of these.
+    #[serde(default)]
+    pub completed: u64,
     /// Exchanges that ended without one.
     pub failed: u64,
     /// Exchanges begun and not yet ended, at the interval's end.
@@ -180,6 +184,7 @@ impl Counts {
         add(&mut self.planned, other.planned);
         add(&mut self.sent, other.sent);
         add(&mut self.answered, other.answered);
+        add(&mut self.completed, other.completed);
         add(&mut self.failed, other.failed);
         add(&mut self.reconnects, other.reconnects);
         add(&mut self.surplus, other.surplus);

@@ -8,7 +8,7 @@
 use crate::watched::{WatchHistory, Watched};
 use crate::{
     Blocks, Busiest, Counts, Distribution, Environment, Header, HostCounters, LongBody, Model,
-    Pattern, Role, Snapshot, Transient,
+    Pattern, Role, Snapshot, Transient, Unfinished,
 };
 use loadline_plan::{Plan, Shape};
 use serde::{Deserialize, Serialize};
@@ -140,17 +140,6 @@ impl From<Ending> for Ended {
     }
 }
 
-/// What had no answer when the run ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unfinished {
-    /// Arrivals that were planned and never sent (open loads).
-    pub unsent: u64,
-    /// Exchanges that were sent and not answered.
-    pub in_flight: u64,
-    /// How long the oldest of both had waited since its intended start, in nanoseconds.
-    pub oldest_ns: u64,
-}
-
 /// One interval in a few numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
@@ -262,17 +251,6 @@ impl Summary {
     }
 }
 
-impl Unfinished {
-    /// What has no answer after these.
-    fn after(counts: &Counts) -> Unfinished {
-        Unfinished {
-            unsent: counts.planned.saturating_sub(counts.sent),
-            in_flight: counts.in_flight,
-            oldest_ns: 0,
-        }
-    }
-}
-
 impl Row {
     /// The row of this interval.
     pub fn of(interval: &Snapshot) -> Row {
@@ -372,7 +350,7 @@ mod tests {
 
     #[test]
     fn a_row_is_small() {
-        assert!(size_of::<Row>() <= 168, "{}", size_of::<Row>());
+        assert!(size_of::<Row>() <= 176, "{}", size_of::<Row>());
     }
 
     #[test]
@@ -381,9 +359,10 @@ mod tests {
             unsent: 3,
             in_flight: 2,
             oldest_ns: 70,
+            ..Unfinished::default()
         };
         let mut summary = Summary::new(header());
-        summary.finish(Ended::Requests, unfinished);
+        summary.finish(Ended::Requests, unfinished.clone());
         assert!(summary.complete);
         assert_eq!(summary.ended, Ended::Requests);
         assert_eq!(summary.unfinished, unfinished);

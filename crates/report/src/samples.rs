@@ -588,6 +588,7 @@ impl Run {
             unsent: unsent.len() as u64,
             in_flight: pending.len() as u64,
             oldest_ns: oldest.map_or(0, |intended_ns| self.length_ns - intended_ns),
+            ..Unfinished::default()
         }
     }
 }

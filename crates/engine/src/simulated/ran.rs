@@ -98,6 +98,7 @@ impl Ran {
             in_flight,
             unsent,
             oldest_ns,
+            ..
         } = self.unfinished;
         [in_flight, unsent, oldest_ns]
     }

@@ -183,8 +183,8 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         let in_flight = worker.recorder.borrow().in_flight();
         let unfinished = Unfinished {
             in_flight,
-            unsent: 0,
             oldest_ns,
+            ..Unfinished::default()
         };
         (worker.send)(Report::Done(Done {
             complete,

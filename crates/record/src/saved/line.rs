@@ -10,8 +10,8 @@ use super::header::Header;
 use crate::error::LineError;
 use crate::watched::Watched;
 use crate::{
-    Arrivals, Counts, Ended, ErrorKind, Failures, HostCounters, Snapshot, Summary, Transient,
-    Unfinished, WorkerTimes,
+    Ages, Arrivals, Counts, Distribution, Ended, ErrorKind, Failures, HostCounters, Snapshot,
+    Summary, Transient, Unfinished, WorkerTimes,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -74,16 +74,12 @@ impl StoredWorker {
     }
 
     fn decode(&self) -> Result<WorkerTimes, LineError> {
-        let name = "turns";
-        let turns = self.turns.as_deref().map(encoding::decode).transpose();
         Ok(WorkerTimes {
             wall_ns: self.wall_ns,
             cpu_ns: self.cpu_ns,
             queued_ns: self.queued_ns,
             still_ns: self.still_ns,
-            turns: turns
-                .map_err(|source| LineError::Times { name, source })?
-                .unwrap_or_default(),
+            turns: optional("turns", self.turns.as_deref())?,
             answered: self.answered,
             connections: self.connections,
             bytes_in: self.bytes_in,
@@ -152,12 +148,68 @@ impl StoredSnapshot {
     }
 }
 
+/// What was unfinished, with its ages as text.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct StoredUnfinished {
+    unsent: u64,
+    #[serde(default)]
+    by_target: u64,
+    #[serde(default)]
+    by_plan: u64,
+    #[serde(default)]
+    by_loadline: u64,
+    in_flight: u64,
+    oldest_ns: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    response_ages: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    service_ages: Option<String>,
+}
+
+impl StoredUnfinished {
+    fn encode(unfinished: &Unfinished, encoder: &mut Encoder) -> StoredUnfinished {
+        StoredUnfinished {
+            unsent: unfinished.unsent,
+            by_target: unfinished.by_target,
+            by_plan: unfinished.by_plan,
+            by_loadline: unfinished.by_loadline,
+            in_flight: unfinished.in_flight,
+            oldest_ns: unfinished.oldest_ns,
+            response_ages: encoder.encode(&unfinished.ages.response),
+            service_ages: encoder.encode(&unfinished.ages.service),
+        }
+    }
+
+    pub(crate) fn decode(&self) -> Result<Unfinished, LineError> {
+        Ok(Unfinished {
+            unsent: self.unsent,
+            by_target: self.by_target,
+            by_plan: self.by_plan,
+            by_loadline: self.by_loadline,
+            in_flight: self.in_flight,
+            oldest_ns: self.oldest_ns,
+            ages: Ages {
+                response: optional("response_ages", self.response_ages.as_deref())?,
+                service: optional("service_ages", self.service_ages.as_deref())?,
+            },
+        })
+    }
+}
+
+/// A distribution that is absent where it is empty.
+fn optional(name: &'static str, text: Option<&str>) -> Result<Distribution, LineError> {
+    let decoded = text.map(encoding::decode).transpose();
+    Ok(decoded
+        .map_err(|source| LineError::Times { name, source })?
+        .unwrap_or_default())
+}
+
 /// How a run ended: what a summary says beside its snapshot.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Ending {
     #[serde(flatten)]
     pub(crate) ended: Ended,
-    pub(crate) unfinished: Unfinished,
+    pub(crate) unfinished: StoredUnfinished,
     #[serde(default)]
     pub(crate) host: HostCounters,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -239,7 +291,7 @@ pub(crate) fn summary_line(
         kind: "summary",
         ending: Ending {
             ended: summary.ended.clone(),
-            unfinished: summary.unfinished,
+            unfinished: StoredUnfinished::encode(&summary.unfinished, encoder),
             host: summary.host,
             transient: summary.transient,
         },

@@ -154,14 +154,10 @@ fn merged_end(parts: &[RunFile]) -> Ended {
 }
 
 fn merged_unfinished(parts: &[RunFile]) -> Unfinished {
-    parts
-        .iter()
-        .map(|part| part.summary.unfinished)
-        .fold(Unfinished::default(), |sum, part| Unfinished {
-            unsent: sum.unsent.saturating_add(part.unsent),
-            in_flight: sum.in_flight.saturating_add(part.in_flight),
-            oldest_ns: sum.oldest_ns.max(part.oldest_ns),
-        })
+    parts.iter().fold(Unfinished::default(), |mut sum, part| {
+        sum.merge(&part.summary.unfinished);
+        sum
+    })
 }
 
 fn distance(one: SystemTime, other: SystemTime) -> Duration {

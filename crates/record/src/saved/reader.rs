@@ -161,7 +161,7 @@ impl RunFile {
         } = serde_json::from_slice(line)?;
         self.summary.host = host;
         self.summary.transient = transient;
-        self.summary.finish(ended, unfinished);
+        self.summary.finish(ended, unfinished.decode()?);
         let whole = std::mem::replace(&mut self.summary, Summary::new(self.header.clone()));
         let left_out = transient.map_or(0, Transient::intervals);
         let rest = self.intervals.iter().skip(left_out);

@@ -14,11 +14,20 @@ use proptest::prelude::*;
 use serde_json::Value;
 use std::path::Path;
 
-const UNFINISHED: Unfinished = Unfinished {
-    unsent: 1,
-    in_flight: 1,
-    oldest_ns: 250_000,
-};
+/// An arrival that no connection was free for, and an exchange in flight.
+fn left() -> Unfinished {
+    let mut left = Unfinished {
+        unsent: 1,
+        by_target: 1,
+        in_flight: 1,
+        oldest_ns: 250_000,
+        ..Unfinished::default()
+    };
+    left.ages.response.record_ns(200_000);
+    left.ages.response.record_ns(250_000);
+    left.ages.service.record_ns(240_000);
+    left
+}
 
 /// A run of these intervals as a file, and its summary.
 fn saved(header: &Header, intervals: &[Snapshot], ended: Ended) -> (Vec<u8>, Summary) {
@@ -28,7 +37,7 @@ fn saved(header: &Header, intervals: &[Snapshot], ended: Ended) -> (Vec<u8>, Sum
         writer.interval(interval).unwrap();
         summary.observe(interval);
     }
-    summary.finish(ended, UNFINISHED);
+    summary.finish(ended, left());
     (writer.finish(&summary).unwrap(), summary)
 }
 
@@ -66,11 +75,17 @@ fn with_readable_times(line: &str) -> String {
     let times = times.map(|(_, text)| text);
     let workers = value["workers"].as_object().into_iter().flatten();
     let turns = workers.map(|(_, times)| &times["turns"]);
-    times.chain(turns).fold(line.to_owned(), |line, text| {
-        let text = text.as_str().unwrap();
-        let steps: Vec<_> = decode(text).unwrap().steps().collect();
-        line.replace(text, &format!("{steps:?}"))
-    })
+    let unfinished = &value["unfinished"];
+    let ages = ["response_ages", "service_ages"].map(|name| &unfinished[name]);
+    let ages = ages.into_iter().filter(|ages| ages.is_string());
+    times
+        .chain(turns)
+        .chain(ages)
+        .fold(line.to_owned(), |line, text| {
+            let text = text.as_str().unwrap();
+            let steps: Vec<_> = decode(text).unwrap().steps().collect();
+            line.replace(text, &format!("{steps:?}"))
+        })
 }
 
 #[test]
@@ -93,7 +108,7 @@ fn goes_through_a_real_file() {
     assert_eq!(cut.summary().rows.len(), 1);
     let mut summary = cut.into_summary();
     assert!(!summary.complete);
-    summary.finish(Ended::Stages, UNFINISHED);
+    summary.finish(Ended::Stages, left());
     writer.finish(&summary).unwrap();
     assert_eq!(RunFile::read(&path).unwrap().into_summary(), summary);
 }
@@ -190,7 +205,7 @@ fn a_killed_run_lacks_nothing_but_its_end() {
     let unfinished = Unfinished {
         unsent: 1,
         in_flight: 1,
-        oldest_ns: 0,
+        ..Unfinished::default()
     };
     assert_eq!(cut.unfinished, unfinished, "as the intervals tell");
     assert_eq!((&cut.total, &cut.rows), (&whole.total, &whole.rows));
@@ -369,7 +384,7 @@ fn a_transient_is_cut_when_it_is_read_and_kept_in_the_file() {
         summary.observe(interval);
         tape.observe(interval);
     }
-    summary.finish(Ended::Duration, UNFINISHED);
+    summary.finish(Ended::Duration, left());
     summary.transient = Some(Transient::Cut { intervals: 2 });
     let bytes = writer.finish(&summary).unwrap();
     let text = String::from_utf8(bytes.clone()).unwrap();

@@ -105,7 +105,7 @@ fn says_unsent(summary: &Summary) -> bool {
 /// Some requests are always in flight when a run ends. They are worth a word if they are many, or
 /// if the figures hold no response time as long as they had waited already.
 fn unanswered(summary: &Summary) -> Option<Warning> {
-    let unfinished = summary.unfinished;
+    let unfinished = &summary.unfinished;
     let (unsent, in_flight) = (unfinished.unsent, unfinished.in_flight);
     let planned = summary.total.counts.planned as f64;
     let open = summary.model == Model::Open;

@@ -1,6 +1,6 @@
 //! Parts of one run, and files that are none.
 
-use super::{UNFINISHED, changed, parse, saved};
+use super::{changed, left, parse, saved};
 use crate::samples::{any_snapshot, header, plan, second, started_at};
 use crate::{Ended, Error, Header, RunFile, Snapshot};
 use loadline_plan::{Rate, Shape};
@@ -31,7 +31,7 @@ fn parts_of_one_run_add_up() {
     assert_eq!(summary.total.times.service.len(), 18);
     assert!(summary.complete && summary.total.balanced(0));
     assert_eq!((summary.parts, summary.unfinished.unsent), (3, 3));
-    assert_eq!(summary.unfinished.oldest_ns, UNFINISHED.oldest_ns);
+    assert_eq!(summary.unfinished.oldest_ns, left().oldest_ns);
     let mut expected = second(1);
     expected.merge(&second(1));
     expected.merge(&second(1));

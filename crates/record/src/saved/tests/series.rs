@@ -94,7 +94,7 @@ fn what_is_appended_stands_behind_the_last_whole_line() {
     for number in [1, 2] {
         let writer = RunWriter::append(&path, &header_of(number)).unwrap();
         let mut summary = Summary::new(header_of(number));
-        summary.finish(Ended::Duration, UNFINISHED);
+        summary.finish(Ended::Duration, left());
         writer.finish(&summary).unwrap();
     }
     // A third one is killed within a line that is longer than what is read at a time.

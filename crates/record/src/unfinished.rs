@@ -1,0 +1,73 @@
+//! What had no answer when a run ended.
+//!
+//! It is censored data: of each such request it is known exactly how long it had waited, and that
+//! its answer takes longer than that. So the ages are kept, as distributions like all times.
+
+use crate::{Counts, Distribution};
+
+/// What had no answer when the run ended.
+///
+/// `unsent = by_target + by_plan + by_loadline` wherever the causes are known; in the record of a
+/// run that breaks off, neither causes nor ages are.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Unfinished {
+    /// Arrivals that were planned and never sent (open loads).
+    pub unsent: u64,
+    /// Unsent, because all connections that the plan allows were in use, by a target that answered
+    /// more slowly than at ease.
+    pub by_target: u64,
+    /// Unsent, because the plan allows fewer connections than the rate needs of this target at ease.
+    pub by_plan: u64,
+    /// Unsent, although a connection was free or could be opened: the generator's own doing.
+    pub by_loadline: u64,
+    /// Exchanges that were sent and not answered.
+    pub in_flight: u64,
+    /// How long the oldest of both had waited since its intended start, in nanoseconds.
+    pub oldest_ns: u64,
+    /// How long each of them had waited; empty where that is not known.
+    pub ages: Ages,
+}
+
+/// How long each of what was unfinished had waited when the run ended, in nanoseconds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ages {
+    /// Since the intended start: exchanges in flight and unsent arrivals.
+    pub response: Distribution,
+    /// Since the start: exchanges in flight.
+    pub service: Distribution,
+}
+
+impl Unfinished {
+    /// What has no answer after these; for how long is not known.
+    pub(crate) fn after(counts: &Counts) -> Unfinished {
+        Unfinished {
+            unsent: counts.planned.saturating_sub(counts.sent),
+            in_flight: counts.in_flight,
+            ..Unfinished::default()
+        }
+    }
+
+    /// How many have no answer.
+    pub fn count(&self) -> u64 {
+        self.unsent.saturating_add(self.in_flight)
+    }
+
+    /// Whether it is known of each how long it had waited.
+    pub fn ages_are_known(&self) -> bool {
+        self.ages.response.len() == self.count() && self.ages.service.len() == self.in_flight
+    }
+
+    /// Adds what had no answer in another part of the same run. Saturating, because the numbers may
+    /// come from a file.
+    pub fn merge(&mut self, other: &Unfinished) {
+        let add = |sum: &mut u64, count: u64| *sum = sum.saturating_add(count);
+        add(&mut self.unsent, other.unsent);
+        add(&mut self.by_target, other.by_target);
+        add(&mut self.by_plan, other.by_plan);
+        add(&mut self.by_loadline, other.by_loadline);
+        add(&mut self.in_flight, other.in_flight);
+        self.oldest_ns = self.oldest_ns.max(other.oldest_ns);
+        self.ages.response.merge(&other.ages.response);
+        self.ages.service.merge(&other.ages.service);
+    }
+}
