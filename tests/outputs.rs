@@ -161,7 +161,11 @@ fn checks_decide_the_exit_code() {
         ("errors<0.1%", 0),
         ("rate>=1M", 1),
         ("service.mean>=5ms", 0),
-        ("lateness.max<1us", 0),
+        ("lateness.max<1us", 2),
+        ("2xx>99%", 0),
+        ("status:503>=1", 1),
+        ("5xx<1%", 0),
+        ("status:99<1%", 2),
     ] {
         let said = loadline(&[
             "-n",
@@ -180,7 +184,12 @@ fn checks_decide_the_exit_code() {
             said.stdout,
             said.stderr
         );
-        assert!(said.stdout.contains(check), "{check}: {}", said.stdout);
+        let told = if code == 2 {
+            &said.stderr
+        } else {
+            &said.stdout
+        };
+        assert!(told.contains(check), "{check}: {told}");
     }
 }
 

@@ -1,8 +1,10 @@
-//! Conditions on a result: `p99<50ms`, `service.mean<=2ms`, `errors<0.1%`, `non2xx<1%`, `rate>=990`.
+//! Conditions on a result: `p99<50ms`, `service.mean<=2ms`, `errors<0.1%`, `5xx<1%`, `rate>=990`.
 
 mod grammar;
+mod statuses;
 
 pub use grammar::CheckProblem;
+pub use statuses::Statuses;
 
 use serde::{Deserialize, Serialize};
 
@@ -29,8 +31,27 @@ pub enum Metric {
     Errors,
     /// Answers with a status other than 2xx, as a share of all answers or as a count.
     Non2xx,
+    /// Answers with one of these statuses, as a share of all answers or as a count.
+    Statuses(Statuses),
     /// Answered exchanges a second.
     Rate,
+}
+
+impl Metric {
+    /// Whether it counts some of the requests, so that it can be a share of them: of those that
+    /// ended for `errors`, of the answers for statuses.
+    pub fn is_share_of_requests(self) -> bool {
+        matches!(self, Metric::Errors | Metric::Non2xx | Metric::Statuses(_))
+    }
+
+    /// Whether it counts answers by their status; `None` for a metric that looks at none.
+    pub fn counts_status(self, status: u16) -> Option<bool> {
+        match self {
+            Metric::Non2xx => Some(status / 100 != 2),
+            Metric::Statuses(statuses) => Some(statuses.includes(status)),
+            Metric::Time(..) | Metric::Errors | Metric::Rate => None,
+        }
+    }
 }
 
 /// Which time of an exchange.

@@ -37,6 +37,20 @@ pub enum Contradiction {
     /// A boundary that the form does not have.
     #[error("--form sets the Content-Type itself, with its boundary; leave that --header out.")]
     FormAndContentType,
+    /// A rate that even a target that answers all at once can't have.
+    #[error("{check} can never hold: --rate asks for {rate}; raise that, or lower the bound.")]
+    CheckAboveRate {
+        /// The condition as typed.
+        check: String,
+        /// What is asked for.
+        rate: Rate,
+    },
+    /// A part of the delay where there is none.
+    #[error(
+        "{0} looks at the wait from the intended start to the send, and a closed loop has no such \
+         wait; give a --rate, or leave the check out."
+    )]
+    CheckOnDelayWhenClosed(String),
     /// A key that belongs to nothing.
     #[error("--key belongs to a certificate; give that with --cert.")]
     KeyWithoutCert,

@@ -20,7 +20,7 @@ mod until;
 mod url_list;
 mod validate;
 
-pub use check::{Bound, Check, CheckProblem, Clocked, Comparison, Metric, Statistic};
+pub use check::{Bound, Check, CheckProblem, Clocked, Comparison, Metric, Statistic, Statuses};
 pub use connection::{
     Clock, ConnectTo, Connection, IpVersion, Proxy, ServerName, Tls, TlsVersion, parse_ip_address,
     parse_part,

@@ -1,7 +1,10 @@
 //! Refuses plans that could not be run, before anything is started.
 
 use crate::contradiction::{LONGEST_SOCKET_PATH, MOST_PIPELINED};
-use crate::{Clock, Connection, Contradiction, IpVersion, Load, Plan, Shape, Stage};
+use crate::{
+    Arrivals, Bound, Check, Clock, Clocked, Comparison, Connection, Contradiction, IpVersion, Load,
+    Metric, Plan, Rate, Shape, Stage,
+};
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -19,6 +22,7 @@ impl Plan {
         refuse_first(self.script_rules())?;
         refuse_first(self.load.rules())?;
         refuse_first(self.extent_rules())?;
+        self.validate_conditions()?;
         refuse_first(self.connection.rules())?;
         self.connection.validate_local_addresses()
     }
@@ -73,6 +77,36 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// Refuses conditions on figures that a run of this load can't have.
+    fn validate_conditions(&self) -> Result<(), Contradiction> {
+        let conditions = self.checks.iter().chain(&self.abort_on);
+        let mut problems = conditions.filter_map(|check| self.load.shape.problem(check));
+        problems.next().map_or(Ok(()), Err)
+    }
+}
+
+impl Check {
+    /// Whether it looks at the time from the intended start to the send alone.
+    fn looks_at_delay(&self) -> bool {
+        matches!(
+            self.metric,
+            Metric::Time(Clocked::Blocked | Clocked::Lateness, _)
+        )
+    }
+
+    /// Whether only a rate of answers above this one keeps it.
+    fn needs_more_than(&self, per_second: f64) -> bool {
+        match (self.metric, self.comparison, self.bound) {
+            (Metric::Rate, Comparison::GreaterOrEqual, Bound::PerSecond(bound)) => {
+                bound > per_second
+            }
+            (Metric::Rate, Comparison::Greater, Bound::PerSecond(bound)) => bound >= per_second,
+            _ => false,
+        }
+    }
+}
+
 fn refuse_first(rules: impl IntoIterator<Item = Rule>) -> Result<(), Contradiction> {
     let broken = rules.into_iter().find(|(is_broken, _)| *is_broken);
     broken.map_or(Ok(()), |(_, contradiction)| Err(contradiction))
@@ -93,6 +127,36 @@ impl Load {
 }
 
 impl Shape {
+    /// Why no run of this load can keep, or break, the condition.
+    fn problem(&self, check: &Check) -> Option<Contradiction> {
+        let text = || check.text.clone();
+        if self.is_closed() && check.looks_at_delay() {
+            return Some(Contradiction::CheckOnDelayWhenClosed(text()));
+        }
+        let rate = self.constant_rate()?;
+        let is_above = check.needs_more_than(rate.per_second());
+        is_above.then(|| Contradiction::CheckAboveRate {
+            check: text(),
+            rate,
+        })
+    }
+
+    /// Whether starts wait for answers, and not for a schedule.
+    fn is_closed(&self) -> bool {
+        matches!(self, Shape::Closed | Shape::ClosedStages { .. })
+    }
+
+    /// The rate of evenly spread arrivals that never changes; any other load may pass its mean.
+    fn constant_rate(&self) -> Option<Rate> {
+        match self {
+            Shape::Rate {
+                rate,
+                arrivals: Arrivals::Constant,
+            } => Some(*rate),
+            _ => None,
+        }
+    }
+
     /// Where the last stage leads, as it is typed.
     fn last_target(&self) -> Option<String> {
         match self {
@@ -235,6 +299,44 @@ mod tests {
         let mut plan = plan();
         change(&mut plan);
         assert_eq!(plan.validate(), Ok(()));
+    }
+
+    #[test]
+    fn a_check_on_a_figure_that_the_run_cannot_have_is_refused() {
+        let checking = |text: &str| vec![text.parse::<Check>().expect("a check")];
+        let rate = |rate: u64, arrivals| Shape::Rate {
+            rate: Rate::each_second(rate),
+            arrivals,
+        };
+        for text in ["blocked.p99<1ms", "lateness.max<5ms"] {
+            let said = refusal(|plan| plan.checks = checking(text));
+            assert!(
+                said.starts_with(text) && said.contains("closed loop"),
+                "{said}"
+            );
+            assert!(refusal(|plan| plan.abort_on = checking(text)).starts_with(text));
+            allowed(|plan| {
+                plan.checks = checking(text);
+                plan.load.shape = rate(100, Arrivals::Constant);
+            });
+        }
+        let said = refusal(|plan| {
+            plan.checks = checking("rate>=990");
+            plan.load.shape = rate(500, Arrivals::Constant);
+        });
+        assert_eq!(
+            said,
+            "rate>=990 can never hold: --rate asks for 500/s; raise that, or lower the bound."
+        );
+        allowed(|plan| {
+            plan.checks = checking("rate>=500");
+            plan.load.shape = rate(500, Arrivals::Constant);
+        });
+        allowed(|plan| {
+            plan.checks = checking("rate>=501");
+            plan.load.shape = rate(500, Arrivals::Poisson);
+        });
+        allowed(|plan| plan.checks = checking("rate>=990"));
     }
 
     #[test]

@@ -97,6 +97,7 @@ pub fn text(summary: &Summary, checks: &[CheckResult], options: &TextOptions) ->
     let canvas = Canvas::new(options);
     let sections = [
         head::lines(summary, canvas),
+        outcome::alarm(summary, canvas),
         response::lines(summary, &options.percentiles, canvas),
         omission::lines_after_stall(summary, canvas),
         parts::lines(summary, canvas),

@@ -1,8 +1,8 @@
 //! Holding a check against what was recorded.
 //!
 //! What is looked at: percentiles, mean and so on of one of the times of an exchange; failed
-//! exchanges as a share of those that ended, or as a count, and answers with a status other than 2xx
-//! likewise; answered exchanges a second. Without
+//! exchanges as a share of those that ended, or as a count, and answers with a status, one of a class
+//! or any other than 2xx likewise; answered exchanges a second. Without
 //! a single sample there is nothing to look at, and the check fails: silence is no success.
 
 use crate::Quantity;
@@ -120,7 +120,7 @@ fn measure(check: &Check, snapshot: &Snapshot, duration: Duration) -> (Option<Qu
             (time(times, statistic), times.len())
         }
         Metric::Errors => errors(&snapshot.counts, check.bound),
-        Metric::Non2xx => non2xx(snapshot, check.bound),
+        Metric::Non2xx | Metric::Statuses(_) => statuses(check, snapshot),
         Metric::Rate => rate(&snapshot.counts, duration),
     }
 }
@@ -152,11 +152,13 @@ fn errors(counts: &Counts, bound: Bound) -> (Option<Quantity>, u64) {
     part(counts.failed, counts.answered + counts.failed, bound)
 }
 
-fn non2xx(snapshot: &Snapshot, bound: Bound) -> (Option<Quantity>, u64) {
+/// The answers whose status the check counts.
+fn statuses(check: &Check, snapshot: &Snapshot) -> (Option<Quantity>, u64) {
+    let counted = |status: u16| check.metric.counts_status(status) == Some(true);
     let statuses = snapshot.statuses.iter();
-    let others = statuses.filter(|(status, _)| **status / 100 != 2);
-    let count = others.map(|(_, count)| count).sum();
-    part(count, snapshot.counts.answered, bound)
+    let those = statuses.filter(|(status, _)| counted(**status));
+    let count = those.map(|(_, count)| count).sum();
+    part(count, snapshot.counts.answered, check.bound)
 }
 
 /// A count of some, or their share, as the bound has it.

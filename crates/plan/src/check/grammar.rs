@@ -1,13 +1,14 @@
-//! The grammar of checks: `[TIME.]STATISTIC`, `errors`, `non2xx` or `rate`, a comparison, a bound.
+//! The grammar of checks: `[TIME.]STATISTIC`, `errors`, `non2xx`, `5xx`, `status:503` or `rate`, a
+//! comparison, a bound.
 //!
 //! ```text
 //! p99<50ms   p99.9 <= 1s   service.mean<2ms   blocked.p99<1ms   lateness.max<5ms
-//! errors<0.1%   errors<=3   non2xx<1%   rate>=990   rate>=2.5k
+//! errors<0.1%   errors<=3   non2xx<1%   5xx<1%   status:200>99%   rate>=990   rate>=2.5k
 //! ```
 //! A check that nothing could meet, or that nothing could break, is refused: it was meant
 //! otherwise.
 
-use super::{Bound, Check, Clocked, Comparison, Metric, Statistic};
+use super::{Bound, Check, Clocked, Comparison, Metric, Statistic, Statuses};
 use crate::units::{parse_duration_with_unit, parse_share};
 use crate::{Error, Rate, parse_count, parse_percentile};
 use std::fmt;
@@ -24,12 +25,12 @@ pub enum CheckProblem {
     Comparison,
     /// The number of errors, or of statuses, is neither a count nor a share.
     #[error("{0} is compared with a whole number or a percentage up to 100%, such as {0}<0.1%.")]
-    CountBound(&'static str),
+    CountBound(String),
     /// The metric is not known.
     #[error(
         "`{0}` can't be measured. Take p50, p99.9 or any percentile, mean, min, max or stdev (of \
-         the response time, or with service., blocked. or lateness. before it), errors, non2xx, or \
-         rate."
+         the response time, or with service., blocked. or lateness. before it), errors, non2xx, \
+         5xx or another class, status:503 or another status, or rate."
     )]
     Metric(String),
     /// No result could pass.
@@ -38,6 +39,12 @@ pub enum CheckProblem {
     /// The percentile is outside of its range.
     #[error("`{0}` is not a percentile; they lie above p0 and end at p100.")]
     Percentile(String),
+    /// No answer has such a status.
+    #[error(
+        "no answer has `{0}`; take a class from 1xx to 5xx, or a status of three digits, such as \
+         status:503."
+    )]
+    Status(String),
     /// The rate's bound is not a rate.
     #[error("`{0}` is not a rate; write one such as 990, 2.5k or 90/m.")]
     RateBound(String),
@@ -65,9 +72,9 @@ impl fmt::Display for Check {
 }
 
 fn parse(text: &str) -> Result<Check, CheckProblem> {
-    let (metric, comparison, bound) = split(text).ok_or(CheckProblem::Comparison)?;
-    let metric = parse_metric(metric)?;
-    let bound = parse_bound(metric, bound)?;
+    let (name, comparison, bound) = split(text).ok_or(CheckProblem::Comparison)?;
+    let metric = parse_metric(name)?;
+    let bound = parse_bound(metric, name, bound)?;
     refuse_certainty(metric, comparison, bound)?;
     Ok(Check {
         text: text.trim().to_owned(),
@@ -95,6 +102,10 @@ fn split(text: &str) -> Option<(&str, Comparison, &str)> {
 }
 
 fn parse_metric(text: &str) -> Result<Metric, CheckProblem> {
+    if let Some(statuses) = Statuses::parse(text) {
+        let unknown = |()| CheckProblem::Status(text.to_owned());
+        return statuses.map(Metric::Statuses).map_err(unknown);
+    }
     match text {
         "errors" => Ok(Metric::Errors),
         "non2xx" => Ok(Metric::Non2xx),
@@ -142,11 +153,12 @@ fn is_percentile_like(text: &str) -> bool {
         .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-fn parse_bound(metric: Metric, text: &str) -> Result<Bound, CheckProblem> {
+fn parse_bound(metric: Metric, name: &str, text: &str) -> Result<Bound, CheckProblem> {
     match metric {
         Metric::Time(..) => parse_time_bound(text),
-        Metric::Errors => parse_count_bound(text).ok_or(CheckProblem::CountBound("errors")),
-        Metric::Non2xx => parse_count_bound(text).ok_or(CheckProblem::CountBound("non2xx")),
+        Metric::Errors | Metric::Non2xx | Metric::Statuses(_) => {
+            parse_count_bound(text).ok_or_else(|| CheckProblem::CountBound(name.to_owned()))
+        }
         Metric::Rate => match text.parse::<Rate>() {
             Ok(rate) => Ok(Bound::PerSecond(rate.per_second())),
             Err(_) => Err(CheckProblem::RateBound(text.to_owned())),
@@ -302,6 +314,24 @@ mod tests {
             ("errors<1%", Metric::Errors, Less, Bound::Share(0.01)),
             ("non2xx<1%", Metric::Non2xx, Less, Bound::Share(0.01)),
             ("non2xx<=3", Metric::Non2xx, LessOrEqual, Bound::Count(3)),
+            (
+                "5xx<1%",
+                Metric::Statuses(Statuses::Class(5)),
+                Less,
+                Bound::Share(0.01),
+            ),
+            (
+                "1xx<=3",
+                Metric::Statuses(Statuses::Class(1)),
+                LessOrEqual,
+                Bound::Count(3),
+            ),
+            (
+                "status:200>99%",
+                Metric::Statuses(Statuses::Code(200)),
+                Greater,
+                Bound::Share(0.99),
+            ),
             ("errors<=3", Metric::Errors, LessOrEqual, Bound::Count(3)),
             ("errors<=0", Metric::Errors, LessOrEqual, Bound::Count(0)),
             ("errors<=0%", Metric::Errors, LessOrEqual, Bound::Share(0.0)),
@@ -368,6 +398,8 @@ mod tests {
         let metric = |text: &str| CheckProblem::Metric(text.to_owned());
         let percentile = |text: &str| CheckProblem::Percentile(text.to_owned());
         let time = |text: &str| CheckProblem::TimeBound(text.to_owned());
+        let count = |text: &str| CheckProblem::CountBound(text.to_owned());
+        let status = |text: &str| CheckProblem::Status(text.to_owned());
         for (text, expected) in [
             ("", CheckProblem::Comparison),
             ("p99", CheckProblem::Comparison),
@@ -389,11 +421,22 @@ mod tests {
             ("p99<fast", time("fast")),
             ("p99<-5ms", time("-5ms")),
             ("p99<5%", time("5%")),
-            ("non2xx<5ms", CheckProblem::CountBound("non2xx")),
-            ("errors<0.5", CheckProblem::CountBound("errors")),
-            ("errors<101%", CheckProblem::CountBound("errors")),
-            ("errors<50ms", CheckProblem::CountBound("errors")),
-            ("errors<-1", CheckProblem::CountBound("errors")),
+            ("non2xx<5ms", count("non2xx")),
+            ("errors<0.5", count("errors")),
+            ("errors<101%", count("errors")),
+            ("errors<50ms", count("errors")),
+            ("errors<-1", count("errors")),
+            ("5xx<5ms", count("5xx")),
+            ("status:503<101%", count("status:503")),
+            ("status:99<1%", status("status:99")),
+            ("status:1000<1%", status("status:1000")),
+            ("status:ok<1%", status("status:ok")),
+            ("status:<1%", status("status:")),
+            ("6xx<1%", status("6xx")),
+            ("0xx<1%", status("0xx")),
+            ("xx<1%", metric("xx")),
+            ("5XX<1%", metric("5XX")),
+            ("service.5xx<1%", metric("service.5xx")),
             ("rate>=fast", CheckProblem::RateBound("fast".into())),
             ("rate>=1%", CheckProblem::RateBound("1%".into())),
         ] {

@@ -18,6 +18,32 @@ const CONDITION: usize = 40;
 /// Above this percentile few samples are no surprise.
 const FAR_TAIL: f64 = 99.0;
 
+/// What a reader must see before any time where most requests were not served: such times can look
+/// excellent, because an error is often quick to answer.
+pub(super) fn alarm(summary: &Summary, canvas: Canvas) -> Vec<String> {
+    let counts = &summary.total.counts;
+    let statuses = summary.total.statuses.iter();
+    let other: u64 = statuses
+        .filter(|(status, _)| **status / 100 != 2)
+        .map(|(_, count)| count)
+        .sum();
+    let (unserved, ended) = (counts.failed + other, counts.answered + counts.failed);
+    if unserved * 2 <= ended {
+        return Vec::new();
+    }
+    let text = format!(
+        "{} of {} ({}) were not served: {} failed, {} had a status other than 2xx. The times below \
+         are mostly theirs.",
+        figures::count(unserved),
+        figures::counted(ended, "request"),
+        figures::share(unserved as f64 / ended as f64),
+        figures::count(counts.failed),
+        figures::count(other),
+    );
+    let lines = layout::hanging("  ! ", &text, canvas.width);
+    lines.iter().map(|line| canvas.ink.bad(line)).collect()
+}
+
 /// Failures by kind, the most frequent first, each with an example and a remedy.
 pub(super) fn errors(summary: &Summary, canvas: Canvas) -> Vec<String> {
     let mut errors: Vec<(&ErrorKind, &Failures)> = summary.total.errors.iter().collect();

@@ -37,6 +37,14 @@ fn what_ended_a_run_and_what_was_left_out_stand_in_the_head() {
     assert!(text.contains("too short to tell its beginning"), "{text}");
 }
 
+#[test]
+fn a_run_that_was_mostly_not_served_says_so_before_its_times() {
+    let text = unwrapped(&samples::not_found());
+    let (alarm, times) = (text.find("were not served"), text.find("Response time"));
+    assert!(alarm.is_some() && alarm < times, "{text}");
+    assert!(!unwrapped(&samples::steady()).contains("were not served"));
+}
+
 /// The report with every line break a blank.
 fn unwrapped(summary: &Summary) -> String {
     plain(summary)

@@ -1,4 +1,5 @@
 use super::*;
+use loadline_plan::Statuses;
 use loadline_record::{ErrorKind, Exchange, Model, Outcome, Recorder};
 
 const MS: u64 = 1_000_000;
@@ -130,6 +131,24 @@ fn errors_are_a_share_or_a_count_as_the_bound_says() {
     let count = result(&snapshot, Metric::Errors, Comparison::Less, Bound::Count(8));
     assert_eq!(count.actual, Some(Quantity::Count(7)));
     assert!(count.is_kept());
+}
+
+#[test]
+fn statuses_are_counted_one_by_one_or_by_class() {
+    let mut snapshot = with_failures(100, 1_000);
+    snapshot.statuses = [(200, 700), (204, 20), (301, 80), (500, 10), (503, 90)].into();
+    for (statuses, share) in [
+        (Statuses::Class(5), 100.0 / 900.0),
+        (Statuses::Class(2), 0.8),
+        (Statuses::Class(4), 0.0),
+        (Statuses::Code(503), 0.1),
+        (Statuses::Code(200), 700.0 / 900.0),
+    ] {
+        let metric = Metric::Statuses(statuses);
+        let result = result(&snapshot, metric, Comparison::Less, Bound::Share(0.5));
+        assert_eq!(result.actual, Some(Quantity::Share(share)), "{statuses}");
+        assert_eq!((result.is_kept(), result.samples), (share < 0.5, 900));
+    }
 }
 
 #[test]

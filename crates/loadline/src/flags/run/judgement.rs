@@ -11,8 +11,9 @@ pub(crate) struct JudgementFlags {
     /// Exit with 1 unless this holds at the end: 'p99<50ms', 'errors<0.1%', 'non2xx<1%' (repeatable)
     ///
     /// Any percentile, mean, min, max or stdev of the response time, or with service., blocked. or
-    /// lateness. before it; errors as a count or a percentage; rate in answers a second. Such as
-    /// 'p99.9<=1s', 'service.mean<2ms', 'errors<=3', 'rate>=990'.
+    /// lateness. before it; errors (requests without an answer), non2xx, a class of statuses (5xx) or
+    /// one status (status:503) as a count or a percentage; rate in answers a second. Such as
+    /// 'p99.9<=1s', 'service.mean<2ms', 'errors<=3', '5xx<1%', 'status:200>99%', 'rate>=990'.
     #[arg(long, value_name = "CONDITION")]
     pub(crate) check: Vec<Check>,
 

@@ -1,0 +1,52 @@
+//! Which statuses a check counts: a class such as `5xx`, or one alone, `status:503`.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What `status:` stands before: the statuses that three digits can say.
+const CODES: std::ops::RangeInclusive<u16> = 100..=999;
+
+/// Some of the statuses that an answer can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Statuses {
+    /// All that begin with this digit, 1 to 5: `5xx`.
+    Class(u8),
+    /// This one: `status:503`.
+    Code(u16),
+}
+
+impl Statuses {
+    /// Whether `status` is one of them.
+    pub fn includes(self, status: u16) -> bool {
+        match self {
+            Statuses::Class(class) => status / 100 == u16::from(class),
+            Statuses::Code(code) => status == code,
+        }
+    }
+
+    /// Reads `5xx` and `status:503`; `None` for what has neither form.
+    ///
+    /// # Errors
+    /// If it has the form, and there is no such class or status.
+    pub(super) fn parse(text: &str) -> Option<Result<Statuses, ()>> {
+        if let Some(code) = text.strip_prefix("status:") {
+            let code = code.parse().ok().filter(|code| CODES.contains(code));
+            return Some(code.map(Statuses::Code).ok_or(()));
+        }
+        let class = text.strip_suffix("xx")?.parse::<u8>().ok()?;
+        Some(match class {
+            1..=5 => Ok(Statuses::Class(class)),
+            _ => Err(()),
+        })
+    }
+}
+
+impl fmt::Display for Statuses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Statuses::Class(class) => write!(f, "{class}xx"),
+            Statuses::Code(code) => write!(f, "status:{code}"),
+        }
+    }
+}
