@@ -31,6 +31,7 @@ impl Laps {
         let mut lap = WorkerTimes {
             wall_ns: self.at_ns.saturating_sub(before.at_ns),
             cpu_ns: to.cpu_ns.saturating_sub(from.cpu_ns),
+            polled_ns: to.polled_ns.saturating_sub(from.polled_ns),
             queued_ns: to.queued_ns.saturating_sub(from.queued_ns),
             cores: to.core.into_iter().collect(),
             timer_slack_ns: to.timer_slack_ns,

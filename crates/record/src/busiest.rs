@@ -101,7 +101,7 @@ impl Busiest {
 fn times(workers: &Workers) -> Vec<(u32, u64, u64)> {
     let times = workers.iter();
     times
-        .map(|(worker, times)| (*worker, times.wall_ns, times.cpu_ns))
+        .map(|(worker, times)| (*worker, times.wall_ns, times.computed_ns()))
         .collect()
 }
 

@@ -266,8 +266,14 @@ impl Recorder {
         if self.model == Model::Closed {
             return;
         }
-        self.times.response.record_ns(exchange.response_ns());
-        self.times.lateness.record_ns(exchange.lateness_ns());
+        let (response_ns, lateness_ns) = (exchange.response_ns(), exchange.lateness_ns());
+        if lateness_ns <= (response_ns / FINEST).max(NEGLIGIBLE_NS) {
+            self.usual.on_time.record_ns(response_ns);
+        } else {
+            self.times.response.record_ns(response_ns);
+            self.times.undelayed.record_ns(response_ns - lateness_ns);
+        }
+        self.times.lateness.record_ns(lateness_ns);
         match exchange.blocked_ns() {
             0 => self.usual.not_blocked += 1,
             blocked_ns => self.times.blocked.record_ns(blocked_ns),
@@ -310,9 +316,16 @@ struct Usual {
     /// Service times of answers that came in one piece over a standing connection: their first
     /// byte took as long, and their rest no time.
     in_one_piece: Distribution,
+    /// Response times of an open load that Loadline added no delay to: they are the same without.
+    on_time: Distribution,
     /// Exchanges of an open load that did not wait for a connection.
     not_blocked: u64,
 }
+
+/// Lateness that is below this part of the response time does not change its three digits.
+const FINEST: u64 = 1_000;
+/// Lateness below this changes no figure that anybody is told of.
+const NEGLIGIBLE_NS: u64 = 1_000;
 
 impl Usual {
     fn fill_in(&mut self, times: &mut Times) {
@@ -321,6 +334,11 @@ impl Usual {
             times.first_byte.merge(&self.in_one_piece);
             times.rest.record_many_ns(0, self.in_one_piece.len());
             self.in_one_piece.reset();
+        }
+        if !self.on_time.is_empty() {
+            times.response.merge(&self.on_time);
+            times.undelayed.merge(&self.on_time);
+            self.on_time.reset();
         }
         if self.not_blocked > 0 {
             times

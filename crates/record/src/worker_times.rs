@@ -20,6 +20,9 @@ pub struct WorkerTimes {
     pub wall_ns: u64,
     /// How much of it the thread computed, in user and kernel space.
     pub cpu_ns: u64,
+    /// How much of it the loop looked for news again and again, as the next deadline was too near to
+    /// sleep: that takes the core and is no work.
+    pub polled_ns: u64,
     /// How much of it the thread could have computed and had no core: field 2 of schedstat (Linux,
     /// Documentation/scheduler/sched-stats). 0 where the kernel does not tell.
     pub queued_ns: u64,
@@ -43,9 +46,19 @@ pub struct WorkerTimes {
 }
 
 impl WorkerTimes {
-    /// The share of its time that the thread computed.
+    /// The share of its time that the thread computed, what it polled away before deadlines aside.
     pub fn cpu_share(&self) -> f64 {
-        share(self.cpu_ns, self.wall_ns)
+        share(self.computed_ns(), self.wall_ns)
+    }
+
+    /// The time that the thread computed, what it polled away before deadlines aside.
+    pub fn computed_ns(&self) -> u64 {
+        self.cpu_ns.saturating_sub(self.polled_ns)
+    }
+
+    /// The share of its time that the thread polled away before deadlines.
+    pub fn polled_share(&self) -> f64 {
+        share(self.polled_ns, self.wall_ns)
     }
 
     /// The share of its time that the thread waited for a core.
@@ -80,6 +93,7 @@ impl WorkerTimes {
         let add = |sum: &mut u64, time: u64| *sum = sum.saturating_add(time);
         add(&mut self.wall_ns, other.wall_ns);
         add(&mut self.cpu_ns, other.cpu_ns);
+        add(&mut self.polled_ns, other.polled_ns);
         add(&mut self.queued_ns, other.queued_ns);
         add(&mut self.still_ns, other.still_ns);
         add(&mut self.answered, other.answered);
@@ -102,6 +116,22 @@ fn share(part: u64, whole: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn polling_before_a_deadline_is_no_computing() {
+        let times = WorkerTimes {
+            wall_ns: 1_000,
+            cpu_ns: 980,
+            polled_ns: 700,
+            ..WorkerTimes::default()
+        };
+        assert_eq!((times.cpu_share(), times.polled_share()), (0.28, 0.7));
+        let preempted = WorkerTimes {
+            polled_ns: 990,
+            ..times
+        };
+        assert_eq!(preempted.cpu_share(), 0.0);
+    }
 
     #[test]
     fn shares_are_of_the_time_that_passed() {

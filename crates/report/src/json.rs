@@ -356,6 +356,7 @@ fn generator(summary: &Summary) -> Value {
             "worker": worker,
             "wall_s": plain::seconds(times.wall_ns),
             "cpu": plain::share(times.cpu_share()),
+            "polled": plain::share(times.polled_share()),
             "queued": plain::share(times.queued_share()),
             "stood_still": plain::share(times.still_share()),
             "turns_us": distribution(&times.turns),

@@ -44,6 +44,10 @@ pub(crate) struct Inner {
     turns: RefCell<Turns>,
     /// Whether the last wait was one, and no look.
     asleep: Cell<bool>,
+    /// When the last wait returned that was a look and found nothing; `None` if something came since.
+    looked_ns: Cell<Option<u64>>,
+    /// The time spent looking again and again, because the next deadline was too near to sleep.
+    polled_ns: Cell<u64>,
     /// When the turn that goes on began; `None` while the loop waits.
     turn_from_ns: Cell<Option<u64>>,
     /// When the last turn ended, or the loop was entered: what fell due before is not waited for twice.
@@ -67,6 +71,8 @@ impl Kernel {
             turning: Cell::new(false),
             turns: RefCell::default(),
             asleep: Cell::new(false),
+            looked_ns: Cell::new(None),
+            polled_ns: Cell::new(0),
             turn_from_ns: Cell::new(None),
             turn_end_ns: Cell::new(0),
         })))
@@ -150,12 +156,24 @@ impl Kernel {
         }
         self.0.receive_clock.refresh(now_ns);
         let fired = self.0.timers.fire(now_ns);
+        self.count_polled(wait && events == 0, fired, now_ns);
         if !wait || events > 0 || fired {
             let due_ns = due_ns.unwrap_or(now_ns);
             let from_ns = due_ns.max(self.0.turn_end_ns.get()).min(now_ns);
             self.0.turn_from_ns.set(Some(from_ns));
         }
         Ok(())
+    }
+
+    /// Counts the time since the last look if neither found anything: that is waiting, though it takes
+    /// the core.
+    fn count_polled(&self, is_quiet: bool, fired: bool, now_ns: u64) {
+        let looked_ns = self.0.looked_ns.get();
+        if let Some(from_ns) = looked_ns.filter(|_| is_quiet && !self.0.asleep.get()) {
+            let passed_ns = now_ns.saturating_sub(from_ns);
+            self.0.polled_ns.set(self.0.polled_ns.get() + passed_ns);
+        }
+        self.0.looked_ns.set((is_quiet && !fired).then_some(now_ns));
     }
 
     /// Takes the kernel's news, waiting for the first until an instant, for ever if that is `None`.
@@ -225,6 +243,7 @@ impl Host for Kernel {
     fn thread_times(&self) -> Option<ThreadTimes> {
         Some(ThreadTimes {
             cpu_ns: sys::thread_cpu_ns(),
+            polled_ns: self.0.polled_ns.get(),
             queued_ns: queued_ns().unwrap_or(0),
             core: sys::core(),
             timer_slack_ns: sys::timer_slack_ns(),
@@ -257,5 +276,39 @@ impl Host for Kernel {
 impl std::fmt::Debug for Kernel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Kernel").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_polled_away_before_deadlines_is_told_apart() {
+        const EVERY_NS: u64 = 10_000;
+        let kernel = Kernel::new().unwrap();
+        let begin_ns = kernel.now_ns();
+        let deadlines = async {
+            let mut timer = kernel.timer();
+            for deadline in 1..5_000 {
+                timer.until(begin_ns + deadline * EVERY_NS).await;
+            }
+        };
+        kernel.block_on(deadlines).unwrap();
+        let polled_ns = kernel.thread_times().unwrap().polled_ns;
+        let passed_ns = kernel.now_ns() - begin_ns;
+        // How soon the loop no longer sleeps depends on the machine; that it polls then does not.
+        assert!(
+            polled_ns > 0 && polled_ns < passed_ns,
+            "{polled_ns} of {passed_ns}"
+        );
+    }
+
+    #[test]
+    fn sleeping_until_a_deadline_is_no_polling() {
+        let kernel = Kernel::new().unwrap();
+        let due_ns = kernel.now_ns() + 20_000_000;
+        kernel.block_on(kernel.timer().until(due_ns)).unwrap();
+        assert!(kernel.thread_times().unwrap().polled_ns < 1_000_000);
     }
 }

@@ -53,6 +53,35 @@ fn an_answer_enters_every_time_of_its_own() {
 }
 
 #[test]
+fn response_times_are_kept_without_the_delay_that_loadline_added() {
+    let sent_late = |lateness_ns: u64, service_ns: u64| Exchange {
+        intended_ns: 0,
+        ready_ns: 500_000,
+        start_ns: 500_000 + lateness_ns,
+        first_byte_ns: 500_000 + lateness_ns + service_ns,
+        end_ns: 500_000 + lateness_ns + service_ns,
+        ..exchange(0, 0)
+    };
+    let exchanges = [
+        sent_late(0, 100_000),
+        sent_late(900, 100_000),
+        sent_late(300_000, 100_000),
+        sent_late(300_000, 999_500_000),
+    ];
+    let times = taken(Model::Open, &exchanges).times;
+    let near = |value: u64, expected: u64| value.abs_diff(expected) <= expected / 1_000;
+    assert_eq!((times.response.len(), times.undelayed.len()), (4, 4));
+    // What it waited for a connection is the target's time, or the plan's.
+    assert!(
+        near(times.undelayed.percentile_ns(75.0), 601_000),
+        "{times:?}"
+    );
+    assert!(near(times.response.percentile_ns(75.0), 900_000));
+    assert!(near(times.undelayed.max_ns(), times.response.max_ns()));
+    assert!(taken(Model::Closed, &exchanges).times.undelayed.is_empty());
+}
+
+#[test]
 fn a_split_enters_its_parts_and_what_user_space_would_see() {
     let mut recorder = Recorder::new(Model::Open);
     recorder.split(&Split {

@@ -37,6 +37,8 @@ pub(crate) struct StoredSnapshot {
 struct StoredWorker {
     wall_ns: u64,
     cpu_ns: u64,
+    #[serde(default)]
+    polled_ns: u64,
     queued_ns: u64,
     #[serde(default)]
     still_ns: u64,
@@ -61,6 +63,7 @@ impl StoredWorker {
         StoredWorker {
             wall_ns: times.wall_ns,
             cpu_ns: times.cpu_ns,
+            polled_ns: times.polled_ns,
             queued_ns: times.queued_ns,
             still_ns: times.still_ns,
             turns: encoder.encode(&times.turns),
@@ -77,6 +80,7 @@ impl StoredWorker {
         Ok(WorkerTimes {
             wall_ns: self.wall_ns,
             cpu_ns: self.cpu_ns,
+            polled_ns: self.polled_ns,
             queued_ns: self.queued_ns,
             still_ns: self.still_ns,
             turns: optional("turns", self.turns.as_deref())?,
