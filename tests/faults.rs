@@ -6,6 +6,7 @@
 
 use crate::rig::{count, failures, serve, statuses, summary, url};
 use serde_json::Value;
+use std::time::{Duration, Instant};
 
 const REQUESTS: u64 = 200;
 
@@ -95,6 +96,26 @@ fn an_answer_that_stops_is_a_timeout_with_the_time_it_was_waited_for() {
         assert_eq!(server.requests, REQUESTS, "{fault}");
         let longest_us = summary["response_time_us"]["max"].as_f64().unwrap();
         assert!(longest_us >= 500e3, "{fault}: {longest_us}");
+    }
+}
+
+#[test]
+fn an_answer_without_end_holds_up_neither_the_other_connections_nor_the_clock() {
+    let server = serve();
+    let endless = url(&server, "fault=endless&every=200");
+    for flags in [
+        &["-r", "200", "-c", "10", "-d", "4s"][..],
+        &["-r", "200", "-c", "10", "-d", "4s", "--clock", "user"],
+    ] {
+        let (before, begin) = (server.counts(), Instant::now());
+        let words = [flags, &["-t", "1", "--timeout", "1s", &endless]].concat();
+        let summary = summary(&words);
+        assert!(begin.elapsed() < Duration::from_secs(15), "{flags:?}");
+        let played = server.counts().faults - before.faults;
+        assert!(played >= 3, "{flags:?}: {played}");
+        assert!(failures(&summary, "timeout") >= 1, "{flags:?}: {summary:#}");
+        let unsent = count(&summary, "unsent");
+        assert!(unsent < 400, "{flags:?}: {unsent} of 800 were not sent");
     }
 }
 

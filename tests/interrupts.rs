@@ -162,6 +162,22 @@ fn the_second_interrupt_ends_it_at_once() {
 }
 
 #[test]
+fn an_interrupt_is_heard_while_answers_come_without_end() {
+    let server = serve();
+    let running = start(&server, &["-t", "1"], "fault=endless");
+    signal(&running, "INT");
+    std::thread::sleep(Duration::from_millis(300));
+    signal(&running, "INT");
+    let begin = Instant::now();
+    let said = running.end();
+    let lasted = begin.elapsed();
+    assert!(lasted < Duration::from_secs(10), "it read on: {lasted:?}");
+    assert_eq!(said.code, Some(130), "{}", said.stderr);
+    let report: Value = serde_json::from_str(&said.stdout).expect("the report is printed");
+    assert_eq!(count(&report["summary"], "in_flight"), 4);
+}
+
+#[test]
 fn a_server_that_has_gone_starves_neither_the_intervals_nor_the_user() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("server.sock");

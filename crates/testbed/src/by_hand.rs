@@ -18,6 +18,10 @@ const GARBAGE: &[u8] = b"\x16\x03\x01\xff\xfe this is no HTTP \x00\x80\r\n\r\n";
 /// Sent where a chunk's size is due.
 const BAD_CHUNK_SIZE: &[u8] = b"no-size\r\n";
 
+/// One chunk of an answer without end, and how many of them are sent at once.
+const ENDLESS_CHUNK: &[u8] = b"10\r\nand so on and on\r\n";
+const ENDLESS_AT_ONCE: usize = 3_000;
+
 /// What becomes of the connection after an answer by hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Onward {
@@ -41,6 +45,8 @@ enum Part {
     Garbage,
     /// The head, half of the body as a chunk, and a chunk size that is none.
     BadChunk,
+    /// The head, and chunks until the client has gone.
+    Endless,
 }
 
 /// What follows.
@@ -64,6 +70,7 @@ impl Plan {
             None | Some(Fault::ShortLength) => (Part::Whole, Ending::AsAnnounced),
             Some(Fault::LongLength | Fault::HugeHead) => (Part::Whole, closed),
             Some(Fault::BadChunk) => (Part::BadChunk, closed),
+            Some(Fault::Endless) => (Part::Endless, closed),
             Some(Fault::Garbage) => (Part::Garbage, closed),
             Some(Fault::Break { how, at }) => (Part::before(at), Ending::Broken(how)),
         };
@@ -90,8 +97,11 @@ impl Part {
 pub(crate) async fn play(line: &Line, reply: &Reply, place: &Place) -> io::Result<Onward> {
     let fault = reply.answer.fault;
     let plan = Plan::of(fault);
-    send_part(plan.part, &mut Pen::new(line, reply, place)).await?;
-    place.state.tally.faults.add(u64::from(fault.is_some()));
+    let sent = send_part(plan.part, &mut Pen::new(line, reply, place)).await;
+    // An answer without end is played as long as somebody listens.
+    let is_played = fault.is_some() && (sent.is_ok() || fault == Some(Fault::Endless));
+    place.state.tally.faults.add(u64::from(is_played));
+    sent?;
     let is_whole = fault.is_none_or(|fault| matches!(fault, Fault::Break { .. }));
     place
         .state
@@ -126,6 +136,10 @@ async fn send_part(part: Part, pen: &mut Pen<'_>) -> io::Result<()> {
             pen.piece_size = half.max(1);
             pen.body_up_to(half).await?;
             pen.line.send(BAD_CHUNK_SIZE).await
+        }
+        Part::Endless => {
+            pen.head().await?;
+            pen.chunks_for_ever().await
         }
     }
 }
@@ -186,6 +200,14 @@ impl<'a> Pen<'a> {
                 .await?;
         }
         Ok(())
+    }
+
+    /// Sends small chunks until the client has gone.
+    async fn chunks_for_ever(&self) -> io::Result<()> {
+        let chunks = ENDLESS_CHUNK.repeat(ENDLESS_AT_ONCE);
+        loop {
+            self.line.send(&chunks).await?;
+        }
     }
 
     /// Sends the body's first bytes, cutting a chunk in the middle where they end in one.

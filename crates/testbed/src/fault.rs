@@ -18,6 +18,8 @@ pub enum Fault {
         /// What has been sent by then.
         at: Point,
     },
+    /// A chunked answer that never ends: chunks of 16 bytes, as fast as the client takes them.
+    Endless,
     /// Bytes that are no HTTP in place of the head; then the connection is closed.
     Garbage,
     /// A head of a million bytes, then the body; then the connection is closed.
@@ -74,8 +76,9 @@ const POINTS: [(&str, Point); 5] = [
 ];
 
 /// Faults with a name of their own. To hang before the head is what people call never to answer.
-const NAMED: [(&str, Fault); 6] = [
+const NAMED: [(&str, Fault); 7] = [
     ("bad-chunk", Fault::BadChunk),
+    ("endless", Fault::Endless),
     ("garbage", Fault::Garbage),
     ("huge-head", Fault::HugeHead),
     ("long-length", Fault::LongLength),
@@ -125,7 +128,7 @@ impl fmt::Display for Fault {
 #[error(
     "Write close, half-close, hang or reset, then -before-head, -in-head, -after-head, -in-body or \
      -after-answer, such as reset-in-body; or never-answer, garbage, short-length, long-length, \
-     bad-chunk or huge-head."
+     bad-chunk, huge-head or endless."
 )]
 pub struct FaultError;
 
@@ -150,7 +153,7 @@ mod tests {
         for fault in Fault::all() {
             assert_eq!(fault.to_string().parse(), Ok(fault));
         }
-        assert_eq!(Fault::all().count(), 4 * 5 + 5);
+        assert_eq!(Fault::all().count(), 4 * 5 + 6);
     }
 
     #[test]

@@ -29,7 +29,7 @@ impl Framing {
         let (answer, size) = (&reply.answer, reply.content.size());
         let is_chunked = answer.chunked || answer.trailers;
         match answer.fault {
-            Some(Fault::BadChunk) => Self::Chunked,
+            Some(Fault::BadChunk | Fault::Endless) => Self::Chunked,
             Some(Fault::LongLength) => Self::Length(size + 1),
             Some(Fault::ShortLength) => Self::Length(size / 2),
             _ if !reply.has_body() && !reply.is_head_only => Self::Nothing,

@@ -101,7 +101,7 @@ static KNOBS: [Knob; 15] = [
         name: "fault",
         takes: "close, half-close, hang or reset, then -before-head, -in-head, -after-head, \
                 -in-body or -after-answer, such as reset-in-body; or never-answer, garbage, \
-                short-length, long-length, bad-chunk, huge-head; or none",
+                short-length, long-length, bad-chunk, huge-head, endless; or none",
         meaning: "Let the answer go wrong.",
         turn: |answer, text| put(&mut answer.fault, optional(text, |text| text.parse().ok())),
     },
