@@ -132,7 +132,12 @@ fn standing<H: Host>(user: &mut User<H>, endpoint: usize) -> Option<Live<H>> {
 fn speaks_unasked<H: Host>(connection: &mut Connection<H::Socket>, worker: &Worker<H>) -> bool {
     connection.set_deadline(u64::MAX);
     let mut scratch = worker.dialler.scratch.borrow_mut();
-    let received = connection.poll_recv(&mut Context::from_waker(Waker::noop()), &mut scratch);
+    let cx = &mut Context::from_waker(Waker::noop());
+    let mut received = connection.poll_recv(cx, &mut scratch);
+    if received.is_pending() && connection.may_receive() {
+        // It had received enough at a stretch, and goes on now.
+        received = connection.poll_recv(cx, &mut scratch);
+    }
     match received {
         Poll::Pending => false,
         Poll::Ready(Err(_)) => true,

@@ -15,6 +15,7 @@ mod host;
 mod kernel;
 mod limits;
 mod sim;
+mod stretch;
 mod tasks;
 mod timers;
 mod turns;

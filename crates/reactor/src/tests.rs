@@ -1,7 +1,7 @@
 //! Both faces of the loop, through the same trait.
 
 use crate::{Address, Host, Kernel, Linger, Received, Sim, Socket, SocketOptions};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -543,6 +543,90 @@ fn a_window_holds_the_sender_back_until_the_peer_reads() {
         assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
         assert_eq!(sim.now_ns(), reset_ns + 500);
     });
+}
+
+#[test]
+fn a_simulated_peer_that_has_always_more_holds_up_nobody() {
+    let sim = Sim::new(1, 500);
+    let address = Address::Ip(simulated_address());
+    let listener = sim.listen(simulated_address());
+    let turns_ns = Rc::new(RefCell::new(Vec::new()));
+    let ticker = {
+        let (sim, turns_ns) = (sim.clone(), Rc::clone(&turns_ns));
+        async move {
+            loop {
+                let now_ns = sim.now_ns();
+                turns_ns.borrow_mut().push(now_ns);
+                sim.timer().until(now_ns + 1).await;
+            }
+        }
+    };
+    let (read, lasted_ns) = sim.run(async {
+        let connected = sim.connect(&address, &STAMPED, later(&sim)).await;
+        let client = connected.unwrap().socket;
+        let peer = listener.accept().await;
+        send_all(&peer, &vec![b'x'; 100 << 16]).await.unwrap();
+        sim.timer().until(sim.now_ns() + 500).await;
+        let start_ns = sim.now_ns();
+        let _ticker = sim.spawn(ticker);
+        client.set_deadline(Some(start_ns + 4_900_000));
+        let mut buffer = vec![0; 1 << 16];
+        let mut read = 0;
+        let error = loop {
+            match recv(&client, &mut buffer).await {
+                Ok(_) => read += 1,
+                Err(error) => break error,
+            }
+            sim.stall(100_000);
+        };
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        (read, sim.now_ns() - start_ns)
+    });
+    // A stretch is eleven reads of 0.1 ms each: the eleventh begins when the first is 1 ms ago. The
+    // deadline is in the fifth, which ends before the clocks are looked at; the sixth is the last.
+    assert_eq!((read, lasted_ns), (66, 6_600_000));
+    let mut gaps_ns = turns_ns.take();
+    gaps_ns = gaps_ns.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    // Its timer is due a nanosecond into a stretch, fires behind it, and the next one comes before.
+    assert_eq!(gaps_ns.iter().max(), Some(&2_200_000), "{gaps_ns:?}");
+}
+
+#[test]
+fn a_peer_that_has_always_more_keeps_neither_deadlines_nor_others_waiting() {
+    let (address, server) = serve_one(|mut stream| {
+        let bytes = [b'x'; 1 << 18];
+        while stream.write_all(&bytes).is_ok() {}
+    });
+    let kernel = Kernel::new().unwrap();
+    kernel
+        .block_on(async {
+            let connected = kernel.connect(&address, &STAMPED, later(&kernel)).await;
+            let socket = connected.unwrap().socket;
+            let ticks = Rc::new(Cell::new(0));
+            let ticked = Rc::clone(&ticks);
+            let host = kernel.clone();
+            let _ticker = kernel.spawn(async move {
+                loop {
+                    ticked.set(ticked.get() + 1);
+                    host.timer().until(host.now_ns() + 1_000_000).await;
+                }
+            });
+            let start_ns = kernel.now_ns();
+            socket.set_deadline(Some(start_ns + 100_000_000));
+            // Reads are small, so that there is more than one takes: as if each took long.
+            let mut buffer = [0; 64];
+            let error = loop {
+                if let Err(error) = recv(&socket, &mut buffer).await {
+                    break error;
+                }
+                let lasted_ns = kernel.now_ns() - start_ns;
+                assert!(lasted_ns < 20_000_000_000, "the deadline was not kept");
+            };
+            assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+            assert!(ticks.get() > 5, "{}", ticks.get());
+        })
+        .unwrap();
+    server.join().unwrap();
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::poller::Readiness;
 use super::{Inner, Kernel, sys};
+use crate::stretch::Stretch;
 use crate::timers::Timer;
 use crate::{Address, Host, Received, Socket, SocketOptions};
 use socket2::{Domain, SockAddr, Type};
@@ -22,6 +23,7 @@ pub struct KernelSocket {
     key: usize,
     readiness: Rc<Readiness>,
     deadline: Timer,
+    stretch: Stretch,
     loop_: Rc<Inner>,
     is_tcp: bool,
     stamped: bool,
@@ -56,6 +58,7 @@ impl KernelSocket {
             key,
             readiness,
             deadline: kernel.timer(),
+            stretch: Stretch::default(),
             loop_: Rc::clone(&kernel.0),
             is_tcp: matches!(to, Address::Ip(_)),
             stamped: options.timestamps && matches!(to, Address::Ip(_)),
@@ -84,10 +87,14 @@ impl KernelSocket {
         Ok(())
     }
 
-    /// Pending until the next event or the deadline.
+    /// Pending until the next event or the deadline, or until everybody else had a turn.
     fn wait<T>(&self, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
         if self.deadline.poll(cx).is_ready() {
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
+        if self.stretch.restart() {
+            self.readiness.readable.set(true);
+            cx.waker().wake_by_ref();
         }
         self.readiness.wait(cx.waker());
         Poll::Pending
@@ -108,7 +115,10 @@ impl KernelSocket {
                 Ok(received) => {
                     // A short read took all there was, and what comes later is a new event; only
                     // the end of the stream came with the same one.
-                    if received.bytes < asked && !self.readiness.closed.get() {
+                    if received.bytes < asked {
+                        let more = self.readiness.closed.get();
+                        self.readiness.readable.set(more);
+                    } else if self.stretch.ends_with(received.bytes, sys::monotonic_ns()) {
                         self.readiness.readable.set(false);
                     }
                     return Poll::Ready(Ok(received));
@@ -259,7 +269,7 @@ impl Socket for KernelSocket {
 
     #[inline]
     fn may_receive(&self) -> bool {
-        self.readiness.readable.get()
+        self.readiness.readable.get() || self.stretch.is_over()
     }
 
     #[inline]

@@ -84,6 +84,9 @@ impl Sim {
             let more = self.0.tasks.run_ready();
             if !more && !flag.is_set() {
                 self.jump();
+            } else {
+                // Time may have been spent computing.
+                self.0.timers.fire(self.0.now_ns.get());
             }
         }
     }

@@ -6,6 +6,7 @@
 //! while so many bytes are on their way or unread; it learns of new room at once.
 
 use super::{Sim, World};
+use crate::stretch::Stretch;
 use crate::timers::Timer;
 use crate::{Host, Received, Socket};
 use std::cell::{Cell, RefCell};
@@ -244,6 +245,7 @@ pub struct SimSocket {
     inbox: Rc<Inbox>,
     peer: Rc<Inbox>,
     deadline: Timer,
+    stretch: Stretch,
     stamped: bool,
 }
 
@@ -254,6 +256,7 @@ impl SimSocket {
             inbox,
             peer,
             deadline: sim.timer(),
+            stretch: Stretch::default(),
             stamped,
         }
     }
@@ -278,6 +281,9 @@ impl SimSocket {
         if self.deadline.poll(cx).is_ready() {
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
         }
+        if self.stretch.restart() {
+            cx.waker().wake_by_ref();
+        }
         self.inbox.arm(self.now_ns());
         // The timer may have fired for an earlier arrival: it was just set anew, so it waits.
         let _ = self.inbox.arrival.poll(cx);
@@ -290,8 +296,14 @@ impl SimSocket {
         most: usize,
         take: impl FnMut(usize, u8),
     ) -> Poll<io::Result<Received>> {
+        if self.stretch.is_over() {
+            return self.wait(cx);
+        }
         let now_ns = self.now_ns();
         let mut received = self.inbox.take(now_ns, self.world.network.part(most), take);
+        if received.bytes == most {
+            self.stretch.ends_with(most, now_ns);
+        }
         if received.bytes == 0 && self.inbox.has_come(&self.inbox.reset_ns, now_ns) {
             return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()));
         }
