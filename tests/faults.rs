@@ -114,8 +114,8 @@ fn an_answer_without_end_holds_up_neither_the_other_connections_nor_the_clock() 
         let played = server.counts().faults - before.faults;
         assert!(played >= 3, "{flags:?}: {played}");
         assert!(failures(&summary, "timeout") >= 1, "{flags:?}: {summary:#}");
-        let unsent = count(&summary, "unsent");
-        assert!(unsent < 400, "{flags:?}: {unsent} of 800 were not sent");
+        let sent = count(&summary, "sent");
+        assert!(sent > 400, "{flags:?}: only {sent} of 800 were sent");
     }
 }
 
