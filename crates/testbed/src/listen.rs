@@ -8,6 +8,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -47,12 +48,17 @@ impl Listener for LocalListener {
 pub(crate) struct LocalListener {
     listener: UnixListener,
     path: PathBuf,
+    /// The device and the number of its file, if there is one.
+    file: Option<(u64, u64)>,
 }
 
 impl Drop for LocalListener {
     fn drop(&mut self) {
-        // Whoever removed it before us has done what we wanted.
-        let _ = fs::remove_file(&self.path);
+        // What stands there by now may be another's.
+        if self.file.is_some() && socket_file(&self.path) == self.file {
+            // Whoever removed it before us has done what we wanted.
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 
@@ -86,6 +92,7 @@ pub(crate) fn listen_local(path: &Path) -> Result<LocalListener, StartError> {
     let owned = |listener| LocalListener {
         listener,
         path: path.to_owned(),
+        file: socket_file(path),
     };
     listen()
         .map(owned)
@@ -95,8 +102,18 @@ pub(crate) fn listen_local(path: &Path) -> Result<LocalListener, StartError> {
         })
 }
 
+/// Whether there is a socket that nobody listens on. Any other file refuses connections as well, and
+/// is not ours to take away; nor is a link.
 fn is_deserted(path: &Path) -> bool {
-    UnixStream::connect(path).is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
+    let refuses = |error: io::Error| error.kind() == ErrorKind::ConnectionRefused;
+    socket_file(path).is_some() && UnixStream::connect(path).is_err_and(refuses)
+}
+
+/// The device and the number of the socket at this path, if there is one.
+fn socket_file(path: &Path) -> Option<(u64, u64)> {
+    let metadata = path.symlink_metadata().ok()?;
+    let is_socket = metadata.file_type().is_socket();
+    is_socket.then(|| (metadata.dev(), metadata.ino()))
 }
 
 /// Deals connections out to the threads, one after the other.

@@ -4,6 +4,7 @@ use crate::client::{Client, End, free_port, plain, start};
 use loadline_testbed::{Config, Server, StartError};
 use std::fs;
 use std::net::{SocketAddr, TcpStream};
+use std::os::unix::fs::symlink;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Arc;
 use tokio_rustls::rustls::crypto::ring;
@@ -206,6 +207,42 @@ fn a_deserted_unix_socket_is_taken_over_and_a_living_one_is_not() {
         200
     );
     drop(server);
+}
+
+#[test]
+fn what_is_no_socket_is_never_taken_for_a_deserted_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    fs::write(at("notes"), "precious").expect("a file");
+    drop(UnixListener::bind(at("socket")).expect("a socket"));
+    symlink(at("socket"), at("link")).expect("a link");
+    for name in ["notes", "link"] {
+        let refused = Server::start(Config {
+            listen: free_port(),
+            unix_socket: Some(at(name)),
+            ..Config::default()
+        });
+        assert!(
+            matches!(refused, Err(StartError::UnixSocket { .. })),
+            "{refused:?}"
+        );
+        assert!(at(name).symlink_metadata().is_ok(), "{name} is gone");
+    }
+    assert_eq!(fs::read(at("notes")).expect("the file"), b"precious");
+}
+
+#[test]
+fn a_file_that_took_the_place_of_the_socket_stays() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("socket");
+    let server = start(Config {
+        unix_socket: Some(path.clone()),
+        ..Config::default()
+    });
+    fs::remove_file(&path).expect("a socket");
+    fs::write(&path, "precious").expect("a file");
+    server.stop();
+    assert_eq!(fs::read(&path).expect("the file"), b"precious");
 }
 
 #[test]
