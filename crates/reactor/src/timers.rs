@@ -3,6 +3,9 @@
 //! Every exchange moves its connection's deadline, and almost no deadline is ever reached. So a
 //! deadline that moves *later* touches only the timer itself: its old entry stays in the heap and,
 //! when it comes up, is put back at the new instant. Only earlier deadlines cost a heap operation.
+//!
+//! A timer that is dropped leaves its entry in the heap, too. Connections may come and go by the
+//! million within one timeout, so once most entries are of no use they are all taken out together.
 
 use slab::Slab;
 use std::cell::RefCell;
@@ -13,6 +16,8 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 const NEVER: u64 = u64::MAX;
+/// So many entries that are of no use are left in the heap whatever its size.
+const FEW: usize = 1_024;
 
 /// All timers of one loop.
 #[derive(Clone, Default)]
@@ -24,6 +29,8 @@ struct Queue {
     /// Instant, slot, and the slot's `serial` at the time.
     heap: BinaryHeap<Reverse<(u64, usize, u64)>>,
     serial: u64,
+    /// How many timers were dropped whose entries may still be in the heap.
+    orphans: usize,
 }
 
 struct Entry {
@@ -112,6 +119,28 @@ impl Queue {
         }
     }
 
+    fn remove(&mut self, slot: usize) {
+        if self.entries.remove(slot).armed_ns == NEVER {
+            return;
+        }
+        self.orphans += 1;
+        if self.orphans >= FEW && self.orphans > self.heap.len() / 2 {
+            self.sweep();
+        }
+    }
+
+    /// Takes the entries of timers out of the heap that are no more, or have others.
+    #[cold]
+    fn sweep(&mut self) {
+        let entries = &self.entries;
+        self.heap.retain(|Reverse((at_ns, slot, serial))| {
+            let owner = entries.get(*slot);
+            owner.is_some_and(|owner| owner.serial == *serial && owner.armed_ns == *at_ns)
+        });
+        self.heap.shrink_to(2 * self.heap.len() + FEW);
+        self.orphans = 0;
+    }
+
     fn wait(&mut self, slot: usize, waker: &Waker) {
         let stored = &mut self.entries[slot].waker;
         if !stored
@@ -158,7 +187,7 @@ impl Timer {
 
 impl Drop for Timer {
     fn drop(&mut self) {
-        self.timers.0.borrow_mut().entries.remove(self.slot);
+        self.timers.0.borrow_mut().remove(self.slot);
     }
 }
 
@@ -278,6 +307,27 @@ mod tests {
         timer.set(Some(300));
         assert!(!rig.poll(&timer));
         assert_eq!(rig.advance(300), 1);
+    }
+
+    #[test]
+    fn dropped_timers_leave_the_heap_long_before_they_are_due() {
+        let rig = Rig::new();
+        let stays = rig.timer();
+        stays.set(Some(7_000_000));
+        assert!(!rig.poll(&stays));
+        for deadline in 0..1_000_000 {
+            rig.timer().set(Some(5_000_000 + deadline));
+        }
+        let queue = rig.timers.0.borrow();
+        assert!(queue.heap.len() <= FEW + 1, "{}", queue.heap.len());
+        assert!(
+            queue.heap.capacity() <= 4 * FEW,
+            "{}",
+            queue.heap.capacity()
+        );
+        drop(queue);
+        assert_eq!(rig.advance(6_999_999), 0);
+        assert_eq!(rig.advance(7_000_000), 1);
     }
 
     #[test]
