@@ -6,7 +6,9 @@ use crate::replay::Written;
 use loadline_plan::{Plan, Tls};
 use loadline_reactor::{Address, Kernel, ensure_open_files};
 use loadline_transport::{Dialler, Endpoint, TlsSetup};
-use url::Url;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use url::{Origin, Url};
 
 /// Descriptors beside the connections: streams, event loops, files of the run.
 pub const OTHER_FILES: u64 = 16;
@@ -32,16 +34,17 @@ impl Prepared {
     pub(crate) fn new(plan: Plan, log: bool) -> Result<Self, StartError> {
         let connections = most_users(&plan).max(plan.load.max_connections);
         ensure_open_files(u64::from(connections) + OTHER_FILES)?;
-        let mut endpoints: Vec<Endpoint> = Vec::new();
+        let mut endpoints = Endpoints::default();
         let mut requests = Vec::new();
         for request in &plan.requests {
-            let endpoint = endpoint_of(&request.url, &mut endpoints, &plan)?;
+            let endpoint = endpoints.place(&request.url, &plan)?;
             let written = Written::new(request, endpoint, &plan.connection);
             requests.push(written.map_err(|problem| StartError::Request {
                 url: request.url.to_string(),
                 problem,
             })?);
         }
+        let endpoints = endpoints.list;
         let is_tls = endpoints.iter().any(|endpoint| endpoint.tls);
         let tls = read_tls(&plan.connection.tls, is_tls)?;
         let mut prepared = Prepared {
@@ -118,12 +121,25 @@ fn read_tls(tls: &Tls, is_needed: bool) -> Result<Option<TlsSetup>, StartError> 
     Ok(None)
 }
 
-fn endpoint_of(url: &Url, endpoints: &mut Vec<Endpoint>, plan: &Plan) -> Result<usize, StartError> {
-    if let Some(known) = endpoints.iter().position(|endpoint| endpoint.serves(url)) {
-        return Ok(known);
+/// Where requests go, each place once.
+#[derive(Debug, Default)]
+struct Endpoints {
+    list: Vec<Endpoint>,
+    /// By scheme, host and port: a list of URLs may name thousands.
+    places: HashMap<Origin, usize>,
+}
+
+impl Endpoints {
+    /// The place of the endpoint that serves this URL, which is resolved when it is first named.
+    fn place(&mut self, url: &Url, plan: &Plan) -> Result<usize, StartError> {
+        match self.places.entry(url.origin()) {
+            Entry::Occupied(known) => Ok(*known.get()),
+            Entry::Vacant(new) => {
+                self.list.push(Endpoint::resolve(url, &plan.connection)?);
+                Ok(*new.insert(self.list.len() - 1))
+            }
+        }
     }
-    endpoints.push(Endpoint::resolve(url, &plan.connection)?);
-    Ok(endpoints.len() - 1)
 }
 
 #[cfg(test)]
