@@ -6,7 +6,7 @@ use crate::rig::{
 use loadline_testbed::Server;
 use serde_json::Value;
 use std::net::TcpListener;
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::sync::RwLockReadGuard;
 use std::time::{Duration, Instant};
 
@@ -18,8 +18,12 @@ struct Running {
 
 impl Running {
     fn start(words: &[&str]) -> Self {
+        Running::spawn(command(words))
+    }
+
+    fn spawn(mut command: Command) -> Self {
         let beside_others = beside_others();
-        let child = command(words).spawn().expect("the command starts");
+        let child = command.spawn().expect("the command starts");
         Running {
             child,
             _beside_others: beside_others,
@@ -140,6 +144,53 @@ fn an_interrupt_while_connecting_says_that_nothing_was_measured() {
         said.stderr,
         "loadline: interrupted before the load began; nothing was measured.\n"
     );
+}
+
+#[test]
+fn an_interrupt_while_connecting_leaves_no_new_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("old.run"), "the old one").unwrap();
+    let (new, old, log) = (at("new.run"), at("old.run"), at("new.csv"));
+    for save in [&new, &old] {
+        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("https://{}/", silent.local_addr().unwrap());
+        let words = ["-c", "2", "--connect-timeout", "60s", "-k", "--save"];
+        let more = [text(save), "--log", text(&log), &url];
+        let running = Running::start(&[&words[..], &more[..]].concat());
+        let _connection = silent.accept().unwrap();
+        signal(&running, "TERM");
+        assert_eq!(running.end().code, Some(130));
+    }
+    assert!(!new.exists() && !log.exists(), "an empty file is left");
+    assert_eq!(std::fs::read_to_string(&old).unwrap(), "the old one");
+}
+
+#[test]
+fn a_terminal_that_goes_ends_the_run_with_a_report() {
+    let server = serve();
+    let folder = tempfile::tempdir().unwrap();
+    let (report, url) = (folder.path().join("report.json"), url(&server, "delay=5ms"));
+    let out = format!("json={}", text(&report));
+    for (heard, code) in [("--default-signal=HUP", 130), ("--ignore-signal=HUP", 0)] {
+        let (_, before) = (std::fs::remove_file(&report), server.counts().requests);
+        let mut command = Command::new("env");
+        command.args([heard, env!("CARGO_BIN_EXE_loadline")]);
+        command.args(["-c", "1", "-d", "3s", "-q", "--allow-invalid"]);
+        command.args(["-o", &out, &url]).stderr(Stdio::piped());
+        let running = Running::spawn(command);
+        let patience = Instant::now() + Duration::from_secs(20);
+        while server.counts().requests < before + 4 {
+            assert!(Instant::now() < patience, "nothing reached the server");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        signal(&running, "HUP");
+        let said = running.end();
+        assert_eq!(said.code, Some(code), "{heard}: {}", said.stderr);
+        let report: Value = serde_json::from_slice(&std::fs::read(&report).unwrap()).unwrap();
+        assert_balanced(&report["summary"]);
+        assert!(count(&report["summary"], "answered") > 0);
+    }
 }
 
 #[test]

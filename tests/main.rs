@@ -22,6 +22,8 @@ mod examples;
 mod faults;
 /// Ctrl-C, and runs that are killed.
 mod interrupts;
+/// Files of the user's: none is lost unasked, and no report is half a one.
+mod kept;
 /// How missing programs are installed or named, for which the system's own are stood in for.
 mod need;
 /// Against nginx: what a server that we did not write makes of us.

@@ -124,13 +124,11 @@ pub(crate) fn conduct_one(
         host_before: HostCounters::read(),
     };
     if let Some((save, file)) = saved {
-        let writer = save.writer(file.take(), &header).map_err(Into::into);
+        let writer = save.writer(file, &header).map_err(Into::into);
         conductor.saved = conductor.keep_going(writer);
     }
     if let Some(log) = log {
-        let file = log.take();
-        empty(&file);
-        let writer = LogWriter::new(file).context(NO_LOG);
+        let writer = LogWriter::new(log.take_empty()).context(NO_LOG);
         conductor.log = conductor.keep_going(writer);
     }
     let conducted = conductor.conduct();
@@ -148,15 +146,14 @@ impl Save<'_> {
     /// Begins the run in this file, which is open already.
     fn writer(
         self,
-        file: File,
+        file: Reserved,
         header: &Header,
     ) -> Result<RunWriter<File>, loadline_record::Error> {
         match self {
-            Save::Over(path) => {
-                empty(&file);
-                RunWriter::new(path, file, header)
+            Save::Behind(path) if file.is_file() => RunWriter::append(path, header),
+            Save::Over(path) | Save::Behind(path) => {
+                RunWriter::new(path, file.take_empty(), header)
             }
-            Save::Behind(path) => RunWriter::append(path, header),
         }
     }
 }
@@ -172,11 +169,6 @@ pub(crate) fn start(plan: Plan, script: Option<&Script>, log: bool) -> Result<Ru
 }
 
 const NO_LOG: &str = "the log can't be written";
-
-/// Makes room for what the run writes. What is no file, a pipe for instance, has nothing to lose.
-fn empty(file: &File) {
-    let _ = file.set_len(0);
-}
 
 struct Conductor<'a> {
     run: Run,

@@ -1,4 +1,4 @@
-//! Ctrl-C: the first stops a run gently, the second at once. While the first run still connects there
+//! Ctrl-C, and every other signal that asks the command to end: the first stops a run gently, the second at once. While the first run still connects there
 //! is nothing to stop and nothing to report, and the command ends. Between two runs of a series the
 //! next one is stopped before it measures anything, and what was measured is reported. An
 //! output that takes nothing any more, such as a pipe that nobody reads, does not keep the command
@@ -6,9 +6,10 @@
 
 use crate::exit::Exit;
 use crate::live::{CLEAR_LINE, draws};
+use crate::reserved::discard_all;
 use loadline_engine::Handle;
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag::register_conditional_default;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::flag::{register, register_conditional_default};
 use signal_hook::iterator::{self, Signals};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,6 +19,8 @@ use std::time::Duration;
 
 /// A run that was told to end at once does so in much less.
 const GRACE: Duration = Duration::from_secs(2);
+/// And so does everything behind it: what is measured is written and printed.
+const LAST_GRACE: Duration = Duration::from_secs(8);
 /// What is said where there is nothing to report.
 const NOTHING_MEASURED: &str = "loadline: interrupted before the load began; nothing was measured.";
 
@@ -49,7 +52,7 @@ impl Interrupts {
     /// From now on interrupts don't end the process by themselves: they end it in our words as long
     /// as there is no run, and stop the run from then on.
     pub(crate) fn watch(manner: Manner) -> io::Result<Self> {
-        let mut signals = Signals::new([SIGINT, SIGTERM])?;
+        let mut signals = Signals::new(ending_signals())?;
         unwatched()?.store(false, Ordering::Relaxed);
         let shared = Arc::new(Shared {
             manner,
@@ -105,6 +108,31 @@ impl Drop for Interrupts {
     }
 }
 
+/// The signals that ask the command to end. One that whoever started it has it ignore, as `nohup` does
+/// for the end of a terminal, is none of them.
+pub(crate) fn ending_signals() -> Vec<i32> {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = ignored(&status);
+    let is_heard = |signal: &i32| ignored & 1 << (signal - 1) == 0;
+    let hang_up = [SIGHUP].into_iter().filter(is_heard);
+    [SIGINT, SIGTERM].into_iter().chain(hang_up).collect()
+}
+
+/// The ignored signals of a process, a bit each from the lowest for signal 1 (proc_pid_status(5)).
+fn ignored(status: &str) -> u64 {
+    let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.unwrap_or(0)
+}
+
+/// A file that may not grow any more is then an error of the write, and does not end the process.
+///
+/// # Errors
+/// Those of the system.
+pub(crate) fn outlive_full_files() -> io::Result<()> {
+    register(SIGXFSZ, Arc::default()).map(|_| ())
+}
+
 /// Whether interrupts end the process by themselves again: the system does not go back to that when
 /// a watch is over.
 fn unwatched() -> io::Result<Arc<AtomicBool>> {
@@ -113,7 +141,7 @@ fn unwatched() -> io::Result<Arc<AtomicBool>> {
         return Ok(Arc::clone(flag));
     }
     let flag = FLAG.get_or_init(Arc::default);
-    for signal in [SIGINT, SIGTERM] {
+    for signal in ending_signals() {
         register_conditional_default(signal, Arc::clone(flag))?;
     }
     Ok(Arc::clone(flag))
@@ -126,7 +154,7 @@ impl Shared {
         match run.as_ref() {
             Some(run) if again || self.manner == Manner::AtOnce => {
                 run.abort();
-                self.end_after_grace();
+                self.end_after_grace(again);
             }
             Some(run) => {
                 run.stop();
@@ -140,12 +168,17 @@ impl Shared {
         }
     }
 
-    /// A run that was told to end does, unless an output holds it up.
-    fn end_after_grace(&self) {
+    /// A run that was told to end does, unless an output holds it up, or what is reported of it. A
+    /// script that concludes behind it has the time it takes, unless it was said again.
+    fn end_after_grace(&self, again: bool) {
         thread::sleep(GRACE);
-        if self.run().is_some() {
-            give_up("loadline: an output takes nothing any more; ended without it.");
+        if self.run().is_none() {
+            if !again {
+                return;
+            }
+            thread::sleep(LAST_GRACE);
         }
+        give_up("loadline: an output takes nothing any more; ended without it.");
     }
 
     fn run(&self) -> MutexGuard<'_, Option<Handle>> {
@@ -154,6 +187,7 @@ impl Shared {
 }
 
 fn give_up(notice: &str) -> ! {
+    discard_all();
     say(notice);
     std::process::exit(Exit::Interrupted.code().into())
 }
@@ -163,4 +197,22 @@ fn say(notice: &str) {
     let clear = if draws(&stderr) { CLEAR_LINE } else { "" };
     // Where stderr is closed nobody wants to know.
     let _ = writeln!(&stderr, "{clear}{notice}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ignored_signals_are_read_from_the_mask() {
+        let status = "Name:\tloadline\nSigBlk:\t00000000000000ff\nSigIgn:\t0000000000001001\n";
+        assert_eq!(ignored(status), 1 << (SIGHUP - 1) | 1 << 12);
+        assert_eq!(ignored("no such line"), 0);
+    }
+
+    #[test]
+    fn an_interrupt_and_a_request_to_end_are_heard_always() {
+        let signals = ending_signals();
+        assert!(signals.starts_with(&[SIGINT, SIGTERM]), "{signals:?}");
+    }
 }

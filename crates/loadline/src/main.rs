@@ -2,6 +2,7 @@
 
 mod commands;
 mod conduct;
+mod destination;
 mod dialect;
 mod exit;
 mod flags;
@@ -28,6 +29,8 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let line: Vec<OsString> = std::env::args_os().collect();
+    // Without it a full file ends the process, as it did before.
+    let _ = interrupt::outlive_full_files();
     if let Some(code) = dialect::run(&line) {
         return code;
     }

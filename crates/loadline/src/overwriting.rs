@@ -1,6 +1,7 @@
 //! That no output is written over another, or over what the command reads.
 
 use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// What would be lost.
@@ -32,8 +33,24 @@ pub(crate) fn refuse_overwriting<'a>(
     }
 }
 
-/// Where a path leads, whether or not there is a file yet.
-fn place(path: &Path) -> PathBuf {
+/// What a path leads to.
+#[derive(PartialEq, Eq, Hash)]
+enum Place {
+    /// To this file, by its device and number, which all its names share.
+    File(u64, u64),
+    /// To where there is none yet.
+    Free(PathBuf),
+}
+
+fn place(path: &Path) -> Place {
+    match path.metadata() {
+        Ok(metadata) => Place::File(metadata.dev(), metadata.ino()),
+        Err(_) => Place::Free(free_place(path)),
+    }
+}
+
+/// Where a path leads that no file has.
+fn free_place(path: &Path) -> PathBuf {
     let folder = match path.parent() {
         Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
         Some(folder) => folder,
@@ -56,6 +73,7 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         fs::write(at("there"), "").unwrap();
         symlink(at("there"), at("link")).unwrap();
+        fs::hard_link(at("there"), at("second-name")).unwrap();
         fs::create_dir(at("below")).unwrap();
         let refuse = |written: &[PathBuf], read: &[PathBuf]| {
             let paths = |paths: &[PathBuf]| paths.to_vec();
@@ -73,6 +91,8 @@ mod tests {
         assert_eq!(refuse(&[at("there"), at("link")], &[]), twice(at("link")));
         let read = refuse(&[at("a"), at("link")], &[at("there")]);
         assert_eq!(read, Err(Overwriting::Read(at("link"))));
+        let read = refuse(&[at("second-name")], &[at("there")]);
+        assert_eq!(read, Err(Overwriting::Read(at("second-name"))));
     }
 
     #[test]

@@ -1,14 +1,16 @@
 //! Reports, each to where it was asked for.
 
+use crate::destination::write_whole;
 use crate::invocation::{Color, Format, Output, Sink};
 use crate::live::{draws, speaks_utf8};
+use crate::overwriting::refuse_overwriting;
 use anyhow::{Context, Result, bail};
 use loadline_page::{Heat, Page};
 use loadline_record::Summary;
 use loadline_report::{CapacityReport, Judged, TextOptions};
 use loadline_verdict::CheckResult;
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How text reports look.
 #[derive(Clone, Debug)]
@@ -96,24 +98,34 @@ pub(crate) fn write_each(
 fn write(output: &Output, report: &str) -> Result<()> {
     match &output.to {
         Sink::Stdout => print(report),
-        Sink::File(path) => std::fs::write(path, report)
-            .with_context(|| format!("{} can't be written", path.display())),
+        Sink::File(path) => write_file(path, report.as_bytes()),
     }
 }
 
+/// Writes a whole file, in place of the one that is there.
+pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
+    write_whole(path, bytes).with_context(|| format!("{} can't be written", path.display()))
+}
+
 /// Writes each plot of a page as SVG and as PNG into a folder, which is made if it is not there.
-pub(crate) fn write_plots(folder: &Path, page: &Page) -> Result<()> {
-    let unwritable = |path: &Path| format!("{} can't be written", path.display());
-    std::fs::create_dir_all(folder).with_context(|| unwritable(folder))?;
-    for named in loadline_page::figures(page) {
-        let files = [
-            ("svg", loadline_plot::svg(&named.figure).into_bytes()),
-            ("png", loadline_plot::png(&named.figure)),
-        ];
-        for (ending, bytes) in files {
-            let path = folder.join(format!("{}.{ending}", named.name));
-            std::fs::write(&path, bytes).with_context(|| unwritable(&path))?;
-        }
+///
+/// # Errors
+/// If one of them would be written over a file that was `read`, before any is.
+pub(crate) fn write_plots(folder: &Path, page: &Page, read: &[PathBuf]) -> Result<()> {
+    let place = |name: &str, ending: &str| folder.join(format!("{name}.{ending}"));
+    let figures = loadline_page::figures(page);
+    let both = |name: &str| ["svg", "png"].map(|ending| place(name, ending));
+    let places: Vec<PathBuf> = figures.iter().flat_map(|named| both(&named.name)).collect();
+    refuse_overwriting(
+        places.iter().map(PathBuf::as_path),
+        read.iter().map(PathBuf::as_path),
+    )?;
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("{} can't be written", folder.display()))?;
+    for named in figures {
+        let [svg, png] = both(&named.name);
+        write_file(&svg, loadline_plot::svg(&named.figure).as_bytes())?;
+        write_file(&png, &loadline_plot::png(&named.figure))?;
     }
     Ok(())
 }

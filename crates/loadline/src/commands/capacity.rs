@@ -6,7 +6,7 @@ use crate::flags::run::judgement::Trust;
 use crate::floor;
 use crate::interrupt::{Interrupts, Manner};
 use crate::live::say_line;
-use crate::publish::publish_search;
+use crate::publish::{publish_search, write_file};
 use crate::reserved::Reserved;
 use crate::resolve::Search;
 use crate::trials::{Searched, Trials};
@@ -85,7 +85,7 @@ fn draw(search: &Search, report: &CapacityReport<'_>) -> Result<()> {
         return Ok(());
     };
     let svg = loadline_plot::svg(&search_page(report).response_figure());
-    std::fs::write(path, svg).with_context(|| format!("{} can't be written", path.display()))
+    write_file(path, svg.as_bytes())
 }
 
 /// How the answer ends the command.

@@ -4,6 +4,7 @@ use crate::exit::Exit;
 use crate::flags::compare::{CompareFlags, FailOn};
 use crate::flags::run::judgement::Trust;
 use crate::invocation::{Format, Output, Sink};
+use crate::overwriting::refuse_overwriting;
 use crate::publish::{Style, options, write_each};
 use anyhow::Result;
 use loadline_record::RunFile;
@@ -14,6 +15,10 @@ use std::path::{Path, PathBuf};
 /// Holds saved runs against each other.
 pub(crate) fn run(flags: &CompareFlags) -> Result<Exit> {
     let (base, with) = flags.sides();
+    refuse_overwriting(
+        flags.output.iter().filter_map(Output::file),
+        base.iter().chain(with).map(PathBuf::as_path),
+    )?;
     let (base, with) = (read(base)?, read(with)?);
     let comparison = Comparison::of(&base, &with)?;
     let compared = ComparedFiles {

@@ -117,7 +117,7 @@ fn outputs(flags: &ReportFlags) -> Vec<Output> {
 /// Writes the plots of this page, if they were asked for.
 fn draw(flags: &ReportFlags, page: impl FnOnce() -> Page) -> Result<()> {
     match &flags.plots {
-        Some(folder) => write_plots(folder, &page()),
+        Some(folder) => write_plots(folder, &page(), &flags.files),
         None => Ok(()),
     }
 }

@@ -3,8 +3,9 @@
 use crate::exit::Exit;
 use crate::flags::study::StudyFlags;
 use crate::flags::{self, Refusal};
+use crate::interrupt::ending_signals;
 use crate::live::{CLEAR_LINE, draws};
-use crate::publish::{print, write_plots};
+use crate::publish::{print, write_file, write_plots};
 use anyhow::{Context, Result};
 use loadline_page::{Fact, Page, StudyPage, html};
 use loadline_record::Environment;
@@ -12,7 +13,6 @@ use loadline_study::{
     Conductor, Ending, Folder, Happenings, Interrupter, Problem, Progress, Run, SavedRun, Screen,
     Study, csv, study_page, table,
 };
-use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -147,8 +147,7 @@ fn publish(
 ) -> Result<()> {
     let pictures = picture(page, folder)?;
     let path = folder.join(TABLE);
-    std::fs::write(&path, csv(saved))
-        .with_context(|| format!("{} can't be written", path.display()))?;
+    write_file(&path, csv(saved).as_bytes())?;
     let mut text = match saved {
         [] => "No run was made.\n".to_owned(),
         saved => table(saved),
@@ -165,12 +164,12 @@ fn publish(
 fn picture(page: StudyPage, folder: &Path) -> Result<String> {
     let page = Page::Study(Box::new(page));
     let (path, plots) = (folder.join(REPORT), folder.join(PLOTS));
-    write_plots(&plots, &page)?;
+    write_plots(&plots, &page, &[])?;
     let html = match html(&page) {
         Ok(html) => html,
         Err(missing) => return Ok(format!("{missing} Plots are in {}.", plots.display())),
     };
-    std::fs::write(&path, html).with_context(|| format!("{} can't be written", path.display()))?;
+    write_file(&path, html.as_bytes())?;
     Ok(format!(
         "The report is {}, its plots are in {}.",
         path.display(),
@@ -180,7 +179,7 @@ fn picture(page: StudyPage, folder: &Path) -> Result<String> {
 
 /// The first Ctrl-C stops tool and target and ends the study; further ones change nothing.
 fn watch_interrupts(interrupter: Interrupter) -> io::Result<()> {
-    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    let mut signals = Signals::new(ending_signals())?;
     std::thread::Builder::new()
         .name("interrupts".to_owned())
         .spawn(move || {

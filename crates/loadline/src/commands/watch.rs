@@ -2,13 +2,13 @@
 
 use crate::exit::Exit;
 use crate::flags::watch::{WatchFlags, WatchFormat};
+use crate::interrupt::ending_signals;
 use anyhow::{Context, Result};
 use loadline_record::watched::{Change, TreeUsage, Watched};
 use loadline_report::{
     watch_csv_header, watch_csv_row, watch_json, watch_line, watch_line_header, watch_notes,
 };
 use loadline_watch::{Proc, Watcher};
-use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::io::{self, IsTerminal, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -37,7 +37,7 @@ pub(crate) fn run(flags: &WatchFlags) -> Result<Exit> {
 
 /// Tells of the first Ctrl-C.
 fn interrupts() -> io::Result<Receiver<()>> {
-    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    let mut signals = Signals::new(ending_signals())?;
     let (send, receive) = channel();
     std::thread::Builder::new()
         .name("interrupts".to_owned())
