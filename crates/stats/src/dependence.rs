@@ -48,23 +48,33 @@ pub fn effective_by_blocks(blocks: &[Block]) -> Option<SampleSize> {
 }
 
 /// The variance of the number of samples within the bound, against that of independent samples.
-fn design_effect(blocks: &[Block], samples: u64) -> f64 {
-    let within: u64 = blocks.iter().map(|block| block.within).sum();
-    let share = within as f64 / samples as f64;
+pub(crate) fn design_effect(blocks: &[Block], samples: u64) -> f64 {
+    let share = share_within(blocks, samples);
     let expected = samples as f64 * share * (1.0 - share);
     if expected == 0.0 {
         return 1.0;
     }
-    let excess = |block: &Block| block.within as f64 - share * block.samples as f64;
-    let excess: Vec<f64> = blocks.iter().map(excess).collect();
+    let excess = excess(blocks, samples);
     let squares: f64 = excess.iter().map(|x| x * x).sum();
     let count = blocks.len() as f64;
     squares / expected * count / (count - 1.0) * carried_over(&excess)
 }
 
+/// By how many samples each block has more within the bound than all blocks on average.
+pub(crate) fn excess(blocks: &[Block], samples: u64) -> Vec<f64> {
+    let share = share_within(blocks, samples);
+    let excess = |block: &Block| block.within as f64 - share * block.samples as f64;
+    blocks.iter().map(excess).collect()
+}
+
+fn share_within(blocks: &[Block], samples: u64) -> f64 {
+    let within: u64 = blocks.iter().map(|block| block.within).sum();
+    within as f64 / samples as f64
+}
+
 /// By how much dependence across blocks raises the variance: (1+ρ)/(1−ρ), where ρ is above what
 /// independent blocks show by chance in one case of twenty.
-fn carried_over(excess: &[f64]) -> f64 {
+pub(crate) fn carried_over(excess: &[f64]) -> f64 {
     let count = excess.len() as f64;
     let found = autocorrelation(excess);
     if found + 1.0 / count < 1.645 / count.sqrt() {
@@ -77,7 +87,7 @@ fn carried_over(excess: &[f64]) -> f64 {
 }
 
 /// Blocks that have samples, neighbours joined until there are at most [`MOST_BLOCKS`].
-fn joined(blocks: &[Block]) -> Vec<Block> {
+pub(crate) fn joined(blocks: &[Block]) -> Vec<Block> {
     let filled: Vec<Block> = blocks
         .iter()
         .filter(|block| block.samples > 0)

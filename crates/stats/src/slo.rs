@@ -3,6 +3,7 @@
 //! *Early stopping* answers as soon as the samples prove it; a *fixed size* is chosen before.
 
 use crate::binomial::Binomial;
+use crate::clusters::Clusters;
 use crate::normal::normal_quantile;
 
 /// What the samples so far prove of a bound.
@@ -23,7 +24,7 @@ pub enum Proof {
 /// Kept is proven when so few beyond it were improbable if the promise were just broken,
 /// P\[Bin(n, 1−p) ≤ t\] ≤ 1 − c: the rule of the MLPerf load generator (mlcommons/inference,
 /// `loadgen/early_stopping.cc`). Broken is its mirror image, P\[Bin(n, 1−p) ≥ t\] ≤ 1 − c. Each holds
-/// for one look at the samples: who looks again and again until it is proven is wrong more often.
+/// for one look at independent samples: see [`clustered_proof`] for others.
 pub fn proof(over: u64, samples: u64, quantile: f64, confidence: f64) -> Proof {
     let beyond = Binomial::new(samples, 1.0 - quantile);
     let doubt = 1.0 - confidence;
@@ -39,26 +40,69 @@ pub fn proof(over: u64, samples: u64, quantile: f64, confidence: f64) -> Proof {
     }
 }
 
-/// As [`proof`], for who looks again and again until it is proven: of an endless series of looks, `look`
-/// counts from 1, any one proves what is not so with probability 1 − c at most.
+/// As [`proof`], of samples that come in clusters, at the doubt of one look (see [`doubt_of_look`]).
 ///
-/// Look k may spend the share 1/(k (k+1)) of the doubt, which add up to one (a union bound over the looks;
-/// the spending of an error is that of K. K. G. Lan, D. L. DeMets, "Discrete sequential boundaries for
-/// clinical trials", *Biometrika* 70 (1983)). To look only when the samples have grown by a tenth keeps k
-/// small.
-pub fn sequential_proof(
-    over: u64,
-    samples: u64,
-    quantile: f64,
-    confidence: f64,
-    look: u64,
-) -> Proof {
-    let look = look.max(1) as f64;
-    let doubt = (1.0 - confidence) / (look * (look + 1.0));
-    proof(over, samples, quantile, 1.0 - doubt)
+/// `against` counts what speaks against *kept*, `over` what surely lies beyond the bound: requests
+/// without a time are in `against` and in neither `over` nor `timed`.
+pub fn clustered_proof(evidence: Evidence, quantile: f64, doubt: Doubt, clusters: Clusters) -> Proof {
+    let share = 1.0 - quantile;
+    let Evidence {
+        over,
+        against,
+        timed,
+        ended,
+    } = evidence;
+    let at_most = |over: f64, of: u64| clusters.at_most(over, of as f64 * share, share);
+    if ended > 0 && at_most(against as f64, ended) <= doubt.of_kept {
+        Proof::Kept
+    } else if over > 0 && 1.0 - at_most(over as f64 - 0.5, timed) <= doubt.of_broken {
+        Proof::Broken
+    } else {
+        Proof::Open
+    }
 }
 
-/// The fewest samples that prove a bound kept with `over` answers beyond it: see [`proof`].
+/// What a check is decided on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Evidence {
+    /// Samples that surely lie beyond the bound.
+    pub over: u64,
+    /// These, and all that may lie beyond it.
+    pub against: u64,
+    /// Samples of which it is known on which side of the bound they lie.
+    pub timed: u64,
+    /// All samples.
+    pub ended: u64,
+}
+
+/// With which probability one look may prove what is not so.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Doubt {
+    /// That a check is kept.
+    pub of_kept: f64,
+    /// That a check is broken.
+    pub of_broken: f64,
+}
+
+/// The doubt of a look, for who looks again and again at `checks` checks until it is proven that all are
+/// kept, or that one is broken. Of an endless series of looks, `look` counts from 1, either is wrong with
+/// probability 1 − c at most.
+///
+/// Look k may spend the share 3/((k+2)(k+3)) of the doubt, which add up to one (a union bound over the
+/// looks; the spending of an error is that of K. K. G. Lan, D. L. DeMets, "Discrete sequential
+/// boundaries for clinical trials", *Biometrika* 70 (1983)). To look only when the samples have grown by
+/// a quarter keeps k small. One wrong proof of many is enough to call the run broken, so that its doubt
+/// is divided by the number of checks; to call it kept, those that are broken must all be mistaken.
+pub fn doubt_of_look(look: u64, confidence: f64, checks: usize) -> Doubt {
+    let look = look.max(1) as f64;
+    let of_kept = (1.0 - confidence) * 3.0 / ((look + 2.0) * (look + 3.0));
+    Doubt {
+        of_kept,
+        of_broken: of_kept / checks.max(1) as f64,
+    }
+}
+
+/// The fewest independent samples that prove a bound kept with `over` answers beyond it: see [`proof`].
 pub fn samples_to_prove(over: u64, quantile: f64, confidence: f64) -> u64 {
     let proves = |samples| proof(over, samples, quantile, confidence) == Proof::Kept;
     let mut enough = over + 1;
@@ -153,11 +197,24 @@ mod tests {
         proven
     }
 
+    /// What independent samples prove of a p90, at 95 or 99 %.
+    fn sequential(over: u64, samples: u64, look: u64, confidence: f64) -> Proof {
+        let evidence = Evidence {
+            over,
+            against: over,
+            timed: samples,
+            ended: samples,
+        };
+        let doubt = doubt_of_look(look, confidence, 1);
+        clustered_proof(evidence, 0.9, doubt, Clusters::INDEPENDENT)
+    }
+
     #[test]
     fn who_looks_again_and_again_is_seldom_wrong() {
-        let sequential = |over, samples, look| sequential_proof(over, samples, 0.9, 0.95, look);
         for wrong in [Proof::Kept, Proof::Broken] {
-            let found = ever(0.9, wrong, sequential);
+            let found = ever(0.9, wrong, |over, samples, look| {
+                sequential(over, samples, look, 0.95)
+            });
             assert!(found <= 50, "{wrong:?}: {found} of 1 000");
             let naive = ever(0.9, wrong, |over, samples, _| {
                 proof(over, samples, 0.9, 0.95)
@@ -168,16 +225,42 @@ mod tests {
 
     #[test]
     fn who_looks_again_and_again_comes_to_an_end() {
-        let sequential = |over, samples, look| sequential_proof(over, samples, 0.9, 0.99, look);
+        let sequential = |over, samples, look| sequential(over, samples, look, 0.99);
         assert!(ever(0.92, Proof::Kept, sequential) >= 950);
         assert!(ever(0.88, Proof::Broken, sequential) >= 950);
     }
 
     #[test]
-    fn a_later_look_takes_more() {
-        assert_eq!(sequential_proof(0, 528, 0.99, 0.99, 1), Proof::Kept);
-        assert_eq!(sequential_proof(0, 527, 0.99, 0.99, 1), Proof::Open);
-        assert_eq!(sequential_proof(0, 528, 0.99, 0.99, 2), Proof::Open);
+    fn the_doubt_of_all_looks_is_that_of_one() {
+        let all: f64 = (1..10_000).map(|k| doubt_of_look(k, 0.99, 1).of_kept).sum();
+        assert!((0.009_9..=0.01).contains(&all), "{all}");
+        let three = doubt_of_look(1, 0.99, 3);
+        assert!((three.of_broken * 3.0 - three.of_kept).abs() < 1e-15);
+    }
+
+    #[test]
+    fn what_may_lie_beyond_the_bound_speaks_against_kept_and_not_for_broken() {
+        let doubt = doubt_of_look(1, 0.99, 1);
+        let proof = |evidence| clustered_proof(evidence, 0.99, doubt, Clusters::INDEPENDENT);
+        let clean = Evidence {
+            timed: 5_000,
+            ended: 5_000,
+            ..Evidence::default()
+        };
+        assert_eq!(proof(clean), Proof::Kept);
+        let failed = Evidence {
+            against: 500,
+            ended: 5_500,
+            ..clean
+        };
+        assert_eq!(proof(failed), Proof::Open);
+        let over = Evidence {
+            over: 500,
+            against: 500,
+            ..clean
+        };
+        assert_eq!(proof(over), Proof::Broken);
+        assert_eq!(proof(Evidence::default()), Proof::Open);
     }
 
     #[test]

@@ -1,29 +1,40 @@
 //! Whether a run has gone on for long enough: `--until`.
 //!
 //! A [`Goal`] looks at the summary after each interval. *Precise* is met when both ends of a percentile's
-//! interval, adjusted for dependence, are near enough to it; that takes at least eight seconds, because
-//! dependence doesn't show in fewer. *Decided* is met when each check is proven to be kept, or one to be
-//! broken, at 99 %: by early stopping with bounds for who looks again and again
-//! ([`slo::sequential_proof`]), on as many samples as the dependent ones are worth.
+//! interval, adjusted for dependence, are near enough to it, and still are when the run has grown by a
+//! quarter: an interval is narrow by chance now and then, and who stops at the first such one prefers
+//! those. That takes at least eight seconds, because dependence doesn't show in fewer. *Decided* is met
+//! when each check is proven to be kept, or one to be broken, at 99 %: by early stopping for who looks
+//! again and again, on requests that are slow in clusters ([`slo::clustered_proof`]). That takes at least
+//! half a minute: what comes every ten seconds must have had its chance to come.
 //!
 //! Only what is a share of the requests can be proven before the end: that a percentile is below a bound
-//! (99 % of the requests were faster), or that errors are below a share. A request that failed counts
-//! against *kept*, and not for *broken*, where a check looks at times.
+//! (99 % of the requests were faster), or that errors or statuses are below a share. A request that failed
+//! counts against *kept*, and not for *broken*, where a check looks at times. So do requests under way, as
+//! far as they are more than a target that goes on as it did would have under way.
 
+use crate::Quantity;
+use crate::check::evaluate;
 use crate::comparison::CONFIDENCE;
 use crate::confidence::confidence_interval;
 use loadline_plan::{Bound, Check, Clocked, Comparison, Metric, Plan, Shape, Statistic, Until};
-use loadline_record::{Blocks, Distribution, ErrorKind, Row, Summary};
-use loadline_stats::dependence::{Block, effective_by_blocks};
+use loadline_record::{Blocks, Distribution, ErrorKind, Summary};
+use loadline_stats::clusters::Clusters;
+use loadline_stats::dependence::Block;
 use loadline_stats::least_samples;
-use loadline_stats::slo::{self, Proof};
+use loadline_stats::slo::{self, Doubt, Evidence, Proof};
+use std::time::Duration;
 
 /// How sure a check is decided.
 const PROVEN: f64 = 0.99;
 /// The fewest stretches that show dependence well enough to stop on.
 const FEWEST_STRETCHES: usize = 8;
-/// From one look at the checks to the next the samples grow by this factor.
-const GROWTH: f64 = 1.1;
+/// The fewest seconds in which checks are decided: shorter runs don't show what comes now and then.
+const FEWEST_SECONDS: u64 = 30;
+/// From one look to the next the samples grow by this factor.
+const GROWTH: f64 = 1.25;
+/// The percentiles of the run at which it is looked for clusters of slow answers, beside the bound.
+const LEVELS: [f64; 4] = [50.0, 75.0, 90.0, 95.0];
 
 /// Why a run can't go on until what was asked.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -34,8 +45,8 @@ pub enum Impossible {
     /// A check that shows at the end alone.
     #[error(
         "--until decided can't prove {0} before the end: only a percentile of the response or \
-         service time below a bound, or errors below a percentage, are a share of the requests; \
-         leave it out, or --until."
+         service time below a bound, or errors or statuses below a percentage, are a share of the \
+         requests; leave it out, or --until."
     )]
     NotAShare(String),
     /// The run ends before there can be an answer.
@@ -53,10 +64,15 @@ pub enum Impossible {
     },
     /// The run ends before dependence shows.
     #[error(
-        "--until {0} takes at least {FEWEST_STRETCHES} seconds, to see how much times depend on \
-         each other; raise --duration."
+        "--until {until} takes at least {seconds} seconds, to see how much times depend on each \
+         other; raise --duration."
     )]
-    TooShort(Until),
+    TooShort {
+        /// What was asked.
+        until: Until,
+        /// The fewest seconds that can answer it.
+        seconds: u64,
+    },
 }
 
 /// What a run goes on until, and what is known of it so far.
@@ -67,8 +83,18 @@ pub struct Goal {
     looks: u64,
     /// The samples at the last look.
     looked_at: u64,
-    /// What is proven of each check.
-    proofs: Vec<Proof>,
+    /// The samples when the interval became narrow enough, if it is since then.
+    narrow_from: Option<u64>,
+    /// What is known of each check.
+    checks: Vec<Decided>,
+}
+
+/// What is known of a check.
+#[derive(Clone, Debug)]
+struct Decided {
+    proof: Proof,
+    /// The requests of each interval, if the check looks at a share of them.
+    shares: Vec<Block>,
 }
 
 impl Goal {
@@ -81,38 +107,85 @@ impl Goal {
             return Ok(None);
         };
         refuse(plan, until)?;
+        let open = Decided {
+            proof: Proof::Open,
+            shares: Vec::new(),
+        };
         Ok(Some(Goal {
             until,
             looks: 0,
             looked_at: 0,
-            proofs: vec![Proof::Open; plan.checks.len()],
+            narrow_from: None,
+            checks: vec![open; plan.checks.len()],
         }))
     }
 
     /// Whether it is met now, an interval after the last look.
     pub fn is_met(&mut self, summary: &Summary) -> bool {
+        let samples = summary.total.counts.answered + summary.total.counts.failed;
         match self.until {
             Until::Precise { percentile, within } => {
                 let precise = precision(summary, percentile);
-                precise.is_some_and(|found| found <= within)
+                self.stays_narrow(precise.is_some_and(|found| found <= within), samples)
             }
-            Until::Decided => self.is_decided(summary),
+            Until::Decided => self.is_decided(summary, samples),
         }
     }
 
-    fn is_decided(&mut self, summary: &Summary) -> bool {
-        let samples = summary.total.counts.answered + summary.total.counts.failed;
-        if (samples as f64) < self.looked_at as f64 * GROWTH || samples == 0 {
+    fn stays_narrow(&mut self, narrow: bool, samples: u64) -> bool {
+        if !narrow {
+            self.narrow_from = None;
+            return false;
+        }
+        let from = *self.narrow_from.get_or_insert(samples);
+        samples as f64 >= from as f64 * GROWTH
+    }
+
+    fn is_decided(&mut self, summary: &Summary, samples: u64) -> bool {
+        for (decided, check) in self.checks.iter_mut().zip(&summary.plan.checks) {
+            decided.observe(check, summary);
+        }
+        let is_early = summary.duration_ns < Duration::from_secs(FEWEST_SECONDS).as_nanos() as u64;
+        let is_soon = (samples as f64) < self.looked_at as f64 * GROWTH;
+        if is_early || is_soon || samples == 0 {
             return false;
         }
         (self.looks, self.looked_at) = (self.looks + 1, samples);
-        for (proof, check) in self.proofs.iter_mut().zip(&summary.plan.checks) {
-            if *proof == Proof::Open {
-                *proof = proven(check, summary, self.looks).unwrap_or(Proof::Open);
-            }
+        let doubt = slo::doubt_of_look(self.looks, PROVEN, self.checks.len());
+        for (decided, check) in self.checks.iter_mut().zip(&summary.plan.checks) {
+            decided.look(check, summary, doubt);
         }
-        let all_kept = self.proofs.iter().all(|proof| *proof == Proof::Kept);
-        all_kept || self.proofs.contains(&Proof::Broken)
+        let is = |proof| move |decided: &Decided| decided.proof == proof;
+        self.checks.iter().all(is(Proof::Kept)) || self.checks.iter().any(is(Proof::Broken))
+    }
+}
+
+impl Decided {
+    /// Takes the last interval, if the check looks at a share of the requests.
+    fn observe(&mut self, check: &Check, summary: &Summary) {
+        let Some((over, all)) = share(check, summary) else {
+            return;
+        };
+        let sum = |of: fn(&Block) -> u64| -> u64 { self.shares.iter().map(of).sum() };
+        let samples = all.saturating_sub(sum(|block| block.samples));
+        let within = (all - over).saturating_sub(sum(|block| block.within));
+        self.shares.push(Block {
+            samples,
+            within: within.min(samples),
+        });
+    }
+
+    fn look(&mut self, check: &Check, summary: &Summary, doubt: Doubt) {
+        if self.proof != Proof::Open {
+            return;
+        }
+        let found = match check.metric {
+            Metric::Time(clocked, _) => times(check, clocked, summary),
+            _ => share(check, summary).and_then(|counted| shares(counted, &self.shares)),
+        };
+        if let (Some((evidence, clusters)), Some(quantile)) = (found, promised(check)) {
+            self.proof = slo::clustered_proof(evidence, quantile, doubt, clusters);
+        }
     }
 }
 
@@ -141,10 +214,13 @@ fn refuse(plan: &Plan, until: Until) -> Result<(), Impossible> {
             planned,
         });
     }
-    let seconds = plan.duration.map(|duration| duration.as_secs());
-    match until {
-        Until::Precise { .. } if seconds.is_some_and(|s| s < FEWEST_STRETCHES as u64) => {
-            Err(Impossible::TooShort(until))
+    let seconds = match until {
+        Until::Precise { .. } => FEWEST_STRETCHES as u64,
+        Until::Decided => FEWEST_SECONDS,
+    };
+    match plan.duration {
+        Some(duration) if duration.as_secs() < seconds => {
+            Err(Impossible::TooShort { until, seconds })
         }
         _ => Ok(()),
     }
@@ -152,9 +228,9 @@ fn refuse(plan: &Plan, until: Until) -> Result<(), Impossible> {
 
 /// The fewest requests that can prove every check at the first look.
 fn needed_to_decide(plan: &Plan) -> Result<u64, Impossible> {
+    let at_first = slo::doubt_of_look(1, PROVEN, plan.checks.len());
     let needed = plan.checks.iter().map(|check| match promised(check) {
-        // The first look may spend half of the doubt.
-        Some(share) => Ok(slo::samples_to_prove(0, share, 1.0 - (1.0 - PROVEN) / 2.0)),
+        Some(share) => Ok(slo::samples_to_prove(0, share, 1.0 - at_first.of_kept)),
         None => Err(Impossible::NotAShare(check.text.clone())),
     });
     let needed: Vec<u64> = needed.collect::<Result<_, _>>()?;
@@ -183,50 +259,14 @@ fn promised(check: &Check) -> Option<f64> {
             let is_known = matches!(clocked, Clocked::Response | Clocked::Service);
             is_known.then_some(percentile / 100.0)
         }
-        (Metric::Errors, Bound::Share(share)) => Some(1.0 - share),
+        (_, Bound::Share(share)) => Some(1.0 - share),
         _ => None,
     };
     share.filter(|share| is_below && 0.0 < *share && *share < 1.0)
 }
 
-/// What the run so far proves of a check; `None` if it can't be told yet.
-fn proven(check: &Check, summary: &Summary, look: u64) -> Option<Proof> {
-    let quantile = promised(check)?;
-    let Evidence {
-        over,
-        failed,
-        ended,
-        worth,
-    } = match check.metric {
-        Metric::Time(clocked, _) => times(check, clocked, summary)?,
-        _ => errors(summary)?,
-    };
-    // What the samples are worth is rounded against what is to be proven.
-    let effective = (ended as f64 * worth) as u64;
-    let against = ((over + failed) as f64 * worth).ceil() as u64;
-    let kept = slo::sequential_proof(against, effective, quantile, PROVEN, look);
-    if kept == Proof::Kept {
-        return Some(Proof::Kept);
-    }
-    let timed = ((ended - failed) as f64 * worth) as u64;
-    let surely = (over as f64 * worth) as u64;
-    let broken = slo::sequential_proof(surely, timed, quantile, PROVEN, look);
-    (broken == Proof::Broken).then_some(Proof::Broken)
-}
-
-/// What a check is decided on.
-struct Evidence {
-    /// Requests beyond the bound.
-    over: u64,
-    /// Requests without a time.
-    failed: u64,
-    /// All that ended.
-    ended: u64,
-    /// The share of them that is independent.
-    worth: f64,
-}
-
-fn times(check: &Check, clocked: Clocked, summary: &Summary) -> Option<Evidence> {
+/// What the run so far shows of a check that looks at times; `None` if it can't be told yet.
+fn times(check: &Check, clocked: Clocked, summary: &Summary) -> Option<(Evidence, Clusters)> {
     let Bound::TimeNs(bound_ns) = check.bound else {
         return None;
     };
@@ -241,36 +281,57 @@ fn times(check: &Check, clocked: Clocked, summary: &Summary) -> Option<Evidence>
     };
     let timeouts = summary.total.errors.get(&ErrorKind::Timeout);
     let failed = summary.total.counts.failed - timeouts.map_or(0, |timeouts| timeouts.count);
-    Some(Evidence {
-        over: times.len() - times.count_up_to_ns(most_ns),
-        failed,
-        ended: times.len() + failed,
-        worth: worth(
-            blocks
-                .up_to_ns(most_ns)
-                .map(|(samples, within)| Block { samples, within }),
-        )?,
-    })
-}
-
-fn errors(summary: &Summary) -> Option<Evidence> {
-    let counts = &summary.total.counts;
-    let block = |row: &Row| Block {
-        samples: row.counts.answered + row.counts.failed,
-        within: row.counts.answered,
+    let untimed = failed + more_under_way(summary);
+    let over = times.len() - times.count_up_to_ns(most_ns);
+    let evidence = Evidence {
+        over,
+        against: over + untimed,
+        timed: times.len(),
+        ended: times.len() + untimed,
     };
-    Some(Evidence {
-        over: counts.failed,
-        failed: 0,
-        ended: counts.answered + counts.failed,
-        worth: worth(summary.rows.iter().map(block))?,
-    })
+    let at = |bound_ns| -> Vec<Block> {
+        let counts = blocks.up_to_ns(bound_ns);
+        counts
+            .map(|(samples, within)| Block { samples, within })
+            .collect()
+    };
+    let levels = LEVELS.map(|percentile| at(times.percentile_ns(percentile)));
+    Some((evidence, Clusters::of(&at(most_ns), &levels)?))
 }
 
-/// The share of the samples that is independent.
-fn worth(blocks: impl Iterator<Item = Block>) -> Option<f64> {
-    let size = effective_by_blocks(&blocks.collect::<Vec<_>>())?;
-    Some(size.effective() as f64 / size.samples() as f64)
+/// By how many requests more are under way, or due and not sent, than Little's law has it of a target that
+/// goes on as it did: their number, and three deviations of a Poisson variate. In a stall nothing ends,
+/// so that it is seen in these alone.
+fn more_under_way(summary: &Summary) -> u64 {
+    let under_way = summary.unfinished.in_flight + summary.unfinished.unsent;
+    let times = &summary.total.times.response;
+    let ended_per_ns = times.len() as f64 / summary.duration_ns.max(1) as f64;
+    let usual = ended_per_ns * times.mean_ns();
+    under_way.saturating_sub((usual + 3.0 * usual.sqrt()).ceil() as u64)
+}
+
+/// What the run so far shows of a check that looks at a share of the requests.
+fn shares((over, all): (u64, u64), blocks: &[Block]) -> Option<(Evidence, Clusters)> {
+    let evidence = Evidence {
+        over,
+        against: over,
+        timed: all,
+        ended: all,
+    };
+    Some((evidence, Clusters::of(blocks, &[])?))
+}
+
+/// Of a check that looks at a share of the requests: how many are of that kind, and of how many.
+fn share(check: &Check, summary: &Summary) -> Option<(u64, u64)> {
+    let Bound::Share(_) = check.bound else {
+        return None;
+    };
+    let duration = Duration::from_nanos(summary.duration_ns);
+    let found = evaluate(check, &summary.total, duration);
+    let Some(Quantity::Share(share)) = found.actual else {
+        return Some((0, 0));
+    };
+    Some(((share * found.samples as f64).round() as u64, found.samples))
 }
 
 #[cfg(test)]
