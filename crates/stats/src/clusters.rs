@@ -179,7 +179,13 @@ mod tests {
 
     /// Each `every`th of 40 seconds has all samples of the others beyond the level as well.
     fn bunched(every: usize) -> Vec<Block> {
-        let over = |index: usize| if index % every == 0 { 25 * every as u64 } else { 0 };
+        let over = |index: usize| {
+            if index % every == 0 {
+                25 * every as u64
+            } else {
+                0
+            }
+        };
         let block = |index| Block {
             samples: 500,
             within: 500 - over(index),
@@ -215,7 +221,13 @@ mod tests {
 
     #[test]
     fn nothing_beyond_the_bound_says_less_where_samples_come_together() {
-        let nothing = vec![Block { within: 500, ..SECOND }; 40];
+        let nothing = vec![
+            Block {
+                within: 500,
+                ..SECOND
+            };
+            40
+        ];
         let alone = Clusters::of(&nothing, &[vec![SECOND; 40]]).unwrap();
         assert!(alone.at_most(0.0, 200.0, 0.01) < 1e-9);
         let together = Clusters::of(&nothing, &[bunched(8)]).unwrap();

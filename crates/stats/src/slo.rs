@@ -44,7 +44,12 @@ pub fn proof(over: u64, samples: u64, quantile: f64, confidence: f64) -> Proof {
 ///
 /// `against` counts what speaks against *kept*, `over` what surely lies beyond the bound: requests
 /// without a time are in `against` and in neither `over` nor `timed`.
-pub fn clustered_proof(evidence: Evidence, quantile: f64, doubt: Doubt, clusters: Clusters) -> Proof {
+pub fn clustered_proof(
+    evidence: Evidence,
+    quantile: f64,
+    doubt: Doubt,
+    clusters: Clusters,
+) -> Proof {
     let share = 1.0 - quantile;
     let Evidence {
         over,

@@ -14,6 +14,8 @@ mod comparison;
 mod confidence;
 mod quantity;
 mod settling;
+#[cfg(test)]
+mod simulated;
 mod spread;
 mod until;
 mod validity;

@@ -335,4 +335,6 @@ fn share(check: &Check, summary: &Summary) -> Option<(u64, u64)> {
 }
 
 #[cfg(test)]
+mod simulations;
+#[cfg(test)]
 mod tests;

@@ -1,11 +1,11 @@
 use super::*;
 use crate::comparison::tests::{Dice, environment, plan, second};
-use loadline_record::Header;
+use loadline_record::{Header, Snapshot};
 use std::time::{Duration, SystemTime};
 
 const MS: f64 = 1e6;
 
-fn checked(checks: &[&str], until: &str) -> Plan {
+pub(super) fn checked(checks: &[&str], until: &str) -> Plan {
     Plan {
         checks: checks.iter().map(|check| check.parse().unwrap()).collect(),
         until: Some(until.parse().unwrap()),
@@ -74,18 +74,55 @@ fn the_interval_at_which_it_stops_holds_the_truth() {
 }
 
 #[test]
-fn checks_that_are_well_kept_or_broken_are_decided_soon() {
+fn checks_that_are_well_kept_or_broken_are_decided_in_half_a_minute() {
     // The p90 of an exponential time is 2.3 times its mean.
-    let kept = met(&checked(&["p90<15ms"], "decided"), 1, 5.0).expect("kept");
-    assert!(kept.rows.len() < 20, "{}", kept.rows.len());
-    let broken = met(&checked(&["p90<8ms", "errors<1%"], "decided"), 1, 5.0).expect("broken");
-    assert!(broken.rows.len() < 20, "{}", broken.rows.len());
-    let all = met(
-        &checked(&["p90<15ms", "errors<1%", "service.p50<=6ms"], "decided"),
-        1,
-        5.0,
-    );
-    assert!(all.expect("all are kept").rows.len() < 30);
+    let lasted = |checks: &[&str]| {
+        let found = met(&checked(checks, "decided"), 1, 5.0).expect("it is decided");
+        found.rows.len()
+    };
+    assert_eq!(lasted(&["p90<15ms"]), 30);
+    assert_eq!(lasted(&["p90<8ms", "errors<1%"]), 30);
+    assert_eq!(lasted(&["p90<15ms", "errors<1%", "service.p50<=6ms"]), 30);
+    assert_eq!(lasted(&["non2xx<1%", "errors<=1%"]), 30);
+}
+
+/// The second at which a run of 400 requests a second is decided.
+fn decided(checks: &[&str], second: impl Fn(u64, &mut Dice) -> Snapshot) -> Option<usize> {
+    let plan = checked(checks, "decided");
+    let mut goal = Goal::of(&plan).unwrap().unwrap();
+    let mut summary = Summary::new(Header::new(&plan, environment(), SystemTime::UNIX_EPOCH));
+    let mut dice = Dice(1);
+    (0..60).find_map(|index| {
+        summary.observe(&second(index, &mut dice));
+        goal.is_met(&summary).then_some(summary.rows.len())
+    })
+}
+
+#[test]
+fn statuses_are_a_share_of_the_requests() {
+    let refused = |share: u64| {
+        move |index, dice: &mut Dice| {
+            let mut second = second(index, dice, 5.0 * MS, 400);
+            let others = 400 / share;
+            second.statuses = [(200, 400 - others), (503, others)].into();
+            second
+        }
+    };
+    assert_eq!(decided(&["non2xx<1%"], refused(400)), Some(30));
+    assert_eq!(decided(&["non2xx<1%"], refused(20)), Some(30));
+    assert_eq!(decided(&["non2xx<1%"], refused(100)), None);
+}
+
+#[test]
+fn a_stall_that_goes_on_keeps_a_check_open() {
+    // From second 28 on nothing is answered: what is under way is all that shows it.
+    let stalled = |index, dice: &mut Dice| {
+        let mut second = second(index, dice, 5.0 * MS, if index < 28 { 400 } else { 0 });
+        second.counts.in_flight = 400 * index.saturating_sub(27);
+        second.counts.sent = 400;
+        second
+    };
+    assert_eq!(decided(&["p99<200ms"], stalled), None);
 }
 
 #[test]
@@ -127,7 +164,7 @@ fn what_can_never_be_met_is_refused_in_a_sentence() {
     );
     few.until = Some(Until::Decided);
     assert!(
-        refused(&few).contains("needs at least 528 requests"),
+        refused(&few).contains("needs at least 597 requests"),
         "{}",
         refused(&few)
     );
@@ -144,6 +181,13 @@ fn what_can_never_be_met_is_refused_in_a_sentence() {
         refused(&short).contains("takes at least 8 seconds"),
         "{}",
         refused(&short)
+    );
+    let mut short_to_decide = checked(&["p99<50ms"], "decided");
+    short_to_decide.duration = Some(Duration::from_secs(29));
+    assert!(
+        refused(&short_to_decide).contains("takes at least 30 seconds"),
+        "{}",
+        refused(&short_to_decide)
     );
     short.until = None;
     assert!(Goal::of(&short).unwrap().is_none());

@@ -1,0 +1,168 @@
+//! How often `--until` is right, counted on targets whose truth is known. The figures of the whole tables
+//! stand in docs/design/016.
+
+use super::tests::checked;
+use super::*;
+use crate::simulated::{Target, begun, repetitions};
+
+/// How long a run may go on.
+const SECONDS: u64 = 120;
+
+/// One target and one bound.
+struct Row {
+    target: Target,
+    /// The share of requests beyond the bound.
+    over: f64,
+    bound_ns: u64,
+}
+
+/// How many runs of a row ended with which proof.
+#[derive(Debug, Default)]
+struct Ends {
+    runs: u64,
+    kept: u64,
+    broken: u64,
+    seconds: usize,
+}
+
+fn row(target: Target, over: f64) -> Row {
+    Row {
+        target,
+        over,
+        bound_ns: target.exceeded_by(over),
+    }
+}
+
+/// The bound is ten times the 99th percentile; of a target that stands still ten times what it takes.
+fn far(target: Target) -> Row {
+    let usual_ns = match target {
+        Target::Stalling(length, _) => (length * 1e9) as u64,
+        target => target.exceeded_by(0.01),
+    };
+    Row {
+        target,
+        over: 0.0,
+        bound_ns: 10 * usual_ns,
+    }
+}
+
+/// How runs of a check at the 99th percentile end.
+fn ends(row: &Row, runs: u64) -> Ends {
+    let check = format!("p99<={}us", row.bound_ns / 1_000);
+    let mut plan = checked(&[&check], "decided");
+    plan.duration = Some(Duration::from_secs(SECONDS));
+    let mut ends = Ends {
+        runs,
+        ..Ends::default()
+    };
+    for seed in 0..runs {
+        let mut goal = Goal::of(&plan).unwrap().unwrap();
+        let mut summary = begun(&plan);
+        let mut met = false;
+        for second in row.target.seconds(SECONDS, seed) {
+            summary.observe(&second);
+            met = goal.is_met(&summary);
+            if met {
+                break;
+            }
+        }
+        ends.seconds += summary.rows.len();
+        ends.kept += u64::from(met && goal.checks[0].proof == Proof::Kept);
+        ends.broken += u64::from(met && goal.checks[0].proof == Proof::Broken);
+    }
+    let seconds = ends.seconds as u64 / runs;
+    let (target, over) = (row.target, row.over);
+    println!(
+        "{target:?} {over}: kept {}, broken {} of {runs}, {seconds} s",
+        ends.kept, ends.broken
+    );
+    ends
+}
+
+/// Targets that break the check: *kept* is false.
+fn broken() -> Vec<Row> {
+    vec![
+        row(Target::Queue(0.8), 0.02),
+        row(Target::Queue(0.9), 0.02),
+        row(Target::Queue(0.9), 0.05),
+        row(Target::Carried(0.99), 0.02),
+        row(Target::Stalling(0.3, 10.0), 0.029),
+        row(Target::Stalling(1.0, 30.0), 0.033),
+    ]
+}
+
+/// Targets that lie exactly at the bound: both are false.
+fn at_the_bound() -> Vec<Row> {
+    let targets = [
+        Target::Queue(0.8),
+        Target::Queue(0.9),
+        Target::Queue(0.95),
+        Target::Carried(0.99),
+        Target::Independent,
+    ];
+    targets.map(|target| row(target, 0.01)).into()
+}
+
+/// Targets at a tenth of the bound, by the share of requests beyond it or by their times, of which half
+/// are to be decided.
+fn at_a_tenth() -> Vec<Row> {
+    vec![
+        row(Target::Queue(0.8), 0.001),
+        row(Target::Independent, 0.001),
+        row(Target::Stalling(0.02, 10.0), 0.001),
+        far(Target::Queue(0.8)),
+        far(Target::Carried(0.99)),
+        far(Target::Independent),
+        far(Target::Stalling(0.3, 10.0)),
+        far(Target::Stalling(1.0, 30.0)),
+    ]
+}
+
+/// Targets of which too few independent requests come in two minutes. *Broken* is false.
+fn too_slow_to_tell() -> Vec<Row> {
+    vec![
+        row(Target::Queue(0.9), 0.001),
+        row(Target::Carried(0.99), 0.001),
+        far(Target::Queue(0.9)),
+        far(Target::Queue(0.95)),
+    ]
+}
+
+/// Two in a hundred; where there are few runs, one more.
+fn assert_seldom(wrong: u64, row: &Row, ends: &Ends) {
+    let most = (ends.runs / 50).max(1);
+    assert!(wrong <= most, "{:?} {}: {ends:?}", row.target, row.over);
+}
+
+fn assert_table(runs: u64) {
+    for row in broken() {
+        let ends = ends(&row, runs);
+        assert_seldom(ends.kept, &row, &ends);
+    }
+    for row in at_the_bound() {
+        let ends = ends(&row, runs);
+        assert_seldom(ends.kept + ends.broken, &row, &ends);
+    }
+    for row in at_a_tenth() {
+        let ends = ends(&row, runs);
+        assert_seldom(ends.broken, &row, &ends);
+        assert!(2 * ends.kept >= runs, "{:?}: {ends:?}", row.target);
+    }
+    for row in too_slow_to_tell() {
+        let ends = ends(&row, runs);
+        assert_seldom(ends.broken, &row, &ends);
+    }
+}
+
+#[test]
+fn what_is_decided_is_true() {
+    assert_table(repetitions(false));
+}
+
+#[test]
+#[ignore = "two hundred runs of each row take minutes; make soak runs it"]
+fn what_is_decided_is_true_in_98_of_100_runs() {
+    assert_table(repetitions(true));
+    // What has not happened yet can't be told from what never happens: told in the guide.
+    ends(&row(Target::Lapsing(1.0, 30.0), 0.033), repetitions(true));
+}
