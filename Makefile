@@ -8,6 +8,8 @@ FUZZ = RUSTC_BOOTSTRAP=1 $(CARGO) fuzz
 # The HTML report has a front end, which is built with Node.js; `make HTML=` leaves both out.
 HTML ?= yes
 FEATURES = $(if $(HTML),--features loadline/html)
+# The integration tests run the program that is shipped, not one of another profile.
+PROGRAM = LOADLINE_PROGRAM=$(abspath $(or $(CARGO_TARGET_DIR),target))/release/loadline
 PAGE = $(if $(HTML),web/dist/index.html)
 
 .PHONY: help build demo test soak lint bench paired peers web fuzz clean
@@ -31,16 +33,16 @@ build: compiler $(PAGE)
 demo: build
 	target/release/loadline demo
 
-test: compiler $(PAGE)
+test: build
 	@scripts/need nginx=nginx-light openssl=openssl wrk=wrk ab=apache2-utils h2load=nghttp2-client
 	$(if $(HTML),@scripts/need chromium=chromium || echo "The test of the page in Chromium is left out.")
 	$(if $(HTML),npm --prefix web test --silent)
-	$(CARGO) test --workspace --locked $(FEATURES)
+	$(PROGRAM) $(CARGO) test --workspace --locked $(FEATURES)
 
-soak: compiler $(PAGE)
+soak: build
 	@scripts/need nginx=nginx-light openssl=openssl wrk=wrk ab=apache2-utils h2load=nghttp2-client
-	PROPTEST_CASES=20000 $(CARGO) test --workspace --locked --profile soak $(FEATURES)
-	$(CARGO) test --workspace --locked --profile soak $(FEATURES) -- --ignored --nocapture
+	PROPTEST_CASES=20000 $(PROGRAM) $(CARGO) test --workspace --locked --profile soak $(FEATURES)
+	$(PROGRAM) $(CARGO) test --workspace --locked --profile soak $(FEATURES) -- --ignored --nocapture
 
 lint: compiler $(PAGE)
 	$(CARGO) fmt --all --check

@@ -1,6 +1,6 @@
 //! ApacheBench's words: held against the real ab, on the same server, line by line.
 
-use crate::rig::{Said, beside_others, command, loadline, serve, serve_with, text, url};
+use crate::rig::{Said, beside_others, command, loadline, program, serve, serve_with, text, url};
 use loadline_testbed::{Config, Server};
 use std::fs;
 use std::io::{Read, Write};
@@ -503,7 +503,7 @@ fn a_link_of_that_name_speaks_so() {
     let server = serve();
     let folder = tempfile::tempdir().unwrap();
     let link = folder.path().join("ab");
-    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_loadline"), &link).unwrap();
+    std::os::unix::fs::symlink(program(), &link).unwrap();
     let output = Command::new(&link)
         .args(["-n", "2", &url(&server, "")])
         .output()

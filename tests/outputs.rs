@@ -1,6 +1,6 @@
 //! What comes out of a run: reports, the saved run, the log, checks and exit codes.
 
-use crate::rig::{count, loadline, serve, summary, text, url};
+use crate::rig::{count, loadline, program, serve, summary, text, url};
 use crate::witness::Witness;
 use serde_json::Value;
 use std::path::Path;
@@ -286,10 +286,7 @@ fn a_named_pipe_gets_the_whole_of_each_output() {
 fn a_dumb_terminal_gets_no_escapes() {
     let server = serve();
     let url = url(&server, "");
-    let line = format!(
-        "{} -r 100 -d 1s --allow-invalid {url}",
-        env!("CARGO_BIN_EXE_loadline")
-    );
+    let line = format!("{} -r 100 -d 1s --allow-invalid {url}", text(&program()));
     for (term, escapes) in [("dumb", false), ("xterm", true)] {
         // Gives the command a terminal of its own.
         let said = Command::new("script")

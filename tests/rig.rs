@@ -3,9 +3,13 @@
 use loadline_testbed::{Config, Server};
 use serde_json::Value;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+
+/// Names the program that is tested, where it is not the one that cargo has just built: `make test`
+/// names the one that is shipped.
+const PROGRAM: &str = "LOADLINE_PROGRAM";
 
 /// What a finished command said.
 pub(crate) struct Said {
@@ -24,9 +28,14 @@ impl From<Output> for Said {
     }
 }
 
+/// The program that is tested.
+pub(crate) fn program() -> PathBuf {
+    std::env::var_os(PROGRAM).map_or_else(|| env!("CARGO_BIN_EXE_loadline").into(), PathBuf::from)
+}
+
 /// The command with these words, ready to be started.
 pub(crate) fn command(words: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_loadline"));
+    let mut command = Command::new(program());
     command
         .args(words)
         .stdin(Stdio::null())

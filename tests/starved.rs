@@ -1,7 +1,7 @@
 //! A generator that is starved on purpose has to say so, every time and for the right reason; one
 //! that is left alone has to be believed.
 
-use crate::rig::{beside_others, command, count, serve, url};
+use crate::rig::{beside_others, command, count, program, serve, url};
 use crate::witness::Witness;
 use loadline_testbed::Server;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity, set_current_timer_slack};
@@ -81,7 +81,7 @@ fn under(program: &str, arguments: &[&str], words: &[&str]) -> Command {
     let mut command = Command::new(program);
     command
         .args(arguments)
-        .arg(env!("CARGO_BIN_EXE_loadline"))
+        .arg(self::program())
         .args(words)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -231,14 +231,15 @@ fn running_out_of_ports_is_our_fault_and_said_to_be() {
         eprintln!("skipped: a network of its own needs root, unshare and ip");
         return;
     }
-    let program = env!("CARGO_BIN_EXE_loadline");
+    let ours = program();
     let until_up = "until \"$0\" -n 1 -c 1 -q http://127.0.0.1:8080/ >&2; do sleep 0.1; done";
     let script = FEW_PORTS.replace("\"$@\"", &format!("{until_up}\n\"$0\" \"$@\""));
     for _ in 0..TIMES {
         let words = words(&["-c", "40", "-d", "1s"], "http://127.0.0.1:8080/");
         let mut command = Command::new("unshare");
         command
-            .args(["-n", "sh", "-c", &script, program])
+            .args(["-n", "sh", "-c", &script])
+            .arg(&ours)
             .args(words)
             .stdin(Stdio::null());
         let verdict = run(&mut command);

@@ -1,5 +1,6 @@
 //! Why a run could not start.
 
+use crate::lost::WorkerFailure;
 use loadline_reactor::OpenFilesError;
 use loadline_transport::{Complaint, DialError, DialPhase, ResolveError, TlsSetupError, complaint};
 use loadline_wire::InvalidRequest;
@@ -31,6 +32,9 @@ pub enum StartError {
         /// The first failure.
         error: DialError,
     },
+    /// A worker was lost before the load began.
+    #[error(transparent)]
+    Worker(#[from] WorkerFailure),
     /// The event loop or a thread could not be set up.
     #[error("the system refused what a worker needs: {0}")]
     System(#[from] io::Error),

@@ -43,4 +43,6 @@ pub enum EndReason {
     Requests,
     /// It was stopped from outside.
     Stopped,
+    /// A worker was lost, as [`Run::failure`](crate::Run::failure) tells.
+    Failed,
 }

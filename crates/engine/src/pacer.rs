@@ -302,7 +302,7 @@ pub(crate) fn most_users(plan: &Plan) -> u32 {
 }
 
 /// When a load ends, from its begin: never, if only a number of requests ends it.
-fn end_ns(plan: &Plan) -> u64 {
+pub(crate) fn end_ns(plan: &Plan) -> u64 {
     let stages: Option<Duration> = match &plan.load.shape {
         Shape::ClosedStages { stages, .. } => Some(stages.iter().map(|s| s.duration).sum()),
         Shape::RateStages { stages, .. } => Some(stages.iter().map(|s| s.duration).sum()),

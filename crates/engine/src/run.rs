@@ -2,9 +2,10 @@
 
 use crate::StartError;
 use crate::behaviour::Scenario;
-use crate::control::Handle;
+use crate::control::{Handle, Order};
 use crate::event::{EndReason, Event};
-use crate::pacer::Planned;
+use crate::lost::{Attendance, WorkerFailure};
+use crate::pacer::{Planned, end_ns};
 use crate::prepare::Prepared;
 use crate::replay::Replay;
 use crate::worker::{self, Done, Report};
@@ -15,10 +16,11 @@ use loadline_schedule::Stripe;
 use loadline_transport::DialError;
 use std::collections::VecDeque;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// From the moment when all workers are ready to the begin of the load.
 const HEAD_START_NS: u64 = 2_000_000;
@@ -28,9 +30,12 @@ const HEAD_START_NS: u64 = 2_000_000;
 pub struct Run {
     handle: Handle,
     reports: Receiver<(usize, Report)>,
-    threads: Vec<JoinHandle<io::Result<()>>>,
+    threads: Vec<JoinHandle<()>>,
     merger: Merger,
+    attendance: Attendance,
     begin_ns: u64,
+    /// When the load is over, if its time ends it.
+    over: Option<Instant>,
     addresses: Vec<Address>,
     left_out: Vec<Address>,
 }
@@ -63,18 +68,20 @@ impl Run {
         scenario: impl Fn(u32) -> S + Send + Sync + 'static,
     ) -> Result<Run, StartError> {
         let scenario = Arc::new(scenario);
-        let handle = Handle::new();
+        let workers = prepared.plan.threads;
+        let handle = Handle::of_workers(workers);
         let (send, reports) = channel();
         let mut starting: Vec<Starting> = Vec::new();
-        for index in 0..prepared.plan.threads {
+        for index in 0..workers {
             let send = send.clone();
             let scenario = Arc::clone(&scenario);
             starting.push(Starting::spawn(prepared, index, &handle, send, scenario)?);
         }
-        await_connections(&starting)?;
+        drop(send);
+        await_connections(&starting, &reports)?;
         let begin_ns = Kernel::new()?.now_ns() + HEAD_START_NS;
         for worker in &starting {
-            // A worker that is gone already shows when its thread is joined.
+            // A worker that is gone already has told why.
             let _ = worker.begin.send(begin_ns);
         }
         let threads = starting.into_iter().map(|worker| worker.thread).collect();
@@ -83,7 +90,9 @@ impl Run {
             reports,
             threads,
             merger: Merger::new(&prepared.plan),
+            attendance: Attendance::new(workers as usize),
             begin_ns,
+            over: end(&prepared.plan),
             addresses: prepared.addresses(),
             left_out: prepared.left_out.clone(),
         })
@@ -110,44 +119,71 @@ impl Run {
         self.handle.clone()
     }
 
+    /// Why a worker did not come to the end of the run, if one did not: the first.
+    pub fn failure(&self) -> Option<&WorkerFailure> {
+        self.merger.failure.as_ref()
+    }
+
     /// The next event; `None` if none came in this time. After [`Event::Ended`] nothing comes.
     ///
-    /// # Errors
-    /// If the kernel refused a worker something it cannot do without.
-    ///
-    /// # Panics
-    /// If a worker did.
-    pub fn next_event(&mut self, patience: Duration) -> io::Result<Option<Event>> {
+    /// A worker that is lost ends the run: the others are told to end, and what it had told until
+    /// then counts. [`failure`](Self::failure) tells why.
+    pub fn next_event(&mut self, patience: Duration) -> Option<Event> {
         loop {
             if let Some(event) = self.merger.event() {
-                return Ok(Some(event));
+                return Some(event);
             }
-            match self.reports.recv_timeout(patience) {
-                Ok((_, Report::Log(exchanges))) => return Ok(Some(Event::Log(exchanges))),
-                Ok((worker, Report::Ticks(ticks))) => {
-                    return Ok(Some(Event::Ticks { worker, ticks }));
-                }
+            let since = Instant::now();
+            let received = self.reports.recv_timeout(patience);
+            self.miss_the_silent(since.elapsed().min(patience));
+            match received {
+                Ok((_, Report::Log(exchanges))) => return Some(Event::Log(exchanges)),
+                Ok((worker, Report::Ticks(ticks))) => return Some(Event::Ticks { worker, ticks }),
                 Ok((worker, report)) => self.merger.take(worker, report),
-                Err(RecvTimeoutError::Timeout) => return Ok(None),
-                Err(RecvTimeoutError::Disconnected) => return self.join().map(|()| None),
+                Err(RecvTimeoutError::Timeout) => return self.merger.event(),
+                Err(RecvTimeoutError::Disconnected) => {
+                    self.join();
+                    return self.merger.event();
+                }
             }
         }
     }
 
-    fn join(&mut self) -> io::Result<()> {
-        for thread in self.threads.drain(..) {
-            match thread.join() {
-                Ok(result) => result?,
-                Err(panic) => std::panic::resume_unwind(panic),
+    /// Gives up workers that say nothing although the run is to end.
+    fn miss_the_silent(&mut self, waited: Duration) {
+        let is_over = self.over.is_some_and(|over| Instant::now() >= over);
+        if !is_over && self.handle.order() == Order::Run {
+            return self.attendance.excuse();
+        }
+        for worker in self.attendance.missing(&self.handle, waited) {
+            if self.merger.done[worker].is_none() {
+                self.handle.abort();
+                let stuck = Report::Lost(WorkerFailure::Stuck { worker });
+                self.merger.take(worker, stuck);
             }
         }
-        Ok(())
     }
+
+    /// All threads have told their last.
+    fn join(&mut self) {
+        for thread in self.threads.drain(..) {
+            // What went wrong in a thread was told by it.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// When a load that begins now is over, if its time ends it.
+fn end(plan: &Plan) -> Option<Instant> {
+    let length_ns = Some(end_ns(plan)).filter(|end_ns| *end_ns < u64::MAX)?;
+    Instant::now().checked_add(Duration::from_nanos(
+        length_ns.saturating_add(HEAD_START_NS),
+    ))
 }
 
 /// A worker's thread that brings its connections up.
 struct Starting {
-    thread: JoinHandle<io::Result<()>>,
+    thread: JoinHandle<()>,
     /// How many connections came up, and what went wrong first.
     connected: Receiver<(usize, Option<DialError>)>,
     begin: Sender<u64>,
@@ -163,7 +199,8 @@ impl Starting {
     ) -> io::Result<Starting> {
         let (tell, connected) = channel();
         let (begin, when) = channel();
-        let (prepared, handle) = (Arc::clone(prepared), handle.clone());
+        let (prepared, own_handle) = (Arc::clone(prepared), handle.clone());
+        let (last_word, handle) = (send.clone(), handle.clone());
         let body = move || {
             let stripe = Stripe {
                 index,
@@ -178,7 +215,7 @@ impl Starting {
             let mut ready = kernel.block_on(preparing)?;
             let _ = tell.send((ready.connected(), ready.first_error.take()));
             match when.recv() {
-                Ok(begin_ns) => kernel.block_on(worker::run(ready, begin_ns, &handle))?,
+                Ok(begin_ns) => kernel.block_on(worker::run(ready, begin_ns, &own_handle))?,
                 // Another worker found nothing to talk to, so there is no run.
                 Err(_) => return Ok(()),
             }
@@ -187,7 +224,14 @@ impl Starting {
         };
         let thread = thread::Builder::new()
             .name(format!("worker-{index}"))
-            .spawn(body)?;
+            .spawn(move || {
+                let worker = index as usize;
+                let ended = catch_unwind(AssertUnwindSafe(body));
+                if let Some(failure) = WorkerFailure::of(worker, ended) {
+                    handle.abort();
+                    let _ = last_word.send((worker, Report::Lost(failure)));
+                }
+            })?;
         Ok(Starting {
             thread,
             connected,
@@ -196,13 +240,20 @@ impl Starting {
     }
 }
 
-/// Waits until all workers have dialled; fails if connections were tried and none came up.
-fn await_connections(starting: &[Starting]) -> Result<(), StartError> {
+/// Waits until all workers have dialled; fails if connections were tried and none came up, or if a
+/// worker was lost.
+fn await_connections(
+    starting: &[Starting],
+    reports: &Receiver<(usize, Report)>,
+) -> Result<(), StartError> {
     let mut connected = 0;
     let mut first_error = None;
     for worker in starting {
-        // A worker that failed for another reason says so when it is joined.
         let Ok((up, error)) = worker.connected.recv() else {
+            // Its last word comes when its thread has been unwound; no other comes before the load.
+            if let Ok((_, Report::Lost(failure))) = reports.recv() {
+                return Err(failure.into());
+            }
             continue;
         };
         connected += up;
@@ -226,6 +277,10 @@ pub(crate) struct Merger {
     /// The snapshots of each worker that are not merged yet.
     waiting: Vec<VecDeque<Interval>>,
     done: Vec<Option<Done>>,
+    /// What was in flight at the end of the last interval that each worker told.
+    in_flight: Vec<u64>,
+    /// Why the first worker that is lost is lost.
+    failure: Option<WorkerFailure>,
     planned: Option<Planned>,
     limit: Option<u64>,
     planned_total: u64,
@@ -239,6 +294,8 @@ impl Merger {
         Merger {
             waiting: (0..workers).map(|_| VecDeque::new()).collect(),
             done: (0..workers).map(|_| None).collect(),
+            in_flight: vec![0; workers],
+            failure: None,
             planned: Planned::new(plan),
             limit: plan.request_limit,
             planned_total: 0,
@@ -248,17 +305,33 @@ impl Merger {
     }
 
     pub(crate) fn take(&mut self, worker: usize, report: Report) {
+        if self.done[worker].is_some() {
+            // It was given up, and comes back too late.
+            return;
+        }
         match report {
             Report::Interval {
                 snapshot,
                 followed_ns,
             } => {
+                self.in_flight[worker] = snapshot.counts.in_flight;
                 self.waiting[worker].push_back(Interval {
                     snapshot,
                     followed_ns,
                 });
             }
             Report::Done(done) => self.done[worker] = Some(done),
+            Report::Lost(failure) => {
+                self.failure.get_or_insert(failure);
+                self.done[worker] = Some(Done {
+                    complete: false,
+                    stopped: false,
+                    unfinished: Unfinished {
+                        in_flight: self.in_flight[worker],
+                        ..Unfinished::default()
+                    },
+                });
+            }
             Report::Log(_) | Report::Ticks(_) => {}
         }
     }
@@ -313,7 +386,9 @@ impl Merger {
         self.ended = true;
         let done = || self.done.iter().flatten();
         let enough = self.limit.is_some_and(|limit| self.sent_total >= limit);
-        let reason = if done().any(|done| done.stopped) {
+        let reason = if self.failure.is_some() {
+            EndReason::Failed
+        } else if done().any(|done| done.stopped) {
             EndReason::Stopped
         } else if enough && done().all(|done| done.complete) {
             EndReason::Requests

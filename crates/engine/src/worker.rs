@@ -12,6 +12,7 @@ use crate::behaviour::Scenario;
 use crate::control::Handle;
 use crate::event::Tick;
 use crate::linger::Patience;
+use crate::lost::WorkerFailure;
 use crate::pacer::{Pacer, nanoseconds};
 use crate::sampling::Sampling;
 use loadline_reactor::{Host, Linger};
@@ -37,6 +38,8 @@ pub(crate) enum Report {
     Log(Vec<Exchange>),
     /// The last word of a worker.
     Done(Done),
+    /// The last word of a worker that did not come to the end.
+    Lost(WorkerFailure),
 }
 
 /// How a worker ended.

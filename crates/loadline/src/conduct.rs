@@ -133,7 +133,7 @@ pub(crate) fn conduct_one(
     }
     let conducted = conductor.conduct();
     interrupts.detach();
-    conducted
+    Ok(conducted)
 }
 
 impl Save<'_> {
@@ -196,20 +196,19 @@ struct Conductor<'a> {
 }
 
 impl Conductor<'_> {
-    fn conduct(mut self) -> Result<Conducted> {
+    fn conduct(mut self) -> Conducted {
         loop {
             let patience = match &mut self.watching {
                 Some(watching) => watching.patience(PATIENCE),
                 None => PATIENCE,
             };
-            let event = self.run.next_event(patience).context("a worker failed")?;
-            match event {
+            match self.run.next_event(patience) {
                 None => self.live.tick(&self.summary),
                 Some(Event::Interval(interval)) => self.interval(&interval),
                 Some(Event::Ticks { .. }) => {}
                 Some(Event::Log(exchanges)) => self.log(&exchanges),
                 Some(Event::Ended { reason, unfinished }) => {
-                    return Ok(self.finish(reason, unfinished));
+                    return self.finish(reason, unfinished);
                 }
             }
         }
@@ -303,6 +302,7 @@ impl Conductor<'_> {
     fn finish(mut self, reason: EndReason, unfinished: Unfinished) -> Conducted {
         self.live.clear();
         let ended = match self.broken.take() {
+            _ if reason == EndReason::Failed => self.lose_worker(),
             Some(text) => Ended::Aborted(text),
             None if self.interrupts.happened() => Ended::Interrupted,
             None if self.reached => match self.summary.plan.until {
@@ -337,6 +337,14 @@ impl Conductor<'_> {
 }
 
 impl Conductor<'_> {
+    /// A worker was lost: what was measured is reported, and then why it is not all.
+    fn lose_worker(&mut self) -> Ended {
+        let failure = self.run.failure();
+        let text = failure.map_or_else(|| "a worker failed.".to_owned(), ToString::to_string);
+        self.trouble = Some(anyhow!("{text}"));
+        Ended::Failed(text)
+    }
+
     /// What the script threw, if it did.
     fn thrown(&self) -> Option<Ended> {
         let error = self.script?.failure()?;
@@ -352,6 +360,7 @@ fn ended(reason: EndReason, plan: &Plan) -> Ended {
     match reason {
         EndReason::Requests => Ended::Requests,
         EndReason::Stopped => Ended::Interrupted,
+        EndReason::Failed => Ended::Unknown,
         EndReason::Duration if has_stages => Ended::Stages,
         EndReason::Duration => Ended::Duration,
     }

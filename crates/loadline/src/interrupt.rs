@@ -17,8 +17,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// A run that was told to end at once does so in much less.
-const GRACE: Duration = Duration::from_secs(2);
+/// A run that was told to end at once does so in much less; a worker that does not answer is given up
+/// in about half of it.
+const GRACE: Duration = Duration::from_secs(5);
 /// And so does everything behind it: what is measured is written and printed.
 const LAST_GRACE: Duration = Duration::from_secs(8);
 /// What is said where there is nothing to report.

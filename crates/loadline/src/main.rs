@@ -25,9 +25,18 @@ use crate::flags::{Command, Refusal};
 use crate::resolve::{Surroundings, resolve, resolve_search};
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::panic::catch_unwind;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    // What panics here is a defect of ours, which the default hook has told with its place.
+    catch_unwind(command).unwrap_or_else(|_| {
+        refuse("it panicked, which is a defect of Loadline: please report it.").into()
+    })
+}
+
+/// Does what the command line says.
+fn command() -> ExitCode {
     let line: Vec<OsString> = std::env::args_os().collect();
     // Without it a full file ends the process, as it did before.
     let _ = interrupt::outlive_full_files();

@@ -143,7 +143,7 @@ impl Made {
         let early = |run: &Judged| {
             matches!(
                 run.summary.ended,
-                Ended::Interrupted | Ended::Aborted(_) | Ended::Unknown
+                Ended::Interrupted | Ended::Aborted(_) | Ended::Failed(_) | Ended::Unknown
             )
         };
         self.trouble.is_some() || self.runs.last().is_some_and(early)

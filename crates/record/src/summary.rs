@@ -89,6 +89,8 @@ pub enum Ended {
     Aborted(String),
     /// Its script threw this.
     Threw(String),
+    /// A worker was lost; this says why.
+    Failed(String),
     /// Not known: the run goes on, or it was killed before it could say.
     Unknown,
 }
@@ -105,6 +107,7 @@ enum Ending {
     Interrupted,
     Aborted { check: String },
     Threw { error: String },
+    Failed { error: String },
     Unknown,
 }
 
@@ -119,6 +122,7 @@ impl From<Ended> for Ending {
             Ended::Interrupted => Ending::Interrupted,
             Ended::Aborted(check) => Ending::Aborted { check },
             Ended::Threw(error) => Ending::Threw { error },
+            Ended::Failed(error) => Ending::Failed { error },
             Ended::Unknown => Ending::Unknown,
         }
     }
@@ -135,6 +139,7 @@ impl From<Ending> for Ended {
             Ending::Interrupted => Ended::Interrupted,
             Ending::Aborted { check } => Ended::Aborted(check),
             Ending::Threw { error } => Ended::Threw(error),
+            Ending::Failed { error } => Ended::Failed(error),
             Ending::Unknown => Ended::Unknown,
         }
     }

@@ -108,6 +108,7 @@ fn add_ending(whole: &mut Map<String, Value>, ended: &Ended) {
         Ended::Interrupted => ("interrupted", None),
         Ended::Aborted(check) => ("aborted", Some(check.as_str())),
         Ended::Threw(_) => ("threw", None),
+        Ended::Failed(_) => ("failed", None),
         Ended::Unknown => ("unknown", None),
     };
     whole.insert("ended".to_owned(), name.into());

@@ -98,6 +98,13 @@ pub enum Warning {
         /// How long the oldest had waited, in nanoseconds.
         oldest_ns: u64,
     },
+    /// A worker was lost, which ended the run.
+    WorkerFailed {
+        /// Which, and why: a whole sentence.
+        error: String,
+        /// The length of the measured part.
+        after: Duration,
+    },
 }
 
 /// Where the answers are that an open load is short of.
@@ -126,6 +133,7 @@ impl Warning {
             Warning::ScriptThrew { .. } => "script_threw",
             Warning::Surplus { .. } => "surplus",
             Warning::Unanswered { .. } => "unanswered",
+            Warning::WorkerFailed { .. } => "worker_failed",
         }
     }
 }
@@ -161,6 +169,7 @@ impl fmt::Display for Warning {
                 in_flight,
                 oldest_ns,
             } => unanswered_text(*unsent, *in_flight, *oldest_ns),
+            Warning::WorkerFailed { error, after } => worker_failed_text(error, *after),
         })
     }
 }
@@ -215,6 +224,13 @@ fn script_threw_text(error: &str, after: Duration) -> String {
     format!(
         "The script threw after {}, which ended the run ({error}): the figures are of that part \
          alone. Mend the script and run it again.",
+        figures::elapsed(after),
+    )
+}
+
+fn worker_failed_text(error: &str, after: Duration) -> String {
+    format!(
+        "The run ended after {} because {error} The figures are of that part alone: run it again.",
         figures::elapsed(after),
     )
 }

@@ -36,7 +36,7 @@ impl Spread {
 pub fn is_whole(run: &Summary) -> bool {
     let is_cut = matches!(
         run.ended,
-        Ended::Interrupted | Ended::Aborted(_) | Ended::Threw(_)
+        Ended::Interrupted | Ended::Aborted(_) | Ended::Threw(_) | Ended::Failed(_)
     );
     run.complete && !is_cut
 }

@@ -10,7 +10,7 @@ use super::report::Report;
 use super::request::head;
 use super::tally::{Fatal, Tally};
 use super::usage::{Said, banner, benchmarking, html_banner};
-use loadline_engine::{Event, Run, StartError};
+use loadline_engine::{Event, Run, StartError, WorkerFailure};
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -198,7 +198,7 @@ struct Conductor<'a, 'b> {
 impl Conductor<'_, '_> {
     fn conduct(mut self) -> Result<Said, Said> {
         let mut interrupted = false;
-        while !self.has_ended()? {
+        while !self.has_ended() {
             self.hear();
             if let Some(fatal) = self.tally.fatal.take() {
                 self.run.handle().abort();
@@ -210,8 +210,11 @@ impl Conductor<'_, '_> {
             }
         }
         // Workers tell the last when they go: this waits until they have gone.
-        self.run.next_event(PATIENCE).map_err(broken)?;
+        self.run.next_event(PATIENCE);
         self.hear();
+        if let Some(failure) = self.run.failure() {
+            return Ok(self.broken_off(failure));
+        }
         match self.tally.fatal.take() {
             Some(fatal) => Err(self.give_up(fatal)),
             None if interrupted => Ok(self.interrupted()),
@@ -219,9 +222,8 @@ impl Conductor<'_, '_> {
         }
     }
 
-    fn has_ended(&mut self) -> Result<bool, Said> {
-        let event = self.run.next_event(PATIENCE).map_err(broken)?;
-        Ok(matches!(event, Some(Event::Ended { .. })))
+    fn has_ended(&mut self) -> bool {
+        matches!(self.run.next_event(PATIENCE), Some(Event::Ended { .. }))
     }
 
     /// Takes in what the workers have told.
@@ -272,6 +274,15 @@ impl Conductor<'_, '_> {
         }
     }
 
+    /// What is said of a run that lost a worker.
+    fn broken_off(&self, failure: &WorkerFailure) -> Said {
+        Said {
+            stderr: format!("ab: {failure}\n"),
+            code: 2,
+            ..self.interrupted()
+        }
+    }
+
     fn finish(&mut self) -> Result<Said, Said> {
         let done = self.tally.done();
         match self.next_progress {
@@ -318,11 +329,6 @@ fn write(what: &str, path: &str, text: &str) -> Result<(), Said> {
         let reason = reason(&error);
         Said::sentence(&format!("Cannot open {what} output file: {reason}"))
     })
-}
-
-/// A worker that lost what it can't do without.
-fn broken(error: io::Error) -> Said {
-    Said::sentence(&format!("ab: a worker failed: {error}"))
 }
 
 #[cfg(test)]

@@ -56,6 +56,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
     pub(super) async fn watch(mut self, handle: &Handle) {
         loop {
             self.wait().await;
+            handle.beat(self.crew.stripe.index as usize);
             let now_ns = self.now_ns();
             self.crew.hire_if_short(now_ns);
             self.leave_warmup(now_ns);

@@ -165,7 +165,7 @@ fn exit_of(run: &Judged, trust: Trust) -> Exit {
     }
     match run.summary.ended {
         // It was the run that ended so, not this report of it.
-        Ended::Interrupted | Ended::Threw(_) => Exit::Good,
+        Ended::Interrupted | Ended::Threw(_) | Ended::Failed(_) => Exit::Good,
         _ => exit(&run.summary, &run.checks, trust),
     }
 }

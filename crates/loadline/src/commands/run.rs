@@ -156,7 +156,7 @@ pub(crate) fn exit(summary: &Summary, checks: &[CheckResult], trust: Trust) -> E
     match summary.ended {
         Ended::Interrupted => Exit::Interrupted,
         Ended::Aborted(_) => Exit::CheckFailed,
-        Ended::Threw(_) => Exit::Failed,
+        Ended::Threw(_) | Ended::Failed(_) => Exit::Failed,
         // Not one answer: there was no measurement.
         _ if summary.total.counts.answered == 0 => Exit::Failed,
         _ if !trust.believes(validity(summary).grade()) => Exit::Invalid,

@@ -90,7 +90,7 @@ impl Ready {
             script.flush();
         }
         print(&banner(arguments))?;
-        let measured = self.measure(run, arguments.tool, &interrupts)?;
+        let measured = self.measure(run, arguments.tool, &interrupts);
         interrupts.detach();
         self.conclude(arguments, &measured)
     }
@@ -116,14 +116,15 @@ impl Ready {
         Run::start_scenario(plan, false, move |_| repetition.clone())
     }
 
-    fn measure(&self, mut run: Run, tool: Tool, interrupts: &Interrupts) -> Result<Measured> {
+    fn measure(&self, mut run: Run, tool: Tool, interrupts: &Interrupts) -> Measured {
         let header = Header::new(&self.plan, Environment::read(), SystemTime::now());
         let mut measured = Measured {
             summary: Summary::new(header),
             rates: Rates::new(tool),
+            failure: None,
         };
         loop {
-            match run.next_event(PATIENCE).context("a worker failed")? {
+            match run.next_event(PATIENCE) {
                 Some(Event::Interval(interval)) => measured.summary.observe(&interval),
                 Some(Event::Ticks { worker, ticks }) => {
                     for tick in ticks {
@@ -138,7 +139,8 @@ impl Ready {
                         Ended::Duration
                     };
                     measured.summary.finish(ended, unfinished);
-                    return Ok(measured);
+                    measured.failure = run.failure().map(ToString::to_string);
+                    return measured;
                 }
                 Some(Event::Log(_)) | None => {}
             }
@@ -155,6 +157,10 @@ impl Ready {
             }
         }
         print(&report(arguments, &measured.summary, &measured.rates))?;
+        if let Some(failure) = &measured.failure {
+            say(&format!("{failure}\n"));
+            return Ok(Exit::Failed);
+        }
         if let Some(script) = &self.script
             && let Err(error) = script.done(&script::figures(measured))
         {
@@ -169,6 +175,8 @@ impl Ready {
 struct Measured {
     summary: Summary,
     rates: Rates,
+    /// Why a worker was lost, if one was.
+    failure: Option<String>,
 }
 
 /// Where stderr is closed nobody wants to know.

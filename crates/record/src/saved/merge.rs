@@ -147,6 +147,7 @@ fn merged_end(parts: &[RunFile]) -> Ended {
     let ends = || parts.iter().map(|part| &part.summary.ended);
     ends()
         .find(|ended| matches!(ended, Ended::Aborted(_)))
+        .or_else(|| ends().find(|ended| matches!(ended, Ended::Failed(_))))
         .or_else(|| ends().find(|ended| matches!(ended, Ended::Threw(_))))
         .or_else(|| ends().find(|ended| **ended == Ended::Interrupted))
         .unwrap_or(&parts[0].summary.ended)

@@ -123,6 +123,7 @@ fn every_ending_is_read_back() {
         Ended::Interrupted,
         aborted,
         Ended::Threw("script.lua, line 3, in request(): no".to_owned()),
+        Ended::Failed("worker 0 failed: no".to_owned()),
         Ended::Unknown,
     ] {
         let (bytes, _) = saved(&header(), &[second(0)], ended.clone());

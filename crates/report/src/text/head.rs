@@ -75,6 +75,7 @@ fn duration(summary: &Summary) -> String {
         Ended::Interrupted => format!("{length}, interrupted"),
         Ended::Aborted(check) => format!("{length}, ended because {check} broke"),
         Ended::Threw(_) => format!("{length}, ended because the script threw"),
+        Ended::Failed(_) => format!("{length}, ended because a worker failed"),
         Ended::Unknown => format!("{length}, where the record breaks off"),
     }
 }

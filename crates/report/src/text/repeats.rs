@@ -114,7 +114,7 @@ fn row(number: usize, run: &Summary, shown: &[f64]) -> String {
 fn short_end(run: &Summary) -> &'static str {
     match run.ended {
         Ended::Interrupted => "  interrupted",
-        Ended::Aborted(_) | Ended::Threw(_) => "  ended early",
+        Ended::Aborted(_) | Ended::Threw(_) | Ended::Failed(_) => "  ended early",
         _ if !run.complete => "  broke off",
         _ => "",
     }

@@ -48,6 +48,10 @@ fn early_end(summary: &Summary) -> Option<Warning> {
             check: check.clone(),
             after,
         }),
+        Ended::Failed(error) => Some(Warning::WorkerFailed {
+            error: error.clone(),
+            after,
+        }),
         Ended::Threw(error) => Some(Warning::ScriptThrew {
             error: error.clone(),
             after,

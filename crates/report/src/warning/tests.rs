@@ -28,6 +28,10 @@ fn early_ends() -> Vec<Warning> {
             error: "token.lua, line 7, in request(): no token".to_owned(),
             after,
         },
+        Warning::WorkerFailed {
+            error: "worker 1 failed: Cannot allocate memory.".to_owned(),
+            after,
+        },
     ]
 }
 

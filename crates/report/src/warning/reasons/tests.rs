@@ -42,6 +42,8 @@ fn a_run_that_ended_early_says_so_first() {
     assert_eq!(of(&summary)[0], "aborted");
     summary.ended = Ended::Threw("script.lua, line 1, in request(): no".to_owned());
     assert_eq!(of(&summary)[0], "script_threw");
+    summary.ended = Ended::Failed("worker 0 failed: no memory.".to_owned());
+    assert_eq!(of(&summary)[0], "worker_failed");
 }
 
 #[test]
