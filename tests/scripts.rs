@@ -334,8 +334,8 @@ fn an_error_while_the_run_lasts_ends_it_and_names_its_place() {
             "script.lua, line 2, in delay(): no wait",
         ),
         (
-            "local n = 0\nfunction request() n = n + 1 return n < 3 and wrk.format() or nil end",
-            "script.lua, in request(): a text was expected, not a nil",
+            "local n = 0\nfunction request() n = n + 1 return n < 3 and wrk.format() or {} end",
+            "script.lua, in request(): a text was expected, not a table",
         ),
     ] {
         let script = Script::new(source);

@@ -86,6 +86,12 @@ pub trait Observer: Sink {
         let _ = agreed;
     }
 
+    /// Why the answer that comes is not to be read to its end, if it is not: its exchange fails as
+    /// `protocol`. Asked for while a body comes, if [`WANTS_BODY`](Sink::WANTS_BODY).
+    fn refusal(&self) -> Option<&'static str> {
+        None
+    }
+
     /// A whole answer has come; [`ended`](Observer::ended) follows.
     fn answered(&mut self, answer: &Answer) {
         let _ = answer;

@@ -109,6 +109,16 @@ impl<H: Host> User<H> {
         self.put_off_starts();
     }
 
+    /// Begins nothing more while the run lasts, and keeps its connections: the user is there and does
+    /// nothing. Where nothing but users ends the run, it ends when all of them rest.
+    pub async fn rest(&mut self) {
+        self.starts.clear();
+        self.activity.since_ns.set(None);
+        self.activity.iterating.set(false);
+        self.worker.one_rests();
+        std::future::pending().await
+    }
+
     /// Lets this worker begin nothing new, as if the run were over for it; the others go on. What
     /// is in flight comes to its end.
     pub fn end_worker(&self) {

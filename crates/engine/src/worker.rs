@@ -76,6 +76,8 @@ pub(crate) struct Worker<H: Host> {
     pub(crate) iterations: Cell<u64>,
     /// Users that live, and the most there may be.
     users: Cell<u32>,
+    /// Users that rest until the end.
+    resting: Cell<u32>,
     most_users: u32,
     /// Of the users there were at the begin of an open load, those that would be idle if they were
     /// all: what is done without a place of theirs would be left out.
@@ -156,6 +158,15 @@ impl<H: Host> Worker<H> {
     fn is_over(&self) -> bool {
         let for_good = self.stopping.get() || self.pacer.is_spent();
         self.users.get() == 0 && (for_good || self.pacer.end_ns == u64::MAX)
+    }
+
+    /// A user rests until the end.
+    pub(crate) fn one_rests(&self) {
+        self.resting.set(self.resting.get() + 1);
+        if self.resting.get() == self.users.get() && self.pacer.end_ns == u64::MAX {
+            self.stopping.set(true);
+            self.wake_supervisor();
+        }
     }
 
     fn user_ended(&self) {

@@ -2,12 +2,17 @@
 
 use mlua::{Lua, LuaString, Table};
 
+/// What is kept of the room for a body until the next one comes.
+const KEPT_BYTES: usize = 1 << 20;
+
 /// An answer as far as it came.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) head: Head,
     pub(crate) body: Vec<u8>,
+    /// Whether its body is longer than what is gathered.
+    pub(crate) is_too_long: bool,
 }
 
 /// The fields of an answer, the trailers among them.
@@ -50,6 +55,8 @@ impl Answer {
         self.status = 0;
         self.head.clear();
         self.body.clear();
+        self.body.shrink_to(KEPT_BYTES);
+        self.is_too_long = false;
     }
 
     /// The arguments of the prelude's `respond`: the headers only if they are not those of the

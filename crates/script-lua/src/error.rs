@@ -6,6 +6,10 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// By these words a refusal of ours is known among what scripts throw: who catches one may throw it
+/// again with words of its own around it.
+pub(crate) const REFUSAL: &str = "is not offered by Loadline";
+
 /// A script can't be run.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -105,6 +109,11 @@ impl fmt::Display for ScriptError {
 }
 
 impl ScriptError {
+    /// Whether the script asks for what Loadline does not offer.
+    pub fn is_refusal(&self) -> bool {
+        self.message.contains(REFUSAL)
+    }
+
     /// An error of the script that Lua did not tell.
     pub(crate) fn new(script: &Path, during: During, message: impl Into<String>) -> Self {
         let message = message.into();
@@ -134,6 +143,12 @@ impl ScriptError {
 }
 
 impl Error {
+    /// Whether the script asks for what Loadline does not offer, although the tool whose words it
+    /// speaks would.
+    pub fn is_refusal(&self) -> bool {
+        matches!(self, Error::Script(error) if error.is_refusal())
+    }
+
     /// What a call into the script came to.
     pub(crate) fn of_lua(script: &Path, during: During, error: &mlua::Error) -> Self {
         match lookup_of(error) {

@@ -36,6 +36,7 @@
 mod addresses;
 mod answer;
 mod cell;
+mod debug_info;
 mod error;
 mod failure;
 mod options;

@@ -78,6 +78,7 @@ pub enum Broken {
     #[default]
     Refused,
     /// The run goes on with what was defined up to there, as wrk does;
-    /// [`Script::complaints`](crate::Script::complaints) has what to print to stderr.
+    /// [`Script::complaints`](crate::Script::complaints) has what to print to stderr. One that asks
+    /// for what Loadline does not offer is an error all the same.
     Tolerated,
 }

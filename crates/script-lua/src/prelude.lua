@@ -8,6 +8,7 @@
 local host = ...
 
 local type, pairs, tostring, error, getmetatable = type, pairs, tostring, error, getmetatable
+local pcall = pcall
 local concat = table.concat
 
 -- Where a report is on stdout that a program reads, whatever the script prints goes to stderr.
@@ -22,13 +23,6 @@ if host.prints_to_stderr then
       end
       stderr:write(concat(texts, "\t"), "\n")
    end
-end
-
-debug = debug or { traceback = host.traceback }
-
--- A library that reaches any memory is left out, and that is said.
-package.preload.ffi = function()
-   error("ffi is not offered here: it reaches into the program that measures", 3)
 end
 
 -- Refuses an argument of a kind that a function can't take, in the words of Lua's libraries. The level
@@ -189,6 +183,7 @@ wrk = {
    time_us = host.time_us,
 }
 local wrk = wrk
+package.loaded.wrk = wrk
 
 function wrk.lookup(name, service)
    for place, text in ipairs({ name or false, service or false }) do
@@ -280,6 +275,10 @@ end
 
 local entries = {}
 
+function entries.run(file)
+   file()
+end
+
 function entries.is_function(name)
    return type(_G[name]) == "function"
 end
@@ -349,4 +348,28 @@ function entries.flush()
    io.stdout:flush()
 end
 
-return entries
+-- What a script throws comes to the host as a text: to make one of a value is the script's business
+-- again (`__tostring`), and may throw as well. The host's own errors stay what they are.
+local function thrown_text(thrown)
+   local done, text = pcall(tostring, thrown)
+   if done and type(text) == "string" then
+      return text
+   end
+   return "(error object is a " .. type(thrown) .. " value)"
+end
+
+local function settle(done, result)
+   if done then
+      return result
+   end
+   error(host.is_own(result) and result or thrown_text(result), 0)
+end
+
+local guarded = {}
+for name, entry in pairs(entries) do
+   guarded[name] = function(first, second, third)
+      return settle(pcall(entry, first, second, third))
+   end
+end
+
+return guarded

@@ -19,6 +19,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 const NS_PER_MS: f64 = 1e6;
+/// The longest body that is gathered for `response`.
+const MOST_BODY_BYTES: usize = 64 << 20;
+const TOO_LONG: &str =
+    "the body is longer than the 64 MiB that are gathered for a script's response()";
 
 /// What of a script is called while the run lasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,16 +155,18 @@ impl Worker {
         }
     }
 
-    /// The next text, unless the script throws or has none.
+    /// The next text, unless the script throws or has none: nil, a boolean or an empty text, with
+    /// which it lets a connection rest.
     fn ask(&self) -> Option<LuaString> {
+        let state = &self.seat.thread().state;
         match self.call(&self.request, During::Request, ())? {
-            Value::String(text) if !text.as_bytes().is_empty() => Some(text),
+            Value::String(text) => Some(text).filter(|text| !text.as_bytes().is_empty()),
+            Value::Nil | Value::Boolean(_) => None,
+            number @ (Value::Integer(_) | Value::Number(_)) => {
+                state.lua.coerce_string(number).ok().flatten()
+            }
             other => {
-                let message = match other {
-                    Value::String(_) => "the request is empty".to_owned(),
-                    other => format!("a text was expected, not a {}", other.type_name()),
-                };
-                let state = &self.seat.thread().state;
+                let message = format!("a text was expected, not a {}", other.type_name());
                 self.fail(state.script_error(During::Request, &message));
                 None
             }
@@ -242,12 +248,16 @@ impl<H: Host> Behaviour<H> for ScriptUser {
             } else {
                 usize::MAX
             };
-            if self.compose(user) {
+            let has_text = self.compose(user);
+            if has_text {
                 self.send(user, most).await;
             }
             if self.worker.is_over() {
                 user.end_worker();
                 return;
+            }
+            if !has_text {
+                return user.rest().await;
             }
             if user.starts_left() == 0 {
                 return;
@@ -267,18 +277,20 @@ impl ScriptUser {
         }
     }
 
-    /// Makes up what is sent next; false if the script does not go on.
+    /// Makes up what is sent next; false if there is nothing.
     fn compose<H: Host>(&mut self, user: &mut User<H>) -> bool {
         if self.worker.failed.get() {
             return false;
         }
-        if self.worker.seat.duties.request {
-            let Some(text) = self.worker.ask() else {
-                return false;
-            };
-            self.text.take(&text.as_bytes());
-            user.put_off_starts();
+        if !self.worker.seat.duties.request {
+            // Empty if `wrk.request` had nothing.
+            return !self.worker.fixed.parts.is_empty();
         }
+        let Some(text) = self.worker.ask() else {
+            return false;
+        };
+        self.text.take(&text.as_bytes());
+        user.put_off_starts();
         true
     }
 
@@ -321,11 +333,19 @@ impl Sink for Reader<'_> {
     }
 
     fn body(&mut self, part: &[u8]) {
-        self.answer.body.extend_from_slice(part);
+        if self.answer.body.len() + part.len() <= MOST_BODY_BYTES {
+            self.answer.body.extend_from_slice(part);
+        } else {
+            self.answer.is_too_long = true;
+        }
     }
 }
 
 impl Observer for Reader<'_> {
+    fn refusal(&self) -> Option<&'static str> {
+        self.answer.is_too_long.then_some(TOO_LONG)
+    }
+
     fn ended(&mut self, exchange: &Exchange) {
         if matches!(exchange.outcome, Outcome::Answered { .. }) && !self.worker.failed.get() {
             self.worker.show(self.answer);

@@ -156,6 +156,8 @@ impl Loader<'_> {
             (Err(error @ Error::Lookup(_)), _) | (Err(error), Broken::Refused) => {
                 return Err(error);
             }
+            // The original would have run all of it: what is left would be another load.
+            (Err(error), _) if error.is_refusal() => return Err(error),
             (Err(error), Broken::Tolerated) => self.complaints.push(error),
         }
         Ok(state)

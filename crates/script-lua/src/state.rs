@@ -4,18 +4,25 @@
 
 use crate::addresses::{look_up, try_connect};
 use crate::cell::ThreadCell;
-use crate::error::{During, Error, ScriptError};
+use crate::debug_info;
+use crate::error::{During, Error, REFUSAL, ScriptError};
 use crate::options::{Flavour, Options, Prints};
 use crate::samples::{Figures, Samples};
 use crate::url_text::UrlText;
-use mlua::{FromLuaMulti, Function, IntoLuaMulti, Lua, Table};
+use mlua::{FromLuaMulti, Function, IntoLuaMulti, Lua, LuaString, Table, Value};
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const PRELUDE: &str = include_str!("prelude.lua");
+const LIBRARIES: &str = include_str!("libraries.lua");
+const CJSON: &str = include_str!("cjson.lua");
+
+/// The most that `socket.sleep` sleeps.
+const LONGEST_SLEEP_S: f64 = 1e9;
 
 /// A state in which the prelude has run.
 pub(crate) struct State {
@@ -33,6 +40,10 @@ impl State {
         let made = || {
             let lua = Lua::new();
             let host = host(&lua, options, url, &refusal)?;
+            let (cjson, safe_cjson): (Table, Table) =
+                lua.load(CJSON).set_name("=cjson").call(Value::NULL)?;
+            let libraries = lua.load(LIBRARIES).set_name("=libraries");
+            libraries.call::<()>((&host, cjson, safe_cjson))?;
             let prelude = lua.load(PRELUDE).set_name("=wrk");
             let entries = prelude.call(host)?;
             Ok((lua, entries))
@@ -54,9 +65,9 @@ impl State {
         })?;
         let chunk = self.lua.load(without_first_comment(&source));
         let named = chunk.set_name(format!("@{}", self.path.display()));
-        named
-            .exec()
-            .map_err(|error| self.error(During::Load, &error))
+        let file = named.into_function();
+        let file = file.map_err(|error| self.error(During::Load, &error))?;
+        self.call("run", During::Load, file)
     }
 
     /// Calls a function of the prelude.
@@ -204,7 +215,9 @@ fn add_functions(
     options: &Options,
     refusal: &Arc<Mutex<Option<String>>>,
 ) -> mlua::Result<()> {
-    let lookup = |_: &Lua, (name, service): (String, String)| {
+    let lookup = |_: &Lua, (name, service): (LuaString, LuaString)| {
+        // What is no UTF-8 is no name of a host either, and is told as it can be shown.
+        let (name, service) = (name.to_string_lossy(), service.to_string_lossy());
         let found = look_up(&name, &service).map_err(mlua::Error::external)?;
         Ok(found.iter().map(ToString::to_string).collect::<Vec<_>>())
     };
@@ -223,10 +236,29 @@ fn add_functions(
     if options.flavour == Flavour::Wrk2 {
         host.set("time_us", lua.create_function(|_, ()| Ok(epoch_us()))?)?;
     }
-    let traceback = |lua: &Lua, (message, level): (Option<String>, Option<usize>)| {
-        lua.traceback(message.as_deref(), level.unwrap_or(1))
+    add_library_functions(lua, host)
+}
+
+/// What the libraries can't do in Lua.
+fn add_library_functions(lua: &Lua, host: &Table) -> mlua::Result<()> {
+    host.set("refusal", REFUSAL)?;
+    let traceback = |lua: &Lua, level: f64| lua.traceback(None, level as usize);
+    host.set("traceback", lua.create_function(traceback)?)?;
+    host.set("getinfo", lua.create_function(debug_info::info)?)?;
+    let is_own = |_: &Lua, thrown: Value| Ok(matches!(thrown, Value::Error(_)));
+    host.set("is_own", lua.create_function(is_own)?)?;
+    host.set(
+        "gettime",
+        lua.create_function(|_, ()| Ok(epoch_us() / 1e6))?,
+    )?;
+    let sleep = |_: &Lua, seconds: f64| {
+        // Of a NaN `max` leaves 0.
+        thread::sleep(Duration::from_secs_f64(
+            seconds.max(0.0).min(LONGEST_SLEEP_S),
+        ));
+        Ok(())
     };
-    host.set("traceback", lua.create_function(traceback)?)
+    host.set("sleep", lua.create_function(sleep)?)
 }
 
 fn address(text: &str) -> io::Result<SocketAddr> {

@@ -144,6 +144,11 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
             })?;
             input = &input[fed.used..];
             self.flight.bytes_in += fed.used as u64;
+            if O::WANTS_BODY
+                && let Some(reason) = self.observer.refusal()
+            {
+                return Err(Broken::Failed(Failure::new(ErrorKind::Protocol, reason)));
+            }
             if self.flight.first_byte_ns.is_none() && self.parser.started() {
                 self.flight.first_byte_ns = Some(arrival.at_ns);
             }

@@ -132,6 +132,7 @@ fn new_worker<H: Host>(
         stopping: Cell::new(false),
         iterations: Cell::new(0),
         users: Cell::new(0),
+        resting: Cell::new(0),
         most_users,
         places: Cell::new(most_users),
         supervisor: RefCell::new(None),

@@ -25,6 +25,7 @@ pub(super) fn of_script(place: &str, error: &Error) -> String {
             unresolved(&asked, &lookup.reason)
         }
         Error::Request(problem) => format!("{problem}\n"),
+        Error::Script(error) if error.is_refusal() => format!("{}\n", error.lua_message),
         Error::Script(error) => of_panic(error),
         other => format!("{other}\n"),
     }
