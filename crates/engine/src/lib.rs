@@ -9,6 +9,7 @@
 mod backoff;
 mod behaviour;
 mod control;
+mod ease;
 mod error;
 mod event;
 mod exchange;

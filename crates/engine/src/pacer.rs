@@ -15,8 +15,8 @@ pub(crate) struct Pacer {
     pub(crate) end_ns: u64,
     /// Where the measured part begins.
     pub(crate) warmup_ns: u64,
-    /// The first arrival of the measured part.
-    first_measured_ns: Option<u64>,
+    /// The arrivals of an open load as a function of time, where they need not be drawn.
+    course: Option<(Counted, Stripe)>,
     /// Exchanges of the measured part that the plan's number of requests leaves to this worker.
     budget: Cell<u64>,
 }
@@ -41,9 +41,6 @@ impl Pacer {
     pub(crate) fn new(plan: &Plan, stripe: Stripe) -> Self {
         let warmup_ns = nanoseconds(plan.warmup);
         let open = open_schedule(&plan.load.shape, plan.seed);
-        let first_measured = open
-            .as_ref()
-            .and_then(|open| main(open, plan, stripe).next());
         let kind = match open {
             Some(open) => Kind::Open(RefCell::new(arrivals(&open, plan, stripe).peekable())),
             None => Kind::Closed(users(&plan.load, warmup_ns)),
@@ -53,7 +50,7 @@ impl Pacer {
             kind,
             end_ns: end_ns(plan),
             warmup_ns,
-            first_measured_ns: first_measured.map(|arrival| arrival.at_ns),
+            course: Counted::undrawn(plan).map(|counted| (counted, stripe)),
             budget: Cell::new(budget.unwrap_or(u64::MAX)),
         }
     }
@@ -102,10 +99,26 @@ impl Pacer {
         self.budget.get() == 0
     }
 
-    /// The first arrival of the measured part that nobody has taken.
-    pub(crate) fn first_unsent_ns(&self) -> Option<u64> {
-        let untaken_ns = self.first_untaken_ns()?;
-        Some(untaken_ns.max(self.first_measured_ns?))
+    /// Tells of the arrivals before `until_ns` that nobody has taken: an instant, and how many fell due
+    /// at it; and takes them. Where there are more than can be walked in no time, those behind are
+    /// told in some thousand slices of time, each with the instant of its end.
+    pub(crate) fn each_untaken(&self, until_ns: u64, tell: &mut dyn FnMut(u64, u64)) {
+        let Kind::Open(arrivals) = &self.kind else {
+            return;
+        };
+        let mut arrivals = arrivals.borrow_mut();
+        let mut walked = 0;
+        while let Some(arrival) = arrivals.next_if(|arrival| arrival.at_ns < until_ns) {
+            walked += 1;
+            match &self.course {
+                Some((counted, stripe))
+                    if walked > MOST_WALKED && arrival.at_ns >= self.warmup_ns =>
+                {
+                    return counted.tell_in_slices(arrival, until_ns, *stripe, tell);
+                }
+                _ => tell(arrival.at_ns, 1),
+            }
+        }
     }
 
     /// The first arrival that nobody has taken.
@@ -117,17 +130,68 @@ impl Pacer {
     }
 }
 
+/// Arrivals that are walked one by one at most, in a fraction of a second.
+const MOST_WALKED: u64 = 1_000_000;
+/// Slices of time in which those beyond are told.
+const SLICES: u128 = 4_096;
+
+/// How many arrivals of the measured part of a whole open load fell due, without chance.
+pub(crate) struct Counted {
+    schedule: Schedule,
+    warmup_ns: u64,
+    end_ns: u64,
+    limit: u64,
+}
+
+impl Counted {
+    /// `None` for a closed load.
+    fn new(plan: &Plan) -> Option<Self> {
+        Some(Counted {
+            schedule: open_schedule(&evenly(&plan.load.shape), plan.seed)?.main,
+            warmup_ns: nanoseconds(plan.warmup),
+            end_ns: end_ns(plan),
+            limit: plan.request_limit.unwrap_or(u64::MAX),
+        })
+    }
+
+    /// As [`new`](Counted::new), unless chance decides when each is due and can be asked in time.
+    fn undrawn(plan: &Plan) -> Option<Self> {
+        let is_drawn = is_drawn(&plan.load.shape);
+        (!is_drawn).then(|| Counted::new(plan))?
+    }
+
+    /// Tells of this arrival of a stripe and of all behind it, in slices of time.
+    fn tell_in_slices(
+        &self,
+        from: Arrival,
+        until_ns: u64,
+        stripe: Stripe,
+        tell: &mut dyn FnMut(u64, u64),
+    ) {
+        let length_ns = until_ns - from.at_ns;
+        let mut told = share(from.index, stripe);
+        for slice in 1..=SLICES {
+            let end_ns = from.at_ns + (u128::from(length_ns) * slice / SLICES) as u64;
+            let due = share(self.due_before(end_ns), stripe);
+            if due > told {
+                tell(end_ns - 1, due - told);
+                told = due;
+            }
+        }
+    }
+
+    /// How many fell due before `t_ns`.
+    fn due_before(&self, t_ns: u64) -> u64 {
+        let measured_ns = t_ns.min(self.end_ns).saturating_sub(self.warmup_ns);
+        self.schedule.due_before(measured_ns).min(self.limit)
+    }
+}
+
 /// Counts the arrivals of a whole open load as they fall due.
 pub(crate) enum Planned {
     /// Where the count has a closed form: the highest rates would take longer to walk than to keep.
-    Counted {
-        schedule: Schedule,
-        warmup_ns: u64,
-        end_ns: u64,
-        limit: u64,
-        /// What was told already.
-        told: u64,
-    },
+    /// With what was told already.
+    Counted(Counted, u64),
     /// Where each arrival has to be drawn, and can be in time.
     Drawn(Peekable<Box<dyn Iterator<Item = Arrival>>>),
 }
@@ -142,29 +206,15 @@ impl Planned {
             let measured: Box<dyn Iterator<Item = Arrival>> = Box::new(main(&open, plan, whole));
             return Some(Planned::Drawn(measured.peekable()));
         }
-        Some(Planned::Counted {
-            schedule: open_schedule(&evenly(shape), plan.seed)?.main,
-            warmup_ns: nanoseconds(plan.warmup),
-            end_ns: end_ns(plan),
-            limit: plan.request_limit.unwrap_or(u64::MAX),
-            told: 0,
-        })
+        Some(Planned::Counted(Counted::new(plan)?, 0))
     }
 
     /// How many more of the measured part fell due before `t_ns` since the last call.
     pub(crate) fn due_before(&mut self, t_ns: u64) -> u64 {
         match self {
-            Planned::Counted {
-                schedule,
-                warmup_ns,
-                end_ns,
-                limit,
-                told,
-            } => {
-                let measured_ns = t_ns.min(*end_ns).saturating_sub(*warmup_ns);
-                let due = schedule.due_before(measured_ns).min(*limit);
+            Planned::Counted(counted, told) => {
                 // An earlier instant than that of the last call tells nothing new.
-                let more = due.saturating_sub(*told);
+                let more = counted.due_before(t_ns).saturating_sub(*told);
                 *told += more;
                 more
             }

@@ -3,6 +3,7 @@
 use crate::StartError;
 use crate::behaviour::Scenario;
 use crate::control::{Handle, Order};
+use crate::ease::Ease;
 use crate::event::{EndReason, Event};
 use crate::lost::{Attendance, WorkerFailure};
 use crate::pacer::{Planned, end_ns};
@@ -285,6 +286,7 @@ pub(crate) struct Merger {
     limit: Option<u64>,
     planned_total: u64,
     sent_total: u64,
+    ease: Ease,
     ended: bool,
 }
 
@@ -300,6 +302,7 @@ impl Merger {
             limit: plan.request_limit,
             planned_total: 0,
             sent_total: 0,
+            ease: Ease::new(plan),
             ended: false,
         }
     }
@@ -366,6 +369,7 @@ impl Merger {
         if let Some(planned) = &mut self.planned {
             merged.counts.planned = planned.due_before(followed_ns);
         }
+        self.ease.observe(&merged);
         self.planned_total += merged.counts.planned;
         self.sent_total += merged.counts.sent;
         Some(*merged)
@@ -397,7 +401,8 @@ impl Merger {
         };
         let mut unfinished = Unfinished::default();
         done().for_each(|done| unfinished.merge(&done.unfinished));
-        unfinished.unsent = self.planned_total.saturating_sub(self.sent_total);
+        let unsent = self.planned_total.saturating_sub(self.sent_total);
+        self.ease.give_causes(&mut unfinished, unsent);
         Event::Ended { reason, unfinished }
     }
 }

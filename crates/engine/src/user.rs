@@ -9,7 +9,7 @@ use loadline_record::Outcome;
 use loadline_schedule::Window;
 use loadline_transport::Connection;
 use loadline_wire::ResponseParser;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 /// One virtual user: a behaviour with its own connections.
@@ -64,6 +64,11 @@ impl<H: Host> Default for Slot<H> {
 pub(crate) struct Activity {
     /// The earliest start it has taken whose exchange has not ended.
     pub(crate) since_ns: Cell<Option<u64>>,
+    /// The starts that it has taken behind that one, the earliest last.
+    pub(crate) later: RefCell<Vec<u64>>,
+    /// How many exchanges it has in flight, and when they were begun.
+    pub(crate) in_flight: Cell<u32>,
+    pub(crate) begun_ns: Cell<u64>,
     /// Whether it is in an iteration.
     pub(crate) iterating: Cell<bool>,
     /// Whether a closed loop of the users there were at the begin would have left it out.
@@ -185,14 +190,26 @@ impl<H: Host> User<H> {
             .iter_mut()
             .for_each(|start| start.ready_ns = ready_ns);
         self.starts.reverse();
-        let first = self.starts.last();
-        self.activity
-            .since_ns
-            .set(first.map(|start| start.intended_ns));
+        self.show_starts();
         if due_ns > now_ns {
+            self.worker.backlog.is_empty_at(now_ns);
             self.timer.until(due_ns).await;
         }
         true
+    }
+
+    /// Lets the worker see which starts were taken.
+    fn show_starts(&self) {
+        let first = self.starts.last();
+        let activity = &self.activity;
+        activity.since_ns.set(first.map(|start| start.intended_ns));
+        if let [later @ .., _] = self.starts.as_slice()
+            && !later.is_empty()
+        {
+            let mut shown = activity.later.borrow_mut();
+            shown.clear();
+            shown.extend(later.iter().map(|start| start.intended_ns));
+        }
     }
 
     /// Takes a start from the schedule.

@@ -1,11 +1,14 @@
 //! A worker: one event loop, its users, and the supervisor that takes snapshots and ends the run.
 
+mod backlog;
 mod crew;
+mod leaving;
 mod ready;
 mod supervisor;
 
 pub(crate) use self::ready::{Ready, prepare};
 
+use self::backlog::Backlog;
 use self::crew::Crew;
 use self::supervisor::Supervisor;
 use crate::behaviour::Scenario;
@@ -74,6 +77,8 @@ pub(crate) struct Worker<H: Host> {
     pub(crate) stopping: Cell<bool>,
     /// Iterations that users have begun.
     pub(crate) iterations: Cell<u64>,
+    /// Arrivals of an open load that were due and not sent at once.
+    pub(crate) backlog: Backlog,
     /// Users that live, and the most there may be.
     users: Cell<u32>,
     /// Users that rest until the end.

@@ -28,7 +28,7 @@ pub const DIGITS: u8 = 3;
 ///
 /// Statistics of an empty distribution are 0: ask [`is_empty`](Distribution::is_empty) first where
 /// it matters.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Distribution {
     histogram: Option<Histogram<u64>>,
 }
@@ -168,6 +168,13 @@ impl Distribution {
             .get_or_insert_with(|| growing(source.max()))
             .add(source)
             .expect("a growing histogram takes every value of another one");
+    }
+}
+
+/// The values with their counts, rising.
+impl std::fmt::Debug for Distribution {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.steps()).finish()
     }
 }
 

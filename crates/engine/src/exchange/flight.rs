@@ -51,8 +51,12 @@ impl Flight {
             let ready_ns = start.ready_ns.clamp(start.intended_ns, begun_ns);
             let since_zero = |at_ns: u64| at_ns.saturating_sub(zero_ns);
             recorder.arrived(since_zero(ready_ns), since_zero(begun_ns), counted as u64);
+            let late_ns = begun_ns.saturating_sub(ready_ns);
+            worker.backlog.sent(counted as u64, late_ns);
         }
         user.activity.since_ns.set(Some(start.intended_ns));
+        user.activity.begun_ns.set(begun_ns);
+        user.activity.in_flight.set(batch.parts.len() as u32);
         Flight {
             activity: Rc::clone(&user.activity),
             begun_ns,
@@ -133,18 +137,28 @@ impl Flight {
         self.next += 1;
         self.first_byte_ns = None;
         self.bytes_in = 0;
+        self.go_on(batch, starts);
+    }
+
+    /// Goes on to the next exchange of the batch, or to the starts that are left behind it.
+    fn go_on(&mut self, batch: &Batch<'_>, starts: &mut Vec<Start>) {
+        let activity = &self.activity;
+        activity
+            .in_flight
+            .set((batch.parts.len() - self.next) as u32);
+        if !starts.is_empty() {
+            activity.later.borrow_mut().pop();
+        }
         if self.next < batch.parts.len() {
             let begun_ns = self.begun_ns;
             self.start = starts.pop().unwrap_or(Start {
                 intended_ns: begun_ns,
                 ready_ns: begun_ns,
             });
-            self.activity.since_ns.set(Some(self.start.intended_ns));
+            activity.since_ns.set(Some(self.start.intended_ns));
         } else {
             let left = starts.last();
-            self.activity
-                .since_ns
-                .set(left.map(|start| start.intended_ns));
+            activity.since_ns.set(left.map(|start| start.intended_ns));
         }
     }
 

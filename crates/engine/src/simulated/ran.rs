@@ -103,6 +103,12 @@ impl Ran {
         [in_flight, unsent, oldest_ns]
     }
 
+    /// Unsent arrivals by cause: the target, the plan, and the generator itself.
+    pub(crate) fn causes(&self) -> [u64; 3] {
+        let left = &self.unfinished;
+        [left.by_target, left.by_plan, left.by_loadline]
+    }
+
     /// What holds whatever is run and whatever goes wrong.
     pub(crate) fn hold_what_all_runs_promise(&self, plan: &Plan) {
         self.hold_the_balance();
@@ -131,12 +137,18 @@ impl Ran {
         assert!(self.total.balanced(0), "{counts:?}");
         assert_eq!(counts.in_flight, self.unfinished.in_flight);
         assert_eq!(counts.planned, counts.sent + self.unfinished.unsent);
-        let idle = self.unfinished.in_flight + self.unfinished.unsent == 0;
-        assert!(
-            !idle || self.unfinished.oldest_ns == 0,
-            "{:?}",
-            self.unfinished
-        );
+        self.hold_the_ages();
+    }
+
+    /// Each that is unfinished has its age, and each unsent arrival its cause.
+    fn hold_the_ages(&self) {
+        let left = &self.unfinished;
+        assert!(left.ages_are_known(), "{left:?}");
+        let causes = left.by_target + left.by_plan + left.by_loadline;
+        assert_eq!(causes, left.unsent);
+        let oldest_ns = left.ages.response.max_ns();
+        assert!(oldest_ns.abs_diff(left.oldest_ns) <= left.oldest_ns / 1_000);
+        assert!(left.ages.service.max_ns() <= oldest_ns);
     }
 
     fn hold_the_intervals_together(&self) {

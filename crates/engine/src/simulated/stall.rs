@@ -20,6 +20,69 @@ fn frozen_for_a_second(connections: u32, most: u32, threads: u32) -> Ran {
     world.at(0, move |hands| hands.server.freeze(freeze)).run()
 }
 
+#[test]
+fn what_waits_for_a_server_that_froze_for_good_keeps_its_age() {
+    for threads in [1, 2] {
+        let plan = Plan {
+            threads,
+            ..open(2_000, 50, 10 * SECOND)
+        };
+        let mut world = World::new(plan);
+        world.latency_ns = 5 * US;
+        let for_good = 8 * SECOND..100 * SECOND;
+        let ran = world
+            .at(0, move |hands| hands.server.freeze(for_good))
+            .run();
+        assert_eq!(ran.counts(), [20_000, 16_050, 16_000, 0, 50]);
+        assert_eq!(ran.left(), [50, 3_950, 2 * SECOND]);
+        assert_eq!(ran.causes(), [3_950, 0, 0], "every connection is in use");
+        let ages = &ran.unfinished.ages;
+        // One each half millisecond of the last two seconds.
+        for percentile in [1.0, 25.0, 50.0, 99.0] {
+            let expected_ns = 2e9 * percentile / 100.0;
+            let age_ns = ages.response.percentile_ns(percentile) as f64;
+            assert!((age_ns - expected_ns).abs() <= 0.002 * expected_ns + 5e5);
+        }
+        assert!(
+            ages.service.min_ns() >= 1_970 * MS,
+            "the fifty that were sent"
+        );
+    }
+}
+
+#[test]
+fn a_plan_with_too_few_connections_for_a_target_at_ease_is_the_cause_of_what_is_unsent() {
+    let mut world = World::new(open(100, 1, SECOND)).serves_in(20 * MS);
+    world.latency_ns = 5 * US;
+    let ran = world.run();
+    assert_eq!(ran.counts(), [100, 50, 49, 0, 1]);
+    assert_eq!(ran.causes(), [0, 50, 0]);
+}
+
+#[test]
+fn what_fell_due_while_the_worker_stood_still_is_its_own_doing() {
+    let mut world = World::new(open(500, 4, 5 * SECOND));
+    world.latency_ns = 5 * US;
+    let ran = world
+        .at(3_201 * MS, |hands| hands.sim.stall(3 * SECOND))
+        .run();
+    let [planned, sent, ..] = ran.counts();
+    assert_eq!((planned, ran.causes()), (2_500, [0, 0, 2_500 - sent]));
+    assert!(sent < 1_610, "{sent}");
+}
+
+#[test]
+fn what_a_stall_of_the_worker_left_to_be_sent_is_its_own_doing_too() {
+    let mut world = World::new(open(500, 4, 5 * SECOND)).serves_in(7 * MS);
+    world.latency_ns = 5 * US;
+    let ran = world
+        .at(3_200 * MS, |hands| hands.sim.stall(1_700 * MS))
+        .run();
+    let unsent = ran.unfinished.unsent;
+    assert!(unsent > 500, "{unsent}");
+    assert_eq!(ran.causes(), [0, 0, unsent]);
+}
+
 /// Response times of the tenth of all arrivals that met the stall are uniform on 0 to 1 s: the
 /// quantile q is D (1 - (1 - q) T / D), with D of 1 s and T of 10 s.
 fn assert_truth(response: &Distribution) {

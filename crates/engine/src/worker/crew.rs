@@ -17,20 +17,14 @@ pub(super) struct Crew<H: Host, S> {
     connections: VecDeque<Ahead<H>>,
     members: Vec<Member>,
     hired: u32,
-    /// The earliest start that was due when those who had taken it were dismissed.
-    dismissed_ns: Option<u64>,
+    /// The starts that those had taken who were dismissed.
+    pub(super) dismissed_ns: Vec<u64>,
 }
 
 struct Member {
     /// Runs as long as this lives.
     _task: Task,
     activity: Rc<Activity>,
-}
-
-impl Member {
-    fn since_ns(&self) -> Option<u64> {
-        self.activity.since_ns.get()
-    }
 }
 
 impl<H: Host, S: Scenario<H>> Crew<H, S> {
@@ -48,7 +42,7 @@ impl<H: Host, S: Scenario<H>> Crew<H, S> {
             connections,
             members: Vec::new(),
             hired: 0,
-            dismissed_ns: None,
+            dismissed_ns: Vec::new(),
         }
     }
 
@@ -84,11 +78,14 @@ impl<H: Host, S: Scenario<H>> Crew<H, S> {
     }
 
     /// Lets go of those who wait for a start that will not come.
-    pub(super) fn dismiss_idle(&mut self, now_ns: u64) {
+    pub(super) fn dismiss_idle(&mut self) {
         let is_idle = |member: &mut Member| !member.activity.iterating.get();
         let dismissed: Vec<Member> = self.members.extract_if(.., is_idle).collect();
-        let since = dismissed.iter().filter_map(Member::since_ns).min();
-        self.dismissed_ns = since.filter(|at_ns| *at_ns <= now_ns);
+        for member in &dismissed {
+            let activity = &member.activity;
+            self.dismissed_ns.extend(activity.since_ns.get());
+            self.dismissed_ns.append(&mut activity.later.borrow_mut());
+        }
         self.worker.users.set(self.members.len() as u32);
     }
 
@@ -96,18 +93,11 @@ impl<H: Host, S: Scenario<H>> Crew<H, S> {
     pub(super) fn cut_off(&mut self) {
         self.members.clear();
     }
+}
 
-    /// The earliest start of the measured part that has no end, of those before `now_ns`; one that
-    /// nobody has taken must have been due when the run was stopped.
-    pub(super) fn oldest_ns(&self, now_ns: u64, stopped_ns: Option<u64>) -> Option<u64> {
-        let worker = &self.worker;
-        let taken = self.members.iter().filter_map(Member::since_ns);
-        let untaken = worker.pacer.first_unsent_ns();
-        let untaken = untaken.map(|at_ns| worker.begin_ns.get().saturating_add(at_ns));
-        taken
-            .chain(self.dismissed_ns)
-            .chain(untaken.filter(|at_ns| stopped_ns.is_none_or(|stopped_ns| *at_ns <= stopped_ns)))
-            .filter(|at_ns| (worker.zero_ns.get()..now_ns).contains(at_ns))
-            .min()
+impl<H: Host, S> Crew<H, S> {
+    /// What each user is at.
+    pub(super) fn activities(&self) -> impl Iterator<Item = &Activity> {
+        self.members.iter().map(|member| &*member.activity)
     }
 }

@@ -1,5 +1,6 @@
 //! Setting up a worker: its connections are dialled before the load begins.
 
+use super::backlog::Backlog;
 use super::{LOG_BATCH, Report, Worker};
 use crate::behaviour::Scenario;
 use crate::linger::Patience;
@@ -131,6 +132,7 @@ fn new_worker<H: Host>(
         zero_ns: Cell::new(0),
         stopping: Cell::new(false),
         iterations: Cell::new(0),
+        backlog: Backlog::default(),
         users: Cell::new(0),
         resting: Cell::new(0),
         most_users,

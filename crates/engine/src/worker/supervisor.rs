@@ -1,6 +1,7 @@
 //! The supervisor of a worker: it takes snapshots, adds users that are wanted and ends the run.
 
 use super::crew::Crew;
+use super::leaving::Leaving;
 use super::{Done, Report};
 use crate::behaviour::Scenario;
 use crate::control::{Handle, Order};
@@ -8,7 +9,7 @@ use crate::lap::Laps;
 use crate::linger::Moderation;
 use crate::ticker::Ticker;
 use loadline_reactor::{Host, Timer};
-use loadline_record::Unfinished;
+use loadline_record::STILL_NS;
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::Poll;
@@ -30,6 +31,8 @@ pub(super) struct Supervisor<H: Host, S> {
     /// When the next snapshot is due.
     boundary_ns: u64,
     ticker: Ticker,
+    /// When it is to look again.
+    due_ns: u64,
     pub(super) end_ns: u64,
     /// When the run was stopped from outside, or this worker by one of its users.
     pub(super) stopped_ns: Option<u64>,
@@ -44,6 +47,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             ticker: Ticker::new(worker.zero_ns.get(), TICK_NS),
             end_ns: worker.begin_ns.get().saturating_add(worker.pacer.end_ns),
             stopped_ns: None,
+            due_ns: u64::MAX,
             laps: Laps::begin(&worker.host),
             zero_ns: (worker.pacer.warmup_ns > 0).then(|| worker.zero_ns.get()),
             moderation: Moderation::new(worker.begin_ns.get()),
@@ -58,6 +62,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             self.wait().await;
             handle.beat(self.crew.stripe.index as usize);
             let now_ns = self.now_ns();
+            self.notice_standstill(now_ns);
             self.crew.hire_if_short(now_ns);
             self.leave_warmup(now_ns);
             self.set_linger(now_ns);
@@ -70,6 +75,15 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
                 return self.finish(over, handle.order());
             }
             self.snapshot_intervals(now_ns + 1);
+        }
+    }
+
+    /// Whatever the loop is late for a look, it was late for everything else.
+    fn notice_standstill(&self, now_ns: u64) {
+        let still_ns = now_ns.min(self.end_ns).saturating_sub(self.due_ns);
+        if still_ns > STILL_NS {
+            let worker = &self.crew.worker;
+            worker.backlog.stood_still(still_ns, worker.users.get());
         }
     }
 
@@ -120,7 +134,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
     fn stop(&mut self, now_ns: u64) {
         self.stopped_ns = Some(now_ns);
         self.crew.worker.stopping.set(true);
-        self.crew.dismiss_idle(now_ns);
+        self.crew.dismiss_idle();
     }
 
     /// Waits for the next thing to do, which users may bring forward.
@@ -130,7 +144,8 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         let shortage_ns = worker.next_shortage_ns().unwrap_or(u64::MAX);
         let next_ns = self.boundary_ns.min(self.end_ns).min(now_ns + TICK_NS);
         let next_ns = self.zero_ns.map_or(next_ns, |zero_ns| zero_ns.min(next_ns));
-        self.timer.set(Some(next_ns.min(shortage_ns)));
+        self.due_ns = next_ns.min(shortage_ns);
+        self.timer.set(Some(self.due_ns));
         let timer = &self.timer;
         poll_fn(|cx| {
             *worker.supervisor.borrow_mut() = Some(cx.waker().clone());
@@ -150,8 +165,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
     /// to the stop, whose own instant counts: a start of that instant may have gone out.
     pub(super) fn snapshot(&mut self, until_ns: u64, followed_ns: u64) {
         let worker = &self.crew.worker;
-        let stopped_ns = self.stopped_ns.map_or(u64::MAX, |at_ns| at_ns + 1);
-        let followed_ns = followed_ns.min(stopped_ns);
+        let followed_ns = followed_ns.min(self.after_stop_ns());
         let until_ns = until_ns.saturating_sub(worker.zero_ns.get());
         let answered = worker.recorder.borrow().answered_so_far();
         (worker.send)(Report::Ticks(self.ticker.end_interval(answered)));
@@ -167,26 +181,28 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         });
     }
 
+    /// The instant behind the stop, if there was one: an arrival of that of the stop is planned.
+    fn after_stop_ns(&self) -> u64 {
+        self.stopped_ns.map_or(u64::MAX, |at_ns| at_ns + 1)
+    }
+
     /// Cuts off what is left, and hands over the rest.
     fn finish(mut self, over: bool, order: Order) {
         let stopped = self.stopped_ns.is_some() && order >= Order::Stop;
         let complete = over && !stopped;
         let now_ns = self.now_ns().min(self.end_ns);
         let worker = Rc::clone(&self.crew.worker);
-        let oldest_ns = self.crew.oldest_ns(now_ns, self.stopped_ns);
-        let oldest_ns = oldest_ns.map_or(0, |at_ns| now_ns - at_ns);
+        let followed_ns = self.end_ns.min(now_ns + 1);
+        let until_ns = followed_ns.min(self.after_stop_ns());
+        let unfinished = Leaving::new(&worker, now_ns, until_ns).count(&self.crew);
         self.crew.cut_off();
         self.snapshot_intervals(now_ns);
-        self.snapshot(now_ns, self.end_ns.min(now_ns + 1));
+        self.snapshot(now_ns, followed_ns);
         if let Some(log) = &worker.log {
             (worker.send)(Report::Log(log.take()));
         }
         let in_flight = worker.recorder.borrow().in_flight();
-        let unfinished = Unfinished {
-            in_flight,
-            oldest_ns,
-            ..Unfinished::default()
-        };
+        debug_assert_eq!(in_flight, unfinished.in_flight, "each has its age");
         (worker.send)(Report::Done(Done {
             complete,
             stopped,

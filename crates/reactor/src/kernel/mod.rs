@@ -251,6 +251,12 @@ impl Host for Kernel {
     }
 
     fn take_turns(&self, tell: &mut dyn FnMut(u64, u64)) {
+        // The turn that goes on is ended first: it may be the longest of all, and the last.
+        if self.0.turn_from_ns.get().is_some() {
+            let now_ns = self.now_ns();
+            self.end_turn(now_ns);
+            self.0.turn_from_ns.set(Some(now_ns));
+        }
         self.0.turns.borrow_mut().take(tell);
     }
 

@@ -1,0 +1,68 @@
+//! How fast the target answers at ease, and whether the plan's connections are enough for that.
+//!
+//! By Little's law a rate keeps as many connections in use as requests begin in a service time. A
+//! plan that allows fewer than that, at the shortest mean service time of any interval, leaves
+//! arrivals unsent whatever the target does; one that allows as many does so only because the target
+//! became slower.
+
+use loadline_plan::Plan;
+use loadline_record::{Snapshot, Unfinished};
+
+/// What a target does at its best, and what was asked of it at most.
+#[derive(Debug)]
+pub(crate) struct Ease {
+    connections: f64,
+    /// The shortest mean service time of an interval, in nanoseconds.
+    service_ns: f64,
+    /// The most arrivals a nanosecond in an interval.
+    per_ns: f64,
+}
+
+impl Ease {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        Ease {
+            connections: f64::from(plan.load.max_connections.max(plan.load.connections)),
+            service_ns: f64::INFINITY,
+            per_ns: 0.0,
+        }
+    }
+
+    pub(crate) fn observe(&mut self, interval: &Snapshot) {
+        let service = &interval.times.service;
+        if !service.is_empty() {
+            self.service_ns = self.service_ns.min(service.mean_ns());
+        }
+        let length_ns = interval.length_ns();
+        if length_ns > 0 {
+            let per_ns = interval.counts.planned as f64 / length_ns as f64;
+            self.per_ns = self.per_ns.max(per_ns);
+        }
+    }
+
+    /// Whether the rate needs more connections than the plan allows, of a target at ease.
+    fn asks_for_more(&self) -> bool {
+        self.service_ns.is_finite() && self.per_ns * self.service_ns > self.connections
+    }
+
+    /// Says of so many unsent arrivals whose doing they are. Of those that the workers know they told
+    /// which are ours; for the others all connections were in use. Those that no worker knows fell
+    /// due where one had ended its load before the others: that is as the plan's script or its user
+    /// wants it, and they had waited for no time that is known.
+    pub(crate) fn give_causes(&self, unfinished: &mut Unfinished, unsent: u64) {
+        let known = unfinished.unsent.min(unsent);
+        let by_loadline = unfinished.by_loadline.min(known);
+        let (in_use, unknown) = (known - by_loadline, unsent - known);
+        let (by_target, by_plan) = if self.asks_for_more() {
+            (0, in_use)
+        } else {
+            (in_use, 0)
+        };
+        if unknown > 0 {
+            unfinished.ages.response.record_many_ns(0, unknown);
+        }
+        unfinished.unsent = unsent;
+        unfinished.by_loadline = by_loadline;
+        unfinished.by_target = by_target;
+        unfinished.by_plan = by_plan + unknown;
+    }
+}

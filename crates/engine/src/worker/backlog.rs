@@ -1,0 +1,80 @@
+//! Why arrivals of an open load wait: for a connection, or for us.
+//!
+//! While arrivals wait, each connection is either in use or free and not used by us. The time that
+//! connections were free since the last instant at which nobody waited says how many more requests
+//! could have gone out: as many as were sent meanwhile for each unit of time in use. While the loop
+//! stands still all of them count as free, as answers that had come were not read.
+
+use std::cell::Cell;
+
+/// What became of the connections since arrivals began to wait. Nanoseconds on the host's clock.
+#[derive(Debug, Default)]
+pub(crate) struct Backlog {
+    /// When a user last had nothing to do.
+    since_ns: Cell<u64>,
+    /// Requests that were sent since then.
+    sent: Cell<u64>,
+    /// How long their connections had been free for them, added up.
+    free_ns: Cell<u64>,
+}
+
+impl Backlog {
+    /// A user has nothing to do, so nothing waits for one.
+    #[inline]
+    pub(crate) fn is_empty_at(&self, now_ns: u64) {
+        self.since_ns.set(now_ns);
+        self.sent.set(0);
+        self.free_ns.set(0);
+    }
+
+    /// Requests went out together on a connection that had been free for them this long.
+    #[inline]
+    pub(crate) fn sent(&self, count: u64, free_ns: u64) {
+        self.sent.set(self.sent.get() + count);
+        self.free_ns.set(self.free_ns.get().saturating_add(free_ns));
+    }
+
+    /// The loop stood still for so long, and used none of so many connections.
+    pub(super) fn stood_still(&self, still_ns: u64, users: u32) {
+        let free_ns = still_ns.saturating_mul(u64::from(users));
+        self.free_ns.set(self.free_ns.get().saturating_add(free_ns));
+    }
+
+    /// How many requests more could have been sent until `now_ns` by so many users, of whom some
+    /// hold starts that they did not send, for `held_ns` together.
+    pub(super) fn could_have_sent(&self, now_ns: u64, users: u32, held_ns: u64) -> u64 {
+        let length_ns = now_ns.saturating_sub(self.since_ns.get());
+        let whole_ns = u128::from(length_ns) * u128::from(users);
+        let free_ns = u128::from(self.free_ns.get()) + u128::from(held_ns);
+        let used_ns = whole_ns.saturating_sub(free_ns);
+        if free_ns == 0 {
+            return 0;
+        }
+        let more = (u128::from(self.sent.get()) * free_ns).checked_div(used_ns);
+        more.map_or(u64::MAX, |more| u64::try_from(more).unwrap_or(u64::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_in_use_could_not_have_sent_more() {
+        let backlog = Backlog::default();
+        backlog.is_empty_at(1_000);
+        backlog.sent(50, 0);
+        assert_eq!(backlog.could_have_sent(9_000, 50, 0), 0);
+    }
+
+    #[test]
+    fn what_was_free_as_long_as_in_use_could_have_sent_as_much() {
+        let backlog = Backlog::default();
+        backlog.is_empty_at(1_000);
+        backlog.sent(10, 3_000);
+        backlog.sent(10, 1_000);
+        assert_eq!(backlog.could_have_sent(5_000, 2, 0), 20);
+        backlog.is_empty_at(5_000);
+        assert_eq!(backlog.could_have_sent(6_000, 2, 2_000), u64::MAX);
+    }
+}

@@ -1,0 +1,104 @@
+//! What a worker leaves behind when it ends: exchanges in flight, arrivals that nobody sent, how long
+//! each of them had waited, and whose doing that is.
+
+use super::Worker;
+use super::crew::Crew;
+use crate::user::Activity;
+use loadline_reactor::Host;
+use loadline_record::Unfinished;
+
+/// What is left, and what of it waited for us. Nanoseconds on the host's clock.
+pub(super) struct Leaving {
+    /// When the worker ends.
+    now_ns: u64,
+    /// Where the measured part began.
+    zero_ns: u64,
+    /// An arrival from here on was not to be sent any more.
+    until_ns: u64,
+    is_open: bool,
+    /// Starts that users held and did not send though they were free, in time added up.
+    held_ns: u64,
+    left: Unfinished,
+}
+
+impl Leaving {
+    pub(super) fn new<H: Host>(worker: &Worker<H>, now_ns: u64, until_ns: u64) -> Self {
+        Leaving {
+            now_ns,
+            zero_ns: worker.zero_ns.get(),
+            until_ns,
+            is_open: worker.pacer.is_open(),
+            held_ns: 0,
+            left: Unfinished::default(),
+        }
+    }
+
+    /// What a worker's users and its schedule leave behind.
+    pub(super) fn count<H: Host, S>(mut self, crew: &Crew<H, S>) -> Unfinished {
+        let worker = &crew.worker;
+        crew.activities().for_each(|activity| self.member(activity));
+        let held = crew.dismissed_ns.iter();
+        held.for_each(|at_ns| self.unsent(*at_ns, 1));
+        let begin_ns = worker.begin_ns.get();
+        let until_ns = self.until_ns.saturating_sub(begin_ns);
+        let taken = self.left.unsent;
+        worker.pacer.each_untaken(until_ns, &mut |at_ns, count| {
+            self.unsent(begin_ns.saturating_add(at_ns), count);
+        });
+        let may_grow = worker.users.get() < worker.most_users;
+        let could_grow = may_grow && self.left.unsent > taken;
+        let more = worker
+            .backlog
+            .could_have_sent(self.now_ns, worker.users.get(), self.held_ns);
+        let more = if could_grow { u64::MAX } else { more };
+        self.left.by_loadline = more.min(self.left.unsent);
+        self.left.by_target = self.left.unsent - self.left.by_loadline;
+        self.left
+    }
+
+    /// The exchanges that a user has in flight, and the starts that it holds.
+    fn member(&mut self, activity: &Activity) {
+        let Some(first_ns) = activity.since_ns.get() else {
+            return;
+        };
+        let in_flight = activity.in_flight.get();
+        let begun_ns = activity.begun_ns.get();
+        let later = activity.later.borrow();
+        let mut starts = std::iter::once(first_ns).chain(later.iter().rev().copied());
+        for _ in 0..in_flight {
+            self.in_flight(starts.next().unwrap_or(begun_ns), begun_ns);
+        }
+        for intended_ns in starts {
+            self.unsent(intended_ns, 1);
+        }
+        if in_flight == 0 && self.is_open {
+            self.held_ns += self.now_ns.saturating_sub(first_ns);
+        }
+    }
+
+    fn in_flight(&mut self, intended_ns: u64, begun_ns: u64) {
+        if intended_ns < self.zero_ns {
+            return;
+        }
+        let service_ns = self.now_ns.saturating_sub(begun_ns);
+        let response_ns = self.now_ns.saturating_sub(intended_ns);
+        self.left.in_flight += 1;
+        self.left.ages.service.record_ns(service_ns);
+        self.age(response_ns, 1);
+    }
+
+    /// Arrivals that fell due at this instant and were not sent.
+    fn unsent(&mut self, intended_ns: u64, count: u64) {
+        let due = self.zero_ns..self.until_ns;
+        if !self.is_open || !due.contains(&intended_ns) {
+            return;
+        }
+        self.left.unsent += count;
+        self.age(self.now_ns.saturating_sub(intended_ns), count);
+    }
+
+    fn age(&mut self, age_ns: u64, count: u64) {
+        self.left.oldest_ns = self.left.oldest_ns.max(age_ns);
+        self.left.ages.response.record_many_ns(age_ns, count);
+    }
+}
