@@ -34,6 +34,9 @@ pub struct Distribution {
 }
 
 impl Distribution {
+    /// One without a time.
+    pub(crate) const EMPTY: Distribution = Distribution { histogram: None };
+
     /// Adds one time, in nanoseconds.
     #[inline]
     pub fn record_ns(&mut self, value_ns: u64) {
@@ -133,6 +136,12 @@ impl Distribution {
             let lowest = histogram.lowest_equivalent(value);
             (lowest, histogram.highest_equivalent(value))
         })
+    }
+
+    /// The shortest time of the step of the histogram that `value_ns` lies in.
+    pub(crate) fn lowest_of(&self, value_ns: u64) -> u64 {
+        self.recorded()
+            .map_or(value_ns, |histogram| histogram.lowest_equivalent(value_ns))
     }
 
     /// How many times were at most `value_ns` nanoseconds, to three digits.

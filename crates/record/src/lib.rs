@@ -9,6 +9,7 @@
 mod arrivals;
 mod blocks;
 mod busiest;
+mod censored;
 mod distribution;
 mod environment;
 mod error;
@@ -31,6 +32,7 @@ mod samples;
 pub use arrivals::{Arrivals, Pattern, WINDOW_NS};
 pub use blocks::Blocks;
 pub use busiest::{Busiest, Stretch};
+pub use censored::{Bounded, Censored, Step};
 pub use distribution::{DIGITS, Distribution, LONGEST_NS};
 pub use environment::Environment;
 pub use error::{DecodeError, Error, LineError};
