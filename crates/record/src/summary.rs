@@ -7,8 +7,8 @@
 
 use crate::watched::{WatchHistory, Watched};
 use crate::{
-    Blocks, Busiest, Counts, Distribution, Environment, Header, HostCounters, LongBody, Model,
-    Pattern, Role, Snapshot, Transient, Unfinished,
+    Blocks, Busiest, Censored, Counts, Distribution, Environment, Header, HostCounters, LongBody,
+    Model, Pattern, Role, Snapshot, Transient, Unfinished,
 };
 use loadline_plan::{Plan, Shape};
 use serde::{Deserialize, Serialize};
@@ -246,6 +246,22 @@ impl Summary {
         };
         let occupied_ns = u64::try_from(occupied_ns).unwrap_or(u64::MAX);
         self.duration_ns.max(occupied_ns)
+    }
+
+    /// The response times, with the ages of what had no answer.
+    pub fn response(&self) -> Censored<'_> {
+        Censored {
+            times: &self.total.times.response,
+            ages: &self.unfinished.ages.response,
+        }
+    }
+
+    /// The service times, with the ages of what had no answer.
+    pub fn service(&self) -> Censored<'_> {
+        Censored {
+            times: &self.total.times.service,
+            ages: &self.unfinished.ages.service,
+        }
     }
 
     /// The run has ended, and this is what had no answer then.

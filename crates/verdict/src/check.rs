@@ -4,10 +4,29 @@
 //! exchanges as a share of those that ended, or as a count, and answers with a status, one of a class
 //! or any other than 2xx likewise; answered exchanges a second. Without
 //! a single sample there is nothing to look at, and the check fails: silence is no success.
+//!
+//! A check is *kept* or *broken* only where neither the requests that had no answer at the end of the run
+//! nor the small number of samples leave that open; else it is *not known*:
+//!
+//! - **A percentile** is looked at twice: as if all unfinished requests ended now, and as if none ever
+//!   did. A request that has waited for longer than the bound is beyond it either way. Where both say the
+//!   same, that is the outcome. Where they differ the estimate of Kaplan and Meier decides
+//!   ([`Censored`](loadline_record::Censored)), if its 95 % interval lies on one side of the bound, or if
+//!   the percentile lies beyond all that is known, and so beyond the bound.
+//! - **A percentile of few samples**, fewer than a report prints it of, is decided by the binomial bound at
+//!   95 %: ten answers that all took too long break `p99<10ms`, while ten that did not don't prove it kept.
+//! - **The largest time, the mean and the standard deviation** are those of the estimate. Where one is a
+//!   lower bound, what lies above it decides: for the mean that every request ends by its timeout.
+//! - **Shares and counts** of failures, or of answers with some statuses: an unfinished request may become one
+//!   or not, and if that matters, the check is not known. They are facts of the requests that were made,
+//!   and have no binomial bound: `errors<1%` is kept by ten requests of which none failed.
+
+mod rule;
 
 use crate::Quantity;
-use loadline_plan::{Bound, Check, Clocked, Comparison, Metric, Statistic};
-use loadline_record::{Counts, Distribution, Snapshot, Summary};
+use loadline_plan::{Bound, Check, Clocked, Comparison, Metric};
+use loadline_record::{Blocks, Bounded, Censored, Counts, Snapshot, Summary, Unfinished};
+use rule::Ruling;
 use std::cmp::Ordering;
 use std::time::Duration;
 
@@ -18,12 +37,72 @@ pub struct CheckResult {
     pub text: String,
     /// What the run says of the condition.
     pub outcome: CheckOutcome,
+    /// Why that is not known, where it is not.
+    pub doubt: Option<Doubt>,
     /// What was measured; `None` without a single sample.
     pub actual: Option<Quantity>,
+    /// Whether `actual` is a lower bound, because it lies beyond what is known of unfinished requests.
+    pub is_at_least: bool,
+    /// Whether the condition holds for `actual`, however sure that is. Of a lower bound: whether it
+    /// holds for all that is greater.
+    pub estimate_holds: bool,
     /// What it was compared with.
     pub bound: Quantity,
     /// Samples behind `actual`: of the time looked at, or exchanges that ended.
     pub samples: u64,
+}
+
+/// Why a run can't decide a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// It depends on how requests end that had no answer when the run ended: on so many of them.
+    Unfinished(u64),
+    /// The percentile takes at least so many samples.
+    FewSamples(u64),
+}
+
+/// What checks are held against.
+#[derive(Clone, Copy, Debug)]
+pub struct Observed<'a> {
+    /// What was recorded.
+    pub total: &'a Snapshot,
+    /// The time over which rates are taken.
+    pub duration: Duration,
+    /// What had no answer at the end; `None` of a part of a run that goes on.
+    pub unfinished: Option<&'a Unfinished>,
+    /// Response and service times in stretches, to see how much they depend on each other.
+    pub stretches: Option<(&'a Blocks, &'a Blocks)>,
+    /// How long an exchange may take.
+    pub timeout: Option<Duration>,
+}
+
+impl<'a> Observed<'a> {
+    /// All of a run.
+    pub fn of_run(summary: &'a Summary) -> Observed<'a> {
+        Observed {
+            total: &summary.total,
+            duration: Duration::from_nanos(summary.rated_ns()),
+            unfinished: Some(&summary.unfinished),
+            stretches: Some((&summary.response_blocks, &summary.service_blocks)),
+            timeout: Some(summary.plan.connection.timeout),
+        }
+    }
+
+    /// A part of a run, of which only what has ended is looked at.
+    pub fn of_part(total: &'a Snapshot, duration: Duration) -> Observed<'a> {
+        Observed {
+            total,
+            duration,
+            unfinished: None,
+            stretches: None,
+            timeout: None,
+        }
+    }
+
+    /// How many requests had no answer.
+    fn open(&self) -> u64 {
+        self.unfinished.map_or(0, Unfinished::count)
+    }
 }
 
 /// What a run says of a condition.
@@ -61,46 +140,95 @@ impl CheckResult {
     }
 }
 
-/// Holds every check against `snapshot`, which covers `duration`.
+/// Holds every check against `snapshot`, a part of a run that covers `duration`.
 pub fn evaluate_all(checks: &[Check], snapshot: &Snapshot, duration: Duration) -> Vec<CheckResult> {
-    checks
-        .iter()
-        .map(|check| evaluate(check, snapshot, duration))
-        .collect()
+    evaluate_observed(checks, &Observed::of_part(snapshot, duration))
 }
 
 /// Holds every check of a run against all of its requests.
 pub fn evaluate_run(summary: &Summary) -> Vec<CheckResult> {
-    let duration = Duration::from_nanos(summary.rated_ns());
-    evaluate_all(&summary.plan.checks, &summary.total, duration)
+    evaluate_observed(&summary.plan.checks, &Observed::of_run(summary))
 }
 
 /// Holds every check against all requests of several runs together. Their histograms are put
-/// together, so that no percentile is averaged; a rate is taken over the sum of their times.
+/// together, those of the ages too, so that no percentile is averaged; a rate is taken over the sum of
+/// their times.
 pub fn evaluate_together(checks: &[Check], runs: &[&Summary]) -> Vec<CheckResult> {
-    let mut all = Snapshot::empty(0);
-    runs.iter().for_each(|run| all.append(&run.total));
-    let rated_ns = runs.iter().map(|run| run.rated_ns()).sum();
-    evaluate_all(checks, &all, Duration::from_nanos(rated_ns))
+    let (mut all, mut unfinished) = (Snapshot::empty(0), Unfinished::default());
+    for run in runs {
+        all.append(&run.total);
+        unfinished.merge(&run.unfinished);
+    }
+    let timeouts = runs.iter().map(|run| run.plan.connection.timeout);
+    let observed = Observed {
+        total: &all,
+        duration: Duration::from_nanos(runs.iter().map(|run| run.rated_ns()).sum()),
+        unfinished: Some(&unfinished),
+        stretches: None,
+        timeout: timeouts.max(),
+    };
+    evaluate_observed(checks, &observed)
 }
 
-/// Holds `check` against `snapshot`, which covers `duration`.
+/// Holds every check against what was observed.
+pub fn evaluate_observed(checks: &[Check], observed: &Observed<'_>) -> Vec<CheckResult> {
+    checks
+        .iter()
+        .map(|check| evaluate(check, observed))
+        .collect()
+}
+
+/// Holds `check` against what was observed.
 ///
 /// A bound whose unit does not fit the metric (a time for a rate) never holds; plans that were
 /// parsed have none.
-pub fn evaluate(check: &Check, snapshot: &Snapshot, duration: Duration) -> CheckResult {
-    let (actual, samples) = measure(check, snapshot, duration);
-    let bound = Quantity::from(check.bound);
-    let ordering = actual.and_then(|actual| actual.compare(bound));
+pub fn evaluate(check: &Check, observed: &Observed<'_>) -> CheckResult {
+    let condition = Condition::of(check);
+    let (ruling, samples) = rule(check, condition, observed);
+    let actual = ruling.actual;
     CheckResult {
         text: check.text.clone(),
-        outcome: match ordering.is_some_and(|ordering| holds(check.comparison, ordering)) {
-            true => CheckOutcome::Kept,
-            false => CheckOutcome::Broken,
-        },
-        actual,
-        bound,
+        outcome: ruling.outcome,
+        doubt: ruling.doubt,
+        actual: actual.map(Bounded::value),
+        is_at_least: actual.is_some_and(Bounded::is_at_least),
+        estimate_holds: actual.is_some_and(|actual| condition.holds_for_all(actual)),
+        bound: condition.bound,
         samples,
+    }
+}
+
+/// What a check asks of a number.
+#[derive(Clone, Copy, Debug)]
+struct Condition {
+    comparison: Comparison,
+    bound: Quantity,
+}
+
+impl Condition {
+    fn of(check: &Check) -> Condition {
+        Condition {
+            comparison: check.comparison,
+            bound: Quantity::from(check.bound),
+        }
+    }
+
+    /// Whether it asks for less.
+    fn is_upper(self) -> bool {
+        matches!(self.comparison, Comparison::Less | Comparison::LessOrEqual)
+    }
+
+    fn holds(self, actual: Quantity) -> bool {
+        let ordering = actual.compare(self.bound);
+        ordering.is_some_and(|ordering| holds(self.comparison, ordering))
+    }
+
+    /// Whether it holds for the number; of a lower bound, for all that is greater.
+    fn holds_for_all(self, actual: Bounded<Quantity>) -> bool {
+        match actual {
+            Bounded::Exactly(actual) => self.holds(actual),
+            Bounded::AtLeast(least) => !self.is_upper() && self.holds(least),
+        }
     }
 }
 
@@ -113,62 +241,66 @@ fn holds(comparison: Comparison, ordering: Ordering) -> bool {
     }
 }
 
-fn measure(check: &Check, snapshot: &Snapshot, duration: Duration) -> (Option<Quantity>, u64) {
+fn rule(check: &Check, condition: Condition, observed: &Observed<'_>) -> (Ruling, u64) {
+    let total = observed.total;
     match check.metric {
-        Metric::Time(clocked, statistic) => {
-            let times = distribution(snapshot, clocked);
-            (time(times, statistic), times.len())
+        Metric::Time(clocked, statistic) => rule::time(clocked, statistic, condition, observed),
+        Metric::Errors => {
+            let counts = &total.counts;
+            let ended = counts.answered + counts.failed;
+            part(counts.failed, ended, check.bound, condition, observed)
         }
-        Metric::Errors => errors(&snapshot.counts, check.bound),
-        Metric::Non2xx | Metric::Statuses(_) => statuses(check, snapshot),
-        Metric::Rate => rate(&snapshot.counts, duration),
+        Metric::Non2xx | Metric::Statuses(_) => {
+            let (counted, answered) = (statuses(check, total), total.counts.answered);
+            part(counted, answered, check.bound, condition, observed)
+        }
+        Metric::Rate => {
+            let (actual, samples) = rate(&total.counts, observed.duration);
+            (Ruling::plain(condition, actual), samples)
+        }
     }
 }
 
-fn distribution(snapshot: &Snapshot, clocked: Clocked) -> &Distribution {
-    match clocked {
-        Clocked::Response => &snapshot.times.response,
-        Clocked::Service => &snapshot.times.service,
-        Clocked::Blocked => &snapshot.times.blocked,
-        Clocked::Lateness => &snapshot.times.lateness,
+/// The times of this kind, with the ages of those that have none yet. Nothing is known of how long
+/// unfinished requests were blocked or late.
+fn times<'a>(observed: &Observed<'a>, clocked: Clocked) -> Censored<'a> {
+    let times = &observed.total.times;
+    let censored = |times, ages| Censored { times, ages };
+    match (clocked, observed.unfinished) {
+        (Clocked::Response, Some(open)) => censored(&times.response, &open.ages.response),
+        (Clocked::Service, Some(open)) => censored(&times.service, &open.ages.service),
+        (Clocked::Response, None) => (&times.response).into(),
+        (Clocked::Service, None) => (&times.service).into(),
+        (Clocked::Blocked, _) => (&times.blocked).into(),
+        (Clocked::Lateness, _) => (&times.lateness).into(),
     }
 }
 
-fn time(times: &Distribution, statistic: Statistic) -> Option<Quantity> {
-    if times.is_empty() {
-        return None;
-    }
-    Some(Quantity::TimeNs(match statistic {
-        Statistic::Mean => times.mean_ns(),
-        Statistic::Min => times.min_ns() as f64,
-        Statistic::Max => times.max_ns() as f64,
-        Statistic::Stdev => times.stdev_ns(),
-        Statistic::Percentile(percentile) => times.percentile_ns(percentile) as f64,
-    }))
-}
-
-/// A count is a count even when nothing ended; a share of nothing is not a number.
-fn errors(counts: &Counts, bound: Bound) -> (Option<Quantity>, u64) {
-    part(counts.failed, counts.answered + counts.failed, bound)
-}
-
-/// The answers whose status the check counts.
-fn statuses(check: &Check, snapshot: &Snapshot) -> (Option<Quantity>, u64) {
+/// How many answers have a status that the check counts.
+fn statuses(check: &Check, total: &Snapshot) -> u64 {
     let counted = |status: u16| check.metric.counts_status(status) == Some(true);
-    let statuses = snapshot.statuses.iter();
+    let statuses = total.statuses.iter();
     let those = statuses.filter(|(status, _)| counted(**status));
-    let count = those.map(|(_, count)| count).sum();
-    part(count, snapshot.counts.answered, check.bound)
+    those.map(|(_, count)| count).sum()
 }
 
-/// A count of some, or their share, as the bound has it.
-fn part(count: u64, all: u64, bound: Bound) -> (Option<Quantity>, u64) {
-    let actual = match bound {
+/// A count of some, or their share, as the bound has it, and how many all are. A count is a count even
+/// when nothing ended; a share of nothing is not a number.
+fn part(
+    count: u64,
+    all: u64,
+    bound: Bound,
+    condition: Condition,
+    observed: &Observed<'_>,
+) -> (Ruling, u64) {
+    let of = |count: u64, all: u64| match bound {
         Bound::Count(_) => Some(Quantity::Count(count)),
         _ if all == 0 => None,
         _ => Some(Quantity::Share(count as f64 / all as f64)),
     };
-    (actual, all)
+    let open = observed.open();
+    let ends = of(count, all + open).zip(of(count + open, all + open));
+    (Ruling::between(condition, of(count, all), ends, open), all)
 }
 
 fn rate(counts: &Counts, duration: Duration) -> (Option<Quantity>, u64) {

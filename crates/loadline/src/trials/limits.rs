@@ -3,7 +3,7 @@
 use loadline_capacity::OwnLimit;
 use loadline_record::Summary;
 use loadline_record::watched::mean_rate;
-use loadline_verdict::{CheckOutcome, Finding, Grade, LATE_NS, Reason, evaluate_all, validity};
+use loadline_verdict::{Finding, Grade, LATE_NS, Reason, evaluate_all, validity};
 use std::time::Duration;
 
 /// Lateness that is this part of the response time is what decides on it.
@@ -123,7 +123,7 @@ fn holds_at_best(summary: &Summary, fastest_ns: u64) -> bool {
     let checks = evaluate_all(&summary.plan.checks, &best, duration);
     checks
         .iter()
-        .all(|check| check.outcome != CheckOutcome::Broken)
+        .all(|check| check.estimate_holds)
 }
 
 /// The cores that a watched tree used.

@@ -4,7 +4,7 @@ use super::limits::{cores_of, disturbance, lost_time, own_limit};
 use loadline_capacity::{Descent, OwnLimit, Seen};
 use loadline_record::watched::GENERATOR;
 use loadline_record::{Model, Snapshot, Summary};
-use loadline_verdict::{CheckOutcome, CheckResult, evaluate_all};
+use loadline_verdict::{CheckResult, evaluate_all};
 use std::time::Duration;
 
 /// An answer that takes less than so many times as long as at the lowest load is as fast as ever.
@@ -159,10 +159,9 @@ fn seen(stretch: &Stretch, summary: &Summary, level: f64) -> Seen {
     }
 }
 
-/// Whether a check holds as far as a trial can tell: a short one leaves open what its few requests
-/// don't decide.
+/// Whether a check holds as far as one trial can tell: the search is what makes it sure.
 fn holds(check: &CheckResult) -> bool {
-    check.outcome != CheckOutcome::Broken
+    check.estimate_holds
 }
 
 /// The end of each interval, in seconds after the first begins, and whether all checks hold in it.

@@ -1,6 +1,6 @@
 use super::*;
-use loadline_plan::Statuses;
-use loadline_record::{ErrorKind, Exchange, Model, Outcome, Recorder};
+use loadline_plan::{Statistic, Statuses};
+use loadline_record::{Distribution, ErrorKind, Exchange, Model, Outcome, Recorder};
 
 const MS: u64 = 1_000_000;
 const TEN_SECONDS: Duration = Duration::from_secs(10);
@@ -63,7 +63,8 @@ fn result(
     comparison: Comparison,
     bound: Bound,
 ) -> CheckResult {
-    evaluate(&check(metric, comparison, bound), snapshot, TEN_SECONDS)
+    let observed = Observed::of_part(snapshot, TEN_SECONDS);
+    evaluate(&check(metric, comparison, bound), &observed)
 }
 
 fn near_ms(actual: Option<Quantity>, ms: f64) -> bool {
@@ -96,7 +97,7 @@ fn every_time_and_statistic_is_looked_up_where_it_stands() {
             "{clocked:?} {statistic:?}: {:?}",
             result.actual
         );
-        assert!(result.is_kept());
+        assert!(result.estimate_holds);
         assert_eq!(result.samples, 100);
     }
 }
@@ -208,7 +209,8 @@ fn without_a_sample_every_check_fails_but_none_is_broken() {
         assert!(!result.is_kept() && !result.is_broken());
     }
     let instant = check(Metric::Rate, Comparison::Less, Bound::PerSecond(1.0));
-    assert_eq!(evaluate(&instant, &nothing, Duration::ZERO).actual, None);
+    let nothing = Observed::of_part(&nothing, Duration::ZERO);
+    assert_eq!(evaluate(&instant, &nothing).actual, None);
 }
 
 #[test]
@@ -241,4 +243,173 @@ fn all_checks_are_answered_in_their_order() {
     let kept: Vec<bool> = results.iter().map(|result| result.is_kept()).collect();
     assert_eq!(kept, [true, false]);
     assert_eq!(results[0].text, "as typed");
+}
+
+/// Response times of so many milliseconds each, and ages of unfinished requests.
+struct Cut {
+    total: Snapshot,
+    unfinished: Unfinished,
+}
+
+impl Cut {
+    fn of(times_ms: impl IntoIterator<Item = u64>, ages_ms: &[u64]) -> Cut {
+        let answered = Outcome::Answered { status: 200 };
+        let times = times_ms.into_iter();
+        let total = snapshot(times.map(|ms| exchange(0, 0, ms * MS, answered)));
+        let mut ages = Distribution::default();
+        ages_ms.iter().for_each(|ms| ages.record_ns(ms * MS));
+        let mut unfinished = Unfinished {
+            in_flight: ages.len(),
+            oldest_ns: ages.max_ns(),
+            ..Unfinished::default()
+        };
+        unfinished.ages.response = ages.clone();
+        unfinished.ages.service = ages;
+        Cut { total, unfinished }
+    }
+
+    fn result(&self, check: &str) -> CheckResult {
+        let observed = Observed {
+            unfinished: Some(&self.unfinished),
+            timeout: Some(Duration::from_secs(30)),
+            ..Observed::of_part(&self.total, TEN_SECONDS)
+        };
+        evaluate(&check.parse().unwrap(), &observed)
+    }
+
+    fn outcome(&self, check: &str) -> CheckOutcome {
+        self.result(check).outcome
+    }
+}
+
+use CheckOutcome::{Broken, Kept, NotKnown};
+
+#[test]
+fn a_percentile_beyond_all_that_is_known_breaks_only_a_bound_below_it() {
+    let cut = Cut::of([2; 1_000], &[2_000; 30]);
+    let found = cut.result("p99<1s");
+    assert_eq!((found.outcome, found.is_at_least), (Broken, true));
+    assert_eq!(cut.outcome("p99>1s"), Kept);
+    assert_eq!(cut.outcome("p90<1s"), Kept);
+    let young = Cut::of([2; 1_000], &[500; 30]);
+    let found = young.result("p99<1s");
+    assert_eq!(found.outcome, NotKnown);
+    assert_eq!(found.doubt, Some(Doubt::Unfinished(30)));
+    assert!(!found.estimate_holds);
+    assert_eq!(young.outcome("p99>1s"), NotKnown);
+    assert_eq!(young.outcome("p99>=100ms"), Kept);
+}
+
+#[test]
+fn a_few_young_requests_leave_a_healthy_run_decided() {
+    let healthy = Cut::of(
+        (0..10_000).map(|n| 1 + n % 20),
+        &[1, 3, 5, 7, 9, 11, 15, 19],
+    );
+    for check in [
+        "p99<50ms",
+        "p99.9<50ms",
+        "p50<15ms",
+        "mean<50ms",
+        "max<50ms",
+        "stdev<50ms",
+    ] {
+        assert_eq!(healthy.outcome(check), Kept, "{check}");
+    }
+    assert_eq!(healthy.outcome("p50<5ms"), Broken);
+}
+
+/// More requests are in flight than the percentile leaves; the estimate decides where it is sure.
+#[test]
+fn young_requests_that_could_change_it_are_left_to_the_estimate() {
+    let ages: Vec<u64> = (0..400).map(|n| n % 20).collect();
+    let slow = Cut::of((0..10_000).map(|n| 1 + n % 20), &ages);
+    assert_eq!(slow.outcome("p99<50ms"), Kept);
+    assert_eq!(slow.outcome("p90<10ms"), Broken);
+    let near = Cut::of(
+        (0..10_000).map(|n| 1 + n % 20 + 200 * u64::from(n % 103 == 0)),
+        &ages,
+    );
+    assert_eq!(near.outcome("p99<50ms"), NotKnown);
+}
+
+#[test]
+fn failures_that_unfinished_requests_may_become_are_not_known() {
+    let frozen = Cut::of([2; 16_009], &[1_000; 3_927]);
+    assert_eq!(frozen.outcome("errors<1%"), NotKnown);
+    assert_eq!(frozen.outcome("non2xx<1%"), NotKnown);
+    assert_eq!(frozen.outcome("errors<1"), NotKnown);
+    assert_eq!(frozen.outcome("errors<50%"), Kept);
+    assert_eq!(frozen.outcome("errors>50%"), Broken);
+    assert_eq!(frozen.outcome("p99<200ms"), Broken);
+    let healthy = Cut::of([2; 16_000], &[1; 12]);
+    assert_eq!(healthy.outcome("errors<1%"), Kept);
+    assert_eq!(healthy.result("errors<1%").doubt, None);
+}
+
+#[test]
+fn ages_that_nobody_knows_decide_nothing() {
+    let mut cut = Cut::of([2; 1_000], &[]);
+    cut.unfinished.in_flight = 30;
+    assert_eq!(cut.outcome("p99<1s"), NotKnown);
+    assert_eq!(cut.outcome("p90<1s"), Kept);
+    assert_eq!(cut.outcome("p90<1ms"), Broken);
+}
+
+#[test]
+fn a_mean_that_is_a_lower_bound_is_held_against_the_timeout() {
+    let cut = Cut::of([2; 10_000], &[60]);
+    assert!(cut.result("mean<50ms").is_at_least);
+    assert_eq!(cut.outcome("mean<50ms"), Kept);
+    assert_eq!(cut.outcome("mean<3ms"), NotKnown);
+    assert_eq!(cut.outcome("mean<1ms"), Broken);
+    assert_eq!(cut.outcome("max<50ms"), Broken);
+    assert_eq!(cut.outcome("max<70ms"), NotKnown);
+    assert_eq!(cut.outcome("min<3ms"), Kept);
+}
+
+#[test]
+fn few_samples_decide_what_the_binomial_bound_decides() {
+    let ten = Cut::of([20; 10], &[]);
+    assert_eq!(ten.outcome("p99<10ms"), Broken);
+    assert_eq!(ten.outcome("p99>10ms"), Kept);
+    let under = ten.result("p99<30ms");
+    assert_eq!(
+        (under.outcome, under.doubt),
+        (NotKnown, Some(Doubt::FewSamples(368)))
+    );
+    assert!(under.estimate_holds);
+    assert_eq!(ten.outcome("p50<30ms"), Kept);
+    assert_eq!(Cut::of([20; 5], &[]).outcome("p50<30ms"), Kept);
+    assert_eq!(Cut::of([20; 4], &[]).outcome("p50<30ms"), NotKnown);
+    assert_eq!(Cut::of([20; 4], &[]).outcome("max<30ms"), Kept);
+    // One of a hundred beyond a p99 is what one expects.
+    let one_slow = |all: u64| Cut::of((0..all).map(|n| if n == 0 { 90 } else { 1 }), &[]);
+    assert_eq!(one_slow(100).outcome("p99<10ms"), NotKnown);
+    assert_eq!(one_slow(5).outcome("p99<10ms"), Broken);
+    assert_eq!(one_slow(368).outcome("p99<10ms"), Kept);
+    assert_eq!(ten.outcome("errors<1%"), Kept);
+}
+
+#[test]
+fn runs_together_put_their_ages_together() {
+    let (one, other) = (Cut::of([2; 500], &[2_000; 10]), Cut::of([2; 500], &[]));
+    let summary = |cut: &Cut| {
+        let plan = crate::comparison::tests::plan(400, 50);
+        let environment = crate::comparison::tests::environment();
+        let header =
+            loadline_record::Header::new(&plan, environment, std::time::SystemTime::UNIX_EPOCH);
+        let mut summary = Summary::new(header);
+        summary.observe(&cut.total);
+        summary.unfinished = cut.unfinished.clone();
+        summary
+    };
+    let (one, other) = (summary(&one), summary(&other));
+    let checks: Vec<Check> = vec!["p99<1s".parse().unwrap(), "p98.5<1s".parse().unwrap()];
+    let together = evaluate_together(&checks, &[&one, &other]);
+    let outcomes: Vec<_> = together.iter().map(|result| result.outcome).collect();
+    // Ten of 1 010 are what a p99 leaves; of 510 they are more.
+    assert_eq!(outcomes, [Kept, Kept]);
+    let alone = evaluate_together(&checks, &[&one]);
+    assert!(alone.iter().all(|result| result.outcome == Broken));
 }

@@ -71,7 +71,7 @@ impl Dice {
     }
 
     /// An exponential variate.
-    fn wait_ns(&mut self, mean_ns: f64) -> u64 {
+    pub(crate) fn wait_ns(&mut self, mean_ns: f64) -> u64 {
         (-(1.0 - self.roll()).ln() * mean_ns) as u64 + 1
     }
 }

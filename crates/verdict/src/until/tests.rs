@@ -1,6 +1,6 @@
 use super::*;
 use crate::comparison::tests::{Dice, environment, plan, second};
-use loadline_record::{Header, Snapshot};
+use loadline_record::{Bounded, Header, Snapshot};
 use std::time::{Duration, SystemTime};
 
 const MS: f64 = 1e6;
@@ -56,7 +56,8 @@ fn held_at_the_end(runs: u64) -> u64 {
         let times = &summary.total.times.response;
         let found = confidence_interval(times, &summary.response_blocks, 50.0);
         assert!(found.half_width(times.percentile_ns(50.0)).unwrap() <= 0.05);
-        let (lower_ns, upper_ns) = (found.lower_ns.unwrap(), found.upper_ns.unwrap());
+        let end = |end: Option<Bounded>| end.unwrap().value();
+        let (lower_ns, upper_ns) = (end(found.lower_ns), end(found.upper_ns));
         lower_ns as f64 <= truth && truth <= upper_ns as f64
     };
     (0..runs).filter(holds).count() as u64

@@ -1,0 +1,257 @@
+//! What decides a check that unfinished requests or few samples may leave open.
+
+use super::{CheckOutcome, Condition, Doubt, Observed, times};
+use crate::comparison::CONFIDENCE;
+use crate::{Quantity, confidence_interval};
+use loadline_plan::{Clocked, Comparison, Statistic};
+use loadline_record::{Blocks, Bounded, Censored};
+use loadline_stats::least_samples;
+use loadline_stats::slo::{Proof, proof};
+
+/// What is said of a check, and of what number.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ruling {
+    pub(super) outcome: CheckOutcome,
+    pub(super) doubt: Option<Doubt>,
+    pub(super) actual: Option<Bounded<Quantity>>,
+}
+
+impl Ruling {
+    fn decided(holds: bool, actual: Option<Bounded<Quantity>>) -> Ruling {
+        let outcome = match holds {
+            true => CheckOutcome::Kept,
+            false => CheckOutcome::Broken,
+        };
+        Ruling {
+            outcome,
+            doubt: None,
+            actual,
+        }
+    }
+
+    fn open(doubt: Doubt, actual: Bounded<Quantity>) -> Ruling {
+        Ruling {
+            outcome: CheckOutcome::NotKnown,
+            doubt: Some(doubt),
+            actual: Some(actual),
+        }
+    }
+
+    /// What the number says. Without one a check is broken.
+    pub(super) fn plain(condition: Condition, actual: Option<Quantity>) -> Ruling {
+        let holds = actual.is_some_and(|actual| condition.holds(actual));
+        Ruling::decided(holds, actual.map(Bounded::Exactly))
+    }
+
+    /// What the number says, which so many unfinished requests will move to somewhere between these ends.
+    pub(super) fn between(
+        condition: Condition,
+        actual: Option<Quantity>,
+        ends: Option<(Quantity, Quantity)>,
+        open: u64,
+    ) -> Ruling {
+        match (actual, ends) {
+            (Some(actual), Some((one, other)))
+                if condition.holds(one) != condition.holds(other) =>
+            {
+                Ruling::open(Doubt::Unfinished(open), Bounded::Exactly(actual))
+            }
+            _ => Ruling::plain(condition, actual),
+        }
+    }
+}
+
+/// The ruling on a statistic of a time, and how many times there are.
+pub(super) fn time(
+    clocked: Clocked,
+    statistic: Statistic,
+    condition: Condition,
+    observed: &Observed<'_>,
+) -> (Ruling, u64) {
+    let censored = times(observed, clocked);
+    let samples = censored.times.len();
+    if samples == 0 {
+        return (Ruling::plain(condition, None), 0);
+    }
+    let exactly = |ns: f64| Ruling::plain(condition, Some(Quantity::TimeNs(ns)));
+    let open = censored.ages.len();
+    let ruling = match statistic {
+        Statistic::Min => exactly(censored.times.min_ns() as f64),
+        Statistic::Mean => {
+            let most_ns = most_mean_ns(censored, clocked, observed);
+            bounded(condition, censored.mean_ns(), most_ns, open)
+        }
+        Statistic::Max => {
+            let max_ns = censored.max_ns().map(|ns| ns as f64);
+            bounded(condition, max_ns, None, open)
+        }
+        Statistic::Stdev => bounded(condition, censored.stdev_ns(), None, open),
+        Statistic::Percentile(percentile) => {
+            Percentile::of(percentile, clocked, censored, condition, observed).ruling()
+        }
+    };
+    (ruling, samples)
+}
+
+/// The mean if every unfinished request took as long as it may; `None` if that is not known, as of
+/// arrivals that were never sent.
+fn most_mean_ns(times: Censored<'_>, clocked: Clocked, observed: &Observed<'_>) -> Option<f64> {
+    let (unfinished, timeout) = (observed.unfinished?, observed.timeout?);
+    if clocked == Clocked::Response && unfinished.unsent > 0 {
+        return None;
+    }
+    let longest_ns = timeout.as_nanos() as f64 + unfinished.oldest_ns as f64;
+    let ended = times.times.mean_ns() * times.times.len() as f64;
+    let open = times.ages.len() as f64 * longest_ns;
+    Some((ended + open) / times.len() as f64)
+}
+
+/// A figure that may be a lower bound, and what it is at most, if that is known.
+fn bounded(
+    condition: Condition,
+    actual_ns: Bounded<f64>,
+    most_ns: Option<f64>,
+    open: u64,
+) -> Ruling {
+    let actual = actual_ns.map(Quantity::TimeNs);
+    let Bounded::AtLeast(least) = actual else {
+        return Ruling::plain(condition, Some(actual.value()));
+    };
+    let at_most = most_ns.map(|ns| condition.holds(Quantity::TimeNs(ns)));
+    let holds = condition.holds(least);
+    if holds == at_most.unwrap_or(!condition.is_upper()) {
+        Ruling::decided(holds, Some(actual))
+    } else {
+        Ruling::open(Doubt::Unfinished(open), actual)
+    }
+}
+
+/// A condition on a percentile.
+struct Percentile<'a> {
+    percentile: f64,
+    times: Censored<'a>,
+    /// The stretches of these times, if they are known.
+    stretches: Option<&'a Blocks>,
+    /// Unfinished requests of unknown age.
+    ageless: u64,
+    condition: Condition,
+    bound_ns: u64,
+}
+
+impl<'a> Percentile<'a> {
+    fn of(
+        percentile: f64,
+        clocked: Clocked,
+        times: Censored<'a>,
+        condition: Condition,
+        observed: &Observed<'a>,
+    ) -> Percentile<'a> {
+        let stretches = |(response, service)| match clocked {
+            Clocked::Service => service,
+            _ => response,
+        };
+        let expected = match (clocked, observed.unfinished) {
+            (Clocked::Response, Some(unfinished)) => unfinished.count(),
+            (Clocked::Service, Some(unfinished)) => unfinished.in_flight,
+            _ => 0,
+        };
+        Percentile {
+            percentile,
+            times,
+            stretches: observed.stretches.map(stretches),
+            ageless: expected.saturating_sub(times.ages.len()),
+            condition,
+            bound_ns: match condition.bound {
+                Quantity::TimeNs(ns) => ns as u64,
+                _ => 0,
+            },
+        }
+    }
+
+    fn ruling(&self) -> Ruling {
+        let actual = self.times.percentile(self.percentile);
+        let actual = actual.map(|ns| Quantity::TimeNs(ns as f64));
+        match self.is_within() {
+            Ok(within) if self.condition.is_upper() => Ruling::decided(within, Some(actual)),
+            Ok(within) => Ruling::decided(!within, Some(actual)),
+            Err(doubt) => Ruling::open(doubt, actual),
+        }
+    }
+
+    /// Whether the percentile lies on the lower side of the bound.
+    fn is_within(&self) -> Result<bool, Doubt> {
+        let (surely, open) = self.beyond();
+        let needed = least_samples(self.percentile / 100.0, CONFIDENCE);
+        if self.len() < needed {
+            return self.proven(surely, surely + open, needed);
+        }
+        let leaves = self.leaves();
+        match (surely <= leaves, surely + open <= leaves) {
+            (best, worst) if best == worst => Ok(best),
+            _ if self.ageless > 0 => Err(Doubt::Unfinished(open)),
+            _ => self.estimated().ok_or(Doubt::Unfinished(open)),
+        }
+    }
+
+    fn len(&self) -> u64 {
+        self.times.len() + self.ageless
+    }
+
+    /// How many requests a percentile leaves beyond it.
+    fn leaves(&self) -> u64 {
+        let len = self.len() as f64;
+        // As of the nearest rank: 99.9 % of 1 000 are no more than 999, whatever binary makes of it.
+        let rank = (self.percentile * len / 100.0 * (1.0 - 1e-13)).ceil();
+        self.len() - rank.max(1.0) as u64
+    }
+
+    /// How many requests are surely beyond the bound, and how many may yet come to be.
+    fn beyond(&self) -> (u64, u64) {
+        let steps = self.times.times.steps();
+        let within = steps.filter(|(ns, _)| self.is_short(*ns));
+        let within: u64 = within.map(|(_, count)| count).sum();
+        let ages = self.times.ages;
+        // In the step of the bound itself an age counts as younger.
+        let younger = ages.count_up_to_ns(self.bound_ns);
+        let older = ages.len() - younger;
+        (
+            self.times.times.len() - within + older,
+            younger + self.ageless,
+        )
+    }
+
+    /// Whether a time is on the lower side of the bound.
+    fn is_short(&self, ns: u64) -> bool {
+        match self.condition.comparison {
+            Comparison::Less | Comparison::GreaterOrEqual => ns < self.bound_ns,
+            Comparison::LessOrEqual | Comparison::Greater => ns <= self.bound_ns,
+        }
+    }
+
+    /// What the binomial bound proves, with as few and with as many beyond the bound as there can be.
+    fn proven(&self, fewest: u64, most: u64, needed: u64) -> Result<bool, Doubt> {
+        let quantile = self.percentile / 100.0;
+        let of = |beyond| proof(beyond, self.len(), quantile, CONFIDENCE);
+        match (of(fewest), of(most)) {
+            (_, Proof::Kept) => Ok(true),
+            (Proof::Broken, _) => Ok(false),
+            (best, worst) if best != worst => Err(Doubt::Unfinished(most - fewest)),
+            _ => Err(Doubt::FewSamples(needed)),
+        }
+    }
+
+    /// What the estimate says, if it is sure.
+    fn estimated(&self) -> Option<bool> {
+        if let Bounded::AtLeast(ns) = self.times.percentile(self.percentile) {
+            return (ns >= self.bound_ns).then_some(false);
+        }
+        let none = Blocks::default();
+        let blocks = self.stretches.unwrap_or(&none);
+        let found = confidence_interval(self.times, blocks, self.percentile);
+        match (found.lower_ns, found.upper_ns) {
+            (_, Some(Bounded::Exactly(upper))) if self.is_short(upper) => Some(true),
+            (Some(lower), _) if !self.is_short(lower.value()) => Some(false),
+            _ => None,
+        }
+    }
+}
