@@ -45,6 +45,7 @@ export interface CheckRow {
   text: string;
   outcome: "kept" | "broken" | "not_known";
   actual: string;
+  why: string | null;
 }
 
 export interface PercentileRow {
@@ -55,6 +56,7 @@ export interface PercentileRow {
 
 export interface TimedFigure {
   us: number | null;
+  at_least: boolean;
   text: string;
   interval: string | null;
 }

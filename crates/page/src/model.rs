@@ -50,6 +50,7 @@ fn run() -> RunPage {
             text: text(),
             outcome: Outcome::Kept,
             actual: text(),
+            why: None,
         }],
         percentiles: vec![PercentileRow {
             name: text(),

@@ -87,6 +87,8 @@ pub struct CheckRow {
     pub outcome: Outcome,
     /// What was measured.
     pub actual: String,
+    /// Why the run can't decide it, where it can't.
+    pub why: Option<String>,
 }
 
 /// What a run says of a check.
@@ -118,6 +120,8 @@ pub struct TimedFigure {
     /// The time in microseconds; `None` if there are too few samples for it.
     #[serde(serialize_with = "number::maybe")]
     pub us: Option<f64>,
+    /// Whether the time is a lower bound.
+    pub at_least: bool,
     /// The time in words, or what it takes to have one.
     pub text: String,
     /// Its 95 % interval in words, if there is one.

@@ -72,6 +72,7 @@ pub fn comparison_json(comparison: &Comparison, base: &Plan, with: &Plan) -> Val
         "b": side(with, comparison.with_runs, comparison.with_failed),
         "paired": comparison.paired,
         "figures": comparison.figures.iter().map(figure_json).collect::<Value>(),
+        "bounds": comparison.bounds.iter().map(|p| figures::percentile(*p)).collect::<Value>(),
         "standing": standing_name(comparison.standing()),
     })
 }
@@ -201,6 +202,9 @@ fn conclusion(comparison: &Comparison) -> Vec<String> {
                 .to_owned(),
         );
     }
+    if !comparison.bounds.is_empty() {
+        paragraphs.push(only_bounds(&comparison.bounds));
+    }
     paragraphs.push(reach(comparison).to_owned());
     paragraphs.extend(failures(comparison));
     paragraphs
@@ -218,6 +222,19 @@ fn in_one_line(comparison: &Comparison) -> String {
         (false, true) => format!("B is slower ({slower})."),
         (false, false) => format!("B is slower in {slower} and faster in {faster}."),
     }
+}
+
+/// Why these percentiles are left out.
+pub(crate) fn only_bounds(percentiles: &[f64]) -> String {
+    let names: Vec<String> = percentiles
+        .iter()
+        .map(|p| figures::percentile(*p))
+        .collect();
+    format!(
+        "{} is left out: so many requests of a run had no answer at its end that it is only a lower \
+         bound there. Wait for the answers (--drain), or lower the load.",
+        names.join(", ")
+    )
 }
 
 /// What the intervals hold for.

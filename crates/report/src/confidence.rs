@@ -14,8 +14,8 @@ mod tests {
         for percentile in [50.0, 90.0, 99.0, 99.9] {
             let found = confidence_interval(times, &summary.response_blocks, percentile);
             let value_ns = times.percentile_ns(percentile);
-            assert!(found.lower_ns.unwrap() <= value_ns, "p{percentile}");
-            assert!(found.upper_ns.unwrap() >= value_ns, "p{percentile}");
+            assert!(found.lower_ns.unwrap().value() <= value_ns, "p{percentile}");
+            assert!(found.upper_ns.unwrap().value() >= value_ns, "p{percentile}");
             assert!(found.adjusted && found.still_needed == 0);
             assert!((5_000..=20_000).contains(&found.independent), "{found:?}");
         }

@@ -3,7 +3,8 @@
 //! Groups are parted by an ordinary space (`20 000`): easy on the eye, and found by a search for
 //! what one can type. Programs read the JSON or the CSV, where numbers are plain.
 
-use loadline_verdict::Quantity;
+use loadline_record::Bounded;
+use loadline_verdict::{CheckResult, Quantity};
 use std::cmp::Ordering;
 use std::time::Duration;
 
@@ -37,10 +38,32 @@ pub(crate) fn time_cell(ns: f64) -> String {
     format!("{number} {unit:<2}")
 }
 
-/// An interval of times in nanoseconds: `721 – 790 µs`, `980 µs – 1.02 ms`; an end that is not known
-/// is a `?`.
-pub(crate) fn interval(lower_ns: Option<f64>, upper_ns: Option<f64>) -> String {
-    match (lower_ns.map(scaled_time), upper_ns.map(scaled_time)) {
+/// A time in nanoseconds that may be a lower bound: `1.02 ms`, `> 1.02 ms`.
+pub(crate) fn bounded_time(ns: Bounded<f64>) -> String {
+    sign(ns).to_owned() + &time(ns.value())
+}
+
+/// As [`bounded_time`], with units of one width.
+pub(crate) fn bounded_cell(ns: Bounded<f64>) -> String {
+    sign(ns).to_owned() + &time_cell(ns.value())
+}
+
+/// What stands before a lower bound.
+pub(crate) fn sign<T: Copy>(bounded: Bounded<T>) -> &'static str {
+    match bounded {
+        Bounded::Exactly(_) => "",
+        Bounded::AtLeast(_) => "> ",
+    }
+}
+
+/// An interval of times in nanoseconds: `721 – 790 µs`, `980 µs – 1.02 ms`, `1.48 – > 2.00 s`; an end that
+/// is not known is a `?`.
+pub(crate) fn interval(lower_ns: Option<Bounded>, upper_ns: Option<Bounded>) -> String {
+    let scaled_end = |ns: Bounded| {
+        let (number, unit) = scaled_time(ns.value() as f64);
+        (sign(ns).to_owned() + &number, unit)
+    };
+    match (lower_ns.map(scaled_end), upper_ns.map(scaled_end)) {
         (Some((lower, unit)), Some((upper, same))) if unit == same => {
             format!("{lower} – {upper} {unit}")
         }
@@ -153,6 +176,13 @@ pub(crate) fn percentile(percentile: f64) -> String {
     format!("p{percentile}")
 }
 
+/// What a check measured, as [`measured`]; a lower bound has its sign.
+pub(crate) fn actual(check: &CheckResult) -> Option<String> {
+    let sign = if check.is_at_least { "> " } else { "" };
+    let text = |actual| format!("{sign}{}", measured(actual, check.bound));
+    check.actual.map(text)
+}
+
 /// What a check measured, with as many digits as it takes to tell it from the bound.
 pub(crate) fn measured(actual: Quantity, bound: Quantity) -> String {
     let differs = |digits: &usize| quantity(actual, *digits) != quantity(bound, *digits);
@@ -252,10 +282,14 @@ mod tests {
 
     #[test]
     fn an_interval_has_its_unit_once_if_both_ends_have_the_same() {
-        assert_eq!(interval(Some(721e3), Some(790e3)), "721 – 790 µs");
-        assert_eq!(interval(Some(980e3), Some(1.02e6)), "980 µs – 1.02 ms");
-        assert_eq!(interval(Some(504e6), None), "504 ms – ?");
-        assert_eq!(interval(None, Some(1e3)), "? – 1.00 µs");
+        let ns = |ns| Some(Bounded::Exactly(ns));
+        assert_eq!(interval(ns(721_000), ns(790_000)), "721 – 790 µs");
+        assert_eq!(interval(ns(980_000), ns(1_020_000)), "980 µs – 1.02 ms");
+        assert_eq!(interval(ns(504_000_000), None), "504 ms – ?");
+        assert_eq!(interval(None, ns(1_000)), "? – 1.00 µs");
+        let beyond = Some(Bounded::AtLeast(2_000_000_000));
+        assert_eq!(interval(ns(1_480_000_000), beyond), "1.48 – > 2.00 s");
+        assert_eq!(interval(beyond, None), "> 2.00 s – ?");
     }
 
     #[test]

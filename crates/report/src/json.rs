@@ -6,11 +6,11 @@
 
 use crate::closed_loop::{ClosedLoop, Difference};
 use crate::confidence::{LEVEL, confidence_interval};
-use crate::{PERCENTILES, Warning, figures, plain, split, validity, warnings, watch};
+use crate::{PERCENTILES, Warning, figures, plain, split, undecided, validity, warnings, watch};
 use loadline_plan::Shape;
 use loadline_record::watched::WatchHistory;
 use loadline_record::{
-    Blocks, Counts, Distribution, Ended, Failures, Pattern, Quantiles, Row, Snapshot, Summary,
+    Blocks, Bounded, Censored, Counts, Ended, Failures, Pattern, Quantiles, Row, Snapshot, Summary,
     Times, WINDOW_NS,
 };
 use loadline_stats::arrivals::Dispersion;
@@ -77,7 +77,7 @@ fn whole(summary: &Summary, checks: &[CheckResult]) -> Value {
     }
     add_counts(&mut whole, &summary.total.counts, summary.rated_ns());
     whole.insert("unfinished".to_owned(), unfinished(summary));
-    add_times(&mut whole, &summary.total);
+    add_times(&mut whole, summary);
     add_confidence(&mut whole, summary);
     if let Some(found) = ClosedLoop::of(summary) {
         whole.insert("closed_loop".to_owned(), closed_loop(&found));
@@ -142,26 +142,26 @@ fn unfinished(summary: &Summary) -> Value {
     })
 }
 
-fn add_times(whole: &mut Map<String, Value>, total: &Snapshot) {
-    let times = &total.times;
-    let named = [
-        ("response_time_us", &times.response),
-        ("service_time_us", &times.service),
-        ("blocked_us", &times.blocked),
-        ("lateness_us", &times.lateness),
-        ("resolve_us", &times.resolve),
-        ("connect_us", &times.connect),
-        ("tls_us", &times.tls),
-        ("first_byte_us", &times.first_byte),
-        ("rest_us", &times.rest),
-        ("wakeup_us", &times.wakeup),
+fn add_times(whole: &mut Map<String, Value>, summary: &Summary) {
+    let times = &summary.total.times;
+    let named: [(&str, Censored<'_>); 10] = [
+        ("response_time_us", summary.response()),
+        ("service_time_us", summary.service()),
+        ("blocked_us", (&times.blocked).into()),
+        ("lateness_us", (&times.lateness).into()),
+        ("resolve_us", (&times.resolve).into()),
+        ("connect_us", (&times.connect).into()),
+        ("tls_us", (&times.tls).into()),
+        ("first_byte_us", (&times.first_byte).into()),
+        ("rest_us", (&times.rest).into()),
+        ("wakeup_us", (&times.wakeup).into()),
     ];
     let (of_exchange, rest) = named.split_at(4);
     let (phases, wakeup) = rest.split_at(5);
-    let object = |named: &[(&str, &Distribution)]| -> Map<String, Value> {
+    let object = |named: &[(&str, Censored<'_>)]| -> Map<String, Value> {
         named
             .iter()
-            .map(|(name, times)| ((*name).to_owned(), distribution(times)))
+            .map(|(name, times)| ((*name).to_owned(), distribution(*times)))
             .collect()
     };
     whole.extend(object(of_exchange));
@@ -185,37 +185,46 @@ fn closed_loop(found: &ClosedLoop<'_>) -> Value {
     })
 }
 
-/// Beside the percentiles of response and service time, their intervals.
+/// Beside the percentiles of response and service time, their intervals and which of them are bounds.
 fn add_confidence(whole: &mut Map<String, Value>, summary: &Summary) {
-    let times = &summary.total.times;
     let named = [
         (
             "response_time_us",
-            &times.response,
+            summary.response(),
             &summary.response_blocks,
         ),
-        ("service_time_us", &times.service, &summary.service_blocks),
+        (
+            "service_time_us",
+            summary.service(),
+            &summary.service_blocks,
+        ),
     ];
     for (name, times, blocks) in named {
+        let censored = censored(times);
         if let Some(Value::Object(object)) = whole.get_mut(name) {
             object.insert(
                 "confidence_intervals".to_owned(),
                 confidence_intervals(times, blocks),
             );
+            object.extend(censored);
         }
     }
 }
 
-fn confidence_intervals(times: &Distribution, blocks: &Blocks) -> Value {
+fn confidence_intervals(times: Censored<'_>, blocks: &Blocks) -> Value {
     let mut list = Map::new();
     list.insert("level".to_owned(), LEVEL.into());
     for percentile in PERCENTILES {
         let found = confidence_interval(times, blocks, percentile);
         list.insert("adjusted".to_owned(), found.adjusted.into());
-        let end = |end: Option<u64>| end.map(|ns| plain::us(ns as f64));
+        let end = |end: Option<Bounded>| end.map(|ns| plain::us(ns.value() as f64));
+        let ends = [("lower", found.lower_ns), ("upper", found.upper_ns)];
+        let is_at_least = |end: &(_, Option<Bounded>)| end.1.is_some_and(Bounded::is_at_least);
+        let at_least = ends.iter().filter(|end| is_at_least(end)).map(|end| end.0);
         let interval = json!({
             "lower": end(found.lower_ns),
             "upper": end(found.upper_ns),
+            "at_least": at_least.collect::<Value>(),
             "independent": found.independent,
             "still_needed": found.still_needed,
         });
@@ -224,7 +233,28 @@ fn confidence_intervals(times: &Distribution, blocks: &Blocks) -> Value {
     Value::Object(list)
 }
 
-fn distribution(times: &Distribution) -> Value {
+/// How many requests had no answer and are counted with their ages, and which figures are lower bounds
+/// for that.
+fn censored(times: Censored<'_>) -> Map<String, Value> {
+    let moments = [
+        ("mean", times.mean_ns().is_at_least()),
+        ("stdev", times.stdev_ns().is_at_least()),
+        ("max", times.max_ns().is_at_least()),
+    ];
+    let moments = moments.map(|(name, is_bound)| (name.to_owned(), is_bound));
+    let percentile = |p| (figures::percentile(p), times.percentile(p).is_at_least());
+    let all = moments.into_iter().chain(PERCENTILES.map(percentile));
+    let bounds = all.filter(|(_, is_bound)| *is_bound && !times.times.is_empty());
+    let mut object = Map::new();
+    object.insert("unfinished".to_owned(), times.ages.len().into());
+    let bounds = bounds.map(|(name, _)| name);
+    object.insert("at_least".to_owned(), bounds.collect());
+    object
+}
+
+fn distribution<'a>(times: impl Into<Censored<'a>>) -> Value {
+    let all = times.into();
+    let times = all.times;
     let us = |ns: f64| {
         if times.is_empty() {
             Value::Null
@@ -235,13 +265,13 @@ fn distribution(times: &Distribution) -> Value {
     let mut object = Map::new();
     object.insert("count".to_owned(), times.len().into());
     let moments = [
-        ("mean", times.mean_ns()),
-        ("stdev", times.stdev_ns()),
+        ("mean", all.mean_ns().value()),
+        ("stdev", all.stdev_ns().value()),
         ("min", times.min_ns() as f64),
-        ("max", times.max_ns() as f64),
+        ("max", all.max_ns().value() as f64),
     ];
     object.extend(moments.map(|(name, ns)| (name.to_owned(), us(ns))));
-    let percentile = |p| (figures::percentile(p), us(times.percentile_ns(p) as f64));
+    let percentile = |p| (figures::percentile(p), us(all.percentile(p).value() as f64));
     object.extend(PERCENTILES.map(percentile));
     Value::Object(object)
 }
@@ -286,7 +316,9 @@ pub(crate) fn check(check: &CheckResult) -> Value {
     json!({
         "text": check.text,
         "outcome": check.outcome.name(),
+        "why": undecided(check),
         "actual": check.actual.map(|actual| quantity(actual).0),
+        "at_least": check.is_at_least,
         "bound": bound,
         "unit": unit,
         "samples": check.samples,
@@ -306,13 +338,12 @@ fn quantity(quantity: Quantity) -> (Value, &'static str) {
 /// How a run was judged, for its saved run: `validity`, `checks` and `confidence_intervals`, each as
 /// in the JSON of the run.
 pub fn judgement_json(summary: &Summary, checks: &[CheckResult]) -> Value {
-    let times = &summary.total.times;
     json!({
         "validity": validity_of(summary),
         "checks": checks.iter().map(check).collect::<Value>(),
         "confidence_intervals": {
-            "response_time_us": confidence_intervals(&times.response, &summary.response_blocks),
-            "service_time_us": confidence_intervals(&times.service, &summary.service_blocks),
+            "response_time_us": confidence_intervals(summary.response(), &summary.response_blocks),
+            "service_time_us": confidence_intervals(summary.service(), &summary.service_blocks),
         },
     })
 }

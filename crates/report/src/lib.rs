@@ -25,6 +25,7 @@ mod remedy;
 mod series;
 mod split;
 mod text;
+mod undecided;
 mod validity;
 mod warning;
 mod watch;
@@ -46,6 +47,7 @@ pub use percentiles::PERCENTILES;
 pub use progress::Progress;
 pub use series::{Judged, series_csv, series_json, series_text};
 pub use text::{TextOptions, comparison_of_files, omission, text};
+pub use undecided::undecided;
 pub use warning::{Shortfall, Warning, warnings};
 pub use watch::{
     watch_csv_header, watch_csv_row, watch_json, watch_line, watch_line_header, watch_notes,

@@ -13,7 +13,7 @@ pub(crate) use facts::of_machine as machine_facts;
 
 use crate::{warnings, wording};
 use loadline_page::{Grade, Heat, RunPage, Spectrum, Validity};
-use loadline_record::{Distribution, Model, Snapshot, Summary};
+use loadline_record::{Bounded, Censored, Model, Snapshot, Summary};
 use loadline_verdict::CheckResult;
 
 /// The most moments that a page of one run has; of a longer run neighbours are joined.
@@ -76,19 +76,18 @@ fn validity(summary: &Summary) -> Validity {
 
 /// Response and service time; in a closed loop both are one.
 fn spectra(summary: &Summary) -> Vec<Spectrum> {
-    let times = &summary.total.times;
-    let service = [("service time", &times.service)];
+    let service = [("service time", summary.service())];
     let service = service.into_iter().filter(|_| summary.model == Model::Open);
-    std::iter::once(("response time", &times.response))
+    std::iter::once(("response time", summary.response()))
         .chain(service)
-        .filter(|(_, times)| !times.is_empty())
+        .filter(|(_, times)| !times.times.is_empty())
         .map(|(name, times)| spectrum(name, times))
         .collect()
 }
 
 /// Percentiles that come closer to 100 in equal steps of the axis, as far as there are samples; the
-/// last is that of the largest value.
-fn spectrum(name: &str, times: &Distribution) -> Spectrum {
+/// last is that of the largest value. What is only a lower bound has no place on it.
+fn spectrum(name: &str, times: Censored<'_>) -> Spectrum {
     let len = times.len() as f64;
     let steps = (len.log2() * f64::from(POINTS_PER_HALVING))
         .floor()
@@ -96,12 +95,16 @@ fn spectrum(name: &str, times: &Distribution) -> Spectrum {
     let step = |index: u32| 1.0 - 0.5_f64.powf(f64::from(index) / f64::from(POINTS_PER_HALVING));
     let last = 1.0 - 0.5 / len;
     let shares = (0..=steps).map(step).chain(std::iter::once(last));
-    let percentile: Vec<f64> = shares.map(|share| share * 100.0).collect();
-    let us = |percentile: &f64| times.percentile_ns(*percentile) as f64 / 1e3;
+    let known = |percentile: f64| match times.percentile(percentile) {
+        Bounded::Exactly(ns) => Some((percentile, ns as f64 / 1e3)),
+        Bounded::AtLeast(_) => None,
+    };
+    let points = shares.filter_map(|share| known(share * 100.0));
+    let (percentile, us) = points.unzip();
     Spectrum {
         name: name.to_owned(),
-        us: percentile.iter().map(us).collect(),
         percentile,
+        us,
     }
 }
 

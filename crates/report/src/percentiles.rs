@@ -8,7 +8,7 @@
 
 use crate::confidence::LEVEL;
 use crate::figures;
-use loadline_record::Distribution;
+use loadline_record::Censored;
 use loadline_stats::least_samples;
 
 /// The percentiles that are shown unless others are asked for, and those of the JSON.
@@ -20,22 +20,24 @@ pub(crate) fn samples_needed(percentile: f64) -> u64 {
     least_samples(percentile / 100.0, LEVEL)
 }
 
-/// How many samples are still missing for `percentile`.
-pub(crate) fn missing(times: &Distribution, percentile: f64) -> u64 {
-    samples_needed(percentile).saturating_sub(times.len())
+/// How many samples are still missing for `percentile`; what has no answer yet is one too.
+pub(crate) fn missing<'a>(times: impl Into<Censored<'a>>, percentile: f64) -> u64 {
+    samples_needed(percentile).saturating_sub(times.into().len())
 }
 
-/// The percentile as a table shows it: `1.02 ms`, or `needs 368` in all.
-pub(crate) fn cell(times: &Distribution, percentile: f64) -> String {
+/// The percentile as a table shows it: `1.02 ms`, `> 1.02 ms`, or `needs 368` in all.
+pub(crate) fn cell<'a>(times: impl Into<Censored<'a>>, percentile: f64) -> String {
+    let times = times.into();
     if missing(times, percentile) > 0 {
         return format!("needs {}", figures::count(samples_needed(percentile)));
     }
-    figures::time_cell(times.percentile_ns(percentile) as f64)
+    figures::bounded_cell(times.percentile(percentile).map(|ns| ns as f64))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use loadline_record::Distribution;
 
     #[test]
     fn the_samples_needed_are_those_of_the_interval() {
@@ -58,7 +60,11 @@ mod tests {
         let mut times = Distribution::default();
         times.record_many_ns(1_000_000, 367);
         assert_eq!(cell(&times, 99.0), "needs 368");
-        times.record_ns(1_000_000);
-        assert_eq!(cell(&times, 99.0), "1.00 ms");
+        let mut ages = Distribution::default();
+        ages.record_ns(2_000_000_000);
+        let (times, ages) = (&times, &ages);
+        let censored = Censored { times, ages };
+        assert_eq!(cell(censored, 99.0), "1.00 ms");
+        assert_eq!(cell(censored, 100.0), "> 2.00 s ");
     }
 }

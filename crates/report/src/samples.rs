@@ -207,6 +207,21 @@ pub(crate) fn frozen_at_the_end() -> Summary {
     run.summary(Ended::Duration)
 }
 
+/// A steady run in which 3 % of the requests of its last two seconds had no answer at its end.
+pub(crate) fn cut_off() -> Summary {
+    let mut summary = steady();
+    let ages = &mut summary.unfinished.ages;
+    (0..120).for_each(|n| ages.response.record_ns(n * 2_000 * MS / 120));
+    ages.service = ages.response.clone();
+    let requests = ages.response.len();
+    summary.unfinished.in_flight = requests;
+    summary.unfinished.oldest_ns = summary.unfinished.ages.response.max_ns();
+    summary.total.counts.in_flight += requests;
+    summary.total.counts.sent += requests;
+    summary.total.counts.planned += requests;
+    summary
+}
+
 /// An open run in which we come later and later.
 pub(crate) fn late() -> Summary {
     let mut run = open_run(2 * SECOND, 50, |_, service_ns| service_ns);

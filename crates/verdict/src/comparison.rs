@@ -80,6 +80,8 @@ pub struct Comparison {
     pub paired: bool,
     /// The figures, the rate last.
     pub figures: Vec<ComparedFigure>,
+    /// The percentiles that are left out, because unfinished requests make them a lower bound in a run.
+    pub bounds: Vec<f64>,
     /// The share of A's requests that failed.
     pub base_failed: f64,
     /// The share of B's requests that failed.
@@ -95,7 +97,12 @@ impl Comparison {
     pub fn of(base: &[SavedRun], with: &[SavedRun]) -> Result<Comparison, ComparisonError> {
         fit::check(base, with)?;
         let sides = (Side::of(base)?, Side::of(with)?);
-        let wanted = wanted(base.iter().chain(with).map(|run| run.run.summary()));
+        let all: Vec<&Summary> = base
+            .iter()
+            .chain(with)
+            .map(|run| run.run.summary())
+            .collect();
+        let wanted = wanted(&all);
         let confidence = confidence_of_each(wanted.len(), CONFIDENCE);
         let compared = |figure: &Figure| sides.0.compare(&sides.1, *figure, confidence);
         Ok(Comparison {
@@ -103,6 +110,7 @@ impl Comparison {
             with_runs: with.len(),
             paired: false,
             figures: wanted.iter().filter_map(compared).collect(),
+            bounds: bounds_in(&all),
             base_failed: failed(base.iter().map(|run| run.run.summary())),
             with_failed: failed(with.iter().map(|run| run.run.summary())),
         })
@@ -128,11 +136,11 @@ impl Comparison {
     pub fn of_pairs(base: &[&Summary], with: &[&Summary]) -> Option<Comparison> {
         let pairs = base.len().min(with.len());
         let (base, with) = (&base[..pairs], &with[..pairs]);
-        let both = || base.iter().chain(with).copied();
-        if pairs < 2 || both().any(|run| run.total.times.response.is_empty()) {
+        let both: Vec<&Summary> = base.iter().chain(with).copied().collect();
+        if pairs < 2 || both.iter().any(|run| run.total.times.response.is_empty()) {
             return None;
         }
-        let wanted = wanted(both());
+        let wanted = wanted(&both);
         let confidence = confidence_of_each(wanted.len(), CONFIDENCE);
         let compared = |figure: &Figure| compared_pairs(base, with, *figure, confidence);
         Some(Comparison {
@@ -140,6 +148,7 @@ impl Comparison {
             with_runs: pairs,
             paired: true,
             figures: wanted.iter().filter_map(compared).collect(),
+            bounds: bounds_in(&both),
             base_failed: failed(base.iter().copied()),
             with_failed: failed(with.iter().copied()),
         })
@@ -160,16 +169,32 @@ impl Comparison {
     }
 }
 
-/// The percentiles for which every run has enough samples, and the rate.
-pub(crate) fn wanted<'a>(runs: impl Iterator<Item = &'a Summary>) -> Vec<Figure> {
-    let samples = |run: &Summary| run.total.times.response.len();
-    let fewest = runs.map(samples).min().unwrap_or(0);
-    let enough = |p: &f64| least_samples(*p / 100.0, CONFIDENCE) <= fewest;
-    let percentiles = PERCENTILES
-        .into_iter()
-        .filter(enough)
-        .map(Figure::Percentile);
-    percentiles.chain([Figure::Rate]).collect()
+/// The percentiles for which every run has enough samples and a figure, and the rate.
+pub(crate) fn wanted(runs: &[&Summary]) -> Vec<Figure> {
+    let bounds = bounds_in(runs);
+    let percentiles = of_enough_samples(runs);
+    let known = percentiles.filter(|percentile| !bounds.contains(percentile));
+    known
+        .map(Figure::Percentile)
+        .chain([Figure::Rate])
+        .collect()
+}
+
+/// The percentiles that are only a lower bound in one of these runs, because so many of its requests had
+/// no answer when it ended.
+pub fn bounds_in(runs: &[&Summary]) -> Vec<f64> {
+    let is_bound = |percentile: &f64| {
+        let mut each = runs.iter().map(|run| run.response());
+        each.any(|times| times.percentile(*percentile).is_at_least())
+    };
+    of_enough_samples(runs).filter(is_bound).collect()
+}
+
+fn of_enough_samples(runs: &[&Summary]) -> impl Iterator<Item = f64> {
+    let samples = runs.iter().map(|run| run.response().len());
+    let fewest = samples.min().unwrap_or(0);
+    let enough = move |p: &f64| least_samples(*p / 100.0, CONFIDENCE) <= fewest;
+    PERCENTILES.into_iter().filter(enough)
 }
 
 fn failed<'a>(runs: impl Iterator<Item = &'a Summary>) -> f64 {
@@ -293,7 +318,7 @@ impl Side<'_> {
 /// The figure of one run: nanoseconds, or answers a second.
 pub(crate) fn value(run: &Summary, figure: Figure) -> f64 {
     match figure {
-        Figure::Percentile(p) => run.total.times.response.percentile_ns(p) as f64,
+        Figure::Percentile(p) => run.response().percentile(p).value() as f64,
         Figure::Rate => run.total.counts.answered as f64 / (run.rated_ns().max(1) as f64 / 1e9),
     }
 }

@@ -26,7 +26,7 @@ pub use check::{
 };
 pub use comparison::{
     CONFIDENCE, ComparedFigure, Comparison, ComparisonError, Figure, SavedRun, Standing, Trait,
-    Unlike, unlike,
+    Unlike, bounds_in, unlike,
 };
 pub use confidence::{ConfidenceInterval, confidence_interval};
 pub use quantity::Quantity;

@@ -41,12 +41,13 @@ pub fn is_whole(run: &Summary) -> bool {
     run.complete && !is_cut
 }
 
-/// The rate, and each percentile of response time for which every run has enough samples.
+/// The rate, and each percentile of response time for which every run has enough samples, and which is
+/// no lower bound in one of them.
 pub fn spreads(runs: &[&Summary]) -> Vec<Spread> {
     if runs.is_empty() {
         return Vec::new();
     }
-    let figures = wanted(runs.iter().copied());
+    let figures = wanted(runs);
     let spread = |figure: Figure| spread(figure, runs.iter().map(|run| value(run, figure)));
     figures.into_iter().map(spread).collect()
 }

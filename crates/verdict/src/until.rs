@@ -14,7 +14,7 @@
 //! far as they are more than a target that goes on as it did would have under way.
 
 use crate::Quantity;
-use crate::check::evaluate;
+use crate::check::{Observed, evaluate};
 use crate::comparison::CONFIDENCE;
 use crate::confidence::confidence_interval;
 use loadline_plan::{Bound, Check, Clocked, Comparison, Metric, Plan, Shape, Statistic, Until};
@@ -327,7 +327,7 @@ fn share(check: &Check, summary: &Summary) -> Option<(u64, u64)> {
         return None;
     };
     let duration = Duration::from_nanos(summary.duration_ns);
-    let found = evaluate(check, &summary.total, duration);
+    let found = evaluate(check, &Observed::of_part(&summary.total, duration));
     let Some(Quantity::Share(share)) = found.actual else {
         return Some((0, 0));
     };

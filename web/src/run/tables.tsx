@@ -156,7 +156,10 @@ export function Checks({ checks }: { checks: CheckRow[] }) {
                   <code>{check.text}</code>
                 </th>
                 <td class={OUTCOMES[check.outcome].tone}>{OUTCOMES[check.outcome].text}</td>
-                <td class="number">{check.actual}</td>
+                <td class="number">
+                  {check.actual}
+                  {check.why !== null && <div class="faint">{check.why}</div>}
+                </td>
               </tr>
             ))}
           </tbody>

@@ -121,9 +121,7 @@ fn holds_at_best(summary: &Summary, fastest_ns: u64) -> bool {
     }
     let duration = Duration::from_nanos(summary.rated_ns());
     let checks = evaluate_all(&summary.plan.checks, &best, duration);
-    checks
-        .iter()
-        .all(|check| check.estimate_holds)
+    checks.iter().all(|check| check.estimate_holds)
 }
 
 /// The cores that a watched tree used.

@@ -40,6 +40,7 @@ fn sides(runs: usize, failed: f64) -> Comparison {
             ),
             compared(Figure::Rate, 2_000.0, 12.5, Standing::Faster),
         ],
+        bounds: Vec::new(),
         base_failed: 0.0,
         with_failed: failed,
     }

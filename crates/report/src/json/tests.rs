@@ -20,6 +20,7 @@ fn all() -> Vec<Summary> {
         samples::huge(),
         samples::watched(),
         samples::settled(),
+        samples::cut_off(),
     ]
 }
 
@@ -39,6 +40,46 @@ fn checked(summary: &Summary) -> Value {
     ];
     let duration = Duration::from_nanos(summary.duration_ns);
     json(summary, &evaluate_all(&checks, &summary.total, duration))
+}
+
+#[test]
+fn what_is_a_lower_bound_is_named() {
+    let mut summary = samples::cut_off();
+    summary.plan.checks = vec!["p99.9<1s".parse().unwrap(), "p99.9<5s".parse().unwrap()];
+    let object = json(&summary, &loadline_verdict::evaluate_run(&summary));
+    let response = &object["summary"]["response_time_us"];
+    assert_eq!(response["unfinished"], 120);
+    let bounds = response["at_least"].as_array().unwrap();
+    assert!(
+        bounds.contains(&"p99.9".into()) && bounds.contains(&"max".into()),
+        "{bounds:?}"
+    );
+    assert!(!bounds.contains(&"p50".into()), "{bounds:?}");
+    assert!(
+        response["p99.9"].as_f64().unwrap() > 1.9e6,
+        "{}",
+        response["p99.9"]
+    );
+    let interval = &response["confidence_intervals"]["p99.9"];
+    assert_eq!(interval["at_least"][0], "lower", "{interval}");
+    let checks = &object["summary"]["checks"];
+    assert_eq!(
+        (&checks[0]["outcome"], &checks[0]["at_least"]),
+        (&"broken".into(), &true.into())
+    );
+    assert_eq!(checks[1]["outcome"], "not_known");
+    assert!(
+        checks[1]["why"]
+            .as_str()
+            .unwrap()
+            .starts_with("120 requests"),
+        "{}",
+        checks[1]
+    );
+    assert_eq!(
+        json(&samples::steady(), &[])["summary"]["response_time_us"]["at_least"],
+        json!([])
+    );
 }
 
 /// Where `value` does not fit `schema`, by the keywords that our schema uses (JSON Schema 2020-12).

@@ -2,9 +2,9 @@
 
 use crate::closed_loop::ClosedLoop;
 use crate::confidence::confidence_interval;
-use crate::{PERCENTILES, figures, layout, percentiles as samples, remedy, text};
+use crate::{PERCENTILES, figures, layout, percentiles as samples, remedy, text, undecided};
 use loadline_page::{CheckRow, ErrorRow, Outcome, PercentileRow, StatusRow, TimeRow, TimedFigure};
-use loadline_record::{Blocks, Distribution, Model, Snapshot, Summary};
+use loadline_record::{Blocks, Bounded, Censored, Model, Snapshot, Summary};
 use loadline_verdict::{CheckOutcome, CheckResult};
 use std::cmp::Reverse;
 
@@ -25,16 +25,15 @@ pub(super) fn timed_from(summary: &Summary) -> String {
 /// Percentiles and moments of response and service time; none if there was no answer. In a closed
 /// loop both are one, and only the first is told.
 pub(super) fn percentiles(summary: &Summary) -> Vec<PercentileRow> {
-    let times = &summary.total.times;
-    if times.response.is_empty() {
+    if summary.total.times.response.is_empty() {
         return Vec::new();
     }
     let open = summary.model == Model::Open;
-    let row = |name: String, of: &dyn Fn(&Distribution, &Blocks) -> TimedFigure| PercentileRow {
+    let row = |name: String, of: &dyn Fn(Censored<'_>, &Blocks) -> TimedFigure| PercentileRow {
         name,
-        response: of(&times.response, &summary.response_blocks),
+        response: of(summary.response(), &summary.response_blocks),
         service: match open {
-            true => of(&times.service, &summary.service_blocks),
+            true => of(summary.service(), &summary.service_blocks),
             false => TimedFigure::default(),
         },
     };
@@ -44,13 +43,15 @@ pub(super) fn percentiles(summary: &Summary) -> Vec<PercentileRow> {
         })
     });
     let moments = [
-        row("max".to_owned(), &|times, _| moment(times.max_ns() as f64)),
+        row("max".to_owned(), &|times, _| {
+            moment(times.max_ns().map(|ns| ns as f64))
+        }),
         row("mean".to_owned(), &|times, _| moment(times.mean_ns())),
     ];
     ranks.into_iter().chain(moments).collect()
 }
 
-fn percentile(times: &Distribution, blocks: &Blocks, percentile: f64) -> TimedFigure {
+fn percentile(times: Censored<'_>, blocks: &Blocks, percentile: f64) -> TimedFigure {
     let missing = samples::missing(times, percentile);
     if missing > 0 {
         return TimedFigure {
@@ -59,17 +60,17 @@ fn percentile(times: &Distribution, blocks: &Blocks, percentile: f64) -> TimedFi
         };
     }
     let found = confidence_interval(times, blocks, percentile);
-    let ns = |end: Option<u64>| end.map(|ns| ns as f64);
     TimedFigure {
-        interval: Some(figures::interval(ns(found.lower_ns), ns(found.upper_ns))),
-        ..moment(times.percentile_ns(percentile) as f64)
+        interval: Some(figures::interval(found.lower_ns, found.upper_ns)),
+        ..moment(times.percentile(percentile).map(|ns| ns as f64))
     }
 }
 
-fn moment(ns: f64) -> TimedFigure {
+fn moment(ns: Bounded<f64>) -> TimedFigure {
     TimedFigure {
-        us: Some(ns / 1e3),
-        text: figures::time(ns),
+        us: Some(ns.value() / 1e3),
+        at_least: ns.is_at_least(),
+        text: figures::bounded_time(ns),
         interval: None,
     }
 }
@@ -83,10 +84,8 @@ pub(super) fn check(check: &CheckResult) -> CheckRow {
             CheckOutcome::Broken => Outcome::Broken,
             CheckOutcome::NotKnown => Outcome::NotKnown,
         },
-        actual: match check.actual {
-            Some(actual) => figures::measured(actual, check.bound),
-            None => "not one sample".to_owned(),
-        },
+        actual: figures::actual(check).unwrap_or_else(|| "not one sample".to_owned()),
+        why: undecided(check),
     }
 }
 
@@ -120,16 +119,16 @@ pub(super) fn times(summary: &Summary) -> Vec<TimeRow> {
     parts.map(|(name, times)| time_row(name, times)).collect()
 }
 
-fn time_row(name: &str, times: &Distribution) -> TimeRow {
-    let mut cells = vec![figures::time(times.mean_ns())];
+fn time_row(name: &str, times: Censored<'_>) -> TimeRow {
+    let mut cells = vec![figures::bounded_time(times.mean_ns())];
     cells.extend(OF_PARTS.map(|p| samples::cell(times, p).trim().to_owned()));
-    cells.push(figures::time(times.max_ns() as f64));
+    cells.push(figures::bounded_time(times.max_ns().map(|ns| ns as f64)));
     TimeRow {
         name: name.trim().to_owned(),
         within_service: name.starts_with(' '),
-        count: times.len(),
+        count: times.times.len(),
         cells,
-        mean_us: times.mean_ns() / 1e3,
+        mean_us: times.mean_ns().value() / 1e3,
     }
 }
 

@@ -53,6 +53,7 @@ mod tests {
             with_runs: 2,
             paired: false,
             figures: Vec::new(),
+            bounds: Vec::new(),
             base_failed: 0.0,
             with_failed: 0.0,
         }

@@ -2,7 +2,7 @@
 
 use super::Canvas;
 use crate::validity::sentence;
-use crate::{figures, layout, remedy, warning};
+use crate::{figures, layout, remedy, undecided, warning};
 use loadline_record::{ErrorKind, Failures, Summary};
 use loadline_verdict::{CheckOutcome, CheckResult, Grade, Validity};
 use std::cmp::Reverse;
@@ -115,8 +115,13 @@ pub(super) fn checks_of_each(of_each: &[(&str, &[CheckResult])], canvas: Canvas)
         };
         let shown = checks
             .iter()
-            .map(|result| check(result, words, texts.min(CONDITION), canvas));
-        lines.extend(shown.map(|line| name.clone() + &line));
+            .map(|result| (result, check(result, words, texts.min(CONDITION), canvas)));
+        for (result, line) in shown {
+            lines.push(name.clone() + &line);
+            let indent = layout::blanks(name.len() + words + 4);
+            let why = undecided(result).into_iter();
+            lines.extend(why.flat_map(|why| layout::hanging(&indent, &why, canvas.width)));
+        }
     }
     lines
 }
@@ -130,10 +135,8 @@ fn word(outcome: CheckOutcome) -> &'static str {
 }
 
 fn check(check: &CheckResult, words: usize, texts: usize, canvas: Canvas) -> String {
-    let actual = match check.actual {
-        Some(actual) => figures::measured(actual, check.bound),
-        None => "nothing to look at: not one sample".to_owned(),
-    };
+    let nothing = || "nothing to look at: not one sample".to_owned();
+    let actual = figures::actual(check).unwrap_or_else(nothing);
     let text = layout::left(&layout::cut(&check.text, texts), texts);
     let word = layout::left(word(check.outcome), words);
     let painted = match check.outcome {

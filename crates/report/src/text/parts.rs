@@ -2,7 +2,7 @@
 
 use super::Canvas;
 use crate::{figures, layout, percentiles};
-use loadline_record::{Distribution, Model, Summary, Times};
+use loadline_record::{Censored, Distribution, Model, Summary, Times};
 
 /// The percentiles of every row.
 const PERCENTILES: [f64; 3] = [50.0, 90.0, 99.0];
@@ -32,10 +32,10 @@ pub(super) fn lines(summary: &Summary, canvas: Canvas) -> Vec<String> {
 }
 
 /// A heading with the names of the columns, and a row for each of these.
-pub(super) fn table(title: &str, rows: &[(&str, &Distribution)], canvas: Canvas) -> Vec<String> {
+pub(super) fn table(title: &str, rows: &[(&str, Censored<'_>)], canvas: Canvas) -> Vec<String> {
     let counts = rows
         .iter()
-        .map(|(_, times)| layout::width(&figures::count(times.len())));
+        .map(|(_, times)| layout::width(&figures::count(times.times.len())));
     let counts = counts.max().unwrap_or(0).max(COUNTS);
     let room = (canvas.width.saturating_sub(NAMES + counts)) / (PERCENTILES.len() + 2);
     let columns = Columns {
@@ -43,17 +43,16 @@ pub(super) fn table(title: &str, rows: &[(&str, &Distribution)], canvas: Canvas)
         times: room.min(TIMES),
     };
     let mut lines = vec![header(title, columns, canvas)];
-    lines.extend(rows.iter().map(|(name, times)| row(name, times, columns)));
+    lines.extend(rows.iter().map(|(name, times)| row(name, *times, columns)));
     lines
 }
 
 /// The rows that hold anything. Delay is that of open loads: in a closed one it is zero by
 /// definition, which the heading of the response times says.
-pub(crate) fn rows(summary: &Summary) -> Vec<(&'static str, &Distribution)> {
+pub(crate) fn rows<'a>(summary: &'a Summary) -> Vec<(&'static str, Censored<'a>)> {
     let times = &summary.total.times;
     let delay = [("blocked", &times.blocked), ("lateness", &times.lateness)];
-    let rest = [
-        ("service", &times.service),
+    let phases = [
         ("  resolve", &times.resolve),
         ("  connect", &times.connect),
         ("  TLS", &times.tls),
@@ -61,10 +60,13 @@ pub(crate) fn rows(summary: &Summary) -> Vec<(&'static str, &Distribution)> {
         ("  rest", &times.rest),
         ("own wake-up", &times.wakeup),
     ];
+    let ended = |(name, times): (&'static str, &'a Distribution)| (name, times.into());
     let delay = delay.into_iter().filter(|_| summary.model == Model::Open);
     delay
-        .chain(rest)
-        .filter(|(_, times)| !times.is_empty())
+        .map(ended)
+        .chain([("service", summary.service())])
+        .chain(phases.map(ended))
+        .filter(|(_, times)| !times.times.is_empty())
         .collect()
 }
 
@@ -81,15 +83,15 @@ fn header(title: &str, columns: Columns, canvas: Canvas) -> String {
     canvas.heading(&title, &(layout::right("count", columns.counts) + &names))
 }
 
-fn row(name: &str, times: &Distribution, columns: Columns) -> String {
-    let mut cells = vec![figures::time_cell(times.mean_ns())];
+fn row(name: &str, times: Censored<'_>, columns: Columns) -> String {
+    let mut cells = vec![figures::bounded_cell(times.mean_ns())];
     cells.extend(PERCENTILES.map(|percentile| percentiles::cell(times, percentile)));
-    cells.push(figures::time_cell(times.max_ns() as f64));
+    cells.push(figures::bounded_cell(times.max_ns().map(|ns| ns as f64)));
     let cells: String = cells
         .iter()
         .map(|cell| layout::right(cell, columns.times))
         .collect();
-    let count = layout::right(&figures::count(times.len()), columns.counts);
+    let count = layout::right(&figures::count(times.times.len()), columns.counts);
     format!(
         "{}{count}{cells}",
         layout::left(&format!("  {name}"), NAMES)

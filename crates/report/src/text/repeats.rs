@@ -1,13 +1,13 @@
 //! Repeats: a line for each run, the spread across them, and what the checks say of all together.
 
 use super::{Canvas, TextOptions, assemble, doubts, floor, omission, outcome};
-use crate::comparison::{name, times, value};
+use crate::comparison::{name, only_bounds, times, value};
 use crate::plain::achieved_per_second;
 use crate::series::Judged;
 use crate::{figures, layout, percentiles, wording};
 use loadline_record::{Ended, Summary};
 use loadline_verdict::{
-    CheckResult, Spread, evaluate_together, is_whole, runs_still_needed, spreads,
+    CheckResult, Spread, bounds_in, evaluate_together, is_whole, runs_still_needed, spreads,
 };
 
 /// The percentiles in the line of a run.
@@ -77,7 +77,7 @@ fn head(runs: &[Judged], whole: &[&Judged], canvas: Canvas) -> Vec<String> {
 
 fn table(runs: &[Judged], canvas: Canvas) -> Vec<String> {
     let known = |percentile: &f64| {
-        let mut times = runs.iter().map(|run| &run.summary.total.times.response);
+        let mut times = runs.iter().map(|run| run.summary.response());
         times.any(|times| percentiles::missing(times, *percentile) == 0)
     };
     let shown: Vec<f64> = PERCENTILES.into_iter().filter(known).collect();
@@ -95,13 +95,13 @@ fn table(runs: &[Judged], canvas: Canvas) -> Vec<String> {
 
 /// A run's line. A percentile for which it has too few samples is left empty.
 fn row(number: usize, run: &Summary, shown: &[f64]) -> String {
-    let times = &run.total.times.response;
+    let times = run.response();
     let rate = figures::rate(achieved_per_second(run));
     let mut line = layout::left(&format!("  {number}"), COLUMNS[0]);
     line += &layout::right(&rate, COLUMNS[1]);
     for percentile in shown {
         let cell = match percentiles::missing(times, *percentile) {
-            0 => figures::time_cell(times.percentile_ns(*percentile) as f64),
+            0 => figures::bounded_cell(times.percentile(*percentile).map(|ns| ns as f64)),
             _ => String::new(),
         };
         line += &layout::right(&cell, COLUMNS[2]);
@@ -129,6 +129,10 @@ fn across(runs: &[&Judged], canvas: Canvas) -> Vec<String> {
     lines.extend(spreads.iter().map(spread));
     lines.push(String::new());
     lines.extend(canvas.paragraph(&note(runs.len())));
+    let bounds = bounds_in(&summaries);
+    if !bounds.is_empty() {
+        lines.extend(canvas.paragraph(&only_bounds(&bounds)));
+    }
     lines
 }
 

@@ -3,7 +3,7 @@
 use super::{Canvas, histogram};
 use crate::confidence::{ConfidenceInterval, confidence_interval};
 use crate::{figures, layout, percentiles};
-use loadline_record::{Distribution, ErrorKind, Model, Summary};
+use loadline_record::{Bounded, Censored, ErrorKind, Model, Summary};
 
 /// Columns between the two halves.
 const GAP: usize = 3;
@@ -11,7 +11,7 @@ const GAP: usize = 3;
 const FEWEST_LINES: usize = 10;
 
 pub(super) fn lines(summary: &Summary, percentiles: &[f64], canvas: Canvas) -> Vec<String> {
-    let response = &summary.total.times.response;
+    let (response, all) = (&summary.total.times.response, summary.response());
     let mut lines = vec![heading(summary.model, canvas)];
     if response.is_empty() {
         lines.extend(canvas.paragraph("No answer came, so there is none."));
@@ -19,7 +19,7 @@ pub(super) fn lines(summary: &Summary, percentiles: &[f64], canvas: Canvas) -> V
     }
     lines.push(String::new());
     let intervals = intervals(summary, percentiles);
-    let statistics = statistics(response, percentiles, &intervals);
+    let statistics = statistics(all, percentiles, &intervals);
     let width = statistics
         .iter()
         .map(|line| layout::width(line))
@@ -29,13 +29,14 @@ pub(super) fn lines(summary: &Summary, percentiles: &[f64], canvas: Canvas) -> V
     let diagram = histogram::lines(response, statistics.len().max(FEWEST_LINES), room, canvas);
     lines.extend(side_by_side(&statistics, &diagram, width + GAP));
     lines.extend(note(&intervals, canvas));
+    lines.extend(unfinished(all, canvas));
     lines.extend(timeouts(summary, canvas));
     lines
 }
 
 /// The interval of each percentile that is shown as a number and has one.
 fn intervals(summary: &Summary, percentiles: &[f64]) -> Vec<Option<ConfidenceInterval>> {
-    let times = &summary.total.times.response;
+    let times = summary.response();
     let interval = |percentile: &f64| {
         let shown = percentiles::missing(times, *percentile) == 0 && *percentile < 100.0;
         shown.then(|| confidence_interval(times, &summary.response_blocks, *percentile))
@@ -61,7 +62,7 @@ struct Row {
 }
 
 fn statistics(
-    times: &Distribution,
+    times: Censored<'_>,
     percentiles: &[f64],
     intervals: &[Option<ConfidenceInterval>],
 ) -> Vec<String> {
@@ -72,19 +73,19 @@ fn statistics(
     let moments = [
         ("mean", times.mean_ns()),
         ("stdev", times.stdev_ns()),
-        ("min", times.min_ns() as f64),
-        ("max", times.max_ns() as f64),
+        ("min", Bounded::Exactly(times.times.min_ns() as f64)),
+        ("max", times.max_ns().map(|ns| ns as f64)),
     ];
     rows.extend(moments.map(|(name, ns)| Row {
         name: name.to_owned(),
-        figure: figures::time_cell(ns),
+        figure: figures::bounded_cell(ns),
         comment: String::new(),
     }));
     table(&rows)
 }
 
 fn percentile_row(
-    times: &Distribution,
+    times: Censored<'_>,
     percentile: f64,
     interval: Option<&ConfidenceInterval>,
 ) -> Row {
@@ -98,13 +99,12 @@ fn percentile_row(
         };
     }
     let ends = |interval: &ConfidenceInterval| {
-        let ns = |end: Option<u64>| end.map(|ns| ns as f64);
-        let ends = figures::interval(ns(interval.lower_ns), ns(interval.upper_ns));
+        let ends = figures::interval(interval.lower_ns, interval.upper_ns);
         format!("({ends})")
     };
     Row {
         name,
-        figure: figures::time_cell(times.percentile_ns(percentile) as f64),
+        figure: figures::bounded_cell(times.percentile(percentile).map(|ns| ns as f64)),
         comment: interval.map(ends).unwrap_or_default(),
     }
 }
@@ -154,6 +154,25 @@ fn side_by_side(left: &[String], right: &[String], columns: usize) -> Vec<String
     let line = |lines: &[String], index: usize| lines.get(index).cloned().unwrap_or_default();
     let both = |index| layout::left(&line(left, index), columns) + &line(right, index);
     (0..left.len().max(right.len())).map(both).collect()
+}
+
+/// A request that had no answer when the run ended takes longer than it had waited.
+fn unfinished(times: Censored<'_>, canvas: Canvas) -> Vec<String> {
+    let ages = times.ages.len();
+    if ages == 0 {
+        return Vec::new();
+    }
+    let oldest = figures::time(times.oldest_ns() as f64);
+    let mut note = format!(
+        "With {} that had no answer at the end, each counted for as long as it had waited: up to {oldest}.",
+        figures::counted(ages, "request"),
+    );
+    if times.max_ns().is_at_least() {
+        note.push_str(" A > is a lower bound.");
+    }
+    let mut lines = vec![String::new()];
+    lines.extend(canvas.paragraph(&note));
+    lines
 }
 
 /// An answer that did not come in time would have taken longer than it was waited for.

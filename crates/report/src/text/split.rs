@@ -16,7 +16,7 @@ pub(super) fn lines(summary: &Summary, canvas: Canvas) -> Vec<String> {
         lines.extend(canvas.paragraph(NOTHING));
         return lines;
     }
-    let parts = parts(times).map(|(name, _, times)| (name, times));
+    let parts = parts(times).map(|(name, _, times)| (name, times.into()));
     let mut lines = table("Kernel's split", &parts, canvas);
     lines.extend(canvas.paragraph(&overstated(times)));
     lines

@@ -4,7 +4,7 @@ use super::*;
 use crate::samples;
 use loadline_plan::{Bound, Check, Clocked, Comparison, Metric, Statistic, Until};
 use loadline_record::{Ended, Transient};
-use loadline_verdict::evaluate_all;
+use loadline_verdict::{Observed, evaluate_observed};
 use std::time::Duration;
 
 #[test]
@@ -98,11 +98,12 @@ fn checks(summary: &Summary) -> Vec<CheckResult> {
             Bound::PerSecond(990.0),
         ),
     ];
-    evaluate_all(
-        &checks,
-        &summary.total,
-        Duration::from_nanos(summary.duration_ns),
-    )
+    let duration = Duration::from_nanos(summary.duration_ns);
+    let observed = Observed {
+        unfinished: Some(&summary.unfinished),
+        ..Observed::of_part(&summary.total, duration)
+    };
+    evaluate_observed(&checks, &observed)
 }
 
 /// Every sample with its name.
@@ -113,6 +114,7 @@ fn all() -> Vec<(&'static str, Summary)> {
         ("steady", samples::steady()),
         ("interrupted", samples::interrupted()),
         ("frozen_at_the_end", samples::frozen_at_the_end()),
+        ("cut_off", samples::cut_off()),
         ("late", samples::late()),
         ("failing", samples::failing()),
         ("unanswered", samples::unanswered()),

@@ -1,0 +1,54 @@
+//! Why a run can't decide a check, in words.
+
+use crate::figures;
+use loadline_verdict::{CheckResult, Doubt};
+
+/// Why a run can't decide this check: a sentence that ends in what to do; `None` if it is decided.
+pub fn undecided(check: &CheckResult) -> Option<String> {
+    let sentence = match check.doubt? {
+        Doubt::Unfinished(count) => format!(
+            "{} without an answer at the end could change it; wait for the answers (--drain), \
+             lower the load, or run longer (-d).",
+            figures::counted(count, "request")
+        ),
+        Doubt::FewSamples(needed) => format!(
+            "{} can't decide it, the percentile needs {}; raise --requests, --rate or --duration.",
+            figures::counted(check.samples, "sample"),
+            figures::count(needed)
+        ),
+    };
+    Some(sentence)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use loadline_verdict::{CheckOutcome, Quantity};
+
+    fn doubted(doubt: Option<Doubt>) -> CheckResult {
+        CheckResult {
+            text: "p99<1s".to_owned(),
+            outcome: CheckOutcome::NotKnown,
+            doubt,
+            actual: Some(Quantity::TimeNs(5e8)),
+            is_at_least: true,
+            estimate_holds: false,
+            bound: Quantity::TimeNs(1e9),
+            samples: 10,
+        }
+    }
+
+    #[test]
+    fn a_doubt_says_what_to_do() {
+        let said = |doubt| undecided(&doubted(Some(doubt))).unwrap();
+        assert!(said(Doubt::Unfinished(1)).starts_with("1 request without an answer"));
+        assert!(said(Doubt::Unfinished(3_927)).contains("3 927 requests"));
+        let few = said(Doubt::FewSamples(368));
+        assert!(
+            few.starts_with("10 samples can't decide it, the percentile needs 368;"),
+            "{few}"
+        );
+        assert_eq!(undecided(&doubted(None)), None);
+        assert_eq!(figures::actual(&doubted(None)).as_deref(), Some("> 500 ms"));
+    }
+}
