@@ -459,3 +459,112 @@ fn shims_speak_their_dialect_and_replace_nothing() {
         "none is made where one is taken"
     );
 }
+
+/// The instants of a run's arrivals at a server that notes them, in seconds, in rising order.
+fn arrivals_of(words: &[&str]) -> Vec<f64> {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let (send, noted) = std::sync::mpsc::channel();
+    thread::spawn(move || {
+        for stream in listener.incoming().take(100) {
+            let (mut stream, send) = (stream.unwrap(), send.clone());
+            thread::spawn(move || {
+                let mut head = [0; 4096];
+                while stream.read(&mut head).is_ok_and(|bytes| bytes > 0) {
+                    let _ = send.send(Instant::now());
+                    let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+                    if stream.write_all(answer).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    let begin = Instant::now();
+    let said = loadline(&[&["wrk2"], words, &[&url]].concat());
+    assert_eq!(said.code, Some(0), "{words:?}: {}", said.stderr);
+    let mut instants: Vec<f64> = noted
+        .try_iter()
+        .map(|at| at.duration_since(begin).as_secs_f64())
+        .collect();
+    instants.sort_by(f64::total_cmp);
+    instants
+}
+
+/// The standard deviation of the gaps, as a share of their mean: 0 for equal ones, 1 for those of a
+/// Poisson process.
+fn unevenness(instants: &[f64]) -> f64 {
+    let gaps: Vec<f64> = instants.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+    let squares = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>();
+    (squares / gaps.len() as f64).sqrt() / mean
+}
+
+#[test]
+fn a_fork_of_wrk2_sends_at_equal_or_at_random_intervals() {
+    let common = ["-t1", "-c20", "-d4", "-R50"];
+    let fixed = arrivals_of(&[&["-D", "fixed"], &common[..]].concat());
+    let random = arrivals_of(&[&["-D", "exp"], &common[..]].concat());
+    // 200 are due. Of a Poisson process's number the standard deviation is 14.
+    assert!((190..=201).contains(&fixed.len()), "{}", fixed.len());
+    assert!((130..=270).contains(&random.len()), "{}", random.len());
+    // Of 200 exponential gaps it is 1 ± 0.1; a busy machine adds a few milliseconds to gaps of 20.
+    let (even, uneven) = (unevenness(&fixed), unevenness(&random));
+    assert!(even < 0.5, "{even}");
+    assert!((0.65..1.5).contains(&uneven), "{uneven}");
+}
+
+#[test]
+fn arrivals_that_are_not_offered_are_refused_in_a_sentence() {
+    let server = serve();
+    for name in ["norm", "zipf", "other"] {
+        let said = loadline(&["wrk2", "-D", name, "-R10", "-d1", &url(&server, "")]);
+        assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""));
+        let told = format!("-D {name} is not offered by Loadline: write -D fixed");
+        assert!(said.stderr.starts_with(&told), "{}", said.stderr);
+        assert_eq!(said.stderr.lines().count(), 1);
+    }
+    assert_eq!(server.stop().requests, 0);
+}
+
+#[test]
+fn a_fork_of_wrk2_writes_its_latencies_to_files() {
+    let server = serve();
+    let folder = tempfile::tempdir().unwrap();
+    let url = url(&server, "");
+    let _beside_others = beside_others();
+    let output = command(&["wrk2", "-P", "-p", "-t2", "-c4", "-d2", "-R200", &url])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let said = Said::from(output);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let lines = |name: &str| -> Vec<u64> {
+        let text = std::fs::read_to_string(folder.path().join(name)).unwrap();
+        text.lines().map(|line| line.parse().unwrap()).collect()
+    };
+    let each = [lines("0.txt"), lines("1.txt")].concat();
+    let told = format!("  {} requests in ", each.len());
+    assert!(said.stdout.contains(&told), "{told}{}", said.stdout);
+    // The first of two threads sends 100 a second: each ten make a line.
+    let tails = lines("url0thread0.txt");
+    assert_eq!(tails.len(), lines("0.txt").len() / 10);
+    assert!(tails.iter().all(|tail| each.contains(tail)), "{tails:?}");
+}
+
+#[test]
+fn late_answers_are_answers_and_timeouts() {
+    let server = serve();
+    let words = ["-t1", "-c4", "-d3", "-T1", &url(&server, "delay=1300ms")];
+    for (tool, rate) in [("wrk", &[][..]), ("wrk2", &["-R4"][..])] {
+        let report = spoken(tool, &[rate, &words].concat());
+        let (requests, _) = report.split_once(" requests in ").expect("a count");
+        let requests: u64 = requests.lines().last().unwrap().trim().parse().unwrap();
+        assert!((4..=8).contains(&requests), "{report}");
+        let (_, timeouts) = report
+            .split_once("read 0, write 0, timeout ")
+            .expect(&report);
+        let timeouts: u64 = timeouts.lines().next().unwrap().parse().unwrap();
+        assert!(timeouts >= requests, "{report}");
+    }
+}

@@ -14,8 +14,13 @@ pub enum Event {
         /// In order. Ticks are about 100 ms long, at most about twice that, and never overlap.
         ticks: Vec<Tick>,
     },
-    /// Exchanges that ended, in the order of one worker, where a log was asked for.
-    Log(Vec<Exchange>),
+    /// Exchanges that ended, where a log was asked for.
+    Log {
+        /// Whose they are: the worker, from 0.
+        worker: usize,
+        /// In the order in which they ended.
+        exchanges: Vec<Exchange>,
+    },
     /// The run has ended; nothing follows.
     Ended {
         /// Why it ended.

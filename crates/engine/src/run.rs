@@ -138,7 +138,9 @@ impl Run {
             let received = self.reports.recv_timeout(patience);
             self.miss_the_silent(since.elapsed().min(patience));
             match received {
-                Ok((_, Report::Log(exchanges))) => return Some(Event::Log(exchanges)),
+                Ok((worker, Report::Log(exchanges))) => {
+                    return Some(Event::Log { worker, exchanges });
+                }
                 Ok((worker, Report::Ticks(ticks))) => return Some(Event::Ticks { worker, ticks }),
                 Ok((worker, report)) => self.merger.take(worker, report),
                 Err(RecvTimeoutError::Timeout) => return self.merger.event(),

@@ -66,6 +66,8 @@ pub(crate) struct Worker<H: Host> {
     /// Whether users wait after a dial that failed.
     pub(crate) backs_off: bool,
     pub(crate) timeout_ns: u64,
+    /// Whether an answer is waited for beyond that.
+    pub(crate) awaits_late: bool,
     /// Which exchanges are split by the kernel's clock.
     pub(crate) sampling: Sampling,
     patience: Patience,

@@ -206,7 +206,7 @@ impl Conductor<'_> {
                 None => self.live.tick(&self.summary),
                 Some(Event::Interval(interval)) => self.interval(&interval),
                 Some(Event::Ticks { .. }) => {}
-                Some(Event::Log(exchanges)) => self.log(&exchanges),
+                Some(Event::Log { exchanges, .. }) => self.log(&exchanges),
                 Some(Event::Ended { reason, unfinished }) => {
                     return self.finish(reason, unfinished);
                 }

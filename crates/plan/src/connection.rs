@@ -21,6 +21,10 @@ pub struct Connection {
     pub pipeline: u32,
     /// The most an exchange may take, from its send to its last byte.
     pub timeout: Duration,
+    /// Whether an answer that takes longer is waited for all the same: it is counted as late then,
+    /// and does not fail.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub awaits_late: bool,
     /// The most that dialling (connect and TLS) may take.
     pub connect_timeout: Duration,
     /// Certificates and trust.
@@ -65,6 +69,7 @@ impl Default for Connection {
             keepalive: true,
             pipeline: 1,
             timeout: Duration::from_secs(30),
+            awaits_late: false,
             connect_timeout: Duration::from_secs(10),
             tls: Tls::default(),
             unix_socket: None,

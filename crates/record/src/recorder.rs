@@ -139,6 +139,12 @@ impl Recorder {
         self.counts.surplus += 1;
     }
 
+    /// An exchange has taken longer than the timeout and goes on.
+    #[inline]
+    pub fn late(&mut self) {
+        self.counts.late += 1;
+    }
+
     /// This many bytes were received.
     #[inline]
     pub fn received(&mut self, bytes: u64) {

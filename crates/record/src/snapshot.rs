@@ -51,12 +51,19 @@ pub struct Counts {
     /// Connections given up because more came on them than the answers' lengths told.
     #[serde(default)]
     pub surplus: u64,
+    /// Exchanges that took longer than the timeout and went on, where the plan says so.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub late: u64,
     /// Connections that came up.
     pub connections: u64,
     /// Bytes received, as they passed (inside TLS).
     pub bytes_in: u64,
     /// Bytes sent, as they passed (inside TLS).
     pub bytes_out: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Failures of one kind.
@@ -191,6 +198,7 @@ impl Counts {
         add(&mut self.failed, other.failed);
         add(&mut self.reconnects, other.reconnects);
         add(&mut self.surplus, other.surplus);
+        add(&mut self.late, other.late);
         add(&mut self.connections, other.connections);
         add(&mut self.bytes_in, other.bytes_in);
         add(&mut self.bytes_out, other.bytes_out);

@@ -32,6 +32,13 @@ pub struct Arguments {
     pub latency: bool,
     /// Whether wrk2 reports the uncorrected times as well.
     pub uncorrected: bool,
+    /// How a fork of wrk2 spreads requests over time, as typed.
+    pub distribution: Option<String>,
+    /// Whether that fork writes each thread's latencies to a file.
+    pub each_latency: bool,
+    /// Whether that fork writes the 99th percentile of the first thread's latencies to a file, again
+    /// and again.
+    pub tail_latency: bool,
     /// Whether wrk2 takes one time of a pipeline's batch instead of one for each answer.
     pub batch: bool,
     /// The URL as typed.
@@ -91,6 +98,9 @@ struct Asked {
     latency: bool,
     uncorrected: bool,
     batch: bool,
+    distribution: Option<String>,
+    each_latency: bool,
+    tail_latency: bool,
     positionals: Vec<String>,
     preface: String,
     notes: String,
@@ -110,6 +120,9 @@ impl Default for Asked {
             latency: false,
             uncorrected: false,
             batch: false,
+            distribution: None,
+            each_latency: false,
+            tail_latency: false,
             positionals: Vec::new(),
             preface: String::new(),
             notes: String::new(),
@@ -147,6 +160,9 @@ impl Asked {
             Flag::Latency => self.latency = true,
             Flag::Uncorrected => (self.latency, self.uncorrected) = (true, true),
             Flag::Batch => self.batch = true,
+            Flag::Distribution => self.distribution = Some(value),
+            Flag::EachLatency => self.each_latency = true,
+            Flag::TailLatency => self.tail_latency = true,
             Flag::Version => self.preface.push_str(&version(tool)),
             Flag::Help => return Err(String::new()),
         }
@@ -219,6 +235,9 @@ impl Asked {
             latency: self.latency,
             uncorrected: self.uncorrected,
             batch: self.batch,
+            distribution: self.distribution,
+            each_latency: self.each_latency,
+            tail_latency: self.tail_latency,
             url,
             rest: self.positionals,
             preface: self.preface,

@@ -23,6 +23,9 @@ pub(super) enum Flag {
     Rate,
     Uncorrected,
     Batch,
+    Distribution,
+    EachLatency,
+    TailLatency,
 }
 
 /// One thing read from a command line.
@@ -50,12 +53,20 @@ const fn declared(flag: Flag, long: &'static str, short: Option<char>, valued: b
         long,
         short,
         valued,
-        only_wrk2: matches!(flag, Flag::Rate | Flag::Uncorrected | Flag::Batch),
+        only_wrk2: matches!(
+            flag,
+            Flag::Rate
+                | Flag::Uncorrected
+                | Flag::Batch
+                | Flag::Distribution
+                | Flag::EachLatency
+                | Flag::TailLatency
+        ),
     }
 }
 
 /// In the order in which possibilities are told.
-const DECLARED: [Declared; 12] = [
+const DECLARED: [Declared; 15] = [
     declared(Flag::Connections, "connections", Some('c'), true),
     declared(Flag::Duration, "duration", Some('d'), true),
     declared(Flag::Threads, "threads", Some('t'), true),
@@ -68,6 +79,10 @@ const DECLARED: [Declared; 12] = [
     declared(Flag::Help, "help", None, false),
     declared(Flag::Version, "version", Some('v'), false),
     declared(Flag::Rate, "rate", Some('R'), true),
+    // Those of the DeathStarBench fork of wrk2, the last two without names.
+    declared(Flag::Distribution, "dist", Some('D'), true),
+    declared(Flag::EachLatency, "", Some('P'), false),
+    declared(Flag::TailLatency, "", Some('p'), false),
 ];
 
 /// The options of one tool, read one by one.
@@ -94,10 +109,12 @@ impl Words {
 
     /// What a name stands for, or else what it may mean.
     fn long(&self, name: &str) -> Result<&'static Declared, Vec<&'static Declared>> {
-        let exact = self.declared().find(|option| option.long == name);
-        let meant: Vec<_> = self
-            .declared()
+        let named = || self.declared().filter(|option| !option.long.is_empty());
+        let exact = named().find(|option| option.long == name);
+        // A fork's name cut short would make one of wrk2's ambiguous.
+        let meant: Vec<_> = named()
             .filter(|option| option.long.starts_with(name))
+            .filter(|option| option.flag != Flag::Distribution)
             .collect();
         match (exact, meant.as_slice()) {
             (Some(option), _) => Ok(option),
@@ -246,6 +263,20 @@ mod tests {
                 option(Flag::Connections, "-5"),
             ]
         );
+    }
+
+    #[test]
+    fn the_flags_of_a_fork_are_wrk2s_alone() {
+        let dist = |value| option(Flag::Distribution, value);
+        let (each, tail) = (option(Flag::EachLatency, ""), option(Flag::TailLatency, ""));
+        assert_eq!(
+            read(Tool::Wrk2, "-D exp --dist=fixed -Pp"),
+            [dist("exp"), dist("fixed"), each, tail]
+        );
+        let duration = option(Flag::Duration, "5");
+        assert_eq!(read(Tool::Wrk2, "--d 5"), [duration]);
+        let mistake = |letter| Word::Mistake(format!("wrk: invalid option -- '{letter}'\n"));
+        assert_eq!(read(Tool::Wrk, "-P"), [mistake('P')]);
     }
 
     fn told(line: &str) -> Option<Word> {

@@ -12,7 +12,7 @@ impl Arguments {
     /// not looked at.
     ///
     /// # Errors
-    /// The message for a scheme whose port is not known.
+    /// The message for a scheme whose port is not known, or for arrivals that are not offered.
     pub fn plan(&self) -> Result<Plan, String> {
         if !self.target.known {
             let place = self.place();
@@ -27,7 +27,7 @@ impl Arguments {
             load: Load {
                 connections: self.connections,
                 max_connections: self.connections,
-                shape: self.shape(),
+                shape: self.shape()?,
             },
             threads: self.threads,
             duration: Some(Duration::from_secs(self.duration_s)),
@@ -52,19 +52,32 @@ impl Arguments {
         }
     }
 
-    fn shape(&self) -> Shape {
-        match self.rate {
+    fn shape(&self) -> Result<Shape, String> {
+        Ok(match self.rate {
             None => Shape::Closed,
             Some(rate) => Shape::Rate {
                 rate: Rate::each_second(rate),
-                arrivals: Arrivals::Constant,
+                arrivals: self.arrivals()?,
             },
+        })
+    }
+
+    /// What `-D` says of a fork of wrk2.
+    fn arrivals(&self) -> Result<Arrivals, String> {
+        match self.distribution.as_deref() {
+            None | Some("fixed") => Ok(Arrivals::Constant),
+            Some("exp") => Ok(Arrivals::Poisson),
+            Some(other) => Err(format!(
+                "-D {other} is not offered by Loadline: write -D fixed for requests at equal \
+                 intervals, or -D exp for random ones (a Poisson process)\n"
+            )),
         }
     }
 
     fn connection(&self) -> Connection {
         Connection {
             timeout: self.timeout,
+            awaits_late: true,
             tls: Tls {
                 insecure: true,
                 ..Tls::default()
@@ -103,6 +116,26 @@ mod tests {
         assert_eq!(plan.load.shape, Shape::Rate { rate, arrivals });
         assert_eq!(plan.connection.timeout, Duration::from_secs(3));
         assert_eq!(plan.validate(), Ok(()));
+    }
+
+    #[test]
+    fn a_fork_says_how_arrivals_are_spread() {
+        let spread = |name: &str| {
+            let plan = plan(Tool::Wrk2, &format!("-D,{name},-R,5,http://h/"))?;
+            let Shape::Rate { arrivals, .. } = plan.load.shape else {
+                panic!("{:?}", plan.load.shape)
+            };
+            Ok(arrivals)
+        };
+        assert_eq!(spread("fixed"), Ok(Arrivals::Constant));
+        assert_eq!(spread("exp"), Ok(Arrivals::Poisson));
+        for name in ["norm", "zipf", "nonsense"] {
+            let told: Result<Arrivals, String> = spread(name);
+            assert!(
+                told.unwrap_err()
+                    .starts_with(&format!("-D {name} is not offered"))
+            );
+        }
     }
 
     #[test]

@@ -193,7 +193,8 @@ fn failures(total: &Snapshot) -> String {
     let connect = of(&ErrorKind::BEFORE_SENDING);
     // What comes behind an answer is no HTTP to wrk.
     let read = of(&[ErrorKind::Read, ErrorKind::Protocol]) + total.counts.surplus;
-    let (write, timeout) = (of(&[ErrorKind::Write]), of(&[ErrorKind::Timeout]));
+    let write = of(&[ErrorKind::Write]);
+    let timeout = of(&[ErrorKind::Timeout]) + total.counts.late;
     let mut text = String::new();
     if connect + read + write + timeout > 0 {
         text.push_str(&format!(

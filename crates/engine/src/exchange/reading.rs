@@ -10,6 +10,7 @@ use crate::worker::Worker;
 use loadline_reactor::{Host, Received};
 use loadline_record::{ErrorKind, Outcome};
 use loadline_wire::{Malformed, ResponseParser};
+use std::io;
 use std::task::{Context, Poll, ready};
 
 /// From here on bytes that nobody wants are dropped in the kernel; fewer are read with the next.
@@ -48,6 +49,7 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
             };
             let received = match received {
                 Ok(received) => received,
+                Err(error) if self.may_be_late(&error) => continue,
                 Err(error) => {
                     let answering = self.parser.started();
                     let broken = broken_connection(self.live, answering, ErrorKind::Read, &error);
@@ -59,6 +61,21 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
             }
             self.worker.hurry();
         }
+    }
+
+    /// Whether the time for the answer is over and it is waited for all the same. That happens once
+    /// for a batch: from then on there is no deadline.
+    #[cold]
+    fn may_be_late(&mut self, error: &io::Error) -> bool {
+        if !self.worker.awaits_late || error.kind() != io::ErrorKind::TimedOut {
+            return false;
+        }
+        self.flight.deadline_ns = u64::MAX;
+        self.live.connection.set_deadline(u64::MAX);
+        if self.flight.is_counted() {
+            self.worker.recorder.borrow_mut().late();
+        }
+        true
     }
 
     /// How many bytes are to be dropped in the kernel.

@@ -41,6 +41,29 @@ fn courses(ran: &Ran) -> Vec<(u64, u64, u64)> {
 }
 
 #[test]
+fn a_late_answer_is_an_answer_and_late_where_the_plan_waits_for_it() {
+    let mut plan = limited(3);
+    plan.connection.timeout = time(50 * MS);
+    plan.connection.awaits_late = true;
+    // Three times the timeout, in one piece or in many.
+    for reply in [
+        Reply::ok().after(148 * MS),
+        Reply::raw([HEAD.as_bytes(), &[b'x'; 40]].concat()).drip(2, 4 * MS),
+    ] {
+        let ran = second_of(plan.clone(), reply);
+        assert_eq!(ran.counts(), [3, 3, 3, 0, 0]);
+        assert_eq!((ran.errors(), ran.total.counts.late), (Vec::new(), 1));
+        assert_eq!(ran.total.counts.connections, 1);
+        assert!(ran.total.times.service.max_ns() >= 140 * MS);
+    }
+    // One that never comes is late as well, and in flight at the end.
+    plan.duration = Some(time(400 * MS));
+    let ran = second_of(plan, Reply::nothing().sleep());
+    assert_eq!(ran.counts(), [2, 2, 1, 0, 1]);
+    assert_eq!(ran.total.counts.late, 1);
+}
+
+#[test]
 fn an_answer_that_never_comes_is_a_timeout() {
     let mut plan = limited(3);
     plan.connection.timeout = time(50 * MS);

@@ -126,6 +126,7 @@ fn new_worker<H: Host>(
         keepalive: plan.connection.keepalive,
         backs_off: true,
         timeout_ns: nanoseconds(plan.connection.timeout),
+        awaits_late: plan.connection.awaits_late,
         sampling: Sampling::new(plan.connection.kernel_timestamps),
         patience: Patience::new(are_stamped),
         begin_ns: Cell::new(0),

@@ -3,9 +3,11 @@
 //! Unlike our own runs these have no progress, save nothing and check nothing. An interrupt ends
 //! the run at once and the report follows; whatever a run came to, it ends with exit code 0.
 
+mod latencies;
 mod refusal;
 mod script;
 
+use self::latencies::{Latencies, Reservation};
 use crate::conduct;
 use crate::exit::Exit;
 use crate::interrupt::{Interrupts, Manner};
@@ -58,6 +60,7 @@ struct Ready {
     script: Option<Script>,
     /// What is sent if there is no script.
     repetition: Repetition,
+    latencies: Reservation,
 }
 
 impl Ready {
@@ -71,12 +74,13 @@ impl Ready {
             .map_err(|problem| format!("{problem}\n"))?;
         Ok(Ready {
             repetition,
+            latencies: Reservation::of(arguments).map_err(|error| format!("{error:#}\n"))?,
             script: script::load(arguments)?,
             plan,
         })
     }
 
-    fn run(self, arguments: &Arguments) -> Result<Exit> {
+    fn run(mut self, arguments: &Arguments) -> Result<Exit> {
         let interrupts = Interrupts::watch(Manner::AtOnce).context("signals can't be watched")?;
         let run = match self.start() {
             Ok(run) => run,
@@ -90,7 +94,8 @@ impl Ready {
             script.flush();
         }
         print(&banner(arguments))?;
-        let measured = self.measure(run, arguments.tool, &interrupts);
+        let latencies = std::mem::take(&mut self.latencies).begin();
+        let measured = self.measure(run, arguments.tool, latencies, &interrupts);
         interrupts.detach();
         self.conclude(arguments, &measured)
     }
@@ -110,18 +115,26 @@ impl Ready {
 
     fn start_plan(&self, plan: Plan) -> Result<Run, StartError> {
         if self.script.is_some() {
-            return conduct::start(plan, self.script.as_ref(), false);
+            return conduct::start(plan, self.script.as_ref(), self.latencies.wants_exchanges());
         }
         let repetition = self.repetition.clone();
-        Run::start_scenario(plan, false, move |_| repetition.clone())
+        let log = self.latencies.wants_exchanges();
+        Run::start_scenario(plan, log, move |_| repetition.clone())
     }
 
-    fn measure(&self, mut run: Run, tool: Tool, interrupts: &Interrupts) -> Measured {
+    fn measure(
+        &self,
+        mut run: Run,
+        tool: Tool,
+        mut latencies: Latencies,
+        interrupts: &Interrupts,
+    ) -> Measured {
         let header = Header::new(&self.plan, Environment::read(), SystemTime::now());
         let mut measured = Measured {
             summary: Summary::new(header),
             rates: Rates::new(tool),
             failure: None,
+            unwritten: None,
         };
         loop {
             match run.next_event(PATIENCE) {
@@ -140,9 +153,15 @@ impl Ready {
                     };
                     measured.summary.finish(ended, unfinished);
                     measured.failure = run.failure().map(ToString::to_string);
+                    let finished = latencies.finish();
+                    measured.unwritten = measured.unwritten.or(finished.err());
                     return measured;
                 }
-                Some(Event::Log(_)) | None => {}
+                Some(Event::Log { worker, exchanges }) => {
+                    let taken = latencies.take(worker, &exchanges);
+                    measured.unwritten = measured.unwritten.or(taken.err());
+                }
+                None => {}
             }
         }
     }
@@ -167,6 +186,10 @@ impl Ready {
             say(&refusal::of_script(&arguments.place(), &error));
             return Ok(FAILED);
         }
+        if let Some(error) = &measured.unwritten {
+            say(&format!("the files of latencies are not whole: {error}\n"));
+            return Ok(FAILED);
+        }
         Ok(Exit::Good)
     }
 }
@@ -177,6 +200,8 @@ struct Measured {
     rates: Rates,
     /// Why a worker was lost, if one was.
     failure: Option<String>,
+    /// Why a file of latencies is not whole, if one is not.
+    unwritten: Option<io::Error>,
 }
 
 /// Where stderr is closed nobody wants to know.

@@ -43,6 +43,8 @@ pub(super) fn figures(measured: &Measured) -> Figures {
     let mut figures = Figures::of(&measured.summary);
     let rates = measured.rates.samples().iter();
     figures.rates = Samples::counted(rates.map(|&rate| (rate, 1)));
-    figures.errors.read += measured.summary.total.counts.surplus;
+    let counts = &measured.summary.total.counts;
+    figures.errors.read += counts.surplus;
+    figures.errors.timeout += counts.late;
     figures
 }
