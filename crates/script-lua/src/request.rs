@@ -30,12 +30,18 @@ pub enum Flaw {
     Method,
     /// The second word is no target.
     Target,
+    /// The third word does not begin as a version does.
+    Constant,
+    /// Nor does it go on as one.
+    Strict,
     /// The third word is no version of HTTP/1.
     Version,
     /// A field's line has a byte that may not be there.
     Header,
     /// A length is no number.
     Length,
+    /// A length is told twice, or beside chunks.
+    UnexpectedLength,
     /// The text ends before the request does.
     Incomplete,
 }
@@ -45,13 +51,53 @@ impl fmt::Display for Flaw {
         f.write_str(match self {
             Flaw::Method => "invalid HTTP method",
             Flaw::Target => "invalid URL",
+            Flaw::Constant => "invalid constant string",
+            Flaw::Strict => "strict mode assertion failed",
             Flaw::Version => "invalid HTTP version",
             Flaw::Header => "invalid character in header",
             Flaw::Length => "invalid character in content-length header",
+            Flaw::UnexpectedLength => "unexpected content-length header",
             Flaw::Incomplete => "incomplete request",
         })
     }
 }
+
+/// The methods that wrk knows.
+const METHODS: [&[u8]; 33] = [
+    b"ACL",
+    b"BIND",
+    b"CHECKOUT",
+    b"CONNECT",
+    b"COPY",
+    b"DELETE",
+    b"GET",
+    b"HEAD",
+    b"LINK",
+    b"LOCK",
+    b"M-SEARCH",
+    b"MERGE",
+    b"MKACTIVITY",
+    b"MKCALENDAR",
+    b"MKCOL",
+    b"MOVE",
+    b"NOTIFY",
+    b"OPTIONS",
+    b"PATCH",
+    b"POST",
+    b"PROPFIND",
+    b"PROPPATCH",
+    b"PURGE",
+    b"PUT",
+    b"REBIND",
+    b"REPORT",
+    b"SEARCH",
+    b"SUBSCRIBE",
+    b"TRACE",
+    b"UNBIND",
+    b"UNLINK",
+    b"UNLOCK",
+    b"UNSUBSCRIBE",
+];
 
 /// Where something is wrong: a byte of the text.
 type Broken = (Flaw, usize);
@@ -82,7 +128,11 @@ fn each_request(
     parts.clear();
     let mut begin = after_line_ends(text, 0);
     while begin < text.len() || parts.is_empty() {
-        let head_end = head_end(text, begin)?;
+        let Some(head_end) = head_end(text, begin) else {
+            // What there is of it may be wrong before it ends.
+            check(&text[begin..], begin)?;
+            return Err((Flaw::Incomplete, text.len()));
+        };
         let head = &text[begin..head_end];
         check(head, begin)?;
         let end = head_end + body_len(head, begin, &text[head_end..])?;
@@ -107,16 +157,16 @@ fn after_line_ends(text: &[u8], from: usize) -> usize {
 }
 
 /// Where the head that begins here ends, behind its empty line.
-fn head_end(text: &[u8], begin: usize) -> Result<usize, Broken> {
+fn head_end(text: &[u8], begin: usize) -> Option<usize> {
     let mut line = begin;
     while let Some(length) = memchr(b'\n', &text[line..]) {
         let next = line + length + 1;
         if matches!(&text[line..next], b"\n" | b"\r\n") {
-            return Ok(next);
+            return Some(next);
         }
         line = next;
     }
-    Err((Flaw::Incomplete, text.len()))
+    None
 }
 
 /// The first word, as far as it is one.
@@ -125,13 +175,16 @@ fn method(head: &[u8]) -> &str {
     std::str::from_utf8(word).unwrap_or_default()
 }
 
-/// Lines with their place, without their ends, up to the empty one.
+/// Lines with their place, without their ends, up to the empty one. Of a head that breaks off the
+/// last line may have no end.
 fn lines(head: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let mut next = 0;
     std::iter::from_fn(move || {
         let begin = next;
-        next += memchr(b'\n', &head[begin..])? + 1;
-        let line = &head[begin..next - 1];
+        let rest = head.get(begin..)?;
+        let length = memchr(b'\n', rest).unwrap_or(rest.len());
+        next = begin + length + 1;
+        let line = &rest[..length];
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         (!line.is_empty()).then_some((begin, line))
     })
@@ -172,21 +225,53 @@ fn chunked_len(rest: &[u8]) -> Option<usize> {
 }
 
 fn check_head(head: &[u8], begin: usize) -> Result<(), Broken> {
+    let (mut has_length, mut is_chunked) = (false, false);
     for (number, (at, line)) in lines(head).enumerate() {
-        let checked = if number == 0 {
-            check_request_line(line)
-        } else {
-            check_field(line)
+        let checked = match number {
+            0 => check_request_line(line),
+            _ => check_field(line, number > 1),
         };
-        checked.map_err(|(flaw, place)| (flaw, begin + at + place))?;
+        let breaks_off = at + line.len() == head.len();
+        match checked {
+            // What is missing at the end may be what is wrong there.
+            Err((flaw, place)) if !breaks_off || place < line.len() => {
+                return Err((flaw, begin + at + place));
+            }
+            _ => {}
+        }
+        if let Some(place) = value_of(line, b"content-length") {
+            if has_length {
+                return Err((Flaw::UnexpectedLength, begin + at + place));
+            }
+            has_length = true;
+        }
+        let encoding = value_of(line, b"transfer-encoding");
+        is_chunked |= encoding.is_some_and(|at| line[at..].eq_ignore_ascii_case(b"chunked"));
+    }
+    if has_length && is_chunked && head.ends_with(b"\n") {
+        return Err((Flaw::UnexpectedLength, begin + head.len() - 1));
     }
     Ok(())
+}
+
+/// Where the value of a field begins, if it has this name.
+fn value_of(line: &[u8], name: &[u8]) -> Option<usize> {
+    let (own, rest) = line.split_at_checked(name.len())?;
+    let value = rest
+        .strip_prefix(b":")
+        .filter(|_| own.eq_ignore_ascii_case(name))?;
+    Some(line.len() - value.trim_ascii_start().len())
 }
 
 fn check_request_line(line: &[u8]) -> Result<(), Broken> {
     let method = token_len(line);
     if method == 0 || line.get(method) != Some(&b' ') {
-        return Err((Flaw::Method, method));
+        let at = if method == line.len() {
+            known_len(line)
+        } else {
+            method
+        };
+        return Err((Flaw::Method, at));
     }
     let rest = &line[method + 1..];
     let target = rest
@@ -194,19 +279,67 @@ fn check_request_line(line: &[u8]) -> Result<(), Broken> {
         .take_while(|byte| **byte > b' ' && **byte != 0x7f)
         .count();
     let target_end = method + 1 + target;
-    if target == 0 || line.get(target_end) != Some(&b' ') {
+    if let Some(place) = target_flaw(&line[..method], &rest[..target]) {
+        return Err((Flaw::Target, method + 1 + place));
+    }
+    if line.get(target_end) != Some(&b' ') {
         return Err((Flaw::Target, target_end));
     }
-    match &line[target_end + 1..] {
-        [b'H', b'T', b'T', b'P', b'/', b'1', b'.', b'0' | b'1'] => Ok(()),
-        _ => Err((Flaw::Version, target_end + 1)),
+    let version = check_version(&line[target_end + 1..]);
+    version.map_err(|(flaw, place)| (flaw, target_end + 1 + place))
+}
+
+/// How far a word that ends the text is the beginning of a method that wrk knows.
+fn known_len(word: &[u8]) -> usize {
+    let common = |method: &&[u8]| method.iter().zip(word).take_while(|(a, b)| a == b).count();
+    METHODS.iter().map(common).max().unwrap_or(0)
+}
+
+/// Where a target stops being one: it is a path, an asterisk, or has a scheme and a host. That of
+/// CONNECT is a host alone (RFC 9112, section 3.2).
+fn target_flaw(method: &[u8], target: &[u8]) -> Option<usize> {
+    if target.is_empty() {
+        return Some(0);
+    }
+    if matches!(target[0], b'/' | b'*') || method == b"CONNECT" {
+        return None;
+    }
+    let scheme = target
+        .iter()
+        .take_while(|byte| byte.is_ascii_alphabetic())
+        .count();
+    if scheme == 0 {
+        return Some(0);
+    }
+    let rest = target[scheme..].iter();
+    let slashes = rest.zip(b"://").take_while(|(a, b)| a == b).count();
+    let host = scheme + 3;
+    (slashes < 3 || host == target.len()).then_some(scheme + slashes)
+}
+
+fn check_version(version: &[u8]) -> Result<(), Broken> {
+    let wanted = b"HTTP/1.";
+    let same = version
+        .iter()
+        .zip(wanted)
+        .take_while(|(a, b)| a == b)
+        .count();
+    match (same, version.get(same)) {
+        (0, _) => Err((Flaw::Constant, 0)),
+        (1..=4, _) => Err((Flaw::Strict, same)),
+        (7, Some(b'0' | b'1')) if version.len() == 8 => Ok(()),
+        (7, Some(b'0' | b'1')) => Err((Flaw::Version, 8)),
+        _ => Err((Flaw::Version, same)),
     }
 }
 
-fn check_field(line: &[u8]) -> Result<(), Broken> {
-    let name = token_len(line);
-    if name == 0 || line.get(name) != Some(&b':') {
-        return Err((Flaw::Header, name));
+/// A line behind another may go on with that one's value (RFC 9112, section 5.2).
+fn check_field(line: &[u8], may_go_on: bool) -> Result<(), Broken> {
+    if !(may_go_on && matches!(line[0], b' ' | b'\t')) {
+        let name = token_len(line);
+        if name == 0 || line.get(name) != Some(&b':') {
+            return Err((Flaw::Header, name));
+        }
     }
     let bad = line.iter().position(|byte| *byte < b' ' && *byte != b'\t');
     bad.map_or(Ok(()), |at| Err((Flaw::Header, at)))

@@ -159,6 +159,9 @@ impl Samples {
     /// `⌊n · p / 100 + 0.5⌋`, but for being held between 1 and n: wrk's goes past the end at 100
     /// and gives 0 there.
     pub fn percentile(&self, flavour: Flavour, percent: f64) -> u64 {
+        if flavour == Flavour::Wrk && percent < 0.0 {
+            return 0;
+        }
         let rank = percent / 100.0 * self.count() as f64 + 0.5;
         let rank = match flavour {
             Flavour::Wrk => rank.round(),
@@ -235,6 +238,7 @@ mod tests {
         assert_eq!(hundred.percentile(Flavour::Wrk, 100.0), 100);
         assert_eq!(hundred.percentile(Flavour::Wrk2, 100.0), 100);
         assert_eq!(hundred.percentile(Flavour::Wrk, 0.0), 1);
+        assert_eq!(hundred.percentile(Flavour::Wrk, -5.0), 0);
         assert_eq!(hundred.percentile(Flavour::Wrk2, 99.999), 100);
     }
 

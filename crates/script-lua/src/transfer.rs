@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::ffi::c_void;
 
 /// Tables may be nested so deep: further down is a mistake, or a list that would take the stack.
-const DEEPEST: usize = 200;
+const DEEPEST: usize = 1000;
 
 /// Why a value stays where it is.
 #[derive(Debug, thiserror::Error)]

@@ -73,7 +73,38 @@ fn what_is_no_request_is_told_with_its_place() {
         ("GET\r\n\r\n", "invalid HTTP method at 1:4"),
         ("GET  HTTP/1.1\r\n\r\n", "invalid URL at 1:5"),
         ("GET /\r\n\r\n", "invalid URL at 1:6"),
-        ("GET /a b HTTP/1.1\r\n\r\n", "invalid HTTP version at 1:8"),
+        (
+            "GET /a b HTTP/1.1\r\n\r\n",
+            "invalid constant string at 1:8",
+        ),
+        (
+            "GET / HTTPS/1.1\r\n\r\n",
+            "strict mode assertion failed at 1:11",
+        ),
+        ("GET / HTTP/x\r\n\r\n", "invalid HTTP version at 1:12"),
+        ("GET noslash HTTP/1.1\r\n\r\n", "invalid URL at 1:12"),
+        ("GET x HTTP/1.1\r\n\r\n", "invalid URL at 1:6"),
+        ("GET http:/h/ HTTP/1.1\r\n\r\n", "invalid URL at 1:11"),
+        ("nonsense", "invalid HTTP method at 1:1"),
+        ("GETTING", "invalid HTTP method at 1:4"),
+        ("PRO", "incomplete request at 1:4"),
+        ("GET / HTTP/1", "incomplete request at 1:13"),
+        (
+            "GET / HTTP/1.1\r\nA: \u{1}",
+            "invalid character in header at 2:4",
+        ),
+        (
+            "GET / HTTP/1.1\r\n A: 1\r\n\r\n",
+            "invalid character in header at 2:1",
+        ),
+        (
+            "POST / HTTP/1.1\r\nContent-Length: 3\r\ncontent-length: 3\r\n\r\nabc",
+            "unexpected content-length header at 3:17",
+        ),
+        (
+            "POST / HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            "unexpected content-length header at 4:2",
+        ),
         (
             "GET / HTTP/1.1\r\nHo st: a\r\n\r\n",
             "invalid character in header at 2:3",
@@ -90,6 +121,19 @@ fn what_is_no_request_is_told_with_its_place() {
         assert_eq!(refused(text), problem, "{text:?}");
     }
     assert_eq!(refused(&format!("{GET}GET /")), "incomplete request at 4:6");
+}
+
+#[test]
+fn whole_urls_hosts_and_folded_fields_are_requests() {
+    for text in [
+        "GET http://h:80/p HTTP/1.1\r\n\r\n",
+        "GET http://h HTTP/1.1\r\n\r\n",
+        "OPTIONS * HTTP/1.1\r\n\r\n",
+        "CONNECT h:443 HTTP/1.1\r\n\r\n",
+        "GET / HTTP/1.1\r\nA: 1\r\n and 2\r\n\t3\r\n\r\n",
+    ] {
+        assert_eq!(ends(text), [text.len()], "{text:?}");
+    }
 }
 
 #[test]
