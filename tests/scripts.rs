@@ -477,3 +477,97 @@ fn the_pipeline_of_wrk_asks_for_three_paths_in_turn() {
     ];
     assert_eq!(lines, expected.repeat(4));
 }
+
+/// A script whose first `response` does not return, where LuaJIT compiles the loop and where it does
+/// not.
+const LOOPS: [&str; 2] = [
+    "function response() while true do end end",
+    "local n = 0 function request() n = n + 1 if n < 3 then return wrk.format() end
+     while true do string.format('%s', {}) end end",
+];
+
+#[test]
+fn a_script_that_does_not_return_ends_with_the_runs_time() {
+    let server = serve();
+    for source in LOOPS {
+        let script = Script::new(source);
+        let words = ["-d", "1s", "-c", "1", "-t", "1", &url(&server, "")];
+        let said = run(&script.path(), &words);
+        assert_eq!(said.code, Some(2), "{}{}", said.stdout, said.stderr);
+        let told = "worker 0 did not answer for 2 s when the run was to end";
+        assert!(said.stderr.contains(told), "{}", said.stderr);
+        let report = "ended because a worker failed";
+        assert!(said.stdout.contains(report), "{}", said.stdout);
+    }
+}
+
+#[test]
+fn the_first_interrupt_ends_a_script_that_does_not_return() {
+    let server = serve();
+    for source in LOOPS {
+        let script = Script::new(source);
+        let path = script.path();
+        let words = ["-s", text(&path), "-d", "600s", "-c", "1", "-t", "1"];
+        let _beside_others = crate::rig::beside_others();
+        let child = crate::rig::command(&[&words[..], &[&url(&server, "")]].concat());
+        let child = { child }.spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_secs(2));
+        let number = child.id().to_string();
+        let sent = std::process::Command::new("kill")
+            .args(["-INT", &number])
+            .status();
+        assert!(sent.unwrap().success());
+        let said = Said::from(child.wait_with_output().unwrap());
+        assert_eq!(said.code, Some(2), "{}{}", said.stdout, said.stderr);
+        assert!(
+            said.stderr.contains("worker 0 did not answer"),
+            "{}",
+            said.stderr
+        );
+    }
+}
+
+#[test]
+fn a_body_without_end_is_not_gathered_for_ever() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming().take(4) {
+            let mut stream = stream.unwrap();
+            std::thread::spawn(move || {
+                let mut line = String::new();
+                let mut reader = BufReader::new(stream.try_clone().unwrap());
+                if reader.read_line(&mut line).is_err() {
+                    return;
+                }
+                let head = b"HTTP/1.1 200 OK\r\n\r\n";
+                let part = vec![b'x'; 1 << 16];
+                let sent = stream.write_all(head);
+                if sent.is_ok() {
+                    while stream.write_all(&part).is_ok() {}
+                }
+            });
+        }
+    });
+    let script = Script::new("function response() error('never whole') end");
+    let said = run(
+        &script.path(),
+        &[
+            "-o",
+            "json",
+            "-n",
+            "1",
+            "-c",
+            "1",
+            "--timeout",
+            "120s",
+            &url,
+        ],
+    );
+    assert_eq!(said.code, Some(2), "{}", said.stderr);
+    let report: Value = serde_json::from_str(&said.stdout).expect("the report is JSON");
+    let errors = &report["summary"]["errors"]["protocol"];
+    assert_eq!(errors["count"], 1, "{errors:#}");
+    let example = errors["example"].as_str().unwrap_or_default();
+    assert!(example.contains("64 MiB"), "{errors:#}");
+}
