@@ -1,5 +1,6 @@
 //! The `loadline` command: arguments in, plan out, run, report, exit code.
 
+mod closing;
 mod commands;
 mod conduct;
 mod destination;

@@ -3,9 +3,10 @@
 //! Each is a run of its own, with connections of its own, and all are saved in one file. An interrupt
 //! ends the run that goes on and the series with it; what was measured until then is reported.
 
-use crate::commands::run::has_page;
+use crate::commands::run::{grounds_of_series, has_page};
 use crate::conduct::{Conducted, Keep, Save, conduct_one};
 use crate::exit::Exit;
+use crate::flags::run::judgement::Trust;
 use crate::floor;
 use crate::interrupt::{Interrupts, Manner};
 use crate::invocation::Invocation;
@@ -75,7 +76,9 @@ pub(crate) fn conduct_series(series: Vec<Planned>, invocation: &Invocation) -> R
     let mut made = Made::default();
     let count = series.len();
     for (index, planned) in series.into_iter().enumerate() {
-        let title = format!("run {} of {count}: ", index + 1);
+        let side = planned.role.name.as_ref();
+        let side = side.map_or_else(String::new, |name| format!(" ({name})"));
+        let title = format!("run {} of {count}{side}: ", index + 1);
         let live = Live::titled(invocation.progress, title);
         match common.make(planned, index > 0, live) {
             Err(error) if index == 0 => return Err(error),
@@ -156,6 +159,19 @@ impl Made {
             None if self.interrupted => Ok(Exit::Interrupted),
             None => Ok(exit),
         }
+    }
+
+    /// As [`end`](Made::end), and says on stderr why it ends so.
+    pub(crate) fn end_telling(self, exit: Exit, trust: Trust) -> Result<Exit> {
+        if self.trouble.is_none() {
+            let exit = if self.interrupted {
+                Exit::Interrupted
+            } else {
+                exit
+            };
+            grounds_of_series(&self.runs, trust).tell(exit);
+        }
+        self.end(exit)
     }
 
     /// All runs without their checks.

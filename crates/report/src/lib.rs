@@ -10,6 +10,7 @@
 
 mod capacity;
 mod closed_loop;
+mod closing;
 mod comparison;
 mod confidence;
 mod csv;
@@ -37,6 +38,7 @@ mod samples;
 pub use capacity::{
     CAPACITY_SCHEMA, CapacityReport, Origin, capacity, capacity_json, search_page, trial_line,
 };
+pub use closing::{checks_that_are, grade_and_reason};
 pub use comparison::{
     ComparedFiles, FileRun, comparison, comparison_json, comparison_of_files_json,
 };

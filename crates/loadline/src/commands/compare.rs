@@ -1,5 +1,6 @@
 //! `loadline compare`.
 
+use crate::closing::{Grounds, tell};
 use crate::exit::Exit;
 use crate::flags::compare::{CompareFlags, FailOn};
 use crate::flags::run::judgement::Trust;
@@ -27,14 +28,32 @@ pub(crate) fn run(flags: &CompareFlags) -> Result<Exit> {
         with: with.iter().map(file_run).collect(),
     };
     publish(flags, &compared)?;
-    let of_runs = base
-        .iter()
-        .chain(&with)
-        .map(|run| exit_of_run(run, flags.trust));
     let of_sides = exit(flags.fail_on, comparison.standing());
+    if of_sides != Exit::Good {
+        tell(SLOWER);
+    }
+    let both = || base.iter().chain(&with);
+    let of_runs = both().map(|run| exit_of_run(run, flags.trust));
+    let named = both().map(|saved| {
+        let number = saved
+            .number
+            .map_or_else(String::new, |n| format!(", run {n}"));
+        let name = format!("{}{number}: ", saved.path.display());
+        (name, saved.run.summary())
+    });
+    let grounds = Grounds {
+        runs: named.collect(),
+        checks: Vec::new(),
+        trust: flags.trust,
+    };
     let worst = of_runs.chain([of_sides]).max_by_key(|exit| exit.code());
-    Ok(worst.unwrap_or(of_sides))
+    let worst = worst.unwrap_or(of_sides);
+    grounds.tell(worst);
+    Ok(worst)
 }
+
+/// Why a comparison fails the command.
+pub(crate) const SLOWER: &str = "B is slower, which --fail-on slower does not allow.";
 
 fn file_run(saved: &SavedRun) -> FileRun<'_> {
     FileRun {

@@ -16,7 +16,9 @@ pub(crate) fn page(flags: &ManFlags) -> Result<String> {
     Man::new(command)
         .render(&mut page)
         .context("the page can't be made.")?;
-    Ok(String::from_utf8_lossy(&page).into_owned())
+    let page = String::from_utf8_lossy(&page);
+    // What stands behind all flags are the exit codes alone, for which man-pages(7) has a name.
+    Ok(page.replace(".SH EXTRA\n", ".SH \"EXIT STATUS\"\n"))
 }
 
 #[cfg(test)]
@@ -40,6 +42,7 @@ mod tests {
             let long = argument.get_long().unwrap_or("URL").replace('-', "\\-");
             assert!(page.contains(&long), "{long} is not in the page");
         }
+        assert!(page.contains(".SH \"EXIT STATUS\"\n"), "{page}");
         for heading in ["LOAD", "REQUEST", "CONNECTION", "JUDGEMENT", "OUTPUT"] {
             assert!(
                 page.contains(&format!(".SH {heading}\n")),

@@ -1,7 +1,8 @@
 //! `loadline report`.
 
+use crate::closing::Grounds;
 use crate::commands::capacity;
-use crate::commands::run::{exit, exit_of_series, has_page};
+use crate::commands::run::{exit, exit_of_series, grounds_of_series, has_page};
 use crate::exit::Exit;
 use crate::flags::report::ReportFlags;
 use crate::flags::run::judgement::Trust;
@@ -50,7 +51,9 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<Exit> {
             publish_series(&outputs, &style, series)?;
         }
     }
-    Ok(exit_of_all(&judged, flags.trust))
+    let exit = exit_of_all(&judged, flags.trust);
+    grounds(&judged, flags.trust).tell(exit);
+    Ok(exit)
 }
 
 /// The search that these runs are the trials of, where not one of them was asked for.
@@ -148,6 +151,18 @@ fn exit_of_all(runs: &[Judged], trust: Trust) -> Exit {
                 .max_by_key(|exit| exit.severity())
                 .unwrap_or(Exit::Good)
         }
+    }
+}
+
+/// What the exit code is made of.
+fn grounds(runs: &[Judged], trust: Trust) -> Grounds<'_> {
+    match runs {
+        [only] => Grounds {
+            runs: vec![(String::new(), &only.summary)],
+            checks: vec![(String::new(), only.checks.clone())],
+            trust,
+        },
+        series => grounds_of_series(series, trust),
     }
 }
 

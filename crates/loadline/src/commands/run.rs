@@ -1,5 +1,6 @@
 //! `loadline run`, and `loadline` alone.
 
+use crate::closing::Grounds;
 use crate::conduct::{Conducted, Keep, Save, conduct};
 use crate::exit::Exit;
 use crate::flags::run::judgement::Trust;
@@ -34,18 +35,55 @@ fn run_repeatedly(invocation: &Invocation, count: u32) -> Result<Exit> {
     let made = conduct_series(repeats(&invocation.plan, count), invocation)?;
     publish_series(&invocation.outputs, &invocation.style(), &made.runs)?;
     let exit = exit_of_series(&made.runs, invocation.trust);
-    made.end(exit)
+    made.end_telling(exit, invocation.trust)
 }
 
-/// How a series ends the command: as the run that went worst, but for the checks, which look at all
-/// whole runs of one side together, or at all repeats.
-pub(crate) fn exit_of_series(runs: &[Judged], trust: Trust) -> Exit {
+/// What the exit code of a series is made of.
+pub(crate) fn grounds_of_series(runs: &[Judged], trust: Trust) -> Grounds<'_> {
+    let numbered = runs.iter().enumerate();
+    Grounds {
+        runs: numbered
+            .map(|(index, run)| (format!("run {}: ", index + 1), &run.summary))
+            .collect(),
+        checks: sides(runs)
+            .iter()
+            .map(|(side, runs)| {
+                let name = side.map_or_else(String::new, |side| format!("{side} "));
+                (name, checks_of_side(runs))
+            })
+            .collect(),
+        trust,
+    }
+}
+
+/// The runs of a series by their sides; repeats are all of one.
+fn sides(runs: &[Judged]) -> BTreeMap<Option<&str>, Vec<&Judged>> {
     let mut sides: BTreeMap<Option<&str>, Vec<&Judged>> = BTreeMap::new();
     for run in runs {
         let role = run.summary.role.as_ref();
         let side = role.and_then(|role| role.name.as_deref());
         sides.entry(side).or_default().push(run);
     }
+    sides
+}
+
+/// The checks, held against all whole runs of a side together.
+fn checks_of_side(runs: &[&Judged]) -> Vec<CheckResult> {
+    let whole: Vec<&Summary> = runs
+        .iter()
+        .map(|run| &run.summary)
+        .filter(|run| is_whole(run))
+        .collect();
+    match whole.first() {
+        Some(first) => evaluate_together(&first.plan.checks, &whole),
+        None => Vec::new(),
+    }
+}
+
+/// How a series ends the command: as the run that went worst, but for the checks, which look at all
+/// whole runs of one side together, or at all repeats.
+pub(crate) fn exit_of_series(runs: &[Judged], trust: Trust) -> Exit {
+    let sides = sides(runs);
     let exits = sides.values().map(|runs| exit_of_side(runs, trust));
     exits
         .max_by_key(|exit| exit.severity())
@@ -53,15 +91,7 @@ pub(crate) fn exit_of_series(runs: &[Judged], trust: Trust) -> Exit {
 }
 
 fn exit_of_side(runs: &[&Judged], trust: Trust) -> Exit {
-    let whole: Vec<&Summary> = runs
-        .iter()
-        .map(|run| &run.summary)
-        .filter(|run| is_whole(run))
-        .collect();
-    let checks = match whole.first() {
-        Some(first) => evaluate_together(&first.plan.checks, &whole),
-        None => Vec::new(),
-    };
+    let checks = checks_of_side(runs);
     let exits = runs.iter().map(|run| exit(&run.summary, &checks, trust));
     exits
         .max_by_key(|exit| exit.severity())
@@ -98,7 +128,16 @@ fn run_once(invocation: &Invocation) -> Result<Exit> {
     }
     match trouble {
         Some(trouble) => Err(trouble),
-        None => answered(exit(&summary, &checks, invocation.trust), &summary),
+        None => {
+            let exit = answered(exit(&summary, &checks, invocation.trust), &summary)?;
+            let grounds = Grounds {
+                runs: vec![(String::new(), &summary)],
+                checks: vec![(String::new(), checks)],
+                trust: invocation.trust,
+            };
+            grounds.tell(exit);
+            Ok(exit)
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! `loadline study`.
 
+use crate::closing::tell;
 use crate::exit::Exit;
 use crate::flags::study::StudyFlags;
 use crate::flags::{self, Refusal};
@@ -53,8 +54,12 @@ pub(crate) fn run(flags: &StudyFlags) -> Result<Exit> {
     page.facts.push(machine());
     publish(&saved, &path, page, conductor.missing_tools())?;
     match ended? {
-        Ending::Interrupted => Ok(Exit::Interrupted),
+        Ending::Interrupted => {
+            tell("interrupted; the table is of the runs until then.");
+            Ok(Exit::Interrupted)
+        }
         Ending::Complete if saved.iter().any(|run| run.outcome.failure.is_some()) => {
+            tell("some runs failed; the table says why.");
             Ok(Exit::Failed)
         }
         Ending::Complete => Ok(Exit::Good),

@@ -4,6 +4,7 @@
 //! come in pairs, one of each target in random order, and each pair is compared by itself: what drifts
 //! while the series lasts is in both (docs/design/010).
 
+use crate::closing::tell;
 use crate::commands::compare;
 use crate::commands::run::{exit_of_series, try_outputs};
 use crate::exit::Exit;
@@ -46,7 +47,13 @@ pub(crate) fn run(flags: VersusFlags) -> Result<Exit> {
     let worst = [of_runs, of_sides]
         .into_iter()
         .max_by_key(|exit| exit.code());
-    made.end(worst.unwrap_or(Exit::Good))
+    if of_sides != Exit::Good {
+        tell(compare::SLOWER);
+    }
+    match of_runs {
+        Exit::Good => made.end(worst.unwrap_or(Exit::Good)),
+        _ => made.end_telling(worst.unwrap_or(Exit::Good), base.trust),
+    }
 }
 
 /// Fills in what differs from a run by itself, and refuses what has no meaning here.

@@ -1,0 +1,84 @@
+//! The line on stderr that says why a command ends with another exit code than 0. `-q` leaves it: a job
+//! of continuous integration that fails must not be silent.
+
+use crate::exit::Exit;
+use crate::flags::run::judgement::Trust;
+use crate::live::say_line;
+use loadline_record::{Ended, Summary};
+use loadline_report::{checks_that_are, grade_and_reason};
+use loadline_verdict::{CheckOutcome, CheckResult, validity};
+
+/// What a command's exit code was made of: runs with the checks that were held against them.
+pub(crate) struct Grounds<'a> {
+    /// The runs, each with a name where there are several.
+    pub(crate) runs: Vec<(String, &'a Summary)>,
+    /// The results of the checks, and whose they are where there are several.
+    pub(crate) checks: Vec<(String, Vec<CheckResult>)>,
+    /// How far results must be believed.
+    pub(crate) trust: Trust,
+}
+
+impl Grounds<'_> {
+    /// Says in one line why the command ends so. An `Err` says why by itself.
+    pub(crate) fn tell(&self, exit: Exit) {
+        if let Some(why) = self.why(exit) {
+            tell(&why);
+        }
+    }
+
+    fn why(&self, exit: Exit) -> Option<String> {
+        match exit {
+            Exit::Good | Exit::Of(_) => None,
+            Exit::Interrupted => {
+                Some("interrupted; the report is of what was measured until then.".to_owned())
+            }
+            Exit::Failed => self.thrown(),
+            Exit::CheckFailed => self
+                .aborted()
+                .or_else(|| Some(format!("{}.", self.checks(CheckOutcome::Broken, "broke")?))),
+            Exit::NotKnown => Some(format!(
+                "{}; measure longer.",
+                self.checks(CheckOutcome::NotKnown, "can't be decided")?
+            )),
+            Exit::Invalid => self.doubt(),
+        }
+    }
+
+    fn thrown(&self) -> Option<String> {
+        self.runs.iter().find_map(|(_, run)| match &run.ended {
+            Ended::Threw(error) => Some(format!("the script threw: {error}")),
+            _ => None,
+        })
+    }
+
+    fn aborted(&self) -> Option<String> {
+        self.runs.iter().find_map(|(name, run)| match &run.ended {
+            Ended::Aborted(check) => Some(format!("{name}--abort-on {check} broke.")),
+            _ => None,
+        })
+    }
+
+    fn checks(&self, outcome: CheckOutcome, verb: &str) -> Option<String> {
+        let each = self.checks.iter().filter_map(|(name, checks)| {
+            let checks = checks_that_are(outcome, checks)?;
+            Some(format!("{name}{verb}: {checks}"))
+        });
+        let each: Vec<String> = each.collect();
+        (!each.is_empty()).then(|| each.join("; "))
+    }
+
+    fn doubt(&self) -> Option<String> {
+        let is_doubted = |run: &Summary| !self.trust.believes(validity(run).grade());
+        let (name, run) = self.runs.iter().find(|(_, run)| is_doubted(run))?;
+        let strict = if self.trust.strict { " (--strict)" } else { "" };
+        Some(format!(
+            "{name}the result{strict} is {}",
+            grade_and_reason(run)
+        ))
+    }
+}
+
+/// Says why a command ends with another exit code than 0.
+pub(crate) fn tell(why: &str) {
+    say_line(&format!("loadline: {why}"));
+}

@@ -1,0 +1,67 @@
+//! Why a result ends a command with another exit code than 0: the ends of one line.
+
+use crate::validity::sentence;
+use crate::{figures, layout};
+use loadline_record::Summary;
+use loadline_verdict::{CheckOutcome, CheckResult, validity};
+
+/// The checks that came out so, each with what was measured: `p99<50ms (61.2 ms)`; `None` where there
+/// is none.
+pub fn checks_that_are(outcome: CheckOutcome, checks: &[CheckResult]) -> Option<String> {
+    let those = checks.iter().filter(|check| check.outcome == outcome);
+    let texts: Vec<String> = those.map(measured).collect();
+    (!texts.is_empty()).then(|| texts.join(", "))
+}
+
+fn measured(check: &CheckResult) -> String {
+    let actual = match check.actual {
+        Some(actual) => figures::measured(actual, check.bound),
+        None => "not one sample".to_owned(),
+    };
+    format!("{} ({actual})", layout::harmless(&check.text))
+}
+
+/// The grade of a result and the gravest reason for it: `invalid: The generator was …`.
+pub fn grade_and_reason(summary: &Summary) -> String {
+    let validity = validity(summary);
+    let grade = validity.grade().name();
+    match validity.findings.first() {
+        Some(finding) => format!("{grade}: {}", sentence(&finding.reason)),
+        None => grade.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+    use loadline_verdict::Quantity;
+
+    #[test]
+    fn checks_are_named_with_what_was_measured() {
+        let check = |text: &str, outcome, actual| CheckResult {
+            text: text.to_owned(),
+            outcome,
+            actual,
+            bound: Quantity::Share(0.01),
+            samples: 10,
+        };
+        let checks = [
+            check("5xx<1%", CheckOutcome::Broken, Some(Quantity::Share(0.5))),
+            check("errors<1%", CheckOutcome::Kept, Some(Quantity::Share(0.0))),
+            check("4xx<1%", CheckOutcome::Broken, None),
+        ];
+        assert_eq!(
+            checks_that_are(CheckOutcome::Broken, &checks).as_deref(),
+            Some("5xx<1% (50 %), 4xx<1% (not one sample)")
+        );
+        assert_eq!(checks_that_are(CheckOutcome::NotKnown, &checks), None);
+    }
+
+    #[test]
+    fn a_doubtful_result_gives_its_reason_and_a_valid_one_none() {
+        assert_eq!(grade_and_reason(&samples::steady()), "valid");
+        let late = grade_and_reason(&samples::late());
+        assert!(late.contains(": ") && late.ends_with('.'), "{late}");
+    }
+}
