@@ -300,7 +300,6 @@ impl Conductor<'_> {
     }
 
     fn finish(mut self, reason: EndReason, unfinished: Unfinished) -> Conducted {
-        self.live.clear();
         let ended = match self.broken.take() {
             _ if reason == EndReason::Failed => self.lose_worker(),
             Some(text) => Ended::Aborted(text),
@@ -315,6 +314,7 @@ impl Conductor<'_> {
         };
         self.summary.host = HostCounters::read().since(&self.host_before);
         self.summary.finish(ended, unfinished);
+        self.live.finish(&self.summary);
         self.find_transient();
         let summary = match self.tape.take() {
             Some(tape) => tape.cut(self.summary.clone()),

@@ -20,6 +20,8 @@ pub(crate) struct Live {
     title: String,
     started: Instant,
     last_line: Instant,
+    /// When the last interval came.
+    last_interval: Instant,
 }
 
 enum Place {
@@ -46,11 +48,13 @@ impl Live {
             title,
             started: Instant::now(),
             last_line: Instant::now(),
+            last_interval: Instant::now(),
         }
     }
 
     /// An interval was added to the summary.
     pub(crate) fn interval(&mut self, summary: &Summary) {
+        self.last_interval = Instant::now();
         match self.place {
             Place::Nowhere => {}
             Place::Terminal => self.draw(summary),
@@ -65,24 +69,36 @@ impl Live {
         }
     }
 
-    /// Leaves the screen as it was.
-    pub(crate) fn clear(&mut self) {
+    /// The run has ended. One of several leaves a line about the whole of it; one alone leaves the
+    /// screen as it was.
+    pub(crate) fn finish(&mut self, summary: &Summary) {
         if matches!(self.place, Place::Terminal) {
             say(CLEAR_LINE);
+        }
+        let is_shown = !matches!(self.place, Place::Nowhere);
+        if is_shown && !self.title.is_empty() {
+            let whole = Progress {
+                latest: Some(Row::of(&summary.total)),
+                elapsed: Duration::from_nanos(summary.duration_ns),
+                ..self.progress(summary)
+            };
+            let width = match self.place {
+                Place::Terminal => terminal_width().saturating_sub(1),
+                _ => log_width(),
+            };
+            say(&format!(
+                "{}{}\n",
+                self.title,
+                whole.log_line(self.room(width))
+            ));
         }
         self.place = Place::Nowhere;
     }
 
     fn draw(&mut self, summary: &Summary) {
-        if summary.rows.is_empty() {
-            self.started = Instant::now();
-        }
-        let width = terminal_size::terminal_size_of(io::stderr())
-            .map_or(USUAL_WIDTH, |(width, _)| usize::from(width.0));
         // The last column would wrap the cursor on some terminals.
-        let line = self
-            .progress(summary)
-            .terminal_line(self.room(width.saturating_sub(1)), !speaks_utf8());
+        let room = self.room(terminal_width().saturating_sub(1));
+        let line = self.progress(summary).terminal_line(room, !speaks_utf8());
         say(&format!("{CLEAR_LINE}{}{line}", self.title));
     }
 
@@ -91,7 +107,7 @@ impl Live {
             return;
         }
         self.last_line = Instant::now();
-        let line = self.progress(summary).log_line(self.room(USUAL_WIDTH));
+        let line = self.progress(summary).log_line(self.room(log_width()));
         say(&format!("{}{line}\n", self.title));
     }
 
@@ -104,20 +120,33 @@ impl Live {
         Progress {
             latest: latest(&summary.rows),
             counts: summary.total.counts,
-            elapsed: Duration::from_nanos(summary.duration_ns).max(self.elapsed(summary)),
+            elapsed: self.elapsed(summary),
             length: length(summary),
             request_limit: summary.plan.request_limit,
+            warming_up: summary.rows.is_empty() && self.started.elapsed() < summary.plan.warmup,
         }
     }
 
-    /// Between two intervals the clock goes on.
+    /// The time since the end of warm-up. Between two intervals the clock goes on.
     fn elapsed(&self, summary: &Summary) -> Duration {
         if summary.rows.is_empty() {
-            Duration::ZERO
-        } else {
-            self.started.elapsed()
+            return self.started.elapsed().saturating_sub(summary.plan.warmup);
         }
+        Duration::from_nanos(summary.duration_ns) + self.last_interval.elapsed()
     }
+}
+
+fn terminal_width() -> usize {
+    terminal_size::terminal_size_of(io::stderr())
+        .map_or(USUAL_WIDTH, |(width, _)| usize::from(width.0))
+}
+
+/// A log has room for a whole line, unless the environment says how wide its reader's screen is.
+fn log_width() -> usize {
+    let columns = std::env::var("COLUMNS").ok();
+    columns
+        .and_then(|columns| columns.parse().ok())
+        .unwrap_or(usize::MAX)
 }
 
 /// The last whole interval: the rest of a second at a run's end says little.

@@ -27,47 +27,42 @@ pub struct Progress {
     pub length: Option<Duration>,
     /// The exchanges after which the run ends, if it is limited so.
     pub request_limit: Option<u64>,
+    /// Whether the measured part has not begun yet, because of a warm-up.
+    pub warming_up: bool,
 }
 
 impl Progress {
     /// The line for a terminal, at most `width` columns: a bar, the rate and response times of the
     /// last interval, failures so far, time left. Where there is little room, what matters least is
-    /// left out.
+    /// left out; the failures stay to the last.
     pub fn terminal_line(&self, width: usize, ascii: bool) -> String {
         let time = |time: Option<String>| time.map(|time| layout::left(&time, TIME));
         // In the order of the line; the highest rank goes first where there is little room.
         let ranked = [
             (5, self.bar()),
-            (0, self.rate().map(|rate| layout::right(&rate, RATE))),
+            (1, self.rate().map(|rate| layout::right(&rate, RATE))),
             (4, time(self.median())),
             (3, time(self.tail())),
-            (1, self.failed()),
+            (0, self.failed()),
             (2, self.left()),
         ];
-        let mut parts: Vec<(u8, String)> = ranked
-            .into_iter()
-            .filter_map(|(rank, part)| Some((rank, part?)))
-            .collect();
-        while parts.len() > 1 && layout::width(&joined(&parts)) > width {
-            let last = parts.iter().map(|(rank, _)| *rank).max();
-            parts.retain(|(rank, _)| Some(*rank) != last);
-        }
-        let line = layout::cut(&joined(&parts), width);
+        let line = fitting(ranked, "  ", width);
         if ascii { layout::ascii(&line) } else { line }
     }
 
-    /// The line for a log, at most `width` columns, in words and without a bar.
+    /// The line for a log, at most `width` columns, in words and without a bar. Where there is little
+    /// room, it leaves out as the terminal's line does.
     pub fn log_line(&self, width: usize) -> String {
         let answered = format!("{} answered", figures::count(self.counts.answered));
-        let figures = [
-            self.rate(),
-            self.median(),
-            self.tail(),
-            Some(answered),
-            self.failed(),
+        let ranked = [
+            (3, Some(self.position())),
+            (1, self.rate()),
+            (5, self.median()),
+            (4, self.tail()),
+            (2, Some(answered)),
+            (0, self.failed()),
         ];
-        let figures = figures.into_iter().flatten().collect::<Vec<_>>().join(", ");
-        layout::cut(&format!("{}: {figures}", self.position()), width)
+        fitting(ranked, ", ", width)
     }
 
     /// The share of the run that is over, 0 to 1; `None` if it has no end of its own.
@@ -84,7 +79,14 @@ impl Progress {
     }
 
     fn position(&self) -> String {
-        let elapsed = figures::duration(Duration::from_secs(self.elapsed.as_secs()));
+        // What is in flight is waited for when the time is over.
+        let elapsed = self
+            .length
+            .map_or(self.elapsed, |length| self.elapsed.min(length));
+        let elapsed = figures::duration(match self.length {
+            Some(length) if length == elapsed => length,
+            _ => Duration::from_secs(elapsed.as_secs()),
+        });
         match (self.length, self.request_limit) {
             (Some(length), _) => format!("{elapsed} of {}", figures::duration(length)),
             (None, Some(limit)) => {
@@ -102,7 +104,12 @@ impl Progress {
 
     fn rate(&self) -> Option<String> {
         let Some(row) = &self.latest else {
-            return Some("starting".to_owned());
+            let word = if self.warming_up {
+                "warming up"
+            } else {
+                "starting"
+            };
+            return Some(word.to_owned());
         };
         let seconds = row.end_ns.saturating_sub(row.start_ns) as f64 / 1e9;
         Some(figures::rate(ratio(row.counts.answered as f64, seconds)))
@@ -139,12 +146,25 @@ impl Progress {
     }
 }
 
-fn joined(parts: &[(u8, String)]) -> String {
-    parts
-        .iter()
-        .map(|(_, part)| part.as_str())
-        .collect::<Vec<_>>()
-        .join("  ")
+/// The parts in their order; where there is little room, those of the highest rank are left out.
+fn fitting<const N: usize>(
+    ranked: [(u8, Option<String>); N],
+    between: &str,
+    width: usize,
+) -> String {
+    let known = ranked.into_iter();
+    let mut parts: Vec<(u8, String)> = known
+        .filter_map(|(rank, part)| Some((rank, part?)))
+        .collect();
+    let joined = |parts: &[(u8, String)]| {
+        let texts: Vec<&str> = parts.iter().map(|(_, part)| part.as_str()).collect();
+        texts.join(between)
+    };
+    while parts.len() > 1 && layout::width(&joined(&parts)) > width {
+        let last = parts.iter().map(|(rank, _)| *rank).max();
+        parts.retain(|(rank, _)| Some(*rank) != last);
+    }
+    layout::cut(&joined(&parts), width)
 }
 
 /// `8 s`, `1:05`, `1:00:05`.

@@ -16,7 +16,38 @@ fn progress(second: usize) -> Progress {
         elapsed: Duration::from_secs(second as u64),
         length: Some(Duration::from_secs(10)),
         request_limit: None,
+        warming_up: false,
     }
+}
+
+#[test]
+fn failures_are_never_left_out_for_want_of_room() {
+    let mut progress = progress(7);
+    progress.counts.failed = 12;
+    for width in 10..100 {
+        for line in [
+            progress.terminal_line(width, false),
+            progress.log_line(width),
+        ] {
+            assert!(line.contains("12 failed"), "{width}: {line}");
+        }
+    }
+    let line = progress.log_line(usize::MAX);
+    assert!(
+        line.contains(" answered, ") && line.contains("p50"),
+        "{line}"
+    );
+}
+
+#[test]
+fn a_run_never_passes_its_length_and_says_that_it_warms_up() {
+    let mut progress = progress(7);
+    progress.elapsed = Duration::from_secs(12);
+    let line = progress.log_line(80);
+    assert!(line.starts_with("10 s of 10 s"), "{line}");
+    progress.latest = None;
+    progress.warming_up = true;
+    assert!(progress.log_line(80).contains("warming up"));
 }
 
 #[test]
