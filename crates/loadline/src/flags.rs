@@ -9,6 +9,7 @@ mod choice;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod demo;
+mod foreign;
 mod late_command;
 pub(crate) mod man;
 mod refusal;
@@ -25,14 +26,17 @@ pub(crate) use refusal::{Refusal, not_text, sentence, suggestion, value_problem}
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 
+/// How the command ends.
+pub(crate) const EXIT_CODES: &str = "Exit codes: 0 good, 1 a check failed, 2 usage or run error, 3 \
+    the measurement is invalid or can't decide a check, 130 interrupted.";
+
 /// The whole command line. Without a subcommand, it is a run.
 #[derive(Debug, Parser)]
 #[command(
     name = "loadline",
     version,
     about = "Find how much load an HTTP service carries, and whether the figure can be believed.",
-    after_help = "Exit codes: 0 good, 1 a check failed, 2 usage or run error, 3 the measurement \
-                  is invalid, 130 interrupted.",
+    after_help = EXIT_CODES,
     args_conflicts_with_subcommands = true
 )]
 struct Line {

@@ -1,6 +1,6 @@
 //! One clear sentence for whatever is wrong with a command line.
 
-use super::late_command;
+use super::{foreign, late_command};
 use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::error::Error as _;
@@ -31,11 +31,40 @@ impl Refusal {
 
 /// What is wrong, and where to look.
 fn told(error: &Error, words: &[OsString]) -> String {
+    if let Some(sentence) = of_another_tool(error, words) {
+        return sentence;
+    }
     format!(
         "{}{}",
         negative(error, words).unwrap_or_else(|| sentence(error)),
         where_to_look(error, words)
     )
+}
+
+/// What is said of a flag that other load testers have, where a run's flags are taken.
+fn of_another_tool(error: &Error, words: &[OsString]) -> Option<String> {
+    const WITHOUT_A_RUN: [&str; 10] = [
+        "report",
+        "compare",
+        "study",
+        "serve",
+        "demo",
+        "shims",
+        "watch",
+        "man",
+        "completions",
+        "help",
+    ];
+    let command = words
+        .get(1)
+        .and_then(|word| word.to_str())
+        .unwrap_or_default();
+    if error.kind() != ErrorKind::UnknownArgument || WITHOUT_A_RUN.contains(&command) {
+        return None;
+    }
+    let flag = flag(error);
+    let instead = foreign::instead(&flag)?;
+    Some(format!("there is no flag {flag}; {instead}"))
 }
 
 /// What is said where a flag is not known because its command stands behind it.
@@ -113,6 +142,9 @@ pub(crate) fn sentence(error: &Error) -> String {
         }
         ErrorKind::MissingRequiredArgument if flag.starts_with('-') => {
             format!("{flag} is missing, which another flag needs.")
+        }
+        ErrorKind::MissingRequiredArgument if flag == "<SHELL>" => {
+            "name the shell: bash, elvish, fish, powershell or zsh.".to_owned()
         }
         ErrorKind::MissingRequiredArgument => {
             let name = flag.trim_end_matches('.').trim_matches(['<', '>']);
