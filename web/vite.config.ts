@@ -1,14 +1,14 @@
 import type { UserConfig } from "vite";
 import type { Page } from "./src/model";
 import { viteSingleFile } from "vite-plugin-singlefile";
-import { run, search, study } from "./test/sample";
+import { run, search, series, study } from "./test/sample";
 
 /** Where the program writes the data of a page. */
 const PLACE = "__LOADLINE_PAGE__";
 
-const samples: Record<string, () => Page> = { run, study, search };
+const samples: Record<string, () => Page> = { run, series, study, search };
 
-/** While one works on the page (`npx vite`), it shows a made-up run; with PAGE=study or PAGE=search, one of these. */
+/** While one works on the page (`npx vite`), it shows a made-up run; with PAGE=series, study or search, one of these. */
 const sample = {
   name: "sample",
   apply: "serve" as const,

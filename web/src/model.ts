@@ -6,7 +6,7 @@
  * toggled, sorted, zoomed): given a later state of the same run, it shows that one.
  */
 
-export type Page = RunPage | StudyPage | SearchPage;
+export type Page = RunPage | SeriesPage | StudyPage | SearchPage;
 
 export interface RunPage {
   kind: "run";
@@ -29,6 +29,37 @@ export interface RunPage {
   times: TimeRow[];
   time_notes: string[];
   resources: Resource[];
+}
+
+export interface SeriesPage {
+  kind: "series";
+  version: string;
+  started_at: string;
+  title: string;
+  load: string;
+  together: Table | null;
+  notes: string[];
+  checks: CheckRow[];
+  doubts: string[];
+  columns: string[];
+  runs: SeriesRun[];
+}
+
+export interface Table {
+  caption: string;
+  columns: string[];
+  rows: TableRow[];
+}
+
+export interface TableRow {
+  name: string;
+  cells: string[];
+}
+
+export interface SeriesRun {
+  name: string;
+  cells: string[];
+  page: Omit<RunPage, "kind">;
 }
 
 export interface Fact {

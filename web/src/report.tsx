@@ -3,6 +3,7 @@
 import type { Page } from "./model";
 import { RunReport } from "./run/run";
 import { SearchReport } from "./search/search";
+import { SeriesReport } from "./series/series";
 import { StudyReport } from "./study/study";
 import { ThemeContext, useTheme } from "./theme";
 
@@ -32,6 +33,8 @@ function Content({ page }: { page: Page }) {
   switch (page.kind) {
     case "run":
       return <RunReport page={page} />;
+    case "series":
+      return <SeriesReport page={page} />;
     case "study":
       return <StudyReport page={page} />;
     case "search":

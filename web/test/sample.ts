@@ -1,6 +1,14 @@
 /** Made-up pages: small, and with a value in every field. */
 
-import type { RunPage, SearchPage, StudyPage, StudyRow, Track, TrialRow } from "../src/model";
+import type {
+  RunPage,
+  SearchPage,
+  SeriesPage,
+  StudyPage,
+  StudyRow,
+  Track,
+  TrialRow,
+} from "../src/model";
 
 const SECONDS = 20;
 const times = Array.from({ length: SECONDS }, (_, second) => second + 0.5);
@@ -77,6 +85,32 @@ export function run(): RunPage {
       { name: "generator", notes: ["Process 17."], tracks: [track("cpu", 40)] },
       { name: "host", notes: [], tracks: [track("cpu", 120), track("bytes_in", 4e6)] },
     ],
+  };
+}
+
+export function series(): SeriesPage {
+  const page = run();
+  const one = (number: number) => ({
+    name: `Run ${number}`,
+    cells: [`${2000 + number}/s`, "61.2 ms", "0", "suspect"],
+    page,
+  });
+  return {
+    kind: "series",
+    version: "0.1.0",
+    started_at: "2026-01-02T03:04:05Z",
+    title: page.title,
+    load: page.load,
+    together: {
+      caption: "Across the runs",
+      columns: ["median", "least", "most"],
+      rows: [{ name: "p99", cells: ["61.2 ms", "60.0 ms", "62.4 ms"] }],
+    },
+    notes: ["The interval is that of the median."],
+    checks: page.checks,
+    doubts: ["All 3 runs are suspect."],
+    columns: ["rate", "p99", "failed", "validity"],
+    runs: [1, 2, 3].map(one),
   };
 }
 

@@ -29,6 +29,8 @@ pub(crate) struct Invocation {
     pub(crate) floor: bool,
     /// The percentiles of the text report, as asked: above 0, at most 100.
     pub(crate) percentiles: Vec<f64>,
+    /// Whether the text report is short.
+    pub(crate) short: bool,
     /// Whether progress is shown while the run lasts: live on a terminal, else as plain lines.
     pub(crate) progress: bool,
     /// Whether what is printed has colours.
@@ -41,6 +43,7 @@ impl Invocation {
         Style {
             color: self.color,
             percentiles: &self.percentiles,
+            short: self.short,
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::destination::write_whole;
 use crate::invocation::{Color, Format, Output, Sink};
 use crate::live::{draws, speaks_utf8};
 use crate::overwriting::refuse_overwriting;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use loadline_page::{Heat, Page};
 use loadline_record::Summary;
 use loadline_report::{CapacityReport, Judged, TextOptions};
@@ -19,6 +19,8 @@ pub(crate) struct Style<'a> {
     pub(crate) color: Color,
     /// The percentiles they show.
     pub(crate) percentiles: &'a [f64],
+    /// Whether they are short.
+    pub(crate) short: bool,
 }
 
 /// Writes every report that was asked for; `heat` is for those in HTML, and else may be empty. One
@@ -45,11 +47,12 @@ pub(crate) fn publish(
     })
 }
 
-/// As [`publish`], of all runs of a series.
+/// As [`publish`], of all runs of a series, each with its response times over time.
 pub(crate) fn publish_series(
     outputs: &[Output],
     style: &Style<'_>,
     series: &[Judged],
+    heats: &[Heat],
 ) -> Result<()> {
     write_each(outputs, |output| match output.format {
         Format::Text => Ok(loadline_report::series_text(
@@ -58,7 +61,10 @@ pub(crate) fn publish_series(
         )),
         Format::Json => Ok(format!("{:#}\n", loadline_report::series_json(series))),
         Format::Csv => Ok(loadline_report::series_csv(series)),
-        Format::Html => bail!(PAGE_OF_ONE),
+        Format::Html => {
+            let page = loadline_report::series_page(series, heats);
+            Ok(loadline_page::html(&Page::Series(Box::new(page)))?)
+        }
     })
 }
 
@@ -79,11 +85,6 @@ pub(crate) fn publish_search(
         })
     })
 }
-
-/// What is said where a page of several runs is asked for.
-pub(crate) const PAGE_OF_ONE: &str = "An HTML report and its plots show one run, or a search with all \
-    of its trials; of a file that several runs were saved in with --save, `loadline report FILE \
-    --run N` takes the one.";
 
 /// Writes the report that `make` makes for each output.
 pub(crate) fn write_each(
@@ -148,6 +149,7 @@ pub(crate) fn options(style: &Style<'_>, to: &Sink) -> TextOptions {
         ascii: !speaks_utf8(),
         percentiles: style.percentiles.to_vec(),
         width,
+        short: style.short,
     }
 }
 

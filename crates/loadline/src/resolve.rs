@@ -148,6 +148,7 @@ fn resolve_alone(
         },
         floor: flags.watching.floor,
         percentiles: output.report.percentiles,
+        short: output.report.short,
         progress: !output.quiet && !output.no_progress,
         color: output.report.color,
     })

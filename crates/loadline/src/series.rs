@@ -11,9 +11,9 @@ use crate::floor;
 use crate::interrupt::{Interrupts, Manner};
 use crate::invocation::Invocation;
 use crate::live::Live;
-use crate::publish::PAGE_OF_ONE;
 use crate::scripting;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
+use loadline_page::Heat;
 use loadline_plan::Plan;
 use loadline_record::{Ended, Floor, Role, RoleKind, Summary};
 use loadline_report::Judged;
@@ -34,6 +34,8 @@ pub(crate) struct Planned {
 pub(crate) struct Made {
     /// Every run that measured anything, in order, with its checks.
     pub(crate) runs: Vec<Judged>,
+    /// The response times of each over time, if a page shows them.
+    pub(crate) heats: Vec<Heat>,
     /// Whether the user ended the series.
     pub(crate) interrupted: bool,
     /// Why a run could not be made, or something could not be kept.
@@ -65,7 +67,6 @@ pub(crate) fn repeats(plan: &Plan, count: u32) -> Vec<Planned> {
 /// # Errors
 /// If the first run can't be made. Of a later one it is the trouble that ends the series.
 pub(crate) fn conduct_series(series: Vec<Planned>, invocation: &Invocation) -> Result<Made> {
-    ensure!(!has_page(&invocation.outputs), PAGE_OF_ONE);
     let floor = floor::of_run(invocation)?;
     let interrupts = Interrupts::watch(Manner::Gently).context("signals can't be watched")?;
     let common = Common {
@@ -112,6 +113,7 @@ impl Common<'_> {
             role: Some(role),
             watch: Some(&self.invocation.watch),
             floor: self.floor,
+            heat: has_page(&self.invocation.outputs),
             ..Keep::default()
         };
         let script = scripting::load(&plan, &self.invocation.outputs)?;
@@ -129,7 +131,9 @@ impl Common<'_> {
 impl Made {
     fn take(&mut self, conducted: Conducted) {
         let Conducted {
-            summary, trouble, ..
+            summary,
+            trouble,
+            heat,
         } = conducted;
         if let Some(trouble) = trouble {
             self.trouble.get_or_insert(trouble);
@@ -138,6 +142,7 @@ impl Made {
         if summary.total.counts.sent > 0 || summary.ended != Ended::Interrupted {
             let checks = evaluate_run(&summary);
             self.runs.push(Judged { summary, checks });
+            self.heats.push(heat);
         }
     }
 

@@ -4,8 +4,8 @@
 //! megabytes. Of a study's timelines the files show the runs that the page shows at first.
 
 use crate::{
-    Cell, Column, Heatmap, Measure, Page, Resource, RunPage, Scatter, StudyPage, StudyRow,
-    Timeline, Track, Unit,
+    Cell, Column, Heatmap, Measure, Page, Resource, RunPage, Scatter, SeriesPage, StudyPage,
+    StudyRow, Timeline, Track, Unit,
 };
 use loadline_plot::{Axis, Figure, Series, Tile};
 
@@ -30,6 +30,7 @@ pub struct NamedFigure {
 pub fn figures(page: &Page) -> Vec<NamedFigure> {
     let figures = match page {
         Page::Run(page) => of_run(page),
+        Page::Series(page) => of_series(page),
         Page::Study(page) => of_study(page),
         Page::Search(page) => search::of_search(page),
     };
@@ -57,6 +58,18 @@ fn named(
             rules: Vec::new(),
         },
     }
+}
+
+/// The plots of each run, their names beginning with its number.
+fn of_series(page: &SeriesPage) -> Vec<NamedFigure> {
+    let numbered = page.runs.iter().zip(1..);
+    let each = numbered.flat_map(|(run, number): (_, usize)| {
+        of_run(&run.page).into_iter().map(move |named| NamedFigure {
+            name: format!("run-{number}-{}", named.name),
+            ..named
+        })
+    });
+    each.collect()
 }
 
 fn of_run(page: &RunPage) -> Vec<NamedFigure> {

@@ -1,7 +1,8 @@
 //! What an HTML report shows, as data, and the page that it is put in.
 //!
 //! The front end in `web/` is built once, into a single file without a word of data. A [`Page`] is
-//! what it draws: [`RunPage`] for one run, [`StudyPage`] for a study, [`SearchPage`] for a search.
+//! what it draws: [`RunPage`] for one run, [`SeriesPage`] for several, [`StudyPage`] for a study,
+//! [`SearchPage`] for a search.
 //! [`html`] writes the page's data into that file, which is then a report that needs no server and no
 //! network. The same types, in TypeScript, are in `web/src/model.ts`; whoever changes one changes the other, and a test holds
 //! them together by the names of the fields.
@@ -18,6 +19,7 @@ mod model;
 mod number;
 mod run;
 mod search;
+mod series;
 mod study;
 mod template;
 mod timeline;
@@ -29,6 +31,7 @@ pub use run::{
     StatusRow, TimeRow, TimedFigure, Validity,
 };
 pub use search::{AnswerKind, LoadLine, SearchAnswer, SearchPage, TrialEnd, TrialRow};
+pub use series::{SeriesPage, SeriesRun, Table, TableRow};
 pub use study::{Cell, Column, Scatter, StudyPage, StudyRow, Unit};
 pub use template::{TemplateMissing, html, ready};
 pub use timeline::{Measure, Timeline, Track};
@@ -41,6 +44,8 @@ use serde::Serialize;
 pub enum Page {
     /// One run.
     Run(Box<RunPage>),
+    /// Several runs.
+    Series(Box<SeriesPage>),
     /// A study: a table of runs, and pictures of it.
     Study(Box<StudyPage>),
     /// A search for the load line.

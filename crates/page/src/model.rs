@@ -2,8 +2,9 @@
 
 use crate::{
     AnswerKind, Cell, CheckRow, Column, ErrorRow, Fact, Grade, Heat, LoadLine, Measure, Outcome,
-    Page, PercentileRow, Resource, RunPage, Scatter, SearchPage, Spectrum, StatusRow, StudyPage,
-    StudyRow, TimeRow, Timeline, Track, TrialEnd, TrialRow, Unit,
+    Page, PercentileRow, Resource, RunPage, Scatter, SearchPage, SeriesPage, SeriesRun, Spectrum,
+    StatusRow, StudyPage, StudyRow, Table, TableRow, TimeRow, Timeline, Track, TrialEnd, TrialRow,
+    Unit,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -90,6 +91,18 @@ fn run() -> RunPage {
     }
 }
 
+/// Several runs with something in every list.
+fn series() -> SeriesPage {
+    SeriesPage {
+        together: Some(Table {
+            rows: vec![TableRow::default()],
+            ..Table::default()
+        }),
+        runs: vec![SeriesRun::default()],
+        ..SeriesPage::default()
+    }
+}
+
 /// A study with something in every list.
 fn study() -> StudyPage {
     let text = String::new;
@@ -144,6 +157,7 @@ fn search() -> SearchPage {
 fn every_type_has_the_fields_that_the_front_end_knows() {
     let model = std::fs::read_to_string(MODEL).unwrap();
     let run = serde_json::to_value(Page::Run(Box::new(run()))).unwrap();
+    let series = serde_json::to_value(Page::Series(Box::new(series()))).unwrap();
     let study = serde_json::to_value(Page::Study(Box::new(study()))).unwrap();
     let search = serde_json::to_value(Page::Search(Box::new(search()))).unwrap();
     for (name, object) in [
@@ -162,6 +176,10 @@ fn every_type_has_the_fields_that_the_front_end_knows() {
         ("ErrorRow", &run["errors"][0]),
         ("TimeRow", &run["times"][0]),
         ("Resource", &run["resources"][0]),
+        ("SeriesPage", &series),
+        ("Table", &series["together"]),
+        ("TableRow", &series["together"]["rows"][0]),
+        ("SeriesRun", &series["runs"][0]),
         ("StudyPage", &study),
         ("Column", &study["columns"][0]),
         ("StudyRow", &study["rows"][0]),

@@ -53,7 +53,7 @@ mod tests {
         ];
         assert_eq!(
             checks_that_are(CheckOutcome::Broken, &checks).as_deref(),
-            Some("5xx<1% (50 %), 4xx<1% (not one sample)")
+            Some("5xx<1% (50.0 %), 4xx<1% (not one sample)")
         );
         assert_eq!(checks_that_are(CheckOutcome::NotKnown, &checks), None);
     }

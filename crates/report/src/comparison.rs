@@ -79,7 +79,7 @@ pub fn comparison_json(comparison: &Comparison, base: &Plan, with: &Plan) -> Val
 
 fn figure_json(compared: &ComparedFigure) -> Value {
     let (unit, number): (_, fn(f64) -> f64) = match compared.figure {
-        Figure::Percentile(_) => ("us", plain::us),
+        Figure::Percentile(_) | Figure::Mean | Figure::Max => ("us", plain::us),
         Figure::Rate => ("per_second", plain::rounded_rate),
     };
     let ratio = compared.ratio;
@@ -115,19 +115,24 @@ fn cells(cells: [&str; 5]) -> String {
     )
 }
 
-fn row(compared: &ComparedFigure, ink: Ink) -> String {
+/// The figure's name, A, B, their ratio with its interval, and how B stands to A.
+pub(crate) fn figure_cells(compared: &ComparedFigure) -> [String; 6] {
     let ratio = compared.ratio;
     let (lower, upper) = told_ends(&ratio);
     let end = |told: Option<f64>| told.map_or_else(|| "?".to_owned(), times);
-    let interval = format!("  {} – {}", end(lower), end(upper));
-    let cells = cells([
-        &name(compared.figure),
-        &value(compared.figure, compared.base),
-        &value(compared.figure, compared.with),
-        &times(ratio.ratio),
-        &interval,
-    ]);
-    let standing = standing(compared);
+    [
+        name(compared.figure),
+        value(compared.figure, compared.base),
+        value(compared.figure, compared.with),
+        times(ratio.ratio),
+        format!("  {} – {}", end(lower), end(upper)),
+        standing(compared),
+    ]
+}
+
+fn row(compared: &ComparedFigure, ink: Ink) -> String {
+    let [name, base, with, ratio, interval, standing] = figure_cells(compared);
+    let cells = cells([&name, &base, &with, &ratio, &interval]);
     let standing = match compared.standing {
         Standing::Faster => ink.good(&standing),
         Standing::Slower => ink.bad(&standing),
@@ -150,13 +155,15 @@ fn standing(compared: &ComparedFigure) -> String {
 pub(crate) fn name(figure: Figure) -> String {
     match figure {
         Figure::Percentile(percentile) => figures::percentile(percentile),
+        Figure::Mean => "mean".to_owned(),
+        Figure::Max => "max".to_owned(),
         Figure::Rate => "rate".to_owned(),
     }
 }
 
 pub(crate) fn value(figure: Figure, value: f64) -> String {
     match figure {
-        Figure::Percentile(_) => figures::time_cell(value),
+        Figure::Percentile(_) | Figure::Mean | Figure::Max => figures::time_cell(value),
         Figure::Rate => figures::rate(value),
     }
 }
@@ -182,7 +189,7 @@ pub(crate) fn told_ends(ratio: &Ratio) -> (Option<f64>, Option<f64>) {
     )
 }
 
-fn conclusion(comparison: &Comparison) -> Vec<String> {
+pub(crate) fn conclusion(comparison: &Comparison) -> Vec<String> {
     let mut paragraphs = vec![in_one_line(comparison)];
     let open = |figure: &ComparedFigure| figure.more_runs.is_some_and(|more| more > 0);
     if comparison.figures.iter().any(open) {
@@ -204,6 +211,12 @@ fn conclusion(comparison: &Comparison) -> Vec<String> {
     }
     if !comparison.bounds.is_empty() {
         paragraphs.push(only_bounds(&comparison.bounds));
+    }
+    if comparison.base_runs > 1 {
+        paragraphs.push(
+            "A and B are geometric means over the runs; a report of repeats shows medians."
+                .to_owned(),
+        );
     }
     paragraphs.push(reach(comparison).to_owned());
     paragraphs.extend(failures(comparison));

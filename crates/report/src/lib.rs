@@ -44,7 +44,7 @@ pub use comparison::{
 };
 pub use csv::csv;
 pub use json::{SCHEMA, json, judgement_json};
-pub use page::{heat_interval, run_page};
+pub use page::{heat_interval, run_page, series_page};
 pub use percentiles::PERCENTILES;
 pub use progress::Progress;
 pub use series::{Judged, series_csv, series_json, series_text};

@@ -6,10 +6,12 @@
 
 mod facts;
 mod resources;
+mod series;
 mod tables;
 mod timeline;
 
 pub(crate) use facts::of_machine as machine_facts;
+pub use series::series_page;
 
 use crate::{warnings, wording};
 use loadline_page::{Grade, Heat, RunPage, Spectrum, Validity};

@@ -4,7 +4,7 @@
 //! printed if its 95 % confidence interval has an upper end: the largest of `n` samples lies above
 //! the quantile `q` with probability `1 − qⁿ`, so that `n ≥ ln 0.025 / ln q` is needed (the
 //! distribution-free interval by order statistics; e.g. Hahn & Meeker, *Statistical Intervals*,
-//! 1991, chapter 5). Below that the count it needs is printed in its place.
+//! 1991, chapter 5). Below that the count that is missing is printed in its place.
 
 use crate::confidence::LEVEL;
 use crate::figures;
@@ -25,11 +25,13 @@ pub(crate) fn missing<'a>(times: impl Into<Censored<'a>>, percentile: f64) -> u6
     samples_needed(percentile).saturating_sub(times.into().len())
 }
 
-/// The percentile as a table shows it: `1.02 ms`, `> 1.02 ms`, or `needs 368` in all.
+/// The percentile as a table shows it: `1.02 ms`, `> 1.02 ms`, or how many samples are missing:
+/// `318 more`.
 pub(crate) fn cell<'a>(times: impl Into<Censored<'a>>, percentile: f64) -> String {
     let times = times.into();
-    if missing(times, percentile) > 0 {
-        return format!("needs {}", figures::count(samples_needed(percentile)));
+    let missing = missing(times, percentile);
+    if missing > 0 {
+        return format!("{} more", figures::count(missing));
     }
     figures::bounded_cell(times.percentile(percentile).map(|ns| ns as f64))
 }
@@ -59,7 +61,7 @@ mod tests {
     fn one_sample_too_few_is_not_enough() {
         let mut times = Distribution::default();
         times.record_many_ns(1_000_000, 367);
-        assert_eq!(cell(&times, 99.0), "needs 368");
+        assert_eq!(cell(&times, 99.0), "1 more");
         let mut ages = Distribution::default();
         ages.record_ns(2_000_000_000);
         let (times, ages) = (&times, &ages);

@@ -22,7 +22,7 @@ pub(crate) fn of(kind: ErrorKind, example: &str, plan: &Plan) -> String {
              connections over more addresses (--local-address)."
         }
         ErrorKind::Connect => {
-            "No connection could be made. Check that the server listens at this address and \
+            "These connections could not be made. Check that the server listens at this address and \
              port, or use fewer connections (-c)."
         }
         ErrorKind::Tls if example.contains("client certificate") => {

@@ -45,7 +45,7 @@ fn are_all(runs: &[Judged], kind: RoleKind) -> bool {
 }
 
 /// The comparison of a series of sides, with the plans of both; `None` if it is none, or too short.
-fn compared(runs: &[Judged]) -> Option<(Comparison, [&Plan; 2])> {
+pub(crate) fn compared(runs: &[Judged]) -> Option<(Comparison, [&Plan; 2])> {
     if !are_all(runs, RoleKind::Side) {
         return None;
     }
@@ -123,7 +123,7 @@ fn spread_json(runs: &[Judged]) -> Value {
 
 fn figure_json(spread: &Spread) -> Value {
     let (unit, number): (_, fn(f64) -> f64) = match spread.figure {
-        Figure::Percentile(_) => ("us", plain::us),
+        Figure::Percentile(_) | Figure::Mean | Figure::Max => ("us", plain::us),
         Figure::Rate => ("per_second", plain::rounded_rate),
     };
     let interval = spread.interval.map(

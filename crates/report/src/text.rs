@@ -14,6 +14,7 @@ mod outcome;
 mod parts;
 mod repeats;
 mod response;
+mod short;
 mod sides;
 mod split;
 mod watch;
@@ -23,7 +24,8 @@ pub use omission::omission;
 
 pub(crate) use floor::floor_text;
 
-pub(crate) use repeats::{repeats, together, whole};
+pub(crate) use doubts::{doubt_sentences, label};
+pub(crate) use repeats::{repeats, spread_cells, spread_note, together, whole};
 pub(crate) use sides::sides;
 
 pub(crate) use head::facts;
@@ -53,6 +55,8 @@ pub struct TextOptions {
     pub percentiles: Vec<f64>,
     /// Columns there are; 80 to 120 are used.
     pub width: usize,
+    /// Whether a run has five lines, and several runs little more than a line each.
+    pub short: bool,
 }
 
 impl Default for TextOptions {
@@ -62,6 +66,7 @@ impl Default for TextOptions {
             ascii: false,
             percentiles: PERCENTILES.to_vec(),
             width: NARROWEST,
+            short: false,
         }
     }
 }
@@ -95,6 +100,9 @@ impl Canvas {
 /// The report of a run as text, ending in a line feed.
 pub fn text(summary: &Summary, checks: &[CheckResult], options: &TextOptions) -> String {
     let canvas = Canvas::new(options);
+    if options.short {
+        return assemble(&[short::lines(summary, checks, canvas)], options);
+    }
     let sections = [
         head::lines(summary, canvas),
         outcome::alarm(summary, canvas),

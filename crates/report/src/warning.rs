@@ -322,8 +322,18 @@ fn of_answers(count: u64, answered: u64) -> String {
     format!(" ({share} of the answers)")
 }
 
+/// From this share of the answers on, connections end with nearly each of them.
+const EACH_ANSWER: f64 = 0.9;
+
 fn reconnects_text(count: u64, answered: u64) -> String {
     let of = of_answers(count, answered);
+    if count as f64 >= answered as f64 * EACH_ANSWER {
+        return "The server closes the connection after each answer: it has no keep-alive, as with \
+                HTTP/1.0, or was asked to close (Connection: close). The time of a new connection is in \
+                nearly each response time. Turn keep-alive on in the server, or give --no-keepalive if \
+                that is what you measure."
+            .to_owned();
+    }
     format!(
         "The server closed {}{of}; the time to replace them is in the response times. Raise its \
          limit of requests for each connection (keepalive_requests in nginx) and its idle timeout.",

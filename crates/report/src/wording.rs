@@ -6,11 +6,16 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 use url::Position;
 
-/// What was sent: `GET http://127.0.0.1:8080/`, or `12 requests (GET, POST) to 3 hosts`.
+/// The most requests of a list that are named one by one.
+const MOST_NAMED: usize = 3;
+
+/// What was sent: `GET http://127.0.0.1:8080/`, `script login.lua at http://127.0.0.1:8080/`, or
+/// `12 requests (GET, POST) to 3 hosts: /a, /b, /c, …`.
 pub(crate) fn target(plan: &Plan) -> String {
-    let target = match plan.requests.as_slice() {
-        [one] => format!("{} {}", one.method, one.url),
-        several => several_requests(several),
+    let target = match (plan.requests.as_slice(), &plan.script) {
+        ([one], Some(script)) => format!("script {} at {}", script.path.display(), one.url),
+        ([one], None) => format!("{} {}", one.method, one.url),
+        (several, _) => several_requests(several),
     };
     match &plan.connection.unix_socket {
         Some(path) => format!("{target} through the Unix socket {}", path.display()),
@@ -26,9 +31,17 @@ fn several_requests(requests: &[Request]) -> String {
         Some(host) if hosts.len() == 1 => (*host).to_owned(),
         _ => format!("{} hosts", figures::count(hosts.len() as u64)),
     };
+    let named = requests.iter().take(MOST_NAMED);
+    let mut paths: Vec<&str> = named
+        .map(|request| &request.url[Position::BeforePath..])
+        .collect();
+    if requests.len() > MOST_NAMED {
+        paths.push("…");
+    }
     format!(
-        "{} ({methods}) to {hosts}",
-        figures::counted(requests.len() as u64, "request")
+        "{} ({methods}) to {hosts}: {}",
+        figures::counted(requests.len() as u64, "request"),
+        paths.join(", ")
     )
 }
 

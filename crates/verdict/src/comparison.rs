@@ -36,6 +36,10 @@ const SHORTEST_NS: u64 = 500_000_000;
 pub enum Figure {
     /// A percentile of response time, in nanoseconds.
     Percentile(f64),
+    /// The mean response time, in nanoseconds: what few long stalls do shows here before a percentile.
+    Mean,
+    /// The longest response time, in nanoseconds.
+    Max,
     /// Answers a second.
     Rate,
 }
@@ -102,7 +106,10 @@ impl Comparison {
             .chain(with)
             .map(|run| run.run.summary())
             .collect();
-        let wanted = wanted(&all);
+        let wanted = match base.len() {
+            1 => wanted(&all),
+            _ => wanted_of_several(&all),
+        };
         let confidence = confidence_of_each(wanted.len(), CONFIDENCE);
         let compared = |figure: &Figure| sides.0.compare(&sides.1, *figure, confidence);
         Ok(Comparison {
@@ -140,7 +147,7 @@ impl Comparison {
         if pairs < 2 || both.iter().any(|run| run.total.times.response.is_empty()) {
             return None;
         }
-        let wanted = wanted(&both);
+        let wanted = wanted_of_several(&both);
         let confidence = confidence_of_each(wanted.len(), CONFIDENCE);
         let compared = |figure: &Figure| compared_pairs(base, with, *figure, confidence);
         Some(Comparison {
@@ -195,6 +202,18 @@ fn of_enough_samples(runs: &[&Summary]) -> impl Iterator<Item = f64> {
     let fewest = samples.min().unwrap_or(0);
     let enough = move |p: &f64| least_samples(*p / 100.0, CONFIDENCE) <= fewest;
     PERCENTILES.into_iter().filter(enough)
+}
+
+/// The same, with the mean and the longest time where every run knows them: figures that one run alone
+/// has no interval of.
+fn wanted_of_several(runs: &[&Summary]) -> Vec<Figure> {
+    let mut figures = wanted(runs);
+    let rate = figures.len() - 1;
+    let every = |is_bound: fn(&Summary) -> bool| !runs.iter().any(|run| is_bound(run));
+    let mean = every(|run| run.response().mean_ns().is_at_least()).then_some(Figure::Mean);
+    let max = every(|run| run.response().max_ns().is_at_least()).then_some(Figure::Max);
+    figures.splice(rate..rate, mean.into_iter().chain(max));
+    figures
 }
 
 fn failed<'a>(runs: impl Iterator<Item = &'a Summary>) -> f64 {
@@ -319,6 +338,8 @@ impl Side<'_> {
 pub(crate) fn value(run: &Summary, figure: Figure) -> f64 {
     match figure {
         Figure::Percentile(p) => run.response().percentile(p).value() as f64,
+        Figure::Mean => run.response().mean_ns().value(),
+        Figure::Max => run.response().max_ns().value() as f64,
         Figure::Rate => run.total.counts.answered as f64 / (run.rated_ns().max(1) as f64 / 1e9),
     }
 }
@@ -326,12 +347,10 @@ pub(crate) fn value(run: &Summary, figure: Figure) -> f64 {
 fn standing(figure: Figure, decision: Decision) -> Standing {
     match (figure, decision) {
         (_, Decision::CannotTell) => Standing::CannotTell,
-        (Figure::Percentile(_), Decision::Smaller) | (Figure::Rate, Decision::Larger) => {
-            Standing::Faster
-        }
-        (Figure::Percentile(_), Decision::Larger) | (Figure::Rate, Decision::Smaller) => {
-            Standing::Slower
-        }
+        (Figure::Rate, Decision::Larger) => Standing::Faster,
+        (Figure::Rate, Decision::Smaller) => Standing::Slower,
+        (_, Decision::Smaller) => Standing::Faster,
+        (_, Decision::Larger) => Standing::Slower,
     }
 }
 

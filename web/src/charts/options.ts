@@ -35,7 +35,8 @@ export function options(
   const colours = COLOURS[theme];
   return {
     ...size,
-    padding: [12, 26, 0, 0],
+    // The label of the last nine stands under the end of its axis.
+    padding: [12, spec.x.quantity === "percentile" ? 40 : 26, 0, 0],
     legend: { show: false },
     cursor: {
       sync: spec.group ? { key: spec.group } : undefined,
@@ -103,7 +104,10 @@ function axis(
     grid: { stroke: colours.grid, width: 1 },
     ticks: { stroke: colours.grid, width: 1 },
     splits:
-      spec.quantity === "percentile" ? (_chart, _axis, low, high) => nines(low, high) : undefined,
+      spec.quantity === "percentile"
+        ? (chart, _axis, low, high) =>
+            nines(low, high, chart.bbox.width / devicePixelRatio / (high - low))
+        : undefined,
     values: (_chart, splits) => {
       const labels = (splits as (number | null)[]).map((split) =>
         split === null ? "" : tick(spec.quantity, split),
@@ -128,10 +132,17 @@ const measured: uPlot.Axis.Size = (chart, values, axisIndex) => {
   return Math.ceil(width) + 18;
 };
 
-/** The lines of a percentile axis: the median, and one for each nine. */
-export function nines(low: number, high: number): number[] {
-  const places = [0, Math.log10(2)];
-  for (let nine = 1; nine <= Math.ceil(high); nine += 1) places.push(nine);
+/** The least pixels from one label of a percentile axis to the next: `99.9999` has room. */
+const LABEL = 54;
+
+/**
+ * The lines of a percentile axis, on which a nine has so many pixels: the median, and one for each
+ * nine; where labels would overlap, for every second or third of them.
+ */
+export function nines(low: number, high: number, pixels = Infinity): number[] {
+  const each = Math.max(1, Math.ceil(LABEL / pixels));
+  const places = pixels * Math.log10(2) < LABEL / 2 ? [0] : [0, Math.log10(2)];
+  for (let nine = each; nine <= Math.ceil(high); nine += each) places.push(nine);
   return places.filter((place) => place >= low - 1e-9 && place <= high + 1e-9);
 }
 

@@ -25,12 +25,13 @@ export function rateSpec(page: RunPage): Drawn {
 }
 
 export function responseSpec(page: RunPage): Drawn {
+  // What is drawn later lies above: the p99 is not to be hidden by that of the service time.
   const measures: Measure[] = [
+    "service_p99",
     "response_p50",
     "response_p90",
     "response_p99",
     "response_max",
-    "service_p99",
   ];
   return overTime(page, measures, {
     name: "response-time",
@@ -66,7 +67,7 @@ function overTime(
 
 /** What was asked is no measurement. The service time stands apart from the colours of the response time. */
 function look(measure: Measure, measures: Measure[]): Pick<SeriesSpec, "colour" | "wanted"> {
-  const colours = measures.filter((one) => one !== "asked_rate");
+  const colours = measures.filter((one) => one !== "asked_rate" && one !== "service_p99");
   if (measure === "asked_rate") return { colour: INK, wanted: true };
   return { colour: measure === "service_p99" ? INK : colours.indexOf(measure) };
 }

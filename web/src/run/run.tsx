@@ -7,6 +7,17 @@ import { Resources } from "./resources";
 import { Checks, Errors, Facts, Notes, Percentiles, Statuses, Times, Verdict } from "./tables";
 
 export function RunReport({ page }: { page: RunPage }) {
+  return (
+    <>
+      <h1>{page.title}</h1>
+      <p class="load">{page.load}</p>
+      <RunBody page={page} />
+    </>
+  );
+}
+
+/** All of a run's page but its title. */
+export function RunBody({ page }: { page: RunPage }) {
   const charts = [
     rateSpec(page),
     responseSpec(page),
@@ -16,8 +27,6 @@ export function RunReport({ page }: { page: RunPage }) {
   ];
   return (
     <>
-      <h1>{page.title}</h1>
-      <p class="load">{page.load}</p>
       <Verdict validity={page.validity} checks={page.checks} />
       <div class="columns">
         <section>

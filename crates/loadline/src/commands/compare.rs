@@ -67,6 +67,7 @@ fn publish(flags: &CompareFlags, compared: &ComparedFiles<'_>) -> Result<()> {
     let style = Style {
         color: flags.color,
         percentiles: &[],
+        short: false,
     };
     let text = Output {
         format: Format::Text,

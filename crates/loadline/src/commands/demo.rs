@@ -47,6 +47,7 @@ pub(crate) fn run(flags: &DemoFlags) -> Result<Exit> {
     let style = Style {
         color: Color::Auto,
         percentiles: &PERCENTILES,
+        short: false,
     };
     publish(&[Output::TEXT], &style, &summary, &[], &Heat::default())?;
     // It is shown for what it tells, on whatever machine.

@@ -9,12 +9,14 @@ use crate::flags::run::judgement::Trust;
 use crate::invocation::{Format, Output, Sink};
 use crate::live::say_line;
 use crate::overwriting::refuse_overwriting;
-use crate::publish::{PAGE_OF_ONE, Style, publish, publish_search, publish_series, write_plots};
+use crate::publish::{Style, publish, publish_search, publish_series, write_plots};
 use crate::trials::{Replayed, is_search, replay};
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, bail};
 use loadline_page::{Heat, Page};
 use loadline_record::{Ended, RoleKind, RunFile};
-use loadline_report::{CapacityReport, Judged, Origin, heat_interval, run_page, search_page};
+use loadline_report::{
+    CapacityReport, Judged, Origin, heat_interval, run_page, search_page, series_page,
+};
 use loadline_verdict::{evaluate_run, is_whole};
 use std::path::{Path, PathBuf};
 
@@ -30,25 +32,27 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<Exit> {
     let style = Style {
         color: flags.style.color,
         percentiles: &flags.style.percentiles,
+        short: flags.style.short,
     };
     let runs = read(flags)?;
     if let Some(search) = whole_search(flags, &runs) {
         return report_search(&search, runs, &outputs, &style, flags);
     }
-    let heat = match runs.as_slice() {
-        [only] if paged || flags.plots.is_some() => heat_of(only),
-        _ => Heat::default(),
+    let heats: Vec<Heat> = match paged || flags.plots.is_some() {
+        true => runs.iter().map(heat_of).collect(),
+        false => runs.iter().map(|_| Heat::default()).collect(),
     };
     let judged: Vec<Judged> = runs.into_iter().map(judged).collect();
-    match judged.as_slice() {
-        [only] => {
-            let told = publish(&outputs, &style, &only.summary, &only.checks, &heat);
-            let page = || Page::Run(Box::new(run_page(&only.summary, &only.checks, &heat)));
+    match (judged.as_slice(), heats.as_slice()) {
+        ([only], [heat]) => {
+            let told = publish(&outputs, &style, &only.summary, &only.checks, heat);
+            let page = || Page::Run(Box::new(run_page(&only.summary, &only.checks, heat)));
             told.and(draw(flags, page))?;
         }
-        series => {
-            ensure!(!paged && flags.plots.is_none(), PAGE_OF_ONE);
-            publish_series(&outputs, &style, series)?;
+        (series, heats) => {
+            let told = publish_series(&outputs, &style, series, heats);
+            let page = || Page::Series(Box::new(series_page(series, heats)));
+            told.and(draw(flags, page))?;
         }
     }
     let exit = exit_of_all(&judged, flags.trust);
@@ -94,7 +98,7 @@ fn report_search(
     let told = publish_search(&answers, style, &report);
     let drawn = draw(flags, || Page::Search(Box::new(search_page(&report))));
     let trials: Vec<Judged> = runs.into_iter().map(judged).collect();
-    let listed = publish_series(&rows, style, &trials);
+    let listed = publish_series(&rows, style, &trials, &[]);
     told.and(listed).and(drawn)?;
     Ok(match search.interrupted {
         // It was the search that ended so, not this report of it.

@@ -33,7 +33,12 @@ pub(crate) fn run(invocation: Invocation) -> Result<Exit> {
 fn run_repeatedly(invocation: &Invocation, count: u32) -> Result<Exit> {
     try_outputs(&invocation.outputs)?;
     let made = conduct_series(repeats(&invocation.plan, count), invocation)?;
-    publish_series(&invocation.outputs, &invocation.style(), &made.runs)?;
+    publish_series(
+        &invocation.outputs,
+        &invocation.style(),
+        &made.runs,
+        &made.heats,
+    )?;
     let exit = exit_of_series(&made.runs, invocation.trust);
     made.end_telling(exit, invocation.trust)
 }

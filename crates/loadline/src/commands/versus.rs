@@ -41,7 +41,7 @@ pub(crate) fn run(flags: VersusFlags) -> Result<Exit> {
         // One of them can't be run at all: a report of the other answers no question.
         return made.end(Exit::Failed);
     }
-    publish_series(&base.outputs, &base.style(), &made.runs)?;
+    publish_series(&base.outputs, &base.style(), &made.runs, &made.heats)?;
     let of_runs = exit_of_series(&made.runs, base.trust);
     let of_sides = found.map_or(Exit::Good, |found| compare::exit(fail_on, found.standing()));
     let worst = [of_runs, of_sides]

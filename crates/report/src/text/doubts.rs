@@ -17,7 +17,7 @@ pub(super) fn of_series(runs: &[Judged], canvas: Canvas) -> Vec<String> {
 }
 
 /// The number of a run in its file, and its side.
-pub(super) fn label(index: usize, run: &Summary) -> String {
+pub(crate) fn label(index: usize, run: &Summary) -> String {
     let name = run.role.as_ref().and_then(|role| role.name.as_ref());
     let side = name.map_or_else(String::new, |name| format!(" ({name})"));
     format!("{}{side}", index + 1)
@@ -37,10 +37,26 @@ pub(super) fn section<'a>(
     [vec![heading], lines].concat()
 }
 
-/// The runs that may not be believed, by their gravest reason, with that of the first of them.
+/// The doubtful runs of a series, a sentence for each reason.
+pub(crate) fn doubt_sentences(runs: &[Judged]) -> Vec<String> {
+    let runs = runs.iter().enumerate();
+    sentences(runs.map(|(index, run)| (label(index, &run.summary), &run.summary)))
+}
+
 fn doubts<'a>(runs: impl Iterator<Item = (String, &'a Summary)>, width: usize) -> Vec<String> {
+    let sentences = sentences(runs);
+    let lines = sentences
+        .iter()
+        .map(|text| layout::hanging("  - ", text, width));
+    lines.flatten().collect()
+}
+
+/// The runs that may not be believed, by their gravest reason, with that of the first of them.
+fn sentences<'a>(runs: impl Iterator<Item = (String, &'a Summary)>) -> Vec<String> {
     let mut groups: Vec<Doubt> = Vec::new();
+    let mut count = 0;
     for (label, run) in runs {
+        count += 1;
         let validity = validity(run);
         let grade = validity.grade();
         let Some(finding) = validity.findings.first().filter(|_| grade > Grade::Valid) else {
@@ -59,10 +75,7 @@ fn doubts<'a>(runs: impl Iterator<Item = (String, &'a Summary)>, width: usize) -
         }
     }
     groups.sort_by_key(|doubt| std::cmp::Reverse(doubt.grade));
-    let lines = groups
-        .iter()
-        .map(|doubt| layout::hanging("  - ", &doubt.text(), width));
-    lines.flatten().collect()
+    groups.iter().map(|doubt| doubt.text(count)).collect()
 }
 
 /// Runs that may not be believed for one reason.
@@ -75,8 +88,12 @@ struct Doubt {
 }
 
 impl Doubt {
-    fn text(&self) -> String {
+    /// As a sentence, where there are so many runs in all.
+    fn text(&self, count: usize) -> String {
         let (grade, runs, reason) = (self.grade.name(), self.runs.join(", "), &self.reason);
+        if self.runs.len() == count && count > 2 {
+            return format!("All {count} runs are {grade}, the first of them for this: {reason}");
+        }
         if self.runs.len() == 1 {
             return format!("Run {runs} is {grade}: {reason}");
         }
@@ -103,6 +120,8 @@ mod tests {
         assert!(of_series(&runs, canvas)[1].starts_with("  - Run 2 is "));
         runs.push(judged(samples::late()));
         let lines = of_series(&runs, canvas);
+        let all = of_series(&[&runs[1..], &runs[1..]].concat(), canvas);
+        assert!(all[1].starts_with("  - All 4 runs are "), "{all:?}");
         assert_eq!(lines[0], "Validity");
         assert!(lines[1].starts_with("  - Runs 2, 3 are "), "{lines:?}");
         assert!(lines.iter().all(|line| layout::width(line) <= 80));

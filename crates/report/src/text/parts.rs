@@ -115,7 +115,10 @@ pub(crate) fn explanations(model: Model, times: &Times) -> Vec<&'static str> {
         notes.push("Own wake-up delay was not measured: it is within these times.");
     }
     if !times.wakeup.is_empty() {
-        notes.push("Own wake-up (from the kernel's receive to our read) is not in these times.");
+        notes.push(
+            "Own wake-up (from the kernel's receive to our read) is not in these times. Tools that \
+             read their own clock, such as wrk, have it in theirs; so has --clock user.",
+        );
     }
     notes
 }

@@ -22,6 +22,14 @@ pub(crate) fn repeats(runs: &[Judged], options: &TextOptions) -> String {
     let canvas = Canvas::new(options);
     let whole = whole(runs);
     let checks = together(&whole);
+    if options.short {
+        let sections = [
+            table(runs, canvas),
+            outcome::checks(&checks, canvas),
+            doubts::of_series(runs, canvas),
+        ];
+        return assemble(&sections, options);
+    }
     let sections = [
         head(runs, &whole, canvas),
         table(runs, canvas),
@@ -128,7 +136,7 @@ fn across(runs: &[&Judged], canvas: Canvas) -> Vec<String> {
     lines.push(canvas.ink.strong(&cells(names.map(str::to_owned))));
     lines.extend(spreads.iter().map(spread));
     lines.push(String::new());
-    lines.extend(canvas.paragraph(&note(runs.len())));
+    lines.extend(canvas.paragraph(&spread_note(runs.len())));
     let bounds = bounds_in(&summaries);
     if !bounds.is_empty() {
         lines.extend(canvas.paragraph(&only_bounds(&bounds)));
@@ -137,19 +145,24 @@ fn across(runs: &[&Judged], canvas: Canvas) -> Vec<String> {
 }
 
 fn spread(spread: &Spread) -> String {
+    cells(spread_cells(spread))
+}
+
+/// Name, median, least, most, their ratio, and the interval of the median.
+pub(crate) fn spread_cells(spread: &Spread) -> [String; 6] {
     let shown = |number: f64| value(spread.figure, number);
     let interval = spread.interval.map(|(lower, upper)| {
         let (lower, upper) = (shown(lower), shown(upper));
         format!("{} – {}", lower.trim_end(), upper.trim_end())
     });
-    cells([
+    [
         name(spread.figure),
         shown(spread.median),
         shown(spread.least),
         shown(spread.most),
         times(spread.ratio()),
         interval.unwrap_or_default(),
-    ])
+    ]
 }
 
 fn cells(cells: [String; 6]) -> String {
@@ -160,7 +173,8 @@ fn cells(cells: [String; 6]) -> String {
     line
 }
 
-fn note(runs: usize) -> String {
+/// What to know about the intervals.
+pub(crate) fn spread_note(runs: usize) -> String {
     let more = runs_still_needed(runs);
     if more > 0 {
         let more = figures::counted(more, "more run");

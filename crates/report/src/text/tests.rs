@@ -8,6 +8,25 @@ use loadline_verdict::{Observed, evaluate_observed};
 use std::time::Duration;
 
 #[test]
+fn the_short_report_has_five_lines() {
+    let short = TextOptions {
+        short: true,
+        ..TextOptions::default()
+    };
+    let reports = all().into_iter().map(|(name, summary)| {
+        let report = text(&summary, &checks(&summary), &short);
+        assert_eq!(report.lines().count(), 5, "{name}: {report}");
+        assert!(
+            report.lines().all(|line| layout::width(line) <= 80),
+            "{report}"
+        );
+        format!("{name}\n{report}")
+    });
+    let reports: Vec<String> = reports.collect();
+    insta::assert_snapshot!(reports.join("\n"));
+}
+
+#[test]
 fn watched() {
     insta::assert_snapshot!(plain(&samples::watched()));
 }

@@ -23,10 +23,13 @@ const COLUMNS: [(&str, usize); 7] = [
 /// Events of a tree that are told one by one.
 const MOST_EVENTS: usize = 5;
 
-/// What was watched; nothing if nothing was.
+/// The shortest run that is shown: the kernel counts CPU in ticks of up to 10 ms.
+const SHORTEST_NS: u64 = 100_000_000;
+
+/// What was watched; nothing if nothing was, or for no longer than a few ticks of the kernel's counters.
 pub(super) fn lines(summary: &Summary, canvas: Canvas) -> Vec<String> {
     let watch = &summary.watch;
-    if watch.rows.is_empty() {
+    if watch.rows.is_empty() || summary.duration_ns < SHORTEST_NS {
         return Vec::new();
     }
     let mut lines = vec![header(canvas)];

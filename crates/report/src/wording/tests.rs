@@ -81,15 +81,28 @@ fn one_request_is_named_and_many_are_counted() {
         .push(samples::request("POST", "http://127.0.0.1:8080/login"));
     assert_eq!(
         target(&plan),
-        "2 requests (GET, POST) to http://127.0.0.1:8080"
+        "2 requests (GET, POST) to http://127.0.0.1:8080: /, /login"
     );
     plan.requests
         .push(samples::request("GET", "https://localhost/"));
-    assert_eq!(target(&plan), "3 requests (GET, POST) to 2 hosts");
+    assert_eq!(
+        target(&plan),
+        "3 requests (GET, POST) to 2 hosts: /, /login, /"
+    );
+    plan.requests
+        .push(samples::request("GET", "https://localhost/last"));
+    assert!(target(&plan).ends_with(": /, /login, /, …"));
     plan.connection.unix_socket = Some("/run/app.sock".into());
     plan.requests.truncate(1);
     assert_eq!(
         target(&plan),
         "GET http://127.0.0.1:8080/ through the Unix socket /run/app.sock"
     );
+    plan.connection.unix_socket = None;
+    plan.script = Some(loadline_plan::Script {
+        path: "login.lua".into(),
+        args: Vec::new(),
+        crc32: None,
+    });
+    assert_eq!(target(&plan), "script login.lua at http://127.0.0.1:8080/");
 }

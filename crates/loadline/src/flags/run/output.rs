@@ -57,6 +57,10 @@ pub(crate) struct ReportStyle {
     )]
     pub(crate) percentiles: Vec<f64>,
 
+    /// A text report of five lines: rate, response time, failures, validity and checks
+    #[arg(long)]
+    pub(crate) short: bool,
+
     /// Whether to print in colours
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,

@@ -1,0 +1,60 @@
+//! What the page of several runs shows: what they say together, a line for each, and its own page.
+
+use crate::{CheckRow, RunPage};
+use serde::Serialize;
+
+/// The page of repeats, of two sides that took turns, or of other runs of one file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct SeriesPage {
+    /// The version of the program that ran the first.
+    pub version: String,
+    /// When the first started, in RFC 3339.
+    pub started_at: String,
+    /// What was sent.
+    pub title: String,
+    /// How much, in which model, and how many runs.
+    pub load: String,
+    /// The figures of all runs together, if they belong together.
+    pub together: Option<Table>,
+    /// What these figures say, and what to know about them.
+    pub notes: Vec<String>,
+    /// The checks, held against the runs of each side together.
+    pub checks: Vec<CheckRow>,
+    /// The runs that may not be believed, and why.
+    pub doubts: Vec<String>,
+    /// The names of the cells of each run.
+    pub columns: Vec<String>,
+    /// Every run, in order.
+    pub runs: Vec<SeriesRun>,
+}
+
+/// A table of figures in words.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Table {
+    /// What it is of.
+    pub caption: String,
+    /// The names of the cells.
+    pub columns: Vec<String>,
+    /// A line for each figure.
+    pub rows: Vec<TableRow>,
+}
+
+/// A line of a table.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TableRow {
+    /// The figure's name.
+    pub name: String,
+    /// Its values, one for each column.
+    pub cells: Vec<String>,
+}
+
+/// One run of several.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct SeriesRun {
+    /// Which one: `Run 3`, or `Run 3 (A)`.
+    pub name: String,
+    /// Its figures, one for each column.
+    pub cells: Vec<String>,
+    /// Its own page.
+    pub page: RunPage,
+}

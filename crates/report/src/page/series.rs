@@ -1,0 +1,158 @@
+//! What the HTML report of several runs shows.
+
+use super::{run_page, tables};
+use crate::comparison::{conclusion, figure_cells};
+use crate::plain::achieved_per_second;
+use crate::series::{Judged, checks_of_side, compared};
+use crate::text::{doubt_sentences, label, spread_cells, spread_note, together, whole};
+use crate::{figures, layout, percentiles, wording};
+use loadline_page::{CheckRow, Heat, SeriesPage, SeriesRun, Table, TableRow};
+use loadline_record::{RoleKind, Summary};
+use loadline_verdict::{Comparison, spreads, validity};
+
+/// The percentiles in the line of a run.
+const PERCENTILES: [f64; 2] = [50.0, 99.0];
+
+/// What the HTML report of a series shows; each run has its response times over time.
+pub fn series_page(runs: &[Judged], heats: &[Heat]) -> SeriesPage {
+    let Some(first) = runs.first().map(|run| &run.summary) else {
+        return SeriesPage::default();
+    };
+    let found = compared(runs).map(|(found, _)| found);
+    SeriesPage {
+        version: first.version.clone(),
+        started_at: humantime::format_rfc3339_seconds(first.started_at).to_string(),
+        title: title(runs),
+        load: format!(
+            "{}; {}",
+            wording::load(&first.plan),
+            figures::counted(runs.len() as u64, "run")
+        ),
+        together: found.as_ref().map(comparison).or_else(|| spread(runs)),
+        notes: notes(runs, found.as_ref()),
+        checks: checks(runs),
+        doubts: doubt_sentences(runs),
+        columns: columns(),
+        runs: each(runs, heats),
+    }
+}
+
+/// What was sent; of two sides both.
+fn title(runs: &[Judged]) -> String {
+    let named = |name: &str| {
+        let side = runs.iter().find(|run| {
+            let role = run.summary.role.as_ref();
+            role.is_some_and(|role| role.name.as_deref() == Some(name))
+        });
+        side.map(|run| wording::target(&run.summary.plan))
+    };
+    layout::harmless(&match (named("A"), named("B")) {
+        (Some(a), Some(b)) => format!("A: {a}, B: {b}"),
+        _ => wording::target(&runs[0].summary.plan),
+    })
+}
+
+fn are_repeats(runs: &[Judged]) -> bool {
+    let is = |run: &Judged| {
+        let role = run.summary.role.as_ref();
+        role.is_some_and(|role| role.kind == RoleKind::Repeat)
+    };
+    runs.iter().all(is)
+}
+
+/// What differs from run to run.
+fn spread(runs: &[Judged]) -> Option<Table> {
+    let summaries: Vec<&Summary> = whole(runs).iter().map(|run| &run.summary).collect();
+    are_repeats(runs).then(|| Table {
+        caption: "Across the runs".to_owned(),
+        columns: ["median", "least", "most", "most/least", "95 % interval"]
+            .map(str::to_owned)
+            .to_vec(),
+        rows: spreads(&summaries)
+            .iter()
+            .map(|found| row(spread_cells(found)))
+            .collect(),
+    })
+}
+
+fn comparison(found: &Comparison) -> Table {
+    Table {
+        caption: "B compared with A".to_owned(),
+        columns: ["A", "B", "B / A", "95 % interval", "B is"]
+            .map(str::to_owned)
+            .to_vec(),
+        rows: found
+            .figures
+            .iter()
+            .map(|figure| row(figure_cells(figure)))
+            .collect(),
+    }
+}
+
+/// The first cell is the name.
+fn row(cells: [String; 6]) -> TableRow {
+    let mut cells = cells.map(|cell| cell.trim().to_owned()).into_iter();
+    TableRow {
+        name: cells.next().unwrap_or_default(),
+        cells: cells.collect(),
+    }
+}
+
+fn notes(runs: &[Judged], found: Option<&Comparison>) -> Vec<String> {
+    match found {
+        Some(found) => conclusion(found),
+        None if are_repeats(runs) => vec![spread_note(whole(runs).len())],
+        None => Vec::new(),
+    }
+}
+
+fn checks(runs: &[Judged]) -> Vec<CheckRow> {
+    let of_side = |name: &str| {
+        let named = |mut row: CheckRow| {
+            row.text = format!("{name}: {}", row.text);
+            row
+        };
+        let checks = checks_of_side(runs, name);
+        checks
+            .iter()
+            .map(tables::check)
+            .map(named)
+            .collect::<Vec<_>>()
+    };
+    let sides = [of_side("A"), of_side("B")].concat();
+    match sides.is_empty() && are_repeats(runs) {
+        true => together(&whole(runs)).iter().map(tables::check).collect(),
+        false => sides,
+    }
+}
+
+fn columns() -> Vec<String> {
+    let percentiles = PERCENTILES.map(figures::percentile);
+    let all = ["rate".to_owned()].into_iter().chain(percentiles);
+    all.chain(["max", "failed", "validity"].map(str::to_owned))
+        .collect()
+}
+
+fn each(runs: &[Judged], heats: &[Heat]) -> Vec<SeriesRun> {
+    let none = Heat::default();
+    let run = |(index, run): (usize, &Judged)| SeriesRun {
+        name: format!("Run {}", label(index, &run.summary)),
+        cells: cells(&run.summary),
+        page: run_page(&run.summary, &run.checks, heats.get(index).unwrap_or(&none)),
+    };
+    runs.iter().enumerate().map(run).collect()
+}
+
+fn cells(run: &Summary) -> Vec<String> {
+    let times = &run.total.times.response;
+    let mut cells = vec![figures::rate(achieved_per_second(run))];
+    // Where there are too few samples, the run's own page says how many more it takes.
+    cells.extend(PERCENTILES.map(|p| match percentiles::missing(times, p) {
+        0 => percentiles::cell(times, p).trim().to_owned(),
+        _ => String::new(),
+    }));
+    cells.push(figures::time(times.max_ns() as f64));
+    cells.push(figures::count(run.total.counts.failed));
+    cells.push(validity(run).grade().name().to_owned());
+    cells
+}

@@ -1,0 +1,104 @@
+//! The short report: five lines that fit into the log of a job.
+
+use super::Canvas;
+use crate::closing::{checks_that_are, grade_and_reason};
+use crate::plain::{achieved_per_second, asked_per_second};
+use crate::{figures, layout, percentiles};
+use loadline_record::{Model, Summary};
+use loadline_verdict::{CheckOutcome, CheckResult, Grade, validity};
+use std::time::Duration;
+
+/// Columns of the lines' names.
+const NAMES: usize = 11;
+/// The percentiles that are told.
+const PERCENTILES: [f64; 2] = [50.0, 99.0];
+
+/// Rate, response time, failures and statuses, validity, checks: one line each.
+pub(super) fn lines(summary: &Summary, checks: &[CheckResult], canvas: Canvas) -> Vec<String> {
+    let line = |name: &str, text: String| {
+        layout::cut(
+            &(layout::left(name, NAMES) + &layout::harmless(&text)),
+            canvas.width,
+        )
+    };
+    let mut lines = vec![
+        line("rate", rate(summary)),
+        line("response", response(summary)),
+        line("failures", failures(summary)),
+        line("validity", grade_and_reason(summary)),
+        line("checks", told(checks)),
+    ];
+    if validity(summary).grade() > Grade::Valid {
+        lines[3] = canvas.ink.doubtful(&lines[3]);
+    }
+    if checks.iter().any(|check| !check.is_kept()) {
+        lines[4] = canvas.ink.bad(&lines[4]);
+    }
+    lines
+}
+
+fn rate(summary: &Summary) -> String {
+    let achieved = figures::rate(achieved_per_second(summary));
+    let length = figures::elapsed(Duration::from_nanos(summary.duration_ns));
+    let answered = figures::count(summary.total.counts.answered);
+    match summary.model {
+        Model::Closed => format!("{achieved}, {answered} answered in {length}"),
+        Model::Open => {
+            let asked = figures::rate(asked_per_second(summary));
+            format!("{achieved} of {asked} asked, {answered} answered in {length}")
+        }
+    }
+}
+
+fn response(summary: &Summary) -> String {
+    let times = &summary.total.times.response;
+    if times.is_empty() {
+        return "no answer came".to_owned();
+    }
+    let percentile = |p: f64| {
+        let cell = percentiles::cell(times, p);
+        let needs = if percentiles::missing(times, p) > 0 {
+            "needs "
+        } else {
+            ""
+        };
+        format!("{} {needs}{}", figures::percentile(p), cell.trim())
+    };
+    let [p50, p99] = PERCENTILES.map(percentile);
+    format!("{p50}, {p99}, max {}", figures::time(times.max_ns() as f64))
+}
+
+fn failures(summary: &Summary) -> String {
+    let counts = &summary.total.counts;
+    let mut text = format!("{} failed", figures::count(counts.failed));
+    if counts.in_flight > 0 {
+        text += &format!(
+            ", {} in flight at the end",
+            figures::count(counts.in_flight)
+        );
+    }
+    let statuses = summary.total.statuses.iter();
+    let statuses: Vec<String> = statuses
+        .map(|(status, count)| format!("{status}: {}", figures::count(*count)))
+        .collect();
+    if statuses.is_empty() {
+        return text;
+    }
+    format!("{text}; statuses {}", statuses.join(", "))
+}
+
+fn told(checks: &[CheckResult]) -> String {
+    let told = [
+        (CheckOutcome::Broken, "broken"),
+        (CheckOutcome::NotKnown, "not known"),
+    ];
+    let told =
+        told.map(|(outcome, word)| Some(format!("{word}: {}", checks_that_are(outcome, checks)?)));
+    let told: Vec<String> = told.into_iter().flatten().collect();
+    match (checks.len(), told.is_empty()) {
+        (0, _) => "none given".to_owned(),
+        (1, true) => "kept".to_owned(),
+        (count, true) => format!("all {count} kept"),
+        (_, false) => told.join("; "),
+    }
+}

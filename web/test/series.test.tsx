@@ -1,0 +1,21 @@
+import { render } from "preact-render-to-string";
+import { expect, test } from "vitest";
+import { Runs, Together } from "../src/series/series";
+import { series } from "./sample";
+
+test("the figures of all runs together are a table with headings", () => {
+  const html = render(<Together table={series().together!} />);
+  expect(html).toContain("Across the runs");
+  expect(html).toContain('scope="row">p99');
+  expect(html).toContain("62.4 ms");
+});
+
+test("each run has a line, and one of them is chosen", () => {
+  const page = series();
+  const html = render(
+    <Runs columns={page.columns} runs={page.runs} chosen={1} choose={() => {}} />,
+  );
+  expect(html.match(/type="radio"/g)).toHaveLength(3);
+  expect(html.match(/checked/g)).toHaveLength(1);
+  expect(html).toContain("2002/s");
+});
