@@ -12,10 +12,11 @@ FEATURES = $(if $(HTML),--features loadline/html)
 PROGRAM = LOADLINE_PROGRAM=$(abspath $(or $(CARGO_TARGET_DIR),target))/release/loadline
 PAGE = $(if $(HTML),web/dist/index.html)
 
-.PHONY: help build demo test soak lint bench paired peers web fuzz clean
+.PHONY: help build install demo test soak lint bench paired peers web fuzz clean
 
 help:
 	@echo "make build  the command, in target/release/loadline"
+	@echo "make install  into PREFIX/bin, HTML reports included (~/.cargo/bin without PREFIX)"
 	@echo "make demo   a load test against a server that stalls, in ten seconds"
 	@echo "make test   everything that must hold"
 	@echo "make soak   the same with twenty thousand cases for each property"
@@ -29,6 +30,11 @@ help:
 
 build: compiler $(PAGE)
 	$(CARGO) build --release --locked -p loadline $(FEATURES)
+
+# A plain cargo install would leave the page out, and build that into target/release.
+install: compiler $(PAGE)
+	$(CARGO) install --locked --path crates/loadline $(if $(HTML),--features html) \
+		$(if $(PREFIX),--root $(PREFIX))
 
 demo: build
 	target/release/loadline demo

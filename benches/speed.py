@@ -42,6 +42,9 @@ WRK_SCRIPTS_FOLDERS = ["/usr/share/doc/wrk/examples/scripts", "/usr/share/doc/wr
                        "/usr/share/wrk/scripts", "/usr/local/share/wrk/scripts"]
 STUDY = ROOT / "studies" / "speed.toml"
 RESULTS = ROOT / "target" / "speed"
+# How the table is to be read: both columns are of one round each, and vary together.
+RATIOS = ("Both values are medians over the rounds. The ratio is the median of the rounds' own ratios, since "
+          "both tools of a round have the same conditions; so it need not be the quotient of the two values.")
 
 
 @dataclasses.dataclass
@@ -413,7 +416,7 @@ class Bench:
             self.version()
 
     def markdown(self):
-        lines = ["| scenario | figure | measured | must be | |", "|---|---|---|---|---|"]
+        lines = [RATIOS, "", "| scenario | figure | measured | must be | |", "|---|---|---|---|---|"]
         for row in self.rows:
             mark = {True: "✓", False: "**missed**", None: "not compared"}[row.holds]
             lines.append(f"| {row.scenario} | {row.figure} | {row.value} | {row.bar} | {mark} |")

@@ -32,6 +32,9 @@ pub struct Figures {
     /// Whether the tool believes itself: `valid`, `suspect` or `invalid`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub validity: Option<String>,
+    /// The gravest reason why it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<String>,
     /// How the run went, moment by moment.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub moments: Vec<Moment>,

@@ -20,6 +20,7 @@ const KB: f64 = 1024.0;
 /// A column: its name, its heading, its unit, and what stands in it.
 type Source = (&'static str, &'static str, Unit, fn(&SavedRun) -> Cell);
 
+/// What a reader compares first stands left, where no scrollbar hides it.
 const COLUMNS: [Source; 20] = [
     ("threads", "threads", Unit::Count, |run| {
         number(run.header.settings.threads.map(f64::from))
@@ -40,6 +41,12 @@ const COLUMNS: [Source; 20] = [
     }),
     ("rps", "requests/s", Unit::PerSecond, |run| {
         figure(run, |figures| (figures.rps > 0.0).then_some(figures.rps))
+    }),
+    ("p50_us", "p50", Unit::Us, |run| {
+        figure(run, |figures| figures.percentiles.p50_us)
+    }),
+    ("p99_us", "p99", Unit::Us, |run| {
+        figure(run, |figures| figures.percentiles.p99_us)
     }),
     ("avg_cpu", "CPU", Unit::Percent, |run| {
         number(run.outcome.averages.tool.cpu_percent)
@@ -67,12 +74,6 @@ const COLUMNS: [Source; 20] = [
     }),
     ("mean_us", "mean", Unit::Us, |run| {
         figure(run, |figures| figures.mean_us)
-    }),
-    ("p50_us", "p50", Unit::Us, |run| {
-        figure(run, |figures| figures.percentiles.p50_us)
-    }),
-    ("p99_us", "p99", Unit::Us, |run| {
-        figure(run, |figures| figures.percentiles.p99_us)
     }),
     ("max_us", "max", Unit::Us, |run| {
         figure(run, |figures| figures.max_us)
@@ -189,7 +190,12 @@ fn doubt(run: &SavedRun) -> Option<String> {
         return Some(format!("The run failed: {failure}."));
     }
     let grade = run.outcome.figures.as_ref()?.validity.as_deref()?;
-    (grade != "valid").then(|| format!("The tool says that its result is {grade}."))
+    let figures = run.outcome.figures.as_ref();
+    let reason = figures.and_then(|figures| figures.doubt.as_deref());
+    (grade != "valid").then(|| match reason {
+        Some(reason) => format!("The tool says that its result is {grade}: {reason}"),
+        None => format!("The tool says that its result is {grade}."),
+    })
 }
 
 fn number(number: Option<f64>) -> Cell {

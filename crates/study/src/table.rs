@@ -5,7 +5,7 @@ use crate::saved::SavedRun;
 /// A column: its title, and its cell for the repeats of one run.
 type Column = (&'static str, fn(&[&SavedRun]) -> Option<String>);
 
-const COLUMNS: [Column; 14] = [
+const COLUMNS: [Column; 13] = [
     ("run", |runs| Some(runs.first()?.header.name.clone())),
     ("runs", |runs| {
         Some(runs.len().to_string()).filter(|_| runs.len() > 1)
@@ -46,7 +46,13 @@ const COLUMNS: [Column; 14] = [
         let held = median(runs, |run| target(run)?.memory_kb).map(memory)?;
         Some(format!("{cpu} {held}"))
     }),
-    ("", note),
+];
+
+/// Columns of a terminal that the table keeps to.
+const WIDTH: usize = 80;
+/// What is left out first where there is no room; it is in the CSV file and on the page.
+const SPARE: [&str; 8] = [
+    "sockets", "total", "mean", "target", "spread", "CPU/req", "memory", "CPU",
 ];
 
 /// The results of runs that were made, in their order; repeats stand together. Columns that nothing
@@ -60,12 +66,81 @@ pub fn table(runs: &[SavedRun]) -> String {
             .any(Option::is_some)
             .then(|| column(title, cells))
     });
-    let columns: Vec<Vec<String>> = columns.collect();
+    let mut columns: Vec<Vec<String>> = columns.collect();
+    let mut left_out = Vec::new();
+    for spare in SPARE {
+        if width(&columns) <= WIDTH {
+            break;
+        }
+        let is_spare = |column: &Vec<String>| column[0].trim() == spare;
+        if let Some(place) = columns.iter().position(is_spare) {
+            columns.remove(place);
+            left_out.push(spare);
+        }
+    }
     let line = |row: usize| {
         let cells: Vec<&str> = columns.iter().map(|cells| cells[row].as_str()).collect();
         cells.join("  ").trim_end().to_owned() + "\n"
     };
-    (0..=groups.len()).map(line).collect()
+    let mut text: String = (0..=groups.len()).map(line).collect();
+    if !left_out.is_empty() {
+        let names = left_out.join(", ");
+        text.push_str(&format!("Without room here: {names}.\n"));
+    }
+    let noted = groups
+        .iter()
+        .filter_map(|runs| Some((runs.first()?, note(runs)?)));
+    let notes: Vec<(String, String)> = noted
+        .map(|(run, note)| (run.header.name.clone(), note))
+        .collect();
+    text.push_str(&told(&notes));
+    text
+}
+
+/// The columns that a line takes.
+fn width(columns: &[Vec<String>]) -> usize {
+    let widths = columns.iter().map(|cells| cells[0].chars().count() + 2);
+    widths.sum::<usize>().saturating_sub(2)
+}
+
+/// What to know of runs, in lines of at most the terminal's width; what is to be known of several is told
+/// once.
+fn told(notes: &[(String, String)]) -> String {
+    let mut groups: Vec<(Vec<&str>, &str)> = Vec::new();
+    for (name, note) in notes {
+        match groups.iter_mut().find(|(_, known)| known == note) {
+            Some((names, _)) => names.push(name),
+            None => groups.push((vec![name], note)),
+        }
+    }
+    let sentences = groups
+        .iter()
+        .map(|(names, note)| format!("{}: {note}", names.join(", ")));
+    let lines = sentences.flat_map(|sentence| wrapped(&sentence));
+    let lines: String = lines.map(|line| line + "\n").collect();
+    if lines.is_empty() {
+        lines
+    } else {
+        format!("\n{lines}")
+    }
+}
+
+/// The words in lines, those behind the first set in.
+fn wrapped(text: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last().map_or(0, |line| line.chars().count());
+        if line > 2 && line + 1 + word.chars().count() > WIDTH {
+            lines.push("  ".to_owned());
+        }
+        if let Some(line) = lines.last_mut() {
+            if !line.trim().is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines
 }
 
 /// Repeats of one run, in the order of the first of each.
@@ -139,8 +214,17 @@ fn note(runs: &[&SavedRun]) -> Option<String> {
     if bad > 0 {
         notes.push(format!("{} bad statuses", number(bad as f64)));
     }
-    let grades = figures().filter_map(|figures| figures.validity.clone());
-    notes.extend(grades.filter(|grade| grade != "valid").take(1));
+    let doubted = figures().find(|figures| {
+        let grade = figures.validity.as_deref();
+        grade.is_some_and(|grade| grade != "valid")
+    });
+    notes.extend(doubted.and_then(|figures| {
+        let grade = figures.validity.clone()?;
+        Some(match &figures.doubt {
+            Some(reason) => format!("{grade}: {reason}"),
+            None => grade,
+        })
+    }));
     (!notes.is_empty()).then(|| notes.join(", "))
 }
 
@@ -162,7 +246,8 @@ fn percent(percent: f64) -> String {
 }
 
 fn memory(kb: f64) -> String {
-    let mb = kb / 1024.0;
+    // The kilobytes are of 1 024 bytes, the megabytes of a million, as on the page.
+    let mb = kb * 1024.0 / 1e6;
     format!("{mb:.1} MB")
 }
 

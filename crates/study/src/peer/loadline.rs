@@ -87,6 +87,13 @@ struct Times {
 #[derive(Deserialize)]
 struct Validity {
     grade: String,
+    #[serde(default)]
+    findings: Vec<Finding>,
+}
+
+#[derive(Deserialize)]
+struct Finding {
+    text: String,
 }
 
 impl Report {
@@ -114,6 +121,12 @@ impl Report {
                 p99_9_us: times.p99_9,
             },
             validity: Some(summary.validity.grade),
+            doubt: summary
+                .validity
+                .findings
+                .into_iter()
+                .next()
+                .map(|found| found.text),
             moments: self.intervals.into_iter().map(Interval::moment).collect(),
         }
     }
