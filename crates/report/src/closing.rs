@@ -14,10 +14,7 @@ pub fn checks_that_are(outcome: CheckOutcome, checks: &[CheckResult]) -> Option<
 }
 
 fn measured(check: &CheckResult) -> String {
-    let actual = match check.actual {
-        Some(actual) => figures::measured(actual, check.bound),
-        None => "not one sample".to_owned(),
-    };
+    let actual = figures::actual(check).unwrap_or_else(|| "not one sample".to_owned());
     format!("{} ({actual})", layout::harmless(&check.text))
 }
 
@@ -43,6 +40,9 @@ mod tests {
             text: text.to_owned(),
             outcome,
             actual,
+            doubt: None,
+            is_at_least: false,
+            estimate_holds: false,
             bound: Quantity::Share(0.01),
             samples: 10,
         };

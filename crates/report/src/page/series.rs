@@ -144,14 +144,14 @@ fn each(runs: &[Judged], heats: &[Heat]) -> Vec<SeriesRun> {
 }
 
 fn cells(run: &Summary) -> Vec<String> {
-    let times = &run.total.times.response;
+    let times = run.response();
     let mut cells = vec![figures::rate(achieved_per_second(run))];
     // Where there are too few samples, the run's own page says how many more it takes.
     cells.extend(PERCENTILES.map(|p| match percentiles::missing(times, p) {
         0 => percentiles::cell(times, p).trim().to_owned(),
         _ => String::new(),
     }));
-    cells.push(figures::time(times.max_ns() as f64));
+    cells.push(figures::bounded_time(times.max_ns().map(|ns| ns as f64)));
     cells.push(figures::count(run.total.counts.failed));
     cells.push(validity(run).grade().name().to_owned());
     cells

@@ -51,8 +51,8 @@ fn rate(summary: &Summary) -> String {
 }
 
 fn response(summary: &Summary) -> String {
-    let times = &summary.total.times.response;
-    if times.is_empty() {
+    let times = summary.response();
+    if summary.total.times.response.is_empty() {
         return "no answer came".to_owned();
     }
     let percentile = |p: f64| {
@@ -65,7 +65,8 @@ fn response(summary: &Summary) -> String {
         format!("{} {needs}{}", figures::percentile(p), cell.trim())
     };
     let [p50, p99] = PERCENTILES.map(percentile);
-    format!("{p50}, {p99}, max {}", figures::time(times.max_ns() as f64))
+    let max = times.max_ns().map(|ns| ns as f64);
+    format!("{p50}, {p99}, max {}", figures::bounded_time(max))
 }
 
 fn failures(summary: &Summary) -> String {
