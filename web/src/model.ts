@@ -69,6 +69,10 @@ export interface Fact {
 
 export interface Validity {
   grade: "valid" | "suspect" | "invalid";
+  /** What the grade means for this result. */
+  claim: string;
+  /** Whether it is shown without the colour of its grade. */
+  is_plain: boolean;
   findings: string[];
 }
 

@@ -61,6 +61,10 @@ pub struct Fact {
 pub struct Validity {
     /// How far.
     pub grade: Grade,
+    /// What that means for this result, as a sentence.
+    pub claim: String,
+    /// Whether it is shown without the colour of its grade, as what was answered is in doubt.
+    pub is_plain: bool,
     /// Why not, each a sentence that ends in what to do.
     pub findings: Vec<String>,
 }

@@ -24,6 +24,8 @@ pub(crate) enum Difference {
     None,
     /// Mostly through us.
     Lateness,
+    /// The plan allows fewer connections than its rate needs: requests waited for one.
+    Plan,
     /// The target kept requests waiting.
     Stall,
 }
@@ -35,6 +37,8 @@ pub(crate) struct ClosedLoop<'a> {
     pub(crate) shown: Distribution,
     /// How many users it would have had.
     pub(crate) users: u64,
+    /// Whether the plan, and not the target, kept requests waiting.
+    by_plan: bool,
 }
 
 impl<'a> ClosedLoop<'a> {
@@ -47,11 +51,13 @@ impl<'a> ClosedLoop<'a> {
             times,
             shown,
             users: u64::from(summary.plan.load.connections) * u64::from(summary.parts),
+            by_plan: loadline_verdict::is_limited_by_plan(summary),
         })
     }
 
     pub(crate) fn difference(&self) -> Difference {
         match self.difference_at(99.0) {
+            _ if self.by_plan => Difference::Plan,
             Difference::None if BESIDES.iter().any(|p| self.hides_stall_at(*p)) => {
                 Difference::Stall
             }
@@ -75,6 +81,11 @@ impl<'a> ClosedLoop<'a> {
                                      could not keep up with the schedule. Lower the rate, or use \
                                      more threads."
                 .to_owned(),
+            Difference::Plan => {
+                "The difference is the wait for one of the connections that the plan \
+                                 allows. Allow more (--max-connections)."
+                    .to_owned()
+            }
             Difference::Stall => self.stall(),
         }
     }

@@ -7,7 +7,7 @@
 use crate::closed_loop::{ClosedLoop, Difference};
 use crate::confidence::{LEVEL, confidence_interval};
 use crate::{PERCENTILES, Warning, figures, plain, split, undecided, validity, warnings, watch};
-use loadline_plan::Shape;
+use loadline_plan::{Shape, Statistic};
 use loadline_record::watched::WatchHistory;
 use loadline_record::{
     Blocks, Bounded, Censored, Counts, Ended, Failures, Pattern, Quantiles, Row, Snapshot, Summary,
@@ -79,6 +79,9 @@ fn whole(summary: &Summary, checks: &[CheckResult]) -> Value {
     whole.insert("unfinished".to_owned(), unfinished(summary));
     add_times(&mut whole, summary);
     add_confidence(&mut whole, summary);
+    if !summary.total.times.undelayed.is_empty() {
+        whole.insert("own_delay".to_owned(), own_delay(summary));
+    }
     if let Some(found) = ClosedLoop::of(summary) {
         whole.insert("closed_loop".to_owned(), closed_loop(&found));
     }
@@ -169,11 +172,40 @@ fn add_times(whole: &mut Map<String, Value>, summary: &Summary) {
     whole.extend(object(wakeup));
 }
 
+/// The response time without the delay that Loadline added, and the figures that are not the target's
+/// alone.
+fn own_delay(summary: &Summary) -> Value {
+    let percentiles = PERCENTILES.map(Statistic::Percentile);
+    let figures = percentiles
+        .into_iter()
+        .chain([Statistic::Mean, Statistic::Max]);
+    let affected = figures.flat_map(|statistic| {
+        let found = [
+            ("own_delay", loadline_verdict::own_delay(summary, statistic)),
+            ("plan", loadline_verdict::plan_wait(summary, statistic)),
+        ];
+        found.into_iter().filter_map(|(by, effect)| {
+            let effect = effect?;
+            Some(json!({
+                "figure": validity::name(effect.statistic),
+                "by": by,
+                "with_us": plain::us(effect.with_ns),
+                "without_us": plain::us(effect.without_ns),
+            }))
+        })
+    });
+    json!({
+        "response_time_without_us": distribution(&summary.total.times.undelayed),
+        "affected": affected.collect::<Value>(),
+    })
+}
+
 /// What a closed-loop tool would have shown of an open load.
 fn closed_loop(found: &ClosedLoop<'_>) -> Value {
     let hides = match found.difference() {
         Difference::None => None,
         Difference::Lateness => Some("lateness"),
+        Difference::Plan => Some("plan"),
         Difference::Stall => Some("stall"),
     };
     json!({

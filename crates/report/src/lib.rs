@@ -8,6 +8,7 @@
 //! The words are those of the glossary: *response time* is counted from the intended start,
 //! *service time* from the send, *delay* lies between and is either *blocked* or *lateness*.
 
+mod affected;
 mod capacity;
 mod closed_loop;
 mod closing;

@@ -13,7 +13,7 @@ mod timeline;
 pub(crate) use facts::of_machine as machine_facts;
 pub use series::series_page;
 
-use crate::{warnings, wording};
+use crate::{warning, warnings, wording};
 use loadline_page::{Grade, Heat, RunPage, Spectrum, Validity};
 use loadline_record::{Bounded, Censored, Model, Snapshot, Summary};
 use loadline_verdict::CheckResult;
@@ -61,17 +61,41 @@ fn texts(warnings: &[crate::Warning]) -> Vec<String> {
     warnings.iter().map(text).collect()
 }
 
+/// What the grade means for this result. A valid one is no good one: it says that the generator did its
+/// part.
+fn claim(found: &loadline_verdict::Validity, summary: &Summary) -> &'static str {
+    match found.grade() {
+        loadline_verdict::Grade::Valid if warning::is_unserved(summary) => {
+            "Valid, as far as Loadline goes: read the warnings on the answers."
+        }
+        loadline_verdict::Grade::Valid => "Valid: Loadline did not distort these figures.",
+        loadline_verdict::Grade::Suspect => "Suspect: something may have distorted these figures.",
+        loadline_verdict::Grade::Invalid => {
+            "Invalid: these figures are no measurement of the target."
+        }
+    }
+}
+
+fn capitalised(text: String) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).chain(['.']).collect()
+}
+
 fn validity(summary: &Summary) -> Validity {
     let found = loadline_verdict::validity(summary);
-    let sentences = found.findings.iter();
     Validity {
         grade: match found.grade() {
             loadline_verdict::Grade::Valid => Grade::Valid,
             loadline_verdict::Grade::Suspect => Grade::Suspect,
             loadline_verdict::Grade::Invalid => Grade::Invalid,
         },
-        findings: sentences
-            .map(|finding| crate::validity::sentence(&finding.reason))
+        claim: claim(&found, summary).to_owned(),
+        is_plain: found.grade() == loadline_verdict::Grade::Valid && warning::is_unserved(summary),
+        findings: crate::validity::aside(&found)
+            .map(capitalised)
+            .into_iter()
+            .chain(crate::validity::sentences(&found))
             .collect(),
     }
 }

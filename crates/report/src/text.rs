@@ -106,6 +106,7 @@ pub fn text(summary: &Summary, checks: &[CheckResult], options: &TextOptions) ->
     let sections = [
         head::lines(summary, canvas),
         outcome::alarm(summary, canvas),
+        outcome::plan_limit(summary, canvas),
         response::lines(summary, &options.percentiles, canvas),
         omission::lines_after_stall(summary, canvas),
         parts::lines(summary, canvas),

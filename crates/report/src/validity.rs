@@ -1,23 +1,114 @@
-//! Why a result may not be believed, in sentences that end in what to do.
+//! Why a result may not be believed, in sentences that end in what to do, and what its machine did
+//! meanwhile in a few words.
 
 use crate::figures;
+use loadline_plan::Statistic;
 use loadline_record::Stretch;
-use loadline_verdict::Reason;
+use loadline_verdict::{Effect, Finding, Grade, Reason, Validity};
+
+/// What to put besides the word *valid*: what was noted of the machine, in a few words each.
+pub(crate) fn aside(validity: &Validity) -> Option<String> {
+    let is_aside = |finding: &&Finding| is_aside(validity, finding);
+    let notes: Vec<String> = validity
+        .findings
+        .iter()
+        .filter(is_aside)
+        .map(|finding| phrase(&finding.reason))
+        .collect();
+    (!notes.is_empty()).then(|| {
+        let notes = notes.join(", ");
+        format!("the machine was busy: {notes}; no headline figure is affected")
+    })
+}
+
+/// What was found that needs a sentence.
+pub(crate) fn sentences(validity: &Validity) -> impl Iterator<Item = String> + '_ {
+    let findings = validity.findings.iter();
+    findings
+        .filter(|finding| !is_aside(validity, finding))
+        .map(|finding| sentence(&finding.reason))
+}
+
+/// What the machine did explains a doubt; without a doubt a few words will do.
+fn is_aside(validity: &Validity, finding: &Finding) -> bool {
+    validity.grade() == Grade::Valid && finding.reason.is_circumstance()
+}
+
+/// What the machine did, in a few words.
+fn phrase(reason: &Reason) -> String {
+    let share = figures::share;
+    match *reason {
+        Reason::Busy { share: part } => {
+            format!("a worker computed for {} of its time", share(part))
+        }
+        Reason::BusyAtTimes { stretch } => format!(
+            "a worker computed for {} of {} to {}",
+            share(stretch.cpu_share),
+            figures::time(stretch.start_ns as f64),
+            figures::time(stretch.end_ns as f64),
+        ),
+        Reason::Crowded {
+            share: part,
+            by_target,
+        } => format!(
+            "a worker waited for a core for {} of its time, which {} had",
+            share(part),
+            if by_target { "the target" } else { "others" },
+        ),
+        Reason::Bunched { share: part } => {
+            format!("{} of the requests were sent in another 20 ms", share(part))
+        }
+        Reason::StoodStill {
+            share: part,
+            longest_ns,
+        } => format!(
+            "Loadline stood still for {} of the time, up to {} at once",
+            share(part),
+            figures::time(longest_ns as f64)
+        ),
+        Reason::Stolen { share: part } => {
+            format!("the hypervisor gave {} of it to others", share(part))
+        }
+        Reason::Lost { share: part } => {
+            format!("{} of its TCP segments were sent again", share(part))
+        }
+        ref other => sentence(other),
+    }
+}
+
+/// The name of a figure of the response time.
+pub(crate) fn name(statistic: Statistic) -> String {
+    match statistic {
+        Statistic::Mean => "mean".to_owned(),
+        Statistic::Min => "min".to_owned(),
+        Statistic::Max => "max".to_owned(),
+        Statistic::Stdev => "stdev".to_owned(),
+        Statistic::Percentile(percentile) => figures::percentile(percentile),
+    }
+}
 
 /// What was found, and what to do about it.
 pub(crate) fn sentence(reason: &Reason) -> String {
     match *reason {
-        Reason::Late {
-            share,
-            p99_ns,
-            response_p99_ns,
-        } => late(share, p99_ns, response_p99_ns),
+        Reason::Decisive { effect, is_kept } => decisive(effect, is_kept),
+        Reason::Late { effect } => late(effect),
+        Reason::PlanLimit {
+            max_connections,
+            effect,
+            unsent,
+            planned,
+        } => plan_limit(max_connections, effect, unsent, planned),
+        Reason::Unstamped { share } => unstamped(share),
         Reason::Busy { share } => busy(share),
         Reason::BusyAtTimes { stretch } => busy_at_times(stretch),
-        Reason::Crowded { share } => crowded(share),
+        Reason::Crowded { share, by_target } => crowded(share, by_target),
         Reason::Bunched { share } => bunched(share),
         Reason::StoodStill { share, longest_ns } => stood_still(share, longest_ns),
-        Reason::Unsent { planned, sent } => unsent(planned, sent),
+        Reason::Unsent {
+            planned,
+            unsent,
+            by_loadline,
+        } => self::unsent(planned, unsent, by_loadline),
         Reason::Descriptors { failed, sent } => descriptors(failed, sent),
         Reason::Ports { failed, sent } => ports(failed, sent),
         Reason::Stolen { share } => stolen(share),
@@ -25,47 +116,112 @@ pub(crate) fn sentence(reason: &Reason) -> String {
         Reason::Unsettled => UNSETTLED.to_owned(),
         Reason::TooShort => TOO_SHORT.to_owned(),
         Reason::BrokenOff => BROKEN_OFF.to_owned(),
-        Reason::OwnQueue { in_flight, users } => own_queue(in_flight, users),
-        Reason::Limit { share } => limit(share),
+        Reason::OwnQueue {
+            in_flight,
+            users,
+            beside_target,
+        } => own_queue(in_flight, users, beside_target),
+        Reason::Limit {
+            share,
+            beside_target,
+        } => limit(share, beside_target),
     }
 }
 
 // What was late or slow in the generator itself.
 
-fn late(share: f64, p99_ns: u64, response_p99_ns: u64) -> String {
+fn decisive(effect: Effect, is_kept: bool) -> String {
+    let (with, without) = if is_kept {
+        ("is kept", "broken")
+    } else {
+        ("is broken", "kept")
+    };
     format!(
-        "{} of the requests went out more than {} late, by our own doing: the lateness has a p99 of \
-         {}, the response time, which contains it, one of {}. Lower the rate (-r), use more cores \
-         (-t), or keep other work off them.",
-        figures::share(share),
-        figures::time(loadline_verdict::LATE_NS as f64),
-        figures::time(p99_ns as f64),
-        figures::time(response_p99_ns as f64),
+        "The delay that Loadline added decides a check: that on the {} {with} with it ({}) and {without} \
+         without it ({}). Lower the rate (-r), use more cores (-t), or keep other work off them.",
+        name(effect.statistic),
+        figures::time(effect.with_ns),
+        figures::time(effect.without_ns),
+    )
+}
+
+fn late(effect: Effect) -> String {
+    format!(
+        "Loadline's own delay is a large part of the {}: {}, {} without it. Lower the rate (-r), use \
+         more cores (-t), or keep other work off them.",
+        name(effect.statistic),
+        figures::time(effect.with_ns),
+        figures::time(effect.without_ns),
+    )
+}
+
+/// What is said before all figures where the plan was the limit.
+pub(crate) fn plan_limit(
+    max_connections: u32,
+    effect: Option<Effect>,
+    unsent: u64,
+    planned: u64,
+) -> String {
+    let mut parts = Vec::new();
+    if let Some(effect) = effect {
+        parts.push(format!(
+            "requests waited for one of them, so that the {} is {}, and {} without that wait",
+            name(effect.statistic),
+            figures::time(effect.with_ns),
+            figures::time(effect.without_ns),
+        ));
+    }
+    if unsent > 0 {
+        parts.push(format!(
+            "{} of {} were never sent",
+            figures::count(unsent),
+            figures::counted(planned, "planned request"),
+        ));
+    }
+    format!(
+        "The plan's limit of {} was reached, with a target that was no slower for it: {}. Allow more \
+         connections (--max-connections).",
+        figures::counted(max_connections.into(), "connection"),
+        parts.join("; "),
+    )
+}
+
+fn unstamped(share: f64) -> String {
+    format!(
+        "A worker was busy, or waited for a core, for {} of its time, and no kernel stamp says when an \
+         answer came: the times contain Loadline's own queue. Use --clock kernel over TCP, fewer \
+         connections (-c), or more cores (-t).",
+        figures::share(share)
     )
 }
 
 fn busy(share: f64) -> String {
     format!(
-        "A worker computed for {} of its time, so requests queued in Loadline itself. Give it \
-         more cores (-t) or lower the rate (-r).",
+        "A worker computed for {} of its time. Give it more cores (-t) or lower the rate (-r).",
         figures::share(share)
     )
 }
 
 fn busy_at_times(stretch: Stretch) -> String {
     format!(
-        "From {} to {} of the run a worker computed for {} of its time, so requests queued in Loadline \
-         itself. Give it more cores (-t), or a load that does not rise so high.",
+        "From {} to {} of the run a worker computed for {} of its time. Give it more cores (-t), or a \
+         load that does not rise so high.",
         figures::time(stretch.start_ns as f64),
         figures::time(stretch.end_ns as f64),
         figures::share(stretch.cpu_share)
     )
 }
 
-fn crowded(share: f64) -> String {
+fn crowded(share: f64, by_target: bool) -> String {
+    let by = if by_target {
+        "the target had it. Give each of them cores of its own (-t 1, taskset -c), or run them on two \
+         machines"
+    } else {
+        "other processes had it. Give the generator cores of its own (taskset -c), or run it on \
+         another machine than the target"
+    };
     format!(
-        "A worker waited for a core for {} of its time: other processes had it. Give the \
-         generator cores of its own (taskset -c), or run it on another machine than the target.",
+        "A worker waited for a core for {} of its time: {by}.",
         figures::share(share)
     )
 }
@@ -92,13 +248,20 @@ fn stood_still(share: f64, longest_ns: u64) -> String {
 
 // What was asked for and could not be sent.
 
-fn unsent(planned: u64, sent: u64) -> String {
+fn unsent(planned: u64, unsent: u64, by_loadline: u64) -> String {
+    let (all, of) = (figures::count(unsent), figures::count(planned));
+    if by_loadline * 2 > unsent {
+        return format!(
+            "{all} of {of} planned requests were never sent, {} of them though a connection was free or \
+             could be opened: Loadline was stopped, or had no core. Let nothing else run beside it, \
+             lower the rate (-r), or use more cores (-t).",
+            figures::count(by_loadline),
+        );
+    }
     format!(
-        "{} of {} planned requests were never sent, as no connection came free: this is not \
-         the load that was asked for. Lower the rate (-r) to what the target carries, or allow \
+        "{all} of {of} planned requests were never sent, as the target kept all connections busy: this \
+         is not the load that was asked for. Lower the rate (-r) to what the target carries, or allow \
          more connections (--max-connections).",
-        figures::count(planned.saturating_sub(sent)),
-        figures::count(planned),
     )
 }
 
@@ -135,8 +298,9 @@ fn stolen(share: f64) -> String {
 
 fn lost(share: f64) -> String {
     format!(
-        "{} of the TCP segments were sent again, each a wait of a fifth of a second or more. \
-         Look for the lossy link or the full queue between here and the target.",
+        "{} of the TCP segments of this machine, those of other programs included, were sent again: \
+         where they were ours, their answers came later. Look for the lossy link or the full queue \
+         between here and the target.",
         figures::share(share)
     )
 }
@@ -155,22 +319,31 @@ const BROKEN_OFF: &str = "The run was killed, and what was in flight then is not
 
 // Where a closed load asked for as much as there is, and got what the generator could do.
 
-fn own_queue(in_flight: f64, users: u32) -> String {
+fn own_queue(in_flight: f64, users: u32, beside_target: bool) -> String {
     format!(
-        "The generator was the limit: of {} connections {in_flight:.1} had a request in flight \
-         on average (rate times response time), the others waited for Loadline. The target can \
-         do at least this; to find what it can do at most, use more cores (-t), or keep other \
-         work off them.",
+        "The rate is a lower bound: of {} connections {in_flight:.1} had a request in flight on \
+         average (rate times response time), the others waited for Loadline. {}",
         figures::count(u64::from(users)),
+        more(beside_target),
     )
 }
 
-fn limit(share: f64) -> String {
+fn limit(share: f64, beside_target: bool) -> String {
     format!(
-        "The generator was the limit: a worker computed for {} of its time. The target can do \
-         at least this; to find what it can do at most, use more cores (-t).",
-        figures::share(share)
+        "The rate is a lower bound: a worker computed for {} of its time. {}",
+        figures::share(share),
+        more(beside_target),
     )
+}
+
+/// How a closed load may get more out of the target.
+fn more(beside_target: bool) -> &'static str {
+    if beside_target {
+        "The target shares this machine: leave it more of the cores (-t 1), or run Loadline on another \
+         machine."
+    } else {
+        "To find what the target can do at most, use more cores (-t), or keep other work off them."
+    }
 }
 
 #[cfg(test)]
@@ -179,12 +352,24 @@ mod tests {
 
     #[test]
     fn every_reason_is_a_sentence_that_ends_in_what_to_do() {
+        let effect = Effect {
+            statistic: Statistic::Percentile(99.0),
+            with_ns: 682_000.0,
+            without_ns: 224_000.0,
+        };
         let reasons = [
-            Reason::Late {
-                share: 0.12,
-                p99_ns: 3_400_000,
-                response_p99_ns: 9_100_000,
+            Reason::Decisive {
+                effect,
+                is_kept: false,
             },
+            Reason::Late { effect },
+            Reason::PlanLimit {
+                max_connections: 50,
+                effect: Some(effect),
+                unsent: 31,
+                planned: 5_000,
+            },
+            Reason::Unstamped { share: 0.91 },
             Reason::Busy { share: 0.71 },
             Reason::BusyAtTimes {
                 stretch: Stretch {
@@ -193,7 +378,14 @@ mod tests {
                     cpu_share: 0.93,
                 },
             },
-            Reason::Crowded { share: 0.3 },
+            Reason::Crowded {
+                share: 0.3,
+                by_target: true,
+            },
+            Reason::Crowded {
+                share: 0.3,
+                by_target: false,
+            },
             Reason::Bunched { share: 0.11 },
             Reason::StoodStill {
                 share: 0.04,
@@ -201,7 +393,13 @@ mod tests {
             },
             Reason::Unsent {
                 planned: 20_000,
-                sent: 15_000,
+                unsent: 5_000,
+                by_loadline: 0,
+            },
+            Reason::Unsent {
+                planned: 20_000,
+                unsent: 5_000,
+                by_loadline: 4_900,
             },
             Reason::Descriptors {
                 failed: 12,
@@ -219,8 +417,12 @@ mod tests {
             Reason::OwnQueue {
                 in_flight: 38.3,
                 users: 100,
+                beside_target: true,
             },
-            Reason::Limit { share: 0.97 },
+            Reason::Limit {
+                share: 0.97,
+                beside_target: false,
+            },
         ];
         let sentences: Vec<String> = reasons.iter().map(sentence).collect();
         insta::assert_snapshot!(sentences.join("\n"));

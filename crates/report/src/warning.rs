@@ -4,6 +4,7 @@
 
 mod reasons;
 
+pub(crate) use reasons::is_unserved;
 pub use reasons::warnings;
 
 use crate::figures;

@@ -12,6 +12,7 @@
 mod check;
 mod comparison;
 mod confidence;
+mod effect;
 mod quantity;
 mod settling;
 #[cfg(test)]
@@ -29,6 +30,7 @@ pub use comparison::{
     Unlike, bounds_in, unlike,
 };
 pub use confidence::{ConfidenceInterval, confidence_interval};
+pub use effect::{AFFECTED_NS, AFFECTED_PART, Effect, is_limited_by_plan, own_delay, plan_wait};
 pub use quantity::Quantity;
 pub use settling::transient;
 pub use spread::{Spread, is_whole, runs_still_needed, spreads};

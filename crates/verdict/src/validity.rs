@@ -1,43 +1,42 @@
-//! May this result be believed?
+//! Whether a result may be believed, as far as the generator and its machine can tell.
 //!
-//! A load test measures the generator along with the target. Here what the generator knows of itself
-//! is held against bounds that others have found to matter; what goes beyond makes the result
-//! *suspect* or *invalid*. Only what is ours counts against a result: a target that cannot keep up is
-//! a finding and no fault, though a load that was not carried is not the load that was asked for.
-//!
-//! In a closed load a busy generator distorts nothing, because nothing has a time at which it must
-//! start: there it is only said that the target could do more.
+//! A result is judged by what the generator did to its figures, and not by what might have done it:
+//! how much of a figure is delay that Loadline added ([`own_delay`]), how much of the load was never
+//! sent by its doing. That a worker was busy, waited for a core or stood still, that the hypervisor
+//! took time, that arrivals were bunched or segments lost, explains such an effect; where there is
+//! none, it is a note and the result is valid. Only what is our doing, or that of our machine, is held
+//! against a result: a target that fails or is slow is what somebody came to find out.
 
-use loadline_plan::Shape;
-use loadline_record::{Distribution, ErrorKind, Model, Stretch, Summary, Transient, WorkerTimes};
+use crate::effect::{checked, connections_in_use, decided_by_own_delay};
+use crate::{CheckOutcome, Effect, is_limited_by_plan, own_delay, plan_wait};
+use loadline_plan::{Clock, Shape, Statistic};
+use loadline_record::watched::{GENERATOR, mean_rate};
+use loadline_record::{ErrorKind, Model, Stretch, Summary, Transient, Unfinished, WorkerTimes};
 
 /// A send that is later than this is late (the bound of fortio's pacing).
 pub const LATE_NS: u64 = 1_000_000;
-/// This share of late sends makes a result suspect (fortio's bound).
-const LATE_SHARE: f64 = 0.05;
-/// With this share the pacing that was asked for did not happen.
-const MOSTLY_LATE: f64 = 0.5;
-/// Among fewer sends than this a single one would be more than [`LATE_SHARE`].
+/// The figures of which one that is affected makes a result suspect, besides those that checks name.
+const HEADLINES: [Statistic; 2] = [Statistic::Percentile(99.0), Statistic::Percentile(50.0)];
+/// Among fewer requests than this a single one would be the p99.
 const FEW_SENDS: u64 = 20;
-/// Lateness above this part of the response time is no detail of it.
-const PART_OF_RESPONSE: f64 = 0.1;
-/// A worker that computes more than this share of its time makes requests queue in itself: at 60 %
-/// one and a half times its own time for a request (M/M/1: u / (1 - u)).
-const BUSY: f64 = 0.6;
-/// At 85 % it is nearly six times that.
+/// At 85 % computing requests wait in the worker for nearly six times its own time for each (M/M/1:
+/// u / (1 - u)).
 const SATURATED: f64 = 0.85;
 /// Fewer arrivals sent than this share is another load (the bound of Nighthawk's examples).
 const SENT: f64 = 0.99;
+/// A rate that is lower by more than this share, and by our doing, is no measurement (the bound of
+/// Lancet).
+const RATE_OFF: f64 = 0.1;
 /// A worker that waits for a core longer than this share of its time has neighbours.
 const CROWDED: f64 = 0.2;
 /// The hypervisor gave more than this share of the processor time to others.
 const STOLEN: f64 = 0.05;
 /// With this share of the requests sent in another window of time than planned the arrivals have
-/// another pattern (as of [`LATE_SHARE`]).
+/// another pattern.
 const DISPLACED: f64 = 0.05;
-/// In a closed load fewer users than this share in flight are more often with us than with the
-/// target. Some of the time is ours in any case, and of a fast target's it is no small part.
-const IN_FLIGHT: f64 = 0.5;
+/// In a closed load with fewer users than this share in flight the others were with us, and the rate
+/// is lower than what the target can do.
+const IN_FLIGHT: f64 = 0.9;
 /// Shorter runs are mostly begin and end.
 const LONG_NS: u64 = 1_000_000_000;
 /// What a worker did in less time than this says nothing of the rest.
@@ -104,14 +103,34 @@ pub struct Finding {
 /// What was found. Shares lie between 0 and 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reason {
-    /// Requests went out later than planned, by our own doing.
+    /// A check holds with the delay that Loadline added and breaks without it, or the reverse.
+    Decisive {
+        /// The figure that the check names.
+        effect: Effect,
+        /// Whether it holds with that delay.
+        is_kept: bool,
+    },
+    /// The delay that Loadline added is a large part of a figure.
     Late {
-        /// The share of sends later than [`LATE_NS`].
+        /// This one.
+        effect: Effect,
+    },
+    /// Requests waited for one of the connections that the plan allows, or were never sent for that.
+    PlanLimit {
+        /// How many it allows.
+        max_connections: u32,
+        /// Of this figure the wait is a large part.
+        effect: Option<Effect>,
+        /// Arrivals that were never sent.
+        unsent: u64,
+        /// Arrivals that fell due.
+        planned: u64,
+    },
+    /// Answers were not stamped by the kernel, and a worker was busy or without a core for long: how
+    /// long they lay here before they were read is in their times, and not known.
+    Unstamped {
+        /// The largest share of its time that a worker computed or waited for a core.
         share: f64,
-        /// The 99th percentile of the lateness.
-        p99_ns: u64,
-        /// The 99th percentile of the response time, which contains it.
-        response_p99_ns: u64,
     },
     /// A worker computed for most of its time, in an open load.
     Busy {
@@ -127,6 +146,8 @@ pub enum Reason {
     Crowded {
         /// The share of its time that the worker waited most.
         share: f64,
+        /// Whether it was the target that had it, as far as was watched.
+        by_target: bool,
     },
     /// Requests went out in another pattern than planned, by our own doing.
     Bunched {
@@ -140,12 +161,14 @@ pub enum Reason {
         /// How long it did at most.
         longest_ns: u64,
     },
-    /// Arrivals were never sent, because no connection came free.
+    /// Arrivals were never sent.
     Unsent {
         /// Arrivals that fell due.
         planned: u64,
-        /// Those that were sent.
-        sent: u64,
+        /// Those that were never sent.
+        unsent: u64,
+        /// Of those, the ones for which a connection was free or could be opened.
+        by_loadline: u64,
     },
     /// Requests could not be sent because this process had no file descriptor left.
     Descriptors {
@@ -184,11 +207,15 @@ pub enum Reason {
         in_flight: f64,
         /// Users.
         users: u32,
+        /// Whether several workers ran beside the target, on its host.
+        beside_target: bool,
     },
     /// In a closed load a worker was busy all the time: the target could have done more.
     Limit {
         /// The busiest worker's share of computing.
         share: f64,
+        /// Whether several workers ran beside the target, on its host.
+        beside_target: bool,
     },
 }
 
@@ -196,7 +223,10 @@ impl Reason {
     /// The reason's name, as in the JSON.
     pub fn name(&self) -> &'static str {
         match self {
+            Reason::Decisive { .. } => "decisive",
             Reason::Late { .. } => "late",
+            Reason::PlanLimit { .. } => "plan_limit",
+            Reason::Unstamped { .. } => "unstamped",
             Reason::Busy { .. } => "busy",
             Reason::BusyAtTimes { .. } => "busy_at_times",
             Reason::Crowded { .. } => "crowded",
@@ -216,89 +246,135 @@ impl Reason {
     }
 }
 
+impl Reason {
+    /// Whether it is what the machine did meanwhile: it explains an effect, and without one it only
+    /// says that the machine was busy.
+    pub fn is_circumstance(&self) -> bool {
+        matches!(
+            self,
+            Reason::Busy { .. }
+                | Reason::BusyAtTimes { .. }
+                | Reason::Crowded { .. }
+                | Reason::Bunched { .. }
+                | Reason::StoodStill { .. }
+                | Reason::Stolen { .. }
+                | Reason::Lost { .. }
+        )
+    }
+}
+
 /// Whether this result may be believed.
 pub fn validity(summary: &Summary) -> Validity {
-    let found = match summary.model {
+    let effects = match summary.model {
         Model::Open => vec![
+            decisive(summary),
             late(summary),
-            busy(summary).or_else(|| busy_at_times(summary)),
-            bunched(summary),
             unsent(summary),
+            plan_limit(summary),
         ],
         Model::Closed => vec![limit(summary).or_else(|| own_queue(summary))],
     };
     let both = [
-        stood_still(summary),
         descriptors(summary),
         ports(summary),
+        unstamped(summary),
+        stood_still(summary),
+        busy(summary).or_else(|| busy_at_times(summary)),
+        bunched(summary),
         crowded(summary),
         stolen(summary),
         lost(summary),
         broken_off(summary),
         unsettled(summary),
     ];
-    let mut findings: Vec<Finding> = found.into_iter().chain(both).flatten().collect();
+    let mut findings: Vec<Finding> = effects.into_iter().chain(both).flatten().collect();
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.grade));
     Validity { findings }
 }
 
-fn late(summary: &Summary) -> Option<Finding> {
-    let times = &summary.total.times;
-    if times.lateness.len() < FEW_SENDS {
-        return None;
-    }
-    let share = share_above(&times.lateness, LATE_NS);
-    let p99_ns = times.lateness.percentile_ns(99.0);
-    let response_p99_ns = times.response.percentile_ns(99.0);
-    let is_part = p99_ns as f64 > response_p99_ns as f64 * PART_OF_RESPONSE && p99_ns > LATE_NS;
-    let grade = match share {
-        _ if share > MOSTLY_LATE => Grade::Invalid,
-        _ if share > LATE_SHARE || is_part => Grade::Suspect,
-        _ => return None,
-    };
-    let reason = Reason::Late {
-        share,
-        p99_ns,
-        response_p99_ns,
-    };
-    Some(Finding { grade, reason })
+fn decisive(summary: &Summary) -> Option<Finding> {
+    let (effect, outcome) = decided_by_own_delay(summary)?;
+    Some(Finding {
+        grade: Grade::Invalid,
+        reason: Reason::Decisive {
+            effect,
+            is_kept: outcome == CheckOutcome::Kept,
+        },
+    })
 }
 
-/// The share of the values above a bound.
-fn share_above(times: &Distribution, bound_ns: u64) -> f64 {
-    if times.is_empty() {
-        return 0.0;
+fn late(summary: &Summary) -> Option<Finding> {
+    if summary.total.times.lateness.len() < FEW_SENDS {
+        return None;
     }
-    1.0 - times.count_up_to_ns(bound_ns) as f64 / times.len() as f64
+    let figures = HEADLINES.into_iter().chain(checked(summary));
+    let mut affected = figures.filter_map(|statistic| own_delay(summary, statistic));
+    affected
+        .next()
+        .map(|effect| suspect(Reason::Late { effect }))
+}
+
+/// That the plan was the limit is no doubt in the target, but the figures are not those of a load
+/// without that limit.
+fn plan_limit(summary: &Summary) -> Option<Finding> {
+    if !is_limited_by_plan(summary) {
+        return None;
+    }
+    let waits = HEADLINES
+        .into_iter()
+        .chain(checked(summary))
+        .find_map(|statistic| plan_wait(summary, statistic));
+    let unsent = summary.unfinished.by_plan;
+    (waits.is_some() || unsent > 0).then(|| {
+        suspect(Reason::PlanLimit {
+            max_connections: summary.plan.load.max_connections,
+            effect: waits,
+            unsent,
+            planned: summary.total.counts.planned,
+        })
+    })
+}
+
+/// Where the kernel stamps no answer, what lay here unread is in its time. Nobody knows for how long,
+/// so the cause has to do: a worker that had no time to look.
+fn unstamped(summary: &Summary) -> Option<Finding> {
+    let connection = &summary.plan.connection;
+    let is_stamped = connection.clock == Clock::Kernel && connection.unix_socket.is_none();
+    let busy = most(summary, WorkerTimes::cpu_share);
+    let queued = most(summary, WorkerTimes::queued_share);
+    let share = if busy > SATURATED { busy } else { queued };
+    let had_no_time = busy > SATURATED || queued > CROWDED;
+    (!is_stamped && had_no_time).then(|| suspect(Reason::Unstamped { share }))
 }
 
 fn busy(summary: &Summary) -> Option<Finding> {
     let share = most(summary, WorkerTimes::cpu_share);
-    let grade = match share {
-        _ if share > SATURATED => Grade::Invalid,
-        _ if share > BUSY => Grade::Suspect,
-        _ => return None,
-    };
-    let reason = Reason::Busy { share };
-    Some(Finding { grade, reason })
+    let is_busy = summary.model == Model::Open && share > SATURATED;
+    is_busy.then(|| note(Reason::Busy { share }))
 }
 
-/// A load that rises, or comes in waves, may saturate a worker for a part of the run. How late that made
-/// its requests is in their times; here is why.
+/// A load that rises, or comes in waves, may saturate a worker for a part of the run.
 fn busy_at_times(summary: &Summary) -> Option<Finding> {
     let stretch = summary.busiest.stretch()?;
-    suspect(
-        stretch.cpu_share > SATURATED,
-        Reason::BusyAtTimes { stretch },
-    )
+    let is_busy = summary.model == Model::Open && stretch.cpu_share > SATURATED;
+    is_busy.then(|| note(Reason::BusyAtTimes { stretch }))
 }
 
 fn limit(summary: &Summary) -> Option<Finding> {
     let share = most(summary, WorkerTimes::cpu_share);
-    (share > SATURATED).then_some(Finding {
-        grade: Grade::Valid,
-        reason: Reason::Limit { share },
+    let beside_target = runs_beside_target(summary);
+    (share > SATURATED).then(|| {
+        note(Reason::Limit {
+            share,
+            beside_target,
+        })
     })
+}
+
+/// Whether several workers share a host with the target.
+fn runs_beside_target(summary: &Summary) -> bool {
+    let is_loopback = |address: std::net::IpAddr| address.to_canonical().is_loopback();
+    summary.plan.threads > 1 && summary.plan.stays_on_host(is_loopback)
 }
 
 /// Little's law in a closed load whose users never pause: N = X · R (P. Denning, J. Buzen, "The
@@ -311,34 +387,89 @@ fn own_queue(summary: &Summary) -> Option<Finding> {
     if !never_pause || !is_plain || summary.duration_ns < LONG_NS {
         return None;
     }
-    let service = &summary.total.times.service;
-    let in_flight = service.mean_ns() * service.len() as f64 / summary.duration_ns as f64;
+    // What a target that hangs has not answered is under way as well.
+    if !summary.unfinished.ages_are_known() {
+        return None;
+    }
+    let in_flight = connections_in_use(summary);
     let users = summary.plan.load.connections;
     // One alone has nobody to wait behind.
-    (users > 1 && in_flight < f64::from(users) * IN_FLIGHT).then_some(Finding {
-        grade: Grade::Valid,
-        reason: Reason::OwnQueue { in_flight, users },
+    (users > 1 && in_flight < f64::from(users) * IN_FLIGHT).then(|| {
+        note(Reason::OwnQueue {
+            in_flight,
+            users,
+            beside_target: runs_beside_target(summary),
+        })
     })
 }
 
 fn bunched(summary: &Summary) -> Option<Finding> {
     let share = summary.arrivals.displaced_share();
-    suspect(share > DISPLACED, Reason::Bunched { share })
+    let is_open = summary.model == Model::Open;
+    (is_open && share > DISPLACED).then(|| note(Reason::Bunched { share }))
 }
 
 fn crowded(summary: &Summary) -> Option<Finding> {
     let share = most(summary, WorkerTimes::queued_share);
-    suspect(share > CROWDED, Reason::Crowded { share })
+    (share > CROWDED).then(|| {
+        note(Reason::Crowded {
+            share,
+            by_target: target_had_most(summary),
+        })
+    })
 }
 
+/// Whether the target used more of the machine than all processes that nobody watched.
+fn target_had_most(summary: &Summary) -> bool {
+    let watch = &summary.watch;
+    let cores = |tree: usize| {
+        let looks = watch.usage_of(tree);
+        mean_rate(looks.map(|(usage, length_ns)| (usage.cpu_ns, length_ns))).unwrap_or(0.0)
+    };
+    let looks = watch.usage_of_host();
+    let host = mean_rate(looks.map(|(usage, length_ns)| (usage.cpu_ns, length_ns)));
+    let (mut target, mut watched) = (0.0, 0.0);
+    for (tree, history) in watch.trees.iter().enumerate() {
+        let cores = cores(tree);
+        watched += cores;
+        if history.name != GENERATOR {
+            target += cores;
+        }
+    }
+    host.is_some_and(|host| target > 0.0 && target > host - watched)
+}
+
+/// In an open load the times tell what a pause did. In a closed one nothing was sent meanwhile, so the
+/// rate is lower by as much.
 fn stood_still(summary: &Summary) -> Option<Finding> {
     let share = most(summary, WorkerTimes::still_share);
     let workers = summary.total.workers.values();
     let longest_ns = workers.map(|times| times.turns.max_ns()).max().unwrap_or(0);
-    suspect(
-        share > STOOD_STILL,
-        Reason::StoodStill { share, longest_ns },
-    )
+    let reason = Reason::StoodStill { share, longest_ns };
+    let is_rate_off = summary.model == Model::Closed && mean_still_share(summary) > RATE_OFF;
+    (share > STOOD_STILL).then_some(Finding {
+        grade: if is_rate_off {
+            Grade::Invalid
+        } else {
+            Grade::Valid
+        },
+        reason,
+    })
+}
+
+fn mean_still_share(summary: &Summary) -> f64 {
+    let workers = summary.total.workers.values();
+    let (still_ns, wall_ns) = workers.fold((0.0, 0.0), |(still_ns, wall_ns), times| {
+        (
+            still_ns + times.still_ns as f64,
+            wall_ns + times.wall_ns as f64,
+        )
+    });
+    if wall_ns > 0.0 {
+        still_ns / wall_ns
+    } else {
+        0.0
+    }
 }
 
 /// The largest share among the workers that were at work for long enough.
@@ -348,10 +479,30 @@ fn most(summary: &Summary, share: impl Fn(&WorkerTimes) -> f64) -> f64 {
     long.map(share).fold(0.0, f64::max)
 }
 
+/// Requests that the target, or the plan, kept from being sent are a finding about those; what was not
+/// sent though a connection was free makes it another load.
 fn unsent(summary: &Summary) -> Option<Finding> {
-    let (planned, sent) = (summary.total.counts.planned, summary.total.counts.sent);
-    let is_short = (sent as f64) < planned as f64 * SENT && summary.unfinished.unsent > 0;
-    suspect(is_short, Reason::Unsent { planned, sent })
+    let planned = summary.total.counts.planned;
+    let Unfinished {
+        unsent,
+        by_loadline,
+        ..
+    } = summary.unfinished;
+    let is_many = |count: u64| count as f64 > planned as f64 * SHORT;
+    let grade = match () {
+        () if is_many(by_loadline) => Grade::Invalid,
+        // The plan's limit says so itself.
+        () if is_many(unsent) && !is_limited_by_plan(summary) => Grade::Suspect,
+        () => return None,
+    };
+    Some(Finding {
+        grade,
+        reason: Reason::Unsent {
+            planned,
+            unsent,
+            by_loadline,
+        },
+    })
 }
 
 fn descriptors(summary: &Summary) -> Option<Finding> {
@@ -386,33 +537,43 @@ fn short(
 
 fn stolen(summary: &Summary) -> Option<Finding> {
     let share = summary.host.steal_share();
-    suspect(share > STOLEN, Reason::Stolen { share })
+    (share > STOLEN).then(|| note(Reason::Stolen { share }))
 }
 
+/// Counted for the whole machine, so it may have been others' segments.
 fn lost(summary: &Summary) -> Option<Finding> {
     let share = summary.host.retransmitted_share();
     let many = share > LOST && summary.host.retransmitted > FEW_LOST;
-    suspect(many, Reason::Lost { share })
+    many.then(|| note(Reason::Lost { share }))
 }
 
 fn broken_off(summary: &Summary) -> Option<Finding> {
-    suspect(!summary.complete, Reason::BrokenOff)
+    (!summary.complete).then(|| suspect(Reason::BrokenOff))
 }
 
 fn unsettled(summary: &Summary) -> Option<Finding> {
     match summary.transient? {
-        Transient::Never => suspect(true, Reason::Unsettled),
-        Transient::TooShort => suspect(true, Reason::TooShort),
+        Transient::Never => Some(suspect(Reason::Unsettled)),
+        Transient::TooShort => Some(suspect(Reason::TooShort)),
         Transient::Cut { .. } => None,
     }
 }
 
-fn suspect(found: bool, reason: Reason) -> Option<Finding> {
-    found.then_some(Finding {
+fn suspect(reason: Reason) -> Finding {
+    Finding {
         grade: Grade::Suspect,
         reason,
-    })
+    }
 }
 
+fn note(reason: Reason) -> Finding {
+    Finding {
+        grade: Grade::Valid,
+        reason,
+    }
+}
+
+#[cfg(test)]
+mod situations;
 #[cfg(test)]
 mod tests;

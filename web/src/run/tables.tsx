@@ -12,11 +12,7 @@ import type {
   Validity,
 } from "../model";
 
-const GRADES = {
-  valid: { sign: "✓", text: "Valid: nothing speaks against these figures." },
-  suspect: { sign: "!", text: "Suspect: something may have distorted these figures." },
-  invalid: { sign: "✗", text: "Invalid: these figures are no measurement of the target." },
-};
+const SIGNS = { valid: "✓", suspect: "!", invalid: "✗" };
 
 const OUTCOMES = {
   kept: { tone: "good", text: "✓ holds" },
@@ -26,14 +22,13 @@ const OUTCOMES = {
 
 /** Whether the figures may be believed, and whether the checks hold. */
 export function Verdict({ validity, checks }: { validity: Validity; checks: CheckRow[] }) {
-  const grade = GRADES[validity.grade];
   const broken = checks.filter((check) => check.outcome === "broken").length;
   const open = checks.filter((check) => check.outcome === "not_known").length;
   return (
     <section class="verdicts" aria-label="Verdict">
-      <div class={`verdict ${validity.grade}`}>
+      <div class={`verdict ${validity.is_plain ? "" : validity.grade}`}>
         <strong>
-          <span aria-hidden="true">{grade.sign}</span> {grade.text}
+          <span aria-hidden="true">{SIGNS[validity.grade]}</span> {validity.claim}
         </strong>
         {validity.findings.length > 0 && (
           <ul>

@@ -3,7 +3,7 @@
 use loadline_capacity::OwnLimit;
 use loadline_record::Summary;
 use loadline_record::watched::mean_rate;
-use loadline_verdict::{Finding, Grade, LATE_NS, Reason, evaluate_all, validity};
+use loadline_verdict::{Finding, LATE_NS, Reason, evaluate_all, validity};
 use std::time::Duration;
 
 /// Lateness that is this part of the response time is what decides on it.
@@ -31,8 +31,7 @@ fn exhausted(summary: &Summary) -> Option<OwnLimit> {
 /// A worker computed all the time.
 fn busy(summary: &Summary) -> Option<OwnLimit> {
     found(summary, |finding| match finding.reason {
-        Reason::Busy { share } if finding.grade == Grade::Invalid => Some(OwnLimit::Busy { share }),
-        Reason::Limit { share } => Some(OwnLimit::Busy { share }),
+        Reason::Busy { share } | Reason::Limit { share, .. } => Some(OwnLimit::Busy { share }),
         _ => None,
     })
 }
@@ -59,7 +58,7 @@ pub(super) fn disturbance(summary: &Summary, fastest_ns: u64) -> Option<OwnLimit
         return lost_most(summary);
     }
     let ours = found(summary, |finding| match finding.reason {
-        Reason::Crowded { share } => Some(OwnLimit::Crowded { share }),
+        Reason::Crowded { share, .. } => Some(OwnLimit::Crowded { share }),
         Reason::StoodStill { longest_ns, .. } => Some(OwnLimit::StoodStill { longest_ns }),
         Reason::Stolen { share } => Some(OwnLimit::Stolen { share }),
         _ => None,

@@ -2,8 +2,11 @@
 
 use crate::closed_loop::ClosedLoop;
 use crate::confidence::confidence_interval;
-use crate::{PERCENTILES, figures, layout, percentiles as samples, remedy, text, undecided};
+use crate::{
+    PERCENTILES, affected, figures, layout, percentiles as samples, remedy, text, undecided,
+};
 use loadline_page::{CheckRow, ErrorRow, Outcome, PercentileRow, StatusRow, TimeRow, TimedFigure};
+use loadline_plan::Statistic;
 use loadline_record::{Blocks, Bounded, Censored, Model, Snapshot, Summary};
 use loadline_verdict::{CheckOutcome, CheckResult};
 use std::cmp::Reverse;
@@ -38,9 +41,14 @@ pub(super) fn percentiles(summary: &Summary) -> Vec<PercentileRow> {
         },
     };
     let ranks = PERCENTILES.map(|p| {
-        row(figures::percentile(p), &|times, blocks| {
+        let mut row = row(figures::percentile(p), &|times, blocks| {
             percentile(times, blocks, p)
-        })
+        });
+        let beside = affected::beside(summary, Statistic::Percentile(p));
+        if let (Some(beside), Some(interval)) = (beside, &mut row.response.interval) {
+            interval.push_str(&format!("; {beside}"));
+        }
+        row
     });
     let moments = [
         row("max".to_owned(), &|times, _| {

@@ -1,10 +1,10 @@
 //! What went wrong, what the checks say, and what to know before believing it.
 
 use super::Canvas;
-use crate::validity::sentence;
+use crate::validity::{aside, sentence, sentences};
 use crate::{figures, layout, remedy, undecided, warning};
 use loadline_record::{ErrorKind, Failures, Summary};
-use loadline_verdict::{CheckOutcome, CheckResult, Grade, Validity};
+use loadline_verdict::{CheckOutcome, CheckResult, Grade, Reason, Validity};
 use std::cmp::Reverse;
 
 /// Columns of a failure's kind, at least.
@@ -150,22 +150,48 @@ fn check(check: &CheckResult, words: usize, texts: usize, canvas: Canvas) -> Str
 /// Whether the result may be believed, and why not.
 pub(super) fn validity(summary: &Summary, canvas: Canvas) -> Vec<String> {
     let validity = loadline_verdict::validity(summary);
-    let grade = grade(&validity, canvas);
-    let mut lines = vec![canvas.heading("Validity", "") + ": " + &grade];
-    for finding in &validity.findings {
-        let text = layout::hanging("  - ", &sentence(&finding.reason), canvas.width);
-        lines.extend(text);
+    let heading = canvas.heading("Validity", "") + ": ";
+    let grade = grade(&validity, summary, canvas);
+    let notes = [valid_but(&validity, summary), aside(&validity)];
+    let notes: Vec<String> = notes.into_iter().flatten().collect();
+    let mut lines = vec![heading + &grade];
+    if !notes.is_empty() {
+        let first = format!("Validity: {} ", validity.grade().name());
+        let text = layout::hanging(&first, &format!("({})", notes.join("; ")), canvas.width);
+        let rest = text[0].strip_prefix(&first).unwrap_or_default().to_owned();
+        lines[0].push_str(&format!(" {rest}"));
+        lines.extend(text.into_iter().skip(1));
+    }
+    for sentence in sentences(&validity) {
+        lines.extend(layout::hanging("  - ", &sentence, canvas.width));
     }
     lines
 }
 
-fn grade(validity: &Validity, canvas: Canvas) -> String {
+/// A valid result is no good result: it says that the generator did its part.
+fn valid_but(validity: &Validity, summary: &Summary) -> Option<String> {
+    let is_but = validity.grade() == Grade::Valid && warning::is_unserved(summary);
+    is_but.then(|| "Loadline did its part; read the warnings on the answers".to_owned())
+}
+
+fn grade(validity: &Validity, summary: &Summary, canvas: Canvas) -> String {
     let grade = validity.grade();
     match grade {
+        Grade::Valid if warning::is_unserved(summary) => grade.name().to_owned(),
         Grade::Valid => canvas.ink.good(grade.name()),
         Grade::Suspect => canvas.ink.doubtful(grade.name()),
         Grade::Invalid => canvas.ink.bad(grade.name()),
     }
+}
+
+/// What is said before all figures where the plan, and not the target, kept requests waiting.
+pub(super) fn plan_limit(summary: &Summary, canvas: Canvas) -> Vec<String> {
+    let validity = loadline_verdict::validity(summary);
+    let findings = validity.findings.iter();
+    let limits = findings.filter(|found| matches!(found.reason, Reason::PlanLimit { .. }));
+    let texts = limits.map(|found| sentence(&found.reason));
+    let lines = texts.flat_map(|text| layout::hanging("  ! ", &text, canvas.width));
+    lines.map(|line| canvas.ink.doubtful(&line)).collect()
 }
 
 /// What to know before believing the figures. A percentile in the far tail says what it needs

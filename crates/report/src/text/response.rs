@@ -2,7 +2,7 @@
 
 use super::{Canvas, histogram};
 use crate::confidence::{ConfidenceInterval, confidence_interval};
-use crate::{figures, layout, percentiles};
+use crate::{affected, figures, layout, percentiles};
 use loadline_record::{Bounded, Censored, ErrorKind, Model, Summary};
 
 /// Columns between the two halves.
@@ -19,7 +19,8 @@ pub(super) fn lines(summary: &Summary, percentiles: &[f64], canvas: Canvas) -> V
     }
     lines.push(String::new());
     let intervals = intervals(summary, percentiles);
-    let statistics = statistics(all, percentiles, &intervals);
+    let marks = affected::marks(summary, percentiles);
+    let statistics = statistics(all, percentiles, &intervals, &marks);
     let width = statistics
         .iter()
         .map(|line| layout::width(line))
@@ -28,6 +29,7 @@ pub(super) fn lines(summary: &Summary, percentiles: &[f64], canvas: Canvas) -> V
     let room = canvas.width - width - GAP;
     let diagram = histogram::lines(response, statistics.len().max(FEWEST_LINES), room, canvas);
     lines.extend(side_by_side(&statistics, &diagram, width + GAP));
+    lines.extend(marked(summary, percentiles, canvas));
     lines.extend(note(&intervals, canvas));
     lines.extend(unfinished(all, canvas));
     lines.extend(timeouts(summary, canvas));
@@ -65,6 +67,7 @@ fn statistics(
     times: Censored<'_>,
     percentiles: &[f64],
     intervals: &[Option<ConfidenceInterval>],
+    marks: &[&str],
 ) -> Vec<String> {
     let each = percentiles.iter().zip(intervals);
     let mut rows: Vec<Row> = each
@@ -81,6 +84,13 @@ fn statistics(
         figure: figures::bounded_cell(ns),
         comment: String::new(),
     }));
+    for (row, mark) in rows
+        .iter_mut()
+        .zip(marks)
+        .filter(|(_, mark)| !mark.is_empty())
+    {
+        row.comment = format!("{mark} {}", row.comment);
+    }
     table(&rows)
 }
 
@@ -126,6 +136,17 @@ fn table(rows: &[Row]) -> Vec<String> {
             .to_owned()
     };
     rows.iter().map(line).collect()
+}
+
+/// What the marks mean.
+fn marked(summary: &Summary, percentiles: &[f64], canvas: Canvas) -> Vec<String> {
+    let notes = affected::notes(summary, percentiles);
+    let lines = notes.iter().flat_map(|note| canvas.paragraph(note));
+    let lines: Vec<String> = lines.collect();
+    match lines.is_empty() {
+        true => lines,
+        false => [vec![String::new()], lines].concat(),
+    }
 }
 
 /// What the brackets mean.

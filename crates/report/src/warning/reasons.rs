@@ -13,6 +13,8 @@ use std::time::Duration;
 const RATE_KEPT: f64 = 0.99;
 /// Reconnects above this share of the answers are worth a word.
 const FEW_RECONNECTS: f64 = 0.01;
+/// Failures above this share of what ended are worth a word.
+const FEW_UNSERVED: f64 = 0.01;
 /// Arrivals without an answer above this share of those that fell due are worth a word.
 const FEW_UNANSWERED: f64 = 0.01;
 
@@ -31,6 +33,15 @@ pub fn warnings(summary: &Summary, percentiles: &[f64]) -> Vec<Warning> {
         few_samples(summary, percentiles),
     ];
     found.into_iter().flatten().collect()
+}
+
+/// Whether so much failed, or had a status other than 2xx, that no figure may stand there as if nothing
+/// were wrong.
+pub(crate) fn is_unserved(summary: &Summary) -> bool {
+    let counts = &summary.total.counts;
+    let ended = counts.answered + counts.failed;
+    let many_failed = counts.failed as f64 > ended as f64 * FEW_UNSERVED;
+    counts.answered == 0 || many_failed || not_successful(summary).is_some()
 }
 
 fn early_end(summary: &Summary) -> Option<Warning> {
@@ -102,7 +113,12 @@ fn rate_below_asked(summary: &Summary) -> Option<Warning> {
 /// Whether the result's validity says already that most of the rest was never sent.
 fn says_unsent(summary: &Summary) -> bool {
     let validity = loadline_verdict::validity(summary);
-    let is_unsent = |finding: &Finding| matches!(finding.reason, Reason::Unsent { .. });
+    let is_unsent = |finding: &Finding| {
+        matches!(
+            finding.reason,
+            Reason::Unsent { .. } | Reason::PlanLimit { .. }
+        )
+    };
     validity.findings.iter().any(is_unsent)
 }
 

@@ -88,15 +88,6 @@ fn with_worker(cpu: f64, queued: f64) -> impl FnOnce(&mut Summary) {
     move |summary| summary.total.workers = Workers::from([(0, worker(cpu, queued))])
 }
 
-fn with_late(late: u64, of: u64) -> impl FnOnce(&mut Summary) {
-    move |summary| {
-        let times = &mut summary.total.times;
-        times.lateness.reset();
-        times.lateness.record_many_ns(20_000, of - late);
-        times.lateness.record_many_ns(2 * MS, late);
-    }
-}
-
 #[test]
 fn nothing_speaks_against_a_healthy_run() {
     for summary in [open(), closed()] {
@@ -106,31 +97,10 @@ fn nothing_speaks_against_a_healthy_run() {
 }
 
 #[test]
-fn late_sends_are_held_against_an_open_load() {
-    use Grade::{Invalid, Suspect};
-    assert_eq!(found(open(), with_late(5, 1_000)), []);
-    assert_eq!(found(open(), with_late(20, 1_000)), [(Suspect, "late")]);
-    assert_eq!(found(open(), with_late(499, 1_000)), [(Suspect, "late")]);
-    assert_eq!(found(open(), with_late(501, 1_000)), [(Invalid, "late")]);
-    assert_eq!(found(closed(), with_late(501, 1_000)), []);
-}
-
-#[test]
-fn lateness_is_no_detail_of_a_short_response_time_only() {
-    let slow_target = |summary: &mut Summary| {
-        summary.total.times.response.reset();
-        summary.total.times.response.record_many_ns(500 * MS, 1_000);
-        with_late(20, 1_000)(summary);
-    };
-    assert_eq!(found(open(), slow_target), []);
-}
-
-#[test]
-fn a_busy_worker_is_our_fault_in_an_open_load_and_the_limit_in_a_closed_one() {
-    use Grade::{Invalid, Suspect, Valid};
-    assert_eq!(found(open(), with_worker(0.59, 0.0)), []);
-    assert_eq!(found(open(), with_worker(0.61, 0.0)), [(Suspect, "busy")]);
-    assert_eq!(found(open(), with_worker(0.86, 0.0)), [(Invalid, "busy")]);
+fn a_busy_worker_is_a_note_in_an_open_load_and_the_limit_in_a_closed_one() {
+    use Grade::Valid;
+    assert_eq!(found(open(), with_worker(0.84, 0.0)), []);
+    assert_eq!(found(open(), with_worker(0.86, 0.0)), [(Valid, "busy")]);
     assert_eq!(found(closed(), with_worker(0.84, 0.0)), []);
     assert_eq!(found(closed(), with_worker(0.86, 0.0)), [(Valid, "limit")]);
 }
@@ -165,7 +135,7 @@ fn a_worker_that_was_busy_for_ten_seconds_is_found_in_a_minute() {
         findings.map(|finding| finding.reason.name()).collect()
     };
     let wave = with_a_wave(0.9, 10);
-    assert_eq!(validity(&wave).grade(), Grade::Suspect);
+    assert_eq!(validity(&wave).grade(), Grade::Valid);
     let Reason::BusyAtTimes { stretch } = validity(&wave).findings[0].reason else {
         panic!("{:?}", validity(&wave));
     };
@@ -179,71 +149,23 @@ fn a_worker_that_was_busy_for_ten_seconds_is_found_in_a_minute() {
         "nine seconds are no stretch"
     );
     assert_eq!(names(&with_a_wave(0.8, 30)), [""; 0]);
-    assert_eq!(
-        names(&with_a_wave(1.0, 60)),
-        ["busy"],
-        "the whole run says more"
-    );
-}
-
-#[test]
-fn users_that_wait_here_show_that_the_generator_was_the_limit() {
-    let with_service = |service_ns: u64| {
-        move |summary: &mut Summary| {
-            summary.total.times.service.reset();
-            let service = &mut summary.total.times.service;
-            service.record_many_ns(service_ns, 1_000);
-            summary.plan.load.connections = 2;
-        }
-    };
-    assert_eq!(found(closed(), with_service(10_100_000)), []);
-    let waiting = found(closed(), with_service(9_900_000));
-    assert_eq!(waiting, [(Grade::Valid, "own_queue")]);
-    assert_eq!(found(open(), with_service(1_000_000)), []);
-    let alone = |summary: &mut Summary| {
-        with_service(1_000_000)(summary);
-        summary.plan.load.connections = 1;
-    };
-    assert_eq!(found(closed(), alone), []);
-    let paced = |summary: &mut Summary| {
-        with_service(1_000_000)(summary);
-        summary.plan.connection.pipeline = 4;
-    };
-    assert_eq!(found(closed(), paced), []);
-    let saturated = |summary: &mut Summary| {
-        with_service(1_000_000)(summary);
-        with_worker(0.99, 0.0)(summary);
-    };
-    assert_eq!(found(closed(), saturated), [(Grade::Valid, "limit")]);
-}
-
-#[test]
-fn arrivals_of_another_pattern_are_suspect() {
-    let displaced = |displaced: u64| {
-        move |summary: &mut Summary| {
-            (summary.arrivals.requests, summary.arrivals.displaced) = (1_000, displaced);
-        }
-    };
-    assert_eq!(found(open(), displaced(50)), []);
-    assert_eq!(found(open(), displaced(51)), [(Grade::Suspect, "bunched")]);
-    assert_eq!(found(closed(), displaced(51)), []);
 }
 
 #[test]
 fn neighbours_are_noticed() {
-    use Grade::Suspect;
+    use Grade::Valid;
     for summary in [open(), closed()] {
         let crowded = found(summary.clone(), with_worker(0.1, 0.21));
-        assert_eq!(crowded, [(Suspect, "crowded")]);
+        assert_eq!(crowded, [(Valid, "crowded")]);
         let stolen = |summary: &mut Summary| summary.host.steal_ticks = 101;
-        assert_eq!(found(summary.clone(), stolen), [(Suspect, "stolen")]);
+        assert_eq!(found(summary.clone(), stolen), [(Valid, "stolen")]);
         let lost = |summary: &mut Summary| summary.host.retransmitted = 41;
-        assert_eq!(found(summary, lost), [(Suspect, "lost")]);
+        assert_eq!(found(summary, lost), [(Valid, "lost")]);
     }
 }
 
 #[test]
-fn a_loop_that_stood_still_is_suspect_in_either_model() {
+fn a_loop_that_stood_still_is_noted_in_either_model() {
     let turned = |length_ns: u64, count: u64| {
         move |summary: &mut Summary| {
             let worker = summary.total.workers.entry(0).or_default();
@@ -254,7 +176,7 @@ fn a_loop_that_stood_still_is_suspect_in_either_model() {
         assert_eq!(found(summary.clone(), turned(50 * MS, 100)), []);
         assert_eq!(
             found(summary.clone(), turned(51 * MS, 1)),
-            [(Grade::Suspect, "stood_still")]
+            [(Grade::Valid, "stood_still")]
         );
         let mut long = summary;
         long.total.workers.entry(0).or_default().wall_ns = 1_000 * SECOND;
@@ -295,48 +217,27 @@ fn a_few_lost_segments_are_no_trouble() {
 }
 
 #[test]
-fn arrivals_that_were_never_sent_are_another_load() {
-    let unsent = |count: u64| {
-        move |summary: &mut Summary| {
-            summary.total.counts.sent -= count;
-            summary.unfinished.unsent = count;
-        }
-    };
-    assert_eq!(found(open(), unsent(10)), []);
-    assert_eq!(found(open(), unsent(11)), [(Grade::Suspect, "unsent")]);
-}
-
-#[test]
 fn a_record_that_breaks_off_is_suspect() {
     let killed = |summary: &mut Summary| summary.complete = false;
     assert_eq!(found(closed(), killed), [(Grade::Suspect, "broken_off")]);
 }
 
 #[test]
-fn the_gravest_comes_first() {
-    let all = |summary: &mut Summary| {
-        with_worker(0.9, 0.3)(summary);
-        with_late(20, 1_000)(summary);
-    };
-    let mut summary = open();
-    all(&mut summary);
-    let validity = validity(&summary);
-    assert_eq!(validity.grade(), Grade::Invalid);
-    let names: Vec<_> = validity.findings.iter().map(|f| f.reason.name()).collect();
-    assert_eq!(names, ["busy", "late", "crowded"]);
-}
-
-#[test]
 fn a_moment_or_a_handful_of_requests_is_not_judged() {
     let late = |sends| {
         found(open(), |summary| {
-            let mut lateness = Distribution::default();
-            lateness.record_many_ns(3 * MS, sends);
-            summary.total.times.lateness = lateness;
+            let of = |ns: u64| {
+                let mut times = Distribution::default();
+                times.record_many_ns(ns, sends);
+                times
+            };
+            let times = &mut summary.total.times;
+            (times.lateness, times.response) = (of(3 * MS), of(8 * MS));
+            times.undelayed = of(5 * MS);
         })
     };
     assert_eq!(late(19), []);
-    assert_eq!(late(20), [(Grade::Invalid, "late")]);
+    assert_eq!(late(20), [(Grade::Suspect, "late")]);
     let crowded = |wall_ns| {
         found(open(), |summary| {
             let times = WorkerTimes {
@@ -348,5 +249,5 @@ fn a_moment_or_a_handful_of_requests_is_not_judged() {
         })
     };
     assert_eq!(crowded(99 * MS), []);
-    assert_eq!(crowded(100 * MS), [(Grade::Suspect, "crowded")]);
+    assert_eq!(crowded(100 * MS), [(Grade::Valid, "crowded")]);
 }

@@ -1,0 +1,92 @@
+//! Figures that are not the target's alone: marked where they stand, and told without what is not.
+
+use crate::validity::name;
+use crate::{figures, percentiles};
+use loadline_plan::Statistic;
+use loadline_record::Summary;
+use loadline_verdict::{Effect, own_delay, plan_wait};
+
+/// Much of the figure is delay that Loadline added.
+const OWN: &str = "*";
+/// Much of it is the wait for one of the connections that the plan allows.
+const PLAN: &str = "+";
+
+/// What stands behind each row of a table of these percentiles, the mean, the standard deviation, the
+/// least and the largest; empty where the figure is the target's.
+pub(crate) fn marks(summary: &Summary, percentiles: &[f64]) -> Vec<&'static str> {
+    let mark = |statistic: Statistic| match () {
+        () if is_missing(summary, statistic) => "",
+        () if own_delay(summary, statistic).is_some() => OWN,
+        () if plan_wait(summary, statistic).is_some() => PLAN,
+        () => "",
+    };
+    rows(percentiles).map(mark).collect()
+}
+
+fn rows(percentiles: &[f64]) -> impl Iterator<Item = Statistic> + '_ {
+    let moments = [
+        Statistic::Mean,
+        Statistic::Stdev,
+        Statistic::Min,
+        Statistic::Max,
+    ];
+    let percentiles = percentiles.iter().copied().map(Statistic::Percentile);
+    percentiles.chain(moments)
+}
+
+/// What the marks mean, with the figures that would stand there without it.
+pub(crate) fn notes(summary: &Summary, percentiles: &[f64]) -> Vec<String> {
+    let own = told(summary, percentiles, own_delay);
+    let plan = told(summary, percentiles, |summary, statistic| {
+        plan_wait(summary, statistic).filter(|_| own_delay(summary, statistic).is_none())
+    });
+    let own = own.map(|told| {
+        format!("{OWN} A large part of it is delay that Loadline added: without that {told}.")
+    });
+    let plan = plan.map(|told| {
+        format!(
+            "{PLAN} A large part of it is the wait for one of the {} that the plan allows: without that \
+             {told}.",
+            figures::counted(summary.plan.load.max_connections.into(), "connection"),
+        )
+    });
+    own.into_iter().chain(plan).collect()
+}
+
+/// What stands beside a figure in a table with room for it.
+pub(crate) fn beside(summary: &Summary, statistic: Statistic) -> Option<String> {
+    let own = own_delay(summary, statistic).map(|effect| {
+        let without = figures::time(effect.without_ns);
+        format!("{without} without Loadline's own delay")
+    });
+    own.or_else(|| {
+        let without = figures::time(plan_wait(summary, statistic)?.without_ns);
+        Some(format!("{without} without the wait for a connection"))
+    })
+}
+
+fn told(
+    summary: &Summary,
+    percentiles: &[f64],
+    effect: impl Fn(&Summary, Statistic) -> Option<Effect>,
+) -> Option<String> {
+    let shown = rows(percentiles).filter(|statistic| !is_missing(summary, *statistic));
+    let effects = shown.filter_map(|statistic| effect(summary, statistic));
+    let told: Vec<String> = effects
+        .map(|effect| {
+            let without = figures::time(effect.without_ns);
+            format!("{} {without}", name(effect.statistic))
+        })
+        .collect();
+    (!told.is_empty()).then(|| told.join(", "))
+}
+
+/// Whether there are too few samples to show this figure.
+fn is_missing(summary: &Summary, statistic: Statistic) -> bool {
+    match statistic {
+        Statistic::Percentile(percentile) => {
+            percentiles::missing(summary.response(), percentile) > 0
+        }
+        _ => false,
+    }
+}

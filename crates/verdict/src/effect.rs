@@ -1,0 +1,175 @@
+//! How much of a figure is not the target's: the delay that Loadline added, or the wait for one of the
+//! connections that the plan allows.
+//!
+//! Every response time of an open load is kept twice, as it was and without the delay that Loadline
+//! added to it. So each figure can be told with that delay and without it, and a result is judged by
+//! how far they lie apart, not by what may have been the cause. A figure is *affected* when more than
+//! a tenth of it, and more than 50 µs, is not the target's.
+
+use crate::{CheckOutcome, CheckResult, evaluate_run};
+use loadline_plan::{Clocked, Metric, Shape, Statistic};
+use loadline_record::{Bounded, Censored, Distribution, Model, Summary};
+
+/// A figure is affected when more than this part of it is not the target's, …
+pub const AFFECTED_PART: f64 = 0.1;
+/// … and more than this, in nanoseconds.
+pub const AFFECTED_NS: f64 = 50_000.0;
+/// The connections that a plan allows were the limit when more than this share of them was in use on
+/// average. Waiting begins about there: in a queue with many servers (M/M/c) nobody waits before.
+const IN_USE: f64 = 0.8;
+/// A median service time of the whole run above this multiple of the shortest of an interval is that
+/// of a target that became slower.
+const SLOWER: f64 = 1.5;
+/// In the plan's favour: fewer requests unsent, or waiting, than this share are a detail.
+const DETAIL: f64 = 0.01;
+
+/// A figure of the response time as it was, and without what is not the target's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Effect {
+    /// Which figure.
+    pub statistic: Statistic,
+    /// As it was, in nanoseconds.
+    pub with_ns: f64,
+    /// Without what is not the target's, in nanoseconds.
+    pub without_ns: f64,
+}
+
+impl Effect {
+    /// That between two kinds of times; `None` where one of them was not recorded, or is only known to
+    /// be greater than something.
+    fn between(with: Censored<'_>, without: Censored<'_>, statistic: Statistic) -> Option<Effect> {
+        let is_known = !with.times.is_empty() && with.times.len() == without.times.len();
+        if !is_known {
+            return None;
+        }
+        Some(Effect {
+            statistic,
+            with_ns: figure(with, statistic)?,
+            without_ns: figure(without, statistic)?,
+        })
+    }
+
+    /// Whether the figure is affected.
+    pub fn is_large(&self) -> bool {
+        let ours_ns = (self.with_ns - self.without_ns).abs();
+        ours_ns > AFFECTED_NS && ours_ns > self.with_ns * AFFECTED_PART
+    }
+}
+
+fn figure(times: Censored<'_>, statistic: Statistic) -> Option<f64> {
+    let figure = match statistic {
+        Statistic::Mean => times.mean_ns(),
+        Statistic::Min => Bounded::Exactly(times.times.min_ns() as f64),
+        Statistic::Max => times.max_ns().map(|ns| ns as f64),
+        Statistic::Stdev => Bounded::Exactly(times.times.stdev_ns()),
+        Statistic::Percentile(percentile) => times.percentile(percentile).map(|ns| ns as f64),
+    };
+    match figure {
+        Bounded::Exactly(ns) => Some(ns),
+        Bounded::AtLeast(_) => None,
+    }
+}
+
+/// The response times without the delay that Loadline added; what has no answer is as old as it is.
+fn undelayed(summary: &Summary) -> Censored<'_> {
+    Censored {
+        times: &summary.total.times.undelayed,
+        ages: &summary.unfinished.ages.response,
+    }
+}
+
+/// A figure of the response time with the delay that Loadline added and without it, if that delay is a
+/// large part of it. Never in a closed load, which has none, nor in a record that does not hold it.
+pub fn own_delay(summary: &Summary, statistic: Statistic) -> Option<Effect> {
+    Effect::between(summary.response(), undelayed(summary), statistic).filter(Effect::is_large)
+}
+
+/// A figure of the response time with the wait for one of the connections that the plan allows and
+/// without it, if that wait is a large part of it; `None` where the plan was not the limit.
+pub fn plan_wait(summary: &Summary, statistic: Statistic) -> Option<Effect> {
+    if !is_limited_by_plan(summary) {
+        return None;
+    }
+    Effect::between(summary.response(), summary.service(), statistic).filter(Effect::is_large)
+}
+
+/// Whether requests waited, or were never sent, because the plan allows fewer connections than its
+/// rate needs of this target, which was no slower for it.
+///
+/// What was never sent has its cause in the record. Where all was sent, it shows in how many
+/// connections were in use: by Little's law the rate times the service time (J. D. C. Little, "A proof
+/// for the queuing formula L = λW", *Operations Research* 9 (1961)). A target that stands still for a
+/// moment keeps requests waiting with few connections in use.
+pub fn is_limited_by_plan(summary: &Summary) -> bool {
+    let plan = &summary.plan;
+    let is_plain = plan.connection.pipeline == 1 && plan.script.is_none();
+    let is_even = matches!(plan.load.shape, Shape::Rate { .. });
+    if summary.model == Model::Closed || summary.duration_ns == 0 {
+        return false;
+    }
+    let planned = summary.total.counts.planned as f64;
+    let unfinished = &summary.unfinished;
+    if unfinished.unsent as f64 > planned * DETAIL {
+        return unfinished.by_plan > unfinished.by_target.max(unfinished.by_loadline);
+    }
+    let most = f64::from(plan.load.max_connections) * f64::from(summary.parts);
+    let has_waited = summary.total.times.blocked.percentile_ns(99.0) as f64 > AFFECTED_NS;
+    let is_full = connections_in_use(summary) > most * IN_USE;
+    is_plain && is_even && has_waited && is_full && !became_slower(summary)
+}
+
+/// How many requests were under way on average, those included that had no answer at the end.
+pub(crate) fn connections_in_use(summary: &Summary) -> f64 {
+    let sum_ns = |times: &Distribution| times.mean_ns() * times.len() as f64;
+    let ended_ns = sum_ns(&summary.total.times.service);
+    let unfinished_ns = sum_ns(&summary.unfinished.ages.service);
+    (ended_ns + unfinished_ns) / summary.duration_ns.max(1) as f64
+}
+
+fn became_slower(summary: &Summary) -> bool {
+    let medians = summary.rows.iter().map(|row| row.service.p50_ns);
+    let shortest_ns = medians.filter(|ns| *ns > 0).min().unwrap_or(0);
+    let median_ns = summary.total.times.service.percentile_ns(50.0);
+    median_ns as f64 > shortest_ns as f64 * SLOWER
+}
+
+/// A check that is kept with the delay that Loadline added and broken without it, or the reverse: the
+/// figure that it names, and what it says with the delay.
+pub(crate) fn decided_by_own_delay(summary: &Summary) -> Option<(Effect, CheckOutcome)> {
+    let times = &summary.total.times;
+    let looks_at_response = |metric: &Metric| matches!(metric, Metric::Time(Clocked::Response, _));
+    let mut checks = summary.plan.checks.iter();
+    let is_known = times.undelayed.len() == times.response.len() && !times.response.is_empty();
+    if !is_known || !checks.any(|check| looks_at_response(&check.metric)) {
+        return None;
+    }
+    let mut without = summary.clone();
+    without.total.times.response = times.undelayed.clone();
+    let pairs = evaluate_run(summary)
+        .into_iter()
+        .zip(evaluate_run(&without));
+    let checks = summary.plan.checks.iter().zip(pairs);
+    let mut flipped = checks.filter(|(_, (with, without))| is_flipped(with, without));
+    let (check, (with, _)) = flipped.next()?;
+    let Metric::Time(_, statistic) = check.metric else {
+        return None;
+    };
+    let effect = Effect::between(summary.response(), undelayed(summary), statistic)?;
+    Some((effect, with.outcome))
+}
+
+fn is_flipped(with: &CheckResult, without: &CheckResult) -> bool {
+    matches!(
+        (with.outcome, without.outcome),
+        (CheckOutcome::Kept, CheckOutcome::Broken) | (CheckOutcome::Broken, CheckOutcome::Kept)
+    )
+}
+
+/// The figures of the response time that the checks of a plan name.
+pub(crate) fn checked(summary: &Summary) -> impl Iterator<Item = Statistic> + '_ {
+    let checks = summary.plan.checks.iter();
+    checks.filter_map(|check| match check.metric {
+        Metric::Time(Clocked::Response, statistic) => Some(statistic),
+        _ => None,
+    })
+}
