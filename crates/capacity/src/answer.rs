@@ -1,8 +1,7 @@
 //! What a search found.
 
-use crate::keeping_up;
 use crate::measure::{OwnLimit, Trial};
-use loadline_stats::search::{Attempts, Threshold};
+use loadline_stats::search::{Attempt, Threshold};
 use std::collections::BTreeMap;
 
 /// What a search found.
@@ -33,19 +32,26 @@ pub enum Answer {
 /// The highest level that holds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadLine {
-    /// The highest level at which most trials held.
+    /// The highest level that holds: most of its trials did, and one long run, and all answers at it
+    /// together. The RFC's relevant lower bound.
     pub level: f64,
-    /// It lies above this with a probability of 97.5 %. The most that piled up in a trial of the load
-    /// line that held is taken off, as the target may carry so much less for long.
+    /// The lowest level above that does not: the RFC's relevant upper bound.
+    pub upper: f64,
+    /// The median of the answers a second in trials at the level that held: the RFC's *conditional
+    /// throughput*. Less than a level of which a little piles up in each trial.
+    pub throughput: f64,
+    /// What is published: the level, less what piles up in a second of the trials at it that held, if
+    /// that is more than how the ends of a trial fall.
+    pub carried: f64,
+    /// The level at which half of the trials hold lies above this with a probability of 97.5 %, less what
+    /// piled up in a trial of the load line.
     pub low: f64,
     /// It lies below this with a probability of 97.5 %.
     pub high: f64,
     /// What broke just above, the most often broken first.
     pub breaks: Vec<Breaking>,
-    /// So many of the confirming trials held.
-    pub confirmed: u32,
-    /// Confirming trials.
-    pub confirmations: u32,
+    /// Seconds that the confirming run measured.
+    pub confirmed_s: f64,
     /// The cores that the target used at this level, if it was watched.
     pub target_cores: Option<f64>,
     /// What disturbed most of the trials that broke just above: undisturbed, it may lie higher.
@@ -67,12 +73,15 @@ pub enum Why {
 }
 
 /// What is known when a search ends before it knows all.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Unsettled {
-    /// The highest level known to hold.
+    /// The load line lies above this: with a probability of 97.5 % where trials broke as well and no
+    /// level was refuted, else it is the highest level that held.
     pub lower: Option<f64>,
-    /// The lowest level known not to.
+    /// It lies below this, in the same sense.
     pub upper: Option<f64>,
+    /// The level at which a long run, or all answers together, broke what most short trials held.
+    pub refuted: Option<f64>,
     /// Whether what broke may mostly have been the doing of the generator or its machine.
     pub own_limit: Option<OwnLimit>,
 }
@@ -123,35 +132,50 @@ fn of_most(trials: &[&Trial], found: impl Fn(&Trial) -> Option<OwnLimit>) -> Opt
     limits.last().copied().filter(|_| mostly)
 }
 
-/// How sure a load line between these levels is.
+/// How sure a load line between these levels is, by these trials in the order in which they were made.
 pub(crate) fn threshold(trials: &[&Trial], lower: f64, upper: f64) -> Threshold {
-    let mut attempts: Vec<Attempts> = Vec::new();
-    for trial in trials {
-        let index = attempts.iter().position(|one| one.rate == trial.level);
-        let index = index.unwrap_or_else(|| {
-            attempts.push(Attempts {
-                rate: trial.level,
-                held: 0,
-                broken: 0,
-            });
-            attempts.len() - 1
-        });
-        let held = u32::from(trial.held());
-        attempts[index].held += held;
-        attempts[index].broken += 1 - held;
-    }
+    let attempt = |trial: &&Trial| Attempt {
+        rate: trial.level,
+        held: trial.held(),
+    };
+    let attempts: Vec<Attempt> = trials.iter().map(attempt).collect();
     Threshold::between(lower / 2.0, upper * 2.0, &attempts)
 }
 
 /// The largest share of the load that piled up in one of these trials which held: by so much less than
 /// their level may the target carry for long.
-pub(crate) fn piled_up(trials: &[&Trial]) -> f64 {
+pub(crate) fn piled_up(trials: &[&Trial], mean_at_ease_s: f64) -> f64 {
     let held = trials.iter().filter(|trial| trial.held());
     let shares = held.map(|trial| {
-        let seen = &trial.seen;
-        keeping_up::piled_up(seen.outstanding_s, seen.mean_s, trial.seconds)
+        let grown = trial.backlog().growth(mean_at_ease_s, trial.level);
+        grown / (trial.level * trial.seconds)
     });
     shares.fold(0.0, f64::max).min(1.0)
+}
+
+/// The median of the answers a second in those of these trials that held.
+pub(crate) fn throughput(trials: &[&Trial]) -> Option<f64> {
+    median(trials, |trial| trial.seen.answers_per_s)
+}
+
+/// The median of what piled up in a second of those of these trials that held, in requests.
+pub(crate) fn growth_per_s(trials: &[&Trial], mean_at_ease_s: f64) -> f64 {
+    let growth = |trial: &Trial| trial.backlog().growth(mean_at_ease_s, trial.level);
+    median(trials, |trial| growth(trial) / trial.seconds).unwrap_or(0.0)
+}
+
+/// The median of something in those of these trials that held, each weighed by how long it lasted.
+fn median(trials: &[&Trial], of: impl Fn(&Trial) -> f64) -> Option<f64> {
+    let held = trials.iter().filter(|trial| trial.held());
+    let mut values: Vec<(f64, f64)> = held.map(|trial| (of(trial), trial.seconds)).collect();
+    values.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let half_s = values.iter().map(|(_, seconds)| seconds).sum::<f64>() / 2.0;
+    let mut sum_s = 0.0;
+    let median = values.iter().find(|(_, seconds)| {
+        sum_s += seconds;
+        sum_s >= half_s
+    });
+    median.map(|(value, _)| *value)
 }
 
 /// The mean of what the target used in these trials.

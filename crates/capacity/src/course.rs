@@ -1,61 +1,45 @@
 //! The course of a search from the warm-up to the ladder.
 
 use crate::answer::{self, Answer, LoadLine, Unsettled, Why};
-use crate::keeping_up::{TooShort, keeps_up};
+use crate::keeping_up::TooShort;
 use crate::ladder::{Ladder, Recovery, Rung};
 use crate::measure::{Measure, OwnLimit, Part, Purpose, Seen, Trial};
-use crate::settings::{CONFIRMATIONS, Settings, TELLING};
+use crate::settings::{Settings, TELLING};
 use loadline_stats::search::{self, Finding, Search, Step};
-use std::collections::BTreeMap;
 
 /// The goal that all checks hold; those of the single checks come after it.
 const ALL: usize = 0;
 /// The part of the seconds for trials that are set aside which is kept until a trial broke.
 const KEPT_ASIDE: f64 = 0.5;
-/// How often the search may go on after a confirmation that failed.
-const MOST_ROUNDS: u32 = 3;
+/// The part of the width by which the first level lies below one that was refuted.
+const CLOSE_BELOW: f64 = 0.9;
+/// The next one lies below that by so many times the distance, as a power.
+const FURTHER_BELOW: i32 = 3;
+/// So many requests more at the end of a trial than at its beginning is how its ends fell.
+const ENDS: f64 = 2.0;
 
 /// Everything that was found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// What the search says.
     pub answer: Answer,
-    /// What the target does around its load line; empty where that was not found.
+    /// What the target does around its load line; empty where that was not found, or no time was left.
     pub ladder: Ladder,
     /// Every trial, in the order in which they were made.
     pub trials: Vec<Trial>,
 }
 
 impl Outcome {
-    /// The highest level at which most of the trials held so far, and the lowest at which most did
-    /// not, whether or not these are enough to be sure.
-    pub fn seems_between(&self) -> (Option<f64>, Option<f64>) {
-        let mut levels: BTreeMap<u64, (u32, u32)> = BTreeMap::new();
-        for trial in self.trials.iter().filter(|trial| trial.counts()) {
-            // The bits of floats above zero are in the order of the floats.
-            let (held, all) = levels.entry(trial.level.to_bits()).or_default();
-            (*held, *all) = (*held + u32::from(trial.held()), *all + 1);
-        }
-        let broke = |(held, all): &(u32, u32)| 2 * held < *all;
-        let lowest_broken = levels.iter().find(|(_, counts)| broke(counts));
-        let lowest_broken = lowest_broken.map(|(level, _)| *level);
-        let below = |level: &&u64| lowest_broken.is_none_or(|broken| **level < broken);
-        let highest_held = levels.keys().rfind(below);
-        (
-            highest_held.map(|level| f64::from_bits(*level)),
-            lowest_broken.map(f64::from_bits),
-        )
-    }
-
     /// Whether the trials of the search were too short for a backlog of an open load to show, so that
     /// what was found may lie too high.
     pub fn too_short(&self) -> Option<TooShort> {
         let trials = || self.trials.iter();
         let answered = trials().filter(|trial| trial.seen.answers_per_s > 0.0);
         let response_s = answered.map(|trial| trial.seen.mean_s).reduce(f64::min)?;
-        let counting = trials().filter(|trial| trial.purpose == Purpose::Search);
-        let trial_s = counting.map(|trial| trial.seconds).reduce(f64::min)?;
-        TooShort::of(trial_s, response_s)
+        let confirming = trials().filter(|trial| trial.purpose == Purpose::Confirmation);
+        let confirming_s = confirming.map(|trial| trial.seconds).reduce(f64::min)?;
+        let confirming = Settings::CONFIRMATION_TRIALS;
+        TooShort::of(confirming_s / confirming, confirming, response_s)
     }
 }
 
@@ -78,10 +62,14 @@ pub fn find<M: Measure>(settings: &Settings, measure: &mut M) -> (Outcome, Ended
         settings,
         measure,
         trials: Vec::new(),
+        spent_s: settings.gone_s,
         aside_s: settings.aside_s(),
         ladder: Ladder::default(),
         mean_at_ease_s: f64::MAX,
         most_answers_per_s: 0.0,
+        suggested_s: 0.0,
+        confirmed: None,
+        refuted: Vec::new(),
     };
     let ended = match course.run() {
         Ok(()) => Ended::Complete,
@@ -107,6 +95,8 @@ struct Course<'a, M> {
     measure: &'a mut M,
     search: Search,
     trials: Vec<Trial>,
+    /// Seconds that are gone.
+    spent_s: f64,
     /// Seconds that trials may yet take which are set aside.
     aside_s: f64,
     ladder: Ladder,
@@ -114,59 +104,146 @@ struct Course<'a, M> {
     mean_at_ease_s: f64,
     /// The most answers a second of a trial.
     most_answers_per_s: f64,
+    /// How long the trial lasted that suggested where the load line may be, in seconds.
+    suggested_s: f64,
+    /// The highest level at which a long run held, and all answers together do.
+    confirmed: Option<f64>,
+    /// The levels at which they did not.
+    refuted: Vec<f64>,
 }
 
 impl<M: Measure> Course<'_, M> {
     fn run(&mut self) -> Result<(), Stop<M::Error>> {
         if self.settings.warm_up_s > 0.0 {
-            let first = self.settings.first;
-            let seconds = self.settings.warm_up_s;
-            let seen = self.seen(Purpose::WarmUp, first, seconds)?;
-            self.add(Purpose::WarmUp, first, seconds, seen, false);
-            self.pause();
-        }
-        for _ in 0..MOST_ROUNDS {
-            self.search()?;
-            match self.found() {
-                Some(level) if !self.confirm(level)? => {}
-                _ => break,
-            }
+            self.warm_up()?;
         }
         self.search()?;
-        self.found().map_or(Ok(()), |level| self.climb(level))
+        if let Some(level) = self.candidate()
+            && self.has_time_to_confirm(level)
+            && !self.confirm(level)?
+        {
+            self.go_below()?;
+        }
+        match self.found() {
+            Some(level) if self.settings.ladder_s() <= self.left_s() => self.climb(level),
+            _ => Ok(()),
+        }
+    }
+
+    /// Warms the target up. Where it does not even carry that, the search begins with what it does.
+    fn warm_up(&mut self) -> Result<(), Stop<M::Error>> {
+        let level = self.settings.warm_up_level();
+        let seconds = self.settings.warm_up_s;
+        let seen = self.seen(Purpose::WarmUp, level, seconds)?;
+        self.add(Purpose::WarmUp, level, seconds, seen, false);
+        let trial = self.trials.last().expect("the trial was just made");
+        if !trial.kept_up {
+            self.search.begin_at(trial.seen.answers_per_s);
+        }
+        self.pause();
+        Ok(())
     }
 
     /// The load line, unless the generator ended before it.
     fn found(&self) -> Option<f64> {
-        match self.search.finding(ALL) {
-            Finding::Between { lower, upper } if self.own_limit(lower, upper).is_none() => {
-                Some(lower)
-            }
-            _ => None,
-        }
+        let (lower, upper) = self.enclosed()?;
+        self.own_limit(lower, upper).is_none().then_some(lower)
     }
 
+    /// The confirmed level and the relevant upper bound, if they are close enough.
+    fn enclosed(&self) -> Option<(f64, f64)> {
+        let (_, upper) = self.search.bounds(ALL);
+        let bounds = self.confirmed.zip(upper);
+        bounds.filter(|(lower, upper)| self.search.close(*lower, *upper, ALL))
+    }
+
+    /// Makes trials until the load line is enclosed, or as long as there is time for one and for the
+    /// confirmation.
     fn search(&mut self) -> Result<(), Stop<M::Error>> {
         while let Step::Measure(trial) = self.search.next_for(ALL) {
-            self.counted(Purpose::Search, trial.rate)?;
+            let level = trial.rate;
+            let seconds = match trial.seconds < self.settings.trial_s {
+                true => trial.seconds,
+                false => self.settings.length_s(level),
+            };
+            let confirmation_s = self.settings.confirmation_s(level);
+            let needed_s = self.settings.whole_s(seconds) + self.settings.whole_s(confirmation_s);
+            if needed_s > self.left_s() {
+                break;
+            }
+            self.counted(Purpose::Search, level, seconds)?;
         }
         Ok(())
     }
 
-    /// Measures the level again, as long as there is time; whether it holds in most trials.
-    fn confirm(&mut self, level: f64) -> Result<bool, Stop<M::Error>> {
-        let (mut held, mut made) = (0, 0);
-        while made < CONFIRMATIONS && self.settings.trial_s <= self.search.left_s() {
-            held += u32::from(self.counted(Purpose::Confirmation, level)?);
-            made += 1;
+    /// The level to be confirmed: the relevant lower bound, or, where the time was over before there
+    /// was one, the highest level that looks good.
+    fn candidate(&self) -> Option<f64> {
+        match self.search.finding(ALL) {
+            Finding::Between { lower, .. } => Some(lower),
+            Finding::AllGood => Some(self.settings.highest),
+            Finding::NoneGood => None,
+            Finding::Open { .. } => self.search.apparent_bounds(ALL).0,
         }
-        Ok(2 * held > made)
+    }
+
+    fn has_time_to_confirm(&self, level: f64) -> bool {
+        let seconds = self.settings.confirmation_s(level);
+        self.settings.whole_s(seconds) <= self.left_s()
+    }
+
+    /// Measures a level in one long run; whether that holds, and all answers at the level together.
+    fn confirm(&mut self, level: f64) -> Result<bool, Stop<M::Error>> {
+        let seconds = self.settings.confirmation_s(level);
+        let held = self.counted(Purpose::Confirmation, level, seconds)?;
+        let held = held && self.measure.together(level).iter().all(|held| *held);
+        if held {
+            self.confirmed = Some(self.confirmed.map_or(level, |other| other.max(level)));
+        } else {
+            self.refuted.push(level);
+            self.refuted.sort_by(f64::total_cmp);
+            self.search.refute(ALL, level);
+        }
+        Ok(held)
+    }
+
+    /// Looks for the load line below a level that was refuted. Short trials spoke for that, so only long
+    /// runs count from here on.
+    fn go_below(&mut self) -> Result<(), Stop<M::Error>> {
+        let mut ratio = 1.0 - CLOSE_BELOW * self.settings.width;
+        while let Some(upper) = self.refuted.first().copied() {
+            let level = match self.confirmed {
+                Some(lower) if self.search.close(lower, upper, ALL) => break,
+                Some(lower) => self.search.middle(lower, upper),
+                None if upper <= self.settings.lowest => break,
+                None => self.step_down(upper, ratio),
+            };
+            if !self.has_time_to_confirm(level) {
+                break;
+            }
+            self.confirm(level)?;
+            ratio = ratio.powi(FURTHER_BELOW);
+        }
+        Ok(())
+    }
+
+    /// A level below one that was refuted: by this ratio, or what the target carried there where it fell
+    /// behind for the first time.
+    fn step_down(&self, upper: f64, ratio: f64) -> f64 {
+        let last = self.trials.last().filter(|trial| !trial.kept_up);
+        let carried = last.map(|trial| trial.seen.answers_per_s);
+        let below = match (self.settings.whole, carried) {
+            (true, _) => (upper * ratio).min(upper - 1.0),
+            (false, Some(carried)) if self.refuted.len() == 1 && carried < upper => carried,
+            (false, _) => upper * ratio,
+        };
+        self.search.on_step(below)
     }
 
     fn climb(&mut self, load_line: f64) -> Result<(), Stop<M::Error>> {
         for part in Part::RISING {
             let level = self.level(part, load_line);
-            self.undisturbed(Purpose::Ladder(part), level)?;
+            self.undisturbed(Purpose::Ladder(part), level, self.settings.trial_s)?;
             self.add_rung(part);
         }
         self.descend(load_line)
@@ -178,6 +255,7 @@ impl<M: Measure> Course<'_, M> {
         let back = (self.level(Part::Back, load_line), self.settings.recovery_s);
         loop {
             let descent = self.measure.descend(over, back);
+            self.spent_s += self.settings.whole_s(over.1 + back.1);
             let descent = descent.map_err(Stop::Failed)?.ok_or(Stop::Interrupted)?;
             let aside = self.is_to_be_made_again(&descent.back, over.1 + back.1);
             let recovery = Recovery::of(&descent);
@@ -200,10 +278,8 @@ impl<M: Measure> Course<'_, M> {
     }
 
     fn level(&self, part: Part, load_line: f64) -> f64 {
-        let step = self.settings.step;
-        let level = (load_line * part.share() / step).round() * step;
         // Idle is no less than the lowest rate at which anything can be measured.
-        level.max(self.settings.lowest.min(load_line))
+        self.search.on_step(load_line * part.share())
     }
 
     fn add_rung(&mut self, part: Part) {
@@ -212,15 +288,26 @@ impl<M: Measure> Course<'_, M> {
         self.ladder.rungs.push(Rung { part, trial });
     }
 
-    /// Makes a trial that counts for the search; whether it held.
-    fn counted(&mut self, purpose: Purpose, level: f64) -> Result<bool, Stop<M::Error>> {
-        self.undisturbed(purpose, level)?;
+    /// Makes a trial that counts for the search; whether it held. One that is longer because its rate is
+    /// low counts as much as any other.
+    fn counted(
+        &mut self,
+        purpose: Purpose,
+        level: f64,
+        seconds: f64,
+    ) -> Result<bool, Stop<M::Error>> {
+        self.undisturbed(purpose, level, seconds)?;
         let trial = self.trials.last().expect("the trial was just made");
         let held = trial.held();
         let mut good = vec![held];
         good.extend(&trial.seen.checks);
         good.push(trial.kept_up);
-        let (rate, seconds) = (level, trial.seconds);
+        if !trial.kept_up && trial.seen.answers_per_s > 0.0 && seconds >= self.suggested_s {
+            self.search.suggest(trial.seen.answers_per_s);
+            self.suggested_s = seconds;
+        }
+        let seconds = seconds * self.settings.trial_s / self.settings.length_s(level);
+        let rate = level;
         self.search.record(search::Trial { rate, seconds }, &good);
         Ok(held)
     }
@@ -228,8 +315,12 @@ impl<M: Measure> Course<'_, M> {
     /// Makes a trial, and makes it again while its machine loses time and there is time for it. Which
     /// way it went does not matter: if only those were made again that broke, more would hold than
     /// the target keeps.
-    fn undisturbed(&mut self, purpose: Purpose, level: f64) -> Result<(), Stop<M::Error>> {
-        let seconds = self.settings.trial_s;
+    fn undisturbed(
+        &mut self,
+        purpose: Purpose,
+        level: f64,
+        seconds: f64,
+    ) -> Result<(), Stop<M::Error>> {
         loop {
             let seen = self.seen(purpose, level, seconds)?;
             let aside = self.is_to_be_made_again(&seen, seconds);
@@ -249,7 +340,6 @@ impl<M: Measure> Course<'_, M> {
     /// Accounts for a trial that is made again.
     fn set_aside(&mut self, seconds: f64) {
         self.aside_s -= seconds;
-        self.search.spend(seconds);
         self.pause();
     }
 
@@ -262,7 +352,7 @@ impl<M: Measure> Course<'_, M> {
 
     fn can_spare(&self, seconds: f64) -> bool {
         let left_s = self.aside_s - self.kept_aside_s();
-        seconds <= left_s && 2.0 * seconds <= self.search.left_s()
+        seconds <= left_s && 2.0 * self.settings.whole_s(seconds) <= self.left_s()
     }
 
     /// Seconds that are kept for the trials around the load line: what is lost far below it, where the
@@ -277,7 +367,13 @@ impl<M: Measure> Course<'_, M> {
 
     fn seen(&mut self, purpose: Purpose, level: f64, seconds: f64) -> Result<Seen, Stop<M::Error>> {
         let seen = self.measure.trial(purpose, level, seconds);
+        self.spent_s += self.settings.whole_s(seconds);
         seen.map_err(Stop::Failed)?.ok_or(Stop::Interrupted)
+    }
+
+    /// Seconds that are left of the budget.
+    fn left_s(&self) -> f64 {
+        self.settings.budget_s - self.spent_s
     }
 
     /// Lets the target get done with what the last trial left behind. Close to its capacity it else
@@ -289,11 +385,11 @@ impl<M: Measure> Course<'_, M> {
             0.0 => trial.seconds,
             rate => trial.seen.backlog_s(rate, self.mean_at_ease_s),
         };
-        let longest_s = self.settings.longest_pause_s(self.search.left_s());
+        let longest_s = self.settings.longest_pause_s(self.left_s());
         let seconds = backlog_s.min(longest_s);
         if seconds > 0.0 {
             self.measure.pause(seconds);
-            self.search.spend(self.settings.measured_s(seconds));
+            self.spent_s += seconds;
         }
     }
 
@@ -302,15 +398,17 @@ impl<M: Measure> Course<'_, M> {
             self.mean_at_ease_s = self.mean_at_ease_s.min(seen.mean_s);
             self.most_answers_per_s = self.most_answers_per_s.max(seen.answers_per_s);
         }
-        let trial = Trial {
+        let mut trial = Trial {
             number: self.trials.len() as u32 + 1,
             purpose,
             level,
             seconds,
-            kept_up: keeps_up(seen.outstanding_s, self.mean_at_ease_s, level, seconds),
+            kept_up: true,
             set_aside,
             seen,
         };
+        let backlog = trial.backlog();
+        trial.kept_up = backlog.keeps_up(self.mean_at_ease_s, level, seconds);
         self.measure.ended(&trial);
         self.trials.push(trial);
     }
@@ -329,47 +427,84 @@ impl<M: Measure> Course<'_, M> {
     }
 
     fn answer(&self) -> Answer {
-        let (lower, upper) = self.search.bounds(ALL);
-        let at_upper = upper.map_or(Vec::new(), |upper| self.counting(Some(upper)));
-        match self.search.finding(ALL) {
-            Finding::Between { lower, upper } => match self.own_limit(lower, upper) {
+        if let Some((lower, upper)) = self.enclosed() {
+            return match self.own_limit(lower, upper) {
                 Some(limit) => Answer::AtLeast {
                     level: lower,
                     why: Why::Generator { limit, at: upper },
                 },
                 None => Answer::Found(self.load_line(lower, upper)),
-            },
-            Finding::AllGood => Answer::AtLeast {
-                level: self.settings.highest,
+            };
+        }
+        match (self.confirmed, self.search.bounds(ALL).1) {
+            (Some(level), None) if level >= self.settings.highest => Answer::AtLeast {
+                level,
                 why: Why::Highest,
             },
-            Finding::NoneGood => Answer::NothingHolds {
-                level: self.settings.lowest,
-                breaks: answer::breaks(&at_upper),
-                own_limit: answer::excuse(&at_upper),
-            },
-            Finding::Open { .. } => Answer::Unsettled(Unsettled {
-                lower,
-                upper,
-                own_limit: answer::excuse(&self.counting(None)),
-            }),
+            (None, Some(upper)) if upper <= self.settings.lowest => {
+                let at_lowest = self.counting(Some(upper));
+                Answer::NothingHolds {
+                    level: self.settings.lowest,
+                    breaks: answer::breaks(&at_lowest),
+                    own_limit: answer::excuse(&at_lowest),
+                }
+            }
+            _ => Answer::Unsettled(self.unsettled()),
+        }
+    }
+
+    fn unsettled(&self) -> Unsettled {
+        let own_limit = answer::excuse(&self.counting(None));
+        let (lower, upper) = match self.search.apparent_bounds(ALL) {
+            (Some(good), Some(bad)) => {
+                let threshold = answer::threshold(&self.counting(None), good, bad);
+                (Some(threshold.low), Some(threshold.high))
+            }
+            apparent => apparent,
+        };
+        // One long run may break by chance, and two; three at different levels hardly do.
+        let (lower, upper) = match self.refuted[..] {
+            [] => (lower, upper),
+            [_] | [_, _] => (self.confirmed, upper),
+            [_, _, third, ..] => (self.confirmed, Some(third)),
+        };
+        Unsettled {
+            lower,
+            upper,
+            refuted: self.refuted.first().copied(),
+            own_limit,
         }
     }
 
     fn load_line(&self, lower: f64, upper: f64) -> LoadLine {
         let threshold = answer::threshold(&self.counting(None), lower, upper);
         let (at_lower, at_upper) = (self.counting(Some(lower)), self.counting(Some(upper)));
+        let throughput = answer::throughput(&at_lower).unwrap_or(lower);
+        let longest_s = at_lower
+            .iter()
+            .map(|trial| trial.seconds)
+            .fold(0.0, f64::max);
+        let growth_per_s = answer::growth_per_s(&at_lower, self.mean_at_ease_s);
+        let piles_up = growth_per_s * longest_s > ENDS;
+        let carried = if piles_up {
+            lower - growth_per_s
+        } else {
+            lower
+        };
+        let piled_up = answer::piled_up(&at_lower, self.mean_at_ease_s);
         let confirming = at_lower
             .iter()
             .filter(|trial| trial.purpose == Purpose::Confirmation);
         LoadLine {
             level: lower,
-            low: threshold.low.min(lower) * (1.0 - answer::piled_up(&at_lower)),
+            upper,
+            throughput,
+            carried,
+            low: (threshold.low.min(lower) * (1.0 - piled_up)).min(carried),
             high: threshold.high.max(lower),
             breaks: answer::breaks(&at_upper),
             disturbance: answer::excuse(&at_upper),
-            confirmed: confirming.clone().filter(|trial| trial.held()).count() as u32,
-            confirmations: confirming.count() as u32,
+            confirmed_s: confirming.map(|trial| trial.seconds).fold(0.0, f64::max),
             target_cores: answer::target_cores(&at_lower),
         }
     }
@@ -377,3 +512,6 @@ impl<M: Measure> Course<'_, M> {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod study;

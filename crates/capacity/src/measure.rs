@@ -1,5 +1,7 @@
 //! What measures, and what it sees.
 
+use crate::keeping_up::Backlog;
+
 /// Measures a level of load for a while.
 pub trait Measure {
     /// Why nothing could be measured.
@@ -25,8 +27,12 @@ pub trait Measure {
     /// Leaves the target alone for so many seconds, or until the user wants no more.
     fn pause(&mut self, _seconds: f64) {}
 
-    /// A trial was added: for who shows progress.
+    /// A trial was added: for who shows progress, and for who keeps the answers of a level.
     fn ended(&mut self, _trial: &Trial) {}
+
+    /// For each check, in their order, whether it holds on all answers together of those trials at this
+    /// level that [count](Trial::counts).
+    fn together(&mut self, level: f64) -> Vec<bool>;
 }
 
 /// What a trial is for.
@@ -36,7 +42,7 @@ pub enum Purpose {
     WarmUp,
     /// To find the load line.
     Search,
-    /// To make sure of it.
+    /// To make sure of it, in one long run.
     Confirmation,
     /// To see what the target does at a part of it.
     Ladder(Part),
@@ -104,7 +110,7 @@ impl Part {
 pub struct Seen {
     /// For each check, in their order, whether it held.
     pub checks: Vec<bool>,
-    /// Answers a second.
+    /// Answers a second that came in the trial, whenever they were asked for.
     pub answers_per_s: f64,
     /// The share of what ended that failed, 0 to 1.
     pub failed_share: f64,
@@ -117,6 +123,9 @@ pub struct Seen {
     /// What fell due and had not ended when the trial did, in seconds of the load asked for; 0 in a
     /// closed loop, where nothing falls due.
     pub outstanding_s: f64,
+    /// By how many requests more was outstanding at the end of the trial than at its beginning; 0 in a
+    /// closed loop.
+    pub grown: f64,
     /// Requests that had been sent and not answered when the trial ended.
     pub in_flight: u64,
     /// The cores that the target was seen to use, if it was watched.
@@ -212,7 +221,7 @@ pub struct Trial {
     pub level: f64,
     /// For how many seconds.
     pub seconds: f64,
-    /// Whether no more was outstanding at the end than is always under way.
+    /// Whether no more was outstanding at the end than at the beginning, but for chance.
     pub kept_up: bool,
     /// Whether it was made again, because its machine lost time meanwhile: it then says nothing of
     /// the target.
@@ -225,6 +234,14 @@ impl Trial {
     /// Whether the search goes by it.
     pub fn counts(&self) -> bool {
         matches!(self.purpose, Purpose::Search | Purpose::Confirmation) && !self.set_aside
+    }
+
+    /// What was outstanding around it.
+    pub(crate) fn backlog(&self) -> Backlog {
+        Backlog {
+            grown: self.seen.grown,
+            outstanding: self.seen.outstanding_s * self.level,
+        }
     }
 
     /// Whether all checks held and the target kept up.

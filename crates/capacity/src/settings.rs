@@ -4,8 +4,14 @@ use crate::measure::OwnLimit;
 use loadline_stats::search::{Goal, Range};
 use serde::{Deserialize, Serialize};
 
-/// How often the level that was found is measured again (MLPerf v0.5 asks for five runs).
-pub(crate) const CONFIRMATIONS: u32 = 5;
+/// At a low rate a trial may last so many times as long as at others, to have its requests.
+const LONGEST: f64 = 5.0;
+/// Any trial of an open load is to have so many requests, however long that takes.
+const FEWEST_REQUESTS: f64 = 10.0;
+/// The rate of the warm-up, at most: a target that carries less has little to catch up with.
+const WARM_UP_RATE: f64 = 10.0;
+/// A trial on the way up to the load line measures at least so many seconds, if others do.
+const SHORTEST_S: f64 = 1.0;
 /// Trials on the ladder, the first of the descent included.
 const RUNGS: f64 = 5.0;
 /// A load line that differs from the floor by no more than this share of it is this machine's end.
@@ -20,8 +26,8 @@ pub(crate) const TELLING: usize = 10;
 
 /// The longest that a target is left alone between two trials, in seconds.
 const LONGEST_PAUSE_S: f64 = 60.0;
-/// So long it may be even when the time of the search is over, in seconds.
-const LAST_PAUSE_S: f64 = 5.0;
+/// A pause takes at most this part of the time that is left, for there may be others.
+const PAUSE_PART: f64 = 0.25;
 
 /// Where a search looks, how long and how closely.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,10 +38,12 @@ pub struct Settings {
     pub highest: f64,
     /// The level that is tried first.
     pub first: f64,
-    /// Levels are multiples of this: 1 where users are counted.
-    pub step: f64,
+    /// Whether levels are whole numbers, as where users are counted.
+    pub whole: bool,
     /// How many checks there are.
     pub checks: usize,
+    /// So many requests a trial must have for the highest percentile that a check asks for.
+    pub samples: f64,
     /// Seconds of each trial that are measured.
     pub trial_s: f64,
     /// Seconds that each trial takes besides.
@@ -44,6 +52,8 @@ pub struct Settings {
     pub recovery_s: f64,
     /// Seconds of the warm-up before the search.
     pub warm_up_s: f64,
+    /// Seconds of all of it that are gone before the warm-up.
+    pub gone_s: f64,
     /// How close the load line is to be enclosed, as a share of it.
     pub width: f64,
     /// So many trials decide on a level, where they disagree.
@@ -59,45 +69,73 @@ impl Settings {
     /// Seconds of a trial where nothing else is said.
     pub const TRIAL_S: f64 = 2.0;
     /// How close the load line is enclosed where nothing else is said.
-    pub const WIDTH: f64 = 0.01;
-    /// Trials that decide on a level where nothing else is said: with a target whose capacity varies by
-    /// 5 % from trial to trial the search is within 2 % in 95 of 100 cases.
-    pub const TRIALS: u32 = 41;
+    pub const WIDTH: f64 = 0.05;
+    /// Trials that decide on a level where nothing else is said.
+    pub const TRIALS: u32 = 5;
+    /// Seconds that all of it may take where nothing else is said.
+    pub const BUDGET_S: f64 = 120.0;
+    /// The run that confirms a level lasts so many trials (MLPerf v0.5 asks for five runs).
+    pub const CONFIRMATION_TRIALS: f64 = 5.0;
+    /// Of the trials that decide on a level so many may break, as a share.
+    pub const EXCEED_RATIO: f64 = EXCEED_RATIO;
 
-    /// Seconds that a trial takes in all.
-    fn whole_trial_s(&self) -> f64 {
-        self.trial_s + self.settling_s
+    /// Seconds that something takes of which so many are measured.
+    pub(crate) fn whole_s(&self, seconds: f64) -> f64 {
+        seconds + self.settling_s
+    }
+
+    /// The level at which the target is warmed up.
+    pub fn warm_up_level(&self) -> f64 {
+        self.first.min(WARM_UP_RATE).max(self.lowest)
+    }
+
+    /// Seconds that a trial of the search measures at this level: more at low rates, so that the
+    /// highest percentile has its requests.
+    pub(crate) fn length_s(&self, level: f64) -> f64 {
+        if self.whole {
+            return self.trial_s;
+        }
+        let wanted_s = (self.samples / level).min(LONGEST * self.trial_s);
+        self.trial_s.max(wanted_s).max(FEWEST_REQUESTS / level)
+    }
+
+    /// Seconds that the run measures which confirms this level.
+    pub fn confirmation_s(&self, level: f64) -> f64 {
+        Self::CONFIRMATION_TRIALS * self.length_s(level)
+    }
+
+    /// Seconds of trials that decide on a level: the RFC's *Goal Duration Sum*.
+    pub fn required_s(&self) -> f64 {
+        self.trial_s * f64::from(self.trials)
+    }
+
+    /// Seconds that the ladder takes.
+    pub(crate) fn ladder_s(&self) -> f64 {
+        RUNGS * self.whole_s(self.trial_s) + self.recovery_s
     }
 
     /// Seconds that confirmation, ladder and warm-up take.
     pub fn reserved_s(&self) -> f64 {
-        let trials = f64::from(CONFIRMATIONS) + RUNGS;
-        trials * self.whole_trial_s() + self.recovery_s + self.warm_up_s
+        let confirmation_s = self.whole_s(Self::CONFIRMATION_TRIALS * self.trial_s);
+        confirmation_s + self.ladder_s() + self.warm_up_s + self.gone_s
     }
 
     /// The fewest seconds with which a search can find anything: those that are reserved, and two
     /// trials.
     pub fn least_budget_s(&self) -> f64 {
-        self.reserved_s() + 2.0 * self.whole_trial_s()
+        self.reserved_s() + 2.0 * self.whole_s(self.trial_s)
     }
 
-    /// The range of the search, whose budget counts only what is measured, and with the trials of
-    /// the confirmation, which count as the search's.
+    /// The range of the search. Whether there is time for a trial is not for it to say.
     pub(crate) fn range(&self) -> Range {
-        let confirmation_s = f64::from(CONFIRMATIONS) * self.whole_trial_s();
-        let left_s = (self.budget_s - self.reserved_s() + confirmation_s).max(0.0);
         Range {
             lowest: self.lowest,
             highest: self.highest,
             first: self.first,
-            step: self.step,
-            budget_s: self.measured_s(left_s),
+            whole: self.whole,
+            short_s: (self.trial_s / 2.0).max(SHORTEST_S).min(self.trial_s),
+            budget_s: f64::INFINITY,
         }
-    }
-
-    /// How much of this time trials would measure.
-    pub(crate) fn measured_s(&self, whole_s: f64) -> f64 {
-        whole_s * self.trial_s / self.whole_trial_s()
     }
 
     /// The floor, if this level is about as much as the generator gets from a server that does
@@ -109,15 +147,14 @@ impl Settings {
         Some(OwnLimit::Floor { answers_per_s })
     }
 
-    /// The longest pause while trials may yet measure for so many seconds.
+    /// The longest pause while there are yet so many seconds left.
     pub(crate) fn longest_pause_s(&self, left_s: f64) -> f64 {
-        let whole_left_s = left_s * self.whole_trial_s() / self.trial_s;
-        whole_left_s.clamp(LAST_PAUSE_S, LONGEST_PAUSE_S)
+        (left_s * PAUSE_PART).clamp(0.0, LONGEST_PAUSE_S)
     }
 
     /// Seconds that trials may take which are set aside.
     pub(crate) fn aside_s(&self) -> f64 {
-        self.range().budget_s * SET_ASIDE
+        (self.budget_s - self.reserved_s()).max(0.0) * SET_ASIDE
     }
 
     /// What is searched for, the same for each check.
@@ -125,7 +162,7 @@ impl Settings {
         Goal {
             exceed_ratio: EXCEED_RATIO,
             full_s: self.trial_s,
-            required_s: self.trial_s * f64::from(self.trials),
+            required_s: self.required_s(),
             width: self.width,
         }
     }

@@ -133,7 +133,7 @@ impl<'a> Trials<'a> {
         if self.search.users {
             return users(level, Shape::Closed);
         }
-        let rate = Rate::each_second(level as u64);
+        let rate = rate(level);
         let arrivals = arrivals(plan);
         Load {
             shape: Shape::Rate { rate, arrivals },
@@ -149,7 +149,6 @@ impl<'a> Trials<'a> {
             let start = over.0 as u32;
             return users(over.0, Shape::ClosedStages { start, stages });
         }
-        let rate = |level| Rate::each_second(level as u64);
         let shape = Shape::RateStages {
             start: rate(over.0),
             stages: stages(over, back, rate),
@@ -199,13 +198,26 @@ impl Measure for Trials<'_> {
     }
 
     fn ended(&mut self, trial: &Trial) {
+        self.sight.keep(trial);
         (self.tell)(trial);
+    }
+
+    fn together(&mut self, level: f64) -> Vec<bool> {
+        self.sight.together(level)
     }
 }
 
 /// A step of the descent. Intervals are seconds: one that held both levels would tell of neither.
 fn whole((level, seconds): (f64, f64)) -> (f64, Duration) {
     (level, Duration::from_secs_f64(seconds.ceil()))
+}
+
+/// A rate whose digits are those of this level.
+fn rate(level: f64) -> Rate {
+    level
+        .to_string()
+        .parse()
+        .expect("a level is a number above zero")
 }
 
 /// So many users, each with a connection.

@@ -12,11 +12,11 @@ pub use words::trial_line;
 use crate::ink::Ink;
 use crate::text::{TextOptions, assemble, floor_text};
 use crate::{figures, layout, wording};
-use loadline_capacity::{Answer, Outcome, Recovery, Rung, TooShort, Trial};
+use loadline_capacity::{Answer, Outcome, Recovery, Rung, Settings, TooShort, Trial};
 use loadline_plan::{Check, Plan};
 use loadline_record::{Environment, Floor, Summary};
 use std::time::SystemTime;
-use words::{amount, answer_line, disturbed, excused, too_short, verdict};
+use words::{amount, answer_line, disturbed, excused, goal, too_short, verdict};
 
 /// A search, and what is needed to tell of it.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +25,10 @@ pub struct CapacityReport<'a> {
     pub plan: &'a Plan,
     /// Whether users were searched, instead of rates.
     pub users: bool,
+    /// Whether the check on errors was added, as none was given.
+    pub errors_added: bool,
+    /// Where it was searched, how long and how closely.
+    pub settings: &'a Settings,
     /// What was found.
     pub outcome: &'a Outcome,
     /// Whether the user ended the search.
@@ -116,6 +120,8 @@ fn head(report: &CapacityReport<'_>, ink: Ink, width: usize) -> Vec<String> {
     lines.extend(answer.iter().map(|line| ink.strong(line)));
     let notes = notes(report);
     lines.extend(notes.iter().flat_map(|note| layout::wrap(note, width)));
+    let goal = layout::wrap(&goal(report), width);
+    lines.extend(goal.iter().map(|line| ink.faint(line)));
     lines
 }
 
@@ -127,8 +133,16 @@ fn notes(report: &CapacityReport<'_>) -> Vec<String> {
     };
     let cut_short = report.is_cut_short().then(|| CUT_SHORT.to_owned());
     let too_short = report.too_short().map(too_short);
-    let notes = [disturbed, cut_short, too_short];
+    let added = report.errors_added.then(|| words::ERRORS_ADDED.to_owned());
+    let no_ladder = is_without_ladder(report).then(|| words::NO_LADDER.to_owned());
+    let notes = [disturbed, cut_short, too_short, added, no_ladder];
     notes.into_iter().flatten().collect()
+}
+
+/// Whether there was no time for the ladder of a load line.
+fn is_without_ladder(report: &CapacityReport<'_>) -> bool {
+    let found = matches!(report.outcome.answer, Answer::Found(_));
+    found && !report.interrupted && report.outcome.ladder.rungs.is_empty()
 }
 
 /// What was done: `rates of an open loop, searched in 61 trials, by p99<50ms and errors<0.1%`.

@@ -9,19 +9,30 @@
 //! The RFC leaves open which rate to try next. Here the rates are tried in a course that depends on
 //! the trials so far alone, so that [`Search::next`] is a pure function of them:
 //!
-//! 1. From the first rate upwards by doubling (or downwards by halving) until one rate looks good and
+//! 1. From the first rate upwards by threes (or downwards by thirds) until one rate looks good and
 //!    a higher one bad. Low rates come first: the RFC warns that a target which is not warm yet makes
-//!    unjust upper bounds.
-//! 2. Halve the distance (as a ratio). How sure the ends must be before it is halved grows with the
-//!    square of how close they are, as the number of trials does that it takes to tell them apart; a
-//!    distant end costs one trial, and only the last two are measured in full.
+//!    unjust upper bounds. On the way up trials are short, which the RFC allows: they never make a
+//!    lower bound.
+//! 2. Halve the distance (as a ratio), or try what is [suggested](Search::suggest). How sure the ends
+//!    must be before it is halved grows with the square of how close they are, as the number of
+//!    trials does that it takes to tell them apart; a distant good end costs one trial, a bad one two
+//!    of three, and only the last two ends are measured in full, in turn.
 //! 3. An end that turns out to be on the other side moves the interval, and the search goes on there.
+//! 4. A rate that was [refuted](Search::refute) is an upper bound, whatever its trials were.
 
 mod class;
 mod threshold;
 
 pub use class::{Class, Goal, Tally};
-pub use threshold::{Attempts, Threshold};
+pub use threshold::{Attempt, Threshold};
+
+/// What is suggested is enclosed by rates so far below and above it, in parts of the width: close below,
+/// as it is the lower one that is published.
+const BELOW: f64 = 0.1;
+const ABOVE: f64 = 0.7;
+
+/// From one rate to the next, as long as all look alike.
+const STRIDE: f64 = 3.0;
 
 /// Where a search looks, and for how long. Rates are per second, or any other measure of load.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,8 +43,10 @@ pub struct Range {
     pub highest: f64,
     /// The rate that is tried first.
     pub first: f64,
-    /// Rates are multiples of this (1 where users are counted).
-    pub step: f64,
+    /// Whether rates are whole numbers, as where users are counted; else they have four digits.
+    pub whole: bool,
+    /// Seconds of a trial on the way up.
+    pub short_s: f64,
     /// The trials may take so many seconds together.
     pub budget_s: f64,
 }
@@ -96,16 +109,22 @@ pub struct Search {
     /// The rates that were tried, rising.
     loads: Vec<Load>,
     spent_s: f64,
+    /// For each goal the lowest rate that was refuted; infinite if none was.
+    refuted: Vec<f64>,
+    /// Where the highest good rate may be.
+    suggestion: Option<f64>,
 }
 
 impl Search {
     /// A search that has tried nothing. The first rate is moved into the range and onto a step.
     pub fn new(range: Range, goals: Vec<Goal>) -> Search {
         Search {
+            refuted: vec![f64::INFINITY; goals.len()],
             goals,
             range,
             loads: Vec::new(),
             spent_s: 0.0,
+            suggestion: None,
         }
     }
 
@@ -132,9 +151,20 @@ impl Search {
         self.spent_s += trial.seconds;
     }
 
-    /// Counts time that went by without a trial to go by: one that is made again, or a pause.
-    pub fn spend(&mut self, seconds: f64) {
-        self.spent_s += seconds;
+    /// Makes a rate an upper bound of a goal, whatever its trials were: something else than them spoke
+    /// against it.
+    pub fn refute(&mut self, goal: usize, rate: f64) {
+        self.refuted[goal] = self.refuted[goal].min(rate);
+    }
+
+    /// Moves the rate that is tried first.
+    pub fn begin_at(&mut self, rate: f64) {
+        self.range.first = rate;
+    }
+
+    /// Says where the highest good rate may be. It is enclosed first, if it lies between the ends.
+    pub fn suggest(&mut self, rate: f64) {
+        self.suggestion = Some(rate);
     }
 
     /// How many seconds are left for trials.
@@ -174,20 +204,31 @@ impl Search {
 
     /// The relevant bounds of a goal: the largest lower bound below the lowest upper bound, and that.
     pub fn bounds(&self, goal: usize) -> (Option<f64>, Option<f64>) {
-        let class = |load: &&Load| load.tallies[goal].class(&self.goals[goal]);
-        let upper = self.loads.iter().find(|load| class(load) == Class::Upper);
+        let is = |load: &&Load, class| self.class_of(goal, load) == class;
+        let upper = self.loads.iter().find(|load| is(load, Class::Upper));
         let below = |load: &&Load| upper.is_none_or(|upper| load.rate < upper.rate);
         let lower = self.loads.iter().filter(below);
-        let lower = lower.rev().find(|load| class(load) == Class::Lower);
+        let lower = lower.rev().find(|load| is(load, Class::Lower));
         (lower.map(|load| load.rate), upper.map(|load| load.rate))
+    }
+
+    /// The lowest rate that looks bad so far, and the highest below it that looks good, in order.
+    pub fn apparent_bounds(&self, goal: usize) -> (Option<f64>, Option<f64>) {
+        let (good, bad) = self.apparent(goal);
+        (good.map(|load| load.rate), bad.map(|load| load.rate))
+    }
+
+    fn class_of(&self, goal: usize, load: &Load) -> Class {
+        if load.rate >= self.refuted[goal] {
+            return Class::Upper;
+        }
+        load.tallies[goal].class(&self.goals[goal])
     }
 
     /// What a rate is to a goal; undecided if it was not tried.
     pub fn class(&self, goal: usize, rate: f64) -> Class {
         let load = self.loads.iter().find(|load| load.rate == rate);
-        load.map_or(Class::Undecided, |load| {
-            load.tallies[goal].class(&self.goals[goal])
-        })
+        load.map_or(Class::Undecided, |load| self.class_of(goal, load))
     }
 
     /// All rates that were tried, rising, with what came of them.
@@ -202,14 +243,22 @@ impl Search {
 
     fn trial_for(&self, goal: usize) -> Option<Trial> {
         let rate = self.rate_for(goal)?;
-        let seconds = self.goals[goal].full_s;
+        let goes_up = self.apparent(goal).1.is_none() && rate < self.range.highest;
+        let full_s = self.goals[goal].full_s;
+        let seconds = if goes_up {
+            self.range.short_s.min(full_s)
+        } else {
+            full_s
+        };
         Some(Trial { rate, seconds })
     }
 
     /// The rate to try for a goal; none once it is found.
     fn rate_for(&self, goal: usize) -> Option<f64> {
         let (good, bad) = self.apparent(goal);
+        let doubtful = bad.filter(|bad| self.is_doubtful(goal, bad));
         match (good, bad) {
+            _ if doubtful.is_some() => doubtful.map(|load| load.rate),
             (None, None) => Some(self.on_step(self.range.first)),
             (Some(good), None) => self.upwards(goal, good),
             (None, Some(bad)) => self.downwards(goal, bad),
@@ -217,71 +266,104 @@ impl Search {
         }
     }
 
-    /// The lowest rate that looks bad so far, and the highest below it that looks good.
+    /// Whether a rate that looks bad may have been so by chance.
+    fn is_doubtful(&self, goal: usize, load: &Load) -> bool {
+        load.rate < self.refuted[goal] && load.tallies[goal].is_doubtful(&self.goals[goal])
+    }
+
+    /// The lowest rate that looks bad so far, and the highest below it that looks good, in order.
     fn apparent(&self, goal: usize) -> (Option<&Load>, Option<&Load>) {
-        let looks_bad = |load: &&Load| load.tallies[goal].looks_bad(&self.goals[goal]);
-        let end = self.loads.iter().position(|load| looks_bad(&load));
+        let looks_bad = |load: &Load| {
+            let tally = &load.tallies[goal];
+            load.rate >= self.refuted[goal]
+                || tally.looks_bad(&self.goals[goal])
+                || tally.is_doubtful(&self.goals[goal])
+        };
+        let end = self.loads.iter().position(looks_bad);
         let below = &self.loads[..end.unwrap_or(self.loads.len())];
         (below.last(), end.map(|index| &self.loads[index]))
     }
 
     fn upwards(&self, goal: usize, good: &Load) -> Option<f64> {
         if good.rate < self.range.highest {
-            return Some(self.on_step(good.rate * 2.0));
+            return Some(self.on_step(good.rate * STRIDE));
         }
         self.unless_decided(goal, good)
     }
 
     fn downwards(&self, goal: usize, bad: &Load) -> Option<f64> {
         if bad.rate > self.range.lowest {
-            return Some(self.on_step(bad.rate / 2.0));
+            return Some(self.on_step(bad.rate / STRIDE));
         }
         self.unless_decided(goal, bad)
     }
 
     fn unless_decided(&self, goal: usize, load: &Load) -> Option<f64> {
-        let undecided = load.tallies[goal].class(&self.goals[goal]) == Class::Undecided;
+        let undecided = self.class_of(goal, load) == Class::Undecided;
         undecided.then_some(load.rate)
     }
 
     /// Between two ends that look different: an end that is not sure enough for their distance, or
-    /// else the middle.
+    /// else a rate between them. Of two unsure ends the one that was tried for a shorter time comes
+    /// first, so that a target which drifts meanwhile moves both.
     fn inwards(&self, goal: usize, good: &Load, bad: &Load) -> Option<f64> {
         let close = self.close(good.rate, bad.rate, goal);
         let distance = (bad.rate - good.rate) / bad.rate;
         let share = (self.goals[goal].width / distance).powi(2).min(1.0);
         let eased = self.goals[goal].eased(if close { 1.0 } else { share });
-        let unsure = |load: &&&Load| load.tallies[goal].class(&eased) == Class::Undecided;
-        if let Some(load) = [good, bad].iter().find(unsure) {
+        let unsure = |load: &&&Load| {
+            load.rate < self.refuted[goal] && load.tallies[goal].class(&eased) == Class::Undecided
+        };
+        let tried = |load: &&&Load| load.tallies[goal].trials;
+        let ends = [good, bad];
+        if let Some(load) = ends.iter().filter(unsure).min_by_key(tried) {
             return Some(load.rate);
         }
-        (!close).then(|| self.middle(good.rate, bad.rate))
+        (!close).then(|| self.between(goal, good.rate, bad.rate))
     }
 
-    /// Whether two rates are as close as the goal asks for, or have no step between them.
-    fn close(&self, lower: f64, upper: f64, goal: usize) -> bool {
+    /// A rate between two others: close to what was suggested, on the side that is not known yet, or
+    /// the middle.
+    fn between(&self, goal: usize, lower: f64, upper: f64) -> f64 {
+        let width = self.goals[goal].width;
+        let apart = width / 2.0;
+        let inside = |rate: &f64| *rate > lower * (1.0 + apart) && *rate < upper * (1.0 - apart);
+        let (below, above) = (1.0 - BELOW * width, 1.0 + ABOVE * width);
+        let around = self.suggestion.map(|rate| [rate * below, rate * above]);
+        let suggested = around.into_iter().flatten().map(|rate| self.on_step(rate));
+        let suggested = suggested.filter(|_| !self.range.whole).find(inside);
+        suggested.unwrap_or_else(|| self.middle(lower, upper))
+    }
+
+    /// Whether two rates are as close as a goal asks for, or have no rate between them.
+    pub fn close(&self, lower: f64, upper: f64, goal: usize) -> bool {
         let near = (upper - lower) / upper <= self.goals[goal].width * (1.0 + 1e-9);
-        near || upper - lower < 1.5 * self.range.step
+        near || self.range.whole && upper - lower < 1.5
     }
 
-    /// The step nearest to the geometric mean, strictly between both.
-    fn middle(&self, lower: f64, upper: f64) -> f64 {
+    /// About the geometric mean of two rates that are not close, and between both.
+    pub fn middle(&self, lower: f64, upper: f64) -> f64 {
         let middle = self.on_step((lower * upper).sqrt());
-        middle
-            .max(lower + self.range.step)
-            .min(upper - self.range.step)
+        match self.range.whole {
+            true => middle.max(lower + 1.0).min(upper - 1.0),
+            false => middle,
+        }
     }
 
-    /// The nearest step within the range.
-    fn on_step(&self, rate: f64) -> f64 {
-        let Range {
-            lowest,
-            highest,
-            step,
-            ..
-        } = self.range;
-        ((rate / step).round() * step).max(lowest).min(highest)
+    /// The nearest rate that may be tried.
+    pub fn on_step(&self, rate: f64) -> f64 {
+        let rate = if self.range.whole {
+            rate.round()
+        } else {
+            four_digits(rate)
+        };
+        rate.max(self.range.lowest).min(self.range.highest)
     }
+}
+
+/// The number with four digits that is nearest, so that a rate is what its digits say.
+fn four_digits(rate: f64) -> f64 {
+    format!("{rate:.3e}").parse().unwrap_or(rate)
 }
 
 #[cfg(test)]

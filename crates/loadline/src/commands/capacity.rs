@@ -14,6 +14,7 @@ use anyhow::{Context, Result};
 use loadline_capacity::{Answer, Ended, Settings, Trial, Why, find};
 use loadline_record::Floor;
 use loadline_report::{CapacityReport, Origin, search_page};
+use std::time::{Duration, Instant};
 
 /// Searches the load line and reports it. What was found is reported however the search ended.
 pub(crate) fn run(search: &Search) -> Result<Exit> {
@@ -23,12 +24,13 @@ pub(crate) fn run(search: &Search) -> Result<Exit> {
     }
     let interrupts = Interrupts::watch(Manner::AtOnce).context("signals can't be watched")?;
     announce(search);
+    let start = Instant::now();
     let floor = match search.floor {
         true => floor::measured(&search.run.plan, &interrupts),
         false => None,
     };
     let tell = |trial: &Trial| tell(search, trial);
-    let searched = searched(search, floor);
+    let searched = searched(search, floor, start.elapsed());
     let mut trials = Trials::new(search, &interrupts, floor, &searched, &tell);
     let (outcome, ended) = find(&searched.settings, &mut trials);
     let (origin, trouble) = (trials.origin.take(), trials.trouble.take());
@@ -40,6 +42,8 @@ pub(crate) fn run(search: &Search) -> Result<Exit> {
     let report = CapacityReport {
         plan: &search.run.plan,
         users: search.users,
+        errors_added: search.errors_added,
+        settings: &searched.settings,
         outcome: &outcome,
         interrupted: matches!(ended, Ended::Interrupted),
         origin: &origin.unwrap_or_else(|| Origin::now(floor)),
@@ -53,19 +57,23 @@ pub(crate) fn run(search: &Search) -> Result<Exit> {
     }
 }
 
-fn searched(search: &Search, floor: Option<Floor>) -> Searched {
+/// What is searched for. What the floor took of the budget is gone.
+fn searched(search: &Search, floor: Option<Floor>, gone: Duration) -> Searched {
     let floor = floor.filter(|_| !search.users);
     let settings = Settings {
         floor_per_s: floor.map(|floor| floor.answers_per_s),
+        gone_s: gone.as_secs_f64(),
         ..search.settings.clone()
     };
-    Searched::new(&search.run.plan, search.users, settings)
+    Searched::new(search, settings)
 }
 
 /// Says what is searched for, where it was left to us.
 fn announce(search: &Search) {
     if search.run.progress && search.usual_checks {
         say_line("No --check is given: taking p99<1s, errors<0.1% and non2xx<0.1%.");
+    } else if search.run.progress && search.errors_added {
+        say_line("No --check on errors is given: adding errors<1%.");
     }
 }
 
@@ -100,6 +108,7 @@ pub(crate) fn exit(answer: &Answer, trust: Trust) -> Exit {
         _ if ours && !trust.allow_invalid => Exit::Invalid,
         Answer::AtLeast { .. } if ours => Exit::Good,
         Answer::NothingHolds { .. } => Exit::CheckFailed,
+        Answer::Unsettled(_) => Exit::Invalid,
         _ => Exit::Failed,
     }
 }

@@ -89,8 +89,10 @@ fn report_search(
     let (rows, answers): (Vec<Output>, Vec<Output>) = outputs.iter().cloned().partition(is_rows);
     let origin = Origin::of(runs[0].summary());
     let report = CapacityReport {
-        plan: &search.plan,
-        users: search.users,
+        plan: &search.searched.plan,
+        users: search.searched.users,
+        errors_added: search.searched.errors_added,
+        settings: &search.searched.settings,
         outcome: &search.outcome,
         interrupted: search.interrupted,
         origin: &origin,

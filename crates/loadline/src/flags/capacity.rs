@@ -40,7 +40,7 @@ pub(crate) struct SearchFlags {
     pub(crate) max_users: Option<u32>,
 
     /// How closely to enclose the load line
-    #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = parse_precision)]
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = parse_precision)]
     pub(crate) precision: f64,
 
     /// Trials that decide on a rate where they disagree
@@ -48,7 +48,7 @@ pub(crate) struct SearchFlags {
     pub(crate) trials: u32,
 
     /// The most that all of it may take
-    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", default_value = "2m", value_parser = parse_duration)]
     pub(crate) budget: Duration,
 
     /// Leave out what this machine can do at best
@@ -86,7 +86,7 @@ pub(crate) fn adapt(command: clap::Command) -> clap::Command {
             flag.help(help).long_help(help)
         })
         .mut_arg("warmup", |flag| {
-            flag.help("Send at the first rate for this long before the search")
+            flag.help("Send up to 10 requests a second for this long before the search")
                 .default_value("5s")
         })
         .mut_arg("connections", |flag| {
@@ -95,8 +95,8 @@ pub(crate) fn adapt(command: clap::Command) -> clap::Command {
         })
         .mut_arg("check", |flag| {
             flag.help(
-                "What must hold: 'p99<50ms', 'errors<0.1%' (repeatable) [default: p99<1s, \
-                 errors<0.1% and non2xx<0.1%]",
+                "What must hold: 'p99<50ms', 'errors<0.1%' (repeatable; errors<1% is added unless \
+                 one is on errors) [default: p99<1s, errors<0.1% and non2xx<0.1%]",
             )
         })
         .mut_arg("save", |flag| {

@@ -6,12 +6,15 @@ use crate::flags::run::RunFlags;
 use crate::flags::run::load::Warmup;
 use crate::invocation::{Format, Invocation};
 use loadline_capacity::Settings;
-use loadline_plan::{Check, Comparison, Rate};
+use loadline_plan::{Check, Comparison, Metric, Rate, Statistic};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The rate of the first trial, and of the warm-up: a target that carries less has little to catch up with.
-const FIRST_RATE: u64 = 10;
+/// The rate of the first trial, at least and at most: between them the one at which the highest
+/// percentile that a check asks for has its requests.
+const FIRST_RATES: (f64, f64) = (10.0, 100.0);
+/// Failures count whatever is asked for: a rate at which requests fail is no capacity.
+const ERRORS_CHECK: &str = "errors<1%";
 /// What a trial drives before it measures, so that connections are up and queues settled.
 const SETTLING: Duration = Duration::from_millis(300);
 /// What else a trial takes: threads and connections.
@@ -34,6 +37,8 @@ pub(crate) struct Search {
     pub(crate) users: bool,
     /// Whether the checks are ours.
     pub(crate) usual_checks: bool,
+    /// Whether the check on errors is ours, beside those that were given.
+    pub(crate) errors_added: bool,
     /// Driven before each trial is measured.
     pub(crate) settling: Duration,
     /// Whether it is first measured what this machine can do at best.
@@ -106,6 +111,7 @@ pub(crate) fn resolve_search(
     refuse_decided(&search, &run)?;
     refuse_lower_bounds(&run.judgement.check)?;
     let usual_checks = run.judgement.check.is_empty();
+    let errors_added = !usual_checks && !has_errors_check(&run.judgement.check);
     fill_in(&search, &mut run);
     let settings = settings(&search, &run)?;
     let run = resolve_alone(run, search.svg.as_deref(), surroundings)?;
@@ -121,6 +127,7 @@ pub(crate) fn resolve_search(
         settings,
         users: search.users,
         usual_checks,
+        errors_added,
         settling: SETTLING,
         floor: !search.no_floor,
         svg: search.svg,
@@ -179,17 +186,34 @@ fn fill_in(search: &SearchFlags, run: &mut RunFlags) {
             .unwrap_or(Duration::from_secs_f64(Settings::TRIAL_S)),
     );
     if !search.users {
-        load.rate = Some(Rate::each_second(FIRST_RATE));
+        load.rate = Some(Rate::each_second(FIRST_RATES.0 as u64));
     }
-    if run.judgement.check.is_empty() {
-        let check = |text: &str| -> Check { text.parse().expect("the usual checks can be read") };
-        run.judgement.check = USUAL_CHECKS.map(check).to_vec();
+    let check = |text: &str| -> Check { text.parse().expect("our own checks can be read") };
+    let checks = &mut run.judgement.check;
+    if checks.is_empty() {
+        *checks = USUAL_CHECKS.map(check).to_vec();
+    } else if !has_errors_check(checks) {
+        checks.push(check(ERRORS_CHECK));
     }
+}
+
+fn has_errors_check(checks: &[Check]) -> bool {
+    checks.iter().any(|check| check.metric == Metric::Errors)
+}
+
+/// So many requests the highest percentile of these checks needs, so that one of them may lie beyond it.
+fn samples(checks: &[Check]) -> f64 {
+    let samples = |check: &Check| match check.metric {
+        Metric::Time(_, Statistic::Percentile(percentile)) => (100.0 / (100.0 - percentile)).ceil(),
+        _ => 1.0,
+    };
+    checks.iter().map(samples).fold(1.0, f64::max)
 }
 
 fn settings(search: &SearchFlags, run: &RunFlags) -> Result<Settings, SearchError> {
     let trial_s = run.load.duration.unwrap_or_default().as_secs_f64();
-    let (lowest, highest, first) = range(search, trial_s)?;
+    let samples = samples(&run.judgement.check);
+    let (lowest, highest, first) = range(search, samples / trial_s.max(0.001))?;
     if search.trials == 0 {
         return Err(SearchError::NoTrials);
     }
@@ -197,11 +221,13 @@ fn settings(search: &SearchFlags, run: &RunFlags) -> Result<Settings, SearchErro
         lowest,
         highest,
         first: first.clamp(lowest, highest),
-        step: 1.0,
+        whole: search.users,
         checks: run.judgement.check.len(),
+        samples,
         trial_s,
         settling_s: (SETTLING + OVERHEAD).as_secs_f64(),
         warm_up_s: run.load.warmup_time().as_secs_f64(),
+        gone_s: 0.0,
         recovery_s: trial_s.max(RECOVERY.as_secs_f64()),
         width: search.precision,
         trials: search.trials,
@@ -220,7 +246,7 @@ fn settings(search: &SearchFlags, run: &RunFlags) -> Result<Settings, SearchErro
 }
 
 /// The lowest, the highest and the first level.
-fn range(search: &SearchFlags, trial_s: f64) -> Result<(f64, f64, f64), SearchError> {
+fn range(search: &SearchFlags, first: f64) -> Result<(f64, f64, f64), SearchError> {
     if search.users {
         return match search.max_users.unwrap_or(MOST_USERS) {
             most @ (0 | 1) => Err(SearchError::NoUsers(most)),
@@ -231,14 +257,12 @@ fn range(search: &SearchFlags, trial_s: f64) -> Result<(f64, f64, f64), SearchEr
         return Err(SearchError::MaxUsersAlone);
     }
     let (lowest, highest) = (search.min_rate, search.max_rate);
-    // A trial without a request says nothing.
-    let one_each = (1.0 / trial_s.max(0.001)).ceil();
-    let least = lowest.per_second().ceil().max(one_each).max(1.0);
-    let most = highest.per_second().floor();
-    if least >= most {
+    let (least, most) = (lowest.per_second(), highest.per_second());
+    if least >= most || lowest.is_zero() {
         return Err(SearchError::NoRange { lowest, highest });
     }
-    Ok((least, most, FIRST_RATE as f64))
+    let first = first.clamp(FIRST_RATES.0, FIRST_RATES.1);
+    Ok((least, most, first))
 }
 
 #[cfg(test)]

@@ -2,7 +2,10 @@
 
 use super::sight::Sight;
 use super::whole;
-use loadline_capacity::{Descent, Ended, Measure, Outcome, Part, Purpose, Seen, Settings, find};
+use crate::resolve::Search;
+use loadline_capacity::{
+    Descent, Ended, Measure, Outcome, Part, Purpose, Seen, Settings, Trial, find,
+};
 use loadline_plan::{Plan, Shape};
 use loadline_record::{self as record, Role, RoleKind, RunFile, Snapshot, Summary};
 use serde::{Deserialize, Serialize};
@@ -15,16 +18,21 @@ pub(crate) struct Searched {
     pub(crate) users: bool,
     /// Where it looked, how long and how closely.
     pub(crate) settings: Settings,
+    /// Whether the check on errors is ours, as none was given.
+    #[serde(default)]
+    pub(crate) errors_added: bool,
     /// What was asked for of each trial. Its requests are in the trials' own plans.
     pub(crate) plan: Plan,
 }
 
 impl Searched {
     /// A search for this, as its trials keep it.
-    pub(crate) fn new(plan: &Plan, users: bool, settings: Settings) -> Searched {
+    pub(crate) fn new(search: &Search, settings: Settings) -> Searched {
+        let plan = &search.run.plan;
         Searched {
-            users,
+            users: search.users,
             settings,
+            errors_added: search.errors_added,
             plan: Plan {
                 requests: Vec::new(),
                 ..plan.clone()
@@ -37,10 +45,8 @@ impl Searched {
 pub(crate) struct Replayed {
     /// What was found.
     pub(crate) outcome: Outcome,
-    /// What was asked for of each trial.
-    pub(crate) plan: Plan,
-    /// Whether users were searched, instead of rates.
-    pub(crate) users: bool,
+    /// What was asked for, with the requests of the trials.
+    pub(crate) searched: Searched,
     /// Whether it was ended before its end.
     pub(crate) interrupted: bool,
 }
@@ -65,11 +71,13 @@ pub(crate) fn replay(runs: &[RunFile]) -> Option<Replayed> {
     };
     trials.runs.next().is_none().then(|| Replayed {
         outcome,
-        plan: Plan {
-            requests: first.header().plan.requests.clone(),
-            ..searched.plan
+        searched: Searched {
+            plan: Plan {
+                requests: first.header().plan.requests.clone(),
+                ..searched.plan.clone()
+            },
+            ..searched
         },
-        users: searched.users,
         interrupted,
     })
 }
@@ -166,5 +174,13 @@ impl Measure for Saved<'_> {
         let sight = &self.sight;
         let descent = sight.see_descent(&summary, &snapshots, whole(over), back.0);
         Ok(Some(descent))
+    }
+
+    fn ended(&mut self, trial: &Trial) {
+        self.sight.keep(trial);
+    }
+
+    fn together(&mut self, level: f64) -> Vec<bool> {
+        self.sight.together(level)
     }
 }

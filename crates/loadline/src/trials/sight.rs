@@ -1,10 +1,11 @@
 //! What a trial's run says of the target, whether it was just made or saved long ago.
 
 use super::limits::{cores_of, disturbance, lost_time, own_limit};
-use loadline_capacity::{Descent, OwnLimit, Seen};
+use loadline_capacity::{Descent, OwnLimit, Seen, Trial};
 use loadline_record::watched::GENERATOR;
 use loadline_record::{Model, Snapshot, Summary};
-use loadline_verdict::{CheckResult, evaluate_all};
+use loadline_verdict::{CheckResult, evaluate_all, evaluate_run, evaluate_together};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// An answer that takes less than so many times as long as at the lowest load is as fast as ever.
@@ -16,6 +17,10 @@ pub(super) struct Sight {
     service_at_ease_ns: u64,
     /// The shortest response time of all trials, in nanoseconds.
     fastest_ns: u64,
+    /// The last trial, which may yet come to count.
+    last: Option<Summary>,
+    /// Those that count, by the bits of their level.
+    levels: BTreeMap<u64, Vec<Summary>>,
 }
 
 impl Sight {
@@ -24,12 +29,33 @@ impl Sight {
         Sight {
             service_at_ease_ns: u64::MAX,
             fastest_ns: u64::MAX,
+            last: None,
+            levels: BTreeMap::new(),
         }
+    }
+
+    /// Keeps the answers of the trial that was seen last, if it counts for the search.
+    pub(super) fn keep(&mut self, trial: &Trial) {
+        let last = self.last.take().filter(|_| trial.counts());
+        let level = trial.level.to_bits();
+        self.levels.entry(level).or_default().extend(last);
+    }
+
+    /// For each check whether it holds on all answers together that were kept of this level.
+    pub(super) fn together(&self, level: f64) -> Vec<bool> {
+        let kept = self.levels.get(&level.to_bits());
+        let runs: Vec<&Summary> = kept.into_iter().flatten().collect();
+        let checks = runs
+            .first()
+            .map(|run| evaluate_together(&run.plan.checks, &runs));
+        checks.unwrap_or_default().iter().map(holds).collect()
     }
 
     /// What the next trial saw, at this level.
     pub(super) fn see(&mut self, summary: &Summary, level: f64) -> Seen {
+        let checks = evaluate_run(summary).iter().map(holds).collect();
         let seen = seen(&Stretch::whole(summary), summary, level);
+        self.last = Some(summary.clone());
         let response = &summary.total.times.response;
         if !response.is_empty() {
             self.fastest_ns = self.fastest_ns.min(response.min_ns());
@@ -41,6 +67,7 @@ impl Sight {
             self.service_at_ease_ns = self.service_at_ease_ns.min(service_ns);
         }
         Seen {
+            checks,
             own_limit,
             disturbance,
             ..seen
@@ -139,16 +166,22 @@ impl Stretch {
 fn seen(stretch: &Stretch, summary: &Summary, level: f64) -> Seen {
     let (counts, response) = (&stretch.snapshot.counts, &stretch.snapshot.times.response);
     let ended = counts.answered + counts.failed;
+    // Whatever was planned has been answered, has failed, or waits.
+    let grown = counts.planned as f64 - (counts.completed + counts.failed) as f64;
     let checks = evaluate_all(&summary.plan.checks, &stretch.snapshot, stretch.duration);
     Seen {
         checks: checks.iter().map(holds).collect(),
-        answers_per_s: counts.answered as f64 / stretch.duration.as_secs_f64().max(1e-9),
+        answers_per_s: counts.completed as f64 / stretch.duration.as_secs_f64().max(1e-9),
         failed_share: counts.failed as f64 / ended.max(1) as f64,
         p50_ns: response.percentile_ns(50.0),
         p99_ns: response.percentile_ns(99.0),
         mean_s: response.mean_ns() / 1e9,
         outstanding_s: match summary.model {
             Model::Open => stretch.waiting as f64 / level,
+            Model::Closed => 0.0,
+        },
+        grown: match summary.model {
+            Model::Open => grown,
             Model::Closed => 0.0,
         },
         in_flight: stretch.in_flight,

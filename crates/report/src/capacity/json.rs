@@ -4,13 +4,13 @@ use super::CapacityReport;
 use super::words::{self, answer_line};
 use crate::plain;
 use loadline_capacity::{
-    Answer, Breaking, LoadLine, OwnLimit, Recovery, Seen, TooShort, Trial, Why,
+    Answer, Breaking, LoadLine, OwnLimit, Recovery, Seen, Settings, TooShort, Trial, Why,
 };
 use loadline_plan::Check;
 use serde_json::{Value, json};
 
 /// The version of the schema. It rises when a program that reads the older one would be misled.
-pub const CAPACITY_SCHEMA: u64 = 1;
+pub const CAPACITY_SCHEMA: u64 = 2;
 
 /// The search as one JSON object.
 pub fn capacity_json(report: &CapacityReport<'_>) -> Value {
@@ -28,6 +28,7 @@ pub fn capacity_json(report: &CapacityReport<'_>) -> Value {
         "version": env!("CARGO_PKG_VERSION"),
         "plan": report.plan,
         "searched": if report.users { "users" } else { "rate" },
+        "goal": goal(report),
         "answer": answer(report),
         "trials_too_short": report.too_short().map(too_short),
         "interrupted": report.interrupted,
@@ -35,6 +36,25 @@ pub fn capacity_json(report: &CapacityReport<'_>) -> Value {
         "recovery": outcome.ladder.recovery.map(recovery),
         "floor": report.floor(),
         "trials": outcome.trials.iter().map(|one| trial(one, checks)).collect::<Vec<_>>(),
+    })
+}
+
+/// What was searched for: the attributes of a goal in RFC 9971. The loss ratio is that of the checks.
+fn goal(report: &CapacityReport<'_>) -> Value {
+    let settings = report.settings;
+    let checks = report.plan.checks.iter().map(|check| &check.text);
+    json!({
+        "checks": checks.collect::<Vec<_>>(),
+        "errors_check_added": report.errors_added,
+        "trial_s": settings.trial_s,
+        "duration_sum_s": settings.required_s(),
+        "trials": settings.trials,
+        "exceed_ratio": Settings::EXCEED_RATIO,
+        "width": settings.width,
+        "confirmation_trials": Settings::CONFIRMATION_TRIALS,
+        "budget_s": settings.budget_s,
+        "lowest": settings.lowest,
+        "highest": settings.highest,
     })
 }
 
@@ -68,6 +88,7 @@ fn answer(report: &CapacityReport<'_>) -> Value {
             "kind": "unsettled",
             "lower": known.lower,
             "upper": known.upper,
+            "refuted": known.refuted,
             "own_limit": known.own_limit.map(own_limit),
         }),
     };
@@ -78,12 +99,14 @@ fn answer(report: &CapacityReport<'_>) -> Value {
 fn found(line: &LoadLine, checks: &[Check]) -> Value {
     json!({
         "kind": "found",
-        "level": line.level,
+        "level": line.carried,
         "low": line.low,
         "high": line.high,
+        "lower_bound": line.level,
+        "upper_bound": line.upper,
+        "conditional_throughput": line.throughput,
         "breaks": names(&line.breaks, checks),
-        "confirmed": line.confirmed,
-        "confirmations": line.confirmations,
+        "confirmed_s": line.confirmed_s,
         "target_cpu_percent": line.target_cores.map(|cores| cores * 100.0),
         "disturbance": line.disturbance.map(own_limit),
     })
@@ -153,6 +176,7 @@ fn seen(seen: &Seen, checks: &[Check]) -> Value {
         "p50_us": plain::us(seen.p50_ns as f64),
         "p99_us": plain::us(seen.p99_ns as f64),
         "outstanding_s": seen.outstanding_s,
+        "grown": seen.grown,
         "target_cpu_percent": seen.target_cores.map(|cores| cores * 100.0),
         "lost_time": seen.lost_time,
         "own_limit": seen.own_limit.map(own_limit),

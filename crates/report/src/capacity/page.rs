@@ -1,7 +1,7 @@
 //! What the HTML report of a search shows: the sentences and figures of the text report, and numbers for its
 //! pictures.
 
-use super::words::{answer_line, load_line, sight, verdict};
+use super::words::{answer_line, goal, load_line, outwards, sight, verdict};
 use super::{CapacityReport, cells, course, headings, ladder_notes, notes};
 use crate::layout;
 use crate::page::machine_facts;
@@ -23,7 +23,7 @@ pub fn search_page(report: &CapacityReport<'_>) -> SearchPage {
         answer: SearchAnswer {
             kind: kind(&outcome.answer),
             text: answer_line(report),
-            notes: notes(report),
+            notes: notes(report).into_iter().chain([goal(report)]).collect(),
         },
         users: report.users,
         load_line: found(report),
@@ -61,11 +61,12 @@ fn found(report: &CapacityReport<'_>) -> Option<LoadLine> {
     let Answer::Found(line) = &report.outcome.answer else {
         return None;
     };
+    let (low, high) = outwards(line.low, line.high);
     Some(LoadLine {
-        level: line.level,
-        low: line.low.floor(),
-        high: line.high.ceil(),
-        text: load_line(line.level, report.users),
+        level: line.carried,
+        low,
+        high,
+        text: load_line(line.carried, report.users),
     })
 }
 

@@ -63,9 +63,11 @@ fn found() -> Outcome {
         level: 4_900.0,
         low: 4_880.4,
         high: 4_960.2,
+        upper: 5_000.0,
+        throughput: 4_897.0,
+        carried: 4_900.0,
         breaks: vec![Breaking::Check(0), Breaking::KeepingUp],
-        confirmed: 5,
-        confirmations: 5,
+        confirmed_s: 10.0,
         target_cores: Some(0.98),
         disturbance: None,
     };
@@ -105,6 +107,24 @@ const FLOOR: Floor = Floor {
     connections: 50,
 };
 
+const SETTINGS: Settings = Settings {
+    lowest: 1.0,
+    highest: 1e6,
+    first: 100.0,
+    whole: false,
+    checks: 2,
+    samples: 100.0,
+    trial_s: 2.0,
+    settling_s: 0.4,
+    recovery_s: 5.0,
+    warm_up_s: 5.0,
+    gone_s: 2.2,
+    width: 0.05,
+    trials: 5,
+    budget_s: 120.0,
+    floor_per_s: None,
+};
+
 /// A machine of two cores.
 static ORIGIN: LazyLock<Origin> = LazyLock::new(|| Origin {
     version: "0.0.0".to_owned(),
@@ -119,6 +139,8 @@ fn report<'a>(plan: &'a Plan, outcome: &'a Outcome) -> CapacityReport<'a> {
     CapacityReport {
         plan,
         users: false,
+        errors_added: false,
+        settings: &SETTINGS,
         outcome,
         interrupted: false,
         origin: &ORIGIN,
@@ -140,17 +162,18 @@ fn trials_too_short_for_a_backlog_are_named_with_the_length_that_would_do() {
     let long = capacity(&report(&plan, &outcome), &TextOptions::default());
     assert!(!long.contains("too short"), "{long}");
     for trial in &mut outcome.trials {
-        (trial.seconds, trial.seen.mean_s) = (0.5, 0.15);
+        (trial.seconds, trial.seen.mean_s) = (2.5, 0.15);
+        trial.purpose = Purpose::Confirmation;
     }
     let shown = report(&plan, &outcome);
     let text = capacity(&shown, &TextOptions::default()).replace('\n', " ");
     let sentence = "Trials of 500 ms are too short to see a backlog grow where a response takes 150 ms, \
-                    so this may be too high; give --duration 3s.";
+                    so this may be too high; give --duration 1s.";
     assert!(text.contains(sentence), "{text}");
     let found = &capacity_json(&shown)["trials_too_short"];
     assert_eq!(
         (&found["needed_s"], &found["text"]),
-        (&3.0.into(), &sentence.into())
+        (&0.6.into(), &sentence.into())
     );
     let users = CapacityReport {
         users: true,
@@ -182,6 +205,7 @@ fn every_other_answer_says_what_to_change() {
         Answer::Unsettled(Unsettled {
             lower,
             upper,
+            refuted: None,
             own_limit,
         })
     };
@@ -206,6 +230,13 @@ fn every_other_answer_says_what_to_change() {
         unsettled(Some(4_800.0), Some(5_200.0), None),
         unsettled(None, None, None),
         unsettled(None, Some(5_200.0), Some(stolen)),
+        unsettled(Some(2.5), None, None),
+        Answer::Unsettled(Unsettled {
+            lower: None,
+            upper: Some(1_483.0),
+            refuted: Some(246.3),
+            own_limit: None,
+        }),
     ];
     let plan = plan();
     let line = |answer: Answer| words::answer_line(&report(&plan, &outcome(answer)));
@@ -219,6 +250,26 @@ fn programs_find_the_answer_and_every_trial() {
     assert_eq!(json["capacity_schema"], CAPACITY_SCHEMA);
     assert_eq!(json["answer"]["kind"], "found");
     assert_eq!(json["answer"]["level"], 4_900.0);
+    assert_eq!(json["answer"]["lower_bound"], 4_900.0);
+    assert_eq!(json["answer"]["upper_bound"], 5_000.0);
+    assert_eq!(json["answer"]["conditional_throughput"], 4_897.0);
+    let goal = &json["goal"];
+    assert_eq!(
+        (&goal["trial_s"], &goal["duration_sum_s"]),
+        (&2.0.into(), &10.0.into())
+    );
+    assert_eq!(
+        (&goal["exceed_ratio"], &goal["width"]),
+        (&0.5.into(), &0.05.into())
+    );
+    assert_eq!(
+        (&goal["budget_s"], &goal["trials"]),
+        (&120.0.into(), &5.into())
+    );
+    assert_eq!(
+        goal["checks"],
+        serde_json::json!(["p99<50ms", "errors<0.1%"])
+    );
     assert_eq!(json["answer"]["breaks"][0], "p99<50ms");
     assert_eq!(json["ladder"].as_array().unwrap().len(), 6);
     assert_eq!(json["recovery"]["after_s"], 2.0);
@@ -298,7 +349,8 @@ fn the_page_has_every_sentence_of_the_text() {
         line.disturbance = Some(OwnLimit::Others { cores: 1.7 });
     }
     for trial in &mut outcome.trials {
-        (trial.seconds, trial.seen.mean_s) = (0.5, 0.15);
+        (trial.seconds, trial.seen.mean_s) = (2.5, 0.15);
+        trial.purpose = Purpose::Confirmation;
     }
     let excused = &mut outcome.ladder.rungs[5].trial.seen;
     excused.disturbance = Some(OwnLimit::Stolen { share: 0.3 });
@@ -310,7 +362,7 @@ fn the_page_has_every_sentence_of_the_text() {
     let page = search_page(&report);
     let text = capacity(&report, &TextOptions::default());
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert_eq!((page.answer.notes.len(), page.ladder_notes.len()), (3, 2));
+    assert_eq!((page.answer.notes.len(), page.ladder_notes.len()), (4, 2));
     let sentences = [&page.title, &page.course, &page.answer.text];
     let notes = page.answer.notes.iter().chain(&page.ladder_notes);
     for sentence in sentences.into_iter().chain(notes).chain(&page.floor) {
@@ -404,4 +456,52 @@ fn an_answer_that_was_not_confirmed_to_the_end_says_so() {
     };
     let words = "ended before all of its trials were made";
     assert!(told(true).contains(words) && !told(false).contains(words));
+}
+
+#[test]
+fn who_asked_for_little_is_not_told_to_ask_for_less() {
+    let (plan, outcome) = (plan(), outcome(Answer::Unsettled(Unsettled::default())));
+    let line = |width| {
+        let settings = Settings { width, ..SETTINGS };
+        let report = CapacityReport {
+            settings: &settings,
+            ..report(&plan, &outcome)
+        };
+        words::answer_line(&report)
+    };
+    assert!(
+        line(0.05).contains("ask for less (--precision 10%)"),
+        "{}",
+        line(0.05)
+    );
+    assert!(
+        line(0.1).contains("ask for less (--precision 20%)"),
+        "{}",
+        line(0.1)
+    );
+    assert!(
+        line(0.2).ends_with("was over; give it more (--budget 240s)."),
+        "{}",
+        line(0.2)
+    );
+}
+
+#[test]
+fn a_check_that_nobody_asked_for_is_told_with_its_figure() {
+    let (plan, outcome) = (plan(), found());
+    let report = CapacityReport {
+        errors_added: true,
+        ..report(&plan, &outcome)
+    };
+    let text = capacity(&report, &TextOptions::default()).replace('\n', " ");
+    assert!(text.contains("errors<1% was added to the checks"), "{text}");
+    assert_eq!(capacity_json(&report)["goal"]["errors_check_added"], true);
+}
+
+#[test]
+fn a_load_line_that_left_no_time_for_its_ladder_says_so() {
+    let (plan, mut outcome) = (plan(), found());
+    outcome.ladder = Ladder::default();
+    let text = capacity(&report(&plan, &outcome), &TextOptions::default());
+    assert!(text.contains("No time was left for the ladder"), "{text}");
 }

@@ -3,13 +3,44 @@
 use super::CapacityReport;
 use crate::figures;
 use loadline_capacity::{
-    Answer, Breaking, LoadLine, OwnLimit, Part, Rung, Seen, TooShort, Trial, Unsettled, Why,
+    Answer, Breaking, LoadLine, OwnLimit, Part, Rung, Seen, Settings, TooShort, Trial, Unsettled,
+    Why,
 };
 use loadline_plan::Check;
 
-/// A rate or a number of users, without groups so that it can be typed again.
+/// Why a check was held that nobody asked for.
+pub(super) const ERRORS_ADDED: &str = "errors<1% was added to the checks, for a rate at which requests \
+                                       fail is no capacity; give a --check on errors for another bound.";
+/// Why there is no ladder.
+pub(super) const NO_LADDER: &str =
+    "No time was left for the ladder; give more (--budget) to see the target below and above.";
+/// A search is not asked for less than this.
+const WIDEST: f64 = 0.2;
+
+/// A rate or a number of users, without groups so that it can be typed again: whole numbers, but four
+/// digits of low rates.
 pub(super) fn amount(level: f64) -> String {
-    format!("{level:.0}")
+    let decimals: usize = match level {
+        level if level >= 100.0 || level <= 0.0 => 0,
+        level if level >= 10.0 => 1,
+        level if level >= 1.0 => 2,
+        _ => 3,
+    };
+    let text = format!("{level:.decimals$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+/// The lower end of a range, rounded down, and the upper end rounded up, where they are printed in whole
+/// numbers.
+pub(super) fn outwards(low: f64, high: f64) -> (f64, f64) {
+    let is_whole = |level: f64| level >= 100.0;
+    (
+        if is_whole(low) { low.floor() } else { low },
+        if is_whole(high) { high.ceil() } else { high },
+    )
 }
 
 /// The answer in one line.
@@ -32,8 +63,8 @@ pub(super) fn load_line(level: f64, users: bool) -> String {
 }
 
 fn found(report: &CapacityReport<'_>, line: &LoadLine) -> String {
-    let (low, high) = (line.low.floor(), line.high.ceil());
-    let mut text = load_line(line.level, report.users);
+    let (low, high) = outwards(line.low, line.high);
+    let mut text = load_line(line.carried, report.users);
     text.push_str(&format!(" ({} … {})", amount(low), amount(high)));
     if let Some(first) = line.breaks.first() {
         text.push_str(&format!("; {} first", breaks(*first, &report.plan.checks)));
@@ -41,11 +72,35 @@ fn found(report: &CapacityReport<'_>, line: &LoadLine) -> String {
     if let Some(cores) = line.target_cores {
         text.push_str(&format!("; target CPU {}", percent(cores)));
     }
-    if line.confirmations > 0 {
-        let (held, all) = (line.confirmed, line.confirmations);
-        text.push_str(&format!("; confirmed {held} of {all}"));
-    }
+    let confirmed = figures::time(line.confirmed_s * 1e9);
+    text.push_str(&format!("; confirmed by a run of {confirmed}"));
     text
+}
+
+/// What was searched for, by the words of RFC 9971, and the bounds that were found.
+pub(super) fn goal(report: &CapacityReport<'_>) -> String {
+    let settings = report.settings;
+    let seconds = |seconds: f64| figures::time(seconds * 1e9);
+    let bounds = match &report.outcome.answer {
+        Answer::Found(line) => format!(
+            "relevant lower bound {}, upper {} {}; conditional throughput {}/s",
+            amount(line.level),
+            amount(line.upper),
+            unit(report.users),
+            amount(line.throughput)
+        ),
+        _ => "no pair of bounds that close".to_owned(),
+    };
+    format!(
+        "Goal: trials of {}, {} of them in all decide on a load ({} trials), exceed ratio {}, bounds \
+         within {}, budget {}. Found: {bounds}.",
+        seconds(settings.trial_s),
+        seconds(settings.required_s()),
+        settings.trials,
+        Settings::EXCEED_RATIO,
+        figures::share(settings.width),
+        seconds(settings.budget_s),
+    )
 }
 
 fn nothing_holds(
@@ -176,6 +231,7 @@ fn unsettled(known: Unsettled, report: &CapacityReport<'_>) -> String {
     let unit = unit(report.users);
     let where_ = match (known.lower, known.upper) {
         (Some(lower), Some(upper)) => {
+            let (lower, upper) = outwards(lower, upper);
             format!("between {} and {} {unit}", amount(lower), amount(upper))
         }
         (Some(lower), None) => {
@@ -183,22 +239,17 @@ fn unsettled(known: Unsettled, report: &CapacityReport<'_>) -> String {
             format!("at least {} {unit}", amount(lower))
         }
         (None, Some(upper)) => format!("below {} {unit}", amount(upper)),
-        (None, None) => "not known".to_owned(),
+        (None, None) => "not known, no trial counted yet".to_owned(),
     };
-    let seems = report.outcome.seems_between();
-    let seems = match seems {
-        (Some(held), Some(broke)) => format!(
-            " ({} held and {} broke, not measured often enough to be sure)",
-            amount(held),
-            amount(broke)
-        ),
-        _ => String::new(),
-    };
+    let refuted = known.refuted.map_or(String::new(), |level| {
+        format!(
+            " (most short trials at {} held, but not all answers there together, nor a long run)",
+            amount(level)
+        )
+    });
     let why = match report.interrupted {
-        true => "when it was interrupted.",
-        false => {
-            "when its time was over; give it more (--budget), or ask for less (--precision 5%)."
-        }
+        true => "when it was interrupted.".to_owned(),
+        false => time_over(report.settings),
     };
     let ours = known.own_limit.map_or(String::new(), |limit| {
         format!(
@@ -206,7 +257,26 @@ fn unsettled(known: Unsettled, report: &CapacityReport<'_>) -> String {
             own_end(limit)
         )
     });
-    format!("load line: {where_}{seems} {why}{ours}")
+    format!("load line: {where_}{refuted} {why}{ours}")
+}
+
+/// What to do where the time was over. Who asked for little is not told to ask for less.
+fn time_over(settings: &Settings) -> String {
+    let budget = figures::time(settings.budget_s * 1e9);
+    let more = figures::time(2.0 * settings.budget_s * 1e9);
+    let wider = 2.0 * settings.width;
+    let less = match wider <= WIDEST {
+        true => format!(", or ask for less (--precision {}%)", round_percent(wider)),
+        false => String::new(),
+    };
+    format!(
+        "when its time of {budget} was over; give it more (--budget {}){less}.",
+        more.replace(' ', "")
+    )
+}
+
+fn round_percent(share: f64) -> String {
+    amount((share * 1_000.0).round() / 10.0)
 }
 
 /// One line on a trial: `trial 12, search: 3200 req/s held, p50 0.3 ms, p99 0.9 ms`.

@@ -4,6 +4,9 @@
 //! what is missing of the required time is once taken as good and once as bad, and only where both
 //! agree there is a decision.
 
+/// Of so many trials most decide on a rate that is far from the others.
+const TELLING: u32 = 3;
+
 /// What a rate must keep, and how sure it must be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Goal {
@@ -49,6 +52,10 @@ pub struct Tally {
     pub short_good_s: f64,
     /// In shorter trials that were bad.
     pub short_bad_s: f64,
+    /// How many trials there were, of any length.
+    pub trials: u32,
+    /// How many of them were bad.
+    pub bad: u32,
 }
 
 impl Tally {
@@ -61,6 +68,8 @@ impl Tally {
             (false, false) => &mut self.short_bad_s,
         };
         *sum += seconds;
+        self.trials += 1;
+        self.bad += u32::from(!good);
     }
 
     /// What the rate is to this goal.
@@ -86,6 +95,12 @@ impl Tally {
     pub(super) fn looks_bad(&self, goal: &Goal) -> bool {
         let bad = self.effective_bad_s(goal);
         bad > (self.good_s + bad) * goal.exceed_ratio
+    }
+
+    /// Whether one bad trial is all that speaks against the rate, and too few speak for it, so that
+    /// nothing is decided: two of three tell how it looks.
+    pub(super) fn is_doubtful(&self, goal: &Goal) -> bool {
+        self.bad == 1 && self.trials < TELLING && self.class(goal) == Class::Undecided
     }
 
     fn effective_bad_s(&self, goal: &Goal) -> f64 {
@@ -167,7 +182,7 @@ mod tests {
             short_good_s in 0.0f64..100.0, short_bad_s in 0.0f64..100.0,
             exceed_ratio in 0.0f64..0.9,
         ) {
-            let tally = Tally { good_s, bad_s, short_good_s, short_bad_s };
+            let tally = Tally { good_s, bad_s, short_good_s, short_bad_s, ..Tally::default() };
             let goal = goal(5.0, 60.0, exceed_ratio);
             match tally.class(&goal) {
                 Class::Upper => prop_assert!(tally.looks_bad(&goal)),

@@ -15,7 +15,8 @@ fn range(lowest: f64, highest: f64, first: f64) -> Range {
         lowest,
         highest,
         first,
-        step: 1.0,
+        whole: false,
+        short_s: 1.0,
         budget_s: 5_000.0,
     }
 }
@@ -144,7 +145,7 @@ fn the_lower_bound_is_relevant_only_below_the_upper_one() {
     let Step::Measure(next) = search.next() else {
         panic!("the bounds are far apart");
     };
-    assert_eq!(next.rate, 141.0);
+    assert_eq!(next.rate, 141.4);
 }
 
 #[test]
@@ -153,7 +154,11 @@ fn users_are_counted_in_whole_numbers() {
         required_s: 1.0,
         ..GOAL
     };
-    let search = searched(range(1.0, 500.0, 3.0), &[goal], &[85.0], 0.0, 1);
+    let users = Range {
+        whole: true,
+        ..range(1.0, 500.0, 3.0)
+    };
+    let search = searched(users, &[goal], &[85.0], 0.0, 1);
     assert!(search.loads().iter().all(|load| load.rate.fract() == 0.0));
     let found = search.finding(0);
     let exact = Finding::Between {
@@ -161,4 +166,68 @@ fn users_are_counted_in_whole_numbers() {
         upper: 86.0,
     };
     assert_eq!(found, exact);
+}
+
+#[test]
+fn low_rates_are_found_as_closely_as_high_ones() {
+    for capacity in [0.31, 2.5, 7.5] {
+        let search = searched(range(0.1, 1e6, 100.0), &[GOAL], &[capacity], 0.0, 1);
+        let Finding::Between { lower, upper } = search.finding(0) else {
+            panic!("{capacity}: {:?}", search.finding(0));
+        };
+        assert!(lower <= capacity && capacity < upper, "{capacity}");
+        assert!(upper - lower <= 0.0101 * upper, "{capacity}");
+    }
+}
+
+#[test]
+fn one_bad_trial_far_from_the_capacity_is_made_again() {
+    let mut search = Search::new(range(10.0, 1e6, 100.0), vec![GOAL]);
+    let mut rates = Vec::new();
+    for good in [true, false, true, true, true] {
+        let Step::Measure(trial) = search.next() else {
+            panic!("nothing is known");
+        };
+        rates.push(trial.rate);
+        search.record(trial, &[good]);
+    }
+    assert_eq!(rates, [100.0, 300.0, 300.0, 300.0, 900.0]);
+}
+
+#[test]
+fn a_rate_that_was_refuted_is_an_upper_bound() {
+    let goal = Goal {
+        required_s: 1.0,
+        ..GOAL
+    };
+    let mut search = searched(range(1.0, 1e5, 100.0), &[goal], &[1_000.0], 0.0, 1);
+    let (Some(lower), Some(_)) = search.bounds(0) else {
+        panic!("{:?}", search.finding(0));
+    };
+    search.refute(0, lower);
+    assert_eq!(search.class(0, lower), Class::Upper);
+    assert_eq!(search.bounds(0).1, Some(lower));
+    let Step::Measure(next) = search.next() else {
+        panic!("the next lower bound is not close");
+    };
+    assert!(next.rate < lower, "{next:?}");
+}
+
+#[test]
+fn what_is_suggested_is_enclosed_first() {
+    let mut search = Search::new(range(10.0, 1e6, 1_000.0), vec![GOAL]);
+    let seconds = 1.0;
+    for (rate, good) in [(1_000.0, true), (3_000.0, false), (3_000.0, false)] {
+        search.record(Trial { rate, seconds }, &[good]);
+    }
+    search.suggest(2_000.0);
+    let mut rates = Vec::new();
+    for good in [true, false] {
+        let Step::Measure(trial) = search.next() else {
+            panic!("the ends are far apart");
+        };
+        rates.push(trial.rate);
+        search.record(trial, &[good]);
+    }
+    assert_eq!(rates, [1_998.0, 2_014.0]);
 }

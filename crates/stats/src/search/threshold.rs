@@ -1,33 +1,49 @@
 //! How sure a capacity is: where the rate lies at which half of the trials hold, given all trials.
 //!
-//! A trial at rate r holds with the probability Φ((ln θ − ln r) / σ), where θ is the threshold and σ
-//! how much it varies from trial to trial; a hundredth of the trials, whatever their rate, come out
-//! as chance has it (a *lapse*). Neither θ nor σ is known, so both are tried on a grid, and what the
-//! trials say of each pair is weighed and summed up over σ. This is the procedure that psychophysics
-//! has for the threshold of a sense, with a uniform prior for ln θ and ln σ (Watson & Pelli, *QUEST:
-//! a Bayesian adaptive psychometric method*, 1983; Kontsevich & Tyler, *Bayesian adaptive estimation
-//! of psychometric slope and threshold*, 1999).
+//! A trial at rate r holds with the probability (1 − λ) Φ((ln θ − ln r) / σ), where θ is the threshold,
+//! σ how much it varies from trial to trial, and λ the share of trials that break at any rate (a
+//! *lapse*: something else had the machine). Trials that follow one another are alike: a part of the
+//! variation is an autoregressive process, z' = φ z + √(1 − φ²) ε. Only θ is wanted; σ, λ and φ are
+//! tried on a grid, how likely the trials are is computed for each combination, and summed up. This
+//! is the procedure that psychophysics has for the threshold of a sense, with a uniform prior for ln
+//! θ and ln σ (Watson & Pelli, *QUEST: a Bayesian adaptive psychometric method*, 1983; Kontsevich &
+//! Tyler, *Bayesian adaptive estimation of psychometric slope and threshold*, 1999). The process is
+//! summed out by the forward algorithm of hidden Markov models (Rabiner, *A tutorial on hidden Markov
+//! models*, 1989) on a few values of z.
 
 use crate::normal::normal_probability;
+use std::sync::LazyLock;
 
-/// The share of trials that come out as chance has it.
-const LAPSES: f64 = 0.01;
+/// The share of trials that hold at any rate.
+const LUCK: f64 = 0.005;
+/// The share of trials that may break at any rate.
+const LAPSES: [f64; 5] = [0.01, 0.05, 0.1, 0.2, 0.4];
 /// How much the threshold may vary from trial to trial, as a share of it.
-const SPREADS: [f64; 8] = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16];
-/// Values of the threshold that are tried.
-const STEPS: usize = 1_000;
+const SPREADS: [f64; 10] = [
+    0.001, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64,
+];
+/// How alike trials may be that follow one another, besides not at all.
+const LIKENESSES: [f64; 3] = [0.7, 0.9, 0.98];
+/// The part of the variance that is alike, where any is.
+const ALIKE: f64 = 0.9;
+/// Values of the process that are tried, and how far apart they are, in standard deviations.
+const STATES: usize = 7;
+const STATE_STEP: f64 = 0.8;
+/// Values of the threshold that are tried: first over all of the range, then where it may lie.
+const COARSE: usize = 40;
+const FINE: usize = 80;
+/// A threshold that is less likely than the likeliest by this factor is not looked at closely.
+const UNLIKELY: f64 = 1e-4;
 /// What lies outside of the interval.
 const TAIL: f64 = 0.025;
 
-/// The trials at one rate.
+/// A trial and what came of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Attempts {
+pub struct Attempt {
     /// The rate, above zero.
     pub rate: f64,
-    /// How many trials held.
-    pub held: u32,
-    /// How many did not.
-    pub broken: u32,
+    /// Whether the trial held.
+    pub held: bool,
 }
 
 /// The rate at which half of the trials hold, and how sure that is.
@@ -42,55 +58,253 @@ pub struct Threshold {
 }
 
 impl Threshold {
-    /// The threshold between these two rates, which are above zero and in order, by these trials.
-    pub fn between(lower: f64, upper: f64, attempts: &[Attempts]) -> Threshold {
-        let thresholds = grid(lower, upper);
-        let logs = log_likelihoods(&thresholds, attempts);
-        let highest = logs.iter().flatten().copied().fold(f64::MIN, f64::max);
-        let weigh = |of_spreads: &Vec<f64>| -> f64 {
-            of_spreads.iter().map(|log| (log - highest).exp()).sum()
-        };
-        let weights: Vec<f64> = logs.iter().map(weigh).collect();
-        let at = |probability: f64| thresholds[rank(&weights, probability)];
+    /// The threshold between these two rates, which are above zero and in order, by these trials, which
+    /// are in the order in which they were made.
+    pub fn between(lower: f64, upper: f64, attempts: &[Attempt]) -> Threshold {
+        let all = models();
+        let coarse = Posterior::over(lower, upper, COARSE, attempts, &all);
+        let (from, to) = coarse.likely();
+        let fine = Posterior::over(from, to, FINE, attempts, &coarse.likely_models(&all));
         Threshold {
-            median: at(0.5),
-            low: at(TAIL),
-            high: at(1.0 - TAIL),
+            median: fine.quantile(0.5),
+            low: fine.quantile(TAIL),
+            high: fine.quantile(1.0 - TAIL),
         }
     }
 }
 
+/// How likely each of some thresholds is.
+struct Posterior {
+    /// All in the same ratio to the next.
+    thresholds: Vec<f64>,
+    /// The sum of all is 1.
+    weights: Vec<f64>,
+    /// How likely each model is, with whatever threshold; the sum of all is 1.
+    of_models: Vec<f64>,
+}
+
+impl Posterior {
+    fn over(
+        lower: f64,
+        upper: f64,
+        steps: usize,
+        attempts: &[Attempt],
+        models: &[Model],
+    ) -> Posterior {
+        let thresholds = grid(lower, upper, steps);
+        let logs: Vec<Vec<f64>> = thresholds
+            .iter()
+            .map(|threshold| log_likelihoods(*threshold, attempts, models))
+            .collect();
+        let highest = logs.iter().flatten().copied().fold(f64::MIN, f64::max);
+        let (mut weights, mut of_models) = (vec![0.0; steps], vec![0.0; models.len()]);
+        for (weight, logs) in weights.iter_mut().zip(&logs) {
+            for (of_model, log) in of_models.iter_mut().zip(logs) {
+                let likely = (log - highest).exp();
+                *weight += likely;
+                *of_model += likely;
+            }
+        }
+        let all: f64 = weights.iter().sum();
+        weights
+            .iter_mut()
+            .chain(&mut of_models)
+            .for_each(|weight| *weight /= all);
+        Posterior {
+            thresholds,
+            weights,
+            of_models,
+        }
+    }
+
+    /// The models without which nothing changes.
+    fn likely_models(&self, models: &[Model]) -> Vec<Model> {
+        let models = models.iter().zip(&self.of_models);
+        let likely = models.filter(|(_, weight)| **weight > UNLIKELY);
+        likely.map(|(model, _)| *model).collect()
+    }
+
+    /// The range outside of which no threshold is likely.
+    fn likely(&self) -> (f64, f64) {
+        let most = self.weights.iter().copied().fold(0.0, f64::max);
+        let is_likely = |weight: &f64| *weight >= most * UNLIKELY;
+        let first = self.weights.iter().position(is_likely).unwrap_or(0);
+        let last = self.weights.iter().rposition(is_likely);
+        let last = last.unwrap_or(self.weights.len() - 1);
+        let next = (last + 1).min(self.thresholds.len() - 1);
+        (
+            self.thresholds[first.saturating_sub(1)],
+            self.thresholds[next],
+        )
+    }
+
+    /// The first threshold up to which there is this share of all weight.
+    fn quantile(&self, share: f64) -> f64 {
+        let mut sum = 0.0;
+        let reached = self.weights.iter().position(|weight| {
+            sum += weight;
+            sum >= share
+        });
+        self.thresholds[reached.unwrap_or(self.thresholds.len() - 1)]
+    }
+}
+
 /// Rates from lower to upper, all in the same ratio to the next.
-fn grid(lower: f64, upper: f64) -> Vec<f64> {
-    let ratio = (upper / lower).ln() / (STEPS - 1) as f64;
+fn grid(lower: f64, upper: f64, steps: usize) -> Vec<f64> {
+    let ratio = (upper / lower).ln() / (steps - 1) as f64;
     let rate = |step: usize| lower * (ratio * step as f64).exp();
-    (0..STEPS).map(rate).collect()
+    (0..steps).map(rate).collect()
 }
 
-/// For each threshold and each spread how likely the trials are, as a logarithm.
-fn log_likelihoods(thresholds: &[f64], attempts: &[Attempts]) -> Vec<Vec<f64>> {
-    let of_spread = |threshold: f64, spread: f64| -> f64 {
-        let log = |attempts: &Attempts| {
-            let distance = (threshold / attempts.rate).ln() / spread;
-            let holds = LAPSES / 2.0 + (1.0 - LAPSES) * normal_probability(distance);
-            f64::from(attempts.held) * holds.ln() + f64::from(attempts.broken) * (1.0 - holds).ln()
-        };
-        attempts.iter().map(log).sum()
+/// How trials differ from each other.
+#[derive(Clone, Copy)]
+struct Model {
+    /// By its place among [`SPREADS`].
+    spread: usize,
+    lapses: f64,
+    /// By its place among the processes; `None` where trials are independent.
+    process: Option<usize>,
+}
+
+fn models() -> Vec<Model> {
+    let processes = || (0..LIKENESSES.len()).map(Some).chain([None]);
+    let spreads = 0..SPREADS.len();
+    let each = |spread| {
+        LAPSES.into_iter().flat_map(move |lapses| {
+            processes().map(move |process| Model {
+                spread,
+                lapses,
+                process,
+            })
+        })
     };
-    let of_threshold =
-        |threshold: &f64| SPREADS.map(|spread| of_spread(*threshold, spread)).to_vec();
-    thresholds.iter().map(of_threshold).collect()
+    spreads.flat_map(each).collect()
 }
 
-/// The first index up to which there is this share of all weight.
-fn rank(weights: &[f64], share: f64) -> usize {
-    let wanted = weights.iter().sum::<f64>() * share;
-    let mut sum = 0.0;
-    let reached = weights.iter().position(|weight| {
-        sum += weight;
-        sum >= wanted
+/// How likely these trials are with this threshold, as a logarithm, by each model.
+fn log_likelihoods(threshold: f64, attempts: &[Attempt], models: &[Model]) -> Vec<f64> {
+    let distances: Vec<f64> = attempts
+        .iter()
+        .map(|attempt| (threshold / attempt.rate).ln())
+        .collect();
+    let reached = |alike| SPREADS.map(|spread| emissions(attempts, &distances, spread, alike));
+    let (alone, alike) = (reached(0.0), reached(ALIKE));
+    let log = |model: &Model| match model.process {
+        None => independent(attempts, &alone[model.spread], model.lapses),
+        Some(index) => PROCESSES[index].log(attempts, &alike[model.spread], model.lapses),
+    };
+    models.iter().map(log).collect()
+}
+
+/// For each trial and each state of the process the probability that the threshold of the moment is not
+/// below the trial's rate.
+fn emissions(
+    attempts: &[Attempt],
+    distances: &[f64],
+    spread: f64,
+    alike: f64,
+) -> Vec<[f64; STATES]> {
+    let (shared, own) = (spread * alike.sqrt(), spread * (1.0 - alike).sqrt());
+    let of_trial = |(_, distance): (&Attempt, &f64)| {
+        let mut reached = [0.0; STATES];
+        for (state, reached) in reached.iter_mut().enumerate() {
+            *reached = probability((distance + shared * value_of(state)) / own);
+        }
+        reached
+    };
+    attempts.iter().zip(distances).map(of_trial).collect()
+}
+
+/// How probable it is that a trial came out as it did.
+fn outcome(attempt: &Attempt, reached: f64, lapses: f64) -> f64 {
+    let holds = LUCK + (1.0 - LUCK - lapses) * reached;
+    if attempt.held { holds } else { 1.0 - holds }
+}
+
+fn independent(attempts: &[Attempt], reached: &[[f64; STATES]], lapses: f64) -> f64 {
+    let outcomes = attempts.iter().zip(reached);
+    let logs = outcomes.map(|(attempt, reached)| outcome(attempt, reached[0], lapses).ln());
+    logs.sum()
+}
+
+/// An autoregressive process on a few values.
+struct Process {
+    /// The probability of each value after each other.
+    after: [[f64; STATES]; STATES],
+}
+
+static PROCESSES: LazyLock<[Process; LIKENESSES.len()]> =
+    LazyLock::new(|| LIKENESSES.map(Process::new));
+
+impl Process {
+    fn new(likeness: f64) -> Process {
+        let deviation = (1.0 - likeness * likeness).sqrt();
+        let from = |state: usize| {
+            let mean = likeness * value_of(state);
+            let mut next = [0.0; STATES];
+            for (state, next) in next.iter_mut().enumerate() {
+                *next = density((value_of(state) - mean) / deviation);
+            }
+            normalised(next)
+        };
+        Process {
+            after: std::array::from_fn(from),
+        }
+    }
+
+    /// How likely the trials are, as a logarithm, by the forward algorithm.
+    fn log(&self, attempts: &[Attempt], reached: &[[f64; STATES]], lapses: f64) -> f64 {
+        let mut states = normalised(std::array::from_fn(|state| density(value_of(state))));
+        let mut log = 0.0;
+        for (attempt, reached) in attempts.iter().zip(reached) {
+            for (state, weight) in states.iter_mut().enumerate() {
+                *weight *= outcome(attempt, reached[state], lapses);
+            }
+            log += states.iter().sum::<f64>().ln();
+            states = self.next(&normalised(states));
+        }
+        log
+    }
+
+    fn next(&self, states: &[f64; STATES]) -> [f64; STATES] {
+        let mut next = [0.0; STATES];
+        for (weight, after) in states.iter().zip(&self.after) {
+            for (next, after) in next.iter_mut().zip(after) {
+                *next += weight * after;
+            }
+        }
+        next
+    }
+}
+
+/// The value of the process in this state, in standard deviations.
+fn value_of(state: usize) -> f64 {
+    (state as f64 - (STATES - 1) as f64 / 2.0) * STATE_STEP
+}
+
+fn density(value: f64) -> f64 {
+    (-0.5 * value * value).exp()
+}
+
+fn normalised(mut weights: [f64; STATES]) -> [f64; STATES] {
+    let sum: f64 = weights.iter().sum();
+    weights.iter_mut().for_each(|weight| *weight /= sum);
+    weights
+}
+
+/// The normal distribution, read from a table: an interval asks for it a million times.
+fn probability(value: f64) -> f64 {
+    const REACH: f64 = 6.0;
+    const PER_UNIT: f64 = 100.0;
+    static TABLE: LazyLock<Vec<f64>> = LazyLock::new(|| {
+        let steps = (2.0 * REACH * PER_UNIT) as usize;
+        let value = |step: usize| step as f64 / PER_UNIT - REACH;
+        (0..=steps)
+            .map(|step| normal_probability(value(step)))
+            .collect()
     });
-    reached.unwrap_or(weights.len() - 1)
+    let place = (value.clamp(-REACH, REACH) + REACH) * PER_UNIT;
+    TABLE[place.round() as usize]
 }
 
 #[cfg(test)]
@@ -100,8 +314,9 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
     use rand_distr::{Distribution, StandardNormal};
 
-    fn attempts(rate: f64, held: u32, broken: u32) -> Attempts {
-        Attempts { rate, held, broken }
+    fn attempts(rate: f64, held: usize, broken: usize) -> Vec<Attempt> {
+        let of = |held| Attempt { rate, held };
+        [vec![of(true); held], vec![of(false); broken]].concat()
     }
 
     #[test]
@@ -114,7 +329,7 @@ mod tests {
     #[test]
     fn between_a_rate_that_held_and_one_that_broke() {
         let trials = [attempts(990.0, 20, 0), attempts(1_010.0, 0, 20)];
-        let found = Threshold::between(500.0, 2_000.0, &trials);
+        let found = Threshold::between(500.0, 2_000.0, &trials.concat());
         assert!((found.median - 1_000.0).abs() < 3.0, "{found:?}");
         assert!(found.low > 985.0 && found.high < 1_015.0, "{found:?}");
     }
@@ -126,7 +341,7 @@ mod tests {
             attempts(990.0, 20, 0),
             attempts(1_010.0, 0, 20),
         ];
-        let found = Threshold::between(400.0, 2_000.0, &trials);
+        let found = Threshold::between(400.0, 2_000.0, &trials.concat());
         assert!((found.median / 1_000.0 - 1.0).abs() < 0.01, "{found:?}");
     }
 
@@ -137,19 +352,15 @@ mod tests {
             let mut random = ChaCha8Rng::seed_from_u64(seed);
             let threshold = 5_000.0 + 3.0 * seed as f64;
             let rates = (0..15).map(|step| threshold * (0.93 + 0.01 * f64::from(step)));
-            let trials: Vec<Attempts> = rates
-                .map(|rate| {
-                    let mut held = 0;
-                    for _ in 0..5 {
-                        let off: f64 = StandardNormal.sample(&mut random);
-                        held += u32::from(rate <= threshold * (0.05 * off).exp());
-                    }
-                    attempts(rate, held, 5 - held)
-                })
-                .collect();
+            let trials = rates.cycle().take(75).map(|rate| {
+                let off: f64 = StandardNormal.sample(&mut random);
+                let held = rate <= threshold * (0.05 * off).exp();
+                Attempt { rate, held }
+            });
+            let trials: Vec<Attempt> = trials.collect();
             let found = Threshold::between(2_500.0, 10_000.0, &trials);
             inside += u32::from((found.low..=found.high).contains(&threshold));
         }
-        assert!((182..=198).contains(&inside), "{inside} of 200");
+        assert!((186..=200).contains(&inside), "{inside} of 200");
     }
 }
