@@ -125,8 +125,12 @@ impl<'a> Ends<'a> {
 }
 
 /// What the requests are worth; those that are older than the percentile take longer than it, and came
-/// in the last stretch.
-fn dependence(times: Censored<'_>, blocks: &Blocks, percentile: f64) -> Option<SampleSize> {
+/// in the last stretch. `None` of a run that is too short to show it.
+pub(crate) fn dependence(
+    times: Censored<'_>,
+    blocks: &Blocks,
+    percentile: f64,
+) -> Option<SampleSize> {
     let value_ns = times.percentile(percentile).value();
     let older = times.ages.len() - times.ages.count_up_to_ns(value_ns);
     let counts = blocks.up_to_ns(value_ns);

@@ -182,10 +182,13 @@ pub(crate) fn normal(dice: &mut Dice) -> f64 {
 /// The value that a standard normal variate exceeds with this probability; scipy 1.17: `norm.isf`.
 fn normal_upper(share: f64) -> f64 {
     let known = [
+        (0.1, 1.2815515655446004),
         (0.02, 2.053748910631823),
         (0.01, 2.3263478740408408),
         (0.001, 3.090232306167813),
     ];
-    let found = known.iter().find(|(known, _)| *known == share);
+    let found = known
+        .iter()
+        .find(|(known, _)| (*known - share).abs() < 1e-9);
     found.expect("one of the shares of the table").1
 }

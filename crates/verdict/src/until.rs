@@ -1,9 +1,9 @@
 //! Whether a run has gone on for long enough: `--until`.
 //!
 //! A [`Goal`] looks at the summary after each interval. *Precise* is met when both ends of a percentile's
-//! interval, adjusted for dependence, are near enough to it, and still are when the run has grown by a
-//! quarter: an interval is narrow by chance now and then, and who stops at the first such one prefers
-//! those. That takes at least eight seconds, because dependence doesn't show in fewer. *Decided* is met
+//! interval, adjusted for dependence, are near enough to it, and still are at the next look, when the run
+//! has grown by a quarter: an interval is narrow by chance now and then, and who stops at the first such
+//! one prefers those. That takes at least eight seconds, because dependence doesn't show in fewer. *Decided* is met
 //! when each check is proven to be kept, or one to be broken, at 99 %: by early stopping for who looks
 //! again and again, on requests that are slow in clusters ([`slo::clustered_proof`]). That takes at least
 //! half a minute: what comes every ten seconds must have had its chance to come.
@@ -16,7 +16,7 @@
 use crate::Quantity;
 use crate::check::{Observed, evaluate};
 use crate::comparison::CONFIDENCE;
-use crate::confidence::confidence_interval;
+use crate::confidence::{confidence_interval, dependence};
 use loadline_plan::{Bound, Check, Clocked, Comparison, Metric, Plan, Shape, Statistic, Until};
 use loadline_record::{Blocks, Distribution, ErrorKind, Summary};
 use loadline_stats::clusters::Clusters;
@@ -33,6 +33,8 @@ const FEWEST_STRETCHES: usize = 8;
 const FEWEST_SECONDS: u64 = 30;
 /// From one look to the next the samples grow by this factor.
 const GROWTH: f64 = 1.25;
+/// At so many looks one after the other an interval must be narrow enough.
+const NARROW_LOOKS: u64 = 2;
 /// The percentiles of the run at which it is looked for clusters of slow answers, beside the bound.
 const LEVELS: [f64; 4] = [50.0, 75.0, 90.0, 95.0];
 
@@ -83,8 +85,8 @@ pub struct Goal {
     looks: u64,
     /// The samples at the last look.
     looked_at: u64,
-    /// The samples when the interval became narrow enough, if it is since then.
-    narrow_from: Option<u64>,
+    /// At how many looks one after the other the interval was narrow enough.
+    narrow_looks: u64,
     /// What is known of each check.
     checks: Vec<Decided>,
 }
@@ -115,48 +117,51 @@ impl Goal {
             until,
             looks: 0,
             looked_at: 0,
-            narrow_from: None,
+            narrow_looks: 0,
             checks: vec![open; plan.checks.len()],
         }))
     }
 
     /// Whether it is met now, an interval after the last look.
     pub fn is_met(&mut self, summary: &Summary) -> bool {
-        let samples = summary.total.counts.answered + summary.total.counts.failed;
-        match self.until {
-            Until::Precise { percentile, within } => {
-                let precise = precision(summary, percentile);
-                self.stays_narrow(precise.is_some_and(|found| found <= within), samples)
-            }
-            Until::Decided => self.is_decided(summary, samples),
-        }
-    }
-
-    fn stays_narrow(&mut self, narrow: bool, samples: u64) -> bool {
-        if !narrow {
-            self.narrow_from = None;
-            return false;
-        }
-        let from = *self.narrow_from.get_or_insert(samples);
-        samples as f64 >= from as f64 * GROWTH
-    }
-
-    fn is_decided(&mut self, summary: &Summary, samples: u64) -> bool {
         for (decided, check) in self.checks.iter_mut().zip(&summary.plan.checks) {
             decided.observe(check, summary);
         }
-        let is_early = summary.duration_ns < Duration::from_secs(FEWEST_SECONDS).as_nanos() as u64;
-        let is_soon = (samples as f64) < self.looked_at as f64 * GROWTH;
-        if is_early || is_soon || samples == 0 {
+        let samples = summary.total.counts.answered + summary.total.counts.failed;
+        if (samples as f64) < self.looked_at as f64 * GROWTH || samples == 0 {
             return false;
         }
-        (self.looks, self.looked_at) = (self.looks + 1, samples);
+        let met = match self.until {
+            Until::Precise { percentile, within } => {
+                let precision = sure_precision(summary, percentile);
+                precision.map(|found| self.stays_narrow(found <= within))
+            }
+            Until::Decided => self.is_decided(summary),
+        };
+        if met.is_some() {
+            self.looked_at = samples;
+        }
+        met == Some(true)
+    }
+
+    fn stays_narrow(&mut self, is_narrow: bool) -> bool {
+        self.narrow_looks = if is_narrow { self.narrow_looks + 1 } else { 0 };
+        self.narrow_looks >= NARROW_LOOKS
+    }
+
+    /// `None` if it is too early to look.
+    fn is_decided(&mut self, summary: &Summary) -> Option<bool> {
+        if Duration::from_nanos(summary.duration_ns) < Duration::from_secs(FEWEST_SECONDS) {
+            return None;
+        }
+        self.looks += 1;
         let doubt = slo::doubt_of_look(self.looks, PROVEN, self.checks.len());
         for (decided, check) in self.checks.iter_mut().zip(&summary.plan.checks) {
             decided.look(check, summary, doubt);
         }
         let is = |proof| move |decided: &Decided| decided.proof == proof;
-        self.checks.iter().all(is(Proof::Kept)) || self.checks.iter().any(is(Proof::Broken))
+        let all_kept = self.checks.iter().all(is(Proof::Kept));
+        Some(all_kept || self.checks.iter().any(is(Proof::Broken)))
     }
 }
 
@@ -199,6 +204,25 @@ pub fn precision(summary: &Summary, percentile: f64) -> Option<f64> {
     }
     let interval = confidence_interval(times, blocks, percentile);
     interval.half_width(times.percentile_ns(percentile))
+}
+
+/// As [`precision`], with the dependence of the worst of the run's own [`LEVELS`]: a run that happened to
+/// meet no queue yet shows little of it at the percentile itself.
+fn sure_precision(summary: &Summary, percentile: f64) -> Option<f64> {
+    let (times, blocks) = (&summary.total.times.response, &summary.response_blocks);
+    let found = precision(summary, percentile)?;
+    let sizes = LEVELS.map(|level| dependence(times.into(), blocks, level));
+    let worst = sizes
+        .into_iter()
+        .flatten()
+        .min_by_key(|size| size.effective())?;
+    let ranks = worst.ranks(percentile / 100.0, CONFIDENCE);
+    let (lower_ns, upper_ns) = (times.rank_ns(ranks.lower?).0, times.rank_ns(ranks.upper?).1);
+    let at_ns = times.percentile_ns(percentile);
+    let further_ns = upper_ns
+        .saturating_sub(at_ns)
+        .max(at_ns.saturating_sub(lower_ns));
+    Some(found.max(further_ns as f64 / at_ns.max(1) as f64))
 }
 
 fn refuse(plan: &Plan, until: Until) -> Result<(), Impossible> {

@@ -166,3 +166,57 @@ fn what_is_decided_is_true_in_98_of_100_runs() {
     // What has not happened yet can't be told from what never happens: told in the guide.
     ends(&row(Target::Lapsing(1.0, 30.0), 0.033), repetitions(true));
 }
+
+/// In how many of so many runs that end when the percentile is known to 15 % the interval holds the true
+/// one. All of them must end.
+fn held_at_the_end(target: Target, percentile: f64, runs: u64) -> u64 {
+    const LONG_ENOUGH: u64 = 1_500;
+    let plan = Plan {
+        duration: Some(Duration::from_secs(LONG_ENOUGH)),
+        ..checked(&[], &format!("p{percentile}±15%"))
+    };
+    let truth_ns = target.exceeded_by(1.0 - percentile / 100.0);
+    let (mut held, mut seconds) = (0, 0);
+    for seed in 0..runs {
+        let mut goal = Goal::of(&plan).unwrap().unwrap();
+        let mut summary = begun(&plan);
+        let met = target.seconds(LONG_ENOUGH, seed).iter().any(|second| {
+            summary.observe(second);
+            goal.is_met(&summary)
+        });
+        assert!(met, "{target:?} with seed {seed}");
+        let times = &summary.total.times.response;
+        let found = confidence_interval(times, &summary.response_blocks, percentile);
+        let (lower_ns, upper_ns) = (
+            found.lower_ns.unwrap().value(),
+            found.upper_ns.unwrap().value(),
+        );
+        held += u64::from(lower_ns <= truth_ns && truth_ns <= upper_ns);
+        seconds += summary.rows.len() as u64;
+    }
+    let each = seconds / runs;
+    println!("{target:?} p{percentile}±15%: {held} of {runs} hold the truth, {each} s");
+    held
+}
+
+#[test]
+fn most_intervals_at_which_a_queue_is_stopped_hold_the_truth() {
+    let runs = 6;
+    assert!(held_at_the_end(Target::Queue(0.8), 90.0, runs) >= 4);
+    assert!(held_at_the_end(Target::Independent, 99.0, runs) >= 5);
+}
+
+#[test]
+#[ignore = "two hundred runs of each row take minutes; make soak runs it"]
+fn at_least_85_of_100_intervals_at_which_a_queue_is_stopped_hold_the_truth() {
+    let runs = repetitions(true);
+    for (target, percentile) in [
+        (Target::Queue(0.8), 99.0),
+        (Target::Queue(0.8), 90.0),
+        (Target::Queue(0.9), 90.0),
+        (Target::Independent, 99.0),
+    ] {
+        let held = held_at_the_end(target, percentile, runs);
+        assert!(100 * held >= 85 * runs, "{target:?}: {held} of {runs}");
+    }
+}
