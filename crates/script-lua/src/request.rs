@@ -198,15 +198,15 @@ fn body_len(head: &[u8], begin: usize, rest: &[u8]) -> Result<usize, Broken> {
         if !matches!(line[0], b'c' | b'C' | b't' | b'T') {
             continue;
         }
-        let (name, value) = line.split_at(memchr(b':', line).unwrap_or(line.len()));
-        let value = value.get(1..).unwrap_or_default().trim_ascii();
-        if name.eq_ignore_ascii_case(b"content-length") {
+        if let Some(place) = value_of(line, b"content-length") {
+            let value = line[place..].trim_ascii_end();
             let number = std::str::from_utf8(value)
                 .ok()
                 .and_then(|text| text.parse().ok());
-            length = number.ok_or((Flaw::Length, begin + at + line.len()))?;
+            let digits = value.iter().take_while(|byte| byte.is_ascii_digit());
+            length = number.ok_or((Flaw::Length, begin + at + place + digits.count()))?;
         }
-        if name.eq_ignore_ascii_case(b"transfer-encoding") {
+        if value_of(line, b"transfer-encoding").is_some() {
             return chunked_len(rest).ok_or((Flaw::Incomplete, begin + head.len() + rest.len()));
         }
     }

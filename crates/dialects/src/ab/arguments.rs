@@ -120,7 +120,9 @@ impl<'a> Draft<'a> {
     }
 
     fn limit_time(&mut self, limit: i64) {
-        self.options.time_limit = seconds(limit);
+        // A limit below zero is over before anything is sent.
+        let over = (limit < 0).then_some(Duration::from_nanos(1));
+        self.options.time_limit = over.or(seconds(limit));
         self.options.requests = TIMED_REQUESTS;
     }
 
@@ -302,6 +304,13 @@ mod tests {
         assert!(options.keepalive && !options.percentiles);
         assert_eq!((options.requests, options.concurrency), (10, 2));
         assert_eq!(options.headers, ["a:b", "c:d"]);
+    }
+
+    #[test]
+    fn a_time_limit_below_zero_is_over_at_once() {
+        let limit = |word| options(&format!("-t {word} http://a/")).time_limit;
+        assert_eq!(limit("-1"), Some(Duration::from_nanos(1)));
+        assert_eq!(limit("0"), None);
     }
 
     #[test]

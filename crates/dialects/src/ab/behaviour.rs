@@ -108,6 +108,8 @@ struct Watch<'a, const HEAD: bool, const BODY: bool> {
     shown: Vec<u8>,
     answer: Option<Answer>,
     failure: Option<(String, Option<i32>)>,
+    /// How long the head is, if it is watched and came.
+    head_bytes: Option<u64>,
 }
 
 impl<'a, const HEAD: bool, const BODY: bool> Watch<'a, HEAD, BODY> {
@@ -118,6 +120,7 @@ impl<'a, const HEAD: bool, const BODY: bool> Watch<'a, HEAD, BODY> {
             shown: Vec::new(),
             answer: None,
             failure: None,
+            head_bytes: None,
         }
     }
 
@@ -140,26 +143,31 @@ impl<'a, const HEAD: bool, const BODY: bool> Watch<'a, HEAD, BODY> {
         self.ledger.tell(News::Heard(text));
     }
 
-    fn fate(&mut self, outcome: Outcome) -> Fate {
-        match outcome {
+    fn fate(&mut self, exchange: &Exchange) -> Fate {
+        match exchange.outcome {
             Outcome::Answered { status } => {
                 let answer = self.answer.take();
                 Fate::Answered {
                     status,
                     body_bytes: answer.map_or(0, |answer| answer.body_bytes),
+                    framed_bytes: answer.map_or(0, |answer| {
+                        exchange.bytes_in.saturating_sub(answer.head_bytes)
+                    }),
                     kept: answer.is_some_and(|answer| answer.keeps_connection),
                 }
             }
-            Outcome::Failed(kind) => self.failed_fate(kind),
+            Outcome::Failed(kind) => self.failed_fate(kind, exchange.bytes_in),
         }
     }
 
-    fn failed_fate(&mut self, kind: ErrorKind) -> Fate {
+    fn failed_fate(&mut self, kind: ErrorKind, bytes_in: u64) -> Fate {
         let (reason, os_error) = self.failure.take().unwrap_or_default();
+        let body_bytes = self.head_bytes.take();
         Fate::Failed {
             kind,
             os_error,
             reason,
+            body_bytes: body_bytes.map(|head_bytes| bytes_in.saturating_sub(head_bytes)),
         }
     }
 }
@@ -169,6 +177,7 @@ impl<const HEAD: bool, const BODY: bool> Sink for Watch<'_, HEAD, BODY> {
     const WANTS_BODY: bool = BODY;
 
     fn head(&mut self, bytes: &[u8]) {
+        self.head_bytes = Some(bytes.len() as u64);
         if BODY {
             self.keep(bytes);
         }
@@ -212,7 +221,7 @@ impl<const HEAD: bool, const BODY: bool> Observer for Watch<'_, HEAD, BODY> {
             // Whether it had a `Server` or not: it is that of the first answer that counts.
             self.ledger.server_told.set(true);
         }
-        let fate = self.fate(exchange.outcome);
+        let fate = self.fate(exchange);
         self.ledger.ended(exchange, fate);
     }
 }

@@ -126,6 +126,7 @@ fn conduct(options: Options, desk: &mut Desk<'_>) -> Result<Said, Said> {
     }
     let (send, news) = channel();
     let message = message(&options, head);
+    let request_bytes = message.bytes.len();
     let began = SystemTime::now();
     let run = Run::start_scenario(plan, false, move |_| {
         Crowd::new(Arc::clone(&message), send.clone())
@@ -135,6 +136,7 @@ fn conduct(options: Options, desk: &mut Desk<'_>) -> Result<Said, Said> {
         tally: Tally::new(&options),
         next_progress: options.progress_every().map(u64::from),
         options: &options,
+        request_bytes,
         run,
         news,
         desk,
@@ -186,6 +188,8 @@ fn refusal(error: &StartError, options: &Options) -> Said {
 /// A run under way.
 struct Conductor<'a, 'b> {
     options: &'a Options,
+    /// The length of each request.
+    request_bytes: usize,
     tally: Tally,
     run: Run,
     news: Receiver<News>,
@@ -223,7 +227,11 @@ impl Conductor<'_, '_> {
     }
 
     fn has_ended(&mut self) -> bool {
-        matches!(self.run.next_event(PATIENCE), Some(Event::Ended { .. }))
+        let Some(Event::Ended { unfinished, .. }) = self.run.next_event(PATIENCE) else {
+            return false;
+        };
+        self.tally.left(unfinished.in_flight, self.request_bytes);
+        true
     }
 
     /// Takes in what the workers have told.

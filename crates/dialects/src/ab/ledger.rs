@@ -56,6 +56,8 @@ pub(super) enum Fate {
         status: u16,
         /// Bytes of the body.
         body_bytes: u64,
+        /// The same with the framing of chunks.
+        framed_bytes: u64,
         /// Whether the connection goes on.
         kept: bool,
     },
@@ -66,6 +68,8 @@ pub(super) enum Fate {
         os_error: Option<i32>,
         /// What happened.
         reason: String,
+        /// Bytes of the body that came, if a head came.
+        body_bytes: Option<u64>,
     },
 }
 

@@ -18,6 +18,9 @@ pub(super) struct Tally {
     /// Whether bodies may differ in length.
     variable_length: bool,
     verbosity: i64,
+    /// Whether connections serve more than one request. If not, ab reads to the end of each and knows
+    /// of no chunks.
+    keepalive: bool,
     /// The `Server` of the first answer.
     pub(super) server: String,
     /// What TLS agreed on, on the first connection.
@@ -84,8 +87,14 @@ impl Tally {
             goes_on: options.goes_on,
             variable_length: options.variable_length,
             verbosity: options.verbosity,
+            keepalive: options.keepalive,
             ..Tally::default()
         }
+    }
+
+    /// Requests that were sent and have no answer when the run is over, each so long.
+    pub(super) fn left(&mut self, requests: u64, bytes: usize) {
+        self.bytes_out += requests * bytes as u64;
     }
 
     /// Requests that are done.
@@ -114,12 +123,27 @@ impl Tally {
             Fate::Answered {
                 status,
                 body_bytes,
+                framed_bytes,
                 kept,
-            } => self.answered(status, body_bytes, kept),
+            } => {
+                let bytes = if self.keepalive {
+                    body_bytes
+                } else {
+                    framed_bytes
+                };
+                self.answered(status, bytes, kept);
+            }
+            Fate::Failed {
+                kind: ErrorKind::Read,
+                os_error: None,
+                body_bytes: Some(bytes),
+                ..
+            } => self.ended_early(bytes),
             Fate::Failed {
                 kind,
                 os_error,
                 reason,
+                ..
             } => self.failed(kind, os_error, &reason),
         }
         if self.fatal.is_none() {
@@ -133,6 +157,12 @@ impl Tally {
         self.body_bytes += body_bytes;
         self.kept += u64::from(kept);
         self.non_2xx += u64::from(!(200..300).contains(&status));
+        let document = *self.document_bytes.get_or_insert(body_bytes);
+        self.compare_length(document == body_bytes);
+    }
+
+    /// An answer whose body ended early: its length is what came of it.
+    fn ended_early(&mut self, body_bytes: u64) {
         let document = *self.document_bytes.get_or_insert(body_bytes);
         self.compare_length(document == body_bytes);
     }
@@ -275,6 +305,7 @@ mod tests {
         ended(Fate::Answered {
             status,
             body_bytes,
+            framed_bytes: body_bytes,
             kept: true,
         })
     }
@@ -284,7 +315,51 @@ mod tests {
             kind,
             os_error,
             reason: "why".to_owned(),
+            body_bytes: None,
         })
+    }
+
+    #[test]
+    fn answers_that_all_end_early_alike_have_the_length_that_came() {
+        let cut = |bytes| {
+            ended(Fate::Failed {
+                kind: ErrorKind::Read,
+                os_error: None,
+                reason: String::new(),
+                body_bytes: Some(bytes),
+            })
+        };
+        let mut tally = tally(false);
+        (0..3).for_each(|_| tally.take(cut(3)));
+        assert_eq!((tally.document_bytes, tally.failures.sum()), (Some(3), 0));
+        tally.take(cut(2));
+        assert_eq!((tally.failures.length, tally.done()), (1, 4));
+    }
+
+    #[test]
+    fn chunks_are_part_of_a_body_that_the_connection_ends() {
+        let chunked = || {
+            ended(Fate::Answered {
+                status: 200,
+                body_bytes: 53,
+                framed_bytes: 69,
+                kept: false,
+            })
+        };
+        let (mut closing, mut kept) = (tally(false), tally(false));
+        kept.keepalive = true;
+        closing.take(chunked());
+        kept.take(chunked());
+        assert_eq!((closing.document_bytes, closing.body_bytes), (Some(69), 69));
+        assert_eq!((kept.document_bytes, kept.body_bytes), (Some(53), 53));
+    }
+
+    #[test]
+    fn what_was_sent_for_nothing_is_sent() {
+        let mut tally = tally(false);
+        tally.take(answer(200, 1));
+        tally.left(2, 40);
+        assert_eq!((tally.bytes_out, tally.done()), (130, 1));
     }
 
     #[test]

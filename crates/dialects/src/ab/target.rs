@@ -16,7 +16,9 @@ pub(super) struct Target {
 impl Target {
     /// Reads a URL; `None` for one that ab calls invalid.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let (tls, rest) = match (text.strip_prefix("http://"), text.strip_prefix("https://")) {
+        // A scheme with nothing behind it is a host to ab.
+        let behind = |scheme| text.strip_prefix(scheme).filter(|rest| !rest.is_empty());
+        let (tls, rest) = match (behind("http://"), behind("https://")) {
             (Some(rest), _) => (false, rest),
             (_, Some(rest)) => (true, rest),
             _ => (false, text),
@@ -85,6 +87,7 @@ mod tests {
             ("https://a/x y", true, "a", 443, "/x y"),
             ("https://[::1]:8443//", true, "::1", 8443, "//"),
             ("ftp://a/", false, "ftp:", 80, "//a/"),
+            ("http://", false, "http:", 80, "//"),
         ] {
             let target = Target::parse(text).expect("a target");
             assert_eq!(

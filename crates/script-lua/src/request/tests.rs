@@ -115,7 +115,7 @@ fn what_is_no_request_is_told_with_its_place() {
         ),
         (
             "GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n",
-            "invalid character in content-length header at 2:18",
+            "invalid character in content-length header at 2:17",
         ),
     ] {
         assert_eq!(refused(text), problem, "{text:?}");

@@ -117,6 +117,7 @@ fn tls_has_its_lines() {
         bytes_in: 0,
         bytes_out: 0,
         fate: Fate::Failed {
+            body_bytes: None,
             kind: ErrorKind::Tls,
             os_error: None,
             reason: String::new(),
