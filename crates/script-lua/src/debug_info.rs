@@ -37,7 +37,10 @@ pub(crate) fn info(lua: &Lua, (subject, what): (Value, LuaString)) -> mlua::Resu
 }
 
 fn level(subject: &Value) -> Option<usize> {
-    let level = subject.as_number()?;
+    let level = match subject {
+        Value::Integer(level) => *level as f64,
+        other => other.as_number()?,
+    };
     // Beyond what a stack can hold there is nothing, nor below it.
     (0.0..1e6).contains(&level).then_some(level as usize)
 }

@@ -27,6 +27,7 @@ fn tally(options: &Options, bodies: &[u64]) -> Tally {
             fate: Fate::Answered {
                 status: 200,
                 body_bytes,
+                framed_bytes: body_bytes,
                 kept: false,
             },
         }]));
