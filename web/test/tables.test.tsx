@@ -9,7 +9,7 @@ test("the verdict names the grade, its reasons and the broken checks", () => {
   const html = render(<Verdict validity={page.validity} checks={page.checks} />);
   expect(html).toContain("Suspect");
   expect(html).toContain("Lower the rate (-r).");
-  expect(html).toContain("1 of 2 checks broken.");
+  expect(html).toContain("1 of 3 checks broken.");
 });
 
 test("each table has a caption and headings with a scope", () => {
@@ -26,6 +26,16 @@ test("each table has a caption and headings with a scope", () => {
     expect(html).toContain("<caption");
     expect(html).toContain('scope="col"');
   }
+});
+
+test("a check that is not known says why", () => {
+  const { validity, checks } = run();
+  const html = render(<Checks checks={checks} />);
+  expect(html).toContain("? not known");
+  expect(html).toContain("could change it");
+  const open = checks.filter((check) => check.outcome !== "broken");
+  const verdict = render(<Verdict validity={validity} checks={open} />);
+  expect(verdict).toContain("1 of 2 checks not known.");
 });
 
 test("what a server said is text", () => {
