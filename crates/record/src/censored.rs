@@ -166,6 +166,27 @@ impl<'a> Censored<'a> {
         times
     }
 
+    /// The times at which the unfinished requests are expected to end: so many of each step that answers
+    /// and these together have the percentiles of the estimate. What lies beyond all that is known counts
+    /// with the greatest age. It is as many as there are ages.
+    pub fn expected(&self) -> Distribution {
+        let (mut expected, mut ended) = (Distribution::default(), 0);
+        for step in self.steps() {
+            ended += step.answered;
+            let by_now = (1.0 - step.longer) * self.len() as f64 - ended as f64;
+            let by_now = (by_now.round().max(0.0) as u64).min(self.ages.len());
+            let more = by_now.saturating_sub(expected.len());
+            if more > 0 {
+                expected.record_many_ns(step.highest_ns, more);
+            }
+        }
+        let rest = self.ages.len() - expected.len();
+        if rest > 0 {
+            expected.record_many_ns(self.oldest_ns(), rest);
+        }
+        expected
+    }
+
     /// The steps in which answers lie, rising.
     pub fn steps(&self) -> impl Iterator<Item = Step> + 'a {
         let mut answers = self.times.steps().peekable();
@@ -317,6 +338,8 @@ mod tests {
         // (1 + 2 + 2 · 3 + 2 · 4) / 6
         assert!((censored.mean_ns().value() - 17.0 / 6.0).abs() < 1e-12);
         assert!(!censored.stdev_ns().is_at_least());
+        // Half a request at 3 and one and a half at 4 and later, in whole ones.
+        assert_eq!(censored.expected().len(), 2);
         assert_eq!(censored.ending_now(), of(&[1, 2, 2, 2, 3, 4]));
     }
 
@@ -365,6 +388,15 @@ mod tests {
             let censored = Censored { times: &times, ages: &ages };
             let now = censored.ending_now();
             prop_assert!(censored.percentile(percentile).value() >= now.percentile_ns(percentile) / 1001 * 1000);
+            let mut ended = censored.expected();
+            prop_assert_eq!(ended.len(), ages.len());
+            ended.merge(&times);
+            if let Bounded::Exactly(ns) = censored.percentile(percentile) {
+                // Rounded to whole requests, the percentile is that of a neighbouring rank.
+                let near = 100.0 / ended.len() as f64;
+                prop_assert!(ended.percentile_ns(percentile - near) <= ns);
+                prop_assert!(ended.percentile_ns(percentile + near) >= ns);
+            }
             let longer: Vec<f64> = censored.steps().map(|step| step.longer).collect();
             prop_assert!(longer.is_sorted_by(|a, b| a >= b));
         }

@@ -13,7 +13,7 @@ pub use conditions::{Trait, Unlike, unlike};
 pub use fit::{ComparisonError, SavedRun};
 
 use crate::spread::is_whole;
-use loadline_record::{Role, RunFile, Summary};
+use loadline_record::{Distribution, Role, RunFile, Summary};
 use loadline_stats::compare::{
     Decision, Ratio, Stretches, compare_means, compare_pairs, compare_quantiles, compare_runs,
     confidence_of_each,
@@ -354,11 +354,15 @@ fn standing(figure: Figure, decision: Decision) -> Standing {
     }
 }
 
+/// The response times second by second. Unfinished requests stand in the last one, with the times at which
+/// they are expected to end.
 fn stretches(run: &RunFile) -> Stretches {
-    Stretches::of(
-        run.snapshots()
-            .map(|second| second.times.response.steps().collect()),
-    )
+    let seconds = run.snapshots().map(|second| second.times.response.clone());
+    let mut seconds: Vec<Distribution> = seconds.collect();
+    if let Some(last) = seconds.last_mut() {
+        last.merge(&run.summary().response().expected());
+    }
+    Stretches::of(seconds.iter().map(|second| second.steps().collect()))
 }
 
 /// Answers a second, second by second.

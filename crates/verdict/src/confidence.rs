@@ -125,13 +125,17 @@ impl<'a> Ends<'a> {
 }
 
 /// What the requests are worth; those that are older than the percentile take longer than it, and came
-/// in the last stretch. `None` of a run that is too short to show it.
+/// in the last stretch. A percentile beyond the last answer leaves all older ones beyond it. `None` of a
+/// run that is too short to show it.
 pub(crate) fn dependence(
     times: Censored<'_>,
     blocks: &Blocks,
     percentile: f64,
 ) -> Option<SampleSize> {
-    let value_ns = times.percentile(percentile).value();
+    let value_ns = match times.percentile(percentile) {
+        Bounded::Exactly(ns) => ns,
+        Bounded::AtLeast(_) => times.times.max_ns(),
+    };
     let older = times.ages.len() - times.ages.count_up_to_ns(value_ns);
     let counts = blocks.up_to_ns(value_ns);
     let mut blocks: Vec<Block> = counts

@@ -81,7 +81,8 @@ pub(super) fn time(
             let most_ns = most_mean_ns(censored, clocked, observed);
             bounded(condition, censored.mean_ns(), most_ns, open)
         }
-        Statistic::Max => {
+        // The largest time is no share of the requests that an interval could be told of.
+        Statistic::Max | Statistic::Percentile(100.0) => {
             let max_ns = censored.max_ns().map(|ns| ns as f64);
             bounded(condition, max_ns, None, open)
         }
@@ -211,8 +212,9 @@ impl<'a> Percentile<'a> {
         let within = steps.filter(|(ns, _)| self.is_short(*ns));
         let within: u64 = within.map(|(_, count)| count).sum();
         let ages = self.times.ages;
-        // In the step of the bound itself an age counts as younger.
-        let younger = ages.count_up_to_ns(self.bound_ns);
+        // An answer will be in the step of the age, or in a later one.
+        let younger = ages.steps().filter(|(ns, _)| self.is_short(*ns));
+        let younger: u64 = younger.map(|(_, count)| count).sum();
         let older = ages.len() - younger;
         (
             self.times.times.len() - within + older,
@@ -242,8 +244,9 @@ impl<'a> Percentile<'a> {
 
     /// What the estimate says, if it is sure.
     fn estimated(&self) -> Option<bool> {
-        if let Bounded::AtLeast(ns) = self.times.percentile(self.percentile) {
-            return (ns >= self.bound_ns).then_some(false);
+        if self.times.percentile(self.percentile).is_at_least() {
+            let is_beyond = !self.is_short(self.times.ages.max_ns());
+            return is_beyond.then_some(false);
         }
         let none = Blocks::default();
         let blocks = self.stretches.unwrap_or(&none);

@@ -333,6 +333,17 @@ fn young_requests_that_could_change_it_are_left_to_the_estimate() {
     assert_eq!(near.outcome("p99<50ms"), NotKnown);
 }
 
+/// A run that was drained until all that is left was older than the bound.
+#[test]
+fn an_age_at_the_bound_is_beyond_it() {
+    let mut drained = Cut::of([2; 1_000], &[]);
+    let ages = &mut drained.unfinished.ages;
+    ages.response.record_many_ns(1_000 * MS + 1, 30);
+    drained.unfinished.in_flight = 30;
+    assert_eq!(drained.outcome("p99<1s"), Broken);
+    assert_eq!(drained.outcome("p90<1s"), Kept);
+}
+
 #[test]
 fn failures_that_unfinished_requests_may_become_are_not_known() {
     let frozen = Cut::of([2; 16_009], &[1_000; 3_927]);
@@ -366,6 +377,8 @@ fn a_mean_that_is_a_lower_bound_is_held_against_the_timeout() {
     assert_eq!(cut.outcome("max<50ms"), Broken);
     assert_eq!(cut.outcome("max<70ms"), NotKnown);
     assert_eq!(cut.outcome("min<3ms"), Kept);
+    assert_eq!(cut.outcome("p100<50ms"), Broken);
+    assert_eq!(Cut::of([2; 1_000], &[1]).outcome("p100<50ms"), Kept);
 }
 
 #[test]
