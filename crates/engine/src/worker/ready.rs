@@ -72,7 +72,11 @@ pub(crate) async fn prepare<H: Host, S: Scenario<H>>(
     }
     let worker = Rc::new(worker);
     let is_ahead = plan.connection.keepalive && plan.connection.ahead;
-    let ahead = if is_ahead { users } else { 0 };
+    let ahead = if is_ahead {
+        users.min(starts(plan, stripe))
+    } else {
+        0
+    };
     let dialling = dial_ahead(&worker, prepared.endpoints.len(), ahead).await;
     // The names were resolved once for all workers: the first one tells.
     let told = if stripe.index == 0 {
@@ -92,6 +96,15 @@ pub(crate) async fn prepare<H: Host, S: Scenario<H>>(
             .collect(),
         interval_ns: prepared.interval_ns,
         first_error: dialling.first_error.take(),
+    }
+}
+
+/// How many users of a worker can have something to send, at most: a run of few requests needs no more
+/// connections than those. A warm-up has requests beside them.
+fn starts(plan: &Plan, stripe: Stripe) -> u32 {
+    match plan.request_limit {
+        Some(limit) if plan.warmup.is_zero() => share(limit, stripe).try_into().unwrap_or(u32::MAX),
+        _ => u32::MAX,
     }
 }
 
