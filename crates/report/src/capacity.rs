@@ -102,6 +102,9 @@ const NAMES: usize = 14;
 pub fn capacity(report: &CapacityReport<'_>, options: &TextOptions) -> String {
     let ink = Ink::new(options.color);
     let width = options.width.clamp(80, 120);
+    if options.short {
+        return assemble(&[head(report, ink, width)], options);
+    }
     let sections = [
         head(report, ink, width),
         ladder(report, ink, width),

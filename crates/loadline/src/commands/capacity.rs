@@ -1,5 +1,6 @@
 //! `loadline capacity`.
 
+use crate::closing;
 use crate::commands::run::try_outputs;
 use crate::exit::Exit;
 use crate::flags::run::judgement::Trust;
@@ -52,8 +53,11 @@ pub(crate) fn run(search: &Search) -> Result<Exit> {
     match (ended, trouble) {
         (Ended::Failed(error), _) => Err(error.context("the search ended early")),
         (_, Some(trouble)) => Err(trouble),
-        (Ended::Interrupted, None) => Ok(Exit::Interrupted),
-        (Ended::Complete, None) => Ok(exit(&outcome.answer, search.run.trust)),
+        (Ended::Interrupted, None) => {
+            closing::tell("interrupted; the report is of what was found until then.");
+            Ok(Exit::Interrupted)
+        }
+        (Ended::Complete, None) => Ok(told_exit(&outcome.answer, search.run.trust)),
     }
 }
 
@@ -94,6 +98,24 @@ fn draw(search: &Search, report: &CapacityReport<'_>) -> Result<()> {
     };
     let svg = loadline_plot::svg(&search_page(report).response_figure());
     write_file(path, svg.as_bytes())
+}
+
+/// How the answer ends the command, which is said on stderr where it is not good.
+pub(crate) fn told_exit(answer: &Answer, trust: Trust) -> Exit {
+    let exit = exit(answer, trust);
+    match exit {
+        Exit::CheckFailed => {
+            closing::tell("not even the lowest load holds; the report says what breaks.")
+        }
+        Exit::Invalid => closing::tell(
+            "the generator was the limit, or what disturbed it; the report says which, and what to do.",
+        ),
+        Exit::Failed => {
+            closing::tell("no load line was found in the time there was; the report says why.")
+        }
+        _ => {}
+    }
+    exit
 }
 
 /// How the answer ends the command.
