@@ -169,7 +169,7 @@ fn checks_decide_the_exit_code() {
     ] {
         let said = loadline(&[
             "-n",
-            "100",
+            "400",
             "-c",
             "4",
             "--no-progress",

@@ -2,7 +2,7 @@
 //!
 //! A script put into a copy of the report does what a reader does, and writes down what it saw.
 
-use crate::rig::{loadline, serve_with, text, url};
+use crate::rig::{loadline, serve, serve_with, text, url};
 use loadline_page::{
     Cell, Column, Measure, Page, Scatter, StudyPage, StudyRow, Timeline, Track, Unit,
 };
@@ -365,4 +365,37 @@ fn a_page_that_cannot_be_written_is_said_before_anything_is_sent() {
     }
     assert_eq!(server.stop().requests, 0);
     assert!(!Path::new("/nowhere").exists());
+}
+
+#[test]
+fn several_runs_of_a_file_have_one_page() {
+    let server = serve();
+    let folder = tempfile::tempdir().unwrap();
+    let (saved, page) = (
+        folder.path().join("two.run"),
+        folder.path().join("two.html"),
+    );
+    let target = url(&server, "");
+    let words = [
+        "-n",
+        "50",
+        "-c",
+        "2",
+        "--repeat",
+        "2",
+        "--allow-invalid",
+        "-q",
+    ];
+    let kept = ["--save", text(&saved), &target];
+    let run = loadline(&[&words[..], &kept].concat());
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let pictures = folder.path().join("plots");
+    let to = ["--html", text(&page), "--plots", text(&pictures)];
+    let report = loadline(&[&["report", "--allow-invalid", text(&saved)][..], &to].concat());
+    assert_eq!(report.code, Some(0), "{}", report.stderr);
+    let html = std::fs::read_to_string(&page).unwrap();
+    for part in ["\"kind\":\"series\"", "Across the runs", "Run 1", "Run 2"] {
+        assert!(html.contains(part), "{part}");
+    }
+    assert!(pictures.join("run-2-spectrum.svg").exists());
 }

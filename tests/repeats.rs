@@ -223,3 +223,60 @@ fn sets_of_repeats_are_compared_file_by_file() {
     );
     assert!(shown.stdout.contains('●'), "{}", shown.stdout);
 }
+
+#[test]
+fn every_repeat_has_a_line_of_progress_in_a_log() {
+    let server = serve();
+    let url = url(&server, "");
+    let words = [
+        "-n",
+        "20",
+        "-c",
+        "1",
+        "--repeat",
+        "3",
+        "--allow-invalid",
+        &url,
+    ];
+    let said = loadline(&words);
+    let lines: Vec<&str> = said
+        .stderr
+        .lines()
+        .filter(|line| line.starts_with("run "))
+        .collect();
+    assert_eq!(lines.len(), 3, "{}", said.stderr);
+    assert!(lines[1].starts_with("run 2 of 3: "), "{}", lines[1]);
+    assert!(lines[1].ends_with("20 answered, 0 failed"), "{}", lines[1]);
+}
+
+#[test]
+fn a_warm_up_is_no_part_of_the_time_that_progress_tells() {
+    let server = serve();
+    let url = url(&server, "");
+    let said = loadline(&[
+        "-r",
+        "50",
+        "--warmup",
+        "3s",
+        "-d",
+        "6s",
+        "--allow-invalid",
+        &url,
+    ]);
+    let lines = || said.stderr.lines().filter(|line| line.contains(" of 6 s"));
+    assert!(lines().count() >= 1, "{}", said.stderr);
+    for line in lines() {
+        let elapsed: u64 = line.split(' ').next().unwrap().parse().unwrap();
+        assert!(elapsed <= 6, "{line}");
+    }
+}
+
+#[test]
+fn a_run_of_few_requests_opens_no_more_connections_than_those() {
+    let server = serve();
+    let url = url(&server, "");
+    let said = loadline(&["-n", "5", "-c", "10", "-t", "1", "-q", "-o", "json", &url]);
+    let result = json(&said);
+    let opened = count(&result["summary"], "connections");
+    assert!((1..=5).contains(&opened), "{opened}");
+}

@@ -38,12 +38,6 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// Whether it counts some of the requests, so that it can be a share of them: of those that
-    /// ended for `errors`, of the answers for statuses.
-    pub fn is_share_of_requests(self) -> bool {
-        matches!(self, Metric::Errors | Metric::Non2xx | Metric::Statuses(_))
-    }
-
     /// Whether it counts answers by their status; `None` for a metric that looks at none.
     pub fn counts_status(self, status: u16) -> Option<bool> {
         match self {
