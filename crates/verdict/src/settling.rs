@@ -1,11 +1,11 @@
 //! Where a run settled, by its seconds.
 //!
-//! Rate, median and 99th percentile are each cut by MSER-5 (see [`steady`]), and the longest cut is
-//! taken: what has settled in one figure may still move in another. A run of less than forty seconds has
-//! shorter batches than five seconds, down to one; less than eight seconds are not judged.
+//! Of rate, median and 99th percentile each may have a beginning on another level (see [`steady`]), and
+//! the longest is taken: what has settled in one figure may still move in another. Less than eight seconds
+//! are not judged.
 
 use loadline_record::{Row, Transient};
-use loadline_stats::steady::{self, BATCH, FEWEST_BATCHES, Settling};
+use loadline_stats::steady::{self, Settling};
 
 /// Seconds that were cut short by more than half are not looked at.
 const SHORTEST_NS: u64 = 500_000_000;
@@ -25,8 +25,7 @@ pub fn transient(rows: &[Row]) -> Transient {
         whole.iter().map(|row| row.response.p50_ns as f64).collect(),
         whole.iter().map(|row| row.response.p99_ns as f64).collect(),
     ];
-    let batch = (whole.len() / FEWEST_BATCHES).clamp(1, BATCH);
-    let settled = series.map(|series| steady::mser(&series, batch));
+    let settled = series.map(|series| steady::settling(&series));
     let cuts = settled.map(|settling| match settling {
         None => Err(Transient::TooShort),
         Some(Settling::Never) => Err(Transient::Never),
@@ -44,6 +43,8 @@ pub fn transient(rows: &[Row]) -> Transient {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::comparison::tests::plan;
+    use crate::simulated::{Target, begun, repetitions};
     use loadline_record::{Counts, Quantiles};
 
     const SECOND: u64 = 1_000_000_000;
@@ -97,5 +98,67 @@ mod tests {
     fn what_climbs_to_the_end_never_settles() {
         let found = transient(&rows(60, |second| (1_000, 20 + second)));
         assert_eq!(found, Transient::Never);
+    }
+
+    /// What is found of each of so many runs.
+    fn found(target: Target, seconds: u64, runs: u64) -> Vec<Transient> {
+        let run = |seed| {
+            let mut summary = begun(&plan(500, 50));
+            let recorded = target.seconds(seconds, seed);
+            recorded.iter().for_each(|second| summary.observe(second));
+            transient(&summary.rows)
+        };
+        let found: Vec<Transient> = (0..runs).map(run).collect();
+        let cut = found.iter().filter(|found| found.intervals() > 0).count();
+        let never = found.iter().filter(|found| **found == Transient::Never);
+        let never = never.count();
+        println!("{target:?}, {seconds} s: cut {cut}, never settled {never} of {runs}");
+        found
+    }
+
+    fn assert_told_from_noise(runs: u64) {
+        let nothing = Transient::Cut { intervals: 0 };
+        for seconds in [10, 20, 30, 60] {
+            for target in [
+                Target::Independent,
+                Target::Queue(0.8),
+                Target::Queue(0.9),
+                Target::Carried(0.99),
+                Target::Stalling(0.3, 10.0),
+                Target::Lapsing(1.0, 10.0),
+                Target::Lapsing(1.0, 30.0),
+            ] {
+                let found = found(target, seconds, runs);
+                let wrong = found.iter().filter(|found| **found != nothing).count();
+                assert!(
+                    wrong as u64 * 20 <= runs.max(20),
+                    "{target:?}: {wrong} of {runs}"
+                );
+            }
+        }
+        let frozen = found(Target::Frozen(5.0, 1.0), 20, runs);
+        assert!(
+            frozen.iter().all(|found| found.intervals() == 0),
+            "{frozen:?}"
+        );
+        for seconds in [12, 20, 60] {
+            let warming = found(Target::Warming(10.0, 4.0), seconds, runs);
+            let right = warming
+                .iter()
+                .filter(|found| (4..=10).contains(&found.intervals()));
+            let right = right.count() as u64;
+            assert!(10 * right >= 9 * runs, "{right} of {runs}: {warming:?}");
+        }
+    }
+
+    #[test]
+    fn a_transient_is_told_from_noise_and_from_stalls() {
+        assert_told_from_noise(repetitions(false));
+    }
+
+    #[test]
+    #[ignore = "two hundred runs of each row take minutes; make soak runs it"]
+    fn stationary_runs_are_cut_in_at_most_five_of_a_hundred() {
+        assert_told_from_noise(repetitions(true));
     }
 }
