@@ -79,6 +79,11 @@ impl Settings {
     /// Of the trials that decide on a level so many may break, as a share.
     pub const EXCEED_RATIO: f64 = EXCEED_RATIO;
 
+    /// Seconds of a trial on the way up, where others measure so many.
+    pub fn short_s(trial_s: f64) -> f64 {
+        (trial_s / 2.0).max(SHORTEST_S).min(trial_s)
+    }
+
     /// Seconds that something takes of which so many are measured.
     pub(crate) fn whole_s(&self, seconds: f64) -> f64 {
         seconds + self.settling_s
@@ -133,7 +138,7 @@ impl Settings {
             highest: self.highest,
             first: self.first,
             whole: self.whole,
-            short_s: (self.trial_s / 2.0).max(SHORTEST_S).min(self.trial_s),
+            short_s: Self::short_s(self.trial_s),
             budget_s: f64::INFINITY,
         }
     }

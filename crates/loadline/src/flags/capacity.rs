@@ -86,7 +86,7 @@ pub(crate) fn adapt(command: clap::Command) -> clap::Command {
             flag.help(help).long_help(help)
         })
         .mut_arg("warmup", |flag| {
-            flag.help("Send up to 10 requests a second for this long before the search")
+            flag.help("Send up to 10/s for this long before the search")
                 .default_value("5s")
         })
         .mut_arg("connections", |flag| {
@@ -95,8 +95,8 @@ pub(crate) fn adapt(command: clap::Command) -> clap::Command {
         })
         .mut_arg("check", |flag| {
             flag.help(
-                "What must hold: 'p99<50ms', 'errors<0.1%' (repeatable; errors<1% is added unless \
-                 one is on errors) [default: p99<1s, errors<0.1% and non2xx<0.1%]",
+                "What must hold: 'p99<50ms', 'errors<0.1%' (repeatable) [default: p99<1s, \
+                 errors<0.1% and non2xx<0.1%]",
             )
         })
         .mut_arg("save", |flag| {

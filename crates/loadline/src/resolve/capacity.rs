@@ -78,6 +78,9 @@ pub(crate) enum SearchError {
         /// The highest one.
         highest: Rate,
     },
+    /// A rate at which nothing is sent.
+    #[error("--min-rate 0 measures nothing; give a rate above zero, such as 0.1.")]
+    NoRate,
     /// A number of users where none are searched.
     #[error("--max-users ends a search for --users; give that as well, or --max-rate instead.")]
     MaxUsersAlone,
@@ -213,7 +216,7 @@ fn samples(checks: &[Check]) -> f64 {
 fn settings(search: &SearchFlags, run: &RunFlags) -> Result<Settings, SearchError> {
     let trial_s = run.load.duration.unwrap_or_default().as_secs_f64();
     let samples = samples(&run.judgement.check);
-    let (lowest, highest, first) = range(search, samples / trial_s.max(0.001))?;
+    let (lowest, highest, first) = range(search, samples / Settings::short_s(trial_s.max(0.001)))?;
     if search.trials == 0 {
         return Err(SearchError::NoTrials);
     }
@@ -258,7 +261,10 @@ fn range(search: &SearchFlags, first: f64) -> Result<(f64, f64, f64), SearchErro
     }
     let (lowest, highest) = (search.min_rate, search.max_rate);
     let (least, most) = (lowest.per_second(), highest.per_second());
-    if least >= most || lowest.is_zero() {
+    if lowest.is_zero() {
+        return Err(SearchError::NoRate);
+    }
+    if least >= most {
         return Err(SearchError::NoRange { lowest, highest });
     }
     let first = first.clamp(FIRST_RATES.0, FIRST_RATES.1);

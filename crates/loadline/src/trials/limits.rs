@@ -1,9 +1,10 @@
 //! What of a trial was the generator's doing, or its machine's, and not the target's.
 
 use loadline_capacity::OwnLimit;
+use loadline_plan::{Clocked, Metric};
 use loadline_record::Summary;
 use loadline_record::watched::mean_rate;
-use loadline_verdict::{Finding, LATE_NS, Reason, evaluate_all, validity};
+use loadline_verdict::{Finding, LATE_NS, Reason, evaluate_all, evaluate_run, own_delay, validity};
 use std::time::Duration;
 
 /// Lateness that is this part of the response time is what decides on it.
@@ -40,7 +41,8 @@ fn found(summary: &Summary, limit: impl Fn(&Finding) -> Option<OwnLimit>) -> Opt
     validity(summary).findings.iter().find_map(limit)
 }
 
-/// Lateness was most of the response time, of however few requests, and without it they had done.
+/// Lateness was most of the response time, of however few requests, or a large part of a figure whose
+/// check broke, and with answers as fast as ever all checks had held.
 fn late(summary: &Summary, fastest_ns: u64) -> Option<OwnLimit> {
     let times = &summary.total.times;
     let late_ns = times.lateness.percentile_ns(99.0);
@@ -48,7 +50,19 @@ fn late(summary: &Summary, fastest_ns: u64) -> Option<OwnLimit> {
     let is_most = late_ns > LATE_NS && late_ns as f64 > response_ns as f64 * MOST_OF_IT;
     let in_time = times.lateness.count_up_to_ns(LATE_NS) as f64;
     let share = 1.0 - in_time / times.lateness.len().max(1) as f64;
-    (is_most && holds_at_best(summary, fastest_ns)).then_some(OwnLimit::Late { share })
+    let is_ours = is_most || has_broken_a_check(summary);
+    (is_ours && holds_at_best(summary, fastest_ns)).then_some(OwnLimit::Late { share })
+}
+
+/// Whether a check broke on a figure of which the delay that we added is more than a tenth, and more
+/// than 50 µs.
+fn has_broken_a_check(summary: &Summary) -> bool {
+    let checks = summary.plan.checks.iter().zip(evaluate_run(summary));
+    let mut broken = checks.filter(|(_, result)| !result.estimate_holds);
+    broken.any(|(check, _)| match check.metric {
+        Metric::Time(Clocked::Response, statistic) => own_delay(summary, statistic).is_some(),
+        _ => false,
+    })
 }
 
 /// What took time from the generator or its machine, if the checks had held without it.
@@ -183,6 +197,24 @@ mod tests {
         assert_eq!(own_limit(&late, MS), Some(OwnLimit::Late { share: 0.95 }));
         let slow = summary("p99<10ms", 5 * MS, 80 * MS);
         assert_eq!(own_limit(&slow, MS), None);
+    }
+
+    #[test]
+    fn a_check_that_breaks_on_a_figure_of_which_a_part_is_our_delay_is_our_own_end() {
+        let with = |ours_ns: u64| {
+            let mut summary = summary("p99<10ms", ours_ns, 9 * MS);
+            let undelayed = &mut summary.total.times.undelayed;
+            undelayed.record_many_ns(9 * MS, 20);
+            own_limit(&summary, MS)
+        };
+        assert!(
+            matches!(with(2 * MS), Some(OwnLimit::Late { .. })),
+            "18 % of 11 ms"
+        );
+        assert_eq!(with(MS / 2), None, "it did not break");
+        let mut slow = summary("p99<10ms", 2 * MS, 80 * MS);
+        slow.total.times.undelayed.record_many_ns(80 * MS, 20);
+        assert_eq!(own_limit(&slow, MS), None, "2 % of 82 ms");
     }
 
     #[test]

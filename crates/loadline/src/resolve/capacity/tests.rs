@@ -35,7 +35,7 @@ fn nothing_said_is_a_search_for_the_rate_by_the_usual_checks() {
         checks,
         ..
     } = search.settings;
-    assert_eq!((lowest, highest, first, checks), (1.0, 1e6, 10.0, 3));
+    assert_eq!((lowest, highest, first, checks), (1.0, 1e6, 100.0, 3));
 }
 
 #[test]
@@ -50,6 +50,46 @@ fn what_is_said_of_a_run_is_said_of_each_trial() {
     assert_eq!((settings.lowest, settings.highest), (200.0, 5_000.0));
     assert_eq!((settings.first, settings.trial_s), (200.0, 1.0));
     assert!(!search.usual_checks);
+}
+
+#[test]
+fn failures_count_whatever_is_checked() {
+    let checks = |words: &str| {
+        let search = search(words).expect("a search");
+        let checks = &search.run.plan.checks;
+        let checks: Vec<String> = checks.iter().map(|check| check.text.clone()).collect();
+        assert_eq!(search.settings.checks, checks.len());
+        (checks.join(" "), search.errors_added)
+    };
+    let added = ("p99<50ms errors<1%".to_owned(), true);
+    assert_eq!(checks("--check p99<50ms"), added);
+    let own = ("p99<50ms errors<5%".to_owned(), false);
+    assert_eq!(checks("--check p99<50ms --check errors<5%"), own);
+    assert!(!checks("").1);
+}
+
+#[test]
+fn the_first_rate_has_the_requests_of_the_highest_percentile() {
+    let first = |words: &str| search(words).expect("a search").settings.first;
+    assert_eq!(first("--check p99<50ms"), 100.0);
+    assert_eq!(first("--check p99.9<50ms"), 100.0);
+    assert_eq!(first("--check p95<50ms"), 20.0);
+    assert_eq!(first("--check mean<50ms"), 10.0);
+    assert_eq!(first("--check p99<50ms --max-rate 40"), 40.0);
+}
+
+#[test]
+fn rates_below_one_a_second_may_be_tried() {
+    let settings = search("--min-rate 0.1").expect("a search").settings;
+    assert_eq!(settings.lowest, 0.1);
+    assert!(refusal("--min-rate 0").starts_with("--min-rate"));
+}
+
+#[test]
+fn two_minutes_and_five_percent_are_usual() {
+    let settings = search("").expect("a search").settings;
+    let usual = (Settings::BUDGET_S, Settings::WIDTH, Settings::TRIALS);
+    assert_eq!((settings.budget_s, settings.width, settings.trials), usual);
 }
 
 #[test]
