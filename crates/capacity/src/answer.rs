@@ -32,19 +32,19 @@ pub enum Answer {
 /// The highest level that holds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadLine {
-    /// The highest level that holds: most of its trials did, and one long run, and all answers at it
-    /// together. The RFC's relevant lower bound.
+    /// The highest level that holds: most of its trials did, and one long run, and all answers at
+    /// it together. The RFC's relevant lower bound.
     pub level: f64,
     /// The lowest level above that does not: the RFC's relevant upper bound.
     pub upper: f64,
     /// The median of the answers a second in trials at the level that held: the RFC's *conditional
     /// throughput*. Less than a level of which a little piles up in each trial.
     pub throughput: f64,
-    /// What is published: the level, less what piles up in a second of the trials at it that held, if
-    /// that is more than how the ends of a trial fall.
+    /// What is published: the level, less what piles up in a second of the trials at it that held,
+    /// if that is more than how the ends of a trial fall.
     pub carried: f64,
-    /// The level at which half of the trials hold lies above this with a probability of 97.5 %, less what
-    /// piled up in a trial of the load line.
+    /// The level at which half of the trials hold lies above this with a probability of 97.5 %,
+    /// less what piled up in a trial of the load line.
     pub low: f64,
     /// It lies below this with a probability of 97.5 %.
     pub high: f64,
@@ -75,8 +75,8 @@ pub enum Why {
 /// What is known when a search ends before it knows all.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Unsettled {
-    /// The load line lies above this: with a probability of 97.5 % where trials broke as well and no
-    /// level was refuted, else it is the highest level that held.
+    /// The load line lies above this: with a probability of 97.5 % where trials broke as well and
+    /// no level was refuted, else it is the highest level that held.
     pub lower: Option<f64>,
     /// It lies below this, in the same sense.
     pub upper: Option<f64>,
@@ -132,7 +132,8 @@ fn of_most(trials: &[&Trial], found: impl Fn(&Trial) -> Option<OwnLimit>) -> Opt
     limits.last().copied().filter(|_| mostly)
 }
 
-/// How sure a load line between these levels is, by these trials in the order in which they were made.
+/// How sure a load line between these levels is, by these trials in the order in which they were
+/// made.
 pub(crate) fn threshold(trials: &[&Trial], lower: f64, upper: f64) -> Threshold {
     let attempt = |trial: &&Trial| Attempt {
         rate: trial.level,
@@ -142,8 +143,8 @@ pub(crate) fn threshold(trials: &[&Trial], lower: f64, upper: f64) -> Threshold 
     Threshold::between(lower / 2.0, upper * 2.0, &attempts)
 }
 
-/// The largest share of the load that piled up in one of these trials which held: by so much less than
-/// their level may the target carry for long.
+/// The largest share of the load that piled up in one of these trials which held: by so much less
+/// than their level may the target carry for long.
 pub(crate) fn piled_up(trials: &[&Trial], mean_at_ease_s: f64) -> f64 {
     let held = trials.iter().filter(|trial| trial.held());
     let shares = held.map(|trial| {

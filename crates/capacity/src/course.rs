@@ -23,15 +23,16 @@ const ENDS: f64 = 2.0;
 pub struct Outcome {
     /// What the search says.
     pub answer: Answer,
-    /// What the target does around its load line; empty where that was not found, or no time was left.
+    /// What the target does around its load line; empty where that was not found, or no time was
+    /// left.
     pub ladder: Ladder,
     /// Every trial, in the order in which they were made.
     pub trials: Vec<Trial>,
 }
 
 impl Outcome {
-    /// Whether the trials of the search were too short for a backlog of an open load to show, so that
-    /// what was found may lie too high.
+    /// Whether the trials of the search were too short for a backlog of an open load to show, so
+    /// that what was found may lie too high.
     pub fn too_short(&self) -> Option<TooShort> {
         let trials = || self.trials.iter();
         let answered = trials().filter(|trial| trial.seen.answers_per_s > 0.0);
@@ -157,8 +158,8 @@ impl<M: Measure> Course<'_, M> {
         bounds.filter(|(lower, upper)| self.search.close(*lower, *upper, ALL))
     }
 
-    /// Makes trials until the load line is enclosed, or as long as there is time for one and for the
-    /// confirmation.
+    /// Makes trials until the load line is enclosed, or as long as there is time for one and for
+    /// the confirmation.
     fn search(&mut self) -> Result<(), Stop<M::Error>> {
         while let Step::Measure(trial) = self.search.next_for(ALL) {
             let level = trial.rate;
@@ -176,8 +177,8 @@ impl<M: Measure> Course<'_, M> {
         Ok(())
     }
 
-    /// The level to be confirmed: the relevant lower bound, or, where the time was over before there
-    /// was one, the highest level that looks good.
+    /// The level to be confirmed: the relevant lower bound, or, where the time was over before
+    /// there was one, the highest level that looks good.
     fn candidate(&self) -> Option<f64> {
         match self.search.finding(ALL) {
             Finding::Between { lower, .. } => Some(lower),
@@ -207,8 +208,8 @@ impl<M: Measure> Course<'_, M> {
         Ok(held)
     }
 
-    /// Looks for the load line below a level that was refuted. Short trials spoke for that, so only long
-    /// runs count from here on.
+    /// Looks for the load line below a level that was refuted. Short trials spoke for that, so only
+    /// long runs count from here on.
     fn go_below(&mut self) -> Result<(), Stop<M::Error>> {
         let mut ratio = 1.0 - CLOSE_BELOW * self.settings.width;
         while let Some(upper) = self.refuted.first().copied() {
@@ -227,8 +228,8 @@ impl<M: Measure> Course<'_, M> {
         Ok(())
     }
 
-    /// A level below one that was refuted: by this ratio, or what the target carried there where it fell
-    /// behind for the first time.
+    /// A level below one that was refuted: by this ratio, or what the target carried there where it
+    /// fell behind for the first time.
     fn step_down(&self, upper: f64, ratio: f64) -> f64 {
         let last = self.trials.last().filter(|trial| !trial.kept_up);
         let carried = last.map(|trial| trial.seen.answers_per_s);
@@ -288,8 +289,8 @@ impl<M: Measure> Course<'_, M> {
         self.ladder.rungs.push(Rung { part, trial });
     }
 
-    /// Makes a trial that counts for the search; whether it held. One that is longer because its rate is
-    /// low counts as much as any other.
+    /// Makes a trial that counts for the search; whether it held. One that is longer because its
+    /// rate is low counts as much as any other.
     fn counted(
         &mut self,
         purpose: Purpose,
@@ -312,9 +313,9 @@ impl<M: Measure> Course<'_, M> {
         Ok(held)
     }
 
-    /// Makes a trial, and makes it again while its machine loses time and there is time for it. Which
-    /// way it went does not matter: if only those were made again that broke, more would hold than
-    /// the target keeps.
+    /// Makes a trial, and makes it again while its machine loses time and there is time for it.
+    /// Which way it went does not matter: if only those were made again that broke, more would hold
+    /// than the target keeps.
     fn undisturbed(
         &mut self,
         purpose: Purpose,
@@ -355,8 +356,8 @@ impl<M: Measure> Course<'_, M> {
         seconds <= left_s && 2.0 * self.settings.whole_s(seconds) <= self.left_s()
     }
 
-    /// Seconds that are kept for the trials around the load line: what is lost far below it, where the
-    /// first trials are, moves no bound.
+    /// Seconds that are kept for the trials around the load line: what is lost far below it, where
+    /// the first trials are, moves no bound.
     fn kept_aside_s(&self) -> f64 {
         let mut counting = self.trials.iter().filter(|trial| trial.counts());
         match counting.any(|trial| !trial.held()) {

@@ -1,9 +1,9 @@
 //! Does the target keep up, or does its backlog grow?
 //!
-//! What is outstanding in a steady state is the rate times the mean response time (Little's law), at the
-//! beginning of a trial as at its end. Beyond its capacity a target falls behind: in T seconds at 1 + x
-//! times the capacity, about x T seconds of the load pile up. Short trials would not see it otherwise,
-//! because no response time is longer than what piled up.
+//! What is outstanding in a steady state is the rate times the mean response time (Little's law),
+//! at the beginning of a trial as at its end. Beyond its capacity a target falls behind: in T
+//! seconds at 1 + x times the capacity, about x T seconds of the load pile up. Short trials would
+//! not see it otherwise, because no response time is longer than what piled up.
 
 /// This part of a trial's load may pile up.
 const PART: f64 = 0.01;
@@ -26,8 +26,8 @@ pub struct TooShort {
 }
 
 impl TooShort {
-    /// Trials of this length, if so many of them are too short together for a target that answers so
-    /// fast at ease.
+    /// Trials of this length, if so many of them are too short together for a target that answers
+    /// so fast at ease.
     pub(crate) fn of(trial_s: f64, confirming: f64, response_s: f64) -> Option<TooShort> {
         let found = TooShort {
             trial_s,
@@ -53,8 +53,9 @@ pub(crate) struct Backlog {
 }
 
 impl Backlog {
-    /// How much more was outstanding at the end than at the beginning or than is always under way, given
-    /// the mean response time of a target at ease: what is not up yet at the beginning is no backlog.
+    /// How much more was outstanding at the end than at the beginning or than is always under way,
+    /// given the mean response time of a target at ease: what is not up yet at the beginning is no
+    /// backlog.
     pub(crate) fn growth(self, mean_at_ease_s: f64, level: f64) -> f64 {
         self.grown.min(self.outstanding - mean_at_ease_s * level)
     }
@@ -101,8 +102,8 @@ mod tests {
         assert!(keeps_up(beyond(0.005), beyond(0.005), 10_000.0, 5.0));
     }
 
-    /// A hundred requests a second whose answers take 50 ms: one more in a hundred is seen in ten seconds,
-    /// however long the answers take.
+    /// A hundred requests a second whose answers take 50 ms: one more in a hundred is seen in ten
+    /// seconds, however long the answers take.
     #[test]
     fn a_slow_answer_hides_no_backlog() {
         assert!(!keeps_up(50.0, 55.0, 105.0, 10.0));

@@ -1,7 +1,8 @@
 //! How much does a target carry? The search for its load line, and what it does around it.
 //!
 //! [`find`] drives anything that can [`Measure`] a level of load for a while: an engine, or a
-//! simulated queue. Levels are rates, or numbers of users where the loop is closed. It goes this way:
+//! simulated queue. Levels are rates, or numbers of users where the loop is closed. It goes this
+//! way:
 //!
 //! 1. Warm-up at the first level; nothing of it counts.
 //! 2. The search of RFC 9971 ([`loadline_stats::search`]) for the highest level at which all checks
@@ -15,9 +16,9 @@
 //! A level at which the generator was at its own end ([`OwnLimit`]) is no capacity of the target:
 //! then the answer is [`Answer::AtLeast`].
 //!
-//! Vocabulary: a *level* is a rate or a number of users, a *trial* measures one level once, the *load
-//! line* is the highest level that holds. A trial *holds* if all checks do and the target *keeps up*:
-//! at its end no more is outstanding than is always under way.
+//! Vocabulary: a *level* is a rate or a number of users, a *trial* measures one level once, the
+//! *load line* is the highest level that holds. A trial *holds* if all checks do and the target
+//! *keeps up*: at its end no more is outstanding than is always under way.
 
 mod answer;
 mod course;

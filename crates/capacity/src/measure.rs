@@ -30,8 +30,8 @@ pub trait Measure {
     /// A trial was added: for who shows progress, and for who keeps the answers of a level.
     fn ended(&mut self, _trial: &Trial) {}
 
-    /// For each check, in their order, whether it holds on all answers together of those trials at this
-    /// level that [count](Trial::counts).
+    /// For each check, in their order, whether it holds on all answers together of those trials at
+    /// this level that [count](Trial::counts).
     fn together(&mut self, level: f64) -> Vec<bool>;
 }
 
@@ -123,15 +123,15 @@ pub struct Seen {
     /// What fell due and had not ended when the trial did, in seconds of the load asked for; 0 in a
     /// closed loop, where nothing falls due.
     pub outstanding_s: f64,
-    /// By how many requests more was outstanding at the end of the trial than at its beginning; 0 in a
-    /// closed loop.
+    /// By how many requests more was outstanding at the end of the trial than at its beginning; 0
+    /// in a closed loop.
     pub grown: f64,
     /// Requests that had been sent and not answered when the trial ended.
     pub in_flight: u64,
     /// The cores that the target was seen to use, if it was watched.
     pub target_cores: Option<f64>,
-    /// Whether the machine lost time that no process of it had, whatever came of that: it was stolen,
-    /// or a loop stood still. That comes and goes with a neighbour.
+    /// Whether the machine lost time that no process of it had, whatever came of that: it was
+    /// stolen, or a loop stood still. That comes and goes with a neighbour.
     pub lost_time: bool,
     /// Why the generator may have been at its end before the target was.
     pub own_limit: Option<OwnLimit>,
@@ -140,8 +140,8 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// How long a target that answers at this rate will yet be busy with what came to it, in seconds,
-    /// beyond what it always takes.
+    /// How long a target that answers at this rate will yet be busy with what came to it, in
+    /// seconds, beyond what it always takes.
     pub(crate) fn backlog_s(&self, answers_per_s: f64, mean_at_ease_s: f64) -> f64 {
         (self.in_flight as f64 / answers_per_s - mean_at_ease_s).max(0.0)
     }
@@ -172,7 +172,8 @@ pub enum OwnLimit {
         /// The connections.
         most: u32,
     },
-    /// So many requests could not be sent: this process had no descriptor, or this machine no port left.
+    /// So many requests could not be sent: this process had no descriptor, or this machine no port
+    /// left.
     Exhausted {
         /// How many.
         failed: u64,

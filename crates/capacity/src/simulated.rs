@@ -80,8 +80,8 @@ impl Kept {
     }
 }
 
-/// A target that holds up to a threshold, which varies from stretch to stretch of a trial's length by a
-/// normal share.
+/// A target that holds up to a threshold, which varies from stretch to stretch of a trial's length
+/// by a normal share.
 pub(crate) struct Wavering {
     pub(crate) threshold: f64,
     pub(crate) noise: f64,
@@ -201,8 +201,8 @@ impl Measure for Wavering {
     }
 }
 
-/// A queue of Kendall's kind M/M/c: arrivals at random, served by the first free of c servers for an
-/// exponential time.
+/// A queue of Kendall's kind M/M/c: arrivals at random, served by the first free of c servers for
+/// an exponential time.
 pub(crate) struct Queue {
     pub(crate) servers: usize,
     /// Requests a second that one server serves.
@@ -216,7 +216,8 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// The largest number of arrivals that is simulated in a trial: from there on all breaks anyway.
+    /// The largest number of arrivals that is simulated in a trial: from there on all breaks
+    /// anyway.
     const MOST_ARRIVALS: f64 = 100_000.0;
 
     /// Response times of what ended in time, and how many arrivals there were.
@@ -303,8 +304,8 @@ impl Measure for Queue {
     }
 }
 
-/// A target that serves so many requests a second, in order, and goes on after a trial with what that
-/// left behind.
+/// A target that serves so many requests a second, in order, and goes on after a trial with what
+/// that left behind.
 pub(crate) struct Lasting {
     pub(crate) capacity: f64,
     /// What a response takes behind no other, in seconds.
@@ -390,7 +391,8 @@ impl Measure for Lasting {
     }
 }
 
-/// A single server that stops for a moment again and again, and serves so many requests a second else.
+/// A single server that stops for a moment again and again, and serves so many requests a second
+/// else.
 pub(crate) struct Freezing {
     pub(crate) capacity: f64,
     pub(crate) freeze_s: f64,

@@ -1,7 +1,7 @@
 //! Trials by the engine: each is a run of its own, at the level that the search asks for.
 //!
-//! Trials differ in their load and their seed alone. Each begins with a moment that is driven and not
-//! measured, so that its connections are up and the queues of the target as long as they get.
+//! Trials differ in their load and their seed alone. Each begins with a moment that is driven and
+//! not measured, so that its connections are up and the queues of the target as long as they get.
 
 mod limits;
 mod replay;

@@ -86,8 +86,8 @@ impl CapacityReport<'_> {
         self.interrupted && !matches!(self.outcome.answer, Answer::Unsettled(_))
     }
 
-    /// Whether trials were too short for a backlog to show. In a closed loop there is none, and where
-    /// nothing holds none was missed.
+    /// Whether trials were too short for a backlog to show. In a closed loop there is none, and
+    /// where nothing holds none was missed.
     fn too_short(&self) -> Option<TooShort> {
         let nothing_missed = matches!(self.outcome.answer, Answer::NothingHolds { .. });
         let found = self.outcome.too_short();

@@ -26,8 +26,8 @@ mod threshold;
 pub use class::{Class, Goal, Tally};
 pub use threshold::{Attempt, Threshold};
 
-/// What is suggested is enclosed by rates so far below and above it, in parts of the width: close below,
-/// as it is the lower one that is published.
+/// What is suggested is enclosed by rates so far below and above it, in parts of the width: close
+/// below, as it is the lower one that is published.
 const BELOW: f64 = 0.1;
 const ABOVE: f64 = 0.7;
 
@@ -128,8 +128,8 @@ impl Search {
         }
     }
 
-    /// Adds a trial. `good` says for each goal, in their order, whether it was good; missing ones are
-    /// bad.
+    /// Adds a trial. `good` says for each goal, in their order, whether it was good; missing ones
+    /// are bad.
     pub fn record(&mut self, trial: Trial, good: &[bool]) {
         let goals = &self.goals;
         let load = match self
@@ -151,8 +151,8 @@ impl Search {
         self.spent_s += trial.seconds;
     }
 
-    /// Makes a rate an upper bound of a goal, whatever its trials were: something else than them spoke
-    /// against it.
+    /// Makes a rate an upper bound of a goal, whatever its trials were: something else than them
+    /// spoke against it.
     pub fn refute(&mut self, goal: usize, rate: f64) {
         self.refuted[goal] = self.refuted[goal].min(rate);
     }
@@ -177,7 +177,8 @@ impl Search {
         self.affordable((0..self.goals.len()).find_map(|goal| self.trial_for(goal)))
     }
 
-    /// The trial that comes next for one goal alone; the others learn what they can from its trials.
+    /// The trial that comes next for one goal alone; the others learn what they can from its
+    /// trials.
     pub fn next_for(&self, goal: usize) -> Step {
         self.affordable(self.trial_for(goal))
     }
@@ -202,7 +203,8 @@ impl Search {
         }
     }
 
-    /// The relevant bounds of a goal: the largest lower bound below the lowest upper bound, and that.
+    /// The relevant bounds of a goal: the largest lower bound below the lowest upper bound, and
+    /// that.
     pub fn bounds(&self, goal: usize) -> (Option<f64>, Option<f64>) {
         let is = |load: &&Load, class| self.class_of(goal, load) == class;
         let upper = self.loads.iter().find(|load| is(load, Class::Upper));
@@ -322,8 +324,8 @@ impl Search {
         (!close).then(|| self.between(goal, good.rate, bad.rate))
     }
 
-    /// A rate between two others: close to what was suggested, on the side that is not known yet, or
-    /// the middle.
+    /// A rate between two others: close to what was suggested, on the side that is not known yet,
+    /// or the middle.
     fn between(&self, goal: usize, lower: f64, upper: f64) -> f64 {
         let width = self.goals[goal].width;
         let apart = width / 2.0;

@@ -76,7 +76,8 @@ fn of_case(case: &Case, searches: u64) -> Tally {
     })
 }
 
-/// That of so many intervals this share holds the truth, and of so many searches four of five end in time.
+/// That of so many intervals this share holds the truth, and of so many searches four of five end
+/// in time.
 fn assert_case(case: &Case, searches: u64, least: f64) {
     let tally = of_case(case, searches);
     println!("{}: {tally:.3?}", case.0);
@@ -105,8 +106,8 @@ fn of_two_hundred_intervals_nine_of_ten_hold_the_truth() {
     }
 }
 
-/// What a target carries that is limited by its throughput alone, after how long it answers at ease, is
-/// found to within a hundredth, however few requests that are.
+/// What a target carries that is limited by its throughput alone, after how long it answers at
+/// ease, is found to within a hundredth, however few requests that are.
 #[test]
 fn long_answers_and_low_rates_move_no_load_line() {
     let cases = [
@@ -141,7 +142,8 @@ fn long_answers_and_low_rates_move_no_load_line() {
     }
 }
 
-/// A rate of a few requests a second takes more time than is usual, for each trial has its ten requests.
+/// A rate of a few requests a second takes more time than is usual, for each trial has its ten
+/// requests.
 #[test]
 fn rates_below_ten_a_second_are_found_as_closely() {
     for capacity in [0.5, 2.5, 7.5] {

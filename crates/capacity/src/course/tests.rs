@@ -422,8 +422,8 @@ fn trials_of_few_response_times_find_too_much_and_say_so() {
     assert!((0.9..=1.1).contains(&(level / (20.0 / 0.15))), "{level}");
 }
 
-/// The trial at twice the capacity leaves a second of work behind, which a trial of two seconds at 98 %
-/// of the capacity does not get done.
+/// The trial at twice the capacity leaves a second of work behind, which a trial of two seconds at
+/// 98 % of the capacity does not get done.
 #[test]
 fn what_an_overload_leaves_behind_is_over_before_the_next_trial() {
     for capacity in [777.0, 5_000.0, 51_234.0] {

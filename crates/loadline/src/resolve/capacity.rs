@@ -204,7 +204,8 @@ fn has_errors_check(checks: &[Check]) -> bool {
     checks.iter().any(|check| check.metric == Metric::Errors)
 }
 
-/// So many requests the highest percentile of these checks needs, so that one of them may lie beyond it.
+/// So many requests the highest percentile of these checks needs, so that one of them may lie
+/// beyond it.
 fn samples(checks: &[Check]) -> f64 {
     let samples = |check: &Check| match check.metric {
         Metric::Time(_, Statistic::Percentile(percentile)) => (100.0 / (100.0 - percentile)).ceil(),

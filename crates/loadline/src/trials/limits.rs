@@ -41,8 +41,8 @@ fn found(summary: &Summary, limit: impl Fn(&Finding) -> Option<OwnLimit>) -> Opt
     validity(summary).findings.iter().find_map(limit)
 }
 
-/// Lateness was most of the response time, of however few requests, or a large part of a figure whose
-/// check broke, and with answers as fast as ever all checks had held.
+/// Lateness was most of the response time, of however few requests, or a large part of a figure
+/// whose check broke, and with answers as fast as ever all checks had held.
 fn late(summary: &Summary, fastest_ns: u64) -> Option<OwnLimit> {
     let times = &summary.total.times;
     let late_ns = times.lateness.percentile_ns(99.0);
@@ -54,8 +54,8 @@ fn late(summary: &Summary, fastest_ns: u64) -> Option<OwnLimit> {
     (is_ours && holds_at_best(summary, fastest_ns)).then_some(OwnLimit::Late { share })
 }
 
-/// Whether a check broke on a figure of which the delay that we added is more than a tenth, and more
-/// than 50 µs.
+/// Whether a check broke on a figure of which the delay that we added is more than a tenth, and
+/// more than 50 µs.
 fn has_broken_a_check(summary: &Summary) -> bool {
     let checks = summary.plan.checks.iter().zip(evaluate_run(summary));
     let mut broken = checks.filter(|(_, result)| !result.estimate_holds);
@@ -114,8 +114,8 @@ fn others(summary: &Summary) -> Option<OwnLimit> {
     (cores > watch.host.cores? as f64 * CROWDED).then_some(OwnLimit::Others { cores })
 }
 
-/// Whether all checks hold if every request had been as fast as the fastest of all trials: what takes
-/// time from a machine makes answers late, but not wrong, and the fastest one not slower.
+/// Whether all checks hold if every request had been as fast as the fastest of all trials: what
+/// takes time from a machine makes answers late, but not wrong, and the fastest one not slower.
 fn holds_at_best(summary: &Summary, fastest_ns: u64) -> bool {
     let mut best = summary.total.clone();
     let times = &mut best.times;

@@ -95,9 +95,9 @@ impl Sight {
         }
     }
 
-    /// Arrivals wait for connections that are in use, and each answer comes as fast as at the lowest
-    /// load: with more connections there would be more. At one instant, the last of the trial, some
-    /// connections may just have had their answer.
+    /// Arrivals wait for connections that are in use, and each answer comes as fast as at the
+    /// lowest load: with more connections there would be more. At one instant, the last of the
+    /// trial, some connections may just have had their answer.
     fn connections(&self, summary: &Summary) -> Option<OwnLimit> {
         let most = summary.plan.load.max_connections;
         let all_in_use = summary.model == Model::Open

@@ -1,4 +1,5 @@
-//! A search as JSON: the answer, the ladder, every trial. Times are microseconds, as in the JSON of a run.
+//! A search as JSON: the answer, the ladder, every trial. Times are microseconds, as in the JSON of
+//! a run.
 
 use super::CapacityReport;
 use super::words::{self, answer_line};
@@ -39,7 +40,8 @@ pub fn capacity_json(report: &CapacityReport<'_>) -> Value {
     })
 }
 
-/// What was searched for: the attributes of a goal in RFC 9971. The loss ratio is that of the checks.
+/// What was searched for: the attributes of a goal in RFC 9971. The loss ratio is that of the
+/// checks.
 fn goal(report: &CapacityReport<'_>) -> Value {
     let settings = report.settings;
     let checks = report.plan.checks.iter().map(|check| &check.text);

@@ -1,5 +1,5 @@
-//! What the HTML report of a search shows: the sentences and figures of the text report, and numbers for its
-//! pictures.
+//! What the HTML report of a search shows: the sentences and figures of the text report, and
+//! numbers for its pictures.
 
 use super::words::{answer_line, goal, load_line, outwards, sight, verdict};
 use super::{CapacityReport, cells, course, headings, ladder_notes, notes};

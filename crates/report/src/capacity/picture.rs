@@ -1,7 +1,7 @@
 //! Response times over the load, drawn with characters.
 //!
-//! Rates run to the right, times upwards on a logarithmic scale. Several trials in one place are drawn
-//! as one, the worst of them.
+//! Rates run to the right, times upwards on a logarithmic scale. Several trials in one place are
+//! drawn as one, the worst of them.
 
 use super::CapacityReport;
 use super::words::amount;

@@ -17,8 +17,8 @@ pub(super) const NO_LADDER: &str =
 /// A search is not asked for less than this.
 const WIDEST: f64 = 0.2;
 
-/// A rate or a number of users, without groups so that it can be typed again: whole numbers, but four
-/// digits of low rates.
+/// A rate or a number of users, without groups so that it can be typed again: whole numbers, but
+/// four digits of low rates.
 pub(super) fn amount(level: f64) -> String {
     let decimals: usize = match level {
         level if level >= 100.0 || level <= 0.0 => 0,
@@ -33,8 +33,8 @@ pub(super) fn amount(level: f64) -> String {
     }
 }
 
-/// The lower end of a range, rounded down, and the upper end rounded up, where they are printed in whole
-/// numbers.
+/// The lower end of a range, rounded down, and the upper end rounded up, where they are printed in
+/// whole numbers.
 pub(super) fn outwards(low: f64, high: f64) -> (f64, f64) {
     let is_whole = |level: f64| level >= 100.0;
     (
@@ -217,7 +217,8 @@ pub(super) fn disturbed(line: &LoadLine) -> Option<String> {
     ))
 }
 
-/// Why a rung may have broken by another's doing than the target's. Above the load line it is no wonder.
+/// Why a rung may have broken by another's doing than the target's. Above the load line it is no
+/// wonder.
 pub(super) fn excused(rung: &Rung) -> Option<String> {
     let limit = rung.trial.excuse().filter(|_| rung.part != Part::Over)?;
     Some(format!(

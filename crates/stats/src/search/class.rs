@@ -1,8 +1,8 @@
 //! What the trials at one rate say: good, bad, or not enough of them.
 //!
-//! The arithmetic is that of RFC 9971, section "Load Classification" and the appendix with its code:
-//! what is missing of the required time is once taken as good and once as bad, and only where both
-//! agree there is a decision.
+//! The arithmetic is that of RFC 9971, section "Load Classification" and the appendix with its
+//! code: what is missing of the required time is once taken as good and once as bad, and only where
+//! both agree there is a decision.
 
 /// Of so many trials most decide on a rate that is far from the others.
 const TELLING: u32 = 3;
@@ -12,7 +12,8 @@ const TELLING: u32 = 3;
 pub struct Goal {
     /// The share of the time that may be bad, at least 0 and below 1 (0.5 asks for the median).
     pub exceed_ratio: f64,
-    /// Trials of at least so many seconds count in full; shorter ones can only count against a rate.
+    /// Trials of at least so many seconds count in full; shorter ones can only count against a
+    /// rate.
     pub full_s: f64,
     /// So many seconds of trials decide on a rate.
     pub required_s: f64,
@@ -74,9 +75,9 @@ impl Tally {
 
     /// What the rate is to this goal.
     ///
-    /// With e the exceed ratio and S the required seconds: short trials that were bad count as far as
-    /// the good ones among them do not make up for it, B' = B + max(0, b − g e/(1−e)); the whole is
-    /// W = max(S, G + B'). An upper bound if B'/W > e, a lower bound if (W − G)/W ≤ e.
+    /// With e the exceed ratio and S the required seconds: short trials that were bad count as far
+    /// as the good ones among them do not make up for it, B' = B + max(0, b − g e/(1−e)); the whole
+    /// is W = max(S, G + B'). An upper bound if B'/W > e, a lower bound if (W − G)/W ≤ e.
     pub fn class(&self, goal: &Goal) -> Class {
         let bad = self.effective_bad_s(goal);
         let whole = goal.required_s.max(self.good_s + bad);
@@ -131,9 +132,10 @@ mod tests {
         }
     }
 
-    /// The six points in time of the example search in RFC 9971: how many trials of how many seconds
-    /// and what loss were added, and what the load is to each goal then. To the fourth goal its table
-    /// calls the load a lower bound at the last two points, against the ratios beside it (42.857 % and
+    /// The six points in time of the example search in RFC 9971: how many trials of how many
+    /// seconds and what loss were added, and what the load is to each goal then. To the fourth goal
+    /// its table calls the load a lower bound at the last two points, against the ratios beside it
+    /// (42.857 % and
     /// 27.273 % of the time bad, where 20 % are allowed) and against its own code: an upper bound.
     #[test]
     fn the_example_of_the_rfc_is_classified_as_there() {

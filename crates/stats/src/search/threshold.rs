@@ -1,15 +1,16 @@
 //! How sure a capacity is: where the rate lies at which half of the trials hold, given all trials.
 //!
-//! A trial at rate r holds with the probability (1 − λ) Φ((ln θ − ln r) / σ), where θ is the threshold,
-//! σ how much it varies from trial to trial, and λ the share of trials that break at any rate (a
+//! A trial at rate r holds with the probability (1 − λ) Φ((ln θ − ln r) / σ), where θ is the
+//! threshold, σ how much it varies from trial to trial, and λ the share of trials that break at any
+//! rate (a
 //! *lapse*: something else had the machine). Trials that follow one another are alike: a part of the
 //! variation is an autoregressive process, z' = φ z + √(1 − φ²) ε. Only θ is wanted; σ, λ and φ are
 //! tried on a grid, how likely the trials are is computed for each combination, and summed up. This
-//! is the procedure that psychophysics has for the threshold of a sense, with a uniform prior for ln
-//! θ and ln σ (Watson & Pelli, *QUEST: a Bayesian adaptive psychometric method*, 1983; Kontsevich &
-//! Tyler, *Bayesian adaptive estimation of psychometric slope and threshold*, 1999). The process is
-//! summed out by the forward algorithm of hidden Markov models (Rabiner, *A tutorial on hidden Markov
-//! models*, 1989) on a few values of z.
+//! is the procedure that psychophysics has for the threshold of a sense, with a uniform prior for
+//! ln θ and ln σ (Watson & Pelli, *QUEST: a Bayesian adaptive psychometric method*, 1983;
+//! Kontsevich & Tyler, *Bayesian adaptive estimation of psychometric slope and threshold*, 1999).
+//! The process is summed out by the forward algorithm of hidden Markov models (Rabiner, *A tutorial
+//! on hidden Markov models*, 1989) on a few values of z.
 
 use crate::normal::normal_probability;
 use std::sync::LazyLock;
@@ -58,8 +59,8 @@ pub struct Threshold {
 }
 
 impl Threshold {
-    /// The threshold between these two rates, which are above zero and in order, by these trials, which
-    /// are in the order in which they were made.
+    /// The threshold between these two rates, which are above zero and in order, by these trials,
+    /// which are in the order in which they were made.
     pub fn between(lower: f64, upper: f64, attempts: &[Attempt]) -> Threshold {
         let all = models();
         let coarse = Posterior::over(lower, upper, COARSE, attempts, &all);
@@ -196,8 +197,8 @@ fn log_likelihoods(threshold: f64, attempts: &[Attempt], models: &[Model]) -> Ve
     models.iter().map(log).collect()
 }
 
-/// For each trial and each state of the process the probability that the threshold of the moment is not
-/// below the trial's rate.
+/// For each trial and each state of the process the probability that the threshold of the moment is
+/// not below the trial's rate.
 fn emissions(
     attempts: &[Attempt],
     distances: &[f64],
