@@ -149,6 +149,9 @@ fn few_samples_decide_what_they_can() {
         "{}",
         open.stdout
     );
+    let why = "can't be decided: p99<10s (";
+    assert!(open.stderr.contains(why), "{}", open.stderr);
+    assert!(open.stderr.contains("needs 368"), "{}", open.stderr);
     for decided in ["p50<10s", "p100<10s", "errors<1%", "max<10s"] {
         let kept = run(decided);
         assert_eq!(kept.code, Some(0), "{}{}", kept.stdout, kept.stderr);

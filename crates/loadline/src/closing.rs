@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::flags::run::judgement::Trust;
 use crate::live::say_line;
 use loadline_record::{Ended, Summary};
-use loadline_report::{checks_that_are, grade_and_reason};
+use loadline_report::{checks_that_are, grade_and_reason, undecided};
 use loadline_verdict::{CheckOutcome, CheckResult, validity};
 
 /// What a command's exit code was made of: runs with the checks that were held against them.
@@ -37,8 +37,9 @@ impl Grounds<'_> {
                 .aborted()
                 .or_else(|| Some(format!("{}.", self.checks(CheckOutcome::Broken, "broke")?))),
             Exit::NotKnown => Some(format!(
-                "{}; measure longer.",
-                self.checks(CheckOutcome::NotKnown, "can't be decided")?
+                "{}: {}",
+                self.checks(CheckOutcome::NotKnown, "can't be decided")?,
+                self.undecided()?
             )),
             Exit::Invalid => self.doubt(),
         }
@@ -65,6 +66,12 @@ impl Grounds<'_> {
         });
         let each: Vec<String> = each.collect();
         (!each.is_empty()).then(|| each.join("; "))
+    }
+
+    /// Why the first check that can't be decided can't be.
+    fn undecided(&self) -> Option<String> {
+        let mut checks = self.checks.iter().flat_map(|(_, checks)| checks);
+        checks.find_map(undecided)
     }
 
     fn doubt(&self) -> Option<String> {
