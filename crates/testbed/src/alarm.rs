@@ -2,14 +2,15 @@
 //!
 //! The runtime's own timers count milliseconds; a delay of 200 µs would become one or two
 //! milliseconds. An [`Alarm`] keeps the deadlines of one thread and sets one kernel timer to the
-//! earliest, so that a wait ends some ten microseconds after its deadline at worst.
+//! earliest, so that a wait ends some ten microseconds after its deadline at worst. A wait that is
+//! given up leaves nothing behind: its client may have gone long before a delay of hours is over,
+//! and whoever is to be woken keeps all the memory of the task that waited.
 
 use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
     timerfd_settime,
 };
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -24,14 +25,15 @@ use tokio::io::unix::AsyncFd;
 #[derive(Clone, Debug)]
 pub(crate) struct Alarm {
     timer: Arc<OwnedFd>,
-    waiting: Arc<Mutex<BinaryHeap<Reverse<Waiting>>>>,
+    waiting: Arc<Mutex<Waiting>>,
 }
 
-/// One task that waits, first by its deadline.
-#[derive(Debug)]
+/// The tasks that wait, in the order of their deadlines and then of their numbers.
+#[derive(Debug, Default)]
 struct Waiting {
-    until: Instant,
-    waker: Waker,
+    wakers: BTreeMap<(Instant, u64), Waker>,
+    /// How many there were.
+    begun: u64,
 }
 
 impl Alarm {
@@ -49,7 +51,7 @@ impl Alarm {
         Sleep {
             alarm: self.clone(),
             until,
-            waker: None,
+            number: None,
         }
     }
 
@@ -65,28 +67,28 @@ impl Alarm {
 
     fn wake_due(&self, now: Instant) {
         let mut waiting = self.waiting();
-        while waiting
-            .peek()
-            .is_some_and(|Reverse(first)| first.until <= now)
+        while let Some(first) = waiting.wakers.first_entry()
+            && first.key().0 <= now
         {
-            if let Some(Reverse(due)) = waiting.pop() {
-                due.waker.wake();
-            }
+            first.remove().wake();
         }
-        if let Some(Reverse(first)) = waiting.peek() {
-            self.set_timer(first.until);
+        if let Some(((until, _), _)) = waiting.wakers.first_key_value() {
+            self.set_timer(*until);
         }
     }
 
-    fn add(&self, until: Instant, waker: Waker) {
+    /// Wakes a task at `until`, unless that is taken back by the number that it gets.
+    fn add(&self, until: Instant, waker: Waker) -> u64 {
         let mut waiting = self.waiting();
-        let is_first = waiting
-            .peek()
-            .is_none_or(|Reverse(first)| until < first.until);
-        waiting.push(Reverse(Waiting { until, waker }));
+        let first = waiting.wakers.first_key_value();
+        let is_first = first.is_none_or(|((first, _), _)| until < *first);
+        let number = waiting.begun;
+        waiting.begun += 1;
+        waiting.wakers.insert((until, number), waker);
         if is_first {
             self.set_timer(until);
         }
+        number
     }
 
     fn set_timer(&self, until: Instant) {
@@ -109,7 +111,7 @@ impl Alarm {
             .expect("a timer of our own takes every time that a Duration can hold");
     }
 
-    fn waiting(&self) -> MutexGuard<'_, BinaryHeap<Reverse<Waiting>>> {
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -129,7 +131,8 @@ fn watch(timer: Arc<OwnedFd>) -> io::Result<AsyncFd<Arc<OwnedFd>>> {
 pub(crate) struct Sleep {
     alarm: Alarm,
     until: Instant,
-    waker: Option<Waker>,
+    /// Its number, once it waits.
+    number: Option<u64>,
 }
 
 impl Future for Sleep {
@@ -139,42 +142,50 @@ impl Future for Sleep {
         if Instant::now() >= self.until {
             return Poll::Ready(());
         }
-        if !self
-            .waker
-            .as_ref()
-            .is_some_and(|waker| waker.will_wake(cx.waker()))
-        {
-            self.waker = Some(cx.waker().clone());
-            self.alarm.add(self.until, cx.waker().clone());
+        let Sleep { until, number, .. } = *self;
+        let known = number.is_some_and(|number| {
+            let mut waiting = self.alarm.waiting();
+            let waker = waiting.wakers.get_mut(&(until, number));
+            waker.map(|waker| waker.clone_from(cx.waker())).is_some()
+        });
+        if !known {
+            self.number = Some(self.alarm.add(until, cx.waker().clone()));
         }
         Poll::Pending
     }
 }
 
-impl Ord for Waiting {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.until.cmp(&other.until)
+impl Drop for Sleep {
+    fn drop(&mut self) {
+        if let Some(number) = self.number {
+            self.alarm.waiting().wakers.remove(&(self.until, number));
+        }
     }
 }
-
-impl PartialOrd for Waiting {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Waiting {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Waiting {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use tokio::runtime::Builder;
+
+    #[test]
+    fn a_wait_that_is_given_up_leaves_nothing_behind() {
+        let alarm = {
+            let runtime = Builder::new_current_thread().enable_io().build();
+            let _within = runtime.expect("a runtime").enter();
+            Alarm::new().expect("an alarm")
+        };
+        let later = Instant::now() + Duration::from_secs(3_600);
+        let mut cx = Context::from_waker(Waker::noop());
+        for _ in 0..3 {
+            let mut sleep = alarm.sleep_until(later);
+            for _ in 0..3 {
+                assert!(Pin::new(&mut sleep).poll(&mut cx).is_pending());
+                assert_eq!(alarm.waiting().wakers.len(), 1);
+            }
+        }
+        assert_eq!(alarm.waiting().wakers.len(), 0);
+    }
 
     #[test]
     fn sleepers_wake_in_the_order_of_their_deadlines_and_never_early() {
