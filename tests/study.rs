@@ -229,6 +229,46 @@ fn an_interrupt_stops_tool_and_target_and_the_study_goes_on_later() {
 }
 
 #[test]
+fn a_target_in_the_background_is_stopped_however_the_study_ends() {
+    let study = |serves: &str| {
+        format!(
+            "name = \"d\"\npause = \"10ms\"\n\
+             [[tool]]\nname = \"fake\"\nkind = \"wrk\"\ncommand = [\"./tool\"]\n\
+             [[target]]\nname = \"own\"\nurl = \"http://127.0.0.1:9/\"\npatience = \"1s\"\n\
+             start = [\"./up\"]\ncheck = [\"{serves}\"]\nstop = [\"./down\"]\n\
+             [[runs]]\ntool = \"fake\"\nduration = \"1s\"\nconnections = 1\n"
+        )
+    };
+    let desk = |serves: &str| {
+        let here = "#!/bin/sh\ncd \"$(dirname \"$0\")\"\n";
+        Desk::new(&study(serves))
+            .with_program("up", &format!("{here}echo up >> target\n"))
+            .with_program("down", &format!("{here}echo down >> target\n"))
+            .with_program("tool", &format!("{here}echo $$ > ran\nexec sleep 600\n"))
+    };
+    // The user ends it.
+    let interrupted = desk("true");
+    let words = interrupted.words();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let beside = beside_others();
+    let study = command(&words).spawn().unwrap();
+    wait_until("the tool does not start", || interrupted.starts() == 1);
+    let pid = study.id().to_string();
+    let killed = Command::new("kill").args(["-s", "INT", &pid]).status();
+    assert!(killed.unwrap().success());
+    let said: Said = study.wait_with_output().unwrap().into();
+    drop(beside);
+    assert_eq!(said.code, Some(130), "{}", said.stderr);
+    // It never serves.
+    let failed = desk("false");
+    assert_eq!(failed.study(&[]).code, Some(2));
+    for desk in [interrupted, failed] {
+        let told = fs::read_to_string(desk.path("target")).unwrap();
+        assert_eq!(told, "up\ndown\n");
+    }
+}
+
+#[test]
 fn a_failed_run_is_kept_with_its_output_and_does_not_end_the_study() {
     let server = serve();
     let url = format!("http://{}/", server.addr());

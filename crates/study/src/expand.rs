@@ -13,6 +13,9 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use std::collections::HashMap;
 
+/// The most runs of a study, repeats included.
+const MOST_RUNS: usize = 100_000;
+
 /// One run that is to be made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
@@ -41,6 +44,11 @@ impl Study {
     /// # Errors
     /// If a row asks of a tool what it can't do.
     pub fn runs(&self, quick: bool) -> Result<Vec<Run>, FileError> {
+        let repeats = match quick {
+            true => self.quick.repeats.unwrap_or(self.repeats),
+            false => self.repeats,
+        };
+        self.refuse_too_many(repeats, quick)?;
         let runs = self.distinct(quick);
         if quick && runs.is_empty() {
             return Err(self.refuse(1, Problem::NothingQuick));
@@ -48,10 +56,6 @@ impl Study {
         for run in &runs {
             self.check(run)?;
         }
-        let repeats = match quick {
-            true => self.quick.repeats.unwrap_or(self.repeats),
-            false => self.repeats,
-        };
         let repeated = (1..=repeats).flat_map(|repeat| {
             let again = move |run: &Run| Run {
                 repeat,
@@ -93,9 +97,14 @@ impl Study {
     fn distinct(&self, quick: bool) -> Vec<Run> {
         let mut runs: Vec<Run> = Vec::new();
         let mut names = HashMap::new();
+        // Those that are alike are few: what they are called in short tells most of them apart.
+        let mut alike: HashMap<String, Vec<usize>> = HashMap::new();
         for row in self.rows.iter().filter(|row| row.quick || !quick) {
             for settings in self.product(row, quick) {
-                if runs.iter().all(|run| run.settings != settings) {
+                let key = format!("{} {} {}", settings.tool, settings.target, settings.short());
+                let alike = alike.entry(key).or_default();
+                if alike.iter().all(|&known| runs[known].settings != settings) {
+                    alike.push(runs.len());
                     runs.push(Run {
                         name: self.unused_name(&settings, &mut names),
                         repeat: 1,
@@ -107,6 +116,20 @@ impl Study {
             }
         }
         runs
+    }
+
+    /// Refuses more runs than anybody waits for, before they are listed: each takes a second and more.
+    fn refuse_too_many(&self, repeats: u32, quick: bool) -> Result<(), FileError> {
+        let mut runs = 0_usize;
+        for row in self.rows.iter().filter(|row| row.quick || !quick) {
+            let axes = self.axes(row, quick);
+            let lengths = axes.iter().map(|axis| axis.values.len());
+            runs = runs.saturating_add(lengths.fold(1, usize::saturating_mul));
+            if runs.saturating_mul(repeats as usize) > MOST_RUNS {
+                return Err(self.refuse(row.line, Problem::TooManyRuns(MOST_RUNS)));
+            }
+        }
+        Ok(())
     }
 
     fn product(&self, row: &Row, quick: bool) -> Vec<Settings> {

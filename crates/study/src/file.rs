@@ -113,6 +113,9 @@ pub enum Problem {
     Twice(String),
     #[error("{0}")]
     Value(String),
+    /// There are more runs, up to this row, than anybody waits for.
+    #[error("up to here the study has more than {0} runs; give it fewer repeats or shorter axes.")]
+    TooManyRuns(usize),
     #[error("{0} does not take this: {1}")]
     OwnMistake(String, String),
     #[error("{0}")]

@@ -41,6 +41,8 @@ pub(crate) struct Serving<'a> {
     url: String,
     /// Its process, unless it ran before or went to the background.
     process: Option<Process>,
+    /// Whether it was started and not stopped yet.
+    is_up: bool,
 }
 
 impl<'a> Serving<'a> {
@@ -60,11 +62,13 @@ impl<'a> Serving<'a> {
             folder: folder.to_owned(),
             url: target.url.replace("{port}", &port.to_string()),
             process: None,
+            is_up: false,
         };
         serving.write_files()?;
         if let Some(start) = &target.start {
             serving.process = Some(serving.launch(start, happenings)?);
         }
+        serving.is_up = true;
         serving.wait(happenings)?;
         Ok(serving)
     }
@@ -111,6 +115,13 @@ impl<'a> Serving<'a> {
 
     /// Stops it. What can't be stopped by its own command is ended.
     pub(crate) fn stop(mut self) -> Result<(), NoTarget> {
+        self.end()
+    }
+
+    fn end(&mut self) -> Result<(), NoTarget> {
+        if !std::mem::take(&mut self.is_up) {
+            return Ok(());
+        }
         // An interrupt is no reason to leave it running.
         let unheard = Happenings::default();
         let stopped = match &self.target.stop {
@@ -243,6 +254,14 @@ impl<'a> Serving<'a> {
 
     fn refuse(&self, problem: Problem) -> FileError {
         self.study.refuse(self.target.line, problem)
+    }
+}
+
+/// Whatever ends a study, the user or an error, its targets don't outlive it.
+impl Drop for Serving<'_> {
+    fn drop(&mut self) {
+        // What ends it is told; that it can't be stopped besides would hide that.
+        let _ = self.end();
     }
 }
 

@@ -144,3 +144,30 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn more_runs_than_anybody_waits_for_are_refused_before_they_are_listed() {
+    let list = |count: u32| {
+        (1..=count)
+            .map(|value| value.to_string())
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let axes = format!(
+        "connections = [{}]\nthreads = [{}]",
+        list(3_000),
+        list(3_000)
+    );
+    for (head, axes) in [("repeats = 4294967295\n", ""), ("", axes.as_str())] {
+        let study = study(&format!(
+            "{head}[[runs]]\ntool = \"wrk\"\nduration = \"1s\"\n{axes}"
+        ));
+        let refused = study.runs(false).unwrap_err().to_string();
+        assert!(refused.contains("more than 100000 runs"), "{refused}");
+    }
+    let most = study(&format!(
+        "[[runs]]\ntool = \"wrk\"\ntarget = \"a\"\nduration = \"1s\"\nconnections = [{}]",
+        list(20_000)
+    ));
+    assert_eq!(most.runs(false).unwrap().len(), 20_000);
+}
