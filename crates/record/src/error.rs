@@ -179,6 +179,9 @@ pub enum LineError {
         /// Why not.
         source: DecodeError,
     },
+    /// It is longer than any line of a saved run.
+    #[error("it is longer than any line of a saved run")]
+    TooLong,
     /// The line is neither interval nor summary.
     #[error("its kind is `{0}`, which is neither `interval` nor `summary`")]
     UnknownKind(String),

@@ -14,10 +14,15 @@ use rustls::{
     ClientConfig, InconsistentKeys, RootCertStore, SignatureScheme, SupportedCipherSuite,
     SupportedProtocolVersion,
 };
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trust::{TrustAnyone, TrustNamed};
+
+/// The most bytes of a file with certificates or keys.
+const MOST_PEM: u64 = 16_000_000;
 
 /// Everything about TLS that is read before a run.
 #[derive(Clone, Debug)]
@@ -219,7 +224,7 @@ fn identity(tls: &Tls) -> Result<Option<Identity>, TlsSetupError> {
     } else {
         "it holds no unencrypted PEM key"
     };
-    let key = PrivateKeyDer::from_pem_file(key)
+    let key = PrivateKeyDer::from_pem_slice(&pem(key, KEY)?)
         .map_err(|error| unusable(key, KEY, pem_reason(error, missing)))?;
     Ok(Some((chain, key)))
 }
@@ -229,13 +234,25 @@ fn certificates(
     what: &'static str,
 ) -> Result<Vec<CertificateDer<'static>>, TlsSetupError> {
     let missing = "it holds no PEM certificate";
-    let found: Vec<_> = CertificateDer::pem_file_iter(path)
-        .and_then(Iterator::collect)
+    let found: Vec<_> = CertificateDer::pem_slice_iter(&pem(path, what)?)
+        .collect::<Result<_, _>>()
         .map_err(|error| unusable(path, what, pem_reason(error, missing)))?;
     if found.is_empty() {
         return Err(unusable(path, what, missing));
     }
     Ok(found)
+}
+
+/// What a file holds, as far as it can be of certificates and keys.
+fn pem(path: &Path, what: &'static str) -> Result<Vec<u8>, TlsSetupError> {
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(MOST_PEM + 1).read_to_end(&mut bytes))
+        .map_err(|error| unusable(path, what, error.to_string()))?;
+    if bytes.len() as u64 > MOST_PEM {
+        return Err(unusable(path, what, "it is longer than 16 MB"));
+    }
+    Ok(bytes)
 }
 
 fn pem_reason(error: pem::Error, missing: &str) -> String {

@@ -8,8 +8,12 @@ use crate::transient::without_first;
 use crate::{Snapshot, Summary, Transient};
 use std::cmp::Ordering;
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+
+/// The longest line that is read. A header holds the plan with all its requests, and an interval some
+/// kilobytes.
+const LONGEST_LINE: u64 = 256 << 20;
 
 /// A saved run that was read.
 ///
@@ -215,16 +219,20 @@ impl<'a, R: BufRead> Lines<'a, R> {
 
     fn next(&mut self) -> Result<Option<Line>, Error> {
         let mut bytes = Vec::new();
-        self.input
-            .read_until(b'\n', &mut bytes)
+        let mut part = (&mut self.input).take(LONGEST_LINE + 1);
+        part.read_until(b'\n', &mut bytes)
             .map_err(|source| read_error(self.path, source))?;
         self.number += 1;
+        if bytes.len() as u64 > LONGEST_LINE {
+            return Err(self.error(LineError::TooLong));
+        }
         let whole = bytes.ends_with(b"\n");
         Ok((!bytes.is_empty()).then_some(Line { bytes, whole }))
     }
 
     fn header(&mut self) -> Result<Header, Error> {
         let path = self.path.to_owned();
+        self.refuse_other_files()?;
         let Some(line) = self.next()? else {
             return Err(Error::Empty { path });
         };
@@ -239,6 +247,19 @@ impl<'a, R: BufRead> Lines<'a, R> {
             Err(_) => return Err(Error::NotARun { path }),
         }
         serde_json::from_slice(&line.bytes).map_err(|error| self.error(error.into()))
+    }
+
+    /// Refuses what does not begin as a saved run does, before a line of it is read: it may have none.
+    fn refuse_other_files(&mut self) -> Result<(), Error> {
+        let begin = self.input.fill_buf();
+        let begin = begin.map_err(|source| read_error(self.path, source))?;
+        match begin.trim_ascii_start().first() {
+            None if begin.is_empty() => Ok(()),
+            Some(b'{') => Ok(()),
+            _ => Err(Error::NotARun {
+                path: self.path.to_owned(),
+            }),
+        }
     }
 
     fn error(&self, reason: LineError) -> Error {

@@ -426,3 +426,10 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_file_without_an_end_is_refused_before_its_first_line_is_read() {
+    let endless = std::io::BufReader::new(std::io::repeat(0));
+    let refused = RunFile::parse(Path::new("zero"), endless).unwrap_err();
+    assert!(matches!(refused, Error::NotARun { .. }), "{refused}");
+}

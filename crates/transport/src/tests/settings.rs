@@ -18,6 +18,12 @@ fn refusal(tls: &Tls) -> String {
     }
 }
 
+#[test]
+fn a_file_without_an_end_holds_no_certificate() {
+    let refused = refusal(&cacert(PathBuf::from("/dev/zero")));
+    assert!(refused.ends_with("it is longer than 16 MB"), "{refused}");
+}
+
 fn cacert(path: PathBuf) -> Tls {
     Tls {
         cacert: Some(path),
