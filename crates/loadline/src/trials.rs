@@ -121,7 +121,7 @@ impl<'a> Trials<'a> {
         Plan {
             threads: plan.threads.min(load.connections.max(1)),
             load,
-            duration: Some(Duration::from_secs_f64(seconds)),
+            duration: Some(length(seconds)),
             warmup: self.search.settling,
             seed: plan.seed.wrapping_add(self.made.into()),
             ..plan.clone()
@@ -191,7 +191,7 @@ impl Measure for Trials<'_> {
                 "The target has {seconds:.0} s to get done with what piled up."
             ));
         }
-        let end = Instant::now() + Duration::from_secs_f64(seconds);
+        let end = Instant::now() + length(seconds);
         while !self.interrupts.happened() && Instant::now() < end {
             thread::sleep(GLANCE.min(end.saturating_duration_since(Instant::now())));
         }
@@ -209,7 +209,14 @@ impl Measure for Trials<'_> {
 
 /// A step of the descent. Intervals are seconds: one that held both levels would tell of neither.
 fn whole((level, seconds): (f64, f64)) -> (f64, Duration) {
-    (level, Duration::from_secs_f64(seconds.ceil()))
+    (level, length(seconds.ceil()))
+}
+
+/// A length of time. Those of a saved search are whatever its file says: no sum of some may be more
+/// than a time can be.
+fn length(seconds: f64) -> Duration {
+    const LONGEST_S: f64 = 1e9;
+    Duration::from_secs_f64(seconds.max(0.0).min(LONGEST_S))
 }
 
 /// A rate whose digits are those of this level.

@@ -11,6 +11,8 @@ use std::time::Duration;
 const BAR: usize = 16;
 /// Columns of a rate (`138 412/s`) in the terminal line, so that what follows stands still.
 const RATE: usize = 9;
+/// Time left that is still told.
+const LONGEST_LEFT_S: f64 = 1e8;
 /// Columns of a time with its name (`p50 7.77 ms`), likewise.
 const TIME: usize = 11;
 
@@ -140,9 +142,10 @@ impl Progress {
 
     fn left(&self) -> Option<String> {
         let share = self.share().filter(|share| *share > 0.0)?;
-        let left = self.elapsed.mul_f64((1.0 - share) / share);
-        let seconds = left.as_secs() + u64::from(left.subsec_nanos() >= 500_000_000);
-        Some(format!("{} left", clock(seconds)))
+        let left_s = self.elapsed.as_secs_f64() * (1.0 - share) / share;
+        // Nobody waits for more, and the greatest times would not fit.
+        let is_told = left_s < LONGEST_LEFT_S;
+        is_told.then(|| format!("{} left", clock(left_s.round() as u64)))
     }
 }
 

@@ -8,12 +8,17 @@ use loadline_verdict::ComparedFigure;
 const NAMES: usize = 10;
 /// The widest axis; a wider one tells no more.
 const WIDEST: usize = 60;
+/// The narrowest one that still tells anything, however narrow the terminal is.
+const NARROWEST: usize = 16;
 /// The axis reaches at least this far on both sides of 1, as a logarithm: 5 %.
 const NEAREST: f64 = 0.05;
 
 /// A line for each figure, and the axis below.
 pub(super) fn lines(figures: &[ComparedFigure], width: usize) -> Vec<String> {
-    let axis = Axis::of(figures, (width - NAMES).min(WIDEST));
+    let axis = Axis::of(
+        figures,
+        width.saturating_sub(NAMES).clamp(NARROWEST, WIDEST),
+    );
     let mut lines: Vec<String> = figures.iter().map(|figure| axis.line(figure)).collect();
     lines.push(axis.labels());
     lines
@@ -70,7 +75,7 @@ impl Axis {
     fn labels(&self) -> String {
         let (from, to) = (times(self.from.exp()), times(self.to.exp()));
         let one = self.column(1.0);
-        let end = self.columns - layout::width(&to);
+        let end = self.columns.saturating_sub(layout::width(&to));
         let mut line = layout::left("  B / A", NAMES) + &from;
         if one > layout::width(&from) && one + 1 < end {
             line = layout::left(&line, NAMES + one) + "1";

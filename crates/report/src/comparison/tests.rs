@@ -122,3 +122,16 @@ fn json_has_each_figure_with_its_interval() {
     assert!(figures[1]["interval"]["lower"].as_f64() < figures[1]["ratio"].as_f64());
     assert_eq!(found["standing"], "slower");
 }
+
+#[test]
+fn a_terminal_of_any_width_shows_a_comparison() {
+    for width in 0..40 {
+        let figures = sides(6, 0.0).figures;
+        let lines = picture::lines(&figures, width);
+        assert_eq!(lines.len(), figures.len() + 1, "{width}: {lines:?}");
+        assert!(
+            lines.iter().all(|line| line.chars().count() < 80),
+            "{width}"
+        );
+    }
+}

@@ -125,3 +125,14 @@ proptest! {
         prop_assert!(layout::width(&progress.log_line(width)) <= width);
     }
 }
+
+#[test]
+fn an_end_that_nobody_lives_to_see_is_not_told() {
+    let endless = Progress {
+        length: None,
+        request_limit: Some(u64::MAX),
+        ..progress(5)
+    };
+    let line = endless.terminal_line(200, false);
+    assert!(!line.contains(" left"), "{line}");
+}
