@@ -168,3 +168,21 @@ fn a_pipe_whose_reader_goes_after_the_first_run_ends_the_series() {
     assert_eq!(said.code, Some(2), "{}", said.stderr);
     assert!(said.stderr.contains("pipe"), "{}", said.stderr);
 }
+
+#[test]
+fn what_a_server_or_a_script_says_moves_no_cursor() {
+    let server = serve();
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("title.lua");
+    fs::write(&script, "error('\\27]0;owned\\7 oh')").unwrap();
+    let url = url(&server, "");
+    for words in [
+        &["-n", "10", "--script", text(&script), &url][..],
+        &["wrk", "-d1s", "-c1", "-t1", "-s", text(&script), &url],
+    ] {
+        let said = loadline(words);
+        let obeyed = |char: char| char.is_control() && !matches!(char, '\n' | '\t');
+        assert!(!said.stderr.contains(obeyed), "{:?}", said.stderr);
+        assert!(said.stderr.contains("\\x1b]0;owned"), "{:?}", said.stderr);
+    }
+}

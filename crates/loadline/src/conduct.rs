@@ -1,6 +1,7 @@
 //! Conducting a run: the engine's events go to the summary, the saved run, the log and the live
 //! display; interrupts and broken conditions end it early.
 
+use crate::connecting::Connecting;
 use crate::interrupt::{Interrupts, Manner};
 use crate::invocation::Watch;
 use crate::live::Live;
@@ -94,7 +95,9 @@ pub(crate) fn conduct_one(
         pacing: Some(loadline_reactor::PACING.to_owned()),
         ..Environment::read()
     };
+    let connecting = Connecting::watch(live.is_shown()).context("a thread can't be started")?;
     let run = start(plan.clone(), script, log.is_some())?;
+    drop(connecting);
     interrupts.attach(run.handle());
     if let Some(watching) = &mut watching {
         watching.begin(run.addresses(), plan.warmup);

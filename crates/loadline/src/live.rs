@@ -1,6 +1,7 @@
 //! What is shown while a run lasts, on stderr: one line that is drawn again on a terminal, a plain
 //! line every few seconds elsewhere.
 
+use crate::visible::visible;
 use loadline_record::{Row, Summary};
 use loadline_report::Progress;
 use std::io::{self, IsTerminal, Write};
@@ -50,6 +51,11 @@ impl Live {
             last_line: Instant::now(),
             last_interval: Instant::now(),
         }
+    }
+
+    /// Whether anything is shown.
+    pub(crate) fn is_shown(&self) -> bool {
+        !matches!(self.place, Place::Nowhere)
     }
 
     /// An interval was added to the summary.
@@ -183,7 +189,7 @@ pub(crate) fn speaks_utf8() -> bool {
 /// Says a line of its own, in place of one that is drawn again and again.
 pub(crate) fn say_line(line: &str) {
     let clear = if draws(&io::stderr()) { CLEAR_LINE } else { "" };
-    say(&format!("{clear}{line}\n"));
+    say(&format!("{clear}{}\n", visible(line)));
 }
 
 /// Where stderr is closed nobody wants to know.

@@ -3,6 +3,7 @@
 mod closing;
 mod commands;
 mod conduct;
+mod connecting;
 mod destination;
 mod dialect;
 mod exit;
@@ -19,11 +20,13 @@ mod resolve;
 mod scripting;
 mod series;
 mod trials;
+mod visible;
 mod watching;
 
 use crate::exit::Exit;
 use crate::flags::{Command, Refusal};
 use crate::resolve::{Surroundings, resolve, resolve_search};
+use crate::visible::visible;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::panic::catch_unwind;
@@ -98,6 +101,6 @@ fn sentence(error: &anyhow::Error) -> String {
 /// Says why nothing was done.
 fn refuse(sentence: &str) -> Exit {
     // Where even stderr is closed there is nobody left to tell.
-    let _ = writeln!(io::stderr(), "loadline: {sentence}");
+    let _ = writeln!(io::stderr(), "loadline: {}", visible(sentence));
     Exit::Failed
 }

@@ -7,6 +7,7 @@ use crate::flags::{self, Refusal};
 use crate::interrupt::ending_signals;
 use crate::live::{CLEAR_LINE, draws};
 use crate::publish::{print, write_file, write_plots};
+use crate::visible::visible;
 use anyhow::{Context, Result};
 use loadline_page::{Fact, Page, StudyPage, html};
 use loadline_record::Environment;
@@ -240,7 +241,7 @@ impl Screen for Line {
 
     fn say(&mut self, line: &str) {
         self.clear();
-        write(&format!("{line}\n"));
+        write(&format!("{}\n", visible(line)));
     }
 }
 

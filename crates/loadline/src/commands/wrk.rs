@@ -12,6 +12,7 @@ use crate::conduct;
 use crate::exit::Exit;
 use crate::interrupt::{Interrupts, Manner};
 use crate::publish::print;
+use crate::visible::visible;
 use anyhow::{Context, Result};
 use loadline_dialects::wrk::{Arguments, Rates, Refusal, Repetition, Tool, banner, report};
 use loadline_engine::{EndReason, Event, Run, StartError};
@@ -206,5 +207,5 @@ struct Measured {
 
 /// Where stderr is closed nobody wants to know.
 fn say(text: &str) {
-    let _ = io::stderr().write_all(text.as_bytes());
+    let _ = io::stderr().write_all(visible(text).as_bytes());
 }

@@ -1,0 +1,40 @@
+//! What is said where connections take long to come up: the load has not begun, and there is nothing
+//! else to show.
+
+use crate::live::say_line;
+use std::io;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+/// So long nobody wonders.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// What is said then.
+const STILL_CONNECTING: &str = "Still connecting: the load begins when the connections are up, or when \
+    it is known that some are refused or not answered.";
+
+/// Says that connections are still brought up, unless it is dropped before.
+pub(crate) struct Connecting {
+    _done: Sender<()>,
+}
+
+impl Connecting {
+    /// Begins to wait, where progress is `shown`.
+    ///
+    /// # Errors
+    /// Those of the system, if it refuses a thread.
+    pub(crate) fn watch(shown: bool) -> io::Result<Option<Self>> {
+        if !shown {
+            return Ok(None);
+        }
+        let (done, over) = channel::<()>();
+        thread::Builder::new()
+            .name("connecting".to_owned())
+            .spawn(move || {
+                if over.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                    say_line(STILL_CONNECTING);
+                }
+            })?;
+        Ok(Some(Connecting { _done: done }))
+    }
+}
