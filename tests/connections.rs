@@ -1,7 +1,9 @@
 //! The ways to a server: TLS, Unix sockets, other addresses, none at all.
 
-use crate::rig::{count, loadline, serve, serve_with, summary, text, url};
-use std::net::TcpListener;
+use crate::rig::{count, failures, loadline, serve, serve_with, summary, text, url};
+use serde_json::Value;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
 
 #[test]
 fn tls_with_a_trusted_certificate_or_with_none_asked_for() {
@@ -140,4 +142,85 @@ fn several_urls_are_taken_in_turn() {
     let summary = summary(&["-c", "1", "-n", "100", &found, &missing]);
     assert_eq!(summary["statuses"]["200"], 50);
     assert_eq!(summary["statuses"]["404"], 50);
+}
+
+#[test]
+fn many_hosts_need_no_more_descriptors_than_there_are() {
+    let server = serve_with(|config| config.listen = ([0, 0, 0, 0], 0).into());
+    let folder = tempfile::tempdir().unwrap();
+    let (list, port) = (folder.path().join("urls"), server.addr().port());
+    let urls: String = (1..=30)
+        .map(|host| format!("http://127.0.0.{host}:{port}/\n"))
+        .collect();
+    std::fs::write(&list, urls).unwrap();
+    let words = "-c 20 -t 1 -n 3000 --no-progress --allow-invalid -o json --urls";
+    let line = format!("ulimit -n 100; exec \"$0\" {words} \"$1\"");
+    let said = std::process::Command::new("sh")
+        .args(["-c", &line, env!("CARGO_BIN_EXE_loadline"), text(&list)])
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&said.stderr);
+    let report: Value = serde_json::from_slice(&said.stdout).expect(&errors);
+    assert_eq!(failures(&report["summary"], "descriptors"), 0);
+    assert_eq!(count(&report["summary"], "answered"), 3_000, "{report:#}");
+}
+
+#[test]
+fn an_answer_whose_end_nobody_vouches_for_is_none() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let server = serve_with(|config| config.tls = true);
+    let (front, back) = (listener.local_addr().unwrap(), server.addr());
+    let url = format!("https://{front}/?until-close=1&size=100");
+    // Passes everything on, but for the last record of the server: its word that it ends here.
+    std::thread::spawn(move || {
+        for client in listener.incoming() {
+            let server = TcpStream::connect(back).unwrap();
+            pass_on_without_farewell(client.unwrap(), server);
+        }
+    });
+    let words = [
+        "-c",
+        "1",
+        "-n",
+        "3",
+        "--insecure",
+        "--no-progress",
+        "-o",
+        "json",
+        &url,
+    ];
+    let said = loadline(&words);
+    assert_eq!(said.code, Some(2), "{}", said.stdout);
+    let report: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(failures(&report["summary"], "protocol"), 3, "{report:#}");
+    let direct = format!("https://{back}/?until-close=1&size=100");
+    let summary = summary(&["-c", "1", "-n", "3", "--insecure", &direct]);
+    assert_eq!(count(&summary, "answered"), 3);
+}
+
+/// Passes bytes both ways; of what the server sends before it closes, the last record is kept back.
+fn pass_on_without_farewell(mut client: TcpStream, mut server: TcpStream) {
+    let (mut from_client, mut to_server) =
+        (client.try_clone().unwrap(), server.try_clone().unwrap());
+    std::thread::spawn(move || std::io::copy(&mut from_client, &mut to_server));
+    let mut record = Vec::new();
+    loop {
+        let mut head = [0; 5];
+        if server.read_exact(&mut head).is_err() {
+            break;
+        }
+        if client.write_all(&record).is_err() {
+            break;
+        }
+        let length = u16::from_be_bytes([head[3], head[4]]);
+        record = vec![0; usize::from(length)];
+        server.read_exact(&mut record).unwrap();
+        record.splice(0..0, head);
+        // Only the farewell is so short: an alert.
+        if length > 24 {
+            client.write_all(&record).unwrap();
+            record.clear();
+        }
+    }
+    let _ = client.shutdown(Shutdown::Both);
 }

@@ -7,6 +7,7 @@
 mod failure;
 mod flight;
 mod reading;
+mod sending;
 
 use crate::behaviour::{Batch, Observer};
 use crate::user::{Live, User};
@@ -17,6 +18,7 @@ use loadline_reactor::{Host, Received};
 use loadline_record::{ErrorKind, Outcome};
 use loadline_transport::Connection;
 use reading::Reading;
+use sending::Sending;
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
@@ -85,18 +87,18 @@ async fn attempt<H: Host, O: Observer>(
         live.connection.stamp_next_send();
     }
     let rest = &batch.bytes[flight.offset(batch)..];
-    if rest.len() > SURELY_SENT_AT_ONCE {
+    let is_long = rest.len() > SURELY_SENT_AT_ONCE;
+    if is_long {
         user.worker.hurry();
-    }
-    if let Err(error) = live.connection.send_all(rest).await {
+    } else if let Err(error) = live.connection.send_all(rest).await {
         return Err(broken_connection(&live, false, ErrorKind::Write, &error));
     }
     flight.sendings += 1;
     let worker = Rc::clone(&user.worker);
-    worker
-        .recorder
-        .borrow_mut()
-        .transmitted(flight.counted_bytes(batch));
+    let counted = flight.counted_bytes(batch);
+    if !is_long {
+        worker.recorder.borrow_mut().transmitted(counted);
+    }
     user.parser.begin(flight.part(batch).expect);
     let mut reading = Reading {
         worker: &worker,
@@ -107,7 +109,15 @@ async fn attempt<H: Host, O: Observer>(
         batch,
         observer,
     };
-    let reusable = poll_fn(|cx| reading.poll(cx)).await?;
+    let reusable = if is_long {
+        let mut sending = Sending::new(rest);
+        let reusable = sending.beside(&mut reading).await?;
+        let sent = counted.saturating_sub(sending.unsent());
+        worker.recorder.borrow_mut().transmitted(sent);
+        reusable
+    } else {
+        poll_fn(|cx| reading.poll(cx)).await?
+    };
     put_back(user, batch.endpoint, live, reusable);
     Ok(())
 }
@@ -169,6 +179,7 @@ async fn dial<H: Host>(
     let worker = Rc::clone(&user.worker);
     let start_ns = worker.host.now_ns();
     worker.hurry();
+    user.make_room();
     let dialled = worker.dialler.dial(endpoint, flight.deadline_ns).await;
     flight.dial_ns += worker.host.now_ns() - start_ns;
     if dialled.is_err() {

@@ -4,7 +4,7 @@ use crate::StartError;
 use crate::pacer::most_users;
 use crate::replay::Written;
 use loadline_plan::{Plan, Tls};
-use loadline_reactor::{Address, Kernel, ensure_open_files};
+use loadline_reactor::{Address, Kernel, ensure_open_files, raise_open_files};
 use loadline_transport::{Dialler, Endpoint, TlsSetup};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -24,6 +24,9 @@ pub(crate) struct Prepared {
     pub(crate) requests: Vec<Written>,
     pub(crate) log: bool,
     pub(crate) interval_ns: u64,
+    /// How many connections a user keeps at most, each to another endpoint: as many as there are
+    /// endpoints, or as descriptors allow.
+    pub(crate) most_kept: usize,
     /// Addresses of names that don't answer, while others of the same name do.
     pub(crate) left_out: Vec<Address>,
 }
@@ -45,6 +48,7 @@ impl Prepared {
             })?);
         }
         let endpoints = endpoints.list;
+        let open_files = raise_open_files().unwrap_or(u64::MAX);
         let is_tls = endpoints.iter().any(|endpoint| endpoint.tls);
         let tls = read_tls(&plan.connection.tls, is_tls)?;
         let mut prepared = Prepared {
@@ -54,6 +58,7 @@ impl Prepared {
             requests,
             log,
             interval_ns: INTERVAL_NS,
+            most_kept: most_kept(open_files, connections),
             left_out: Vec::new(),
         };
         prepared.probe()?;
@@ -112,6 +117,13 @@ impl Prepared {
     }
 }
 
+/// How many connections each of so many users may keep at the same time: at least the one that it
+/// uses, for which there are descriptors.
+fn most_kept(open_files: u64, users: u32) -> usize {
+    let room = open_files.saturating_sub(OTHER_FILES) / u64::from(users.max(1));
+    usize::try_from(room.max(1)).unwrap_or(usize::MAX)
+}
+
 /// What is needed of TLS. Files that turn out not to be needed must be usable all the same.
 fn read_tls(tls: &Tls, is_needed: bool) -> Result<Option<TlsSetup>, StartError> {
     if is_needed {
@@ -157,6 +169,14 @@ mod tests {
         prepared.endpoints[0].addresses = addresses.iter().copied().map(Address::Ip).collect();
         prepared.probe().expect("no failure");
         prepared.endpoints.remove(0).addresses
+    }
+
+    #[test]
+    fn users_keep_as_many_connections_as_there_are_descriptors_for() {
+        assert_eq!(most_kept(OTHER_FILES + 200, 20), 10);
+        assert_eq!(most_kept(OTHER_FILES + 199, 20), 9);
+        assert_eq!(most_kept(8, 20), 1);
+        assert_eq!(most_kept(1_024, 0), 1_008);
     }
 
     fn address(listener: &TcpListener) -> SocketAddr {

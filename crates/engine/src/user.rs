@@ -253,6 +253,24 @@ impl<H: Host> User<H> {
         }
     }
 
+    /// Gives up a connection to another endpoint where one more would be too many.
+    pub(crate) fn make_room(&mut self) {
+        let most = self.worker.most_kept;
+        if self.connections.len() <= most {
+            return;
+        }
+        let mut kept = self
+            .connections
+            .iter_mut()
+            .filter(|slot| slot.live.is_some());
+        let given_up = kept.next();
+        if kept.count() + 1 >= most
+            && let Some(slot) = given_up
+        {
+            slot.live = None;
+        }
+    }
+
     pub(crate) fn slot(&mut self, endpoint: usize) -> &mut Slot<H> {
         if self.connections.len() <= endpoint {
             self.connections.resize_with(endpoint + 1, Slot::default);

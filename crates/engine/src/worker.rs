@@ -63,6 +63,8 @@ pub(crate) struct Worker<H: Host> {
     /// The last head of an answer: the next one is often the same.
     pub(crate) heads: RefCell<HeadMemo>,
     pub(crate) keepalive: bool,
+    /// How many connections a user keeps at most, each to another endpoint.
+    pub(crate) most_kept: usize,
     /// Whether users wait after a dial that failed.
     pub(crate) backs_off: bool,
     pub(crate) timeout_ns: u64,

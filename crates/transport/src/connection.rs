@@ -5,7 +5,7 @@ use loadline_reactor::{Received, Socket};
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 /// The most that is read from a socket at once.
 pub(crate) const RECEIVE_BYTES: usize = 64 * 1024;
@@ -138,14 +138,24 @@ impl<S: Socket> Connection<S> {
 
     /// Sends all of `bytes`.
     pub async fn send_all(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        poll_fn(|cx| self.poll_send_all(cx, &mut bytes)).await
+    }
+
+    /// Sends what it can of `bytes`, and takes it off them; ready when all is sent.
+    #[inline]
+    pub fn poll_send_all(
+        &mut self,
+        cx: &mut Context<'_>,
+        bytes: &mut &[u8],
+    ) -> Poll<io::Result<()>> {
         if let Some(session) = &mut self.session {
-            return session.send_all(&self.socket, bytes).await;
+            return session.poll_send_all(&self.socket, cx, bytes);
         }
         while !bytes.is_empty() {
-            let sent = poll_fn(|cx| self.socket.poll_send(cx, bytes)).await?;
-            bytes = &bytes[sent..];
+            let sent = ready!(self.socket.poll_send(cx, bytes))?;
+            *bytes = &bytes[sent..];
         }
-        Ok(())
+        Poll::Ready(Ok(()))
     }
 
     /// Receives into `scratch`; zero bytes mean that the peer sends nothing more.
@@ -159,6 +169,14 @@ impl<S: Socket> Connection<S> {
             None => self.socket.poll_recv(cx, &mut scratch.plain),
             Some(session) => session.poll_recv(&self.socket, cx, scratch),
         }
+    }
+
+    /// Whether the end that was received may be somebody else's than the server's: TLS ended without
+    /// its word for it (RFC 9112, section 9.8).
+    pub fn is_cut(&self) -> bool {
+        self.session
+            .as_ref()
+            .is_some_and(|session| session.is_cut())
     }
 
     /// Whether bytes can be dropped unseen with [`Connection::poll_discard`].

@@ -48,6 +48,8 @@ pub struct Agreed {
 enum Ending {
     /// The server has said that it sends nothing more.
     Closed,
+    /// The connection ended, and the server has not said that it would.
+    Cut,
     Failed(TlsFailure),
 }
 
@@ -133,18 +135,22 @@ impl Session {
         Poll::Ready(Err(error))
     }
 
-    /// Sends all of `bytes`.
-    pub(crate) async fn send_all(
+    /// Sends what it can of `bytes`, and takes it off them; ready when all has gone to the socket.
+    pub(crate) fn poll_send_all(
         &mut self,
         socket: &impl Socket,
-        mut bytes: &[u8],
-    ) -> io::Result<()> {
-        while !bytes.is_empty() {
+        cx: &mut Context<'_>,
+        bytes: &mut &[u8],
+    ) -> Poll<io::Result<()>> {
+        loop {
+            if bytes.is_empty() {
+                return self.poll_flush(socket, cx);
+            }
+            // Of an earlier part some may be left.
+            ready!(self.poll_flush(socket, cx))?;
             let taken = self.tls.writer().write(bytes).map_err(TlsFailure::within)?;
-            bytes = &bytes[taken..];
-            poll_fn(|cx| self.poll_flush(socket, cx)).await?;
+            *bytes = &bytes[taken..];
         }
-        Ok(())
     }
 
     /// Receives plaintext into `scratch`; zero bytes mean that the server sends nothing more.
@@ -164,6 +170,7 @@ impl Session {
             }
             let received = ready!(socket.poll_recv(cx, cipher))?;
             if received.bytes == 0 {
+                self.ending = Some(Ending::Cut);
                 return Poll::Ready(Ok(received));
             }
             let bytes = self.absorb(&cipher[..received.bytes], plain);
@@ -174,6 +181,12 @@ impl Session {
                 return Poll::Ready(Ok(Received { bytes, ..received }));
             }
         }
+    }
+
+    /// Whether the connection ended and the server has not said that it would: somebody else may have
+    /// cut it (RFC 8446, section 6.1).
+    pub(crate) fn is_cut(&self) -> bool {
+        matches!(self.ending, Some(Ending::Cut))
     }
 
     fn hand_over_early(&mut self, plain: &mut [u8]) -> Received {
@@ -228,7 +241,7 @@ impl Session {
 impl Ending {
     fn received(&self) -> io::Result<Received> {
         match self {
-            Ending::Closed => Ok(Received {
+            Ending::Closed | Ending::Cut => Ok(Received {
                 bytes: 0,
                 at_ns: None,
             }),

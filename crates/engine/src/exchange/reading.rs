@@ -18,6 +18,10 @@ const WORTH_DISCARDING: u64 = 16 * 1024;
 /// The most that is dropped at once.
 const DISCARD_AT_ONCE: u64 = 1 << 30;
 
+/// An answer that ends with its connection, where TLS was not ended first.
+const CUT: &str = "the answer ends with its connection, and the server did not end TLS before \
+    (close_notify): it may have been cut";
+
 /// Reads the answers of a batch.
 pub(super) struct Reading<'a, H: Host, O> {
     pub(super) worker: &'a Worker<H>,
@@ -223,6 +227,10 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
     /// connection that we thought would go on.
     fn closed(&mut self, arrival: Arrival) -> Result<bool, Broken> {
         match self.parser.close() {
+            // What such an end is the end of may have been longer.
+            Ok(()) if self.live.connection.is_cut() => {
+                Err(Broken::Failed(Failure::new(ErrorKind::Protocol, CUT)))
+            }
             Ok(()) => self.answered(arrival).map(|_| false),
             Err(Malformed::NoAnswer) if self.live.served > 0 => Err(Broken::ClosedByServer),
             Err(malformed) => Err(Broken::Failed(Failure::new(ErrorKind::Read, malformed))),

@@ -6,6 +6,8 @@ use super::server::Reply;
 use super::world::World;
 use loadline_plan::{Body, Plan};
 use loadline_record::{ErrorKind, Exchange, Outcome};
+use std::cell::Cell;
+use std::rc::Rc;
 
 const HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\n";
 
@@ -97,6 +99,63 @@ fn a_timeout_of_an_open_load_counts_from_the_send_and_shows_the_wait_before() {
     assert_eq!(ran.each(|exchange| exchange.response_ns() / MS), [15, 20]);
     assert_eq!(ran.counts(), [4, 3, 0, 2, 1]);
     assert_eq!(ran.left(), [1, 1, 15 * MS]);
+}
+
+#[test]
+fn a_server_that_takes_some_connections_is_not_dialled_to_the_last() {
+    let mut plan = closed(400, 10 * MS);
+    plan.connection.connect_timeout = time(10 * SECOND);
+    let mut world = World::new(plan);
+    world.most_accepted = 1;
+    let began_ns = Rc::new(Cell::new(0));
+    let began = Rc::clone(&began_ns);
+    let ran = world
+        .at(0, move |hands| began.set(hands.sim.now_ns()))
+        .run();
+    // 64 come up at one instant, before the server falls silent; 64 more are waited for once.
+    assert_eq!(ran.accepted, 64);
+    // The simulation begins at 1 s.
+    assert!(began_ns.get() < 12 * SECOND, "{}", began_ns.get());
+}
+
+/// Three requests with bodies of 200 kB, of which 50 kB fit into the window, to a server that answers
+/// when it has seen their heads.
+fn answered_early(reply: Reply) -> Ran {
+    let mut plan = limited(3);
+    plan.requests[0].method = "POST".to_owned();
+    plan.requests[0].body = Body::Bytes(vec![b'x'; 200_000]);
+    plan.connection.timeout = time(100 * MS);
+    let mut world = World::new(plan).script(move |_| reply.clone());
+    (world.window, world.hasty) = (Some(50_000), true);
+    world.run()
+}
+
+#[test]
+fn an_answer_that_comes_before_the_body_is_sent_is_read() {
+    let refusal = "HTTP/1.1 413 Content Too Large\r\nContent-Length: 2\r\n\r\nno";
+    for reply in [
+        // It reads no more, and closes or not.
+        Reply::raw(refusal).sleep(),
+        Reply::raw(refusal).close(),
+        Reply::raw(refusal).reset_after(5 * MS),
+    ] {
+        let ran = answered_early(reply);
+        assert_eq!(ran.counts(), [3, 3, 3, 0, 0]);
+        assert_eq!(ran.errors(), []);
+        assert_eq!(ran.accepted, 3);
+        // 2 ms for dialling but the first, 2 ms there and back.
+        let ends = ran.each(|exchange| (exchange.end_ns - exchange.start_ns) / MS);
+        assert_eq!(ends, [2, 4, 4]);
+        assert!(ran.total.counts.bytes_out < 3 * 150_000);
+    }
+}
+
+#[test]
+fn behind_an_early_answer_the_body_is_sent_and_the_connection_goes_on() {
+    let ran = answered_early(Reply::ok());
+    assert_eq!(ran.counts(), [3, 3, 3, 0, 0]);
+    assert_eq!((ran.accepted, ran.errors()), (1, vec![]));
+    assert!(ran.total.counts.bytes_out > 3 * 200_000);
 }
 
 #[test]

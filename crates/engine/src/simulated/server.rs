@@ -122,6 +122,10 @@ pub(crate) struct Server {
     sockets: RefCell<Vec<Weak<SimSocket>>>,
     /// Times in which it does nothing, not even read, in nanoseconds from the load's begin.
     freezes: RefCell<Vec<Range<u64>>>,
+    /// Once it has accepted so many connections it neither makes nor refuses more.
+    pub(crate) most_accepted: Cell<usize>,
+    /// Whether it answers a request when its head has come, and reads the body behind that.
+    pub(crate) hasty: Cell<bool>,
     /// How long a connection may be silent between two requests.
     pub(crate) idle_ns: Cell<Option<u64>>,
     seen: RefCell<Vec<Seen>>,
@@ -147,6 +151,8 @@ impl Server {
             serving: RefCell::default(),
             sockets: RefCell::default(),
             freezes: RefCell::default(),
+            most_accepted: Cell::new(usize::MAX),
+            hasty: Cell::new(false),
             idle_ns: Cell::new(None),
             seen: RefCell::default(),
             ended: RefCell::default(),
@@ -212,6 +218,9 @@ impl Server {
         loop {
             let socket = listener.accept().await;
             let connection = self.accepted.replace(self.accepted.get() + 1);
+            if self.accepted.get() >= self.most_accepted.get() {
+                self.set_silent(true);
+            }
             let socket = Rc::new(socket);
             self.sockets.borrow_mut().push(Rc::downgrade(&socket));
             let serve = Rc::clone(&self).serve(socket, door, connection);
@@ -293,6 +302,8 @@ impl Server {
 struct Requests {
     /// What came and was not yet given out.
     rest: Vec<u8>,
+    /// So many bytes are still to come of a body that was answered already.
+    answered: usize,
     at_ns: u64,
 }
 
@@ -300,7 +311,10 @@ impl Requests {
     /// The target of the next whole request and when its last byte came; `None` at the end.
     async fn next(&mut self, server: &Server, socket: &SimSocket) -> Option<(String, u64)> {
         loop {
-            if let Some(end) = request_end(&self.rest) {
+            let answered = self.answered.min(self.rest.len());
+            self.rest.drain(..answered);
+            self.answered -= answered;
+            if let Some(end) = self.end(server.hasty.get()) {
                 let request: Vec<u8> = self.rest.drain(..end).collect();
                 let text = String::from_utf8(request).unwrap();
                 let target = text.split(' ').nth(1).unwrap();
@@ -318,15 +332,27 @@ impl Requests {
     }
 }
 
-/// Where the first request ends, if it is whole.
-fn request_end(bytes: &[u8]) -> Option<usize> {
+impl Requests {
+    /// Where the first request ends that is to be answered, if it has come so far.
+    fn end(&mut self, hasty: bool) -> Option<usize> {
+        let (head, body) = request_sizes(&self.rest)?;
+        if hasty {
+            self.answered = body;
+            return Some(head);
+        }
+        (self.rest.len() >= head + body).then_some(head + body)
+    }
+}
+
+/// The sizes of the first request's head, if that is whole, and of its body.
+fn request_sizes(bytes: &[u8]) -> Option<(usize, usize)> {
     let head_end = bytes.windows(4).position(|part| part == b"\r\n\r\n")? + 4;
     let head = std::str::from_utf8(&bytes[..head_end]).unwrap();
     let length = head
         .lines()
         .find_map(|line| line.strip_prefix("Content-Length: "))
         .map_or(0, |length| length.parse().unwrap());
-    (bytes.len() >= head_end + length).then_some(head_end + length)
+    Some((head_end, length))
 }
 
 async fn receive(socket: &SimSocket, buffer: &mut [u8]) -> io::Result<Received> {

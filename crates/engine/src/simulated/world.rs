@@ -40,6 +40,10 @@ pub(crate) struct World {
     pub(crate) window: Option<usize>,
     /// The server closes connections that are silent for so long.
     pub(crate) idle_ns: Option<u64>,
+    /// The server neither makes nor refuses connections beyond so many.
+    pub(crate) most_accepted: usize,
+    /// The server answers a request when its head has come.
+    pub(crate) hasty: bool,
     script: Rc<Script>,
     incidents: Vec<Incident>,
     on_interval: Rc<OnInterval>,
@@ -71,6 +75,8 @@ impl World {
             cut_up: None,
             window: None,
             idle_ns: None,
+            most_accepted: usize::MAX,
+            hasty: false,
             script: Rc::new(|_| Reply::ok()),
             incidents: Vec::new(),
             on_interval: Rc::new(|_, _| ()),
@@ -158,6 +164,8 @@ impl World {
         let begin_ns = Rc::new(Cell::new(0));
         let server = Server::start(&sim, &begin_ns, addresses, Rc::clone(&self.script));
         server.idle_ns.set(self.idle_ns);
+        server.most_accepted.set(self.most_accepted);
+        server.hasty.set(self.hasty);
         Rc::new(Hands {
             sim,
             begin_ns,
@@ -206,6 +214,7 @@ fn prepared(plan: &Plan, endpoints: Vec<Endpoint>, interval_ns: u64) -> Prepared
         tls: None,
         log: true,
         interval_ns,
+        most_kept: usize::MAX,
         endpoints,
         left_out: Vec::new(),
     }

@@ -22,7 +22,8 @@ use std::time::Duration;
 /// Connections that a worker dials at the same time before the run. More would only queue up at
 /// the server, whose queue of new connections is short.
 const DIAL_AT_ONCE: u32 = 64;
-/// If so many dials fail before one comes up, nothing answers there.
+/// If so many dials fail before one comes up, nothing answers there. Where some came up, as many in a
+/// row as are dialled at the same time say that no more will: each may take as long as a dial can.
 const HOPELESS: u32 = 8;
 
 /// A worker whose connections are up and whose load has not begun.
@@ -137,6 +138,7 @@ fn new_worker<H: Host>(
         pacer: Pacer::new(plan, stripe),
         heads: RefCell::default(),
         keepalive: plan.connection.keepalive,
+        most_kept: prepared.most_kept,
         backs_off: true,
         timeout_ns: nanoseconds(plan.connection.timeout),
         awaits_late: plan.connection.awaits_late,
@@ -175,6 +177,7 @@ async fn dial_ahead<H: Host>(
         users: users as usize,
         begun: Cell::new(0),
         failed: Cell::new(0),
+        failed_in_a_row: Cell::new(0),
         up: RefCell::default(),
         first_error: RefCell::new(None),
     });
@@ -196,6 +199,7 @@ struct Dialling<H: Host> {
     pub(super) users: usize,
     pub(super) begun: Cell<usize>,
     pub(super) failed: Cell<u32>,
+    failed_in_a_row: Cell<u32>,
     pub(super) up: RefCell<Vec<Ahead<H>>>,
     first_error: RefCell<Option<DialError>>,
 }
@@ -205,7 +209,7 @@ impl<H: Host> Dialling<H> {
     pub(super) fn next(&self) -> Option<usize> {
         let index = self.begun.get();
         let hopeless = self.failed.get() >= HOPELESS && self.up.borrow().is_empty();
-        if index == self.users || hopeless {
+        if index == self.users || hopeless || self.failed_in_a_row.get() >= DIAL_AT_ONCE {
             return None;
         }
         self.begun.set(index + 1);
@@ -221,6 +225,7 @@ async fn dial_some<H: Host>(worker: Rc<Worker<H>>, dialling: Rc<Dialling<H>>) {
                     connection,
                     served: 0,
                 };
+                dialling.failed_in_a_row.set(0);
                 dialling.up.borrow_mut().push(Ahead {
                     endpoint,
                     live,
@@ -229,6 +234,8 @@ async fn dial_some<H: Host>(worker: Rc<Worker<H>>, dialling: Rc<Dialling<H>>) {
             }
             Err(error) => {
                 dialling.failed.set(dialling.failed.get() + 1);
+                let in_a_row = &dialling.failed_in_a_row;
+                in_a_row.set(in_a_row.get() + 1);
                 dialling.first_error.borrow_mut().get_or_insert(error);
             }
         }

@@ -137,7 +137,7 @@ fn a_server_that_says_it_closes_has_ended_even_if_its_socket_stays_open() {
             let got = receive_all(connection, scratch).await;
             assert_eq!(got.expect("the last words"), b"bye");
             assert_eq!(receive(connection, scratch).await.expect("the end"), b"");
-            assert!(!connection.peer_closed());
+            assert!(!connection.peer_closed() && !connection.is_cut());
         });
     }
 }
@@ -155,9 +155,11 @@ fn a_server_that_only_closes_its_socket_has_ended_too() {
         });
         pair.talk(async |_, connection, scratch| {
             connection.closed_by_peer().await;
+            assert!(!connection.is_cut());
             let got = receive_all(connection, scratch).await;
             assert_eq!(got.expect("the last words"), b"bye");
             assert_eq!(receive(connection, scratch).await.expect("the end"), b"");
+            assert!(connection.is_cut());
         });
     }
 }

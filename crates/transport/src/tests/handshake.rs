@@ -5,7 +5,10 @@ use super::servers::{TlsStream, nobody, serve, serve_tls, tls_output};
 use super::*;
 use crate::{Complaint, Dial, DialError, DialPhase, complaint, is_tls_error};
 use loadline_reactor::KernelSocket;
-use rcgen::{BasicConstraints, CertificateParams, CustomExtension, IsCa, date_time_ymd};
+use rcgen::{
+    BasicConstraints, CertificateParams, CustomExtension, ExtendedKeyUsagePurpose, IsCa,
+    date_time_ymd,
+};
 use rustls::version::{TLS12, TLS13};
 use rustls::{HandshakeKind, ProtocolVersion, ServerConfig};
 use std::io::{Read, Write};
@@ -217,6 +220,32 @@ fn a_servers_certificate_that_is_an_authoritys_is_named() {
     let config = authority.server(&issued, &BOTH);
     let (text, _) = refused_by_client(config, "localhost", authority.trusted());
     insta::assert_snapshot!(text, @"the server's certificate is one for an authority, not for a server (make one with CA:FALSE, name itself with --cacert, or use --insecure)");
+}
+
+/// One that is for clients alone is no server's, though it is named itself.
+#[test]
+fn an_authoritys_certificate_that_is_for_clients_is_not_trusted_as_a_servers() {
+    let authority = Authority::new();
+    let make = |usages: Vec<ExtendedKeyUsagePurpose>| {
+        authority.issue_self_signed_with(&["localhost"], |params| {
+            params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+            params.extended_key_usages = usages;
+        })
+    };
+    let trusting = |issued: &Issued| Tls {
+        cacert: Some(authority.file("own.pem", issued.certificate.pem())),
+        ..Tls::default()
+    };
+    use ExtendedKeyUsagePurpose::{Any, ClientAuth, ServerAuth};
+    for usages in [vec![ServerAuth], vec![ClientAuth, ServerAuth], vec![Any]] {
+        let own = make(usages);
+        let config = authority.server(&own, &BOTH);
+        assert_eq!(agreed(config, "localhost", trusting(&own), 1).len(), 1);
+    }
+    let own = make(vec![ClientAuth]);
+    let config = authority.server(&own, &BOTH);
+    let (text, _) = refused_by_client(config, "localhost", trusting(&own));
+    assert!(text.contains("certificate is not accepted"), "{text}");
 }
 
 /// As `openssl req -x509` makes them, and as they are named to every other client.

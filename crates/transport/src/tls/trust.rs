@@ -6,8 +6,9 @@ use rustls::client::{WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
-use rustls::{DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::{CertificateError, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use std::sync::Arc;
+use x509_parser::parse_x509_certificate;
 
 /// Believes what these authorities have signed.
 ///
@@ -26,7 +27,8 @@ pub(super) fn roots(
 ///
 /// `openssl req -x509` marks what it makes as an authority's, and WebPKI takes none such for a
 /// server. One that was named byte for byte needs nobody to vouch for it: its time and its name
-/// still have to be right, and its time has been looked at before its use is.
+/// still have to be right, and its time has been looked at before its use is. One that says what else
+/// than a server it is for is believed as little as any other (RFC 5280, section 4.2.1.12).
 #[derive(Debug)]
 pub(super) struct TrustNamed {
     roots: Arc<WebPkiServerVerifier>,
@@ -60,6 +62,10 @@ impl ServerCertVerifier for TrustNamed {
         );
         match verified {
             Err(error) if is_authority_as_server(&error) && self.named.contains(end_entity) => {
+                if !may_serve(end_entity) {
+                    let purpose = CertificateError::InvalidPurpose;
+                    return Err(rustls::Error::InvalidCertificate(purpose));
+                }
                 verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
                 Ok(ServerCertVerified::assertion())
             }
@@ -88,6 +94,15 @@ impl ServerCertVerifier for TrustNamed {
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.roots.supported_verify_schemes()
     }
+}
+
+/// Whether a certificate says that it may be a server's, or nothing about what it is for.
+fn may_serve(certificate: &CertificateDer<'_>) -> bool {
+    let Ok((_, parsed)) = parse_x509_certificate(certificate) else {
+        return false;
+    };
+    let usage = parsed.extended_key_usage();
+    usage.is_ok_and(|usage| usage.is_none_or(|usage| usage.value.server_auth || usage.value.any))
 }
 
 /// Takes any certificate, as `--insecure` asks for, even one that cannot be read. So the

@@ -16,7 +16,8 @@ pub(crate) struct LoadFlags {
     /// Connections that are open from the start, each with one user on it [default: 50]
     ///
     /// Without --rate or --burst the load is closed: each connection sends its next request when
-    /// the last one is answered.
+    /// the last one is answered. To several hosts a user keeps a connection to each, or to as many
+    /// as the limit of open files allows.
     #[arg(short, long, value_name = "N", value_parser = parse_small_count)]
     pub(crate) connections: Option<u32>,
 
