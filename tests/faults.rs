@@ -4,7 +4,7 @@
 //! client must say of that follows from two rules: a connection that served before and ends without
 //! a byte of the next answer is replaced silently; every other failure is counted.
 
-use crate::rig::{count, failures, serve, statuses, summary, url};
+use crate::rig::{count, failures, serve, serve_with, statuses, summary, url};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
@@ -101,12 +101,13 @@ fn an_answer_that_stops_is_a_timeout_with_the_time_it_was_waited_for() {
 
 #[test]
 fn an_answer_without_end_holds_up_neither_the_other_connections_nor_the_clock() {
-    let server = serve();
-    let endless = url(&server, "fault=endless&every=200");
-    for flags in [
-        &["-r", "200", "-c", "10", "-d", "4s"][..],
-        &["-r", "200", "-c", "10", "-d", "4s", "--clock", "user"],
+    for (tls, flags) in [
+        (false, &["-r", "200", "-c", "10", "-d", "4s"][..]),
+        (true, &["-r", "200", "-c", "10", "-d", "4s", "--insecure"]),
     ] {
+        let server = serve_with(|config| config.tls = tls);
+        let scheme = if tls { "https" } else { "http" };
+        let endless = format!("{scheme}://{}/?fault=endless&every=200", server.addr());
         let (before, begin) = (server.counts(), Instant::now());
         let words = [flags, &["-t", "1", "--timeout", "1s", &endless]].concat();
         let summary = summary(&words);

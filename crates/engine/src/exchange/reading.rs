@@ -71,7 +71,7 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
     /// for a batch: from then on there is no deadline.
     #[cold]
     fn may_be_late(&mut self, error: &io::Error) -> bool {
-        if !self.worker.awaits_late || error.kind() != io::ErrorKind::TimedOut {
+        if !self.waits_longer(error) {
             return false;
         }
         self.flight.deadline_ns = u64::MAX;
@@ -80,6 +80,11 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
             self.worker.recorder.borrow_mut().late();
         }
         true
+    }
+
+    /// Whether this error is that the time is over, and the answer is waited for all the same.
+    pub(super) fn waits_longer(&self, error: &io::Error) -> bool {
+        self.worker.awaits_late && error.kind() == io::ErrorKind::TimedOut
     }
 
     /// How many bytes are to be dropped in the kernel.

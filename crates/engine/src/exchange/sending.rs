@@ -73,6 +73,8 @@ impl<'a> Sending<'a> {
             self.state = match sent {
                 Poll::Pending => State::UnderWay,
                 Poll::Ready(Ok(())) => State::Sent,
+                // The time is over for the answer as well, and who reads takes note of that.
+                Poll::Ready(Err(error)) if reading.waits_longer(&error) => State::UnderWay,
                 Poll::Ready(Err(error)) => State::Broken(error),
             };
         }

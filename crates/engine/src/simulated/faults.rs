@@ -5,6 +5,7 @@ use super::ran::Ran;
 use super::server::Reply;
 use super::world::World;
 use loadline_plan::{Body, Plan};
+use loadline_reactor::Host;
 use loadline_record::{ErrorKind, Exchange, Outcome};
 use std::cell::Cell;
 use std::rc::Rc;
