@@ -15,6 +15,7 @@ use loadline_schedule::Stripe;
 use loadline_transport::{Dial, DialError, Dialler, Endpoint};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::io;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
@@ -23,7 +24,8 @@ use std::time::Duration;
 /// the server, whose queue of new connections is short.
 const DIAL_AT_ONCE: u32 = 64;
 /// If so many dials fail before one comes up, nothing answers there. Where some came up, as many in a
-/// row as are dialled at the same time say that no more will: each may take as long as a dial can.
+/// row as are dialled at the same time say that no more will; and so does one that took all the time
+/// that a dial may take, if nothing came up meanwhile.
 const HOPELESS: u32 = 8;
 
 /// A worker whose connections are up and whose load has not begun.
@@ -178,6 +180,7 @@ async fn dial_ahead<H: Host>(
         begun: Cell::new(0),
         failed: Cell::new(0),
         failed_in_a_row: Cell::new(0),
+        given_up: Cell::new(false),
         up: RefCell::default(),
         first_error: RefCell::new(None),
     });
@@ -200,6 +203,8 @@ struct Dialling<H: Host> {
     pub(super) begun: Cell<usize>,
     pub(super) failed: Cell<u32>,
     failed_in_a_row: Cell<u32>,
+    /// A dial had all its time, and not one connection came up meanwhile.
+    given_up: Cell<bool>,
     pub(super) up: RefCell<Vec<Ahead<H>>>,
     first_error: RefCell<Option<DialError>>,
 }
@@ -209,7 +214,8 @@ impl<H: Host> Dialling<H> {
     pub(super) fn next(&self) -> Option<usize> {
         let index = self.begun.get();
         let hopeless = self.failed.get() >= HOPELESS && self.up.borrow().is_empty();
-        if index == self.users || hopeless || self.failed_in_a_row.get() >= DIAL_AT_ONCE {
+        let over = self.given_up.get() || self.failed_in_a_row.get() >= DIAL_AT_ONCE;
+        if index == self.users || hopeless || over {
             return None;
         }
         self.begun.set(index + 1);
@@ -219,6 +225,7 @@ impl<H: Host> Dialling<H> {
 
 async fn dial_some<H: Host>(worker: Rc<Worker<H>>, dialling: Rc<Dialling<H>>) {
     while let Some(endpoint) = dialling.next() {
+        let up_before = dialling.up.borrow().len();
         match worker.dialler.dial_ahead(endpoint).await {
             Ok((connection, dial)) => {
                 let live = Live {
@@ -234,6 +241,10 @@ async fn dial_some<H: Host>(worker: Rc<Worker<H>>, dialling: Rc<Dialling<H>>) {
             }
             Err(error) => {
                 dialling.failed.set(dialling.failed.get() + 1);
+                let none_came = dialling.up.borrow().len() == up_before;
+                if none_came && error.error.kind() == io::ErrorKind::TimedOut {
+                    dialling.given_up.set(true);
+                }
                 let in_a_row = &dialling.failed_in_a_row;
                 in_a_row.set(in_a_row.get() + 1);
                 dialling.first_error.borrow_mut().get_or_insert(error);
