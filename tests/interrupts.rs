@@ -1,7 +1,8 @@
 //! Ctrl-C, and runs that are killed.
 
 use crate::rig::{
-    Said, assert_balanced, beside_others, command, count, loadline, serve, serve_with, text, url,
+    Said, assert_balanced, beside_others, command, count, loadline, program, serve, serve_with,
+    text, url,
 };
 use loadline_testbed::Server;
 use serde_json::Value;
@@ -175,7 +176,7 @@ fn a_terminal_that_goes_ends_the_run_with_a_report() {
     for (heard, code) in [("--default-signal=HUP", 130), ("--ignore-signal=HUP", 0)] {
         let (_, before) = (std::fs::remove_file(&report), server.counts().requests);
         let mut command = Command::new("env");
-        command.args([heard, env!("CARGO_BIN_EXE_loadline")]);
+        command.arg(heard).arg(program());
         command.args(["-c", "1", "-d", "3s", "-q", "--allow-invalid"]);
         command.args(["-o", &out, &url]).stderr(Stdio::piped());
         let running = Running::spawn(command);

@@ -1,6 +1,6 @@
 //! Files of the user's: none is written over or taken away unasked, and no report is half a one.
 
-use crate::rig::{Said, beside_others, loadline, serve, text, url};
+use crate::rig::{Said, beside_others, loadline, program, serve, text, url};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ fn from_shell(before: &str, words: &[&str], behind: &str) -> Said {
     let _beside_others = beside_others();
     let line = format!("{before} \"$0\" \"$@\" {behind}");
     let mut shell = Command::new("sh");
-    shell.args(["-c", &line, env!("CARGO_BIN_EXE_loadline")]);
+    shell.args(["-c", &line, text(&program())]);
     shell.args(words).stdin(Stdio::null());
     shell.output().expect("a shell").into()
 }

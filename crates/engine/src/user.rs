@@ -117,8 +117,7 @@ impl<H: Host> User<H> {
     /// Begins nothing more while the run lasts, and keeps its connections: the user is there and does
     /// nothing. Where nothing but users ends the run, it ends when all of them rest.
     pub async fn rest(&mut self) {
-        self.starts.clear();
-        self.activity.since_ns.set(None);
+        // The arrivals that it holds in an open load stay unsent.
         self.activity.iterating.set(false);
         self.worker.one_rests();
         std::future::pending().await

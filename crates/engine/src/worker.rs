@@ -166,21 +166,25 @@ impl<H: Host> Worker<H> {
     /// before its time is over goes on to its end.
     fn is_over(&self) -> bool {
         let for_good = self.stopping.get() || self.pacer.is_spent();
-        self.users.get() == 0 && (for_good || self.pacer.end_ns == u64::MAX)
+        self.all_rest() && (for_good || self.pacer.end_ns == u64::MAX)
+    }
+
+    /// Whether no user does anything any more.
+    fn all_rest(&self) -> bool {
+        self.users.get() == self.resting.get()
     }
 
     /// A user rests until the end.
     pub(crate) fn one_rests(&self) {
         self.resting.set(self.resting.get() + 1);
-        if self.resting.get() == self.users.get() && self.pacer.end_ns == u64::MAX {
-            self.stopping.set(true);
+        if self.all_rest() {
             self.wake_supervisor();
         }
     }
 
     fn user_ended(&self) {
         self.users.set(self.users.get() - 1);
-        if self.users.get() == 0 {
+        if self.all_rest() {
             self.wake_supervisor();
         }
     }

@@ -87,6 +87,8 @@ impl<H: Host, S: Scenario<H>> Crew<H, S> {
             self.dismissed_ns.append(&mut activity.later.borrow_mut());
         }
         self.worker.users.set(self.members.len() as u32);
+        // Those who rest are idle as well.
+        self.worker.resting.set(0);
     }
 
     /// Ends all users where they are.
