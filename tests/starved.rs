@@ -187,6 +187,70 @@ fn a_stop_of_a_fifth_of_a_second_is_noticed_in_either_model() {
 }
 
 #[test]
+fn a_stop_that_outlasts_the_run_makes_it_invalid() {
+    let server = serve();
+    let url = url(&server, "");
+    let words = words(&["-r", "500", "-d", "1500ms"], &url);
+    let _beside_others = beside_others();
+    let child = command(&words).spawn().expect("the command starts");
+    await_requests(&server, 100);
+    stop_for(Duration::from_secs(2), &child);
+    let verdict = Verdict::of(&child.wait_with_output().expect("the command ends"));
+    verdict.blames("unsent");
+    assert_eq!(verdict.grade, "invalid", "{:?}", verdict.kinds);
+}
+
+#[test]
+fn a_target_that_hangs_is_not_taken_for_a_slow_generator() {
+    let server = serve();
+    let url = url(&server, "delay=20s");
+    let words = words(&["-c", "2", "-d", "1500ms"], &url);
+    let _beside_others = beside_others();
+    let output = command(&words).output().expect("the command starts");
+    let verdict = Verdict::of(&output);
+    let blamed = ["own_queue", "limit"];
+    assert!(
+        !verdict.kinds.iter().any(|kind| blamed.contains(&&**kind)),
+        "{:?}",
+        verdict.kinds
+    );
+}
+
+/// Two hundred a second of 100 ms need twenty connections.
+#[test]
+fn a_limit_of_connections_in_the_plan_is_said_first() {
+    let server = serve();
+    let url = url(&server, "delay=100ms");
+    let limit = |most: &str| {
+        let flags = [
+            "-r",
+            "200",
+            "-d",
+            "2s",
+            "-c",
+            "5",
+            "-t",
+            "1",
+            "--max-connections",
+            most,
+        ];
+        let words = [&flags[..], &["--no-progress", "--allow-invalid", &url]].concat();
+        let _beside_others = beside_others();
+        let output = command(&words).output().expect("the command starts");
+        String::from_utf8(output.stdout).expect("a report")
+    };
+    let limited = limit("10");
+    let (said, figures) = (
+        limited.find("The plan's limit"),
+        limited.find("Response time"),
+    );
+    assert!(said.is_some() && said < figures, "{limited}");
+    assert!(!limited.contains("closed-loop tool"), "{limited}");
+    let ample = limit("1000");
+    assert!(!ample.contains("The plan's limit"), "{ample}");
+}
+
+#[test]
 fn running_out_of_descriptors_is_our_fault_and_said_to_be() {
     let server = serve();
     let url = url(&server, "delay=20ms");

@@ -2,7 +2,7 @@
 
 use super::{Call, Captured, Peer, Place, Unfit, Unreadable, Words};
 use crate::figures::{Figures, Moment, Percentiles};
-use crate::settings::{Settings, rate_text};
+use crate::settings::{Flag, Settings, rate_text};
 use loadline_plan::DurationText;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -25,6 +25,7 @@ impl Peer for Loadline {
         words.flag("--requests", settings.requests);
         words.flag("--duration", settings.duration.map(DurationText));
         words.flag("--rate", settings.rate.map(rate_text));
+        words.flag("--max-connections", most_connections(settings));
         words.flag(
             "--script",
             place.script.map(|path| path.display().to_string()),
@@ -43,6 +44,16 @@ impl Peer for Loadline {
             .map_err(|error| Unreadable::Json(error.to_string()))?;
         Ok(report.figures())
     }
+}
+
+/// The connections of a study are all that a tool has: an open load gets no more, unless the study says
+/// so.
+fn most_connections(settings: &Settings) -> Option<u32> {
+    let mut own = settings.flags.iter().flat_map(Flag::words);
+    let is_said = own.any(|word| word.starts_with("--max-connections"));
+    settings
+        .connections
+        .filter(|_| settings.rate.is_some() && !is_said)
 }
 
 /// What stands in the JSON, as far as it is needed.

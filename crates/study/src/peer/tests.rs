@@ -356,6 +356,11 @@ fn settings_become_the_arguments_of_each_tool() {
     ];
     for (kind, expected) in [
         (
+            Kind::Loadline,
+            "--no-progress -o text -o json=/w/loadline.json --threads 2 --connections 8 \
+             --duration 10s --rate 2000 --max-connections 8 --no-keepalive http://h/",
+        ),
+        (
             Kind::Wrk2,
             "--latency -t 2 -c 8 -d 10s -R 2000 -H Connection: close http://h/",
         ),
