@@ -27,7 +27,12 @@ export function run(): RunPage {
     load: "open loop: 2 000/s constant, 50 connections, 2 threads, for 20 s",
     facts: [{ name: "rate", text: "2 000/s asked, 1 999/s achieved" }],
     machine: [{ name: "cores", text: "2" }],
-    validity: { grade: "suspect", findings: ["The generator was late. Lower the rate (-r)."] },
+    validity: {
+      grade: "suspect",
+      claim: "Suspect: something may have distorted these figures.",
+      is_plain: false,
+      findings: ["The generator was late. Lower the rate (-r)."],
+    },
     warnings: ["Few samples. Measure longer."],
     checks: [
       { text: "p99<50ms", outcome: "broken", actual: "61.2 ms", why: null },

@@ -249,19 +249,20 @@ fn stood_still(share: f64, longest_ns: u64) -> String {
 // What was asked for and could not be sent.
 
 fn unsent(planned: u64, unsent: u64, by_loadline: u64) -> String {
-    let (all, of) = (figures::count(unsent), figures::count(planned));
-    if by_loadline * 2 > unsent {
+    let of = figures::count(planned);
+    if by_loadline > 0 {
         return format!(
-            "{all} of {of} planned requests were never sent, {} of them though a connection was free or \
-             could be opened: Loadline was stopped, or had no core. Let nothing else run beside it, \
-             lower the rate (-r), or use more cores (-t).",
+            "{} of {of} planned requests were never sent though a connection was free or could be opened: \
+             Loadline was stopped, or had no core. Let nothing else run beside it, lower the rate (-r), \
+             or use more cores (-t).",
             figures::count(by_loadline),
         );
     }
     format!(
-        "{all} of {of} planned requests were never sent, as the target kept all connections busy: this \
+        "{} of {of} planned requests were never sent, as the target kept all connections busy: this \
          is not the load that was asked for. Lower the rate (-r) to what the target carries, or allow \
          more connections (--max-connections).",
+        figures::count(unsent),
     )
 }
 

@@ -61,7 +61,7 @@ fn figure(times: Censored<'_>, statistic: Statistic) -> Option<f64> {
         Statistic::Mean => times.mean_ns(),
         Statistic::Min => Bounded::Exactly(times.times.min_ns() as f64),
         Statistic::Max => times.max_ns().map(|ns| ns as f64),
-        Statistic::Stdev => Bounded::Exactly(times.times.stdev_ns()),
+        Statistic::Stdev => times.stdev_ns(),
         Statistic::Percentile(percentile) => times.percentile(percentile).map(|ns| ns as f64),
     };
     match figure {

@@ -167,7 +167,8 @@ pub enum Reason {
         planned: u64,
         /// Those that were never sent.
         unsent: u64,
-        /// Of those, the ones for which a connection was free or could be opened.
+        /// Of those, the ones for which a connection was free or could be opened; 0 if they are too few
+        /// to matter.
         by_loadline: u64,
     },
     /// Requests could not be sent because this process had no file descriptor left.
@@ -489,10 +490,10 @@ fn unsent(summary: &Summary) -> Option<Finding> {
         ..
     } = summary.unfinished;
     let is_many = |count: u64| count as f64 > planned as f64 * SHORT;
-    let grade = match () {
-        () if is_many(by_loadline) => Grade::Invalid,
+    let (grade, by_loadline) = match () {
+        () if is_many(by_loadline) => (Grade::Invalid, by_loadline),
         // The plan's limit says so itself.
-        () if is_many(unsent) && !is_limited_by_plan(summary) => Grade::Suspect,
+        () if is_many(unsent) && !is_limited_by_plan(summary) => (Grade::Suspect, 0),
         () => return None,
     };
     Some(Finding {

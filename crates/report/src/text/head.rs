@@ -3,7 +3,7 @@
 use super::Canvas;
 use crate::plain::{achieved_per_second, asked_per_second, per_second};
 use crate::{figures, layout, wording};
-use loadline_plan::Until;
+use loadline_plan::{DEFAULT_MAX_CONNECTIONS, Until};
 use loadline_record::{Counts, Ended, Model, Summary, Transient};
 use loadline_verdict::precision;
 use std::time::Duration;
@@ -51,8 +51,25 @@ pub(crate) fn facts(summary: &Summary) -> Vec<(&'static str, String)> {
     }
     facts.push(("bytes", bytes(summary)));
     facts.push(("connections", connections(counts)));
+    facts.extend(few_files(summary).map(|text| ("limit", text)));
     facts.extend(beside_target(summary).map(|text| ("threads", text)));
     facts
+}
+
+/// Where the files that the process may open leave an open load fewer connections than it has by default.
+fn few_files(summary: &Summary) -> Option<String> {
+    let (most, files) = (
+        summary.plan.load.max_connections,
+        summary.environment.open_files?,
+    );
+    let is_less = most < DEFAULT_MAX_CONNECTIONS && files < u64::from(DEFAULT_MAX_CONNECTIONS);
+    (summary.model == Model::Open && is_less).then(|| {
+        format!(
+            "{}: this process may open {} files (ulimit -n)",
+            figures::counted(most.into(), "connection"),
+            figures::count(files),
+        )
+    })
 }
 
 /// Where the target runs on this host and has a core of its own.
