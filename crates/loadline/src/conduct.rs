@@ -22,7 +22,7 @@ use loadline_verdict::{Goal, evaluate_all, evaluate_run, transient};
 use std::cell::RefCell;
 use std::fs::File;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 /// How long the conductor waits for an event before it looks after the display again.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -125,6 +125,7 @@ pub(crate) fn conduct_one(
         live,
         snapshots: keep.snapshots,
         host_before: HostCounters::read(),
+        warm_at: (!plan.warmup.is_zero()).then(|| Instant::now() + plan.warmup),
     };
     if let Some((save, file)) = saved {
         let writer = save.writer(file, &header).map_err(Into::into);
@@ -186,8 +187,10 @@ struct Conductor<'a> {
     log: Option<LogWriter<File>>,
     /// What could not be kept.
     trouble: Option<anyhow::Error>,
-    /// The machine's counters when the load began.
+    /// The machine's counters when the measured part began.
     host_before: HostCounters,
+    /// When the warm-up will be over, while it lasts.
+    warm_at: Option<Instant>,
     /// The condition of --abort-on that broke.
     broken: Option<String>,
     /// What the run goes on until, within its duration.
@@ -201,9 +204,10 @@ struct Conductor<'a> {
 impl Conductor<'_> {
     fn conduct(mut self) -> Conducted {
         loop {
+            let usual = self.end_warmup();
             let patience = match &mut self.watching {
-                Some(watching) => watching.patience(PATIENCE),
-                None => PATIENCE,
+                Some(watching) => watching.patience(usual),
+                None => usual,
             };
             match self.run.next_event(patience) {
                 None => self.live.tick(&self.summary),
@@ -215,6 +219,20 @@ impl Conductor<'_> {
                 }
             }
         }
+    }
+
+    /// Reads the machine's counters when the warm-up is over; how long to wait for an event until then.
+    fn end_warmup(&mut self) -> Duration {
+        let Some(warm_at) = self.warm_at else {
+            return PATIENCE;
+        };
+        let left = warm_at.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            self.host_before = HostCounters::read();
+            self.warm_at = None;
+            return PATIENCE;
+        }
+        left.min(PATIENCE)
     }
 
     fn interval(&mut self, interval: &Snapshot) {

@@ -73,6 +73,22 @@ pub struct Pattern {
 }
 
 impl Pattern {
+    /// That of a single interval.
+    pub fn of(interval: &Snapshot) -> Pattern {
+        let mut pattern = Pattern::default();
+        pattern.observe(interval);
+        pattern
+    }
+
+    /// Adds that of the intervals that follow.
+    pub fn append(&mut self, next: &Pattern) {
+        self.windows += next.windows;
+        self.requests += next.requests;
+        self.displaced += next.displaced;
+        self.due_squares += next.due_squares;
+        self.sent_squares += next.sent_squares;
+    }
+
     /// Adds the next interval.
     pub fn observe(&mut self, interval: &Snapshot) {
         let Arrivals { due, sent } = &interval.arrivals;

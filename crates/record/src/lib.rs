@@ -46,6 +46,6 @@ pub use saved::{
 };
 pub use snapshot::{Counts, Failures, Snapshot, Times};
 pub use summary::{Ended, Quantiles, Row, Summary};
-pub use transient::{Tape, Transient};
+pub use transient::{Tape, Transient, Uncut};
 pub use unfinished::{Ages, Unfinished};
 pub use worker_times::{STILL_NS, WorkerTimes, Workers};

@@ -8,7 +8,7 @@
 use crate::watched::{WatchHistory, Watched};
 use crate::{
     Blocks, Busiest, Censored, Counts, Distribution, Environment, Header, HostCounters, LongBody,
-    Model, Pattern, Role, Snapshot, Transient, Unfinished,
+    Model, Pattern, Role, Snapshot, Transient, Uncut, Unfinished,
 };
 use loadline_plan::{Plan, Shape};
 use serde::{Deserialize, Serialize};
@@ -58,10 +58,12 @@ pub struct Summary {
     pub busiest: Busiest,
     /// What was found of its beginning, if the plan asked to leave out what was not steady yet.
     pub transient: Option<Transient>,
+    /// The run with its beginning, if some of that was left out.
+    pub uncut: Option<Box<Uncut>>,
     /// What had no answer when the run ended; where the record breaks off, how old the oldest was is
     /// not known, and 0.
     pub unfinished: Unfinished,
-    /// What the whole machine did meanwhile.
+    /// What the whole machine did in all of the measured part, a transient that was left out included.
     pub host: HostCounters,
     /// The pattern in which the requests of an open load were due and sent.
     pub arrivals: Pattern,
@@ -198,6 +200,7 @@ impl Summary {
             service_blocks: Blocks::default(),
             busiest: Busiest::default(),
             transient: None,
+            uncut: None,
             unfinished: Unfinished::default(),
             host: HostCounters::default(),
             arrivals: Pattern::default(),

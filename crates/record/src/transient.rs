@@ -6,7 +6,7 @@
 //! comes.
 
 use crate::saved::{Encoder, StoredSnapshot};
-use crate::{Blocks, Busiest, Snapshot, Summary};
+use crate::{Blocks, Busiest, Pattern, Snapshot, Summary};
 use serde::{Deserialize, Serialize};
 
 /// At most so many stretches are kept.
@@ -37,10 +37,26 @@ impl Transient {
     }
 }
 
+/// A run before its transient was left out, as far as checks look at it: they must hold on all of it, or
+/// leaving out the beginning would be a way to keep them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Uncut {
+    /// All intervals together.
+    pub total: Snapshot,
+    /// The time over which rates are taken, in nanoseconds.
+    pub rated_ns: u64,
+    /// The response times in stretches of the run.
+    pub response_blocks: Blocks,
+    /// The service times in stretches of the run.
+    pub service_blocks: Blocks,
+}
+
 /// A run in at most 128 stretches, encoded.
 #[derive(Default)]
 pub struct Tape {
     stretches: Vec<StoredSnapshot>,
+    /// The arrivals of each stretch.
+    arrivals: Vec<Pattern>,
     /// How many intervals a stretch holds, a power of two; 0 before the first one.
     each: usize,
     /// How many intervals the last stretch holds.
@@ -64,7 +80,9 @@ impl Tape {
         self.each = self.each.max(1);
         if self.in_last < self.each
             && let Some(last) = self.stretches.last_mut()
+            && let Some(arrivals) = self.arrivals.last_mut()
         {
+            arrivals.observe(interval);
             let mut sum = last.decoded();
             sum.append(interval);
             *last = StoredSnapshot::encode(&sum, &mut self.encoder);
@@ -72,6 +90,7 @@ impl Tape {
             return;
         }
         self.make_room();
+        self.arrivals.push(Pattern::of(interval));
         self.stretches
             .push(StoredSnapshot::encode(interval, &mut self.encoder));
         self.in_last = 1;
@@ -85,8 +104,9 @@ impl Tape {
     /// The summary of the run without its transient, which must be a cut as [`Tape::cut_after`] gives it.
     pub fn cut(&self, summary: Summary) -> Summary {
         let intervals = summary.transient.map_or(0, Transient::intervals);
-        let rest = self.stretches.iter().skip(intervals / self.each.max(1));
-        without_first(summary, intervals, rest.map(StoredSnapshot::decoded))
+        let decoded = self.stretches.iter().map(StoredSnapshot::decoded);
+        let rest = decoded.zip(self.arrivals.iter().copied());
+        without_first(summary, intervals, rest.skip(intervals / self.each.max(1)))
     }
 
     /// Joins each two neighbours if there are as many stretches as may be.
@@ -103,28 +123,41 @@ impl Tape {
             StoredSnapshot::encode(&sum, encoder)
         };
         self.stretches = self.stretches.chunks(2).map(&mut join).collect();
+        let join = |pair: &[Pattern]| {
+            let mut sum = pair[0];
+            pair[1..].iter().for_each(|next| sum.append(next));
+            sum
+        };
+        self.arrivals = self.arrivals.chunks(2).map(join).collect();
         self.each *= 2;
     }
 }
 
 /// The summary of a run of which so many intervals at the beginning are left out; `rest` are the others,
-/// each or several together. Exchanges that were in flight at the cut count as sent after it, as in any
+/// each or several together, with the pattern of their arrivals. The counters of the machine (`host`) go on
+/// covering all of the run, as they are read at its ends alone. Exchanges that were in flight at the cut count as sent after it, as in any
 /// interval. Nothing is left out if nothing would be left.
 pub(crate) fn without_first(
     mut summary: Summary,
     intervals: usize,
-    rest: impl Iterator<Item = Snapshot>,
+    rest: impl Iterator<Item = (Snapshot, Pattern)>,
 ) -> Summary {
     if intervals == 0 || intervals >= summary.rows.len() {
         return summary;
     }
+    summary.uncut = Some(Box::new(Uncut {
+        rated_ns: summary.rated_ns(),
+        total: std::mem::take(&mut summary.total),
+        response_blocks: std::mem::take(&mut summary.response_blocks),
+        service_blocks: std::mem::take(&mut summary.service_blocks),
+    }));
     let before = summary.rows[intervals - 1];
     summary.rows.drain(..intervals);
     summary.watch.rows.retain(|row| row.at_ns > before.end_ns);
     summary.total = Snapshot::empty(before.end_ns);
-    (summary.response_blocks, summary.service_blocks) = (Blocks::default(), Blocks::default());
-    summary.busiest = Busiest::default();
-    for stretch in rest {
+    (summary.busiest, summary.arrivals) = (Busiest::default(), Pattern::default());
+    for (stretch, arrivals) in rest {
+        summary.arrivals.append(&arrivals);
         summary.total.append(&stretch);
         summary.response_blocks.observe(&stretch.times.response);
         summary.service_blocks.observe(&stretch.times.service);
@@ -170,6 +203,11 @@ mod tests {
         assert_eq!(left.total.start_ns, 3_000_000_000);
         assert_eq!(left.duration_ns, 7_000_000_000);
         assert_eq!(left.response_blocks, expected.response_blocks);
+        assert_eq!(left.arrivals, expected.arrivals);
+        let (whole, _) = recorded(10);
+        let uncut = left.uncut.as_ref().expect("something was left out");
+        assert_eq!(uncut.total, whole.total);
+        assert_eq!(uncut.rated_ns, whole.rated_ns());
         let in_flight = second(2).counts.in_flight;
         assert!(in_flight > 0);
         assert_eq!(

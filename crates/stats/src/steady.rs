@@ -223,12 +223,12 @@ mod tests {
         }
         let decaying = |i: usize| 10.0 + 50.0 * (-(i as f64) / 10.0).exp();
         let found = count(120, decaying, |settling| {
-            matches!(settling, Settling::After(15..=60))
+            matches!(settling, Settling::After(25..=60))
         });
         assert!(found >= 950, "{found}");
         let slower = |i: usize| if i < 4 { 100.0 } else { 10.0 };
         let found = count(20, slower, |settling| {
-            matches!(settling, Settling::After(4..=6))
+            matches!(settling, Settling::After(4..=8))
         });
         assert!(found >= 950, "{found}");
     }

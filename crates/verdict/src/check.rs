@@ -22,6 +22,9 @@
 //!   and have no binomial bound: `errors<1%` is kept by ten requests of which none failed.
 
 mod rule;
+mod uncut;
+
+pub use uncut::broken_by_beginning;
 
 use crate::Quantity;
 use loadline_plan::{Bound, Check, Clocked, Comparison, Metric};
@@ -145,9 +148,14 @@ pub fn evaluate_all(checks: &[Check], snapshot: &Snapshot, duration: Duration) -
     evaluate_observed(checks, &Observed::of_part(snapshot, duration))
 }
 
-/// Holds every check of a run against all of its requests.
+/// Holds every check of a run against all of its requests. Where the beginning was left out a check must
+/// hold with it as well: see [`broken_by_beginning`].
 pub fn evaluate_run(summary: &Summary) -> Vec<CheckResult> {
-    evaluate_observed(&summary.plan.checks, &Observed::of_run(summary))
+    let found = evaluate_observed(&summary.plan.checks, &Observed::of_run(summary));
+    match &summary.uncut {
+        Some(uncut) => uncut::held_on_all(found, summary, uncut),
+        None => found,
+    }
 }
 
 /// Holds every check against all requests of several runs together. Their histograms are put

@@ -22,8 +22,8 @@ mod until;
 mod validity;
 
 pub use check::{
-    CheckOutcome, CheckResult, Doubt, Observed, evaluate, evaluate_all, evaluate_observed,
-    evaluate_run, evaluate_together,
+    CheckOutcome, CheckResult, Doubt, Observed, broken_by_beginning, evaluate, evaluate_all,
+    evaluate_observed, evaluate_run, evaluate_together,
 };
 pub use comparison::{
     CONFIDENCE, ComparedFigure, Comparison, ComparisonError, Figure, SavedRun, Standing, Trait,

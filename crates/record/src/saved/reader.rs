@@ -5,7 +5,7 @@ use super::header::Header;
 use super::line::{Beside, Ending, Format, Kind, StoredSnapshot};
 use crate::error::{Error, LineError};
 use crate::transient::without_first;
-use crate::{Snapshot, Summary, Transient};
+use crate::{Pattern, Snapshot, Summary, Transient};
 use std::cmp::Ordering;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -169,7 +169,12 @@ impl RunFile {
         let whole = std::mem::replace(&mut self.summary, Summary::new(self.header.clone()));
         let left_out = transient.map_or(0, Transient::intervals);
         let rest = self.intervals.iter().skip(left_out);
-        self.summary = without_first(whole, left_out, rest.map(StoredSnapshot::decoded));
+        let decoded = rest.map(StoredSnapshot::decoded);
+        let rest = decoded.map(|interval| {
+            let arrivals = Pattern::of(&interval);
+            (interval, arrivals)
+        });
+        self.summary = without_first(whole, left_out, rest);
         Ok(())
     }
 

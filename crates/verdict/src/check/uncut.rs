@@ -1,0 +1,100 @@
+//! Checks where the beginning of a run was left out: they must hold on all of it as well.
+//!
+//! What comes before a run is steady is in no figure. But a stall at the beginning may be a stall like any
+//! other, and a check that holds only without it is broken.
+
+use super::{CheckOutcome, CheckResult, Observed, evaluate_observed};
+use loadline_record::{Summary, Uncut};
+use std::time::Duration;
+
+/// What was found without the beginning; where a check is kept by that and broken with the beginning, what
+/// was found with it.
+pub(super) fn held_on_all(
+    found: Vec<CheckResult>,
+    summary: &Summary,
+    uncut: &Uncut,
+) -> Vec<CheckResult> {
+    let with_it = on_all(summary, uncut);
+    let pairs = found.into_iter().zip(with_it);
+    pairs
+        .map(|(without, with)| match is_broken_by_it(&without, &with) {
+            true => with,
+            false => without,
+        })
+        .collect()
+}
+
+/// The checks that are broken by what was left out at the beginning, and kept by the rest.
+pub fn broken_by_beginning(summary: &Summary) -> Vec<String> {
+    let Some(uncut) = &summary.uncut else {
+        return Vec::new();
+    };
+    let without = evaluate_observed(&summary.plan.checks, &Observed::of_run(summary));
+    let pairs = without.into_iter().zip(on_all(summary, uncut));
+    pairs
+        .filter(|(without, with)| is_broken_by_it(without, with))
+        .map(|(without, _)| without.text)
+        .collect()
+}
+
+fn on_all(summary: &Summary, uncut: &Uncut) -> Vec<CheckResult> {
+    let observed = Observed {
+        total: &uncut.total,
+        duration: Duration::from_nanos(uncut.rated_ns),
+        stretches: Some((&uncut.response_blocks, &uncut.service_blocks)),
+        ..Observed::of_run(summary)
+    };
+    evaluate_observed(&summary.plan.checks, &observed)
+}
+
+fn is_broken_by_it(without: &CheckResult, with: &CheckResult) -> bool {
+    without.outcome == CheckOutcome::Kept && with.outcome == CheckOutcome::Broken
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::evaluate_run;
+    use super::*;
+    use crate::comparison::tests::plan;
+    use crate::simulated::{Target, begun};
+    use loadline_plan::Plan;
+    use loadline_record::{Ended, Tape, Transient, Unfinished};
+
+    /// Twelve seconds of which four are ten times as slow, and left out.
+    fn warmed_up(check: &str) -> Summary {
+        let plan = Plan {
+            checks: vec![check.parse().expect("a check")],
+            ..plan(500, 50)
+        };
+        let (mut summary, mut tape) = (begun(&plan), Tape::default());
+        for second in Target::Warming(10.0, 4.0).seconds(12, 1) {
+            summary.observe(&second);
+            tape.observe(&second);
+        }
+        summary.finish(Ended::Duration, Unfinished::default());
+        summary.transient = Some(Transient::Cut { intervals: 5 });
+        tape.cut(summary)
+    }
+
+    #[test]
+    fn a_check_that_the_beginning_breaks_is_broken() {
+        let summary = warmed_up("p99<15ms");
+        let result = &evaluate_run(&summary)[0];
+        assert_eq!(result.outcome, CheckOutcome::Broken);
+        assert_eq!(
+            result.samples,
+            summary.uncut.as_ref().unwrap().total.times.response.len()
+        );
+        assert_eq!(broken_by_beginning(&summary), ["p99<15ms"]);
+    }
+
+    #[test]
+    fn a_check_that_holds_on_all_is_told_by_the_rest() {
+        for check in ["p99<200ms", "p50<10us"] {
+            let summary = warmed_up(check);
+            let result = &evaluate_run(&summary)[0];
+            assert_eq!(result.samples, summary.total.times.response.len());
+            assert!(broken_by_beginning(&summary).is_empty(), "{check}");
+        }
+    }
+}
