@@ -105,10 +105,22 @@ impl Recorder {
     pub fn end(&mut self, exchange: &Exchange) {
         debug_assert!(self.counts.in_flight > 0, "an exchange ended unbegun");
         self.counts.in_flight = self.counts.in_flight.saturating_sub(1);
+        self.counts.flight_ns += exchange.service_ns() + exchange.wakeup_ns;
         match exchange.outcome {
             Outcome::Answered { status } => self.answered(status, exchange),
             Outcome::Failed(kind) => self.failed(kind, exchange),
         }
+    }
+
+    /// An exchange of the warm-up has ended in the window, in which it had been in flight so long.
+    pub fn warm_up_ended(&mut self, outcome: Outcome, flight_ns: u64) {
+        self.counts.completed += u64::from(matches!(outcome, Outcome::Answered { .. }));
+        self.counts.flight_ns += flight_ns;
+    }
+
+    /// The window ends, and its exchanges in flight had been so for so long, added up.
+    pub fn still_in_flight(&mut self, flight_ns: u64) {
+        self.counts.flight_ns += flight_ns;
     }
 
     /// An exchange that has ended is one that a closed loop would have left out: see

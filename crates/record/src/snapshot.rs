@@ -42,6 +42,10 @@ pub struct Counts {
     /// those that came in the drain. Rates are taken of these.
     #[serde(default)]
     pub completed: u64,
+    /// How long exchanges were in flight in the window, added up, until their answer was read. Of those in
+    /// flight at the end it is known there alone, and told with the last interval. Nanoseconds.
+    #[serde(default)]
+    pub flight_ns: u64,
     /// Exchanges that ended without one.
     pub failed: u64,
     /// Exchanges begun and not yet ended, at the interval's end.
@@ -195,6 +199,7 @@ impl Counts {
         add(&mut self.sent, other.sent);
         add(&mut self.answered, other.answered);
         add(&mut self.completed, other.completed);
+        add(&mut self.flight_ns, other.flight_ns);
         add(&mut self.failed, other.failed);
         add(&mut self.reconnects, other.reconnects);
         add(&mut self.surplus, other.surplus);

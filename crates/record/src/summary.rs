@@ -10,7 +10,7 @@ use crate::{
     Blocks, Busiest, Censored, Counts, Distribution, Environment, Header, HostCounters, LongBody,
     Model, Pattern, Role, Snapshot, Transient, Uncut, Unfinished,
 };
-use loadline_plan::{Plan, Shape};
+use loadline_plan::{Arrivals as Spread, Plan, Shape};
 use serde::{Deserialize, Serialize};
 use std::time::SystemTime;
 
@@ -229,26 +229,69 @@ impl Summary {
         self.watch.observe(watched, end_ns);
     }
 
-    /// The time over which rates are taken, in nanoseconds: the run's, but where its last request
-    /// ended it at least the time that the arrivals occupy. The last of n at r a second falls due
-    /// after n − 1 gaps, and n gaps are n / r seconds; without the last one a rate that was kept
-    /// would seem to be above what was asked.
+    /// The time over which rates are taken, in nanoseconds: that in which all answers would have
+    /// ended at the rate of the window. The window is the measured part; but where the last request
+    /// ended an open load of even arrivals, it is as long as its arrivals occupy, from the first answer
+    /// on, so that neither the last gap nor a last answer that takes long makes a rate that was kept
+    /// seem another one. The last of n at r a second falls due after n − 1 gaps, and n gaps are
+    /// n / r seconds.
     pub fn rated_ns(&self) -> u64 {
-        if self.ended != Ended::Requests {
+        let Some(occupied_ns) = self.occupied_ns() else {
             return self.duration_ns;
+        };
+        let (_, first_ns) = self.total.times.response.rank_ns(1);
+        let window_ns = occupied_ns.saturating_add(first_ns);
+        if self.duration_ns <= window_ns {
+            return occupied_ns;
+        }
+        let all = self.total.counts.completed as f64;
+        let within = self.completed_until_ns(window_ns);
+        if within <= 0.0 {
+            return self.duration_ns;
+        }
+        let rated_ns = occupied_ns as f64 * all / within;
+        // As many as came in all of it is the least that was kept.
+        rated_ns.clamp(occupied_ns as f64, self.duration_ns as f64) as u64
+    }
+
+    /// Answers a second: those that ended in the window, whenever begun, over its length.
+    pub fn answers_per_s(&self) -> f64 {
+        match self.rated_ns() {
+            0 => 0.0,
+            rated_ns => self.total.counts.completed as f64 * 1e9 / rated_ns as f64,
+        }
+    }
+
+    /// How long the arrivals of an open load occupy that its last request ended, the last gap included;
+    /// `None` where it ended otherwise, or by chance.
+    pub fn occupied_ns(&self) -> Option<u64> {
+        if self.ended != Ended::Requests {
+            return None;
         }
         let planned = u128::from(self.total.counts.planned) / u128::from(self.parts.max(1));
         let occupied_ns = match self.plan.load.shape {
-            Shape::Rate { rate, .. } if rate.count > 0 => {
-                planned * u128::from(rate.per_ns) / u128::from(rate.count)
-            }
+            Shape::Rate {
+                rate,
+                arrivals: Spread::Constant,
+            } if rate.count > 0 => planned * u128::from(rate.per_ns) / u128::from(rate.count),
             Shape::Burst { size, every } if size > 0 => {
                 planned * every.as_nanos() / u128::from(size)
             }
-            _ => 0,
+            _ => return None,
         };
-        let occupied_ns = u64::try_from(occupied_ns).unwrap_or(u64::MAX);
-        self.duration_ns.max(occupied_ns)
+        Some(u64::try_from(occupied_ns).unwrap_or(u64::MAX))
+    }
+
+    /// About how many answers ended in the first `length_ns` of the window: those of an interval that
+    /// is not over by then in proportion.
+    fn completed_until_ns(&self, length_ns: u64) -> f64 {
+        let until_ns = self.total.start_ns.saturating_add(length_ns);
+        let part = |row: &Row| {
+            let row_ns = row.end_ns.saturating_sub(row.start_ns).max(1) as f64;
+            let within_ns = until_ns.min(row.end_ns).saturating_sub(row.start_ns) as f64;
+            row.counts.completed as f64 * within_ns / row_ns
+        };
+        self.rows.iter().map(part).sum()
     }
 
     /// The response times, with the ages of what had no answer.
@@ -372,9 +415,56 @@ mod tests {
         }
     }
 
+    const HALF_NS: u64 = 500_000_000;
+
+    /// Each second's answers of a run that its last request ended.
+    fn completed(seconds: &[u64], last_ns: u64, first_ns: u64) -> Summary {
+        let mut summary = Summary::new(header());
+        for (index, completed) in seconds.iter().enumerate() {
+            let mut interval = second(index as u64);
+            interval.times = crate::Times::default();
+            if index + 1 == seconds.len() {
+                interval.end_ns = interval.start_ns + last_ns;
+            }
+            interval.counts.completed = *completed;
+            interval.counts.planned = *completed;
+            summary.observe(&interval);
+        }
+        summary.total.times.response.record_ns(first_ns);
+        summary.plan.load.shape = Shape::Rate {
+            rate: Rate::each_second(500),
+            arrivals: Arrivals::Constant,
+        };
+        summary.ended = Ended::Requests;
+        summary
+    }
+
+    #[test]
+    fn a_last_answer_that_takes_long_does_not_lower_the_rate_that_was_kept() {
+        let kept = completed(&[250, 500, 500, 500, 500, 500, 250], HALF_NS, HALF_NS);
+        assert_eq!(kept.answers_per_s(), 500.0);
+        let one_is_late = completed(&[500, 500, 500, 500, 500, 499, 0, 0, 1], HALF_NS, 0);
+        assert!((one_is_late.answers_per_s() - 2_999.0 / 6.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn a_rate_that_was_not_kept_is_that_of_the_answers() {
+        let slow = completed(&[100; 30], 2 * HALF_NS, 0);
+        assert!((slow.answers_per_s() - 100.0).abs() < 0.01);
+        let poisson = {
+            let mut summary = completed(&[520; 6], 2 * HALF_NS, 0);
+            let arrivals = Arrivals::Poisson;
+            let rate = Rate::each_second(500);
+            summary.plan.load.shape = Shape::Rate { rate, arrivals };
+            summary.total.counts.planned = 3_200;
+            summary
+        };
+        assert_eq!(poisson.answers_per_s(), 520.0, "not pulled to 500");
+    }
+
     #[test]
     fn a_row_is_small() {
-        assert!(size_of::<Row>() <= 176, "{}", size_of::<Row>());
+        assert!(size_of::<Row>() <= 184, "{}", size_of::<Row>());
     }
 
     #[test]

@@ -59,7 +59,7 @@ fn fields(row: &Row, start_ns: u64) -> [String; COLUMNS.len()] {
         counts.answered.to_string(),
         counts.failed.to_string(),
         counts.in_flight.to_string(),
-        plain::per_second(counts.answered, length_ns).to_string(),
+        plain::per_second(counts.completed, length_ns).to_string(),
         us(response.p50_ns),
         us(response.p90_ns),
         us(response.p99_ns),

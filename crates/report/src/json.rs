@@ -123,6 +123,7 @@ fn add_counts(object: &mut Map<String, Value>, counts: &Counts, length_ns: u64) 
         ("planned", counts.planned),
         ("sent", counts.sent),
         ("answered", counts.answered),
+        ("completed", counts.completed),
         ("failed", counts.failed),
         ("in_flight", counts.in_flight),
         ("reconnects", counts.reconnects),
@@ -132,7 +133,7 @@ fn add_counts(object: &mut Map<String, Value>, counts: &Counts, length_ns: u64) 
         ("bytes_out", counts.bytes_out),
     ];
     object.extend(whole_numbers.map(|(name, count)| (name.to_owned(), count.into())));
-    let rate = plain::per_second(counts.answered, length_ns);
+    let rate = plain::per_second(counts.completed, length_ns);
     object.insert("rate".to_owned(), rate.into());
 }
 
@@ -450,16 +451,16 @@ fn generator(summary: &Summary) -> Value {
     generator
 }
 
-/// Requests in flight on average: as counted where intervals ended, and as rate times service time
+/// Requests in flight on average: until their answers were read, and as rate times service time
 /// tell (J. D. C. Little, "A proof for the queuing formula L = λW", *Operations Research* 9 (1961)).
 fn in_flight(summary: &Summary) -> Value {
     let service = &summary.total.times.service;
     let total_ns = service.mean_ns() * service.len() as f64;
-    let counted: u64 = summary.rows.iter().map(|row| row.counts.in_flight).sum();
+    let mean = |total_ns: f64| total_ns / summary.duration_ns.max(1) as f64;
     let rounded = |number: f64| (number * 1e3).round() / 1e3;
     json!({
-        "counted": rounded(counted as f64 / summary.rows.len().max(1) as f64),
-        "by_littles_law": rounded(total_ns / summary.duration_ns.max(1) as f64),
+        "counted": rounded(mean(summary.total.counts.flight_ns as f64)),
+        "by_littles_law": rounded(mean(total_ns)),
     })
 }
 

@@ -36,13 +36,16 @@ pub(crate) fn rounded_rate(per_second: f64) -> f64 {
 pub(crate) fn asked_per_second(summary: &Summary) -> f64 {
     match summary.plan.load.shape {
         Shape::Rate { rate, .. } => rate.per_second() * f64::from(summary.parts),
-        _ => per_second(summary.total.counts.planned, summary.rated_ns()),
+        _ => {
+            let over_ns = summary.occupied_ns().unwrap_or(summary.duration_ns);
+            per_second(summary.total.counts.planned, over_ns)
+        }
     }
 }
 
 /// Answers a second.
 pub(crate) fn achieved_per_second(summary: &Summary) -> f64 {
-    per_second(summary.total.counts.answered, summary.rated_ns())
+    summary.answers_per_s()
 }
 
 #[cfg(test)]

@@ -114,7 +114,7 @@ impl Progress {
             return Some(word.to_owned());
         };
         let seconds = row.end_ns.saturating_sub(row.start_ns) as f64 / 1e9;
-        Some(figures::rate(ratio(row.counts.answered as f64, seconds)))
+        Some(figures::rate(ratio(row.counts.completed as f64, seconds)))
     }
 
     fn median(&self) -> Option<String> {

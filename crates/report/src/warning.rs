@@ -362,8 +362,8 @@ fn unanswered_text(unsent: u64, in_flight: u64, oldest_ns: u64) -> String {
         _ => format!("had waited {}", figures::time(oldest_ns as f64)),
     };
     format!(
-        "{what} {waited}. No percentile counts them; with them the times would be longer. Run \
-         longer, or lower the load."
+        "{what} {waited}. Percentiles count each with the time that it had waited, as the least that its \
+         answer takes. Run longer, let it drain (--drain), or lower the load."
     )
 }
 

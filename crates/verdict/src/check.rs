@@ -312,7 +312,7 @@ fn part(
 }
 
 fn rate(counts: &Counts, duration: Duration) -> (Option<Quantity>, u64) {
-    let per_second = counts.answered as f64 / duration.as_secs_f64();
+    let per_second = counts.completed as f64 / duration.as_secs_f64();
     let actual = (!duration.is_zero()).then_some(Quantity::PerSecond(per_second));
     (actual, counts.answered)
 }

@@ -340,7 +340,7 @@ pub(crate) fn value(run: &Summary, figure: Figure) -> f64 {
         Figure::Percentile(p) => run.response().percentile(p).value() as f64,
         Figure::Mean => run.response().mean_ns().value(),
         Figure::Max => run.response().max_ns().value() as f64,
-        Figure::Rate => run.total.counts.answered as f64 / (run.rated_ns().max(1) as f64 / 1e9),
+        Figure::Rate => run.answers_per_s(),
     }
 }
 
@@ -370,7 +370,7 @@ fn rates(summary: &Summary) -> Vec<f64> {
     let length = |row: &loadline_record::Row| row.end_ns.saturating_sub(row.start_ns);
     let whole = summary.rows.iter().filter(|row| length(row) >= SHORTEST_NS);
     whole
-        .map(|row| row.counts.answered as f64 * 1e9 / length(row) as f64)
+        .map(|row| row.counts.completed as f64 * 1e9 / length(row) as f64)
         .collect()
 }
 

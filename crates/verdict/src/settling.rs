@@ -20,7 +20,7 @@ pub fn transient(rows: &[Row]) -> Transient {
     let series: [Vec<f64>; 3] = [
         whole
             .iter()
-            .map(|row| row.counts.answered as f64 / length_ns(row) as f64)
+            .map(|row| row.counts.completed as f64 / length_ns(row) as f64)
             .collect(),
         whole.iter().map(|row| row.response.p50_ns as f64).collect(),
         whole.iter().map(|row| row.response.p99_ns as f64).collect(),
@@ -63,6 +63,7 @@ mod tests {
                 end_ns: (index + 1) * SECOND,
                 counts: Counts {
                     answered,
+                    completed: answered,
                     ..Counts::default()
                 },
                 response,

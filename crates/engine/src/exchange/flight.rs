@@ -130,6 +130,10 @@ impl Flight {
         };
         if self.is_counted() {
             worker.record(&exchange, self.activity.is_omitted.get());
+        } else if ending.end_ns > zero_ns {
+            let flight_ns = exchange.end_ns + exchange.wakeup_ns;
+            let mut recorder = worker.recorder.borrow_mut();
+            recorder.warm_up_ended(ending.outcome, flight_ns);
         }
         observer.ended(&exchange);
         self.last = ending.outcome;

@@ -203,6 +203,13 @@ fn time(exchange: &Exchange, model: Model, times: &mut Times) {
         times.service.record_ns(exchange.service_ns());
         let (blocked_ns, lateness_ns) = (exchange.blocked_ns(), exchange.lateness_ns());
         times.blocked.record_ns(zero_if_closed(blocked_ns));
+        // What is less than the histogram tells apart stays in.
+        let response_ns = exchange.response_ns();
+        let told_apart = lateness_ns > (response_ns / 1_000).max(1_000);
+        let undelayed_ns = response_ns - if told_apart { lateness_ns } else { 0 };
+        if model == Model::Open {
+            times.undelayed.record_ns(undelayed_ns);
+        }
         times.lateness.record_ns(zero_if_closed(lateness_ns));
     }
     if answered {

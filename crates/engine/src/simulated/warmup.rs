@@ -1,6 +1,6 @@
 //! The warm-up drives the same load and leaves no trace in any figure.
 
-use super::plans::{MS, SECOND, closed, open, staged, stages, time};
+use super::plans::{MS, SECOND, US, closed, open, staged, stages, time};
 use super::ran::Ran;
 use super::server::Reply;
 use super::world::World;
@@ -15,6 +15,46 @@ fn warmed(plan: Plan, service_ns: u64) -> Ran {
     World::new(Plan { warmup, ..plan })
         .serves_in(service_ns)
         .run()
+}
+
+#[test]
+fn a_rate_is_that_of_the_answers_that_ended_in_the_window() {
+    let mut plan = closed(20, 5 * SECOND);
+    plan.warmup = time(2 * SECOND);
+    let mut world = World::new(plan).serves_in(499 * MS);
+    world.latency_ns = 500 * US;
+    let ran = world.run();
+    let counts = ran.total.counts;
+    // Rounds of 500 ms: an answer that ends with the warm-up is of that.
+    assert_eq!(ran.counts(), [200, 200, 200, 0, 0]);
+    assert_eq!(counts.completed, 200);
+    // All twenty are in flight all the time.
+    assert_eq!(counts.flight_ns, 20 * 5 * SECOND);
+}
+
+#[test]
+fn answers_to_requests_of_the_warm_up_are_of_the_window_in_which_they_ended() {
+    let mut plan = closed(20, 5_200 * MS);
+    plan.warmup = time(1_800 * MS);
+    let mut world = World::new(plan).serves_in(499 * MS);
+    world.latency_ns = 500 * US;
+    let counts = world.run().total.counts;
+    // They end 200 ms after zero and so on: eleven rounds, of which the first began before it.
+    assert_eq!(
+        (counts.sent, counts.answered, counts.in_flight),
+        (200, 200, 0)
+    );
+    assert_eq!(counts.completed, 220);
+    assert_eq!(counts.flight_ns, 20 * 5_200 * MS);
+}
+
+#[test]
+fn what_is_in_flight_on_average_does_not_depend_on_when_one_looks() {
+    let mut world = World::new(open(10, 5, 10 * SECOND)).serves_in(49 * MS);
+    world.latency_ns = 500 * US;
+    let ran = world.run();
+    assert_eq!(ran.counts(), [100, 100, 100, 0, 0]);
+    assert_eq!(ran.total.counts.flight_ns, 100 * 50 * MS);
 }
 
 #[test]

@@ -19,6 +19,8 @@ pub(super) struct Leaving {
     /// Starts that users held and did not send though they were free, in time added up.
     held_ns: u64,
     left: Unfinished,
+    /// How long exchanges had been in flight, added up.
+    flight_ns: u64,
 }
 
 impl Leaving {
@@ -30,11 +32,13 @@ impl Leaving {
             is_open: worker.pacer.is_open(),
             held_ns: 0,
             left: Unfinished::default(),
+            flight_ns: 0,
         }
     }
 
-    /// What a worker's users and its schedule leave behind.
-    pub(super) fn count<H: Host, S>(mut self, crew: &Crew<H, S>) -> Unfinished {
+    /// What a worker's users and its schedule leave behind, and how long its exchanges had been in
+    /// flight, added up.
+    pub(super) fn count<H: Host, S>(mut self, crew: &Crew<H, S>) -> (Unfinished, u64) {
         let worker = &crew.worker;
         crew.activities().for_each(|activity| self.member(activity));
         let held = crew.dismissed_ns.iter();
@@ -53,7 +57,7 @@ impl Leaving {
         let more = if could_grow { u64::MAX } else { more };
         self.left.by_loadline = more.min(self.left.unsent);
         self.left.by_target = self.left.unsent - self.left.by_loadline;
-        self.left
+        (self.left, self.flight_ns)
     }
 
     /// The exchanges that a user has in flight, and the starts that it holds.
@@ -84,6 +88,7 @@ impl Leaving {
         let response_ns = self.now_ns.saturating_sub(intended_ns);
         self.left.in_flight += 1;
         self.left.ages.service.record_ns(service_ns);
+        self.flight_ns += service_ns;
         self.age(response_ns, 1);
     }
 

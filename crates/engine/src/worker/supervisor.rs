@@ -194,9 +194,10 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         let worker = Rc::clone(&self.crew.worker);
         let followed_ns = self.end_ns.min(now_ns + 1);
         let until_ns = followed_ns.min(self.after_stop_ns());
-        let unfinished = Leaving::new(&worker, now_ns, until_ns).count(&self.crew);
+        let (unfinished, flight_ns) = Leaving::new(&worker, now_ns, until_ns).count(&self.crew);
         self.crew.cut_off();
         self.snapshot_intervals(now_ns);
+        worker.recorder.borrow_mut().still_in_flight(flight_ns);
         self.snapshot(now_ns, followed_ns);
         if let Some(log) = &worker.log {
             (worker.send)(Report::Log(log.take()));

@@ -24,7 +24,7 @@ fn tracks(summary: &Summary) -> Vec<Track> {
     };
     let rate = |count: u64, row: &Row| Some(per_second(count, row.end_ns - row.start_ns));
     let response = |of: fn(&Quantiles) -> u64| move |row: &Row| us(&row.response, of);
-    let mut tracks = vec![track(Measure::Rate, &|row| rate(row.counts.answered, row))];
+    let mut tracks = vec![track(Measure::Rate, &|row| rate(row.counts.completed, row))];
     if summary.model == Model::Open {
         tracks.push(track(Measure::AskedRate, &|row| {
             rate(row.counts.planned, row)

@@ -94,7 +94,9 @@ fn rate_below_asked(summary: &Summary) -> Option<Warning> {
         ..
     } = summary.total.counts;
     let kept = answered as f64 >= planned as f64 * RATE_KEPT;
-    if summary.model == Model::Closed || kept || answered == 0 || says_unsent(summary) {
+    let only_under_way = planned.saturating_sub(answered) <= usually_under_way(summary);
+    let is_open = summary.model == Model::Open;
+    if !is_open || kept || only_under_way || answered == 0 || says_unsent(summary) {
         return None;
     }
     let causes = [
@@ -122,22 +124,35 @@ fn says_unsent(summary: &Summary) -> bool {
     validity.findings.iter().any(is_unsent)
 }
 
-/// Some requests are always in flight when a run ends. They are worth a word if they are many, or
-/// if the figures hold no response time as long as they had waited already.
+/// Some requests are always in flight when a run ends. They are worth a word if they are more than
+/// that, or if many are older than nearly all answers were.
 fn unanswered(summary: &Summary) -> Option<Warning> {
     let unfinished = &summary.unfinished;
     let (unsent, in_flight) = (unfinished.unsent, unfinished.in_flight);
-    let planned = summary.total.counts.planned as f64;
-    let open = summary.model == Model::Open;
-    let many = open && (unsent + in_flight) as f64 > planned * FEW_UNANSWERED;
-    let old = unfinished.oldest_ns > summary.total.times.response.max_ns();
-    let worth_a_word = unsent + in_flight > 0 && (many || old);
+    let is_open = summary.model == Model::Open;
+    let too_many = is_open && unfinished.count() > usually_under_way(summary);
+    let few = (summary.total.counts.planned as f64 * FEW_UNANSWERED) as u64;
+    let p99_ns = summary.total.times.response.percentile_ns(99.0);
     let oldest_ns = unfinished.oldest_ns;
-    worth_a_word.then_some(Warning::Unanswered {
+    let ages = &unfinished.ages.response;
+    let old = match unfinished.ages_are_known() {
+        true => ages.len() - ages.count_up_to_ns(p99_ns),
+        false if oldest_ns > p99_ns => unfinished.count(),
+        false => 0,
+    };
+    (too_many || old > few).then_some(Warning::Unanswered {
         unsent,
         in_flight,
         oldest_ns,
     })
+}
+
+/// How many requests may be under way at any instant: by Little's law λ·R on average, and of a Poisson
+/// process hardly ever more than three standard deviations above that.
+fn usually_under_way(summary: &Summary) -> u64 {
+    let rate = summary.total.counts.planned as f64 / summary.duration_ns.max(1) as f64;
+    let mean = rate * summary.total.times.response.mean_ns();
+    (mean + 3.0 * mean.sqrt()).ceil() as u64
 }
 
 fn not_successful(summary: &Summary) -> Option<Warning> {
