@@ -358,7 +358,17 @@ impl Merger {
             return None;
         }
         let in_flight_for_good = self.in_flight_for_good();
-        let mut parts = self.waiting.iter_mut().filter_map(VecDeque::pop_front);
+        // A worker that drains has told of its whole window.
+        let is_window = |interval: &Interval| !interval.snapshot.drain;
+        let fronts = || self.waiting.iter().filter_map(VecDeque::front);
+        let drains = !fronts().any(is_window);
+        let mut parts = self
+            .waiting
+            .iter_mut()
+            .filter_map(|waiting| match waiting.front() {
+                Some(next) if next.snapshot.drain == drains => waiting.pop_front(),
+                _ => None,
+            });
         let Interval {
             snapshot: mut merged,
             mut followed_ns,

@@ -12,6 +12,7 @@ mod world;
 
 mod balance;
 mod closed;
+mod drain;
 mod ending;
 mod faults;
 mod framing;

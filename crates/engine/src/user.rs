@@ -94,7 +94,17 @@ impl<H: Host> User<H> {
     /// last exchange ended. Dials where there is no connection, and records every exchange. In a
     /// closed load it returns a moment later where a dial failed: 1 ms after the first one, up to 100 ms after many.
     pub async fn send<O: Observer>(&mut self, batch: Batch<'_>, observer: &mut O) -> Outcome {
+        if self.worker.draining.get() && !self.has_due_start() {
+            self.worker.user_ended();
+            return std::future::pending().await;
+        }
         crate::exchange::send(self, batch, observer).await
+    }
+
+    /// Whether the schedule has given it a start that no exchange has taken yet. Behind the window nothing
+    /// else is begun.
+    fn has_due_start(&self) -> bool {
+        self.worker.pacer.is_open() && !self.starts.is_empty()
     }
 
     /// How many starts of the schedule the iteration still has.
@@ -169,7 +179,9 @@ impl<H: Host> User<H> {
             return false;
         }
         let now_ns = self.worker.host.now_ns();
-        if now_ns >= to_ns {
+        // What fell due in the window is sent behind it too, as soon as there is a connection.
+        let goes_on = self.worker.draining.get() && self.worker.pacer.is_open();
+        if now_ns >= to_ns && !goes_on {
             return false;
         }
         while self.starts.len() < depth as usize

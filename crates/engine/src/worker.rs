@@ -68,6 +68,8 @@ pub(crate) struct Worker<H: Host> {
     /// Whether users wait after a dial that failed.
     pub(crate) backs_off: bool,
     pub(crate) timeout_ns: u64,
+    /// How long what is unfinished is waited for behind the window.
+    drain_ns: u64,
     /// Whether an answer is waited for beyond that.
     pub(crate) awaits_late: bool,
     /// Which exchanges are split by the kernel's clock.
@@ -79,6 +81,8 @@ pub(crate) struct Worker<H: Host> {
     pub(crate) zero_ns: Cell<u64>,
     /// Nothing new is begun any more: the run was stopped from outside, or the worker by a user.
     pub(crate) stopping: Cell<bool>,
+    /// The window is over: nothing is begun any more but arrivals that fell due in it.
+    pub(crate) draining: Cell<bool>,
     /// Iterations that users have begun.
     pub(crate) iterations: Cell<u64>,
     /// Arrivals of an open load that were due and not sent at once.
@@ -165,7 +169,7 @@ impl<H: Host> Worker<H> {
     /// Whether there is nothing left to wait for: a load that has run out of arrivals or users
     /// before its time is over goes on to its end.
     fn is_over(&self) -> bool {
-        let for_good = self.stopping.get() || self.pacer.is_spent();
+        let for_good = self.stopping.get() || self.draining.get() || self.pacer.is_spent();
         self.all_rest() && (for_good || self.pacer.end_ns == u64::MAX)
     }
 
@@ -182,7 +186,7 @@ impl<H: Host> Worker<H> {
         }
     }
 
-    fn user_ended(&self) {
+    pub(crate) fn user_ended(&self) {
         self.users.set(self.users.get() - 1);
         if self.all_rest() {
             self.wake_supervisor();

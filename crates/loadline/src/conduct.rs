@@ -236,7 +236,8 @@ impl Conductor<'_> {
     }
 
     fn interval(&mut self, interval: &Snapshot) {
-        let watched = self.watching.as_mut().map(Watching::look);
+        let watching = self.watching.as_mut().filter(|_| !interval.drain);
+        let watched = watching.map(Watching::look);
         if let Some(mut saved) = self.saved.take() {
             let written = saved.watched_interval(interval, watched.as_ref());
             self.saved = self.keep_going(written.map(|()| saved).map_err(Into::into));
@@ -244,6 +245,9 @@ impl Conductor<'_> {
         self.summary.observe(interval);
         if let Some(tape) = &mut self.tape {
             tape.observe(interval);
+        }
+        if interval.drain {
+            return;
         }
         if let Some(snapshots) = self.snapshots {
             snapshots.borrow_mut().push(interval.clone());

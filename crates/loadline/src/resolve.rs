@@ -17,13 +17,14 @@ use crate::invocation::{Invocation, Watch};
 use crate::overwriting::{Overwriting, refuse_overwriting};
 use crate::plan_file::{PlanFile, PlanFileError};
 use loadline_engine::OTHER_FILES;
-use loadline_plan::{Contradiction, Load, Plan};
+use loadline_plan::{Bound, Contradiction, Load, Plan};
 use loadline_reactor::raise_open_files;
 use loadline_verdict::{Goal, Impossible};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
+use std::time::Duration;
 
 /// What a run takes from where it is started.
 pub(crate) struct Surroundings<'a> {
@@ -222,12 +223,29 @@ fn plan(flags: &RunFlags, surroundings: Surroundings<'_>) -> Result<Plan, Error>
         checks: flags.judgement.check.clone(),
         abort_on: flags.judgement.abort_on.clone(),
     };
+    plan.connection.drain = drain(flags.load.drain, &plan)?;
     if flags.load.threads.is_none() {
         plan.threads = threads(&plan, surroundings.cores);
     }
     plan.validate()?;
     Goal::of(&plan)?;
     Ok(plan)
+}
+
+/// How long to wait for what is unfinished: with checks until it is answered, or breaks any of them.
+fn drain(asked: Option<Duration>, plan: &Plan) -> Result<Duration, Contradiction> {
+    if plan.request_limit.is_some() {
+        return match asked {
+            Some(_) => Err(Contradiction::DrainWithRequests),
+            None => Ok(Duration::ZERO),
+        };
+    }
+    let largest = plan.checks.iter().filter_map(|check| match check.bound {
+        Bound::TimeNs(ns) => Some(Duration::from_nanos(ns)),
+        _ => None,
+    });
+    let default = largest.max().unwrap_or_default();
+    Ok(asked.unwrap_or(default.min(plan.connection.timeout)))
 }
 
 /// The limit of connections that nobody asked for is no reason not to start.

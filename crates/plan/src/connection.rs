@@ -21,6 +21,10 @@ pub struct Connection {
     pub pipeline: u32,
     /// The most an exchange may take, from its send to its last byte.
     pub timeout: Duration,
+    /// How long what is unfinished is waited for after a run's time is over; nothing new is begun
+    /// meanwhile.
+    #[serde(default, skip_serializing_if = "Duration::is_zero")]
+    pub drain: Duration,
     /// Whether an answer that takes longer is waited for all the same: it is counted as late then,
     /// and does not fail.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -69,6 +73,7 @@ impl Default for Connection {
             keepalive: true,
             pipeline: 1,
             timeout: Duration::from_secs(30),
+            drain: Duration::ZERO,
             awaits_late: false,
             connect_timeout: Duration::from_secs(10),
             tls: Tls::default(),

@@ -34,6 +34,12 @@ pub enum Contradiction {
     /// A burst has no course.
     #[error("--stages ramps a --rate or the connections, not a --burst; give one of them.")]
     BurstAndStages,
+    /// A run that waits for all answers anyway.
+    #[error(
+        "--drain waits after the end of a --duration, and a number of --requests waits for every answer \
+         anyway; leave one of them out."
+    )]
+    DrainWithRequests,
     /// A boundary that the form does not have.
     #[error("--form sets the Content-Type itself, with its boundary; leave that --header out.")]
     FormAndContentType,

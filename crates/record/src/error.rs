@@ -105,7 +105,7 @@ pub enum Error {
     },
     /// The file's format is not known.
     #[error(
-        "{} is a saved run of format version {found}, and this program reads version \
+        "{} is a saved run of format version {found}, and this program reads versions 1 to \
          {FORMAT_VERSION}. Read it with the version of Loadline that wrote it.", path.display()
     )]
     UnknownVersion {
@@ -127,6 +127,9 @@ pub enum Error {
 /// What is wrong with a line of a saved run.
 #[derive(Debug, thiserror::Error)]
 pub enum LineError {
+    /// An interval follows the drain, which is the last one.
+    #[error("an interval follows the drain, which is the last one")]
+    AfterDrain,
     /// There is a line after the summary that does not begin another run.
     #[error("a line follows the summary, which is the last one of a run")]
     AfterSummary,
@@ -168,7 +171,8 @@ pub enum LineError {
     },
     /// A run behind another one is of a format that is not known.
     #[error(
-        "a run of format version {0} begins there, and this program reads version {FORMAT_VERSION}"
+        "a run of format version {0} begins there, and this program reads versions 1 \
+         to {FORMAT_VERSION}"
     )]
     OtherVersion(u64),
     /// A distribution cannot be decoded.

@@ -47,6 +47,8 @@ pub struct Dial {
 #[derive(Debug)]
 pub struct Recorder {
     model: Model,
+    /// Whether the window is over.
+    draining: bool,
     /// When the running interval began, in nanoseconds from the run's start.
     start_ns: u64,
     /// The running interval's counts, but for what is filled in by `take`; `in_flight` lives on.
@@ -73,6 +75,7 @@ impl Recorder {
     pub fn new(model: Model) -> Recorder {
         Recorder {
             model,
+            draining: false,
             start_ns: 0,
             counts: Counts::default(),
             times: Times::default(),
@@ -96,6 +99,9 @@ impl Recorder {
     /// were begun at these instants, in nanoseconds from the run's start.
     #[inline]
     pub fn arrived(&mut self, ready_ns: u64, start_ns: u64, count: u64) {
+        if self.draining {
+            return;
+        }
         let since = |at_ns: u64| at_ns.saturating_sub(self.start_ns);
         self.arrivals.count(since(ready_ns), since(start_ns), count);
     }
@@ -105,7 +111,9 @@ impl Recorder {
     pub fn end(&mut self, exchange: &Exchange) {
         debug_assert!(self.counts.in_flight > 0, "an exchange ended unbegun");
         self.counts.in_flight = self.counts.in_flight.saturating_sub(1);
-        self.counts.flight_ns += exchange.service_ns() + exchange.wakeup_ns;
+        if !self.draining {
+            self.counts.flight_ns += exchange.service_ns() + exchange.wakeup_ns;
+        }
         match exchange.outcome {
             Outcome::Answered { status } => self.answered(status, exchange),
             Outcome::Failed(kind) => self.failed(kind, exchange),
@@ -114,13 +122,20 @@ impl Recorder {
 
     /// An exchange of the warm-up has ended in the window, in which it had been in flight so long.
     pub fn warm_up_ended(&mut self, outcome: Outcome, flight_ns: u64) {
-        self.counts.completed += u64::from(matches!(outcome, Outcome::Answered { .. }));
+        if !self.draining {
+            self.counts.completed += u64::from(matches!(outcome, Outcome::Answered { .. }));
+            self.counts.flight_ns += flight_ns;
+        }
+    }
+
+    /// The window ends, and its exchanges in flight had been so for so long, added up. Call it once.
+    pub fn still_in_flight(&mut self, flight_ns: u64) {
         self.counts.flight_ns += flight_ns;
     }
 
-    /// The window ends, and its exchanges in flight had been so for so long, added up.
-    pub fn still_in_flight(&mut self, flight_ns: u64) {
-        self.counts.flight_ns += flight_ns;
+    /// The window is over: what is told from here on is of the drain.
+    pub fn drain(&mut self) {
+        self.draining = true;
     }
 
     /// An exchange that has ended is one that a closed loop would have left out: see
@@ -220,6 +235,7 @@ impl Recorder {
         let mut snapshot = Snapshot {
             start_ns: self.start_ns,
             end_ns: until_ns,
+            drain: self.draining,
             counts: self.counts,
             times: mem::replace(&mut self.times, fresh),
             statuses: self.take_statuses(),
@@ -252,7 +268,7 @@ impl Recorder {
     #[inline]
     fn answered(&mut self, status: u16, exchange: &Exchange) {
         self.counts.answered += 1;
-        self.counts.completed += 1;
+        self.counts.completed += u64::from(!self.draining);
         self.count_status(status);
         if exchange.rest_ns() == 0 && exchange.dial_ns == 0 {
             self.usual.in_one_piece.record_ns(exchange.service_ns());

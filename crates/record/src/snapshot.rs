@@ -14,6 +14,8 @@ pub struct Snapshot {
     pub start_ns: u64,
     /// When the interval ended, in nanoseconds from the run's start.
     pub end_ns: u64,
+    /// Whether it is the drain behind the window: its times count, and rates and rows have none of it.
+    pub drain: bool,
     /// What was counted.
     pub counts: Counts,
     /// What was timed.
@@ -148,7 +150,9 @@ impl Snapshot {
 
     /// Adds what was recorded in the next interval; exchanges in flight are those at its end.
     pub fn append(&mut self, next: &Snapshot) {
-        self.end_ns = next.end_ns;
+        if !next.drain {
+            self.end_ns = next.end_ns;
+        }
         self.add(next);
         self.counts.in_flight = next.counts.in_flight;
     }

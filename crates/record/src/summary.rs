@@ -5,6 +5,7 @@
 //! small [`Row`] for each interval, so an hour of seconds costs about half a megabyte, and the
 //! times of both kinds in at most 64 stretches ([`Blocks`]).
 
+use crate::saved::FORMAT_VERSION;
 use crate::watched::{WatchHistory, Watched};
 use crate::{
     Blocks, Busiest, Censored, Counts, Distribution, Environment, Header, HostCounters, LongBody,
@@ -19,6 +20,8 @@ use std::time::SystemTime;
 pub struct Summary {
     /// The version of the program that ran it.
     pub version: String,
+    /// The version of the format of the file that it was read from; of a new run the present one.
+    pub format: u64,
     /// What this run is among those of its file, if there are several.
     pub role: Option<Role>,
     /// How many processes ran it at the same time, each all of the plan; 1 unless their files were
@@ -44,6 +47,8 @@ pub struct Summary {
     /// The length of the measured window, from the end of warm-up to the end of the last interval,
     /// in nanoseconds.
     pub duration_ns: u64,
+    /// How long what was unfinished was waited for behind that, in nanoseconds.
+    pub drained_ns: u64,
     /// All intervals together.
     pub total: Snapshot,
     /// Whether the run was recorded to its end; a killed run's is not.
@@ -182,6 +187,7 @@ impl Summary {
     pub fn new(header: Header) -> Summary {
         Summary {
             version: header.version,
+            format: FORMAT_VERSION,
             role: header.role,
             parts: 1,
             model: Model::of(&header.plan.load.shape),
@@ -193,6 +199,7 @@ impl Summary {
             started_monotonic_ns: header.started_monotonic_ns,
             ended: Ended::Unknown,
             duration_ns: 0,
+            drained_ns: 0,
             total: Snapshot::empty(0),
             complete: false,
             rows: Vec::new(),
@@ -214,6 +221,9 @@ impl Summary {
             self.total = Snapshot::empty(interval.start_ns);
         }
         self.total.append(interval);
+        if interval.drain {
+            return self.observe_drain(interval);
+        }
         self.duration_ns = self.total.length_ns();
         self.arrivals.observe(interval);
         self.unfinished = Unfinished::after(&self.total.counts);
@@ -221,6 +231,14 @@ impl Summary {
         self.response_blocks.observe(&interval.times.response);
         self.service_blocks.observe(&interval.times.service);
         self.busiest.observe(interval);
+    }
+
+    /// The answers of the drain are in the times, and in no row.
+    fn observe_drain(&mut self, drain: &Snapshot) {
+        self.drained_ns = drain.length_ns();
+        self.unfinished = Unfinished::after(&self.total.counts);
+        self.response_blocks.observe(&drain.times.response);
+        self.service_blocks.observe(&drain.times.service);
     }
 
     /// Adds what was watched in the interval that was added last.

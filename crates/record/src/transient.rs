@@ -78,7 +78,7 @@ impl Tape {
     /// Adds the next interval.
     pub fn observe(&mut self, interval: &Snapshot) {
         self.each = self.each.max(1);
-        if self.in_last < self.each
+        if (self.in_last < self.each || interval.drain)
             && let Some(last) = self.stretches.last_mut()
             && let Some(arrivals) = self.arrivals.last_mut()
         {

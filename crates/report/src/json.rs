@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 
 /// The version of the schema. It rises when a program that reads the older one would be misled;
 /// a new key alone does not raise it.
-pub const SCHEMA: u64 = 1;
+pub const SCHEMA: u64 = 2;
 
 /// The run as one JSON object.
 pub fn json(summary: &Summary, checks: &[CheckResult]) -> Value {
@@ -68,6 +68,10 @@ fn whole(summary: &Summary, checks: &[CheckResult]) -> Value {
     whole.insert(
         "duration_s".to_owned(),
         plain::seconds(summary.duration_ns).into(),
+    );
+    whole.insert(
+        "drained_s".to_owned(),
+        plain::seconds(summary.drained_ns).into(),
     );
     whole.insert("complete".to_owned(), summary.complete.into());
     whole.insert("parts".to_owned(), summary.parts.into());
@@ -141,6 +145,9 @@ fn unfinished(summary: &Summary) -> Value {
     let unfinished = &summary.unfinished;
     json!({
         "unsent": unfinished.unsent,
+        "by_target": unfinished.by_target,
+        "by_plan": unfinished.by_plan,
+        "by_loadline": unfinished.by_loadline,
         "in_flight": unfinished.in_flight,
         "oldest_us": plain::us(unfinished.oldest_ns as f64),
     })

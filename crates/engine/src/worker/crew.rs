@@ -98,6 +98,12 @@ impl<H: Host, S: Scenario<H>> Crew<H, S> {
 }
 
 impl<H: Host, S> Crew<H, S> {
+    /// Whether anything was begun or fell due that has not ended.
+    pub(super) fn has_unfinished(&self) -> bool {
+        let is_at_it = |activity: &Activity| activity.since_ns.get().is_some();
+        self.worker.pacer.first_untaken_ns().is_some() || self.activities().any(is_at_it)
+    }
+
     /// What each user is at.
     pub(super) fn activities(&self) -> impl Iterator<Item = &Activity> {
         self.members.iter().map(|member| &*member.activity)

@@ -19,8 +19,17 @@ pub(super) struct Leaving {
     /// Starts that users held and did not send though they were free, in time added up.
     held_ns: u64,
     left: Unfinished,
-    /// How long exchanges had been in flight, added up.
-    flight_ns: u64,
+}
+
+/// How long the exchanges of the measured part that are in flight have been so, added up.
+pub(super) fn flight_ns<H: Host, S>(crew: &Crew<H, S>, now_ns: u64) -> u64 {
+    let zero_ns = crew.worker.zero_ns.get();
+    let in_flight = crew.activities().map(|activity| {
+        let count = u64::from(activity.in_flight.get());
+        let begun_ns = activity.begun_ns.get().max(zero_ns);
+        count * now_ns.saturating_sub(begun_ns)
+    });
+    in_flight.sum()
 }
 
 impl Leaving {
@@ -32,13 +41,11 @@ impl Leaving {
             is_open: worker.pacer.is_open(),
             held_ns: 0,
             left: Unfinished::default(),
-            flight_ns: 0,
         }
     }
 
-    /// What a worker's users and its schedule leave behind, and how long its exchanges had been in
-    /// flight, added up.
-    pub(super) fn count<H: Host, S>(mut self, crew: &Crew<H, S>) -> (Unfinished, u64) {
+    /// What a worker's users and its schedule leave behind.
+    pub(super) fn count<H: Host, S>(mut self, crew: &Crew<H, S>) -> Unfinished {
         let worker = &crew.worker;
         crew.activities().for_each(|activity| self.member(activity));
         let held = crew.dismissed_ns.iter();
@@ -57,7 +64,7 @@ impl Leaving {
         let more = if could_grow { u64::MAX } else { more };
         self.left.by_loadline = more.min(self.left.unsent);
         self.left.by_target = self.left.unsent - self.left.by_loadline;
-        (self.left, self.flight_ns)
+        self.left
     }
 
     /// The exchanges that a user has in flight, and the starts that it holds.
@@ -88,7 +95,6 @@ impl Leaving {
         let response_ns = self.now_ns.saturating_sub(intended_ns);
         self.left.in_flight += 1;
         self.left.ages.service.record_ns(service_ns);
-        self.flight_ns += service_ns;
         self.age(response_ns, 1);
     }
 

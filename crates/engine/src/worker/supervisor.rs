@@ -1,7 +1,7 @@
 //! The supervisor of a worker: it takes snapshots, adds users that are wanted and ends the run.
 
 use super::crew::Crew;
-use super::leaving::Leaving;
+use super::leaving::{Leaving, flight_ns};
 use super::{Done, Report};
 use crate::behaviour::Scenario;
 use crate::control::{Handle, Order};
@@ -34,6 +34,8 @@ pub(super) struct Supervisor<H: Host, S> {
     /// When it is to look again.
     due_ns: u64,
     pub(super) end_ns: u64,
+    /// When the window ends, behind which what is unfinished may be waited for.
+    window_end_ns: u64,
     /// When the run was stopped from outside, or this worker by one of its users.
     pub(super) stopped_ns: Option<u64>,
 }
@@ -46,6 +48,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             boundary_ns: worker.zero_ns.get() + interval_ns,
             ticker: Ticker::new(worker.zero_ns.get(), TICK_NS),
             end_ns: worker.begin_ns.get().saturating_add(worker.pacer.end_ns),
+            window_end_ns: worker.begin_ns.get().saturating_add(worker.pacer.end_ns),
             stopped_ns: None,
             due_ns: u64::MAX,
             laps: Laps::begin(&worker.host),
@@ -70,12 +73,40 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             if self.is_stopped_anew(handle.order()) {
                 self.stop(now_ns);
             }
+            if now_ns >= self.end_ns && self.drains(handle.order()) {
+                self.drain();
+            }
             let over = self.crew.worker.is_over();
-            if over || now_ns >= self.end_ns || handle.order() == Order::Abort {
+            let broken_off = self.crew.worker.draining.get() && handle.order() >= Order::Stop;
+            if over || broken_off || now_ns >= self.end_ns || handle.order() == Order::Abort {
                 return self.finish(over, handle.order());
             }
             self.snapshot_intervals(now_ns + 1);
         }
+    }
+
+    /// Whether what is unfinished at the end of the window is waited for.
+    fn drains(&self, order: Order) -> bool {
+        let worker = &self.crew.worker;
+        let is_new = !worker.draining.get() && self.stopped_ns.is_none();
+        let is_wanted = order == Order::Run && worker.drain_ns > 0;
+        is_new && is_wanted && self.crew.has_unfinished()
+    }
+
+    /// Ends the window, and begins nothing any more but arrivals that fell due in it.
+    fn drain(&mut self) {
+        let worker = Rc::clone(&self.crew.worker);
+        let flight_ns = flight_ns(&self.crew, self.end_ns);
+        self.snapshot_intervals(self.end_ns);
+        worker.recorder.borrow_mut().still_in_flight(flight_ns);
+        self.snapshot(self.end_ns, self.end_ns);
+        worker.recorder.borrow_mut().drain();
+        worker.draining.set(true);
+        if !worker.pacer.is_open() {
+            self.crew.dismiss_idle();
+        }
+        self.boundary_ns = u64::MAX;
+        self.end_ns = self.end_ns.saturating_add(worker.drain_ns);
     }
 
     /// Whatever the loop is late for a look, it was late for everything else.
@@ -170,7 +201,9 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         let answered = worker.recorder.borrow().answered_so_far();
         (worker.send)(Report::Ticks(self.ticker.end_interval(answered)));
         let mut snapshot = Box::new(worker.recorder.borrow_mut().take(until_ns));
-        if let Some(mut times) = self.laps.end(&worker.host) {
+        if let Some(mut times) = self.laps.end(&worker.host)
+            && !snapshot.drain
+        {
             times.counted(&snapshot.counts);
             snapshot.workers.insert(self.crew.stripe.index, times);
         }
@@ -192,12 +225,15 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         let complete = over && !stopped;
         let now_ns = self.now_ns().min(self.end_ns);
         let worker = Rc::clone(&self.crew.worker);
-        let followed_ns = self.end_ns.min(now_ns + 1);
+        let followed_ns = self.window_end_ns.min(now_ns + 1);
+        let flight_ns = flight_ns(&self.crew, now_ns);
         let until_ns = followed_ns.min(self.after_stop_ns());
-        let (unfinished, flight_ns) = Leaving::new(&worker, now_ns, until_ns).count(&self.crew);
+        let unfinished = Leaving::new(&worker, now_ns, until_ns).count(&self.crew);
         self.crew.cut_off();
         self.snapshot_intervals(now_ns);
-        worker.recorder.borrow_mut().still_in_flight(flight_ns);
+        if !worker.draining.get() {
+            worker.recorder.borrow_mut().still_in_flight(flight_ns);
+        }
         self.snapshot(now_ns, followed_ns);
         if let Some(log) = &worker.log {
             (worker.send)(Report::Log(log.take()));

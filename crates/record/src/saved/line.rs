@@ -22,6 +22,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct StoredSnapshot {
     start_ns: u64,
     end_ns: u64,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    drain: bool,
     counts: Counts,
     statuses: BTreeMap<u16, u64>,
     errors: BTreeMap<ErrorKind, Failures>,
@@ -101,6 +103,7 @@ impl StoredSnapshot {
         StoredSnapshot {
             start_ns: snapshot.start_ns,
             end_ns: snapshot.end_ns,
+            drain: snapshot.drain,
             counts: snapshot.counts,
             statuses: snapshot.statuses.clone(),
             errors: snapshot.errors.clone(),
@@ -112,6 +115,18 @@ impl StoredSnapshot {
                 .collect(),
             arrivals: snapshot.arrivals.clone(),
         }
+    }
+
+    /// What it does not say in an older version of the format.
+    pub(crate) fn read_as_of(&mut self, format: u64) {
+        if format < 2 {
+            self.counts.completed = self.counts.answered;
+        }
+    }
+
+    /// Whether it is the drain behind the window.
+    pub(crate) fn is_drain(&self) -> bool {
+        self.drain
     }
 
     /// Where it ends, on the clock of its run.
@@ -133,6 +148,7 @@ impl StoredSnapshot {
         let mut snapshot = Snapshot {
             start_ns,
             end_ns,
+            drain: self.drain,
             counts: self.counts,
             statuses: self.statuses.clone(),
             errors: self.errors.clone(),

@@ -85,9 +85,9 @@ fn merged(parts: &[RunFile]) -> RunFile {
     let mut run = RunFile::started(&parts[0].path, merged_header(parts));
     run.summary.parts = parts.iter().map(|part| part.summary.parts).sum();
     let mut encoder = Encoder::new();
-    let length = parts.iter().map(|part| part.intervals.len()).max();
-    for index in 0..length.unwrap_or(0) {
-        let interval = merged_interval(parts, index);
+    let length = parts.iter().map(|part| part.window().len()).max();
+    let window = (0..length.unwrap_or(0)).map(|index| merged_interval(parts, index));
+    for interval in window.chain(merged_drain(parts)) {
         run.summary.observe(&interval);
         run.intervals
             .push(StoredSnapshot::encode(&interval, &mut encoder));
@@ -131,16 +131,41 @@ fn merged_interval(parts: &[RunFile], index: usize) -> Snapshot {
     let mut intervals = parts.iter().filter_map(|part| {
         let before = first_worker;
         first_worker += part.header.plan.threads;
-        let interval = part.intervals.get(index)?.decoded();
+        let interval = part.window().get(index)?.decoded();
         Some(numbered_from(before, interval))
     });
     let mut sum = intervals.next().unwrap_or_default();
     intervals.for_each(|interval| sum.merge(&interval));
-    for part in parts.iter().filter(|part| part.intervals.len() <= index) {
-        let left = part.summary.total.counts.in_flight;
+    for part in parts.iter().filter(|part| part.window().len() <= index) {
+        let last = part.window().last().map(StoredSnapshot::decoded);
+        let left = last.map_or(0, |last| last.counts.in_flight);
         sum.counts.in_flight = sum.counts.in_flight.saturating_add(left);
     }
     sum
+}
+
+/// What came behind the window, in those parts that waited for it.
+fn merged_drain(parts: &[RunFile]) -> Option<Snapshot> {
+    let drain = |part: &RunFile| part.intervals.get(part.window().len()).cloned();
+    if parts.iter().all(|part| drain(part).is_none()) {
+        return None;
+    }
+    let start_ns = parts.iter().map(|part| part.summary.total.end_ns).max();
+    let mut sum = Snapshot::empty(start_ns.unwrap_or(0));
+    for part in parts {
+        match drain(part) {
+            Some(drain) => {
+                let drain = drain.decoded();
+                sum.end_ns = sum.end_ns.max(sum.start_ns + drain.length_ns());
+                let start_ns = sum.start_ns;
+                sum.merge(&drain);
+                sum.start_ns = start_ns;
+            }
+            None => sum.counts.in_flight += part.summary.total.counts.in_flight,
+        }
+    }
+    sum.drain = true;
+    Some(sum)
 }
 
 fn merged_end(parts: &[RunFile]) -> Ended {

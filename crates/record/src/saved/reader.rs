@@ -1,7 +1,7 @@
 //! Reading a saved run, whole or cut.
 
-use super::FORMAT_VERSION;
 use super::header::Header;
+use super::is_read;
 use super::line::{Beside, Ending, Format, Kind, StoredSnapshot};
 use crate::error::{Error, LineError};
 use crate::transient::without_first;
@@ -59,7 +59,8 @@ impl RunFile {
     /// Reads all runs from this input, at least one; the path is for messages.
     pub fn parse_all(path: &Path, input: impl BufRead) -> Result<Vec<RunFile>, Error> {
         let mut lines = Lines::new(path, input);
-        let mut run = RunFile::started(path, lines.header()?);
+        let (header, format) = lines.header()?;
+        let mut run = RunFile::started(path, header).in_format(format);
         let mut before = Vec::new();
         while let Some(line) = lines.next()? {
             if line.bytes.trim_ascii().is_empty() {
@@ -86,6 +87,11 @@ impl RunFile {
         }
     }
 
+    fn in_format(mut self, format: u64) -> RunFile {
+        self.summary.format = format;
+        self
+    }
+
     /// What was run, where and when.
     pub fn header(&self) -> &Header {
         &self.header
@@ -101,19 +107,29 @@ impl RunFile {
         self.summary
     }
 
-    /// The intervals, in order, without those of a transient that was cut.
+    /// The intervals of the window, in order, without those of a transient that was cut.
     pub fn snapshots(&self) -> impl ExactSizeIterator<Item = Snapshot> + '_ {
         let left_out = self.left_out();
-        self.intervals[left_out..]
+        self.window()[left_out..]
             .iter()
             .map(StoredSnapshot::decoded)
+    }
+
+    /// The intervals, without the drain behind them.
+    pub(super) fn window(&self) -> &[StoredSnapshot] {
+        let drains = self.intervals.iter().filter(|interval| interval.is_drain());
+        &self.intervals[..self.intervals.len() - drains.count()]
     }
 
     /// Takes the next line; if it is a header, gives back the run that it begins.
     fn take_or_begin(&mut self, line: &[u8]) -> Result<Option<RunFile>, LineError> {
         let Kind { kind } = serde_json::from_slice(line)?;
         match kind.as_str() {
-            "header" => Ok(Some(RunFile::started(&self.path, next_header(line)?))),
+            "header" => {
+                let (header, format) = next_header(line)?;
+                let next = RunFile::started(&self.path, header);
+                Ok(Some(next.in_format(format)))
+            }
             _ if self.summary.complete => Err(LineError::AfterSummary),
             "interval" => self.take_interval(line).map(|()| None),
             "summary" => self.take_summary(line).map(|()| None),
@@ -122,7 +138,8 @@ impl RunFile {
     }
 
     fn take_interval(&mut self, line: &[u8]) -> Result<(), LineError> {
-        let interval: StoredSnapshot = serde_json::from_slice(line)?;
+        let mut interval: StoredSnapshot = serde_json::from_slice(line)?;
+        interval.read_as_of(self.summary.format);
         let Beside { watch } = serde_json::from_slice(line)?;
         let decoded = interval.decode()?;
         self.refuse_misplaced(&decoded)?;
@@ -138,6 +155,9 @@ impl RunFile {
     /// time otherwise, and counts too low.
     fn refuse_misplaced(&self, next: &Snapshot) -> Result<(), LineError> {
         let start_ns = next.start_ns;
+        if self.intervals.last().is_some_and(StoredSnapshot::is_drain) {
+            return Err(LineError::AfterDrain);
+        }
         let before_ns = self.intervals.last().map_or(0, StoredSnapshot::end_ns);
         match start_ns.cmp(&before_ns) {
             Ordering::Less => Err(LineError::OutOfOrder {
@@ -153,7 +173,8 @@ impl RunFile {
     }
 
     fn take_summary(&mut self, line: &[u8]) -> Result<(), LineError> {
-        let total: StoredSnapshot = serde_json::from_slice(line)?;
+        let mut total: StoredSnapshot = serde_json::from_slice(line)?;
+        total.read_as_of(self.summary.format);
         if total.decode()? != self.summary.total {
             return Err(LineError::NotTheSum);
         }
@@ -181,7 +202,7 @@ impl RunFile {
     /// How many intervals are left out of every figure.
     fn left_out(&self) -> usize {
         let left_out = self.summary.transient.map_or(0, Transient::intervals);
-        if left_out < self.intervals.len() {
+        if left_out < self.window().len() {
             left_out
         } else {
             0
@@ -190,11 +211,9 @@ impl RunFile {
 }
 
 /// The header of a run behind another one.
-fn next_header(line: &[u8]) -> Result<Header, LineError> {
+fn next_header(line: &[u8]) -> Result<(Header, u64), LineError> {
     match serde_json::from_slice(line)? {
-        Format {
-            loadline: FORMAT_VERSION,
-        } => Ok(serde_json::from_slice(line)?),
+        Format { loadline } if is_read(loadline) => Ok((serde_json::from_slice(line)?, loadline)),
         Format { loadline } => Err(LineError::OtherVersion(loadline)),
     }
 }
@@ -235,23 +254,24 @@ impl<'a, R: BufRead> Lines<'a, R> {
         Ok((!bytes.is_empty()).then_some(Line { bytes, whole }))
     }
 
-    fn header(&mut self) -> Result<Header, Error> {
+    fn header(&mut self) -> Result<(Header, u64), Error> {
+        let format;
         let path = self.path.to_owned();
         self.refuse_other_files()?;
         let Some(line) = self.next()? else {
             return Err(Error::Empty { path });
         };
         match serde_json::from_slice(&line.bytes) {
-            Ok(Format {
-                loadline: FORMAT_VERSION,
-            }) => {}
+            Ok(Format { loadline }) if is_read(loadline) => format = loadline,
             Ok(Format { loadline: found }) => return Err(Error::UnknownVersion { path, found }),
             Err(_) if !line.whole && begins_as_header(&line.bytes) => {
                 return Err(Error::CutHeader { path });
             }
             Err(_) => return Err(Error::NotARun { path }),
         }
-        serde_json::from_slice(&line.bytes).map_err(|error| self.error(error.into()))
+        let header = serde_json::from_slice(&line.bytes);
+        let header = header.map_err(|error| self.error(error.into()))?;
+        Ok((header, format))
     }
 
     /// Refuses what does not begin as a saved run does, before a line of it is read: it may have none.

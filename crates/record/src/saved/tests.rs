@@ -213,6 +213,43 @@ fn a_killed_run_lacks_nothing_but_its_end() {
 }
 
 #[test]
+fn a_file_of_the_first_version_is_read_with_the_counts_of_its_time() {
+    let old = include_bytes!("tests/version-1.run");
+    let summary = parse(old).unwrap().into_summary();
+    assert_eq!((summary.format, summary.complete), (1, true));
+    let counts = summary.total.counts;
+    assert_eq!(
+        (counts.sent, counts.answered, counts.in_flight),
+        (20, 19, 1)
+    );
+    assert_eq!(counts.completed, counts.answered);
+    assert_eq!((summary.unfinished.count(), summary.drained_ns), (1, 0));
+    assert!(!summary.unfinished.ages_are_known());
+}
+
+#[test]
+fn a_drain_is_in_the_times_and_in_no_row() {
+    let mut drain = second(2);
+    (drain.drain, drain.end_ns) = (true, 2_200_000_000);
+    let intervals = [second(0), second(1), drain];
+    let (bytes, summary) = saved(&header(), &intervals, Ended::Duration);
+    let run = parse(&bytes).unwrap();
+    assert_eq!(run.summary(), &summary);
+    assert_eq!((summary.rows.len(), run.snapshots().len()), (2, 2));
+    assert_eq!(summary.duration_ns, 2_000_000_000);
+    assert_eq!(summary.drained_ns, 200_000_000);
+    assert_eq!(summary.total.times.service.len(), 9);
+    let behind = changed(|lines| {
+        lines[1] = lines[1].replace("\"counts\"", "\"drain\":true,\"counts\"");
+    });
+    let message = message(&behind);
+    assert!(
+        message.contains("an interval follows the drain"),
+        "{message}"
+    );
+}
+
+#[test]
 fn a_lost_interval_is_named_even_without_a_summary() {
     let three = [second(0), second(1), second(2)];
     let text = String::from_utf8(saved(&header(), &three, Ended::Duration).0).unwrap();
@@ -292,9 +329,9 @@ fn a_damaged_distribution_is_named() {
 #[test]
 fn another_version_is_refused() {
     let bytes =
-        changed(|lines| lines[0] = lines[0].replace(r#"{"loadline":1,"#, r#"{"loadline":2,"#));
+        changed(|lines| lines[0] = lines[0].replace(r#"{"loadline":2,"#, r#"{"loadline":3,"#));
     assert!(message(&bytes).starts_with(
-        "a.run is a saved run of format version 2, and this program reads version 1."
+        "a.run is a saved run of format version 3, and this program reads versions 1 to 2."
     ));
 }
 

@@ -12,6 +12,8 @@ use std::collections::BTreeSet;
 pub enum Unlike {
     /// Some runs took the end of a response from the kernel's clock, others from ours (`--clock`).
     Clock,
+    /// Some runs are of a file of an earlier format version, which counted otherwise.
+    Counting,
     /// The machine that the runs were made on was another, or was set up otherwise.
     Machine(Vec<Trait>),
 }
@@ -21,6 +23,7 @@ impl Unlike {
     pub fn name(&self) -> &'static str {
         match self {
             Unlike::Clock => "clock",
+            Unlike::Counting => "counting",
             Unlike::Machine(_) => "machine",
         }
     }
@@ -59,7 +62,10 @@ pub fn unlike(runs: &[&Summary]) -> Vec<Unlike> {
         .filter_map(|source| differing(source, runs))
         .collect();
     let machine = (!traits.is_empty()).then_some(Unlike::Machine(traits));
-    clock.into_iter().chain(machine).collect()
+    let formats: BTreeSet<u64> = runs.iter().map(|run| run.format).collect();
+    let counting = (formats.len() > 1).then_some(Unlike::Counting);
+    let others = counting.into_iter().chain(machine);
+    clock.into_iter().chain(others).collect()
 }
 
 fn differing((name, of): &Source, runs: &[&Summary]) -> Option<Trait> {
@@ -107,6 +113,15 @@ mod tests {
         let (kernel, user) = (by(Clock::Kernel), by(Clock::User));
         assert_eq!(unlike(&[&kernel, &kernel, &user]), [Unlike::Clock]);
         assert_eq!(unlike(&[&user, &user]), []);
+    }
+
+    #[test]
+    fn runs_that_were_counted_by_two_rules_are_unlike() {
+        let new = on(machine(None, 2), Clock::Kernel);
+        let mut old = new.clone();
+        old.format = 1;
+        assert_eq!(unlike(&[&old, &new]), [Unlike::Counting]);
+        assert_eq!(unlike(&[&old, &old]), []);
     }
 
     #[test]

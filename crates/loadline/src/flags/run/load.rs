@@ -86,6 +86,14 @@ pub(crate) struct LoadFlags {
     #[arg(long, value_name = "TIME|auto", default_value = "0s")]
     pub(crate) warmup: Warmup,
 
+    /// Wait this long for what has no answer when the time is over [default: 0s, or as --check needs]
+    ///
+    /// Nothing new is begun meanwhile. Answers that come then are in the response times, but not in the
+    /// rate. With --check the default is as long as the largest time in one of them, at most the
+    /// --timeout: what takes longer breaks it anyway.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) drain: Option<Duration>,
+
     /// Make the run this many times and report what differs from run to run [default: 1]
     ///
     /// Six runs make a 95 % interval of the median. All are saved in one file, and --check looks at

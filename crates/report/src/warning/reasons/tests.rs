@@ -71,6 +71,7 @@ fn failures_may_be_what_a_rate_is_short_of() {
     let mut summary = samples::steady();
     let counts = &mut summary.total.counts;
     (counts.answered, counts.failed) = (counts.answered - 1_000, 1_000);
+    counts.completed = counts.answered;
     let shortfall = |warning: &Warning| match warning {
         Warning::RateBelowAsked {
             asked,
@@ -95,6 +96,7 @@ fn the_last_gap_counts_where_the_number_of_requests_ends_the_run() {
     summary.duration_ns -= 400_000;
     summary.total.counts.failed = planned / 2;
     summary.total.counts.answered = planned - planned / 2;
+    summary.total.counts.completed = summary.total.counts.answered;
     let below = Warning::RateBelowAsked {
         asked: 2_000.0,
         achieved: 1_000.0,
@@ -110,11 +112,25 @@ fn a_closed_load_has_no_rate_to_keep() {
 }
 
 #[test]
-fn what_is_in_flight_at_the_end_is_no_matter_unless_it_is_old() {
+fn what_is_in_flight_at_the_end_is_no_matter_unless_much_of_it_is_old() {
     let mut summary = samples::closed();
     assert!(summary.total.counts.in_flight > 0);
     assert_eq!(of(&summary), Vec::<&str>::new());
-    summary.unfinished.oldest_ns = summary.total.times.response.max_ns() + 1;
+    let p99_ns = summary.total.times.response.percentile_ns(99.0);
+    let few = summary.total.counts.planned / 100;
+    let old = |count: u64| {
+        let mut unfinished = loadline_record::Unfinished {
+            in_flight: count,
+            oldest_ns: p99_ns * 2,
+            ..Default::default()
+        };
+        unfinished.ages.response.record_many_ns(p99_ns * 2, count);
+        unfinished.ages.service.record_many_ns(p99_ns * 2, count);
+        unfinished
+    };
+    summary.unfinished = old(few);
+    assert_eq!(of(&summary), Vec::<&str>::new());
+    summary.unfinished = old(few + 1);
     assert_eq!(of(&summary), ["unanswered"]);
 }
 
