@@ -149,7 +149,8 @@ fn an_answer_that_comes_before_the_body_is_sent_is_read() {
         assert_eq!(ends, [2, 4, 4]);
     }
     let ran = answered_early(Reply::raw(refusal).sleep());
-    assert!(ran.total.counts.bytes_out <= 3 * 50_000);
+    // The window, and what the server read with the head.
+    assert!(ran.total.counts.bytes_out < 3 * 70_000);
 }
 
 #[test]

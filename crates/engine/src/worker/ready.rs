@@ -25,7 +25,7 @@ use std::time::Duration;
 const DIAL_AT_ONCE: u32 = 64;
 /// If so many dials fail before one comes up, nothing answers there. Where some came up, as many in a
 /// row as are dialled at the same time say that no more will; and so does one that took all the time
-/// that a dial may take, if nothing came up meanwhile.
+/// that a dial may take, if nothing came up in the second half of it.
 const HOPELESS: u32 = 8;
 
 /// A worker whose connections are up and whose load has not begun.
@@ -182,6 +182,7 @@ async fn dial_ahead<H: Host>(
         begun: Cell::new(0),
         failed: Cell::new(0),
         failed_in_a_row: Cell::new(0),
+        last_up_ns: Cell::new(0),
         given_up: Cell::new(false),
         up: RefCell::default(),
         first_error: RefCell::new(None),
@@ -205,7 +206,9 @@ struct Dialling<H: Host> {
     pub(super) begun: Cell<usize>,
     pub(super) failed: Cell<u32>,
     failed_in_a_row: Cell<u32>,
-    /// A dial had all its time, and not one connection came up meanwhile.
+    /// When a connection came up last.
+    last_up_ns: Cell<u64>,
+    /// A dial had all its time, and in the second half of it not one connection came up.
     given_up: Cell<bool>,
     pub(super) up: RefCell<Vec<Ahead<H>>>,
     first_error: RefCell<Option<DialError>>,
@@ -227,7 +230,7 @@ impl<H: Host> Dialling<H> {
 
 async fn dial_some<H: Host>(worker: Rc<Worker<H>>, dialling: Rc<Dialling<H>>) {
     while let Some(endpoint) = dialling.next() {
-        let up_before = dialling.up.borrow().len();
+        let begun_ns = worker.host.now_ns();
         match worker.dialler.dial_ahead(endpoint).await {
             Ok((connection, dial)) => {
                 let live = Live {
@@ -235,6 +238,7 @@ async fn dial_some<H: Host>(worker: Rc<Worker<H>>, dialling: Rc<Dialling<H>>) {
                     served: 0,
                 };
                 dialling.failed_in_a_row.set(0);
+                dialling.last_up_ns.set(worker.host.now_ns());
                 dialling.up.borrow_mut().push(Ahead {
                     endpoint,
                     live,
@@ -243,7 +247,8 @@ async fn dial_some<H: Host>(worker: Rc<Worker<H>>, dialling: Rc<Dialling<H>>) {
             }
             Err(error) => {
                 dialling.failed.set(dialling.failed.get() + 1);
-                let none_came = dialling.up.borrow().len() == up_before;
+                let now_ns = worker.host.now_ns();
+                let none_came = now_ns - dialling.last_up_ns.get() >= (now_ns - begun_ns) / 2;
                 if none_came && error.error.kind() == io::ErrorKind::TimedOut {
                     dialling.given_up.set(true);
                 }
