@@ -3,7 +3,7 @@
 use super::limits::{cores_of, disturbance, lost_time, own_limit};
 use loadline_capacity::{Descent, OwnLimit, Seen, Trial};
 use loadline_record::watched::GENERATOR;
-use loadline_record::{Model, Snapshot, Summary};
+use loadline_record::{Counts, Model, Snapshot, Summary};
 use loadline_verdict::{CheckResult, evaluate_all, evaluate_run, evaluate_together};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -116,16 +116,36 @@ struct Stretch {
     duration: Duration,
     /// What had fallen due and not ended at its end.
     waiting: u64,
-    /// What of that had been sent.
+    /// By how much that had grown since its beginning: whatever was planned has been answered, has
+    /// failed, or waits.
+    grown: f64,
+    /// What had been sent and not answered when nobody waited for it any more.
     in_flight: u64,
 }
 
+/// What had fallen due and not ended at the end of these intervals, which are all from the beginning.
+fn waiting(intervals: impl Iterator<Item = Counts> + Clone) -> u64 {
+    let planned: u64 = intervals.clone().map(|counts| counts.planned).sum();
+    let sent: u64 = intervals.clone().map(|counts| counts.sent).sum();
+    let in_flight = intervals.last().map_or(0, |counts| counts.in_flight);
+    planned.saturating_sub(sent) + in_flight
+}
+
+fn grown(intervals: impl Iterator<Item = Counts>) -> f64 {
+    let more = |counts: Counts| counts.planned as f64 - (counts.completed + counts.failed) as f64;
+    intervals.map(more).sum()
+}
+
 impl Stretch {
+    /// All of it. What waited at the end of the window is that of its intervals: it may have been
+    /// waited for behind that.
     fn whole(summary: &Summary) -> Stretch {
+        let intervals = summary.rows.iter().map(|row| row.counts);
         Stretch {
             snapshot: summary.total.clone(),
             duration: Duration::from_nanos(summary.rated_ns()),
-            waiting: summary.unfinished.unsent + summary.unfinished.in_flight,
+            waiting: waiting(intervals.clone()),
+            grown: grown(intervals),
             in_flight: summary.unfinished.in_flight,
         }
     }
@@ -137,17 +157,12 @@ impl Stretch {
         for interval in intervals {
             snapshot.append(interval);
         }
-        let all = || {
-            before
-                .iter()
-                .chain(intervals)
-                .map(|interval| interval.counts)
-        };
-        let planned: u64 = all().map(|counts| counts.planned).sum();
-        let sent: u64 = all().map(|counts| counts.sent).sum();
+        let counts = |interval: &Snapshot| interval.counts;
+        let all = before.iter().chain(intervals).map(counts);
         Stretch {
             duration: Duration::from_nanos(snapshot.length_ns()),
-            waiting: planned.saturating_sub(sent) + snapshot.counts.in_flight,
+            waiting: waiting(all),
+            grown: grown(intervals.iter().map(counts)),
             in_flight: snapshot.counts.in_flight,
             snapshot,
         }
@@ -166,8 +181,6 @@ impl Stretch {
 fn seen(stretch: &Stretch, summary: &Summary, level: f64) -> Seen {
     let (counts, response) = (&stretch.snapshot.counts, &stretch.snapshot.times.response);
     let ended = counts.answered + counts.failed;
-    // Whatever was planned has been answered, has failed, or waits.
-    let grown = counts.planned as f64 - (counts.completed + counts.failed) as f64;
     let checks = evaluate_all(&summary.plan.checks, &stretch.snapshot, stretch.duration);
     Seen {
         checks: checks.iter().map(holds).collect(),
@@ -181,7 +194,7 @@ fn seen(stretch: &Stretch, summary: &Summary, level: f64) -> Seen {
             Model::Closed => 0.0,
         },
         grown: match summary.model {
-            Model::Open => grown,
+            Model::Open => stretch.grown,
             Model::Closed => 0.0,
         },
         in_flight: stretch.in_flight,
