@@ -369,7 +369,9 @@ impl<M: Measure> Course<'_, M> {
     fn seen(&mut self, purpose: Purpose, level: f64, seconds: f64) -> Result<Seen, Stop<M::Error>> {
         let seen = self.measure.trial(purpose, level, seconds);
         self.spent_s += self.settings.whole_s(seconds);
-        seen.map_err(Stop::Failed)?.ok_or(Stop::Interrupted)
+        let seen = seen.map_err(Stop::Failed)?.ok_or(Stop::Interrupted)?;
+        self.spent_s += seen.drained_s;
+        Ok(seen)
     }
 
     /// Seconds that are left of the budget.

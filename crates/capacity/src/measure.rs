@@ -126,8 +126,10 @@ pub struct Seen {
     /// By how many requests more was outstanding at the end of the trial than at its beginning; 0
     /// in a closed loop.
     pub grown: f64,
-    /// Requests that had been sent and not answered when the trial ended.
+    /// Requests that had been sent and not answered when the trial ended, and were not waited for.
     pub in_flight: u64,
+    /// How long what was unfinished was waited for behind the trial, in seconds.
+    pub drained_s: f64,
     /// The cores that the target was seen to use, if it was watched.
     pub target_cores: Option<f64>,
     /// Whether the machine lost time that no process of it had, whatever came of that: it was

@@ -273,6 +273,7 @@ impl Measure for Queue {
             outstanding_s: outstanding / level,
             grown: outstanding,
             in_flight: outstanding as u64,
+            drained_s: 0.0,
             lost_time: false,
             target_cores: None,
             own_limit: None,

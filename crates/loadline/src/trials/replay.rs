@@ -169,7 +169,8 @@ impl Measure for Saved<'_> {
         let Some(run) = self.next(Purpose::Ladder(Part::Over), over.0)? else {
             return Ok(None);
         };
-        let snapshots: Vec<Snapshot> = run.snapshots().collect();
+        let window = run.snapshots().filter(|interval| !interval.drain);
+        let snapshots: Vec<Snapshot> = window.collect();
         let summary = run.summary().clone();
         let sight = &self.sight;
         let descent = sight.see_descent(&summary, &snapshots, whole(over), back.0);

@@ -198,6 +198,7 @@ fn seen(stretch: &Stretch, summary: &Summary, level: f64) -> Seen {
             Model::Closed => 0.0,
         },
         in_flight: stretch.in_flight,
+        drained_s: summary.drained_ns as f64 / 1e9,
         target_cores: target_cores(summary),
         lost_time: lost_time(summary),
         own_limit: None,
