@@ -114,7 +114,7 @@ pub fn text(summary: &Summary, checks: &[CheckResult], options: &TextOptions) ->
         watch::lines(summary, canvas),
         floor::lines(summary, canvas),
         outcome::errors(summary, canvas),
-        outcome::checks(checks, canvas),
+        outcome::checks_of_run(summary, checks, canvas),
         outcome::validity(summary, canvas),
         outcome::warnings(summary, &options.percentiles, canvas),
     ];

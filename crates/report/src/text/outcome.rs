@@ -4,7 +4,7 @@ use super::Canvas;
 use crate::validity::{aside, sentence, sentences};
 use crate::{figures, layout, remedy, undecided, warning};
 use loadline_record::{ErrorKind, Failures, Summary};
-use loadline_verdict::{CheckOutcome, CheckResult, Grade, Reason, Validity};
+use loadline_verdict::{CheckOutcome, CheckResult, Grade, Reason, Validity, broken_by_beginning};
 use std::cmp::Reverse;
 
 /// Columns of a failure's kind, at least.
@@ -91,6 +91,25 @@ fn error(
 fn example(failures: &Failures) -> Option<String> {
     let example = layout::cut(&layout::harmless(&failures.example), EXAMPLE);
     (!example.is_empty()).then(|| format!("e.g. {example}"))
+}
+
+/// What the checks of a run say, and which of them its left out beginning broke.
+pub(super) fn checks_of_run(
+    summary: &Summary,
+    results: &[CheckResult],
+    canvas: Canvas,
+) -> Vec<String> {
+    let mut lines = checks(results, canvas);
+    let broken = broken_by_beginning(summary);
+    if !broken.is_empty() {
+        let text = format!(
+            "{}: broken by the beginning that was left out, and kept by the rest. A check must hold \
+             with it as well; use --warmup TIME if it is a warm-up.",
+            broken.join(", ")
+        );
+        lines.extend(layout::hanging("  ", &text, canvas.width));
+    }
+    lines
 }
 
 /// Each check with what was measured.

@@ -15,6 +15,10 @@ pub struct SavedRun {
     pub run: RunFile,
 }
 
+/// Fewer runs than this can't be compared with more of them: of two against ten that are alike, one pair of
+/// sides in ten was called different at 95 %, by this method and by Welch's t-test alike.
+const FEWEST_RUNS: usize = 3;
+
 /// Why runs can't be compared.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ComparisonError {
@@ -68,6 +72,17 @@ pub enum ComparisonError {
         /// How many runs B has.
         with: usize,
     },
+    /// Two runs against more, which are called different too often.
+    #[error(
+        "{base} runs of A can't be compared with {with} of B: two runs show too little of what differs \
+         between runs; give at least {FEWEST_RUNS} of each, or two of each."
+    )]
+    TwoAgainstMore {
+        /// How many runs A has.
+        base: usize,
+        /// How many runs B has.
+        with: usize,
+    },
     /// The same run twice.
     #[error("{} and {} are the same run; compare it with another one.", first.display(), other.display())]
     SameRun {
@@ -100,6 +115,11 @@ pub(super) fn check(base: &[SavedRun], with: &[SavedRun]) -> Result<(), Comparis
     if (base.len() == 1) != (with.len() == 1) {
         let (base, with) = (base.len(), with.len());
         return Err(ComparisonError::OneAgainstSeveral { base, with });
+    }
+    let (fewer, more) = (base.len().min(with.len()), base.len().max(with.len()));
+    if fewer < FEWEST_RUNS && fewer < more {
+        let (base, with) = (base.len(), with.len());
+        return Err(ComparisonError::TwoAgainstMore { base, with });
     }
     let runs: Vec<&SavedRun> = base.iter().chain(with).collect();
     for (index, run) in runs.iter().enumerate() {

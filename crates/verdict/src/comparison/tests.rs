@@ -304,3 +304,21 @@ fn pairs_that_are_not_whole_are_left_out() {
     runs.truncate(4);
     assert_eq!(Comparison::of_sides(&runs.iter().collect::<Vec<_>>()), None);
 }
+
+#[test]
+fn two_runs_are_not_compared_with_more() {
+    let plan = plan(400, 50);
+    let runs = |seeds: std::ops::Range<u64>| -> Vec<SavedRun> {
+        seeds
+            .map(|seed| recorded(seed, 5.0 * MS as f64, 3, &plan))
+            .collect()
+    };
+    let refused = Comparison::of(&runs(0..2), &runs(10..13)).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "2 runs of A can't be compared with 3 of B: two runs show too little of what differs between \
+         runs; give at least 3 of each, or two of each."
+    );
+    assert!(Comparison::of(&runs(0..2), &runs(10..12)).is_ok());
+    assert!(Comparison::of(&runs(0..3), &runs(10..14)).is_ok());
+}
