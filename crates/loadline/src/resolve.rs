@@ -17,7 +17,7 @@ use crate::invocation::{Invocation, Watch};
 use crate::overwriting::{Overwriting, refuse_overwriting};
 use crate::plan_file::{PlanFile, PlanFileError};
 use loadline_engine::OTHER_FILES;
-use loadline_plan::{Bound, Contradiction, Load, Plan};
+use loadline_plan::{Bound, Check, Contradiction, Load, Plan};
 use loadline_reactor::raise_open_files;
 use loadline_verdict::{Goal, Impossible};
 use std::fs::File;
@@ -232,7 +232,8 @@ fn plan(flags: &RunFlags, surroundings: Surroundings<'_>) -> Result<Plan, Error>
     Ok(plan)
 }
 
-/// How long to wait for what is unfinished: with checks until it is answered, or breaks any of them.
+/// How long to wait for what is unfinished: with checks until it is answered, or breaks any of them. Of
+/// failures that is not known before the timeout.
 fn drain(asked: Option<Duration>, plan: &Plan) -> Result<Duration, Contradiction> {
     if plan.request_limit.is_some() {
         return match asked {
@@ -244,7 +245,12 @@ fn drain(asked: Option<Duration>, plan: &Plan) -> Result<Duration, Contradiction
         Bound::TimeNs(ns) => Some(Duration::from_nanos(ns)),
         _ => None,
     });
-    let default = largest.max().unwrap_or_default();
+    let is_share = |check: &Check| matches!(check.bound, Bound::Share(_) | Bound::Count(_));
+    let default = match largest.max() {
+        Some(largest) => largest,
+        None if plan.checks.iter().any(is_share) => plan.connection.timeout,
+        None => Duration::ZERO,
+    };
     Ok(asked.unwrap_or(default.min(plan.connection.timeout)))
 }
 
