@@ -103,3 +103,20 @@ fn every_warning_ends_in_what_to_do() {
     assert!(texts.iter().all(|text| text.ends_with('.')));
     insta::assert_snapshot!(texts.join("\n"));
 }
+
+#[test]
+fn a_server_without_keep_alive_is_not_told_to_raise_its_limits() {
+    let text = |count| {
+        Warning::Reconnects {
+            count,
+            answered: 200,
+        }
+        .to_string()
+    };
+    assert!(
+        text(150).contains("no keep-alive, as with HTTP/1.0"),
+        "{}",
+        text(150)
+    );
+    assert!(text(100).contains("keepalive_requests"), "{}", text(100));
+}
