@@ -80,6 +80,14 @@ impl Progress {
         Some(share.min(1.0))
     }
 
+    /// Whether what is unfinished is waited for behind the window. A moment behind it the end may just
+    /// not have been told yet.
+    fn is_draining(&self) -> bool {
+        const MOMENT: Duration = Duration::from_millis(250);
+        self.length
+            .is_some_and(|length| self.elapsed > length + MOMENT)
+    }
+
     fn position(&self) -> String {
         // What is in flight is waited for when the time is over.
         let elapsed = self
@@ -90,6 +98,9 @@ impl Progress {
             _ => Duration::from_secs(elapsed.as_secs()),
         });
         match (self.length, self.request_limit) {
+            (Some(length), _) if self.is_draining() => {
+                format!("{elapsed} of {}, draining", figures::duration(length))
+            }
             (Some(length), _) => format!("{elapsed} of {}", figures::duration(length)),
             (None, Some(limit)) => {
                 format!("{elapsed}, {} to end", figures::counted(limit, "request"))

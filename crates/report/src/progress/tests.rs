@@ -45,6 +45,7 @@ fn a_run_never_passes_its_length_and_says_that_it_warms_up() {
     progress.elapsed = Duration::from_secs(12);
     let line = progress.log_line(80);
     assert!(line.starts_with("10 s of 10 s"), "{line}");
+    assert!(line.contains("draining"), "{line}");
     progress.latest = None;
     progress.warming_up = true;
     assert!(progress.log_line(80).contains("warming up"));
