@@ -35,8 +35,10 @@ impl Outcome {
     /// that what was found may lie too high.
     pub fn too_short(&self) -> Option<TooShort> {
         let trials = || self.trials.iter();
-        let answered = trials().filter(|trial| trial.seen.answers_per_s > 0.0);
-        let response_s = answered.map(|trial| trial.seen.mean_s).reduce(f64::min)?;
+        let is_rung = |trial: &Trial| matches!(trial.purpose, Purpose::Ladder(_));
+        let answered = trials().filter(|trial| trial.seen.answers_per_s > 0.0 && !is_rung(trial));
+        let at_ease = answered.min_by(|one, other| one.level.total_cmp(&other.level))?;
+        let response_s = at_ease.seen.mean_s;
         let confirming = trials().filter(|trial| trial.purpose == Purpose::Confirmation);
         let confirming_s = confirming.map(|trial| trial.seconds).reduce(f64::min)?;
         let confirming = Settings::CONFIRMATION_TRIALS;
