@@ -88,6 +88,25 @@ fn a_url_alone_is_a_whole_run() {
 }
 
 #[test]
+fn a_run_drains_as_long_as_its_checks_need() {
+    let drain = |words: &[&str]| invocation(words).plan.connection.drain;
+    let ms = std::time::Duration::from_millis;
+    assert_eq!(drain(&["127.0.0.1", "--check", "errors<1%"]), ms(0));
+    let checks = ["127.0.0.1", "--check", "p99<200ms", "--check", "max<90s"];
+    assert_eq!(drain(&checks), ms(30_000), "the timeout");
+    assert_eq!(
+        drain(&[&checks[..], &["--drain", "2s"]].concat()),
+        ms(2_000)
+    );
+    assert_eq!(drain(&[&checks[..], &["-n", "5"]].concat()), ms(0));
+    let refused = refusal(&["127.0.0.1", "-n", "5", "--drain", "1s"]);
+    assert!(
+        refused.starts_with("--drain waits after the end"),
+        "{refused}"
+    );
+}
+
+#[test]
 fn threads_are_never_more_than_connections() {
     assert_eq!(invocation(&["-c", "3", "a"]).plan.threads, 3);
     assert_eq!(invocation(&["-c", "100", "a"]).plan.threads, 8);
