@@ -91,7 +91,11 @@ fn a_url_alone_is_a_whole_run() {
 fn a_run_drains_as_long_as_its_checks_need() {
     let drain = |words: &[&str]| invocation(words).plan.connection.drain;
     let ms = std::time::Duration::from_millis;
-    assert_eq!(drain(&["127.0.0.1", "--check", "errors<1%"]), ms(0));
+    assert_eq!(drain(&["127.0.0.1"]), ms(0));
+    assert_eq!(drain(&["127.0.0.1", "--check", "rate>5"]), ms(0));
+    assert_eq!(drain(&["127.0.0.1", "--check", "p99<200ms"]), ms(200));
+    let failures = ["127.0.0.1", "--check", "errors<1%"];
+    assert_eq!(drain(&failures), ms(30_000), "failures are known then");
     let checks = ["127.0.0.1", "--check", "p99<200ms", "--check", "max<90s"];
     assert_eq!(drain(&checks), ms(30_000), "the timeout");
     assert_eq!(

@@ -2,9 +2,8 @@
 //!
 //! A trial at rate r holds with the probability (1 − λ) Φ((ln θ − ln r) / σ), where θ is the
 //! threshold, σ how much it varies from trial to trial, and λ the share of trials that break at any
-//! rate (a
-//! *lapse*: something else had the machine). Trials that follow one another are alike: a part of the
-//! variation is an autoregressive process, z' = φ z + √(1 − φ²) ε. Only θ is wanted; σ, λ and φ are
+//! rate (a *lapse*: something else had the machine). Trials that follow one another are alike: a part
+//! of the variation is an autoregressive process, z' = φ z + √(1 − φ²) ε. Only θ is wanted; σ, λ and φ are
 //! tried on a grid, how likely the trials are is computed for each combination, and summed up. This
 //! is the procedure that psychophysics has for the threshold of a sense, with a uniform prior for
 //! ln θ and ln σ (Watson & Pelli, *QUEST: a Bayesian adaptive psychometric method*, 1983;
@@ -33,8 +32,11 @@ const STATE_STEP: f64 = 0.8;
 /// Values of the threshold that are tried: first over all of the range, then where it may lie.
 const COARSE: usize = 40;
 const FINE: usize = 80;
-/// A threshold that is less likely than the likeliest by this factor is not looked at closely.
+/// A model that is less likely than this is left out where the threshold is looked at closely.
 const UNLIKELY: f64 = 1e-4;
+/// The range of thresholds that is looked at closely leaves out at most this probability at each end,
+/// a small part of [`TAIL`].
+const OUTSIDE: f64 = 1e-3;
 /// What lies outside of the interval.
 const TAIL: f64 = 0.025;
 
@@ -125,13 +127,9 @@ impl Posterior {
         likely.map(|(model, _)| *model).collect()
     }
 
-    /// The range outside of which no threshold is likely.
+    /// The range outside of which the threshold hardly lies.
     fn likely(&self) -> (f64, f64) {
-        let most = self.weights.iter().copied().fold(0.0, f64::max);
-        let is_likely = |weight: &f64| *weight >= most * UNLIKELY;
-        let first = self.weights.iter().position(is_likely).unwrap_or(0);
-        let last = self.weights.iter().rposition(is_likely);
-        let last = last.unwrap_or(self.weights.len() - 1);
+        let (first, last) = (self.reaching(OUTSIDE).0, self.reaching(1.0 - OUTSIDE).0);
         let next = (last + 1).min(self.thresholds.len() - 1);
         (
             self.thresholds[first.saturating_sub(1)],
@@ -139,14 +137,29 @@ impl Posterior {
         )
     }
 
-    /// The first threshold up to which there is this share of all weight.
+    /// The threshold up to which there is this share of all weight. Each weight is spread evenly over
+    /// the half steps beside its threshold, so that the grid shows in no quantile.
     fn quantile(&self, share: f64) -> f64 {
+        let (index, part) = self.reaching(share);
+        let (first, last) = (
+            self.thresholds[0],
+            self.thresholds[self.thresholds.len() - 1],
+        );
+        let step = (last / first).ln() / (self.thresholds.len() - 1) as f64;
+        (self.thresholds[index] * (step * (part - 0.5)).exp()).clamp(first, last)
+    }
+
+    /// The first threshold up to which there is this share of all weight, and how much of its own
+    /// weight that takes.
+    fn reaching(&self, share: f64) -> (usize, f64) {
         let mut sum = 0.0;
-        let reached = self.weights.iter().position(|weight| {
+        for (index, weight) in self.weights.iter().enumerate() {
+            if *weight > 0.0 && sum + weight >= share {
+                return (index, (share - sum) / weight);
+            }
             sum += weight;
-            sum >= share
-        });
-        self.thresholds[reached.unwrap_or(self.thresholds.len() - 1)]
+        }
+        (self.weights.len() - 1, 1.0)
     }
 }
 
@@ -332,7 +345,7 @@ mod tests {
         let trials = [attempts(990.0, 20, 0), attempts(1_010.0, 0, 20)];
         let found = Threshold::between(500.0, 2_000.0, &trials.concat());
         assert!((found.median - 1_000.0).abs() < 3.0, "{found:?}");
-        assert!(found.low > 985.0 && found.high < 1_015.0, "{found:?}");
+        assert!(found.low > 980.0 && found.high < 1_020.0, "{found:?}");
     }
 
     #[test]
