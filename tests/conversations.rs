@@ -9,7 +9,7 @@ use trycmd::TestCases;
 #[test]
 fn the_command_says_what_is_written() {
     TestCases::new()
-        .register_bin("loadline", &program())
+        .register_bin("loadline", program())
         .env("COLUMNS", "100")
         .case(concat!(
             env!("CARGO_MANIFEST_DIR"),

@@ -26,7 +26,7 @@ pub enum Event {
         /// Why it ended.
         reason: EndReason,
         /// What was left without an answer.
-        unfinished: Unfinished,
+        unfinished: Box<Unfinished>,
     },
 }
 

@@ -331,10 +331,10 @@ impl Merger {
                 self.done[worker] = Some(Done {
                     complete: false,
                     stopped: false,
-                    unfinished: Unfinished {
+                    unfinished: Box::new(Unfinished {
                         in_flight: self.in_flight[worker],
                         ..Unfinished::default()
-                    },
+                    }),
                 });
             }
             Report::Log(_) | Report::Ticks(_) => {}
@@ -415,7 +415,10 @@ impl Merger {
         done().for_each(|done| unfinished.merge(&done.unfinished));
         let unsent = self.planned_total.saturating_sub(self.sent_total);
         self.ease.give_causes(&mut unfinished, unsent);
-        Event::Ended { reason, unfinished }
+        Event::Ended {
+            reason,
+            unfinished: Box::new(unfinished),
+        }
     }
 }
 

@@ -51,7 +51,7 @@ pub(crate) struct Done {
     /// All its users had run to their end, as opposed to being cut off.
     pub(crate) complete: bool,
     pub(crate) stopped: bool,
-    pub(crate) unfinished: Unfinished,
+    pub(crate) unfinished: Box<Unfinished>,
 }
 
 /// What the users of one worker share.

@@ -215,7 +215,7 @@ impl Conductor<'_> {
                 Some(Event::Ticks { .. }) => {}
                 Some(Event::Log { exchanges, .. }) => self.log(&exchanges),
                 Some(Event::Ended { reason, unfinished }) => {
-                    return self.finish(reason, unfinished);
+                    return self.finish(reason, *unfinished);
                 }
             }
         }

@@ -216,7 +216,9 @@ fn whole((level, seconds): (f64, f64)) -> (f64, Duration) {
 /// than a time can be.
 fn length(seconds: f64) -> Duration {
     const LONGEST_S: f64 = 1e9;
-    Duration::from_secs_f64(seconds.max(0.0).min(LONGEST_S))
+    // Of a NaN `max` leaves 0.
+    let seconds = seconds.max(0.0);
+    Duration::from_secs_f64(seconds.min(LONGEST_S))
 }
 
 /// A rate whose digits are those of this level.

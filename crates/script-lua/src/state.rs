@@ -253,9 +253,8 @@ fn add_library_functions(lua: &Lua, host: &Table) -> mlua::Result<()> {
     )?;
     let sleep = |_: &Lua, seconds: f64| {
         // Of a NaN `max` leaves 0.
-        thread::sleep(Duration::from_secs_f64(
-            seconds.max(0.0).min(LONGEST_SLEEP_S),
-        ));
+        let seconds = seconds.max(0.0);
+        thread::sleep(Duration::from_secs_f64(seconds.min(LONGEST_SLEEP_S)));
         Ok(())
     };
     host.set("sleep", lua.create_function(sleep)?)

@@ -180,7 +180,7 @@ mod tests {
     /// Each `every`th of 40 seconds has all samples of the others beyond the level as well.
     fn bunched(every: usize) -> Vec<Block> {
         let over = |index: usize| {
-            if index % every == 0 {
+            if index.is_multiple_of(every) {
                 25 * every as u64
             } else {
                 0

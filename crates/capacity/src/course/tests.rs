@@ -1,6 +1,6 @@
 use super::*;
 use crate::OwnLimit;
-use crate::simulated::{Freezing, Kept, Lasting, Queue, Wavering, settings, usual};
+use crate::simulated::{Kept, Lasting, Queue, Wavering, settings};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 

@@ -34,7 +34,7 @@ impl Ran {
                 Event::Log { .. } | Event::Ticks { .. } => {
                     unreachable!("only intervals go through the merger")
                 }
-                Event::Ended { reason, unfinished } => end = Some((reason, unfinished)),
+                Event::Ended { reason, unfinished } => end = Some((reason, *unfinished)),
             }
         }
         let mut total = Snapshot::empty(0);

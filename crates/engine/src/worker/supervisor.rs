@@ -243,7 +243,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         (worker.send)(Report::Done(Done {
             complete,
             stopped,
-            unfinished,
+            unfinished: Box::new(unfinished),
         }));
     }
 }

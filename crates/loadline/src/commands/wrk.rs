@@ -152,7 +152,7 @@ impl Ready {
                     } else {
                         Ended::Duration
                     };
-                    measured.summary.finish(ended, unfinished);
+                    measured.summary.finish(ended, *unfinished);
                     measured.failure = run.failure().map(ToString::to_string);
                     let finished = latencies.finish();
                     measured.unwritten = measured.unwritten.or(finished.err());

@@ -255,20 +255,19 @@ impl<'a, R: BufRead> Lines<'a, R> {
     }
 
     fn header(&mut self) -> Result<(Header, u64), Error> {
-        let format;
         let path = self.path.to_owned();
         self.refuse_other_files()?;
         let Some(line) = self.next()? else {
             return Err(Error::Empty { path });
         };
-        match serde_json::from_slice(&line.bytes) {
-            Ok(Format { loadline }) if is_read(loadline) => format = loadline,
+        let format = match serde_json::from_slice(&line.bytes) {
+            Ok(Format { loadline }) if is_read(loadline) => loadline,
             Ok(Format { loadline: found }) => return Err(Error::UnknownVersion { path, found }),
             Err(_) if !line.whole && begins_as_header(&line.bytes) => {
                 return Err(Error::CutHeader { path });
             }
             Err(_) => return Err(Error::NotARun { path }),
-        }
+        };
         let header = serde_json::from_slice(&line.bytes);
         let header = header.map_err(|error| self.error(error.into()))?;
         Ok((header, format))
