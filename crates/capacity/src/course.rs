@@ -32,7 +32,7 @@ pub struct Outcome {
 
 impl Outcome {
     /// Whether the trials of the search were too short for a backlog of an open load to show, so
-    /// that what was found may lie too high.
+    /// that what was found may lie too high, or by chance too low.
     pub fn too_short(&self) -> Option<TooShort> {
         let trials = || self.trials.iter();
         let is_rung = |trial: &Trial| matches!(trial.purpose, Purpose::Ladder(_));

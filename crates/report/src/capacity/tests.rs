@@ -168,7 +168,7 @@ fn trials_too_short_for_a_backlog_are_named_with_the_length_that_would_do() {
     let shown = report(&plan, &outcome);
     let text = capacity(&shown, &TextOptions::default()).replace('\n', " ");
     let sentence = "Trials of 500 ms are too short to see a backlog grow where a response takes 150 ms, \
-                    so this may be too high; give --duration 1s.";
+                    so this may be too high or too low; give --duration 1s.";
     assert!(text.contains(sentence), "{text}");
     let found = &capacity_json(&shown)["trials_too_short"];
     assert_eq!(

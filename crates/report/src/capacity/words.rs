@@ -152,7 +152,7 @@ fn at_least(level: f64, why: Why, users: bool) -> String {
 pub(super) fn too_short(found: TooShort) -> String {
     format!(
         "Trials of {} are too short to see a backlog grow where a response takes {}, so this may be too \
-         high; give --duration {:.0}s.",
+         high or too low; give --duration {:.0}s.",
         figures::time(found.trial_s * 1e9),
         figures::time(found.response_s * 1e9),
         found.needed_s().ceil()
