@@ -8,7 +8,7 @@ use loadline_record::watched::{
     Watched, WatchedHost, WatchedTree, Why,
 };
 use loadline_record::{
-    Dial, Ended, Environment, ErrorKind, Exchange, Header, Model, Outcome, Recorder, Summary,
+    Ages, Dial, Ended, Environment, ErrorKind, Exchange, Header, Model, Outcome, Recorder, Summary,
     Transient, Unfinished,
 };
 use std::time::{Duration, SystemTime};
@@ -591,18 +591,27 @@ impl Run {
             .exchanges
             .iter()
             .filter(|exchange| exchange.start_ns < self.length_ns);
-        let pending: Vec<u64> = begun
+        let pending: Vec<&Exchange> = begun
             .clone()
             .filter(|exchange| exchange.end_ns >= self.length_ns)
-            .map(|exchange| exchange.intended_ns)
             .collect();
         let begun = begun.count();
         let unsent = self.due_ns.get(begun..).unwrap_or_default();
-        let oldest = pending.iter().chain(unsent).min();
+        let mut ages = Ages::default();
+        let intended = pending.iter().map(|exchange| exchange.intended_ns);
+        let intended: Vec<u64> = intended.chain(unsent.iter().copied()).collect();
+        for intended_ns in &intended {
+            ages.response.record_ns(self.length_ns - intended_ns);
+        }
+        for exchange in &pending {
+            ages.service.record_ns(self.length_ns - exchange.start_ns);
+        }
+        let oldest = intended.iter().min();
         Unfinished {
             unsent: unsent.len() as u64,
             in_flight: pending.len() as u64,
             oldest_ns: oldest.map_or(0, |intended_ns| self.length_ns - intended_ns),
+            ages,
             ..Unfinished::default()
         }
     }

@@ -96,8 +96,10 @@ pub enum Warning {
         unsent: u64,
         /// Requests sent and not answered.
         in_flight: u64,
-        /// How long the oldest had waited, in nanoseconds.
+        /// How long the oldest had waited, in nanoseconds; 0 if that is not known.
         oldest_ns: u64,
+        /// Whether percentiles count them: for how long each had waited is known.
+        counted: bool,
     },
     /// A worker was lost, which ended the run.
     WorkerFailed {
@@ -169,7 +171,11 @@ impl fmt::Display for Warning {
                 unsent,
                 in_flight,
                 oldest_ns,
-            } => unanswered_text(*unsent, *in_flight, *oldest_ns),
+                counted,
+            } => {
+                let waited = unanswered_text(*unsent, *in_flight, *oldest_ns);
+                format!("{waited} {}", counted_text(*counted))
+            }
             Warning::WorkerFailed { error, after } => worker_failed_text(error, *after),
         })
     }
@@ -362,10 +368,21 @@ fn unanswered_text(unsent: u64, in_flight: u64, oldest_ns: u64) -> String {
         0 => "had waited for some time".to_owned(),
         _ => format!("had waited {}", figures::time(oldest_ns as f64)),
     };
-    format!(
-        "{what} {waited}. Percentiles count each with the time that it had waited, as the least that its \
-         answer takes. Run longer, let it drain (--drain), or lower the load."
-    )
+    format!("{what} {waited}.")
+}
+
+fn counted_text(counted: bool) -> &'static str {
+    match counted {
+        true => {
+            "Percentiles count each with the time that it had waited, as the least that its answer \
+             takes. Run longer, let it drain (--drain), or lower the load."
+        }
+        // The record is of an older version, or breaks off.
+        false => {
+            "The record does not say how long each of them had waited, so no percentile counts them: \
+             the true ones may be longer. Run longer, or lower the load."
+        }
+    }
 }
 
 #[cfg(test)]

@@ -144,6 +144,7 @@ fn unanswered(summary: &Summary) -> Option<Warning> {
         unsent,
         in_flight,
         oldest_ns,
+        counted: unfinished.ages_are_known(),
     })
 }
 

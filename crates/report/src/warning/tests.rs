@@ -80,10 +80,11 @@ fn silence() -> Vec<Warning> {
         unsent,
         in_flight,
         oldest_ns,
+        counted: oldest_ns > 0,
     };
     let (half, five) = (500_000_000, 5_000_000_000);
     let nothing = [(0, 0), (1, 1), (50, 0)].map(nothing);
-    let some = [(950, 50, half), (0, 50, five), (0, 1, five)].map(some);
+    let some = [(950, 50, half), (0, 50, five), (0, 1, five), (3, 2, 0)].map(some);
     nothing.into_iter().chain(some).collect()
 }
 

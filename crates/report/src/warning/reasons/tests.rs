@@ -54,6 +54,7 @@ fn arrivals_that_were_never_sent_are_left_to_the_validity_and_their_age_is_told(
             unsent,
             in_flight,
             oldest_ns,
+            counted: true,
         },
     ] = &found[..]
     else {
@@ -132,6 +133,18 @@ fn what_is_in_flight_at_the_end_is_no_matter_unless_much_of_it_is_old() {
     assert_eq!(of(&summary), Vec::<&str>::new());
     summary.unfinished = old(few + 1);
     assert_eq!(of(&summary), ["unanswered"]);
+}
+
+#[test]
+fn percentiles_are_said_to_count_only_what_has_an_age() {
+    let mut summary = samples::unanswered();
+    let counts = |summary: &Summary| {
+        let text = warnings(summary, &PERCENTILES)[1].to_string();
+        text.contains("Percentiles count each")
+    };
+    assert!(counts(&summary));
+    summary.unfinished.ages = loadline_record::Ages::default();
+    assert!(!counts(&summary));
 }
 
 #[test]
