@@ -90,7 +90,8 @@ pub(crate) struct LoadFlags {
     ///
     /// Nothing new is begun meanwhile. Answers that come then are in the response times, but not in the
     /// rate. With --check the default is as long as the largest time in one of them, at most the
-    /// --timeout: what takes longer breaks it anyway.
+    /// --timeout: what takes longer breaks it anyway. With checks on failures or statuses alone it is the
+    /// --timeout.
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) drain: Option<Duration>,
 
