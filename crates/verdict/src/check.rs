@@ -153,24 +153,46 @@ pub fn evaluate_all(checks: &[Check], snapshot: &Snapshot, duration: Duration) -
 pub fn evaluate_run(summary: &Summary) -> Vec<CheckResult> {
     let found = evaluate_observed(&summary.plan.checks, &Observed::of_run(summary));
     match &summary.uncut {
-        Some(uncut) => uncut::held_on_all(found, summary, uncut),
+        Some(uncut) => uncut::broken_or_without(found, uncut::on_all(summary, uncut)),
         None => found,
     }
 }
 
 /// Holds every check against all requests of several runs together. Their histograms are put
 /// together, those of the ages too, so that no percentile is averaged; a rate is taken over the sum of
-/// their times.
+/// their times. Where the beginning of a run was left out a check must hold with it as well.
 pub fn evaluate_together(checks: &[Check], runs: &[&Summary]) -> Vec<CheckResult> {
-    let (mut all, mut unfinished) = (Snapshot::empty(0), Unfinished::default());
+    let measured = runs.iter().map(|run| (&run.total, run.rated_ns()));
+    let found = evaluate_sum(checks, runs, measured);
+    if runs.iter().all(|run| run.uncut.is_none()) {
+        return found;
+    }
+    let uncut = runs.iter().map(|run| match &run.uncut {
+        Some(uncut) => (&uncut.total, uncut.rated_ns),
+        None => (&run.total, run.rated_ns()),
+    });
+    uncut::broken_or_without(found, evaluate_sum(checks, runs, uncut))
+}
+
+/// Holds every check against the sum of these snapshots of several runs, each of so many nanoseconds.
+fn evaluate_sum<'a>(
+    checks: &[Check],
+    runs: &[&Summary],
+    snapshots: impl Iterator<Item = (&'a Snapshot, u64)>,
+) -> Vec<CheckResult> {
+    let (mut all, mut rated_ns) = (Snapshot::empty(0), 0);
+    for (snapshot, of_it_ns) in snapshots {
+        all.append(snapshot);
+        rated_ns += of_it_ns;
+    }
+    let mut unfinished = Unfinished::default();
     for run in runs {
-        all.append(&run.total);
         unfinished.merge(&run.unfinished);
     }
     let timeouts = runs.iter().map(|run| run.plan.connection.timeout);
     let observed = Observed {
         total: &all,
-        duration: Duration::from_nanos(runs.iter().map(|run| run.rated_ns()).sum()),
+        duration: Duration::from_nanos(rated_ns),
         unfinished: Some(&unfinished),
         stretches: None,
         timeout: timeouts.max(),

@@ -9,13 +9,11 @@ use std::time::Duration;
 
 /// What was found without the beginning; where a check is kept by that and broken with the beginning, what
 /// was found with it.
-pub(super) fn held_on_all(
-    found: Vec<CheckResult>,
-    summary: &Summary,
-    uncut: &Uncut,
+pub(super) fn broken_or_without(
+    without: Vec<CheckResult>,
+    with: Vec<CheckResult>,
 ) -> Vec<CheckResult> {
-    let with_it = on_all(summary, uncut);
-    let pairs = found.into_iter().zip(with_it);
+    let pairs = without.into_iter().zip(with);
     pairs
         .map(|(without, with)| match is_broken_by_it(&without, &with) {
             true => with,
@@ -37,7 +35,8 @@ pub fn broken_by_beginning(summary: &Summary) -> Vec<String> {
         .collect()
 }
 
-fn on_all(summary: &Summary, uncut: &Uncut) -> Vec<CheckResult> {
+/// What is found with the beginning.
+pub(super) fn on_all(summary: &Summary, uncut: &Uncut) -> Vec<CheckResult> {
     let observed = Observed {
         total: &uncut.total,
         duration: Duration::from_nanos(uncut.rated_ns),
@@ -53,7 +52,7 @@ fn is_broken_by_it(without: &CheckResult, with: &CheckResult) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::evaluate_run;
+    use super::super::{evaluate_run, evaluate_together};
     use super::*;
     use crate::comparison::tests::plan;
     use crate::simulated::{Target, begun};
@@ -86,6 +85,19 @@ mod tests {
             summary.uncut.as_ref().unwrap().total.times.response.len()
         );
         assert_eq!(broken_by_beginning(&summary), ["p99<15ms"]);
+    }
+
+    #[test]
+    fn repeats_are_held_with_their_beginnings_too() {
+        let [one, other] = ["p99<15ms"; 2].map(warmed_up);
+        let whole = Summary {
+            uncut: None,
+            ..other.clone()
+        };
+        let outcome = |runs: &[&Summary]| evaluate_together(&one.plan.checks, runs)[0].outcome;
+        assert_eq!(outcome(&[&whole, &whole]), CheckOutcome::Kept);
+        assert_eq!(outcome(&[&one, &other]), CheckOutcome::Broken);
+        assert_eq!(outcome(&[&whole, &other]), CheckOutcome::Broken);
     }
 
     #[test]
