@@ -109,7 +109,8 @@ impl Stalled {
         let folder = tempfile::tempdir().unwrap();
         let saved = folder.path().join("a.run");
         let (rate, length) = (self.rate.to_string(), self.length.as_secs().to_string());
-        let load = ["-r", &rate, "-c", "20", "-t", "1", "-d", &length];
+        let most = ["-c", "20", "--max-connections", "20"];
+        let load = [&["-r", &rate, "-t", "1", "-d", &length] as &[&str], &most].concat();
         let summary = summary_alone(&[&load[..], &["--save", text(&saved), &url]].concat());
         let report = loadline(&["report", "--allow-invalid", text(&saved)]);
         assert_eq!(report.code, Some(0), "{}", report.stderr);

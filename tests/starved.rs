@@ -48,6 +48,16 @@ impl Verdict {
         self.blames_one_of(&[kind]);
     }
 
+    /// For this reason, whether that is an explanation or counts against it.
+    fn tells(&self, kind: &str) {
+        assert!(
+            self.kinds.iter().any(|found| found == kind),
+            "{:?} {:#}",
+            self.kinds,
+            self.summary["generator"]
+        );
+    }
+
     fn blames_one_of(&self, reasons: &[&str]) {
         let Verdict {
             grade,
@@ -178,7 +188,12 @@ fn a_stop_of_a_fifth_of_a_second_is_noticed_in_either_model() {
             stop_for(Duration::from_millis(200), &child);
             let output = child.wait_with_output().expect("the command ends");
             let verdict = Verdict::of(&output);
-            verdict.blames("stood_still");
+            if flags.contains(&"-r") {
+                verdict.blames("stood_still");
+            } else {
+                // A closed loop shows less than a tenth of the rate too little, and no time too long.
+                verdict.tells("stood_still");
+            }
             let longest = &verdict.summary["generator"]["workers"][0]["turns_us"]["max"];
             let longest_us = longest.as_f64().expect("a time");
             assert!(longest_us > 99_000.0, "{longest_us}");
