@@ -97,12 +97,14 @@ impl Sight {
 
     /// Arrivals wait for connections that are in use, and each answer comes as fast as at the
     /// lowest load: with more connections there would be more. At one instant, the last of the
-    /// trial, some connections may just have had their answer.
+    /// window, some connections may just have had their answer. What waited then is sent behind it.
     fn connections(&self, summary: &Summary) -> Option<OwnLimit> {
         let most = summary.plan.load.max_connections;
+        let window = summary.rows.iter().map(|row| row.counts);
+        let in_flight = window.clone().last().map_or(0, |counts| counts.in_flight);
         let all_in_use = summary.model == Model::Open
-            && summary.unfinished.unsent > 0
-            && 2 * summary.total.counts.in_flight >= u64::from(most);
+            && waiting(window) > in_flight
+            && 2 * in_flight >= u64::from(most);
         let service_ns = summary.total.times.service.percentile_ns(50.0);
         let as_ever = service_ns < self.service_at_ease_ns.saturating_mul(AS_EVER);
         (all_in_use && as_ever && self.service_at_ease_ns < u64::MAX)
