@@ -191,21 +191,21 @@ fn reconnects(counts: &Counts) -> Option<Warning> {
 }
 
 fn few_samples(summary: &Summary, percentiles: &[f64]) -> Option<Warning> {
-    let samples = summary.total.times.response.len();
+    if summary.response().times.is_empty() {
+        return None;
+    }
+    let samples = summary.response().len();
     let mut percentiles = [percentiles, &checked_percentiles(&summary.plan)].concat();
     percentiles.retain(|percentile| percentiles::samples_needed(*percentile) > samples);
     percentiles.sort_by(f64::total_cmp);
     percentiles.dedup();
     let needed = percentiles::samples_needed(*percentiles.last()?);
-    let length = (samples > 0).then(|| {
-        let seconds = summary.duration_ns as f64 / 1e9 * needed as f64 / samples as f64;
-        Duration::from_secs(seconds.ceil() as u64)
-    });
-    (samples > 0).then_some(Warning::FewSamples {
+    let seconds = summary.duration_ns as f64 / 1e9 * needed as f64 / samples as f64;
+    Some(Warning::FewSamples {
         percentiles,
         samples,
         needed,
-        length,
+        length: Some(Duration::from_secs(seconds.ceil() as u64)),
     })
 }
 

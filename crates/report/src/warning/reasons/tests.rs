@@ -156,6 +156,19 @@ fn silence_is_named_once() {
 }
 
 #[test]
+fn what_has_no_answer_is_a_sample_too() {
+    let mut summary = samples::not_found();
+    let warned = |summary: &Summary| {
+        let found = warnings(summary, &[99.9]);
+        found.iter().any(|found| found.name() == "few_samples")
+    };
+    assert!(warned(&summary));
+    let ages = &mut summary.unfinished.ages;
+    ages.response.record_many_ns(1_000_000, 2_688);
+    assert!(!warned(&summary));
+}
+
+#[test]
 fn percentiles_of_checks_need_their_samples_too() {
     let mut summary = samples::not_found();
     summary.plan.checks.push(Check {
@@ -176,7 +189,7 @@ fn percentiles_of_checks_need_their_samples_too() {
     };
     assert_eq!(
         (percentiles.as_slice(), *samples, *needed),
-        ([99.9].as_slice(), 999, 3_688)
+        ([99.9].as_slice(), 1_000, 3_688)
     );
     assert_eq!(*length, Some(Duration::from_secs(4)));
 }
