@@ -6,7 +6,7 @@
 //! how far they lie apart, not by what may have been the cause. A figure is *affected* when more than
 //! a tenth of it, and more than 50 µs, is not the target's.
 
-use crate::{CheckOutcome, CheckResult, evaluate_run};
+use crate::{CheckOutcome, CheckResult, Quantity, evaluate_run};
 use loadline_plan::{Clocked, Metric, Shape, Statistic};
 use loadline_record::{Bounded, Censored, Distribution, Model, Summary};
 
@@ -145,17 +145,33 @@ pub(crate) fn decided_by_own_delay(summary: &Summary) -> Option<(Effect, CheckOu
     }
     let mut without = summary.clone();
     without.total.times.response = times.undelayed.clone();
+    if let Some(uncut) = &mut without.uncut {
+        let times = &mut uncut.total.times;
+        times.response = times.undelayed.clone();
+    }
     let pairs = evaluate_run(summary)
         .into_iter()
         .zip(evaluate_run(&without));
     let checks = summary.plan.checks.iter().zip(pairs);
     let mut flipped = checks.filter(|(_, (with, without))| is_flipped(with, without));
-    let (check, (with, _)) = flipped.next()?;
+    let (check, (with, without)) = flipped.next()?;
     let Metric::Time(_, statistic) = check.metric else {
         return None;
     };
-    let effect = Effect::between(summary.response(), undelayed(summary), statistic)?;
+    let effect = Effect {
+        statistic,
+        with_ns: known_ns(&with)?,
+        without_ns: known_ns(&without)?,
+    };
     Some((effect, with.outcome))
+}
+
+/// What a check found of a time, if it is no lower bound.
+fn known_ns(result: &CheckResult) -> Option<f64> {
+    match result.actual {
+        Some(Quantity::TimeNs(ns)) if !result.is_at_least => Some(ns),
+        _ => None,
+    }
 }
 
 fn is_flipped(with: &CheckResult, without: &CheckResult) -> bool {

@@ -8,7 +8,7 @@ use loadline_plan::{Arrivals, Check, Connection, Load, Order, Plan, Rate};
 use loadline_record::watched::{HostUsage, TreeUsage, Watched, WatchedHost, WatchedTree};
 use loadline_record::{
     Ages, Dial, Distribution, Ended, Environment, Exchange, Header, HostCounters, Outcome,
-    Recorder, Summary, Workers,
+    Recorder, Summary, Uncut, Workers,
 };
 use std::time::{Duration, SystemTime};
 
@@ -617,4 +617,25 @@ fn a_wait_that_the_plan_made_is_told_apart_from_the_service() {
     let p50 = plan_wait(&limited, Statistic::Percentile(50.0)).expect("an affected p50");
     assert!(p50.with_ns > 169e6 && p50.without_ns < 112e6, "{p50:?}");
     assert_eq!(plan_wait(&freezing(), Statistic::Percentile(99.0)), None);
+}
+
+#[test]
+fn our_delay_in_the_beginning_that_was_left_out_may_decide_a_check_too() {
+    let slow = open(100, 10, |_| (0, 100 * MS, 5 * MS));
+    let mut summary = checked_by(open(100, 10, at_ease), "p99<50ms");
+    assert_eq!(validity(&summary).grade(), Grade::Valid);
+    summary.uncut = Some(Box::new(Uncut {
+        rated_ns: slow.rated_ns(),
+        total: slow.total,
+        response_blocks: slow.response_blocks,
+        service_blocks: slow.service_blocks,
+    }));
+    let Reason::Decisive { effect, is_kept } = validity(&summary).findings[0].reason else {
+        panic!("{:?}", validity(&summary));
+    };
+    assert!(!is_kept);
+    assert!(
+        effect.with_ns > 100e6 && effect.without_ns < 6e6,
+        "{effect:?}"
+    );
 }
