@@ -134,9 +134,10 @@ impl Tape {
 }
 
 /// The summary of a run of which so many intervals at the beginning are left out; `rest` are the others,
-/// each or several together, with the pattern of their arrivals. The counters of the machine (`host`) go on
-/// covering all of the run, as they are read at its ends alone. Exchanges that were in flight at the cut count as sent after it, as in any
-/// interval. Nothing is left out if nothing would be left.
+/// each or several together, with the pattern of their arrivals. The counters of the machine
+/// (`host`) go on covering all of the run, as they are read at its ends alone. Exchanges that were in
+/// flight at the cut count as sent after it, as in any interval. Nothing is left out if nothing would
+/// be left.
 pub(crate) fn without_first(
     mut summary: Summary,
     intervals: usize,

@@ -2,11 +2,12 @@
 //!
 //! A [`Goal`] looks at the summary after each interval. *Precise* is met when both ends of a percentile's
 //! interval, adjusted for dependence, are near enough to it, and still are at the next look, when the run
-//! has grown by a quarter: an interval is narrow by chance now and then, and who stops at the first such
-//! one prefers those. That takes at least eight seconds, because dependence doesn't show in fewer. *Decided* is met
-//! when each check is proven to be kept, or one to be broken, at 99 %: by early stopping for who looks
-//! again and again, on requests that are slow in clusters ([`slo::clustered_proof`]). That takes at least
-//! half a minute: what comes every ten seconds must have had its chance to come.
+//! has grown by a quarter: an interval is narrow by chance now and then, and who stops at the first
+//! such one prefers those. That takes at least eight seconds, because dependence doesn't show in
+//! fewer. *Decided* is met when each check is proven to be kept, or one to be broken, at 99 %: by early
+//! stopping for who looks again and again, on requests that are slow in clusters
+//! ([`slo::clustered_proof`]). That takes at least half a minute: what comes every ten seconds must have
+//! had its chance to come.
 //!
 //! Only what is a share of the requests can be proven before the end: that a percentile is below a bound
 //! (99 % of the requests were faster), or that errors or statuses are below a share. A request that failed

@@ -156,7 +156,8 @@ pub enum Reason {
     },
     /// A worker's loop stood still: its process was stopped, or had no core for long.
     StoodStill {
-        /// The share of its time in which it did, for longer than [`STILL_NS`](loadline_record::STILL_NS) each time.
+        /// The share of its time in which it did, for longer than
+        /// [`STILL_NS`](loadline_record::STILL_NS) each time.
         share: f64,
         /// How long it did at most.
         longest_ns: u64,
