@@ -31,15 +31,21 @@ impl Statuses {
     /// If it has the form, and there is no such class or status.
     pub(super) fn parse(text: &str) -> Option<Result<Statuses, ()>> {
         if let Some(code) = text.strip_prefix("status:") {
-            let code = code.parse().ok().filter(|code| CODES.contains(code));
+            let code = digits(code).filter(|code| CODES.contains(code));
             return Some(code.map(Statuses::Code).ok_or(()));
         }
-        let class = text.strip_suffix("xx")?.parse::<u8>().ok()?;
-        Some(match class {
-            1..=5 => Ok(Statuses::Class(class)),
+        let class = digits(text.strip_suffix("xx")?)?;
+        Some(match u8::try_from(class) {
+            Ok(class @ 1..=5) => Ok(Statuses::Class(class)),
             _ => Err(()),
         })
     }
+}
+
+/// A number of digits alone, without a sign or leading zeros.
+fn digits(text: &str) -> Option<u16> {
+    let number = text.parse::<u16>().ok()?;
+    (number.to_string() == text).then_some(number)
 }
 
 impl fmt::Display for Statuses {
