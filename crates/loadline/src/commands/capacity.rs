@@ -103,19 +103,27 @@ fn draw(search: &Search, report: &CapacityReport<'_>) -> Result<()> {
 /// How the answer ends the command, which is said on stderr where it is not good.
 pub(crate) fn told_exit(answer: &Answer, trust: Trust) -> Exit {
     let exit = exit(answer, trust);
-    match exit {
-        Exit::CheckFailed => {
-            closing::tell("not even the lowest load holds; the report says what breaks.")
-        }
-        Exit::Invalid => closing::tell(
-            "the generator was the limit, or what disturbed it; the report says which, and what to do.",
-        ),
-        Exit::Failed => {
-            closing::tell("no load line was found in the time there was; the report says why.")
-        }
-        _ => {}
+    if let Some(why) = why(exit, answer) {
+        closing::tell(why);
     }
     exit
+}
+
+/// Why the answer does not end the command well.
+fn why(exit: Exit, answer: &Answer) -> Option<&'static str> {
+    let is_ours = !matches!(answer, Answer::Unsettled(known) if known.own_limit.is_none());
+    Some(match exit {
+        Exit::CheckFailed => "not even the lowest load holds; the report says what breaks.",
+        Exit::Invalid if is_ours => {
+            "the generator was the limit, or what disturbed it; the report says which, and what to do."
+        }
+        Exit::Invalid => {
+            "the time was over before the load line was enclosed; the report says between which loads it \
+             lies, and what to do."
+        }
+        Exit::Failed => "the highest load that was tried holds; the report says what to raise.",
+        _ => return None,
+    })
 }
 
 /// How the answer ends the command.
@@ -132,5 +140,36 @@ pub(crate) fn exit(answer: &Answer, trust: Trust) -> Exit {
         Answer::NothingHolds { .. } => Exit::CheckFailed,
         Answer::Unsettled(_) => Exit::Invalid,
         _ => Exit::Failed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use loadline_capacity::{OwnLimit, Unsettled};
+
+    #[test]
+    fn why_a_search_ends_badly_is_said_of_its_own_answer() {
+        let trust = Trust {
+            allow_invalid: false,
+            strict: false,
+        };
+        let said = |answer: &Answer| why(exit(answer, trust), answer).expect("it ends badly");
+        let unsettled = |own_limit| {
+            Answer::Unsettled(Unsettled {
+                lower: Some(10.0),
+                upper: None,
+                refuted: None,
+                own_limit,
+            })
+        };
+        assert!(said(&unsettled(None)).starts_with("the time was over"));
+        let busy = OwnLimit::Busy { share: 0.9 };
+        assert!(said(&unsettled(Some(busy))).starts_with("the generator"));
+        let highest = Answer::AtLeast {
+            level: 10.0,
+            why: Why::Highest,
+        };
+        assert!(said(&highest).starts_with("the highest load that was tried holds"));
     }
 }
