@@ -32,7 +32,7 @@ impl Grounds<'_> {
             Exit::Interrupted => {
                 Some("interrupted; the report is of what was measured until then.".to_owned())
             }
-            Exit::Failed => self.thrown(),
+            Exit::Failed => self.failed(),
             Exit::CheckFailed => self
                 .aborted()
                 .or_else(|| Some(format!("{}.", self.checks(CheckOutcome::Broken, "broke")?))),
@@ -45,9 +45,10 @@ impl Grounds<'_> {
         }
     }
 
-    fn thrown(&self) -> Option<String> {
+    fn failed(&self) -> Option<String> {
         self.runs.iter().find_map(|(_, run)| match &run.ended {
             Ended::Threw(error) => Some(format!("the script threw: {error}")),
+            Ended::Failed(error) => Some(error.clone()),
             _ => None,
         })
     }
@@ -88,4 +89,49 @@ impl Grounds<'_> {
 /// Says why a command ends with another exit code than 0.
 pub(crate) fn tell(why: &str) {
     say_line(&format!("loadline: {why}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flags::{self, run::RunFlags};
+    use crate::resolve::{Surroundings, resolve};
+    use loadline_record::{Environment, Header, Unfinished};
+    use std::time::SystemTime;
+
+    fn ended(ended: Ended) -> Summary {
+        let words = ["-d", "1s", "http://127.0.0.1:1/"];
+        let flags: RunFlags =
+            flags::parse_planned(words.into_iter().map(Into::into)).expect("a run");
+        let surroundings = Surroundings {
+            cores: 1,
+            open_files: 4_096,
+            seed: 7,
+            stdin: &mut std::io::empty(),
+        };
+        let plan = resolve(flags, surroundings).expect("a plan").plan;
+        let header = Header::new(&plan, Environment::default(), SystemTime::UNIX_EPOCH);
+        let mut summary = Summary::new(header);
+        summary.finish(ended, Unfinished::default());
+        summary
+    }
+
+    #[test]
+    fn a_run_that_failed_says_why_when_it_is_reported_again() {
+        let why = |run: &Summary| {
+            let grounds = Grounds {
+                runs: vec![(String::new(), run)],
+                checks: Vec::new(),
+                trust: Trust {
+                    strict: false,
+                    allow_invalid: false,
+                },
+            };
+            grounds.why(Exit::Failed)
+        };
+        let lost = ended(Ended::Failed("worker 1 panicked.".to_owned()));
+        assert_eq!(why(&lost).as_deref(), Some("worker 1 panicked."));
+        let threw = ended(Ended::Threw("line 7".to_owned()));
+        assert_eq!(why(&threw).as_deref(), Some("the script threw: line 7"));
+    }
 }
