@@ -354,12 +354,15 @@ fn standing(figure: Figure, decision: Decision) -> Standing {
     }
 }
 
-/// The response times second by second. Unfinished requests stand in the last one, with the times at which
-/// they are expected to end.
+/// The response times second by second. Those of the drain stand in the last one, and unfinished requests
+/// with the times at which they are expected to end.
 fn stretches(run: &RunFile) -> Stretches {
     let seconds = run.snapshots().map(|second| second.times.response.clone());
     let mut seconds: Vec<Distribution> = seconds.collect();
     if let Some(last) = seconds.last_mut() {
+        if let Some(drain) = run.drain() {
+            last.merge(&drain.times.response);
+        }
         last.merge(&run.summary().response().expected());
     }
     Stretches::of(seconds.iter().map(|second| second.steps().collect()))

@@ -146,16 +146,14 @@ fn merged_interval(parts: &[RunFile], index: usize) -> Snapshot {
 
 /// What came behind the window, in those parts that waited for it.
 fn merged_drain(parts: &[RunFile]) -> Option<Snapshot> {
-    let drain = |part: &RunFile| part.intervals.get(part.window().len()).cloned();
-    if parts.iter().all(|part| drain(part).is_none()) {
+    if parts.iter().all(|part| part.drain().is_none()) {
         return None;
     }
     let start_ns = parts.iter().map(|part| part.summary.total.end_ns).max();
     let mut sum = Snapshot::empty(start_ns.unwrap_or(0));
     for part in parts {
-        match drain(part) {
+        match part.drain() {
             Some(drain) => {
-                let drain = drain.decoded();
                 sum.end_ns = sum.end_ns.max(sum.start_ns + drain.length_ns());
                 let start_ns = sum.start_ns;
                 sum.merge(&drain);

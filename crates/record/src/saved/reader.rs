@@ -115,6 +115,12 @@ impl RunFile {
             .map(StoredSnapshot::decoded)
     }
 
+    /// What came behind the window, if that was waited for.
+    pub fn drain(&self) -> Option<Snapshot> {
+        let drain = self.intervals.get(self.window().len());
+        drain.map(StoredSnapshot::decoded)
+    }
+
     /// The intervals, without the drain behind them.
     pub(super) fn window(&self) -> &[StoredSnapshot] {
         let drains = self.intervals.iter().filter(|interval| interval.is_drain());

@@ -322,3 +322,33 @@ fn two_runs_are_not_compared_with_more() {
     assert!(Comparison::of(&runs(0..2), &runs(10..12)).is_ok());
     assert!(Comparison::of(&runs(0..3), &runs(10..14)).is_ok());
 }
+
+#[test]
+fn what_a_run_waited_for_behind_its_window_is_compared_too() {
+    let plan = plan(400, 50);
+    let drained = |seed: u64, drain_ns: f64| {
+        let started_at = SystemTime::UNIX_EPOCH + Duration::from_secs(seed);
+        let header = Header::new(&plan, environment(), started_at);
+        let path = format!("{seed}.run");
+        let mut writer = RunWriter::new(Path::new(&path), Vec::new(), &header).unwrap();
+        let (mut summary, mut dice) = (Summary::new(header), Dice(seed));
+        for index in 0..=10 {
+            let mean_ns = if index == 10 { drain_ns } else { 5e6 };
+            let mut interval = second(index, &mut dice, mean_ns, 400);
+            interval.drain = index == 10;
+            writer.interval(&interval).unwrap();
+            summary.observe(&interval);
+        }
+        summary.finish(Ended::Duration, Unfinished::default());
+        let bytes = writer.finish(&summary).unwrap();
+        SavedRun {
+            run: RunFile::parse(Path::new(&path), bytes.as_slice()).unwrap(),
+            path: path.into(),
+            number: None,
+        }
+    };
+    let found = Comparison::of(&[drained(1, 5e6)], &[drained(2, 5e9)]).unwrap();
+    let is_p99 = |compared: &&ComparedFigure| compared.figure == Figure::Percentile(99.0);
+    let p99 = found.figures.iter().find(is_p99).unwrap();
+    assert!(p99.with > 1e9 && p99.ratio.ratio > 50.0, "{p99:?}");
+}
