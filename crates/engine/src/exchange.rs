@@ -111,7 +111,8 @@ async fn attempt<H: Host, O: Observer>(
     };
     let reusable = if is_long {
         let mut sending = Sending::new(rest);
-        let reusable = sending.beside(&mut reading).await?;
+        // Apart, so that it takes no room in a user that sends no long requests.
+        let reusable = Box::pin(sending.beside(&mut reading)).await?;
         let sent = counted.saturating_sub(sending.unsent());
         worker.recorder.borrow_mut().transmitted(sent);
         reusable

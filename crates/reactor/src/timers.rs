@@ -175,6 +175,7 @@ impl Timer {
     }
 
     /// Ready when the deadline has passed; else the task is woken then.
+    #[inline]
     pub fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
         let mut queue = self.timers.0.borrow_mut();
         if queue.entries[self.slot].fired {

@@ -142,7 +142,7 @@ impl<S: Socket> Connection<S> {
     }
 
     /// Sends what it can of `bytes`, and takes it off them; ready when all is sent.
-    #[inline]
+    #[inline(always)]
     pub fn poll_send_all(
         &mut self,
         cx: &mut Context<'_>,

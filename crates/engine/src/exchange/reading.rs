@@ -42,6 +42,8 @@ struct Arrival {
 
 impl<H: Host, O: Observer> Reading<'_, H, O> {
     /// Ready when all answers are whole; says whether the connection can serve another batch.
+    // Two callers would keep it out of line, and nearly all requests go through one of them.
+    #[inline(always)]
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<bool, Broken>> {
         loop {
             let discardable = self.discardable();

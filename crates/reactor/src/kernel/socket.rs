@@ -88,6 +88,8 @@ impl KernelSocket {
     }
 
     /// Pending until the next event or the deadline, or until everybody else had a turn.
+    // Each request waits once.
+    #[inline(always)]
     fn wait<T>(&self, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
         if self.deadline.poll(cx).is_ready() {
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
