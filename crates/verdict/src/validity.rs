@@ -396,13 +396,25 @@ fn own_queue(summary: &Summary) -> Option<Finding> {
     let in_flight = connections_in_use(summary);
     let users = summary.plan.load.connections;
     // One alone has nobody to wait behind.
-    (users > 1 && in_flight < f64::from(users) * IN_FLIGHT).then(|| {
+    (users > 1 && in_flight + at_rest(summary) < f64::from(users) * IN_FLIGHT).then(|| {
         note(Reason::OwnQueue {
             in_flight,
             users,
             beside_target: runs_beside_target(summary),
         })
     })
+}
+
+/// The most users that had no request left to send, on average: once a number of requests is given out,
+/// each rests until the last answer is there, which takes as long as the slowest at most.
+fn at_rest(summary: &Summary) -> f64 {
+    if summary.plan.request_limit.is_none() {
+        return 0.0;
+    }
+    let times = &summary.total.times.service;
+    let slowest_ns = times.max_ns().max(summary.unfinished.ages.service.max_ns());
+    let share = slowest_ns as f64 / summary.duration_ns.max(1) as f64;
+    f64::from(summary.plan.load.connections) * share.min(1.0)
 }
 
 fn bunched(summary: &Summary) -> Option<Finding> {

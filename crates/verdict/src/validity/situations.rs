@@ -164,6 +164,12 @@ fn unsent(summary: Summary, by_target: u64, by_plan: u64, by_loadline: u64) -> S
     })
 }
 
+fn limited(summary: Summary) -> Summary {
+    with(summary, |summary| {
+        summary.plan.request_limit = Some(summary.total.counts.answered);
+    })
+}
+
 fn in_flight(summary: Summary, ages_ns: &[u64]) -> Summary {
     with(summary, |summary| {
         summary.total.counts.in_flight = ages_ns.len() as u64;
@@ -544,6 +550,18 @@ fn closed_loads() -> Vec<Situation> {
         (
             "seven of ten users with the target",
             closed(10, 7_000, 2 * MS),
+            Valid,
+            &["own_queue"],
+        ),
+        (
+            "half of the users in a last round of a number of requests",
+            limited(closed(50, 75, SECOND)),
+            Valid,
+            &[],
+        ),
+        (
+            "seven of ten users with the target, of a number of requests",
+            limited(closed(10, 7_000, 2 * MS)),
             Valid,
             &["own_queue"],
         ),
