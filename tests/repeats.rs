@@ -280,3 +280,14 @@ fn a_run_of_few_requests_opens_no_more_connections_than_those() {
     let opened = count(&result["summary"], "connections");
     assert!((1..=5).contains(&opened), "{opened}");
 }
+
+#[test]
+fn a_series_without_an_answer_says_why_even_when_quiet() {
+    let server = serve();
+    let url = url(&server, "fault=never-answer");
+    let words = ["-q", "--repeat", "2", "-n", "2", "--timeout", "200ms", &url];
+    let said = loadline(&words);
+    assert_eq!(said.code, Some(2), "{}", said.stderr);
+    let why = "loadline: run 1: not one request was answered: ";
+    assert!(said.stderr.contains(why), "{}", said.stderr);
+}

@@ -1,6 +1,7 @@
 //! The line on stderr that says why a command ends with another exit code than 0. `-q` leaves it: a job
 //! of continuous integration that fails must not be silent.
 
+use crate::commands::run::unanswered;
 use crate::exit::Exit;
 use crate::flags::run::judgement::Trust;
 use crate::live::say_line;
@@ -32,7 +33,7 @@ impl Grounds<'_> {
             Exit::Interrupted => {
                 Some("interrupted; the report is of what was measured until then.".to_owned())
             }
-            Exit::Failed => self.failed(),
+            Exit::Failed => self.failed().or_else(|| self.unanswered()),
             Exit::CheckFailed => self
                 .aborted()
                 .or_else(|| Some(format!("{}.", self.checks(CheckOutcome::Broken, "broke")?))),
@@ -51,6 +52,13 @@ impl Grounds<'_> {
             Ended::Failed(error) => Some(error.clone()),
             _ => None,
         })
+    }
+
+    /// A run that ended as planned, without one answer.
+    fn unanswered(&self) -> Option<String> {
+        let is_unanswered = |run: &Summary| run.total.counts.answered == 0;
+        let (name, run) = self.runs.iter().find(|(_, run)| is_unanswered(run))?;
+        Some(format!("{name}{}", unanswered(run)))
     }
 
     fn aborted(&self) -> Option<String> {

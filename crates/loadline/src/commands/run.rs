@@ -152,7 +152,12 @@ fn answered(exit: Exit, summary: &Summary) -> Result<Exit> {
     if exit != Exit::Failed || threw {
         return Ok(exit);
     }
-    bail!(
+    bail!(unanswered(summary))
+}
+
+/// That nothing was answered, and why.
+pub(crate) fn unanswered(summary: &Summary) -> String {
+    format!(
         "not one request was answered{}",
         why_unanswered(&summary.total.errors)
     )
