@@ -77,7 +77,9 @@ pub enum Contradiction {
         address: std::net::IpAddr,
     },
     /// Fewer connections at most than there are from the start.
-    #[error("--max-connections {most} is below --connections {connections}; raise it.")]
+    #[error(
+        "--max-connections {most} is below --connections {connections}; raise it, or lower --connections."
+    )]
     MaxConnectionsBelow {
         /// The most.
         most: u32,

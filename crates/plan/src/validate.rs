@@ -475,7 +475,7 @@ mod tests {
     fn connections_and_threads_fit_together() {
         assert_eq!(
             refusal(|plan| plan.load.max_connections = 10),
-            "--max-connections 10 is below --connections 50; raise it."
+            "--max-connections 10 is below --connections 50; raise it, or lower --connections."
         );
         assert_eq!(
             refusal(|plan| plan.threads = 51),
