@@ -101,7 +101,10 @@ impl Sight {
     fn connections(&self, summary: &Summary) -> Option<OwnLimit> {
         let most = summary.plan.load.max_connections;
         let window = summary.rows.iter().map(|row| row.counts);
-        let in_flight = window.clone().last().map_or(0, |counts| counts.in_flight);
+        let in_flight = window
+            .clone()
+            .next_back()
+            .map_or(0, |counts| counts.in_flight);
         let all_in_use = summary.model == Model::Open
             && waiting(window) > in_flight
             && 2 * in_flight >= u64::from(most);
