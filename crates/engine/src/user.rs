@@ -214,7 +214,9 @@ impl<H: Host> User<H> {
         let first = self.starts.last();
         let activity = &self.activity;
         activity.since_ns.set(first.map(|start| start.intended_ns));
-        if let [later @ .., _] = self.starts.as_slice()
+        // Those of a closed load begin together.
+        if self.worker.pacer.is_open()
+            && let [later @ .., _] = self.starts.as_slice()
             && !later.is_empty()
         {
             let mut shown = activity.later.borrow_mut();
