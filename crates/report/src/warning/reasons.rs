@@ -17,6 +17,8 @@ const FEW_RECONNECTS: f64 = 0.01;
 const FEW_UNSERVED: f64 = 0.01;
 /// Arrivals without an answer above this share of those that fell due are worth a word.
 const FEW_UNANSWERED: f64 = 0.01;
+/// A closed loop in which nobody got an answer in this part of its end is worth a word.
+const LONG_PART: u64 = 10;
 
 /// All that is to be said of this run, where these percentiles (and those of its checks) are shown.
 /// The gravest comes first.
@@ -125,7 +127,7 @@ fn says_unsent(summary: &Summary) -> bool {
 }
 
 /// Some requests are always in flight when a run ends. They are worth a word if they are more than
-/// that, or if many are older than nearly all answers were.
+/// that, if many are older than nearly all answers were, or if nothing else was done for long.
 fn unanswered(summary: &Summary) -> Option<Warning> {
     let unfinished = &summary.unfinished;
     let (unsent, in_flight) = (unfinished.unsent, unfinished.in_flight);
@@ -140,12 +142,25 @@ fn unanswered(summary: &Summary) -> Option<Warning> {
         false if oldest_ns > p99_ns => unfinished.count(),
         false => 0,
     };
-    (too_many || old > few).then_some(Warning::Unanswered {
+    let all_wait = all_users_wait(summary);
+    (too_many || old > few || all_wait).then_some(Warning::Unanswered {
         unsent,
         in_flight,
         oldest_ns,
         counted: unfinished.ages_are_known(),
     })
+}
+
+/// Whether at the end of a closed loop every user waited, longer than any had for an answer and for a
+/// good part of the run: the target had stopped to answer, and few requests show it.
+fn all_users_wait(summary: &Summary) -> bool {
+    let ages = &summary.unfinished.ages.response;
+    let slowest_ns = summary.total.times.response.max_ns();
+    let long_ns = slowest_ns.max(summary.duration_ns / LONG_PART);
+    summary.model == Model::Closed
+        && !ages.is_empty()
+        && ages.len() >= u64::from(summary.plan.load.connections)
+        && ages.count_up_to_ns(long_ns) == 0
 }
 
 /// How many requests may be under way at any instant: by Little's law λ·R on average, and of a Poisson

@@ -1,6 +1,7 @@
 use super::*;
 use crate::{PERCENTILES, samples};
 use loadline_plan::{Bound, Check, Clocked, Comparison};
+use loadline_record::Unfinished;
 
 fn of(summary: &Summary) -> Vec<&'static str> {
     warnings(summary, &PERCENTILES)
@@ -203,4 +204,26 @@ fn statuses_other_than_2xx_are_counted_together() {
         status: 503,
     };
     assert!(found.contains(&odd), "{found:?}");
+}
+
+#[test]
+fn a_closed_loop_that_stands_still_at_its_end_says_so() {
+    let mut summary = samples::closed();
+    let left = |users, age_ns| {
+        let mut unfinished = Unfinished {
+            in_flight: users,
+            oldest_ns: age_ns,
+            ..Unfinished::default()
+        };
+        let ages = &mut unfinished.ages;
+        ages.response.record_many_ns(age_ns, users);
+        ages.service.record_many_ns(age_ns, users);
+        unfinished
+    };
+    summary.unfinished = left(50, 300_000_000);
+    assert_eq!(of(&summary)[0], "unanswered");
+    summary.unfinished = left(49, 300_000_000);
+    assert_ne!(of(&summary).first(), Some(&"unanswered"), "one goes on");
+    summary.unfinished = left(50, 150_000_000);
+    assert_ne!(of(&summary).first(), Some(&"unanswered"), "not for long");
 }
