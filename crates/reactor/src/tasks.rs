@@ -1,7 +1,7 @@
 //! The tasks of one thread and the queue of those that can go on.
 
 use async_task::Runnable;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
@@ -35,16 +35,44 @@ impl Future for Task {
     }
 }
 
-/// The queue of tasks that can go on.
+/// The tasks that can go on, in the order in which they were woken; those that a deadline woke come
+/// before those that a socket woke. The kernel stamps answers as they arrive, and nobody stamps a
+/// request that should have been sent.
 #[derive(Clone, Default)]
-pub(crate) struct Tasks {
-    ready: Rc<RefCell<VecDeque<Runnable>>>,
+pub(crate) struct Tasks(Rc<Queues>);
+
+#[derive(Default)]
+struct Queues {
+    due: RefCell<VecDeque<Runnable>>,
+    ready: RefCell<VecDeque<Runnable>>,
+    /// Whether a deadline wakes tasks at present.
+    is_due: Cell<bool>,
+}
+
+impl Queues {
+    fn push(&self, runnable: Runnable) {
+        let queue = if self.is_due.get() {
+            &self.due
+        } else {
+            &self.ready
+        };
+        queue.borrow_mut().push_back(runnable);
+    }
+
+    fn pop(&self) -> Option<Runnable> {
+        let due = self.due.borrow_mut().pop_front();
+        due.or_else(|| self.ready.borrow_mut().pop_front())
+    }
+
+    fn len(&self) -> usize {
+        self.due.borrow().len() + self.ready.borrow().len()
+    }
 }
 
 impl Tasks {
     pub(crate) fn spawn(&self, future: impl Future<Output = ()> + 'static) -> Task {
-        let ready = Rc::clone(&self.ready);
-        let schedule = move |runnable| ready.borrow_mut().push_back(runnable);
+        let queues = Rc::clone(&self.0);
+        let schedule = move |runnable| queues.push(runnable);
         // SAFETY: `spawn_unchecked` wants the future, the schedule function and every waker to
         // stay on this thread, or to be `Send`. Wakers of these tasks are only ever stored in the
         // sockets and timers of this crate, which are `!Send`, and in futures of the same thread.
@@ -54,18 +82,23 @@ impl Tasks {
         Task(task)
     }
 
-    /// Runs every task that was ready at the call once; true if more became ready meanwhile.
-    pub(crate) fn run_ready(&self) -> bool {
-        let ready = self.ready.borrow().len();
-        for _ in 0..ready {
-            let Some(runnable) = self.pop() else { break };
-            runnable.run();
-        }
-        !self.ready.borrow().is_empty()
+    /// Lets deadlines wake tasks.
+    pub(crate) fn wake_due<T>(&self, fire: impl FnOnce() -> T) -> T {
+        self.0.is_due.set(true);
+        let fired = fire();
+        self.0.is_due.set(false);
+        fired
     }
 
-    fn pop(&self) -> Option<Runnable> {
-        self.ready.borrow_mut().pop_front()
+    /// Runs as many tasks as were ready at the call, and `before_each` before each; true if more are
+    /// ready then.
+    pub(crate) fn run_ready(&self, before_each: impl Fn()) -> bool {
+        for _ in 0..self.0.len() {
+            before_each();
+            let Some(runnable) = self.0.pop() else { break };
+            runnable.run();
+        }
+        self.0.len() > 0
     }
 }
 

@@ -648,3 +648,34 @@ fn what_came_before_a_reset_can_be_read() {
         assert!(client.peer_closed());
     });
 }
+
+#[test]
+fn a_deadline_that_comes_while_tasks_run_goes_before_the_next_of_them() {
+    let kernel = Kernel::new().unwrap();
+    let order = Rc::new(RefCell::new(Vec::new()));
+    let run = async {
+        let due_ns = kernel.now_ns() + 500_000;
+        let waits = {
+            let (own, order) = (kernel.clone(), Rc::clone(&order));
+            kernel.spawn(async move {
+                own.timer().until(due_ns).await;
+                order.borrow_mut().push("the deadline");
+            })
+        };
+        kernel.timer().until(due_ns - 400_000).await;
+        let others = ["first", "second", "third"].map(|name| {
+            let (own, order) = (kernel.clone(), Rc::clone(&order));
+            kernel.spawn(async move {
+                while own.now_ns() < due_ns {}
+                order.borrow_mut().push(name);
+            })
+        });
+        waits.await;
+        for other in others {
+            other.await;
+        }
+    };
+    kernel.block_on(run).unwrap();
+    let order = order.borrow();
+    assert_eq!(order[..], ["first", "the deadline", "second", "third"]);
+}

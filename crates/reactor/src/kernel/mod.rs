@@ -24,6 +24,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+/// Deadlines further away than this are not looked for between two tasks: few turns last so long, and the
+/// clock is not read for nothing in a closed load, whose deadlines are timeouts.
+const LONG_TURN_NS: u64 = 1_000_000;
+
 /// The event loop of one thread. Clones are handles to the same loop.
 #[derive(Clone)]
 pub struct Kernel(Rc<Inner>);
@@ -46,6 +50,8 @@ pub(crate) struct Inner {
     asleep: Cell<bool>,
     /// When the last wait returned that was a look and found nothing; `None` if something came since.
     looked_ns: Cell<Option<u64>>,
+    /// When the kernel's news were last taken.
+    news_ns: Cell<u64>,
     /// The time spent looking again and again, because the next deadline was too near to sleep.
     polled_ns: Cell<u64>,
     /// When the turn that goes on began; `None` while the loop waits.
@@ -72,6 +78,7 @@ impl Kernel {
             turns: RefCell::default(),
             asleep: Cell::new(false),
             looked_ns: Cell::new(None),
+            news_ns: Cell::new(0),
             polled_ns: Cell::new(0),
             turn_from_ns: Cell::new(None),
             turn_end_ns: Cell::new(0),
@@ -93,7 +100,7 @@ impl Kernel {
             {
                 return Ok(value);
             }
-            let more = self.0.tasks.run_ready();
+            let more = self.run_ready();
             let wait = !more && !flag.is_set();
             if wait {
                 self.linger();
@@ -108,10 +115,26 @@ impl Kernel {
     /// the clock.
     pub fn turn(&self) -> io::Result<Option<u64>> {
         self.poll_events(false)?;
-        if self.0.tasks.run_ready() {
+        if self.run_ready() {
             return Ok(Some(self.now_ns()));
         }
         Ok(self.0.timers.next_ns())
+    }
+
+    /// Runs the tasks that can go on. A deadline that comes meanwhile wakes its task before the next one
+    /// runs, so that no request waits for the answers of others to be read.
+    fn run_ready(&self) -> bool {
+        let is_near = |due_ns: &u64| *due_ns < self.0.news_ns.get() + LONG_TURN_NS;
+        self.0.tasks.run_ready(|| {
+            if self.0.timers.next_ns().filter(is_near).is_some() {
+                self.fire(self.now_ns());
+            }
+        })
+    }
+
+    /// Wakes the tasks whose deadlines have come; whether there were any.
+    fn fire(&self, now_ns: u64) -> bool {
+        self.0.tasks.wake_due(|| self.0.timers.fire(now_ns))
     }
 
     /// Lets news gather.
@@ -123,7 +146,7 @@ impl Kernel {
         let now_ns = self.now_ns();
         self.end_turn(now_ns);
         let due_ns = self.0.timers.next_ns();
-        let wake_ns = due_ns.map(|due_ns| self.wake_ns(due_ns));
+        let wake_ns = due_ns.map(|due_ns| self.0.lead.wake_ns(due_ns, now_ns));
         let left_ns = wake_ns.map_or(u64::MAX, |wake_ns| wake_ns.saturating_sub(now_ns));
         match linger {
             Linger::For(linger_ns) if linger_ns < left_ns => sys::sleep(linger_ns),
@@ -155,7 +178,8 @@ impl Kernel {
             self.learn(due_ns, now_ns);
         }
         self.0.receive_clock.refresh(now_ns);
-        let fired = self.0.timers.fire(now_ns);
+        let fired = self.fire(now_ns);
+        self.0.news_ns.set(now_ns);
         self.count_polled(wait && events == 0, fired, now_ns);
         if !wait || events > 0 || fired {
             let due_ns = due_ns.unwrap_or(now_ns);
@@ -181,20 +205,15 @@ impl Kernel {
     fn wait_until(&self, due_ns: Option<u64>) -> io::Result<usize> {
         let now_ns = self.now_ns();
         self.end_turn(now_ns);
-        let wake_ns = due_ns.map(|due_ns| self.wake_ns(due_ns));
+        let wake_ns = due_ns.map(|due_ns| self.0.lead.wake_ns(due_ns, now_ns));
         let timeout_ns = wake_ns.map(|wake_ns| wake_ns.saturating_sub(now_ns));
         self.0.asleep.set(timeout_ns != Some(0));
         self.0.poller.poll(timeout_ns)
     }
 
-    /// When to be woken for a timer: some time ahead, the rest of which is polled away.
-    fn wake_ns(&self, due_ns: u64) -> u64 {
-        due_ns.saturating_sub(self.0.lead.ns())
-    }
-
     fn learn(&self, due_ns: u64, now_ns: u64) {
         if self.0.asleep.get() {
-            let late_ns = now_ns.saturating_sub(self.wake_ns(due_ns));
+            let late_ns = now_ns.saturating_sub(self.0.lead.wake_ns(due_ns, now_ns));
             self.0.lead.learn(late_ns);
         }
     }

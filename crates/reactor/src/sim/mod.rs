@@ -81,7 +81,7 @@ impl Sim {
             {
                 return value;
             }
-            let more = self.0.tasks.run_ready();
+            let more = self.0.tasks.run_ready(|| {});
             if !more && !flag.is_set() {
                 self.jump();
             } else {
