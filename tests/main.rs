@@ -16,6 +16,8 @@ mod connections;
 /// What the command says before it does anything: help, and every kind of refusal. Each file in
 /// `cli/` is a conversation, compared word for word.
 mod conversations;
+/// Links between the documents.
+mod documents;
 /// wrk's example scripts, beside the real wrk.
 mod examples;
 /// Every fault of the test server, with exact counts on both sides.
