@@ -211,7 +211,6 @@ fn plan(flags: &RunFlags, surroundings: Surroundings<'_>) -> Result<Plan, Error>
         requests: requests::requests(&flags.request, seed, surroundings.stdin)?,
         script: requests::script(&flags.request)?,
         order: flags.request.urls_order,
-        threads: flags.load.threads.unwrap_or(1),
         load,
         duration,
         request_limit: flags.load.requests,
@@ -222,11 +221,11 @@ fn plan(flags: &RunFlags, surroundings: Surroundings<'_>) -> Result<Plan, Error>
         connection: flags.connection.options(),
         checks: flags.judgement.check.clone(),
         abort_on: flags.judgement.abort_on.clone(),
+        ..Plan::default()
     };
     plan.connection.drain = drain(flags.load.drain, &plan)?;
-    if flags.load.threads.is_none() {
-        plan.threads = threads(&plan, surroundings.cores);
-    }
+    let asked = flags.load.threads;
+    plan.threads = asked.unwrap_or_else(|| threads(&plan, surroundings.cores));
     plan.validate()?;
     Goal::of(&plan)?;
     Ok(plan)

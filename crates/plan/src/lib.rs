@@ -79,3 +79,26 @@ pub struct Plan {
     /// Conditions that end the run early when they break.
     pub abort_on: Vec<Check>,
 }
+
+impl Default for Plan {
+    /// A closed load of [`DEFAULT_CONNECTIONS`] on one worker for [`DEFAULT_DURATION`], of no request
+    /// yet, with the seed 1.
+    fn default() -> Self {
+        Self {
+            requests: Vec::new(),
+            script: None,
+            order: Order::default(),
+            load: Load::default(),
+            threads: 1,
+            duration: Some(DEFAULT_DURATION),
+            until: None,
+            request_limit: None,
+            warmup: Duration::ZERO,
+            settle: false,
+            seed: 1,
+            connection: Connection::default(),
+            checks: Vec::new(),
+            abort_on: Vec::new(),
+        }
+    }
+}

@@ -22,6 +22,17 @@ pub struct Load {
     pub shape: Shape,
 }
 
+impl Default for Load {
+    /// Closed, with [`DEFAULT_CONNECTIONS`].
+    fn default() -> Self {
+        Self {
+            connections: DEFAULT_CONNECTIONS,
+            max_connections: DEFAULT_CONNECTIONS,
+            shape: Shape::Closed,
+        }
+    }
+}
+
 /// The model of the load and its course over time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -262,14 +262,12 @@ impl Connection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Arrivals, ListedRequest, Order, Rate, RequestDefaults, Script, Tls};
+    use crate::{Arrivals, ListedRequest, Rate, RequestDefaults, Script, Tls};
 
     fn plan() -> Plan {
         let listed = ListedRequest::new("127.0.0.1:8080".parse().expect("a URL"));
         Plan {
             requests: vec![RequestDefaults::default().complete(listed)],
-            script: None,
-            order: Order::Sequential,
             load: Load {
                 connections: 50,
                 max_connections: 50,
@@ -277,14 +275,7 @@ mod tests {
             },
             threads: 2,
             duration: Some(Duration::from_secs(10)),
-            request_limit: None,
-            warmup: Duration::ZERO,
-            settle: false,
-            until: None,
-            seed: 1,
-            connection: Connection::default(),
-            checks: vec![],
-            abort_on: vec![],
+            ..Plan::default()
         }
     }
 

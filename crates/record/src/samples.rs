@@ -4,8 +4,8 @@ use crate::{
     Dial, Environment, ErrorKind, Exchange, Header, Model, Outcome, Recorder, Snapshot, WorkerTimes,
 };
 use loadline_plan::{
-    Arrivals, Body, Clock, Connection, Header as Field, IpVersion, Load, Order, Plan, Rate,
-    Request, Shape, Tls,
+    Arrivals, Body, Clock, Connection, Header as Field, IpVersion, Load, Plan, Rate, Request,
+    Shape, Tls,
 };
 use proptest::prelude::*;
 use std::time::{Duration, SystemTime};
@@ -22,19 +22,11 @@ pub(crate) fn plan() -> Plan {
             body: Body::None,
             weight: 1,
         }],
-        script: None,
-        order: Order::Sequential,
         load: load(),
-        threads: 1,
         duration: Some(Duration::from_secs(10)),
-        request_limit: None,
-        warmup: Duration::ZERO,
-        settle: false,
-        until: None,
         seed: 7,
         connection: connection(),
-        checks: Vec::new(),
-        abort_on: Vec::new(),
+        ..Plan::default()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Made-up runs for the tests: exchanges on a virtual clock, through real recorders.
 
 use loadline_plan::{
-    Arrivals, Body, Clock, Connection, IpVersion, Load, Order, Plan, Rate, Request, Shape, Tls,
+    Arrivals, Body, Clock, Connection, IpVersion, Load, Plan, Rate, Request, Shape, Tls,
 };
 use loadline_record::watched::{
     Change, Figure, GENERATOR, HostUsage, Missing, Pressure, TcpStates, Traffic, TreeUsage,
@@ -396,15 +396,9 @@ pub(crate) fn request(method: &str, url: &str) -> Request {
 fn plan(load: Load, threads: u32) -> Plan {
     Plan {
         requests: vec![request("GET", "http://127.0.0.1:8080/")],
-        script: None,
-        order: Order::Sequential,
         load,
         threads,
         duration: Some(Duration::from_secs(2)),
-        request_limit: None,
-        warmup: Duration::ZERO,
-        settle: false,
-        until: None,
         seed: 7,
         connection: Connection {
             keepalive: true,
@@ -419,8 +413,7 @@ fn plan(load: Load, threads: u32) -> Plan {
             clock: Clock::Kernel,
             ..Connection::default()
         },
-        checks: Vec::new(),
-        abort_on: Vec::new(),
+        ..Plan::default()
     }
 }
 

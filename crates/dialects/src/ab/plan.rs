@@ -6,7 +6,7 @@ use super::options::{Options, Protocol};
 use super::request::basic;
 use super::usage::Said;
 use loadline_plan::{
-    Body, Connection, Load, Order, Plan, Proxy, Request, ServerName, Shape, Tls, TlsVersion,
+    Body, Connection, Load, Plan, Proxy, Request, ServerName, Shape, Tls, TlsVersion,
 };
 use std::fs::File;
 use std::net::{IpAddr, ToSocketAddrs, UdpSocket};
@@ -23,8 +23,6 @@ pub(super) fn plan(options: &Options, cores: u32) -> Result<Plan, Said> {
     let connections = options.concurrency;
     Ok(Plan {
         requests: vec![request(options)?],
-        script: None,
-        order: Order::Sequential,
         load: Load {
             connections,
             max_connections: connections,
@@ -33,13 +31,8 @@ pub(super) fn plan(options: &Options, cores: u32) -> Result<Plan, Said> {
         threads: threads(connections, cores),
         duration: options.time_limit,
         request_limit: Some(u64::from(options.requests)),
-        warmup: Duration::ZERO,
-        settle: false,
-        until: None,
-        seed: 1,
         connection: connection(options)?,
-        checks: Vec::new(),
-        abort_on: Vec::new(),
+        ..Plan::default()
     })
 }
 

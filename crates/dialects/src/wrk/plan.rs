@@ -1,7 +1,7 @@
 //! What a command line means as a plan.
 
 use super::Arguments;
-use loadline_plan::{Arrivals, Body, Connection, Load, Order, Plan, Rate, Request, Shape, Tls};
+use loadline_plan::{Arrivals, Body, Connection, Load, Plan, Rate, Request, Shape, Tls};
 use std::time::Duration;
 
 impl Arguments {
@@ -22,8 +22,6 @@ impl Arguments {
         }
         Ok(Plan {
             requests: vec![self.request()],
-            script: None,
-            order: Order::Sequential,
             load: Load {
                 connections: self.connections,
                 max_connections: self.connections,
@@ -31,14 +29,9 @@ impl Arguments {
             },
             threads: self.threads,
             duration: Some(Duration::from_secs(self.duration_s)),
-            request_limit: None,
-            warmup: Duration::ZERO,
-            settle: false,
-            until: None,
             seed: 0,
             connection: self.connection(),
-            checks: Vec::new(),
-            abort_on: Vec::new(),
+            ..Plan::default()
         })
     }
 

@@ -1,6 +1,6 @@
 //! Plans to run in a simulated world, and the units their times are written in.
 
-use loadline_plan::{Arrivals, Body, Connection, Load, Order, Plan, Rate, Request, Shape, Stage};
+use loadline_plan::{Arrivals, Body, Load, Plan, Rate, Request, Shape, Stage};
 use std::time::Duration;
 
 pub(crate) const US: u64 = 1_000;
@@ -41,23 +41,13 @@ pub(crate) fn open(per_second: u64, connections: u32, duration_ns: u64) -> Plan 
 pub(crate) fn shaped(shape: Shape, connections: u32, duration_ns: u64) -> Plan {
     Plan {
         requests: vec![get(URL)],
-        script: None,
-        order: Order::Sequential,
         load: Load {
             connections,
             max_connections: connections,
             shape,
         },
-        threads: 1,
         duration: Some(time(duration_ns)),
-        request_limit: None,
-        warmup: Duration::ZERO,
-        settle: false,
-        until: None,
-        seed: 1,
-        connection: Connection::default(),
-        checks: Vec::new(),
-        abort_on: Vec::new(),
+        ..Plan::default()
     }
 }
 

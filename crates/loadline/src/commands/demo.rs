@@ -10,11 +10,10 @@ use crate::live::Live;
 use crate::publish::{Style, print, publish};
 use anyhow::{Context, Result, ensure};
 use loadline_page::Heat;
-use loadline_plan::{Arrivals, Body, Connection, Load, Order, Plan, Request, Shape};
+use loadline_plan::{Arrivals, Body, Load, Plan, Request, Shape};
 use loadline_report::PERCENTILES;
 use loadline_testbed::{Config, Freeze, Server};
 use std::net::{Ipv4Addr, SocketAddr};
-use std::time::Duration;
 
 const CONNECTIONS: u32 = 50;
 
@@ -71,8 +70,6 @@ fn plan(flags: &DemoFlags, server: SocketAddr) -> Result<Plan> {
     };
     Ok(Plan {
         requests: vec![request],
-        script: None,
-        order: Order::Sequential,
         load: Load {
             connections: CONNECTIONS,
             max_connections: CONNECTIONS,
@@ -81,15 +78,7 @@ fn plan(flags: &DemoFlags, server: SocketAddr) -> Result<Plan> {
                 arrivals: Arrivals::Constant,
             },
         },
-        threads: 1,
         duration: Some(flags.duration),
-        request_limit: None,
-        warmup: Duration::ZERO,
-        settle: false,
-        until: None,
-        seed: 1,
-        connection: Connection::default(),
-        checks: Vec::new(),
-        abort_on: Vec::new(),
+        ..Plan::default()
     })
 }

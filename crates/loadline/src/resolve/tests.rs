@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::invocation::{Color, Format, Output, Sink};
-use loadline_plan::{Arrivals, Body, Connection, Load, Order, Rate, Request, Shape};
+use loadline_plan::{Arrivals, Body, Load, Order, Rate, Request, Shape};
 use std::fs;
 use std::time::Duration;
 
@@ -59,8 +59,6 @@ fn a_url_alone_is_a_whole_run() {
     );
     let expected = Plan {
         requests: vec![request.clone()],
-        script: None,
-        order: Order::Sequential,
         load: Load {
             connections: 50,
             max_connections: 50,
@@ -68,14 +66,8 @@ fn a_url_alone_is_a_whole_run() {
         },
         threads: 7,
         duration: Some(Duration::from_secs(10)),
-        request_limit: None,
-        warmup: Duration::ZERO,
-        settle: false,
-        until: None,
         seed: 42,
-        connection: Connection::default(),
-        checks: vec![],
-        abort_on: vec![],
+        ..Plan::default()
     };
     assert_eq!(invocation.plan, expected);
     assert_eq!(invocation.outputs, [Output::TEXT]);

@@ -1,5 +1,5 @@
 use super::*;
-use loadline_plan::{Arrivals, Body, Connection, Load, Order, Plan, Rate, Request, Shape};
+use loadline_plan::{Arrivals, Body, Load, Plan, Rate, Request, Shape};
 use loadline_record::{
     Ended, Environment, Exchange, Header, Model, Outcome, Recorder, RoleKind, RunWriter, Snapshot,
     Unfinished,
@@ -23,8 +23,6 @@ pub(crate) fn plan(per_second: u64, connections: u32) -> Plan {
             body: Body::None,
             weight: 1,
         }],
-        script: None,
-        order: Order::Sequential,
         load: Load {
             connections,
             max_connections: connections,
@@ -33,16 +31,9 @@ pub(crate) fn plan(per_second: u64, connections: u32) -> Plan {
                 arrivals: Arrivals::Constant,
             },
         },
-        threads: 1,
         duration: Some(Duration::from_secs(10)),
-        request_limit: None,
-        warmup: Duration::ZERO,
-        settle: false,
-        until: None,
         seed: 7,
-        connection: Connection::default(),
-        checks: Vec::new(),
-        abort_on: Vec::new(),
+        ..Plan::default()
     }
 }
 

@@ -4,7 +4,7 @@
 //! a connection, how late Loadline sent them, how long the target took, and what the machine did.
 
 use super::*;
-use loadline_plan::{Arrivals, Check, Connection, Load, Order, Plan, Rate};
+use loadline_plan::{Arrivals, Check, Load, Plan, Rate};
 use loadline_record::watched::{HostUsage, TreeUsage, Watched, WatchedHost, WatchedTree};
 use loadline_record::{
     Ages, Dial, Distribution, Ended, Environment, Exchange, Header, HostCounters, Outcome,
@@ -84,23 +84,13 @@ fn exchange(intended_ns: u64, ready_ns: u64, start_ns: u64, service_ns: u64) -> 
 fn header(shape: Shape, connections: u32, max_connections: u32) -> Header {
     let plan = Plan {
         requests: Vec::new(),
-        script: None,
-        order: Order::Sequential,
         load: Load {
             shape,
             connections,
             max_connections,
         },
-        threads: 1,
         duration: Some(Duration::from_secs(2)),
-        request_limit: None,
-        warmup: Duration::ZERO,
-        settle: false,
-        until: None,
-        seed: 1,
-        connection: Connection::default(),
-        checks: Vec::new(),
-        abort_on: Vec::new(),
+        ..Plan::default()
     };
     Header::new(&plan, Environment::default(), SystemTime::UNIX_EPOCH)
 }

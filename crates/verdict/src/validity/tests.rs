@@ -1,5 +1,5 @@
 use super::*;
-use loadline_plan::{Arrivals, Connection, Load, Order, Plan, Rate, Shape};
+use loadline_plan::{Arrivals, Load, Plan, Rate, Shape};
 use loadline_record::{
     Distribution, Ended, Environment, Failures, Header, HostCounters, Snapshot, Unfinished, Workers,
 };
@@ -11,8 +11,6 @@ const SECOND: u64 = 1_000_000_000;
 fn plan(shape: Shape) -> Plan {
     Plan {
         requests: Vec::new(),
-        script: None,
-        order: Order::Sequential,
         load: Load {
             shape,
             connections: 1,
@@ -20,14 +18,7 @@ fn plan(shape: Shape) -> Plan {
         },
         threads: 2,
         duration: Some(Duration::from_secs(10)),
-        request_limit: None,
-        warmup: Duration::ZERO,
-        settle: false,
-        until: None,
-        seed: 1,
-        connection: Connection::default(),
-        checks: Vec::new(),
-        abort_on: Vec::new(),
+        ..Plan::default()
     }
 }
 
