@@ -1,6 +1,6 @@
 /** Numbers as people read them: three significant digits, a unit that fits, thousands in groups. */
 
-import type { Unit } from "./model";
+import type { Unit } from "./generated/page";
 
 /** What an axis or a cell counts in: the units of the model, and percentiles. */
 export type Quantity = Unit | "percentile";

@@ -3,7 +3,7 @@
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { render } from "preact";
-import type { Page } from "./model";
+import type { Page } from "./generated/page";
 import { Report } from "./report";
 
 const data = document.getElementById("page")!.textContent!;

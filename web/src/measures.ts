@@ -1,7 +1,7 @@
 /** What each measure of a timeline is called, and in which unit it is. */
 
 import type { Quantity } from "./format";
-import type { Measure, Timeline, Track } from "./model";
+import type { Measure, Timeline, Track } from "./generated/page";
 
 export const MEASURES: Record<Measure, { title: string; quantity: Quantity; log?: boolean }> = {
   rate: { title: "answered", quantity: "per_second" },

@@ -1,6 +1,6 @@
 /** The page as a whole: what is common to all kinds, and the kind that the data is of. */
 
-import type { Page } from "./model";
+import type { Page } from "./generated/page";
 import { RunReport } from "./run/run";
 import { SearchReport } from "./search/search";
 import { SeriesReport } from "./series/series";

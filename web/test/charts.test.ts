@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { cellAt, cells, densest } from "../src/charts/heatmap";
 import { fromZero, nines } from "../src/charts/options";
 import { COLOURS } from "../src/theme";
-import type { Measure } from "../src/model";
+import type { Measure } from "../src/generated/page";
 import { svg, type Shown } from "../src/charts/picture";
 import { placeable } from "../src/charts/spec";
 import { drawn, joined } from "../src/measures";

@@ -8,7 +8,7 @@ import type {
   StudyRow,
   Track,
   TrialRow,
-} from "../src/model";
+} from "../src/generated/page";
 
 const SECONDS = 20;
 const times = Array.from({ length: SECONDS }, (_, second) => second + 0.5);
@@ -20,7 +20,6 @@ export function run(): RunPage {
     values: wave(base),
   });
   return {
-    kind: "run",
     version: "0.1.0",
     started_at: "2026-01-02T03:04:05Z",
     title: "GET http://127.0.0.1:8080/<b>",
@@ -107,7 +106,6 @@ export function series(): SeriesPage {
     page,
   });
   return {
-    kind: "series",
     version: "0.1.0",
     started_at: "2026-01-02T03:04:05Z",
     title: page.title,
@@ -145,7 +143,6 @@ export function study(): StudyPage {
     },
   });
   return {
-    kind: "study",
     version: "0.1.0",
     started_at: "2026-01-02T03:04:05Z",
     title: "HTTP tools",
@@ -199,7 +196,6 @@ export function search(): SearchPage {
     };
   });
   return {
-    kind: "search",
     version: "0.1.0",
     started_at: "2026-01-02T03:04:05Z",
     title: "GET http://127.0.0.1:8080/<b>",

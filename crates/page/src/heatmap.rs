@@ -16,6 +16,7 @@ const MOST_COLUMNS: usize = 240;
 
 /// How often which time came when.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Heatmap {
     /// The lower end of the lowest row, in microseconds.
     #[serde(serialize_with = "number::one")]
@@ -30,6 +31,7 @@ pub struct Heatmap {
 
 /// What came in one stretch of time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct HeatColumn {
     /// When it began, in seconds from the end of warm-up.
     #[serde(serialize_with = "number::one")]

@@ -4,8 +4,7 @@
 //! what it draws: [`RunPage`] for one run, [`SeriesPage`] for several, [`StudyPage`] for a study,
 //! [`SearchPage`] for a search.
 //! [`html`] writes the page's data into that file, which is then a report that needs no server and no
-//! network. The same types, in TypeScript, are in `web/src/model.ts`; whoever changes one changes the other, and a test holds
-//! them together by the names of the fields.
+//! network. The front end imports the same types from `web/src/generated/page.ts`, which a test writes and compares.
 //!
 //! [`figures`] gives the page's plots for files.
 //!
@@ -14,8 +13,6 @@
 
 mod figures;
 mod heatmap;
-#[cfg(test)]
-mod model;
 mod number;
 mod run;
 mod search;
@@ -23,6 +20,8 @@ mod series;
 mod study;
 mod template;
 mod timeline;
+#[cfg(test)]
+mod typescript;
 
 pub use figures::{NamedFigure, figures};
 pub use heatmap::{Heat, HeatColumn, Heatmap};
@@ -40,6 +39,7 @@ use serde::Serialize;
 
 /// What a page shows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Page {
     /// One run.

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 /// The page of one run. Sentences and figures in words are those of the text report.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RunPage {
     /// The version of the program that ran it.
     pub version: String,
@@ -49,6 +50,7 @@ pub struct RunPage {
 
 /// A name and what there is to say of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Fact {
     /// Its name; empty if it goes on from the one before.
     pub name: String,
@@ -58,6 +60,7 @@ pub struct Fact {
 
 /// Whether a result may be believed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Validity {
     /// How far.
     pub grade: Grade,
@@ -71,6 +74,7 @@ pub struct Validity {
 
 /// How far a result may be believed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Grade {
     /// Nothing speaks against it.
@@ -84,6 +88,7 @@ pub enum Grade {
 
 /// A check, and what came of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct CheckRow {
     /// The condition as typed.
     pub text: String,
@@ -97,6 +102,7 @@ pub struct CheckRow {
 
 /// What a run says of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// It holds.
@@ -109,6 +115,7 @@ pub enum Outcome {
 
 /// A percentile of the response and the service time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PercentileRow {
     /// Its name, `p99.9`, or that of a moment: `mean`, `max`.
     pub name: String,
@@ -120,6 +127,7 @@ pub struct PercentileRow {
 
 /// A time in words.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TimedFigure {
     /// The time in microseconds; `None` if there are too few samples for it.
     #[serde(serialize_with = "number::maybe")]
@@ -134,6 +142,7 @@ pub struct TimedFigure {
 
 /// A distribution over the percentiles, as HdrHistogram plots it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Spectrum {
     /// What it is a distribution of: `response time`, `service time`.
     pub name: String,
@@ -146,6 +155,7 @@ pub struct Spectrum {
 
 /// Answers of one status.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct StatusRow {
     /// The status.
     pub status: u16,
@@ -155,6 +165,7 @@ pub struct StatusRow {
 
 /// Failures of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ErrorRow {
     /// The kind.
     pub kind: String,
@@ -168,6 +179,7 @@ pub struct ErrorRow {
 
 /// One part of the time that exchanges took.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TimeRow {
     /// Which part.
     pub name: String,
@@ -184,6 +196,7 @@ pub struct TimeRow {
 
 /// A process tree or the machine.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Resource {
     /// Its name: `generator`, `:8080 nginx`, `host`.
     pub name: String,

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 /// The page of a search. Sentences and figures in words are those of the text report.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SearchPage {
     /// The version of the program that searched.
     pub version: String,
@@ -45,6 +46,7 @@ impl SearchPage {
 
 /// What was found, in words.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SearchAnswer {
     /// What kind of answer it is.
     pub kind: AnswerKind,
@@ -56,6 +58,7 @@ pub struct SearchAnswer {
 
 /// What kind of answer a search has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerKind {
     /// There is a load line.
@@ -71,6 +74,7 @@ pub enum AnswerKind {
 
 /// Where a load line is.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LoadLine {
     /// The level. All digits, here and below: a search may be more precise than four.
     pub level: f64,
@@ -84,6 +88,7 @@ pub struct LoadLine {
 
 /// A trial, in a table and in plots.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TrialRow {
     /// Its number, from 1.
     pub number: u32,
@@ -109,6 +114,7 @@ pub struct TrialRow {
 
 /// What came of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum TrialEnd {
     /// All checks held, and the target kept up.

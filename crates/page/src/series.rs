@@ -5,6 +5,7 @@ use serde::Serialize;
 
 /// The page of repeats, of two sides that took turns, or of other runs of one file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SeriesPage {
     /// The version of the program that ran the first.
     pub version: String,
@@ -30,6 +31,7 @@ pub struct SeriesPage {
 
 /// A table of figures in words.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Table {
     /// What it is of.
     pub caption: String,
@@ -41,6 +43,7 @@ pub struct Table {
 
 /// A line of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TableRow {
     /// The figure's name.
     pub name: String,
@@ -50,6 +53,7 @@ pub struct TableRow {
 
 /// One run of several.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SeriesRun {
     /// Which one: `Run 3`, or `Run 3 (A)`.
     pub name: String,

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 /// The page of a study. Rows may be runs of any tool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct StudyPage {
     /// The version of the program that wrote it.
     pub version: String,
@@ -48,6 +49,7 @@ impl StudyPage {
 
 /// A column of the table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Column {
     /// Its name, as in `results.csv`: `avg_cpu`.
     pub name: String,
@@ -59,6 +61,7 @@ pub struct Column {
 
 /// In which unit numbers are; the page writes them so that they are easily read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
     /// Words; any text.
@@ -81,6 +84,7 @@ pub enum Unit {
 
 /// A run in the table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct StudyRow {
     /// The tool that ran it, or what else plots tell apart: the colour of its dots.
     pub tool: String,
@@ -97,6 +101,7 @@ pub struct StudyRow {
 
 /// What stands in a cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(untagged)]
 pub enum Cell {
     /// A number, in the column's unit.
@@ -109,6 +114,7 @@ pub enum Cell {
 
 /// Two columns drawn against each other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Scatter {
     /// The picture's title: `Requests per second and CPU`.
     pub title: String,

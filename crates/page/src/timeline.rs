@@ -5,6 +5,7 @@ use serde::Serialize;
 
 /// What happened over time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Timeline {
     /// The middle of each stretch, in seconds from the end of warm-up, rising.
     #[serde(serialize_with = "number::moments")]
@@ -15,6 +16,7 @@ pub struct Timeline {
 
 /// One thing over time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Track {
     /// What it is.
     pub measure: Measure,
@@ -26,6 +28,7 @@ pub struct Track {
 
 /// What a track counts or measures. The page knows the title and the unit of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
     /// Answers a second.

@@ -1,7 +1,7 @@
 /** A heatmap on the ground of a chart: time from left to right, a logarithmic scale upwards. */
 
 import type uPlot from "uplot";
-import type { Heatmap } from "../model";
+import type { Heatmap } from "../generated/page";
 import { heat, type Theme } from "../theme";
 
 /** A cell that something came in. */

@@ -1,7 +1,7 @@
 /** What a chart shows, as data: the components make one of these, `Chart` draws it. */
 
 import type { Quantity } from "../format";
-import type { Heatmap } from "../model";
+import type { Heatmap } from "../generated/page";
 import { dash } from "../theme";
 
 export interface ChartSpec {

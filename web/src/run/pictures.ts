@@ -4,7 +4,7 @@ import type { AxisSpec, ChartSpec, SeriesSpec } from "../charts/spec";
 import { heatmapEnds } from "../charts/heatmap";
 import { ninesOf } from "../format";
 import { MEASURES, trackOf } from "../measures";
-import type { Measure, RunPage } from "../model";
+import type { Measure, RunPage } from "../generated/page";
 
 /** All plots over time have one cursor. */
 export const GROUP = "run";

@@ -3,7 +3,7 @@
 import { Chart } from "../charts/chart";
 import type { ChartSpec, SeriesSpec } from "../charts/spec";
 import { drawn, MEASURES, trackOf } from "../measures";
-import type { Measure, RunPage } from "../model";
+import type { Measure, RunPage } from "../generated/page";
 import { fromStart, GROUP } from "./pictures";
 
 interface Picture {

@@ -1,7 +1,7 @@
 /** The page of one run: what it found, whether it can be believed, and the pictures. */
 
 import { Chart } from "../charts/chart";
-import type { RunPage } from "../model";
+import type { RunPage } from "../generated/page";
 import { heatmapSpec, inFlightSpec, rateSpec, responseSpec, spectrumSpec } from "./pictures";
 import { Resources } from "./resources";
 import { Checks, Errors, Facts, Notes, Percentiles, Statuses, Times, Verdict } from "./tables";

@@ -10,7 +10,7 @@ import type {
   TimedFigure,
   TimeRow,
   Validity,
-} from "../model";
+} from "../generated/page";
 
 const SIGNS = { valid: "✓", suspect: "!", invalid: "✗" };
 

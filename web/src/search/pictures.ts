@@ -1,7 +1,7 @@
 /** The plots of a search. */
 
 import type { AxisSpec, ChartSpec, Rule, SeriesSpec } from "../charts/spec";
-import type { SearchPage, TrialRow } from "../model";
+import type { SearchPage, TrialRow } from "../generated/page";
 
 /** What broke is a ring, so that it is told apart without colours as well. */
 const COLOUR = { held: 0, broke: 8, p50: 3, set_aside: 4, warm_up: 6 };

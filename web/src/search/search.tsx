@@ -1,7 +1,7 @@
 /** The page of a search: its answer, the ladder around the load line, the pictures, every trial. */
 
 import { Chart } from "../charts/chart";
-import type { SearchAnswer, SearchPage } from "../model";
+import type { SearchAnswer, SearchPage } from "../generated/page";
 import { Facts } from "../run/tables";
 import { courseSpec, responseSpec } from "./pictures";
 import { TrialTable } from "./table";

@@ -1,6 +1,6 @@
 /** Trials in rows: the ladder, or all of them. */
 
-import type { TrialRow } from "../model";
+import type { TrialRow } from "../generated/page";
 
 const LOOKS = {
   held: { tone: "good", sign: "✓" },

@@ -1,7 +1,7 @@
 /** The page of several runs: what they say together, a table of them, and the page of the chosen one. */
 
 import { useState } from "preact/hooks";
-import type { SeriesPage, SeriesRun, Table } from "../model";
+import type { SeriesPage, SeriesRun, Table } from "../generated/page";
 import { RunBody } from "../run/run";
 import { Checks, Notes } from "../run/tables";
 
@@ -24,7 +24,7 @@ export function SeriesReport({ page }: { page: SeriesPage }) {
       {run && (
         <section key={chosen}>
           <h2 class="chosen">{run.name}</h2>
-          <RunBody page={{ ...run.page, kind: "run" }} />
+          <RunBody page={run.page} />
         </section>
       )}
     </>

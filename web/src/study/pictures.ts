@@ -3,7 +3,7 @@
 import type { ChartSpec, SeriesSpec } from "../charts/spec";
 import type { Quantity } from "../format";
 import { joined, MEASURES, trackOf } from "../measures";
-import type { Column, Measure, Scatter, StudyPage, StudyRow } from "../model";
+import type { Column, Measure, Scatter, StudyPage, StudyRow } from "../generated/page";
 
 /** The tools in the order in which they come. */
 export function toolsOf(page: StudyPage): string[] {

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { Chart } from "../charts/chart";
-import type { StudyPage, StudyRow } from "../model";
+import type { StudyPage, StudyRow } from "../generated/page";
 import { Facts, Notes } from "../run/tables";
 import { scatterSpecs, timelineSpecs } from "./pictures";
 import { RunTable } from "./table";

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { figure } from "../format";
-import type { Cell, Column, StudyPage, StudyRow } from "../model";
+import type { Cell, Column, StudyPage, StudyRow } from "../generated/page";
 
 export interface Order {
   column: number;

@@ -1,0 +1,61 @@
+//! The types of this crate as TypeScript, and the file of them that the front end imports.
+
+use crate::Page;
+use std::collections::BTreeMap;
+use std::path::Path;
+use ts_rs::{Config, TS, TypeVisitor};
+
+/// The file, from the folder of this crate.
+const FILE: &str = "../../web/src/generated/page.ts";
+const HEAD: &str = "// Generated from the types in crates/page. Do not edit; to write it anew:\n\
+                    // GENERATE=1 cargo test -p loadline-page typescript\n";
+
+/// Every type that is reached, by its name.
+struct Declarations {
+    config: Config,
+    found: BTreeMap<String, String>,
+}
+
+impl TypeVisitor for Declarations {
+    fn visit<T: TS + 'static + ?Sized>(&mut self) {
+        if T::output_path().is_none() {
+            // A type of a library, such as a number or a list, has no declaration.
+            T::visit_generics(self);
+            return;
+        }
+        let name = T::ident(&self.config);
+        if !self.found.contains_key(&name) {
+            let docs = T::docs().unwrap_or_default();
+            let text = format!("{docs}export {}\n", T::decl(&self.config));
+            self.found.insert(name, text);
+            T::visit_dependencies(self);
+        }
+    }
+}
+
+fn declarations() -> String {
+    let mut all = Declarations {
+        // Counts in a page are numbers: those of JSON, as the browser reads them.
+        config: Config::new().with_large_int("number"),
+        found: BTreeMap::new(),
+    };
+    all.visit::<Page>();
+    let types: Vec<String> = all.found.into_values().collect();
+    format!("{HEAD}\n{}", types.join("\n"))
+}
+
+#[test]
+fn the_front_end_imports_these_types() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(FILE);
+    let types = declarations();
+    if std::env::var_os("GENERATE").is_some() {
+        std::fs::write(&path, types).unwrap();
+        return;
+    }
+    let written = std::fs::read_to_string(&path).unwrap();
+    assert!(
+        written == types,
+        "web/src/generated/page.ts is not what the types in crates/page give. \
+         Run GENERATE=1 cargo test -p loadline-page typescript, and commit the file."
+    );
+}

@@ -1,0 +1,707 @@
+// Generated from the types in crates/page. Do not edit; to write it anew:
+// GENERATE=1 cargo test -p loadline-page typescript
+
+/**
+ * What kind of answer a search has.
+ */
+export type AnswerKind = "found" | "at_least" | "nothing_holds" | "not_known";
+
+/**
+ * What stands in a cell.
+ */
+export type Cell = number | string | null;
+
+/**
+ * A check, and what came of it.
+ */
+export type CheckRow = { 
+/**
+ * The condition as typed.
+ */
+text: string, 
+/**
+ * What the run says of it.
+ */
+outcome: Outcome, 
+/**
+ * What was measured.
+ */
+actual: string, 
+/**
+ * Why the run can't decide it, where it can't.
+ */
+why: string | null, };
+
+/**
+ * A column of the table.
+ */
+export type Column = { 
+/**
+ * Its name, as in `results.csv`: `avg_cpu`.
+ */
+name: string, 
+/**
+ * Its heading: `CPU`.
+ */
+title: string, 
+/**
+ * The unit of its numbers.
+ */
+unit: Unit, };
+
+/**
+ * Failures of one kind.
+ */
+export type ErrorRow = { 
+/**
+ * The kind.
+ */
+kind: string, 
+/**
+ * How many.
+ */
+count: number, 
+/**
+ * What the first of them said; empty if nobody told.
+ */
+example: string, 
+/**
+ * What to do.
+ */
+remedy: string, };
+
+/**
+ * A name and what there is to say of it.
+ */
+export type Fact = { 
+/**
+ * Its name; empty if it goes on from the one before.
+ */
+name: string, 
+/**
+ * What there is to say.
+ */
+text: string, };
+
+/**
+ * How far a result may be believed.
+ */
+export type Grade = "valid" | "suspect" | "invalid";
+
+/**
+ * What came in one stretch of time.
+ */
+export type HeatColumn = { 
+/**
+ * When it began, in seconds from the end of warm-up.
+ */
+start_s: number, 
+/**
+ * When it ended.
+ */
+end_s: number, 
+/**
+ * The lowest row that anything came in.
+ */
+first_row: number, 
+/**
+ * How many came in that row and in those above it, up to the highest.
+ */
+counts: Array<number>, };
+
+/**
+ * How often which time came when.
+ */
+export type Heatmap = { 
+/**
+ * The lower end of the lowest row, in microseconds.
+ */
+lowest_us: number, 
+/**
+ * How many times longer the upper end of a row is than its lower end.
+ */
+ratio: number, 
+/**
+ * How many rows there are.
+ */
+rows: number, 
+/**
+ * The columns, in the order of time.
+ */
+columns: Array<HeatColumn>, };
+
+/**
+ * Where a load line is.
+ */
+export type LoadLine = { 
+/**
+ * The level. All digits, here and below: a search may be more precise than four.
+ */
+level: number, 
+/**
+ * The lower end of its 95 % interval.
+ */
+low: number, 
+/**
+ * The upper end.
+ */
+high: number, 
+/**
+ * Its words in a plot: `load line: 4900 req/s`.
+ */
+text: string, };
+
+/**
+ * What a track counts or measures. The page knows the title and the unit of each.
+ */
+export type Measure = "rate" | "asked_rate" | "failed_rate" | "response_p50" | "response_p90" | "response_p99" | "response_max" | "service_p99" | "in_flight" | "cpu" | "memory" | "sockets" | "threads" | "bytes_in" | "bytes_out" | "bandwidth" | "cpu_pressure";
+
+/**
+ * What a run says of a check.
+ */
+export type Outcome = "kept" | "broken" | "not_known";
+
+/**
+ * What a page shows.
+ */
+export type Page = { "kind": "run" } & RunPage | { "kind": "series" } & SeriesPage | { "kind": "study" } & StudyPage | { "kind": "search" } & SearchPage;
+
+/**
+ * A percentile of the response and the service time.
+ */
+export type PercentileRow = { 
+/**
+ * Its name, `p99.9`, or that of a moment: `mean`, `max`.
+ */
+name: string, 
+/**
+ * That of the response time.
+ */
+response: TimedFigure, 
+/**
+ * That of the service time.
+ */
+service: TimedFigure, };
+
+/**
+ * A process tree or the machine.
+ */
+export type Resource = { 
+/**
+ * Its name: `generator`, `:8080 nginx`, `host`.
+ */
+name: string, 
+/**
+ * What is known of it, and what could not be read.
+ */
+notes: Array<string>, 
+/**
+ * What it used, on the moments of the run's timeline.
+ */
+tracks: Array<Track>, };
+
+/**
+ * The page of one run. Sentences and figures in words are those of the text report.
+ */
+export type RunPage = { 
+/**
+ * The version of the program that ran it.
+ */
+version: string, 
+/**
+ * When it started, in RFC 3339.
+ */
+started_at: string, 
+/**
+ * What was sent: `GET http://127.0.0.1:8080/`.
+ */
+title: string, 
+/**
+ * How much, in which model: `open loop: 2 000/s constant, 50 connections, …`.
+ */
+load: string, 
+/**
+ * How it went in numbers.
+ */
+facts: Array<Fact>, 
+/**
+ * The machine that it was made on.
+ */
+machine: Array<Fact>, 
+/**
+ * Whether the result may be believed.
+ */
+validity: Validity, 
+/**
+ * What to know before believing a figure.
+ */
+warnings: Array<string>, 
+/**
+ * The checks, and what came of them.
+ */
+checks: Array<CheckRow>, 
+/**
+ * What the response times count from.
+ */
+timed_from: string, 
+/**
+ * The percentiles of the response time.
+ */
+percentiles: Array<PercentileRow>, 
+/**
+ * Distributions over the percentiles.
+ */
+spectra: Array<Spectrum>, 
+/**
+ * Rates and response times over time.
+ */
+timeline: Timeline, 
+/**
+ * The response times over time.
+ */
+heatmap: Heatmap | null, 
+/**
+ * Answers by status.
+ */
+statuses: Array<StatusRow>, 
+/**
+ * Failures by kind.
+ */
+errors: Array<ErrorRow>, 
+/**
+ * Where the time went.
+ */
+times: Array<TimeRow>, 
+/**
+ * What explains these rows.
+ */
+time_notes: Array<string>, 
+/**
+ * What processes and the machine used, on the moments of the timeline.
+ */
+resources: Array<Resource>, };
+
+/**
+ * Two columns drawn against each other.
+ */
+export type Scatter = { 
+/**
+ * The picture's title: `Requests per second and CPU`.
+ */
+title: string, 
+/**
+ * The name of the column from left to right.
+ */
+x: string, 
+/**
+ * The name of the column from bottom to top.
+ */
+y: string, };
+
+/**
+ * What was found, in words.
+ */
+export type SearchAnswer = { 
+/**
+ * What kind of answer it is.
+ */
+kind: AnswerKind, 
+/**
+ * The answer.
+ */
+text: string, 
+/**
+ * What to know before believing it, each a sentence.
+ */
+notes: Array<string>, };
+
+/**
+ * The page of a search. Sentences and figures in words are those of the text report.
+ */
+export type SearchPage = { 
+/**
+ * The version of the program that searched.
+ */
+version: string, 
+/**
+ * When the first trial started, in RFC 3339.
+ */
+started_at: string, 
+/**
+ * What was sent: `GET http://127.0.0.1:8080/`.
+ */
+title: string, 
+/**
+ * What was searched, in how many trials, by which checks.
+ */
+course: string, 
+/**
+ * What was found.
+ */
+answer: SearchAnswer, 
+/**
+ * Whether levels are numbers of users, instead of rates.
+ */
+users: boolean, 
+/**
+ * Where the load line is, if one was found.
+ */
+load_line: LoadLine | null, 
+/**
+ * The headings of the trials' cells.
+ */
+columns: Array<string>, 
+/**
+ * What the target does around its load line, a trial for each part of it.
+ */
+ladder: Array<TrialRow>, 
+/**
+ * What there is to say of the ladder: whether the target recovered, and what excuses it.
+ */
+ladder_notes: Array<string>, 
+/**
+ * Every trial, in the order in which they were made.
+ */
+trials: Array<TrialRow>, 
+/**
+ * What the generator's machine does at best, in a sentence, if it was measured.
+ */
+floor: string | null, 
+/**
+ * The machine that the load was made on.
+ */
+machine: Array<Fact>, };
+
+/**
+ * The page of repeats, of two sides that took turns, or of other runs of one file.
+ */
+export type SeriesPage = { 
+/**
+ * The version of the program that ran the first.
+ */
+version: string, 
+/**
+ * When the first started, in RFC 3339.
+ */
+started_at: string, 
+/**
+ * What was sent.
+ */
+title: string, 
+/**
+ * How much, in which model, and how many runs.
+ */
+load: string, 
+/**
+ * The figures of all runs together, if they belong together.
+ */
+together: Table | null, 
+/**
+ * What these figures say, and what to know about them.
+ */
+notes: Array<string>, 
+/**
+ * The checks, held against the runs of each side together.
+ */
+checks: Array<CheckRow>, 
+/**
+ * The runs that may not be believed, and why.
+ */
+doubts: Array<string>, 
+/**
+ * The names of the cells of each run.
+ */
+columns: Array<string>, 
+/**
+ * Every run, in order.
+ */
+runs: Array<SeriesRun>, };
+
+/**
+ * One run of several.
+ */
+export type SeriesRun = { 
+/**
+ * Which one: `Run 3`, or `Run 3 (A)`.
+ */
+name: string, 
+/**
+ * Its figures, one for each column.
+ */
+cells: Array<string>, 
+/**
+ * Its own page.
+ */
+page: RunPage, };
+
+/**
+ * A distribution over the percentiles, as HdrHistogram plots it.
+ */
+export type Spectrum = { 
+/**
+ * What it is a distribution of: `response time`, `service time`.
+ */
+name: string, 
+/**
+ * Percentiles, rising, from 0 to below 100. All digits: 99.999 is far from 100.
+ */
+percentile: Array<number>, 
+/**
+ * The time of each, in microseconds.
+ */
+us: Array<number>, };
+
+/**
+ * Answers of one status.
+ */
+export type StatusRow = { 
+/**
+ * The status.
+ */
+status: number, 
+/**
+ * How many.
+ */
+count: number, };
+
+/**
+ * The page of a study. Rows may be runs of any tool.
+ */
+export type StudyPage = { 
+/**
+ * The version of the program that wrote it.
+ */
+version: string, 
+/**
+ * When the first run started, in RFC 3339.
+ */
+started_at: string, 
+/**
+ * What was studied.
+ */
+title: string, 
+/**
+ * In a sentence or two what the study is for; may be empty.
+ */
+description: string, 
+/**
+ * How it was made: seed, order, pinning, machine.
+ */
+facts: Array<Fact>, 
+/**
+ * What a reader must know: tools that were missing, runs that failed.
+ */
+notes: Array<string>, 
+/**
+ * The table's columns, in order.
+ */
+columns: Array<Column>, 
+/**
+ * The table's rows, in order.
+ */
+rows: Array<StudyRow>, 
+/**
+ * What is drawn against what, each for all tools together and for each tool.
+ */
+scatters: Array<Scatter>, };
+
+/**
+ * A run in the table.
+ */
+export type StudyRow = { 
+/**
+ * The tool that ran it, or what else plots tell apart: the colour of its dots.
+ */
+tool: string, 
+/**
+ * A short name, unique in the study: `wrk 5/100/120`.
+ */
+name: string, 
+/**
+ * A cell for each column.
+ */
+cells: Array<Cell>, 
+/**
+ * Whether it can't be believed, or failed: then why, in a sentence.
+ */
+doubt: string | null, 
+/**
+ * What happened over time; `None` if that was not recorded. A study of many runs passes
+ * [`thinned`](Timeline::thinned) ones: 240 moments are as many as a picture shows.
+ */
+timeline: Timeline | null, };
+
+/**
+ * A table of figures in words.
+ */
+export type Table = { 
+/**
+ * What it is of.
+ */
+caption: string, 
+/**
+ * The names of the cells.
+ */
+columns: Array<string>, 
+/**
+ * A line for each figure.
+ */
+rows: Array<TableRow>, };
+
+/**
+ * A line of a table.
+ */
+export type TableRow = { 
+/**
+ * The figure's name.
+ */
+name: string, 
+/**
+ * Its values, one for each column.
+ */
+cells: Array<string>, };
+
+/**
+ * One part of the time that exchanges took.
+ */
+export type TimeRow = { 
+/**
+ * Which part.
+ */
+name: string, 
+/**
+ * Whether it is a part of the service time.
+ */
+within_service: boolean, 
+/**
+ * How many samples there are.
+ */
+count: number, 
+/**
+ * Mean, p50, p90, p99 and max in words.
+ */
+cells: Array<string>, 
+/**
+ * The mean in microseconds.
+ */
+mean_us: number, };
+
+/**
+ * A time in words.
+ */
+export type TimedFigure = { 
+/**
+ * The time in microseconds; `None` if there are too few samples for it.
+ */
+us: number | null, 
+/**
+ * Whether the time is a lower bound.
+ */
+at_least: boolean, 
+/**
+ * The time in words, or what it takes to have one.
+ */
+text: string, 
+/**
+ * Its 95 % interval in words, if there is one.
+ */
+interval: string | null, };
+
+/**
+ * What happened over time.
+ */
+export type Timeline = { 
+/**
+ * The middle of each stretch, in seconds from the end of warm-up, rising.
+ */
+time_s: Array<number>, 
+/**
+ * What was measured in each stretch.
+ */
+tracks: Array<Track>, };
+
+/**
+ * One thing over time.
+ */
+export type Track = { 
+/**
+ * What it is.
+ */
+measure: Measure, 
+/**
+ * A number for each moment of the timeline, in the unit of the measure; `None` where there
+ * was none.
+ */
+values: Array<number | null>, };
+
+/**
+ * What came of a trial.
+ */
+export type TrialEnd = "held" | "broke" | "set_aside" | "warm_up";
+
+/**
+ * A trial, in a table and in plots.
+ */
+export type TrialRow = { 
+/**
+ * Its number, from 1.
+ */
+number: number, 
+/**
+ * What it was for: `search`, `90 %`.
+ */
+purpose: string, 
+/**
+ * Of which stretch of the search it was: `warm-up`, `search`, `confirmation` or `ladder`.
+ */
+stretch: string, 
+/**
+ * The rate a second or the number of users that was asked for. All digits, as of a load line.
+ */
+level: number, 
+/**
+ * The median of the response time in microseconds; `None` if nothing was answered.
+ */
+p50_us: number | null, 
+/**
+ * The 99th percentile of the response time in microseconds; `None` if nothing was answered.
+ */
+p99_us: number | null, 
+/**
+ * The level and what was seen, in words.
+ */
+cells: Array<string>, 
+/**
+ * What came of it, as plots show it.
+ */
+ended: TrialEnd, 
+/**
+ * What came of it, in words.
+ */
+text: string, };
+
+/**
+ * In which unit numbers are; the page writes them so that they are easily read.
+ */
+export type Unit = "text" | "count" | "per_second" | "percent" | "bytes" | "bytes_per_second" | "us" | "seconds";
+
+/**
+ * Whether a result may be believed.
+ */
+export type Validity = { 
+/**
+ * How far.
+ */
+grade: Grade, 
+/**
+ * What that means for this result, as a sentence.
+ */
+claim: string, 
+/**
+ * Whether it is shown without the colour of its grade, as what was answered is in doubt.
+ */
+is_plain: boolean, 
+/**
+ * Why not, each a sentence that ends in what to do.
+ */
+findings: Array<string>, };
