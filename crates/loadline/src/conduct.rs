@@ -3,10 +3,8 @@
 
 use crate::connecting::Connecting;
 use crate::interrupt::{Interrupts, Manner};
-use crate::invocation::Watch;
 use crate::live::Live;
 use crate::reserved::Reserved;
-use crate::watching::Watching;
 use anyhow::{Context, Result, anyhow};
 use loadline_engine::{EndReason, Event, Run, StartError};
 use loadline_page::Heat;
@@ -17,6 +15,7 @@ use loadline_record::{
     Snapshot, Summary, Tape, Transient, Unfinished,
 };
 use loadline_report::{heat_interval, judgement_json};
+use loadline_runner::{Watch, Watching};
 use loadline_script_lua::Script;
 use loadline_verdict::{Goal, evaluate_all, evaluate_run, transient};
 use std::cell::RefCell;

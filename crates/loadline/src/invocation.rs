@@ -4,7 +4,7 @@ use crate::flags::run::judgement::Trust;
 use crate::publish::Style;
 use clap::ValueEnum;
 use loadline_plan::Plan;
-use loadline_watch::Target;
+use loadline_runner::Watch;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -46,15 +46,6 @@ impl Invocation {
             short: self.short,
         }
     }
-}
-
-/// What is watched while a run lasts, beside the generator and the host.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Watch {
-    /// What was named.
-    pub(crate) targets: Vec<Target>,
-    /// Whether the load's target is looked for as well.
-    pub(crate) find_target: bool,
 }
 
 /// A report: in which format, and where to.

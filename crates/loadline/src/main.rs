@@ -21,7 +21,6 @@ mod scripting;
 mod series;
 mod trials;
 mod visible;
-mod watching;
 
 use crate::exit::Exit;
 use crate::flags::{Command, Refusal};

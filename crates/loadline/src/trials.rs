@@ -3,12 +3,6 @@
 //! Trials differ in their load and their seed alone. Each begins with a moment that is driven and
 //! not measured, so that its connections are up and the queues of the target as long as they get.
 
-mod limits;
-mod replay;
-mod sight;
-
-pub(crate) use replay::{Replayed, Searched, is_search, replay};
-
 use crate::conduct::{Conducted, Keep, Save, conduct_one};
 use crate::interrupt::Interrupts;
 use crate::live::{Live, say_line};
@@ -19,7 +13,7 @@ use loadline_capacity::{Descent, Measure, Part, Purpose, Seen, Trial};
 use loadline_plan::{Arrivals, Load, Plan, Rate, Shape, Stage};
 use loadline_record::{Ended, Floor, Role, RoleKind, Snapshot, Summary};
 use loadline_report::Origin;
-use sight::Sight;
+use loadline_runner::search::{Evaluation, Searched, length, whole};
 use std::cell::RefCell;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -38,7 +32,7 @@ pub(crate) struct Trials<'a> {
     /// What was asked for, as each trial's saved run keeps it.
     searched: serde_json::Value,
     made: u32,
-    sight: Sight,
+    evaluation: Evaluation,
     /// By what, when and where the first trial was made, once it was.
     pub(crate) origin: Option<Origin>,
     /// Why a trial could not be kept.
@@ -62,7 +56,7 @@ impl<'a> Trials<'a> {
             floor,
             searched: serde_json::to_value(searched).expect("settings are numbers"),
             made: 0,
-            sight: Sight::new(),
+            evaluation: Evaluation::default(),
             origin: None,
             trouble: None,
             tell,
@@ -167,7 +161,7 @@ impl Measure for Trials<'_> {
     fn trial(&mut self, purpose: Purpose, level: f64, seconds: f64) -> Result<Option<Seen>> {
         let plan = self.plan(self.level(level), seconds);
         let summary = self.run(&plan, purpose, None)?;
-        Ok(summary.map(|summary| self.sight.see(&summary, level)))
+        Ok(summary.map(|summary| self.evaluation.see(&summary, level)))
     }
 
     fn descend(&mut self, over: (f64, f64), back: (f64, f64)) -> Result<Option<Descent>> {
@@ -181,7 +175,9 @@ impl Measure for Trials<'_> {
             return Ok(None);
         };
         let snapshots = snapshots.into_inner();
-        let descent = self.sight.see_descent(&summary, &snapshots, over, back.0);
+        let descent = self
+            .evaluation
+            .see_descent(&summary, &snapshots, over, back.0);
         Ok(Some(descent))
     }
 
@@ -198,27 +194,13 @@ impl Measure for Trials<'_> {
     }
 
     fn ended(&mut self, trial: &Trial) {
-        self.sight.keep(trial);
+        self.evaluation.keep(trial);
         (self.tell)(trial);
     }
 
     fn together(&mut self, level: f64) -> Vec<bool> {
-        self.sight.together(level)
+        self.evaluation.together(level)
     }
-}
-
-/// A step of the descent. Intervals are seconds: one that held both levels would tell of neither.
-fn whole((level, seconds): (f64, f64)) -> (f64, Duration) {
-    (level, length(seconds.ceil()))
-}
-
-/// A length of time. Those of a saved search are whatever its file says: no sum of some may be more
-/// than a time can be.
-fn length(seconds: f64) -> Duration {
-    const LONGEST_S: f64 = 1e9;
-    // Of a NaN `max` leaves 0.
-    let seconds = seconds.max(0.0);
-    Duration::from_secs_f64(seconds.min(LONGEST_S))
 }
 
 /// A rate whose digits are those of this level.

@@ -10,11 +10,12 @@ use crate::live::say_line;
 use crate::publish::{publish_search, write_file};
 use crate::reserved::Reserved;
 use crate::resolve::Search;
-use crate::trials::{Searched, Trials};
+use crate::trials::Trials;
 use anyhow::{Context, Result};
 use loadline_capacity::{Answer, Ended, Settings, Trial, Why, find};
 use loadline_record::Floor;
 use loadline_report::{CapacityReport, Origin, search_page};
+use loadline_runner::search::Searched;
 use std::time::{Duration, Instant};
 
 /// Searches the load line and reports it. What was found is reported however the search ended.
@@ -69,7 +70,13 @@ fn searched(search: &Search, floor: Option<Floor>, gone: Duration) -> Searched {
         gone_s: gone.as_secs_f64(),
         ..search.settings.clone()
     };
-    Searched::new(search, settings)
+    let searched = Searched {
+        users: search.users,
+        settings,
+        errors_added: search.errors_added,
+        plan: search.run.plan.clone(),
+    };
+    searched.without_requests()
 }
 
 /// Says what is searched for, where it was left to us.

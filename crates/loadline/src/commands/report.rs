@@ -10,13 +10,13 @@ use crate::invocation::{Format, Output, Sink};
 use crate::live::say_line;
 use crate::overwriting::refuse_overwriting;
 use crate::publish::{Style, publish, publish_search, publish_series, write_plots};
-use crate::trials::{Replayed, is_search, replay};
 use anyhow::{Result, bail};
 use loadline_page::{Heat, Page};
 use loadline_record::{Ended, RoleKind, RunFile};
 use loadline_report::{
     CapacityReport, Judged, Origin, heat_interval, run_page, search_page, series_page,
 };
+use loadline_runner::search::{Replayed, is_search, replay};
 use loadline_verdict::{evaluate_run, is_whole};
 use std::path::{Path, PathBuf};
 

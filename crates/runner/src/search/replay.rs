@@ -1,8 +1,7 @@
 //! A saved search, made again from its trials: its course depends on what these saw alone.
 
-use super::sight::Sight;
+use super::evaluation::Evaluation;
 use super::whole;
-use crate::resolve::Search;
 use loadline_capacity::{
     Descent, Ended, Measure, Outcome, Part, Purpose, Seen, Settings, Trial, find,
 };
@@ -13,47 +12,46 @@ use std::slice;
 
 /// What a search was asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Searched {
+pub struct Searched {
     /// Whether users were searched, instead of rates.
-    pub(crate) users: bool,
+    pub users: bool,
     /// Where it looked, how long and how closely.
-    pub(crate) settings: Settings,
+    pub settings: Settings,
     /// Whether the check on errors is ours, as none was given.
     #[serde(default)]
-    pub(crate) errors_added: bool,
+    pub errors_added: bool,
     /// What was asked for of each trial. Its requests are in the trials' own plans.
-    pub(crate) plan: Plan,
+    pub plan: Plan,
 }
 
 impl Searched {
-    /// A search for this, as its trials keep it.
-    pub(crate) fn new(search: &Search, settings: Settings) -> Searched {
-        let plan = &search.run.plan;
+    /// As its trials keep it: each of them has the requests in its own plan.
+    #[must_use]
+    pub fn without_requests(self) -> Searched {
         Searched {
-            users: search.users,
-            settings,
-            errors_added: search.errors_added,
             plan: Plan {
                 requests: Vec::new(),
-                ..plan.clone()
+                ..self.plan
             },
+            ..self
         }
     }
 }
 
 /// A search that was made again.
-pub(crate) struct Replayed {
+#[derive(Debug)]
+pub struct Replayed {
     /// What was found.
-    pub(crate) outcome: Outcome,
+    pub outcome: Outcome,
     /// What was asked for, with the requests of the trials.
-    pub(crate) searched: Searched,
+    pub searched: Searched,
     /// Whether it was ended before its end.
-    pub(crate) interrupted: bool,
+    pub interrupted: bool,
 }
 
 /// What the search found that these runs are the trials of; `None` if they are not all those of one
 /// search, from its first, or of one whose course this program would not take.
-pub(crate) fn replay(runs: &[RunFile]) -> Option<Replayed> {
+pub fn replay(runs: &[RunFile]) -> Option<Replayed> {
     let first = runs.first()?;
     let searched = searched(first)?;
     let mut trials = Saved {
@@ -61,7 +59,7 @@ pub(crate) fn replay(runs: &[RunFile]) -> Option<Replayed> {
         made: 0,
         first,
         users: searched.users,
-        sight: Sight::new(),
+        evaluation: Evaluation::default(),
     };
     let (outcome, ended) = find(&searched.settings, &mut trials);
     let interrupted = match ended {
@@ -83,7 +81,7 @@ pub(crate) fn replay(runs: &[RunFile]) -> Option<Replayed> {
 }
 
 /// Whether these runs begin as those of a search do.
-pub(crate) fn is_search(runs: &[RunFile]) -> bool {
+pub fn is_search(runs: &[RunFile]) -> bool {
     let role = runs.first().and_then(|first| first.header().role.as_ref());
     role.is_some_and(|role| role.kind == RoleKind::Trial)
 }
@@ -103,7 +101,7 @@ struct Saved<'a> {
     made: u32,
     first: &'a RunFile,
     users: bool,
-    sight: Sight,
+    evaluation: Evaluation,
 }
 
 /// The next saved trial is not the one that the search makes next.
@@ -158,7 +156,7 @@ impl Measure for Saved<'_> {
             return Ok(None);
         };
         let summary = run.summary().clone();
-        Ok(Some(self.sight.see(&summary, level)))
+        Ok(Some(self.evaluation.see(&summary, level)))
     }
 
     fn descend(
@@ -172,16 +170,16 @@ impl Measure for Saved<'_> {
         let window = run.snapshots().filter(|interval| !interval.drain);
         let snapshots: Vec<Snapshot> = window.collect();
         let summary = run.summary().clone();
-        let sight = &self.sight;
-        let descent = sight.see_descent(&summary, &snapshots, whole(over), back.0);
+        let evaluation = &self.evaluation;
+        let descent = evaluation.see_descent(&summary, &snapshots, whole(over), back.0);
         Ok(Some(descent))
     }
 
     fn ended(&mut self, trial: &Trial) {
-        self.sight.keep(trial);
+        self.evaluation.keep(trial);
     }
 
     fn together(&mut self, level: f64) -> Vec<bool> {
-        self.sight.together(level)
+        self.evaluation.together(level)
     }
 }

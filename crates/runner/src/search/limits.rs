@@ -146,8 +146,8 @@ pub(super) fn cores_of(summary: &Summary, tree: usize) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flags::{self, run::RunFlags};
-    use crate::resolve::{Surroundings, resolve};
+    use crate::samples;
+    use loadline_plan::Plan;
     use loadline_record::watched::{HostUsage, Watched, WatchedHost};
     use loadline_record::{Environment, Header, Snapshot, WorkerTimes};
     use std::time::SystemTime;
@@ -156,24 +156,10 @@ mod tests {
 
     /// Twenty requests at a rate, each of them so late and answered after so long.
     fn summary(check: &str, lateness_ns: u64, service_ns: u64) -> Summary {
-        let words = [
-            "-r",
-            "20",
-            "-d",
-            "1s",
-            "--check",
-            check,
-            "http://127.0.0.1:1/",
-        ];
-        let flags: RunFlags =
-            flags::parse_planned(words.into_iter().map(Into::into)).expect("a run");
-        let surroundings = Surroundings {
-            cores: 1,
-            open_files: 4_096,
-            seed: 7,
-            stdin: &mut std::io::empty(),
+        let plan = Plan {
+            checks: vec![check.parse().expect("a check")],
+            ..samples::plan()
         };
-        let plan = resolve(flags, surroundings).expect("a plan").plan;
         let environment = Environment::default();
         let mut summary = Summary::new(Header::new(&plan, environment, SystemTime::UNIX_EPOCH));
         let mut second = Snapshot::empty(0);

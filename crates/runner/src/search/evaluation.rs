@@ -1,4 +1,5 @@
-//! What a trial's run says of the target, whether it was just made or saved long ago.
+//! Evaluates trials: what a trial's run says about the target, whether it was just made or is read
+//! from a file.
 
 use super::limits::{cores_of, disturbance, lost_time, own_limit};
 use loadline_capacity::{Descent, OwnLimit, Seen, Trial};
@@ -11,8 +12,9 @@ use std::time::Duration;
 /// An answer that takes less than so many times as long as at the lowest load is as fast as ever.
 const AS_EVER: u64 = 2;
 
-/// What the trials of a search saw, in their order: of each one also by what those before it saw.
-pub(super) struct Sight {
+/// Evaluates the trials of a search in their order: each also by what the trials before it saw.
+#[derive(Debug)]
+pub struct Evaluation {
     /// The shortest median of the service time, in nanoseconds.
     service_at_ease_ns: u64,
     /// The shortest response time of all trials, in nanoseconds.
@@ -23,26 +25,27 @@ pub(super) struct Sight {
     levels: BTreeMap<u64, Vec<Summary>>,
 }
 
-impl Sight {
-    /// Nothing was seen yet.
-    pub(super) fn new() -> Sight {
-        Sight {
+impl Default for Evaluation {
+    fn default() -> Evaluation {
+        Evaluation {
             service_at_ease_ns: u64::MAX,
             fastest_ns: u64::MAX,
             last: None,
             levels: BTreeMap::new(),
         }
     }
+}
 
+impl Evaluation {
     /// Keeps the answers of the trial that was seen last, if it counts for the search.
-    pub(super) fn keep(&mut self, trial: &Trial) {
+    pub fn keep(&mut self, trial: &Trial) {
         let last = self.last.take().filter(|_| trial.counts());
         let level = trial.level.to_bits();
         self.levels.entry(level).or_default().extend(last);
     }
 
     /// For each check whether it holds on all answers together that were kept of this level.
-    pub(super) fn together(&self, level: f64) -> Vec<bool> {
+    pub fn together(&self, level: f64) -> Vec<bool> {
         let kept = self.levels.get(&level.to_bits());
         let runs: Vec<&Summary> = kept.into_iter().flatten().collect();
         let checks = runs
@@ -52,7 +55,7 @@ impl Sight {
     }
 
     /// What the next trial saw, at this level.
-    pub(super) fn see(&mut self, summary: &Summary, level: f64) -> Seen {
+    pub fn see(&mut self, summary: &Summary, level: f64) -> Seen {
         let checks = evaluate_run(summary).iter().map(holds).collect();
         let seen = seen(&Stretch::whole(summary), summary, level);
         self.last = Some(summary.clone());
@@ -75,7 +78,7 @@ impl Sight {
     }
 
     /// What a run saw at one level for so long, and then at another.
-    pub(super) fn see_descent(
+    pub fn see_descent(
         &self,
         summary: &Summary,
         snapshots: &[Snapshot],

@@ -2,15 +2,33 @@
 //!
 //! All of it happens on the thread that conducts the run, once for each interval.
 
-use crate::invocation::Watch;
-use anyhow::Result;
 use loadline_reactor::Address;
 use loadline_record::watched::Watched;
-use loadline_watch::{Proc, Watcher, is_local};
+use loadline_watch::{NotFound, Proc, Target, Watcher, is_local};
 use std::time::{Duration, Instant};
 
+/// What is watched while a run lasts, beside the generator and the host.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Watch {
+    /// What was named.
+    pub targets: Vec<Target>,
+    /// Whether the load's target is looked for as well.
+    pub find_target: bool,
+}
+
+/// Something that was named can't be watched.
+#[derive(Debug, thiserror::Error)]
+#[error("--watch {target}: {error}")]
+pub struct WatchError {
+    /// What was named.
+    pub target: Target,
+    /// Why it can't be watched.
+    pub error: NotFound,
+}
+
 /// Watches beside a run.
-pub(crate) struct Watching {
+#[derive(Debug)]
+pub struct Watching {
     watcher: Watcher,
     clock: Instant,
     find_target: bool,
@@ -19,14 +37,18 @@ pub(crate) struct Watching {
 }
 
 impl Watching {
-    /// Finds what was named, before anything is sent. Fails with a sentence if it is not there.
-    pub(crate) fn prepare(watch: &Watch) -> Result<Self> {
+    /// Finds what was named, before anything is sent.
+    ///
+    /// # Errors
+    /// If something that was named is not there.
+    pub fn prepare(watch: &Watch) -> Result<Self, WatchError> {
         let mut watcher = Watcher::new(Proc::default());
         watcher.watch_generator();
         for target in &watch.targets {
-            watcher
-                .watch(target)
-                .map_err(|error| anyhow::anyhow!("--watch {target}: {error}"))?;
+            watcher.watch(target).map_err(|error| WatchError {
+                target: target.clone(),
+                error,
+            })?;
         }
         Ok(Watching {
             watcher,
@@ -37,7 +59,7 @@ impl Watching {
     }
 
     /// The load has begun, to these addresses and with this warm-up.
-    pub(crate) fn begin(&mut self, addresses: &[Address], warmup: Duration) {
+    pub fn begin(&mut self, addresses: &[Address], warmup: Duration) {
         let ip_addresses = addresses.iter().filter_map(|address| match address {
             Address::Ip(address) => Some(*address),
             Address::Unix(_) => None,
@@ -55,7 +77,7 @@ impl Watching {
 
     /// How long to wait for the next event, at most. Begins anew when the warm-up is over, which is
     /// when this is called next after such a wait.
-    pub(crate) fn patience(&mut self, usual: Duration) -> Duration {
+    pub fn patience(&mut self, usual: Duration) -> Duration {
         let Some(zero) = self.zero else {
             return usual;
         };
@@ -69,7 +91,7 @@ impl Watching {
     }
 
     /// What was used since the last interval.
-    pub(crate) fn look(&mut self) -> Watched {
+    pub fn look(&mut self) -> Watched {
         self.watcher.look(self.now_ns())
     }
 

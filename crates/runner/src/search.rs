@@ -1,0 +1,24 @@
+//! A search for the highest rate or number of users at which all checks hold.
+
+mod evaluation;
+mod limits;
+mod replay;
+
+pub use evaluation::Evaluation;
+pub use replay::{Replayed, Searched, is_search, replay};
+
+use std::time::Duration;
+
+/// A step of the descent. Intervals are seconds: one that held both levels would tell of neither.
+pub fn whole((level, seconds): (f64, f64)) -> (f64, Duration) {
+    (level, length(seconds.ceil()))
+}
+
+/// A length of time. Those of a saved search are whatever its file says: no sum of some may be more
+/// than a time can be.
+pub fn length(seconds: f64) -> Duration {
+    const LONGEST_S: f64 = 1e9;
+    // Of a NaN `max` leaves 0.
+    let seconds = seconds.max(0.0);
+    Duration::from_secs_f64(seconds.min(LONGEST_S))
+}
