@@ -4,6 +4,7 @@
 //! the powers alone. Both ends of an axis that takes them from its points are ticks themselves.
 
 use crate::{Axis, Scale};
+use loadline_units::grouped;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use std::ops::Range;
 
@@ -166,17 +167,6 @@ fn label(number: f64) -> String {
     let sign = if rounded < 0.0 { "−" } else { "" };
     let point = if decimals.is_empty() { "" } else { "." };
     format!("{sign}{}{point}{decimals}", grouped(whole))
-}
-
-fn grouped(digits: &str) -> String {
-    let mut grouped = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(' ');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }
 
 impl Ranged for Ruler {

@@ -280,6 +280,18 @@ impl Summary {
         }
     }
 
+    /// Arrivals per second that an open load asked for: its rate if it has one, else the mean over
+    /// the time that its arrivals occupy, as what a changing load asks for depends on how far it came.
+    pub fn asked_per_s(&self) -> f64 {
+        match self.plan.load.shape {
+            Shape::Rate { rate, .. } => rate.per_second() * f64::from(self.parts),
+            _ => match self.occupied_ns().unwrap_or(self.duration_ns) {
+                0 => 0.0,
+                over_ns => self.total.counts.planned as f64 * 1e9 / over_ns as f64,
+            },
+        }
+    }
+
     /// How long the arrivals of an open load occupy that its last request ended, the last gap included;
     /// `None` where it ended otherwise, or by chance.
     pub fn occupied_ns(&self) -> Option<u64> {

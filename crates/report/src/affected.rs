@@ -1,9 +1,10 @@
 //! Figures that are not the target's alone: marked where they stand, and told without what is not.
 
+use crate::percentiles;
 use crate::validity::name;
-use crate::{figures, percentiles};
 use loadline_plan::Statistic;
 use loadline_record::Summary;
+use loadline_units as units;
 use loadline_verdict::{Effect, own_delay, plan_wait};
 
 /// Much of the figure is delay that Loadline added.
@@ -47,7 +48,7 @@ pub(crate) fn notes(summary: &Summary, percentiles: &[f64]) -> Vec<String> {
         format!(
             "{PLAN} A large part of it is the wait for one of the {} that the plan allows: without that \
              {told}.",
-            figures::counted(summary.plan.load.max_connections.into(), "connection"),
+            units::counted(summary.plan.load.max_connections.into(), "connection"),
         )
     });
     own.into_iter().chain(plan).collect()
@@ -56,11 +57,11 @@ pub(crate) fn notes(summary: &Summary, percentiles: &[f64]) -> Vec<String> {
 /// What stands beside a figure in a table with room for it.
 pub(crate) fn beside(summary: &Summary, statistic: Statistic) -> Option<String> {
     let own = own_delay(summary, statistic).map(|effect| {
-        let without = figures::time(effect.without_ns);
+        let without = units::time(effect.without_ns);
         format!("{without} without Loadline's own delay")
     });
     own.or_else(|| {
-        let without = figures::time(plan_wait(summary, statistic)?.without_ns);
+        let without = units::time(plan_wait(summary, statistic)?.without_ns);
         Some(format!("{without} without the wait for a connection"))
     })
 }
@@ -74,7 +75,7 @@ fn told(
     let effects = shown.filter_map(|statistic| effect(summary, statistic));
     let told: Vec<String> = effects
         .map(|effect| {
-            let without = figures::time(effect.without_ns);
+            let without = units::time(effect.without_ns);
             format!("{} {without}", name(effect.statistic))
         })
         .collect();

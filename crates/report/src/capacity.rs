@@ -11,10 +11,11 @@ pub use words::trial_line;
 
 use crate::ink::Ink;
 use crate::text::{TextOptions, assemble, floor_text};
-use crate::{figures, layout, wording};
+use crate::{layout, wording};
 use loadline_capacity::{Answer, Outcome, Recovery, Rung, Settings, TooShort, Trial};
 use loadline_plan::{Check, Plan};
 use loadline_record::{Environment, Floor, Summary};
+use loadline_units as units;
 use std::time::SystemTime;
 use words::{amount, answer_line, disturbed, excused, goal, too_short, verdict};
 
@@ -154,7 +155,7 @@ fn course(report: &CapacityReport<'_>) -> String {
         true => "users of a closed loop",
         false => "rates of an open loop",
     };
-    let trials = figures::counted(report.outcome.trials.len() as u64, "trial");
+    let trials = units::counted(report.outcome.trials.len() as u64, "trial");
     let checks: Vec<&str> = report
         .plan
         .checks
@@ -229,10 +230,10 @@ fn cells(trial: &Trial) -> [String; 6] {
     [
         amount(trial.level),
         amount(seen.answers_per_s),
-        figures::time_cell(seen.p50_ns as f64),
-        figures::time_cell(seen.p99_ns as f64),
-        figures::share(seen.failed_share),
-        seen.target_cores.map_or("-".to_owned(), figures::share),
+        units::time_cell(seen.p50_ns as f64),
+        units::time_cell(seen.p99_ns as f64),
+        units::share(seen.failed_share),
+        seen.target_cores.map_or("-".to_owned(), units::share),
     ]
 }
 

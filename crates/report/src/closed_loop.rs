@@ -5,8 +5,9 @@
 //! *coordinated omission* (Gil Tene, "How NOT to Measure Latency", 2013). What it times is known
 //! from the same run ([`Times::closed_loop`]); our response time is the truth beside it.
 
-use crate::{figures, percentiles};
+use crate::{percentiles, quantity};
 use loadline_record::{Distribution, Model, Summary, Times};
+use loadline_units as units;
 
 /// Where a stall may show besides the p99: far out if it is shorter than a hundredth of the run,
 /// and further in if a request of each user is more than a hundredth of all, so that a closed-loop
@@ -96,7 +97,7 @@ impl<'a> ClosedLoop<'a> {
             let at = NOTED.map(|percentile| {
                 let [truth, shown] = [&self.times.response, &self.shown]
                     .map(|times| percentiles::cell(times, percentile).trim().to_owned());
-                let name = figures::percentile(percentile);
+                let name = quantity::percentile(percentile);
                 format!("a {name} of {shown} in place of {truth}")
             });
             let reason = self.stall();
@@ -142,8 +143,8 @@ impl<'a> ClosedLoop<'a> {
             "{} waited more than {} for a free connection before they were sent. A closed-loop \
              tool sends nothing while it waits for answers and times each request from its send, \
              so this wait is in none of its figures.",
-            figures::counted(waited, "request"),
-            figures::time(self.shown.percentile_ns(99.0) as f64),
+            units::counted(waited, "request"),
+            units::time(self.shown.percentile_ns(99.0) as f64),
         )
     }
 
@@ -152,9 +153,9 @@ impl<'a> ClosedLoop<'a> {
             "{} fell due while {} had no answer, and went out on further connections. A \
              closed-loop tool with {} sends nothing while all of them wait, so these requests are \
              in none of its figures.",
-            figures::counted(omitted, "request"),
-            figures::counted(self.users, "earlier one"),
-            figures::counted(self.users, "user"),
+            units::counted(omitted, "request"),
+            units::counted(self.users, "earlier one"),
+            units::counted(self.users, "user"),
         )
     }
 }

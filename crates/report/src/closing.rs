@@ -1,7 +1,7 @@
 //! Why a result ends a command with another exit code than 0: the ends of one line.
 
 use crate::validity::sentence;
-use crate::{figures, layout};
+use crate::{layout, quantity};
 use loadline_record::Summary;
 use loadline_verdict::{CheckOutcome, CheckResult, validity};
 
@@ -14,7 +14,7 @@ pub fn checks_that_are(outcome: CheckOutcome, checks: &[CheckResult]) -> Option<
 }
 
 fn measured(check: &CheckResult) -> String {
-    let actual = figures::actual(check).unwrap_or_else(|| "not one sample".to_owned());
+    let actual = quantity::actual(check).unwrap_or_else(|| "not one sample".to_owned());
     format!("{} ({actual})", layout::harmless(&check.text))
 }
 

@@ -8,9 +8,11 @@ pub use files::{ComparedFiles, FileRun, comparison_of_files_json};
 pub(crate) use files::sentence_of_unlike;
 
 use crate::ink::Ink;
-use crate::{SCHEMA, TextOptions, figures, layout, plain, wording};
+use crate::{SCHEMA, TextOptions, layout, quantity, wording};
 use loadline_plan::Plan;
 use loadline_stats::compare::Ratio;
+use loadline_units as units;
+use loadline_units::rounding;
 use loadline_verdict::{ComparedFigure, Comparison, Figure, Standing};
 use serde_json::{Value, json};
 
@@ -53,7 +55,7 @@ pub fn comparison(
 
 fn head(comparison: &Comparison, base: &Plan, with: &Plan, width: usize) -> Vec<String> {
     let side = |name: &str, plan: &Plan, runs: usize| {
-        let runs = figures::counted(runs as u64, "run");
+        let runs = units::counted(runs as u64, "run");
         let text = format!("{runs} of {}", layout::harmless(&wording::target(plan)));
         layout::hanging(name, &text, width)
     };
@@ -65,22 +67,22 @@ fn head(comparison: &Comparison, base: &Plan, with: &Plan, width: usize) -> Vec<
 
 /// The comparison as one JSON object, for programs. The plans are those of the first run of A and of B.
 pub fn comparison_json(comparison: &Comparison, base: &Plan, with: &Plan) -> Value {
-    let side = |plan: &Plan, runs: usize, failed: f64| json!({ "target": wording::target(plan), "runs": runs, "failed": plain::share(failed) });
+    let side = |plan: &Plan, runs: usize, failed: f64| json!({ "target": wording::target(plan), "runs": runs, "failed": rounding::share(failed) });
     json!({
         "schema": SCHEMA,
         "a": side(base, comparison.base_runs, comparison.base_failed),
         "b": side(with, comparison.with_runs, comparison.with_failed),
         "paired": comparison.paired,
         "figures": comparison.figures.iter().map(figure_json).collect::<Value>(),
-        "bounds": comparison.bounds.iter().map(|p| figures::percentile(*p)).collect::<Value>(),
+        "bounds": comparison.bounds.iter().map(|p| quantity::percentile(*p)).collect::<Value>(),
         "standing": standing_name(comparison.standing()),
     })
 }
 
 fn figure_json(compared: &ComparedFigure) -> Value {
     let (unit, number): (_, fn(f64) -> f64) = match compared.figure {
-        Figure::Percentile(_) | Figure::Mean | Figure::Max => ("us", plain::us),
-        Figure::Rate => ("per_second", plain::rounded_rate),
+        Figure::Percentile(_) | Figure::Mean | Figure::Max => ("us", rounding::us),
+        Figure::Rate => ("per_second", rounding::rate),
     };
     let ratio = compared.ratio;
     json!({
@@ -146,7 +148,7 @@ fn standing(compared: &ComparedFigure) -> String {
         (Standing::Faster, _) => "faster".to_owned(),
         (Standing::Slower, _) => "slower".to_owned(),
         (Standing::CannotTell, Some(more)) => {
-            format!("cannot tell (+{})", figures::counted(more, "run"))
+            format!("cannot tell (+{})", units::counted(more, "run"))
         }
         (Standing::CannotTell, None) => "cannot tell".to_owned(),
     }
@@ -154,7 +156,7 @@ fn standing(compared: &ComparedFigure) -> String {
 
 pub(crate) fn name(figure: Figure) -> String {
     match figure {
-        Figure::Percentile(percentile) => figures::percentile(percentile),
+        Figure::Percentile(percentile) => quantity::percentile(percentile),
         Figure::Mean => "mean".to_owned(),
         Figure::Max => "max".to_owned(),
         Figure::Rate => "rate".to_owned(),
@@ -163,8 +165,8 @@ pub(crate) fn name(figure: Figure) -> String {
 
 pub(crate) fn value(figure: Figure, value: f64) -> String {
     match figure {
-        Figure::Percentile(_) | Figure::Mean | Figure::Max => figures::time_cell(value),
-        Figure::Rate => figures::rate(value),
+        Figure::Percentile(_) | Figure::Mean | Figure::Max => units::time_cell(value),
+        Figure::Rate => units::rate(value),
     }
 }
 
@@ -241,7 +243,7 @@ fn in_one_line(comparison: &Comparison) -> String {
 pub(crate) fn only_bounds(percentiles: &[f64]) -> String {
     let names: Vec<String> = percentiles
         .iter()
-        .map(|p| figures::percentile(*p))
+        .map(|p| quantity::percentile(*p))
         .collect();
     format!(
         "{} is left out: so many requests of a run had no answer at its end that it is only a lower \
@@ -269,8 +271,8 @@ fn failures(comparison: &Comparison) -> Option<String> {
         format!(
             "{} of A's requests failed, and {} of B's: the times are those of the others. See to \
              the failures first.",
-            figures::share(base),
-            figures::share(with),
+            units::share(base),
+            units::share(with),
         )
     })
 }

@@ -3,9 +3,9 @@
 //! RFC 4180 but for its line ends, which are plain line feeds. No field needs quotes. A time is
 //! empty in a row without an answer, and what was not watched is empty as well.
 
-use crate::plain;
 use crate::watch::{RUN_COLUMNS, run_fields};
 use loadline_record::{Row, Summary};
+use loadline_units::rounding;
 
 /// The names of the columns, as in the first line.
 const COLUMNS: [&str; 14] = [
@@ -47,19 +47,19 @@ fn fields(row: &Row, start_ns: u64) -> [String; COLUMNS.len()] {
     let timed = response.max_ns > 0;
     let us = |ns: u64| {
         if timed {
-            plain::us(ns as f64).to_string()
+            rounding::us(ns as f64).to_string()
         } else {
             String::new()
         }
     };
     [
-        plain::seconds(row.end_ns.saturating_sub(start_ns)).to_string(),
+        rounding::seconds(row.end_ns.saturating_sub(start_ns)).to_string(),
         counts.planned.to_string(),
         counts.sent.to_string(),
         counts.answered.to_string(),
         counts.failed.to_string(),
         counts.in_flight.to_string(),
-        plain::per_second(counts.completed, length_ns).to_string(),
+        rounding::per_second(counts.completed, length_ns).to_string(),
         us(response.p50_ns),
         us(response.p90_ns),
         us(response.p99_ns),

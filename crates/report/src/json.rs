@@ -6,7 +6,7 @@
 
 use crate::closed_loop::{ClosedLoop, Difference};
 use crate::confidence::{LEVEL, confidence_interval};
-use crate::{PERCENTILES, Warning, figures, plain, split, undecided, validity, warnings, watch};
+use crate::{PERCENTILES, Warning, quantity, split, undecided, validity, warnings, watch};
 use loadline_plan::{Shape, Statistic};
 use loadline_record::watched::WatchHistory;
 use loadline_record::{
@@ -14,6 +14,7 @@ use loadline_record::{
     Times, WINDOW_NS,
 };
 use loadline_stats::arrivals::Dispersion;
+use loadline_units::rounding;
 use loadline_verdict::{CheckResult, Finding, Quantity};
 use serde_json::{Map, Value, json};
 
@@ -47,7 +48,7 @@ fn intervals(summary: &Summary) -> Vec<Value> {
 
 fn interval(row: &Row, watch: &WatchHistory, start_ns: u64) -> Value {
     let mut interval = Map::new();
-    let from_start = |ns: u64| plain::seconds(ns.saturating_sub(start_ns)).into();
+    let from_start = |ns: u64| rounding::seconds(ns.saturating_sub(start_ns)).into();
     interval.insert("start_s".to_owned(), from_start(row.start_ns));
     interval.insert("end_s".to_owned(), from_start(row.end_ns));
     add_counts(
@@ -67,11 +68,11 @@ fn whole(summary: &Summary, checks: &[CheckResult]) -> Value {
     let mut whole = Map::new();
     whole.insert(
         "duration_s".to_owned(),
-        plain::seconds(summary.duration_ns).into(),
+        rounding::seconds(summary.duration_ns).into(),
     );
     whole.insert(
         "drained_s".to_owned(),
-        plain::seconds(summary.drained_ns).into(),
+        rounding::seconds(summary.drained_ns).into(),
     );
     whole.insert("complete".to_owned(), summary.complete.into());
     whole.insert("parts".to_owned(), summary.parts.into());
@@ -137,7 +138,7 @@ fn add_counts(object: &mut Map<String, Value>, counts: &Counts, length_ns: u64) 
         ("bytes_out", counts.bytes_out),
     ];
     object.extend(whole_numbers.map(|(name, count)| (name.to_owned(), count.into())));
-    let rate = plain::per_second(counts.completed, length_ns);
+    let rate = rounding::per_second(counts.completed, length_ns);
     object.insert("rate".to_owned(), rate.into());
 }
 
@@ -149,7 +150,7 @@ fn unfinished(summary: &Summary) -> Value {
         "by_plan": unfinished.by_plan,
         "by_loadline": unfinished.by_loadline,
         "in_flight": unfinished.in_flight,
-        "oldest_us": plain::us(unfinished.oldest_ns as f64),
+        "oldest_us": rounding::us(unfinished.oldest_ns as f64),
     })
 }
 
@@ -197,8 +198,8 @@ fn own_delay(summary: &Summary) -> Value {
             Some(json!({
                 "figure": validity::name(effect.statistic),
                 "by": by,
-                "with_us": plain::us(effect.with_ns),
-                "without_us": plain::us(effect.without_ns),
+                "with_us": rounding::us(effect.with_ns),
+                "without_us": rounding::us(effect.without_ns),
             }))
         })
     });
@@ -257,7 +258,7 @@ fn confidence_intervals(times: Censored<'_>, blocks: &Blocks) -> Value {
     for percentile in PERCENTILES {
         let found = confidence_interval(times, blocks, percentile);
         list.insert("adjusted".to_owned(), found.adjusted.into());
-        let end = |end: Option<Bounded>| end.map(|ns| plain::us(ns.value() as f64));
+        let end = |end: Option<Bounded>| end.map(|ns| rounding::us(ns.value() as f64));
         let ends = [("lower", found.lower_ns), ("upper", found.upper_ns)];
         let is_at_least = |end: &(_, Option<Bounded>)| end.1.is_some_and(Bounded::is_at_least);
         let at_least = ends.iter().filter(|end| is_at_least(end)).map(|end| end.0);
@@ -268,7 +269,7 @@ fn confidence_intervals(times: Censored<'_>, blocks: &Blocks) -> Value {
             "independent": found.independent,
             "still_needed": found.still_needed,
         });
-        list.insert(figures::percentile(percentile), interval);
+        list.insert(quantity::percentile(percentile), interval);
     }
     Value::Object(list)
 }
@@ -282,7 +283,7 @@ fn censored(times: Censored<'_>) -> Map<String, Value> {
         ("max", times.max_ns().is_at_least()),
     ];
     let moments = moments.map(|(name, is_bound)| (name.to_owned(), is_bound));
-    let percentile = |p| (figures::percentile(p), times.percentile(p).is_at_least());
+    let percentile = |p| (quantity::percentile(p), times.percentile(p).is_at_least());
     let all = moments.into_iter().chain(PERCENTILES.map(percentile));
     let bounds = all.filter(|(_, is_bound)| *is_bound && !times.times.is_empty());
     let mut object = Map::new();
@@ -299,7 +300,7 @@ fn distribution<'a>(times: impl Into<Censored<'a>>) -> Value {
         if times.is_empty() {
             Value::Null
         } else {
-            plain::us(ns).into()
+            rounding::us(ns).into()
         }
     };
     let mut object = Map::new();
@@ -311,7 +312,12 @@ fn distribution<'a>(times: impl Into<Censored<'a>>) -> Value {
         ("max", all.max_ns().value() as f64),
     ];
     object.extend(moments.map(|(name, ns)| (name.to_owned(), us(ns))));
-    let percentile = |p| (figures::percentile(p), us(all.percentile(p).value() as f64));
+    let percentile = |p| {
+        (
+            quantity::percentile(p),
+            us(all.percentile(p).value() as f64),
+        )
+    };
     object.extend(PERCENTILES.map(percentile));
     Value::Object(object)
 }
@@ -320,7 +326,7 @@ fn quantiles(quantiles: &Quantiles) -> Value {
     let timed = quantiles.max_ns > 0;
     let us = |ns: u64| {
         if timed {
-            plain::us(ns as f64).into()
+            rounding::us(ns as f64).into()
         } else {
             Value::Null
         }
@@ -368,7 +374,7 @@ pub(crate) fn check(check: &CheckResult) -> Value {
 /// The number, and the unit it is in.
 fn quantity(quantity: Quantity) -> (Value, &'static str) {
     match quantity {
-        Quantity::TimeNs(ns) => (plain::us(ns).into(), "us"),
+        Quantity::TimeNs(ns) => (rounding::us(ns).into(), "us"),
         Quantity::Share(share) => (share.into(), "share"),
         Quantity::Count(count) => (count.into(), "count"),
         Quantity::PerSecond(rate) => (rate.into(), "per_second"),
@@ -413,8 +419,8 @@ fn kernel_timestamps(every: u32, times: &Times) -> Value {
     object.insert("user_space_us".to_owned(), distribution(&times.split_user));
     let overstated = split::HELD.map(|percentile| {
         let ns = split::overstated_ns(times, percentile);
-        let us = (!times.split_wire.is_empty()).then(|| plain::us(ns as f64));
-        (figures::percentile(percentile), us.into())
+        let us = (!times.split_wire.is_empty()).then(|| rounding::us(ns as f64));
+        (quantity::percentile(percentile), us.into())
     });
     let overstated: Map<String, Value> = overstated.into_iter().collect();
     object.insert("overstated_us".to_owned(), overstated.into());
@@ -426,30 +432,30 @@ fn generator(summary: &Summary) -> Value {
     let workers = summary.total.workers.iter().map(|(worker, times)| {
         json!({
             "worker": worker,
-            "wall_s": plain::seconds(times.wall_ns),
-            "cpu": plain::share(times.cpu_share()),
-            "polled": plain::share(times.polled_share()),
-            "queued": plain::share(times.queued_share()),
-            "stood_still": plain::share(times.still_share()),
+            "wall_s": rounding::seconds(times.wall_ns),
+            "cpu": rounding::share(times.cpu_share()),
+            "polled": rounding::share(times.polled_share()),
+            "queued": rounding::share(times.queued_share()),
+            "stood_still": rounding::share(times.still_share()),
             "turns_us": distribution(&times.turns),
             "answered": times.answered,
             "connections": times.connections,
             "bytes_in": times.bytes_in,
             "bytes_out": times.bytes_out,
             "cores": times.cores,
-            "timer_slack_us": times.timer_slack_ns.map(|ns| plain::us(ns as f64)),
+            "timer_slack_us": times.timer_slack_ns.map(|ns| rounding::us(ns as f64)),
         })
     });
     let mut generator = json!({
         "workers": workers.collect::<Value>(),
         "in_flight": in_flight(summary),
         "host": {
-            "steal": plain::share(summary.host.steal_share()),
-            "retransmitted": plain::share(summary.host.retransmitted_share()),
+            "steal": rounding::share(summary.host.steal_share()),
+            "retransmitted": rounding::share(summary.host.retransmitted_share()),
             "resets": summary.host.resets,
             "listen_overflows": summary.host.listen_overflows,
             "softnet_drops": summary.host.softnet_drops,
-            "cpu_pressure": plain::share(summary.host.cpu_pressure_share()),
+            "cpu_pressure": rounding::share(summary.host.cpu_pressure_share()),
         },
     });
     if summary.arrivals.requests > 0 {
@@ -485,8 +491,8 @@ fn arrivals(pattern: &Pattern, shape: &Shape) -> Value {
             json!({ "lower": rounded(lower), "upper": rounded(upper), "level": LEVEL })
         });
     json!({
-        "window_s": plain::seconds(WINDOW_NS),
-        "displaced": plain::share(pattern.displaced_share()),
+        "window_s": rounding::seconds(WINDOW_NS),
+        "displaced": rounding::share(pattern.displaced_share()),
         "dispersion_due": dispersion(pattern.due_squares),
         "dispersion_sent": dispersion(pattern.sent_squares),
         "dispersion_of_poisson": of_poisson,

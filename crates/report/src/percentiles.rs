@@ -7,9 +7,10 @@
 //! 1991, chapter 5). Below that the count that is missing is printed in its place.
 
 use crate::confidence::LEVEL;
-use crate::figures;
+use crate::quantity;
 use loadline_record::Censored;
 use loadline_stats::least_samples;
+use loadline_units as units;
 
 /// The percentiles that are shown unless others are asked for, and those of the JSON.
 pub const PERCENTILES: [f64; 7] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99];
@@ -31,9 +32,9 @@ pub(crate) fn cell<'a>(times: impl Into<Censored<'a>>, percentile: f64) -> Strin
     let times = times.into();
     let missing = missing(times, percentile);
     if missing > 0 {
-        return format!("{} more", figures::count(missing));
+        return format!("{} more", units::count(missing));
     }
-    figures::bounded_cell(times.percentile(percentile).map(|ns| ns as f64))
+    quantity::bounded_cell(times.percentile(percentile).map(|ns| ns as f64))
 }
 
 #[cfg(test)]

@@ -3,8 +3,9 @@
 //! A pure function of the last interval, the counts so far and the time: who prints it, where and
 //! how often is the command's business.
 
-use crate::{figures, layout, text};
+use crate::{layout, text};
 use loadline_record::{Counts, Row};
+use loadline_units as units;
 use std::time::Duration;
 
 /// Columns of the terminal line's bar.
@@ -55,7 +56,7 @@ impl Progress {
     /// The line for a log, at most `width` columns, in words and without a bar. Where there is little
     /// room, it leaves out as the terminal's line does.
     pub fn log_line(&self, width: usize) -> String {
-        let answered = format!("{} answered", figures::count(self.counts.answered));
+        let answered = format!("{} answered", units::count(self.counts.answered));
         let ranked = [
             (3, Some(self.position())),
             (1, self.rate()),
@@ -93,17 +94,17 @@ impl Progress {
         let elapsed = self
             .length
             .map_or(self.elapsed, |length| self.elapsed.min(length));
-        let elapsed = figures::duration(match self.length {
+        let elapsed = units::duration(match self.length {
             Some(length) if length == elapsed => length,
             _ => Duration::from_secs(elapsed.as_secs()),
         });
         match (self.length, self.request_limit) {
             (Some(length), _) if self.is_draining() => {
-                format!("{elapsed} of {}, draining", figures::duration(length))
+                format!("{elapsed} of {}, draining", units::duration(length))
             }
-            (Some(length), _) => format!("{elapsed} of {}", figures::duration(length)),
+            (Some(length), _) => format!("{elapsed} of {}", units::duration(length)),
             (None, Some(limit)) => {
-                format!("{elapsed}, {} to end", figures::counted(limit, "request"))
+                format!("{elapsed}, {} to end", units::counted(limit, "request"))
             }
             (None, None) => elapsed,
         }
@@ -125,7 +126,7 @@ impl Progress {
             return Some(word.to_owned());
         };
         let seconds = row.end_ns.saturating_sub(row.start_ns) as f64 / 1e9;
-        Some(figures::rate(ratio(row.counts.completed as f64, seconds)))
+        Some(units::rate(ratio(row.counts.completed as f64, seconds)))
     }
 
     fn median(&self) -> Option<String> {
@@ -140,7 +141,7 @@ impl Progress {
         let row = self.latest.as_ref()?;
         let timed = row.response.max_ns > 0;
         let time = if timed {
-            figures::time(ns(row) as f64)
+            units::time(ns(row) as f64)
         } else {
             "–".to_owned()
         };
@@ -148,7 +149,7 @@ impl Progress {
     }
 
     fn failed(&self) -> Option<String> {
-        Some(format!("{} failed", figures::count(self.counts.failed)))
+        Some(format!("{} failed", units::count(self.counts.failed)))
     }
 
     fn left(&self) -> Option<String> {

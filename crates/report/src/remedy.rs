@@ -1,8 +1,8 @@
 //! What to do about failures of a kind.
 
-use crate::figures;
 use loadline_plan::Plan;
 use loadline_record::ErrorKind;
+use loadline_units as units;
 
 /// One or two sentences: what it means that exchanges failed in this way, of which this is an
 /// example, and what to do.
@@ -58,7 +58,7 @@ pub(crate) fn of(kind: ErrorKind, example: &str, plan: &Plan) -> String {
 }
 
 fn timeout(plan: &Plan) -> String {
-    let allowed = figures::duration(plan.connection.timeout);
+    let allowed = units::duration(plan.connection.timeout);
     format!("The answer was not whole within {allowed}. Lower the load, or raise --timeout.")
 }
 

@@ -6,9 +6,10 @@
 use crate::confidence::LEVEL;
 use crate::ink::Ink;
 use crate::text::{repeats, sides, together, whole};
-use crate::{SCHEMA, TextOptions, comparison, comparison_json, csv, json, plain, text};
+use crate::{SCHEMA, TextOptions, comparison, comparison_json, csv, json, text};
 use loadline_plan::Plan;
 use loadline_record::{Role, RoleKind, Summary};
+use loadline_units::rounding;
 use loadline_verdict::{CheckResult, Comparison, Figure, Spread, spreads};
 use serde_json::{Map, Value, json};
 
@@ -123,8 +124,8 @@ fn spread_json(runs: &[Judged]) -> Value {
 
 fn figure_json(spread: &Spread) -> Value {
     let (unit, number): (_, fn(f64) -> f64) = match spread.figure {
-        Figure::Percentile(_) | Figure::Mean | Figure::Max => ("us", plain::us),
-        Figure::Rate => ("per_second", plain::rounded_rate),
+        Figure::Percentile(_) | Figure::Mean | Figure::Max => ("us", rounding::us),
+        Figure::Rate => ("per_second", rounding::rate),
     };
     let interval = spread.interval.map(
         |(lower, upper)| json!({ "lower": number(lower), "upper": number(upper), "level": LEVEL }),

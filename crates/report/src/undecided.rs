@@ -1,6 +1,6 @@
 //! Why a run can't decide a check, in words.
 
-use crate::figures;
+use loadline_units as units;
 use loadline_verdict::{CheckResult, Doubt};
 
 /// Why a run can't decide this check: a sentence that ends in what to do; `None` if it is decided.
@@ -9,12 +9,12 @@ pub fn undecided(check: &CheckResult) -> Option<String> {
         Doubt::Unfinished(count) => format!(
             "{} without an answer at the end could change it; wait for the answers (--drain), \
              lower the load, or run longer (-d).",
-            figures::counted(count, "request")
+            units::counted(count, "request")
         ),
         Doubt::FewSamples(needed) => format!(
             "{} can't decide it, the percentile needs {}; raise --requests, --rate or --duration.",
-            figures::counted(check.samples, "sample"),
-            figures::count(needed)
+            units::counted(check.samples, "sample"),
+            units::count(needed)
         ),
     };
     Some(sentence)
@@ -23,6 +23,7 @@ pub fn undecided(check: &CheckResult) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::quantity;
     use loadline_verdict::{CheckOutcome, Quantity};
 
     fn doubted(doubt: Option<Doubt>) -> CheckResult {
@@ -49,6 +50,9 @@ mod tests {
             "{few}"
         );
         assert_eq!(undecided(&doubted(None)), None);
-        assert_eq!(figures::actual(&doubted(None)).as_deref(), Some("> 500 ms"));
+        assert_eq!(
+            quantity::actual(&doubted(None)).as_deref(),
+            Some("> 500 ms")
+        );
     }
 }

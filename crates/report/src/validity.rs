@@ -1,9 +1,10 @@
 //! Why a result may not be believed, in sentences that end in what to do, and what its machine did
 //! meanwhile in a few words.
 
-use crate::figures;
+use crate::quantity;
 use loadline_plan::Statistic;
 use loadline_record::Stretch;
+use loadline_units as units;
 use loadline_verdict::{Effect, Finding, Grade, Reason, Validity};
 
 /// What to put besides the word *valid*: what was noted of the machine, in a few words each.
@@ -36,7 +37,7 @@ fn is_aside(validity: &Validity, finding: &Finding) -> bool {
 
 /// What the machine did, in a few words.
 fn phrase(reason: &Reason) -> String {
-    let share = figures::share;
+    let share = units::share;
     match *reason {
         Reason::Busy { share: part } => {
             format!("a worker computed for {} of its time", share(part))
@@ -44,8 +45,8 @@ fn phrase(reason: &Reason) -> String {
         Reason::BusyAtTimes { stretch } => format!(
             "a worker computed for {} of {} to {}",
             share(stretch.cpu_share),
-            figures::time(stretch.start_ns as f64),
-            figures::time(stretch.end_ns as f64),
+            units::time(stretch.start_ns as f64),
+            units::time(stretch.end_ns as f64),
         ),
         Reason::Crowded {
             share: part,
@@ -64,7 +65,7 @@ fn phrase(reason: &Reason) -> String {
         } => format!(
             "Loadline stood still for {} of the time, up to {} at once",
             share(part),
-            figures::time(longest_ns as f64)
+            units::time(longest_ns as f64)
         ),
         Reason::Stolen { share: part } => {
             format!("the hypervisor gave {} of it to others", share(part))
@@ -83,7 +84,7 @@ pub(crate) fn name(statistic: Statistic) -> String {
         Statistic::Min => "min".to_owned(),
         Statistic::Max => "max".to_owned(),
         Statistic::Stdev => "stdev".to_owned(),
-        Statistic::Percentile(percentile) => figures::percentile(percentile),
+        Statistic::Percentile(percentile) => quantity::percentile(percentile),
     }
 }
 
@@ -140,8 +141,8 @@ fn decisive(effect: Effect, is_kept: bool) -> String {
         "The delay that Loadline added decides a check: that on the {} {with} with it ({}) and {without} \
          without it ({}). Lower the rate (-r), use more cores (-t), or keep other work off them.",
         name(effect.statistic),
-        figures::time(effect.with_ns),
-        figures::time(effect.without_ns),
+        units::time(effect.with_ns),
+        units::time(effect.without_ns),
     )
 }
 
@@ -150,8 +151,8 @@ fn late(effect: Effect) -> String {
         "Loadline's own delay is a large part of the {}: {}, {} without it. Lower the rate (-r), use \
          more cores (-t), or keep other work off them.",
         name(effect.statistic),
-        figures::time(effect.with_ns),
-        figures::time(effect.without_ns),
+        units::time(effect.with_ns),
+        units::time(effect.without_ns),
     )
 }
 
@@ -167,21 +168,21 @@ pub(crate) fn plan_limit(
         parts.push(format!(
             "requests waited for one of them, so that the {} is {}, and {} without that wait",
             name(effect.statistic),
-            figures::time(effect.with_ns),
-            figures::time(effect.without_ns),
+            units::time(effect.with_ns),
+            units::time(effect.without_ns),
         ));
     }
     if unsent > 0 {
         parts.push(format!(
             "{} of {} were never sent",
-            figures::count(unsent),
-            figures::counted(planned, "planned request"),
+            units::count(unsent),
+            units::counted(planned, "planned request"),
         ));
     }
     format!(
         "The plan's limit of {} was reached, with a target that was no slower for it: {}. Allow more \
          connections (--max-connections).",
-        figures::counted(max_connections.into(), "connection"),
+        units::counted(max_connections.into(), "connection"),
         parts.join("; "),
     )
 }
@@ -191,14 +192,14 @@ fn unstamped(share: f64) -> String {
         "A worker was busy, or waited for a core, for {} of its time, and no kernel stamp says when an \
          answer came: the times contain Loadline's own queue. Use --clock kernel over TCP, fewer \
          connections (-c), or more cores (-t).",
-        figures::share(share)
+        units::share(share)
     )
 }
 
 fn busy(share: f64) -> String {
     format!(
         "A worker computed for {} of its time. Give it more cores (-t) or lower the rate (-r).",
-        figures::share(share)
+        units::share(share)
     )
 }
 
@@ -206,9 +207,9 @@ fn busy_at_times(stretch: Stretch) -> String {
     format!(
         "From {} to {} of the run a worker computed for {} of its time. Give it more cores (-t), or a \
          load that does not rise so high.",
-        figures::time(stretch.start_ns as f64),
-        figures::time(stretch.end_ns as f64),
-        figures::share(stretch.cpu_share)
+        units::time(stretch.start_ns as f64),
+        units::time(stretch.end_ns as f64),
+        units::share(stretch.cpu_share)
     )
 }
 
@@ -222,7 +223,7 @@ fn crowded(share: f64, by_target: bool) -> String {
     };
     format!(
         "A worker waited for a core for {} of its time: {by}.",
-        figures::share(share)
+        units::share(share)
     )
 }
 
@@ -231,8 +232,8 @@ fn bunched(share: f64) -> String {
         "{} of the requests went out in another {} than planned, by our own doing: the \
          arrivals were bunched. Lower the rate (-r), use more cores (-t), or keep other work \
          off them.",
-        figures::share(share),
-        figures::time(loadline_record::WINDOW_NS as f64),
+        units::share(share),
+        units::time(loadline_record::WINDOW_NS as f64),
     )
 }
 
@@ -241,28 +242,28 @@ fn stood_still(share: f64, longest_ns: u64) -> String {
         "Loadline stood still for {} of the time, up to {} at once, while the target went on: \
          its process was stopped, or other work had its core. Let nothing else run beside it, \
          or lengthen the run until this does not matter (-d).",
-        figures::share(share),
-        figures::time(longest_ns as f64),
+        units::share(share),
+        units::time(longest_ns as f64),
     )
 }
 
 // What was asked for and could not be sent.
 
 fn unsent(planned: u64, unsent: u64, by_loadline: u64) -> String {
-    let of = figures::count(planned);
+    let of = units::count(planned);
     if by_loadline > 0 {
         return format!(
             "{} of {of} planned requests were never sent though a connection was free or could be opened: \
              Loadline was stopped, or had no core. Let nothing else run beside it, lower the rate (-r), \
              or use more cores (-t).",
-            figures::count(by_loadline),
+            units::count(by_loadline),
         );
     }
     format!(
         "{} of {of} planned requests were never sent, as the target kept all connections busy: this \
          is not the load that was asked for. Lower the rate (-r) to what the target carries, or allow \
          more connections (--max-connections).",
-        figures::count(unsent),
+        units::count(unsent),
     )
 }
 
@@ -271,8 +272,8 @@ fn descriptors(failed: u64, sent: u64) -> String {
         "{} of {} requests could not be sent because this process had no file descriptor left. \
          Use fewer connections (-c, --max-connections), or raise the limit of open files \
          (ulimit -n, or LimitNOFILE in a service).",
-        figures::count(failed),
-        figures::count(sent),
+        units::count(failed),
+        units::count(sent),
     )
 }
 
@@ -282,8 +283,8 @@ fn ports(failed: u64, sent: u64) -> String {
          the target. Use keep-alive or fewer connections (-c), widen \
          net.ipv4.ip_local_port_range, or spread the connections over more addresses \
          (--local-address).",
-        figures::count(failed),
-        figures::count(sent),
+        units::count(failed),
+        units::count(sent),
     )
 }
 
@@ -293,7 +294,7 @@ fn stolen(share: f64) -> String {
     format!(
         "The hypervisor gave {} of this machine's processor time to others. Repeat the run \
          when its neighbours are quiet, or on a machine of your own.",
-        figures::share(share)
+        units::share(share)
     )
 }
 
@@ -302,7 +303,7 @@ fn lost(share: f64) -> String {
         "{} of the TCP segments of this machine, those of other programs included, were sent again: \
          where they were ours, their answers came later. Look for the lossy link or the full queue \
          between here and the target.",
-        figures::share(share)
+        units::share(share)
     )
 }
 
@@ -324,7 +325,7 @@ fn own_queue(in_flight: f64, users: u32, beside_target: bool) -> String {
     format!(
         "The rate is a lower bound: of {} connections {in_flight:.1} had a request in flight on \
          average (rate times response time), the others waited for Loadline. {}",
-        figures::count(u64::from(users)),
+        units::count(u64::from(users)),
         more(beside_target),
     )
 }
@@ -332,7 +333,7 @@ fn own_queue(in_flight: f64, users: u32, beside_target: bool) -> String {
 fn limit(share: f64, beside_target: bool) -> String {
     format!(
         "The rate is a lower bound: a worker computed for {} of its time. {}",
-        figures::share(share),
+        units::share(share),
         more(beside_target),
     )
 }

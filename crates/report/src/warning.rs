@@ -7,7 +7,8 @@ mod reasons;
 pub(crate) use reasons::is_unserved;
 pub use reasons::warnings;
 
-use crate::figures;
+use crate::quantity;
+use loadline_units as units;
 use std::fmt;
 use std::time::Duration;
 
@@ -182,7 +183,7 @@ impl fmt::Display for Warning {
 }
 
 fn aborted_text(check: &str, after: Duration) -> String {
-    let after = figures::elapsed(after);
+    let after = units::elapsed(after);
     format!(
         "The run was ended after {after} because {check} broke. Lower the load, or take the \
          condition out of --abort-on to see what comes after."
@@ -197,7 +198,7 @@ fn few_samples_text(
 ) -> String {
     let names: Vec<String> = percentiles
         .iter()
-        .map(|p| figures::percentile(*p))
+        .map(|p| quantity::percentile(*p))
         .collect();
     let (verb, it) = if names.len() == 1 {
         ("needs", "it")
@@ -205,24 +206,24 @@ fn few_samples_text(
         ("need", "them")
     };
     let remedy = match length {
-        Some(length) => format!("Measure for {} at this rate", figures::duration(length)),
+        Some(length) => format!("Measure for {} at this rate", units::duration(length)),
         None => "Measure for longer".to_owned(),
     };
     format!(
         "{} {verb} more samples than the {} there are. {remedy}, or for {} requests (-n {needed}), \
          to see {it}.",
         names.join(", "),
-        figures::count(samples),
-        figures::count(needed),
+        units::count(samples),
+        units::count(needed),
     )
 }
 
 fn interrupted_text(after: Duration, planned: Option<Duration>) -> String {
-    let of = planned.map(|planned| format!(" of {}", figures::duration(planned)));
+    let of = planned.map(|planned| format!(" of {}", units::duration(planned)));
     format!(
         "The run was interrupted after {}{}: the figures are of that part alone. Let it run to \
          its end before you compare it.",
-        figures::elapsed(after),
+        units::elapsed(after),
         of.unwrap_or_default(),
     )
 }
@@ -231,14 +232,14 @@ fn script_threw_text(error: &str, after: Duration) -> String {
     format!(
         "The script threw after {}, which ended the run ({error}): the figures are of that part \
          alone. Mend the script and run it again.",
-        figures::elapsed(after),
+        units::elapsed(after),
     )
 }
 
 fn worker_failed_text(error: &str, after: Duration) -> String {
     format!(
         "The run ended after {} because {error} The figures are of that part alone: run it again.",
-        figures::elapsed(after),
+        units::elapsed(after),
     )
 }
 
@@ -254,14 +255,14 @@ fn left_out_text(addresses: &[String]) -> String {
 fn not_successful_text(count: u64, answered: u64, status: u16) -> String {
     let remedy = status_remedy(status);
     if count == answered {
-        let all = figures::counted(answered, "answer");
+        let all = units::counted(answered, "answer");
         return format!("No 2xx status in {all}; {status} is the most frequent. {remedy}");
     }
     format!(
         "{} of {} ({}) had a status other than 2xx, most often {status}. {remedy}",
-        figures::count(count),
-        figures::counted(answered, "answer"),
-        figures::share(count as f64 / answered as f64),
+        units::count(count),
+        units::counted(answered, "answer"),
+        units::share(count as f64 / answered as f64),
     )
 }
 
@@ -278,7 +279,7 @@ fn status_remedy(status: u16) -> &'static str {
 }
 
 fn nothing_answered_text(sent: u64, failed: u64) -> String {
-    let requests = figures::counted(sent, "request");
+    let requests = units::counted(sent, "request");
     match (sent, failed) {
         (0, _) => "Nothing was sent in the measured part: it was too short. Give the run more \
                    time, or let it run to its end."
@@ -295,7 +296,7 @@ fn nothing_answered_text(sent: u64, failed: u64) -> String {
 }
 
 fn rate_text(asked: f64, achieved: f64, shortfall: Shortfall) -> String {
-    let (asked, achieved) = (figures::rate(asked), figures::rate(achieved));
+    let (asked, achieved) = (units::rate(asked), units::rate(achieved));
     let cause = match shortfall {
         Shortfall::Failed => {
             "most of the rest failed. Look at the errors before you believe the times."
@@ -316,7 +317,7 @@ fn surplus_text(count: u64, answered: u64) -> String {
         "The server sent more than the length of its answer (Content-Length) told, on {}{}: what is \
          counted is the part that was told, and each such connection had to be replaced. Correct the \
          length in the server.",
-        figures::counted(count, "connection"),
+        units::counted(count, "connection"),
         of_answers(count, answered),
     )
 }
@@ -325,7 +326,7 @@ fn of_answers(count: u64, answered: u64) -> String {
     if answered == 0 {
         return String::new();
     }
-    let share = figures::share(count as f64 / answered as f64);
+    let share = units::share(count as f64 / answered as f64);
     format!(" ({share} of the answers)")
 }
 
@@ -345,7 +346,7 @@ fn reconnects_text(count: u64, answered: u64) -> String {
     format!(
         "The server closed {}{of}; the time to replace them is in the response times. Raise its \
          limit of requests for each connection (keepalive_requests in nginx) and its idle timeout.",
-        figures::counted(count, "kept-alive connection"),
+        units::counted(count, "kept-alive connection"),
     )
 }
 
@@ -353,20 +354,20 @@ fn unanswered_text(unsent: u64, in_flight: u64, oldest_ns: u64) -> String {
     let what = match (unsent, in_flight) {
         (0, 1) => "1 request was in flight at the end, and".to_owned(),
         (0, _) => {
-            let in_flight = figures::count(in_flight);
+            let in_flight = units::count(in_flight);
             format!("{in_flight} requests were in flight at the end; the oldest of them")
         }
         _ => format!(
             "{} had no answer at the end ({} in flight, {} never sent); the oldest of them",
-            figures::counted(unsent + in_flight, "arrival"),
-            figures::count(in_flight),
-            figures::count(unsent),
+            units::counted(unsent + in_flight, "arrival"),
+            units::count(in_flight),
+            units::count(unsent),
         ),
     };
     let waited = match oldest_ns {
         // The record breaks off before it says.
         0 => "had waited for some time".to_owned(),
-        _ => format!("had waited {}", figures::time(oldest_ns as f64)),
+        _ => format!("had waited {}", units::time(oldest_ns as f64)),
     };
     format!("{what} {waited}.")
 }

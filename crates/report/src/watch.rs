@@ -2,12 +2,14 @@
 //!
 //! CPU is in percent of one core, so two busy cores are 200. What was not read is `null`, or empty.
 
+use crate::layout;
 use crate::text::unread;
-use crate::{figures, layout, plain};
 use loadline_record::watched::{
     Change, GENERATOR, HostUsage, Missing, Pressure, Traffic, TreeHistory, TreeUsage, WatchHistory,
     WatchRow, Watched, WatchedHost, WatchedTree, mean_level, mean_rate, rate,
 };
+use loadline_units as units;
+use loadline_units::rounding;
 use serde_json::{Map, Value, json};
 
 /// The columns that a run's CSV has of what was watched. The target is all that was watched but the
@@ -88,7 +90,7 @@ pub(crate) fn interval_json(watch: &WatchHistory, end_ns: u64) -> Option<Value> 
         Value::Object(object)
     });
     Some(json!({
-        "length_s": plain::seconds(row.length_ns),
+        "length_s": rounding::seconds(row.length_ns),
         "host": host_json(&row.host, row.length_ns, watch.host.link_bits_per_s),
         "trees": trees.collect::<Vec<_>>(),
     }))
@@ -122,7 +124,7 @@ fn whole_tree(watch: &WatchHistory, index: usize, tree: &TreeHistory, start_ns: 
     let used_ns: u64 = cpu.clone().filter_map(|(cpu_ns, _)| cpu_ns).sum();
     let events = tree.events.iter().map(|event| {
         json!({
-            "at_s": plain::seconds(event.at_ns.saturating_sub(start_ns)),
+            "at_s": rounding::seconds(event.at_ns.saturating_sub(start_ns)),
             "change": change(event.change),
             "pid": event.pid,
         })
@@ -131,7 +133,7 @@ fn whole_tree(watch: &WatchHistory, index: usize, tree: &TreeHistory, start_ns: 
         "name": tree.name,
         "command": tree.command,
         "pid": tree.pid,
-        "cpu_s": plain::seconds(used_ns),
+        "cpu_s": rounding::seconds(used_ns),
         "cpu_percent": mean_and_max(cpu, percent),
         "rss_bytes": level(|usage| usage.rss_bytes),
         "pss_bytes": level(|usage| usage.pss_bytes),
@@ -325,20 +327,20 @@ pub fn watch_line_header() -> String {
 pub fn watch_line(watched: &Watched, time_s: f64, pss_bytes: Option<u64>) -> String {
     let usage = watched.trees.first().map(|tree| tree.usage);
     let usage = usage.unwrap_or_default();
-    let share = |amount| rate(amount, watched.length_ns).map(figures::share);
-    let bytes = |bytes: Option<u64>| bytes.map(|bytes| figures::bytes(bytes as f64));
+    let share = |amount| rate(amount, watched.length_ns).map(units::share);
+    let bytes = |bytes: Option<u64>| bytes.map(|bytes| units::bytes(bytes as f64));
     let switches = usage
         .voluntary_switches_per_s
         .zip(usage.involuntary_switches_per_s)
-        .map(|(voluntary, involuntary)| figures::rate(voluntary + involuntary));
+        .map(|(voluntary, involuntary)| units::rate(voluntary + involuntary));
     let cells = [
         Some(format!("{time_s:.1} s")),
         share(usage.cpu_ns),
         bytes(usage.rss_bytes),
         bytes(pss_bytes),
-        usage.threads.map(figures::count),
-        usage.open_files.map(figures::count),
-        usage.sockets.map(figures::count),
+        usage.threads.map(units::count),
+        usage.open_files.map(units::count),
+        usage.sockets.map(units::count),
         switches,
         share(watched.host.usage.cpu_ns),
     ];

@@ -1,7 +1,7 @@
 //! A plan in words: what was run, and how much in which model.
 
-use crate::figures;
 use loadline_plan::{Arrivals, Load, Plan, Rate, Request, Shape, Stage, Until};
+use loadline_units as units;
 use std::collections::BTreeSet;
 use std::time::Duration;
 use url::Position;
@@ -29,7 +29,7 @@ fn several_requests(requests: &[Request]) -> String {
     let methods = methods.into_iter().collect::<Vec<_>>().join(", ");
     let hosts = match hosts.first() {
         Some(host) if hosts.len() == 1 => (*host).to_owned(),
-        _ => format!("{} hosts", figures::count(hosts.len() as u64)),
+        _ => format!("{} hosts", units::count(hosts.len() as u64)),
     };
     let named = requests.iter().take(MOST_NAMED);
     let mut paths: Vec<&str> = named
@@ -40,7 +40,7 @@ fn several_requests(requests: &[Request]) -> String {
     }
     format!(
         "{} ({methods}) to {hosts}: {}",
-        figures::counted(requests.len() as u64, "request"),
+        units::counted(requests.len() as u64, "request"),
         paths.join(", ")
     )
 }
@@ -53,20 +53,17 @@ fn origin(request: &Request) -> &str {
 /// How much, in which model: `open loop: 2 000/s constant, 50 connections, 2 threads, for 10 s`.
 pub(crate) fn load(plan: &Plan) -> String {
     let mut parts = vec![model(&plan.load)];
-    parts.push(figures::counted(plan.threads.into(), "thread"));
+    parts.push(units::counted(plan.threads.into(), "thread"));
     parts.extend(
         plan.request_limit
-            .map(|limit| figures::counted(limit, "request")),
+            .map(|limit| units::counted(limit, "request")),
     );
     parts.extend(
         plan.duration
-            .map(|length| format!("for {}", figures::duration(length))),
+            .map(|length| format!("for {}", units::duration(length))),
     );
     if !plan.warmup.is_zero() {
-        parts.push(format!(
-            "after {} of warm-up",
-            figures::duration(plan.warmup)
-        ));
+        parts.push(format!("after {} of warm-up", units::duration(plan.warmup)));
     }
     parts.extend(plan.until.map(|until| match until {
         Until::Precise { .. } => format!("or until {until}"),
@@ -89,7 +86,7 @@ fn model(load: &Load) -> String {
     match &load.shape {
         Shape::Closed => format!("closed loop: {connections}"),
         Shape::ClosedStages { start, stages } => {
-            let level = |n: u32| figures::count(n.into());
+            let level = |n: u32| units::count(n.into());
             format!(
                 "closed loop: connections {}",
                 course(level(*start), stages, level)
@@ -114,7 +111,7 @@ fn model(load: &Load) -> String {
             )
         }
         Shape::Burst { size, every } => {
-            let (size, every) = (figures::count(*size), figures::duration(*every));
+            let (size, every) = (units::count(*size), units::duration(*every));
             format!("open loop: bursts of {size} every {every}, {connections}")
         }
     }
@@ -122,13 +119,13 @@ fn model(load: &Load) -> String {
 
 fn connections(load: &Load) -> String {
     if load.shape.is_open() && load.max_connections > load.connections {
-        let most = figures::count(load.max_connections.into());
+        let most = units::count(load.max_connections.into());
         return format!(
             "{} to {most} connections",
-            figures::count(load.connections.into())
+            units::count(load.connections.into())
         );
     }
-    figures::counted(load.connections.into(), "connection")
+    units::counted(load.connections.into(), "connection")
 }
 
 /// `from 0/s, to 100/s in 10 s, held for 1 min, at once to 0/s`.
@@ -145,7 +142,7 @@ fn course<T: Copy>(start: String, stages: &[Stage<T>], level: impl Fn(T) -> Stri
 }
 
 fn step(duration: Duration, from: &str, to: &str) -> String {
-    let length = figures::duration(duration);
+    let length = units::duration(duration);
     match duration {
         Duration::ZERO => format!("at once to {to}"),
         _ if from == to => format!("held for {length}"),
@@ -154,7 +151,7 @@ fn step(duration: Duration, from: &str, to: &str) -> String {
 }
 
 fn asked(rate: Rate) -> String {
-    figures::asked_rate(rate.per_second())
+    units::asked_rate(rate.per_second())
 }
 
 fn spread(arrivals: Arrivals) -> &'static str {

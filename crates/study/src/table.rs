@@ -1,6 +1,7 @@
 //! The results as a table for people: a line for each run, its repeats in their medians.
 
 use crate::saved::SavedRun;
+use loadline_units::grouped;
 
 /// A column: its title, and its cell for the repeats of one run.
 type Column = (&'static str, fn(&[&SavedRun]) -> Option<String>);
@@ -233,12 +234,7 @@ fn number(number: f64) -> String {
     if number < 100.0 && number.fract() != 0.0 {
         return format!("{number:.1}");
     }
-    let digits = format!("{number:.0}");
-    let groups = digits.as_bytes().rchunks(3).rev();
-    let groups: Vec<String> = groups
-        .map(|group| String::from_utf8_lossy(group).into_owned())
-        .collect();
-    groups.join(" ")
+    grouped(&format!("{number:.0}"))
 }
 
 fn percent(percent: f64) -> String {

@@ -3,11 +3,11 @@
 
 use super::CapacityReport;
 use super::words::{self, answer_line};
-use crate::plain;
 use loadline_capacity::{
     Answer, Breaking, LoadLine, OwnLimit, Recovery, Seen, Settings, TooShort, Trial, Why,
 };
 use loadline_plan::Check;
+use loadline_units::rounding;
 use serde_json::{Value, json};
 
 /// The version of the schema. It rises when a program that reads the older one would be misled.
@@ -132,7 +132,7 @@ fn own_limit(limit: OwnLimit) -> Value {
         OwnLimit::Late { share } => json!({ "kind": "late", "share": share }),
         OwnLimit::Crowded { share } => json!({ "kind": "crowded", "share": share }),
         OwnLimit::StoodStill { longest_ns } => {
-            json!({ "kind": "stood_still", "longest_us": plain::us(longest_ns as f64) })
+            json!({ "kind": "stood_still", "longest_us": rounding::us(longest_ns as f64) })
         }
         OwnLimit::Stolen { share } => json!({ "kind": "stolen", "share": share }),
         OwnLimit::Others { cores } => json!({ "kind": "others", "cpu_percent": cores * 100.0 }),
@@ -175,8 +175,8 @@ fn seen(seen: &Seen, checks: &[Check]) -> Value {
         "checks": checks.collect::<Vec<_>>(),
         "rate": seen.answers_per_s,
         "failed_share": seen.failed_share,
-        "p50_us": plain::us(seen.p50_ns as f64),
-        "p99_us": plain::us(seen.p99_ns as f64),
+        "p50_us": rounding::us(seen.p50_ns as f64),
+        "p99_us": rounding::us(seen.p99_ns as f64),
         "outstanding_s": seen.outstanding_s,
         "grown": seen.grown,
         "target_cpu_percent": seen.target_cores.map(|cores| cores * 100.0),

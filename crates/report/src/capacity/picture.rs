@@ -6,8 +6,9 @@
 use super::CapacityReport;
 use super::words::amount;
 use crate::ink::Ink;
-use crate::{figures, layout};
+use crate::layout;
 use loadline_capacity::{Purpose, Trial};
+use loadline_units as units;
 
 /// Lines of the drawing.
 const HEIGHT: usize = 12;
@@ -44,7 +45,7 @@ pub(super) fn lines(report: &CapacityReport<'_>, ink: Ink, width: usize) -> Vec<
     let mut lines = vec![format!("{title}{key}")];
     let rows = scale.draw(&trials);
     for (index, row) in rows.iter().enumerate() {
-        let time = figures::time(scale.time_ns(index));
+        let time = units::time(scale.time_ns(index));
         let marks: String = row.iter().map(|mark| mark.glyph()).collect();
         let axis = ink.faint(&format!("{} |", layout::right(&time, MARGIN)));
         lines.push(format!("{axis}{}", ink.bar(&marks)));

@@ -1,12 +1,12 @@
 //! The sentences of a search.
 
 use super::CapacityReport;
-use crate::figures;
 use loadline_capacity::{
     Answer, Breaking, LoadLine, OwnLimit, Part, Rung, Seen, Settings, TooShort, Trial, Unsettled,
     Why,
 };
 use loadline_plan::Check;
+use loadline_units as units;
 
 /// Why a check was held that nobody asked for.
 pub(super) const ERRORS_ADDED: &str = "errors<1% was added to the checks, for a rate at which requests \
@@ -72,7 +72,7 @@ fn found(report: &CapacityReport<'_>, line: &LoadLine) -> String {
     if let Some(cores) = line.target_cores {
         text.push_str(&format!("; target CPU {}", percent(cores)));
     }
-    let confirmed = figures::time(line.confirmed_s * 1e9);
+    let confirmed = units::time(line.confirmed_s * 1e9);
     text.push_str(&format!("; confirmed by a run of {confirmed}"));
     text
 }
@@ -80,7 +80,7 @@ fn found(report: &CapacityReport<'_>, line: &LoadLine) -> String {
 /// What was searched for, by the words of RFC 9971, and the bounds that were found.
 pub(super) fn goal(report: &CapacityReport<'_>) -> String {
     let settings = report.settings;
-    let seconds = |seconds: f64| figures::time(seconds * 1e9);
+    let seconds = |seconds: f64| units::time(seconds * 1e9);
     let bounds = match &report.outcome.answer {
         Answer::Found(line) => format!(
             "relevant lower bound {}, upper {} {}; conditional throughput {}/s",
@@ -98,7 +98,7 @@ pub(super) fn goal(report: &CapacityReport<'_>) -> String {
         seconds(settings.required_s()),
         settings.trials,
         Settings::EXCEED_RATIO,
-        figures::share(settings.width),
+        units::share(settings.width),
         seconds(settings.budget_s),
     )
 }
@@ -153,8 +153,8 @@ pub(super) fn too_short(found: TooShort) -> String {
     format!(
         "Trials of {} are too short to see a backlog grow where a response takes {}, so this may be too \
          high or too low; give --duration {:.0}s.",
-        figures::time(found.trial_s * 1e9),
-        figures::time(found.response_s * 1e9),
+        units::time(found.trial_s * 1e9),
+        units::time(found.response_s * 1e9),
         found.needed_s().ceil()
     )
 }
@@ -165,7 +165,7 @@ fn own_end(limit: OwnLimit) -> String {
         OwnLimit::Busy { share } => format!(
             "a worker of it computed for {} of its time. Give it more cores (-t), or another machine \
              than the target's.",
-            figures::share(share)
+            units::share(share)
         ),
         OwnLimit::Connections { most } => format!(
             "all of its {most} connections were in use, and each answer came as fast as ever. Allow \
@@ -175,26 +175,26 @@ fn own_end(limit: OwnLimit) -> String {
             "{} could not be sent, because it had no descriptor or no local port left. Keep \
              connections alive, raise the limit of open files (ulimit -n), or use more \
              --local-address.",
-            figures::counted(failed, "request")
+            units::counted(failed, "request")
         ),
         OwnLimit::Late { share } => format!(
             "{} of its requests went out late, by its own doing. Give it cores of its own \
              (taskset -c), or another machine than the target's.",
-            figures::share(share)
+            units::share(share)
         ),
         OwnLimit::Crowded { share } => format!(
             "a worker of it waited for a core for {} of its time. Give it cores of its own \
              (taskset -c), or another machine than the target's.",
-            figures::share(share)
+            units::share(share)
         ),
         OwnLimit::StoodStill { longest_ns } => format!(
             "it stood still for up to {}. Let nothing else run on its cores, or search again.",
-            figures::time(longest_ns as f64)
+            units::time(longest_ns as f64)
         ),
         OwnLimit::Stolen { share } => format!(
             "the hypervisor gave {} of the machine's time to others. Search again at another time, \
              or on a machine of your own.",
-            figures::share(share)
+            units::share(share)
         ),
         OwnLimit::Others { cores } => format!(
             "other processes of its machine used {} of a core. Stop them, or take another machine.",
@@ -203,7 +203,7 @@ fn own_end(limit: OwnLimit) -> String {
         OwnLimit::Floor { answers_per_s } => format!(
             "this machine gets no more than {}/s out of a server that does nothing. Take another \
              machine than the target's, or one with more cores.",
-            figures::count(answers_per_s.round() as u64)
+            units::count(answers_per_s.round() as u64)
         ),
     }
 }
@@ -263,8 +263,8 @@ fn unsettled(known: Unsettled, report: &CapacityReport<'_>) -> String {
 
 /// What to do where the time was over. Who asked for little is not told to ask for less.
 fn time_over(settings: &Settings) -> String {
-    let budget = figures::time(settings.budget_s * 1e9);
-    let more = figures::time(2.0 * settings.budget_s * 1e9);
+    let budget = units::time(settings.budget_s * 1e9);
+    let more = units::time(2.0 * settings.budget_s * 1e9);
     let wider = 2.0 * settings.width;
     let less = match wider <= WIDEST {
         true => format!(", or ask for less (--precision {}%)", round_percent(wider)),
@@ -288,8 +288,8 @@ pub fn trial_line(trial: &Trial, checks: &[Check], users: bool) -> String {
         trial.purpose.name(),
         amount(trial.level),
         unit_of(trial.level, users),
-        figures::time(trial.seen.p50_ns as f64),
-        figures::time(trial.seen.p99_ns as f64),
+        units::time(trial.seen.p50_ns as f64),
+        units::time(trial.seen.p99_ns as f64),
         sight(trial, checks),
     )
 }

@@ -1,8 +1,9 @@
 //! How it went in numbers, and on which machine.
 
-use crate::{figures, text};
+use crate::text;
 use loadline_page::Fact;
 use loadline_record::{Environment, Summary};
+use loadline_units as units;
 
 /// The head of the text report.
 pub(super) fn of_run(summary: &Summary) -> Vec<Fact> {
@@ -19,10 +20,10 @@ pub(crate) fn of_machine(environment: &Environment) -> Vec<Fact> {
             "memory",
             environment
                 .memory_bytes
-                .map(|bytes| figures::bytes(bytes as f64)),
+                .map(|bytes| units::bytes(bytes as f64)),
         ),
         ("kernel", environment.kernel.clone()),
-        ("open files", environment.open_files.map(figures::count)),
+        ("open files", environment.open_files.map(units::count)),
         ("load before", environment.load_average.map(load_average)),
     ];
     let known = facts

@@ -1,12 +1,13 @@
 //! What the generator, the target and the machine used, on the moments of the timeline.
 
+use crate::text;
 use crate::text::unread;
-use crate::{figures, text};
 use loadline_page::{Measure, Resource, Track};
 use loadline_record::Summary;
 use loadline_record::watched::{
     Change, HostUsage, Traffic, TreeHistory, TreeUsage, WatchEvent, WatchHistory, WatchRow, rate,
 };
+use loadline_units as units;
 
 /// All that was watched, each `each` moments joined; nothing if nothing was.
 pub(super) fn resources(summary: &Summary, each: usize) -> Vec<Resource> {
@@ -74,7 +75,7 @@ fn tree(
 }
 
 fn happened(event: &WatchEvent, zero_ns: u64) -> String {
-    let at = figures::time(event.at_ns.saturating_sub(zero_ns) as f64);
+    let at = units::time(event.at_ns.saturating_sub(zero_ns) as f64);
     match (event.change, event.pid) {
         (Change::Restarted, Some(pid)) => format!("Restarted as process {pid} by {at}."),
         (Change::Restarted, None) => format!("Restarted by {at}."),

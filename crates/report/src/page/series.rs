@@ -2,12 +2,12 @@
 
 use super::{run_page, tables};
 use crate::comparison::{conclusion, figure_cells};
-use crate::plain::achieved_per_second;
 use crate::series::{Judged, checks_of_side, compared};
 use crate::text::{doubt_sentences, label, spread_cells, spread_note, together, whole};
-use crate::{figures, layout, percentiles, wording};
+use crate::{layout, percentiles, quantity, wording};
 use loadline_page::{CheckRow, Heat, SeriesPage, SeriesRun, Table, TableRow};
 use loadline_record::{RoleKind, Summary};
+use loadline_units as units;
 use loadline_verdict::{Comparison, spreads, validity};
 
 /// The percentiles in the line of a run.
@@ -26,7 +26,7 @@ pub fn series_page(runs: &[Judged], heats: &[Heat]) -> SeriesPage {
         load: format!(
             "{}; {}",
             wording::load(&first.plan),
-            figures::counted(runs.len() as u64, "run")
+            units::counted(runs.len() as u64, "run")
         ),
         together: found.as_ref().map(comparison).or_else(|| spread(runs)),
         notes: notes(runs, found.as_ref()),
@@ -127,7 +127,7 @@ fn checks(runs: &[Judged]) -> Vec<CheckRow> {
 }
 
 fn columns() -> Vec<String> {
-    let percentiles = PERCENTILES.map(figures::percentile);
+    let percentiles = PERCENTILES.map(quantity::percentile);
     let all = ["rate".to_owned()].into_iter().chain(percentiles);
     all.chain(["max", "failed", "validity"].map(str::to_owned))
         .collect()
@@ -145,14 +145,14 @@ fn each(runs: &[Judged], heats: &[Heat]) -> Vec<SeriesRun> {
 
 fn cells(run: &Summary) -> Vec<String> {
     let times = run.response();
-    let mut cells = vec![figures::rate(achieved_per_second(run))];
+    let mut cells = vec![units::rate(run.answers_per_s())];
     // Where there are too few samples, the run's own page says how many more it takes.
     cells.extend(PERCENTILES.map(|p| match percentiles::missing(times, p) {
         0 => percentiles::cell(times, p).trim().to_owned(),
         _ => String::new(),
     }));
-    cells.push(figures::bounded_time(times.max_ns().map(|ns| ns as f64)));
-    cells.push(figures::count(run.total.counts.failed));
+    cells.push(quantity::bounded_time(times.max_ns().map(|ns| ns as f64)));
+    cells.push(units::count(run.total.counts.failed));
     cells.push(validity(run).grade().name().to_owned());
     cells
 }

@@ -3,11 +3,12 @@
 use crate::closed_loop::ClosedLoop;
 use crate::confidence::confidence_interval;
 use crate::{
-    PERCENTILES, affected, figures, layout, percentiles as samples, remedy, text, undecided,
+    PERCENTILES, affected, layout, percentiles as samples, quantity, remedy, text, undecided,
 };
 use loadline_page::{CheckRow, ErrorRow, Outcome, PercentileRow, StatusRow, TimeRow, TimedFigure};
 use loadline_plan::Statistic;
 use loadline_record::{Blocks, Bounded, Censored, Model, Snapshot, Summary};
+use loadline_units as units;
 use loadline_verdict::{CheckOutcome, CheckResult};
 use std::cmp::Reverse;
 
@@ -41,7 +42,7 @@ pub(super) fn percentiles(summary: &Summary) -> Vec<PercentileRow> {
         },
     };
     let ranks = PERCENTILES.map(|p| {
-        let mut row = row(figures::percentile(p), &|times, blocks| {
+        let mut row = row(quantity::percentile(p), &|times, blocks| {
             percentile(times, blocks, p)
         });
         let beside = affected::beside(summary, Statistic::Percentile(p));
@@ -63,13 +64,13 @@ fn percentile(times: Censored<'_>, blocks: &Blocks, percentile: f64) -> TimedFig
     let missing = samples::missing(times, percentile);
     if missing > 0 {
         return TimedFigure {
-            text: format!("needs {} more answers", figures::count(missing)),
+            text: format!("needs {} more answers", units::count(missing)),
             ..TimedFigure::default()
         };
     }
     let found = confidence_interval(times, blocks, percentile);
     TimedFigure {
-        interval: Some(figures::interval(found.lower_ns, found.upper_ns)),
+        interval: Some(quantity::interval(found.lower_ns, found.upper_ns)),
         ..moment(times.percentile(percentile).map(|ns| ns as f64))
     }
 }
@@ -78,7 +79,7 @@ fn moment(ns: Bounded<f64>) -> TimedFigure {
     TimedFigure {
         us: Some(ns.value() / 1e3),
         at_least: ns.is_at_least(),
-        text: figures::bounded_time(ns),
+        text: quantity::bounded_time(ns),
         interval: None,
     }
 }
@@ -92,7 +93,7 @@ pub(super) fn check(check: &CheckResult) -> CheckRow {
             CheckOutcome::Broken => Outcome::Broken,
             CheckOutcome::NotKnown => Outcome::NotKnown,
         },
-        actual: figures::actual(check).unwrap_or_else(|| "not one sample".to_owned()),
+        actual: quantity::actual(check).unwrap_or_else(|| "not one sample".to_owned()),
         why: undecided(check),
     }
 }
@@ -128,9 +129,9 @@ pub(super) fn times(summary: &Summary) -> Vec<TimeRow> {
 }
 
 fn time_row(name: &str, times: Censored<'_>) -> TimeRow {
-    let mut cells = vec![figures::bounded_time(times.mean_ns())];
+    let mut cells = vec![quantity::bounded_time(times.mean_ns())];
     cells.extend(OF_PARTS.map(|p| samples::cell(times, p).trim().to_owned()));
-    cells.push(figures::bounded_time(times.max_ns().map(|ns| ns as f64)));
+    cells.push(quantity::bounded_time(times.max_ns().map(|ns| ns as f64)));
     TimeRow {
         name: name.trim().to_owned(),
         within_service: name.starts_with(' '),

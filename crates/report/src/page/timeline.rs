@@ -1,8 +1,8 @@
 //! Rates and response times, interval by interval.
 
-use crate::plain::per_second;
 use loadline_page::{Measure, Timeline, Track};
 use loadline_record::{Model, Quantiles, Row, Summary};
+use loadline_units::rounding::per_second;
 
 /// The intervals of a run, with a moment in the middle of each.
 pub(super) fn timeline(summary: &Summary) -> Timeline {

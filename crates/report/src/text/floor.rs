@@ -1,8 +1,8 @@
 //! What the machine does at best.
 
 use super::Canvas;
-use crate::figures;
 use loadline_record::{Floor, Summary};
+use loadline_units as units;
 
 pub(super) fn lines(summary: &Summary, canvas: Canvas) -> Vec<String> {
     let Some(floor) = &summary.environment.floor else {
@@ -23,9 +23,9 @@ fn measured(floor: &Floor) -> String {
     format!(
         "a response takes {} (p50; at least {}) where one is sent after the other, and with {} there \
          are {} at most.",
-        figures::time(floor.p50_ns as f64),
-        figures::time(floor.min_ns as f64),
-        figures::counted(floor.connections.into(), "connection"),
-        figures::rate(floor.answers_per_s),
+        units::time(floor.p50_ns as f64),
+        units::time(floor.min_ns as f64),
+        units::counted(floor.connections.into(), "connection"),
+        units::rate(floor.answers_per_s),
     )
 }

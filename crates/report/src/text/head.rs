@@ -1,10 +1,11 @@
 //! What was run, in which model, and how it went in numbers.
 
 use super::Canvas;
-use crate::plain::{achieved_per_second, asked_per_second, per_second};
-use crate::{figures, layout, wording};
+use crate::{layout, quantity, wording};
 use loadline_plan::{DEFAULT_MAX_CONNECTIONS, Until};
 use loadline_record::{Counts, Ended, Model, Summary, Transient};
+use loadline_units as units;
+use loadline_units::rounding::per_second;
 use loadline_verdict::precision;
 use std::time::Duration;
 
@@ -66,8 +67,8 @@ fn few_files(summary: &Summary) -> Option<String> {
     (summary.model == Model::Open && is_less).then(|| {
         format!(
             "{}: this process may open {} files (ulimit -n)",
-            figures::counted(most.into(), "connection"),
-            figures::count(files),
+            units::counted(most.into(), "connection"),
+            units::count(files),
         )
     })
 }
@@ -85,7 +86,7 @@ fn beside_target(summary: &Summary) -> Option<String> {
 }
 
 fn duration(summary: &Summary) -> String {
-    let length = figures::elapsed(Duration::from_nanos(summary.duration_ns));
+    let length = units::elapsed(Duration::from_nanos(summary.duration_ns));
     match &summary.ended {
         Ended::Duration | Ended::Requests | Ended::Stages => length + &not_reached(summary),
         Ended::Precise | Ended::Decided => length + &reached(summary),
@@ -103,7 +104,7 @@ fn reached(summary: &Summary) -> String {
         Some(Until::Precise { percentile, .. }) => {
             format!(
                 ", until {} was known to {}",
-                figures::percentile(percentile),
+                quantity::percentile(percentile),
                 precise(summary)
             )
         }
@@ -133,7 +134,7 @@ fn precise(summary: &Summary) -> String {
     };
     found.map_or_else(
         || "no precision yet".to_owned(),
-        |share| format!("±{}", figures::share(share)),
+        |share| format!("±{}", units::share(share)),
     )
 }
 
@@ -145,32 +146,32 @@ fn left_out(summary: &Summary) -> Option<String> {
     Some(match intervals {
         0 => "steady from its beginning, nothing left out".to_owned(),
         intervals => {
-            let seconds = figures::counted(intervals as u64, "second");
+            let seconds = units::counted(intervals as u64, "second");
             format!("{seconds} at the beginning left out: not steady yet")
         }
     })
 }
 
 fn rate(summary: &Summary) -> String {
-    let achieved = figures::rate(achieved_per_second(summary));
+    let achieved = units::rate(summary.answers_per_s());
     if summary.model == Model::Closed {
         return achieved;
     }
-    let asked = figures::rate(asked_per_second(summary));
+    let asked = units::rate(summary.asked_per_s());
     format!("{asked} asked, {achieved} achieved")
 }
 
 fn sent(summary: &Summary) -> String {
     let Counts { planned, sent, .. } = summary.total.counts;
-    let sent = format!("{} sent", figures::count(sent));
+    let sent = format!("{} sent", units::count(sent));
     match (summary.model, summary.unfinished.unsent) {
         (Model::Closed, _) => sent,
-        (Model::Open, 0) => format!("{} planned, {sent}", figures::count(planned)),
+        (Model::Open, 0) => format!("{} planned, {sent}", units::count(planned)),
         (Model::Open, unsent) => {
-            let unsent = figures::count(unsent);
+            let unsent = units::count(unsent);
             format!(
                 "{} planned, {sent}, {unsent} never sent",
-                figures::count(planned)
+                units::count(planned)
             )
         }
     }
@@ -179,9 +180,9 @@ fn sent(summary: &Summary) -> String {
 fn ended(counts: &Counts) -> String {
     format!(
         "{} answered, {} failed, {} in flight",
-        figures::count(counts.answered),
-        figures::count(counts.failed),
-        figures::count(counts.in_flight),
+        units::count(counts.answered),
+        units::count(counts.failed),
+        units::count(counts.in_flight),
     )
 }
 
@@ -189,21 +190,21 @@ fn statuses(summary: &Summary) -> String {
     let answered = summary.total.counts.answered;
     let alone = summary.total.statuses.len() == 1;
     let each = summary.total.statuses.iter().map(|(status, &count)| {
-        let share = figures::share(count as f64 / answered as f64);
+        let share = units::share(count as f64 / answered as f64);
         let share = if alone {
             String::new()
         } else {
             format!(" ({share})")
         };
-        format!("{status}: {}{share}", figures::count(count))
+        format!("{status}: {}{share}", units::count(count))
     });
     each.collect::<Vec<_>>().join(", ")
 }
 
 fn bytes(summary: &Summary) -> String {
     let amount = |n: u64| {
-        let per_second = figures::bytes(per_second(n, summary.duration_ns));
-        (figures::bytes(n as f64), per_second)
+        let per_second = units::bytes(per_second(n, summary.duration_ns));
+        (units::bytes(n as f64), per_second)
     };
     let (bytes_in, in_per_second) = amount(summary.total.counts.bytes_in);
     let (bytes_out, out_per_second) = amount(summary.total.counts.bytes_out);
@@ -211,9 +212,9 @@ fn bytes(summary: &Summary) -> String {
 }
 
 fn connections(counts: &Counts) -> String {
-    let opened = figures::count(counts.connections);
+    let opened = units::count(counts.connections);
     format!(
         "{opened} opened, {}",
-        figures::counted(counts.reconnects, "reconnect")
+        units::counted(counts.reconnects, "reconnect")
     )
 }

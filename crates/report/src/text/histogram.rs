@@ -5,8 +5,9 @@
 //! into the lines there are. So two runs of like times get like bins.
 
 use super::Canvas;
-use crate::{figures, layout};
+use crate::layout;
 use loadline_record::Distribution;
+use loadline_units as units;
 
 /// One bin: the times above the edge before it, up to its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,10 +37,10 @@ pub(super) fn lines(
 ) -> Vec<String> {
     let bins = bins(times, lines);
     let largest = bins.iter().map(|bin| bin.count).max().unwrap_or(0);
-    let counts = layout::width(&figures::count(largest));
+    let counts = layout::width(&units::count(largest));
     let line = |bin: &Bin| {
-        let edge = figures::time_cell(bin.up_to_ns as f64);
-        let count = layout::right(&figures::count(bin.count), counts);
+        let edge = units::time_cell(bin.up_to_ns as f64);
+        let count = layout::right(&units::count(bin.count), counts);
         let axis = format!("≤ {}  {count}  ", layout::right(&edge, 7));
         let room = columns.saturating_sub(layout::width(&axis));
         format!("{axis}{}", canvas.ink.bar(&bar(bin.count, largest, room)))

@@ -3,8 +3,9 @@
 use super::{Canvas, TextOptions, assemble, doubts};
 use crate::closed_loop::{ClosedLoop, Difference};
 use crate::series::Judged;
-use crate::{figures, layout, percentiles};
+use crate::{layout, percentiles, quantity};
 use loadline_record::Summary;
+use loadline_units as units;
 
 const PERCENTILES: [f64; 6] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9];
 const TRUTH: &str = "what this run shows";
@@ -53,10 +54,10 @@ fn lines(found: &ClosedLoop<'_>, canvas: Canvas) -> Vec<String> {
     let mut lines = vec![header(canvas)];
     let percentile = |p: f64| {
         let [truth, naive] = both.map(|times| percentiles::cell(times, p));
-        row(&figures::percentile(p), &truth, &naive)
+        row(&quantity::percentile(p), &truth, &naive)
     };
     lines.extend(PERCENTILES.map(percentile));
-    let [truth, naive] = both.map(|times| figures::time_cell(times.max_ns() as f64));
+    let [truth, naive] = both.map(|times| units::time_cell(times.max_ns() as f64));
     lines.push(row("max", &truth, &naive));
     lines.push(String::new());
     lines.extend(canvas.paragraph(&found.reason()));

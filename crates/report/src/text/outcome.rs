@@ -2,8 +2,9 @@
 
 use super::Canvas;
 use crate::validity::{aside, sentence, sentences};
-use crate::{figures, layout, remedy, undecided, warning};
+use crate::{layout, quantity, remedy, undecided, warning};
 use loadline_record::{ErrorKind, Failures, Summary};
+use loadline_units as units;
 use loadline_verdict::{CheckOutcome, CheckResult, Grade, Reason, Validity, broken_by_beginning};
 use std::cmp::Reverse;
 
@@ -34,11 +35,11 @@ pub(super) fn alarm(summary: &Summary, canvas: Canvas) -> Vec<String> {
     let text = format!(
         "{} of {} ({}) were not served: {} failed, {} had a status other than 2xx. The times below \
          are mostly theirs.",
-        figures::count(unserved),
-        figures::counted(ended, "request"),
-        figures::share(unserved as f64 / ended as f64),
-        figures::count(counts.failed),
-        figures::count(other),
+        units::count(unserved),
+        units::counted(ended, "request"),
+        units::share(unserved as f64 / ended as f64),
+        units::count(counts.failed),
+        units::count(other),
     );
     let lines = layout::hanging("  ! ", &text, canvas.width);
     lines.iter().map(|line| canvas.ink.bad(line)).collect()
@@ -53,7 +54,7 @@ pub(super) fn errors(summary: &Summary, canvas: Canvas) -> Vec<String> {
     errors.sort_by_key(|(_, failures)| Reverse(failures.count));
     let counts = errors
         .iter()
-        .map(|(_, failures)| figures::count(failures.count).len());
+        .map(|(_, failures)| units::count(failures.count).len());
     let counts = counts.max().unwrap_or(0);
     let names = errors.iter().map(|(kind, _)| layout::width(kind.name()));
     let names = names.max().unwrap_or(0).max(NAMES);
@@ -73,7 +74,7 @@ fn error(
     counts: usize,
     canvas: Canvas,
 ) -> Vec<String> {
-    let count = layout::right(&figures::count(failures.count), counts);
+    let count = layout::right(&units::count(failures.count), counts);
     let head = format!("  {name}  {count}  ");
     let texts = [example(failures), Some(remedy.to_owned())]
         .into_iter()
@@ -155,7 +156,7 @@ fn word(outcome: CheckOutcome) -> &'static str {
 
 fn check(check: &CheckResult, words: usize, texts: usize, canvas: Canvas) -> String {
     let nothing = || "nothing to look at: not one sample".to_owned();
-    let actual = figures::actual(check).unwrap_or_else(nothing);
+    let actual = quantity::actual(check).unwrap_or_else(nothing);
     let text = layout::left(&layout::cut(&check.text, texts), texts);
     let word = layout::left(word(check.outcome), words);
     let painted = match check.outcome {

@@ -1,8 +1,9 @@
 //! Where the time went: delay, service and the phases of a service time, one row each.
 
 use super::Canvas;
-use crate::{figures, layout, percentiles};
+use crate::{layout, percentiles, quantity};
 use loadline_record::{Censored, Distribution, Model, Summary, Times};
+use loadline_units as units;
 
 /// The percentiles of every row.
 const PERCENTILES: [f64; 3] = [50.0, 90.0, 99.0];
@@ -35,7 +36,7 @@ pub(super) fn lines(summary: &Summary, canvas: Canvas) -> Vec<String> {
 pub(super) fn table(title: &str, rows: &[(&str, Censored<'_>)], canvas: Canvas) -> Vec<String> {
     let counts = rows
         .iter()
-        .map(|(_, times)| layout::width(&figures::count(times.times.len())));
+        .map(|(_, times)| layout::width(&units::count(times.times.len())));
     let counts = counts.max().unwrap_or(0).max(COUNTS);
     let room = (canvas.width.saturating_sub(NAMES + counts)) / (PERCENTILES.len() + 2);
     let columns = Columns {
@@ -72,7 +73,7 @@ pub(crate) fn rows<'a>(summary: &'a Summary) -> Vec<(&'static str, Censored<'a>)
 
 fn header(title: &str, columns: Columns, canvas: Canvas) -> String {
     let title = layout::left(title, NAMES);
-    let names = PERCENTILES.map(figures::percentile);
+    let names = PERCENTILES.map(quantity::percentile);
     let names = ["mean".to_owned()]
         .into_iter()
         .chain(names)
@@ -84,14 +85,14 @@ fn header(title: &str, columns: Columns, canvas: Canvas) -> String {
 }
 
 fn row(name: &str, times: Censored<'_>, columns: Columns) -> String {
-    let mut cells = vec![figures::bounded_cell(times.mean_ns())];
+    let mut cells = vec![quantity::bounded_cell(times.mean_ns())];
     cells.extend(PERCENTILES.map(|percentile| percentiles::cell(times, percentile)));
-    cells.push(figures::bounded_cell(times.max_ns().map(|ns| ns as f64)));
+    cells.push(quantity::bounded_cell(times.max_ns().map(|ns| ns as f64)));
     let cells: String = cells
         .iter()
         .map(|cell| layout::right(cell, columns.times))
         .collect();
-    let count = layout::right(&figures::count(times.times.len()), columns.counts);
+    let count = layout::right(&units::count(times.times.len()), columns.counts);
     format!(
         "{}{count}{cells}",
         layout::left(&format!("  {name}"), NAMES)

@@ -2,10 +2,10 @@
 
 use super::{Canvas, TextOptions, assemble, doubts, floor, omission, outcome};
 use crate::comparison::{name, only_bounds, times, value};
-use crate::plain::achieved_per_second;
 use crate::series::Judged;
-use crate::{figures, layout, percentiles, wording};
+use crate::{layout, percentiles, quantity, wording};
 use loadline_record::{Ended, Summary};
+use loadline_units as units;
 use loadline_verdict::{
     CheckResult, Spread, bounds_in, evaluate_together, is_whole, runs_still_needed, spreads,
 };
@@ -68,13 +68,13 @@ fn head(runs: &[Judged], whole: &[&Judged], canvas: Canvas) -> Vec<String> {
         .map(|line| canvas.ink.strong(line))
         .collect();
     lines.extend(layout::wrap(&wording::load(plan), canvas.width));
-    let mut count = figures::counted(runs.len() as u64, "run");
+    let mut count = units::counted(runs.len() as u64, "run");
     let asked = runs[0].summary.role.as_ref().and_then(|role| role.of);
     if let Some(of) = asked.filter(|of| *of as usize > runs.len()) {
         count = format!("{count} of {of}");
     }
     if whole.len() < runs.len() {
-        let short = figures::count((runs.len() - whole.len()) as u64);
+        let short = units::count((runs.len() - whole.len()) as u64);
         count.push_str(&format!(
             ", {short} of them cut short and not in the spread"
         ));
@@ -91,7 +91,7 @@ fn table(runs: &[Judged], canvas: Canvas) -> Vec<String> {
     let shown: Vec<f64> = PERCENTILES.into_iter().filter(known).collect();
     let mut names = layout::left("  run", COLUMNS[0]) + &layout::right("rate", COLUMNS[1]);
     for percentile in &shown {
-        names += &layout::right(&figures::percentile(*percentile), COLUMNS[2]);
+        names += &layout::right(&quantity::percentile(*percentile), COLUMNS[2]);
     }
     names += &layout::right("failed", COLUMNS[3]);
     let rows = runs.iter().enumerate();
@@ -104,17 +104,17 @@ fn table(runs: &[Judged], canvas: Canvas) -> Vec<String> {
 /// A run's line. A percentile for which it has too few samples is left empty.
 fn row(number: usize, run: &Summary, shown: &[f64]) -> String {
     let times = run.response();
-    let rate = figures::rate(achieved_per_second(run));
+    let rate = units::rate(run.answers_per_s());
     let mut line = layout::left(&format!("  {number}"), COLUMNS[0]);
     line += &layout::right(&rate, COLUMNS[1]);
     for percentile in shown {
         let cell = match percentiles::missing(times, *percentile) {
-            0 => figures::bounded_cell(times.percentile(*percentile).map(|ns| ns as f64)),
+            0 => quantity::bounded_cell(times.percentile(*percentile).map(|ns| ns as f64)),
             _ => String::new(),
         };
         line += &layout::right(&cell, COLUMNS[2]);
     }
-    line += &layout::right(&figures::count(run.total.counts.failed), COLUMNS[3]);
+    line += &layout::right(&units::count(run.total.counts.failed), COLUMNS[3]);
     line + short_end(run)
 }
 
@@ -177,7 +177,7 @@ fn cells(cells: [String; 6]) -> String {
 pub(crate) fn spread_note(runs: usize) -> String {
     let more = runs_still_needed(runs);
     if more > 0 {
-        let more = figures::counted(more, "more run");
+        let more = units::counted(more, "more run");
         return format!("The 95 % interval of a median takes {more}: --repeat 6 makes one.");
     }
     "The interval is that of the median: where it lies for runs such as these.".to_owned()

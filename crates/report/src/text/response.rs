@@ -2,8 +2,9 @@
 
 use super::{Canvas, histogram};
 use crate::confidence::{ConfidenceInterval, confidence_interval};
-use crate::{affected, figures, layout, percentiles};
+use crate::{affected, layout, percentiles, quantity};
 use loadline_record::{Bounded, Censored, ErrorKind, Model, Summary};
+use loadline_units as units;
 
 /// Columns between the two halves.
 const GAP: usize = 3;
@@ -81,7 +82,7 @@ fn statistics(
     ];
     rows.extend(moments.map(|(name, ns)| Row {
         name: name.to_owned(),
-        figure: figures::bounded_cell(ns),
+        figure: quantity::bounded_cell(ns),
         comment: String::new(),
     }));
     for (row, mark) in rows
@@ -99,22 +100,22 @@ fn percentile_row(
     percentile: f64,
     interval: Option<&ConfidenceInterval>,
 ) -> Row {
-    let name = figures::percentile(percentile);
+    let name = quantity::percentile(percentile);
     let missing = percentiles::missing(times, percentile);
     if missing > 0 {
         return Row {
             name,
             figure: String::new(),
-            comment: format!("needs {} more", figures::count(missing)),
+            comment: format!("needs {} more", units::count(missing)),
         };
     }
     let ends = |interval: &ConfidenceInterval| {
-        let ends = figures::interval(interval.lower_ns, interval.upper_ns);
+        let ends = quantity::interval(interval.lower_ns, interval.upper_ns);
         format!("({ends})")
     };
     Row {
         name,
-        figure: figures::bounded_cell(times.percentile(percentile).map(|ns| ns as f64)),
+        figure: quantity::bounded_cell(times.percentile(percentile).map(|ns| ns as f64)),
         comment: interval.map(ends).unwrap_or_default(),
     }
 }
@@ -183,10 +184,10 @@ fn unfinished(times: Censored<'_>, canvas: Canvas) -> Vec<String> {
     if ages == 0 {
         return Vec::new();
     }
-    let oldest = figures::time(times.oldest_ns() as f64);
+    let oldest = units::time(times.oldest_ns() as f64);
     let mut note = format!(
         "With {} that had no answer at the end, each counted for as long as it had waited: up to {oldest}.",
-        figures::counted(ages, "request"),
+        units::counted(ages, "request"),
     );
     if times.max_ns().is_at_least() {
         note.push_str(" A > is a lower bound.");
@@ -204,7 +205,7 @@ fn timeouts(summary: &Summary, canvas: Canvas) -> Vec<String> {
     let mut lines = vec![String::new()];
     lines.extend(canvas.paragraph(&format!(
         "With {}, each counted with the time it was waited for: a lower bound.",
-        figures::counted(timeouts.count, "timeout")
+        units::counted(timeouts.count, "timeout")
     )));
     lines
 }

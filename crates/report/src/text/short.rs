@@ -2,9 +2,9 @@
 
 use super::Canvas;
 use crate::closing::{checks_that_are, grade_and_reason};
-use crate::plain::{achieved_per_second, asked_per_second};
-use crate::{figures, layout, percentiles};
+use crate::{layout, percentiles, quantity};
 use loadline_record::{Model, Summary};
+use loadline_units as units;
 use loadline_verdict::{CheckOutcome, CheckResult, Grade, validity};
 use std::time::Duration;
 
@@ -38,13 +38,13 @@ pub(super) fn lines(summary: &Summary, checks: &[CheckResult], canvas: Canvas) -
 }
 
 fn rate(summary: &Summary) -> String {
-    let achieved = figures::rate(achieved_per_second(summary));
-    let length = figures::elapsed(Duration::from_nanos(summary.duration_ns));
-    let answered = figures::count(summary.total.counts.answered);
+    let achieved = units::rate(summary.answers_per_s());
+    let length = units::elapsed(Duration::from_nanos(summary.duration_ns));
+    let answered = units::count(summary.total.counts.answered);
     match summary.model {
         Model::Closed => format!("{achieved}, {answered} answered in {length}"),
         Model::Open => {
-            let asked = figures::rate(asked_per_second(summary));
+            let asked = units::rate(summary.asked_per_s());
             format!("{achieved} of {asked} asked, {answered} answered in {length}")
         }
     }
@@ -62,25 +62,22 @@ fn response(summary: &Summary) -> String {
         } else {
             ""
         };
-        format!("{} {needs}{}", figures::percentile(p), cell.trim())
+        format!("{} {needs}{}", quantity::percentile(p), cell.trim())
     };
     let [p50, p99] = PERCENTILES.map(percentile);
     let max = times.max_ns().map(|ns| ns as f64);
-    format!("{p50}, {p99}, max {}", figures::bounded_time(max))
+    format!("{p50}, {p99}, max {}", quantity::bounded_time(max))
 }
 
 fn failures(summary: &Summary) -> String {
     let counts = &summary.total.counts;
-    let mut text = format!("{} failed", figures::count(counts.failed));
+    let mut text = format!("{} failed", units::count(counts.failed));
     if counts.in_flight > 0 {
-        text += &format!(
-            ", {} in flight at the end",
-            figures::count(counts.in_flight)
-        );
+        text += &format!(", {} in flight at the end", units::count(counts.in_flight));
     }
     let statuses = summary.total.statuses.iter();
     let statuses: Vec<String> = statuses
-        .map(|(status, count)| format!("{status}: {}", figures::count(*count)))
+        .map(|(status, count)| format!("{status}: {}", units::count(*count)))
         .collect();
     if statuses.is_empty() {
         return text;

@@ -3,8 +3,9 @@
 use super::Canvas;
 use super::parts::table;
 use crate::split::{HELD, overstated_ns, parts};
-use crate::{figures, percentiles};
+use crate::{percentiles, quantity};
 use loadline_record::{Summary, Times};
+use loadline_units as units;
 
 pub(super) fn lines(summary: &Summary, canvas: Canvas) -> Vec<String> {
     if summary.plan.connection.kernel_timestamps.is_none() {
@@ -32,9 +33,9 @@ fn overstated(times: &Times) -> String {
     let held = HELD.into_iter().filter(enough).map(|percentile| {
         format!(
             "{} of {} ({} more)",
-            figures::percentile(percentile),
-            figures::time(times.split_user.percentile_ns(percentile) as f64),
-            figures::time(overstated_ns(times, percentile) as f64),
+            quantity::percentile(percentile),
+            units::time(times.split_user.percentile_ns(percentile) as f64),
+            units::time(overstated_ns(times, percentile) as f64),
         )
     });
     let held: Vec<String> = held.collect();

@@ -1,12 +1,13 @@
 //! What the run cost: the generator, the target and the machine.
 
 use super::Canvas;
-use crate::{figures, layout};
+use crate::layout;
 use loadline_record::Summary;
 use loadline_record::watched::{
     Change, Figure, HostUsage, Missing, TreeHistory, TreeUsage, WatchEvent, WatchHistory, Why,
     mean_level, mean_rate, rate,
 };
+use loadline_units as units;
 
 /// Columns of a tree's name.
 const NAMES: usize = 19;
@@ -53,15 +54,15 @@ fn header(canvas: Canvas) -> String {
 fn row(index: usize, tree: &TreeHistory, watch: &WatchHistory) -> String {
     let looks = || watch.usage_of(index);
     let highest = |of: fn(TreeUsage) -> Option<u64>| looks().filter_map(|(u, _)| of(u)).max();
-    let bytes = |bytes: Option<u64>| bytes.map(|bytes| figures::bytes(bytes as f64));
+    let bytes = |bytes: Option<u64>| bytes.map(|bytes| units::bytes(bytes as f64));
     let cells = [
-        mean_rate(looks().map(|(usage, length_ns)| (usage.cpu_ns, length_ns))).map(figures::share),
-        peak(looks().map(|(usage, length_ns)| rate(usage.cpu_ns, length_ns))).map(figures::share),
+        mean_rate(looks().map(|(usage, length_ns)| (usage.cpu_ns, length_ns))).map(units::share),
+        peak(looks().map(|(usage, length_ns)| rate(usage.cpu_ns, length_ns))).map(units::share),
         bytes(highest(|usage| usage.rss_bytes)),
         bytes(highest(|usage| usage.pss_bytes)),
-        highest(|usage| usage.threads).map(figures::count),
-        highest(|usage| usage.sockets).map(figures::count),
-        switches(looks().map(|(usage, _)| usage)).map(figures::rate),
+        highest(|usage| usage.threads).map(units::count),
+        highest(|usage| usage.sockets).map(units::count),
+        switches(looks().map(|(usage, _)| usage)).map(units::rate),
     ];
     let cells = cells
         .into_iter()
@@ -115,14 +116,14 @@ fn mean(watch: &WatchHistory, of: fn(HostUsage) -> Option<u64>) -> Option<f64> {
 }
 
 fn machine(watch: &WatchHistory) -> Option<String> {
-    let busy = figures::share(mean(watch, |host| host.cpu_ns)?);
-    let cores = figures::counted(watch.host.cores.unwrap_or(1), "core");
+    let busy = units::share(mean(watch, |host| host.cpu_ns)?);
+    let cores = units::counted(watch.host.cores.unwrap_or(1), "core");
     let mut text = format!("Host: {busy} CPU of {cores}");
     let stolen = mean(watch, |host| host.steal_ns).filter(|stolen| *stolen >= 0.001);
     if let Some(stolen) = stolen {
         text.push_str(&format!(
             ", {} more stolen by other machines",
-            figures::share(stolen)
+            units::share(stolen)
         ));
     }
     let used = mean_level(
@@ -131,14 +132,14 @@ fn machine(watch: &WatchHistory) -> Option<String> {
             .map(|(host, _)| host.memory_used_bytes),
     );
     if let Some((used, all)) = used.zip(watch.host.memory_bytes) {
-        let (used, all) = (figures::bytes(used), figures::bytes(all as f64));
+        let (used, all) = (units::bytes(used), units::bytes(all as f64));
         text.push_str(&format!(", {used} of {all} memory"));
     }
     Some(text + ".")
 }
 
 fn waits(watch: &WatchHistory) -> Option<String> {
-    let share = |of| mean(watch, of).map(figures::share);
+    let share = |of| mean(watch, of).map(units::share);
     let cpu = share(|host| host.pressure.cpu_pressure_ns)?;
     let memory = share(|host| host.pressure.memory_pressure_ns)?;
     let disk = share(|host| host.pressure.io_pressure_ns)?;
@@ -157,12 +158,12 @@ fn traffic(watch: &WatchHistory) -> Option<String> {
         Some(traffic.net_in_packets + traffic.net_out_packets)
     })?;
     let interface = layout::harmless(watch.host.interface.as_deref().unwrap_or("Network"));
-    let (shown_in, shown_out) = (figures::bytes(bytes_in), figures::bytes(bytes_out));
-    let packets = figures::rate(packets).replace("/s", " packets/s");
+    let (shown_in, shown_out) = (units::bytes(bytes_in), units::bytes(bytes_out));
+    let packets = units::rate(packets).replace("/s", " packets/s");
     let mut text = format!("{interface}: {shown_in}/s in, {shown_out}/s out, {packets}");
     if let Some(link) = watch.host.link_bits_per_s {
         let share = bytes_in.max(bytes_out) * 8.0 / link as f64;
-        text.push_str(&format!(", {} of the link", figures::share(share)));
+        text.push_str(&format!(", {} of the link", units::share(share)));
     }
     Some(text + ".")
 }
@@ -174,9 +175,9 @@ fn trouble(watch: &WatchHistory) -> Option<String> {
     let resent = sum(|host| host.retransmits);
     let refused = sum(|host| host.listen_overflows);
     let parts = [
-        (resent > 0).then(|| format!("{} sent again", figures::counted(resent, "segment"))),
+        (resent > 0).then(|| format!("{} sent again", units::counted(resent, "segment"))),
         (refused > 0).then(|| {
-            let times = figures::counted(refused, "connection");
+            let times = units::counted(refused, "connection");
             format!("{times} refused by a full listening queue")
         }),
     ];
@@ -195,14 +196,14 @@ fn events(tree: &TreeHistory, start_ns: u64) -> Vec<String> {
         let title = title(tree);
         lines.push(format!(
             "{title} ended or came back {} times more.",
-            figures::count(more)
+            units::count(more)
         ));
     }
     lines
 }
 
 fn told_event(tree: &TreeHistory, event: &WatchEvent, start_ns: u64) -> String {
-    let at = figures::time(event.at_ns.saturating_sub(start_ns) as f64);
+    let at = units::time(event.at_ns.saturating_sub(start_ns) as f64);
     match (event.change, event.pid) {
         (Change::Restarted, Some(pid)) => {
             format!("{} was restarted by {at}, as process {pid}.", title(tree))

@@ -2,7 +2,6 @@
 
 use super::{Shortfall, Warning};
 use crate::percentiles;
-use crate::plain::{achieved_per_second, asked_per_second};
 use loadline_plan::{Metric, Plan, Statistic};
 use loadline_record::{Counts, Ended, Model, Summary};
 use loadline_verdict::{Finding, Reason};
@@ -108,8 +107,8 @@ fn rate_below_asked(summary: &Summary) -> Option<Warning> {
     ];
     let (_, shortfall) = causes.into_iter().max_by_key(|(count, _)| *count)?;
     Some(Warning::RateBelowAsked {
-        asked: asked_per_second(summary),
-        achieved: achieved_per_second(summary),
+        asked: summary.asked_per_s(),
+        achieved: summary.answers_per_s(),
         shortfall,
     })
 }

@@ -1,0 +1,178 @@
+//! How numbers are written: counts, times, bytes, rates and shares, with their units.
+//!
+//! For people: three significant digits, the unit that fits, thousands in groups. Groups are
+//! separated by an ordinary space (`20 000`), which is easy to read and can be typed into a search.
+//! For programs there is [`rounding`]: plain decimals in one fixed unit.
+
+mod digits;
+mod duration;
+pub mod rounding;
+
+pub use digits::{MOST_DIGITS, SIGNIFICANT_DIGITS, grouped};
+pub use duration::{duration, elapsed};
+
+use digits::{scaled, significant};
+
+const TIMES: [(f64, &str); 3] = [(1e3, "µs"), (1e6, "ms"), (1e9, "s")];
+const BYTES: [(f64, &str); 6] = [
+    (1.0, "B"),
+    (1e3, "kB"),
+    (1e6, "MB"),
+    (1e9, "GB"),
+    (1e12, "TB"),
+    (1e15, "PB"),
+];
+
+/// A whole number in groups of three digits: `1 384 120`.
+pub fn count(n: u64) -> String {
+    grouped(&n.to_string())
+}
+
+/// A count with its noun: `1 reconnect`, `2 reconnects`.
+pub fn counted(n: u64, noun: &str) -> String {
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", count(n))
+}
+
+/// A time in nanoseconds: `0.850 µs`, `152 µs`, `1.02 ms`, `900 ms`, `3 600 s`.
+pub fn time(ns: f64) -> String {
+    time_to(ns, SIGNIFICANT_DIGITS)
+}
+
+/// As [`time`], with so many significant digits.
+pub fn time_to(ns: f64, digits: usize) -> String {
+    let (number, unit) = scaled(ns, &TIMES, digits);
+    format!("{number} {unit}")
+}
+
+/// As [`time`], with units of one width, so that right-aligned numbers stand in line.
+pub fn time_cell(ns: f64) -> String {
+    let (number, unit) = split_time(ns);
+    format!("{number} {unit:<2}")
+}
+
+/// A time in nanoseconds as its number and its unit: `("152", "µs")`.
+pub fn split_time(ns: f64) -> (String, &'static str) {
+    scaled(ns, &TIMES, SIGNIFICANT_DIGITS)
+}
+
+/// Bytes in powers of 1 000: `0 B`, `4.80 MB`, `1.23 TB`.
+pub fn bytes(n: f64) -> String {
+    if n < 999.5 {
+        return format!("{n:.0} B");
+    }
+    let (number, unit) = scaled(n, &BYTES, SIGNIFICANT_DIGITS);
+    format!("{number} {unit}")
+}
+
+/// A share of one in percent: `0 %`, `0.0050 %`, `1.20 %`, `100 %`.
+///
+/// Less than all is never printed as 100 %.
+pub fn share(share: f64) -> String {
+    if (99.95..100.0).contains(&(share * 100.0)) {
+        return "99.9 %".to_owned();
+    }
+    share_to(share, SIGNIFICANT_DIGITS)
+}
+
+/// A share of one in percent, with so many significant digits.
+pub fn share_to(share: f64, digits: usize) -> String {
+    format!("{} %", significant(share * 100.0, digits))
+}
+
+/// A rate per second as measured: `0.200/s`, `90.5/s`, `138 412/s`.
+pub fn rate(per_second: f64) -> String {
+    rate_to(per_second, SIGNIFICANT_DIGITS)
+}
+
+/// A rate per second, with so many significant digits.
+pub fn rate_to(per_second: f64, digits: usize) -> String {
+    format!("{}/s", significant(per_second, digits))
+}
+
+/// A rate per second as asked for, without trailing zeros: `0.2/s`, `1.5/s`, `2 000/s`.
+pub fn asked_rate(per_second: f64) -> String {
+    let thousandths = (per_second * 1e3).round() as u64;
+    let fraction = format!("{:03}", thousandths % 1000);
+    let fraction = fraction.trim_end_matches('0');
+    let point = if fraction.is_empty() { "" } else { "." };
+    format!("{}{point}{fraction}/s", count(thousandths / 1000))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn counts_are_grouped_by_threes() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(1_000), "1 000");
+        assert_eq!(count(1_384_120), "1 384 120");
+        assert_eq!(count(u64::MAX), "18 446 744 073 709 551 615");
+    }
+
+    #[test]
+    fn a_time_has_three_digits_and_the_unit_that_fits() {
+        let shown = [
+            (0.0, "0 µs"),
+            (1.0, "0.0010 µs"),
+            (850.0, "0.850 µs"),
+            (152_300.0, "152 µs"),
+            (999_400.0, "999 µs"),
+            (999_600.0, "1.00 ms"),
+            (9_996_000.0, "10.0 ms"),
+            (900e6, "900 ms"),
+            (1.024e9, "1.02 s"),
+            (3_600e9, "3 600 s"),
+        ];
+        for (ns, text) in shown {
+            assert_eq!(time(ns), text, "{ns} ns");
+        }
+    }
+
+    #[test]
+    fn bytes_are_whole_below_a_thousand() {
+        assert_eq!(bytes(0.0), "0 B");
+        assert_eq!(bytes(60.0), "60 B");
+        assert_eq!(bytes(999.6), "1.00 kB");
+        assert_eq!(bytes(4_800_000.0), "4.80 MB");
+        assert_eq!(bytes(1.23e18), "1 230 PB");
+    }
+
+    #[test]
+    fn nearly_all_is_not_all() {
+        assert_eq!(share(1.0), "100 %");
+        assert_eq!(share(0.999_99), "99.9 %");
+        assert_eq!(share(0.0), "0 %");
+        assert_eq!(share(0.012), "1.20 %");
+        assert_eq!(share(0.000_05), "0.0050 %");
+    }
+
+    #[test]
+    fn rates_as_measured_and_as_asked() {
+        assert_eq!(rate(138_412.4), "138 412/s");
+        assert_eq!(rate(90.52), "90.5/s");
+        assert_eq!(asked_rate(2_000.0), "2 000/s");
+        assert_eq!(asked_rate(0.2), "0.2/s");
+        assert_eq!(asked_rate(1.5), "1.5/s");
+        assert_eq!(asked_rate(5.0 / 3.0), "1.667/s");
+    }
+
+    proptest! {
+        #[test]
+        fn a_time_cell_is_never_wider_than_nine(ns in 0u64..3_600_000_000_000) {
+            prop_assert!(time_cell(ns as f64).chars().count() <= 9);
+        }
+
+        #[test]
+        fn a_time_is_off_by_at_most_half_a_percent(ns in 1_000u64..3_600_000_000_000) {
+            let shown = time(ns as f64);
+            let (number, unit) = shown.rsplit_once(' ').unwrap();
+            let size = match unit { "µs" => 1e3, "ms" => 1e6, _ => 1e9 };
+            let read: f64 = number.replace(' ', "").parse().unwrap();
+            prop_assert!((read * size - ns as f64).abs() <= 0.0051 * ns as f64);
+        }
+    }
+}
