@@ -14,6 +14,7 @@ mod comparison;
 mod confidence;
 mod effect;
 mod quantity;
+mod result;
 mod settling;
 #[cfg(test)]
 mod simulated;
@@ -32,6 +33,7 @@ pub use comparison::{
 pub use confidence::{ConfidenceInterval, confidence_interval};
 pub use effect::{AFFECTED_NS, AFFECTED_PART, Effect, is_limited_by_plan, own_delay, plan_wait};
 pub use quantity::Quantity;
+pub use result::RunResult;
 pub use settling::transient;
 pub use spread::{Spread, is_whole, runs_still_needed, spreads};
 pub use until::{Goal, Impossible, precision};

@@ -1,0 +1,65 @@
+//! The result of a run: what was recorded, and everything that is judged of it.
+
+use crate::check::{broken_by_beginning, evaluate_run};
+use crate::validity::validity;
+use crate::{
+    CheckResult, ConfidenceInterval, Effect, Grade, Validity, confidence_interval, own_delay,
+    plan_wait,
+};
+use loadline_plan::Statistic;
+use loadline_record::Summary;
+
+/// A run with its judgement. It is made once, where the run ends or its file is read; every report,
+/// the exit code, studies and searches only read it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunResult {
+    /// What was recorded.
+    pub summary: Summary,
+    /// The plan's checks, evaluated on all of the run.
+    pub checks: Vec<CheckResult>,
+    /// The checks, as typed, that only the transient at the beginning broke, which was left out.
+    pub broken_by_beginning: Vec<String>,
+    /// Whether the result may be believed, and why not.
+    pub validity: Validity,
+}
+
+impl RunResult {
+    /// Judges what was recorded of a run.
+    pub fn new(summary: Summary) -> RunResult {
+        RunResult {
+            checks: evaluate_run(&summary),
+            broken_by_beginning: broken_by_beginning(&summary),
+            validity: validity(&summary),
+            summary,
+        }
+    }
+
+    /// How far the result may be believed.
+    pub fn grade(&self) -> Grade {
+        self.validity.grade()
+    }
+
+    /// A statistic of the response time with the delay that Loadline added and without it, if that
+    /// delay is a large part of it.
+    pub fn own_delay(&self, statistic: Statistic) -> Option<Effect> {
+        own_delay(&self.summary, statistic)
+    }
+
+    /// A statistic of the response time with the wait for one of the plan's connections and without
+    /// it, if that wait is a large part of it.
+    pub fn plan_wait(&self, statistic: Statistic) -> Option<Effect> {
+        plan_wait(&self.summary, statistic)
+    }
+
+    /// The 95 % confidence interval of a percentile of the response time.
+    pub fn response_interval(&self, percentile: f64) -> ConfidenceInterval {
+        let blocks = &self.summary.response_blocks;
+        confidence_interval(self.summary.response(), blocks, percentile)
+    }
+
+    /// The 95 % confidence interval of a percentile of the service time.
+    pub fn service_interval(&self, percentile: f64) -> ConfidenceInterval {
+        let blocks = &self.summary.service_blocks;
+        confidence_interval(self.summary.service(), blocks, percentile)
+    }
+}
