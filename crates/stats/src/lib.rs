@@ -29,3 +29,4 @@ pub mod slo;
 pub mod steady;
 
 pub use interval::{Ranks, SampleSize, least_samples};
+pub use normal::normal_quantile;

@@ -2,8 +2,9 @@
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
-/// The value that a standard normal variate stays below with this probability.
-pub(crate) fn normal_quantile(probability: f64) -> f64 {
+/// The value that a standard normal variate stays below with this probability (strictly between 0
+/// and 1); 1.96 for 0.975.
+pub fn normal_quantile(probability: f64) -> f64 {
     Normal::standard().inverse_cdf(probability)
 }
 

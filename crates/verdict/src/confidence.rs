@@ -31,8 +31,18 @@ pub struct ConfidenceInterval {
     pub still_needed: u64,
 }
 
-/// The interval of `percentile` (above 0 and below 100) of these times, which came in these blocks.
+/// The 95 % interval of `percentile` (above 0 and below 100) of these times, which came in these blocks.
 pub fn confidence_interval<'a>(
+    times: impl Into<Censored<'a>>,
+    blocks: &Blocks,
+    percentile: f64,
+) -> ConfidenceInterval {
+    interval_at(CONFIDENCE, times, blocks, percentile)
+}
+
+/// The same at another confidence (0.99, say).
+pub(crate) fn interval_at<'a>(
+    confidence: f64,
     times: impl Into<Censored<'a>>,
     blocks: &Blocks,
     percentile: f64,
@@ -41,14 +51,14 @@ pub fn confidence_interval<'a>(
     let found = dependence(times, blocks, percentile);
     let size = found.unwrap_or_else(|| SampleSize::independent(times.len()));
     let (lower_ns, upper_ns) = if times.ages.is_empty() {
-        let ranks = size.ranks(quantile, CONFIDENCE);
+        let ranks = size.ranks(quantile, confidence);
         let at = |rank| times.times.rank_ns(rank);
         (
             ranks.lower.map(|rank| Bounded::Exactly(at(rank).0)),
             ranks.upper.map(|rank| Bounded::Exactly(at(rank).1)),
         )
     } else {
-        let ends = Ends::of(times, size, quantile);
+        let ends = Ends::of(times, size, quantile, confidence);
         (
             ends.end(|ranks| ranks.lower, |step| step.lowest_ns),
             ends.end(|ranks| ranks.upper, |step| step.highest_ns),
@@ -59,7 +69,7 @@ pub fn confidence_interval<'a>(
         upper_ns,
         independent: size.effective(),
         adjusted: found.is_some(),
-        still_needed: size.still_needed(quantile, CONFIDENCE),
+        still_needed: size.still_needed(quantile, confidence),
     }
 }
 
@@ -86,16 +96,18 @@ struct Ends<'a> {
     /// How many requests the estimate is worth at the percentile.
     worth: f64,
     quantile: f64,
+    confidence: f64,
 }
 
 impl<'a> Ends<'a> {
-    fn of(times: Censored<'a>, size: SampleSize, quantile: f64) -> Ends<'a> {
+    fn of(times: Censored<'a>, size: SampleSize, quantile: f64, confidence: f64) -> Ends<'a> {
         let step = times.step_of(quantile).or_else(|| times.steps().last());
         Ends {
             times,
             each: size.effective() as f64 / size.samples().max(1) as f64,
             worth: step.map_or(0.0, |step| step.worth()),
             quantile,
+            confidence,
         }
     }
 
@@ -110,7 +122,7 @@ impl<'a> Ends<'a> {
         for _ in 0..ROUNDS {
             let samples = (worth * self.each) as u64;
             let size = SampleSize::independent(samples);
-            let rank = rank(size.ranks(self.quantile, CONFIDENCE))?;
+            let rank = rank(size.ranks(self.quantile, self.confidence))?;
             let share = (rank as f64 - 0.5) / samples as f64;
             match self.times.step_of(share) {
                 None => return Some(Bounded::AtLeast(self.times.oldest_ns())),

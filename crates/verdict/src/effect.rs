@@ -4,16 +4,23 @@
 //! Every response time of an open load is kept twice, as it was and without the delay that Loadline
 //! added to it. So each figure can be told with that delay and without it, and a result is judged by
 //! how far they lie apart, not by what may have been the cause. A figure is *affected* when more than
-//! a tenth of it, and more than 50 µs, is not the target's.
+//! a tenth of it, and more than 50 µs, is not the target's. The delay that Loadline added must also move
+//! the figure further than chance does ([`is_within_chance`]): in a short run the p99 rests on a few
+//! requests, and two or three late ones move it less than the next run would.
 
+use crate::confidence::interval_at;
 use crate::{CheckOutcome, CheckResult, Quantity, evaluate_run};
 use loadline_plan::{Clocked, Metric, Shape, Statistic};
-use loadline_record::{Bounded, Censored, Distribution, Model, Summary};
+use loadline_record::{Blocks, Bounded, Censored, Distribution, Model, Summary};
+use loadline_stats::normal_quantile;
 
 /// A figure is affected when more than this part of it is not the target's, …
 pub const AFFECTED_PART: f64 = 0.1;
 /// … and more than this, in nanoseconds.
 pub const AFFECTED_NS: f64 = 50_000.0;
+/// What lies in the interval of this confidence may be chance. It is above that of the intervals that
+/// reports print, because several figures of each run are judged.
+const CHANCE: f64 = 0.99;
 /// The connections that a plan allows were the limit when more than this share of them was in use on
 /// average. Waiting begins about there: in a queue with many servers (M/M/c) nobody waits before.
 const IN_USE: f64 = 0.8;
@@ -79,9 +86,38 @@ fn undelayed(summary: &Summary) -> Censored<'_> {
 }
 
 /// A figure of the response time with the delay that Loadline added and without it, if that delay is a
-/// large part of it. Never in a closed load, which has none, nor in a record that does not hold it.
+/// large part of it and more than chance. Never in a closed load, which has no such delay, nor in a
+/// record that does not hold it.
 pub fn own_delay(summary: &Summary, statistic: Statistic) -> Option<Effect> {
-    Effect::between(summary.response(), undelayed(summary), statistic).filter(Effect::is_large)
+    let (with, without) = (summary.response(), undelayed(summary));
+    Effect::between(with, without, statistic)
+        .filter(Effect::is_large)
+        .filter(|effect| !is_within_chance(with, without, effect))
+}
+
+/// Whether chance alone, in as many requests, moves the figure as far as our delay did.
+///
+/// The requests are taken as independent. That is the narrowest interval, so the rule stays strict. A
+/// percentile without our delay must lie in the interval that the ranks of the percentile with it give
+/// ([`interval_at`]). A mean must lie within z·s/√n (the central limit theorem) of the mean without our
+/// delay, where s is the standard deviation without it. A minimum, a maximum and a standard deviation
+/// have no interval that holds for every distribution, so chance excuses nothing there.
+fn is_within_chance(with: Censored<'_>, without: Censored<'_>, effect: &Effect) -> bool {
+    match effect.statistic {
+        Statistic::Percentile(percentile) => {
+            let interval = interval_at(CHANCE, with, &Blocks::default(), percentile);
+            let without_ns = effect.without_ns;
+            let is_above = |end: Bounded| without_ns >= end.value() as f64;
+            let is_below = |end: Bounded| end.is_at_least() || without_ns <= end.value() as f64;
+            interval.lower_ns.is_none_or(is_above) && interval.upper_ns.is_none_or(is_below)
+        }
+        Statistic::Mean => {
+            let z = normal_quantile(1.0 - (1.0 - CHANCE) / 2.0);
+            let error_ns = without.stdev_ns().value() / (without.len() as f64).sqrt();
+            (effect.with_ns - effect.without_ns).abs() <= z * error_ns
+        }
+        Statistic::Min | Statistic::Max | Statistic::Stdev => false,
+    }
 }
 
 /// A figure of the response time with the wait for one of the connections that the plan allows and

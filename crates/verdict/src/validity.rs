@@ -588,6 +588,8 @@ fn note(reason: Reason) -> Finding {
 }
 
 #[cfg(test)]
+mod chance;
+#[cfg(test)]
 mod situations;
 #[cfg(test)]
 mod tests;

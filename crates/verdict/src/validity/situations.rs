@@ -12,15 +12,15 @@ use loadline_record::{
 };
 use std::time::{Duration, SystemTime};
 
-const US: u64 = 1_000;
-const MS: u64 = 1_000_000;
+pub(super) const US: u64 = 1_000;
+pub(super) const MS: u64 = 1_000_000;
 const SECOND: u64 = 1_000_000_000;
 
 /// How a request went: nanoseconds of waiting for a connection, of lateness, of service.
-type Went = (u64, u64, u64);
+pub(super) type Went = (u64, u64, u64);
 
 /// An open load of a rate for so many seconds, on one core.
-fn open(rate: u64, seconds: u64, went: impl Fn(u64) -> Went) -> Summary {
+pub(super) fn open(rate: u64, seconds: u64, went: impl Fn(u64) -> Went) -> Summary {
     let shape = Shape::Rate {
         rate: Rate::each_second(rate),
         arrivals: Arrivals::Constant,
@@ -133,8 +133,25 @@ fn one_in_100(number: u64, usual: u64, rare: u64) -> u64 {
 }
 
 /// What the load at ease is: no wait, half a microsecond late, 200 µs of service.
-fn at_ease(_: u64) -> Went {
+pub(super) fn at_ease(_: u64) -> Went {
     (0, 500, 200 * US)
+}
+
+/// The service of a target of 60 µs whose last hundredth spreads out: two in a thousand requests lie
+/// between 0.4 and 2 ms.
+fn sparse_tail(number: u64) -> u64 {
+    match number % 1_000 {
+        rank @ 0..20 => (2_000 / (rank + 1)) * US,
+        _ => 60 * US,
+    }
+}
+
+/// A thousand requests to such a target, of which three were late by half a millisecond.
+fn three_late() -> Summary {
+    open(1_000, 1, |number| match number {
+        700..703 => (0, 500 * US, sparse_tail(number)),
+        _ => (0, 500, sparse_tail(number)),
+    })
 }
 
 /// So many arrivals were never sent, for want of a connection or not.
@@ -224,7 +241,7 @@ fn watched_beside_target(summary: Summary) -> Summary {
     })
 }
 
-fn checked_by(summary: Summary, check: &str) -> Summary {
+pub(super) fn checked_by(summary: Summary, check: &str) -> Summary {
     let check: Check = check.parse().expect("a check");
     with(summary, |summary| summary.plan.checks = vec![check])
 }
@@ -303,6 +320,18 @@ fn healthy() -> Vec<Situation> {
             &[],
         ),
         (
+            "a p99 that three late requests move by two ranks of a sparse tail",
+            three_late(),
+            Valid,
+            &[],
+        ),
+        (
+            "the same where a check names the mean",
+            checked_by(three_late(), "mean<1ms"),
+            Valid,
+            &[],
+        ),
+        (
             "three milliseconds late where answers take half a second",
             open(100, 4, |_| (0, 3 * MS, 500 * MS)),
             Valid,
@@ -337,6 +366,41 @@ fn our_delay() -> Vec<Situation> {
             slow_core(8_000, 388 * US, 121 * US),
             Suspect,
             &["late"],
+        ),
+        (
+            "100/s for 2 s, most of them late by half a millisecond",
+            open(100, 2, |number| {
+                (0, if number % 3 == 0 { 500 } else { 500 * US }, 200 * US)
+            }),
+            Suspect,
+            &["late"],
+        ),
+        (
+            "a stall of our own of 50 ms in a second",
+            open(1_000, 1, |number| match number {
+                500..550 => (0, (550 - number) * MS, sparse_tail(number)),
+                _ => (0, 500, sparse_tail(number)),
+            }),
+            Suspect,
+            &["late"],
+        ),
+        (
+            "a mean that a stall of our own moved, and that a check names",
+            checked_by(
+                open(1_000, 1, |number| match number {
+                    500..505 => (0, (505 - number) * 20 * MS, 200 * US),
+                    _ => at_ease(number),
+                }),
+                "mean<1s",
+            ),
+            Suspect,
+            &["late"],
+        ),
+        (
+            "a check that three late requests break",
+            checked_by(three_late(), "p99<200us"),
+            Invalid,
+            &["decisive"],
         ),
         (
             "a check that lateness alone breaks",
