@@ -4,7 +4,6 @@
 use crate::connecting::Connecting;
 use crate::interrupt::{Interrupts, Manner};
 use crate::live::Live;
-use crate::reserved::Reserved;
 use anyhow::{Context, Result, anyhow};
 use loadline_engine::{EndReason, Event, Run, StartError};
 use loadline_page::Heat;
@@ -15,6 +14,7 @@ use loadline_record::{
     Snapshot, Summary, Tape, Transient, Unfinished,
 };
 use loadline_report::{heat_interval, judgement_json};
+use loadline_runner::preflight::Reserved;
 use loadline_runner::{Watch, Watching};
 use loadline_script_lua::Script;
 use loadline_verdict::{Goal, evaluate_all, evaluate_run, transient};

@@ -6,8 +6,8 @@
 
 use crate::exit::Exit;
 use crate::live::{CLEAR_LINE, draws};
-use crate::reserved::discard_all;
 use loadline_engine::Handle;
+use loadline_runner::preflight::discard_all;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag::{register, register_conditional_default};
 use signal_hook::iterator::{self, Signals};

@@ -1,13 +1,13 @@
 //! Reports, each to where it was asked for.
 
-use crate::destination::write_whole;
 use crate::invocation::{Color, Format, Output, Sink};
 use crate::live::{draws, speaks_utf8};
-use crate::overwriting::refuse_overwriting;
 use anyhow::{Context, Result};
 use loadline_page::{Heat, Page};
 use loadline_record::Summary;
 use loadline_report::{CapacityReport, Judged, TextOptions};
+use loadline_runner::preflight::refuse_overwriting;
+use loadline_runner::preflight::write_whole;
 use loadline_verdict::CheckResult;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};

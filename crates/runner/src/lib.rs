@@ -2,6 +2,7 @@
 //!
 //! Knows no flags, no file names of a command line and no exit codes.
 
+pub mod preflight;
 pub mod search;
 mod watching;
 

@@ -8,13 +8,13 @@ use crate::floor;
 use crate::interrupt::{Interrupts, Manner};
 use crate::live::say_line;
 use crate::publish::{publish_search, write_file};
-use crate::reserved::Reserved;
 use crate::resolve::Search;
 use crate::trials::Trials;
 use anyhow::{Context, Result};
 use loadline_capacity::{Answer, Ended, Settings, Trial, Why, find};
 use loadline_record::Floor;
 use loadline_report::{CapacityReport, Origin, search_page};
+use loadline_runner::preflight::Reserved;
 use loadline_runner::search::Searched;
 use std::time::{Duration, Instant};
 

@@ -5,11 +5,11 @@ use crate::exit::Exit;
 use crate::flags::compare::{CompareFlags, FailOn};
 use crate::flags::run::judgement::Trust;
 use crate::invocation::{Format, Output, Sink};
-use crate::overwriting::refuse_overwriting;
 use crate::publish::{Style, options, write_each};
 use anyhow::Result;
 use loadline_record::RunFile;
 use loadline_report::{ComparedFiles, FileRun, comparison_of_files, comparison_of_files_json};
+use loadline_runner::preflight::refuse_overwriting;
 use loadline_verdict::{Comparison, SavedRun, Standing, is_whole, validity};
 use std::path::{Path, PathBuf};
 

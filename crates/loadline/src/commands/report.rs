@@ -8,7 +8,6 @@ use crate::flags::report::ReportFlags;
 use crate::flags::run::judgement::Trust;
 use crate::invocation::{Format, Output, Sink};
 use crate::live::say_line;
-use crate::overwriting::refuse_overwriting;
 use crate::publish::{Style, publish, publish_search, publish_series, write_plots};
 use anyhow::{Result, bail};
 use loadline_page::{Heat, Page};
@@ -16,6 +15,7 @@ use loadline_record::{Ended, RoleKind, RunFile};
 use loadline_report::{
     CapacityReport, Judged, Origin, heat_interval, run_page, search_page, series_page,
 };
+use loadline_runner::preflight::refuse_overwriting;
 use loadline_runner::search::{Replayed, is_search, replay};
 use loadline_verdict::{evaluate_run, is_whole};
 use std::path::{Path, PathBuf};

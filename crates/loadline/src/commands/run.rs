@@ -8,12 +8,12 @@ use crate::floor;
 use crate::invocation::{Format, Invocation, Output, Sink};
 use crate::live::Live;
 use crate::publish::{publish, publish_series};
-use crate::reserved::Reserved;
 use crate::scripting;
 use crate::series::{conduct_series, repeats};
 use anyhow::{Result, bail};
 use loadline_record::{Ended, ErrorKind, Failures, Summary};
 use loadline_report::Judged;
+use loadline_runner::preflight::Reserved;
 use loadline_script_lua::Figures;
 use loadline_verdict::{
     CheckOutcome, CheckResult, evaluate_run, evaluate_together, is_whole, validity,

@@ -5,9 +5,9 @@
 //! `url0thread0.txt` with the 99th percentile of the first thread's answers, a line for each tenth of
 //! what that thread sends in a second. As in the fork, files of these names are written anew.
 
-use crate::reserved::Reserved;
 use loadline_dialects::wrk::Arguments;
 use loadline_record::{Exchange, Outcome};
+use loadline_runner::preflight::Reserved;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -56,7 +56,7 @@ impl Reservation {
             .then(|| Reserved::open(Path::new(TAIL)));
         let of_thread = arguments.rate.unwrap_or_default() / u64::from(arguments.threads);
         Ok(Reservation {
-            each: each.collect::<anyhow::Result<_>>()?,
+            each: each.collect::<Result<_, _>>()?,
             tail: tail.transpose()?,
             every: (of_thread / 10).max(1) as usize,
         })

@@ -16,7 +16,7 @@ const MOST_LINKS: usize = 8;
 
 /// Where a path leads.
 #[derive(Debug)]
-pub(crate) enum Destination {
+pub enum Destination {
     /// To a file, which need not be there yet.
     File(PathBuf),
     /// To a descriptor of this process.
@@ -30,7 +30,7 @@ impl Destination {
     ///
     /// # Errors
     /// Those of the system, where it can't be told.
-    pub(crate) fn of(path: &Path) -> io::Result<Self> {
+    pub fn of(path: &Path) -> io::Result<Self> {
         if let Some(number) = descriptor(path) {
             return open_descriptor(number).map(Destination::Descriptor);
         }
@@ -48,7 +48,7 @@ impl Destination {
 ///
 /// # Errors
 /// Those of the system; what was there before is still there then.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     match Destination::of(path)? {
         Destination::File(path) => replace(&path, bytes),
         Destination::Descriptor(mut file) => file.write_all(bytes),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// What would be lost.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Overwriting {
+pub enum Overwriting {
     /// Two outputs would be written over each other.
     #[error("{} would be written twice; give each output a file of its own.", .0.display())]
     Twice(PathBuf),
@@ -16,7 +16,10 @@ pub(crate) enum Overwriting {
 }
 
 /// Refuses files that are written twice, or read and written, by whatever path.
-pub(crate) fn refuse_overwriting<'a>(
+///
+/// # Errors
+/// The first file that would be lost.
+pub fn refuse_overwriting<'a>(
     written: impl IntoIterator<Item = &'a Path>,
     read: impl IntoIterator<Item = &'a Path>,
 ) -> Result<(), Overwriting> {

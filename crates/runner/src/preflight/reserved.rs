@@ -5,8 +5,7 @@
 //! A pipe is opened once and stays open: its reader takes our closing it for the end, and opening it
 //! again would wait for another reader.
 
-use crate::destination::Destination;
-use anyhow::{Context, Result};
+use super::destination::Destination;
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions, remove_file};
 use std::io;
@@ -15,12 +14,22 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A file that can be written, and is not yet.
 #[derive(Debug)]
-pub(crate) struct Reserved {
+pub struct Reserved {
     file: Option<File>,
     /// Whether it is a file that is written from its begin, in place of what it holds.
     is_file: bool,
     /// Where the file is if it was made for this, to be taken away if nothing comes of it.
     new: Option<PathBuf>,
+}
+
+/// A file can't be written.
+#[derive(Debug, thiserror::Error)]
+#[error("{} can't be written", .path.display())]
+pub struct Unwritable {
+    /// The file.
+    pub path: PathBuf,
+    /// Why it can't be written.
+    pub source: io::Error,
 }
 
 /// What is reserved by the whole process.
@@ -39,13 +48,19 @@ static ALL: Mutex<All> = Mutex::new(All {
 
 impl Reserved {
     /// Opens or makes this file.
-    pub(crate) fn open(path: &Path) -> Result<Self> {
+    ///
+    /// # Errors
+    /// If it can't be written.
+    pub fn open(path: &Path) -> Result<Self, Unwritable> {
         let reserve = || match Destination::of(path)? {
             Destination::File(_) => Reserved::file(path),
             Destination::Descriptor(file) => Ok(Reserved::stream(file)),
             Destination::Stream(stream) => open_once(&stream).map(Reserved::stream),
         };
-        reserve().with_context(|| format!("{} can't be written", path.display()))
+        reserve().map_err(|source| Unwritable {
+            path: path.to_owned(),
+            source,
+        })
     }
 
     fn file(path: &Path) -> io::Result<Self> {
@@ -74,18 +89,20 @@ impl Reserved {
     }
 
     /// Whether it is a file, and no pipe, device or descriptor of this process.
-    pub(crate) fn is_file(&self) -> bool {
+    pub fn is_file(&self) -> bool {
         self.is_file
     }
 
     /// The file as it is, which is written now.
-    pub(crate) fn take(mut self) -> File {
+    #[must_use]
+    pub fn take(mut self) -> File {
         self.keep();
         self.file.take().expect("it is taken only once")
     }
 
     /// The file, which is written now, in place of what it holds.
-    pub(crate) fn take_empty(self) -> File {
+    #[must_use]
+    pub fn take_empty(self) -> File {
         let is_file = self.is_file;
         let file = self.take();
         if is_file {
@@ -113,7 +130,7 @@ impl Drop for Reserved {
 }
 
 /// Takes away the files that were made and hold nothing yet: the process ends here.
-pub(crate) fn discard_all() {
+pub fn discard_all() {
     for path in std::mem::take(&mut all().new) {
         // Nothing is lost if it stays.
         let _ = remove_file(path);
