@@ -270,4 +270,4 @@ fn floor(report: &CapacityReport<'_>, width: usize) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

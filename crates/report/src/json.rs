@@ -509,4 +509,6 @@ fn warning_list(summary: &Summary) -> Value {
 }
 
 #[cfg(test)]
+mod documents;
+#[cfg(test)]
 mod tests;

@@ -182,8 +182,8 @@ fn trials_too_short_for_a_backlog_are_named_with_the_length_that_would_do() {
     assert!(capacity_json(&users)["trials_too_short"].is_null());
 }
 
-#[test]
-fn every_other_answer_says_what_to_change() {
+/// Every answer but a load line.
+fn other_answers() -> Vec<Answer> {
     let busy = OwnLimit::Busy { share: 0.97 };
     let generator = |limit| Answer::AtLeast {
         level: 20_000.0,
@@ -210,7 +210,7 @@ fn every_other_answer_says_what_to_change() {
         })
     };
     let stolen = OwnLimit::Stolen { share: 0.5 };
-    let answers = [
+    vec![
         generator(busy),
         generator(OwnLimit::Connections { most: 1_000 }),
         generator(OwnLimit::Exhausted { failed: 120 }),
@@ -237,10 +237,31 @@ fn every_other_answer_says_what_to_change() {
             refuted: Some(246.3),
             own_limit: None,
         }),
-    ];
+    ]
+}
+
+#[test]
+fn every_other_answer_says_what_to_change() {
     let plan = plan();
     let line = |answer: Answer| words::answer_line(&report(&plan, &outcome(answer)));
-    insta::assert_snapshot!(answers.map(line).join("\n"));
+    let lines: Vec<String> = other_answers().into_iter().map(line).collect();
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+/// Searches as JSON: one with all that it may have, and one with each other answer.
+pub(crate) fn documents() -> Vec<(String, serde_json::Value)> {
+    let plan = plan();
+    let mut found = found();
+    for trial in &mut found.trials {
+        (trial.seconds, trial.seen.mean_s) = (2.5, 0.15);
+        trial.purpose = Purpose::Confirmation;
+    }
+    let others = other_answers().into_iter().enumerate();
+    let others = others.map(|(index, answer)| (format!("answer_{index}"), outcome(answer)));
+    std::iter::once(("found".to_owned(), found))
+        .chain(others)
+        .map(|(name, outcome)| (name, capacity_json(&report(&plan, &outcome))))
+        .collect()
 }
 
 #[test]

@@ -1,46 +1,14 @@
+use super::documents::{self, checked};
 use super::*;
 use crate::samples;
-use loadline_plan::{Arrivals, Bound, Check, Clocked, Comparison, Metric, Statistic};
+use loadline_plan::Arrivals;
 use loadline_record::Blocks;
-use loadline_verdict::evaluate_all;
-use std::time::Duration;
 
 const SCHEMA_FILE: &str = include_str!("../../../../docs/guide/schema/result.schema.json");
 const GUIDE: &str = include_str!("../../../../docs/guide/json.md");
 
 fn all() -> Vec<Summary> {
-    vec![
-        samples::closed(),
-        samples::stalled(),
-        samples::interrupted(),
-        samples::frozen_at_the_end(),
-        samples::failing(),
-        samples::unanswered(),
-        samples::three(),
-        samples::not_found(),
-        samples::huge(),
-        samples::watched(),
-        samples::settled(),
-        samples::cut_off(),
-    ]
-}
-
-fn checked(summary: &Summary) -> Value {
-    let check = |metric, bound| Check {
-        text: "as typed".to_owned(),
-        metric,
-        comparison: Comparison::Less,
-        bound,
-    };
-    let p99 = Metric::Time(Clocked::Response, Statistic::Percentile(99.0));
-    let checks = [
-        check(p99, Bound::TimeNs(1_500)),
-        check(Metric::Errors, Bound::Share(0.001)),
-        check(Metric::Errors, Bound::Count(1)),
-        check(Metric::Rate, Bound::PerSecond(0.5)),
-    ];
-    let duration = Duration::from_nanos(summary.duration_ns);
-    json(summary, &evaluate_all(&checks, &summary.total, duration))
+    documents::runs().into_iter().map(|(_, run)| run).collect()
 }
 
 #[test]
@@ -243,6 +211,26 @@ fn the_guide_names_every_key() {
 fn a_small_result_in_full() {
     let result = serde_json::to_string_pretty(&json(&samples::three(), &[])).unwrap();
     insta::assert_snapshot!(result);
+}
+
+#[test]
+fn whole_documents_keep_their_keys_values_and_order() {
+    let shown = [
+        "run_failing",
+        "run_watched",
+        "search_found",
+        "series_sides",
+        "comparison_files",
+        "watch_look",
+    ];
+    for (name, mut document) in documents::all() {
+        if let Some(runs) = document.get_mut("runs").and_then(Value::as_array_mut) {
+            runs.iter_mut().for_each(|run| *run = run["role"].take());
+        }
+        if shown.contains(&name.as_str()) {
+            insta::assert_snapshot!(name, format!("{document:#}"));
+        }
+    }
 }
 
 #[test]
