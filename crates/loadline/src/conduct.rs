@@ -10,8 +10,8 @@ use loadline_page::Heat;
 use loadline_plan::{Plan, Shape, Until};
 use loadline_reactor::Address;
 use loadline_record::{
-    Ended, Environment, Exchange, Floor, Header, HostCounters, LogWriter, Role, RunWriter,
-    Snapshot, Summary, Tape, Transient, Unfinished,
+    Ended, Environment, Exchange, Floor, Header, HostCounters, IntervalArchive, LogWriter, Role,
+    RunWriter, Snapshot, Summary, Transient, Unfinished,
 };
 use loadline_report::{heat_interval, judgement_json};
 use loadline_runner::preflight::Reserved;
@@ -116,7 +116,7 @@ pub(crate) fn conduct_one(
         broken: None,
         goal: Goal::of(plan)?,
         reached: false,
-        tape: plan.settle.then(Tape::default),
+        archive: plan.settle.then(IntervalArchive::default),
         summary: Summary::new(header.clone()),
         watching,
         heat: keep.heat.then(Heat::default),
@@ -197,7 +197,7 @@ struct Conductor<'a> {
     /// Whether it was reached.
     reached: bool,
     /// The run as far as it went, if its transient is to be cut.
-    tape: Option<Tape>,
+    archive: Option<IntervalArchive>,
 }
 
 impl Conductor<'_> {
@@ -242,8 +242,8 @@ impl Conductor<'_> {
             self.saved = self.keep_going(written.map(|()| saved).map_err(Into::into));
         }
         self.summary.observe(interval);
-        if let Some(tape) = &mut self.tape {
-            tape.observe(interval);
+        if let Some(archive) = &mut self.archive {
+            archive.observe(interval);
         }
         if interval.drain {
             return;
@@ -303,10 +303,10 @@ impl Conductor<'_> {
 
     /// Where the run settled, if that was asked. The saved run keeps all and says what to leave out.
     fn find_transient(&mut self) {
-        let Some(tape) = &self.tape else { return };
+        let Some(archive) = &self.archive else { return };
         self.summary.transient = Some(match transient(&self.summary.rows) {
             Transient::Cut { intervals } => Transient::Cut {
-                intervals: tape.cut_after(intervals),
+                intervals: archive.cut_after(intervals),
             },
             found => found,
         });
@@ -340,8 +340,8 @@ impl Conductor<'_> {
         self.summary.finish(ended, unfinished);
         self.live.finish(&self.summary);
         self.find_transient();
-        let summary = match self.tape.take() {
-            Some(tape) => tape.cut(self.summary.clone()),
+        let summary = match self.archive.take() {
+            Some(archive) => archive.cut(self.summary.clone()),
             None => self.summary.clone(),
         };
         if let Some(saved) = self.saved.take() {

@@ -16,9 +16,6 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use encoding::Encoder;
-pub(crate) use line::StoredSnapshot;
-
 pub use header::{Header, LONGEST_KEPT_BODY, LongBody};
 pub use reader::RunFile;
 pub use role::{Role, RoleKind};

@@ -224,6 +224,9 @@ impl Failures {
 }
 
 impl Times {
+    /// How many distributions there are.
+    pub(crate) const KINDS: usize = 18;
+
     /// Adds all that the other one holds, without loss.
     pub fn merge(&mut self, other: &Times) {
         for ((_, own), (_, others)) in self.each_mut().into_iter().zip(other.each()) {
@@ -256,7 +259,7 @@ impl Times {
     }
 
     /// Every distribution with its name, in the order in which an exchange goes through them.
-    pub fn each(&self) -> [(&'static str, &Distribution); 18] {
+    pub fn each(&self) -> [(&'static str, &Distribution); Times::KINDS] {
         [
             ("response", &self.response),
             ("service", &self.service),
@@ -280,7 +283,7 @@ impl Times {
     }
 
     /// As [`each`](Times::each), to be changed.
-    pub fn each_mut(&mut self) -> [(&'static str, &mut Distribution); 18] {
+    pub fn each_mut(&mut self) -> [(&'static str, &mut Distribution); Times::KINDS] {
         [
             ("response", &mut self.response),
             ("service", &mut self.service),

@@ -1,13 +1,16 @@
 //! The transient at the beginning of a run, and leaving it out after the fact.
 //!
 //! Where a run settles is known at its end. What was recorded before must then come out of every figure
-//! again, and a histogram for each second would take too much memory: so a [`Tape`] keeps the run
-//! encoded as in the saved run, in at most 128 stretches, of which neighbours are joined when one more
-//! comes.
+//! again, and a histogram for each second would take too much memory: so an [`IntervalArchive`] keeps
+//! the run in at most 128 stretches, whose histograms are packed.
 
-use crate::saved::{Encoder, StoredSnapshot};
-use crate::{Blocks, Busiest, Pattern, Snapshot, Summary};
+use crate::distribution::PackedDistribution;
+use crate::{
+    Arrivals, Blocks, Busiest, Distribution, Halving, Pattern, Segment, Snapshot, Summary, Times,
+    WorkerTimes,
+};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// At most so many stretches are kept.
 const MOST: usize = 128;
@@ -51,85 +54,138 @@ pub struct Uncut {
     pub service_blocks: Blocks,
 }
 
-/// A run in at most 128 stretches, encoded.
-#[derive(Default)]
-pub struct Tape {
-    stretches: Vec<StoredSnapshot>,
-    /// The arrivals of each stretch.
-    arrivals: Vec<Pattern>,
-    /// How many intervals a stretch holds, a power of two; 0 before the first one.
-    each: usize,
-    /// How many intervals the last stretch holds.
-    in_last: usize,
-    encoder: Encoder,
-}
+/// A run in at most 128 stretches, from which its beginning can be left out after the fact.
+#[derive(Debug, Default)]
+pub struct IntervalArchive(Halving<Archived, MOST>);
 
-impl std::fmt::Debug for Tape {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let stretches = self.stretches.len();
-        f.debug_struct("Tape")
-            .field("stretches", &stretches)
-            .field("each", &self.each)
-            .finish_non_exhaustive()
-    }
-}
-
-impl Tape {
+impl IntervalArchive {
     /// Adds the next interval.
     pub fn observe(&mut self, interval: &Snapshot) {
-        self.each = self.each.max(1);
-        if (self.in_last < self.each || interval.drain)
-            && let Some(last) = self.stretches.last_mut()
-            && let Some(arrivals) = self.arrivals.last_mut()
-        {
-            arrivals.observe(interval);
-            let mut sum = last.decoded();
-            sum.append(interval);
-            *last = StoredSnapshot::encode(&sum, &mut self.encoder);
-            self.in_last += 1;
-            return;
+        match interval.drain {
+            true => self.0.observe_rest(interval),
+            false => self.0.observe(interval),
         }
-        self.make_room();
-        self.arrivals.push(Pattern::of(interval));
-        self.stretches
-            .push(StoredSnapshot::encode(interval, &mut self.encoder));
-        self.in_last = 1;
     }
 
     /// The first cut at or after so many intervals that falls between two stretches.
     pub fn cut_after(&self, intervals: usize) -> usize {
-        intervals.next_multiple_of(self.each.max(1))
+        intervals.next_multiple_of(self.0.intervals_each())
     }
 
-    /// The summary of the run without its transient, which must be a cut as [`Tape::cut_after`] gives it.
+    /// The summary of the run without its transient, which must be a cut as
+    /// [`IntervalArchive::cut_after`] gives it.
     pub fn cut(&self, summary: Summary) -> Summary {
         let intervals = summary.transient.map_or(0, Transient::intervals);
-        let decoded = self.stretches.iter().map(StoredSnapshot::decoded);
-        let rest = decoded.zip(self.arrivals.iter().copied());
-        without_first(summary, intervals, rest.skip(intervals / self.each.max(1)))
+        let stretches = self.0.segments().iter();
+        let rest = stretches.skip(intervals / self.0.intervals_each());
+        without_first(
+            summary,
+            intervals,
+            rest.map(|stretch| (stretch.snapshot(), stretch.pattern)),
+        )
+    }
+}
+
+/// Some intervals in a row, packed but for the one that is added to.
+#[derive(Debug)]
+struct Archived {
+    /// All of it, but for the distributions that are packed.
+    rest: Snapshot,
+    /// The distributions, if they are packed.
+    packed: Option<Packed>,
+    pattern: Pattern,
+}
+
+/// The distributions of a stretch.
+#[derive(Debug)]
+struct Packed {
+    /// In the order of [`Times::each`].
+    times: [PackedDistribution; Times::KINDS],
+    /// The loop iterations of each worker.
+    turns: BTreeMap<u32, PackedDistribution>,
+}
+
+impl Archived {
+    fn snapshot(&self) -> Snapshot {
+        let mut snapshot = self.rest.clone();
+        if let Some(packed) = &self.packed {
+            packed.put_into(&mut snapshot);
+        }
+        snapshot
+    }
+}
+
+impl Segment for Archived {
+    type Interval = Snapshot;
+
+    fn of(interval: &Snapshot) -> Archived {
+        Archived {
+            rest: without_distributions(interval),
+            packed: Some(Packed::of(interval)),
+            pattern: Pattern::of(interval),
+        }
     }
 
-    /// Joins each two neighbours if there are as many stretches as may be.
-    fn make_room(&mut self) {
-        if self.stretches.len() < MOST {
-            return;
+    fn add(&mut self, interval: &Snapshot) {
+        if let Some(packed) = self.packed.take() {
+            packed.put_into(&mut self.rest);
         }
-        let encoder = &mut self.encoder;
-        let mut join = |pair: &[StoredSnapshot]| {
-            let mut sum = pair[0].decoded();
-            pair[1..]
-                .iter()
-                .for_each(|next| sum.append(&next.decoded()));
-            StoredSnapshot::encode(&sum, encoder)
-        };
-        self.stretches = self.stretches.chunks(2).map(&mut join).collect();
-        let join = |pair: &[Pattern]| {
-            let mut sum = pair[0];
-            pair[1..].iter().for_each(|next| sum.append(next));
-            sum
-        };
-        self.arrivals = self.arrivals.chunks(2).map(join).collect();
-        self.each *= 2;
+        self.rest.append(interval);
+        self.pattern.observe(interval);
+    }
+
+    fn join(&mut self, next: &Archived) {
+        let pattern = self.pattern;
+        self.add(&next.snapshot());
+        self.pattern = pattern;
+        self.pattern.append(&next.pattern);
+    }
+
+    fn pack(&mut self) {
+        if self.packed.is_none() {
+            self.packed = Some(Packed::of(&self.rest));
+            self.rest = without_distributions(&self.rest);
+        }
+    }
+}
+
+impl Packed {
+    fn of(interval: &Snapshot) -> Packed {
+        let workers = interval.workers.iter();
+        Packed {
+            times: interval.times.each().map(|(_, times)| times.packed()),
+            turns: workers
+                .map(|(worker, times)| (*worker, times.turns.packed()))
+                .collect(),
+        }
+    }
+
+    fn put_into(&self, snapshot: &mut Snapshot) {
+        for ((_, times), packed) in snapshot.times.each_mut().into_iter().zip(&self.times) {
+            *times = packed.unpacked();
+        }
+        for (worker, packed) in &self.turns {
+            snapshot.workers.entry(*worker).or_default().turns = packed.unpacked();
+        }
+    }
+}
+
+fn without_distributions(interval: &Snapshot) -> Snapshot {
+    let bare = |times: &WorkerTimes| WorkerTimes {
+        turns: Distribution::default(),
+        cores: times.cores.clone(),
+        ..*times
+    };
+    let workers = interval.workers.iter();
+    Snapshot {
+        times: Times::default(),
+        statuses: interval.statuses.clone(),
+        errors: interval.errors.clone(),
+        workers: workers
+            .map(|(worker, times)| (*worker, bare(times)))
+            .collect(),
+        arrivals: Arrivals::default(),
+        ..*interval
     }
 }
 
@@ -176,22 +232,22 @@ mod tests {
     use crate::samples::{header, second};
     use crate::{Ended, Unfinished};
 
-    /// A run of so many seconds, and its tape.
-    fn recorded(seconds: u64) -> (Summary, Tape) {
+    /// A run of so many seconds, and its archive.
+    fn recorded(seconds: u64) -> (Summary, IntervalArchive) {
         let mut summary = Summary::new(header());
-        let mut tape = Tape::default();
+        let mut archive = IntervalArchive::default();
         for index in 0..seconds {
             summary.observe(&second(index));
-            tape.observe(&second(index));
+            archive.observe(&second(index));
         }
         summary.finish(Ended::Duration, Unfinished::default());
-        (summary, tape)
+        (summary, archive)
     }
 
     fn cut(seconds: u64, intervals: usize) -> Summary {
-        let (mut summary, tape) = recorded(seconds);
+        let (mut summary, archive) = recorded(seconds);
         summary.transient = Some(Transient::Cut { intervals });
-        tape.cut(summary)
+        archive.cut(summary)
     }
 
     #[test]
@@ -228,10 +284,14 @@ mod tests {
 
     #[test]
     fn long_runs_are_cut_between_stretches() {
-        let (_, tape) = recorded(300);
-        assert!(tape.stretches.len() <= MOST);
+        let (_, archive) = recorded(300);
+        assert!(archive.0.segments().len() <= MOST);
         assert_eq!(
-            (tape.each, tape.cut_after(9), tape.cut_after(12)),
+            (
+                archive.0.intervals_each(),
+                archive.cut_after(9),
+                archive.cut_after(12)
+            ),
             (4, 12, 12)
         );
         let left = cut(300, 12);

@@ -8,7 +8,7 @@ use super::*;
 use crate::samples::{any_snapshot, environment, header, plan, second, started_at};
 use crate::saved::encoding::decode;
 use crate::watched::{Change, GENERATOR, Watched, WatchedHost, WatchedTree};
-use crate::{Ended, Error, LineError, Snapshot, Summary, Tape, Transient, Unfinished};
+use crate::{Ended, Error, IntervalArchive, LineError, Snapshot, Summary, Transient, Unfinished};
 use loadline_plan::Body;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -416,11 +416,11 @@ fn what_was_watched_is_read_back_and_its_lack_as_well() {
 fn a_transient_is_cut_when_it_is_read_and_kept_in_the_file() {
     let intervals: Vec<Snapshot> = (0..6).map(second).collect();
     let mut writer = RunWriter::new(Path::new("a.run"), Vec::new(), &header()).unwrap();
-    let (mut summary, mut tape) = (Summary::new(header()), Tape::default());
+    let (mut summary, mut archive) = (Summary::new(header()), IntervalArchive::default());
     for interval in &intervals {
         writer.interval(interval).unwrap();
         summary.observe(interval);
-        tape.observe(interval);
+        archive.observe(interval);
     }
     summary.finish(Ended::Duration, left());
     summary.transient = Some(Transient::Cut { intervals: 2 });
@@ -432,7 +432,7 @@ fn a_transient_is_cut_when_it_is_read_and_kept_in_the_file() {
     );
     let run = parse(&bytes).unwrap();
     assert_eq!(run.snapshots().collect::<Vec<_>>(), intervals[2..]);
-    assert_eq!(run.into_summary(), tape.cut(summary));
+    assert_eq!(run.into_summary(), archive.cut(summary));
 }
 
 proptest! {

@@ -57,7 +57,7 @@ mod tests {
     use crate::comparison::tests::plan;
     use crate::simulated::{Target, begun};
     use loadline_plan::Plan;
-    use loadline_record::{Ended, Tape, Transient, Unfinished};
+    use loadline_record::{Ended, IntervalArchive, Transient, Unfinished};
 
     /// Twelve seconds of which four are ten times as slow, and left out.
     fn warmed_up(check: &str) -> Summary {
@@ -65,14 +65,14 @@ mod tests {
             checks: vec![check.parse().expect("a check")],
             ..plan(500, 50)
         };
-        let (mut summary, mut tape) = (begun(&plan), Tape::default());
+        let (mut summary, mut archive) = (begun(&plan), IntervalArchive::default());
         for second in Target::Warming(10.0, 4.0).seconds(12, 1) {
             summary.observe(&second);
-            tape.observe(&second);
+            archive.observe(&second);
         }
         summary.finish(Ended::Duration, Unfinished::default());
         summary.transient = Some(Transient::Cut { intervals: 5 });
-        tape.cut(summary)
+        archive.cut(summary)
     }
 
     #[test]
