@@ -66,8 +66,6 @@ pub struct Recorder {
     examples: [Option<String>; ErrorKind::ALL.len()],
     /// The running interval's requests by when they were due and sent.
     arrivals: Arrivals,
-    /// Emptied times of a used-up snapshot, whose memory the next interval takes over.
-    spare: Option<Times>,
 }
 
 impl Recorder {
@@ -84,7 +82,6 @@ impl Recorder {
             failures: [0; ErrorKind::ALL.len()],
             examples: Default::default(),
             arrivals: Arrivals::default(),
-            spare: None,
         }
     }
 
@@ -231,13 +228,12 @@ impl Recorder {
     /// What was recorded since the last call (or the run's start); the next interval begins at
     /// `until_ns`, in nanoseconds from the run's start, with the same exchanges in flight.
     pub fn take(&mut self, until_ns: u64) -> Snapshot {
-        let fresh = self.spare.take().unwrap_or_default();
         let mut snapshot = Snapshot {
             start_ns: self.start_ns,
             end_ns: until_ns,
             drain: self.draining,
             counts: self.counts,
-            times: mem::replace(&mut self.times, fresh),
+            times: mem::take(&mut self.times),
             statuses: self.take_statuses(),
             errors: self.take_errors(),
             workers: Workers::new(),
@@ -254,15 +250,6 @@ impl Recorder {
             ..Counts::default()
         };
         snapshot
-    }
-
-    /// Takes back a snapshot that nobody needs any more, so that the next interval is recorded in
-    /// its memory. Not needed for correctness; without it every interval allocates its histograms
-    /// anew.
-    pub fn recycle(&mut self, snapshot: Snapshot) {
-        let mut times = snapshot.times;
-        times.reset();
-        self.spare = Some(times);
     }
 
     #[inline]

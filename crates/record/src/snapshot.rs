@@ -251,13 +251,6 @@ impl Times {
         self.service.without(&self.omitted)
     }
 
-    /// Forgets all values and keeps the memory for the next ones.
-    pub fn reset(&mut self) {
-        for (_, distribution) in self.each_mut() {
-            distribution.reset();
-        }
-    }
-
     /// Every distribution with its name, in the order in which an exchange goes through them.
     pub fn each(&self) -> [(&'static str, &Distribution); Times::KINDS] {
         [

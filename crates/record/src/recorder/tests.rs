@@ -248,8 +248,8 @@ fn any_event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// Plays the events, with every snapshot given back or not, and returns the snapshots.
-fn play(model: Model, events: &[Event], recycled: bool) -> Vec<Snapshot> {
+/// Plays the events and returns the snapshots.
+fn play(model: Model, events: &[Event]) -> Vec<Snapshot> {
     let mut recorder = Recorder::new(model);
     let mut snapshots = Vec::new();
     for (now_ns, event) in (1..).zip(events) {
@@ -258,9 +258,6 @@ fn play(model: Model, events: &[Event], recycled: bool) -> Vec<Snapshot> {
             Event::End(exchange) if recorder.in_flight() > 0 => recorder.end(exchange),
             Event::End(_) => {}
             Event::Cut => snapshots.push(recorder.take(now_ns)),
-        }
-        if let (Event::Cut, true, Some(last)) = (event, recycled, snapshots.last()) {
-            recorder.recycle(last.clone());
         }
     }
     snapshots.push(recorder.take(events.len() as u64 + 1));
@@ -279,7 +276,7 @@ proptest! {
         events in prop::collection::vec(any_event(), 0..200),
         model in prop::sample::select(&[Model::Open, Model::Closed]),
     ) {
-        let snapshots = play(model, &events, false);
+        let snapshots = play(model, &events);
         let mut in_flight = 0;
         for snapshot in &snapshots {
             prop_assert!(snapshot.balanced(in_flight));
@@ -301,16 +298,8 @@ proptest! {
             .filter(|event| !matches!(event, Event::Cut))
             .cloned()
             .collect();
-        let mut whole = total(&play(Model::Open, &uncut, false));
+        let mut whole = total(&play(Model::Open, &uncut));
         whole.end_ns = events.len() as u64 + 1;
-        prop_assert_eq!(total(&play(Model::Open, &events, false)), whole);
-    }
-
-    #[test]
-    fn recycled_memory_changes_nothing(
-        events in prop::collection::vec(any_event(), 0..200),
-        model in prop::sample::select(&[Model::Open, Model::Closed]),
-    ) {
-        prop_assert_eq!(play(model, &events, true), play(model, &events, false));
+        prop_assert_eq!(total(&play(Model::Open, &events)), whole);
     }
 }
