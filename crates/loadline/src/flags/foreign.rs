@@ -1,23 +1,43 @@
-//! Flags of other load testers that people type by habit, and what to write here instead.
+//! Flags of other load testers (wrk, wrk2, ab, hey, oha, k6, Locust, h2load, vegeta) and of curl that
+//! people type by habit, and what to write here instead.
 //!
 //! The nearest name of ours would mislead: `--rps` is no `--urls`.
 
-/// Flags of others, and the one of ours that does the same.
-const SAME: [(&[&str], &str); 17] = [
+/// Names of the same flag in other tools, without their dashes, and the flag of ours.
+type Same = (&'static [&'static str], &'static str);
+
+/// Flags of the load.
+const LOAD: [Same; 9] = [
     (
-        &["rps", "qps", "request-rate", "arrival-rate", "throughput"],
+        &[
+            "rps",
+            "qps",
+            "request-rate",
+            "arrival-rate",
+            "throughput",
+            "R",
+            "overall-rate",
+            "requests-per-second",
+        ],
         "--rate (-r)",
     ),
     (
         &[
             "vus",
+            "users",
             "concurrency",
             "clients",
             "virtual-users",
             "num-connections",
             "workers",
+            "parallel",
         ],
         "--connections (-c)",
+    ),
+    (&["max-workers", "max-vus"], "--max-connections"),
+    (
+        &["processes", "cpus", "num-threads", "cores"],
+        "--threads (-t)",
     ),
     (
         &[
@@ -26,13 +46,45 @@ const SAME: [(&[&str], &str); 17] = [
             "total-requests",
             "count",
             "number",
+            "amount",
         ],
         "--requests (-n)",
     ),
     (
-        &["time", "run-time", "test-duration", "timelimit"],
+        &[
+            "time",
+            "run-time",
+            "test-duration",
+            "timelimit",
+            "z",
+            "length",
+        ],
         "--duration (-d)",
     ),
+    (
+        &[
+            "ramp-up",
+            "rampup",
+            "stage",
+            "ramp",
+            "spawn-rate",
+            "hatch-rate",
+        ],
+        "--stages",
+    ),
+    (&["warm-up-time", "warm-up", "reset-stats"], "--warmup"),
+    (
+        &[
+            "stop-timeout",
+            "graceful-stop",
+            "wait-ongoing-requests-after-deadline",
+        ],
+        "--drain",
+    ),
+];
+
+/// Flags of requests.
+const REQUEST: [Same; 13] = [
     (
         &[
             "data",
@@ -42,49 +94,128 @@ const SAME: [(&[&str], &str); 17] = [
             "post-data",
             "postfile",
             "body-file",
+            "p",
+            "D",
         ],
-        "--body",
+        "--body (-b) TEXT or @FILE",
     ),
-    (&["http-method", "request-method", "verb"], "--method (-X)"),
+    (
+        &["http-method", "request-method", "verb", "request", "m"],
+        "--method (-X)",
+    ),
+    (&["head", "i", "I"], "-X HEAD"),
     (&["headers", "add-header", "custom-header"], "--header (-H)"),
-    (&["cookie", "cookies"], "-H 'Cookie: name=value'"),
+    (&["cookie", "cookies", "C"], "-H 'Cookie: name=value'"),
     (&["user-agent", "agent"], "-H 'User-Agent: name'"),
+    (&["content-type", "T"], "-H 'Content-Type: type'"),
+    (&["accept", "A"], "-H 'Accept: type'"),
+    (&["referer"], "-H 'Referer: URL'"),
     (&["host", "vhost"], "-H 'Host: name'"),
-    (&["auth", "basic-auth", "authentication"], "--user (-u)"),
     (
-        &["no-keep-alive", "disable-keepalive", "disable-keep-alive"],
-        "--no-keepalive",
+        &["auth", "basic-auth", "authentication", "a"],
+        "--user (-u)",
     ),
     (
-        &["skip-tls-verify", "insecure-skip-tls-verify", "no-verify"],
-        "--insecure (-k)",
+        &["urls-from-file", "targets", "input-file", "url-file"],
+        "--urls",
     ),
     (
-        &["threshold", "thresholds", "assert", "sla", "ensure"],
-        "--check",
-    ),
-    (
-        &["output-format", "format", "out", "report"],
-        "--output (-o)",
-    ),
-    (&["ramp-up", "rampup", "stage", "ramp"], "--stages"),
-    (
-        &["no-tui", "no-progress-bar", "silent"],
-        "--no-progress, or --quiet (-q)",
+        &["lua", "script-file", "locustfile", "timing-script-file"],
+        "--script (-s), with a script in Lua",
     ),
 ];
 
-/// Flags of others for which there is none here, and what to do.
-const OTHERWISE: [(&[&str], &str); 6] = [
+/// Flags of connections.
+const CONNECTION: [Same; 9] = [
     (
-        &["json"],
-        "to report as JSON take -o json, to send JSON --body and -H 'Content-Type: application/json'.",
+        &[
+            "no-keep-alive",
+            "disable-keepalive",
+            "disable-keep-alive",
+            "no-connection-reuse",
+            "no-vu-connection-reuse",
+        ],
+        "--no-keepalive",
+    ),
+    (
+        &[
+            "request-timeout",
+            "read-timeout",
+            "socket-timeout",
+            "max-time",
+            "connection-inactivity-timeout",
+        ],
+        "--timeout",
+    ),
+    (&["connection-timeout", "dial-timeout"], "--connect-timeout"),
+    (&["pipelining"], "--pipeline"),
+    (&["x"], "--proxy"),
+    (&["resolve"], "--connect-to"),
+    (
+        &["laddr", "local-ips", "interface", "bind-address"],
+        "--local-address",
+    ),
+    (
+        &[
+            "skip-tls-verify",
+            "insecure-skip-tls-verify",
+            "no-verify",
+            "no-check-certificate",
+        ],
+        "--insecure (-k)",
+    ),
+    (&["root-certs", "ca-cert", "ca"], "--cacert"),
+];
+
+/// Flags of the result.
+const RESULT: [Same; 9] = [
+    (
+        &[
+            "threshold",
+            "thresholds",
+            "assert",
+            "sla",
+            "ensure",
+            "exit-code-on-error",
+        ],
+        "--check",
+    ),
+    (
+        &["output-format", "format", "out", "report", "summary-export"],
+        "--output (-o)",
+    ),
+    (&["html"], "-o html=FILE"),
+    (&["csv"], "-o csv=FILE"),
+    (&["print"], "--output (-o)"),
+    (&["summary-trend-stats"], "--percentiles"),
+    (&["log-file", "dump"], "--log"),
+    (
+        &[
+            "no-tui",
+            "no-progress-bar",
+            "silent",
+            "headless",
+            "only-summary",
+            "no-summary",
+        ],
+        "--no-progress, or --quiet (-q)",
+    ),
+    (&["no-color", "disable-color"], "--color never"),
+];
+
+/// Flags of others without a counterpart, and what to do.
+const OTHERWISE: [Same; 11] = [
+    (
+        &["json", "j"],
+        "write -o json to report as JSON, or --body and -H 'Content-Type: application/json' to send \
+         JSON.",
     ),
     (
         &[
             "follow",
             "location",
             "redirect",
+            "redirects",
             "max-redirects",
             "follow-redirects",
         ],
@@ -95,31 +226,68 @@ const OTHERWISE: [(&[&str], &str); 6] = [
             "http2",
             "http2-prior-knowledge",
             "h2",
+            "h2c",
             "http3",
             "http-version",
+            "max-concurrent-streams",
         ],
-        "HTTP/2 and HTTP/3 are not supported yet; requests are sent with HTTP/1.1.",
+        "HTTP/2 and HTTP/3 are not supported yet, and requests are sent with HTTP/1.1.",
+    ),
+    (
+        &["h1", "http1.1", "keepalive", "keep-alive"],
+        "requests are sent with HTTP/1.1 and keep-alive anyway; leave it out.",
     ),
     (
         &["think-time", "sleep", "wait"],
         "there is no think time yet; give a --rate, or a --script whose delay() says how long to wait.",
     ),
     (
-        &["latency", "print-latency", "latency-correction"],
-        "the report always has all latencies, counted from the intended start of each request.",
+        &[
+            "latency",
+            "latencies",
+            "print-latency",
+            "latency-correction",
+            "L",
+            "u_latency",
+            "U",
+        ],
+        "the report always has all latencies, counted from the intended start of each request; leave \
+         it out.",
     ),
-    (&["burst-delay", "burst-rate"], "take --burst SIZE/TIME."),
+    (&["burst-delay", "burst-rate"], "use --burst N/TIME."),
+    (
+        &["compressed", "compression"],
+        "use -H 'Accept-Encoding: gzip'; responses are counted as they come, and not decompressed.",
+    ),
+    (
+        &["disable-compression", "disable-redirects"],
+        "nothing is decompressed and no redirect is followed anyway; leave it out.",
+    ),
+    (
+        &["master", "worker", "expect-workers", "execution-segment"],
+        "one run on several machines is not supported yet; `loadline report A.run B.run` merges the \
+         saved runs of several.",
+    ),
+    (&["url"], "write the URL by itself."),
 ];
 
 /// What to write instead of this flag, as a sentence without its beginning; `None` if it is no flag
 /// that others have.
 pub(super) fn instead(flag: &str) -> Option<String> {
-    let name = flag.strip_prefix("--")?;
-    let among = |names: &[&str]| names.contains(&name);
-    let same = SAME.iter().find(|(names, _)| among(names));
-    let otherwise = OTHERWISE.iter().find(|(names, _)| among(names));
-    same.map(|(_, ours)| format!("take {ours}."))
-        .or_else(|| otherwise.map(|(_, text)| (*text).to_owned()))
+    // A letter has one dash and a word has two.
+    let long = flag.strip_prefix("--").filter(|name| name.len() > 1);
+    let short = flag.strip_prefix('-').filter(|name| name.len() == 1);
+    let name = long.or(short)?;
+    let find = |(names, _): &&Same| names.contains(&name);
+    let otherwise = || Some(OTHERWISE.iter().find(find)?.1.to_owned());
+    let same = same().find(find).map(|(_, ours)| format!("use {ours}."));
+    same.or_else(otherwise)
+}
+
+/// All flags that have a counterpart.
+fn same() -> impl Iterator<Item = &'static Same> {
+    let groups: [&[Same]; 4] = [&LOAD, &REQUEST, &CONNECTION, &RESULT];
+    groups.into_iter().flatten()
 }
 
 #[cfg(test)]
@@ -134,14 +302,23 @@ mod tests {
             .get_arguments()
             .filter_map(|flag| flag.get_long())
             .collect();
-        let foreign = SAME
-            .iter()
+        let short: Vec<String> = line
+            .get_arguments()
+            .filter_map(|flag| flag.get_short().map(String::from))
+            .collect();
+        let mut names: Vec<_> = same()
             .chain(&OTHERWISE)
-            .flat_map(|(names, _)| names.iter());
-        for name in foreign {
-            assert!(!ours.contains(name), "--{name} is a flag of ours");
+            .flat_map(|(names, _)| *names)
+            .collect();
+        for name in &names {
+            let is_ours = ours.contains(name) || short.iter().any(|short| short == *name);
+            assert!(!is_ours, "{name} is a flag of ours");
         }
-        let texts = SAME.iter().chain(&OTHERWISE).map(|(_, text)| *text);
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all, "a name has two counterparts");
+        let texts = same().chain(&OTHERWISE).map(|(_, text)| *text);
         for text in texts {
             let words = text
                 .split_whitespace()
@@ -155,8 +332,24 @@ mod tests {
 
     #[test]
     fn habits_get_the_right_word() {
-        assert_eq!(instead("--rps").as_deref(), Some("take --rate (-r)."));
+        for (foreign, ours) in [
+            ("--rps", "use --rate (-r)."),
+            ("-R", "use --rate (-r)."),
+            ("--vus", "use --connections (-c)."),
+            ("--users", "use --connections (-c)."),
+            ("-z", "use --duration (-d)."),
+            ("--data", "use --body (-b) TEXT or @FILE."),
+            ("--cookie", "use -H 'Cookie: name=value'."),
+            ("--max-time", "use --timeout."),
+            ("-m", "use --method (-X)."),
+        ] {
+            assert_eq!(instead(foreign).as_deref(), Some(ours), "{foreign}");
+        }
         assert!(instead("--http2").is_some_and(|text| text.contains("not supported yet")));
-        assert_eq!(instead("--durtion"), None);
+        assert!(instead("--follow").is_some_and(|text| text.contains("not followed yet")));
+        assert!(instead("--json").is_some_and(|text| text.contains("-o json")));
+        for unknown in ["--durtion", "-R2", "--z", "-rps", "z"] {
+            assert_eq!(instead(unknown), None, "{unknown}");
+        }
     }
 }
