@@ -10,6 +10,7 @@ pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod demo;
 mod foreign;
+mod help;
 mod late_command;
 pub(crate) mod man;
 mod refusal;
@@ -27,8 +28,8 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 
 /// How the command ends.
-pub(crate) const EXIT_CODES: &str = "Exit codes: 0 good, 1 a check failed, 2 usage or run error, 3 \
-    the measurement is invalid or can't decide a check, 130 interrupted.";
+pub(crate) const EXIT_CODES: &str = "Exit codes: 0 good, 1 a check failed, 2 usage or run error, \
+    3 the result is invalid or can't decide a check, 130 interrupted.";
 
 /// The whole command line. Without a subcommand, it is a run.
 #[derive(Debug, Parser)]
@@ -49,42 +50,42 @@ struct Line {
 /// What is asked for.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Load a service and report what it took; the word `run` may be left out.
+    /// Load a service and report how it did; the word `run` may be left out.
     Run(Box<run::RunFlags>),
     /// Find the load line: the highest rate at which all checks hold.
     Capacity(Box<capacity::CapacityFlags>),
-    /// Print a saved run again, in any format.
+    /// Report a saved run again, in any format.
     Report(report::ReportFlags),
-    /// Hold saved runs against each other: is B slower than A?
+    /// Compare saved runs statistically: is B slower than A?
     Compare(compare::CompareFlags),
-    /// Load two targets in turns: is B slower than A?
+    /// A/B test two targets in alternating runs: is B slower than A?
     Versus(Box<versus::VersusFlags>),
-    /// Make many runs of this and other load testers from one file, in one table.
+    /// Run many tests, of Loadline and other load testers, from one file into one table.
     Study(study::StudyFlags),
-    /// Serve as a test server that stalls, fails and misbehaves as told.
+    /// Run a test server that stalls, fails and misbehaves on demand.
     Serve(Box<serve::ServeFlags>),
-    /// Show in ten seconds why true latencies matter: a server that stalls once.
+    /// See coordinated omission in ten seconds, with a server that stalls once.
     Demo(demo::DemoFlags),
-    /// Speak ApacheBench: take the arguments of ab and print its report.
+    /// ApacheBench-compatible mode: ab's options, ab's report.
     #[command(disable_help_flag = true)]
     Ab(Verbatim),
-    /// Speak wrk: take its arguments and scripts and print its report.
+    /// wrk-compatible mode: wrk's options and scripts, wrk's report.
     #[command(disable_help_flag = true)]
     Wrk(Verbatim),
-    /// Speak wrk2: take its arguments and scripts and print its report.
+    /// wrk2-compatible mode: wrk2's options and scripts, wrk2's report.
     #[command(disable_help_flag = true)]
     Wrk2(Verbatim),
-    /// Make links named wrk, wrk2 and ab, by whose names this command speaks those.
+    /// Create symlinks wrk, wrk2 and ab that run Loadline in compatibility mode.
     Shims(shims::ShimsFlags),
-    /// Watch what a process and this host use, until Ctrl-C.
+    /// Watch CPU, memory and network of a process and of this host, until Ctrl-C.
     Watch(watch::WatchFlags),
     /// Print the manual page.
     Man(man::ManFlags),
-    /// Print the completions of a shell.
+    /// Print the completion script of a shell.
     Completions(completions::CompletionsFlags),
 }
 
-/// The words of another tool, which are read before any flag: this is for help and completions.
+/// Another tool's arguments. `dialect` reads them before any flag; help and completions need this.
 #[derive(Debug, Args)]
 pub(crate) struct Verbatim {
     /// The other tool's own arguments

@@ -154,7 +154,13 @@ impl Server {
         let threads = threads.to_string();
         let mut command = Command::new(program);
         command
-            .args(["serve", "--listen", "127.0.0.1:0", "--deaf", "--until-eof"])
+            .args([
+                "serve",
+                "--listen",
+                "127.0.0.1:0",
+                "--ignore-options",
+                "--until-eof",
+            ])
             .args(["--threads", &threads]);
         if scheme == "https" {
             command.arg("--tls");

@@ -43,7 +43,15 @@ mod tests {
             assert!(page.contains(&long), "{long} is not in the page");
         }
         assert!(page.contains(".SH \"EXIT STATUS\"\n"), "{page}");
-        for heading in ["LOAD", "REQUEST", "CONNECTION", "JUDGEMENT", "OUTPUT"] {
+        for heading in [
+            "LOAD",
+            "LENGTH",
+            "REQUEST",
+            "CONNECTION",
+            "TLS",
+            "JUDGEMENT",
+            "OUTPUT",
+        ] {
             assert!(
                 page.contains(&format!(".SH {heading}\n")),
                 "{heading} is not in the page"

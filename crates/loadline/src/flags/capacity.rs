@@ -1,7 +1,7 @@
-//! The flags of `loadline capacity`: those of a run, and where it searches.
+//! The flags of `loadline capacity`: those of a run, and those of the search.
 //!
-//! A search decides itself how much load there is and what ends a trial, so some flags of a run are not
-//! shown here, and refused with a sentence where they are given.
+//! The search sets the load and the end of each trial itself. So some flags of a run are hidden here,
+//! and refused with a sentence.
 
 use crate::flags::run::RunFlags;
 use clap::Args;
@@ -10,7 +10,7 @@ use loadline_plan::{Rate, parse_duration, parse_small_count};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Where a load line is searched, and everything of a run.
+/// How the load line is searched, and what each trial runs.
 #[derive(Debug, Args)]
 pub(crate) struct CapacityFlags {
     #[command(flatten)]
@@ -19,11 +19,11 @@ pub(crate) struct CapacityFlags {
     pub(crate) run: RunFlags,
 }
 
-/// Where a load line is searched, how long and how closely.
+/// The range, the precision and the time of the search.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Search")]
 pub(crate) struct SearchFlags {
-    /// Search the number of users of a closed loop instead of the rate of an open one
+    /// Search for the number of users of a closed loop, not for the rate of an open one
     #[arg(long, conflicts_with_all = ["min_rate", "max_rate"])]
     pub(crate) users: bool,
 
@@ -39,28 +39,28 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "N", value_parser = parse_small_count)]
     pub(crate) max_users: Option<u32>,
 
-    /// How closely to enclose the load line
+    /// Stop once the load line is known this precisely
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = parse_precision)]
     pub(crate) precision: f64,
 
-    /// Trials that decide on a rate where they disagree
+    /// Trials that decide on a rate when single trials disagree
     #[arg(long, value_name = "N", default_value_t = Settings::TRIALS, value_parser = parse_small_count)]
     pub(crate) trials: u32,
 
-    /// The most that all of it may take
+    /// Time limit of the whole search
     #[arg(long, value_name = "TIME", default_value = "2m", value_parser = parse_duration)]
     pub(crate) budget: Duration,
 
-    /// Leave out what this machine can do at best
+    /// Do not measure the best that this machine can do
     #[arg(long)]
     pub(crate) no_floor: bool,
 
-    /// Draw the response times over the load into this file, as SVG
+    /// Plot the response times over the load into this SVG file
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
 }
 
-/// Flags of a run that say what the search decides itself.
+/// Flags of a run for what the search decides itself.
 const HIDDEN: [&str; 11] = [
     "rate",
     "requests",
@@ -75,7 +75,7 @@ const HIDDEN: [&str; 11] = [
     "floor",
 ];
 
-/// Tells of the flags of a run what they mean here.
+/// Gives the flags of a run the help that fits a search.
 pub(crate) fn adapt(command: clap::Command) -> clap::Command {
     let command = HIDDEN.iter().fold(command, |command, flag| {
         command.mut_arg(flag, |flag| flag.hide(true))
@@ -104,9 +104,9 @@ pub(crate) fn adapt(command: clap::Command) -> clap::Command {
         })
 }
 
-/// A precision that is none.
+/// A precision outside of what is possible.
 #[derive(Debug, thiserror::Error)]
-#[error("`{0}` is no precision; write a share from 0.1% to 50%, such as 2%.")]
+#[error("`{0}` is not a precision; write 0.1% to 50%, such as 2%.")]
 struct NoPrecision(String);
 
 /// Reads a share in percent.

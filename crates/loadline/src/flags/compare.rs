@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// Which saved runs are compared, and what fails.
 #[derive(Debug, Args)]
 pub(crate) struct CompareFlags {
-    /// Two saved runs, or files of --repeat: A, and B that is held against it
+    /// Two saved runs or series of --repeat: the baseline A, and B
     #[arg(
         num_args = 2,
         value_names = ["A.run", "B.run"],
@@ -18,23 +18,23 @@ pub(crate) struct CompareFlags {
     )]
     pub(crate) files: Vec<PathBuf>,
 
-    /// The saved runs of A, repeats of each other
+    /// The saved runs of A, repeats of one run
     #[arg(long, value_name = "FILE", num_args = 1.., value_hint = ValueHint::FilePath, requires = "with")]
     pub(crate) base: Vec<PathBuf>,
 
-    /// The saved runs of B, repeats of each other
+    /// The saved runs of B, repeats of one run
     #[arg(long, value_name = "FILE", num_args = 1.., value_hint = ValueHint::FilePath, requires = "base")]
     pub(crate) with: Vec<PathBuf>,
 
-    /// Exit with 1 if B is this in any figure
+    /// Exit with 1 if any figure of B is this
     #[arg(long, value_name = "STANDING")]
     pub(crate) fail_on: Option<FailOn>,
 
-    /// Report as text or json, on stdout or to a file (repeatable) [default: text]
+    /// Report as text or json, to stdout or a file (repeatable) [default: text]
     #[arg(short, long, value_name = "FORMAT[=FILE]", value_parser = no_csv)]
     pub(crate) output: Vec<Output>,
 
-    /// Whether to print in colours
+    /// When to print in colour
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,
 

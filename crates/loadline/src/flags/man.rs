@@ -5,7 +5,7 @@ use clap::Args;
 /// Which page is printed.
 #[derive(Debug, Args)]
 pub(crate) struct ManFlags {
-    /// The page of this subcommand instead of the whole command's
+    /// Print the page of this subcommand
     #[arg(value_name = "COMMAND")]
     pub(crate) subcommand: Option<String>,
 }

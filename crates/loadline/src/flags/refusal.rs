@@ -1,6 +1,6 @@
 //! One clear sentence for whatever is wrong with a command line.
 
-use super::{foreign, late_command};
+use super::{foreign, help, late_command};
 use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::error::Error as _;
@@ -18,9 +18,8 @@ pub(crate) enum Refusal {
 impl Refusal {
     pub(super) fn of_line(error: &Error, words: &[OsString]) -> Self {
         match error.kind() {
-            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-                Self::Asked(error.render().to_string())
-            }
+            ErrorKind::DisplayHelp => Self::Asked(help::text(words)),
+            ErrorKind::DisplayVersion => Self::Asked(error.render().to_string()),
             ErrorKind::InvalidUtf8 => {
                 Self::Mistake(not_text(words).unwrap_or_else(|| first_line(error)))
             }

@@ -9,18 +9,19 @@ use std::path::PathBuf;
 /// Which saved runs are printed, and how.
 #[derive(Debug, Args)]
 pub(crate) struct ReportFlags {
-    /// The saved run; several files are merged when they are parts of one run
+    /// Saved runs; several files are merged into one result
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Of a file with several runs, report this one alone, counted from 1
+    /// Report only this run of a file with several, counted from 1
     #[arg(long, value_name = "N", value_parser = parse_small_count)]
     pub(crate) run: Option<u32>,
-    /// Write a page with plots, one file that works offline; the same as -o html=FILE
+
+    /// Write a page with plots, one file that works offline; short for -o html=FILE
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) html: Option<PathBuf>,
 
-    /// Write each plot as SVG and as PNG into this folder
+    /// Write each plot as SVG and PNG into this folder
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) plots: Option<PathBuf>,
 

@@ -1,7 +1,7 @@
 //! The flags of `loadline serve`.
 //!
-//! What the server answers is set by its knobs, which the test server itself declares: each of
-//! them is a flag here as it is a key of a request's query there.
+//! The test server itself declares the options of its responses: each is a flag here, and a key of a
+//! request's query there.
 
 use clap::builder::ValueParser;
 use clap::error::ErrorKind;
@@ -19,51 +19,51 @@ pub(crate) struct ServeFlags {
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8080", value_parser = parse_listen)]
     listen: SocketAddr,
 
-    /// A Unix socket to listen on besides
+    /// Listen on this Unix socket too
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     unix_socket: Option<PathBuf>,
 
-    /// Threads that answer
+    /// Worker threads
     #[arg(short, long, value_name = "N", default_value = "1", value_parser = parse_small_count)]
     threads: u32,
 
-    /// Speak TLS, with a certificate made for the occasion
+    /// Serve TLS, with a new self-signed certificate
     #[arg(long)]
     tls: bool,
 
-    /// Ask clients for a certificate that one of these authorities (PEM) has signed
+    /// Require a client certificate signed by one of these authorities (PEM)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) client_ca: Option<PathBuf>,
 
-    /// The seed of random delays and probabilities
+    /// The seed of random delays and faults
     #[arg(long, value_name = "N", default_value = "1", value_parser = parse_count)]
     seed: u64,
 
-    /// Freeze everything for a time, once or again and again: 1s@5s, 1s/10s
+    /// Freeze the whole server, once (1s@5s) or repeatedly (1s/10s)
     #[arg(long, value_name = "TIME[/EVERY][@FIRST]")]
     freeze: Option<Freeze>,
 
-    /// Serve no more than this rate: requests queue for a counter that comes free
+    /// Cap throughput; requests queue FIFO for one of N parallel servers (--counters)
     #[arg(long, value_name = "RATE")]
     limit: Option<Rate>,
 
-    /// Requests that --limit serves at the same time, each for N / RATE [default: 4]
+    /// Parallel servers of --limit; each takes N / RATE per request [default: 4]
     #[arg(long, value_name = "N", value_parser = parse_small_count)]
     counters: Option<u32>,
 
-    /// Answer every request alike, whatever knobs it turns
-    #[arg(long)]
-    deaf: bool,
+    /// Ignore per-request options; send every client the same response
+    #[arg(long, alias = "deaf")]
+    ignore_options: bool,
 
-    /// Stop when stdin ends, too, as it does when the program that holds it has gone
+    /// Also stop when stdin ends, such as when the parent process exits
     #[arg(long)]
     pub(crate) until_eof: bool,
 
-    /// Say at the end how far the arrivals strayed from this even rate
+    /// At the end, report how far the arrivals deviated from this constant rate
     #[arg(long, value_name = "RATE")]
     arrivals: Option<Rate>,
 
-    /// Leave out the arrivals of the first while
+    /// Leave out the arrivals of this first part
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_duration)]
     arrivals_skip: Duration,
 
@@ -109,7 +109,7 @@ impl ServeFlags {
             client_ca_pem,
             threads: self.threads,
             defaults: self.answer.0.clone(),
-            deaf: self.deaf,
+            deaf: self.ignore_options,
             limit: self.limit.map(|rate| Limit {
                 rate_per_s: rate.per_second(),
                 counters: self.counters.unwrap_or(USUAL_COUNTERS),
@@ -140,9 +140,7 @@ struct AnswerFlags(Answer);
 
 impl Args for AnswerFlags {
     fn augment_args(command: Command) -> Command {
-        command
-            .next_help_heading("Answers")
-            .args(knobs().iter().map(flag))
+        command.args(knobs().iter().map(flag))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -168,7 +166,7 @@ impl FromArgMatches for AnswerFlags {
     }
 }
 
-/// The flag of a knob. Its values are tried out on an answer that nobody gets.
+/// The flag of a response option. Its values are tried on a response that is never sent.
 fn flag(knob: &'static Knob) -> Arg {
     let meaning = knob.meaning.trim_end_matches('.');
     let read = |text: &str| {
@@ -180,8 +178,16 @@ fn flag(knob: &'static Knob) -> Arg {
         .long(knob.name)
         .value_name("VALUE")
         .value_parser(ValueParser::new(read))
-        .help(meaning)
-        .long_help(format!("{meaning}\n\nTakes {}.", knob.takes))
+        .help(format!("{meaning} ({})", knob.takes))
+        .help_heading(heading(knob.name))
+}
+
+/// The group of a response option in the help.
+fn heading(name: &str) -> &'static str {
+    match name {
+        "fault" | "freeze-now" | "every" | "probability" => "Faults",
+        _ => "Response",
+    }
 }
 
 #[cfg(test)]
@@ -228,7 +234,7 @@ mod tests {
     #[test]
     fn the_server_is_set_up_as_told() {
         let line = "--listen [::1]:0 -t 2 --tls --seed 7 --freeze 1s/10s --arrivals 90/m \
-                    --arrivals-skip 2s --unix-socket /run/a --limit 5k --counters 2 --deaf";
+                    --arrivals-skip 2s --unix-socket /run/a --limit 5k --counters 2 --ignore-options";
         let config = serve_flags(line).config(Some("pem".into()));
         assert_eq!(
             (config.listen.to_string().as_str(), config.threads),

@@ -3,10 +3,10 @@
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
 
-/// Where the links go.
+/// Where the symlinks go.
 #[derive(Debug, Args)]
 pub(crate) struct ShimsFlags {
-    /// The folder that gets the links; made if it is not there
+    /// The folder for the symlinks; created if missing
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) folder: PathBuf,
 }

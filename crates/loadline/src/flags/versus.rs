@@ -1,13 +1,13 @@
-//! The flags of `loadline versus`: those of a run, and what fails.
+//! The flags of `loadline versus`: those of a run, and what makes it fail.
 
 use super::compare::FailOn;
 use super::run::RunFlags;
 use clap::Args;
 
-/// How two targets are loaded in turns, and what fails.
+/// How two targets are tested in alternating runs, and what makes the test fail.
 #[derive(Debug, Args)]
 pub(crate) struct VersusFlags {
-    /// Exit with 1 if B is this in any figure
+    /// Exit with 1 if any figure of B is this
     #[arg(long, value_name = "STANDING")]
     pub(crate) fail_on: Option<FailOn>,
 

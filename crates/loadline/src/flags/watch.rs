@@ -5,21 +5,21 @@ use loadline_plan::{parse_count, parse_duration};
 use loadline_watch::Target;
 use std::time::Duration;
 
-/// The shortest time between two looks: the kernel counts CPU time in ticks of 10 ms.
+/// The shortest time between two samples: the kernel counts CPU time in ticks of 10 ms.
 const SHORTEST: Duration = Duration::from_millis(200);
 
 /// What is watched, how often and for how long.
 #[derive(Debug, Args)]
 pub(crate) struct WatchFlags {
-    /// What to watch: the number of a process, its program's name, or : and the port it listens on
+    /// The process to watch: its pid, program name or :port it listens on
     #[arg(value_name = "PID|NAME|:PORT")]
     pub(crate) target: Target,
 
-    /// How often to look
+    /// Time between two samples
     #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = parse_interval)]
     pub(crate) interval: Duration,
 
-    /// End after so many looks
+    /// End after this many samples
     #[arg(short = 'n', long, value_name = "N", value_parser = parse_count)]
     pub(crate) count: Option<u64>,
 
@@ -27,19 +27,19 @@ pub(crate) struct WatchFlags {
     #[arg(short, long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) duration: Option<Duration>,
 
-    /// How to print what is seen
+    /// How to print the samples
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     pub(crate) output: WatchFormat,
 }
 
-/// How looks are printed.
+/// How samples are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum WatchFormat {
     /// For people.
     Text,
-    /// A row for each look.
+    /// A row per sample.
     Csv,
-    /// An object on a line for each look.
+    /// A JSON object per sample, one on each line.
     Json,
 }
 
@@ -48,7 +48,7 @@ pub(crate) enum WatchFormat {
 enum BadInterval {
     #[error(transparent)]
     Duration(#[from] loadline_plan::Error),
-    #[error("`{0}` is too short for CPU time to be told. Write 200ms or more.")]
+    #[error("`{0}` is too short to measure CPU time. Write 200ms or more.")]
     TooShort(String),
 }
 

@@ -19,46 +19,47 @@ pub(crate) struct ConnectionFlags {
     #[arg(long)]
     no_keepalive: bool,
 
-    /// Requests sent together on a connection before their answers are awaited
+    /// Requests in flight at once on each connection (HTTP pipelining)
     #[arg(long, value_name = "N", default_value = "1", value_parser = parse_small_count)]
     pipeline: u32,
 
-    /// The most a request may take
+    /// Fail a request that takes longer than this
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
     timeout: Duration,
 
-    /// The most that connecting may take, TLS included
+    /// Fail a connection that takes longer than this to open, TLS included
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
     connect_timeout: Duration,
 
-    /// Take any certificate, whoever signed it
-    #[arg(short = 'k', long)]
+    /// Do not verify the server's certificate
+    #[arg(short = 'k', long, help_heading = "TLS")]
     insecure: bool,
 
-    /// Trust these authorities (PEM) instead of the system's
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// Trust these certificate authorities (PEM) instead of the system's
+    #[arg(long, help_heading = "TLS", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) cacert: Option<PathBuf>,
 
-    /// The client's certificate (PEM), with its key unless --key has that
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// The client's certificate (PEM), with its key unless --key gives it
+    #[arg(long, help_heading = "TLS", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) cert: Option<PathBuf>,
 
-    /// The key of --cert (PEM)
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// The private key of --cert (PEM)
+    #[arg(long, help_heading = "TLS", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) key: Option<PathBuf>,
 
     /// Connect to this Unix socket, whatever the URL's host
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     unix_socket: Option<PathBuf>,
 
-    /// Go through this proxy, in a tunnel where the URL is https
-    #[arg(long, value_name = "http://[USER:PASSWORD@]HOST:PORT")]
+    /// Use this proxy, http://[USER:PASSWORD@]HOST:PORT; https URLs go through a tunnel
+    #[arg(long, value_name = "URL")]
     proxy: Option<Proxy>,
 
-    /// Connect elsewhere than the URL says (repeatable)
+    /// Connect to another address than the URL's: HOST:PORT:ADDR:PORT (repeatable)
     ///
-    /// An empty part means any host or port, or the same. IPv6 addresses stand in brackets.
-    #[arg(long, value_name = "HOST:PORT:ADDR:PORT")]
+    /// An empty HOST or PORT before ADDR matches any; an empty ADDR or PORT keeps the URL's. Write
+    /// IPv6 addresses in brackets.
+    #[arg(long, value_name = "FROM:TO")]
     connect_to: Vec<ConnectTo>,
 
     /// Use IPv4 addresses only
@@ -69,28 +70,29 @@ pub(crate) struct ConnectionFlags {
     #[arg(short = '6', long)]
     ipv6: bool,
 
-    /// Connect from these addresses in turn
+    /// Connect from these local addresses, in turn
     #[arg(long, value_name = "IP,…", value_delimiter = ',', value_parser = parse_ip_address)]
     local_address: Vec<IpAddr>,
 
-    /// Whose clock ends a request: the kernel's, when the answer arrived, or ours, when it was read
-    #[arg(long, value_name = "CLOCK", default_value = "kernel", value_parser = choice(&[
+    /// Completion timestamp: kernel (when the response arrived) or user (when it was read)
+    #[arg(long, help_heading = "Watching", value_name = "CLOCK", default_value = "kernel", value_parser = choice(&[
         ("kernel", Clock::Kernel),
         ("user", Clock::User),
     ]))]
     clock: Clock,
 
-    /// Split some requests by the kernel's clock on both ends: our sending, wire and server, our waking up, our parsing
+    /// Sample 1 in K requests (100 by default) with kernel timestamps and show the client overhead
     ///
-    /// One in so many of each worker's, such as 1/20; 1/100 where no part is given. Each costs a
-    /// few microseconds, so not all should be.
-    #[arg(long, value_name = "1/K", num_args = 0..=1, require_equals = true,
+    /// The kernel stamps when such a request was sent and when its response arrived. That splits
+    /// its service time into sending, wire and server, wake-up, and parsing. Each sample costs a few
+    /// microseconds.
+    #[arg(long, help_heading = "Watching", value_name = "1/K", num_args = 0..=1, require_equals = true,
         default_missing_value = "1/100", value_parser = parse_part)]
     kernel_timestamps: Option<NonZeroU32>,
 }
 
 impl ConnectionFlags {
-    /// What was said of the connections.
+    /// The options of the connections.
     pub(crate) fn options(&self) -> Connection {
         Connection {
             keepalive: !self.no_keepalive,

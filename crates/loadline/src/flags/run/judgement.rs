@@ -1,23 +1,24 @@
-//! What the result must keep.
+//! Checks of the result, and what an invalid result means.
 
 use clap::Args;
 use loadline_plan::Check;
 use loadline_verdict::Grade;
 
-/// What the result must keep.
+/// Checks of the result, and what an invalid result means.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Judgement")]
 pub(crate) struct JudgementFlags {
-    /// Exit with 1 unless this holds at the end: 'p99<50ms', 'errors<0.1%', 'non2xx<1%' (repeatable)
+    /// Exit with 1 unless this holds: 'p99<50ms', 'errors<0.1%', 'non2xx<1%' (repeatable)
     ///
-    /// Any percentile, mean, min, max or stdev of the response time, or with service., blocked. or
-    /// lateness. before it; errors (requests without an answer), non2xx, a class of statuses (5xx) or
-    /// one status (status:503) as a count or a percentage; rate in answers a second. Such as
-    /// 'p99.9<=1s', 'service.mean<2ms', 'errors<=3', '5xx<1%', 'status:200>99%', 'rate>=990'.
+    /// A check compares one of these with a bound: any percentile, mean, min, max or stdev of the
+    /// response time, or of its parts with service., blocked. or lateness. before it; errors
+    /// (requests without a response), non2xx, a class of statuses (5xx) or one status (status:503)
+    /// as a count or a percentage; rate in responses per second. Examples: 'p99.9<=1s',
+    /// 'service.mean<2ms', 'errors<=3', '5xx<1%', 'status:200>99%', 'rate>=990'.
     #[arg(long, value_name = "CONDITION")]
     pub(crate) check: Vec<Check>,
 
-    /// End the run when this no longer holds, looked at every second, in the words of --check (repeatable)
+    /// End the run when this does not hold, tested every second; written as for --check (repeatable)
     #[arg(long, value_name = "CONDITION")]
     pub(crate) abort_on: Vec<Check>,
 
@@ -25,21 +26,21 @@ pub(crate) struct JudgementFlags {
     pub(crate) trust: Trust,
 }
 
-/// How far a result must be believed.
+/// Which results count as invalid, and what that means for the exit code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = "Judgement")]
 pub(crate) struct Trust {
-    /// Take a suspect result for an invalid one
+    /// Treat suspect results as invalid
     #[arg(long)]
     pub(crate) strict: bool,
 
-    /// Exit as the checks say although the result is invalid, instead of with 3
+    /// Let the checks alone set the exit code, instead of 3 for an invalid result
     #[arg(long)]
     pub(crate) allow_invalid: bool,
 }
 
 impl Trust {
-    /// Whether a result of this grade is believed as far as is asked.
+    /// Whether a result of this grade is accepted.
     pub(crate) fn believes(self, grade: Grade) -> bool {
         match grade {
             Grade::Valid => true,
@@ -54,17 +55,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn doubt_counts_as_far_as_is_asked() {
-        let believed = |strict, allow_invalid| {
+    fn strict_and_allow_invalid_change_which_grades_are_accepted() {
+        let accepted = |strict, allow_invalid| {
             let trust = Trust {
                 strict,
                 allow_invalid,
             };
             [Grade::Valid, Grade::Suspect, Grade::Invalid].map(|grade| trust.believes(grade))
         };
-        assert_eq!(believed(false, false), [true, true, false]);
-        assert_eq!(believed(true, false), [true, false, false]);
-        assert_eq!(believed(false, true), [true; 3]);
-        assert_eq!(believed(true, true), [true; 3]);
+        assert_eq!(accepted(false, false), [true, true, false]);
+        assert_eq!(accepted(true, false), [true, false, false]);
+        assert_eq!(accepted(false, true), [true; 3]);
+        assert_eq!(accepted(true, true), [true; 3]);
     }
 }

@@ -1,4 +1,4 @@
-//! How much load, and in which model.
+//! How much load, in which model, and for how long.
 
 use crate::flags::choice::choice;
 use clap::Args;
@@ -9,110 +9,119 @@ use loadline_plan::{
 use std::str::FromStr;
 use std::time::Duration;
 
-/// How much load, and in which model.
+/// How much load, in which model, and for how long.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Load")]
 pub(crate) struct LoadFlags {
-    /// Connections that are open from the start, each with one user on it [default: 50]
+    /// Connections, each with one user [default: 50]
     ///
-    /// Without --rate or --burst the load is closed: each connection sends its next request when
-    /// the last one is answered. To several hosts a user keeps a connection to each, or to as many
-    /// as the limit of open files allows.
+    /// They are open before the load begins. Without --rate or --burst the loop is closed: each
+    /// user sends its next request when it has the response to the last one. With several hosts,
+    /// each user keeps one connection per host, as far as the limit of open files allows.
     #[arg(short, long, value_name = "N", value_parser = parse_small_count)]
     pub(crate) connections: Option<u32>,
 
     /// Worker threads [default: one per core, at most one per connection]
     ///
-    /// Where the target runs on this host, one core less is used, so that it has one too.
+    /// If the target runs on this host, the default leaves one core to it.
     #[arg(short, long, value_name = "N", value_parser = parse_small_count)]
     pub(crate) threads: Option<u32>,
 
-    /// How long to send [default: 10s, unless --requests or --stages ends the run]
+    /// Send at this rate (500, 2.5k, 90/m, 0.2/s) even while responses are missing: an open loop,
+    /// free of coordinated omission
     ///
-    /// Such as 10s, 1m30s, 500ms; a number alone is seconds. With --requests, whichever comes
-    /// first ends the run.
-    #[arg(short, long, value_name = "TIME", value_parser = parse_duration)]
-    pub(crate) duration: Option<Duration>,
-
-    /// End the run before its time once this is so: 'p99±2%' (or 'p99+-2%'), or decided
-    ///
-    /// A percentile of response time is that precise when both ends of its 95 % interval are that
-    /// near. Decided is when each --check is proven to be kept, or one to be broken, at 99 %.
-    #[arg(long, value_name = "CONDITION")]
-    pub(crate) until: Option<Until>,
-
-    /// End the run after this many requests
-    #[arg(short = 'n', long, value_name = "N", value_parser = parse_count)]
-    pub(crate) requests: Option<u64>,
-
-    /// Requests a second, whether or not earlier ones are answered: 500, 2.5k, 90/m, 0.2/s
-    ///
-    /// The load is open: each request has an intended start, and its response time counts from
-    /// there.
+    /// Each request has an intended start, and its response time counts from there. So a stall of
+    /// the target shows in every request that was due meanwhile. A closed loop stops sending while
+    /// the target stalls, and its percentiles hide the stall: that is coordinated omission.
     #[arg(short, long, value_name = "RATE")]
     pub(crate) rate: Option<Rate>,
 
-    /// How the requests of --rate are spread: evenly, as by default, or as a Poisson process
+    /// Spread the requests of --rate evenly, or as a Poisson process [default: constant]
     #[arg(long, value_name = "SPREAD", value_parser = choice(&[
         ("constant", Arrivals::Constant),
         ("poisson", Arrivals::Poisson),
     ]))]
     pub(crate) arrivals: Option<Arrivals>,
 
-    /// Ramp linearly through these levels: 10s:100,1m:100,10s:0
+    /// Ramp linearly through these levels, such as 10s:100,1m:100,10s:0
     ///
-    /// Each stage is duration:target. The targets are rates if there is a --rate, at which the
-    /// first stage begins; else connections, from --connections if given or from none.
+    /// Each stage is duration:target. With --rate the targets are rates, and the first stage begins
+    /// at that rate. Without it they are connections, and the first stage begins at --connections,
+    /// or at 0.
     #[arg(long, value_name = "TIME:TARGET,…")]
     pub(crate) stages: Option<StageList>,
 
-    /// Requests in bursts: 20/500ms sends 20 at once, every half second
+    /// Send in bursts: 20/500ms sends 20 requests at once, every half second
     #[arg(long, value_name = "N/TIME")]
     pub(crate) burst: Option<Burst>,
 
-    /// The most connections of an open load, which opens more when none is free
+    /// The most connections of an open loop, which opens one when none is free
     /// [default: 1000, or --connections if larger]
     ///
-    /// Where a run may not have so many files open, it is as many as it may. A request that falls due
-    /// when all of them are in use waits; the report says so.
+    /// The limit of open files lowers the default. A request that is due while all connections are
+    /// in use waits; the report shows how long.
     #[arg(long, value_name = "N", value_parser = parse_small_count)]
     pub(crate) max_connections: Option<u32>,
 
-    /// Send for this long before measuring, or auto: leave out what is not steady yet
-    ///
-    /// With auto the run is measured from its beginning. At its end, what comes before rate, median
-    /// and p99 are steady is found, and left out of every figure; a run that never settles is
-    /// suspect. It takes eight seconds at least, better forty.
-    #[arg(long, value_name = "TIME|auto", default_value = "0s")]
-    pub(crate) warmup: Warmup,
-
-    /// Wait this long for what has no answer when the time is over [default: 0s, or as --check needs]
-    ///
-    /// Nothing new is begun meanwhile. Answers that come then are in the response times, but not in the
-    /// rate. With --check the default is as long as the largest time in one of them, at most the
-    /// --timeout: what takes longer breaks it anyway. With checks on failures or statuses alone it is the
-    /// --timeout.
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    pub(crate) drain: Option<Duration>,
-
-    /// Make the run this many times and report what differs from run to run [default: 1]
-    ///
-    /// Six runs make a 95 % interval of the median. All are saved in one file, and --check looks at
-    /// all of their requests together.
-    #[arg(long, value_name = "N", value_parser = parse_small_count)]
-    pub(crate) repeat: Option<u32>,
-
-    /// The seed of everything random [default: a new one, which the report names]
+    /// The seed of all random choices [default: a new one, which the report names]
     #[arg(long, value_name = "N", value_parser = parse_count)]
     pub(crate) seed: Option<u64>,
+
+    /// Send for this long [default: 10s, unless --requests or --stages ends the run]
+    ///
+    /// Such as 10s, 1m30s, 500ms; a number alone is seconds. With --requests the run ends with
+    /// whichever comes first.
+    #[arg(short, long, value_name = "TIME", help_heading = "Length", value_parser = parse_duration)]
+    pub(crate) duration: Option<Duration>,
+
+    /// End the run after this many requests
+    #[arg(short = 'n', long, value_name = "N", help_heading = "Length", value_parser = parse_count)]
+    pub(crate) requests: Option<u64>,
+
+    /// Stop early: once 'p99±2%' (or 'p99+-2%') is measured, or once the checks are decided
+    ///
+    /// 'p99±2%': once both ends of the 95 % confidence interval of that percentile of the response
+    /// time are within 2 % of it. decided: once every --check has passed, or one has failed, with
+    /// 99 % confidence.
+    #[arg(long, value_name = "CONDITION", help_heading = "Length")]
+    pub(crate) until: Option<Until>,
+
+    /// Send for this long before measuring; auto: find the initial transient and exclude it
+    ///
+    /// auto measures from the beginning. Afterwards it detects the initial transient of rate,
+    /// median and p99 (MSER-5) and excludes it from every figure; a run that never becomes steady
+    /// is suspect. It needs 8 s or more, ideally 40 s.
+    #[arg(
+        long,
+        value_name = "TIME|auto",
+        help_heading = "Length",
+        default_value = "0s"
+    )]
+    pub(crate) warmup: Warmup,
+
+    /// Wait this long for missing responses after the end [default: 0s, or as --check needs]
+    ///
+    /// No new request is sent meanwhile. Late responses count in the response times, but not in
+    /// the rate. With --check the default is the largest time in a check, at most --timeout: a
+    /// slower response breaks the check anyway. If all checks are on failures or statuses, it is
+    /// --timeout.
+    #[arg(long, value_name = "TIME", help_heading = "Length", value_parser = parse_duration)]
+    pub(crate) drain: Option<Duration>,
+
+    /// Make the run this many times and report the differences between runs [default: 1]
+    ///
+    /// Six runs give a 95 % confidence interval of the median. All are saved in one file. --check
+    /// judges the requests of all runs together.
+    #[arg(long, value_name = "N", help_heading = "Length", value_parser = parse_small_count)]
+    pub(crate) repeat: Option<u32>,
 }
 
 /// What comes before the measured part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Warmup {
-    /// This long.
+    /// A time of this length.
     Time(Duration),
-    /// What is found at the end to come before the run is steady.
+    /// The initial transient, which is detected at the end.
     Auto,
 }
 
@@ -136,7 +145,7 @@ impl LoadFlags {
         }
     }
 
-    /// What was said of the load.
+    /// The options that say how much load there is.
     pub(crate) fn options(&self) -> LoadOptions {
         LoadOptions {
             connections: self.connections,

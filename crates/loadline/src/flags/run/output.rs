@@ -1,4 +1,4 @@
-//! What comes out of a run, and where it goes.
+//! The reports and files that a run produces.
 
 use crate::invocation::{Color, Output};
 use clap::builder::{PathBufValueParser, TypedValueParser};
@@ -6,48 +6,49 @@ use clap::{Args, ValueHint};
 use loadline_plan::parse_percentile;
 use std::path::PathBuf;
 
-/// What comes out of a run, and where it goes.
+/// The reports and files that a run produces.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputFlags {
     #[command(flatten)]
     pub(crate) report: ReportStyle,
 
-    /// Save the run, to report it again later
+    /// Save the run, for `loadline report` and `loadline compare`
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = a_file())]
     pub(crate) save: Option<PathBuf>,
 
-    /// Write one record per request while the run lasts
+    /// Write one record per request during the run
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = a_file())]
     pub(crate) log: Option<PathBuf>,
 
-    /// Print nothing but errors and what --output asks for
+    /// Print only errors and the reports of --output
     #[arg(short, long)]
     pub(crate) quiet: bool,
 
-    /// Show no progress
+    /// Do not show progress
     #[arg(long)]
     pub(crate) no_progress: bool,
 }
 
-/// A path as typed, but for a dash, which elsewhere stands for standard output and would make a file
-/// of that name here.
+/// A path as typed, except `-`: it means stdout elsewhere, and would make a file of that name here.
 fn a_file() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| match path.as_os_str() == "-" {
-        true => Err("`-` is no file; /dev/stdout is standard output, and ./- a file of that name."),
+        true => {
+            Err("`-` is not a file; write /dev/stdout for stdout, or ./- for a file of that name.")
+        }
         false => Ok(path),
     })
 }
 
-/// How a result is shown, by a run or by the report of a saved one.
+/// How a result is shown, by a run or by the report of a saved run.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct ReportStyle {
-    /// Report as text, json, csv or html, on stdout or to a file (repeatable) [default: text]
+    /// Report as text, json, csv or html, to stdout or a file (repeatable) [default: text]
     #[arg(short, long, value_name = "FORMAT[=FILE]")]
     pub(crate) output: Vec<Output>,
 
-    /// The percentiles of the text report
+    /// The percentiles in the text report
     #[arg(
         long,
         value_name = "P,…",
@@ -57,11 +58,11 @@ pub(crate) struct ReportStyle {
     )]
     pub(crate) percentiles: Vec<f64>,
 
-    /// A text report of five lines: rate, response time, failures, validity and checks
+    /// Report in five lines: rate, response time, failures, validity and checks
     #[arg(long)]
     pub(crate) short: bool,
 
-    /// Whether to print in colours
+    /// When to print in colour
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,
 }

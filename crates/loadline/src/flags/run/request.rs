@@ -14,28 +14,28 @@ use std::str::FromStr;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Request")]
 pub(crate) struct RequestFlags {
-    /// What to load: URLs, or a plan file (*.toml) that says all
+    /// The target: URLs, or a plan file (*.toml) with the whole run
     ///
-    /// A URL without a scheme is http. A plan file has the long names of these flags as keys, and
-    /// `url`; flags on the command line override it.
+    /// A URL without a scheme is http. The keys of a plan file are the long names of these flags,
+    /// and `url`; flags on the command line override them.
     #[arg(id = "url", value_name = "URL|PLAN.toml", help_heading = None, value_hint = ValueHint::Url)]
     pub(crate) places: Vec<Place>,
 
-    /// The method [default: GET, or POST with a body]
+    /// The request method [default: GET, or POST with a body]
     #[arg(short = 'X', long, value_parser = parse_method)]
     pub(crate) method: Option<String>,
 
-    /// A header field: 'Name: value', or 'Name;' to send it empty (repeatable)
+    /// A header field: 'Name: value', or 'Name;' for an empty one (repeatable)
     ///
     /// Order and duplicates are kept.
     #[arg(short = 'H', long, value_name = "LINE")]
     pub(crate) header: Vec<Header>,
 
-    /// The body: a text, @FILE, or - for what stands on stdin
+    /// The body: a text, @FILE, or - for stdin
     #[arg(short, long, value_name = "TEXT|@FILE|-", value_hint = ValueHint::FilePath)]
     pub(crate) body: Option<BodySource>,
 
-    /// A field of a form, sent as multipart/form-data: name=value or name=@FILE (repeatable)
+    /// A field of a multipart/form-data body: name=value or name=@FILE (repeatable)
     #[arg(short = 'F', long, value_name = "NAME=VALUE")]
     pub(crate) form: Vec<FormField>,
 
@@ -43,30 +43,30 @@ pub(crate) struct RequestFlags {
     #[arg(short, long, value_name = "USER:PASSWORD")]
     pub(crate) user: Option<Credentials>,
 
-    /// Take the URLs from a file: one a line, or JSON Lines
+    /// Read the URLs from a file: one per line, or JSON Lines
     ///
-    /// A line of JSON has the keys url, method, headers, body and weight, all but the first of
-    /// them optional. In a plan file, `urls_inline` holds such lines themselves.
+    /// A line of JSON has the key url, and optionally method, headers, body and weight. A plan file
+    /// can hold such lines itself, under the key `urls_inline`.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) urls: Option<PathBuf>,
 
-    /// The lines of a list of URLs themselves, for plan files
+    /// The lines of a URL list, for plan files
     #[arg(long, value_name = "LINES", hide = true)]
     pub(crate) urls_inline: Option<UrlLines>,
 
-    /// Let a Lua script make up the requests, in the words of wrk's and wrk2's scripts
+    /// Make the requests with a Lua script, written as for wrk or wrk2
     ///
     /// It may define setup(thread), init(args), request(), response(status, headers, body),
-    /// delay() and done(summary, latency, requests). Method, headers and body given here are what
-    /// its table `wrk` begins with. docs/guide/scripts.md tells the rest.
+    /// delay() and done(summary, latency, requests). The method, headers and body given here are
+    /// the initial values of its table `wrk`. See docs/guide/scripts.md.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) script: Option<PathBuf>,
 
-    /// A word for the script's init(args) (repeatable)
+    /// An argument for the script's init(args) (repeatable)
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) script_arg: Vec<String>,
 
-    /// The order in which several URLs are taken
+    /// The order in which several URLs are requested
     #[arg(long, value_name = "ORDER", default_value = "sequential", value_parser = choice(&[
         ("sequential", Order::Sequential),
         ("random", Order::Random),
@@ -74,12 +74,12 @@ pub(crate) struct RequestFlags {
     pub(crate) urls_order: Order,
 }
 
-/// What a run is given to load.
+/// A word of the command line that says what is loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// This file says all.
+    /// A plan file with the whole run.
     Plan(PathBuf),
-    /// This URL.
+    /// A URL.
     Url(Target),
 }
 
@@ -97,9 +97,9 @@ impl FromStr for Place {
 /// Where a body comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BodySource {
-    /// What is in this file.
+    /// This file's content.
     File(PathBuf),
-    /// What stands on stdin.
+    /// All of stdin.
     Stdin,
     /// This text.
     Text(String),
@@ -117,7 +117,7 @@ impl FromStr for BodySource {
     }
 }
 
-/// The requests that stand in a plan file itself.
+/// A URL list that is part of a plan file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UrlLines(pub(crate) Vec<ListedRequest>);
 
