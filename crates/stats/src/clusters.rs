@@ -167,6 +167,13 @@ impl Level {
     }
 }
 
+/// How many clusters of samples these blocks (in the order of time) show beyond the level at which they
+/// were counted; `None` of fewer than [`FEWEST_BLOCKS`] that have samples.
+pub fn count(blocks: &[Block]) -> Option<f64> {
+    let level = Level::of(blocks)?;
+    Some(level.over / level.mean_size())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -241,6 +248,15 @@ mod tests {
         let both = Clusters::of(&calm, &[calm.clone(), bunched(8)]).unwrap();
         let worst = Clusters::of(&calm, &[bunched(8)]).unwrap();
         assert_eq!(both, worst);
+    }
+
+    #[test]
+    fn samples_that_come_together_are_few_clusters() {
+        let alone = count(&[SECOND; 40]).unwrap();
+        let together = count(&bunched(8)).unwrap();
+        assert!(alone > 100.0, "{alone}");
+        assert!((4.0..=6.0).contains(&together), "{together}");
+        assert_eq!(count(&[SECOND; 3]), None);
     }
 
     #[test]

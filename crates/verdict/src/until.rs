@@ -7,7 +7,8 @@
 //! fewer. *Decided* is met when each check is proven to be kept, or one to be broken, at 99 %: by early
 //! stopping for who looks again and again, on requests that are slow in clusters
 //! ([`slo::clustered_proof`]). That takes at least half a minute: what comes every ten seconds must have
-//! had its chance to come.
+//! had its chance to come. A check is also kept if the run never came near its bound
+//! ([`stays_far_below`]).
 //!
 //! Only what is a share of the requests can be proven before the end: that a percentile is below a bound
 //! (99 % of the requests were faster), or that errors or statuses are below a share. A request that failed
@@ -20,7 +21,7 @@ use crate::comparison::CONFIDENCE;
 use crate::confidence::{confidence_interval, dependence};
 use loadline_plan::{Bound, Check, Clocked, Comparison, Metric, Plan, Shape, Statistic, Until};
 use loadline_record::{Blocks, Distribution, ErrorKind, Summary};
-use loadline_stats::clusters::Clusters;
+use loadline_stats::clusters::{self, Clusters};
 use loadline_stats::dependence::Block;
 use loadline_stats::least_samples;
 use loadline_stats::slo::{self, Doubt, Evidence, Proof};
@@ -36,6 +37,13 @@ const FEWEST_SECONDS: u64 = 30;
 const GROWTH: f64 = 1.25;
 /// At so many looks one after the other an interval must be narrow enough.
 const NARROW_LOOKS: u64 = 2;
+/// A run is far below a bound while its longest time, so many times over, is still below it.
+const FAR: u64 = 5;
+/// The fewest clusters of slow answers, beyond the run's own [`SLOW`] percentile, that show how slow its
+/// answers become.
+const FEWEST_CLUSTERS: f64 = 12.0;
+/// The percentile from which on an answer is a slow one of its run.
+const SLOW: f64 = 90.0;
 /// The percentiles of the run at which it is looked for clusters of slow answers, beside the bound.
 const LEVELS: [f64; 4] = [50.0, 75.0, 90.0, 95.0];
 
@@ -189,10 +197,44 @@ impl Decided {
             Metric::Time(clocked, _) => times(check, clocked, summary),
             _ => share(check, summary).and_then(|counted| shares(counted, &self.shares)),
         };
-        if let (Some((evidence, clusters)), Some(quantile)) = (found, promised(check)) {
-            self.proof = slo::clustered_proof(evidence, quantile, doubt, clusters);
+        if let (Some(found), Some(quantile)) = (found, promised(check)) {
+            self.proof = found.proof(quantile, doubt);
         }
     }
+}
+
+/// What the run so far shows of a check.
+struct Found {
+    evidence: Evidence,
+    /// How requests beyond the bound come.
+    clusters: Clusters,
+    /// Whether the run [stays far below](stays_far_below) the bound.
+    is_far_below: bool,
+}
+
+impl Found {
+    fn proof(&self, quantile: f64, doubt: Doubt) -> Proof {
+        let of = |clusters| slo::clustered_proof(self.evidence, quantile, doubt, clusters);
+        match of(self.clusters) {
+            // Independent requests would have to prove it too: there are enough of them.
+            Proof::Open if self.is_far_below => of(Clusters::INDEPENDENT),
+            proof => proof,
+        }
+    }
+}
+
+/// Whether the longest of all times lies so far below a bound that a target whose percentile is there
+/// would have shown a longer one.
+///
+/// No law of the tail is assumed, but that it is of one piece: answers as slow as the bound are the
+/// longest of those that are slow in the run, and come by the same clusters. A queue whose p99 is the
+/// bound has every fifth to third answer beyond a fifth of the bound (0.01^0.2 = 0.4 of an exponential
+/// tail), so to see none it must have shown one long calm stretch. That it saw many stretches is what
+/// the number of clusters says. The margin and the number are chosen by simulation: docs/design/016.
+fn stays_far_below(bound_ns: u64, times: &Distribution, blocks: &Blocks) -> bool {
+    let is_far = times.max_ns().saturating_mul(FAR) < bound_ns;
+    let slow = counted(blocks, times.percentile_ns(SLOW));
+    is_far && clusters::count(&slow).is_some_and(|count| count >= FEWEST_CLUSTERS)
 }
 
 /// How far the ends of a percentile's interval are from it, as a share of it; `None` as long as that is
@@ -291,7 +333,7 @@ fn promised(check: &Check) -> Option<f64> {
 }
 
 /// What the run so far shows of a check that looks at times; `None` if it can't be told yet.
-fn times(check: &Check, clocked: Clocked, summary: &Summary) -> Option<(Evidence, Clusters)> {
+fn times(check: &Check, clocked: Clocked, summary: &Summary) -> Option<Found> {
     let Bound::TimeNs(bound_ns) = check.bound else {
         return None;
     };
@@ -314,14 +356,19 @@ fn times(check: &Check, clocked: Clocked, summary: &Summary) -> Option<(Evidence
         timed: times.len(),
         ended: times.len() + untimed,
     };
-    let at = |bound_ns| -> Vec<Block> {
-        let counts = blocks.up_to_ns(bound_ns);
-        counts
-            .map(|(samples, within)| Block { samples, within })
-            .collect()
-    };
-    let levels = LEVELS.map(|percentile| at(times.percentile_ns(percentile)));
-    Some((evidence, Clusters::of(&at(most_ns), &levels)?))
+    let levels = LEVELS.map(|percentile| counted(blocks, times.percentile_ns(percentile)));
+    Some(Found {
+        evidence,
+        clusters: Clusters::of(&counted(blocks, most_ns), &levels)?,
+        is_far_below: untimed == 0 && stays_far_below(most_ns, times, blocks),
+    })
+}
+
+fn counted(blocks: &Blocks, up_to_ns: u64) -> Vec<Block> {
+    let counts = blocks.up_to_ns(up_to_ns);
+    counts
+        .map(|(samples, within)| Block { samples, within })
+        .collect()
 }
 
 /// By how many requests more are under way, or due and not sent, than Little's law has it of a target that
@@ -336,14 +383,18 @@ fn more_under_way(summary: &Summary) -> u64 {
 }
 
 /// What the run so far shows of a check that looks at a share of the requests.
-fn shares((over, all): (u64, u64), blocks: &[Block]) -> Option<(Evidence, Clusters)> {
+fn shares((over, all): (u64, u64), blocks: &[Block]) -> Option<Found> {
     let evidence = Evidence {
         over,
         against: over,
         timed: all,
         ended: all,
     };
-    Some((evidence, Clusters::of(blocks, &[])?))
+    Some(Found {
+        evidence,
+        clusters: Clusters::of(blocks, &[])?,
+        is_far_below: false,
+    })
 }
 
 /// Of a check that looks at a share of the requests: how many are of that kind, and of how many.

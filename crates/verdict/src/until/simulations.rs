@@ -86,6 +86,9 @@ fn broken() -> Vec<Row> {
         row(Target::Queue(0.9), 0.02),
         row(Target::Queue(0.9), 0.05),
         row(Target::Carried(0.99), 0.02),
+        row(Target::Carried(0.9999), 0.02),
+        row(Target::Queue(0.98), 0.02),
+        row(Target::Queue(0.99), 0.02),
         row(Target::Stalling(0.3, 10.0), 0.029),
         row(Target::Stalling(1.0, 30.0), 0.033),
     ]
@@ -97,7 +100,11 @@ fn at_the_bound() -> Vec<Row> {
         Target::Queue(0.8),
         Target::Queue(0.9),
         Target::Queue(0.95),
+        Target::Queue(0.98),
+        Target::Queue(0.99),
         Target::Carried(0.99),
+        Target::Carried(0.999),
+        Target::Carried(0.9999),
         Target::Independent,
     ];
     targets.map(|target| row(target, 0.01)).into()
@@ -111,6 +118,8 @@ fn at_a_tenth() -> Vec<Row> {
         row(Target::Independent, 0.001),
         row(Target::Stalling(0.02, 10.0), 0.001),
         far(Target::Queue(0.8)),
+        far(Target::Queue(0.9)),
+        far(Target::Queue(0.95)),
         far(Target::Carried(0.99)),
         far(Target::Independent),
         far(Target::Stalling(0.3, 10.0)),
@@ -123,8 +132,8 @@ fn too_slow_to_tell() -> Vec<Row> {
     vec![
         row(Target::Queue(0.9), 0.001),
         row(Target::Carried(0.99), 0.001),
-        far(Target::Queue(0.9)),
-        far(Target::Queue(0.95)),
+        far(Target::Queue(0.98)),
+        far(Target::Carried(0.999)),
     ]
 }
 
