@@ -5,14 +5,14 @@ use crate::commands::run::unanswered;
 use crate::exit::Exit;
 use crate::flags::run::judgement::Trust;
 use crate::live::say_line;
-use loadline_record::{Ended, Summary};
+use loadline_record::Ended;
 use loadline_report::{checks_that_are, grade_and_reason, undecided};
-use loadline_verdict::{CheckOutcome, CheckResult, validity};
+use loadline_verdict::{CheckOutcome, CheckResult, RunResult};
 
 /// What a command's exit code was made of: runs with the checks that were held against them.
 pub(crate) struct Grounds<'a> {
     /// The runs, each with a name where there are several.
-    pub(crate) runs: Vec<(String, &'a Summary)>,
+    pub(crate) runs: Vec<(String, &'a RunResult)>,
     /// The results of the checks, and whose they are where there are several.
     pub(crate) checks: Vec<(String, Vec<CheckResult>)>,
     /// How far results must be believed.
@@ -47,25 +47,29 @@ impl Grounds<'_> {
     }
 
     fn failed(&self) -> Option<String> {
-        self.runs.iter().find_map(|(_, run)| match &run.ended {
-            Ended::Threw(error) => Some(format!("the script threw: {error}")),
-            Ended::Failed(error) => Some(error.clone()),
-            _ => None,
-        })
+        self.runs
+            .iter()
+            .find_map(|(_, run)| match &run.summary.ended {
+                Ended::Threw(error) => Some(format!("the script threw: {error}")),
+                Ended::Failed(error) => Some(error.clone()),
+                _ => None,
+            })
     }
 
     /// A run that ended as planned, without one answer.
     fn unanswered(&self) -> Option<String> {
-        let is_unanswered = |run: &Summary| run.total.counts.answered == 0;
+        let is_unanswered = |run: &RunResult| run.summary.total.counts.answered == 0;
         let (name, run) = self.runs.iter().find(|(_, run)| is_unanswered(run))?;
-        Some(format!("{name}{}", unanswered(run)))
+        Some(format!("{name}{}", unanswered(&run.summary)))
     }
 
     fn aborted(&self) -> Option<String> {
-        self.runs.iter().find_map(|(name, run)| match &run.ended {
-            Ended::Aborted(check) => Some(format!("{name}--abort-on {check} broke.")),
-            _ => None,
-        })
+        self.runs
+            .iter()
+            .find_map(|(name, run)| match &run.summary.ended {
+                Ended::Aborted(check) => Some(format!("{name}--abort-on {check} broke.")),
+                _ => None,
+            })
     }
 
     fn checks(&self, outcome: CheckOutcome, verb: &str) -> Option<String> {
@@ -84,7 +88,7 @@ impl Grounds<'_> {
     }
 
     fn doubt(&self) -> Option<String> {
-        let is_doubted = |run: &Summary| !self.trust.believes(validity(run).grade());
+        let is_doubted = |run: &RunResult| !self.trust.believes(run.grade());
         let (name, run) = self.runs.iter().find(|(_, run)| is_doubted(run))?;
         let strict = if self.trust.strict { " (--strict)" } else { "" };
         Some(format!(
@@ -104,10 +108,10 @@ mod tests {
     use super::*;
     use crate::flags::{self, run::RunFlags};
     use crate::resolve::{Surroundings, resolve};
-    use loadline_record::{Environment, Header, Unfinished};
+    use loadline_record::{Environment, Header, Summary, Unfinished};
     use std::time::SystemTime;
 
-    fn ended(ended: Ended) -> Summary {
+    fn ended(ended: Ended) -> RunResult {
         let words = ["-d", "1s", "http://127.0.0.1:1/"];
         let flags: RunFlags =
             flags::parse_planned(words.into_iter().map(Into::into)).expect("a run");
@@ -121,12 +125,12 @@ mod tests {
         let header = Header::new(&plan, Environment::default(), SystemTime::UNIX_EPOCH);
         let mut summary = Summary::new(header);
         summary.finish(ended, Unfinished::default());
-        summary
+        RunResult::new(summary)
     }
 
     #[test]
     fn a_run_that_failed_says_why_when_it_is_reported_again() {
-        let why = |run: &Summary| {
+        let why = |run: &RunResult| {
             let grounds = Grounds {
                 runs: vec![(String::new(), run)],
                 checks: Vec::new(),

@@ -17,7 +17,7 @@ use loadline_report::{heat_interval, judgement_json};
 use loadline_runner::preflight::Reserved;
 use loadline_runner::{Watch, Watching};
 use loadline_script_lua::Script;
-use loadline_verdict::{Goal, evaluate_all, evaluate_run, transient};
+use loadline_verdict::{Goal, RunResult, evaluate_all, transient};
 use std::cell::RefCell;
 use std::fs::File;
 use std::path::Path;
@@ -57,7 +57,7 @@ pub(crate) enum Save<'a> {
 /// A run that has ended.
 pub(crate) struct Conducted {
     /// What was measured.
-    pub(crate) summary: Summary,
+    pub(crate) result: RunResult,
     /// Why the saved run or the log is not whole.
     pub(crate) trouble: Option<anyhow::Error>,
     /// The response times over time, if they were to be kept.
@@ -262,19 +262,8 @@ impl Conductor<'_> {
         self.stop_if_reached();
     }
 
-    /// What was measured is worth more than the file it was to be kept in: a file that can't be
-    /// written is given up, and said at the end.
     fn keep_going<T>(&mut self, written: Result<T>) -> Option<T> {
-        match written {
-            Ok(value) => Some(value),
-            Err(error) => {
-                self.trouble = Some(match self.trouble.take() {
-                    Some(before) => anyhow!("{before:#}; {error:#}"),
-                    None => error,
-                });
-                None
-            }
-        }
+        keep_going(&mut self.trouble, written)
     }
 
     fn stop_if_broken(&mut self) {
@@ -340,20 +329,26 @@ impl Conductor<'_> {
         self.summary.finish(ended, unfinished);
         self.live.finish(&self.summary);
         self.find_transient();
-        let summary = match self.archive.take() {
-            Some(archive) => archive.cut(self.summary.clone()),
-            None => self.summary.clone(),
-        };
-        if let Some(saved) = self.saved.take() {
-            let judgement = judgement_json(&summary, &evaluate_run(&summary));
-            let finished = saved.finish_judged(&self.summary, Some(&judgement));
-            self.keep_going(finished.map_err(Into::into));
-        }
         if let Some(log) = self.log.take() {
             self.keep_going(log.finish().context(NO_LOG));
         }
+        let saved = self.saved.take();
+        // The saved run keeps what the result leaves out at the beginning.
+        let (whole, result) = match self.archive.take() {
+            Some(archive) => {
+                let cut = archive.cut(self.summary.clone());
+                (Some(self.summary), RunResult::new(cut))
+            }
+            None => (None, RunResult::new(self.summary)),
+        };
+        if let Some(saved) = saved {
+            let judgement = judgement_json(&result);
+            let whole = whole.as_ref().unwrap_or(&result.summary);
+            let finished = saved.finish_judged(whole, Some(&judgement));
+            keep_going(&mut self.trouble, finished.map_err(Into::into));
+        }
         Conducted {
-            summary,
+            result,
             trouble: self.trouble,
             heat: self.heat.unwrap_or_default(),
         }
@@ -373,6 +368,21 @@ impl Conductor<'_> {
     fn thrown(&self) -> Option<Ended> {
         let error = self.script?.failure()?;
         Some(Ended::Threw(error.to_string()))
+    }
+}
+
+/// What was measured is worth more than the file it was to be kept in: a file that can't be written is
+/// given up, and said at the end.
+fn keep_going<T>(trouble: &mut Option<anyhow::Error>, written: Result<T>) -> Option<T> {
+    match written {
+        Ok(value) => Some(value),
+        Err(error) => {
+            *trouble = Some(match trouble.take() {
+                Some(before) => anyhow!("{before:#}; {error:#}"),
+                None => error,
+            });
+            None
+        }
     }
 }
 

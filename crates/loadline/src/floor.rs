@@ -77,7 +77,7 @@ fn half(plan: &Plan, interrupts: &Interrupts) -> Result<Option<Summary>> {
     let script = scripting::load(plan, &[])?;
     let live = Live::new(false);
     let conducted = conduct_one(interrupts, plan, script.as_ref(), Keep::default(), live)?;
-    let summary = conducted.summary;
+    let summary = conducted.result.summary;
     Ok((summary.ended != Ended::Interrupted).then_some(summary))
 }
 

@@ -4,11 +4,10 @@ use crate::invocation::{Color, Format, Output, Sink};
 use crate::live::{draws, speaks_utf8};
 use anyhow::{Context, Result};
 use loadline_page::{Heat, Page};
-use loadline_record::Summary;
-use loadline_report::{CapacityReport, Judged, TextOptions};
+use loadline_report::{CapacityReport, TextOptions};
 use loadline_runner::preflight::refuse_overwriting;
 use loadline_runner::preflight::write_whole;
-use loadline_verdict::CheckResult;
+use loadline_verdict::RunResult;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -28,20 +27,15 @@ pub(crate) struct Style<'a> {
 pub(crate) fn publish(
     outputs: &[Output],
     style: &Style<'_>,
-    summary: &Summary,
-    checks: &[CheckResult],
+    run: &RunResult,
     heat: &Heat,
 ) -> Result<()> {
     write_each(outputs, |output| match output.format {
-        Format::Text => Ok(loadline_report::text(
-            summary,
-            checks,
-            &options(style, &output.to),
-        )),
-        Format::Json => Ok(format!("{:#}\n", loadline_report::json(summary, checks))),
-        Format::Csv => Ok(loadline_report::csv(summary)),
+        Format::Text => Ok(loadline_report::text(run, &options(style, &output.to))),
+        Format::Json => Ok(format!("{:#}\n", loadline_report::json(run))),
+        Format::Csv => Ok(loadline_report::csv(&run.summary)),
         Format::Html => {
-            let page = loadline_report::run_page(summary, checks, heat);
+            let page = loadline_report::run_page(run, heat);
             Ok(loadline_page::html(&Page::Run(Box::new(page)))?)
         }
     })
@@ -51,7 +45,7 @@ pub(crate) fn publish(
 pub(crate) fn publish_series(
     outputs: &[Output],
     style: &Style<'_>,
-    series: &[Judged],
+    series: &[RunResult],
     heats: &[Heat],
 ) -> Result<()> {
     write_each(outputs, |output| match output.format {

@@ -16,9 +16,8 @@ use anyhow::{Context, Result};
 use loadline_page::Heat;
 use loadline_plan::Plan;
 use loadline_record::{Ended, Floor, Role, RoleKind, Summary};
-use loadline_report::Judged;
 use loadline_script_lua::Figures;
-use loadline_verdict::evaluate_run;
+use loadline_verdict::RunResult;
 
 /// A run that is to be made.
 #[derive(Debug)]
@@ -33,7 +32,7 @@ pub(crate) struct Planned {
 #[derive(Debug, Default)]
 pub(crate) struct Made {
     /// Every run that measured anything, in order, with its checks.
-    pub(crate) runs: Vec<Judged>,
+    pub(crate) runs: Vec<RunResult>,
     /// The response times of each over time, if a page shows them.
     pub(crate) heats: Vec<Heat>,
     /// Whether the user ended the series.
@@ -120,7 +119,7 @@ impl Common<'_> {
         let mut conducted = conduct_one(self.interrupts, &plan, script.as_ref(), keep, live)?;
         if let Some(script) = &script {
             script.flush();
-            if let Err(error) = scripting::finish(script, &Figures::of(&conducted.summary)) {
+            if let Err(error) = scripting::finish(script, &Figures::of(&conducted.result.summary)) {
                 conducted.trouble.get_or_insert(error);
             }
         }
@@ -131,7 +130,7 @@ impl Common<'_> {
 impl Made {
     fn take(&mut self, conducted: Conducted) {
         let Conducted {
-            summary,
+            result,
             trouble,
             heat,
         } = conducted;
@@ -139,16 +138,16 @@ impl Made {
             self.trouble.get_or_insert(trouble);
         }
         // A run that was interrupted before its first request says nothing.
+        let summary = &result.summary;
         if summary.total.counts.sent > 0 || summary.ended != Ended::Interrupted {
-            let checks = evaluate_run(&summary);
-            self.runs.push(Judged { summary, checks });
+            self.runs.push(result);
             self.heats.push(heat);
         }
     }
 
     /// Whether nothing more should be run: something is amiss, or a run ended before its time.
     fn is_over(&self) -> bool {
-        let early = |run: &Judged| {
+        let early = |run: &RunResult| {
             matches!(
                 run.summary.ended,
                 Ended::Interrupted | Ended::Aborted(_) | Ended::Failed(_) | Ended::Unknown

@@ -11,9 +11,10 @@ use crate::scripting;
 use anyhow::Result;
 use loadline_capacity::{Descent, Measure, Part, Purpose, Seen, Trial};
 use loadline_plan::{Arrivals, Load, Plan, Rate, Shape, Stage};
-use loadline_record::{Ended, Floor, Role, RoleKind, Snapshot, Summary};
+use loadline_record::{Ended, Floor, Role, RoleKind, Snapshot};
 use loadline_report::Origin;
 use loadline_runner::search::{Evaluation, Searched, length, whole};
+use loadline_verdict::RunResult;
 use std::cell::RefCell;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -69,7 +70,7 @@ impl<'a> Trials<'a> {
         plan: &Plan,
         purpose: Purpose,
         snapshots: Option<&RefCell<Vec<Snapshot>>>,
-    ) -> Result<Option<Summary>> {
+    ) -> Result<Option<RunResult>> {
         if self.interrupts.happened() {
             return Ok(None);
         }
@@ -97,16 +98,17 @@ impl<'a> Trials<'a> {
         let live = Live::titled(invocation.progress, format!("trial {}: ", self.made));
         let script = scripting::load(plan, &invocation.outputs)?;
         let Conducted {
-            summary, trouble, ..
+            result, trouble, ..
         } = conduct_one(self.interrupts, plan, script.as_ref(), keep, live)?;
-        self.origin.get_or_insert_with(|| Origin::of(&summary));
+        self.origin
+            .get_or_insert_with(|| Origin::of(&result.summary));
         if let Some(error) = script.and_then(|script| script.failure()) {
             return Err(error.into());
         }
         if let Some(trouble) = trouble {
             self.trouble.get_or_insert(trouble);
         }
-        Ok((summary.ended != Ended::Interrupted).then_some(summary))
+        Ok((result.summary.ended != Ended::Interrupted).then_some(result))
     }
 
     /// The plan of a trial with this load, which lasts so long.
@@ -160,8 +162,8 @@ impl Measure for Trials<'_> {
 
     fn trial(&mut self, purpose: Purpose, level: f64, seconds: f64) -> Result<Option<Seen>> {
         let plan = self.plan(self.level(level), seconds);
-        let summary = self.run(&plan, purpose, None)?;
-        Ok(summary.map(|summary| self.evaluation.see(&summary, level)))
+        let result = self.run(&plan, purpose, None)?;
+        Ok(result.map(|result| self.evaluation.see(result, level)))
     }
 
     fn descend(&mut self, over: (f64, f64), back: (f64, f64)) -> Result<Option<Descent>> {
@@ -170,14 +172,14 @@ impl Measure for Trials<'_> {
         let plan = self.plan(load, (over.1 + back.1).as_secs_f64());
         let snapshots = RefCell::default();
         let purpose = Purpose::Ladder(Part::Over);
-        let summary = self.run(&plan, purpose, Some(&snapshots))?;
-        let Some(summary) = summary else {
+        let result = self.run(&plan, purpose, Some(&snapshots))?;
+        let Some(result) = result else {
             return Ok(None);
         };
         let snapshots = snapshots.into_inner();
         let descent = self
             .evaluation
-            .see_descent(&summary, &snapshots, over, back.0);
+            .see_descent(&result, &snapshots, over, back.0);
         Ok(Some(descent))
     }
 

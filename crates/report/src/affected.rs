@@ -5,7 +5,7 @@ use crate::validity::name;
 use loadline_plan::Statistic;
 use loadline_record::Summary;
 use loadline_units as units;
-use loadline_verdict::{Effect, own_delay, plan_wait};
+use loadline_verdict::{Effect, RunResult};
 
 /// Much of the figure is delay that Loadline added.
 const OWN: &str = "*";
@@ -14,11 +14,11 @@ const PLAN: &str = "+";
 
 /// What stands behind each row of a table of these percentiles, the mean, the standard deviation, the
 /// least and the largest; empty where the figure is the target's.
-pub(crate) fn marks(summary: &Summary, percentiles: &[f64]) -> Vec<&'static str> {
+pub(crate) fn marks(run: &RunResult, percentiles: &[f64]) -> Vec<&'static str> {
     let mark = |statistic: Statistic| match () {
-        () if is_missing(summary, statistic) => "",
-        () if own_delay(summary, statistic).is_some() => OWN,
-        () if plan_wait(summary, statistic).is_some() => PLAN,
+        () if is_missing(&run.summary, statistic) => "",
+        () if run.own_delay(statistic).is_some() => OWN,
+        () if run.plan_wait(statistic).is_some() => PLAN,
         () => "",
     };
     rows(percentiles).map(mark).collect()
@@ -36,10 +36,11 @@ fn rows(percentiles: &[f64]) -> impl Iterator<Item = Statistic> + '_ {
 }
 
 /// What the marks mean, with the figures that would stand there without it.
-pub(crate) fn notes(summary: &Summary, percentiles: &[f64]) -> Vec<String> {
-    let own = told(summary, percentiles, own_delay);
-    let plan = told(summary, percentiles, |summary, statistic| {
-        plan_wait(summary, statistic).filter(|_| own_delay(summary, statistic).is_none())
+pub(crate) fn notes(run: &RunResult, percentiles: &[f64]) -> Vec<String> {
+    let own = told(run, percentiles, RunResult::own_delay);
+    let plan = told(run, percentiles, |run, statistic| {
+        run.plan_wait(statistic)
+            .filter(|_| run.own_delay(statistic).is_none())
     });
     let own = own.map(|told| {
         format!("{OWN} A large part of it is delay that Loadline added: without that {told}.")
@@ -48,31 +49,31 @@ pub(crate) fn notes(summary: &Summary, percentiles: &[f64]) -> Vec<String> {
         format!(
             "{PLAN} A large part of it is the wait for one of the {} that the plan allows: without that \
              {told}.",
-            units::counted(summary.plan.load.max_connections.into(), "connection"),
+            units::counted(run.summary.plan.load.max_connections.into(), "connection"),
         )
     });
     own.into_iter().chain(plan).collect()
 }
 
 /// What stands beside a figure in a table with room for it.
-pub(crate) fn beside(summary: &Summary, statistic: Statistic) -> Option<String> {
-    let own = own_delay(summary, statistic).map(|effect| {
+pub(crate) fn beside(run: &RunResult, statistic: Statistic) -> Option<String> {
+    let own = run.own_delay(statistic).map(|effect| {
         let without = units::time(effect.without_ns);
         format!("{without} without Loadline's own delay")
     });
     own.or_else(|| {
-        let without = units::time(plan_wait(summary, statistic)?.without_ns);
+        let without = units::time(run.plan_wait(statistic)?.without_ns);
         Some(format!("{without} without the wait for a connection"))
     })
 }
 
 fn told(
-    summary: &Summary,
+    run: &RunResult,
     percentiles: &[f64],
-    effect: impl Fn(&Summary, Statistic) -> Option<Effect>,
+    effect: impl Fn(&RunResult, Statistic) -> Option<Effect>,
 ) -> Option<String> {
-    let shown = rows(percentiles).filter(|statistic| !is_missing(summary, *statistic));
-    let effects = shown.filter_map(|statistic| effect(summary, statistic));
+    let shown = rows(percentiles).filter(|statistic| !is_missing(&run.summary, *statistic));
+    let effects = shown.filter_map(|statistic| effect(run, statistic));
     let told: Vec<String> = effects
         .map(|effect| {
             let without = units::time(effect.without_ns);

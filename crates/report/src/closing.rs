@@ -2,8 +2,7 @@
 
 use crate::validity::sentence;
 use crate::{layout, quantity};
-use loadline_record::Summary;
-use loadline_verdict::{CheckOutcome, CheckResult, validity};
+use loadline_verdict::{CheckOutcome, CheckResult, RunResult};
 
 /// The checks that came out so, each with what was measured: `p99<50ms (61.2 ms)`; `None` where there
 /// is none.
@@ -19,10 +18,9 @@ fn measured(check: &CheckResult) -> String {
 }
 
 /// The grade of a result and the gravest reason for it: `invalid: The generator was …`.
-pub fn grade_and_reason(summary: &Summary) -> String {
-    let validity = validity(summary);
-    let grade = validity.grade().name();
-    match validity.findings.first() {
+pub fn grade_and_reason(run: &RunResult) -> String {
+    let grade = run.grade().name();
+    match run.validity.findings.first() {
         Some(finding) => format!("{grade}: {}", sentence(&finding.reason)),
         None => grade.to_owned(),
     }
@@ -60,8 +58,11 @@ mod tests {
 
     #[test]
     fn a_doubtful_result_gives_its_reason_and_a_valid_one_none() {
-        assert_eq!(grade_and_reason(&samples::steady()), "valid");
-        let late = grade_and_reason(&samples::late());
+        assert_eq!(
+            grade_and_reason(&samples::result(&samples::steady(), Vec::new())),
+            "valid"
+        );
+        let late = grade_and_reason(&samples::result(&samples::late(), Vec::new()));
         assert!(late.contains(": ") && late.ends_with('.'), "{late}");
     }
 }

@@ -1,11 +1,11 @@
 //! How sure a percentile is: its 95 % interval, by the name that reports have for it.
 
-pub(crate) use loadline_verdict::{CONFIDENCE as LEVEL, ConfidenceInterval, confidence_interval};
+pub(crate) use loadline_verdict::{CONFIDENCE as LEVEL, ConfidenceInterval};
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::samples;
+    use loadline_verdict::confidence_interval;
 
     #[test]
     fn an_interval_holds_its_percentile() {

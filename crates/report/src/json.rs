@@ -5,17 +5,17 @@
 //! nanosecond; what has no sample is `null`.
 
 use crate::closed_loop::{ClosedLoop, Difference};
-use crate::confidence::{LEVEL, confidence_interval};
+use crate::confidence::LEVEL;
 use crate::{PERCENTILES, Warning, quantity, split, undecided, validity, warnings, watch};
 use loadline_plan::{Shape, Statistic};
 use loadline_record::watched::WatchHistory;
 use loadline_record::{
-    Blocks, Bounded, Censored, Counts, Ended, Failures, Pattern, Quantiles, Row, Snapshot, Summary,
-    Times, WINDOW_NS,
+    Bounded, Censored, Counts, Ended, Failures, Pattern, Quantiles, Row, Snapshot, Summary, Times,
+    WINDOW_NS,
 };
 use loadline_stats::arrivals::Dispersion;
 use loadline_units::rounding;
-use loadline_verdict::{CheckResult, Finding, Quantity};
+use loadline_verdict::{CheckResult, ConfidenceInterval, Finding, Quantity, RunResult, Validity};
 use serde_json::{Map, Value, json};
 
 /// The version of the schema. It rises when a program that reads the older one would be misled;
@@ -23,7 +23,8 @@ use serde_json::{Map, Value, json};
 pub const SCHEMA: u64 = 2;
 
 /// The run as one JSON object.
-pub fn json(summary: &Summary, checks: &[CheckResult]) -> Value {
+pub fn json(run: &RunResult) -> Value {
+    let summary = &run.summary;
     json!({
         "schema": SCHEMA,
         "version": summary.version,
@@ -33,7 +34,7 @@ pub fn json(summary: &Summary, checks: &[CheckResult]) -> Value {
         "long_bodies": summary.long_bodies,
         "environment": summary.environment,
         "intervals": intervals(summary),
-        "summary": whole(summary, checks),
+        "summary": whole(run),
     })
 }
 
@@ -64,7 +65,8 @@ fn interval(row: &Row, watch: &WatchHistory, start_ns: u64) -> Value {
     Value::Object(interval)
 }
 
-fn whole(summary: &Summary, checks: &[CheckResult]) -> Value {
+fn whole(run: &RunResult) -> Value {
+    let summary = &run.summary;
     let mut whole = Map::new();
     whole.insert(
         "duration_s".to_owned(),
@@ -83,19 +85,19 @@ fn whole(summary: &Summary, checks: &[CheckResult]) -> Value {
     add_counts(&mut whole, &summary.total.counts, summary.rated_ns());
     whole.insert("unfinished".to_owned(), unfinished(summary));
     add_times(&mut whole, summary);
-    add_confidence(&mut whole, summary);
+    add_confidence(&mut whole, run);
     if !summary.total.times.undelayed.is_empty() {
-        whole.insert("own_delay".to_owned(), own_delay(summary));
+        whole.insert("own_delay".to_owned(), own_delay(run));
     }
     if let Some(found) = ClosedLoop::of(summary) {
         whole.insert("closed_loop".to_owned(), closed_loop(&found));
     }
     whole.insert("statuses".to_owned(), statuses(&summary.total));
     whole.insert("errors".to_owned(), errors(&summary.total));
-    whole.insert("checks".to_owned(), checks.iter().map(check).collect());
-    whole.insert("validity".to_owned(), validity_of(summary));
+    whole.insert("checks".to_owned(), run.checks.iter().map(check).collect());
+    whole.insert("validity".to_owned(), validity_of(&run.validity));
     whole.insert("generator".to_owned(), generator(summary));
-    whole.insert("warnings".to_owned(), warning_list(summary));
+    whole.insert("warnings".to_owned(), warning_list(run));
     if let Some(every) = summary.plan.connection.kernel_timestamps {
         let split = kernel_timestamps(every.get(), &summary.total.times);
         whole.insert("kernel_timestamps".to_owned(), split);
@@ -183,15 +185,15 @@ fn add_times(whole: &mut Map<String, Value>, summary: &Summary) {
 
 /// The response time without the delay that Loadline added, and the figures that are not the target's
 /// alone.
-fn own_delay(summary: &Summary) -> Value {
+fn own_delay(run: &RunResult) -> Value {
     let percentiles = PERCENTILES.map(Statistic::Percentile);
     let figures = percentiles
         .into_iter()
         .chain([Statistic::Mean, Statistic::Max]);
     let affected = figures.flat_map(|statistic| {
         let found = [
-            ("own_delay", loadline_verdict::own_delay(summary, statistic)),
-            ("plan", loadline_verdict::plan_wait(summary, statistic)),
+            ("own_delay", run.own_delay(statistic)),
+            ("plan", run.plan_wait(statistic)),
         ];
         found.into_iter().filter_map(|(by, effect)| {
             let effect = effect?;
@@ -204,7 +206,7 @@ fn own_delay(summary: &Summary) -> Value {
         })
     });
     json!({
-        "response_time_without_us": distribution(&summary.total.times.undelayed),
+        "response_time_without_us": distribution(&run.summary.total.times.undelayed),
         "affected": affected.collect::<Value>(),
     })
 }
@@ -227,36 +229,38 @@ fn closed_loop(found: &ClosedLoop<'_>) -> Value {
 }
 
 /// Beside the percentiles of response and service time, their intervals and which of them are bounds.
-fn add_confidence(whole: &mut Map<String, Value>, summary: &Summary) {
+fn add_confidence(whole: &mut Map<String, Value>, run: &RunResult) {
+    let summary = &run.summary;
     let named = [
         (
             "response_time_us",
             summary.response(),
-            &summary.response_blocks,
+            response_intervals(run),
         ),
-        (
-            "service_time_us",
-            summary.service(),
-            &summary.service_blocks,
-        ),
+        ("service_time_us", summary.service(), service_intervals(run)),
     ];
-    for (name, times, blocks) in named {
+    for (name, times, intervals) in named {
         let censored = censored(times);
         if let Some(Value::Object(object)) = whole.get_mut(name) {
-            object.insert(
-                "confidence_intervals".to_owned(),
-                confidence_intervals(times, blocks),
-            );
+            object.insert("confidence_intervals".to_owned(), intervals);
             object.extend(censored);
         }
     }
 }
 
-fn confidence_intervals(times: Censored<'_>, blocks: &Blocks) -> Value {
+fn response_intervals(run: &RunResult) -> Value {
+    confidence_intervals(|percentile| run.response_interval(percentile))
+}
+
+fn service_intervals(run: &RunResult) -> Value {
+    confidence_intervals(|percentile| run.service_interval(percentile))
+}
+
+fn confidence_intervals(interval: impl Fn(f64) -> ConfidenceInterval) -> Value {
     let mut list = Map::new();
     list.insert("level".to_owned(), LEVEL.into());
     for percentile in PERCENTILES {
-        let found = confidence_interval(times, blocks, percentile);
+        let found = interval(percentile);
         list.insert("adjusted".to_owned(), found.adjusted.into());
         let end = |end: Option<Bounded>| end.map(|ns| rounding::us(ns.value() as f64));
         let ends = [("lower", found.lower_ns), ("upper", found.upper_ns)];
@@ -383,20 +387,19 @@ fn quantity(quantity: Quantity) -> (Value, &'static str) {
 
 /// How a run was judged, for its saved run: `validity`, `checks` and `confidence_intervals`, each as
 /// in the JSON of the run.
-pub fn judgement_json(summary: &Summary, checks: &[CheckResult]) -> Value {
+pub fn judgement_json(run: &RunResult) -> Value {
     json!({
-        "validity": validity_of(summary),
-        "checks": checks.iter().map(check).collect::<Value>(),
+        "validity": validity_of(&run.validity),
+        "checks": run.checks.iter().map(check).collect::<Value>(),
         "confidence_intervals": {
-            "response_time_us": confidence_intervals(summary.response(), &summary.response_blocks),
-            "service_time_us": confidence_intervals(summary.service(), &summary.service_blocks),
+            "response_time_us": response_intervals(run),
+            "service_time_us": service_intervals(run),
         },
     })
 }
 
 /// Whether the run may be believed, and why not.
-pub(crate) fn validity_of(summary: &Summary) -> Value {
-    let validity = loadline_verdict::validity(summary);
+pub(crate) fn validity_of(validity: &Validity) -> Value {
     let finding = |finding: &Finding| {
         json!({
             "kind": finding.reason.name(),
@@ -499,13 +502,10 @@ fn arrivals(pattern: &Pattern, shape: &Shape) -> Value {
     })
 }
 
-fn warning_list(summary: &Summary) -> Value {
+fn warning_list(run: &RunResult) -> Value {
     let warning =
         |warning: &Warning| json!({ "kind": warning.name(), "text": warning.to_string() });
-    warnings(summary, &PERCENTILES)
-        .iter()
-        .map(warning)
-        .collect()
+    warnings(run, &PERCENTILES).iter().map(warning).collect()
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ pub use json::{SCHEMA, json, judgement_json};
 pub use page::{heat_interval, run_page, series_page};
 pub use percentiles::PERCENTILES;
 pub use progress::Progress;
-pub use series::{Judged, series_csv, series_json, series_text};
+pub use series::{series_csv, series_json, series_text};
 pub use text::{TextOptions, comparison_of_files, omission, text};
 pub use undecided::undecided;
 pub use warning::{Shortfall, Warning, warnings};

@@ -16,7 +16,7 @@ pub use series::series_page;
 use crate::{warning, warnings, wording};
 use loadline_page::{Grade, Heat, RunPage, Spectrum, Validity};
 use loadline_record::{Bounded, Censored, Model, Snapshot, Summary};
-use loadline_verdict::CheckResult;
+use loadline_verdict::RunResult;
 
 /// The most moments that a page of one run has; of a longer run neighbours are joined.
 const MOST_MOMENTS: usize = 1_800;
@@ -30,7 +30,8 @@ pub fn heat_interval(heat: &mut Heat, interval: &Snapshot) {
 }
 
 /// What the HTML report of a run shows.
-pub fn run_page(summary: &Summary, checks: &[CheckResult], heat: &Heat) -> RunPage {
+pub fn run_page(run: &RunResult, heat: &Heat) -> RunPage {
+    let summary = &run.summary;
     let timeline = timeline::timeline(summary);
     let each = timeline.time_s.len().div_ceil(MOST_MOMENTS).max(1);
     RunPage {
@@ -40,11 +41,11 @@ pub fn run_page(summary: &Summary, checks: &[CheckResult], heat: &Heat) -> RunPa
         load: wording::load(&summary.plan),
         facts: facts::of_run(summary),
         machine: facts::of_machine(&summary.environment),
-        validity: validity(summary),
-        warnings: texts(&warnings(summary, &tables::NEAR)),
-        checks: checks.iter().map(tables::check).collect(),
+        validity: validity(run),
+        warnings: texts(&warnings(run, &tables::NEAR)),
+        checks: run.checks.iter().map(tables::check).collect(),
         timed_from: tables::timed_from(summary),
-        percentiles: tables::percentiles(summary),
+        percentiles: tables::percentiles(run),
         spectra: spectra(summary),
         timeline: timeline.thinned(MOST_MOMENTS),
         heatmap: heat.map(summary.total.start_ns),
@@ -82,20 +83,20 @@ fn capitalised(text: String) -> String {
     first.chain(letters).chain(['.']).collect()
 }
 
-fn validity(summary: &Summary) -> Validity {
-    let found = loadline_verdict::validity(summary);
+fn validity(run: &RunResult) -> Validity {
+    let (summary, found) = (&run.summary, &run.validity);
     Validity {
         grade: match found.grade() {
             loadline_verdict::Grade::Valid => Grade::Valid,
             loadline_verdict::Grade::Suspect => Grade::Suspect,
             loadline_verdict::Grade::Invalid => Grade::Invalid,
         },
-        claim: claim(&found, summary).to_owned(),
+        claim: claim(found, summary).to_owned(),
         is_plain: found.grade() == loadline_verdict::Grade::Valid && warning::is_unserved(summary),
-        findings: crate::validity::aside(&found)
+        findings: crate::validity::aside(found)
             .map(capitalised)
             .into_iter()
-            .chain(crate::validity::sentences(&found))
+            .chain(crate::validity::sentences(found))
             .collect(),
     }
 }

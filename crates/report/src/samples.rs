@@ -11,12 +11,21 @@ use loadline_record::{
     Ages, Dial, Ended, Environment, ErrorKind, Exchange, Header, Model, Outcome, Recorder, Summary,
     Transient, Unfinished,
 };
+use loadline_verdict::{CheckResult, RunResult};
 use std::time::{Duration, SystemTime};
 
 const US: u64 = 1_000;
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1_000_000_000;
 const OK: Outcome = Outcome::Answered { status: 200 };
+
+/// The result of a run, with these results of checks in place of its own.
+pub(crate) fn result(summary: &Summary, checks: Vec<CheckResult>) -> RunResult {
+    RunResult {
+        checks,
+        ..RunResult::new(summary.clone())
+    }
+}
 
 /// 50 connections in a closed loop for 2 s.
 pub(crate) fn closed() -> Summary {

@@ -10,21 +10,12 @@ use crate::{SCHEMA, TextOptions, comparison, comparison_json, csv, json, text};
 use loadline_plan::Plan;
 use loadline_record::{Role, RoleKind, Summary};
 use loadline_units::rounding;
-use loadline_verdict::{CheckResult, Comparison, Figure, Spread, spreads};
+use loadline_verdict::{CheckResult, Comparison, Figure, RunResult, Spread, spreads};
 use serde_json::{Map, Value, json};
-
-/// A run with what its checks say.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Judged {
-    /// The run.
-    pub summary: Summary,
-    /// Its checks, held against it.
-    pub checks: Vec<CheckResult>,
-}
 
 /// All runs as text: the spread of repeats, the comparison of sides, or else the report of each, under
 /// a line that says which one it is.
-pub fn series_text(runs: &[Judged], options: &TextOptions) -> String {
+pub fn series_text(runs: &[RunResult], options: &TextOptions) -> String {
     if are_all(runs, RoleKind::Repeat) {
         return repeats(runs, options);
     }
@@ -35,8 +26,8 @@ pub fn series_text(runs: &[Judged], options: &TextOptions) -> String {
 }
 
 /// Whether all runs, of which there is one at least, are of this kind.
-fn are_all(runs: &[Judged], kind: RoleKind) -> bool {
-    let is = |run: &Judged| {
+fn are_all(runs: &[RunResult], kind: RoleKind) -> bool {
+    let is = |run: &RunResult| {
         run.summary
             .role
             .as_ref()
@@ -46,7 +37,7 @@ fn are_all(runs: &[Judged], kind: RoleKind) -> bool {
 }
 
 /// The comparison of a series of sides, with the plans of both; `None` if it is none, or too short.
-pub(crate) fn compared(runs: &[Judged]) -> Option<(Comparison, [&Plan; 2])> {
+pub(crate) fn compared(runs: &[RunResult]) -> Option<(Comparison, [&Plan; 2])> {
     if !are_all(runs, RoleKind::Side) {
         return None;
     }
@@ -57,7 +48,7 @@ pub(crate) fn compared(runs: &[Judged]) -> Option<(Comparison, [&Plan; 2])> {
 }
 
 /// The runs of one side.
-fn side<'a>(runs: &'a [Judged], name: &str) -> impl Iterator<Item = &'a Judged> {
+fn side<'a>(runs: &'a [RunResult], name: &str) -> impl Iterator<Item = &'a RunResult> {
     runs.iter().filter(move |run| {
         let role = run.summary.role.as_ref();
         role.is_some_and(|role| role.name.as_deref() == Some(name))
@@ -65,15 +56,15 @@ fn side<'a>(runs: &'a [Judged], name: &str) -> impl Iterator<Item = &'a Judged> 
 }
 
 /// The checks, held against all whole runs of one side together.
-pub(crate) fn checks_of_side(runs: &[Judged], name: &str) -> Vec<CheckResult> {
+pub(crate) fn checks_of_side(runs: &[RunResult], name: &str) -> Vec<CheckResult> {
     together(&whole(side(runs, name)))
 }
 
-fn each_text(runs: &[Judged], options: &TextOptions) -> String {
+fn each_text(runs: &[RunResult], options: &TextOptions) -> String {
     let ink = Ink::new(options.color);
     let each = runs.iter().enumerate().map(|(index, run)| {
         let title = ink.strong(&title(run.summary.role.as_ref(), index + 1, runs.len()));
-        let report = text(&run.summary, &run.checks, options);
+        let report = text(run, options);
         format!("{title}\n\n{report}")
     });
     each.collect::<Vec<_>>().join("\n")
@@ -94,7 +85,7 @@ fn title(role: Option<&Role>, position: usize, runs: usize) -> String {
 
 /// All runs as one JSON object: `runs` holds each as [`json`](fn@json) makes it, with its `role`. Repeats have
 /// their `spread` beside, and sides their `comparison`.
-pub fn series_json(runs: &[Judged]) -> Value {
+pub fn series_json(runs: &[RunResult]) -> Value {
     let mut object = Map::new();
     object.insert("schema".to_owned(), SCHEMA.into());
     if are_all(runs, RoleKind::Repeat) {
@@ -112,7 +103,7 @@ pub fn series_json(runs: &[Judged]) -> Value {
     Value::Object(object)
 }
 
-fn spread_json(runs: &[Judged]) -> Value {
+fn spread_json(runs: &[RunResult]) -> Value {
     let whole = whole(runs);
     let summaries: Vec<&Summary> = whole.iter().map(|run| &run.summary).collect();
     json!({
@@ -141,14 +132,14 @@ fn figure_json(spread: &Spread) -> Value {
     })
 }
 
-fn run_json(run: &Judged) -> Value {
-    let mut object = json(&run.summary, &run.checks);
+fn run_json(run: &RunResult) -> Value {
+    let mut object = json(run);
     object["role"] = json!(run.summary.role);
     object
 }
 
 /// The rows of all runs as CSV, with the number of the run in front.
-pub fn series_csv(runs: &[Judged]) -> String {
+pub fn series_csv(runs: &[RunResult]) -> String {
     let mut all = String::new();
     for (index, run) in runs.iter().enumerate() {
         let rows = csv(&run.summary);
@@ -169,9 +160,8 @@ mod tests {
     use super::*;
     use crate::samples;
 
-    fn judged(summary: Summary) -> Judged {
-        let checks = Vec::new();
-        Judged { summary, checks }
+    fn judged(summary: Summary) -> RunResult {
+        samples::result(&summary, Vec::new())
     }
 
     fn role(number: u32) -> Role {
@@ -184,7 +174,7 @@ mod tests {
         }
     }
 
-    fn series() -> Vec<Judged> {
+    fn series() -> Vec<RunResult> {
         let mut other = samples::stalled();
         other.role = Some(role(2));
         vec![judged(samples::steady()), judged(other)]
@@ -194,7 +184,7 @@ mod tests {
     fn each_report_stands_under_its_title() {
         let runs = series();
         let all = series_text(&runs, &TextOptions::default());
-        let alone = |run: &Judged| text(&run.summary, &run.checks, &TextOptions::default());
+        let alone = |run: &RunResult| text(run, &TextOptions::default());
         let expected = format!(
             "Run 1 of 2\n\n{}\nRun 2 of 2: side 2 of B\n\n{}",
             alone(&runs[0]),
@@ -212,7 +202,7 @@ mod tests {
         assert!(all["runs"][1]["summary"]["answered"].is_u64());
     }
 
-    fn in_role(mut summary: Summary, kind: RoleKind, number: u32, name: Option<&str>) -> Judged {
+    fn in_role(mut summary: Summary, kind: RoleKind, number: u32, name: Option<&str>) -> RunResult {
         summary.role = Some(Role {
             kind,
             number,
@@ -226,7 +216,7 @@ mod tests {
     #[test]
     fn repeats_have_their_spread() {
         let repeat = |number| in_role(samples::steady(), RoleKind::Repeat, number, None);
-        let runs: Vec<Judged> = (1..=6).map(repeat).collect();
+        let runs: Vec<RunResult> = (1..=6).map(repeat).collect();
         let text = series_text(&runs, &TextOptions::default());
         assert!(text.contains("Across the runs"), "{text}");
         let found = series_json(&runs);
@@ -272,7 +262,7 @@ mod tests {
             let stalled = side(number, "A", samples::stalled());
             [stalled, side(number, "B", samples::steady())]
         };
-        let runs: Vec<Judged> = (1..=2).flat_map(pair).collect();
+        let runs: Vec<RunResult> = (1..=2).flat_map(pair).collect();
         let text = series_text(&runs, &TextOptions::default());
         for line in ["  A  broken  p99<10ms  ", "  B  ok      p99<10ms  "] {
             assert!(text.contains(line), "{text}");

@@ -36,8 +36,7 @@ pub(crate) use watch::{host as host_notes, title as tree_title, unread};
 use crate::ink::Ink;
 use crate::layout;
 use crate::percentiles::PERCENTILES;
-use loadline_record::Summary;
-use loadline_verdict::CheckResult;
+use loadline_verdict::RunResult;
 
 /// The narrowest report; less is taken as this.
 const NARROWEST: usize = 80;
@@ -98,25 +97,26 @@ impl Canvas {
 }
 
 /// The report of a run as text, ending in a line feed.
-pub fn text(summary: &Summary, checks: &[CheckResult], options: &TextOptions) -> String {
+pub fn text(run: &RunResult, options: &TextOptions) -> String {
+    let summary = &run.summary;
     let canvas = Canvas::new(options);
     if options.short {
-        return assemble(&[short::lines(summary, checks, canvas)], options);
+        return assemble(&[short::lines(run, canvas)], options);
     }
     let sections = [
         head::lines(summary, canvas),
         outcome::alarm(summary, canvas),
-        outcome::plan_limit(summary, canvas),
-        response::lines(summary, &options.percentiles, canvas),
+        outcome::plan_limit(&run.validity, canvas),
+        response::lines(run, &options.percentiles, canvas),
         omission::lines_after_stall(summary, canvas),
         parts::lines(summary, canvas),
         split::lines(summary, canvas),
         watch::lines(summary, canvas),
         floor::lines(summary, canvas),
         outcome::errors(summary, canvas),
-        outcome::checks_of_run(summary, checks, canvas),
-        outcome::validity(summary, canvas),
-        outcome::warnings(summary, &options.percentiles, canvas),
+        outcome::checks_of_run(run, canvas),
+        outcome::validity(run, canvas),
+        outcome::warnings(run, &options.percentiles, canvas),
     ];
     assemble(&sections, options)
 }

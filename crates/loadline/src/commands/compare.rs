@@ -10,7 +10,7 @@ use anyhow::Result;
 use loadline_record::RunFile;
 use loadline_report::{ComparedFiles, FileRun, comparison_of_files, comparison_of_files_json};
 use loadline_runner::preflight::refuse_overwriting;
-use loadline_verdict::{Comparison, SavedRun, Standing, is_whole, validity};
+use loadline_verdict::{Comparison, RunResult, SavedRun, Standing, is_whole};
 use std::path::{Path, PathBuf};
 
 /// Holds saved runs against each other.
@@ -22,25 +22,30 @@ pub(crate) fn run(flags: &CompareFlags) -> Result<Exit> {
     )?;
     let (base, with) = (read(base)?, read(with)?);
     let comparison = Comparison::of(&base, &with)?;
+    let (base_results, with_results) = (results(&base), results(&with));
     let compared = ComparedFiles {
         comparison: &comparison,
-        base: base.iter().map(file_run).collect(),
-        with: with.iter().map(file_run).collect(),
+        base: file_runs(&base, &base_results),
+        with: file_runs(&with, &with_results),
     };
     publish(flags, &compared)?;
     let of_sides = exit(flags.fail_on, comparison.standing());
     if of_sides != Exit::Good {
         tell(SLOWER);
     }
-    let both = || base.iter().chain(&with);
-    let of_runs = both().map(|run| exit_of_run(run, flags.trust));
-    let named = both().map(|saved| {
-        let number = saved
-            .number
-            .map_or_else(String::new, |n| format!(", run {n}"));
-        let name = format!("{}{number}: ", saved.path.display());
-        (name, saved.run.summary())
-    });
+    let results = || base_results.iter().chain(&with_results);
+    let of_runs = results().map(|run| exit_of_run(run, flags.trust));
+    let named = base
+        .iter()
+        .chain(&with)
+        .zip(results())
+        .map(|(saved, result)| {
+            let number = saved
+                .number
+                .map_or_else(String::new, |n| format!(", run {n}"));
+            let name = format!("{}{number}: ", saved.path.display());
+            (name, result)
+        });
     let grounds = Grounds {
         runs: named.collect(),
         checks: Vec::new(),
@@ -55,12 +60,18 @@ pub(crate) fn run(flags: &CompareFlags) -> Result<Exit> {
 /// Why a comparison fails the command.
 pub(crate) const SLOWER: &str = "B is slower, which --fail-on slower does not allow.";
 
-fn file_run(saved: &SavedRun) -> FileRun<'_> {
-    FileRun {
+fn results(saved: &[SavedRun]) -> Vec<RunResult> {
+    let summaries = saved.iter().map(|saved| saved.run.summary().clone());
+    summaries.map(RunResult::new).collect()
+}
+
+fn file_runs<'a>(saved: &'a [SavedRun], results: &'a [RunResult]) -> Vec<FileRun<'a>> {
+    let file_run = |(saved, result): (&'a SavedRun, &'a RunResult)| FileRun {
         file: &saved.path,
         number: saved.number,
-        summary: saved.run.summary(),
-    }
+        result,
+    };
+    saved.iter().zip(results).map(file_run).collect()
 }
 
 fn publish(flags: &CompareFlags, compared: &ComparedFiles<'_>) -> Result<()> {
@@ -90,9 +101,8 @@ fn publish(flags: &CompareFlags, compared: &ComparedFiles<'_>) -> Result<()> {
 }
 
 /// How a run that is compared ends the command. Its checks were those of another day.
-fn exit_of_run(saved: &SavedRun, trust: Trust) -> Exit {
-    let grade = validity(saved.run.summary()).grade();
-    if trust.believes(grade) {
+fn exit_of_run(run: &RunResult, trust: Trust) -> Exit {
+    if trust.believes(run.grade()) {
         Exit::Good
     } else {
         Exit::Invalid

@@ -41,20 +41,20 @@ pub(crate) fn run(flags: &DemoFlags) -> Result<Exit> {
         server.addr(),
     ))?;
     let plan = plan(flags, server.addr())?;
-    let summary = conduct(&plan, None, Keep::default(), Live::new(true))?.summary;
+    let result = conduct(&plan, None, Keep::default(), Live::new(true))?.result;
     server.stop();
     let style = Style {
         color: Color::Auto,
         percentiles: &PERCENTILES,
         short: false,
     };
-    publish(&[Output::TEXT], &style, &summary, &[], &Heat::default())?;
+    publish(&[Output::TEXT], &style, &result, &Heat::default())?;
     // It is shown for what it tells, on whatever machine.
     let trust = Trust {
         allow_invalid: true,
         ..Trust::default()
     };
-    Ok(exit(&summary, &[], trust))
+    Ok(exit(&result, &result.checks, trust))
 }
 
 fn plan(flags: &DemoFlags, server: SocketAddr) -> Result<Plan> {

@@ -12,12 +12,10 @@ use crate::publish::{Style, publish, publish_search, publish_series, write_plots
 use anyhow::{Result, bail};
 use loadline_page::{Heat, Page};
 use loadline_record::{Ended, RoleKind, RunFile};
-use loadline_report::{
-    CapacityReport, Judged, Origin, heat_interval, run_page, search_page, series_page,
-};
+use loadline_report::{CapacityReport, Origin, heat_interval, run_page, search_page, series_page};
 use loadline_runner::preflight::refuse_overwriting;
 use loadline_runner::search::{Replayed, is_search, replay};
-use loadline_verdict::{evaluate_run, is_whole};
+use loadline_verdict::{RunResult, is_whole};
 use std::path::{Path, PathBuf};
 
 /// Prints saved runs again.
@@ -42,11 +40,11 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<Exit> {
         true => runs.iter().map(heat_of).collect(),
         false => runs.iter().map(|_| Heat::default()).collect(),
     };
-    let judged: Vec<Judged> = runs.into_iter().map(judged).collect();
+    let judged: Vec<RunResult> = runs.into_iter().map(judged).collect();
     match (judged.as_slice(), heats.as_slice()) {
         ([only], [heat]) => {
-            let told = publish(&outputs, &style, &only.summary, &only.checks, heat);
-            let page = || Page::Run(Box::new(run_page(&only.summary, &only.checks, heat)));
+            let told = publish(&outputs, &style, only, heat);
+            let page = || Page::Run(Box::new(run_page(only, heat)));
             told.and(draw(flags, page))?;
         }
         (series, heats) => {
@@ -99,7 +97,7 @@ fn report_search(
     };
     let told = publish_search(&answers, style, &report);
     let drawn = draw(flags, || Page::Search(Box::new(search_page(&report))));
-    let trials: Vec<Judged> = runs.into_iter().map(judged).collect();
+    let trials: Vec<RunResult> = runs.into_iter().map(judged).collect();
     let listed = publish_series(&rows, style, &trials, &[]);
     told.and(listed).and(drawn)?;
     Ok(match search.interrupted {
@@ -139,12 +137,12 @@ fn heat_of(run: &RunFile) -> Heat {
     heat
 }
 
-fn exit_of_all(runs: &[Judged], trust: Trust) -> Exit {
-    let is_one_of_many = |run: &Judged| {
+fn exit_of_all(runs: &[RunResult], trust: Trust) -> Exit {
+    let is_one_of_many = |run: &RunResult| {
         let kind = run.summary.role.as_ref().map(|role| role.kind);
         matches!(kind, Some(RoleKind::Repeat | RoleKind::Side)) && is_whole(&run.summary)
     };
-    let series: Vec<Judged> = runs
+    let series: Vec<RunResult> = runs
         .iter()
         .filter(|run| is_one_of_many(run))
         .cloned()
@@ -161,10 +159,10 @@ fn exit_of_all(runs: &[Judged], trust: Trust) -> Exit {
 }
 
 /// What the exit code is made of.
-fn grounds(runs: &[Judged], trust: Trust) -> Grounds<'_> {
+fn grounds(runs: &[RunResult], trust: Trust) -> Grounds<'_> {
     match runs {
         [only] => Grounds {
-            runs: vec![(String::new(), &only.summary)],
+            runs: vec![(String::new(), only)],
             checks: vec![(String::new(), only.checks.clone())],
             trust,
         },
@@ -172,13 +170,11 @@ fn grounds(runs: &[Judged], trust: Trust) -> Grounds<'_> {
     }
 }
 
-fn judged(run: RunFile) -> Judged {
-    let summary = run.into_summary();
-    let checks = evaluate_run(&summary);
-    Judged { summary, checks }
+fn judged(run: RunFile) -> RunResult {
+    RunResult::new(run.into_summary())
 }
 
-fn exit_of(run: &Judged, trust: Trust) -> Exit {
+fn exit_of(run: &RunResult, trust: Trust) -> Exit {
     let role = run.summary.role.as_ref();
     if role.is_some_and(|role| role.kind == RoleKind::Trial) {
         // A search looks for the rate at which its checks break.
@@ -187,7 +183,7 @@ fn exit_of(run: &Judged, trust: Trust) -> Exit {
     match run.summary.ended {
         // It was the run that ended so, not this report of it.
         Ended::Interrupted | Ended::Threw(_) | Ended::Failed(_) => Exit::Good,
-        _ => exit(&run.summary, &run.checks, trust),
+        _ => exit(run, &run.checks, trust),
     }
 }
 

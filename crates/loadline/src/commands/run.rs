@@ -12,12 +12,9 @@ use crate::scripting;
 use crate::series::{conduct_series, repeats};
 use anyhow::{Result, bail};
 use loadline_record::{Ended, ErrorKind, Failures, Summary};
-use loadline_report::Judged;
 use loadline_runner::preflight::Reserved;
 use loadline_script_lua::Figures;
-use loadline_verdict::{
-    CheckOutcome, CheckResult, evaluate_run, evaluate_together, is_whole, validity,
-};
+use loadline_verdict::{CheckOutcome, CheckResult, RunResult, evaluate_together, is_whole};
 use std::collections::BTreeMap;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
@@ -44,11 +41,11 @@ fn run_repeatedly(invocation: &Invocation, count: u32) -> Result<Exit> {
 }
 
 /// What the exit code of a series is made of.
-pub(crate) fn grounds_of_series(runs: &[Judged], trust: Trust) -> Grounds<'_> {
+pub(crate) fn grounds_of_series(runs: &[RunResult], trust: Trust) -> Grounds<'_> {
     let numbered = runs.iter().enumerate();
     Grounds {
         runs: numbered
-            .map(|(index, run)| (format!("run {}: ", index + 1), &run.summary))
+            .map(|(index, run)| (format!("run {}: ", index + 1), run))
             .collect(),
         checks: sides(runs)
             .iter()
@@ -62,8 +59,8 @@ pub(crate) fn grounds_of_series(runs: &[Judged], trust: Trust) -> Grounds<'_> {
 }
 
 /// The runs of a series by their sides; repeats are all of one.
-fn sides(runs: &[Judged]) -> BTreeMap<Option<&str>, Vec<&Judged>> {
-    let mut sides: BTreeMap<Option<&str>, Vec<&Judged>> = BTreeMap::new();
+fn sides(runs: &[RunResult]) -> BTreeMap<Option<&str>, Vec<&RunResult>> {
+    let mut sides: BTreeMap<Option<&str>, Vec<&RunResult>> = BTreeMap::new();
     for run in runs {
         let role = run.summary.role.as_ref();
         let side = role.and_then(|role| role.name.as_deref());
@@ -73,7 +70,7 @@ fn sides(runs: &[Judged]) -> BTreeMap<Option<&str>, Vec<&Judged>> {
 }
 
 /// The checks, held against all whole runs of a side together.
-fn checks_of_side(runs: &[&Judged]) -> Vec<CheckResult> {
+fn checks_of_side(runs: &[&RunResult]) -> Vec<CheckResult> {
     let whole: Vec<&Summary> = runs
         .iter()
         .map(|run| &run.summary)
@@ -87,7 +84,7 @@ fn checks_of_side(runs: &[&Judged]) -> Vec<CheckResult> {
 
 /// How a series ends the command: as the run that went worst, but for the checks, which look at all
 /// whole runs of one side together, or at all repeats.
-pub(crate) fn exit_of_series(runs: &[Judged], trust: Trust) -> Exit {
+pub(crate) fn exit_of_series(runs: &[RunResult], trust: Trust) -> Exit {
     let sides = sides(runs);
     let exits = sides.values().map(|runs| exit_of_side(runs, trust));
     exits
@@ -95,9 +92,9 @@ pub(crate) fn exit_of_series(runs: &[Judged], trust: Trust) -> Exit {
         .unwrap_or(Exit::Interrupted)
 }
 
-fn exit_of_side(runs: &[&Judged], trust: Trust) -> Exit {
+fn exit_of_side(runs: &[&RunResult], trust: Trust) -> Exit {
     let checks = checks_of_side(runs);
-    let exits = runs.iter().map(|run| exit(&run.summary, &checks, trust));
+    let exits = runs.iter().map(|run| exit(run, &checks, trust));
     exits
         .max_by_key(|exit| exit.severity())
         .unwrap_or(Exit::Interrupted)
@@ -118,26 +115,26 @@ fn run_once(invocation: &Invocation) -> Result<Exit> {
     let live = Live::new(invocation.progress);
     let conducted = conduct(plan, script.as_ref(), keep, live)?;
     let Conducted {
-        summary,
+        result,
         trouble,
         heat,
     } = conducted;
-    let checks = evaluate_run(&summary);
     let style = invocation.style();
     if let Some(script) = &script {
         script.flush();
     }
-    publish(&invocation.outputs, &style, &summary, &checks, &heat)?;
+    publish(&invocation.outputs, &style, &result, &heat)?;
     if let Some(script) = &script {
-        scripting::finish(script, &Figures::of(&summary))?;
+        scripting::finish(script, &Figures::of(&result.summary))?;
     }
     match trouble {
         Some(trouble) => Err(trouble),
         None => {
-            let exit = answered(exit(&summary, &checks, invocation.trust), &summary)?;
+            let exit = exit(&result, &result.checks, invocation.trust);
+            let exit = answered(exit, &result.summary)?;
             let grounds = Grounds {
-                runs: vec![(String::new(), &summary)],
-                checks: vec![(String::new(), checks)],
+                runs: vec![(String::new(), &result)],
+                checks: vec![(String::new(), result.checks.clone())],
                 trust: invocation.trust,
             };
             grounds.tell(exit);
@@ -201,14 +198,14 @@ fn is_pipe(path: &Path) -> bool {
 }
 
 /// How a run ends the command.
-pub(crate) fn exit(summary: &Summary, checks: &[CheckResult], trust: Trust) -> Exit {
-    match summary.ended {
+pub(crate) fn exit(run: &RunResult, checks: &[CheckResult], trust: Trust) -> Exit {
+    match run.summary.ended {
         Ended::Interrupted => Exit::Interrupted,
         Ended::Aborted(_) => Exit::CheckFailed,
         Ended::Threw(_) | Ended::Failed(_) => Exit::Failed,
         // Not one answer: there was no measurement.
-        _ if summary.total.counts.answered == 0 => Exit::Failed,
-        _ if !trust.believes(validity(summary).grade()) => Exit::Invalid,
+        _ if run.summary.total.counts.answered == 0 => Exit::Failed,
+        _ if !trust.believes(run.grade()) => Exit::Invalid,
         _ => exit_of_checks(checks),
     }
 }

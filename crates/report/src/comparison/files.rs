@@ -4,7 +4,7 @@ use super::comparison_json;
 use crate::json;
 use loadline_plan::Plan;
 use loadline_record::Summary;
-use loadline_verdict::{Comparison, Trait, Unlike, unlike};
+use loadline_verdict::{Comparison, RunResult, Trait, Unlike, unlike};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -16,7 +16,7 @@ pub struct FileRun<'a> {
     /// Which run of the file it is, counted from 1, if the file holds several.
     pub number: Option<usize>,
     /// The run.
-    pub summary: &'a Summary,
+    pub result: &'a RunResult,
 }
 
 /// Saved runs, and how B stands to A. Neither side is empty.
@@ -33,7 +33,10 @@ pub struct ComparedFiles<'a> {
 impl ComparedFiles<'_> {
     /// The plans of the first run of A and of B.
     pub(crate) fn plans(&self) -> [&Plan; 2] {
-        [&self.base[0].summary.plan, &self.with[0].summary.plan]
+        [
+            &self.base[0].result.summary.plan,
+            &self.with[0].result.summary.plan,
+        ]
     }
 
     /// Every run with the name of its side.
@@ -44,7 +47,7 @@ impl ComparedFiles<'_> {
 
     /// What else differs between the runs.
     pub(crate) fn unlike(&self) -> Vec<Unlike> {
-        let runs: Vec<&Summary> = self.each().map(|(_, run)| run.summary).collect();
+        let runs: Vec<&Summary> = self.each().map(|(_, run)| &run.result.summary).collect();
         unlike(&runs)
     }
 }
@@ -66,7 +69,7 @@ fn run_json(run: &FileRun<'_>) -> Value {
     json!({
         "file": run.file.display().to_string(),
         "run": run.number,
-        "validity": json::validity_of(run.summary),
+        "validity": json::validity_of(&run.result.validity),
     })
 }
 

@@ -1,13 +1,13 @@
 //! One document or more of every kind that is printed as JSON, made of the samples.
 
 use crate::{
-    ComparedFiles, FileRun, Judged, capacity, comparison_json, comparison_of_files_json, json,
-    samples, series_json, watch_json,
+    ComparedFiles, FileRun, capacity, comparison_json, comparison_of_files_json, json, samples,
+    series_json, watch_json,
 };
 use loadline_plan::{Bound, Check, Clocked, Comparison, Metric, Statistic};
 use loadline_record::watched::Change;
 use loadline_record::{Role, RoleKind, Summary};
-use loadline_verdict::{self as verdict, evaluate_all};
+use loadline_verdict::{self as verdict, RunResult, evaluate_all};
 use serde_json::Value;
 use std::path::Path;
 use std::time::Duration;
@@ -82,14 +82,14 @@ pub(crate) fn checked(summary: &Summary) -> Value {
         check(Metric::Rate, Bound::PerSecond(0.5)),
     ];
     let duration = Duration::from_nanos(summary.duration_ns);
-    json(summary, &evaluate_all(&checks, &summary.total, duration))
+    let checks = evaluate_all(&checks, &summary.total, duration);
+    json(&samples::result(summary, checks))
 }
 
-fn judged(mut summary: Summary, role: Option<Role>) -> Judged {
+fn judged(mut summary: Summary, role: Option<Role>) -> RunResult {
     summary.plan.checks = vec!["p99<10ms".parse().unwrap()];
     summary.role = role;
-    let checks = verdict::evaluate_run(&summary);
-    Judged { summary, checks }
+    RunResult::new(summary)
 }
 
 fn role(kind: RoleKind, number: u32, name: Option<&str>) -> Option<Role> {
@@ -131,10 +131,11 @@ fn pair() -> Value {
 fn files() -> Value {
     let (base, with) = (samples::stalled(), samples::cut_off());
     let comparison = verdict::Comparison::of_pairs(&[&base; 2], &[&with; 2]).unwrap();
-    let run = |summary, number| FileRun {
+    let (base, with) = (RunResult::new(base), RunResult::new(with));
+    let run = |result, number| FileRun {
         file: Path::new("a.run"),
         number,
-        summary,
+        result,
     };
     comparison_of_files_json(&ComparedFiles {
         comparison: &comparison,

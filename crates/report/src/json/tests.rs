@@ -15,7 +15,7 @@ fn all() -> Vec<Summary> {
 fn what_is_a_lower_bound_is_named() {
     let mut summary = samples::cut_off();
     summary.plan.checks = vec!["p99.9<1s".parse().unwrap(), "p99.9<5s".parse().unwrap()];
-    let object = json(&summary, &loadline_verdict::evaluate_run(&summary));
+    let object = json(&RunResult::new(summary.clone()));
     let response = &object["summary"]["response_time_us"];
     assert_eq!(response["unfinished"], 120);
     let bounds = response["at_least"].as_array().unwrap();
@@ -50,11 +50,11 @@ fn what_is_a_lower_bound_is_named() {
     );
     // Too short to show dependence: each request counts as one.
     summary.response_blocks = Blocks::default();
-    let object = json(&summary, &[]);
+    let object = json(&samples::result(&summary, Vec::new()));
     let interval = &object["summary"]["response_time_us"]["confidence_intervals"]["p99.9"];
     assert_eq!(interval["at_least"][0], "lower", "{interval}");
     assert_eq!(
-        json(&samples::steady(), &[])["summary"]["response_time_us"]["at_least"],
+        json(&samples::result(&samples::steady(), Vec::new()))["summary"]["response_time_us"]["at_least"],
         json!([])
     );
 }
@@ -209,7 +209,9 @@ fn the_guide_names_every_key() {
 
 #[test]
 fn a_small_result_in_full() {
-    let result = serde_json::to_string_pretty(&json(&samples::three(), &[])).unwrap();
+    let result =
+        serde_json::to_string_pretty(&json(&samples::result(&samples::three(), Vec::new())))
+            .unwrap();
     insta::assert_snapshot!(result);
 }
 
@@ -236,7 +238,7 @@ fn whole_documents_keep_their_keys_values_and_order() {
 #[test]
 fn counts_balance_in_the_summary_and_in_every_interval() {
     for summary in all() {
-        let result = json(&summary, &[]);
+        let result = json(&samples::result(&summary, Vec::new()));
         let count = |object: &Value, name: &str| object[name].as_u64().unwrap();
         let ended = |object: &Value| count(object, "answered") + count(object, "failed");
         let whole = &result["summary"];
@@ -258,7 +260,7 @@ fn counts_balance_in_the_summary_and_in_every_interval() {
 
 #[test]
 fn times_are_microseconds() {
-    let result = json(&samples::three(), &[]);
+    let result = json(&samples::result(&samples::three(), Vec::new()));
     let response = &result["summary"]["response_time_us"];
     assert_eq!(response["count"], 3);
     let near = |value: &Value, us: f64| (value.as_f64().unwrap() / us - 1.0).abs() < 0.001;
@@ -293,7 +295,7 @@ fn checks_keep_their_units() {
 fn an_aborted_run_names_the_condition() {
     let mut summary = samples::steady();
     summary.ended = Ended::Aborted("p99<1ms".to_owned());
-    let result = json(&summary, &[]);
+    let result = json(&samples::result(&summary, Vec::new()));
     assert_eq!(result["summary"]["ended"], "aborted");
     assert_eq!(result["summary"]["aborted_by"], "p99<1ms");
     assert_eq!(result["summary"]["warnings"][0]["kind"], "aborted");
@@ -313,7 +315,7 @@ fn poisson_arrivals_have_the_bounds_of_their_dispersion_and_others_none() {
         let mut summary = summary.clone();
         let rate = loadline_plan::Rate::each_second(2_500);
         summary.plan.load.shape = Shape::Rate { rate, arrivals };
-        json(&summary, &[])["summary"]["generator"]["arrivals"].clone()
+        json(&samples::result(&summary, Vec::new()))["summary"]["generator"]["arrivals"].clone()
     };
     let poisson = shown(Arrivals::Poisson);
     assert_eq!(poisson["dispersion_sent"], 1.017);

@@ -2,19 +2,19 @@
 
 use super::{run_page, tables};
 use crate::comparison::{conclusion, figure_cells};
-use crate::series::{Judged, checks_of_side, compared};
+use crate::series::{checks_of_side, compared};
 use crate::text::{doubt_sentences, label, spread_cells, spread_note, together, whole};
 use crate::{layout, percentiles, quantity, wording};
 use loadline_page::{CheckRow, Heat, SeriesPage, SeriesRun, Table, TableRow};
 use loadline_record::{RoleKind, Summary};
 use loadline_units as units;
-use loadline_verdict::{Comparison, spreads, validity};
+use loadline_verdict::{Comparison, RunResult, spreads};
 
 /// The percentiles in the line of a run.
 const PERCENTILES: [f64; 2] = [50.0, 99.0];
 
 /// What the HTML report of a series shows; each run has its response times over time.
-pub fn series_page(runs: &[Judged], heats: &[Heat]) -> SeriesPage {
+pub fn series_page(runs: &[RunResult], heats: &[Heat]) -> SeriesPage {
     let Some(first) = runs.first().map(|run| &run.summary) else {
         return SeriesPage::default();
     };
@@ -38,7 +38,7 @@ pub fn series_page(runs: &[Judged], heats: &[Heat]) -> SeriesPage {
 }
 
 /// What was sent; of two sides both.
-fn title(runs: &[Judged]) -> String {
+fn title(runs: &[RunResult]) -> String {
     let named = |name: &str| {
         let side = runs.iter().find(|run| {
             let role = run.summary.role.as_ref();
@@ -52,8 +52,8 @@ fn title(runs: &[Judged]) -> String {
     })
 }
 
-fn are_repeats(runs: &[Judged]) -> bool {
-    let is = |run: &Judged| {
+fn are_repeats(runs: &[RunResult]) -> bool {
+    let is = |run: &RunResult| {
         let role = run.summary.role.as_ref();
         role.is_some_and(|role| role.kind == RoleKind::Repeat)
     };
@@ -61,7 +61,7 @@ fn are_repeats(runs: &[Judged]) -> bool {
 }
 
 /// What differs from run to run.
-fn spread(runs: &[Judged]) -> Option<Table> {
+fn spread(runs: &[RunResult]) -> Option<Table> {
     let summaries: Vec<&Summary> = whole(runs).iter().map(|run| &run.summary).collect();
     are_repeats(runs).then(|| Table {
         caption: "Across the runs".to_owned(),
@@ -98,7 +98,7 @@ fn row(cells: [String; 6]) -> TableRow {
     }
 }
 
-fn notes(runs: &[Judged], found: Option<&Comparison>) -> Vec<String> {
+fn notes(runs: &[RunResult], found: Option<&Comparison>) -> Vec<String> {
     match found {
         Some(found) => conclusion(found),
         None if are_repeats(runs) => vec![spread_note(whole(runs).len())],
@@ -106,7 +106,7 @@ fn notes(runs: &[Judged], found: Option<&Comparison>) -> Vec<String> {
     }
 }
 
-fn checks(runs: &[Judged]) -> Vec<CheckRow> {
+fn checks(runs: &[RunResult]) -> Vec<CheckRow> {
     let of_side = |name: &str| {
         let named = |mut row: CheckRow| {
             row.text = format!("{name}: {}", row.text);
@@ -133,26 +133,26 @@ fn columns() -> Vec<String> {
         .collect()
 }
 
-fn each(runs: &[Judged], heats: &[Heat]) -> Vec<SeriesRun> {
+fn each(runs: &[RunResult], heats: &[Heat]) -> Vec<SeriesRun> {
     let none = Heat::default();
-    let run = |(index, run): (usize, &Judged)| SeriesRun {
+    let run = |(index, run): (usize, &RunResult)| SeriesRun {
         name: format!("Run {}", label(index, &run.summary)),
-        cells: cells(&run.summary),
-        page: run_page(&run.summary, &run.checks, heats.get(index).unwrap_or(&none)),
+        cells: cells(run),
+        page: run_page(run, heats.get(index).unwrap_or(&none)),
     };
     runs.iter().enumerate().map(run).collect()
 }
 
-fn cells(run: &Summary) -> Vec<String> {
-    let times = run.response();
-    let mut cells = vec![units::rate(run.answers_per_s())];
+fn cells(run: &RunResult) -> Vec<String> {
+    let times = run.summary.response();
+    let mut cells = vec![units::rate(run.summary.answers_per_s())];
     // Where there are too few samples, the run's own page says how many more it takes.
     cells.extend(PERCENTILES.map(|p| match percentiles::missing(times, p) {
         0 => percentiles::cell(times, p).trim().to_owned(),
         _ => String::new(),
     }));
     cells.push(quantity::bounded_time(times.max_ns().map(|ns| ns as f64)));
-    cells.push(units::count(run.total.counts.failed));
-    cells.push(validity(run).grade().name().to_owned());
+    cells.push(units::count(run.summary.total.counts.failed));
+    cells.push(run.grade().name().to_owned());
     cells
 }

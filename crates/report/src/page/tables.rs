@@ -1,21 +1,24 @@
 //! The tables of the page, in the words of the text report.
 
 use crate::closed_loop::ClosedLoop;
-use crate::confidence::confidence_interval;
+use crate::confidence::ConfidenceInterval;
 use crate::{
     PERCENTILES, affected, layout, percentiles as samples, quantity, remedy, text, undecided,
 };
 use loadline_page::{CheckRow, ErrorRow, Outcome, PercentileRow, StatusRow, TimeRow, TimedFigure};
 use loadline_plan::Statistic;
-use loadline_record::{Blocks, Bounded, Censored, Model, Snapshot, Summary};
+use loadline_record::{Bounded, Censored, Model, Snapshot, Summary};
 use loadline_units as units;
-use loadline_verdict::{CheckOutcome, CheckResult};
+use loadline_verdict::{CheckOutcome, CheckResult, RunResult};
 use std::cmp::Reverse;
 
 /// The percentiles that every result of some length should have.
 pub(super) const NEAR: [f64; 5] = [50.0, 75.0, 90.0, 95.0, 99.0];
 /// The percentiles of the parts of time.
 const OF_PARTS: [f64; 3] = [50.0, 90.0, 99.0];
+
+/// The confidence interval of a percentile of one kind of time.
+type Interval<'a> = &'a dyn Fn(f64) -> ConfidenceInterval;
 
 /// What the response times count from.
 pub(super) fn timed_from(summary: &Summary) -> String {
@@ -28,24 +31,26 @@ pub(super) fn timed_from(summary: &Summary) -> String {
 
 /// Percentiles and moments of response and service time; none if there was no answer. In a closed
 /// loop both are one, and only the first is told.
-pub(super) fn percentiles(summary: &Summary) -> Vec<PercentileRow> {
+pub(super) fn percentiles(run: &RunResult) -> Vec<PercentileRow> {
+    let summary = &run.summary;
     if summary.total.times.response.is_empty() {
         return Vec::new();
     }
     let open = summary.model == Model::Open;
-    let row = |name: String, of: &dyn Fn(Censored<'_>, &Blocks) -> TimedFigure| PercentileRow {
-        name,
-        response: of(summary.response(), &summary.response_blocks),
-        service: match open {
-            true => of(summary.service(), &summary.service_blocks),
-            false => TimedFigure::default(),
-        },
-    };
+    let row =
+        |name: String, of: &dyn Fn(Censored<'_>, Interval<'_>) -> TimedFigure| PercentileRow {
+            name,
+            response: of(summary.response(), &|p| run.response_interval(p)),
+            service: match open {
+                true => of(summary.service(), &|p| run.service_interval(p)),
+                false => TimedFigure::default(),
+            },
+        };
     let ranks = PERCENTILES.map(|p| {
-        let mut row = row(quantity::percentile(p), &|times, blocks| {
-            percentile(times, blocks, p)
+        let mut row = row(quantity::percentile(p), &|times, interval| {
+            percentile(times, interval, p)
         });
-        let beside = affected::beside(summary, Statistic::Percentile(p));
+        let beside = affected::beside(run, Statistic::Percentile(p));
         if let (Some(beside), Some(interval)) = (beside, &mut row.response.interval) {
             interval.push_str(&format!("; {beside}"));
         }
@@ -60,7 +65,7 @@ pub(super) fn percentiles(summary: &Summary) -> Vec<PercentileRow> {
     ranks.into_iter().chain(moments).collect()
 }
 
-fn percentile(times: Censored<'_>, blocks: &Blocks, percentile: f64) -> TimedFigure {
+fn percentile(times: Censored<'_>, interval: Interval<'_>, percentile: f64) -> TimedFigure {
     let missing = samples::missing(times, percentile);
     if missing > 0 {
         return TimedFigure {
@@ -68,7 +73,7 @@ fn percentile(times: Censored<'_>, blocks: &Blocks, percentile: f64) -> TimedFig
             ..TimedFigure::default()
         };
     }
-    let found = confidence_interval(times, blocks, percentile);
+    let found = interval(percentile);
     TimedFigure {
         interval: Some(quantity::interval(found.lower_ns, found.upper_ns)),
         ..moment(times.percentile(percentile).map(|ns| ns as f64))

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 fn page_of(summary: &Summary) -> RunPage {
     let mut heat = Heat::default();
     heat_interval(&mut heat, &summary.total);
-    run_page(summary, &[], &heat)
+    run_page(&samples::result(summary, Vec::new()), &heat)
 }
 
 fn track(page: &RunPage, measure: Measure) -> &Track {

@@ -2,16 +2,15 @@
 
 use super::Canvas;
 use crate::layout;
-use crate::series::Judged;
 use crate::validity::sentence;
 use loadline_record::Summary;
-use loadline_verdict::{Grade, validity};
+use loadline_verdict::{Grade, RunResult, Validity};
 
 /// The section of the doubtful runs of a series.
-pub(super) fn of_series(runs: &[Judged], canvas: Canvas) -> Vec<String> {
+pub(super) fn of_series(runs: &[RunResult], canvas: Canvas) -> Vec<String> {
     let runs = runs.iter().enumerate();
     section(
-        runs.map(|(index, run)| (label(index, &run.summary), &run.summary)),
+        runs.map(|(index, run)| (label(index, &run.summary), &run.validity)),
         canvas,
     )
 }
@@ -26,7 +25,7 @@ pub(crate) fn label(index: usize, run: &Summary) -> String {
 /// The section of the doubtful ones among these runs, each of which has a label; where there are none,
 /// all are valid.
 pub(super) fn section<'a>(
-    runs: impl Iterator<Item = (String, &'a Summary)>,
+    runs: impl Iterator<Item = (String, &'a Validity)>,
     canvas: Canvas,
 ) -> Vec<String> {
     let heading = canvas.heading("Validity", "");
@@ -38,12 +37,12 @@ pub(super) fn section<'a>(
 }
 
 /// The doubtful runs of a series, a sentence for each reason.
-pub(crate) fn doubt_sentences(runs: &[Judged]) -> Vec<String> {
+pub(crate) fn doubt_sentences(runs: &[RunResult]) -> Vec<String> {
     let runs = runs.iter().enumerate();
-    sentences(runs.map(|(index, run)| (label(index, &run.summary), &run.summary)))
+    sentences(runs.map(|(index, run)| (label(index, &run.summary), &run.validity)))
 }
 
-fn doubts<'a>(runs: impl Iterator<Item = (String, &'a Summary)>, width: usize) -> Vec<String> {
+fn doubts<'a>(runs: impl Iterator<Item = (String, &'a Validity)>, width: usize) -> Vec<String> {
     let sentences = sentences(runs);
     let lines = sentences
         .iter()
@@ -52,12 +51,11 @@ fn doubts<'a>(runs: impl Iterator<Item = (String, &'a Summary)>, width: usize) -
 }
 
 /// The runs that may not be believed, by their gravest reason, with that of the first of them.
-fn sentences<'a>(runs: impl Iterator<Item = (String, &'a Summary)>) -> Vec<String> {
+fn sentences<'a>(runs: impl Iterator<Item = (String, &'a Validity)>) -> Vec<String> {
     let mut groups: Vec<Doubt> = Vec::new();
     let mut count = 0;
-    for (label, run) in runs {
+    for (label, validity) in runs {
         count += 1;
-        let validity = validity(run);
         let grade = validity.grade();
         let Some(finding) = validity.findings.first().filter(|_| grade > Grade::Valid) else {
             continue;
@@ -110,10 +108,7 @@ mod tests {
     #[test]
     fn a_run_that_may_not_be_believed_is_named() {
         let canvas = Canvas::new(&TextOptions::default());
-        let judged = |summary| Judged {
-            summary,
-            checks: Vec::new(),
-        };
+        let judged = |summary| samples::result(&summary, Vec::new());
         let mut runs = vec![judged(samples::steady())];
         assert_eq!(of_series(&runs, canvas), ["Validity: valid"]);
         runs.push(judged(samples::late()));

@@ -14,7 +14,7 @@ pub fn comparison_of_files(compared: &ComparedFiles<'_>, options: &TextOptions) 
     let labelled = compared.each().map(|(side, run)| {
         let place = run.number.map_or_else(String::new, |n| format!("{n} of "));
         let file = layout::harmless(&run.file.display().to_string());
-        (format!("{place}{file} ({side})"), run.summary)
+        (format!("{place}{file} ({side})"), &run.result.validity)
     });
     let sections = [
         comparison.lines().map(str::to_owned).collect(),
@@ -43,8 +43,7 @@ mod tests {
     use crate::comparison::FileRun;
     use crate::{comparison_of_files_json, samples};
     use loadline_plan::Clock;
-    use loadline_record::Summary;
-    use loadline_verdict::Comparison;
+    use loadline_verdict::{Comparison, RunResult};
     use std::path::Path;
 
     fn comparison() -> Comparison {
@@ -61,13 +60,13 @@ mod tests {
 
     fn compared<'a>(
         comparison: &'a Comparison,
-        base: &'a Summary,
-        with: &'a Summary,
+        base: &'a RunResult,
+        with: &'a RunResult,
     ) -> ComparedFiles<'a> {
-        let run = |file, number, summary| FileRun {
+        let run = |file, number, result| FileRun {
             file: Path::new(file),
             number,
-            summary,
+            result,
         };
         ComparedFiles {
             comparison,
@@ -81,6 +80,7 @@ mod tests {
         let (sides, base, mut with) = (comparison(), samples::steady(), samples::late());
         with.plan.connection.clock = Clock::User;
         with.environment.kernel = Some("5.15".to_owned());
+        let (base, with) = (RunResult::new(base), RunResult::new(with));
         let all = compared(&sides, &base, &with);
         let text = comparison_of_files(&all, &TextOptions::default());
         let (_, below) = text.split_once("Warnings\n").expect("warnings");
@@ -90,9 +90,9 @@ mod tests {
 
     #[test]
     fn runs_made_alike_and_believed_get_one_word_more() {
-        let (sides, base) = (comparison(), samples::steady());
+        let (sides, base) = (comparison(), RunResult::new(samples::steady()));
         let text = comparison_of_files(&compared(&sides, &base, &base), &TextOptions::default());
-        let plan = &base.plan;
+        let plan = &base.summary.plan;
         let figures = crate::comparison(&sides, plan, plan, &TextOptions::default());
         assert_eq!(text, figures + "\nValidity: valid\n");
     }
@@ -101,6 +101,7 @@ mod tests {
     fn json_has_the_validity_of_each_run_and_what_differs() {
         let (sides, base, mut with) = (comparison(), samples::steady(), samples::late());
         with.plan.connection.clock = Clock::User;
+        let (base, with) = (RunResult::new(base), RunResult::new(with));
         let found = comparison_of_files_json(&compared(&sides, &base, &with));
         let files = |side: &str| found[side]["files"].as_array().cloned().unwrap();
         assert_eq!((files("a").len(), files("b").len()), (1, 2));

@@ -2,10 +2,10 @@
 
 use super::{Canvas, TextOptions, assemble, doubts};
 use crate::closed_loop::{ClosedLoop, Difference};
-use crate::series::Judged;
 use crate::{layout, percentiles, quantity};
 use loadline_record::Summary;
 use loadline_units as units;
+use loadline_verdict::RunResult;
 
 const PERCENTILES: [f64; 6] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9];
 const TRUTH: &str = "what this run shows";
@@ -32,7 +32,7 @@ pub(super) fn lines_after_stall(summary: &Summary, canvas: Canvas) -> Vec<String
 
 /// In which runs of a series the target stalled, with what a closed-loop tool would have shown of the
 /// first of them.
-pub(super) fn of_series(runs: &[Judged], canvas: Canvas) -> Vec<String> {
+pub(super) fn of_series(runs: &[RunResult], canvas: Canvas) -> Vec<String> {
     let stalled = runs.iter().enumerate().filter_map(|(index, run)| {
         let note = ClosedLoop::of(&run.summary)?.note()?;
         Some((doubts::label(index, &run.summary), note))
@@ -111,11 +111,8 @@ mod tests {
     fn of_a_series_the_runs_with_a_stall_are_named() {
         let canvas = Canvas::new(&TextOptions::default());
         let told = |runs: Vec<Summary>| {
-            let judged = |summary| Judged {
-                summary,
-                checks: Vec::new(),
-            };
-            let runs: Vec<Judged> = runs.into_iter().map(judged).collect();
+            let judged = |summary| samples::result(&summary, Vec::new());
+            let runs: Vec<RunResult> = runs.into_iter().map(judged).collect();
             let lines = of_series(&runs, canvas);
             assert!(lines.iter().all(|line| layout::width(line) <= 80));
             let lines = lines.iter().map(|line| line.trim());

@@ -5,7 +5,7 @@ use crate::validity::{aside, sentence, sentences};
 use crate::{layout, quantity, remedy, undecided, warning};
 use loadline_record::{ErrorKind, Failures, Summary};
 use loadline_units as units;
-use loadline_verdict::{CheckOutcome, CheckResult, Grade, Reason, Validity, broken_by_beginning};
+use loadline_verdict::{CheckOutcome, CheckResult, Grade, Reason, RunResult, Validity};
 use std::cmp::Reverse;
 
 /// Columns of a failure's kind, at least.
@@ -95,13 +95,9 @@ fn example(failures: &Failures) -> Option<String> {
 }
 
 /// What the checks of a run say, and which of them its left out beginning broke.
-pub(super) fn checks_of_run(
-    summary: &Summary,
-    results: &[CheckResult],
-    canvas: Canvas,
-) -> Vec<String> {
-    let mut lines = checks(results, canvas);
-    let broken = broken_by_beginning(summary);
+pub(super) fn checks_of_run(run: &RunResult, canvas: Canvas) -> Vec<String> {
+    let mut lines = checks(&run.checks, canvas);
+    let broken = &run.broken_by_beginning;
     if !broken.is_empty() {
         let text = format!(
             "{}: broken by the beginning that was left out, and kept by the rest. A check must hold \
@@ -168,11 +164,11 @@ fn check(check: &CheckResult, words: usize, texts: usize, canvas: Canvas) -> Str
 }
 
 /// Whether the result may be believed, and why not.
-pub(super) fn validity(summary: &Summary, canvas: Canvas) -> Vec<String> {
-    let validity = loadline_verdict::validity(summary);
+pub(super) fn validity(run: &RunResult, canvas: Canvas) -> Vec<String> {
+    let (summary, validity) = (&run.summary, &run.validity);
     let heading = canvas.heading("Validity", "") + ": ";
-    let grade = grade(&validity, summary, canvas);
-    let notes = [valid_but(&validity, summary), aside(&validity)];
+    let grade = grade(validity, summary, canvas);
+    let notes = [valid_but(validity, summary), aside(validity)];
     let notes: Vec<String> = notes.into_iter().flatten().collect();
     let mut lines = vec![heading + &grade];
     if !notes.is_empty() {
@@ -182,7 +178,7 @@ pub(super) fn validity(summary: &Summary, canvas: Canvas) -> Vec<String> {
         lines[0].push_str(&format!(" {rest}"));
         lines.extend(text.into_iter().skip(1));
     }
-    for sentence in sentences(&validity) {
+    for sentence in sentences(validity) {
         lines.extend(layout::hanging("  - ", &sentence, canvas.width));
     }
     lines
@@ -205,8 +201,7 @@ fn grade(validity: &Validity, summary: &Summary, canvas: Canvas) -> String {
 }
 
 /// What is said before all figures where the plan, and not the target, kept requests waiting.
-pub(super) fn plan_limit(summary: &Summary, canvas: Canvas) -> Vec<String> {
-    let validity = loadline_verdict::validity(summary);
+pub(super) fn plan_limit(validity: &Validity, canvas: Canvas) -> Vec<String> {
     let findings = validity.findings.iter();
     let limits = findings.filter(|found| matches!(found.reason, Reason::PlanLimit { .. }));
     let texts = limits.map(|found| sentence(&found.reason));
@@ -216,13 +211,13 @@ pub(super) fn plan_limit(summary: &Summary, canvas: Canvas) -> Vec<String> {
 
 /// What to know before believing the figures. A percentile in the far tail says what it needs
 /// where it stands; a warning in every short report would soon not be read.
-pub(super) fn warnings(summary: &Summary, percentiles: &[f64], canvas: Canvas) -> Vec<String> {
+pub(super) fn warnings(run: &RunResult, percentiles: &[f64], canvas: Canvas) -> Vec<String> {
     let near: Vec<f64> = percentiles
         .iter()
         .copied()
         .filter(|p| *p <= FAR_TAIL)
         .collect();
-    let warnings = warning::warnings(summary, &near);
+    let warnings = warning::warnings(run, &near);
     if warnings.is_empty() {
         return Vec::new();
     }

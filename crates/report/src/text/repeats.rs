@@ -2,12 +2,12 @@
 
 use super::{Canvas, TextOptions, assemble, doubts, floor, omission, outcome};
 use crate::comparison::{name, only_bounds, times, value};
-use crate::series::Judged;
 use crate::{layout, percentiles, quantity, wording};
 use loadline_record::{Ended, Summary};
 use loadline_units as units;
 use loadline_verdict::{
-    CheckResult, Spread, bounds_in, evaluate_together, is_whole, runs_still_needed, spreads,
+    CheckResult, RunResult, Spread, bounds_in, evaluate_together, is_whole, runs_still_needed,
+    spreads,
 };
 
 /// The percentiles in the line of a run.
@@ -18,7 +18,7 @@ const COLUMNS: [usize; 4] = [5, 12, 10, 9];
 const SPREAD: [usize; 6] = [8, 11, 12, 11, 13, 25];
 
 /// The report of repeats as text, ending in a line feed.
-pub(crate) fn repeats(runs: &[Judged], options: &TextOptions) -> String {
+pub(crate) fn repeats(runs: &[RunResult], options: &TextOptions) -> String {
     let canvas = Canvas::new(options);
     let whole = whole(runs);
     let checks = together(&whole);
@@ -44,15 +44,15 @@ pub(crate) fn repeats(runs: &[Judged], options: &TextOptions) -> String {
 }
 
 /// The runs that went on to their end; if none did, all of them.
-pub(crate) fn whole<'a>(runs: impl IntoIterator<Item = &'a Judged>) -> Vec<&'a Judged> {
-    let all: Vec<&Judged> = runs.into_iter().collect();
-    let is_whole = |run: &&Judged| is_whole(&run.summary);
-    let whole: Vec<&Judged> = all.iter().copied().filter(is_whole).collect();
+pub(crate) fn whole<'a>(runs: impl IntoIterator<Item = &'a RunResult>) -> Vec<&'a RunResult> {
+    let all: Vec<&RunResult> = runs.into_iter().collect();
+    let is_whole = |run: &&RunResult| is_whole(&run.summary);
+    let whole: Vec<&RunResult> = all.iter().copied().filter(is_whole).collect();
     if whole.is_empty() { all } else { whole }
 }
 
 /// The checks, held against all runs together.
-pub(crate) fn together(runs: &[&Judged]) -> Vec<CheckResult> {
+pub(crate) fn together(runs: &[&RunResult]) -> Vec<CheckResult> {
     let Some(first) = runs.first() else {
         return Vec::new();
     };
@@ -60,7 +60,7 @@ pub(crate) fn together(runs: &[&Judged]) -> Vec<CheckResult> {
     evaluate_together(&first.summary.plan.checks, &summaries)
 }
 
-fn head(runs: &[Judged], whole: &[&Judged], canvas: Canvas) -> Vec<String> {
+fn head(runs: &[RunResult], whole: &[&RunResult], canvas: Canvas) -> Vec<String> {
     let plan = &runs[0].summary.plan;
     let target = layout::harmless(&wording::target(plan));
     let mut lines: Vec<String> = layout::wrap(&target, canvas.width)
@@ -83,7 +83,7 @@ fn head(runs: &[Judged], whole: &[&Judged], canvas: Canvas) -> Vec<String> {
     lines
 }
 
-fn table(runs: &[Judged], canvas: Canvas) -> Vec<String> {
+fn table(runs: &[RunResult], canvas: Canvas) -> Vec<String> {
     let known = |percentile: &f64| {
         let mut times = runs.iter().map(|run| run.summary.response());
         times.any(|times| percentiles::missing(times, *percentile) == 0)
@@ -128,7 +128,7 @@ fn short_end(run: &Summary) -> &'static str {
     }
 }
 
-fn across(runs: &[&Judged], canvas: Canvas) -> Vec<String> {
+fn across(runs: &[&RunResult], canvas: Canvas) -> Vec<String> {
     let summaries: Vec<&Summary> = runs.iter().map(|run| &run.summary).collect();
     let spreads = spreads(&summaries);
     let names = ["", "median", "least", "most", "most/least", "95 % interval"];
@@ -184,13 +184,13 @@ pub(crate) fn spread_note(runs: usize) -> String {
 }
 
 /// In how many runs a check held, where that is not all or none of them.
-fn held(runs: &[&Judged], canvas: Canvas) -> Vec<String> {
+fn held(runs: &[&RunResult], canvas: Canvas) -> Vec<String> {
     let Some(first) = runs.first() else {
         return Vec::new();
     };
     let texts = first.checks.iter().enumerate();
     let sentences = texts.filter_map(|(index, check)| {
-        let held = |run: &&&Judged| run.checks.get(index).is_some_and(CheckResult::is_kept);
+        let held = |run: &&&RunResult| run.checks.get(index).is_some_and(CheckResult::is_kept);
         let held = runs.iter().filter(held).count();
         let some = held > 0 && held < runs.len();
         let text = layout::harmless(&check.text);
@@ -207,10 +207,8 @@ mod tests {
     use crate::samples;
     use loadline_plan::Check;
     use loadline_record::{Role, RoleKind};
-    use loadline_verdict::evaluate_all;
-    use std::time::Duration;
 
-    fn judged(mut summary: Summary, number: u32) -> Judged {
+    fn judged(mut summary: Summary, number: u32) -> RunResult {
         summary.role = Some(Role {
             kind: RoleKind::Repeat,
             number,
@@ -220,20 +218,18 @@ mod tests {
         });
         let check: Check = "p99<10ms".parse().unwrap();
         summary.plan.checks = vec![check];
-        let length = Duration::from_nanos(summary.duration_ns);
-        let checks = evaluate_all(&summary.plan.checks, &summary.total, length);
-        Judged { summary, checks }
+        RunResult::new(summary)
     }
 
     /// So many steady runs, one in which the server stalled, and one that was interrupted.
-    fn runs(steady: u32) -> Vec<Judged> {
+    fn runs(steady: u32) -> Vec<RunResult> {
         let mut runs: Vec<_> = (1..=steady).map(|n| judged(samples::steady(), n)).collect();
         runs.push(judged(samples::stalled(), steady + 1));
         runs.push(judged(samples::interrupted(), steady + 2));
         runs
     }
 
-    fn shown(runs: &[Judged]) -> String {
+    fn shown(runs: &[RunResult]) -> String {
         repeats(runs, &TextOptions::default())
     }
 

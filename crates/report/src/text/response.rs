@@ -1,17 +1,19 @@
 //! Response time: percentiles with their intervals and moments on the left, the histogram on the right.
 
 use super::{Canvas, histogram};
-use crate::confidence::{ConfidenceInterval, confidence_interval};
+use crate::confidence::ConfidenceInterval;
 use crate::{affected, layout, percentiles, quantity};
 use loadline_record::{Bounded, Censored, ErrorKind, Model, Summary};
 use loadline_units as units;
+use loadline_verdict::RunResult;
 
 /// Columns between the two halves.
 const GAP: usize = 3;
 /// The least lines of a histogram.
 const FEWEST_LINES: usize = 10;
 
-pub(super) fn lines(summary: &Summary, percentiles: &[f64], canvas: Canvas) -> Vec<String> {
+pub(super) fn lines(run: &RunResult, percentiles: &[f64], canvas: Canvas) -> Vec<String> {
+    let summary = &run.summary;
     let (response, all) = (&summary.total.times.response, summary.response());
     let mut lines = vec![heading(summary.model, canvas)];
     if response.is_empty() {
@@ -19,8 +21,8 @@ pub(super) fn lines(summary: &Summary, percentiles: &[f64], canvas: Canvas) -> V
         return lines;
     }
     lines.push(String::new());
-    let intervals = intervals(summary, percentiles);
-    let marks = affected::marks(summary, percentiles);
+    let intervals = intervals(run, percentiles);
+    let marks = affected::marks(run, percentiles);
     let statistics = statistics(all, percentiles, &intervals, &marks);
     let width = statistics
         .iter()
@@ -30,7 +32,7 @@ pub(super) fn lines(summary: &Summary, percentiles: &[f64], canvas: Canvas) -> V
     let room = canvas.width - width - GAP;
     let diagram = histogram::lines(response, statistics.len().max(FEWEST_LINES), room, canvas);
     lines.extend(side_by_side(&statistics, &diagram, width + GAP));
-    lines.extend(marked(summary, percentiles, canvas));
+    lines.extend(marked(run, percentiles, canvas));
     lines.extend(note(&intervals, canvas));
     lines.extend(unfinished(all, canvas));
     lines.extend(timeouts(summary, canvas));
@@ -38,11 +40,11 @@ pub(super) fn lines(summary: &Summary, percentiles: &[f64], canvas: Canvas) -> V
 }
 
 /// The interval of each percentile that is shown as a number and has one.
-fn intervals(summary: &Summary, percentiles: &[f64]) -> Vec<Option<ConfidenceInterval>> {
-    let times = summary.response();
+fn intervals(run: &RunResult, percentiles: &[f64]) -> Vec<Option<ConfidenceInterval>> {
+    let times = run.summary.response();
     let interval = |percentile: &f64| {
         let shown = percentiles::missing(times, *percentile) == 0 && *percentile < 100.0;
-        shown.then(|| confidence_interval(times, &summary.response_blocks, *percentile))
+        shown.then(|| run.response_interval(*percentile))
     };
     percentiles.iter().map(interval).collect()
 }
@@ -140,8 +142,8 @@ fn table(rows: &[Row]) -> Vec<String> {
 }
 
 /// What the marks mean.
-fn marked(summary: &Summary, percentiles: &[f64], canvas: Canvas) -> Vec<String> {
-    let notes = affected::notes(summary, percentiles);
+fn marked(run: &RunResult, percentiles: &[f64], canvas: Canvas) -> Vec<String> {
+    let notes = affected::notes(run, percentiles);
     let lines = notes.iter().flat_map(|note| canvas.paragraph(note));
     let lines: Vec<String> = lines.collect();
     match lines.is_empty() {

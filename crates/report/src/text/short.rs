@@ -5,7 +5,7 @@ use crate::closing::{checks_that_are, grade_and_reason};
 use crate::{layout, percentiles, quantity};
 use loadline_record::{Model, Summary};
 use loadline_units as units;
-use loadline_verdict::{CheckOutcome, CheckResult, Grade, validity};
+use loadline_verdict::{CheckOutcome, CheckResult, Grade, RunResult};
 use std::time::Duration;
 
 /// Columns of the lines' names.
@@ -14,7 +14,8 @@ const NAMES: usize = 11;
 const PERCENTILES: [f64; 2] = [50.0, 99.0];
 
 /// Rate, response time, failures and statuses, validity, checks: one line each.
-pub(super) fn lines(summary: &Summary, checks: &[CheckResult], canvas: Canvas) -> Vec<String> {
+pub(super) fn lines(run: &RunResult, canvas: Canvas) -> Vec<String> {
+    let (summary, checks) = (&run.summary, &run.checks);
     let line = |name: &str, text: String| {
         layout::cut(
             &(layout::left(name, NAMES) + &layout::harmless(&text)),
@@ -25,10 +26,10 @@ pub(super) fn lines(summary: &Summary, checks: &[CheckResult], canvas: Canvas) -
         line("rate", rate(summary)),
         line("response", response(summary)),
         line("failures", failures(summary)),
-        line("validity", grade_and_reason(summary)),
+        line("validity", grade_and_reason(run)),
         line("checks", told(checks)),
     ];
-    if validity(summary).grade() > Grade::Valid {
+    if run.grade() > Grade::Valid {
         lines[3] = canvas.ink.doubtful(&lines[3]);
     }
     if checks.iter().any(|check| !check.is_kept()) {

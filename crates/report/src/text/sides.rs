@@ -3,15 +3,15 @@
 
 use super::{Canvas, TextOptions, assemble, doubts, floor, omission, outcome};
 use crate::comparison::comparison;
-use crate::series::{Judged, checks_of_side};
+use crate::series::checks_of_side;
 use loadline_plan::Plan;
-use loadline_verdict::Comparison;
+use loadline_verdict::{Comparison, RunResult};
 
 /// The report of two sides as text, ending in a line feed. The plans are those of A and of B.
 pub(crate) fn sides(
     found: &Comparison,
     [base, with]: [&Plan; 2],
-    runs: &[Judged],
+    runs: &[RunResult],
     options: &TextOptions,
 ) -> String {
     let canvas = Canvas::new(options);
@@ -28,7 +28,7 @@ pub(crate) fn sides(
 }
 
 /// The floor, which was measured once for all runs.
-fn floor_of(runs: &[Judged], canvas: Canvas) -> Vec<String> {
+fn floor_of(runs: &[RunResult], canvas: Canvas) -> Vec<String> {
     let first = runs.first();
     first.map_or_else(Vec::new, |run| floor::lines(&run.summary, canvas))
 }

@@ -3,8 +3,8 @@
 use super::*;
 use crate::samples;
 use loadline_plan::{Bound, Check, Clocked, Comparison, Metric, Statistic, Until};
-use loadline_record::{Ended, Transient};
-use loadline_verdict::{Observed, evaluate_observed};
+use loadline_record::{Ended, Summary, Transient};
+use loadline_verdict::{CheckResult, Observed, evaluate_observed};
 use std::time::Duration;
 
 #[test]
@@ -14,7 +14,7 @@ fn the_short_report_has_five_lines() {
         ..TextOptions::default()
     };
     let reports = all().into_iter().map(|(name, summary)| {
-        let report = text(&summary, &checks(&summary), &short);
+        let report = text(&samples::result(&summary, checks(&summary)), &short);
         assert_eq!(report.lines().count(), 5, "{name}: {report}");
         assert!(
             report.lines().all(|line| layout::width(line) <= 80),
@@ -73,7 +73,10 @@ fn unwrapped(summary: &Summary) -> String {
 }
 
 fn plain(summary: &Summary) -> String {
-    text(summary, &[], &TextOptions::default())
+    text(
+        &samples::result(summary, Vec::new()),
+        &TextOptions::default(),
+    )
 }
 
 fn colored() -> TextOptions {
@@ -163,7 +166,10 @@ fn every_report_reads_well() {
 #[test]
 fn checks_are_listed() {
     let summary = samples::stalled();
-    let report = text(&summary, &checks(&summary), &TextOptions::default());
+    let report = text(
+        &samples::result(&summary, checks(&summary)),
+        &TextOptions::default(),
+    );
     let section = &report[report.find("Checks").unwrap()..];
     insta::assert_snapshot!(section);
 }
@@ -171,7 +177,10 @@ fn checks_are_listed() {
 #[test]
 fn a_check_without_a_sample_says_so() {
     let summary = samples::unanswered();
-    let report = text(&summary, &checks(&summary), &TextOptions::default());
+    let report = text(
+        &samples::result(&summary, checks(&summary)),
+        &TextOptions::default(),
+    );
     let section = &report[report.find("Checks").unwrap()..report.find("Warnings").unwrap()];
     insta::assert_snapshot!(section);
 }
@@ -179,15 +188,21 @@ fn a_check_without_a_sample_says_so() {
 #[test]
 fn colour_marks_what_matters() {
     let summary = samples::failing();
-    insta::assert_snapshot!(text(&summary, &checks(&summary), &colored()));
+    insta::assert_snapshot!(text(
+        &samples::result(&summary, checks(&summary)),
+        &colored()
+    ));
 }
 
 #[test]
 fn colour_changes_no_letter() {
     for (name, summary) in all() {
         let checks = checks(&summary);
-        let painted = text(&summary, &checks, &colored());
-        let plain = text(&summary, &checks, &TextOptions::default());
+        let painted = text(&samples::result(&summary, checks.clone()), &colored());
+        let plain = text(
+            &samples::result(&summary, checks.clone()),
+            &TextOptions::default(),
+        );
         let trimmed: Vec<String> = without_colour(&painted)
             .lines()
             .map(|line| line.trim_end().to_owned())
@@ -203,9 +218,15 @@ fn ascii_has_nothing_else() {
         ..TextOptions::default()
     };
     for (name, summary) in all() {
-        assert!(text(&summary, &[], &options).is_ascii(), "{name}");
+        assert!(
+            text(&samples::result(&summary, Vec::new()), &options).is_ascii(),
+            "{name}"
+        );
     }
-    insta::assert_snapshot!("in_ascii", text(&samples::stalled(), &[], &options));
+    insta::assert_snapshot!(
+        "in_ascii",
+        text(&samples::result(&samples::stalled(), Vec::new()), &options)
+    );
 }
 
 #[test]
@@ -216,7 +237,7 @@ fn no_line_is_wider_than_asked() {
                 width,
                 ..TextOptions::default()
             };
-            let report = text(&summary, &checks(&summary), &options);
+            let report = text(&samples::result(&summary, checks(&summary)), &options);
             let widest = report.lines().map(layout::width).max().unwrap();
             assert!(
                 widest <= width.clamp(80, 120),
@@ -249,7 +270,7 @@ fn other_percentiles_can_be_asked_for() {
         percentiles,
         ..TextOptions::default()
     };
-    let report = text(&samples::stalled(), &[], &options);
+    let report = text(&samples::result(&samples::stalled(), Vec::new()), &options);
     let section = &report[report.find("Response time").unwrap()..report.find("what this").unwrap()];
     insta::assert_snapshot!(section);
 }

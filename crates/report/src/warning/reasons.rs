@@ -4,7 +4,7 @@ use super::{Shortfall, Warning};
 use crate::percentiles;
 use loadline_plan::{Metric, Plan, Statistic};
 use loadline_record::{Counts, Ended, Model, Summary};
-use loadline_verdict::{Finding, Reason};
+use loadline_verdict::{Finding, Reason, RunResult, Validity};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -21,12 +21,13 @@ const LONG_PART: u64 = 10;
 
 /// All that is to be said of this run, where these percentiles (and those of its checks) are shown.
 /// The gravest comes first.
-pub fn warnings(summary: &Summary, percentiles: &[f64]) -> Vec<Warning> {
+pub fn warnings(run: &RunResult, percentiles: &[f64]) -> Vec<Warning> {
+    let summary = &run.summary;
     let found = [
         early_end(summary),
         nothing_answered(summary),
         left_out(summary),
-        rate_below_asked(summary),
+        rate_below_asked(run),
         unanswered(summary),
         not_successful(summary),
         surplus(&summary.total.counts),
@@ -86,7 +87,8 @@ fn left_out(summary: &Summary) -> Option<Warning> {
     (!addresses.is_empty()).then_some(Warning::LeftOut { addresses })
 }
 
-fn rate_below_asked(summary: &Summary) -> Option<Warning> {
+fn rate_below_asked(run: &RunResult) -> Option<Warning> {
+    let summary = &run.summary;
     let Counts {
         planned,
         answered,
@@ -97,7 +99,7 @@ fn rate_below_asked(summary: &Summary) -> Option<Warning> {
     let kept = answered as f64 >= planned as f64 * RATE_KEPT;
     let only_under_way = planned.saturating_sub(answered) <= usually_under_way(summary);
     let is_open = summary.model == Model::Open;
-    if !is_open || kept || only_under_way || answered == 0 || says_unsent(summary) {
+    if !is_open || kept || only_under_way || answered == 0 || says_unsent(&run.validity) {
         return None;
     }
     let causes = [
@@ -114,8 +116,7 @@ fn rate_below_asked(summary: &Summary) -> Option<Warning> {
 }
 
 /// Whether the result's validity says already that most of the rest was never sent.
-fn says_unsent(summary: &Summary) -> bool {
-    let validity = loadline_verdict::validity(summary);
+fn says_unsent(validity: &Validity) -> bool {
     let is_unsent = |finding: &Finding| {
         matches!(
             finding.reason,

@@ -5,7 +5,7 @@ use super::limits::{cores_of, disturbance, lost_time, own_limit};
 use loadline_capacity::{Descent, OwnLimit, Seen, Trial};
 use loadline_record::watched::GENERATOR;
 use loadline_record::{Counts, Model, Snapshot, Summary};
-use loadline_verdict::{CheckResult, evaluate_all, evaluate_run, evaluate_together};
+use loadline_verdict::{CheckResult, RunResult, evaluate_all, evaluate_together};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -55,20 +55,21 @@ impl Evaluation {
     }
 
     /// What the next trial saw, at this level.
-    pub fn see(&mut self, summary: &Summary, level: f64) -> Seen {
-        let checks = evaluate_run(summary).iter().map(holds).collect();
-        let seen = seen(&Stretch::whole(summary), summary, level);
-        self.last = Some(summary.clone());
+    pub fn see(&mut self, result: RunResult, level: f64) -> Seen {
+        let summary = &result.summary;
+        let checks = result.checks.iter().map(holds).collect();
+        let seen = seen(&Stretch::whole(summary), &result, level);
         let response = &summary.total.times.response;
         if !response.is_empty() {
             self.fastest_ns = self.fastest_ns.min(response.min_ns());
         }
-        let own_limit = own_limit(summary, self.fastest_ns).or_else(|| self.connections(summary));
-        let disturbance = disturbance(summary, self.fastest_ns);
+        let own_limit = own_limit(&result, self.fastest_ns).or_else(|| self.connections(summary));
+        let disturbance = disturbance(&result, self.fastest_ns);
         let service_ns = summary.total.times.service.percentile_ns(50.0);
         if service_ns > 0 {
             self.service_at_ease_ns = self.service_at_ease_ns.min(service_ns);
         }
+        self.last = Some(result.summary);
         Seen {
             checks,
             own_limit,
@@ -80,16 +81,17 @@ impl Evaluation {
     /// What a run saw at one level for so long, and then at another.
     pub fn see_descent(
         &self,
-        summary: &Summary,
+        run: &RunResult,
         snapshots: &[Snapshot],
         over: (f64, Duration),
         back: f64,
     ) -> Descent {
+        let summary = &run.summary;
         let split = (over.1.as_secs() as usize).min(snapshots.len());
         let (above, below) = snapshots.split_at(split);
         let see = |stretch: Stretch, level: f64| Seen {
-            disturbance: disturbance(&stretch.alone(summary), self.fastest_ns),
-            ..seen(&stretch, summary, level)
+            disturbance: disturbance(&RunResult::new(stretch.alone(summary)), self.fastest_ns),
+            ..seen(&stretch, run, level)
         };
         Descent {
             over: see(Stretch::of(&[], above), over.0),
@@ -186,7 +188,8 @@ impl Stretch {
 }
 
 /// What was seen in this part of a run.
-fn seen(stretch: &Stretch, summary: &Summary, level: f64) -> Seen {
+fn seen(stretch: &Stretch, run: &RunResult, level: f64) -> Seen {
+    let summary = &run.summary;
     let (counts, response) = (&stretch.snapshot.counts, &stretch.snapshot.times.response);
     let ended = counts.answered + counts.failed;
     let checks = evaluate_all(&summary.plan.checks, &stretch.snapshot, stretch.duration);
@@ -208,7 +211,7 @@ fn seen(stretch: &Stretch, summary: &Summary, level: f64) -> Seen {
         in_flight: stretch.in_flight,
         drained_s: summary.drained_ns as f64 / 1e9,
         target_cores: target_cores(summary),
-        lost_time: lost_time(summary),
+        lost_time: lost_time(run),
         own_limit: None,
         disturbance: None,
     }

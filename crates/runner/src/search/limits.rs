@@ -4,7 +4,7 @@ use loadline_capacity::OwnLimit;
 use loadline_plan::{Clocked, Metric};
 use loadline_record::Summary;
 use loadline_record::watched::mean_rate;
-use loadline_verdict::{Finding, LATE_NS, Reason, evaluate_all, evaluate_run, own_delay, validity};
+use loadline_verdict::{Finding, LATE_NS, Reason, RunResult, evaluate_all};
 use std::time::Duration;
 
 /// Lateness that is this part of the response time is what decides on it.
@@ -13,15 +13,15 @@ const MOST_OF_IT: f64 = 0.5;
 const CROWDED: f64 = 0.2;
 
 /// What of the generator was at its end. Whether that matters is for the search to say.
-pub(super) fn own_limit(summary: &Summary, fastest_ns: u64) -> Option<OwnLimit> {
-    exhausted(summary)
-        .or_else(|| busy(summary))
-        .or_else(|| late(summary, fastest_ns))
+pub(super) fn own_limit(run: &RunResult, fastest_ns: u64) -> Option<OwnLimit> {
+    exhausted(run)
+        .or_else(|| busy(run))
+        .or_else(|| late(run, fastest_ns))
 }
 
 /// Descriptors or ports ran out.
-fn exhausted(summary: &Summary) -> Option<OwnLimit> {
-    found(summary, |finding| match finding.reason {
+fn exhausted(run: &RunResult) -> Option<OwnLimit> {
+    found(run, |finding| match finding.reason {
         Reason::Descriptors { failed, .. } | Reason::Ports { failed, .. } => {
             Some(OwnLimit::Exhausted { failed })
         }
@@ -30,61 +30,61 @@ fn exhausted(summary: &Summary) -> Option<OwnLimit> {
 }
 
 /// A worker computed all the time.
-fn busy(summary: &Summary) -> Option<OwnLimit> {
-    found(summary, |finding| match finding.reason {
+fn busy(run: &RunResult) -> Option<OwnLimit> {
+    found(run, |finding| match finding.reason {
         Reason::Busy { share } | Reason::Limit { share, .. } => Some(OwnLimit::Busy { share }),
         _ => None,
     })
 }
 
-fn found(summary: &Summary, limit: impl Fn(&Finding) -> Option<OwnLimit>) -> Option<OwnLimit> {
-    validity(summary).findings.iter().find_map(limit)
+fn found(run: &RunResult, limit: impl Fn(&Finding) -> Option<OwnLimit>) -> Option<OwnLimit> {
+    run.validity.findings.iter().find_map(limit)
 }
 
 /// Lateness was most of the response time, of however few requests, or a large part of a figure
 /// whose check broke, and with answers as fast as ever all checks had held.
-fn late(summary: &Summary, fastest_ns: u64) -> Option<OwnLimit> {
-    let times = &summary.total.times;
+fn late(run: &RunResult, fastest_ns: u64) -> Option<OwnLimit> {
+    let times = &run.summary.total.times;
     let late_ns = times.lateness.percentile_ns(99.0);
     let response_ns = times.response.percentile_ns(99.0);
     let is_most = late_ns > LATE_NS && late_ns as f64 > response_ns as f64 * MOST_OF_IT;
     let in_time = times.lateness.count_up_to_ns(LATE_NS) as f64;
     let share = 1.0 - in_time / times.lateness.len().max(1) as f64;
-    let is_ours = is_most || has_broken_a_check(summary);
-    (is_ours && holds_at_best(summary, fastest_ns)).then_some(OwnLimit::Late { share })
+    let is_ours = is_most || has_broken_a_check(run);
+    (is_ours && holds_at_best(&run.summary, fastest_ns)).then_some(OwnLimit::Late { share })
 }
 
 /// Whether a check broke on a figure of which the delay that we added is more than a tenth, and
 /// more than 50 µs.
-fn has_broken_a_check(summary: &Summary) -> bool {
-    let checks = summary.plan.checks.iter().zip(evaluate_run(summary));
+fn has_broken_a_check(run: &RunResult) -> bool {
+    let checks = run.summary.plan.checks.iter().zip(&run.checks);
     let mut broken = checks.filter(|(_, result)| !result.estimate_holds);
     broken.any(|(check, _)| match check.metric {
-        Metric::Time(Clocked::Response, statistic) => own_delay(summary, statistic).is_some(),
+        Metric::Time(Clocked::Response, statistic) => run.own_delay(statistic).is_some(),
         _ => false,
     })
 }
 
 /// What took time from the generator or its machine, if the checks had held without it.
-pub(super) fn disturbance(summary: &Summary, fastest_ns: u64) -> Option<OwnLimit> {
-    let counts = &summary.total.counts;
+pub(super) fn disturbance(run: &RunResult, fastest_ns: u64) -> Option<OwnLimit> {
+    let counts = &run.summary.total.counts;
     if counts.answered + counts.failed == 0 {
-        return lost_most(summary);
+        return lost_most(run);
     }
-    let ours = found(summary, |finding| match finding.reason {
+    let ours = found(run, |finding| match finding.reason {
         Reason::Crowded { share, .. } => Some(OwnLimit::Crowded { share }),
         Reason::StoodStill { longest_ns, .. } => Some(OwnLimit::StoodStill { longest_ns }),
         Reason::Stolen { share } => Some(OwnLimit::Stolen { share }),
         _ => None,
     });
-    let disturbance = ours.or_else(|| others(summary));
-    disturbance.filter(|_| holds_at_best(summary, fastest_ns))
+    let disturbance = ours.or_else(|| others(&run.summary));
+    disturbance.filter(|_| holds_at_best(&run.summary, fastest_ns))
 }
 
 /// What took most of a trial: that is why nothing may have been answered, and less is not.
-fn lost_most(summary: &Summary) -> Option<OwnLimit> {
-    let most_ns = summary.rated_ns() as f64 * MOST_OF_IT;
-    found(summary, |finding| match finding.reason {
+fn lost_most(run: &RunResult) -> Option<OwnLimit> {
+    let most_ns = run.summary.rated_ns() as f64 * MOST_OF_IT;
+    found(run, |finding| match finding.reason {
         Reason::Stolen { share } if share > MOST_OF_IT => Some(OwnLimit::Stolen { share }),
         Reason::StoodStill { longest_ns, .. } if longest_ns as f64 > most_ns => {
             Some(OwnLimit::StoodStill { longest_ns })
@@ -94,14 +94,14 @@ fn lost_most(summary: &Summary) -> Option<OwnLimit> {
 }
 
 /// Whether the machine lost time that no process of it had.
-pub(super) fn lost_time(summary: &Summary) -> bool {
+pub(super) fn lost_time(run: &RunResult) -> bool {
     let lost = |finding: &Finding| {
         matches!(
             finding.reason,
             Reason::Stolen { .. } | Reason::StoodStill { .. }
         )
     };
-    validity(summary).findings.iter().any(lost)
+    run.validity.findings.iter().any(lost)
 }
 
 /// Processes that are neither ours nor the target's took more than a fifth of the machine.
@@ -153,6 +153,18 @@ mod tests {
     use std::time::SystemTime;
 
     const MS: u64 = 1_000_000;
+
+    fn own_limit(summary: &Summary, fastest_ns: u64) -> Option<OwnLimit> {
+        super::own_limit(&RunResult::new(summary.clone()), fastest_ns)
+    }
+
+    fn disturbance(summary: &Summary, fastest_ns: u64) -> Option<OwnLimit> {
+        super::disturbance(&RunResult::new(summary.clone()), fastest_ns)
+    }
+
+    fn lost_time(summary: &Summary) -> bool {
+        super::lost_time(&RunResult::new(summary.clone()))
+    }
 
     /// Twenty requests at a rate, each of them so late and answered after so long.
     fn summary(check: &str, lateness_ns: u64, service_ns: u64) -> Summary {

@@ -7,6 +7,7 @@ use loadline_capacity::{
 };
 use loadline_plan::{Plan, Shape};
 use loadline_record::{self as record, Role, RoleKind, RunFile, Snapshot, Summary};
+use loadline_verdict::RunResult;
 use serde::{Deserialize, Serialize};
 use std::slice;
 
@@ -155,8 +156,8 @@ impl Measure for Saved<'_> {
         let Some(run) = self.next(purpose, level)? else {
             return Ok(None);
         };
-        let summary = run.summary().clone();
-        Ok(Some(self.evaluation.see(&summary, level)))
+        let result = RunResult::new(run.summary().clone());
+        Ok(Some(self.evaluation.see(result, level)))
     }
 
     fn descend(
@@ -169,9 +170,9 @@ impl Measure for Saved<'_> {
         };
         let window = run.snapshots().filter(|interval| !interval.drain);
         let snapshots: Vec<Snapshot> = window.collect();
-        let summary = run.summary().clone();
+        let result = RunResult::new(run.summary().clone());
         let evaluation = &self.evaluation;
-        let descent = evaluation.see_descent(&summary, &snapshots, whole(over), back.0);
+        let descent = evaluation.see_descent(&result, &snapshots, whole(over), back.0);
         Ok(Some(descent))
     }
 

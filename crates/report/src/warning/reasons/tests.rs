@@ -4,7 +4,7 @@ use loadline_plan::{Bound, Check, Clocked, Comparison};
 use loadline_record::Unfinished;
 
 fn of(summary: &Summary) -> Vec<&'static str> {
-    warnings(summary, &PERCENTILES)
+    warnings(&RunResult::new(summary.clone()), &PERCENTILES)
         .iter()
         .map(Warning::name)
         .collect()
@@ -13,10 +13,13 @@ fn of(summary: &Summary) -> Vec<&'static str> {
 #[test]
 fn a_good_run_needs_no_word() {
     let mut summary = samples::steady();
-    assert_eq!(warnings(&summary, &[50.0, 99.0, 99.9]), []);
+    assert_eq!(
+        warnings(&RunResult::new(summary.clone()), &[50.0, 99.0, 99.9]),
+        []
+    );
     summary.total.counts.reconnects = 200;
     assert_eq!(
-        warnings(&summary, &[50.0]),
+        warnings(&RunResult::new(summary.clone()), &[50.0]),
         [],
         "1 % of the answers is not many"
     );
@@ -29,7 +32,7 @@ fn connections_given_up_for_a_surplus_are_not_laid_to_keep_alive() {
     let mut summary = samples::steady();
     let counts = &mut summary.total.counts;
     (counts.reconnects, counts.surplus) = (400, 300);
-    assert_eq!(warnings(&summary, &[50.0]).len(), 1);
+    assert_eq!(warnings(&RunResult::new(summary.clone()), &[50.0]).len(), 1);
     assert_eq!(of(&summary)[0], "surplus");
     summary.total.counts.surplus = 100;
     assert_eq!(of(&summary)[..2], ["surplus", "reconnects"]);
@@ -49,7 +52,7 @@ fn a_run_that_ended_early_says_so_first() {
 
 #[test]
 fn arrivals_that_were_never_sent_are_left_to_the_validity_and_their_age_is_told() {
-    let found = warnings(&samples::frozen_at_the_end(), &[]);
+    let found = warnings(&RunResult::new(samples::frozen_at_the_end().clone()), &[]);
     let [
         Warning::Unanswered {
             unsent,
@@ -82,7 +85,7 @@ fn failures_may_be_what_a_rate_is_short_of() {
         } => Some((*asked, *achieved, *shortfall)),
         _ => None,
     };
-    let found: Vec<_> = warnings(&summary, &[])
+    let found: Vec<_> = warnings(&RunResult::new(summary.clone()), &[])
         .iter()
         .filter_map(shortfall)
         .collect();
@@ -104,7 +107,7 @@ fn the_last_gap_counts_where_the_number_of_requests_ends_the_run() {
         achieved: 1_000.0,
         shortfall: Shortfall::Failed,
     };
-    let found = warnings(&summary, &[]);
+    let found = warnings(&RunResult::new(summary.clone()), &[]);
     assert!(found.contains(&below), "{found:?}");
 }
 
@@ -140,7 +143,7 @@ fn what_is_in_flight_at_the_end_is_no_matter_unless_much_of_it_is_old() {
 fn percentiles_are_said_to_count_only_what_has_an_age() {
     let mut summary = samples::unanswered();
     let counts = |summary: &Summary| {
-        let text = warnings(summary, &PERCENTILES)[1].to_string();
+        let text = warnings(&RunResult::new(summary.clone()), &PERCENTILES)[1].to_string();
         text.contains("Percentiles count each")
     };
     assert!(counts(&summary));
@@ -160,7 +163,7 @@ fn silence_is_named_once() {
 fn what_has_no_answer_is_a_sample_too() {
     let mut summary = samples::not_found();
     let warned = |summary: &Summary| {
-        let found = warnings(summary, &[99.9]);
+        let found = warnings(&RunResult::new(summary.clone()), &[99.9]);
         found.iter().any(|found| found.name() == "few_samples")
     };
     assert!(warned(&summary));
@@ -178,7 +181,7 @@ fn percentiles_of_checks_need_their_samples_too() {
         comparison: Comparison::Less,
         bound: Bound::TimeNs(1_000_000_000),
     });
-    let found = warnings(&summary, &[50.0]);
+    let found = warnings(&RunResult::new(summary.clone()), &[50.0]);
     let Some(Warning::FewSamples {
         percentiles,
         samples,
@@ -197,7 +200,7 @@ fn percentiles_of_checks_need_their_samples_too() {
 
 #[test]
 fn statuses_other_than_2xx_are_counted_together() {
-    let found = warnings(&samples::failing(), &[]);
+    let found = warnings(&RunResult::new(samples::failing().clone()), &[]);
     let odd = Warning::NotSuccessful {
         count: 80,
         answered: 3_904,
