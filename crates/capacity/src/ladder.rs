@@ -54,12 +54,12 @@ impl Recovery {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::Seen;
+    use crate::measure::Observation;
 
     fn recovery(intervals: &[(f64, bool)]) -> Option<Recovery> {
         Recovery::of(&Descent {
-            over: Seen::default(),
-            back: Seen::default(),
+            over: Observation::default(),
+            back: Observation::default(),
             intervals: intervals.to_vec(),
         })
     }

@@ -15,24 +15,24 @@
 //!    shows whether the target recovers, and how long that takes.
 //!
 //! A level at which the generator was at its own end ([`OwnLimit`]) is no capacity of the target:
-//! then the answer is [`Answer::AtLeast`].
+//! then the answer is [`Conclusion::AtLeast`].
 //!
 //! Vocabulary: a *level* is a rate or a number of users, a *trial* measures one level once, the
 //! *load line* is the highest level that holds. A trial *holds* if all checks do and the target
 //! *keeps up*: at its end no more is outstanding than is always under way.
 
-mod answer;
-mod course;
+mod conclusion;
+mod driver;
 mod keeping_up;
 mod ladder;
 mod measure;
 mod settings;
 
-pub use answer::{Answer, Breaking, LoadLine, Unsettled, Why};
-pub use course::{Ended, Outcome, find};
+pub use conclusion::{Breaking, Conclusion, Inconclusive, LoadLine, Why};
+pub use driver::{SearchEnd, SearchOutcome, find};
 pub use keeping_up::TooShort;
 pub use ladder::{Ladder, Recovery, Rung};
-pub use measure::{Descent, Measure, OwnLimit, Part, Purpose, Seen, Trial};
+pub use measure::{Descent, Measure, Observation, OwnLimit, Part, Purpose, Trial};
 pub use settings::Settings;
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ pub trait Measure {
         purpose: Purpose,
         level: f64,
         seconds: f64,
-    ) -> Result<Option<Seen>, Self::Error>;
+    ) -> Result<Option<Observation>, Self::Error>;
 
     /// Loads the target at one level and then, without a break, at a lower one, each for so many
     /// seconds.
@@ -107,7 +107,7 @@ impl Part {
 
 /// What a trial saw.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Seen {
+pub struct Observation {
     /// For each check, in their order, whether it held.
     pub checks: Vec<bool>,
     /// Answers a second that came in the trial, whenever they were asked for.
@@ -141,7 +141,7 @@ pub struct Seen {
     pub disturbance: Option<OwnLimit>,
 }
 
-impl Seen {
+impl Observation {
     /// How long a target that answers at this rate will yet be busy with what came to it, in
     /// seconds, beyond what it always takes.
     pub(crate) fn backlog_s(&self, answers_per_s: f64, mean_at_ease_s: f64) -> f64 {
@@ -153,9 +153,9 @@ impl Seen {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Descent {
     /// What was seen at the higher level.
-    pub over: Seen,
+    pub over: Observation,
     /// What was seen at the lower one.
-    pub back: Seen,
+    pub back: Observation,
     /// For each interval of the lower level its end in seconds after the step down, and whether all
     /// checks held in it.
     pub intervals: Vec<(f64, bool)>,
@@ -230,7 +230,7 @@ pub struct Trial {
     /// the target.
     pub set_aside: bool,
     /// What was seen.
-    pub seen: Seen,
+    pub seen: Observation,
 }
 
 impl Trial {

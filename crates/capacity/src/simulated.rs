@@ -1,6 +1,6 @@
 //! Targets of known capacity, in virtual time and from a seed.
 
-use crate::measure::{Descent, Measure, OwnLimit, Purpose, Seen, Trial};
+use crate::measure::{Descent, Measure, Observation, OwnLimit, Purpose, Trial};
 use crate::settings::Settings;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -134,7 +134,7 @@ impl Wavering {
         level <= self.threshold * (1.0 + self.noise * self.off) && !lapses
     }
 
-    fn seen(&mut self, level: f64, seconds: f64) -> Seen {
+    fn seen(&mut self, level: f64, seconds: f64) -> Observation {
         self.elapsed_s += seconds + SETTLING_S;
         let stretches = (seconds / Settings::TRIAL_S).round().max(1.0);
         let broken = (0..stretches as usize)
@@ -153,7 +153,7 @@ impl Wavering {
             all,
             over: all * OVER * broken / stretches,
         };
-        Seen {
+        Observation {
             checks: vec![self.kept.last.hold()],
             answers_per_s: level,
             mean_s: 0.001,
@@ -161,7 +161,7 @@ impl Wavering {
             own_limit: busy.then_some(OwnLimit::Busy { share: 0.97 }),
             lost_time: matches!(disturbed, Some((OwnLimit::Stolen { .. }, _))),
             disturbance: disturbed.map(|(what, _)| what),
-            ..Seen::default()
+            ..Observation::default()
         }
     }
 }
@@ -169,7 +169,12 @@ impl Wavering {
 impl Measure for Wavering {
     type Error = Infallible;
 
-    fn trial(&mut self, _: Purpose, level: f64, seconds: f64) -> Result<Option<Seen>, Infallible> {
+    fn trial(
+        &mut self,
+        _: Purpose,
+        level: f64,
+        seconds: f64,
+    ) -> Result<Option<Observation>, Infallible> {
         self.trials += 1;
         let goes_on = self.trials <= self.interrupted_after;
         Ok(goes_on.then(|| self.seen(level, seconds)))
@@ -252,7 +257,12 @@ impl Queue {
 impl Measure for Queue {
     type Error = Infallible;
 
-    fn trial(&mut self, _: Purpose, level: f64, seconds: f64) -> Result<Option<Seen>, Infallible> {
+    fn trial(
+        &mut self,
+        _: Purpose,
+        level: f64,
+        seconds: f64,
+    ) -> Result<Option<Observation>, Infallible> {
         let seconds = seconds.min(Queue::MOST_ARRIVALS / level);
         let (mut times, arrivals) = self.responses(level, seconds);
         times.sort_by(f64::total_cmp);
@@ -263,7 +273,7 @@ impl Measure for Queue {
             over: times.iter().filter(|time| **time >= self.p99_s).count() as f64,
         };
         let outstanding = (arrivals - times.len()) as f64;
-        Ok(Some(Seen {
+        Ok(Some(Observation {
             checks: vec![at(0.99) < self.p99_s],
             answers_per_s: times.len() as f64 / seconds,
             failed_share: 0.0,
@@ -348,7 +358,12 @@ impl Lasting {
 impl Measure for Lasting {
     type Error = Infallible;
 
-    fn trial(&mut self, _: Purpose, level: f64, seconds: f64) -> Result<Option<Seen>, Infallible> {
+    fn trial(
+        &mut self,
+        _: Purpose,
+        level: f64,
+        seconds: f64,
+    ) -> Result<Option<Observation>, Infallible> {
         self.pass(level, SETTLING_S);
         let (before_s, before) = (self.backlog_s, self.outstanding(level, SETTLING_S));
         self.pass(level, seconds);
@@ -357,7 +372,7 @@ impl Measure for Lasting {
         let mean_s = self.at_ease_s + (before_s + self.backlog_s) / 2.0;
         // What could not be sent is not sent any more.
         self.backlog_s = self.backlog_s.min(self.connections / self.capacity);
-        Ok(Some(Seen {
+        Ok(Some(Observation {
             checks: vec![longest_s < self.most_s],
             answers_per_s: (level * seconds - (outstanding - before)).floor() / seconds,
             p99_ns: (longest_s * 1e9) as u64,
@@ -365,7 +380,7 @@ impl Measure for Lasting {
             outstanding_s: outstanding / level,
             grown: outstanding - before.floor(),
             in_flight: outstanding.min(self.connections) as u64,
-            ..Seen::default()
+            ..Observation::default()
         }))
     }
 
@@ -441,7 +456,12 @@ impl Freezing {
 impl Measure for Freezing {
     type Error = Infallible;
 
-    fn trial(&mut self, _: Purpose, level: f64, seconds: f64) -> Result<Option<Seen>, Infallible> {
+    fn trial(
+        &mut self,
+        _: Purpose,
+        level: f64,
+        seconds: f64,
+    ) -> Result<Option<Observation>, Infallible> {
         self.responses(level, SETTLING_S);
         let times = self.responses(level, seconds);
         let outstanding = ((self.free_s - self.now_s).max(0.0) * self.capacity).floor();
@@ -450,14 +470,14 @@ impl Measure for Freezing {
             over: times.iter().filter(|time| **time >= self.p99_s).count() as f64,
         };
         self.free_s = self.free_s.min(self.now_s + 1_000.0 / self.capacity);
-        Ok(Some(Seen {
+        Ok(Some(Observation {
             checks: vec![self.kept.last.hold()],
             answers_per_s: (level * seconds - outstanding).max(0.0) / seconds,
             mean_s: times.iter().sum::<f64>() / times.len() as f64,
             outstanding_s: outstanding / level,
             grown: outstanding,
             in_flight: outstanding.min(1_000.0) as u64,
-            ..Seen::default()
+            ..Observation::default()
         }))
     }
 

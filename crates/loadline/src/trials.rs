@@ -9,7 +9,7 @@ use crate::live::{Live, say_line};
 use crate::resolve::Search;
 use crate::scripting;
 use anyhow::Result;
-use loadline_capacity::{Descent, Measure, Part, Purpose, Seen, Trial};
+use loadline_capacity::{Descent, Measure, Observation, Part, Purpose, Trial};
 use loadline_plan::{Arrivals, Load, Plan, Rate, Shape, Stage};
 use loadline_record::{Ended, Floor, Role, RoleKind, Snapshot};
 use loadline_report::Origin;
@@ -160,7 +160,7 @@ impl<'a> Trials<'a> {
 impl Measure for Trials<'_> {
     type Error = anyhow::Error;
 
-    fn trial(&mut self, purpose: Purpose, level: f64, seconds: f64) -> Result<Option<Seen>> {
+    fn trial(&mut self, purpose: Purpose, level: f64, seconds: f64) -> Result<Option<Observation>> {
         let plan = self.plan(self.level(level), seconds);
         let result = self.run(&plan, purpose, None)?;
         Ok(result.map(|result| self.evaluation.see(result, level)))

@@ -12,7 +12,7 @@ pub use words::trial_line;
 use crate::ink::Ink;
 use crate::text::{TextOptions, assemble, floor_text};
 use crate::{layout, wording};
-use loadline_capacity::{Answer, Outcome, Recovery, Rung, Settings, TooShort, Trial};
+use loadline_capacity::{Conclusion, Recovery, Rung, SearchOutcome, Settings, TooShort, Trial};
 use loadline_plan::{Check, Plan};
 use loadline_record::{Environment, Floor, Summary};
 use loadline_units as units;
@@ -31,7 +31,7 @@ pub struct CapacityReport<'a> {
     /// Where it was searched, how long and how closely.
     pub settings: &'a Settings,
     /// What was found.
-    pub outcome: &'a Outcome,
+    pub outcome: &'a SearchOutcome,
     /// Whether the user ended the search.
     pub interrupted: bool,
     /// By what, when and where the search was made.
@@ -84,13 +84,13 @@ impl CapacityReport<'_> {
 
     /// Whether there is an answer which says nothing itself of the search's being interrupted.
     fn is_cut_short(&self) -> bool {
-        self.interrupted && !matches!(self.outcome.answer, Answer::Unsettled(_))
+        self.interrupted && !matches!(self.outcome.conclusion, Conclusion::Inconclusive(_))
     }
 
     /// Whether trials were too short for a backlog to show. In a closed loop there is none, and
     /// where nothing holds none was missed.
     fn too_short(&self) -> Option<TooShort> {
-        let nothing_missed = matches!(self.outcome.answer, Answer::NothingHolds { .. });
+        let nothing_missed = matches!(self.outcome.conclusion, Conclusion::NothingHolds { .. });
         let found = self.outcome.too_short();
         found.filter(|_| !self.users && !nothing_missed)
     }
@@ -131,8 +131,8 @@ fn head(report: &CapacityReport<'_>, ink: Ink, width: usize) -> Vec<String> {
 
 /// What to know before believing the answer.
 fn notes(report: &CapacityReport<'_>) -> Vec<String> {
-    let disturbed = match &report.outcome.answer {
-        Answer::Found(line) => disturbed(line),
+    let disturbed = match &report.outcome.conclusion {
+        Conclusion::Found(line) => disturbed(line),
         _ => None,
     };
     let cut_short = report.is_cut_short().then(|| CUT_SHORT.to_owned());
@@ -145,7 +145,7 @@ fn notes(report: &CapacityReport<'_>) -> Vec<String> {
 
 /// Whether there was no time for the ladder of a load line.
 fn is_without_ladder(report: &CapacityReport<'_>) -> bool {
-    let found = matches!(report.outcome.answer, Answer::Found(_));
+    let found = matches!(report.outcome.conclusion, Conclusion::Found(_));
     found && !report.interrupted && report.outcome.ladder.rungs.is_empty()
 }
 
@@ -170,7 +170,7 @@ fn course(report: &CapacityReport<'_>) -> String {
 }
 
 /// How many trials the machine lost time in.
-fn set_aside(outcome: &Outcome) -> String {
+fn set_aside(outcome: &SearchOutcome) -> String {
     let trials = outcome.trials.iter();
     match trials.filter(|trial| trial.set_aside).count() {
         0 => String::new(),

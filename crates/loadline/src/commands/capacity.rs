@@ -11,7 +11,7 @@ use crate::publish::{publish_search, write_file};
 use crate::resolve::Search;
 use crate::trials::Trials;
 use anyhow::{Context, Result};
-use loadline_capacity::{Answer, Ended, Settings, Trial, Why, find};
+use loadline_capacity::{Conclusion, SearchEnd, Settings, Trial, Why, find};
 use loadline_record::Floor;
 use loadline_report::{CapacityReport, Origin, search_page};
 use loadline_runner::preflight::Reserved;
@@ -36,7 +36,7 @@ pub(crate) fn run(search: &Search) -> Result<Exit> {
     let mut trials = Trials::new(search, &interrupts, floor, &searched, &tell);
     let (outcome, ended) = find(&searched.settings, &mut trials);
     let (origin, trouble) = (trials.origin.take(), trials.trouble.take());
-    if let Ended::Failed(error) = &ended
+    if let SearchEnd::Failed(error) = &ended
         && outcome.trials.is_empty()
     {
         anyhow::bail!("{error:#}");
@@ -47,18 +47,18 @@ pub(crate) fn run(search: &Search) -> Result<Exit> {
         errors_added: search.errors_added,
         settings: &searched.settings,
         outcome: &outcome,
-        interrupted: matches!(ended, Ended::Interrupted),
+        interrupted: matches!(ended, SearchEnd::Interrupted),
         origin: &origin.unwrap_or_else(|| Origin::now(floor)),
     };
     publish(search, &report)?;
     match (ended, trouble) {
-        (Ended::Failed(error), _) => Err(error.context("the search ended early")),
+        (SearchEnd::Failed(error), _) => Err(error.context("the search ended early")),
         (_, Some(trouble)) => Err(trouble),
-        (Ended::Interrupted, None) => {
+        (SearchEnd::Interrupted, None) => {
             closing::tell("interrupted; the report is of what was found until then.");
             Ok(Exit::Interrupted)
         }
-        (Ended::Complete, None) => Ok(told_exit(&outcome.answer, search.run.trust)),
+        (SearchEnd::Complete, None) => Ok(told_exit(&outcome.conclusion, search.run.trust)),
     }
 }
 
@@ -108,7 +108,7 @@ fn draw(search: &Search, report: &CapacityReport<'_>) -> Result<()> {
 }
 
 /// How the answer ends the command, which is said on stderr where it is not good.
-pub(crate) fn told_exit(answer: &Answer, trust: Trust) -> Exit {
+pub(crate) fn told_exit(answer: &Conclusion, trust: Trust) -> Exit {
     let exit = exit(answer, trust);
     if let Some(why) = why(exit, answer) {
         closing::tell(why);
@@ -117,8 +117,8 @@ pub(crate) fn told_exit(answer: &Answer, trust: Trust) -> Exit {
 }
 
 /// Why the answer does not end the command well.
-fn why(exit: Exit, answer: &Answer) -> Option<&'static str> {
-    let is_ours = !matches!(answer, Answer::Unsettled(known) if known.own_limit.is_none());
+fn why(exit: Exit, answer: &Conclusion) -> Option<&'static str> {
+    let is_ours = !matches!(answer, Conclusion::Inconclusive(known) if known.own_limit.is_none());
     Some(match exit {
         Exit::CheckFailed => "not even the lowest load holds; the report says what breaks.",
         Exit::Invalid if is_ours => {
@@ -134,18 +134,18 @@ fn why(exit: Exit, answer: &Answer) -> Option<&'static str> {
 }
 
 /// How the answer ends the command.
-pub(crate) fn exit(answer: &Answer, trust: Trust) -> Exit {
+pub(crate) fn exit(answer: &Conclusion, trust: Trust) -> Exit {
     let ours = match answer {
-        Answer::Found(_) => return Exit::Good,
-        Answer::AtLeast { why, .. } => matches!(why, Why::Generator { .. }),
-        Answer::NothingHolds { own_limit, .. } => own_limit.is_some(),
-        Answer::Unsettled(known) => known.own_limit.is_some(),
+        Conclusion::Found(_) => return Exit::Good,
+        Conclusion::AtLeast { why, .. } => matches!(why, Why::Generator { .. }),
+        Conclusion::NothingHolds { own_limit, .. } => own_limit.is_some(),
+        Conclusion::Inconclusive(known) => known.own_limit.is_some(),
     };
     match answer {
         _ if ours && !trust.allow_invalid => Exit::Invalid,
-        Answer::AtLeast { .. } if ours => Exit::Good,
-        Answer::NothingHolds { .. } => Exit::CheckFailed,
-        Answer::Unsettled(_) => Exit::Invalid,
+        Conclusion::AtLeast { .. } if ours => Exit::Good,
+        Conclusion::NothingHolds { .. } => Exit::CheckFailed,
+        Conclusion::Inconclusive(_) => Exit::Invalid,
         _ => Exit::Failed,
     }
 }
@@ -153,7 +153,7 @@ pub(crate) fn exit(answer: &Answer, trust: Trust) -> Exit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use loadline_capacity::{OwnLimit, Unsettled};
+    use loadline_capacity::{Inconclusive, OwnLimit};
 
     #[test]
     fn why_a_search_ends_badly_is_said_of_its_own_answer() {
@@ -161,9 +161,9 @@ mod tests {
             allow_invalid: false,
             strict: false,
         };
-        let said = |answer: &Answer| why(exit(answer, trust), answer).expect("it ends badly");
+        let said = |answer: &Conclusion| why(exit(answer, trust), answer).expect("it ends badly");
         let unsettled = |own_limit| {
-            Answer::Unsettled(Unsettled {
+            Conclusion::Inconclusive(Inconclusive {
                 lower: Some(10.0),
                 upper: None,
                 refuted: None,
@@ -173,7 +173,7 @@ mod tests {
         assert!(said(&unsettled(None)).starts_with("the time was over"));
         let busy = OwnLimit::Busy { share: 0.9 };
         assert!(said(&unsettled(Some(busy))).starts_with("the generator"));
-        let highest = Answer::AtLeast {
+        let highest = Conclusion::AtLeast {
             level: 10.0,
             why: Why::Highest,
         };

@@ -4,7 +4,7 @@
 use super::CapacityReport;
 use super::words::{self, answer_line};
 use loadline_capacity::{
-    Answer, Breaking, LoadLine, OwnLimit, Recovery, Seen, Settings, TooShort, Trial, Why,
+    Breaking, Conclusion, LoadLine, Observation, OwnLimit, Recovery, Settings, TooShort, Trial, Why,
 };
 use loadline_plan::Check;
 use loadline_units::rounding;
@@ -62,9 +62,9 @@ fn goal(report: &CapacityReport<'_>) -> Value {
 
 fn answer(report: &CapacityReport<'_>) -> Value {
     let checks = &report.plan.checks;
-    let mut object = match &report.outcome.answer {
-        Answer::Found(line) => found(line, checks),
-        Answer::AtLeast { level, why } => json!({
+    let mut object = match &report.outcome.conclusion {
+        Conclusion::Found(line) => found(line, checks),
+        Conclusion::AtLeast { level, why } => json!({
             "kind": "at_least",
             "level": level,
             "why": match why {
@@ -76,7 +76,7 @@ fn answer(report: &CapacityReport<'_>) -> Value {
                 Why::Highest => Value::Null,
             },
         }),
-        Answer::NothingHolds {
+        Conclusion::NothingHolds {
             level,
             breaks,
             own_limit: limit,
@@ -86,7 +86,7 @@ fn answer(report: &CapacityReport<'_>) -> Value {
             "breaks": names(breaks, checks),
             "own_limit": limit.map(own_limit),
         }),
-        Answer::Unsettled(known) => json!({
+        Conclusion::Inconclusive(known) => json!({
             "kind": "unsettled",
             "lower": known.lower,
             "upper": known.upper,
@@ -168,7 +168,7 @@ fn trial(trial: &Trial, checks: &[Check]) -> Value {
     object
 }
 
-fn seen(seen: &Seen, checks: &[Check]) -> Value {
+fn seen(seen: &Observation, checks: &[Check]) -> Value {
     let checks = checks.iter().zip(&seen.checks);
     let checks = checks.map(|(check, held)| json!({ "check": check.text, "held": held }));
     json!({

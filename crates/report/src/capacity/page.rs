@@ -7,7 +7,7 @@ use crate::layout;
 use crate::page::machine_facts;
 use crate::text::floor_text;
 use crate::wording;
-use loadline_capacity::{Answer, Purpose, Rung, Trial};
+use loadline_capacity::{Conclusion, Purpose, Rung, Trial};
 use loadline_page::{AnswerKind, LoadLine, SearchAnswer, SearchPage, TrialEnd, TrialRow};
 use loadline_plan::Check;
 
@@ -21,7 +21,7 @@ pub fn search_page(report: &CapacityReport<'_>) -> SearchPage {
         title: layout::harmless(&wording::target(report.plan)),
         course: course(report),
         answer: SearchAnswer {
-            kind: kind(&outcome.answer),
+            kind: kind(&outcome.conclusion),
             text: answer_line(report),
             notes: notes(report).into_iter().chain([goal(report)]).collect(),
         },
@@ -46,19 +46,19 @@ pub fn search_page(report: &CapacityReport<'_>) -> SearchPage {
 }
 
 /// What was broken by our own doing is no word on the target, as in the answer's line.
-fn kind(answer: &Answer) -> AnswerKind {
+fn kind(answer: &Conclusion) -> AnswerKind {
     match answer {
-        Answer::Found(_) => AnswerKind::Found,
-        Answer::AtLeast { .. } => AnswerKind::AtLeast,
-        Answer::NothingHolds {
+        Conclusion::Found(_) => AnswerKind::Found,
+        Conclusion::AtLeast { .. } => AnswerKind::AtLeast,
+        Conclusion::NothingHolds {
             own_limit: None, ..
         } => AnswerKind::NothingHolds,
-        Answer::NothingHolds { .. } | Answer::Unsettled(_) => AnswerKind::NotKnown,
+        Conclusion::NothingHolds { .. } | Conclusion::Inconclusive(_) => AnswerKind::NotKnown,
     }
 }
 
 fn found(report: &CapacityReport<'_>) -> Option<LoadLine> {
-    let Answer::Found(line) = &report.outcome.answer else {
+    let Conclusion::Found(line) = &report.outcome.conclusion else {
         return None;
     };
     let (low, high) = outwards(line.low, line.high);

@@ -1,7 +1,7 @@
 use super::*;
 use crate::samples;
 use loadline_capacity::{
-    Breaking, Ladder, LoadLine, OwnLimit, Part, Purpose, Seen, Trial, Unsettled, Why,
+    Breaking, Inconclusive, Ladder, LoadLine, Observation, OwnLimit, Part, Purpose, Trial, Why,
 };
 use loadline_page::{AnswerKind, Page, TrialEnd};
 use std::sync::LazyLock;
@@ -15,15 +15,15 @@ fn plan() -> Plan {
     plan
 }
 
-fn seen(level: f64, p99_ms: u64) -> Seen {
-    Seen {
+fn seen(level: f64, p99_ms: u64) -> Observation {
+    Observation {
         checks: vec![p99_ms < 50, true],
         answers_per_s: level,
         p50_ns: 300_000,
         p99_ns: p99_ms * 1_000_000,
         mean_s: 0.0003,
         target_cores: Some(level / 5_000.0),
-        ..Seen::default()
+        ..Observation::default()
     }
 }
 
@@ -39,7 +39,7 @@ fn trial(number: u32, level: f64, p99_ms: u64) -> Trial {
     }
 }
 
-fn outcome(answer: Answer) -> Outcome {
+fn outcome(answer: Conclusion) -> SearchOutcome {
     let trials = [
         (100.0, 1),
         (1_600.0, 2),
@@ -49,8 +49,8 @@ fn outcome(answer: Answer) -> Outcome {
         (5_000.0, 80),
     ];
     let trials = trials.iter().zip(1..);
-    Outcome {
-        answer,
+    SearchOutcome {
+        conclusion: answer,
         ladder: Ladder::default(),
         trials: trials
             .map(|((level, p99), number)| trial(number, *level, *p99))
@@ -58,7 +58,7 @@ fn outcome(answer: Answer) -> Outcome {
     }
 }
 
-fn found() -> Outcome {
+fn found() -> SearchOutcome {
     let line = LoadLine {
         level: 4_900.0,
         low: 4_880.4,
@@ -93,9 +93,9 @@ fn found() -> Outcome {
         rungs: rungs.map(rung).to_vec(),
         recovery: Some(Recovery::After { seconds: 2.0 }),
     };
-    Outcome {
+    SearchOutcome {
         ladder,
-        ..outcome(Answer::Found(line))
+        ..outcome(Conclusion::Found(line))
     }
 }
 
@@ -135,7 +135,7 @@ static ORIGIN: LazyLock<Origin> = LazyLock::new(|| Origin {
     },
 });
 
-fn report<'a>(plan: &'a Plan, outcome: &'a Outcome) -> CapacityReport<'a> {
+fn report<'a>(plan: &'a Plan, outcome: &'a SearchOutcome) -> CapacityReport<'a> {
     CapacityReport {
         plan,
         users: false,
@@ -183,26 +183,26 @@ fn trials_too_short_for_a_backlog_are_named_with_the_length_that_would_do() {
 }
 
 /// Every answer but a load line.
-fn other_answers() -> Vec<Answer> {
+fn other_answers() -> Vec<Conclusion> {
     let busy = OwnLimit::Busy { share: 0.97 };
-    let generator = |limit| Answer::AtLeast {
+    let generator = |limit| Conclusion::AtLeast {
         level: 20_000.0,
         why: Why::Generator {
             limit,
             at: 20_200.0,
         },
     };
-    let highest = Answer::AtLeast {
+    let highest = Conclusion::AtLeast {
         level: 2_000.0,
         why: Why::Highest,
     };
-    let nothing = |own_limit| Answer::NothingHolds {
+    let nothing = |own_limit| Conclusion::NothingHolds {
         level: 1.0,
         breaks: vec![Breaking::Check(0)],
         own_limit,
     };
     let unsettled = |lower, upper, own_limit| {
-        Answer::Unsettled(Unsettled {
+        Conclusion::Inconclusive(Inconclusive {
             lower,
             upper,
             refuted: None,
@@ -231,7 +231,7 @@ fn other_answers() -> Vec<Answer> {
         unsettled(None, None, None),
         unsettled(None, Some(5_200.0), Some(stolen)),
         unsettled(Some(2.5), None, None),
-        Answer::Unsettled(Unsettled {
+        Conclusion::Inconclusive(Inconclusive {
             lower: None,
             upper: Some(1_483.0),
             refuted: Some(246.3),
@@ -243,7 +243,7 @@ fn other_answers() -> Vec<Answer> {
 #[test]
 fn every_other_answer_says_what_to_change() {
     let plan = plan();
-    let line = |answer: Answer| words::answer_line(&report(&plan, &outcome(answer)));
+    let line = |answer: Conclusion| words::answer_line(&report(&plan, &outcome(answer)));
     let lines: Vec<String> = other_answers().into_iter().map(line).collect();
     insta::assert_snapshot!(lines.join("\n"));
 }
@@ -320,7 +320,7 @@ fn a_trial_is_one_line() {
 #[test]
 fn a_load_line_of_a_disturbed_machine_says_so() {
     let mut outcome = found();
-    if let Answer::Found(line) = &mut outcome.answer {
+    if let Conclusion::Found(line) = &mut outcome.conclusion {
         line.disturbance = Some(OwnLimit::Others { cores: 1.7 });
     }
     let plan = plan();
@@ -366,7 +366,7 @@ fn the_page_of_a_search_in_full() {
 #[test]
 fn the_page_has_every_sentence_of_the_text() {
     let mut outcome = found();
-    if let Answer::Found(line) = &mut outcome.answer {
+    if let Conclusion::Found(line) = &mut outcome.conclusion {
         line.disturbance = Some(OwnLimit::Others { cores: 1.7 });
     }
     for trial in &mut outcome.trials {
@@ -397,7 +397,7 @@ fn what_broke_by_our_own_doing_is_not_called_nothing_by_the_page() {
     let kind = |own_limit| {
         let level = 1.0;
         let breaks = vec![Breaking::Check(0)];
-        let outcome = self::outcome(Answer::NothingHolds {
+        let outcome = self::outcome(Conclusion::NothingHolds {
             level,
             breaks,
             own_limit,
@@ -458,7 +458,7 @@ fn trials_set_aside_are_counted_and_not_drawn() {
 #[test]
 fn who_falls_behind_is_the_target() {
     let (plan, mut outcome) = (plan(), found());
-    if let Answer::Found(line) = &mut outcome.answer {
+    if let Conclusion::Found(line) = &mut outcome.conclusion {
         line.breaks = vec![Breaking::KeepingUp];
     }
     let line = words::answer_line(&report(&plan, &outcome));
@@ -481,7 +481,10 @@ fn an_answer_that_was_not_confirmed_to_the_end_says_so() {
 
 #[test]
 fn who_asked_for_little_is_not_told_to_ask_for_less() {
-    let (plan, outcome) = (plan(), outcome(Answer::Unsettled(Unsettled::default())));
+    let (plan, outcome) = (
+        plan(),
+        outcome(Conclusion::Inconclusive(Inconclusive::default())),
+    );
     let line = |width| {
         let settings = Settings { width, ..SETTINGS };
         let report = CapacityReport {

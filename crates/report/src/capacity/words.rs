@@ -2,8 +2,8 @@
 
 use super::CapacityReport;
 use loadline_capacity::{
-    Answer, Breaking, LoadLine, OwnLimit, Part, Rung, Seen, Settings, TooShort, Trial, Unsettled,
-    Why,
+    Breaking, Conclusion, Inconclusive, LoadLine, Observation, OwnLimit, Part, Rung, Settings,
+    TooShort, Trial, Why,
 };
 use loadline_plan::Check;
 use loadline_units as units;
@@ -45,15 +45,15 @@ pub(super) fn outwards(low: f64, high: f64) -> (f64, f64) {
 
 /// The answer in one line.
 pub(super) fn answer_line(report: &CapacityReport<'_>) -> String {
-    match &report.outcome.answer {
-        Answer::Found(line) => found(report, line),
-        Answer::AtLeast { level, why } => at_least(*level, *why, report.users),
-        Answer::NothingHolds {
+    match &report.outcome.conclusion {
+        Conclusion::Found(line) => found(report, line),
+        Conclusion::AtLeast { level, why } => at_least(*level, *why, report.users),
+        Conclusion::NothingHolds {
             level,
             breaks,
             own_limit,
         } => nothing_holds(*level, breaks.first().copied(), *own_limit, report),
-        Answer::Unsettled(known) => unsettled(*known, report),
+        Conclusion::Inconclusive(known) => unsettled(*known, report),
     }
 }
 
@@ -81,8 +81,8 @@ fn found(report: &CapacityReport<'_>, line: &LoadLine) -> String {
 pub(super) fn goal(report: &CapacityReport<'_>) -> String {
     let settings = report.settings;
     let seconds = |seconds: f64| units::time(seconds * 1e9);
-    let bounds = match &report.outcome.answer {
-        Answer::Found(line) => format!(
+    let bounds = match &report.outcome.conclusion {
+        Conclusion::Found(line) => format!(
             "relevant lower bound {}, upper {} {}; conditional throughput {}/s",
             amount(line.level),
             amount(line.upper),
@@ -228,7 +228,7 @@ pub(super) fn excused(rung: &Rung) -> Option<String> {
     ))
 }
 
-fn unsettled(known: Unsettled, report: &CapacityReport<'_>) -> String {
+fn unsettled(known: Inconclusive, report: &CapacityReport<'_>) -> String {
     let unit = unit(report.users);
     let where_ = match (known.lower, known.upper) {
         (Some(lower), Some(upper)) => {
@@ -306,7 +306,7 @@ pub(super) fn sight(trial: &Trial, checks: &[Check]) -> String {
 }
 
 /// Whether it held, or else what broke.
-pub(super) fn verdict(seen: &Seen, held: bool, checks: &[Check]) -> String {
+pub(super) fn verdict(seen: &Observation, held: bool, checks: &[Check]) -> String {
     let broken = seen.checks.iter().zip(checks).find(|(held, _)| !**held);
     match (held, broken) {
         (true, _) => "holds".to_owned(),

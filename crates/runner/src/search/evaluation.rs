@@ -2,7 +2,7 @@
 //! from a file.
 
 use super::limits::{cores_of, disturbance, lost_time, own_limit};
-use loadline_capacity::{Descent, OwnLimit, Seen, Trial};
+use loadline_capacity::{Descent, Observation, OwnLimit, Trial};
 use loadline_record::watched::GENERATOR;
 use loadline_record::{Counts, Model, Snapshot, Summary};
 use loadline_verdict::{CheckResult, RunResult, evaluate_all, evaluate_together};
@@ -55,7 +55,7 @@ impl Evaluation {
     }
 
     /// What the next trial saw, at this level.
-    pub fn see(&mut self, result: RunResult, level: f64) -> Seen {
+    pub fn see(&mut self, result: RunResult, level: f64) -> Observation {
         let summary = &result.summary;
         let checks = result.checks.iter().map(holds).collect();
         let seen = seen(&Stretch::whole(summary), &result, level);
@@ -70,7 +70,7 @@ impl Evaluation {
             self.service_at_ease_ns = self.service_at_ease_ns.min(service_ns);
         }
         self.last = Some(result.summary);
-        Seen {
+        Observation {
             checks,
             own_limit,
             disturbance,
@@ -89,7 +89,7 @@ impl Evaluation {
         let summary = &run.summary;
         let split = (over.1.as_secs() as usize).min(snapshots.len());
         let (above, below) = snapshots.split_at(split);
-        let see = |stretch: Stretch, level: f64| Seen {
+        let see = |stretch: Stretch, level: f64| Observation {
             disturbance: disturbance(&RunResult::new(stretch.alone(summary)), self.fastest_ns),
             ..seen(&stretch, run, level)
         };
@@ -188,12 +188,12 @@ impl Stretch {
 }
 
 /// What was seen in this part of a run.
-fn seen(stretch: &Stretch, run: &RunResult, level: f64) -> Seen {
+fn seen(stretch: &Stretch, run: &RunResult, level: f64) -> Observation {
     let summary = &run.summary;
     let (counts, response) = (&stretch.snapshot.counts, &stretch.snapshot.times.response);
     let ended = counts.answered + counts.failed;
     let checks = evaluate_all(&summary.plan.checks, &stretch.snapshot, stretch.duration);
-    Seen {
+    Observation {
         checks: checks.iter().map(holds).collect(),
         answers_per_s: counts.completed as f64 / stretch.duration.as_secs_f64().max(1e-9),
         failed_share: counts.failed as f64 / ended.max(1) as f64,

@@ -3,7 +3,7 @@
 use super::evaluation::Evaluation;
 use super::whole;
 use loadline_capacity::{
-    Descent, Ended, Measure, Outcome, Part, Purpose, Seen, Settings, Trial, find,
+    Descent, Measure, Observation, Part, Purpose, SearchEnd, SearchOutcome, Settings, Trial, find,
 };
 use loadline_plan::{Plan, Shape};
 use loadline_record::{self as record, Role, RoleKind, RunFile, Snapshot, Summary};
@@ -43,7 +43,7 @@ impl Searched {
 #[derive(Debug)]
 pub struct Replayed {
     /// What was found.
-    pub outcome: Outcome,
+    pub outcome: SearchOutcome,
     /// What was asked for, with the requests of the trials.
     pub searched: Searched,
     /// Whether it was ended before its end.
@@ -64,9 +64,9 @@ pub fn replay(runs: &[RunFile]) -> Option<Replayed> {
     };
     let (outcome, ended) = find(&searched.settings, &mut trials);
     let interrupted = match ended {
-        Ended::Complete => false,
-        Ended::Interrupted => true,
-        Ended::Failed(OtherCourse) => return None,
+        SearchEnd::Complete => false,
+        SearchEnd::Interrupted => true,
+        SearchEnd::Failed(OtherCourse) => return None,
     };
     trials.runs.next().is_none().then(|| Replayed {
         outcome,
@@ -152,7 +152,12 @@ impl Saved<'_> {
 impl Measure for Saved<'_> {
     type Error = OtherCourse;
 
-    fn trial(&mut self, purpose: Purpose, level: f64, _: f64) -> Result<Option<Seen>, OtherCourse> {
+    fn trial(
+        &mut self,
+        purpose: Purpose,
+        level: f64,
+        _: f64,
+    ) -> Result<Option<Observation>, OtherCourse> {
         let Some(run) = self.next(purpose, level)? else {
             return Ok(None);
         };

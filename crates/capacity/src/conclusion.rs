@@ -1,12 +1,12 @@
-//! What a search found.
+//! What a search concludes about the load line.
 
 use crate::measure::{OwnLimit, Trial};
 use loadline_stats::search::{Attempt, Threshold};
 use std::collections::BTreeMap;
 
-/// What a search found.
+/// What a search concludes.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Answer {
+pub enum Conclusion {
     /// The highest level that holds.
     Found(LoadLine),
     /// This level holds, and what lies above it is not known.
@@ -25,8 +25,8 @@ pub enum Answer {
         /// Whether that may have been the doing of the generator or its machine.
         own_limit: Option<OwnLimit>,
     },
-    /// The search ended before it knew.
-    Unsettled(Unsettled),
+    /// Time ran out, or the search was stopped, before the load line was enclosed.
+    Inconclusive(Inconclusive),
 }
 
 /// The highest level that holds.
@@ -72,9 +72,9 @@ pub enum Why {
     Highest,
 }
 
-/// What is known when a search ends before it knows all.
+/// What is known of the load line when the search ends before it is enclosed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Unsettled {
+pub struct Inconclusive {
     /// The load line lies above this: with a probability of 97.5 % where trials broke as well and
     /// no level was refuted, else it is the highest level that held.
     pub lower: Option<f64>,
@@ -191,7 +191,7 @@ pub(crate) fn target_cores(trials: &[&Trial]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Purpose, Seen};
+    use crate::{Observation, Purpose};
 
     fn trial(checks: &[bool], kept_up: bool, own_limit: Option<OwnLimit>) -> Trial {
         Trial {
@@ -201,11 +201,11 @@ mod tests {
             seconds: 1.0,
             kept_up,
             set_aside: false,
-            seen: Seen {
+            seen: Observation {
                 checks: checks.to_vec(),
                 own_limit,
                 target_cores: Some(0.5),
-                ..Seen::default()
+                ..Observation::default()
             },
         }
     }

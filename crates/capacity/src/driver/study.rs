@@ -7,7 +7,7 @@ use crate::simulated::{Freezing, Lasting, Wavering, usual};
 #[derive(Debug, Default)]
 struct Tally {
     searches: u32,
-    /// Ended with a load line.
+    /// SearchEnd with a load line.
     ended: u32,
     /// The printed interval holds the truth, of all that print one.
     inside: u32,
@@ -28,13 +28,13 @@ fn tally(searches: u64, target: impl Fn(u64) -> Wavering) -> Tally {
         tally.longest_s = tally.longest_s.max(target.elapsed_s);
         tally.mean_s += target.elapsed_s / searches as f64;
         tally.trials += outcome.trials.len() as f64 / searches as f64;
-        let between = match &outcome.answer {
-            Answer::Found(line) => {
+        let between = match &outcome.conclusion {
+            Conclusion::Found(line) => {
                 tally.ended += 1;
                 tally.off += line.carried / truth - 1.0;
                 Some((line.low, line.high))
             }
-            Answer::Unsettled(known) => Some((
+            Conclusion::Inconclusive(known) => Some((
                 known.lower.unwrap_or(0.0),
                 known.upper.unwrap_or(f64::INFINITY),
             )),
@@ -124,8 +124,8 @@ fn long_answers_and_low_rates_move_no_load_line() {
     for (capacity, at_ease_s) in cases {
         let mut target = Lasting::new(capacity, at_ease_s, 1.0);
         let (outcome, _) = find(&usual(), &mut target);
-        let Answer::Found(line) = &outcome.answer else {
-            panic!("{capacity} {at_ease_s}: {:?}", outcome.answer);
+        let Conclusion::Found(line) = &outcome.conclusion else {
+            panic!("{capacity} {at_ease_s}: {:?}", outcome.conclusion);
         };
         let off = line.carried / capacity - 1.0;
         assert!(off.abs() <= 0.01, "{capacity} {at_ease_s}: {line:?}");
@@ -153,8 +153,8 @@ fn rates_below_ten_a_second_are_found_as_closely() {
             ..usual()
         };
         let (outcome, _) = find(&settings, &mut Wavering::new(capacity, 0.0, 1));
-        let Answer::Found(line) = &outcome.answer else {
-            panic!("{capacity}: {:?}", outcome.answer);
+        let Conclusion::Found(line) = &outcome.conclusion else {
+            panic!("{capacity}: {:?}", outcome.conclusion);
         };
         let off = line.carried / capacity - 1.0;
         assert!((-0.05..=0.0).contains(&off), "{capacity}: {line:?}");
@@ -172,15 +172,15 @@ fn a_target_that_freezes_now_and_then_has_no_load_line_that_a_long_run_breaks() 
         };
         find(&settings, &mut Freezing::new(2_000.0, 0.3, 5.0, p99_s))
             .0
-            .answer
+            .conclusion
     };
     // Two percent of the answers take longer than 200 ms, at any rate.
     match searched(0.2) {
-        Answer::Unsettled(known) => assert!(known.refuted.is_some(), "{known:?}"),
-        Answer::NothingHolds { .. } => {}
+        Conclusion::Inconclusive(known) => assert!(known.refuted.is_some(), "{known:?}"),
+        Conclusion::NothingHolds { .. } => {}
         other => panic!("{other:?}"),
     }
-    let Answer::Found(line) = searched(0.32) else {
+    let Conclusion::Found(line) = searched(0.32) else {
         panic!("{:?}", searched(0.32));
     };
     let mut target = Freezing::new(2_000.0, 0.3, 5.0, 0.32);
@@ -195,9 +195,9 @@ fn an_answer_is_never_nothing_however_early_it_is_asked_for() {
         let mut target = Wavering::new(5_000.0, 0.02, 1);
         target.interrupted_after = trials;
         let (outcome, ended) = find(&usual(), &mut target);
-        assert_eq!(ended, Ended::Interrupted);
-        let Answer::Unsettled(known) = outcome.answer else {
-            panic!("{:?}", outcome.answer);
+        assert_eq!(ended, SearchEnd::Interrupted);
+        let Conclusion::Inconclusive(known) = outcome.conclusion else {
+            panic!("{:?}", outcome.conclusion);
         };
         assert!(known.lower.is_some(), "{trials}: {known:?}");
         assert!(known.lower < Some(5_000.0) && known.upper.is_none_or(|upper| upper > 5_000.0));

@@ -1,9 +1,9 @@
-//! The course of a search from the warm-up to the ladder.
+//! Drives a search, from the warm-up to the ladder.
 
-use crate::answer::{self, Answer, LoadLine, Unsettled, Why};
+use crate::conclusion::{self, Conclusion, Inconclusive, LoadLine, Why};
 use crate::keeping_up::TooShort;
 use crate::ladder::{Ladder, Recovery, Rung};
-use crate::measure::{Measure, OwnLimit, Part, Purpose, Seen, Trial};
+use crate::measure::{Measure, Observation, OwnLimit, Part, Purpose, Trial};
 use crate::settings::{Settings, TELLING};
 use loadline_stats::search::{self, Finding, Search, Step};
 
@@ -18,11 +18,11 @@ const FURTHER_BELOW: i32 = 3;
 /// So many requests more at the end of a trial than at its beginning is how its ends fell.
 const ENDS: f64 = 2.0;
 
-/// Everything that was found.
+/// The outcome of a search.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
-    /// What the search says.
-    pub answer: Answer,
+pub struct SearchOutcome {
+    /// Whether there is a load line, and where.
+    pub conclusion: Conclusion,
     /// What the target does around its load line; empty where that was not found, or no time was
     /// left.
     pub ladder: Ladder,
@@ -30,7 +30,7 @@ pub struct Outcome {
     pub trials: Vec<Trial>,
 }
 
-impl Outcome {
+impl SearchOutcome {
     /// Whether the trials of the search were too short for a backlog of an open load to show, so
     /// that what was found may lie too high, or by chance too low.
     pub fn too_short(&self) -> Option<TooShort> {
@@ -46,21 +46,24 @@ impl Outcome {
     }
 }
 
-/// How a search ended.
+/// Why a search ended.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Ended<E> {
-    /// As it should.
+pub enum SearchEnd<E> {
+    /// It was complete.
     Complete,
-    /// The user wanted no more.
+    /// The user interrupted it.
     Interrupted,
-    /// Nothing could be measured any more.
+    /// A trial could not be measured.
     Failed(E),
 }
 
 /// Searches the load line, confirms it and climbs the ladder. What was found is told however it
 /// ended.
-pub fn find<M: Measure>(settings: &Settings, measure: &mut M) -> (Outcome, Ended<M::Error>) {
-    let mut course = Course {
+pub fn find<M: Measure>(
+    settings: &Settings,
+    measure: &mut M,
+) -> (SearchOutcome, SearchEnd<M::Error>) {
+    let mut driver = Driver {
         search: Search::new(settings.range(), vec![settings.goal(); settings.checks + 2]),
         settings,
         measure,
@@ -74,26 +77,26 @@ pub fn find<M: Measure>(settings: &Settings, measure: &mut M) -> (Outcome, Ended
         confirmed: None,
         refuted: Vec::new(),
     };
-    let ended = match course.run() {
-        Ok(()) => Ended::Complete,
-        Err(Stop::Interrupted) => Ended::Interrupted,
-        Err(Stop::Failed(error)) => Ended::Failed(error),
+    let ended = match driver.run() {
+        Ok(()) => SearchEnd::Complete,
+        Err(Stop::Interrupted) => SearchEnd::Interrupted,
+        Err(Stop::Failed(error)) => SearchEnd::Failed(error),
     };
-    let outcome = Outcome {
-        answer: course.answer(),
-        ladder: course.ladder,
-        trials: course.trials,
+    let outcome = SearchOutcome {
+        conclusion: driver.conclusion(),
+        ladder: driver.ladder,
+        trials: driver.trials,
     };
     (outcome, ended)
 }
 
-/// Why a course ends before its end.
+/// Why a search stops early.
 enum Stop<E> {
     Interrupted,
     Failed(E),
 }
 
-struct Course<'a, M> {
+struct Driver<'a, M> {
     settings: &'a Settings,
     measure: &'a mut M,
     search: Search,
@@ -115,7 +118,7 @@ struct Course<'a, M> {
     refuted: Vec<f64>,
 }
 
-impl<M: Measure> Course<'_, M> {
+impl<M: Measure> Driver<'_, M> {
     fn run(&mut self) -> Result<(), Stop<M::Error>> {
         if self.settings.warm_up_s > 0.0 {
             self.warm_up()?;
@@ -336,7 +339,7 @@ impl<M: Measure> Course<'_, M> {
         }
     }
 
-    fn is_to_be_made_again(&self, seen: &Seen, seconds: f64) -> bool {
+    fn is_to_be_made_again(&self, seen: &Observation, seconds: f64) -> bool {
         seen.lost_time && !self.is_always_disturbed() && self.can_spare(seconds)
     }
 
@@ -368,7 +371,12 @@ impl<M: Measure> Course<'_, M> {
         }
     }
 
-    fn seen(&mut self, purpose: Purpose, level: f64, seconds: f64) -> Result<Seen, Stop<M::Error>> {
+    fn seen(
+        &mut self,
+        purpose: Purpose,
+        level: f64,
+        seconds: f64,
+    ) -> Result<Observation, Stop<M::Error>> {
         let seen = self.measure.trial(purpose, level, seconds);
         self.spent_s += self.settings.whole_s(seconds);
         let seen = seen.map_err(Stop::Failed)?.ok_or(Stop::Interrupted)?;
@@ -398,7 +406,14 @@ impl<M: Measure> Course<'_, M> {
         }
     }
 
-    fn add(&mut self, purpose: Purpose, level: f64, seconds: f64, seen: Seen, set_aside: bool) {
+    fn add(
+        &mut self,
+        purpose: Purpose,
+        level: f64,
+        seconds: f64,
+        seen: Observation,
+        set_aside: bool,
+    ) {
         if seen.answers_per_s > 0.0 {
             self.mean_at_ease_s = self.mean_at_ease_s.min(seen.mean_s);
             self.most_answers_per_s = self.most_answers_per_s.max(seen.answers_per_s);
@@ -427,42 +442,42 @@ impl<M: Measure> Course<'_, M> {
 
     /// What of the generator ended between these bounds, if the upper one is not the target's.
     fn own_limit(&self, lower: f64, upper: f64) -> Option<OwnLimit> {
-        let in_trials = answer::own_limit(&self.counting(Some(upper)));
+        let in_trials = conclusion::own_limit(&self.counting(Some(upper)));
         in_trials.or_else(|| self.settings.floor_at(lower))
     }
 
-    fn answer(&self) -> Answer {
+    fn conclusion(&self) -> Conclusion {
         if let Some((lower, upper)) = self.enclosed() {
             return match self.own_limit(lower, upper) {
-                Some(limit) => Answer::AtLeast {
+                Some(limit) => Conclusion::AtLeast {
                     level: lower,
                     why: Why::Generator { limit, at: upper },
                 },
-                None => Answer::Found(self.load_line(lower, upper)),
+                None => Conclusion::Found(self.load_line(lower, upper)),
             };
         }
         match (self.confirmed, self.search.bounds(ALL).1) {
-            (Some(level), None) if level >= self.settings.highest => Answer::AtLeast {
+            (Some(level), None) if level >= self.settings.highest => Conclusion::AtLeast {
                 level,
                 why: Why::Highest,
             },
             (None, Some(upper)) if upper <= self.settings.lowest => {
                 let at_lowest = self.counting(Some(upper));
-                Answer::NothingHolds {
+                Conclusion::NothingHolds {
                     level: self.settings.lowest,
-                    breaks: answer::breaks(&at_lowest),
-                    own_limit: answer::excuse(&at_lowest),
+                    breaks: conclusion::breaks(&at_lowest),
+                    own_limit: conclusion::excuse(&at_lowest),
                 }
             }
-            _ => Answer::Unsettled(self.unsettled()),
+            _ => Conclusion::Inconclusive(self.inconclusive()),
         }
     }
 
-    fn unsettled(&self) -> Unsettled {
-        let own_limit = answer::excuse(&self.counting(None));
+    fn inconclusive(&self) -> Inconclusive {
+        let own_limit = conclusion::excuse(&self.counting(None));
         let (lower, upper) = match self.search.apparent_bounds(ALL) {
             (Some(good), Some(bad)) => {
-                let threshold = answer::threshold(&self.counting(None), good, bad);
+                let threshold = conclusion::threshold(&self.counting(None), good, bad);
                 (Some(threshold.low), Some(threshold.high))
             }
             apparent => apparent,
@@ -473,7 +488,7 @@ impl<M: Measure> Course<'_, M> {
             [_] | [_, _] => (self.confirmed, upper),
             [_, _, third, ..] => (self.confirmed, Some(third)),
         };
-        Unsettled {
+        Inconclusive {
             lower,
             upper,
             refuted: self.refuted.first().copied(),
@@ -482,21 +497,21 @@ impl<M: Measure> Course<'_, M> {
     }
 
     fn load_line(&self, lower: f64, upper: f64) -> LoadLine {
-        let threshold = answer::threshold(&self.counting(None), lower, upper);
+        let threshold = conclusion::threshold(&self.counting(None), lower, upper);
         let (at_lower, at_upper) = (self.counting(Some(lower)), self.counting(Some(upper)));
-        let throughput = answer::throughput(&at_lower).unwrap_or(lower);
+        let throughput = conclusion::throughput(&at_lower).unwrap_or(lower);
         let longest_s = at_lower
             .iter()
             .map(|trial| trial.seconds)
             .fold(0.0, f64::max);
-        let growth_per_s = answer::growth_per_s(&at_lower, self.mean_at_ease_s);
+        let growth_per_s = conclusion::growth_per_s(&at_lower, self.mean_at_ease_s);
         let piles_up = growth_per_s * longest_s > ENDS;
         let carried = if piles_up {
             lower - growth_per_s
         } else {
             lower
         };
-        let piled_up = answer::piled_up(&at_lower, self.mean_at_ease_s);
+        let piled_up = conclusion::piled_up(&at_lower, self.mean_at_ease_s);
         let confirming = at_lower
             .iter()
             .filter(|trial| trial.purpose == Purpose::Confirmation);
@@ -507,10 +522,10 @@ impl<M: Measure> Course<'_, M> {
             carried,
             low: (threshold.low.min(lower) * (1.0 - piled_up)).min(carried),
             high: threshold.high.max(lower),
-            breaks: answer::breaks(&at_upper),
-            disturbance: answer::excuse(&at_upper),
+            breaks: conclusion::breaks(&at_upper),
+            disturbance: conclusion::excuse(&at_upper),
             confirmed_s: confirming.map(|trial| trial.seconds).fold(0.0, f64::max),
-            target_cores: answer::target_cores(&at_lower),
+            target_cores: conclusion::target_cores(&at_lower),
         }
     }
 }

@@ -4,14 +4,14 @@ use crate::simulated::{Kept, Lasting, Queue, Wavering, settings};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-fn load_line(outcome: &Outcome) -> &LoadLine {
-    match &outcome.answer {
-        Answer::Found(line) => line,
+fn load_line(outcome: &SearchOutcome) -> &LoadLine {
+    match &outcome.conclusion {
+        Conclusion::Found(line) => line,
         other => panic!("no load line: {other:?}"),
     }
 }
 
-fn purposes(outcome: &Outcome) -> Vec<Purpose> {
+fn purposes(outcome: &SearchOutcome) -> Vec<Purpose> {
     outcome.trials.iter().map(|trial| trial.purpose).collect()
 }
 
@@ -78,7 +78,7 @@ fn the_rate_at_which_a_percentile_breaks_is_that_of_theory() {
 fn a_search_warms_up_finds_confirms_and_climbs() {
     let mut target = Wavering::new(5_000.0, 0.0, 1);
     let (outcome, ended) = find(&settings(), &mut target);
-    assert_eq!(ended, Ended::Complete);
+    assert_eq!(ended, SearchEnd::Complete);
     let line = load_line(&outcome);
     assert!(line.level <= 5_000.0 && line.level > 4_750.0, "{line:?}");
     assert!(
@@ -114,8 +114,8 @@ fn the_limit_of_the_generator_is_no_capacity() {
     let mut target = Wavering::new(50_000.0, 0.0, 1);
     target.generator_ends = 20_000.0;
     let (outcome, _) = find(&settings(), &mut target);
-    let Answer::AtLeast { level, why } = outcome.answer else {
-        panic!("{:?}", outcome.answer);
+    let Conclusion::AtLeast { level, why } = outcome.conclusion else {
+        panic!("{:?}", outcome.conclusion);
     };
     assert!(level < 20_000.0 && level > 18_900.0, "{level}");
     let limit = OwnLimit::Busy { share: 0.97 };
@@ -130,22 +130,22 @@ fn a_range_without_the_load_line_is_said_so() {
         ..settings()
     };
     let (outcome, _) = find(&high, &mut Wavering::new(5_000.0, 0.0, 1));
-    let highest = Answer::AtLeast {
+    let highest = Conclusion::AtLeast {
         level: 2_000.0,
         why: Why::Highest,
     };
-    assert_eq!(outcome.answer, highest);
+    assert_eq!(outcome.conclusion, highest);
     let low = Settings {
         lowest: 50.0,
         ..settings()
     };
     let (outcome, _) = find(&low, &mut Wavering::new(20.0, 0.0, 1));
-    let nothing = Answer::NothingHolds {
+    let nothing = Conclusion::NothingHolds {
         level: 50.0,
         breaks: vec![crate::Breaking::Check(0)],
         own_limit: None,
     };
-    assert_eq!(outcome.answer, nothing);
+    assert_eq!(outcome.conclusion, nothing);
 }
 
 #[test]
@@ -153,9 +153,9 @@ fn what_is_known_when_the_user_or_the_budget_ends_it_is_told() {
     let mut target = Wavering::new(5_000.0, 0.0, 1);
     target.interrupted_after = 9;
     let (outcome, ended) = find(&settings(), &mut target);
-    assert_eq!(ended, Ended::Interrupted);
+    assert_eq!(ended, SearchEnd::Interrupted);
     assert_eq!(outcome.trials.len(), 9);
-    assert!(matches!(outcome.answer, Answer::Unsettled(_)));
+    assert!(matches!(outcome.conclusion, Conclusion::Inconclusive(_)));
 
     let short = Settings {
         budget_s: 40.0,
@@ -163,9 +163,9 @@ fn what_is_known_when_the_user_or_the_budget_ends_it_is_told() {
     };
     let mut target = Wavering::new(5_000.0, 0.05, 1);
     let (outcome, ended) = find(&short, &mut target);
-    assert_eq!(ended, Ended::Complete);
-    let Answer::Unsettled(known) = outcome.answer else {
-        panic!("{:?}", outcome.answer);
+    assert_eq!(ended, SearchEnd::Complete);
+    let Conclusion::Inconclusive(known) = outcome.conclusion else {
+        panic!("{:?}", outcome.conclusion);
     };
     assert!(known.lower.is_some() && known.upper.is_some(), "{known:?}");
     let needed_s = short.whole_s(short.trial_s);
@@ -210,13 +210,13 @@ fn what_breaks_everywhere_on_a_disturbed_machine_says_nothing_of_the_target() {
         ..settings()
     };
     let (outcome, ended) = find(&minutes, &mut target);
-    assert_eq!(ended, Ended::Complete);
-    let nothing = Answer::NothingHolds {
+    assert_eq!(ended, SearchEnd::Complete);
+    let nothing = Conclusion::NothingHolds {
         level: 1.0,
         breaks: vec![crate::Breaking::Check(0)],
         own_limit: Some(STOLEN),
     };
-    assert_eq!(outcome.answer, nothing);
+    assert_eq!(outcome.conclusion, nothing);
 }
 
 /// Each trial breaks by the machine with a probability that makes a search all but endless.
@@ -230,11 +230,11 @@ fn a_search_that_a_disturbed_machine_keeps_from_its_end_says_why() {
         let mut target = Wavering::new(5_000.0, 0.0, seed);
         target.disturbed = Some((STOLEN, 0.45));
         let (outcome, _) = find(&short, &mut target);
-        match outcome.answer {
-            Answer::Unsettled(known) => assert_eq!(known.own_limit, Some(STOLEN)),
-            Answer::Found(line) => assert_eq!(line.disturbance, Some(STOLEN)),
-            Answer::NothingHolds { own_limit, .. } => assert_eq!(own_limit, Some(STOLEN)),
-            Answer::AtLeast { .. } => panic!("{:?}", outcome.answer),
+        match outcome.conclusion {
+            Conclusion::Inconclusive(known) => assert_eq!(known.own_limit, Some(STOLEN)),
+            Conclusion::Found(line) => assert_eq!(line.disturbance, Some(STOLEN)),
+            Conclusion::NothingHolds { own_limit, .. } => assert_eq!(own_limit, Some(STOLEN)),
+            Conclusion::AtLeast { .. } => panic!("{:?}", outcome.conclusion),
         }
     }
 }
@@ -249,7 +249,7 @@ fn a_load_line_of_a_disturbed_machine_says_that_it_may_lie_higher() {
     assert!(outcome.trials.iter().all(|trial| !trial.set_aside));
 }
 
-fn set_aside(outcome: &Outcome) -> usize {
+fn set_aside(outcome: &SearchOutcome) -> usize {
     let trials = outcome.trials.iter();
     trials.filter(|trial| trial.set_aside).count()
 }
@@ -263,7 +263,7 @@ fn what_a_neighbour_takes_for_a_while_costs_time_and_changes_nothing() {
         target.disturbed = Some((STOLEN, share));
         target.burst = burst;
         let (outcome, _) = find(&settings(), &mut target);
-        assert_eq!(outcome.answer, calm.answer);
+        assert_eq!(outcome.conclusion, calm.conclusion);
         assert_eq!(set_aside(&outcome), 17);
         assert_eq!(outcome.trials.len(), calm.trials.len() + 17);
         let numbers = outcome.trials.iter().map(|trial| trial.number);
@@ -283,7 +283,7 @@ fn a_descent_in_which_the_machine_lost_time_is_made_again() {
     let aside: Vec<Purpose> = aside.map(|trial| trial.purpose).collect();
     assert_eq!(aside, [Part::Over, Part::Back].map(Purpose::Ladder));
     assert_eq!(outcome.ladder.recovery, calm.ladder.recovery);
-    let what = |outcome: &Outcome| -> Vec<_> {
+    let what = |outcome: &SearchOutcome| -> Vec<_> {
         let rungs = outcome.ladder.rungs.iter();
         rungs.map(|rung| (rung.part, rung.trial.held())).collect()
     };
@@ -329,9 +329,9 @@ fn a_neighbour_who_stays_takes_a_quarter_of_the_time_at_most() {
     target.disturbed = Some((STOLEN, 1.0));
     target.burst = 3..usize::MAX;
     let (outcome, _) = find(&minutes, &mut target);
-    let why = match outcome.answer {
-        Answer::Unsettled(known) => known.own_limit,
-        Answer::NothingHolds { own_limit, .. } => own_limit,
+    let why = match outcome.conclusion {
+        Conclusion::Inconclusive(known) => known.own_limit,
+        Conclusion::NothingHolds { own_limit, .. } => own_limit,
         other => panic!("{other:?}"),
     };
     assert_eq!(why, Some(STOLEN));
@@ -374,18 +374,18 @@ fn a_capacity_as_high_as_the_floor_is_that_of_the_machine() {
         };
         find(&settings, &mut Wavering::new(5_000.0, 0.0, 1))
             .0
-            .answer
+            .conclusion
     };
     let limit = OwnLimit::Floor {
         answers_per_s: 5_200.0,
     };
     let answer = with_floor(5_200.0);
     assert!(
-        matches!(answer, Answer::AtLeast { why: Why::Generator { limit: found, .. }, .. } if found == limit),
+        matches!(answer, Conclusion::AtLeast { why: Why::Generator { limit: found, .. }, .. } if found == limit),
         "{answer:?}"
     );
     for apart in [50_000.0, 4_000.0] {
-        assert!(matches!(with_floor(apart), Answer::Found(_)), "{apart}");
+        assert!(matches!(with_floor(apart), Conclusion::Found(_)), "{apart}");
     }
 }
 
