@@ -10,7 +10,7 @@
 //!
 //! Nothing fails for lack of rights: what can't be read is absent, and named in the look. Readings
 //! that cost much (proportional memory, the sockets of many files, the switches of many threads) are
-//! spaced so that each kind takes at most a thousandth of a core.
+//! spaced so that each kind takes at most a five-thousandth of a core.
 
 mod cpu;
 mod diagnosis;

@@ -60,7 +60,7 @@ impl Watcher {
     }
 
     /// Lets what costs much to read (open files, sockets, proportional memory, context switches) take
-    /// one part of this many of a core each; without this it is a thousandth.
+    /// one part of this many of a core each; without this it is a five-thousandth.
     pub fn allow_each(&mut self, parts: u32) {
         for thrift in [&mut self.files, &mut self.pss, &mut self.switches] {
             thrift.allow(parts);

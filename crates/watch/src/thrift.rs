@@ -1,15 +1,15 @@
 //! How readings that cost much are spaced.
 //!
 //! What a reading costs depends on what is watched: a process with ten open files or with ten
-//! thousand. So its CPU time is measured, and the next one waits until this one was a thousandth of
-//! the time. What a hypervisor takes from the core meanwhile looks like CPU time as well, so of two
-//! readings that follow each other the cheaper one counts.
+//! thousand. So its CPU time is measured, and the next one waits until this one was a
+//! five-thousandth of the time. What a hypervisor takes from the core meanwhile looks like CPU time
+//! as well, so of two readings that follow each other the cheaper one counts.
 
 use rustix::time::{ClockId, clock_gettime};
 use std::time::Duration;
 
 /// A reading may take one part of this many of a core, if nothing else is said.
-const PARTS: u32 = 1_000;
+const PARTS: u32 = 5_000;
 /// Looks come a little early or late; a reading that is due by then is due now.
 const SLACK_NS: u64 = 100_000_000;
 
@@ -88,10 +88,10 @@ mod tests {
     }
 
     #[test]
-    fn a_dear_reading_waits_until_it_was_a_thousandth() {
+    fn a_dear_reading_waits_until_it_was_a_five_thousandth() {
         let mut thrift = Thrift::every(Duration::ZERO);
-        thrift.put_off(0, Duration::from_millis(30));
-        thrift.put_off(0, Duration::from_millis(31));
+        thrift.put_off(0, Duration::from_millis(6));
+        thrift.put_off(0, Duration::from_millis(7));
         assert!(!thrift.is_due(29 * SECOND));
         assert!(thrift.is_due(30 * SECOND));
     }
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn one_that_was_held_up_alone_puts_nothing_off() {
         let mut thrift = Thrift::every(Duration::ZERO);
-        for cost_us in [40_000, 100, 40_000] {
+        for cost_us in [40_000, 20, 40_000] {
             thrift.put_off(SECOND, Duration::from_micros(cost_us));
             assert!(thrift.is_due(SECOND), "{cost_us}");
         }
