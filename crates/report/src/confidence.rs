@@ -5,14 +5,14 @@ pub(crate) use loadline_verdict::{CONFIDENCE as LEVEL, ConfidenceInterval};
 #[cfg(test)]
 mod tests {
     use crate::samples;
-    use loadline_verdict::confidence_interval;
+    use loadline_verdict::RunResult;
 
     #[test]
     fn an_interval_holds_its_percentile() {
-        let summary = samples::steady();
-        let times = &summary.total.times.response;
+        let run = RunResult::new(samples::steady());
+        let times = &run.summary.total.times.response;
         for percentile in [50.0, 90.0, 99.0, 99.9] {
-            let found = confidence_interval(times, &summary.response_blocks, percentile);
+            let found = run.response_interval(percentile);
             let value_ns = times.percentile_ns(percentile);
             assert!(found.lower_ns.unwrap().value() <= value_ns, "p{percentile}");
             assert!(found.upper_ns.unwrap().value() >= value_ns, "p{percentile}");
@@ -23,9 +23,8 @@ mod tests {
 
     #[test]
     fn one_stall_is_one_event_to_the_percentiles_above_it() {
-        let summary = samples::stalled();
-        let times = &summary.total.times.response;
-        let found = |percentile| confidence_interval(times, &summary.response_blocks, percentile);
+        let run = RunResult::new(samples::stalled());
+        let found = |percentile| run.response_interval(percentile);
         assert!(found(50.0).upper_ns.is_some(), "{:?}", found(50.0));
         assert!(found(99.0).independent < 368, "{:?}", found(99.0));
         assert_eq!(found(99.0).upper_ns, None);
@@ -34,10 +33,9 @@ mod tests {
 
     #[test]
     fn a_short_run_does_not_show_dependence() {
-        let summary = samples::closed();
-        let times = &summary.total.times.response;
-        let found = confidence_interval(times, &summary.response_blocks, 99.0);
+        let run = RunResult::new(samples::closed());
+        let found = run.response_interval(99.0);
         assert!(!found.adjusted);
-        assert_eq!(found.independent, times.len());
+        assert_eq!(found.independent, run.summary.total.times.response.len());
     }
 }

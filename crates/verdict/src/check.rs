@@ -24,7 +24,7 @@
 mod rule;
 mod uncut;
 
-pub use uncut::broken_by_beginning;
+pub(crate) use uncut::broken_by_beginning;
 
 use crate::Quantity;
 use loadline_plan::{Bound, Check, Clocked, Comparison, Metric};
@@ -150,7 +150,7 @@ pub fn evaluate_all(checks: &[Check], snapshot: &Snapshot, duration: Duration) -
 
 /// Holds every check of a run against all of its requests. Where the beginning was left out a check must
 /// hold with it as well: see [`broken_by_beginning`].
-pub fn evaluate_run(summary: &Summary) -> Vec<CheckResult> {
+pub(crate) fn evaluate_run(summary: &Summary) -> Vec<CheckResult> {
     let found = evaluate_observed(&summary.plan.checks, &Observed::of_run(summary));
     match &summary.uncut {
         Some(uncut) => uncut::broken_or_without(found, uncut::on_all(summary, uncut)),

@@ -32,7 +32,7 @@ pub struct ConfidenceInterval {
 }
 
 /// The 95 % interval of `percentile` (above 0 and below 100) of these times, which came in these blocks.
-pub fn confidence_interval<'a>(
+pub(crate) fn confidence_interval<'a>(
     times: impl Into<Censored<'a>>,
     blocks: &Blocks,
     percentile: f64,

@@ -88,7 +88,7 @@ fn undelayed(summary: &Summary) -> Censored<'_> {
 /// A figure of the response time with the delay that Loadline added and without it, if that delay is a
 /// large part of it and more than chance. Never in a closed load, which has no such delay, nor in a
 /// record that does not hold it.
-pub fn own_delay(summary: &Summary, statistic: Statistic) -> Option<Effect> {
+pub(crate) fn own_delay(summary: &Summary, statistic: Statistic) -> Option<Effect> {
     let (with, without) = (summary.response(), undelayed(summary));
     Effect::between(with, without, statistic)
         .filter(Effect::is_large)
@@ -122,7 +122,7 @@ fn is_within_chance(with: Censored<'_>, without: Censored<'_>, effect: &Effect) 
 
 /// A figure of the response time with the wait for one of the connections that the plan allows and
 /// without it, if that wait is a large part of it; `None` where the plan was not the limit.
-pub fn plan_wait(summary: &Summary, statistic: Statistic) -> Option<Effect> {
+pub(crate) fn plan_wait(summary: &Summary, statistic: Statistic) -> Option<Effect> {
     if !is_limited_by_plan(summary) {
         return None;
     }

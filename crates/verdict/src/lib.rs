@@ -6,6 +6,9 @@
 //! run says of it, and the [`Quantity`] it looked at. The same function serves the checks on the whole
 //! run and the conditions that end a run early.
 //!
+//! A [`RunResult`] is a run with its whole judgement: checks, validity, confidence intervals, and what
+//! of a figure is not the target's. Nothing above this crate judges a run anew.
+//!
 //! A [`Comparison`] says of two saved runs, or two sets of them, which is slower, and [`spreads`] what
 //! differs among the repeats of one.
 
@@ -23,18 +26,22 @@ mod until;
 mod validity;
 
 pub use check::{
-    CheckOutcome, CheckResult, Doubt, Observed, broken_by_beginning, evaluate, evaluate_all,
-    evaluate_observed, evaluate_run, evaluate_together,
+    CheckOutcome, CheckResult, Doubt, Observed, evaluate, evaluate_all, evaluate_observed,
+    evaluate_together,
 };
 pub use comparison::{
     CONFIDENCE, ComparedFigure, Comparison, ComparisonError, Figure, SavedRun, Standing, Trait,
     Unlike, bounds_in, unlike,
 };
-pub use confidence::{ConfidenceInterval, confidence_interval};
-pub use effect::{AFFECTED_NS, AFFECTED_PART, Effect, is_limited_by_plan, own_delay, plan_wait};
+pub use confidence::ConfidenceInterval;
+pub use effect::{AFFECTED_NS, AFFECTED_PART, Effect, is_limited_by_plan};
 pub use quantity::Quantity;
 pub use result::RunResult;
 pub use settling::transient;
 pub use spread::{Spread, is_whole, runs_still_needed, spreads};
 pub use until::{Goal, Impossible, precision};
-pub use validity::{Finding, Grade, LATE_NS, Reason, Validity, validity};
+pub use validity::{Finding, Grade, LATE_NS, Reason, Validity};
+
+use check::evaluate_run;
+use confidence::confidence_interval;
+use effect::{own_delay, plan_wait};

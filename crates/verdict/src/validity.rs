@@ -266,7 +266,7 @@ impl Reason {
 }
 
 /// Whether this result may be believed.
-pub fn validity(summary: &Summary) -> Validity {
+pub(crate) fn validity(summary: &Summary) -> Validity {
     let effects = match summary.model {
         Model::Open => vec![
             decisive(summary),

@@ -23,7 +23,7 @@ pub(super) fn broken_or_without(
 }
 
 /// The checks that are broken by what was left out at the beginning, and kept by the rest.
-pub fn broken_by_beginning(summary: &Summary) -> Vec<String> {
+pub(crate) fn broken_by_beginning(summary: &Summary) -> Vec<String> {
     let Some(uncut) = &summary.uncut else {
         return Vec::new();
     };
