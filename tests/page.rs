@@ -4,7 +4,7 @@
 
 use crate::rig::{loadline, serve, serve_with, text, url};
 use loadline_page::{
-    Cell, Column, Measure, Page, Scatter, StudyPage, StudyRow, Timeline, Track, Unit,
+    Cell, Column, Measure, Page, Scatter, StudyPage, StudyPlots, StudyRow, Timeline, Track, Unit,
 };
 use loadline_testbed::Freeze;
 use serde_json::Value;
@@ -231,25 +231,28 @@ fn study(runs: usize) -> StudyPage {
         x: "rps".to_owned(),
         y: y.to_owned(),
     };
+    let columns = vec![
+        column("exp_name", "Run", Unit::Text),
+        column("rps", "Requests/s", Unit::PerSecond),
+        column("avg_cpu", "CPU", Unit::Percent),
+        column("avg_memory", "Memory", Unit::Bytes),
+        column("p99", "p99", Unit::Us),
+    ];
+    let scatters = [
+        scatter("Requests per second and CPU", "avg_cpu"),
+        scatter("Requests per second and memory", "avg_memory"),
+    ];
+    let rows: Vec<_> = (0..runs).map(study_row).collect();
     StudyPage {
         title: "HTTP tools".to_owned(),
-        columns: vec![
-            column("exp_name", "Run", Unit::Text),
-            column("rps", "Requests/s", Unit::PerSecond),
-            column("avg_cpu", "CPU", Unit::Percent),
-            column("avg_memory", "Memory", Unit::Bytes),
-            column("p99", "p99", Unit::Us),
-        ],
-        rows: (0..runs).map(study_row).collect(),
-        scatters: vec![
-            scatter("Requests per second and CPU", "avg_cpu"),
-            scatter("Requests per second and memory", "avg_memory"),
-        ],
+        plots: StudyPlots::new(&columns, &rows, &scatters),
+        columns,
+        rows: rows.into_iter().map(|(row, _)| row).collect(),
         ..StudyPage::default()
     }
 }
 
-fn study_row(index: usize) -> StudyRow {
+fn study_row(index: usize) -> (StudyRow, Option<Timeline>) {
     let tool = ["wrk", "oha", "loadline", "Locust"][index % 4];
     let level = (index + 1) as f64;
     let track = |measure, base: f64| Track {
@@ -258,7 +261,7 @@ fn study_row(index: usize) -> StudyRow {
             .map(|second| Some(base + base * f64::sin(f64::from(second)) / 9.0))
             .collect(),
     };
-    StudyRow {
+    let row = StudyRow {
         tool: tool.to_owned(),
         name: format!("{tool} {index}"),
         cells: vec![
@@ -273,18 +276,19 @@ fn study_row(index: usize) -> StudyRow {
             },
         ],
         doubt: None,
-        timeline: Some(Timeline {
-            time_s: (0..240).map(|second| f64::from(second) + 0.513).collect(),
-            tracks: vec![
-                track(Measure::Rate, 977.7 * level),
-                track(Measure::ResponseP99, 120.0 * level),
-                track(Measure::Cpu, 3.1 * level),
-                track(Measure::Memory, 2.3e6 * level),
-                track(Measure::Bandwidth, 1.1e6 * level),
-                track(Measure::Sockets, level),
-            ],
-        }),
-    }
+    };
+    let timeline = Timeline {
+        time_s: (0..240).map(|second| f64::from(second) + 0.513).collect(),
+        tracks: vec![
+            track(Measure::Rate, 977.7 * level),
+            track(Measure::ResponseP99, 120.0 * level),
+            track(Measure::Cpu, 3.1 * level),
+            track(Measure::Memory, 2.3e6 * level),
+            track(Measure::Bandwidth, 1.1e6 * level),
+            track(Measure::Sockets, level),
+        ],
+    };
+    (row, Some(timeline))
 }
 
 #[test]

@@ -49,11 +49,6 @@ export function tick(quantity: Quantity, value: number): string {
   return text.replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, "");
 }
 
-/** The unit that an axis of this quantity names in its title, where its ticks don't. */
-export function axisUnit(quantity: Quantity): string {
-  return quantity === "percentile" ? "%" : "";
-}
-
 /** The percentile that stands so many nines along its axis: 90 at 1, 99.9 at 3. */
 export function percentileOf(nines: number): number {
   const digits = Math.max(0, Math.ceil(nines) - 2) + 3;

@@ -33,13 +33,11 @@ export const COLOURS: Record<Theme, Colours> = {
 /** Lines of more series than there are colours are dashed. */
 export function dash(index: number): number[] {
   const dashes = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
-  return dashes[Math.floor(index / COLOURS.light.series.length) % dashes.length]!;
+  return dashes[Math.floor(index / SERIES_COLOURS) % dashes.length]!;
 }
 
-/** Dots of more series than there are colours are rings. */
-export function isRing(index: number): boolean {
-  return index >= COLOURS.light.series.length;
-}
+/** How many colours there are for series. */
+export const SERIES_COLOURS = COLOURS.light.series.length;
 
 export function colour(colours: Colours, index: number): string {
   return colours.series[index % colours.series.length]!;

@@ -1,24 +1,97 @@
 /** Made-up pages: small, and with a value in every field. */
 
 import type {
+  Axis,
+  Chart,
+  Mark,
   RunPage,
   SearchPage,
+  Series,
   SeriesPage,
   StudyPage,
   StudyRow,
-  Track,
   TrialRow,
+  Unit,
 } from "../src/generated/page";
 
 const SECONDS = 20;
 const times = Array.from({ length: SECONDS }, (_, second) => second + 0.5);
 const wave = (base: number) => times.map((time) => base * (1 + 0.3 * Math.sin(time)));
 
+export function axis(title: string, unit: Unit, more: Partial<Axis> = {}): Axis {
+  return { title, unit, scale: "linear", is_whole: false, ends: null, ...more };
+}
+
+export function chart(
+  name: string,
+  title: string,
+  axes: [Axis, Axis],
+  series: Series[],
+  more: Partial<Chart> = {},
+): Chart {
+  const [x, y] = axes;
+  return { name, title, note: "", x, y, series, heatmap: null, reference_lines: [], ...more };
+}
+
+export function line(
+  name: string,
+  y: (number | null)[],
+  colour = 0,
+  mark: Mark = "line",
+  x = 0,
+): Series {
+  return { name, x, y, mark, colour, is_hidden: false };
+}
+
+const time = axis("time since the end of warm-up", "seconds", { ends: [0, SECONDS] });
+const us = axis("response time", "us", { scale: "log" });
+
+function runCharts(): Chart[] {
+  return [
+    chart(
+      "rate",
+      "Rate",
+      [time, axis("requests/s", "per_second")],
+      [line("asked", wave(2_000), 6, "dashed"), line("answered", wave(2_000))],
+    ),
+    chart(
+      "response-time",
+      "Response time",
+      [time, us],
+      [line("p50", wave(200)), line("p99", wave(61_000), 2)],
+    ),
+    chart("heatmap", "Heatmap of response times", [time, { ...us, ends: [100, 1e5] }], [], {
+      heatmap: {
+        lowest_us: 100,
+        ratio: 10 ** (1 / 12),
+        rows: 30,
+        columns: times.map((time) => ({
+          start_s: time - 0.5,
+          end_s: time + 0.5,
+          first_row: 2,
+          counts: [3, 900, 0, 40, 1],
+        })),
+      },
+    }),
+    chart(
+      "spectrum",
+      "Percentile spectrum",
+      [axis("percentile", "percent", { scale: "percentile" }), us],
+      [
+        line("response time", [90, 200, 900, 61_200, 9e5], 0, "line", 1),
+        line("service time", [90, 180, 300, 900, 1_500], 1, "line", 2),
+      ],
+    ),
+    chart(
+      "in-flight",
+      "Requests in flight",
+      [time, axis("requests", "count")],
+      [line("in flight", wave(12))],
+    ),
+  ];
+}
+
 export function run(): RunPage {
-  const track = (measure: Track["measure"], base: number): Track => ({
-    measure,
-    values: wave(base),
-  });
   return {
     version: "0.1.0",
     started_at: "2026-01-02T03:04:05Z",
@@ -51,31 +124,6 @@ export function run(): RunPage {
         service: { us: 900, at_least: false, text: "900 µs", interval: null },
       },
     ],
-    spectra: [
-      { name: "response time", percentile: [0, 50, 90, 99, 99.9], us: [90, 200, 900, 61_200, 9e5] },
-      { name: "service time", percentile: [0, 50, 90, 99, 99.95], us: [90, 180, 300, 900, 1_500] },
-    ],
-    timeline: {
-      time_s: times,
-      tracks: [
-        track("rate", 2_000),
-        track("asked_rate", 2_000),
-        track("response_p50", 200),
-        track("response_p99", 61_000),
-        track("in_flight", 12),
-      ],
-    },
-    heatmap: {
-      lowest_us: 100,
-      ratio: 10 ** (1 / 12),
-      rows: 30,
-      columns: times.map((time) => ({
-        start_s: time - 0.5,
-        end_s: time + 0.5,
-        first_row: 2,
-        counts: [3, 900, 0, 40, 1],
-      })),
-    },
     statuses: [
       { status: 200, count: 39_000 },
       { status: 503, count: 1_000 },
@@ -92,9 +140,31 @@ export function run(): RunPage {
     ],
     time_notes: ["Blocked is waiting for a free connection."],
     resources: [
-      { name: "generator", notes: ["Process 17."], tracks: [track("cpu", 40)] },
-      { name: "host", notes: [], tracks: [track("cpu", 120), track("bytes_in", 4e6)] },
+      { name: "generator", notes: ["Process 17."] },
+      { name: "host", notes: [] },
     ],
+    plots: {
+      shared_x: [
+        { values: times, names: [] },
+        { values: [0, 50, 90, 99, 99.9], names: [] },
+        { values: [0, 50, 90, 99, 99.95], names: [] },
+      ],
+      course: runCharts(),
+      resources: [
+        chart(
+          "cpu",
+          "CPU",
+          [time, axis("CPU", "percent")],
+          [line("generator", wave(40)), line("host", wave(120), 1)],
+        ),
+        chart(
+          "network",
+          "Network",
+          [time, axis("traffic", "bytes_per_second")],
+          [line("host received", wave(4e6), 1)],
+        ),
+      ],
+    },
   };
 }
 
@@ -134,14 +204,34 @@ export function study(): StudyPage {
       index === 2 ? null : 5e6 * (index + 1),
     ],
     doubt: index === 2 ? "It failed." : null,
-    timeline: {
-      time_s: times.map((time) => time + index * 0.1),
-      tracks: [
-        { measure: "cpu", values: wave(20 * (index + 1)) },
-        { measure: "rate", values: wave(10_000 * (index + 1)) },
-      ],
-    },
   });
+  const tools = ["wrk", "oha"];
+  const names = (tool: string) => [0, 1, 2].map((index) => `${tool} ${index}`);
+  const steps = [1, 2, 3];
+  const rate = axis("Requests/s", "per_second", { ends: [0, 31_500] });
+  const cpu = axis("CPU", "percent");
+  const dots = (tool: string) =>
+    line(
+      tool,
+      steps.map((step) => 20 * step),
+      tools.indexOf(tool),
+      "dots",
+      tools.indexOf(tool),
+    );
+  const scatter = (name: string, drawn: string[]) =>
+    chart(name, "CPU by Requests/s", [rate, cpu], drawn.map(dots));
+  const timeline = (name: string, title: string, y: Axis, base: number) =>
+    chart(
+      name,
+      title,
+      [axis("time since the run's start", "seconds"), y],
+      tools.flatMap((tool) =>
+        names(tool).map((name, index) => ({
+          ...line(name, wave(base * (index + 1)), tools.indexOf(tool), "line", index + 2),
+          is_hidden: index > 0,
+        })),
+      ),
+    );
   return {
     version: "0.1.0",
     started_at: "2026-01-02T03:04:05Z",
@@ -155,8 +245,32 @@ export function study(): StudyPage {
       { name: "avg_cpu", title: "CPU", unit: "percent" },
       { name: "avg_memory", title: "Memory", unit: "bytes" },
     ],
-    rows: ["wrk", "oha"].flatMap((tool) => [0, 1, 2].map((index) => row(tool, index))),
-    scatters: [{ title: "Requests per second and CPU", x: "rps", y: "avg_cpu" }],
+    rows: tools.flatMap((tool) => [0, 1, 2].map((index) => row(tool, index))),
+    plots: {
+      shared_x: [
+        ...tools.map((tool) => ({
+          values: steps.map((step) => 10_000 * step),
+          names: names(tool),
+        })),
+        ...[0, 1, 2].map((index) => ({
+          values: times.map((time) => time + index * 0.1),
+          names: [],
+        })),
+      ],
+      scatters: [
+        {
+          title: "Requests per second and CPU",
+          charts: [
+            scatter("avg_cpu-by-rps", tools),
+            ...tools.map((tool) => scatter(`avg_cpu-by-rps-${tool}`, [tool])),
+          ],
+        },
+      ],
+      timelines: [
+        timeline("timeline-rate", "Rate", rate, 10_000),
+        timeline("timeline-cpu", "CPU", cpu, 20),
+      ],
+    },
   };
 }
 
@@ -195,6 +309,38 @@ export function search(): SearchPage {
       text: broke ? "p99<50ms breaks" : "holds",
     };
   });
+  const told = rows.filter((row) => row.ended === "held" || row.ended === "broke");
+  told.sort((a, b) => a.level - b.level);
+  const p99 = (ended: TrialRow["ended"]) =>
+    told.map((row) => (row.ended === ended ? row.p99_us : null));
+  const level = (ended: TrialRow["ended"]) =>
+    rows.map((row) => (row.ended === ended ? row.level : null));
+  const load = axis("rate asked for", "per_second", { ends: [0, 6_000] });
+  const charts = [
+    chart(
+      "response-time-over-load",
+      "Response time over the load",
+      [load, us],
+      [
+        line(
+          "p50",
+          told.map((row) => row.p50_us),
+          3,
+          "dots",
+        ),
+        line("p99, it broke", p99("broke"), 8, "dots"),
+        line("p99, it held", p99("held"), 0, "dots"),
+      ],
+      { reference_lines: [{ at: 4900, band: [4880, 4961], label: "load line: 4900 req/s" }] },
+    ),
+    chart(
+      "trials",
+      "Course of the search",
+      [axis("trial", "count", { is_whole: true, ends: [0, rows.length + 1] }), load],
+      [line("broke", level("broke"), 8, "dots", 1), line("held", level("held"), 0, "dots", 1)],
+      { reference_lines: [{ at: 1.5, band: null, label: "search" }] },
+    ),
+  ];
   return {
     version: "0.1.0",
     started_at: "2026-01-02T03:04:05Z",
@@ -205,12 +351,23 @@ export function search(): SearchPage {
       text: "load line: 4900 req/s (4880 … 4961); p99 breaks first; target CPU 98 %; confirmed by a run of 10.0 s",
       notes: [],
     },
-    users: false,
-    load_line: { level: 4900, low: 4880, high: 4961, text: "load line: 4900 req/s" },
     columns: ["req/s", "answers/s", "p50", "p99", "failed", "target CPU"],
     ladder: rows.slice(-ladder.length),
     ladder_notes: ["After 110 % all checks held again from 2 s after the step down."],
     trials: rows,
+    plots: {
+      shared_x: [
+        {
+          values: told.map((row) => row.level),
+          names: told.map((row) => `trial ${row.number} (${row.purpose}):`),
+        },
+        {
+          values: rows.map((row) => row.number),
+          names: rows.map((row) => `${row.purpose}: trial`),
+        },
+      ],
+      charts,
+    },
     floor: "Floor of this machine: a response takes 38.0 µs.",
     machine: [{ name: "cores", text: "2" }],
   };

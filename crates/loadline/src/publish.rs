@@ -3,7 +3,7 @@
 use crate::invocation::{Color, Format, Output, Sink};
 use crate::live::{draws, speaks_utf8};
 use anyhow::{Context, Result};
-use loadline_page::{Heat, Page};
+use loadline_page::{FileChart, Heat, Page};
 use loadline_report::{CapacityReport, TextOptions};
 use loadline_runner::preflight::refuse_overwriting;
 use loadline_runner::preflight::write_whole;
@@ -108,19 +108,24 @@ pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
 /// If one of them would be written over a file that was `read`, before any is.
 pub(crate) fn write_plots(folder: &Path, page: &Page, read: &[PathBuf]) -> Result<()> {
     let place = |name: &str, ending: &str| folder.join(format!("{name}.{ending}"));
-    let figures = loadline_page::figures(page);
+    let charts = loadline_page::charts(page);
     let both = |name: &str| ["svg", "png"].map(|ending| place(name, ending));
-    let places: Vec<PathBuf> = figures.iter().flat_map(|named| both(&named.name)).collect();
+    let places: Vec<PathBuf> = charts.iter().flat_map(|chart| both(&chart.name)).collect();
     refuse_overwriting(
         places.iter().map(PathBuf::as_path),
         read.iter().map(PathBuf::as_path),
     )?;
     std::fs::create_dir_all(folder)
         .with_context(|| format!("{} can't be written", folder.display()))?;
-    for named in figures {
-        let [svg, png] = both(&named.name);
-        write_file(&svg, loadline_plot::svg(&named.figure).as_bytes())?;
-        write_file(&png, &loadline_plot::png(&named.figure))?;
+    for FileChart {
+        name,
+        chart,
+        shared_x,
+    } in charts
+    {
+        let [svg, png] = both(&name);
+        write_file(&svg, loadline_plot::svg(chart, shared_x).as_bytes())?;
+        write_file(&png, &loadline_plot::png(chart, shared_x))?;
     }
     Ok(())
 }

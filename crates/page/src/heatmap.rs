@@ -45,6 +45,52 @@ pub struct HeatColumn {
     pub counts: Vec<u64>,
 }
 
+/// A cell of a heatmap that anything came in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HeatCell {
+    /// From when to when, in seconds from the end of warm-up.
+    pub seconds: (f64, f64),
+    /// From which to which time, in microseconds.
+    pub us: (f64, f64),
+    /// How many came, from 0 to 1 on a logarithmic scale: one slow answer among thousands must be
+    /// seen.
+    pub share: f64,
+}
+
+impl Heatmap {
+    /// The cells that anything came in.
+    pub fn cells(&self) -> impl Iterator<Item = HeatCell> + '_ {
+        let most = (self.densest() as f64).ln_1p();
+        let height_us = |row: usize| self.lowest_us * self.ratio.powf(row as f64);
+        self.columns.iter().flat_map(move |column| {
+            let rows = column.counts.iter().enumerate();
+            let seen = rows.filter(|(_, count)| **count > 0);
+            seen.map(move |(index, count)| {
+                let row = column.first_row + index;
+                HeatCell {
+                    seconds: (column.start_s, column.end_s),
+                    us: (height_us(row), height_us(row + 1)),
+                    share: (*count as f64).ln_1p() / most,
+                }
+            })
+        })
+    }
+
+    /// How many came in the cell with the most.
+    pub fn densest(&self) -> u64 {
+        let counts = self.columns.iter().flat_map(|column| &column.counts);
+        counts.copied().max().unwrap_or(0)
+    }
+
+    /// The ends of an axis of its times: the lower is rounded down to one digit, as a logarithmic
+    /// axis counts its ticks from there.
+    pub(crate) fn ends_us(&self) -> (f64, f64) {
+        let decade = 10_f64.powf(self.lowest_us.log10().floor());
+        let low = (self.lowest_us / decade + 1e-9).floor() * decade;
+        (low, self.lowest_us * self.ratio.powf(self.rows as f64))
+    }
+}
+
 /// A heatmap that grows.
 #[derive(Clone, Debug)]
 pub struct Heat {
@@ -181,6 +227,28 @@ mod tests {
 
     fn all(map: &Heatmap) -> u64 {
         map.columns.iter().flat_map(|column| &column.counts).sum()
+    }
+
+    #[test]
+    fn a_cell_has_the_share_of_its_count() {
+        let map = Heatmap {
+            lowest_us: 100.0,
+            ratio: 10.0,
+            rows: 3,
+            columns: vec![HeatColumn {
+                start_s: 0.0,
+                end_s: 1.0,
+                first_row: 1,
+                counts: vec![3, 0, 15],
+            }],
+        };
+        let cells: Vec<HeatCell> = map.cells().collect();
+        assert_eq!(cells.len(), 2);
+        assert_eq!(
+            (cells[0].seconds, cells[0].us),
+            ((0.0, 1.0), (1_000.0, 10_000.0))
+        );
+        assert_eq!((cells[0].share, cells[1].share), (0.5, 1.0));
     }
 
     #[test]

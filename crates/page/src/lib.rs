@@ -2,16 +2,18 @@
 //!
 //! The front end in `web/` is built once, into a single file without a word of data. A [`Page`] is
 //! what it draws: [`RunPage`] for one run, [`SeriesPage`] for several, [`StudyPage`] for a study,
-//! [`SearchPage`] for a search.
-//! [`html`] writes the page's data into that file, which is then a report that needs no server and no
-//! network. The front end imports the same types from `web/src/generated/page.ts`, which a test writes and compares.
+//! [`SearchPage`] for a search. [`html`] writes the page's data into that file, which is then a
+//! report that needs no server and no network. The front end imports the same types from
+//! `web/src/generated/page.ts`, which a test writes and compares.
 //!
-//! [`figures`] gives the page's plots for files.
+//! A plot is described once, as a [`Chart`]: by `charts/run.rs`, `charts/study.rs` or
+//! `charts/search.rs`. The page draws it, and `loadline-plot` draws what [`charts`] names to files.
 //!
 //! Times are microseconds and numbers are rounded to four digits: a page is looked at. What is to be
 //! computed with is in the JSON report. Nothing here knows how a run is recorded.
 
-mod figures;
+mod chart;
+mod charts;
 mod heatmap;
 mod number;
 mod run;
@@ -23,17 +25,18 @@ mod timeline;
 #[cfg(test)]
 mod typescript;
 
-pub use figures::{NamedFigure, figures};
-pub use heatmap::{Heat, HeatColumn, Heatmap};
+pub use chart::{Axis, Chart, Mark, ReferenceLine, Scale, Series, SharedX, Unit, XValues};
+pub use charts::{FileChart, RunNumbers, RunPlots, ScatterPlots, SearchPlots, StudyPlots, charts};
+pub use heatmap::{Heat, HeatCell, HeatColumn, Heatmap};
 pub use run::{
-    CheckRow, ErrorRow, Fact, Grade, Outcome, PercentileRow, Resource, RunPage, Spectrum,
-    StatusRow, TimeRow, TimedFigure, Validity,
+    CheckRow, ErrorRow, Fact, Grade, Outcome, PercentileRow, Resource, RunPage, StatusRow, TimeRow,
+    TimedFigure, Validity,
 };
 pub use search::{AnswerKind, LoadLine, SearchAnswer, SearchPage, TrialEnd, TrialRow};
 pub use series::{SeriesPage, SeriesRun, Table, TableRow};
-pub use study::{Cell, Column, Scatter, StudyPage, StudyRow, Unit};
+pub use study::{Cell, Column, Scatter, StudyPage, StudyRow};
 pub use template::{TemplateMissing, html, ready};
-pub use timeline::{Measure, Timeline, Track};
+pub use timeline::{Measure, Spectrum, Timeline, Track};
 
 use serde::Serialize;
 
@@ -46,7 +49,7 @@ pub enum Page {
     Run(Box<RunPage>),
     /// Several runs.
     Series(Box<SeriesPage>),
-    /// A study: a table of runs, and pictures of it.
+    /// A study: a table of runs, and plots of it.
     Study(Box<StudyPage>),
     /// A search for the load line.
     Search(Box<SearchPage>),

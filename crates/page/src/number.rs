@@ -7,7 +7,7 @@ use serde::ser::SerializeSeq;
 const DIGITS: usize = 4;
 
 /// The number with four significant digits; of a whole number below 2^53 all, if it is exact.
-fn rounded(number: f64) -> f64 {
+pub(crate) fn rounded(number: f64) -> f64 {
     format!("{number:.*e}", DIGITS - 1)
         .parse()
         .unwrap_or(number)
@@ -15,11 +15,10 @@ fn rounded(number: f64) -> f64 {
 
 /// Writes a number; what is not finite as `null`.
 pub(crate) fn one<S: Serializer>(number: &f64, to: S) -> Result<S::Ok, S::Error> {
-    const WHOLE: f64 = 9_007_199_254_740_992.0;
     let short = rounded(*number);
     if !short.is_finite() {
         to.serialize_none()
-    } else if short.fract() == 0.0 && short.abs() < WHOLE {
+    } else if is_whole(short) {
         to.serialize_i64(short as i64)
     } else {
         to.serialize_f64(short)
@@ -32,15 +31,6 @@ pub(crate) fn maybe<S: Serializer>(number: &Option<f64>, to: S) -> Result<S::Ok,
         Some(number) => one(number, to),
         None => to.serialize_none(),
     }
-}
-
-/// Writes numbers.
-pub(crate) fn list<S: Serializer>(numbers: &[f64], to: S) -> Result<S::Ok, S::Error> {
-    let mut list = to.serialize_seq(Some(numbers.len()))?;
-    for number in numbers {
-        list.serialize_element(&Short(*number))?;
-    }
-    list.end()
 }
 
 /// Writes numbers that may be absent.
@@ -61,13 +51,27 @@ impl serde::Serialize for Short {
     }
 }
 
-/// Moments are seconds to the millisecond: four digits would not tell the seconds of an hour apart.
-pub(crate) fn moments<S: Serializer>(seconds: &[f64], to: S) -> Result<S::Ok, S::Error> {
-    let mut list = to.serialize_seq(Some(seconds.len()))?;
-    for second in seconds {
-        list.serialize_element(&((second * 1e3).round() / 1e3))?;
+/// Seconds to the millisecond: four digits would not tell the seconds of an hour apart.
+pub(crate) fn milliseconds(second: f64) -> f64 {
+    (second * 1e3).round() / 1e3
+}
+
+/// Writes numbers with all their digits, whole ones without a point.
+pub(crate) fn exact<S: Serializer>(numbers: &[f64], to: S) -> Result<S::Ok, S::Error> {
+    let mut list = to.serialize_seq(Some(numbers.len()))?;
+    for number in numbers {
+        match is_whole(*number) {
+            true => list.serialize_element(&(*number as i64))?,
+            false => list.serialize_element(number)?,
+        }
     }
     list.end()
+}
+
+/// Whether the number is an integer that a double holds exactly.
+fn is_whole(number: f64) -> bool {
+    const WHOLE: f64 = 9_007_199_254_740_992.0;
+    number.fract() == 0.0 && number.abs() < WHOLE
 }
 
 #[cfg(test)]

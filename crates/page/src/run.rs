@@ -1,7 +1,7 @@
 //! What the page of one run shows.
 
+use crate::RunPlots;
 use crate::number;
-use crate::{Heatmap, Timeline, Track};
 use serde::Serialize;
 
 /// The page of one run. Sentences and figures in words are those of the text report.
@@ -30,12 +30,6 @@ pub struct RunPage {
     pub timed_from: String,
     /// The percentiles of the response time.
     pub percentiles: Vec<PercentileRow>,
-    /// Distributions over the percentiles.
-    pub spectra: Vec<Spectrum>,
-    /// Rates and response times over time.
-    pub timeline: Timeline,
-    /// The response times over time.
-    pub heatmap: Option<Heatmap>,
     /// Answers by status.
     pub statuses: Vec<StatusRow>,
     /// Failures by kind.
@@ -44,8 +38,10 @@ pub struct RunPage {
     pub times: Vec<TimeRow>,
     /// What explains these rows.
     pub time_notes: Vec<String>,
-    /// What processes and the machine used, on the moments of the timeline.
+    /// The processes and the machine that were watched.
     pub resources: Vec<Resource>,
+    /// The plots.
+    pub plots: RunPlots,
 }
 
 /// A name and what there is to say of it.
@@ -140,19 +136,6 @@ pub struct TimedFigure {
     pub interval: Option<String>,
 }
 
-/// A distribution over the percentiles, as HdrHistogram plots it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub struct Spectrum {
-    /// What it is a distribution of: `response time`, `service time`.
-    pub name: String,
-    /// Percentiles, rising, from 0 to below 100. All digits: 99.999 is far from 100.
-    pub percentile: Vec<f64>,
-    /// The time of each, in microseconds.
-    #[serde(serialize_with = "number::list")]
-    pub us: Vec<f64>,
-}
-
 /// Answers of one status.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -202,6 +185,4 @@ pub struct Resource {
     pub name: String,
     /// What is known of it, and what could not be read.
     pub notes: Vec<String>,
-    /// What it used, on the moments of the run's timeline.
-    pub tracks: Vec<Track>,
 }

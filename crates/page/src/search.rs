@@ -1,8 +1,6 @@
 //! What the page of a search for the load line shows: the answer, the ladder around it, and every trial.
 
-use crate::figures::response_over_load;
-use crate::{Fact, number};
-use loadline_plot::Figure;
+use crate::{Fact, SearchPlots, number};
 use serde::Serialize;
 
 /// The page of a search. Sentences and figures in words are those of the text report.
@@ -19,10 +17,6 @@ pub struct SearchPage {
     pub course: String,
     /// What was found.
     pub answer: SearchAnswer,
-    /// Whether levels are numbers of users, instead of rates.
-    pub users: bool,
-    /// Where the load line is, if one was found.
-    pub load_line: Option<LoadLine>,
     /// The headings of the trials' cells.
     pub columns: Vec<String>,
     /// What the target does around its load line, a trial for each part of it.
@@ -31,17 +25,12 @@ pub struct SearchPage {
     pub ladder_notes: Vec<String>,
     /// Every trial, in the order in which they were made.
     pub trials: Vec<TrialRow>,
+    /// The plots of the trials.
+    pub plots: SearchPlots,
     /// What the generator's machine does at best, in a sentence, if it was measured.
     pub floor: Option<String>,
     /// The machine that the load was made on.
     pub machine: Vec<Fact>,
-}
-
-impl SearchPage {
-    /// Response times over the load, as a figure for a file: the plot of the page.
-    pub fn response_figure(&self) -> Figure {
-        response_over_load(self)
-    }
 }
 
 /// What was found, in words.
@@ -72,11 +61,10 @@ pub enum AnswerKind {
     NotKnown,
 }
 
-/// Where a load line is.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
+/// Where a load line is, as plots point it out.
+#[derive(Clone, Debug, PartialEq)]
 pub struct LoadLine {
-    /// The level. All digits, here and below: a search may be more precise than four.
+    /// The level.
     pub level: f64,
     /// The lower end of its 95 % interval.
     pub low: f64,
@@ -96,7 +84,8 @@ pub struct TrialRow {
     pub purpose: String,
     /// Of which stretch of the search it was: `warm-up`, `search`, `confirmation` or `ladder`.
     pub stretch: String,
-    /// The rate a second or the number of users that was asked for. All digits, as of a load line.
+    /// The rate a second or the number of users that was asked for. All digits: a search may be more precise than
+    /// four.
     pub level: f64,
     /// The median of the response time in microseconds; `None` if nothing was answered.
     #[serde(serialize_with = "number::maybe")]

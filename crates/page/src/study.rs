@@ -1,8 +1,7 @@
-//! What the page of a study shows: a table of runs with any columns, pictures of two columns each,
-//! and the timelines of runs.
+//! What the page of a study shows: a table of runs with any columns, plots of two columns each, and
+//! the timelines of runs.
 
-use crate::number;
-use crate::{Fact, Timeline};
+use crate::{Fact, StudyPlots, Unit, number};
 use serde::Serialize;
 
 /// The page of a study. Rows may be runs of any tool.
@@ -25,26 +24,8 @@ pub struct StudyPage {
     pub columns: Vec<Column>,
     /// The table's rows, in order.
     pub rows: Vec<StudyRow>,
-    /// What is drawn against what, each for all tools together and for each tool.
-    pub scatters: Vec<Scatter>,
-}
-
-/// As many runs as the page shows on one axis at first: lines of so many are told apart.
-const FIRST_CHOSEN: usize = 5;
-
-impl StudyPage {
-    /// The runs whose timelines are shown until the reader chooses others: the first of each tool, of
-    /// no more than five tools. `web/src/study/study.tsx` chooses the same.
-    pub fn first_chosen(&self) -> Vec<&StudyRow> {
-        let mut chosen: Vec<&StudyRow> = Vec::new();
-        for row in self.rows.iter().filter(|row| row.timeline.is_some()) {
-            if chosen.iter().all(|other| other.tool != row.tool) {
-                chosen.push(row);
-            }
-        }
-        chosen.truncate(FIRST_CHOSEN);
-        chosen
-    }
+    /// The plots of these rows.
+    pub plots: StudyPlots,
 }
 
 /// A column of the table.
@@ -59,29 +40,6 @@ pub struct Column {
     pub unit: Unit,
 }
 
-/// In which unit numbers are; the page writes them so that they are easily read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-#[serde(rename_all = "snake_case")]
-pub enum Unit {
-    /// Words; any text.
-    Text,
-    /// A count.
-    Count,
-    /// A second.
-    PerSecond,
-    /// Percent.
-    Percent,
-    /// Bytes.
-    Bytes,
-    /// Bytes a second.
-    BytesPerSecond,
-    /// Microseconds.
-    Us,
-    /// Seconds.
-    Seconds,
-}
-
 /// A run in the table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -94,9 +52,6 @@ pub struct StudyRow {
     pub cells: Vec<Cell>,
     /// Whether it can't be believed, or failed: then why, in a sentence.
     pub doubt: Option<String>,
-    /// What happened over time; `None` if that was not recorded. A study of many runs passes
-    /// [`thinned`](Timeline::thinned) ones: 240 moments are as many as a picture shows.
-    pub timeline: Option<Timeline>,
 }
 
 /// What stands in a cell.
@@ -112,11 +67,10 @@ pub enum Cell {
     Absent,
 }
 
-/// Two columns drawn against each other.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
+/// Two columns to draw against each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scatter {
-    /// The picture's title: `Requests per second and CPU`.
+    /// The heading of its plots: `Requests per second and CPU`.
     pub title: String,
     /// The name of the column from left to right.
     pub x: String,

@@ -1,35 +1,26 @@
-//! What happened over time: columns of numbers with one moment each.
-
-use crate::number;
-use serde::Serialize;
+//! The numbers that plots of a run are made from: over time, and over the percentiles.
 
 /// What happened over time.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Timeline {
     /// The middle of each stretch, in seconds from the end of warm-up, rising.
-    #[serde(serialize_with = "number::moments")]
     pub time_s: Vec<f64>,
     /// What was measured in each stretch.
     pub tracks: Vec<Track>,
 }
 
 /// One thing over time.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Track {
     /// What it is.
     pub measure: Measure,
     /// A number for each moment of the timeline, in the unit of the measure; `None` where there
     /// was none.
-    #[serde(serialize_with = "number::gaps")]
     pub values: Vec<Option<f64>>,
 }
 
-/// What a track counts or measures. The page knows the title and the unit of each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-#[serde(rename_all = "snake_case")]
+/// What a track counts or measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Measure {
     /// Answers a second.
     Rate,
@@ -67,7 +58,41 @@ pub enum Measure {
     CpuPressure,
 }
 
+/// A distribution over the percentiles, as HdrHistogram plots it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spectrum {
+    /// What it is a distribution of: `response time`, `service time`.
+    pub name: String,
+    /// Percentiles, rising, from 0 to below 100.
+    pub percentile: Vec<f64>,
+    /// The time of each, in microseconds.
+    pub us: Vec<f64>,
+}
+
 impl Measure {
+    /// What a line of it is called in a plot.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Measure::Rate => "answered",
+            Measure::AskedRate => "asked",
+            Measure::FailedRate => "failed",
+            Measure::ResponseP50 => "p50",
+            Measure::ResponseP90 => "p90",
+            Measure::ResponseP99 => "p99",
+            Measure::ResponseMax => "max",
+            Measure::ServiceP99 => "p99 of the service time",
+            Measure::InFlight => "in flight",
+            Measure::Cpu => "CPU",
+            Measure::Memory => "memory",
+            Measure::Sockets => "open sockets",
+            Measure::Threads => "threads",
+            Measure::BytesIn => "received",
+            Measure::BytesOut => "sent",
+            Measure::Bandwidth => "bandwidth",
+            Measure::CpuPressure => "waiting for a core",
+        }
+    }
+
     /// Whether of several stretches the largest number tells more than the mean.
     fn is_peak(self) -> bool {
         matches!(
@@ -156,11 +181,5 @@ mod tests {
         assert_eq!(rate[1..], [Some(4.0), Some(7.0), Some(9.0)]);
         let p99 = &thinned.track(Measure::ResponseP99).unwrap().values;
         assert_eq!(p99[..], [Some(2.0), Some(4.0), Some(8.0), None]);
-    }
-
-    #[test]
-    fn it_is_written_in_few_characters() {
-        let text = serde_json::to_string(&timeline(2)).unwrap();
-        insta::assert_snapshot!(text, @r#"{"time_s":[0.5,1.5],"tracks":[{"measure":"rate","values":[0,null]},{"measure":"response_p99","values":[0,null]}]}"#);
     }
 }

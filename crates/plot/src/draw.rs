@@ -1,24 +1,26 @@
-//! A figure as SVG.
+//! A chart as SVG.
 //!
 //! The library draws on whole units. A unit is a quarter of a pixel, so that lines are smooth on
 //! paper as well: the drawing is made four times as large as it is shown.
 
-use crate::marks::{dashes, dot, elements, line, tiles};
-use crate::ruler::Ruler;
-use crate::{Figure, Mark, Rule, Series};
+use crate::axis_scale::AxisScale;
+use crate::legend::{legend, text_width_px};
+use crate::marks::{Drawn, band, cells, dashes};
+use crate::unit::{size, words};
+use loadline_page::{Chart, ReferenceLine, SharedX};
 use plotters::chart::{ChartBuilder, ChartContext};
 use plotters::coord::Shift;
 use plotters::coord::cartesian::Cartesian2d;
 use plotters::coord::ranged1d::Ranged;
 use plotters::drawing::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea};
-use plotters::element::{EmptyElement, Text};
+use plotters::element::{EmptyElement, Rectangle, Text};
 use plotters::prelude::{IntoFont, SVGBackend};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, RGBColor, TRANSPARENT, TextStyle, WHITE};
 
-/// The width of a figure in pixels.
+/// The width of a file's chart in pixels.
 pub const WIDTH: u32 = 900;
-/// The height of a figure in pixels.
+/// The height of a file's chart in pixels.
 pub const HEIGHT: u32 = 540;
 
 /// Units of the drawing to a pixel.
@@ -26,39 +28,57 @@ const UNITS: i32 = 4;
 /// Text in pixels; the library makes it smaller by this factor.
 const FONT_FACTOR: f64 = 1.24;
 const TITLE_PX: i32 = 20;
-const TEXT_PX: i32 = 14;
-/// How much of its height a letter is wide, about.
-const LETTER: f64 = 0.55;
-const MARGIN_PX: i32 = 16;
-const LEGEND_ROW_PX: i32 = 24;
-/// The line or dot of a legend's entry.
-const SAMPLE_PX: i32 = 26;
+/// The height of text other than the title.
+pub(crate) const TEXT_PX: i32 = 14;
+/// The room around everything.
+pub(crate) const MARGIN_PX: i32 = 16;
+/// The height of a line of a legend, and of the labels of reference lines.
+pub(crate) const LEGEND_ROW_PX: i32 = 24;
 
 const INK: RGBColor = RGBColor(34, 34, 34);
 const GRID: RGBColor = RGBColor(221, 221, 221);
 
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-type Chart<'a> = ChartContext<'a, SVGBackend<'a>, Cartesian2d<Ruler, Ruler>>;
-type Drawn<T = ()> = Result<T, DrawingAreaErrorKind<std::io::Error>>;
+pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+type Plot<'a> = ChartContext<'a, SVGBackend<'a>, Cartesian2d<AxisScale, AxisScale>>;
+/// What drawing ends in. Text in memory is always written.
+pub(crate) type Result<T = ()> = std::result::Result<T, DrawingAreaErrorKind<std::io::Error>>;
 
-/// The figure as an SVG document of [`WIDTH`] by [`HEIGHT`] pixels.
-pub fn svg(figure: &Figure) -> String {
-    let figure = &harmless(figure);
+/// The chart as an SVG document of [`WIDTH`] by [`HEIGHT`] pixels. Series that are hidden until a
+/// reader chooses them are left out.
+pub fn svg(chart: &Chart, shared_x: &SharedX) -> String {
+    let chart = &harmless(chart);
+    let series = drawn(chart, shared_x);
     let mut document = String::new();
     let size = (units(WIDTH), units(HEIGHT));
     let root = SVGBackend::with_string(&mut document, size).into_drawing_area();
-    draw(figure, &root)
+    draw(chart, &series, &root)
         .and_then(|()| root.present())
         .expect("text in memory is always written, and axes have two ends");
     drop(root);
     shown_small(&document)
 }
 
+/// The series that are shown, in the units that are shown.
+fn drawn<'a>(chart: &'a Chart, shared_x: &'a SharedX) -> Vec<Drawn<'a>> {
+    let (across, up) = (size(chart.x.unit), size(chart.y.unit));
+    let shown = chart.series.iter().filter(|series| !series.is_hidden);
+    let drawn = shown.map(|series| Drawn {
+        name: &series.name,
+        points: shared_x
+            .points(series)
+            .map(|(x, y)| (x / across, y / up))
+            .collect(),
+        mark: series.mark,
+        colour: series.colour,
+    });
+    drawn.collect()
+}
+
 fn units(pixels: u32) -> u32 {
     pixels * UNITS.unsigned_abs()
 }
 
-fn px(pixels: i32) -> i32 {
+pub(crate) fn px(pixels: i32) -> i32 {
     pixels * UNITS
 }
 
@@ -69,148 +89,126 @@ fn shown_small(document: &str) -> String {
     document.replacen(&drawn, &shown, 1)
 }
 
-/// The figure without characters that XML does not allow (XML 1.0, 2.2).
-fn harmless(figure: &Figure) -> Figure {
+/// The chart without characters that XML does not allow (XML 1.0, 2.2).
+fn harmless(chart: &Chart) -> Chart {
     let allowed = |letter: char| !letter.is_control() && !matches!(letter, '\u{fffe}' | '\u{ffff}');
-    let clean = |text: &mut String| text.retain(allowed);
-    let mut figure = figure.clone();
-    clean(&mut figure.title);
-    for axis in [&mut figure.x, &mut figure.y] {
-        clean(&mut axis.title);
-        clean(&mut axis.unit);
+    let mut chart = chart.clone();
+    let titles = [&mut chart.title, &mut chart.x.title, &mut chart.y.title];
+    let names = chart.series.iter_mut().map(|series| &mut series.name);
+    let labels = chart.reference_lines.iter_mut().map(|line| &mut line.label);
+    for text in titles.into_iter().chain(names).chain(labels) {
+        text.retain(allowed);
     }
-    figure
-        .series
-        .iter_mut()
-        .for_each(|series| clean(&mut series.name));
-    figure
-        .rules
-        .iter_mut()
-        .for_each(|rule| clean(&mut rule.label));
-    figure
+    chart
 }
 
-fn draw(figure: &Figure, root: &Area<'_>) -> Drawn {
+fn draw(chart: &Chart, series: &[Drawn<'_>], root: &Area<'_>) -> Result {
     root.fill(&WHITE)?;
     let title = text_style(TITLE_PX, HPos::Left);
-    root.draw(&Text::new(
-        figure.title.as_str(),
-        (px(MARGIN_PX), px(MARGIN_PX)),
-        title,
-    ))?;
+    let corner = (px(MARGIN_PX), px(MARGIN_PX));
+    root.draw(&Text::new(chart.title.as_str(), corner, title))?;
     let below_title_px = MARGIN_PX + TITLE_PX + 12;
-    let legend_px = legend(&figure.series, below_title_px, root)?;
-    let (_, plot) = root.split_vertically(px(below_title_px + legend_px + 8));
-    chart(figure, &plot)
+    let legend_px = legend(series, chart.heatmap.as_ref(), below_title_px, root)?;
+    let (_, area) = root.split_vertically(px(below_title_px + legend_px + 8));
+    plot(chart, series, &area)
 }
 
-fn text_style(size_px: i32, horizontal: HPos) -> TextStyle<'static> {
+pub(crate) fn text_style(size_px: i32, horizontal: HPos) -> TextStyle<'static> {
     let font = ("sans-serif", f64::from(px(size_px)) * FONT_FACTOR).into_font();
     TextStyle::from(font)
         .color(&INK)
         .pos(Pos::new(horizontal, VPos::Top))
 }
 
-/// Draws the legend from this height on, and says how high it is. One series needs none.
-fn legend(series: &[Series], top_px: i32, root: &Area<'_>) -> Drawn<i32> {
-    if series.len() < 2 {
-        return Ok(0);
-    }
-    let (mut left_px, mut row) = (MARGIN_PX, 0);
-    for (index, series) in series.iter().enumerate() {
-        let width_px = SAMPLE_PX + 8 + text_width_px(&series.name) + 20;
-        if left_px > MARGIN_PX && left_px + width_px > WIDTH as i32 - MARGIN_PX {
-            (left_px, row) = (MARGIN_PX, row + 1);
-        }
-        entry(series, index, (left_px, top_px + row * LEGEND_ROW_PX), root)?;
-        left_px += width_px;
-    }
-    Ok((row + 1) * LEGEND_ROW_PX)
-}
-
-fn text_width_px(text: &str) -> i32 {
-    (text.chars().count() as f64 * f64::from(TEXT_PX) * LETTER).ceil() as i32
-}
-
-fn entry(series: &Series, index: usize, (left_px, top_px): (i32, i32), root: &Area<'_>) -> Drawn {
-    let middle = px(top_px + TEXT_PX / 2);
-    let (begin, end) = (px(left_px), px(left_px + SAMPLE_PX));
-    if series.mark != Mark::Dots {
-        root.draw(&line(vec![(begin, middle), (end, middle)], index))?;
-    }
-    if series.mark != Mark::Line {
-        root.draw(&dot(((begin + end) / 2, middle), index))?;
-    }
-    let at = (end + px(8), px(top_px));
-    let style = text_style(TEXT_PX, HPos::Left);
-    root.draw(&Text::new(series.name.as_str(), at, style))
-}
-
-fn chart<'a>(figure: &Figure, area: &Area<'a>) -> Drawn {
-    let points = || figure.series.iter().flat_map(|series| &series.points);
-    let corners = || figure.tiles.iter().map(|tile| [tile.x, tile.y]);
-    let across = corners().flat_map(|[(left, right), _]| [left, right]);
-    let up = corners().flat_map(|[_, (low, high)]| [low, high]);
-    let pointed_out = figure.rules.iter().map(|rule| rule.at);
-    let across = across.chain(pointed_out);
-    let x = Ruler::new(&figure.x, points().map(|point| point.0).chain(across));
-    let y = Ruler::new(&figure.y, points().map(|point| point.1).chain(up));
-    let above_px = if figure.rules.is_empty() {
-        0
-    } else {
-        LEGEND_ROW_PX
-    };
-    let mut chart = ChartBuilder::on(area)
-        .margin_top(px(above_px))
+fn plot<'a>(chart: &Chart, series: &[Drawn<'_>], area: &Area<'a>) -> Result {
+    let points = || series.iter().flat_map(|series| &series.points);
+    let lines = chart
+        .reference_lines
+        .iter()
+        .map(|line| line.at / size(chart.x.unit));
+    let x = AxisScale::new(&chart.x, points().map(|point| point.0).chain(lines));
+    let y = AxisScale::new(&chart.y, points().map(|point| point.1));
+    let has_lines = !chart.reference_lines.is_empty();
+    let mut plot = ChartBuilder::on(area)
+        .margin_top(px(if has_lines { LEGEND_ROW_PX } else { 0 }))
         .margin_left(px(MARGIN_PX))
         .margin_right(px(2 * MARGIN_PX))
         .margin_bottom(px(MARGIN_PX))
         .x_label_area_size(px(48))
         .y_label_area_size(px(92))
         .build_cartesian_2d(x.clone(), y.clone())?;
-    let words = text_style(TEXT_PX, HPos::Left);
-    chart
-        .configure_mesh()
-        .light_line_style(TRANSPARENT)
-        .bold_line_style(GRID.stroke_width(3))
-        .axis_style(INK.stroke_width(4))
-        .set_all_tick_mark_size(px(5))
-        .label_style(words.clone())
-        .axis_desc_style(words)
-        .x_desc(figure.x.words())
-        .y_desc(figure.y.words())
-        .draw()?;
-    let ground = tiles(&figure.tiles, &x, &y);
-    let mut drawn = ground.len();
-    chart.draw_series(ground)?;
-    rules(&figure.rules, &mut chart, &x, &y)?;
-    for (index, series) in figure.series.iter().enumerate() {
-        let elements = elements::<SVGBackend<'a>>(series, index, &x, &y);
-        drawn += elements.len();
-        chart.draw_series(elements)?;
+    plot.draw_series(bands(chart, &x, &y))?;
+    mesh(chart, &mut plot)?;
+    let ground = chart.heatmap.as_ref().map(|map| cells(map, &x, &y));
+    let ground = ground.unwrap_or_default();
+    let mut count = ground.len();
+    plot.draw_series(ground)?;
+    reference_lines(chart, &mut plot, &x, &y)?;
+    for series in series {
+        let elements = series.elements::<SVGBackend<'a>>(&x, &y);
+        count += elements.len();
+        plot.draw_series(elements)?;
     }
-    if drawn == 0 {
+    if count == 0 {
         nothing(area)?;
     }
     Ok(())
 }
 
-/// Draws the rules that are on the axis, each with its words above the plot.
-fn rules<'a>(rules: &[Rule], chart: &mut Chart<'a>, x: &Ruler, y: &Ruler) -> Drawn {
-    for rule in rules {
-        let Some(place) = x.place(rule.at) else {
+/// The grid, the axes and their words.
+fn mesh(chart: &Chart, plot: &mut Plot<'_>) -> Result {
+    let style = text_style(TEXT_PX, HPos::Left);
+    plot.configure_mesh()
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(GRID.stroke_width(3))
+        .axis_style(INK.stroke_width(4))
+        .set_all_tick_mark_size(px(5))
+        .label_style(style.clone())
+        .axis_desc_style(style)
+        .x_desc(words(&chart.x))
+        .y_desc(words(&chart.y))
+        .draw()
+}
+
+fn bands(chart: &Chart, x: &AxisScale, y: &AxisScale) -> Vec<Rectangle<(f64, f64)>> {
+    let size = size(chart.x.unit);
+    let on_axis = |line: &&ReferenceLine| x.place(line.at / size).is_some();
+    let lines = chart.reference_lines.iter().filter(on_axis);
+    let bands = lines.filter_map(|line| line.band);
+    bands
+        .map(|(low, high)| band((low / size, high / size), x, y))
+        .collect()
+}
+
+/// Draws the reference lines that are on the axis, each with its label above the plot; a label that
+/// has no room beside the one before is left out.
+fn reference_lines<'a>(chart: &Chart, plot: &mut Plot<'a>, x: &AxisScale, y: &AxisScale) -> Result {
+    let mut taken_px = i32::MIN;
+    for line in &chart.reference_lines {
+        let at = line.at / size(chart.x.unit);
+        let Some(place) = x.place(at) else {
             continue;
         };
-        let dashes = dashes::<SVGBackend<'a>>(rule.at, y, INK.stroke_width(5));
-        let style = text_style(TEXT_PX, towards_the_middle(place));
-        let words = Text::new(rule.label.clone(), (0, -px(TEXT_PX + 6)), style);
-        chart.draw_series([dashes])?;
-        chart.draw_series([EmptyElement::at((rule.at, y.range().end)) + words])?;
+        plot.draw_series([dashes::<SVGBackend<'a>>(at, y, INK.stroke_width(5))])?;
+        let side = towards_the_middle(place);
+        let width_px = text_width_px(&line.label);
+        let at_px = plot.backend_coord(&(at, y.range().start)).0 / UNITS;
+        let left_px = match side {
+            HPos::Left => at_px,
+            HPos::Center => at_px - width_px / 2,
+            HPos::Right => at_px - width_px,
+        };
+        if left_px > taken_px {
+            let style = text_style(TEXT_PX, side);
+            let label = Text::new(line.label.clone(), (0, -px(TEXT_PX + 6)), style);
+            plot.draw_series([EmptyElement::at((at, y.range().end)) + label])?;
+            taken_px = left_px + width_px + 8;
+        }
     }
     Ok(())
 }
 
-/// Which side of words stands at a place of the plot, so that none are cut off at its ends.
+/// Which side of a label stands at a place of the plot, so that none is cut off at its ends.
 fn towards_the_middle(place: f64) -> HPos {
     match place {
         ..0.2 => HPos::Left,
@@ -220,7 +218,7 @@ fn towards_the_middle(place: f64) -> HPos {
 }
 
 /// Says that there is nothing to see.
-fn nothing(area: &Area<'_>) -> Drawn {
+fn nothing(area: &Area<'_>) -> Result {
     let (width, height) = area.dim_in_pixel();
     let middle = (width as i32 / 2, height as i32 / 2);
     area.draw(&Text::new(
@@ -231,4 +229,4 @@ fn nothing(area: &Area<'_>) -> Drawn {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -1,31 +1,32 @@
-//! Figures as SVG and PNG, from plain data.
+//! The charts of a report's page as SVG and PNG files.
 //!
-//! A [`Figure`] says what is shown: two [axes](Axis) with titles, units and a [`Scale`], and
-//! [`Series`] of points, [`Tile`]s of a heatmap, or [`Rule`]s that point a place out. [`svg`] and [`png`] draw
-//! it: white ground, thin grid, a legend above the plot, colours that print and that the colour-blind tell apart. Numbers on the axes are round and
-//! grouped by threes; a figure without a point says so. Nothing here knows what is measured.
+//! [`svg`] and [`png`] draw a [`Chart`](loadline_page::Chart), the description that the page draws as
+//! well: white ground, thin grid, a legend above the plot, colours that print and that the
+//! colour-blind tell apart. Nobody can point at a file, so the numbers of an axis are in one unit:
+//! times are milliseconds, memory is megabytes. A chart without a point says so.
 //!
 //! ```
-//! use loadline_plot::{Axis, Figure, Series, svg};
+//! use loadline_page::{Page, RunNumbers, RunPage, RunPlots, Measure, Timeline, Track, charts};
+//! use loadline_plot::svg;
 //!
-//! let figure = Figure {
-//!     title: "Response time by rate".to_owned(),
-//!     x: Axis::linear("rate", "requests/s"),
-//!     y: Axis::log("response time", "ms"),
-//!     series: vec![Series::dotted_line("p99", vec![(1_000.0, 1.2), (2_000.0, 1.9), (4_000.0, 31.0)])],
-//!     tiles: Vec::new(),
-//!     rules: Vec::new(),
+//! let timeline = Timeline {
+//!     time_s: vec![0.5, 1.5],
+//!     tracks: vec![Track { measure: Measure::Rate, values: vec![Some(900.0), Some(910.0)] }],
 //! };
-//! assert!(svg(&figure).starts_with("<svg"));
+//! let plots = RunPlots::new(RunNumbers { timeline, ..RunNumbers::default() });
+//! let page = Page::Run(Box::new(RunPage { plots, ..RunPage::default() }));
+//! for file in charts(&page) {
+//!     assert!(svg(file.chart, file.shared_x).starts_with("<svg"));
+//! }
 //! ```
 
+mod axis_scale;
 mod draw;
-mod figure;
+mod legend;
 mod marks;
 mod png;
-mod ruler;
+mod unit;
 
 pub use draw::{HEIGHT, WIDTH, svg};
-pub use figure::{Axis, Figure, Mark, Rule, Scale, Series, Tile};
 pub use marks::PALETTE;
 pub use png::{PNG_SCALE, png};

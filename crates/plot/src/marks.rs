@@ -1,8 +1,9 @@
-//! Lines, dots and tiles: what a series looks like, in the plot and in the legend, what a heatmap, and
-//! what a place that is pointed out.
+//! What a series looks like, in the plot and in the legend, what a heatmap, and what a reference
+//! line.
 
-use crate::ruler::Ruler;
-use crate::{Mark, Series, Tile};
+use crate::axis_scale::AxisScale;
+use crate::unit::size;
+use loadline_page::{Heatmap, Mark, Unit};
 use plotters::coord::ranged1d::Ranged;
 use plotters::element::{
     Circle, Cross, DashedPathElement, DynElement, IntoDynElement, PathElement, Rectangle,
@@ -11,20 +12,20 @@ use plotters::element::{
 use plotters::prelude::DrawingBackend;
 use plotters::style::{Color, RGBColor, ShapeStyle};
 
-/// The colours of series, in their order: those of Okabe and Ito, *Color Universal Design* (2008),
-/// that stand out on white, the darkest first. The colour-blind tell them apart, and most of them
-/// differ in grey.
+/// The colours of series: those of Okabe and Ito, *Color Universal Design* (2008), some of them
+/// darkened to stand out on white, and nearly black. The page has the same on light ground. The
+/// colour-blind tell them apart, and most of them differ in grey.
 pub const PALETTE: [(u8, u8, u8); 7] = [
     (0, 114, 178),
     (213, 94, 0),
     (0, 158, 115),
-    (204, 121, 167),
-    (230, 159, 0),
-    (86, 180, 233),
-    (0, 0, 0),
+    (176, 82, 140),
+    (199, 133, 0),
+    (58, 155, 217),
+    (34, 34, 34),
 ];
 
-/// The colours of tiles, from nothing to the most: darker all the way, so that grey tells as much
+/// The colours of a heatmap, from nothing to the most: darker all the way, so that grey tells as much
 /// (after the idea of cividis, Nuñez, Anderton and Renslow, 2018).
 const RAMP: [(u8, u8, u8); 5] = [
     (250, 226, 90),
@@ -34,60 +35,86 @@ const RAMP: [(u8, u8, u8); 5] = [
     (24, 44, 92),
 ];
 
+/// The band of a reference line: light enough for the grid and dots to be seen in it.
+const BAND: RGBColor = RGBColor(226, 226, 226);
+
 /// How wide a line is, in units of the drawing.
 const LINE: u32 = 7;
 /// How far a dot reaches from its middle, in units of the drawing.
 const DOT: i32 = 16;
 
-/// The dashes of a rule and the gaps between them, in units of the drawing.
+/// The dashes of a line and the gaps between them, in units of the drawing.
 const DASH: i32 = 24;
 
-/// What the series of this number is drawn with.
-pub(crate) fn style(index: usize) -> ShapeStyle {
-    let (red, green, blue) = PALETTE[index % PALETTE.len()];
+/// A series in the units that are shown.
+pub(crate) struct Drawn<'a> {
+    /// Its name in the legend.
+    pub(crate) name: &'a str,
+    /// Its points; one that is not finite, or not on an axis, interrupts a line.
+    pub(crate) points: Vec<(f64, f64)>,
+    pub(crate) mark: Mark,
+    pub(crate) colour: usize,
+}
+
+impl Drawn<'_> {
+    /// Whether its line is dashed: a goal, or the colours have been used up.
+    pub(crate) fn is_dashed(&self) -> bool {
+        self.mark == Mark::Dashed || self.colour >= PALETTE.len()
+    }
+
+    /// The series as lines or dots. A point without a neighbour makes no line and is a dot: else a
+    /// number that is only known now and then would not be seen.
+    pub(crate) fn elements<DB: DrawingBackend>(
+        &self,
+        x: &AxisScale,
+        y: &AxisScale,
+    ) -> Vec<DynElement<'static, DB, (f64, f64)>> {
+        let shown = |(at, value): &(f64, f64)| x.place(*at).is_some() && y.place(*value).is_some();
+        if self.mark == Mark::Dots {
+            let points = self.points.iter().copied().filter(|point| shown(point));
+            return points.map(|point| dot(point, self.colour)).collect();
+        }
+        let pieces = self.points.split(|point| !shown(point));
+        let element = |piece: &[(f64, f64)]| match piece {
+            [] => None,
+            [alone] => Some(speck(*alone, self.colour)),
+            _ => Some(line(piece.to_vec(), self.colour, self.is_dashed())),
+        };
+        pieces.filter_map(element).collect()
+    }
+}
+
+/// How lines and dots of this colour are drawn.
+fn style(colour: usize) -> ShapeStyle {
+    let (red, green, blue) = PALETTE[colour % PALETTE.len()];
     ShapeStyle::from(&RGBColor(red, green, blue)).stroke_width(LINE)
 }
 
-/// The series as lines and dots; what is on no axis interrupts the line. A point without a neighbour
-/// makes no line and is a dot: else a figure that is only known now and then would not be seen.
-pub(crate) fn elements<DB: DrawingBackend>(
-    series: &Series,
-    index: usize,
-    x: &Ruler,
-    y: &Ruler,
-) -> Vec<DynElement<'static, DB, (f64, f64)>> {
-    let shown = |(at, value): &(f64, f64)| x.place(*at).is_some() && y.place(*value).is_some();
-    let mut elements = Vec::new();
-    if series.mark != Mark::Dots {
-        let pieces = series.points.split(|point| !shown(point));
-        elements.extend(pieces.filter_map(|piece| match piece {
-            [] => None,
-            [alone] => Some(speck(*alone, index)),
-            _ => Some(line(piece.to_vec(), index)),
-        }));
-    }
-    if series.mark != Mark::Line {
-        let points = series.points.iter().copied().filter(|point| shown(point));
-        elements.extend(points.map(|point| dot(point, index)));
-    }
-    elements
+/// The cells of a heatmap, without those that are on no axis.
+pub(crate) fn cells(map: &Heatmap, x: &AxisScale, y: &AxisScale) -> Vec<Rectangle<(f64, f64)>> {
+    let is_on = |scale: &AxisScale, low, high| scale.place(low).and(scale.place(high)).is_some();
+    let cells = map.cells().filter_map(|cell| {
+        let (left, right) = cell.seconds;
+        let (low, high) = (cell.us.0 / size(Unit::Us), cell.us.1 / size(Unit::Us));
+        let is_shown = is_on(x, left, right) && is_on(y, low, high);
+        let corners = [(left, low), (right, high)];
+        is_shown.then(|| Rectangle::new(corners, shade(cell.share).filled()))
+    });
+    cells.collect()
 }
 
-/// The tiles of a heatmap, without those that are on no axis.
-pub(crate) fn tiles(tiles: &[Tile], x: &Ruler, y: &Ruler) -> Vec<Rectangle<(f64, f64)>> {
-    let is_on = |ruler: &Ruler, (low, high)| ruler.place(low).and(ruler.place(high)).is_some();
-    let shown = |tile: &&Tile| is_on(x, tile.x) && is_on(y, tile.y);
-    let corners = |tile: &Tile| [(tile.x.0, tile.y.0), (tile.x.1, tile.y.1)];
-    let shown = tiles.iter().filter(shown);
-    shown
-        .map(|tile| Rectangle::new(corners(tile), shade(tile.depth).filled()))
-        .collect()
+/// The band of a reference line, from the bottom of the plot to its top.
+pub(crate) fn band((low, high): (f64, f64), x: &AxisScale, y: &AxisScale) -> Rectangle<(f64, f64)> {
+    let (across, up) = (x.range(), y.range());
+    let within = |place: f64| place.clamp(across.start, across.end);
+    let corners = [(within(low), up.start), (within(high), up.end)];
+    Rectangle::new(corners, BAND.filled())
 }
 
 /// A dashed line from the bottom of the plot to its top.
 pub(crate) fn dashes<DB: DrawingBackend>(
     at: f64,
-    y: &Ruler,
+    y: &AxisScale,
     style: ShapeStyle,
 ) -> DynElement<'static, DB, (f64, f64)> {
     let height = y.range();
@@ -95,10 +122,10 @@ pub(crate) fn dashes<DB: DrawingBackend>(
     DashedPathElement::new(ends, DASH, DASH, style).into_dyn()
 }
 
-/// The colour of this depth.
-fn shade(depth: f64) -> RGBColor {
+/// The colour of a cell with this share, from 0 to 1.
+pub(crate) fn shade(share: f64) -> RGBColor {
     let steps = (RAMP.len() - 1) as f64;
-    let place = depth.clamp(0.0, 1.0) * steps;
+    let place = share.clamp(0.0, 1.0) * steps;
     let below = place.floor().min(steps - 1.0);
     let (from, to) = (RAMP[below as usize], RAMP[below as usize + 1]);
     let mix = |from: u8, to: u8| {
@@ -111,35 +138,39 @@ fn shade(depth: f64) -> RGBColor {
 /// A line through these points.
 pub(crate) fn line<DB: DrawingBackend, Point>(
     points: Vec<Point>,
-    index: usize,
+    colour: usize,
+    is_dashed: bool,
 ) -> DynElement<'static, DB, Point>
 where
     Point: Clone + 'static,
 {
-    PathElement::new(points, style(index)).into_dyn()
+    match is_dashed {
+        true => DashedPathElement::new(points, DASH, DASH, style(colour)).into_dyn(),
+        false => PathElement::new(points, style(colour)).into_dyn(),
+    }
 }
 
 /// A dot no wider than it must be to be seen.
-fn speck<DB: DrawingBackend, Point>(point: Point, index: usize) -> DynElement<'static, DB, Point>
+fn speck<DB: DrawingBackend, Point>(point: Point, colour: usize) -> DynElement<'static, DB, Point>
 where
     Point: Clone + 'static,
 {
-    Circle::new(point, DOT / 2, style(index).filled()).into_dyn()
+    Circle::new(point, DOT / 2, style(colour).filled()).into_dyn()
 }
 
-/// A dot, of a shape that changes with the series.
+/// A dot, of a shape that changes with the colour; a ring once the colours have been used up.
 pub(crate) fn dot<DB: DrawingBackend, Point>(
     point: Point,
-    index: usize,
+    colour: usize,
 ) -> DynElement<'static, DB, Point>
 where
     Point: Clone + 'static,
 {
-    let style = style(index);
-    match index % 4 {
-        0 => Circle::new(point, DOT, style.filled()).into_dyn(),
-        1 => TriangleMarker::new(point, DOT * 5 / 4, style.filled()).into_dyn(),
-        2 => Cross::new(point, DOT, style).into_dyn(),
-        _ => Circle::new(point, DOT, style).into_dyn(),
+    let style = style(colour);
+    match colour {
+        _ if colour >= PALETTE.len() => Circle::new(point, DOT, style).into_dyn(),
+        _ if colour % 3 == 1 => TriangleMarker::new(point, DOT * 5 / 4, style.filled()).into_dyn(),
+        _ if colour % 3 == 2 => Cross::new(point, DOT, style).into_dyn(),
+        _ => Circle::new(point, DOT, style.filled()).into_dyn(),
     }
 }

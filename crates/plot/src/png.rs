@@ -1,8 +1,9 @@
-//! A figure as PNG: its SVG, rendered with a font that comes along.
+//! A chart as PNG: its SVG, rendered with a font that comes along.
 //!
 //! Servers often have no fonts, and a picture should look the same wherever it is made.
 
-use crate::{Figure, HEIGHT, WIDTH, svg};
+use crate::{HEIGHT, WIDTH, svg};
+use loadline_page::{Chart, SharedX};
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree, fontdb::Database};
 use std::sync::{Arc, OnceLock};
@@ -13,13 +14,13 @@ pub const PNG_SCALE: u32 = 2;
 /// The family that the font's own name table gives.
 const FAMILY: &str = "Ubuntu";
 
-/// The figure as a PNG file of [`WIDTH`] × [`PNG_SCALE`] by [`HEIGHT`] × [`PNG_SCALE`] pixels.
-pub fn png(figure: &Figure) -> Vec<u8> {
+/// The chart as a PNG file of [`WIDTH`] × [`PNG_SCALE`] by [`HEIGHT`] × [`PNG_SCALE`] pixels.
+pub fn png(chart: &Chart, shared_x: &SharedX) -> Vec<u8> {
     let options = Options {
         fontdb: fonts(),
         ..Options::default()
     };
-    let tree = Tree::from_str(&svg(figure), &options).expect("our own SVG is well formed");
+    let tree = Tree::from_str(&svg(chart, shared_x), &options).expect("our own SVG is well formed");
     let mut pixels = Pixmap::new(WIDTH * PNG_SCALE, HEIGHT * PNG_SCALE)
         .expect("the size is neither nothing nor huge");
     let scale = PNG_SCALE as f32;
@@ -57,21 +58,11 @@ fn fonts() -> Arc<Database> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Axis, Series};
+    use crate::draw::tests::{chart, line};
+    use loadline_page::Series;
 
-    fn figure(series: Vec<Series>) -> Figure {
-        Figure {
-            title: "Response time".to_owned(),
-            x: Axis::linear("time", "s"),
-            y: Axis::log("response time", "ms"),
-            series,
-            tiles: Vec::new(),
-            rules: Vec::new(),
-        }
-    }
-
-    fn pixels(figure: &Figure) -> Pixmap {
-        Pixmap::decode_png(&png(figure)).unwrap()
+    fn pixels(chart: &Chart, shared_x: &SharedX) -> Pixmap {
+        Pixmap::decode_png(&png(chart, shared_x)).unwrap()
     }
 
     /// How many pixels have this colour.
@@ -84,8 +75,11 @@ mod tests {
 
     #[test]
     fn it_is_a_picture_of_the_stated_size_with_the_series_in_its_colours() {
-        let line = |name, y| Series::line(name, vec![(0.0, y), (10.0, y * 3.0)]);
-        let pixels = pixels(&figure(vec![line("one", 1.0), line("two", 20.0)]));
+        let mut shared_x = SharedX::default();
+        let series = [("one", 1e3), ("two", 2e4)]
+            .map(|(name, us)| line(name, &[(0.0, us), (10.0, us * 3.0)], &mut shared_x));
+        let [one, two] = series;
+        let pixels = pixels(&chart(vec![one, Series { colour: 1, ..two }]), &shared_x);
         assert_eq!((pixels.width(), pixels.height()), (1_800, 1_080));
         assert!(count(&pixels, crate::PALETTE[0]) > 500);
         assert!(count(&pixels, crate::PALETTE[1]) > 500);
@@ -94,10 +88,11 @@ mod tests {
 
     #[test]
     fn its_words_are_drawn_on_a_machine_without_fonts() {
-        let named = pixels(&figure(Vec::new()));
-        let mut nameless = figure(Vec::new());
+        let nothing = SharedX::default();
+        let named = pixels(&chart(Vec::new()), &nothing);
+        let mut nameless = chart(Vec::new());
         nameless.title.clear();
-        let nameless = pixels_dark(&pixels(&nameless));
+        let nameless = pixels_dark(&pixels(&nameless, &nothing));
         assert!(pixels_dark(&named) > nameless + 300);
     }
 

@@ -1,7 +1,7 @@
-//! What the HTML report of one run shows: the text report's words and figures, and columns of numbers
-//! for its pictures.
+//! What the HTML report of one run shows: the text report's words and figures, and the
+//! charts of it.
 //!
-//! The pictures need what a summary does not keep, the response times of each interval: a [`Heat`]
+//! The heatmap needs what a summary does not keep, the response times of each interval: a [`Heat`]
 //! is given every snapshot beside the summary.
 
 mod facts;
@@ -14,7 +14,7 @@ pub(crate) use facts::of_machine as machine_facts;
 pub use series::series_page;
 
 use crate::{warning, warnings, wording};
-use loadline_page::{Grade, Heat, RunPage, Spectrum, Validity};
+use loadline_page::{Grade, Heat, RunNumbers, RunPage, RunPlots, Spectrum, Validity};
 use loadline_record::{Bounded, Censored, Model, Snapshot, Summary};
 use loadline_verdict::RunResult;
 
@@ -34,6 +34,7 @@ pub fn run_page(run: &RunResult, heat: &Heat) -> RunPage {
     let summary = &run.summary;
     let timeline = timeline::timeline(summary);
     let each = timeline.time_s.len().div_ceil(MOST_MOMENTS).max(1);
+    let watched = resources::resources(summary, each);
     RunPage {
         version: summary.version.clone(),
         started_at: humantime::format_rfc3339_seconds(summary.started_at).to_string(),
@@ -46,14 +47,23 @@ pub fn run_page(run: &RunResult, heat: &Heat) -> RunPage {
         checks: run.checks.iter().map(tables::check).collect(),
         timed_from: tables::timed_from(summary),
         percentiles: tables::percentiles(run),
-        spectra: spectra(summary),
-        timeline: timeline.thinned(MOST_MOMENTS),
-        heatmap: heat.map(summary.total.start_ns),
         statuses: tables::statuses(&summary.total),
         errors: tables::errors(summary),
         times: tables::times(summary),
         time_notes: tables::time_notes(summary),
-        resources: resources::resources(summary, each),
+        resources: watched
+            .iter()
+            .map(|(resource, _)| resource.clone())
+            .collect(),
+        plots: RunPlots::new(RunNumbers {
+            timeline: timeline.thinned(MOST_MOMENTS),
+            spectra: spectra(summary),
+            heatmap: heat.map(summary.total.start_ns),
+            resources: watched
+                .into_iter()
+                .map(|(resource, tracks)| (resource.name, tracks))
+                .collect(),
+        }),
     }
 }
 

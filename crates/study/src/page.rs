@@ -6,13 +6,13 @@ use crate::meter::Second;
 use crate::saved::{SavedError, SavedRun};
 use crate::study::{Cores, Order, Study};
 use loadline_page::{
-    Cell, Column, Fact, Measure, Scatter, StudyPage, StudyRow, Timeline, Track, Unit,
+    Cell, Column, Fact, Measure, Scatter, StudyPage, StudyPlots, StudyRow, Timeline, Track, Unit,
 };
 use loadline_plan::Rate;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// As many moments of a run as a picture shows.
+/// As many moments of a run as a plot shows.
 const MOST_MOMENTS: usize = 240;
 /// Bytes of a kilobyte, as runs are saved.
 const KB: f64 = 1024.0;
@@ -132,6 +132,8 @@ pub fn study_page(
         title: title.to_owned(),
         unit,
     };
+    let columns: Vec<Column> = std::iter::once(named).chain(shown).map(column).collect();
+    let rows = runs.iter().map(row).collect::<Result<Vec<_>, _>>()?;
     let started = runs.iter().map(|run| run.header.started_at.clone()).min();
     Ok(StudyPage {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -140,9 +142,9 @@ pub fn study_page(
         description: String::new(),
         facts: facts(study, repeats),
         notes: notes(runs, missing_tools),
-        columns: std::iter::once(named).chain(shown).map(column).collect(),
-        rows: runs.iter().map(row).collect::<Result<_, _>>()?,
-        scatters: scatters(),
+        plots: StudyPlots::new(&columns, &rows, &scatters()),
+        columns,
+        rows: rows.into_iter().map(|(row, _)| row).collect(),
     })
 }
 
@@ -166,22 +168,23 @@ fn row(
     columns: &[&Source],
     group: fn(&SavedRun) -> &str,
     is_repeated: bool,
-) -> Result<StudyRow, SavedError> {
+) -> Result<(StudyRow, Option<Timeline>), SavedError> {
     let header = &run.header;
     let name = match is_repeated {
         true => format!("{} #{}", header.name, header.repeat),
         false => header.name.clone(),
     };
     let cells = columns.iter().map(|(_, _, _, cell)| cell(run));
-    Ok(StudyRow {
+    let row = StudyRow {
         tool: group(run).to_owned(),
         cells: std::iter::once(Cell::Text(name.clone()))
             .chain(cells)
             .collect(),
         name,
         doubt: doubt(run),
-        timeline: timeline(&folder.file(&header.name, header.repeat), run)?,
-    })
+    };
+    let path = folder.file(&header.name, header.repeat);
+    Ok((row, timeline(&path, run)?))
 }
 
 /// Why a run is not to be believed.

@@ -8,11 +8,11 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { figure } from "../format";
-import { colour, heat, isRing, useColours, type Colours } from "../theme";
+import { colour, heat, useColours, type Colours } from "../theme";
 import { cellAt, densest } from "./heatmap";
 import { options } from "./options";
-import { png, save, svg, type Shown } from "./picture";
-import { placeable, type ChartSpec, type SeriesSpec } from "./spec";
+import { png, save, svg, type Shown } from "./file";
+import { isRing, placeable, quantityOf, type Plot, type PlotSeries } from "./plot";
 
 const HEIGHT = 290;
 
@@ -25,7 +25,7 @@ interface Hover {
   value: number;
 }
 
-export function Chart({ spec }: { spec: ChartSpec }) {
+export function Chart({ plot }: { plot: Plot }) {
   const { theme } = useColours();
   const place = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot | null>(null);
@@ -38,8 +38,8 @@ export function Chart({ spec }: { spec: ChartSpec }) {
   const shape = JSON.stringify([
     theme,
     width,
-    spec.y.log,
-    spec.series.map((one) => [one.label, one.colour, one.mark]),
+    plot.y.scale,
+    plot.series.map((one) => [one.name, one.colour, one.mark]),
   ]);
   useLayoutEffect(() => {
     if (width === 0) return;
@@ -49,12 +49,12 @@ export function Chart({ spec }: { spec: ChartSpec }) {
       ticks: (axis: "x" | "y", found: [number, string][]) => (ticks.current[axis] = found),
     };
     const made = new uPlot(
-      options(spec, theme, { width, height: HEIGHT }, listener),
-      dataOf(spec),
+      options(plot, theme, { width, height: HEIGHT }, listener),
+      dataOf(plot),
       place.current!,
     );
-    spec.series.forEach((one, index) => {
-      if (hidden.has(one.label)) made.setSeries(index + 1, { show: false });
+    plot.series.forEach((one, index) => {
+      if (hidden.has(one.name)) made.setSeries(index + 1, { show: false });
     });
     chart.current = made;
     return () => {
@@ -62,22 +62,22 @@ export function Chart({ spec }: { spec: ChartSpec }) {
       chart.current = null;
     };
   }, [shape]);
-  useEffect(() => chart.current?.setData(dataOf(spec)), [spec.xs, spec.series]);
+  useEffect(() => chart.current?.setData(dataOf(plot)), [plot.xs, plot.series]);
 
   const toggle = (label: string) => {
     const next = new Set(hidden);
     if (!next.delete(label)) next.add(label);
-    const index = spec.series.findIndex((one) => one.label === label);
+    const index = plot.series.findIndex((one) => one.name === label);
     chart.current?.setSeries(index + 1, { show: !next.has(label) });
     setHidden(next);
   };
-  const reset = () => chart.current?.setData(dataOf(spec), true);
-  const markup = () => svg(spec, shownOf(chart.current!, ticks.current, hidden));
+  const reset = () => chart.current?.setData(dataOf(plot), true);
+  const markup = () => svg(plot, shownOf(chart.current!, ticks.current, hidden));
 
   return (
-    <figure class="chart" id={spec.name}>
+    <figure class="chart" id={plot.name}>
       <figcaption>
-        <h3>{spec.title}</h3>
+        <h3>{plot.title}</h3>
         <span class="tools">
           {zoomed && (
             <button type="button" class="quiet" onClick={reset}>
@@ -87,9 +87,9 @@ export function Chart({ spec }: { spec: ChartSpec }) {
           <button
             type="button"
             class="quiet"
-            aria-label={`Save ${spec.title} as SVG`}
+            aria-label={`Save ${plot.title} as SVG`}
             onClick={() =>
-              save(`${spec.name}.svg`, new Blob([markup()], { type: "image/svg+xml" }))
+              save(`${plot.name}.svg`, new Blob([markup()], { type: "image/svg+xml" }))
             }
           >
             SVG
@@ -97,18 +97,18 @@ export function Chart({ spec }: { spec: ChartSpec }) {
           <button
             type="button"
             class="quiet"
-            aria-label={`Save ${spec.title} as PNG`}
-            onClick={async () => save(`${spec.name}.png`, await png(markup()))}
+            aria-label={`Save ${plot.title} as PNG`}
+            onClick={async () => save(`${plot.name}.png`, await png(markup()))}
           >
             PNG
           </button>
         </span>
-        {spec.note && <p>{spec.note}</p>}
+        {plot.note && <p>{plot.note}</p>}
       </figcaption>
-      {spec.heatmap ? <Ramp spec={spec} /> : <Legend spec={spec} hidden={hidden} toggle={toggle} />}
+      {plot.heatmap ? <Ramp plot={plot} /> : <Legend plot={plot} hidden={hidden} toggle={toggle} />}
       <div class="plot">
-        <div ref={place} role="img" aria-label={described(spec)} />
-        {hover && <Tip spec={spec} hover={hover} hidden={hidden} />}
+        <div ref={place} role="img" aria-label={described(plot)} />
+        {hover && <Tip plot={plot} hover={hover} hidden={hidden} />}
       </div>
     </figure>
   );
@@ -118,18 +118,18 @@ export function Chart({ spec }: { spec: ChartSpec }) {
 function useWidth(place: { current: HTMLDivElement | null }): number {
   const [width, setWidth] = useState(0);
   useLayoutEffect(() => {
-    const plot = place.current!.parentElement!;
-    const measure = () => setWidth(plot.clientWidth);
+    const parent = place.current!.parentElement!;
+    const measure = () => setWidth(parent.clientWidth);
     measure();
     const observer = new ResizeObserver(measure);
-    observer.observe(plot);
+    observer.observe(parent);
     return () => observer.disconnect();
   }, []);
   return width;
 }
 
-function dataOf(spec: ChartSpec): uPlot.AlignedData {
-  return [spec.xs, ...spec.series.map((one) => placeable(spec.y, one.values))];
+function dataOf(plot: Plot): uPlot.AlignedData {
+  return [plot.xs, ...plot.series.map((one) => placeable(plot.y, one.values))];
 }
 
 function shownOf(chart: uPlot, ticks: Shown["ticks"], hidden: ReadonlySet<string>): Shown {
@@ -154,33 +154,33 @@ function hovering(chart: uPlot, index: number | null): Hover | null {
   };
 }
 
-function described(spec: ChartSpec): string {
-  const series = spec.series.map((one) => one.label).join(", ");
-  const rules = (spec.rules ?? []).map((rule) => `; ${rule.label}`).join("");
-  return `${spec.title}: ${spec.y.title} by ${spec.x.title}${series ? ` of ${series}` : ""}${rules}`;
+function described(plot: Plot): string {
+  const series = plot.series.map((one) => one.name).join(", ");
+  const rules = plot.reference_lines.map((line) => `; ${line.label}`).join("");
+  return `${plot.title}: ${plot.y.title} by ${plot.x.title}${series ? ` of ${series}` : ""}${rules}`;
 }
 
 function Legend(props: {
-  spec: ChartSpec;
+  plot: Plot;
   hidden: ReadonlySet<string>;
   toggle: (label: string) => void;
 }) {
   const { colours } = useColours();
-  if (props.spec.series.length < 2) return null;
+  if (props.plot.series.length < 2) return null;
   return (
     <ul class="legend" aria-label="Legend: press to hide or show">
-      {props.spec.series.map((one) => (
-        <li key={one.label}>
+      {props.plot.series.map((one) => (
+        <li key={one.name}>
           <button
             type="button"
-            aria-pressed={!props.hidden.has(one.label)}
-            onClick={() => props.toggle(one.label)}
+            aria-pressed={!props.hidden.has(one.name)}
+            onClick={() => props.toggle(one.name)}
           >
             <span
               class={one.mark === "dots" ? "sample dot" : "sample"}
               style={sampleStyle(colours, one)}
             />
-            {one.label}
+            {one.name}
           </button>
         </li>
       ))}
@@ -189,34 +189,34 @@ function Legend(props: {
 }
 
 /** How a series is drawn, in small. */
-function sampleStyle(colours: Colours, { mark, colour: index }: SeriesSpec) {
+function sampleStyle(colours: Colours, { mark, colour: index }: PlotSeries) {
   const ink = colour(colours, index);
   if (mark === "dots" && isRing(index)) return { border: `2px solid ${ink}` };
   return { background: ink };
 }
 
 /** The colours of a heatmap and what they mean. */
-function Ramp({ spec }: { spec: ChartSpec }) {
+function Ramp({ plot }: { plot: Plot }) {
   const { theme } = useColours();
   const stops = [0, 0.25, 0.5, 0.75, 1].map((share) => heat(theme, share)).join(",");
   return (
     <p class="legend">
       <span>1</span>
       <span class="ramp" style={{ background: `linear-gradient(90deg,${stops})` }} />
-      <span>{figure("count", densest(spec.heatmap!))} answers in a cell (logarithmic)</span>
+      <span>{figure("count", densest(plot.heatmap!))} answers in a cell (logarithmic)</span>
     </p>
   );
 }
 
 /** What is under the cursor. */
-function Tip(props: { spec: ChartSpec; hover: Hover; hidden: ReadonlySet<string> }) {
-  const { spec, hover, hidden } = props;
+function Tip(props: { plot: Plot; hover: Hover; hidden: ReadonlySet<string> }) {
+  const { plot, hover, hidden } = props;
   const { colours } = useColours();
-  const rows = spec.series.filter(
-    (one) => !hidden.has(one.label) && typeof one.values[hover.index] === "number",
+  const rows = plot.series.filter(
+    (one) => !hidden.has(one.name) && typeof one.values[hover.index] === "number",
   );
-  const x = spec.xs[hover.index]!;
-  const cell = spec.heatmap && cellAt(spec.heatmap, x, hover.value);
+  const x = plot.xs[hover.index]!;
+  const cell = plot.heatmap && cellAt(plot.heatmap, x, hover.value);
   if (rows.length === 0 && !cell) return null;
   const side = hover.flipped
     ? { right: `calc(100% - ${hover.left - 12}px)` }
@@ -224,7 +224,7 @@ function Tip(props: { spec: ChartSpec; hover: Hover; hidden: ReadonlySet<string>
   return (
     <div class="tip" style={{ ...side, top: `${hover.top}px` }}>
       <strong>
-        {spec.names?.[hover.index] ?? ""} {figure(spec.x.quantity, x)}
+        {plot.names?.[hover.index] ?? ""} {figure(quantityOf(plot.x), x)}
       </strong>
       {cell && (
         <div>
@@ -232,9 +232,9 @@ function Tip(props: { spec: ChartSpec; hover: Hover; hidden: ReadonlySet<string>
         </div>
       )}
       {rows.map((one) => (
-        <div key={one.label}>
+        <div key={one.name}>
           <span class="sample dot" style={sampleStyle(colours, one)} />
-          {one.label} <b>{figure(spec.y.quantity, one.values[hover.index])}</b>
+          {one.name} <b>{figure(quantityOf(plot.y), one.values[hover.index])}</b>
         </div>
       ))}
     </div>

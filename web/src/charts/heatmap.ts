@@ -47,20 +47,6 @@ export function cellAt(map: Heatmap, time_s: number, us: number): HeatCell | und
   return undefined;
 }
 
-export function heatmapEnds(map: Heatmap): { x: [number, number]; y: [number, number] } {
-  const columns = map.columns;
-  return {
-    x: [columns[0]!.start_s, columns[columns.length - 1]!.end_s],
-    y: [roundDown(map.lowest_us), map.lowest_us * map.ratio ** map.rows],
-  };
-}
-
-/** To one digit: a logarithmic axis counts its lines from its lower end. */
-function roundDown(us: number): number {
-  const decade = 10 ** Math.floor(Math.log10(us));
-  return Math.floor(us / decade + 1e-9) * decade;
-}
-
 export function drawHeatmap(chart: uPlot, map: Heatmap, theme: Theme): void {
   const { ctx, bbox } = chart;
   ctx.save();

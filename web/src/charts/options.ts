@@ -2,10 +2,11 @@
 
 import uPlot from "uplot";
 import { tick } from "../format";
-import { colour, isRing, type Colours, type Theme, COLOURS } from "../theme";
+import type { Axis } from "../generated/page";
+import { colour, type Colours, type Theme, COLOURS } from "../theme";
 import { drawHeatmap } from "./heatmap";
-import { drawRules } from "./rules";
-import { axisWords, dashOf, type AxisSpec, type ChartSpec } from "./spec";
+import { axisWords, dashOf, isRing, quantityOf, type Plot } from "./plot";
+import { drawReferenceLines } from "./reference-lines";
 
 /** What a chart tells about itself while it is drawn and looked at. */
 export interface Listener {
@@ -27,7 +28,7 @@ export const WHOLE_STEPS = Array.from({ length: 9 }, (_, power) => 10 ** power).
 const FONT = "12px system-ui, sans-serif";
 
 export function options(
-  spec: ChartSpec,
+  plot: Plot,
   theme: Theme,
   size: { width: number; height: number },
   listener: Listener,
@@ -36,28 +37,30 @@ export function options(
   return {
     ...size,
     // The label of the last nine stands under the end of its axis.
-    padding: [12, spec.x.quantity === "percentile" ? 40 : 26, 0, 0],
+    padding: [12, plot.x.scale === "percentile" ? 40 : 26, 0, 0],
     legend: { show: false },
     cursor: {
-      sync: spec.group ? { key: spec.group } : undefined,
+      // All plots over time have one cursor.
+      sync: plot.x.unit === "seconds" ? { key: "time" } : undefined,
       drag: { x: true, y: false, setScale: true },
       points: { size: 8 },
-      y: spec.heatmap !== undefined || spec.names !== undefined,
+      y: plot.heatmap !== null || plot.names !== undefined,
     },
     scales: {
-      x: { time: false, range: across(spec.x.ends) },
-      y: spec.y.log
-        ? { distr: 3, log: 10, ...(spec.y.ends ? { range: () => spec.y.ends! } : {}) }
-        : { range: (_, low, high) => spec.y.ends ?? fromZero(low, high) },
+      x: { time: false, range: across(plot.x.ends) },
+      y:
+        plot.y.scale === "log"
+          ? { distr: 3, log: 10, ...(plot.y.ends ? { range: () => plot.y.ends! } : {}) }
+          : { range: (_, low, high) => plot.y.ends ?? fromZero(low, high) },
     },
     axes: [
-      axis(spec.x, "x", colours, listener, { space: 70, size: 32 }),
-      axis(spec.y, "y", colours, listener, { space: 34, size: measured }),
+      axis(plot.x, "x", colours, listener, { space: 70, size: 32 }),
+      axis(plot.y, "y", colours, listener, { space: 34, size: measured }),
     ],
     series: [
       {},
-      ...spec.series.map((series) => ({
-        label: series.label,
+      ...plot.series.map((series) => ({
+        label: series.name,
         stroke: colour(colours, series.colour),
         width: 2,
         dash: dashOf(series),
@@ -71,11 +74,11 @@ export function options(
     ],
     hooks: {
       drawAxes: [
-        (chart) => spec.heatmap && drawHeatmap(chart, spec.heatmap, theme),
-        (chart) => spec.rules && drawRules(chart, spec.rules, theme),
+        (chart) => plot.heatmap && drawHeatmap(chart, plot.heatmap, theme),
+        (chart) => drawReferenceLines(chart, plot.reference_lines, theme),
       ],
       setCursor: [(chart) => listener.hover(chart, chart.cursor.idx ?? null)],
-      setScale: [(chart, key) => key === "x" && listener.zoomed(isZoomed(chart, spec))],
+      setScale: [(chart, key) => key === "x" && listener.zoomed(isZoomed(chart, plot))],
     },
   };
 }
@@ -86,7 +89,7 @@ function dotFill(colours: Colours, index: number): string {
 }
 
 function axis(
-  spec: AxisSpec,
+  spec: Axis,
   which: "x" | "y",
   colours: { ink: string; faint: string; grid: string },
   listener: Listener,
@@ -94,7 +97,7 @@ function axis(
 ): uPlot.Axis {
   return {
     ...room,
-    ...(spec.whole ? { incrs: WHOLE_STEPS } : {}),
+    ...(spec.is_whole ? { incrs: WHOLE_STEPS } : {}),
     label: axisWords(spec),
     labelSize: 20,
     labelGap: 2,
@@ -104,13 +107,13 @@ function axis(
     grid: { stroke: colours.grid, width: 1 },
     ticks: { stroke: colours.grid, width: 1 },
     splits:
-      spec.quantity === "percentile"
+      spec.scale === "percentile"
         ? (chart, _axis, low, high) =>
             nines(low, high, chart.bbox.width / devicePixelRatio / (high - low))
         : undefined,
     values: (_chart, splits) => {
       const labels = (splits as (number | null)[]).map((split) =>
-        split === null ? "" : tick(spec.quantity, split),
+        split === null ? "" : tick(quantityOf(spec), split),
       );
       const pairs = splits.map((split, index) => [split, labels[index]!] as [number, string]);
       listener.ticks(
@@ -154,7 +157,7 @@ export function fromZero(low: number | null, high: number | null): [number, numb
 }
 
 /** The axis from left to right: between its ends while all is shown, else what is zoomed to. */
-function across(ends?: [number, number]): uPlot.Scale.Range {
+function across(ends: Axis["ends"]): uPlot.Scale.Range {
   return (chart, low, high) => {
     if (low === null || high === null) return ends ?? [0, 1];
     const xs = chart.data[0];
@@ -165,9 +168,9 @@ function across(ends?: [number, number]): uPlot.Scale.Range {
   };
 }
 
-function isZoomed(chart: uPlot, spec: ChartSpec): boolean {
+function isZoomed(chart: uPlot, plot: Plot): boolean {
   const { min, max } = chart.scales.x!;
-  const first = spec.x.ends?.[0] ?? spec.xs[0];
-  const last = spec.x.ends?.[1] ?? spec.xs[spec.xs.length - 1];
+  const first = plot.x.ends?.[0] ?? plot.xs[0];
+  const last = plot.x.ends?.[1] ?? plot.xs[plot.xs.length - 1];
   return min! > first! + 1e-9 || max! < last! - 1e-9;
 }

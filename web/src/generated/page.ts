@@ -7,9 +7,71 @@
 export type AnswerKind = "found" | "at_least" | "nothing_holds" | "not_known";
 
 /**
+ * An axis.
+ */
+export type Axis = { 
+/**
+ * What it measures.
+ */
+title: string, 
+/**
+ * The unit of its numbers.
+ */
+unit: Unit, 
+/**
+ * Where a number stands on it.
+ */
+scale: Scale, 
+/**
+ * Whether it counts whole things, so that ticks stand at whole numbers.
+ */
+is_whole: boolean, 
+/**
+ * The lower and the upper end; `None` takes them from the numbers.
+ */
+ends: [number, number] | null, };
+
+/**
  * What stands in a cell.
  */
 export type Cell = number | string | null;
+
+/**
+ * A chart.
+ */
+export type Chart = { 
+/**
+ * What its files are called, without an ending: `response-time`. Unique on a page.
+ */
+name: string, 
+/**
+ * The title above the plot.
+ */
+title: string, 
+/**
+ * A sentence on what the chart shows; may be empty.
+ */
+note: string, 
+/**
+ * The axis from left to right.
+ */
+x: Axis, 
+/**
+ * The axis from bottom to top.
+ */
+y: Axis, 
+/**
+ * What is drawn. Later series lie above earlier ones.
+ */
+series: Array<Series>, 
+/**
+ * Drawn below the series.
+ */
+heatmap: Heatmap | null, 
+/**
+ * Places on the x axis that are pointed out, rising; drawn below the series.
+ */
+reference_lines: Array<ReferenceLine>, };
 
 /**
  * A check, and what came of it.
@@ -131,30 +193,9 @@ rows: number,
 columns: Array<HeatColumn>, };
 
 /**
- * Where a load line is.
+ * How a series is drawn.
  */
-export type LoadLine = { 
-/**
- * The level. All digits, here and below: a search may be more precise than four.
- */
-level: number, 
-/**
- * The lower end of its 95 % interval.
- */
-low: number, 
-/**
- * The upper end.
- */
-high: number, 
-/**
- * Its words in a plot: `load line: 4900 req/s`.
- */
-text: string, };
-
-/**
- * What a track counts or measures. The page knows the title and the unit of each.
- */
-export type Measure = "rate" | "asked_rate" | "failed_rate" | "response_p50" | "response_p90" | "response_p99" | "response_max" | "service_p99" | "in_flight" | "cpu" | "memory" | "sockets" | "threads" | "bytes_in" | "bytes_out" | "bandwidth" | "cpu_pressure";
+export type Mark = "line" | "dashed" | "dots";
 
 /**
  * What a run says of a check.
@@ -184,6 +225,23 @@ response: TimedFigure,
 service: TimedFigure, };
 
 /**
+ * A place on the x axis that is pointed out: a dashed line from bottom to top.
+ */
+export type ReferenceLine = { 
+/**
+ * Where it stands.
+ */
+at: number, 
+/**
+ * From where to where it may lie: its confidence interval.
+ */
+band: [number, number] | null, 
+/**
+ * The words beside it.
+ */
+label: string, };
+
+/**
  * A process tree or the machine.
  */
 export type Resource = { 
@@ -194,11 +252,7 @@ name: string,
 /**
  * What is known of it, and what could not be read.
  */
-notes: Array<string>, 
-/**
- * What it used, on the moments of the run's timeline.
- */
-tracks: Array<Track>, };
+notes: Array<string>, };
 
 /**
  * The page of one run. Sentences and figures in words are those of the text report.
@@ -249,18 +303,6 @@ timed_from: string,
  */
 percentiles: Array<PercentileRow>, 
 /**
- * Distributions over the percentiles.
- */
-spectra: Array<Spectrum>, 
-/**
- * Rates and response times over time.
- */
-timeline: Timeline, 
-/**
- * The response times over time.
- */
-heatmap: Heatmap | null, 
-/**
  * Answers by status.
  */
 statuses: Array<StatusRow>, 
@@ -277,26 +319,48 @@ times: Array<TimeRow>,
  */
 time_notes: Array<string>, 
 /**
- * What processes and the machine used, on the moments of the timeline.
+ * The processes and the machine that were watched.
  */
-resources: Array<Resource>, };
+resources: Array<Resource>, 
+/**
+ * The plots.
+ */
+plots: RunPlots, };
 
 /**
- * Two columns drawn against each other.
+ * The charts of a run.
  */
-export type Scatter = { 
+export type RunPlots = { 
 /**
- * The picture's title: `Requests per second and CPU`.
+ * Where their series stand.
+ */
+shared_x: SharedX, 
+/**
+ * Rates and times of the requests.
+ */
+course: Array<Chart>, 
+/**
+ * What processes and the machine used.
+ */
+resources: Array<Chart>, };
+
+/**
+ * Where a number stands on an axis.
+ */
+export type Scale = "linear" | "log" | "percentile";
+
+/**
+ * The charts of two columns.
+ */
+export type ScatterPlots = { 
+/**
+ * Their heading.
  */
 title: string, 
 /**
- * The name of the column from left to right.
+ * A chart of all tools, then, if there are several, one for each.
  */
-x: string, 
-/**
- * The name of the column from bottom to top.
- */
-y: string, };
+charts: Array<Chart>, };
 
 /**
  * What was found, in words.
@@ -340,14 +404,6 @@ course: string,
  */
 answer: SearchAnswer, 
 /**
- * Whether levels are numbers of users, instead of rates.
- */
-users: boolean, 
-/**
- * Where the load line is, if one was found.
- */
-load_line: LoadLine | null, 
-/**
  * The headings of the trials' cells.
  */
 columns: Array<string>, 
@@ -364,6 +420,10 @@ ladder_notes: Array<string>,
  */
 trials: Array<TrialRow>, 
 /**
+ * The plots of the trials.
+ */
+plots: SearchPlots, 
+/**
  * What the generator's machine does at best, in a sentence, if it was measured.
  */
 floor: string | null, 
@@ -371,6 +431,49 @@ floor: string | null,
  * The machine that the load was made on.
  */
 machine: Array<Fact>, };
+
+/**
+ * The charts of a search.
+ */
+export type SearchPlots = { 
+/**
+ * Where their series stand.
+ */
+shared_x: SharedX, 
+/**
+ * The charts.
+ */
+charts: Array<Chart>, };
+
+/**
+ * Points that belong together.
+ */
+export type Series = { 
+/**
+ * Its name in the legend, unique in its chart.
+ */
+name: string, 
+/**
+ * Where its points stand: an index into the page's [`SharedX`].
+ */
+x: number, 
+/**
+ * The number at each of these places; `None` interrupts a line.
+ */
+y: Array<number | null>, 
+/**
+ * How it is drawn.
+ */
+mark: Mark, 
+/**
+ * Its colour, an index into the palette of seven. Larger ones begin anew with other marks:
+ * dashed lines, rings in place of dots.
+ */
+colour: number, 
+/**
+ * Whether it is left out until the reader chooses it; files leave it out.
+ */
+is_hidden: boolean, };
 
 /**
  * The page of repeats, of two sides that took turns, or of other runs of one file.
@@ -435,21 +538,10 @@ cells: Array<string>,
 page: RunPage, };
 
 /**
- * A distribution over the percentiles, as HdrHistogram plots it.
+ * The x values of a page's charts. Series that stand at the same places share one entry, so that
+ * a page holds the moments of a run once.
  */
-export type Spectrum = { 
-/**
- * What it is a distribution of: `response time`, `service time`.
- */
-name: string, 
-/**
- * Percentiles, rising, from 0 to below 100. All digits: 99.999 is far from 100.
- */
-percentile: Array<number>, 
-/**
- * The time of each, in microseconds.
- */
-us: Array<number>, };
+export type SharedX = Array<XValues>;
 
 /**
  * Answers of one status.
@@ -501,9 +593,27 @@ columns: Array<Column>,
  */
 rows: Array<StudyRow>, 
 /**
- * What is drawn against what, each for all tools together and for each tool.
+ * The plots of these rows.
  */
-scatters: Array<Scatter>, };
+plots: StudyPlots, };
+
+/**
+ * The charts of a study.
+ */
+export type StudyPlots = { 
+/**
+ * Where their series stand.
+ */
+shared_x: SharedX, 
+/**
+ * Columns against each other.
+ */
+scatters: Array<ScatterPlots>, 
+/**
+ * Each measure over time, a series for each run that has it. The reader chooses among the
+ * runs; those that are shown at first are the first of each tool, of five tools at most.
+ */
+timelines: Array<Chart>, };
 
 /**
  * A run in the table.
@@ -524,12 +634,7 @@ cells: Array<Cell>,
 /**
  * Whether it can't be believed, or failed: then why, in a sentence.
  */
-doubt: string | null, 
-/**
- * What happened over time; `None` if that was not recorded. A study of many runs passes
- * [`thinned`](Timeline::thinned) ones: 240 moments are as many as a picture shows.
- */
-timeline: Timeline | null, };
+doubt: string | null, };
 
 /**
  * A table of figures in words.
@@ -608,33 +713,6 @@ text: string,
 interval: string | null, };
 
 /**
- * What happened over time.
- */
-export type Timeline = { 
-/**
- * The middle of each stretch, in seconds from the end of warm-up, rising.
- */
-time_s: Array<number>, 
-/**
- * What was measured in each stretch.
- */
-tracks: Array<Track>, };
-
-/**
- * One thing over time.
- */
-export type Track = { 
-/**
- * What it is.
- */
-measure: Measure, 
-/**
- * A number for each moment of the timeline, in the unit of the measure; `None` where there
- * was none.
- */
-values: Array<number | null>, };
-
-/**
  * What came of a trial.
  */
 export type TrialEnd = "held" | "broke" | "set_aside" | "warm_up";
@@ -656,7 +734,8 @@ purpose: string,
  */
 stretch: string, 
 /**
- * The rate a second or the number of users that was asked for. All digits, as of a load line.
+ * The rate a second or the number of users that was asked for. All digits: a search may be more precise than
+ * four.
  */
 level: number, 
 /**
@@ -681,7 +760,7 @@ ended: TrialEnd,
 text: string, };
 
 /**
- * In which unit numbers are; the page writes them so that they are easily read.
+ * The unit of numbers. Renderers scale it: 1500 µs may be shown as 1.5 ms.
  */
 export type Unit = "text" | "count" | "per_second" | "percent" | "bytes" | "bytes_per_second" | "us" | "seconds";
 
@@ -705,3 +784,16 @@ is_plain: boolean,
  * Why not, each a sentence that ends in what to do.
  */
 findings: Array<string>, };
+
+/**
+ * The x values of one or more series.
+ */
+export type XValues = { 
+/**
+ * The values, rising.
+ */
+values: Array<number>, 
+/**
+ * What stands at each value, where that has a name; else empty.
+ */
+names: Array<string>, };

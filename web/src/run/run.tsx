@@ -1,8 +1,7 @@
 /** The page of one run: what it found, whether it can be believed, and the pictures. */
 
-import { Chart } from "../charts/chart";
+import { Charts } from "../charts/charts";
 import type { RunPage } from "../generated/page";
-import { heatmapSpec, inFlightSpec, rateSpec, responseSpec, spectrumSpec } from "./pictures";
 import { Resources } from "./resources";
 import { Checks, Errors, Facts, Notes, Percentiles, Statuses, Times, Verdict } from "./tables";
 
@@ -18,13 +17,6 @@ export function RunReport({ page }: { page: RunPage }) {
 
 /** All of a run's page but its title. */
 export function RunBody({ page }: { page: RunPage }) {
-  const charts = [
-    rateSpec(page),
-    responseSpec(page),
-    heatmapSpec(page),
-    spectrumSpec(page),
-    inFlightSpec(page),
-  ];
   return (
     <>
       <Verdict validity={page.validity} checks={page.checks} />
@@ -45,9 +37,7 @@ export function RunBody({ page }: { page: RunPage }) {
         <p class="hint">
           Drag across a plot to look closer, press a name in a legend to hide or show its line.
         </p>
-        <div class="charts">
-          {charts.map((spec) => spec && <Chart key={spec.name} spec={spec} />)}
-        </div>
+        <Charts charts={page.plots.course} sharedX={page.plots.shared_x} />
       </section>
       <Times rows={page.times} notes={page.time_notes} />
       <div class="columns">

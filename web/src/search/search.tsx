@@ -1,9 +1,8 @@
-/** The page of a search: its answer, the ladder around the load line, the pictures, every trial. */
+/** The page of a search: its answer, the ladder around the load line, the charts, every trial. */
 
-import { Chart } from "../charts/chart";
+import { Charts } from "../charts/charts";
 import type { SearchAnswer, SearchPage } from "../generated/page";
 import { Facts } from "../run/tables";
-import { courseSpec, responseSpec } from "./pictures";
 import { TrialTable } from "./table";
 
 const LOOKS = {
@@ -59,16 +58,13 @@ export function Ladder({ page }: { page: SearchPage }) {
 
 function Trials({ page }: { page: SearchPage }) {
   if (page.trials.length === 0) return null;
-  const charts = [responseSpec(page), courseSpec(page)];
   return (
     <section>
       <h2>Trials</h2>
       <p class="hint">
         Drag across a plot to look closer, press a name in a legend to hide or show its dots.
       </p>
-      <div class="charts">
-        {charts.map((spec) => spec && <Chart key={spec.name} spec={spec} />)}
-      </div>
+      <Charts charts={page.plots.charts} sharedX={page.plots.shared_x} />
       <details class="below">
         <summary>All trials as a table</summary>
         <TrialTable

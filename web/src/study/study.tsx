@@ -2,19 +2,17 @@
 
 import { useState } from "preact/hooks";
 import { Chart } from "../charts/chart";
+import { plotOf } from "../charts/plot";
+import { Charts } from "../charts/charts";
 import type { StudyPage, StudyRow } from "../generated/page";
 import { Facts, Notes } from "../run/tables";
-import { scatterSpecs, timelineSpecs } from "./pictures";
+import { timelines } from "./timelines";
 import { RunTable } from "./table";
 
-/** As many runs as colours are told apart at a glance. */
-const FIRST_CHOSEN = 5;
-
-/** The first run of each tool. `StudyPage::first_chosen` chooses the same for files. */
+/** The runs whose timelines are shown at first. */
 function firstChosen(page: StudyPage): string[] {
-  const rows = page.rows.filter((row) => row.timeline);
-  const first = rows.filter((row) => rows.find((other) => other.tool === row.tool) === row);
-  return first.slice(0, FIRST_CHOSEN).map((row) => row.name);
+  const series = page.plots.timelines.flatMap((chart) => chart.series);
+  return series.filter((one) => !one.is_hidden).map((one) => one.name);
 }
 
 /** Why rows are coloured. Their titles say it as well, to whoever can point at them. */
@@ -35,7 +33,7 @@ function Doubts({ rows }: { rows: StudyRow[] }) {
 }
 
 export function StudyReport({ page }: { page: StudyPage }) {
-  const withTimeline = page.rows.filter((row) => row.timeline);
+  const { scatters, shared_x: sharedX } = page.plots;
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(firstChosen(page)));
   const choose = (name: string) => {
     const next = new Set(chosen);
@@ -53,28 +51,20 @@ export function StudyReport({ page }: { page: StudyPage }) {
         <RunTable page={page} chosen={chosen} choose={choose} />
         <Doubts rows={page.rows.filter((row) => row.doubt)} />
       </section>
-      {page.scatters.map((scatter) => {
-        const [all, ...each] = scatterSpecs(page, scatter);
-        if (!all) return null;
-        return (
-          <section key={scatter.title}>
-            <h2>{scatter.title}</h2>
-            <Chart spec={all} />
-            <div class="charts small">
-              {each.map((spec) => (
-                <Chart key={spec.name} spec={spec} />
-              ))}
-            </div>
-          </section>
-        );
-      })}
-      {withTimeline.length > 0 && (
+      {scatters.map(({ title, charts: [all, ...each] }) => (
+        <section key={title}>
+          <h2>{title}</h2>
+          {all && <Chart plot={plotOf(all, sharedX)} />}
+          <Charts charts={each} sharedX={sharedX} small />
+        </section>
+      ))}
+      {page.plots.timelines.length > 0 && (
         <section>
           <h2>Timelines</h2>
           <p class="hint">Tick runs in the table above to see them here on one axis.</p>
           <div class="charts">
-            {timelineSpecs(page, chosen).map((spec) => (
-              <Chart key={spec.name} spec={spec} />
+            {timelines(page, chosen).map((plot) => (
+              <Chart key={plot.name} plot={plot} />
             ))}
           </div>
         </section>

@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { figure } from "../format";
 import type { Cell, Column, StudyPage, StudyRow } from "../generated/page";
+import { recorded } from "./timelines";
 
 export interface Order {
   column: number;
@@ -15,6 +16,7 @@ export function RunTable(props: {
   choose: (name: string) => void;
 }) {
   const { page, chosen, choose } = props;
+  const withTimeline = recorded(page);
   const [order, setOrder] = useState<Order | null>(null);
   const press = (column: number) =>
     setOrder({ column, descending: order?.column === column && !order.descending });
@@ -47,7 +49,7 @@ export function RunTable(props: {
           {rows.map((row) => (
             <tr key={row.name} class={row.doubt ? "doubtful" : ""} title={row.doubt ?? undefined}>
               <td>
-                {row.timeline && (
+                {withTimeline.has(row.name) && (
                   <input
                     type="checkbox"
                     aria-label={`Show the timeline of ${row.name}`}

@@ -103,7 +103,8 @@ fn draw(search: &Search, report: &CapacityReport<'_>) -> Result<()> {
     let Some(path) = &search.svg else {
         return Ok(());
     };
-    let svg = loadline_plot::svg(&search_page(report).response_figure());
+    let plots = search_page(report).plots;
+    let svg = loadline_plot::svg(&plots.response_over_load(), &plots.shared_x);
     write_file(path, svg.as_bytes())
 }
 

@@ -1,5 +1,5 @@
 //! What the HTML report of a search shows: the sentences and figures of the text report, and
-//! numbers for its pictures.
+//! its charts.
 
 use super::words::{answer_line, goal, load_line, outwards, sight, verdict};
 use super::{CapacityReport, cells, course, headings, ladder_notes, notes};
@@ -8,13 +8,17 @@ use crate::page::machine_facts;
 use crate::text::floor_text;
 use crate::wording;
 use loadline_capacity::{Conclusion, Purpose, Rung, Trial};
-use loadline_page::{AnswerKind, LoadLine, SearchAnswer, SearchPage, TrialEnd, TrialRow};
+use loadline_page::{
+    AnswerKind, LoadLine, SearchAnswer, SearchPage, SearchPlots, TrialEnd, TrialRow,
+};
 use loadline_plan::Check;
 
 /// What the HTML report of a search shows.
 pub fn search_page(report: &CapacityReport<'_>) -> SearchPage {
     let (origin, outcome) = (report.origin, report.outcome);
     let checks = &report.plan.checks;
+    let trials = outcome.trials.iter().map(|trial| trial_row(trial, checks));
+    let trials: Vec<TrialRow> = trials.collect();
     SearchPage {
         version: origin.version.clone(),
         started_at: humantime::format_rfc3339_seconds(origin.started_at).to_string(),
@@ -25,8 +29,6 @@ pub fn search_page(report: &CapacityReport<'_>) -> SearchPage {
             text: answer_line(report),
             notes: notes(report).into_iter().chain([goal(report)]).collect(),
         },
-        users: report.users,
-        load_line: found(report),
         columns: headings(report.users).to_vec(),
         ladder: outcome
             .ladder
@@ -35,11 +37,8 @@ pub fn search_page(report: &CapacityReport<'_>) -> SearchPage {
             .map(|rung| rung_row(rung, checks))
             .collect(),
         ladder_notes: ladder_notes(report),
-        trials: outcome
-            .trials
-            .iter()
-            .map(|trial| trial_row(trial, checks))
-            .collect(),
+        plots: SearchPlots::new(&trials, found(report).as_ref(), report.users),
+        trials,
         floor: report.floor().map(|floor| floor_text(&floor)),
         machine: machine_facts(&origin.environment),
     }

@@ -403,7 +403,7 @@ fn what_broke_by_our_own_doing_is_not_called_nothing_by_the_page() {
             own_limit,
         });
         let page = search_page(&report(&plan, &outcome));
-        assert_eq!(page.load_line, None);
+        assert_eq!(page.plots.response_over_load().reference_lines, []);
         page.answer.kind
     };
     assert_eq!(kind(None), AnswerKind::NothingHolds);

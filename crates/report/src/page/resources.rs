@@ -9,21 +9,19 @@ use loadline_record::watched::{
 };
 use loadline_units as units;
 
-/// All that was watched, each `each` moments joined; nothing if nothing was.
-pub(super) fn resources(summary: &Summary, each: usize) -> Vec<Resource> {
+/// All that was watched with its numbers over time, each `each` moments joined; nothing if nothing
+/// was.
+pub(super) fn resources(summary: &Summary, each: usize) -> Vec<(Resource, Vec<Track>)> {
     if summary.watch.rows.is_empty() {
         return Vec::new();
     }
     let looks = looks(summary);
     let trees = summary.watch.trees.iter().enumerate();
-    let mut resources: Vec<Resource> = trees
+    let mut resources: Vec<_> = trees
         .map(|(index, history)| tree(&looks, index, history, summary.total.start_ns))
         .collect();
     resources.push(host(&looks, &summary.watch));
-    for track in resources
-        .iter_mut()
-        .flat_map(|resource| &mut resource.tracks)
-    {
+    for track in resources.iter_mut().flat_map(|(_, tracks)| tracks) {
         *track = track.thinned(each);
     }
     resources
@@ -44,7 +42,7 @@ fn tree(
     index: usize,
     history: &TreeHistory,
     zero_ns: u64,
-) -> Resource {
+) -> (Resource, Vec<Track>) {
     let track = |measure, of: &dyn Fn(&TreeUsage, u64) -> Option<f64>| {
         let value = |look: &Option<&WatchRow>| {
             let look = (*look)?;
@@ -63,15 +61,15 @@ fn tree(
     ];
     let pid = history.pid.map(|pid| format!("Process {pid}."));
     let events = history.events.iter().map(|event| happened(event, zero_ns));
-    Resource {
+    let resource = Resource {
         name: text::tree_title(history),
         notes: pid
             .into_iter()
             .chain(events)
             .chain(unread(&history.name, &history.missing))
             .collect(),
-        tracks: tracks.into_iter().flatten().collect(),
-    }
+    };
+    (resource, tracks.into_iter().flatten().collect())
 }
 
 fn happened(event: &WatchEvent, zero_ns: u64) -> String {
@@ -83,7 +81,7 @@ fn happened(event: &WatchEvent, zero_ns: u64) -> String {
     }
 }
 
-fn host(looks: &[Option<&WatchRow>], watch: &WatchHistory) -> Resource {
+fn host(looks: &[Option<&WatchRow>], watch: &WatchHistory) -> (Resource, Vec<Track>) {
     let track = |measure, of: &dyn Fn(&HostUsage, u64) -> Option<f64>| {
         let value =
             |look: &Option<&WatchRow>| (*look).and_then(|look| of(&look.host, look.length_ns));
@@ -109,14 +107,14 @@ fn host(looks: &[Option<&WatchRow>], watch: &WatchHistory) -> Resource {
             percent(host.pressure.cpu_pressure_ns, length_ns)
         }),
     ];
-    Resource {
+    let resource = Resource {
         name: "host".to_owned(),
         notes: text::host_notes(watch)
             .into_iter()
             .chain(unread("the host", &watch.host.missing))
             .collect(),
-        tracks: tracks.into_iter().flatten().collect(),
-    }
+    };
+    (resource, tracks.into_iter().flatten().collect())
 }
 
 /// The track, unless there is not one number in it.

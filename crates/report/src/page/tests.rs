@@ -1,6 +1,6 @@
 use super::*;
 use crate::samples;
-use loadline_page::{Measure, Page, Track};
+use loadline_page::{Chart, Measure, Page, Timeline, Track};
 use std::cmp::Reverse;
 
 /// The page of a run, with a heatmap of one column for the whole of it.
@@ -10,28 +10,43 @@ fn page_of(summary: &Summary) -> RunPage {
     run_page(&samples::result(summary, Vec::new()), &heat)
 }
 
-fn track(page: &RunPage, measure: Measure) -> &Track {
-    page.timeline.track(measure).unwrap()
+fn track(timeline: &Timeline, measure: Measure) -> &Track {
+    timeline.track(measure).unwrap()
+}
+
+fn chart<'a>(page: &'a RunPage, name: &str) -> Option<&'a Chart> {
+    let mut charts = page.plots.course.iter().chain(&page.plots.resources);
+    charts.find(|chart| chart.name == name)
 }
 
 #[test]
 fn every_second_of_an_open_run_has_its_rates_and_times() {
-    let page = page_of(&samples::stalled());
-    assert_eq!(page.timeline.time_s.len(), 10);
-    assert_eq!(page.timeline.time_s[0], 0.5);
-    assert_eq!(track(&page, Measure::AskedRate).values[3], Some(2_000.0));
-    let p99 = &track(&page, Measure::ResponseP99).values;
+    let timeline = timeline::timeline(&samples::stalled());
+    assert_eq!(timeline.time_s.len(), 10);
+    assert_eq!(timeline.time_s[0], 0.5);
+    assert_eq!(
+        track(&timeline, Measure::AskedRate).values[3],
+        Some(2_000.0)
+    );
+    let p99 = &track(&timeline, Measure::ResponseP99).values;
     // Nothing was answered while the server stood still.
     assert_eq!(p99[5], None);
     assert!(p99[6].unwrap() > 100.0 * p99[3].unwrap(), "{p99:?}");
-    assert!(page.timeline.track(Measure::FailedRate).is_none());
+    assert!(timeline.track(Measure::FailedRate).is_none());
 }
 
 #[test]
 fn a_closed_run_has_no_schedule_to_show() {
     let page = page_of(&samples::closed());
-    assert!(page.timeline.track(Measure::AskedRate).is_none());
-    assert_eq!(page.spectra.len(), 1);
+    let names = |name| {
+        chart(&page, name)
+            .unwrap()
+            .series
+            .iter()
+            .map(|series| &*series.name)
+    };
+    assert_eq!(names("rate").collect::<Vec<_>>(), ["answered"]);
+    assert_eq!(names("spectrum").count(), 1);
     assert!(page.percentiles.iter().all(|row| row.service.us.is_none()));
     assert!(page.timed_from.contains("closed loop"));
 }
@@ -39,8 +54,7 @@ fn a_closed_run_has_no_schedule_to_show() {
 #[test]
 fn a_spectrum_rises_to_the_largest_value() {
     let summary = samples::stalled();
-    let page = page_of(&summary);
-    let spectrum = &page.spectra[0];
+    let spectrum = &spectra(&summary)[0];
     assert!(spectrum.percentile.is_sorted() && spectrum.us.is_sorted());
     assert_eq!(spectrum.percentile[0], 0.0);
     let largest_us = summary.total.times.response.max_ns() as f64 / 1e3;
@@ -61,11 +75,10 @@ fn what_was_watched_stands_on_the_same_moments() {
         .map(|resource| &resource.name)
         .collect();
     assert_eq!(names, ["generator", ":8080 nginx", "host"]);
-    for track in page.resources.iter().flat_map(|resource| &resource.tracks) {
-        assert_eq!(track.values.len(), page.timeline.time_s.len(), "{track:?}");
-    }
-    let cpu = &page.resources[1].tracks[0];
-    assert_eq!((cpu.measure, cpu.values[2]), (Measure::Cpu, Some(50.0)));
+    let moments = chart(&page, "rate").unwrap().series[0].x;
+    let cpu = &chart(&page, "cpu").unwrap().series;
+    assert!(cpu.iter().all(|series| series.x == moments), "{cpu:?}");
+    assert_eq!((&*cpu[1].name, cpu[1].y[2]), (":8080 nginx", Some(50.0)));
     let notes = page.resources[1].notes.join(" ");
     assert!(notes.contains("Restarted as process 801"), "{notes}");
     assert!(notes.contains("another user"), "{notes}");
@@ -82,19 +95,17 @@ fn failures_and_statuses_are_told() {
         .find(|row| row.kind == "protocol")
         .unwrap();
     assert!(!example.example.contains('\u{1b}'), "{}", example.example);
-    assert!(page.timeline.track(Measure::FailedRate).is_some());
+    let rates = &chart(&page, "rate").unwrap().series;
+    assert!(rates.iter().any(|series| series.name == "failed"));
 }
 
 #[test]
 fn a_run_without_an_answer_has_a_page() {
     let page = page_of(&samples::unanswered());
-    assert!(page.percentiles.is_empty() && page.heatmap.is_none() && page.spectra.is_empty());
-    assert!(
-        page.timeline
-            .tracks
-            .iter()
-            .any(|track| track.measure == Measure::InFlight)
-    );
+    assert!(page.percentiles.is_empty());
+    for (name, is_shown) in [("heatmap", false), ("spectrum", false), ("in-flight", true)] {
+        assert_eq!(chart(&page, name).is_some(), is_shown, "{name}");
+    }
 }
 
 #[test]

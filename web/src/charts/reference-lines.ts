@@ -1,16 +1,16 @@
-/** Rules: places from left to right that are pointed out, each a line with words and maybe a band. */
+/** Reference lines: places on the x axis that are pointed out, with a label and maybe a band. */
 
 import type uPlot from "uplot";
 import { COLOURS, type Theme } from "../theme";
-import type { Rule } from "./spec";
+import type { ReferenceLine } from "../generated/page";
 
 /** Rows of words below each other; what has no room in these goes without. */
 const ROWS = 3;
 const ROW_HEIGHT = 16;
 const GAP = 5;
 
-/** A rule between the left and the right end of a plot. */
-export interface PlacedRule {
+/** A reference line between the left and the right end of a plot. */
+export interface PlacedLine {
   label: string;
   x: number;
   /** Its band from left to right, within the plot. */
@@ -19,33 +19,33 @@ export interface PlacedRule {
   words: { left: number; below: number } | null;
 }
 
-/** The rules in sight, with words that do not stand on each other. */
+/** The lines that are shown, with labels that do not overlap. */
 export function placed(
-  rules: Rule[],
+  lines: ReferenceLine[],
   [left, right]: [number, number],
   px: (value: number) => number,
   widthOf: (label: string) => number,
-): PlacedRule[] {
+): PlacedLine[] {
   const within = (x: number) => Math.min(Math.max(x, left), right);
   const taken: number[] = new Array(ROWS).fill(-Infinity);
-  const seen = rules.filter((rule) => px(rule.at) >= left && px(rule.at) <= right);
-  return seen.map((rule) => {
-    const x = px(rule.at);
-    const width = widthOf(rule.label);
+  const seen = lines.filter((line) => px(line.at) >= left && px(line.at) <= right);
+  return seen.map((line) => {
+    const x = px(line.at);
+    const width = widthOf(line.label);
     const begin = x + GAP + width > right ? x - GAP - width : x + GAP;
     const row = taken.findIndex((end) => end + GAP < begin);
     const fits = row >= 0 && begin >= left;
     if (fits) taken[row] = begin + width;
     return {
-      label: rule.label,
+      label: line.label,
       x,
-      band: rule.band ? [within(px(rule.band[0])), within(px(rule.band[1]))] : null,
+      band: line.band ? [within(px(line.band[0])), within(px(line.band[1]))] : null,
       words: fits ? { left: begin, below: (row + 1) * ROW_HEIGHT - 3 } : null,
     };
   });
 }
 
-export function drawRules(chart: uPlot, rules: Rule[], theme: Theme): void {
+export function drawReferenceLines(chart: uPlot, lines: ReferenceLine[], theme: Theme): void {
   const { ctx, bbox } = chart;
   const pixels = devicePixelRatio;
   const bottom = bbox.top + bbox.height;
@@ -58,7 +58,7 @@ export function drawRules(chart: uPlot, rules: Rule[], theme: Theme): void {
   ctx.textAlign = "left";
   ctx.textBaseline = "alphabetic";
   const width = (label: string) => ctx.measureText(label).width / pixels;
-  for (const { label, x, band, words } of placed(rules, ends, px, width)) {
+  for (const { label, x, band, words } of placed(lines, ends, px, width)) {
     if (band) {
       ctx.globalAlpha = BAND;
       ctx.fillRect(band[0] * pixels, bbox.top, (band[1] - band[0]) * pixels, bbox.height);

@@ -3,7 +3,8 @@
 //! Ticks are at 1, 2 or 5 times a power of ten; a log axis of more than three decades has them at
 //! the powers alone. Both ends of an axis that takes them from its points are ticks themselves.
 
-use crate::{Axis, Scale};
+use crate::unit::size;
+use loadline_page::{Axis, Scale};
 use loadline_units::grouped;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use std::ops::Range;
@@ -17,30 +18,37 @@ const MOST_NINES: f64 = 9.0;
 /// How far a number may be beyond an end and still be taken for it, as a part of the axis.
 const ROUNDING: f64 = 1e-9;
 
-/// An axis with both ends.
+/// Where numbers stand on an axis, and its ticks. All in the unit that is shown.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Ruler {
+pub(crate) struct AxisScale {
     scale: Scale,
     low: f64,
     high: f64,
     ticks: Vec<f64>,
 }
 
-impl Ruler {
-    /// The ruler of this axis for these numbers.
-    pub(crate) fn new(axis: &Axis, numbers: impl Iterator<Item = f64>) -> Ruler {
+impl AxisScale {
+    /// The scale of this axis for these numbers.
+    pub(crate) fn new(axis: &Axis, numbers: impl Iterator<Item = f64>) -> AxisScale {
         let usable = |number: &f64| number.is_finite() && is_on(axis.scale, *number);
-        let numbers = numbers.chain(axis.from).chain(axis.to).filter(usable);
-        let ends = numbers.fold(None, |ends: Option<(f64, f64)>, number| {
-            let (low, high) = ends.unwrap_or((number, number));
-            Some((low.min(number), high.max(number)))
-        });
+        let ends = numbers
+            .filter(usable)
+            .fold(None, |ends: Option<(f64, f64)>, number| {
+                let (low, high) = ends.unwrap_or((number, number));
+                Some((low.min(number), high.max(number)))
+            });
+        let size = size(axis.unit);
+        let wanted = axis.ends.map(|(low, high)| (low / size, high / size));
+        let wanted = wanted.filter(|(low, high)| usable(low) && usable(high) && low < high);
+        let ends = wanted.or(ends);
         let (low, high, ticks) = match axis.scale {
-            Scale::Linear => linear(ends.unwrap_or((0.0, 1.0)), axis),
-            Scale::Log => log(ends.unwrap_or((1.0, 10.0)), axis),
-            Scale::Percentile => percentile(ends.map_or(90.0, |(_, high)| high), axis),
+            Scale::Linear => linear(ends.unwrap_or((0.0, 1.0)), axis.is_whole),
+            Scale::Log => log(ends.unwrap_or((1.0, 10.0))),
+            Scale::Percentile => percentile(ends.map_or(90.0, |(_, high)| high)),
         };
-        Ruler {
+        let (low, high) = wanted.unwrap_or((low, high));
+        let ticks = within(ticks, low, high);
+        AxisScale {
             scale: axis.scale,
             low,
             high,
@@ -85,63 +93,44 @@ fn nines(percentile: f64) -> f64 {
     (2.0 - (100.0 - percentile).log10()).min(MOST_NINES)
 }
 
-fn linear((low, high): (f64, f64), axis: &Axis) -> (f64, f64, Vec<f64>) {
-    let low = if axis.from.is_none() {
-        low.min(0.0)
-    } else {
-        low
-    };
+fn linear((low, high): (f64, f64), is_whole: bool) -> (f64, f64, Vec<f64>) {
+    let low = low.min(0.0);
     let high = if high > low {
         high
     } else {
         low + low.abs().max(1.0)
     };
-    let step = round_up((high - low) / STEPS);
+    let least = if is_whole { 1.0 } else { 0.0 };
+    let step = round_up((high - low) / STEPS).max(least);
     let first = (low / step).floor() as i64;
     let last = (high / step - ROUNDING).ceil() as i64;
-    let ticks: Vec<f64> = (first..=last).map(|n| n as f64 * step).collect();
-    let low = axis.from.unwrap_or(first as f64 * step);
-    let high = axis.to.filter(|to| *to > low).unwrap_or(last as f64 * step);
-    (low, high, within(ticks, low, high))
+    let ticks = (first..=last).map(|n| n as f64 * step).collect();
+    (first as f64 * step, last as f64 * step, ticks)
 }
 
-fn log((low, high): (f64, f64), axis: &Axis) -> (f64, f64, Vec<f64>) {
+fn log((low, high): (f64, f64)) -> (f64, f64, Vec<f64>) {
     let first = low.log10().floor() as i32;
     let last = (high.log10().ceil() as i32).max(first + 1);
     let many = last - first > MANY_DECADES;
     let factors: &[f64] = if many { &[1.0] } else { &[1.0, 2.0, 5.0] };
-    let ticks: Vec<f64> = (first..=last)
-        .flat_map(|exponent| {
-            factors
-                .iter()
-                .map(move |factor| factor * 10_f64.powi(exponent))
-        })
-        .collect();
-    let below = ticks
-        .iter()
-        .copied()
-        .rfind(|tick| *tick <= low * (1.0 + ROUNDING));
-    let above = ticks
-        .iter()
-        .copied()
-        .find(|tick| *tick >= high * (1.0 - ROUNDING) && Some(*tick) > below);
-    let low = axis
-        .from
-        .filter(|from| *from > 0.0)
-        .or(below)
-        .unwrap_or(low);
-    let high = axis.to.filter(|to| *to > low).or(above).unwrap_or(high);
-    (low, high, within(ticks, low, high))
+    let decade = |exponent| {
+        factors
+            .iter()
+            .map(move |factor| factor * 10_f64.powi(exponent))
+    };
+    let ticks: Vec<f64> = (first..=last).flat_map(decade).collect();
+    let is_below = |tick: &f64| *tick <= low * (1.0 + ROUNDING);
+    let below = ticks.iter().copied().rfind(is_below);
+    let is_above = |tick: &f64| *tick >= high * (1.0 - ROUNDING) && Some(*tick) > below;
+    let above = ticks.iter().copied().find(is_above);
+    (below.unwrap_or(low), above.unwrap_or(high), ticks)
 }
 
-fn percentile(high: f64, axis: &Axis) -> (f64, f64, Vec<f64>) {
+fn percentile(high: f64) -> (f64, f64, Vec<f64>) {
     let last = nines(high).ceil().max(1.0) as i32;
     let mut ticks = vec![0.0, 50.0];
     ticks.extend((1..=last).map(|nines| 100.0 - 10_f64.powi(2 - nines)));
-    let low = axis.from.unwrap_or(0.0);
-    let top = 100.0 - 10_f64.powi(2 - last);
-    let high = axis.to.filter(|to| *to > low).unwrap_or(top);
-    (low, high, within(ticks, low, high))
+    (0.0, 100.0 - 10_f64.powi(2 - last), ticks)
 }
 
 fn within(mut ticks: Vec<f64>, low: f64, high: f64) -> Vec<f64> {
@@ -169,7 +158,7 @@ fn label(number: f64) -> String {
     format!("{sign}{}{point}{decimals}", grouped(whole))
 }
 
-impl Ranged for Ruler {
+impl Ranged for AxisScale {
     type FormatOption = NoDefaultFormatting;
     type ValueType = f64;
 
@@ -187,7 +176,7 @@ impl Ranged for Ruler {
     }
 }
 
-impl ValueFormatter<f64> for Ruler {
+impl ValueFormatter<f64> for AxisScale {
     fn format_ext(&self, number: &f64) -> String {
         label(*number)
     }
@@ -196,19 +185,24 @@ impl ValueFormatter<f64> for Ruler {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use loadline_page::Unit;
     use proptest::prelude::*;
 
-    fn ruler(axis: Axis, numbers: &[f64]) -> Ruler {
-        Ruler::new(&axis, numbers.iter().copied())
+    fn axis(scale: Scale) -> Axis {
+        Axis::new("", Unit::Count, scale)
     }
 
-    fn labels(ruler: &Ruler) -> Vec<String> {
-        ruler.ticks.iter().map(|tick| label(*tick)).collect()
+    fn scale_of(axis: Axis, numbers: &[f64]) -> AxisScale {
+        AxisScale::new(&axis, numbers.iter().copied())
+    }
+
+    fn labels(scale: &AxisScale) -> Vec<String> {
+        scale.ticks.iter().map(|tick| label(*tick)).collect()
     }
 
     #[test]
     fn a_linear_axis_starts_at_zero_and_ends_on_a_tick() {
-        let found = ruler(Axis::linear("", ""), &[130.0, 98_000.0]);
+        let found = scale_of(axis(Scale::Linear), &[130.0, 98_000.0]);
         let expected = ["0", "20 000", "40 000", "60 000", "80 000", "100 000"];
         assert_eq!(labels(&found), expected);
         assert_eq!(found.range(), 0.0..100_000.0);
@@ -217,22 +211,28 @@ mod tests {
 
     #[test]
     fn steps_below_one_have_no_rounding_in_their_labels() {
-        let found = ruler(Axis::linear("", ""), &[0.0, 0.3]);
+        let found = scale_of(axis(Scale::Linear), &[0.0, 0.3]);
         let expected = ["0", "0.05", "0.1", "0.15", "0.2", "0.25", "0.3"];
         assert_eq!(labels(&found), expected);
     }
 
     #[test]
     fn negative_numbers_widen_the_axis() {
-        assert_eq!(ruler(Axis::linear("", ""), &[-3.0, 5.0]).range(), -4.0..6.0);
-        assert_eq!(labels(&ruler(Axis::linear("", ""), &[-3.0, 5.0]))[0], "−4");
+        assert_eq!(
+            scale_of(axis(Scale::Linear), &[-3.0, 5.0]).range(),
+            -4.0..6.0
+        );
+        assert_eq!(
+            labels(&scale_of(axis(Scale::Linear), &[-3.0, 5.0]))[0],
+            "−4"
+        );
     }
 
     #[test]
     fn a_log_axis_has_round_ends() {
-        let found = ruler(Axis::log("", ""), &[0.13, 42.0]);
+        let found = scale_of(axis(Scale::Log), &[0.13, 42.0]);
         assert_eq!(found.range(), 0.1..50.0);
-        let wide = ruler(Axis::log("", ""), &[0.013, 4_200.0]);
+        let wide = scale_of(axis(Scale::Log), &[0.013, 4_200.0]);
         assert_eq!(
             labels(&wide),
             ["0.01", "0.1", "1", "10", "100", "1 000", "10 000"]
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn each_nine_takes_the_same_room() {
-        let found = ruler(Axis::percentile(""), &[50.0, 99.95]);
+        let found = scale_of(axis(Scale::Percentile), &[50.0, 99.95]);
         assert_eq!(labels(&found), ["0", "50", "90", "99", "99.9", "99.99"]);
         for (percentile, place) in [(0.0, 0.0), (90.0, 0.25), (99.0, 0.5), (99.99, 1.0)] {
             let found = found.place(percentile).unwrap();
@@ -253,24 +253,31 @@ mod tests {
 
     #[test]
     fn ends_that_were_asked_for_are_kept() {
-        let axis = Axis {
-            from: Some(10.0),
-            to: Some(35.0),
-            ..Axis::linear("", "")
-        };
-        let found = ruler(axis, &[0.0, 100.0]);
+        let axis = axis(Scale::Linear).between(10.0, 35.0);
+        let found = scale_of(axis, &[0.0, 100.0]);
         assert_eq!(found.range(), 10.0..35.0);
         assert_eq!((found.place(9.0), found.place(36.0)), (None, None));
     }
 
     #[test]
+    fn numbers_are_shown_in_one_unit_and_whole_things_in_whole_steps() {
+        let us = Axis::linear("", Unit::Us).between(0.0, 3_000.0);
+        assert_eq!(scale_of(us, &[]).range(), 0.0..3.0);
+        let users = Axis {
+            is_whole: true,
+            ..axis(Scale::Linear)
+        };
+        assert_eq!(labels(&scale_of(users, &[1.0, 2.0])), ["0", "1", "2"]);
+    }
+
+    #[test]
     fn without_a_number_there_is_an_axis_all_the_same() {
         for axis in [
-            Axis::linear("", ""),
-            Axis::log("", ""),
-            Axis::percentile(""),
+            axis(Scale::Linear),
+            axis(Scale::Log),
+            axis(Scale::Percentile),
         ] {
-            let found = ruler(axis, &[f64::NAN, f64::INFINITY]);
+            let found = scale_of(axis, &[f64::NAN, f64::INFINITY]);
             assert!(found.low < found.high && found.ticks.len() > 1, "{found:?}");
         }
     }
@@ -281,8 +288,8 @@ mod tests {
             numbers in prop::collection::vec(1e-9..1e15_f64, 1..20),
             log in any::<bool>(),
         ) {
-            let axis = if log { Axis::log("", "") } else { Axis::linear("", "") };
-            let found = ruler(axis, &numbers);
+            let axis = if log { axis(Scale::Log) } else { axis(Scale::Linear) };
+            let found = scale_of(axis, &numbers);
             for number in numbers {
                 prop_assert!(found.place(number).is_some(), "{} on {:?}", number, found);
             }

@@ -3,11 +3,20 @@
  * print; the PNG is that SVG, drawn at twice its size.
  */
 
-import { COLOURS, colour, heat, isRing } from "../theme";
 import { figure } from "../format";
+import type { Axis, ReferenceLine } from "../generated/page";
+import { COLOURS, colour, heat } from "../theme";
 import { cells, densest } from "./heatmap";
-import { BAND, placed } from "./rules";
-import { axisWords, dashOf, placeable, type ChartSpec, type Rule, type SeriesSpec } from "./spec";
+import {
+  axisWords,
+  dashOf,
+  isRing,
+  placeable,
+  type Plot,
+  type PlotSeries,
+  type Values,
+} from "./plot";
+import { BAND, placed } from "./reference-lines";
 
 const WIDTH = 900;
 const HEIGHT = 520;
@@ -30,19 +39,19 @@ interface Frame {
   py(y: number): number;
 }
 
-export function svg(spec: ChartSpec, shown: Shown): string {
-  const series = spec.series.filter((one) => !shown.hidden.has(one.label));
-  const legend = legendOf(spec, series);
-  const frame = frameOf(spec, shown, legend.bottom + 14);
+export function svg(plot: Plot, shown: Shown): string {
+  const series = plot.series.filter((one) => !shown.hidden.has(one.name));
+  const legend = legendOf(plot, series);
+  const frame = frameOf(plot, shown, legend.bottom + 14);
   const parts = [
     `<rect width="${WIDTH}" height="${HEIGHT}" fill="#fff"/>`,
-    text(16, 30, spec.title, `font-size="18" font-weight="600"`),
+    text(16, 30, plot.title, `font-size="18" font-weight="600"`),
     legend.markup,
     `<clipPath id="plot"><rect x="${LEFT}" y="${frame.top}" width="${WIDTH - LEFT - RIGHT}" height="${HEIGHT - BOTTOM - frame.top}"/></clipPath>`,
-    ...(spec.heatmap ? [heatmapMarkup(spec, frame)] : []),
-    grid(spec, shown, frame),
-    rulesMarkup(spec.rules ?? [], frame),
-    `<g clip-path="url(#plot)">${series.map((one) => seriesMarkup(spec, one, frame)).join("")}</g>`,
+    ...(plot.heatmap ? [heatmapMarkup(plot, frame)] : []),
+    grid(plot, shown, frame),
+    linesMarkup(plot.reference_lines, frame),
+    `<g clip-path="url(#plot)">${series.map((one) => seriesMarkup(plot, one, frame)).join("")}</g>`,
   ];
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" ` +
@@ -50,21 +59,21 @@ export function svg(spec: ChartSpec, shown: Shown): string {
   );
 }
 
-function frameOf(spec: ChartSpec, shown: Shown, top: number): Frame {
-  const place = (value: number, [low, high]: [number, number], log?: boolean) =>
-    log
+function frameOf(plot: Plot, shown: Shown, top: number): Frame {
+  const place = (value: number, [low, high]: [number, number], { scale }: Axis) =>
+    scale === "log"
       ? (Math.log10(value) - Math.log10(low)) / (Math.log10(high) - Math.log10(low))
       : (value - low) / (high - low);
   return {
     top,
-    px: (x) => LEFT + place(x, shown.x, spec.x.log) * (WIDTH - LEFT - RIGHT),
-    py: (y) => HEIGHT - BOTTOM - place(y, shown.y, spec.y.log) * (HEIGHT - BOTTOM - top),
+    px: (x) => LEFT + place(x, shown.x, plot.x) * (WIDTH - LEFT - RIGHT),
+    py: (y) => HEIGHT - BOTTOM - place(y, shown.y, plot.y) * (HEIGHT - BOTTOM - top),
   };
 }
 
-function legendOf(spec: ChartSpec, series: SeriesSpec[]): { markup: string; bottom: number } {
-  if (spec.heatmap) {
-    const most = figure("count", densest(spec.heatmap));
+function legendOf(plot: Plot, series: PlotSeries[]): { markup: string; bottom: number } {
+  if (plot.heatmap) {
+    const most = figure("count", densest(plot.heatmap));
     const steps = [0.02, 0.25, 0.5, 0.75, 1];
     const boxes = steps.map(
       (share, index) =>
@@ -76,32 +85,32 @@ function legendOf(spec: ChartSpec, series: SeriesSpec[]): { markup: string; bott
   if (series.length < 2) return { markup: "", bottom: 36 };
   let [x, y] = [16, 58];
   const parts = series.map((one) => {
-    const width = 34 + one.label.length * LETTER + 18;
+    const width = 34 + one.name.length * LETTER + 18;
     if (x > 16 && x + width > WIDTH - 16) [x, y] = [16, y + 22];
     const sample =
       one.mark === "dots"
         ? `<circle cx="${x + 13}" cy="${y - 4}" ${dotLook(one)}/>`
         : `<path d="M${x} ${y - 4}h26" ${stroke(one)}/>`;
-    const entry = sample + text(x + 34, y, one.label);
+    const entry = sample + text(x + 34, y, one.name);
     x += width;
     return entry;
   });
   return { markup: parts.join(""), bottom: y + 8 };
 }
 
-function stroke(series: SeriesSpec): string {
+function stroke(series: PlotSeries): string {
   const dashes = dashOf(series).join(" ");
   const ink = colour(COLOURS.light, series.colour);
   return `fill="none" stroke="${ink}" stroke-width="2" stroke-linejoin="round"${dashes ? ` stroke-dasharray="${dashes}"` : ""}`;
 }
 
-function dotLook(series: SeriesSpec): string {
+function dotLook(series: PlotSeries): string {
   const ink = colour(COLOURS.light, series.colour);
   if (isRing(series.colour)) return `r="4" fill="none" stroke="${ink}" stroke-width="2"`;
   return `r="5" fill="${ink}"`;
 }
 
-function grid(spec: ChartSpec, shown: Shown, frame: Frame): string {
+function grid(plot: Plot, shown: Shown, frame: Frame): string {
   const bottom = HEIGHT - BOTTOM;
   const within = ([low, high]: [number, number], value: number) => value >= low && value <= high;
   const xs = shown.ticks.x
@@ -118,11 +127,11 @@ function grid(spec: ChartSpec, shown: Shown, frame: Frame): string {
     });
   const middle = (frame.top + bottom) / 2;
   const words = [
-    text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 16, axisWords(spec.x), `text-anchor="middle"`),
+    text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 16, axisWords(plot.x), `text-anchor="middle"`),
     text(
       20,
       middle,
-      axisWords(spec.y),
+      axisWords(plot.y),
       `text-anchor="middle" transform="rotate(-90 20 ${middle})"`,
     ),
   ];
@@ -130,36 +139,36 @@ function grid(spec: ChartSpec, shown: Shown, frame: Frame): string {
   return [...xs, ...ys, frameLines, ...words].join("\n");
 }
 
-function rulesMarkup(rules: Rule[], frame: Frame): string {
+function linesMarkup(lines: ReferenceLine[], frame: Frame): string {
   const height = HEIGHT - BOTTOM - frame.top;
   const width = (label: string) => label.length * LETTER;
-  const drawn = placed(rules, [LEFT, WIDTH - RIGHT], frame.px, width).map((rule) => {
-    const { x, band, words } = rule;
+  const drawn = placed(lines, [LEFT, WIDTH - RIGHT], frame.px, width).map((line) => {
+    const { x, band, words } = line;
     const shade = band
       ? `<rect x="${band[0].toFixed(1)}" y="${frame.top}" width="${(band[1] - band[0]).toFixed(1)}" height="${height}" opacity="${BAND}"/>`
       : "";
-    const line = `<path d="M${x.toFixed(1)} ${frame.top}v${height}" stroke="#333" stroke-dasharray="5 4"/>`;
-    const label = words ? text(words.left.toFixed(1), frame.top + words.below, rule.label) : "";
-    return shade + line + label;
+    const dashes = `<path d="M${x.toFixed(1)} ${frame.top}v${height}" stroke="#333" stroke-dasharray="5 4"/>`;
+    const label = words ? text(words.left.toFixed(1), frame.top + words.below, line.label) : "";
+    return shade + dashes + label;
   });
   return drawn.join("\n");
 }
 
-function seriesMarkup(spec: ChartSpec, series: SeriesSpec, frame: Frame): string {
-  const values = placeable(spec.y, series.values);
+function seriesMarkup(plot: Plot, series: PlotSeries, frame: Frame): string {
+  const values = placeable(plot.y, series.values);
   if (series.mark === "dots") {
     const dots = values.map((value, index) =>
       typeof value === "number"
-        ? `<circle cx="${frame.px(spec.xs[index]!).toFixed(1)}" cy="${frame.py(value).toFixed(1)}" ${dotLook(series)}/>`
+        ? `<circle cx="${frame.px(plot.xs[index]!).toFixed(1)}" cy="${frame.py(value).toFixed(1)}" ${dotLook(series)}/>`
         : "",
     );
     return dots.join("");
   }
-  return `<path d="${path(spec.xs, values, frame)}" ${stroke(series)}/>`;
+  return `<path d="${path(plot.xs, values, frame)}" ${stroke(series)}/>`;
 }
 
 /** A line through the values; `null` interrupts it, what is `undefined` it passes by. */
-function path(xs: number[], values: (number | null | undefined)[], frame: Frame): string {
+function path(xs: number[], values: Values, frame: Frame): string {
   let pen = "M";
   let drawn = "";
   values.forEach((value, index) => {
@@ -173,8 +182,8 @@ function path(xs: number[], values: (number | null | undefined)[], frame: Frame)
   return drawn;
 }
 
-function heatmapMarkup(spec: ChartSpec, frame: Frame): string {
-  const boxes = [...cells(spec.heatmap!)].map((cell) => {
+function heatmapMarkup(plot: Plot, frame: Frame): string {
+  const boxes = [...cells(plot.heatmap!)].map((cell) => {
     const [x, y] = [frame.px(cell.left), frame.py(cell.top)];
     const [width, height] = [frame.px(cell.right) - x, frame.py(cell.bottom) - y];
     return `<rect x="${x.toFixed(1)}" y="${y.toFixed(1)}" width="${(width + 0.3).toFixed(1)}" height="${(height + 0.3).toFixed(1)}" fill="${heat("light", cell.share)}"/>`;

@@ -1,0 +1,268 @@
+//! A chart as data: title, axes, and what is drawn between them.
+//!
+//! This is the only description of a plot. The page draws it with what a reader can do there (zoom,
+//! hover, legends that toggle), `loadline-plot` draws it for files. Numbers are in the base unit of
+//! their axis; each renderer chooses the unit that it shows.
+
+use crate::{Heatmap, number};
+use serde::Serialize;
+
+/// A chart.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Chart {
+    /// What its files are called, without an ending: `response-time`. Unique on a page.
+    pub name: String,
+    /// The title above the plot.
+    pub title: String,
+    /// A sentence on what the chart shows; may be empty.
+    pub note: String,
+    /// The axis from left to right.
+    pub x: Axis,
+    /// The axis from bottom to top.
+    pub y: Axis,
+    /// What is drawn. Later series lie above earlier ones.
+    pub series: Vec<Series>,
+    /// Drawn below the series.
+    pub heatmap: Option<Heatmap>,
+    /// Places on the x axis that are pointed out, rising; drawn below the series.
+    pub reference_lines: Vec<ReferenceLine>,
+}
+
+/// An axis.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Axis {
+    /// What it measures.
+    pub title: String,
+    /// The unit of its numbers.
+    pub unit: Unit,
+    /// Where a number stands on it.
+    pub scale: Scale,
+    /// Whether it counts whole things, so that ticks stand at whole numbers.
+    pub is_whole: bool,
+    /// The lower and the upper end; `None` takes them from the numbers.
+    pub ends: Option<(f64, f64)>,
+}
+
+/// Where a number stands on an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum Scale {
+    /// Equal differences take equal room. An axis without a negative number starts at 0.
+    Linear,
+    /// Equal ratios take equal room. Numbers that are not above 0 are left out.
+    Log,
+    /// Percentiles from 0 to below 100, each further nine with the same room:
+    /// `log10(1/(1 − p/100))`, the axis of the plots of HdrHistogram. Numbers outside are left out.
+    Percentile,
+}
+
+/// The unit of numbers. Renderers scale it: 1500 µs may be shown as 1.5 ms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// Words; any text.
+    Text,
+    /// A count.
+    Count,
+    /// A rate per second.
+    PerSecond,
+    /// Percent.
+    Percent,
+    /// Bytes.
+    Bytes,
+    /// Bytes per second.
+    BytesPerSecond,
+    /// Microseconds.
+    Us,
+    /// Seconds.
+    Seconds,
+}
+
+/// Points that belong together.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Series {
+    /// Its name in the legend, unique in its chart.
+    pub name: String,
+    /// Where its points stand: an index into the page's [`SharedX`].
+    pub x: usize,
+    /// The number at each of these places; `None` interrupts a line.
+    #[serde(serialize_with = "number::gaps")]
+    pub y: Vec<Option<f64>>,
+    /// How it is drawn.
+    pub mark: Mark,
+    /// Its colour, an index into the palette of seven. Larger ones begin anew with other marks:
+    /// dashed lines, rings in place of dots.
+    pub colour: usize,
+    /// Whether it is left out until the reader chooses it; files leave it out.
+    pub is_hidden: bool,
+}
+
+/// How a series is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum Mark {
+    /// A line through the points.
+    Line,
+    /// A dashed line: a goal, not a measurement.
+    Dashed,
+    /// A dot at each point.
+    Dots,
+}
+
+/// A place on the x axis that is pointed out: a dashed line from bottom to top.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ReferenceLine {
+    /// Where it stands.
+    pub at: f64,
+    /// From where to where it may lie: its confidence interval.
+    pub band: Option<(f64, f64)>,
+    /// The words beside it.
+    pub label: String,
+}
+
+/// The x values of one or more series.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct XValues {
+    /// The values, rising.
+    #[serde(serialize_with = "number::exact")]
+    pub values: Vec<f64>,
+    /// What stands at each value, where that has a name; else empty.
+    pub names: Vec<String>,
+}
+
+/// The x values of a page's charts. Series that stand at the same places share one entry, so that
+/// a page holds the moments of a run once.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(transparent)]
+pub struct SharedX(Vec<XValues>);
+
+/// The last colour of the palette, nearly black or white: for what is no part of a set.
+pub(crate) const INK: usize = 6;
+
+impl Axis {
+    /// An axis on this scale whose ends are those of its numbers.
+    pub fn new(title: &str, unit: Unit, scale: Scale) -> Axis {
+        Axis {
+            title: title.to_owned(),
+            unit,
+            scale,
+            is_whole: false,
+            ends: None,
+        }
+    }
+
+    /// An axis on which equal differences take equal room.
+    pub fn linear(title: &str, unit: Unit) -> Axis {
+        Axis::new(title, unit, Scale::Linear)
+    }
+
+    /// An axis on which equal ratios take equal room.
+    pub fn log(title: &str, unit: Unit) -> Axis {
+        Axis::new(title, unit, Scale::Log)
+    }
+
+    /// The same from `low` to `high`.
+    #[must_use]
+    pub fn between(mut self, low: f64, high: f64) -> Axis {
+        self.ends = Some((low, high));
+        self
+    }
+}
+
+impl Chart {
+    /// A chart of these series; `None` if none of them has a number.
+    pub(crate) fn of_series(
+        (name, title, note): (&str, &str, &str),
+        x: Axis,
+        y: Axis,
+        mut series: Vec<Series>,
+    ) -> Option<Chart> {
+        series.retain(|series| series.y.iter().any(Option::is_some));
+        (!series.is_empty()).then(|| Chart {
+            name: name.to_owned(),
+            title: title.to_owned(),
+            note: note.to_owned(),
+            x,
+            y,
+            series,
+            heatmap: None,
+            reference_lines: Vec::new(),
+        })
+    }
+
+    /// Whether there is anything to see before a reader chooses.
+    pub(crate) fn is_shown(&self) -> bool {
+        self.heatmap.is_some() || self.series.iter().any(|series| !series.is_hidden)
+    }
+}
+
+impl Series {
+    /// A series that is shown.
+    pub fn new(name: &str, x: usize, y: Vec<Option<f64>>, mark: Mark, colour: usize) -> Series {
+        Series {
+            name: name.to_owned(),
+            x,
+            y,
+            mark,
+            colour,
+            is_hidden: false,
+        }
+    }
+}
+
+impl SharedX {
+    /// Adds these values, and says where they stand; the same values are kept once.
+    pub fn add(&mut self, values: Vec<f64>, names: Vec<String>) -> usize {
+        let new = XValues { values, names };
+        let known = self.0.iter().position(|known| *known == new);
+        known.unwrap_or_else(|| {
+            self.0.push(new);
+            self.0.len() - 1
+        })
+    }
+
+    /// The points of a series, `NaN` where a line is interrupted.
+    ///
+    /// # Panics
+    /// If the series is of another page.
+    pub fn points<'a>(&'a self, series: &'a Series) -> impl Iterator<Item = (f64, f64)> + 'a {
+        let x = self.0[series.x].values.iter().copied();
+        let y = series.y.iter().map(|y| y.unwrap_or(f64::NAN));
+        x.zip(y)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_places_are_kept_once() {
+        let mut shared = SharedX::default();
+        let first = shared.add(vec![0.5, 1.5], Vec::new());
+        assert_eq!(shared.add(vec![0.5, 1.5], Vec::new()), first);
+        let named = shared.add(vec![0.5, 1.5], vec!["a".to_owned(), "b".to_owned()]);
+        assert_ne!(named, first);
+        let series = Series::new("", named, vec![Some(1.0), None], Mark::Line, 0);
+        let points: Vec<_> = shared.points(&series).collect();
+        assert_eq!(points[0], (0.5, 1.0));
+        assert!(points[1].1.is_nan());
+    }
+
+    #[test]
+    fn a_chart_without_a_number_is_none() {
+        let axis = || Axis::linear("", Unit::Count);
+        let series = Series::new("", 0, vec![None, None], Mark::Line, 0);
+        let names = ("", "", "");
+        assert_eq!(Chart::of_series(names, axis(), axis(), vec![series]), None);
+    }
+}
