@@ -47,6 +47,8 @@ mod repeats;
 mod rig;
 /// Lua scripts: what they make the server see, what they print, and how they fail.
 mod scripts;
+/// The source itself: which crate depends on which.
+mod source;
 /// Executable specifications: pages with scripts, and what comes of them.
 mod specs;
 /// Requests in five parts, by the kernel's clock on both ends.
