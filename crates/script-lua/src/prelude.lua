@@ -308,36 +308,6 @@ function entries.init(args)
    wrk.init(args)
 end
 
-function entries.request()
-   local request = request
-   if type(request) ~= "function" then
-      request = wrk.request
-   end
-   return request()
-end
-
-function entries.delay()
-   -- In parentheses a function that returns nothing gives nil, which `tonumber` takes.
-   return type(delay) == "function" and tonumber((delay())) or 0
-end
-
--- The headers of an answer that repeats those of the one before are copied here from its table,
--- which is less work than to hand them over again. A script owns what it is given.
-local pattern = {}
-
-function entries.respond(status, body, fresh)
-   pattern = fresh or pattern
-   local response = response
-   if type(response) ~= "function" then
-      return
-   end
-   local headers = {}
-   for name, value in pairs(pattern) do
-      headers[name] = value
-   end
-   response(status, headers, body)
-end
-
 function entries.done(summary, latency, rates)
    if type(done) == "function" then
       done(summary, new_figures(latency), new_figures(rates))
@@ -358,17 +328,63 @@ local function thrown_text(thrown)
    return "(error object is a " .. type(thrown) .. " value)"
 end
 
-local function settle(done, result)
-   if done then
-      return result
-   end
-   error(host.is_own(result) and result or thrown_text(result), 0)
+local function throw(thrown)
+   error(host.is_own(thrown) and thrown or thrown_text(thrown), 0)
 end
 
 local guarded = {}
 for name, entry in pairs(entries) do
    guarded[name] = function(first, second, third)
-      return settle(pcall(entry, first, second, third))
+      local done, result = pcall(entry, first, second, third)
+      if done then
+         return result
+      end
+      throw(result)
+   end
+end
+
+-- These three are called for each request, so that nothing stands between `pcall` and the script.
+
+function guarded.request()
+   local request = request
+   if type(request) ~= "function" then
+      request = wrk.request
+   end
+   local done, text = pcall(request)
+   if done then
+      return text
+   end
+   throw(text)
+end
+
+function guarded.delay()
+   if type(delay) ~= "function" then
+      return 0
+   end
+   local done, milliseconds = pcall(delay)
+   if done then
+      return tonumber(milliseconds) or 0
+   end
+   throw(milliseconds)
+end
+
+-- The headers of an answer that repeats those of the one before are copied here from its table,
+-- which is less work than to hand them over again. A script owns what it is given.
+local pattern = {}
+
+function guarded.respond(status, body, fresh)
+   pattern = fresh or pattern
+   local response = response
+   if type(response) ~= "function" then
+      return
+   end
+   local headers = {}
+   for name, value in pairs(pattern) do
+      headers[name] = value
+   end
+   local done, thrown = pcall(response, status, headers, body)
+   if not done then
+      throw(thrown)
    end
 end
 
