@@ -115,6 +115,7 @@ fn assert_kept(saved: &Path, report: &Value, code: Option<i32>) {
     let again = loadline(&["report", text(saved), "-o", "json"]);
     assert_eq!(again.code, code, "{}", again.stderr);
     assert_eq!(&json(&again), report);
+    assert_kept_by_trials_alone(saved, report);
     let runs = RunFile::read_all(saved).unwrap();
     let told = loadline(&["report", text(saved), "-o", "csv"]);
     assert_eq!(told.code, code, "{}", told.stderr);
@@ -141,6 +142,19 @@ fn assert_kept(saved: &Path, report: &Value, code: Option<i32>) {
     );
     assert!(runs[0].header().environment.floor.is_some());
     assert!(report["floor"]["p50_ns"].as_u64().unwrap() > 0);
+}
+
+/// The outcome stands behind the trials, and they alone give the same one.
+fn assert_kept_by_trials_alone(saved: &Path, report: &Value) {
+    let whole = std::fs::read_to_string(saved).unwrap();
+    let (trials, outcome) = whole.rsplit_once("{\"kind\":\"search\"").unwrap();
+    assert_eq!(outcome.lines().count(), 1, "it is the last line");
+    let without = saved.with_extension("trials");
+    std::fs::write(&without, trials).unwrap();
+    assert_eq!(
+        &json(&loadline(&["report", text(&without), "-o", "json"])),
+        report
+    );
 }
 
 /// A search that was killed tells what it knew; trials that are not those of one search are told one by one.

@@ -2,10 +2,12 @@
 
 use crate::measure::{OwnLimit, Trial};
 use loadline_stats::search::{Attempt, Threshold};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What a search concludes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Conclusion {
     /// The highest level that holds.
     Found(LoadLine),
@@ -30,7 +32,7 @@ pub enum Conclusion {
 }
 
 /// The highest level that holds.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoadLine {
     /// The highest level that holds: most of its trials did, and one long run, and all answers at
     /// it together. The RFC's relevant lower bound.
@@ -59,7 +61,8 @@ pub struct LoadLine {
 }
 
 /// Why it is not known what lies above.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Why {
     /// The generator ends before the target does.
     Generator {
@@ -73,7 +76,7 @@ pub enum Why {
 }
 
 /// What is known of the load line when the search ends before it is enclosed.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Inconclusive {
     /// The load line lies above this: with a probability of 97.5 % where trials broke as well and
     /// no level was refuted, else it is the highest level that held.
@@ -87,7 +90,8 @@ pub struct Inconclusive {
 }
 
 /// What can break.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Breaking {
     /// The check of this index.
     Check(usize),

@@ -6,6 +6,7 @@ use crate::ladder::{Ladder, Recovery, Rung};
 use crate::measure::{Measure, Observation, OwnLimit, Part, Purpose, Trial};
 use crate::settings::{Settings, TELLING};
 use loadline_stats::search::{self, Finding, Search, Step};
+use serde::{Deserialize, Serialize};
 
 /// The goal that all checks hold; those of the single checks come after it.
 const ALL: usize = 0;
@@ -19,7 +20,7 @@ const FURTHER_BELOW: i32 = 3;
 const ENDS: f64 = 2.0;
 
 /// The outcome of a search.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SearchOutcome {
     /// Whether there is a load line, and where.
     pub conclusion: Conclusion,

@@ -1,9 +1,10 @@
 //! What the target does below and above its load line.
 
 use crate::measure::{Descent, Part, Trial};
+use serde::{Deserialize, Serialize};
 
 /// What the target does below and above its load line.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ladder {
     /// The rungs, in the order in which they were measured.
     pub rungs: Vec<Rung>,
@@ -12,7 +13,7 @@ pub struct Ladder {
 }
 
 /// One rung.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rung {
     /// Which part of the load line.
     pub part: Part,
@@ -21,7 +22,8 @@ pub struct Rung {
 }
 
 /// Whether the target came back from more than it carries.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Recovery {
     /// All checks held from here on, so many seconds after the step down; 0 if they held at once.
     After {

@@ -1,6 +1,7 @@
 //! What measures, and what it sees.
 
 use crate::keeping_up::Backlog;
+use serde::{Deserialize, Serialize};
 
 /// Measures a level of load for a while.
 pub trait Measure {
@@ -36,7 +37,8 @@ pub trait Measure {
 }
 
 /// What a trial is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Purpose {
     /// To make the target warm.
     WarmUp,
@@ -61,7 +63,8 @@ impl Purpose {
 }
 
 /// A rung of the ladder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Part {
     /// Next to nothing.
     Idle,
@@ -106,7 +109,7 @@ impl Part {
 }
 
 /// What a trial saw.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
     /// For each check, in their order, whether it held.
     pub checks: Vec<bool>,
@@ -162,7 +165,8 @@ pub struct Descent {
 }
 
 /// What of the generator ended first. Shares lie between 0 and 1.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum OwnLimit {
     /// A worker computed for this share of its time.
     Busy {
@@ -214,7 +218,7 @@ pub enum OwnLimit {
 }
 
 /// A trial that was made.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
     /// Its number, from 1.
     pub number: u32,

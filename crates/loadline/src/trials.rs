@@ -32,7 +32,8 @@ pub(crate) struct Trials<'a> {
     floor: Option<Floor>,
     /// What was asked for, as each trial's saved run keeps it.
     searched: serde_json::Value,
-    made: u32,
+    /// How many runs were begun.
+    pub(crate) made: u32,
     evaluation: Evaluation,
     /// By what, when and where the first trial was made, once it was.
     pub(crate) origin: Option<Origin>,

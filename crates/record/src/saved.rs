@@ -3,7 +3,7 @@
 //! A *header* comes first, then an *interval* line for every second, at last a *summary*. A killed
 //! run lacks the summary and perhaps the end of its last line, and is readable all the same. Several
 //! runs in one file, a *series*, stand one behind the other, each with a header that says its
-//! [`Role`]. The format is documented in `docs/guide/saved-run.md`.
+//! [`Role`]. Behind the trials of a search a *search* line holds its outcome. The format is documented in `docs/guide/saved-run.md`.
 
 mod encoding;
 mod header;
@@ -19,7 +19,7 @@ mod tests;
 pub use header::{Header, LONGEST_KEPT_BODY, LongBody};
 pub use reader::RunFile;
 pub use role::{Role, RoleKind};
-pub use writer::RunWriter;
+pub use writer::{RunWriter, append_search};
 
 /// The version of the format that this program writes. It reads those before it too.
 ///

@@ -3,9 +3,10 @@
 mod evaluation;
 mod limits;
 mod replay;
+mod saved;
 
 pub use evaluation::Evaluation;
-pub use replay::{Replayed, Searched, is_search, replay};
+pub use saved::{SavedSearch, Searched, is_search, store};
 
 use std::time::Duration;
 

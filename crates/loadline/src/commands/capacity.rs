@@ -15,7 +15,7 @@ use loadline_capacity::{Conclusion, SearchEnd, Settings, Trial, Why, find};
 use loadline_record::Floor;
 use loadline_report::{CapacityReport, Origin, search_page};
 use loadline_runner::preflight::Reserved;
-use loadline_runner::search::Searched;
+use loadline_runner::search::{self, Searched};
 use std::time::{Duration, Instant};
 
 /// Searches the load line and reports it. What was found is reported however the search ended.
@@ -35,7 +35,15 @@ pub(crate) fn run(search: &Search) -> Result<Exit> {
     let searched = searched(search, floor, start.elapsed());
     let mut trials = Trials::new(search, &interrupts, floor, &searched, &tell);
     let (outcome, ended) = find(&searched.settings, &mut trials);
-    let (origin, trouble) = (trials.origin.take(), trials.trouble.take());
+    let (origin, mut trouble) = (trials.origin.take(), trials.trouble.take());
+    if let (Some(path), None) = (&search.run.save, &trouble)
+        && trials.made > 0
+    {
+        let is_whole = matches!(ended, SearchEnd::Complete);
+        trouble = search::store(path, &outcome, !is_whole, trials.made as usize)
+            .err()
+            .map(anyhow::Error::from);
+    }
     if let SearchEnd::Failed(error) = &ended
         && outcome.trials.is_empty()
     {

@@ -14,7 +14,7 @@ use loadline_page::{Heat, Page};
 use loadline_record::{Ended, RoleKind, RunFile};
 use loadline_report::{CapacityReport, Origin, heat_interval, run_page, search_page, series_page};
 use loadline_runner::preflight::refuse_overwriting;
-use loadline_runner::search::{Replayed, is_search, replay};
+use loadline_runner::search::{SavedSearch, is_search};
 use loadline_verdict::{RunResult, is_whole};
 use std::path::{Path, PathBuf};
 
@@ -59,11 +59,11 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<Exit> {
 }
 
 /// The search that these runs are the trials of, where not one of them was asked for.
-fn whole_search(flags: &ReportFlags, runs: &[RunFile]) -> Option<Replayed> {
+fn whole_search(flags: &ReportFlags, runs: &[RunFile]) -> Option<SavedSearch> {
     match flags.run {
         Some(_) => None,
         None => {
-            let found = replay(runs);
+            let found = SavedSearch::read(runs);
             if found.is_none() && is_search(runs) {
                 say_line(
                     "These trials are not all those of one search from its first on, or this version \
@@ -77,7 +77,7 @@ fn whole_search(flags: &ReportFlags, runs: &[RunFile]) -> Option<Replayed> {
 
 /// Tells the answer of a search, and its trials as rows where these are asked for.
 fn report_search(
-    search: &Replayed,
+    search: &SavedSearch,
     runs: Vec<RunFile>,
     outputs: &[Output],
     style: &Style<'_>,

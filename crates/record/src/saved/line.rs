@@ -320,6 +320,26 @@ pub(crate) fn summary_line(
     })
 }
 
+/// The outcome of the search whose trials this file holds.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct StoredSearch<T> {
+    /// As whoever conducts searches stores it.
+    pub(crate) outcome: T,
+}
+
+pub(crate) fn search_line(outcome: &Value) -> Vec<u8> {
+    #[derive(Serialize)]
+    struct Line<'a> {
+        kind: &'static str,
+        #[serde(flatten)]
+        search: StoredSearch<&'a Value>,
+    }
+    to_line(&Line {
+        kind: "search",
+        search: StoredSearch { outcome },
+    })
+}
+
 fn to_line(line: &impl Serialize) -> Vec<u8> {
     let mut bytes = serde_json::to_vec(line).expect("keys are text or numbers, and memory is all");
     bytes.push(b'\n');

@@ -2,10 +2,11 @@
 
 use super::header::Header;
 use super::is_read;
-use super::line::{Beside, Ending, Format, Kind, StoredSnapshot};
+use super::line::{Beside, Ending, Format, Kind, StoredSearch, StoredSnapshot};
 use crate::error::{Error, LineError};
 use crate::transient::without_first;
 use crate::{Pattern, Snapshot, Summary, Transient};
+use serde_json::Value;
 use std::cmp::Ordering;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -24,6 +25,7 @@ pub struct RunFile {
     pub(super) header: Header,
     pub(super) intervals: Vec<StoredSnapshot>,
     pub(super) summary: Summary,
+    search_outcome: Option<Value>,
 }
 
 impl RunFile {
@@ -84,6 +86,7 @@ impl RunFile {
             summary: Summary::new(header.clone()),
             header,
             intervals: Vec::new(),
+            search_outcome: None,
         }
     }
 
@@ -105,6 +108,11 @@ impl RunFile {
     /// All intervals together, without the rest.
     pub fn into_summary(self) -> Summary {
         self.summary
+    }
+
+    /// The outcome of the search whose last trial this is, as it was [stored](super::append_search).
+    pub fn search_outcome(&self) -> Option<&Value> {
+        self.search_outcome.as_ref()
     }
 
     /// The intervals of the window, in order, without those of a transient that was cut.
@@ -135,6 +143,11 @@ impl RunFile {
                 let (header, format) = next_header(line)?;
                 let next = RunFile::started(&self.path, header);
                 Ok(Some(next.in_format(format)))
+            }
+            "search" => {
+                let StoredSearch { outcome } = serde_json::from_slice(line)?;
+                self.search_outcome = Some(outcome);
+                Ok(None)
             }
             _ if self.summary.complete => Err(LineError::AfterSummary),
             "interval" => self.take_interval(line).map(|()| None),

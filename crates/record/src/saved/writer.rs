@@ -2,7 +2,7 @@
 
 use super::encoding::Encoder;
 use super::header::Header;
-use super::line::{header_line, interval_line, summary_line};
+use super::line::{header_line, interval_line, search_line, summary_line};
 use crate::watched::Watched;
 use crate::{Error, Snapshot, Summary};
 use serde_json::Value;
@@ -39,6 +39,16 @@ impl RunWriter<File> {
         })?;
         RunWriter::new(path, output, header)
     }
+}
+
+/// Appends the outcome of a search to the file that holds its trials. The value is kept as it is, for
+/// whoever conducts searches to read.
+pub fn append_search(path: &Path, outcome: &Value) -> Result<(), Error> {
+    let written = open_behind(path).and_then(|mut file| file.write_all(&search_line(outcome)));
+    written.map_err(|source| Error::Write {
+        path: path.to_owned(),
+        source,
+    })
 }
 
 /// Opens a file behind its last whole line.

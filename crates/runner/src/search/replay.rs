@@ -1,64 +1,24 @@
-//! A saved search, made again from its trials: its course depends on what these saw alone.
+//! Runs the algorithm of a search again on its saved trials. Which trial comes next depends only on what
+//! the trials before it measured.
 
 use super::evaluation::Evaluation;
+use super::saved::Searched;
 use super::whole;
 use loadline_capacity::{
-    Descent, Measure, Observation, Part, Purpose, SearchEnd, SearchOutcome, Settings, Trial, find,
+    Descent, Measure, Observation, Part, Purpose, SearchEnd, SearchOutcome, Trial, find,
 };
-use loadline_plan::{Plan, Shape};
+use loadline_plan::Shape;
 use loadline_record::{self as record, Role, RoleKind, RunFile, Snapshot, Summary};
 use loadline_verdict::RunResult;
-use serde::{Deserialize, Serialize};
 use std::slice;
 
-/// What a search was asked for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Searched {
-    /// Whether users were searched, instead of rates.
-    pub users: bool,
-    /// Where it looked, how long and how closely.
-    pub settings: Settings,
-    /// Whether the check on errors is ours, as none was given.
-    #[serde(default)]
-    pub errors_added: bool,
-    /// What was asked for of each trial. Its requests are in the trials' own plans.
-    pub plan: Plan,
-}
-
-impl Searched {
-    /// As its trials keep it: each of them has the requests in its own plan.
-    #[must_use]
-    pub fn without_requests(self) -> Searched {
-        Searched {
-            plan: Plan {
-                requests: Vec::new(),
-                ..self.plan
-            },
-            ..self
-        }
-    }
-}
-
-/// A search that was made again.
-#[derive(Debug)]
-pub struct Replayed {
-    /// What was found.
-    pub outcome: SearchOutcome,
-    /// What was asked for, with the requests of the trials.
-    pub searched: Searched,
-    /// Whether it was ended before its end.
-    pub interrupted: bool,
-}
-
-/// What the search found that these runs are the trials of; `None` if they are not all those of one
-/// search, from its first, or of one whose course this program would not take.
-pub fn replay(runs: &[RunFile]) -> Option<Replayed> {
-    let first = runs.first()?;
-    let searched = searched(first)?;
+/// What the search found that these runs are the trials of, and whether it ended early; `None` if they
+/// are not all those of one search, from its first, or of one in which this version makes other trials.
+pub(super) fn replay(runs: &[RunFile], searched: &Searched) -> Option<(SearchOutcome, bool)> {
     let mut trials = Saved {
         runs: runs.iter(),
         made: 0,
-        first,
+        first: runs.first()?,
         users: searched.users,
         evaluation: Evaluation::default(),
     };
@@ -66,34 +26,13 @@ pub fn replay(runs: &[RunFile]) -> Option<Replayed> {
     let interrupted = match ended {
         SearchEnd::Complete => false,
         SearchEnd::Interrupted => true,
-        SearchEnd::Failed(OtherCourse) => return None,
+        SearchEnd::Failed(OtherTrial) => return None,
     };
-    trials.runs.next().is_none().then(|| Replayed {
-        outcome,
-        searched: Searched {
-            plan: Plan {
-                requests: first.header().plan.requests.clone(),
-                ..searched.plan.clone()
-            },
-            ..searched
-        },
-        interrupted,
-    })
-}
-
-/// Whether these runs begin as those of a search do.
-pub fn is_search(runs: &[RunFile]) -> bool {
-    let role = runs.first().and_then(|first| first.header().role.as_ref());
-    role.is_some_and(|role| role.kind == RoleKind::Trial)
-}
-
-/// What the search of this trial was asked for.
-fn searched(run: &RunFile) -> Option<Searched> {
-    let search = run.header().role.as_ref()?.search.clone()?;
-    let searched: Searched = serde_json::from_value(search).ok()?;
-    let checks = &run.header().plan.checks;
-    let fits = searched.settings.checks == checks.len() && searched.plan.checks == *checks;
-    fits.then_some(searched)
+    trials
+        .runs
+        .next()
+        .is_none()
+        .then_some((outcome, interrupted))
 }
 
 /// The trials of a saved search, in the order in which they were made.
@@ -106,17 +45,17 @@ struct Saved<'a> {
 }
 
 /// The next saved trial is not the one that the search makes next.
-struct OtherCourse;
+struct OtherTrial;
 
 impl Saved<'_> {
     /// The next one; `None` where the search was ended, or in the middle of it.
-    fn next(&mut self, purpose: Purpose, level: f64) -> Result<Option<&RunFile>, OtherCourse> {
+    fn next(&mut self, purpose: Purpose, level: f64) -> Result<Option<&RunFile>, OtherTrial> {
         let Some(run) = self.runs.next() else {
             return Ok(None);
         };
         self.made += 1;
         if !self.is_next(run, purpose) || self.level(run.summary()) != level {
-            return Err(OtherCourse);
+            return Err(OtherTrial);
         }
         let summary = run.summary();
         let whole = summary.complete && summary.ended != record::Ended::Interrupted;
@@ -150,14 +89,14 @@ impl Saved<'_> {
 }
 
 impl Measure for Saved<'_> {
-    type Error = OtherCourse;
+    type Error = OtherTrial;
 
     fn trial(
         &mut self,
         purpose: Purpose,
         level: f64,
         _: f64,
-    ) -> Result<Option<Observation>, OtherCourse> {
+    ) -> Result<Option<Observation>, OtherTrial> {
         let Some(run) = self.next(purpose, level)? else {
             return Ok(None);
         };
@@ -169,7 +108,7 @@ impl Measure for Saved<'_> {
         &mut self,
         over: (f64, f64),
         back: (f64, f64),
-    ) -> Result<Option<Descent>, OtherCourse> {
+    ) -> Result<Option<Descent>, OtherTrial> {
         let Some(run) = self.next(Purpose::Ladder(Part::Over), over.0)? else {
             return Ok(None);
         };

@@ -1,0 +1,247 @@
+//! A saved search: its trials in a file, each a run of its own, and its outcome behind them.
+//!
+//! The outcome is read as it was stored, so a later version whose search would go another way still
+//! reports it. A file without one (a search that was killed, or saved by a version that stored none) is
+//! answered by [`replay`] of its trials.
+
+use super::replay::replay;
+use loadline_capacity::{SearchOutcome, Settings};
+use loadline_plan::Plan;
+use loadline_record::{RoleKind, RunFile, append_search};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::Path;
+
+/// What a search was asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Searched {
+    /// Whether users were searched, instead of rates.
+    pub users: bool,
+    /// Where it looked, how long and how closely.
+    pub settings: Settings,
+    /// Whether the check on errors is ours, as none was given.
+    #[serde(default)]
+    pub errors_added: bool,
+    /// What was asked for of each trial. Its requests are in the trials' own plans.
+    pub plan: Plan,
+}
+
+impl Searched {
+    /// As its trials keep it: each of them has the requests in its own plan.
+    #[must_use]
+    pub fn without_requests(self) -> Searched {
+        Searched {
+            plan: Plan {
+                requests: Vec::new(),
+                ..self.plan
+            },
+            ..self
+        }
+    }
+
+    /// What the search of these trials was asked for, with the requests of the first one; `None` if
+    /// they do not say it.
+    fn of(runs: &[RunFile]) -> Option<Searched> {
+        let header = runs.first()?.header();
+        let search = header.role.as_ref()?.search.clone()?;
+        let searched: Searched = serde_json::from_value(search).ok()?;
+        let checks = &header.plan.checks;
+        let fits = searched.settings.checks == checks.len() && searched.plan.checks == *checks;
+        fits.then(|| Searched {
+            plan: Plan {
+                requests: header.plan.requests.clone(),
+                ..searched.plan
+            },
+            ..searched
+        })
+    }
+}
+
+/// A search that was read from a file.
+#[derive(Debug)]
+pub struct SavedSearch {
+    /// Its outcome.
+    pub outcome: SearchOutcome,
+    /// What was asked for, with the requests of the trials.
+    pub searched: Searched,
+    /// Whether it ended early: the user interrupted it, or a trial failed.
+    pub interrupted: bool,
+}
+
+/// The outcome of a search as its file holds it.
+#[derive(Debug, Serialize, Deserialize)]
+struct Stored<T> {
+    interrupted: bool,
+    /// How many runs stand before it in the file.
+    runs: usize,
+    #[serde(flatten)]
+    outcome: T,
+}
+
+impl SavedSearch {
+    /// The search whose trials these runs are; `None` if they are not all trials of one search, from
+    /// its first. Without a stored outcome also if this version of the search would make other trials.
+    pub fn read(runs: &[RunFile]) -> Option<SavedSearch> {
+        let searched = Searched::of(runs)?;
+        if let Some(Stored {
+            outcome,
+            interrupted,
+            ..
+        }) = stored(runs)
+        {
+            return Some(SavedSearch {
+                outcome,
+                searched,
+                interrupted,
+            });
+        }
+        let (outcome, interrupted) = replay(runs, &searched)?;
+        Some(SavedSearch {
+            outcome,
+            searched,
+            interrupted,
+        })
+    }
+}
+
+/// The outcome that stands behind the last of these runs, if they are all runs of its search. One that
+/// this version can't read counts as none.
+fn stored(runs: &[RunFile]) -> Option<Stored<SearchOutcome>> {
+    let last = runs.last()?.search_outcome()?;
+    let stored: Stored<SearchOutcome> = serde_json::from_value(last.clone()).ok()?;
+    let search = |run: &RunFile| run.header().role.as_ref()?.search.clone();
+    let belongs = |(run, number): (&RunFile, u32)| {
+        let role = run.header().role.as_ref();
+        let is_next = role.is_some_and(|role| role.number == number);
+        is_next && search(run) == search(&runs[0])
+    };
+    let is_whole = stored.runs == runs.len() && runs.iter().zip(1..).all(belongs);
+    is_whole.then_some(stored)
+}
+
+/// Stores the outcome of a search behind its trials, in the file that holds so many of them. What is no
+/// file (a pipe, say) is left alone.
+pub fn store(
+    path: &Path,
+    outcome: &SearchOutcome,
+    interrupted: bool,
+    runs: usize,
+) -> Result<(), loadline_record::Error> {
+    if !fs::metadata(path).is_ok_and(|found| found.is_file()) {
+        return Ok(());
+    }
+    let stored = serde_json::to_value(Stored {
+        interrupted,
+        runs,
+        outcome,
+    });
+    append_search(path, &stored.expect("an outcome is text and numbers"))
+}
+
+/// Whether these runs begin as those of a search do.
+pub fn is_search(runs: &[RunFile]) -> bool {
+    let role = runs.first().and_then(|first| first.header().role.as_ref());
+    role.is_some_and(|role| role.kind == RoleKind::Trial)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+    use loadline_capacity::{Conclusion, Inconclusive};
+    use loadline_record::{Environment, Header, Role, RunWriter};
+    use std::time::SystemTime;
+
+    fn searched() -> Searched {
+        let settings = Settings {
+            lowest: 1.0,
+            highest: 1e6,
+            first: 10.0,
+            whole: false,
+            checks: 0,
+            samples: 100.0,
+            trial_s: 2.0,
+            settling_s: 1.0,
+            recovery_s: 10.0,
+            warm_up_s: 2.0,
+            gone_s: 0.0,
+            width: 0.05,
+            trials: 5,
+            budget_s: 120.0,
+            floor_per_s: None,
+        };
+        Searched {
+            users: false,
+            settings,
+            errors_added: false,
+            plan: samples::plan(),
+        }
+    }
+
+    /// A file with the headers of so many trials, of which no version would make the second.
+    fn trials(path: &Path, count: u32) {
+        for number in 1..=count {
+            let role = Role {
+                kind: RoleKind::Trial,
+                number,
+                of: None,
+                name: Some("no purpose that is known".to_owned()),
+                search: Some(serde_json::to_value(searched()).unwrap()),
+            };
+            let mut header = Header::new(
+                &samples::plan(),
+                Environment::default(),
+                SystemTime::UNIX_EPOCH,
+            );
+            header.role = Some(role);
+            RunWriter::append(path, &header).unwrap();
+        }
+    }
+
+    fn outcome() -> SearchOutcome {
+        SearchOutcome {
+            conclusion: Conclusion::Inconclusive(Inconclusive {
+                lower: Some(1_000.0 / 3.0),
+                ..Inconclusive::default()
+            }),
+            ladder: Default::default(),
+            trials: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn an_outcome_is_read_as_it_was_stored() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("search.run");
+        trials(&path, 3);
+        let read = || SavedSearch::read(&RunFile::read_all(&path).unwrap());
+        assert!(read().is_none(), "these trials alone give no answer");
+        store(&path, &outcome(), true, 3).unwrap();
+        let found = read().expect("the outcome is stored");
+        assert_eq!(found.outcome, outcome());
+        assert!(found.interrupted);
+        assert_eq!(found.searched, searched());
+    }
+
+    #[test]
+    fn an_outcome_of_other_trials_counts_as_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("search.run");
+        trials(&path, 3);
+        store(&path, &outcome(), false, 4).unwrap();
+        let runs = RunFile::read_all(&path).unwrap();
+        assert!(SavedSearch::read(&runs).is_none(), "one trial is missing");
+        store(&path, &outcome(), false, 2).unwrap();
+        let runs = RunFile::read_all(&path).unwrap();
+        assert!(
+            SavedSearch::read(&runs[1..]).is_none(),
+            "the first is missing"
+        );
+        trials(&path, 1);
+        let runs = RunFile::read_all(&path).unwrap();
+        assert!(
+            SavedSearch::read(&runs).is_none(),
+            "a trial stands behind it"
+        );
+    }
+}
