@@ -290,12 +290,12 @@ fn evenly(shape: &Shape) -> Shape {
 
 fn open_schedule(shape: &Shape, seed: u64) -> Option<Open> {
     // The warm-up's randomness is not that of the run, which must not depend on there being one.
-    let warmup = |rate: Rate, spread| Schedule::constant(exact(rate), law(spread), !seed);
+    let warmup = |rate: Rate, spread| Schedule::constant(rate, law(spread), !seed);
     match shape {
         Shape::Closed | Shape::ClosedStages { .. } => None,
         Shape::Rate { rate, arrivals } => Some(Open {
             warmup: warmup(*rate, *arrivals),
-            main: Schedule::constant(exact(*rate), law(*arrivals), seed),
+            main: Schedule::constant(*rate, law(*arrivals), seed),
         }),
         Shape::RateStages {
             start,
@@ -304,11 +304,8 @@ fn open_schedule(shape: &Shape, seed: u64) -> Option<Open> {
         } => Some(Open {
             warmup: warmup(*start, *arrivals),
             main: Schedule::ramps(
-                exact(*start),
-                &stages
-                    .iter()
-                    .map(|stage| exact_stage(stage, exact))
-                    .collect::<Vec<_>>(),
+                *start,
+                &stages.iter().map(|stage| in_ns(stage)).collect::<Vec<_>>(),
                 law(*arrivals),
                 seed,
             ),
@@ -332,7 +329,7 @@ fn users(load: &Load, warmup_ns: u64) -> Users {
         duration_ns: warmup_ns,
         target: *start,
     };
-    let stages = stages.iter().map(|stage| exact_stage(stage, |users| users));
+    let stages = stages.iter().map(|stage| in_ns(stage));
     let stages: Vec<_> = (warmup_ns > 0)
         .then_some(hold)
         .into_iter()
@@ -364,17 +361,11 @@ pub(crate) fn end_ns(plan: &Plan) -> u64 {
     }
 }
 
-fn exact(rate: Rate) -> schedule::Rate {
-    schedule::Rate {
-        count: rate.count,
-        per_ns: rate.per_ns,
-    }
-}
-
-fn exact_stage<T: Copy, U>(stage: &Stage<T>, exact: impl Fn(T) -> U) -> schedule::Stage<U> {
+/// A stage of the plan, with its duration in nanoseconds.
+fn in_ns<T: Copy>(stage: &Stage<T>) -> schedule::Stage<T> {
     schedule::Stage {
         duration_ns: nanoseconds(stage.duration),
-        target: exact(stage.target),
+        target: stage.target,
     }
 }
 

@@ -28,20 +28,6 @@ pub enum Error {
          the same."
     )]
     ConnectTo(String),
-    /// A count that is no whole number.
-    #[error(
-        "`{0}` is not a count. Write a whole number, with k, M or G if need be: 500, 10k, 2.5M."
-    )]
-    Count(String),
-    /// A count beyond what is counted here.
-    #[error("`{0}` is too many. The most is 4294967295.")]
-    CountTooHigh(String),
-    /// A length of time that can't be read.
-    #[error(
-        "`{0}` is not a duration. Write numbers with h, m, s, ms, us or ns, such as 10s, 1m30s or \
-         500ms; a number alone is seconds."
-    )]
-    Duration(String),
     /// A form field without a name.
     #[error("`{0}` is not a form field. Write name=value, or name=@path to send a file.")]
     FormField(String),
@@ -62,9 +48,6 @@ pub enum Error {
     /// A method that HTTP would not take.
     #[error("`{0}` is not a method. Write one word such as GET, POST or PURGE.")]
     Method(String),
-    /// A percentile outside of its range.
-    #[error("`{0}` is not a percentile. Write a number above 0 and at most 100, such as 99.9.")]
-    Percentile(String),
     /// A proxy that can't be used.
     #[error("`{text}` is not a proxy: {problem} Write one such as http://127.0.0.1:3128.")]
     Proxy {
@@ -73,15 +56,6 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
-    /// A rate that can't be read.
-    #[error(
-        "`{0}` is not a rate. Write how many a second, with k, M or G if need be, or how many in \
-         another time: 500, 2.5k, 90/m, 10/h, 0.2/s."
-    )]
-    Rate(String),
-    /// A rate beyond what any schedule can keep.
-    #[error("`{0}` is too high a rate. The most is 1G, one every nanosecond.")]
-    RateTooHigh(String),
     /// Stages that can't be read.
     #[error(
         "`{0}` is not a list of stages. Write duration:target, separated by commas, such as \
@@ -115,6 +89,9 @@ pub enum Error {
         /// The stage as typed.
         stage: String,
     },
+    /// Not a duration, count, rate or percentile.
+    #[error(transparent)]
+    Unit(#[from] loadline_units::Error),
     /// A URL that can't be loaded.
     #[error("`{text}` is not a URL to load: {problem}")]
     Target {

@@ -6,16 +6,13 @@
 mod check;
 mod connection;
 mod contradiction;
-mod decimal;
 mod destination;
 mod error;
 mod form;
 mod load;
-mod rate;
 mod request;
 mod script;
 mod target;
-mod units;
 mod until;
 mod url_list;
 mod validate;
@@ -32,13 +29,15 @@ pub use load::{
     Arrivals, Burst, DEFAULT_CONNECTIONS, DEFAULT_DURATION, DEFAULT_MAX_CONNECTIONS, Load,
     LoadOptions, Shape, Stage, StageList,
 };
-pub use rate::Rate;
 pub use request::{Body, Header, HeaderProblem, Order, Request, RequestDefaults, parse_method};
 pub use script::Script;
 pub use target::{Credentials, Target, TargetProblem};
-pub use units::{DurationText, parse_count, parse_duration, parse_percentile, parse_small_count};
 pub use until::Until;
 pub use url_list::{JsonProblem, LineProblem, ListedRequest, parse_url_list};
+
+pub use loadline_units::{
+    DurationText, Rate, parse_count, parse_duration, parse_percentile, parse_small_count,
+};
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;

@@ -3,6 +3,7 @@
 //! The closed form needs a 128-bit division. A worker walks its stripe by carrying the division's
 //! remainder from one arrival to the next instead, which costs a few additions and never differs.
 
+use crate::rate::in_lowest_terms;
 use crate::schedule::Arrival;
 use crate::{Rate, Stripe};
 
@@ -16,7 +17,7 @@ pub(crate) struct Constant {
 impl Constant {
     pub(crate) fn new(rate: Rate) -> Self {
         Self {
-            rate: rate.in_lowest_terms(),
+            rate: in_lowest_terms(rate),
         }
     }
 
@@ -129,7 +130,7 @@ mod tests {
 
     #[test]
     fn small_rates_arrive_exactly() {
-        let per_second = |count| Constant::new(Rate::per_second(count));
+        let per_second = |count| Constant::new(Rate::each_second(count));
         assert_eq!(
             instants(per_second(1), 3),
             [0, 1_000_000_000, 2_000_000_000]
@@ -175,7 +176,7 @@ mod tests {
     #[test]
     fn nothing_has_drifted_at_ten_to_the_fifteenth() {
         let rates = [
-            Rate::per_second(2_999_999_999),
+            Rate::each_second(2_999_999_999),
             Rate {
                 count: 7,
                 per_ns: 3,

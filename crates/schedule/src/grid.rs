@@ -5,7 +5,7 @@
 //! and so is every integral of a linear ramp at the end of its stage: sums stay exact.
 
 use crate::Rate;
-use crate::rate::greatest_common_divisor;
+use crate::rate::{greatest_common_divisor, in_lowest_terms};
 
 /// Neither a rate nor an arrival measures more than this many half ticks. With it, the integral of
 /// any rate over all the time a `u64` holds, and any index times an arrival, fit in a `u128`.
@@ -29,7 +29,7 @@ impl Grid {
     /// The finest grid on which all the rates are whole.
     pub(crate) fn over(rates: impl Iterator<Item = Rate>) -> Self {
         let (mut denominator, mut fastest_per_ns) = (Some(1), 1);
-        for rate in rates.map(Rate::in_lowest_terms) {
+        for rate in rates.map(in_lowest_terms) {
             denominator = denominator.and_then(|so_far| common_multiple(so_far, rate.per_ns));
             fastest_per_ns = fastest_per_ns.max(rate.count.div_ceil(rate.per_ns));
         }

@@ -41,7 +41,7 @@ mod stage;
 mod stripe;
 mod users;
 
-pub use rate::Rate;
+pub use loadline_units::Rate;
 pub use schedule::{Arrival, Arrivals, Law, Schedule};
 pub use stage::Stage;
 pub use stripe::Stripe;

@@ -1,38 +1,18 @@
-//! A rate of arrivals as an exact fraction, so that `0.2/s` and `90/m` lose nothing.
+//! Arithmetic on rates: exact fractions, so that `0.2/s` and `90/m` lose nothing.
 
-/// `count` arrivals every `per_ns` nanoseconds.
+use loadline_units::Rate;
+
+/// The same rate with the smallest count and period.
 ///
-/// A count of zero is a rate of zero: no arrivals. A period of zero is no rate; whoever makes a
-/// schedule from one is stopped by a panic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rate {
-    /// Arrivals in one period.
-    pub count: u64,
-    /// The period in nanoseconds, more than zero.
-    pub per_ns: u64,
-}
-
-impl Rate {
-    /// `count` arrivals in every second.
-    pub const fn per_second(count: u64) -> Self {
-        Self {
-            count,
-            per_ns: 1_000_000_000,
-        }
-    }
-
-    /// The same rate with the smallest count and period.
-    ///
-    /// # Panics
-    ///
-    /// When the period is zero.
-    pub(crate) fn in_lowest_terms(self) -> Self {
-        assert!(self.per_ns > 0, "a rate's period must be more than zero");
-        let divisor = greatest_common_divisor(self.count, self.per_ns);
-        Self {
-            count: self.count / divisor,
-            per_ns: self.per_ns / divisor,
-        }
+/// # Panics
+///
+/// When the period is zero.
+pub(crate) fn in_lowest_terms(rate: Rate) -> Rate {
+    assert!(rate.per_ns > 0, "a rate's period must be more than zero");
+    let divisor = greatest_common_divisor(rate.count, rate.per_ns);
+    Rate {
+        count: rate.count / divisor,
+        per_ns: rate.per_ns / divisor,
     }
 }
 
@@ -58,7 +38,7 @@ mod tests {
             ((7, 3), (7, 3)),
         ];
         for ((count, per_ns), expected) in cases {
-            let lowest = Rate { count, per_ns }.in_lowest_terms();
+            let lowest = in_lowest_terms(Rate { count, per_ns });
             assert_eq!((lowest.count, lowest.per_ns), expected);
         }
     }
@@ -70,6 +50,6 @@ mod tests {
             count: 1,
             per_ns: 0,
         };
-        rate.in_lowest_terms();
+        in_lowest_terms(rate);
     }
 }

@@ -1,64 +1,22 @@
-//! Values as people write them: lengths of time, sizes, counts, switches.
+//! The values of response options: lengths of time, sizes, counts, switches.
 //!
-//! The grammar is the one of all of Loadline: `1m30s`, `250us`, a number alone is seconds; `64k`
-//! is 64 000. Every reader gives `None` for what it can't read; the knob says what it takes.
+//! Each reader returns `None` for a text that is no such value; the option's help says what it takes.
 
+use loadline_units::{parse_count, parse_duration, parse_number};
 use std::time::Duration;
-
-/// The units of time and their nanoseconds; `ms` before `m`, for `m` begins it too.
-const TIME_UNITS: [(&str, f64); 6] = [
-    ("ns", 1.0),
-    ("us", 1e3),
-    ("ms", 1e6),
-    ("h", 3.6e12),
-    ("m", 6e10),
-    ("s", 1e9),
-];
 
 /// A length of time that no one waits for; above it a value is taken for a mistake.
 const LONGEST_S: f64 = 1e6;
 
 /// Reads `10s`, `500ms`, `1m30s`, `1.5ms`; a number alone is seconds.
 pub(crate) fn duration(text: &str) -> Option<Duration> {
-    let total_ns = match number(text)? {
-        (seconds, "") => seconds * 1e9,
-        _ => sum_of_parts(text)?,
-    };
-    (total_ns <= LONGEST_S * 1e9).then(|| Duration::from_nanos(total_ns.round() as u64))
-}
-
-fn sum_of_parts(text: &str) -> Option<f64> {
-    let (mut rest, mut total_ns) = (text, 0.0);
-    while !rest.is_empty() {
-        let (amount, after) = number(rest)?;
-        let (unit_ns, after) = TIME_UNITS
-            .iter()
-            .find_map(|(unit, ns)| Some((ns, after.strip_prefix(unit)?)))?;
-        total_ns += amount * unit_ns;
-        rest = after;
-    }
-    Some(total_ns)
-}
-
-/// Splits `text` after the plain decimal number it begins with.
-fn number(text: &str) -> Option<(f64, &str)> {
-    let end = text
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .unwrap_or(text.len());
-    let (digits, rest) = text.split_at(end);
-    Some((digits.parse().ok()?, rest))
+    let duration = parse_duration(text).ok()?;
+    (duration.as_secs_f64() <= LONGEST_S).then_some(duration)
 }
 
 /// Reads a whole number with an SI unit: `500`, `64k`, `1M`, `2G`.
 pub(crate) fn count(text: &str) -> Option<u64> {
-    let (digits, factor) = match text.strip_suffix(['k', 'M', 'G']) {
-        Some(digits) if text.ends_with('k') => (digits, 1_000),
-        Some(digits) if text.ends_with('M') => (digits, 1_000_000),
-        Some(digits) => (digits, 1_000_000_000),
-        None => (text, 1),
-    };
-    let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
-    plain.then(|| digits.parse::<u64>().ok()?.checked_mul(factor))?
+    parse_count(text).ok()
 }
 
 /// Reads `1` or `0`.
@@ -72,14 +30,12 @@ pub(crate) fn switch(text: &str) -> Option<bool> {
 
 /// Reads a number from 0 to 1.
 pub(crate) fn probability(text: &str) -> Option<f64> {
-    let (share, rest) = number(text)?;
-    (rest.is_empty() && share <= 1.0).then_some(share)
+    parse_number(text).filter(|share| *share <= 1.0)
 }
 
 /// Reads a positive number.
 pub(crate) fn positive_number(text: &str) -> Option<f64> {
-    let (value, rest) = number(text)?;
-    (rest.is_empty() && value > 0.0 && value.is_finite()).then_some(value)
+    parse_number(text).filter(|value| *value > 0.0)
 }
 
 /// Reads `none` as nothing, and everything else by `read`.

@@ -1,15 +1,29 @@
-//! How numbers are written: counts, times, bytes, rates and shares, with their units.
+//! How numbers are written and read: counts, times, bytes, rates and shares, with their units.
+//!
+//! What people type is read exactly ([`parse_duration`], [`parse_count`], [`Rate`]), and
+//! [`DurationText`] and [`Rate`] print it so that it reads back as the same value. The rest of this
+//! crate prints measured values:
 //!
 //! For people: three significant digits, the unit that fits, thousands in groups. Groups are
 //! separated by an ordinary space (`20 000`), which is easy to read and can be typed into a search.
 //! For programs there is [`rounding`]: plain decimals in one fixed unit.
 
+mod decimal;
 mod digits;
 mod duration;
+mod error;
+mod parse;
+mod rate;
 pub mod rounding;
 
 pub use digits::{MOST_DIGITS, SIGNIFICANT_DIGITS, grouped};
 pub use duration::{duration, elapsed};
+pub use error::Error;
+pub use parse::{
+    DurationText, parse_count, parse_duration, parse_duration_with_unit, parse_number,
+    parse_percentile, parse_share, parse_small_count,
+};
+pub use rate::{Rate, parse_period};
 
 use digits::{scaled, significant};
 

@@ -58,7 +58,7 @@ fn a_slow_rate_lasts_as_long_as_it_should() {
 #[test]
 fn random_arrivals_do_not_depend_on_the_workers() {
     let (rate, arrivals) = (Rate::each_second(500), Arrivals::Poisson);
-    let schedule = Schedule::constant(loadline_schedule::Rate::per_second(500), Law::Poisson, 77);
+    let schedule = Schedule::constant(loadline_schedule::Rate::each_second(500), Law::Poisson, 77);
     let expected: Vec<u64> = schedule
         .arrivals(Stripe::WHOLE)
         .map(|arrival| arrival.at_ns)

@@ -53,7 +53,7 @@ enum BadInterval {
 }
 
 fn parse_interval(text: &str) -> Result<Duration, BadInterval> {
-    let interval = parse_duration(text)?;
+    let interval = parse_duration(text).map_err(loadline_plan::Error::from)?;
     if interval < SHORTEST {
         return Err(BadInterval::TooShort(text.to_owned()));
     }

@@ -9,8 +9,8 @@
 //! otherwise.
 
 use super::{Bound, Check, Clocked, Comparison, Metric, Statistic, Statuses};
-use crate::units::{parse_duration_with_unit, parse_share};
 use crate::{Error, Rate, parse_count, parse_percentile};
+use loadline_units::{parse_duration_with_unit, parse_share};
 use std::fmt;
 use std::str::FromStr;
 

@@ -1,8 +1,8 @@
 //! Courses of a load as typed: `10s:100,1m:100,10s:0` for stages, `20/500ms` for bursts.
 
 use super::Stage;
-use crate::rate::parse_period;
 use crate::{Error, Rate, parse_count, parse_duration, parse_small_count};
+use loadline_units::{self as units, parse_period};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -16,9 +16,9 @@ impl StageList {
     /// The stages of a rate.
     ///
     /// # Errors
-    /// [`Error::Rate`] for a target that is none; reading the list has seen to that before.
+    /// [`units::Error::Rate`] for a target that is none; reading the list has seen to that before.
     pub fn rates(&self) -> Result<Vec<Stage<Rate>>, Error> {
-        self.with_targets(str::parse)
+        self.with_targets(|target| Ok(target.parse()?))
     }
 
     /// The stages of a number of connections.
@@ -81,11 +81,11 @@ fn parse_stage(duration: &str, target: &str) -> Result<(Duration, String), Error
         stage: stage(),
     })?;
     match target.parse::<Rate>() {
-        Err(Error::Rate(target)) => Err(Error::StageTarget {
+        Err(units::Error::Rate(target)) => Err(Error::StageTarget {
             target,
             stage: stage(),
         }),
-        other => other.map(|_| (read, target.to_owned())),
+        other => Ok(other.map(|_| (read, target.to_owned()))?),
     }
 }
 
@@ -176,7 +176,7 @@ mod tests {
             ("10s:1:2", no_target("1:2", "10s:1:2")),
             ("10s:", no_target("", "10s:")),
             (":5", no_duration("", ":5")),
-            ("1s:2G", Error::RateTooHigh("2G".into())),
+            ("1s:2G", units::Error::RateTooHigh("2G".into()).into()),
         ] {
             assert_eq!(text.parse::<StageList>(), Err(error), "{text}");
         }

@@ -5,17 +5,17 @@ const SECOND_NS: u64 = 1_000_000_000;
 const SEEDS: [u64; 5] = [0, 1, 2, 42, u64::MAX];
 
 fn at_rate(per_second: u64, seed: u64) -> Poisson {
-    Poisson::new(Curve::constant(Rate::per_second(per_second)), seed)
+    Poisson::new(Curve::constant(Rate::each_second(per_second)), seed)
 }
 
 /// 10 000/s within 10 s of nothing, a climb and a descent to nothing: 100 000 arrivals on average.
 fn hill(seed: u64) -> Poisson {
     let stage = |seconds, target| Stage {
         duration_ns: seconds * SECOND_NS,
-        target: Rate::per_second(target),
+        target: Rate::each_second(target),
     };
     let stages = [stage(10, 0), stage(10, 10_000), stage(10, 0)];
-    Poisson::new(Curve::ramps(Rate::per_second(0), &stages), seed)
+    Poisson::new(Curve::ramps(Rate::each_second(0), &stages), seed)
 }
 
 /// The integral of the hill's rate at an instant, in arrivals.

@@ -15,7 +15,7 @@ fn stage(duration_ns: u64, target: Rate) -> Stage<Rate> {
 }
 
 fn per_second(count: u64) -> Rate {
-    Rate::per_second(count)
+    Rate::each_second(count)
 }
 
 fn ramps(start: u64, stages: &[(u64, u64)]) -> Schedule {

@@ -131,7 +131,7 @@ impl FromStr for Warmup {
     fn from_str(text: &str) -> Result<Self, Error> {
         match text {
             "auto" => Ok(Warmup::Auto),
-            time => parse_duration(time).map(Warmup::Time),
+            time => Ok(Warmup::Time(parse_duration(time)?)),
         }
     }
 }

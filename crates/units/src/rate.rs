@@ -5,7 +5,7 @@
 
 use crate::Error;
 use crate::decimal::{Decimal, split_si};
-use crate::units::{DurationText, parse_duration_with_unit, split_time_unit};
+use crate::parse::{DurationText, parse_duration_with_unit, split_time_unit};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -94,7 +94,7 @@ impl FromStr for Rate {
 
 /// Reads what stands below a rate's bar, in nanoseconds: a unit of time (`s`, `m`, `h`, `ms`), or
 /// a duration (`500ms`). Never zero.
-pub(crate) fn parse_period(text: &str) -> Option<u64> {
+pub fn parse_period(text: &str) -> Option<u64> {
     if let Some((unit_ns, "")) = split_time_unit(text) {
         return Some(unit_ns);
     }
