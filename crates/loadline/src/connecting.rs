@@ -19,14 +19,11 @@ pub(crate) struct Connecting {
 }
 
 impl Connecting {
-    /// Begins to wait, where progress is `shown`.
+    /// Begins to wait.
     ///
     /// # Errors
     /// Those of the system, if it refuses a thread.
-    pub(crate) fn watch(shown: bool) -> io::Result<Option<Self>> {
-        if !shown {
-            return Ok(None);
-        }
+    pub(crate) fn watch() -> io::Result<Self> {
         let (done, over) = channel::<()>();
         thread::Builder::new()
             .name("connecting".to_owned())
@@ -35,6 +32,6 @@ impl Connecting {
                     say_line(STILL_CONNECTING);
                 }
             })?;
-        Ok(Some(Connecting { _done: done }))
+        Ok(Connecting { _done: done })
     }
 }

@@ -6,14 +6,14 @@
 
 use crate::exit::Exit;
 use crate::live::{CLEAR_LINE, draws};
-use loadline_engine::Handle;
 use loadline_runner::preflight::discard_all;
+use loadline_runner::{Command, Commands, Phase};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag::{register, register_conditional_default};
 use signal_hook::iterator::{self, Signals};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -43,23 +43,19 @@ pub(crate) enum Manner {
 struct Shared {
     manner: Manner,
     happened: AtomicBool,
-    /// What stops the run, while there is one.
-    run: Mutex<Option<Handle>>,
-    /// Whether a run has ended already, so that there is something to report.
-    measured: AtomicBool,
+    commands: Commands,
 }
 
 impl Interrupts {
     /// From now on interrupts don't end the process by themselves: they end it in our words as long
     /// as there is no run, and stop the run from then on.
-    pub(crate) fn watch(manner: Manner) -> io::Result<Self> {
+    pub(crate) fn watch(manner: Manner, commands: &Commands) -> io::Result<Self> {
         let mut signals = Signals::new(ending_signals())?;
         unwatched()?.store(false, Ordering::Relaxed);
         let shared = Arc::new(Shared {
             manner,
             happened: AtomicBool::new(false),
-            run: Mutex::new(None),
-            measured: AtomicBool::new(false),
+            commands: commands.clone(),
         });
         let interrupts = Interrupts {
             shared: Arc::clone(&shared),
@@ -71,37 +67,16 @@ impl Interrupts {
         Ok(interrupts)
     }
 
-    /// A run has begun: this stops it. An interrupt that came since the last one ended does so now.
-    pub(crate) fn attach(&self, run: Handle) {
-        let mut current = self.shared.run();
-        if self.happened() {
-            run.abort();
-        }
-        *current = Some(run);
-    }
-
-    /// The run has ended, and was measured.
-    pub(crate) fn detach(&self) {
-        self.shared.measured.store(true, Ordering::Relaxed);
-        *self.shared.run() = None;
-    }
-
     /// Ends the process in our words if there was one, where what was measured so far is no result.
     pub(crate) fn end_before_load(&self) {
-        if self.happened() {
+        if self.shared.commands.is_ending() {
             give_up(NOTHING_MEASURED);
         }
-    }
-
-    /// Whether there was one.
-    pub(crate) fn happened(&self) -> bool {
-        self.shared.happened.load(Ordering::Relaxed)
     }
 }
 
 impl Drop for Interrupts {
     fn drop(&mut self) {
-        *self.shared.run() = None;
         self.signals.close();
         if let Ok(unwatched) = unwatched() {
             unwatched.store(true, Ordering::Relaxed);
@@ -150,22 +125,19 @@ fn unwatched() -> io::Result<Arc<AtomicBool>> {
 
 impl Shared {
     fn interrupt(&self) {
-        let run = self.run().clone();
         let again = self.happened.swap(true, Ordering::Relaxed);
-        match run.as_ref() {
-            Some(run) if again || self.manner == Manner::AtOnce => {
-                run.abort();
-                self.end_after_grace(again);
-            }
-            Some(run) => {
-                run.stop();
+        let command = match self.manner {
+            Manner::Gently if !again => Command::Stop,
+            _ => Command::Abort,
+        };
+        match self.commands.send(command) {
+            Phase::Running if command == Command::Abort => self.end_after_grace(again),
+            Phase::Running => {
                 say("Stopping: waiting for answers in flight; once more stops now.");
             }
-            None if !self.measured.load(Ordering::Relaxed) => {
-                give_up(NOTHING_MEASURED);
-            }
-            None if again => give_up("loadline: interrupted."),
-            None => say("Stopping: what was measured is reported; once more stops now."),
+            Phase::BeforeLoad => give_up(NOTHING_MEASURED),
+            Phase::Ended if again => give_up("loadline: interrupted."),
+            Phase::Ended => say("Stopping: what was measured is reported; once more stops now."),
         }
     }
 
@@ -173,17 +145,13 @@ impl Shared {
     /// script that concludes behind it has the time it takes, unless it was said again.
     fn end_after_grace(&self, again: bool) {
         thread::sleep(GRACE);
-        if self.run().is_none() {
+        if self.commands.phase() != Phase::Running {
             if !again {
                 return;
             }
             thread::sleep(LAST_GRACE);
         }
         give_up("loadline: an output takes nothing any more; ended without it.");
-    }
-
-    fn run(&self) -> MutexGuard<'_, Option<Handle>> {
-        self.run.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,9 +1,12 @@
 //! What is shown while a run lasts, on stderr: one line that is drawn again on a terminal, a plain
 //! line every few seconds elsewhere.
 
+use crate::connecting::Connecting;
 use crate::visible::visible;
-use loadline_record::{Row, Summary};
+use anyhow::Context;
+use loadline_record::{Header, Role, RoleKind, Row, Summary};
 use loadline_report::Progress;
+use loadline_runner::{End, Interval, Observed, Observer};
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
@@ -14,9 +17,13 @@ const USUAL_WIDTH: usize = 80;
 /// To the line's begin, and everything behind it away.
 pub(crate) const CLEAR_LINE: &str = "\r\x1b[K";
 
-/// What is shown while a run lasts.
+/// What is shown while a run lasts, or each of several.
 pub(crate) struct Live {
     place: Place,
+    /// While the connections of a run are brought up.
+    connecting: Option<Connecting>,
+    /// How many runs have begun.
+    runs: u32,
     /// What stands before each line.
     title: String,
     started: Instant,
@@ -31,74 +38,101 @@ enum Place {
     Log,
 }
 
-impl Live {
-    /// A display if `wanted`, as stderr allows.
-    pub(crate) fn new(wanted: bool) -> Self {
-        Live::titled(wanted, String::new())
-    }
-
-    /// As [`new`](Live::new), with this before each line.
-    pub(crate) fn titled(wanted: bool, title: String) -> Self {
-        let place = match wanted {
-            false => Place::Nowhere,
-            true if draws(&io::stderr()) => Place::Terminal,
-            true => Place::Log,
-        };
-        Live {
-            place,
-            title,
-            started: Instant::now(),
-            last_line: Instant::now(),
-            last_interval: Instant::now(),
+impl Observer for Live {
+    fn prepare(&mut self) -> Observed {
+        if !matches!(self.place, Place::Nowhere) {
+            let connecting = Connecting::watch().context("a thread can't be started")?;
+            self.connecting = Some(connecting);
         }
+        Ok(())
     }
 
-    /// Whether anything is shown.
-    pub(crate) fn is_shown(&self) -> bool {
-        !matches!(self.place, Place::Nowhere)
+    fn begun(&mut self, header: &Header) -> Observed {
+        self.connecting = None;
+        self.runs += 1;
+        self.title = header
+            .role
+            .as_ref()
+            .map_or_else(String::new, |role| title(self.runs, role));
+        self.started = Instant::now();
+        self.last_line = Instant::now();
+        self.last_interval = Instant::now();
+        Ok(())
     }
 
-    /// An interval was added to the summary.
-    pub(crate) fn interval(&mut self, summary: &Summary) {
+    fn interval(&mut self, interval: &Interval<'_>) -> Observed {
+        if interval.snapshot.drain {
+            return Ok(());
+        }
         self.last_interval = Instant::now();
         match self.place {
             Place::Nowhere => {}
-            Place::Terminal => self.draw(summary),
-            Place::Log => self.log(summary),
+            Place::Terminal => self.draw(interval.summary),
+            Place::Log => self.log(interval.summary),
         }
+        Ok(())
     }
 
-    /// Time has passed.
-    pub(crate) fn tick(&mut self, summary: &Summary) {
+    fn idle(&mut self, summary: &Summary) -> Observed {
         if matches!(self.place, Place::Terminal) {
             self.draw(summary);
         }
+        Ok(())
     }
 
-    /// The run has ended. One of several leaves a line about the whole of it; one alone leaves the
-    /// screen as it was.
-    pub(crate) fn finish(&mut self, summary: &Summary) {
-        if matches!(self.place, Place::Terminal) {
-            say(CLEAR_LINE);
-        }
-        let is_shown = !matches!(self.place, Place::Nowhere);
-        if is_shown && !self.title.is_empty() {
+    /// One run of several leaves a line about the whole of it; one alone leaves the screen as it was.
+    fn ended(&mut self, end: &End<'_>) -> Observed {
+        let summary = end.whole;
+        let width = match self.place {
+            Place::Nowhere => return Ok(()),
+            Place::Terminal => {
+                say(CLEAR_LINE);
+                terminal_width().saturating_sub(1)
+            }
+            Place::Log => log_width(),
+        };
+        if !self.title.is_empty() {
             let whole = Progress {
                 latest: Some(Row::of(&summary.total)),
                 elapsed: Duration::from_nanos(summary.duration_ns),
                 ..self.progress(summary)
             };
-            let width = match self.place {
-                Place::Terminal => terminal_width().saturating_sub(1),
-                _ => log_width(),
-            };
-            say(&format!(
-                "{}{}\n",
-                self.title,
-                whole.log_line(self.room(width))
-            ));
+            let line = whole.log_line(self.room(width));
+            say(&format!("{}{line}\n", self.title));
         }
-        self.place = Place::Nowhere;
+        Ok(())
+    }
+}
+
+/// What stands before the lines of the run that began as this one of several.
+fn title(index: u32, role: &Role) -> String {
+    let side = role.name.as_ref();
+    let runs = match role.kind {
+        RoleKind::Trial => return format!("trial {}: ", role.number),
+        RoleKind::Side => role.of.map(|pairs| 2 * pairs),
+        RoleKind::Repeat | RoleKind::Unknown => role.of,
+    };
+    let of = runs.map_or_else(String::new, |runs| format!(" of {runs}"));
+    let side = side.map_or_else(String::new, |name| format!(" ({name})"));
+    format!("run {index}{of}{side}: ")
+}
+
+impl Live {
+    /// A display if `wanted`, as stderr allows.
+    pub(crate) fn new(wanted: bool) -> Self {
+        Live {
+            place: match wanted {
+                false => Place::Nowhere,
+                true if draws(&io::stderr()) => Place::Terminal,
+                true => Place::Log,
+            },
+            connecting: None,
+            runs: 0,
+            title: String::new(),
+            started: Instant::now(),
+            last_line: Instant::now(),
+            last_interval: Instant::now(),
+        }
     }
 
     fn draw(&mut self, summary: &Summary) {

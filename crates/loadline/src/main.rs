@@ -2,7 +2,6 @@
 
 mod closing;
 mod commands;
-mod conduct;
 mod connecting;
 mod dialect;
 mod exit;
@@ -11,12 +10,10 @@ mod floor;
 mod interrupt;
 mod invocation;
 mod live;
+mod observers;
 mod plan_file;
 mod publish;
 mod resolve;
-mod scripting;
-mod series;
-mod trials;
 mod visible;
 
 use crate::exit::Exit;

@@ -4,20 +4,22 @@ mod evaluation;
 mod limits;
 mod replay;
 mod saved;
+mod trials;
 
-pub use evaluation::Evaluation;
+use evaluation::Evaluation;
 pub use saved::{SavedSearch, Searched, is_search, store};
+pub use trials::{Progress, Search, SearchResult, conduct_search};
 
 use std::time::Duration;
 
 /// A step of the descent. Intervals are seconds: one that held both levels would tell of neither.
-pub fn whole((level, seconds): (f64, f64)) -> (f64, Duration) {
+fn whole((level, seconds): (f64, f64)) -> (f64, Duration) {
     (level, length(seconds.ceil()))
 }
 
 /// A length of time. Those of a saved search are whatever its file says: no sum of some may be more
 /// than a time can be.
-pub fn length(seconds: f64) -> Duration {
+fn length(seconds: f64) -> Duration {
     const LONGEST_S: f64 = 1e9;
     // Of a NaN `max` leaves 0.
     let seconds = seconds.max(0.0);

@@ -1,22 +1,28 @@
 //! `loadline capacity`.
 
 use crate::closing;
-use crate::commands::run::try_outputs;
+use crate::commands::run::{prints, try_outputs};
 use crate::exit::Exit;
 use crate::flags::run::judgement::Trust;
 use crate::floor;
 use crate::interrupt::{Interrupts, Manner};
 use crate::live::say_line;
+use crate::observers::RunObservers;
 use crate::publish::{publish_search, write_file};
 use crate::resolve::Search;
-use crate::trials::Trials;
 use anyhow::{Context, Result};
-use loadline_capacity::{Conclusion, SearchEnd, Settings, Trial, Why, find};
+use loadline_capacity::{Conclusion, SearchEnd, Settings, Why};
 use loadline_record::Floor;
 use loadline_report::{CapacityReport, Origin, search_page};
 use loadline_runner::preflight::Reserved;
-use loadline_runner::search::{self, Searched};
+use loadline_runner::search::{
+    Progress, Search as Setup, SearchResult, Searched, conduct_search, store,
+};
+use loadline_runner::{Commands, Common, End, Observed, Observer};
 use std::time::{Duration, Instant};
+
+/// A pause from which on users may wonder what goes on, in seconds.
+const LONG_S: f64 = 2.0;
 
 /// Searches the load line and reports it. What was found is reported however the search ended.
 pub(crate) fn run(search: &Search) -> Result<Exit> {
@@ -24,23 +30,38 @@ pub(crate) fn run(search: &Search) -> Result<Exit> {
     if let Some(path) = &search.svg {
         drop(Reserved::open(path)?);
     }
-    let interrupts = Interrupts::watch(Manner::AtOnce).context("signals can't be watched")?;
+    let commands = Commands::default();
+    let _interrupts =
+        Interrupts::watch(Manner::AtOnce, &commands).context("signals can't be watched")?;
     announce(search);
     let start = Instant::now();
     let floor = match search.floor {
-        true => floor::measured(&search.run.plan, &interrupts),
+        true => floor::measured(&search.run.plan, &commands),
         false => None,
     };
-    let tell = |trial: &Trial| tell(search, trial);
-    let searched = searched(search, floor, start.elapsed());
-    let mut trials = Trials::new(search, &interrupts, floor, &searched, &tell);
-    let (outcome, ended) = find(&searched.settings, &mut trials);
-    let (origin, mut trouble) = (trials.origin.take(), trials.trouble.take());
+    let setup = Setup {
+        plan: &search.run.plan,
+        searched: searched(search, floor, start.elapsed()),
+        settling: search.settling,
+        common: Common {
+            watch: &search.run.watch,
+            floor,
+            prints: prints(&search.run.outputs),
+        },
+    };
+    let mut first = FirstTrial::default();
+    let SearchResult {
+        outcome,
+        ended,
+        trouble,
+        runs,
+    } = conduct(search, &setup, &commands, &mut first);
+    let mut trouble = trouble.map(anyhow::Error::from);
     if let (Some(path), None) = (&search.run.save, &trouble)
-        && trials.made > 0
+        && runs > 0
     {
         let is_whole = matches!(ended, SearchEnd::Complete);
-        trouble = search::store(path, &outcome, !is_whole, trials.made as usize)
+        trouble = store(path, &outcome, !is_whole, runs)
             .err()
             .map(anyhow::Error::from);
     }
@@ -53,20 +74,52 @@ pub(crate) fn run(search: &Search) -> Result<Exit> {
         plan: &search.run.plan,
         users: search.users,
         errors_added: search.errors_added,
-        settings: &searched.settings,
+        settings: &setup.searched.settings,
         outcome: &outcome,
         interrupted: matches!(ended, SearchEnd::Interrupted),
-        origin: &origin.unwrap_or_else(|| Origin::now(floor)),
+        origin: &first.0.unwrap_or_else(|| Origin::now(floor)),
     };
     publish(search, &report)?;
     match (ended, trouble) {
-        (SearchEnd::Failed(error), _) => Err(error.context("the search ended early")),
+        (SearchEnd::Failed(error), _) => {
+            Err(anyhow::Error::from(error).context("the search ended early"))
+        }
         (_, Some(trouble)) => Err(trouble),
         (SearchEnd::Interrupted, None) => {
             closing::tell("interrupted; the report is of what was found until then.");
             Ok(Exit::Interrupted)
         }
         (SearchEnd::Complete, None) => Ok(told_exit(&outcome.conclusion, search.run.trust)),
+    }
+}
+
+/// Conducts the search, each trial saved and shown as the invocation says.
+fn conduct(
+    search: &Search,
+    setup: &Setup<'_>,
+    commands: &Commands,
+    first: &mut FirstTrial,
+) -> SearchResult {
+    let run = &search.run;
+    let mut observers = RunObservers::new(run.progress).save(run.save.as_deref());
+    let mut all = observers.all();
+    all.push(first);
+    conduct_search(setup, commands, &mut all, &mut |progress| {
+        if run.progress {
+            tell(search, progress);
+        }
+    })
+}
+
+/// By what, when and where the first trial was made, once it was.
+#[derive(Default)]
+struct FirstTrial(Option<Origin>);
+
+impl Observer for FirstTrial {
+    fn ended(&mut self, end: &End<'_>) -> Observed {
+        self.0
+            .get_or_insert_with(|| Origin::of(&end.result.summary));
+        Ok(())
     }
 }
 
@@ -96,10 +149,16 @@ fn announce(search: &Search) {
     }
 }
 
-fn tell(search: &Search, trial: &Trial) {
-    if search.run.progress {
-        let checks = &search.run.plan.checks;
-        say_line(&loadline_report::trial_line(trial, checks, search.users));
+fn tell(search: &Search, progress: Progress<'_>) {
+    match progress {
+        Progress::Trial(trial) => {
+            let checks = &search.run.plan.checks;
+            say_line(&loadline_report::trial_line(trial, checks, search.users));
+        }
+        Progress::Pause(seconds) if seconds >= LONG_S => say_line(&format!(
+            "The target has {seconds:.0} s to get done with what piled up."
+        )),
+        Progress::Pause(_) => {}
     }
 }
 

@@ -1,10 +1,10 @@
 //! `loadline demo`: a server that stalls once, and what a run makes of it.
 
 use crate::commands::run::exit;
-use crate::conduct::{Keep, conduct};
 use crate::exit::Exit;
 use crate::flags::demo::DemoFlags;
 use crate::flags::run::judgement::Trust;
+use crate::interrupt::{Interrupts, Manner};
 use crate::invocation::{Color, Output};
 use crate::live::Live;
 use crate::publish::{Style, print, publish};
@@ -12,7 +12,9 @@ use anyhow::{Context, Result, ensure};
 use loadline_page::Heat;
 use loadline_plan::{Arrivals, Body, Load, Plan, Request, Shape};
 use loadline_report::PERCENTILES;
+use loadline_runner::{Commands, Prints, Setup, conduct, workload};
 use loadline_testbed::{Config, Freeze, Server};
+use loadline_verdict::RunResult;
 use std::net::{Ipv4Addr, SocketAddr};
 
 const CONNECTIONS: u32 = 50;
@@ -41,7 +43,7 @@ pub(crate) fn run(flags: &DemoFlags) -> Result<Exit> {
         server.addr(),
     ))?;
     let plan = plan(flags, server.addr())?;
-    let result = conduct(&plan, None, Keep::default(), Live::new(true))?.result;
+    let result = load(&plan)?;
     server.stop();
     let style = Style {
         color: Color::Auto,
@@ -55,6 +57,20 @@ pub(crate) fn run(flags: &DemoFlags) -> Result<Exit> {
         ..Trust::default()
     };
     Ok(exit(&result, &result.checks, trust))
+}
+
+fn load(plan: &Plan) -> Result<RunResult> {
+    let commands = Commands::default();
+    let _interrupts =
+        Interrupts::watch(Manner::Gently, &commands).context("signals can't be watched")?;
+    let (workload, mut live) = (workload(plan, Prints::Stdout)?, Live::new(true));
+    let conducted = conduct(
+        &Setup::of(plan),
+        workload.as_ref(),
+        &commands,
+        &mut [&mut live],
+    )?;
+    Ok(conducted.result)
 }
 
 fn plan(flags: &DemoFlags, server: SocketAddr) -> Result<Plan> {

@@ -1,19 +1,21 @@
 //! `loadline run`, and `loadline` alone.
 
 use crate::closing::Grounds;
-use crate::conduct::{Conducted, Keep, Save, conduct};
 use crate::exit::Exit;
 use crate::flags::run::judgement::Trust;
 use crate::floor;
+use crate::interrupt::{Interrupts, Manner};
 use crate::invocation::{Format, Invocation, Output, Sink};
-use crate::live::Live;
+use crate::observers::RunObservers;
 use crate::publish::{publish, publish_series};
-use crate::scripting;
-use crate::series::{conduct_series, repeats};
-use anyhow::{Result, bail};
-use loadline_record::{Ended, ErrorKind, Failures, Summary};
+use anyhow::{Context, Result, bail};
+use loadline_page::Heat;
+use loadline_record::{Ended, ErrorKind, Failures, Floor, Summary};
 use loadline_runner::preflight::Reserved;
-use loadline_script_lua::Figures;
+use loadline_runner::{
+    Commands, Common, Conducted, Planned, Prints, SeriesResult, Setup, conduct, conduct_series,
+    repeats, workload,
+};
 use loadline_verdict::{CheckOutcome, CheckResult, RunResult, evaluate_together, is_whole};
 use std::collections::BTreeMap;
 use std::os::unix::fs::FileTypeExt;
@@ -29,15 +31,70 @@ pub(crate) fn run(invocation: Invocation) -> Result<Exit> {
 
 fn run_repeatedly(invocation: &Invocation, count: u32) -> Result<Exit> {
     try_outputs(&invocation.outputs)?;
-    let made = conduct_series(repeats(&invocation.plan, count), invocation)?;
-    publish_series(
-        &invocation.outputs,
-        &invocation.style(),
-        &made.runs,
-        &made.heats,
-    )?;
-    let exit = exit_of_series(&made.runs, invocation.trust);
-    made.end_telling(exit, invocation.trust)
+    let (series, heats) = run_series(repeats(&invocation.plan, count), invocation)?;
+    let (outputs, style) = (&invocation.outputs, invocation.style());
+    publish_series(outputs, &style, &series.runs, &heats)?;
+    let exit = exit_of_series(&series.runs, invocation.trust);
+    end_telling(series, exit, invocation.trust)
+}
+
+/// Makes the runs of a series, saved and shown as the invocation says; also the response times of each
+/// over time, if a page shows them.
+pub(crate) fn run_series(
+    series: Vec<Planned>,
+    invocation: &Invocation,
+) -> Result<(SeriesResult, Vec<Heat>)> {
+    let common = Common {
+        watch: &invocation.watch,
+        floor: floor_of(invocation)?,
+        prints: prints(&invocation.outputs),
+    };
+    let commands = Commands::default();
+    let _interrupts =
+        Interrupts::watch(Manner::Gently, &commands).context("signals can't be watched")?;
+    let mut observers = RunObservers::new(invocation.progress)
+        .save(invocation.save.as_deref())
+        .heat_maps(has_page(&invocation.outputs));
+    let result = conduct_series(series, &common, &commands, &mut observers.all())?;
+    Ok((result, observers.into_heat_maps()))
+}
+
+fn floor_of(invocation: &Invocation) -> Result<Option<Floor>> {
+    match invocation.floor {
+        true => floor::before_run(&invocation.plan),
+        false => Ok(None),
+    }
+}
+
+/// Where a script prints: a report that a program reads from stdout stays alone there.
+pub(crate) fn prints(outputs: &[Output]) -> Prints {
+    let for_programs = |output: &Output| output.to == Sink::Stdout && output.format != Format::Text;
+    if outputs.iter().any(for_programs) {
+        Prints::Stderr
+    } else {
+        Prints::Stdout
+    }
+}
+
+/// How a series ends the command, if its runs by themselves would end it so.
+pub(crate) fn end(series: SeriesResult, exit: Exit) -> Result<Exit> {
+    match series.trouble {
+        Some(trouble) => Err(trouble.into()),
+        None if series.interrupted => Ok(Exit::Interrupted),
+        None => Ok(exit),
+    }
+}
+
+/// As [`end`], and says on stderr why it ends so.
+pub(crate) fn end_telling(series: SeriesResult, exit: Exit, trust: Trust) -> Result<Exit> {
+    if series.trouble.is_none() {
+        let exit = match series.interrupted {
+            true => Exit::Interrupted,
+            false => exit,
+        };
+        grounds_of_series(&series.runs, trust).tell(exit);
+    }
+    end(series, exit)
 }
 
 /// What the exit code of a series is made of.
@@ -102,33 +159,29 @@ fn exit_of_side(runs: &[&RunResult], trust: Trust) -> Exit {
 
 fn run_once(invocation: &Invocation) -> Result<Exit> {
     try_outputs(&invocation.outputs)?;
-    let keep = Keep {
-        save: invocation.save.as_deref().map(Save::Over),
-        log: invocation.log.as_deref(),
-        watch: Some(&invocation.watch),
-        heat: has_page(&invocation.outputs),
-        floor: floor::of_run(invocation)?,
-        ..Keep::default()
-    };
     let plan = &invocation.plan;
-    let script = scripting::load(plan, &invocation.outputs)?;
-    let live = Live::new(invocation.progress);
-    let conducted = conduct(plan, script.as_ref(), keep, live)?;
-    let Conducted {
-        result,
-        trouble,
-        heat,
-    } = conducted;
-    let style = invocation.style();
-    if let Some(script) = &script {
-        script.flush();
-    }
-    publish(&invocation.outputs, &style, &result, &heat)?;
-    if let Some(script) = &script {
-        scripting::finish(script, &Figures::of(&result.summary))?;
-    }
+    let setup = Setup {
+        watch: Some(&invocation.watch),
+        floor: floor_of(invocation)?,
+        ..Setup::of(plan)
+    };
+    let workload = workload(plan, prints(&invocation.outputs))?;
+    let mut observers = RunObservers::new(invocation.progress)
+        .save(invocation.save.as_deref())
+        .log(invocation.log.as_deref())
+        .heat_maps(has_page(&invocation.outputs));
+    let Conducted { result, trouble } = {
+        let commands = Commands::default();
+        let _interrupts =
+            Interrupts::watch(Manner::Gently, &commands).context("signals can't be watched")?;
+        conduct(&setup, workload.as_ref(), &commands, &mut observers.all())?
+    };
+    workload.flush();
+    let heat = observers.into_heat_maps().pop().unwrap_or_default();
+    publish(&invocation.outputs, &invocation.style(), &result, &heat)?;
+    workload.conclude(&result.summary)?;
     match trouble {
-        Some(trouble) => Err(trouble),
+        Some(trouble) => Err(trouble.into()),
         None => {
             let exit = exit(&result, &result.checks, invocation.trust);
             let exit = answered(exit, &result.summary)?;
@@ -223,6 +276,19 @@ fn exit_of_checks(checks: &[CheckResult]) -> Exit {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn prints_stay_out_of_what_programs_read() {
+        let output = |text: &str| text.parse::<Output>().expect("an output");
+        assert_eq!(prints(&[output("text")]), Prints::Stdout);
+        assert_eq!(
+            prints(&[output("text"), output("json=file")]),
+            Prints::Stdout
+        );
+        assert_eq!(prints(&[output("json")]), Prints::Stderr);
+        assert_eq!(prints(&[output("csv=-")]), Prints::Stderr);
+        assert_eq!(prints(&[]), Prints::Stdout);
+    }
 
     #[test]
     fn a_run_without_an_answer_says_why_even_where_no_failure_told() {

@@ -6,7 +6,7 @@
 
 use crate::closing::tell;
 use crate::commands::compare;
-use crate::commands::run::{exit_of_series, try_outputs};
+use crate::commands::run::{end, end_telling, exit_of_series, run_series, try_outputs};
 use crate::exit::Exit;
 use crate::flags::run::RunFlags;
 use crate::flags::run::request::{BodySource, Place};
@@ -14,10 +14,10 @@ use crate::flags::versus::VersusFlags;
 use crate::invocation::Invocation;
 use crate::publish::publish_series;
 use crate::resolve::{Surroundings, resolve, with_plan_file};
-use crate::series::{Planned, conduct_series};
 use anyhow::{Result, bail, ensure};
 use loadline_plan::Plan;
-use loadline_record::{Role, RoleKind};
+use loadline_record::{Role, RoleKind, Summary};
+use loadline_runner::Planned;
 use loadline_verdict::Comparison;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
@@ -35,14 +35,15 @@ pub(crate) fn run(flags: VersusFlags) -> Result<Exit> {
     let [base, with] = sides(with_defaults(run)?)?;
     try_outputs(&base.outputs)?;
     let pairs = base.repeat.unwrap_or(PAIRS);
-    let made = conduct_series(turns([&base.plan, &with.plan], pairs), &base)?;
-    let found = Comparison::of_sides(&made.summaries());
-    if found.is_none() && made.trouble.is_some() {
+    let (series, heats) = run_series(turns([&base.plan, &with.plan], pairs), &base)?;
+    let summaries: Vec<&Summary> = series.runs.iter().map(|run| &run.summary).collect();
+    let found = Comparison::of_sides(&summaries);
+    if found.is_none() && series.trouble.is_some() {
         // One of them can't be run at all: a report of the other answers no question.
-        return made.end(Exit::Failed);
+        return end(series, Exit::Failed);
     }
-    publish_series(&base.outputs, &base.style(), &made.runs, &made.heats)?;
-    let of_runs = exit_of_series(&made.runs, base.trust);
+    publish_series(&base.outputs, &base.style(), &series.runs, &heats)?;
+    let of_runs = exit_of_series(&series.runs, base.trust);
     let of_sides = found.map_or(Exit::Good, |found| compare::exit(fail_on, found.standing()));
     let worst = [of_runs, of_sides]
         .into_iter()
@@ -51,8 +52,8 @@ pub(crate) fn run(flags: VersusFlags) -> Result<Exit> {
         tell(compare::SLOWER);
     }
     match of_runs {
-        Exit::Good => made.end(worst.unwrap_or(Exit::Good)),
-        _ => made.end_telling(worst.unwrap_or(Exit::Good), base.trust),
+        Exit::Good => end(series, worst.unwrap_or(Exit::Good)),
+        _ => end_telling(series, worst.unwrap_or(Exit::Good), base.trust),
     }
 }
 

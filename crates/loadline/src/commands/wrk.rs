@@ -8,24 +8,24 @@ mod refusal;
 mod script;
 
 use self::latencies::{Latencies, Reservation};
-use crate::conduct;
 use crate::exit::Exit;
 use crate::interrupt::{Interrupts, Manner};
 use crate::publish::print;
 use crate::visible::visible;
 use anyhow::{Context, Result};
 use loadline_dialects::wrk::{Arguments, Rates, Refusal, Repetition, Tool, banner, report};
-use loadline_engine::{EndReason, Event, Run, StartError};
+use loadline_engine::{Run, StartError, Tick};
 use loadline_plan::Plan;
-use loadline_record::{Ended, Environment, Header, Summary};
+use loadline_record::{Exchange, Header, Summary};
+use loadline_runner::{
+    Command, Commands, Conducted, End, Observed, Observer, RunError, Setup, Source, Wants,
+    Workload, conduct, start_script,
+};
 use loadline_script_lua::Script;
 use loadline_transport::DialPhase;
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::time::{Duration, SystemTime};
 
-/// How long to wait for an event at a time.
-const PATIENCE: Duration = Duration::from_secs(1);
 /// How the originals end if they have no report.
 const FAILED: Exit = Exit::Of(1);
 
@@ -58,9 +58,7 @@ fn load(arguments: &Arguments) -> Result<Exit> {
 /// What is to be run, everything checked that can be before a connection is made.
 struct Ready {
     plan: Plan,
-    script: Option<Script>,
-    /// What is sent if there is no script.
-    repetition: Repetition,
+    users: Users,
     latencies: Reservation,
 }
 
@@ -74,101 +72,86 @@ impl Ready {
             .repetition()
             .map_err(|problem| format!("{problem}\n"))?;
         Ok(Ready {
-            repetition,
             latencies: Reservation::of(arguments).map_err(|error| format!("{error:#}\n"))?,
-            script: script::load(arguments)?,
+            users: Users {
+                script: script::load(arguments)?,
+                repetition,
+            },
             plan,
         })
     }
 
-    fn run(mut self, arguments: &Arguments) -> Result<Exit> {
-        let interrupts = Interrupts::watch(Manner::AtOnce).context("signals can't be watched")?;
-        let run = match self.start() {
-            Ok(run) => run,
-            Err(error) => {
+    fn run(self, arguments: &Arguments) -> Result<Exit> {
+        let Ready {
+            plan,
+            users,
+            latencies,
+        } = self;
+        let commands = Commands::default();
+        let _interrupts =
+            Interrupts::watch(Manner::AtOnce, &commands).context("signals can't be watched")?;
+        let mut recorder = Recorder::new(arguments, &users, latencies, commands.clone());
+        let conducted = conduct(&Setup::of(&plan), &users, &commands, &mut [&mut recorder]);
+        let Conducted { result, trouble } = match conducted {
+            Ok(conducted) => conducted,
+            Err(RunError::Start(error)) => {
                 say(&refusal::of_start(&arguments.place(), &error));
                 return Ok(FAILED);
             }
+            Err(error) => return Err(error.into()),
         };
-        interrupts.attach(run.handle());
-        if let Some(script) = &self.script {
-            script.flush();
+        let Recorder {
+            rates,
+            unwritten,
+            unprinted,
+            ..
+        } = recorder;
+        if let Some(error) = unprinted {
+            return Err(error);
         }
-        print(&banner(arguments))?;
-        let latencies = std::mem::take(&mut self.latencies).begin();
-        let measured = self.measure(run, arguments.tool, latencies, &interrupts);
-        interrupts.detach();
-        self.conclude(arguments, &measured)
+        let measured = Measured {
+            failure: trouble.map(|trouble| trouble.to_string()),
+            summary: result.summary,
+            rates,
+            unwritten,
+        };
+        users.end(arguments, &measured)
     }
+}
 
-    /// Begins the run. Where not one TLS handshake succeeds it goes on without: each is counted, as
-    /// wrk counts it.
-    fn start(&self) -> Result<Run, StartError> {
-        match self.start_plan(self.plan.clone()) {
+/// What the tool's users send.
+struct Users {
+    script: Option<Script>,
+    /// What is sent if there is no script.
+    repetition: Repetition,
+}
+
+impl Workload for Users {
+    /// Where not one TLS handshake succeeds the run goes on without: each is counted, as wrk counts it.
+    fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
+        match self.start_plan(plan.clone(), wants) {
             Err(StartError::Unreachable { error }) if error.phase == DialPhase::Tls => {
-                let mut plan = self.plan.clone();
+                let mut plan = plan;
                 plan.connection.ahead = false;
-                self.start_plan(plan)
+                self.start_plan(plan, wants)
             }
             started => started,
         }
     }
+}
 
-    fn start_plan(&self, plan: Plan) -> Result<Run, StartError> {
-        if self.script.is_some() {
-            return conduct::start(plan, self.script.as_ref(), self.latencies.wants_exchanges());
+impl Users {
+    fn start_plan(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
+        if let Some(script) = &self.script {
+            return start_script(script, plan, wants);
         }
         let repetition = self.repetition.clone();
-        let log = self.latencies.wants_exchanges();
-        Run::start_scenario(plan, log, move |_| repetition.clone())
-    }
-
-    fn measure(
-        &self,
-        mut run: Run,
-        tool: Tool,
-        mut latencies: Latencies,
-        interrupts: &Interrupts,
-    ) -> Measured {
-        let header = Header::new(&self.plan, Environment::read(), SystemTime::now());
-        let mut measured = Measured {
-            summary: Summary::new(header),
-            rates: Rates::new(tool),
-            failure: None,
-            unwritten: None,
-        };
-        loop {
-            match run.next_event(PATIENCE) {
-                Some(Event::Interval(interval)) => measured.summary.observe(&interval),
-                Some(Event::Ticks { worker, ticks }) => {
-                    for tick in ticks {
-                        measured.rates.add(worker, tick.answered, tick.length_ns);
-                    }
-                }
-                Some(Event::Ended { reason, unfinished }) => {
-                    let early = interrupts.happened() || reason == EndReason::Stopped;
-                    let ended = if early {
-                        Ended::Interrupted
-                    } else {
-                        Ended::Duration
-                    };
-                    measured.summary.finish(ended, *unfinished);
-                    measured.failure = run.failure().map(ToString::to_string);
-                    let finished = latencies.finish();
-                    measured.unwritten = measured.unwritten.or(finished.err());
-                    return measured;
-                }
-                Some(Event::Log { worker, exchanges }) => {
-                    let taken = latencies.take(worker, &exchanges);
-                    measured.unwritten = measured.unwritten.or(taken.err());
-                }
-                None => {}
-            }
-        }
+        let run = Run::start_scenario(plan, wants.exchanges, move |_| repetition.clone())?;
+        Ok(Box::new(run))
     }
 
     /// The report, and what the script adds to it.
-    fn conclude(&self, arguments: &Arguments, measured: &Measured) -> Result<Exit> {
+    fn end(&self, arguments: &Arguments, measured: &Measured) -> Result<Exit> {
         if let Some(script) = &self.script {
             script.flush();
             if let Some(error) = script.failure() {
@@ -192,6 +175,82 @@ impl Ready {
             return Ok(FAILED);
         }
         Ok(Exit::Good)
+    }
+}
+
+/// Prints the banner when the load begins, and records what only the tool's report needs.
+struct Recorder<'a> {
+    arguments: &'a Arguments,
+    users: &'a Users,
+    commands: Commands,
+    reservation: Option<Reservation>,
+    latencies: Latencies,
+    rates: Rates,
+    /// Why a file of latencies is not whole, if one is not.
+    unwritten: Option<io::Error>,
+    /// Why the banner could not be printed, if it could not.
+    unprinted: Option<anyhow::Error>,
+}
+
+impl<'a> Recorder<'a> {
+    fn new(
+        arguments: &'a Arguments,
+        users: &'a Users,
+        reservation: Reservation,
+        commands: Commands,
+    ) -> Self {
+        Recorder {
+            arguments,
+            users,
+            commands,
+            reservation: Some(reservation),
+            latencies: Latencies::default(),
+            rates: Rates::new(arguments.tool),
+            unwritten: None,
+            unprinted: None,
+        }
+    }
+}
+
+impl Observer for Recorder<'_> {
+    fn wants(&self) -> Wants {
+        let reservation = self.reservation.as_ref();
+        Wants {
+            exchanges: reservation.is_some_and(Reservation::wants_exchanges),
+            ticks: true,
+            ..Wants::default()
+        }
+    }
+
+    fn begun(&mut self, _: &Header) -> Observed {
+        if let Some(script) = &self.users.script {
+            script.flush();
+        }
+        if let Err(error) = print(&banner(self.arguments)) {
+            self.unprinted = Some(error);
+            self.commands.send(Command::Abort);
+        }
+        self.latencies = self.reservation.take().unwrap_or_default().begin();
+        Ok(())
+    }
+
+    fn ticks(&mut self, worker: usize, ticks: &[Tick]) -> Observed {
+        for tick in ticks {
+            self.rates.add(worker, tick.answered, tick.length_ns);
+        }
+        Ok(())
+    }
+
+    fn exchanges(&mut self, worker: usize, exchanges: &[Exchange]) -> Observed {
+        let taken = self.latencies.take(worker, exchanges);
+        self.unwritten = self.unwritten.take().or(taken.err());
+        Ok(())
+    }
+
+    fn ended(&mut self, _: &End<'_>) -> Observed {
+        let finished = self.latencies.finish();
+        self.unwritten = self.unwritten.take().or(finished.err());
+        Ok(())
     }
 }
 

@@ -14,7 +14,7 @@ const AS_EVER: u64 = 2;
 
 /// Evaluates the trials of a search in their order: each also by what the trials before it saw.
 #[derive(Debug)]
-pub struct Evaluation {
+pub(super) struct Evaluation {
     /// The shortest median of the service time, in nanoseconds.
     service_at_ease_ns: u64,
     /// The shortest response time of all trials, in nanoseconds.
@@ -38,14 +38,14 @@ impl Default for Evaluation {
 
 impl Evaluation {
     /// Keeps the answers of the trial that was seen last, if it counts for the search.
-    pub fn keep(&mut self, trial: &Trial) {
+    pub(super) fn keep(&mut self, trial: &Trial) {
         let last = self.last.take().filter(|_| trial.counts());
         let level = trial.level.to_bits();
         self.levels.entry(level).or_default().extend(last);
     }
 
     /// For each check whether it holds on all answers together that were kept of this level.
-    pub fn together(&self, level: f64) -> Vec<bool> {
+    pub(super) fn together(&self, level: f64) -> Vec<bool> {
         let kept = self.levels.get(&level.to_bits());
         let runs: Vec<&Summary> = kept.into_iter().flatten().collect();
         let checks = runs
@@ -55,7 +55,7 @@ impl Evaluation {
     }
 
     /// What the next trial saw, at this level.
-    pub fn see(&mut self, result: RunResult, level: f64) -> Observation {
+    pub(super) fn see(&mut self, result: RunResult, level: f64) -> Observation {
         let summary = &result.summary;
         let checks = result.checks.iter().map(holds).collect();
         let seen = seen(&Stretch::whole(summary), &result, level);
@@ -79,7 +79,7 @@ impl Evaluation {
     }
 
     /// What a run saw at one level for so long, and then at another.
-    pub fn see_descent(
+    pub(super) fn see_descent(
         &self,
         run: &RunResult,
         snapshots: &[Snapshot],

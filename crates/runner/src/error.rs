@@ -1,0 +1,77 @@
+//! Why a run was not made, or what of it could not be kept.
+
+use crate::watching::WatchError;
+use loadline_engine::StartError;
+use loadline_script_lua as lua;
+use loadline_verdict::Impossible;
+use std::error::Error;
+use std::fmt;
+
+/// An error of an observer.
+pub type ObserverError = Box<dyn Error + Send + Sync>;
+
+/// Why a run was not made.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// Something that is to be watched can't be.
+    #[error(transparent)]
+    Watch(#[from] WatchError),
+    /// What the run is to go on until can never be reached.
+    #[error(transparent)]
+    Goal(#[from] Impossible),
+    /// The script can't be loaded, or its last function threw.
+    #[error(transparent)]
+    Script(#[from] lua::Error),
+    /// The script threw while the load lasted.
+    #[error(transparent)]
+    Threw(#[from] lua::ScriptError),
+    /// The load could not be begun.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// An observer was not ready.
+    #[error(transparent)]
+    Observer(ObserverError),
+}
+
+/// What could not be kept of a run that was measured, in the order in which it failed.
+#[derive(Debug)]
+pub struct Trouble(Vec<ObserverError>);
+
+impl Trouble {
+    /// One failure.
+    pub fn of(error: impl Into<ObserverError>) -> Trouble {
+        Trouble(vec![error.into()])
+    }
+
+    /// All of these, if there are any.
+    pub(crate) fn of_all(errors: Vec<ObserverError>) -> Option<Trouble> {
+        (!errors.is_empty()).then_some(Trouble(errors))
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let [only] = self.0.as_slice() {
+            return write!(f, "{only}");
+        }
+        for (index, error) in self.0.iter().enumerate() {
+            let separator = if index > 0 { "; " } else { "" };
+            write!(f, "{separator}{error}")?;
+            let mut cause = error.source();
+            while let Some(error) = cause {
+                write!(f, ": {error}")?;
+                cause = error.source();
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Error for Trouble {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self.0.as_slice() {
+            [only] => only.source(),
+            _ => None,
+        }
+    }
+}

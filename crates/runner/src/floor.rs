@@ -1,0 +1,185 @@
+//! The floor: what this machine does at best, measured before a run, or once before several.
+//!
+//! For a second one connection sends the run's requests one after the other, for another second all
+//! connections send as fast as they can, by the run's own protocol and script, to a server that does
+//! nothing but answer. The server is a process of its own, this program again, so that it shares no
+//! memory, no lock and no thread with what is measured; it ends with us, whatever becomes of us.
+
+use crate::commands::Commands;
+use crate::error::RunError;
+use crate::run::{Setup, conduct};
+use crate::workload::{Prints, workload};
+use loadline_plan::{ConnectTo, Connection, IpVersion, Load, Plan, Shape, Tls};
+use loadline_record::{Ended, Floor, Summary};
+use std::io::{self, BufRead, BufReader};
+use std::net::SocketAddr;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// How long each half takes.
+const HALF: Duration = Duration::from_secs(1);
+
+/// Makes the command that starts a server that does nothing, for this scheme and with so many
+/// threads. It serves until its standard input ends, and prints its address as a URL in its first
+/// line.
+pub type Serve<'a> = &'a dyn Fn(&str, u32) -> io::Result<Command>;
+
+/// Why the floor was not measured.
+#[derive(Debug, thiserror::Error)]
+pub enum FloorError {
+    /// The server's program can't be found.
+    #[error("this program can't be found again")]
+    Program(#[source] io::Error),
+    /// The server's process can't be made.
+    #[error("the server that does nothing can't be started")]
+    Start(#[source] io::Error),
+    /// The server did not say its address.
+    #[error("the server that does nothing did not start")]
+    NoAddress,
+    /// The server answered no request.
+    #[error("the server that does nothing gave no answer")]
+    NoAnswer,
+    /// The requests can't be sent to it.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+/// Measures the floor of this plan; `None` if a command ended it.
+///
+/// # Errors
+/// If the server can't be started, or answers nothing to these requests.
+pub fn measure_floor(
+    plan: &Plan,
+    commands: &Commands,
+    serve: Serve<'_>,
+) -> Result<Option<Floor>, FloorError> {
+    let servers = Servers::start(plan, serve)?;
+    let Some(one) = half(&servers.plan(plan, 1), commands)? else {
+        return Ok(None);
+    };
+    let connections = plan.load.connections.max(1);
+    let Some(all) = half(&servers.plan(plan, connections), commands)? else {
+        return Ok(None);
+    };
+    let (response, seconds) = (&one.total.times.response, all.duration_ns as f64 / 1e9);
+    if response.is_empty() {
+        return Err(FloorError::NoAnswer);
+    }
+    Ok(Some(Floor {
+        min_ns: response.min_ns(),
+        p50_ns: response.percentile_ns(50.0),
+        p99_ns: response.percentile_ns(99.0),
+        answers_per_s: all.total.counts.answered as f64 / seconds,
+        connections,
+    }))
+}
+
+fn half(plan: &Plan, commands: &Commands) -> Result<Option<Summary>, RunError> {
+    let workload = workload(plan, Prints::Stdout)?;
+    let conducted = conduct(&Setup::of(plan), workload.as_ref(), commands, &mut [])?;
+    let summary = conducted.result.summary;
+    Ok((summary.ended != Ended::Interrupted).then_some(summary))
+}
+
+/// The servers that do nothing, as many as there are schemes.
+struct Servers(Vec<Server>);
+
+struct Server {
+    child: Child,
+    scheme: String,
+    address: SocketAddr,
+}
+
+impl Servers {
+    fn start(plan: &Plan, serve: Serve<'_>) -> Result<Servers, FloorError> {
+        let mut servers = Vec::new();
+        let mut schemes: Vec<&str> = plan.requests.iter().map(|one| one.url.scheme()).collect();
+        schemes.sort_unstable();
+        schemes.dedup();
+        for scheme in schemes {
+            servers.push(Server::start(scheme, plan.threads, serve)?);
+        }
+        Ok(Servers(servers))
+    }
+
+    /// The plan in a closed loop of so many connections, all of which lead here.
+    fn plan(&self, plan: &Plan, connections: u32) -> Plan {
+        let connect_to = plan.requests.iter().filter_map(|request| {
+            let server = self
+                .0
+                .iter()
+                .find(|one| one.scheme == request.url.scheme())?;
+            let host = request.url.host_str()?;
+            Some(ConnectTo {
+                host: host.trim_matches(['[', ']']).to_owned(),
+                port: request.url.port_or_known_default(),
+                to_host: server.address.ip().to_string(),
+                to_port: Some(server.address.port()),
+            })
+        });
+        Plan {
+            load: Load {
+                connections,
+                max_connections: connections,
+                shape: Shape::Closed,
+            },
+            threads: plan.threads.min(connections),
+            duration: Some(HALF),
+            request_limit: None,
+            warmup: Duration::ZERO,
+            connection: Connection {
+                connect_to: connect_to.collect(),
+                unix_socket: None,
+                proxy: None,
+                ip_version: IpVersion::Any,
+                local_addresses: Vec::new(),
+                tls: Tls {
+                    insecure: true,
+                    ..plan.connection.tls.clone()
+                },
+                ..plan.connection.clone()
+            },
+            checks: Vec::new(),
+            abort_on: Vec::new(),
+            until: None,
+            settle: false,
+            ..plan.clone()
+        }
+    }
+}
+
+impl Server {
+    fn start(scheme: &str, threads: u32, serve: Serve<'_>) -> Result<Server, FloorError> {
+        let mut command = serve(scheme, threads).map_err(FloorError::Program)?;
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(FloorError::Start)?;
+        let address = address(&mut child).ok_or(FloorError::NoAddress)?;
+        Ok(Server {
+            child,
+            scheme: scheme.to_owned(),
+            address,
+        })
+    }
+}
+
+/// Reads where it serves: `Serving on http://127.0.0.1:40000/ until Ctrl-C.`
+fn address(child: &mut Child) -> Option<SocketAddr> {
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut()?)
+        .read_line(&mut line)
+        .ok()?;
+    let (_, after) = line.split_once("://")?;
+    after.split_once('/')?.0.parse().ok()
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // One that has ended already needs no end.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

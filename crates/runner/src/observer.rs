@@ -1,0 +1,166 @@
+//! Observers of runs: a saved run, a log, a terminal, a page. Each is told what happens and keeps or
+//! shows what it likes; the run knows none of them.
+
+use crate::error::{ObserverError, RunError};
+use loadline_engine::Tick;
+use loadline_record::watched::Watched;
+use loadline_record::{Exchange, Header, Snapshot, Summary};
+use loadline_verdict::RunResult;
+use std::time::Duration;
+
+/// What an observer's method comes to. An observer that fails is told nothing more of the run, and
+/// the error is told when the run has ended: what was measured is worth more than where it was to
+/// be kept.
+pub type Observed = Result<(), ObserverError>;
+
+/// Is told what happens in a run, and in each of several. Every method has an empty default.
+pub trait Observer {
+    /// What it wants to be told beside the intervals.
+    fn wants(&self) -> Wants {
+        Wants::default()
+    }
+
+    /// A run is about to bring up its connections.
+    ///
+    /// # Errors
+    /// If the observer is not ready: the run is not made then.
+    fn prepare(&mut self) -> Observed {
+        Ok(())
+    }
+
+    /// The load of a run has begun.
+    ///
+    /// # Errors
+    /// See [`Observed`].
+    fn begun(&mut self, _header: &Header) -> Observed {
+        Ok(())
+    }
+
+    /// An interval of about a second has ended.
+    ///
+    /// # Errors
+    /// See [`Observed`].
+    fn interval(&mut self, _interval: &Interval<'_>) -> Observed {
+        Ok(())
+    }
+
+    /// Exchanges of one worker have ended, in this order. Told if [`Wants::exchanges`].
+    ///
+    /// # Errors
+    /// See [`Observed`].
+    fn exchanges(&mut self, _worker: usize, _exchanges: &[Exchange]) -> Observed {
+        Ok(())
+    }
+
+    /// What one worker got in the ticks of an interval. Told if [`Wants::ticks`].
+    ///
+    /// # Errors
+    /// See [`Observed`].
+    fn ticks(&mut self, _worker: usize, _ticks: &[Tick]) -> Observed {
+        Ok(())
+    }
+
+    /// Time has passed in which nothing else happened. `summary` is that of the run so far.
+    ///
+    /// # Errors
+    /// See [`Observed`].
+    fn idle(&mut self, _summary: &Summary) -> Observed {
+        Ok(())
+    }
+
+    /// The run has ended.
+    ///
+    /// # Errors
+    /// See [`Observed`].
+    fn ended(&mut self, _end: &End<'_>) -> Observed {
+        Ok(())
+    }
+}
+
+/// What an observer wants to be told beside the intervals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wants {
+    /// Each exchange that ends.
+    pub exchanges: bool,
+    /// How many answers each worker got in each tenth of a second.
+    pub ticks: bool,
+    /// That nothing happened for so long; `None` leaves it to the run.
+    pub idle_after: Option<Duration>,
+}
+
+impl Wants {
+    fn and(self, other: Wants) -> Wants {
+        Wants {
+            exchanges: self.exchanges || other.exchanges,
+            ticks: self.ticks || other.ticks,
+            idle_after: match (self.idle_after, other.idle_after) {
+                (Some(one), Some(other)) => Some(one.min(other)),
+                (one, other) => one.or(other),
+            },
+        }
+    }
+}
+
+/// An interval that has ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Interval<'a> {
+    /// What was recorded in it. Intervals behind the window are marked as of the drain.
+    pub snapshot: &'a Snapshot,
+    /// What was watched in it, if anything is.
+    pub watched: Option<&'a Watched>,
+    /// The run so far, this interval included.
+    pub summary: &'a Summary,
+}
+
+/// A run that has ended.
+#[derive(Clone, Copy, Debug)]
+pub struct End<'a> {
+    /// All that was measured.
+    pub whole: &'a Summary,
+    /// What counts, which is all of it or what follows the transient at its beginning; judged.
+    pub result: &'a RunResult,
+}
+
+/// The observers of one run, with those that failed.
+pub(crate) struct Observers<'a, 'b> {
+    all: &'a mut [&'b mut dyn Observer],
+    failed: Vec<bool>,
+    errors: Vec<ObserverError>,
+}
+
+impl<'a, 'b> Observers<'a, 'b> {
+    /// # Errors
+    /// If one is not ready.
+    pub(crate) fn prepare(all: &'a mut [&'b mut dyn Observer]) -> Result<Self, RunError> {
+        for observer in all.iter_mut() {
+            observer.prepare().map_err(RunError::Observer)?;
+        }
+        Ok(Observers {
+            failed: vec![false; all.len()],
+            errors: Vec::new(),
+            all,
+        })
+    }
+
+    /// What at least one of them wants.
+    pub(crate) fn wants(&self) -> Wants {
+        let wants = self.all.iter().map(|observer| observer.wants());
+        wants.fold(Wants::default(), Wants::and)
+    }
+
+    /// Tells all that have not failed.
+    pub(crate) fn tell(&mut self, tell: impl Fn(&mut dyn Observer) -> Observed) {
+        let each = self.all.iter_mut().zip(&mut self.failed);
+        for (observer, failed) in each.filter(|(_, failed)| !**failed) {
+            if let Err(error) = tell(&mut **observer) {
+                *failed = true;
+                self.errors.push(error);
+            }
+        }
+    }
+
+    /// Why some failed, in order.
+    pub(crate) fn into_errors(self) -> Vec<ObserverError> {
+        self.errors
+    }
+}

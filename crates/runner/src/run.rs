@@ -1,0 +1,299 @@
+//! Conducts one run: the events of its source go to the summary and to the observers; commands,
+//! broken conditions and goals that are reached end it early.
+
+use crate::commands::{Commands, Control};
+use crate::error::{ObserverError, RunError, Trouble};
+use crate::observer::{End, Interval, Observer, Observers};
+use crate::source::Source;
+use crate::watching::{Watch, Watching};
+use crate::workload::Workload;
+use loadline_engine::{EndReason, Event};
+use loadline_plan::{Plan, Shape, Until};
+use loadline_reactor::Address;
+use loadline_record::{
+    Ended, Environment, Floor, Header, HostCounters, IntervalArchive, Role, Snapshot, Summary,
+    Transient, Unfinished,
+};
+use loadline_verdict::{Goal, RunResult, evaluate_all, transient};
+use std::time::{Duration, Instant, SystemTime};
+
+/// How long the loop waits for an event before observers are told that nothing happened.
+const PATIENCE: Duration = Duration::from_millis(200);
+/// How long the loop waits for workers to go when the run has ended: their users tell their last
+/// when they go.
+const FAREWELL: Duration = Duration::from_millis(20);
+
+/// A run that is to be made.
+#[derive(Clone, Debug)]
+pub struct Setup<'a> {
+    /// What is run.
+    pub plan: &'a Plan,
+    /// What this run is among others, if there are several.
+    pub role: Option<Role>,
+    /// What is watched while the run lasts; `None` is nothing, not even the generator.
+    pub watch: Option<&'a Watch>,
+    /// What the machine does at best, if it was measured.
+    pub floor: Option<Floor>,
+}
+
+impl<'a> Setup<'a> {
+    /// A run of this plan alone, with nothing watched.
+    pub fn of(plan: &'a Plan) -> Setup<'a> {
+        Setup {
+            plan,
+            role: None,
+            watch: None,
+            floor: None,
+        }
+    }
+}
+
+/// A run that has ended.
+#[derive(Debug)]
+pub struct Conducted {
+    /// What was measured, judged.
+    pub result: RunResult,
+    /// Why not all of it could be kept.
+    pub trouble: Option<Trouble>,
+}
+
+/// Conducts a run to its end, or to that of a command.
+///
+/// # Errors
+/// If it could not be begun: nothing was measured then.
+pub fn conduct(
+    setup: &Setup<'_>,
+    workload: &dyn Workload,
+    commands: &Commands,
+    observers: &mut [&mut dyn Observer],
+) -> Result<Conducted, RunError> {
+    let plan = setup.plan;
+    let mut watching = setup.watch.map(Watching::prepare).transpose()?;
+    let goal = Goal::of(plan)?;
+    let mut observers = Observers::prepare(observers)?;
+    let environment = Environment {
+        floor: setup.floor,
+        pacing: Some(loadline_reactor::PACING.to_owned()),
+        ..Environment::read()
+    };
+    let wants = observers.wants();
+    let source = workload.start(plan.clone(), wants)?;
+    commands.attach(source.control());
+    if let Some(watching) = &mut watching {
+        watching.begin(source.addresses(), plan.warmup);
+    }
+    let header = Header {
+        role: setup.role.clone(),
+        started_monotonic_ns: Some(source.begin_ns()),
+        left_out: source.left_out().iter().map(Address::to_string).collect(),
+        ..Header::new(plan, environment, SystemTime::now())
+    };
+    observers.tell(|observer| observer.begun(&header));
+    let conductor = Conductor {
+        control: source.control(),
+        source,
+        workload,
+        commands,
+        observers,
+        patience: wants.idle_after.unwrap_or(PATIENCE),
+        watching,
+        broken: None,
+        goal,
+        reached: false,
+        archive: plan.settle.then(IntervalArchive::default),
+        summary: Summary::new(header),
+        host_before: HostCounters::read(),
+        warm_at: (!plan.warmup.is_zero()).then(|| Instant::now() + plan.warmup),
+    };
+    let conducted = conductor.conduct();
+    commands.detach();
+    Ok(conducted)
+}
+
+struct Conductor<'a, 'b, 'c> {
+    source: Box<dyn Source>,
+    control: Box<dyn Control>,
+    workload: &'a dyn Workload,
+    commands: &'a Commands,
+    observers: Observers<'b, 'c>,
+    patience: Duration,
+    watching: Option<Watching>,
+    summary: Summary,
+    /// The machine's counters when the measured part began.
+    host_before: HostCounters,
+    /// When the warm-up will be over, while it lasts.
+    warm_at: Option<Instant>,
+    /// The condition to abort on that broke.
+    broken: Option<String>,
+    /// What the run goes on until, within its duration.
+    goal: Option<Goal>,
+    /// Whether it was reached.
+    reached: bool,
+    /// The run as far as it went, if its transient is to be cut.
+    archive: Option<IntervalArchive>,
+}
+
+impl Conductor<'_, '_, '_> {
+    fn conduct(mut self) -> Conducted {
+        loop {
+            let usual = self.end_warmup();
+            let patience = match &mut self.watching {
+                Some(watching) => watching.patience(usual),
+                None => usual,
+            };
+            match self.source.next_event(patience) {
+                None => self.observers.tell(|one| one.idle(&self.summary)),
+                Some(Event::Interval(interval)) => self.interval(&interval),
+                Some(Event::Ticks { worker, ticks }) => {
+                    self.observers.tell(|one| one.ticks(worker, &ticks));
+                }
+                Some(Event::Log { worker, exchanges }) => {
+                    self.observers.tell(|one| one.exchanges(worker, &exchanges));
+                }
+                Some(Event::Ended { reason, unfinished }) => {
+                    return self.finish(reason, *unfinished);
+                }
+            }
+        }
+    }
+
+    /// Reads the machine's counters when the warm-up is over; how long to wait for an event until then.
+    fn end_warmup(&mut self) -> Duration {
+        let Some(warm_at) = self.warm_at else {
+            return self.patience;
+        };
+        let left = warm_at.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            self.host_before = HostCounters::read();
+            self.warm_at = None;
+            return self.patience;
+        }
+        left.min(self.patience)
+    }
+
+    fn interval(&mut self, snapshot: &Snapshot) {
+        let watching = self.watching.as_mut().filter(|_| !snapshot.drain);
+        let watched = watching.map(Watching::look);
+        self.summary.observe(snapshot);
+        if let Some(archive) = &mut self.archive {
+            archive.observe(snapshot);
+        }
+        if let Some(watched) = &watched {
+            self.summary.observe_watched(watched);
+        }
+        let interval = Interval {
+            snapshot,
+            watched: watched.as_ref(),
+            summary: &self.summary,
+        };
+        self.observers.tell(|observer| observer.interval(&interval));
+        if !snapshot.drain {
+            self.abort_if_broken();
+            self.stop_if_reached();
+        }
+    }
+
+    fn abort_if_broken(&mut self) {
+        if self.broken.is_some() {
+            return;
+        }
+        let duration = Duration::from_nanos(self.summary.duration_ns);
+        let conditions = &self.summary.plan.abort_on;
+        let results = evaluate_all(conditions, &self.summary.total, duration);
+        if let Some(broken) = results.into_iter().find(|result| result.is_broken()) {
+            self.broken = Some(broken.text);
+            self.control.abort();
+        }
+    }
+
+    /// Stops gently: what is in flight when the goal is reached is waited for, like all before it.
+    fn stop_if_reached(&mut self) {
+        if !self.reached
+            && let Some(goal) = &mut self.goal
+            && goal.is_met(&self.summary)
+        {
+            self.reached = true;
+            self.control.stop();
+        }
+    }
+
+    fn finish(mut self, reason: EndReason, unfinished: Unfinished) -> Conducted {
+        self.summary.host = HostCounters::read().since(&self.host_before);
+        let ended = self.ended(reason);
+        let lost = match &ended {
+            Ended::Failed(text) => Some(ObserverError::from(text.clone())),
+            _ => None,
+        };
+        self.summary.finish(ended, unfinished);
+        self.source.next_event(FAREWELL);
+        let Conductor {
+            summary,
+            archive,
+            mut observers,
+            ..
+        } = self;
+        let (whole, result) = judge(summary, archive);
+        let end = End {
+            whole: whole.as_ref().unwrap_or(&result.summary),
+            result: &result,
+        };
+        observers.tell(|observer| observer.ended(&end));
+        let failed = observers.into_errors();
+        Conducted {
+            result,
+            trouble: Trouble::of_all(lost.into_iter().chain(failed).collect()),
+        }
+    }
+
+    fn ended(&self, reason: EndReason) -> Ended {
+        if reason == EndReason::Failed {
+            let failure = self.source.failure();
+            return Ended::Failed(failure.unwrap_or_else(|| "a worker failed.".to_owned()));
+        }
+        if let Some(condition) = &self.broken {
+            return Ended::Aborted(condition.clone());
+        }
+        if self.commands.is_ending() {
+            return Ended::Interrupted;
+        }
+        if self.reached {
+            return match self.summary.plan.until {
+                Some(Until::Decided) => Ended::Decided,
+                _ => Ended::Precise,
+            };
+        }
+        match self.workload.failure() {
+            Some(error) => Ended::Threw(error.to_string()),
+            None => planned_end(reason, &self.summary.plan),
+        }
+    }
+}
+
+/// What counts of a run, judged; and all of it where that is more.
+fn judge(mut summary: Summary, archive: Option<IntervalArchive>) -> (Option<Summary>, RunResult) {
+    let Some(archive) = archive else {
+        return (None, RunResult::new(summary));
+    };
+    summary.transient = Some(match transient(&summary.rows) {
+        Transient::Cut { intervals } => Transient::Cut {
+            intervals: archive.cut_after(intervals),
+        },
+        found => found,
+    });
+    let settled = archive.cut(summary.clone());
+    (Some(summary), RunResult::new(settled))
+}
+
+fn planned_end(reason: EndReason, plan: &Plan) -> Ended {
+    let has_stages = matches!(
+        plan.load.shape,
+        Shape::ClosedStages { .. } | Shape::RateStages { .. }
+    );
+    match reason {
+        EndReason::Requests => Ended::Requests,
+        EndReason::Stopped => Ended::Interrupted,
+        EndReason::Failed => Ended::Unknown,
+        EndReason::Duration if has_stages => Ended::Stages,
+        EndReason::Duration => Ended::Duration,
+    }
+}

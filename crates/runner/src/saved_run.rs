@@ -1,0 +1,82 @@
+//! The saved run as an observer: one file, to which each run is appended while it goes on.
+
+use crate::observer::{End, Interval, Observed, Observer};
+use crate::preflight::Reserved;
+use loadline_record::{Error, Header, RunWriter};
+use loadline_verdict::RunResult;
+use std::fmt;
+use std::fs::File;
+use std::path::PathBuf;
+
+/// How a run was judged, as programs read it in the file.
+pub type Judgement = fn(&RunResult) -> serde_json::Value;
+
+/// Saves runs in a file: the first in place of what it holds, each other one behind those before it.
+pub struct SavedRun {
+    path: PathBuf,
+    judgement: Judgement,
+    /// How many runs the file holds.
+    runs: u32,
+    reserved: Option<Reserved>,
+    writer: Option<RunWriter<File>>,
+}
+
+impl SavedRun {
+    /// Nothing is opened before a run is about to be made.
+    pub fn new(path: impl Into<PathBuf>, judgement: Judgement) -> SavedRun {
+        SavedRun {
+            path: path.into(),
+            judgement,
+            runs: 0,
+            reserved: None,
+            writer: None,
+        }
+    }
+
+    fn begin(&self, file: Reserved, header: &Header) -> Result<RunWriter<File>, Error> {
+        match file.is_file() {
+            true if self.runs > 0 => RunWriter::append(&self.path, header),
+            _ => RunWriter::new(&self.path, file.take_empty(), header),
+        }
+    }
+}
+
+impl fmt::Debug for SavedRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SavedRun")
+            .field("path", &self.path)
+            .field("runs", &self.runs)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Observer for SavedRun {
+    fn prepare(&mut self) -> Observed {
+        self.reserved = Some(Reserved::open(&self.path)?);
+        Ok(())
+    }
+
+    fn begun(&mut self, header: &Header) -> Observed {
+        if let Some(file) = self.reserved.take() {
+            self.writer = Some(self.begin(file, header)?);
+            self.runs += 1;
+        }
+        Ok(())
+    }
+
+    fn interval(&mut self, interval: &Interval<'_>) -> Observed {
+        match &mut self.writer {
+            Some(writer) => Ok(writer.watched_interval(interval.snapshot, interval.watched)?),
+            None => Ok(()),
+        }
+    }
+
+    /// The file keeps all of the run, and how it was judged by what counts.
+    fn ended(&mut self, end: &End<'_>) -> Observed {
+        if let Some(writer) = self.writer.take() {
+            let judgement = (self.judgement)(end.result);
+            writer.finish_judged(end.whole, Some(&judgement))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,292 @@
+//! Trials by the engine: each is a run of its own, at the level that the search asks for.
+//!
+//! Trials differ in their load and their seed alone. Each begins with a moment that is driven and
+//! not measured, so that its connections are up and the queues of the target as long as they get.
+
+use super::{Evaluation, Searched, length, whole};
+use crate::commands::Commands;
+use crate::error::{RunError, Trouble};
+use crate::observer::{Interval, Observed, Observer};
+use crate::run::{Setup, conduct};
+use crate::series::Common;
+use crate::workload::workload;
+use loadline_capacity::{
+    Descent, Measure, Observation, Part, Purpose, SearchEnd, SearchOutcome, Trial, find,
+};
+use loadline_plan::{Arrivals, Load, Plan, Rate, Shape, Stage};
+use loadline_record::{Ended, Role, RoleKind, Snapshot};
+use loadline_verdict::RunResult;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A user who interrupts a pause does not notice that it lasts so much longer.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// A search that is to be conducted.
+#[derive(Debug)]
+pub struct Search<'a> {
+    /// What each trial is, but for its load.
+    pub plan: &'a Plan,
+    /// What is searched for, as the role of each trial keeps it.
+    pub searched: Searched,
+    /// Driven before each trial is measured.
+    pub settling: Duration,
+    /// What the trials have in common.
+    pub common: Common<'a>,
+}
+
+/// What a search tells between its trials.
+#[derive(Clone, Copy, Debug)]
+pub enum Progress<'a> {
+    /// A trial has ended.
+    Trial(&'a Trial),
+    /// The target is left alone for so many seconds.
+    Pause(f64),
+}
+
+/// A search that has ended.
+#[derive(Debug)]
+pub struct SearchResult {
+    /// What was found.
+    pub outcome: SearchOutcome,
+    /// How the search ended.
+    pub ended: SearchEnd<RunError>,
+    /// Why a trial could not be kept.
+    pub trouble: Option<Trouble>,
+    /// How many runs were begun.
+    pub runs: usize,
+}
+
+/// Conducts a search to its end, or to that of a command. What it finds until then is the result.
+pub fn conduct_search(
+    search: &Search<'_>,
+    commands: &Commands,
+    observers: &mut [&mut dyn Observer],
+    tell: &mut dyn FnMut(Progress<'_>),
+) -> SearchResult {
+    let mut trials = Trials {
+        search,
+        role: serde_json::to_value(&search.searched).expect("settings are numbers"),
+        commands,
+        observers,
+        tell,
+        made: 0,
+        evaluation: Evaluation::default(),
+        trouble: None,
+    };
+    let (outcome, ended) = find(&search.searched.settings, &mut trials);
+    SearchResult {
+        outcome,
+        ended,
+        trouble: trials.trouble,
+        runs: trials.made as usize,
+    }
+}
+
+/// The trials of a search.
+struct Trials<'a, 'b, 'c> {
+    search: &'a Search<'a>,
+    /// What is searched for, as the role of each trial keeps it.
+    role: serde_json::Value,
+    commands: &'a Commands,
+    observers: &'b mut [&'c mut dyn Observer],
+    tell: &'a mut dyn FnMut(Progress<'_>),
+    made: u32,
+    evaluation: Evaluation,
+    trouble: Option<Trouble>,
+}
+
+impl Trials<'_, '_, '_> {
+    /// Runs this plan, with an observer more; `None` if a command ended it.
+    fn run(
+        &mut self,
+        plan: &Plan,
+        purpose: Purpose,
+        also: &mut dyn Observer,
+    ) -> Result<Option<RunResult>, RunError> {
+        if self.commands.is_ending() {
+            return Ok(None);
+        }
+        self.made += 1;
+        let common = &self.search.common;
+        let setup = Setup {
+            plan,
+            role: Some(Role {
+                kind: RoleKind::Trial,
+                number: self.made,
+                of: None,
+                name: Some(purpose.name().to_owned()),
+                search: Some(self.role.clone()),
+            }),
+            watch: Some(common.watch),
+            floor: common.floor,
+        };
+        let workload = workload(plan, common.prints)?;
+        let mut observers: Vec<&mut dyn Observer> = vec![also];
+        for observer in self.observers.iter_mut() {
+            observers.push(&mut **observer);
+        }
+        let conducted = conduct(&setup, workload.as_ref(), self.commands, &mut observers)?;
+        if let Some(error) = workload.failure() {
+            return Err(error);
+        }
+        if let Some(trouble) = conducted.trouble {
+            self.trouble.get_or_insert(trouble);
+        }
+        let result = conducted.result;
+        Ok((result.summary.ended != Ended::Interrupted).then_some(result))
+    }
+
+    /// The plan of a trial with this load, which lasts so long.
+    fn plan(&self, load: Load, seconds: f64) -> Plan {
+        let plan = self.search.plan;
+        Plan {
+            threads: plan.threads.min(load.connections.max(1)),
+            load,
+            duration: Some(length(seconds)),
+            warmup: self.search.settling,
+            seed: plan.seed.wrapping_add(self.made.into()),
+            ..plan.clone()
+        }
+    }
+
+    fn level(&self, level: f64) -> Load {
+        let plan = self.search.plan;
+        if self.search.searched.users {
+            return users(level, Shape::Closed);
+        }
+        let rate = rate(level);
+        let arrivals = arrivals(plan);
+        Load {
+            shape: Shape::Rate { rate, arrivals },
+            ..plan.load.clone()
+        }
+    }
+
+    /// At `over` for so many seconds, and then at `back`.
+    fn steps(&self, over: (f64, Duration), back: (f64, Duration)) -> Load {
+        let plan = self.search.plan;
+        if self.search.searched.users {
+            let stages = stages(over, back, |level| level as u32);
+            let start = over.0 as u32;
+            return users(over.0, Shape::ClosedStages { start, stages });
+        }
+        let shape = Shape::RateStages {
+            start: rate(over.0),
+            stages: stages(over, back, rate),
+            arrivals: arrivals(plan),
+        };
+        Load {
+            shape,
+            ..plan.load.clone()
+        }
+    }
+}
+
+impl Measure for Trials<'_, '_, '_> {
+    type Error = RunError;
+
+    fn trial(
+        &mut self,
+        purpose: Purpose,
+        level: f64,
+        seconds: f64,
+    ) -> Result<Option<Observation>, RunError> {
+        let plan = self.plan(self.level(level), seconds);
+        let result = self.run(&plan, purpose, &mut Unobserved)?;
+        Ok(result.map(|result| self.evaluation.see(result, level)))
+    }
+
+    fn descend(&mut self, over: (f64, f64), back: (f64, f64)) -> Result<Option<Descent>, RunError> {
+        let (over, back) = (whole(over), whole(back));
+        let load = self.steps(over, back);
+        let plan = self.plan(load, (over.1 + back.1).as_secs_f64());
+        let mut snapshots = Snapshots::default();
+        let purpose = Purpose::Ladder(Part::Over);
+        let result = self.run(&plan, purpose, &mut snapshots)?;
+        let Some(result) = result else {
+            return Ok(None);
+        };
+        let descent = self
+            .evaluation
+            .see_descent(&result, &snapshots.0, over, back.0);
+        Ok(Some(descent))
+    }
+
+    fn pause(&mut self, seconds: f64) {
+        (self.tell)(Progress::Pause(seconds));
+        let end = Instant::now() + length(seconds);
+        while !self.commands.is_ending() && Instant::now() < end {
+            thread::sleep(GLANCE.min(end.saturating_duration_since(Instant::now())));
+        }
+    }
+
+    fn ended(&mut self, trial: &Trial) {
+        self.evaluation.keep(trial);
+        (self.tell)(Progress::Trial(trial));
+    }
+
+    fn together(&mut self, level: f64) -> Vec<bool> {
+        self.evaluation.together(level)
+    }
+}
+
+/// Keeps the snapshot of each interval of the window.
+#[derive(Default)]
+struct Snapshots(Vec<Snapshot>);
+
+impl Observer for Snapshots {
+    fn interval(&mut self, interval: &Interval<'_>) -> Observed {
+        if !interval.snapshot.drain {
+            self.0.push(interval.snapshot.clone());
+        }
+        Ok(())
+    }
+}
+
+/// Keeps nothing.
+struct Unobserved;
+
+impl Observer for Unobserved {}
+
+/// A rate whose digits are those of this level.
+fn rate(level: f64) -> Rate {
+    level
+        .to_string()
+        .parse()
+        .expect("a level is a number above zero")
+}
+
+/// So many users, each with a connection.
+fn users(level: f64, shape: Shape) -> Load {
+    Load {
+        connections: level as u32,
+        max_connections: level as u32,
+        shape,
+    }
+}
+
+/// At a level for so long, then at once at another.
+fn stages<T>(
+    over: (f64, Duration),
+    back: (f64, Duration),
+    target: impl Fn(f64) -> T,
+) -> Vec<Stage<T>> {
+    let stage = |duration, level| Stage {
+        duration,
+        target: target(level),
+    };
+    vec![
+        stage(over.1, over.0),
+        stage(Duration::ZERO, back.0),
+        stage(back.1, back.0),
+    ]
+}
+
+/// How the arrivals of an open load are spread; evenly where none was said.
+fn arrivals(plan: &Plan) -> Arrivals {
+    match plan.load.shape {
+        Shape::Rate { arrivals, .. } => arrivals,
+        _ => Arrivals::default(),
+    }
+}

@@ -1,0 +1,53 @@
+//! Where the events of a run come from: an engine of this process.
+
+use crate::commands::Control;
+use loadline_engine::{Event, Run};
+use loadline_reactor::Address;
+use std::time::Duration;
+
+/// A run that is under way.
+pub trait Source {
+    /// The next event; `None` if none came in this time. Behind the end nothing comes.
+    fn next_event(&mut self, patience: Duration) -> Option<Event>;
+
+    /// What carries commands out, from any thread.
+    fn control(&self) -> Box<dyn Control>;
+
+    /// Why a worker did not come to the end of the run, if one did not.
+    fn failure(&self) -> Option<String>;
+
+    /// When the load begins: nanoseconds of `CLOCK_MONOTONIC`.
+    fn begin_ns(&self) -> u64;
+
+    /// Where the requests go.
+    fn addresses(&self) -> &[Address];
+
+    /// Addresses to which nothing goes because they did not answer at the start.
+    fn left_out(&self) -> &[Address];
+}
+
+impl Source for Run {
+    fn next_event(&mut self, patience: Duration) -> Option<Event> {
+        Run::next_event(self, patience)
+    }
+
+    fn control(&self) -> Box<dyn Control> {
+        Box::new(self.handle())
+    }
+
+    fn failure(&self) -> Option<String> {
+        Run::failure(self).map(ToString::to_string)
+    }
+
+    fn begin_ns(&self) -> u64 {
+        Run::begin_ns(self)
+    }
+
+    fn addresses(&self) -> &[Address] {
+        Run::addresses(self)
+    }
+
+    fn left_out(&self) -> &[Address] {
+        Run::left_out(self)
+    }
+}
