@@ -1,7 +1,8 @@
 //! Why a run could not start.
 
 use crate::lost::WorkerFailure;
-use loadline_reactor::OpenFilesError;
+use loadline_findings::advice;
+use loadline_reactor::{OpenFilesError, Shortage};
 use loadline_transport::{Complaint, DialError, DialPhase, ResolveError, TlsSetupError, complaint};
 use loadline_wire::InvalidRequest;
 use std::io;
@@ -27,7 +28,7 @@ pub enum StartError {
         problem: InvalidRequest,
     },
     /// Not one connection came up.
-    #[error("{error}: {}", remedy(error))]
+    #[error("{error}: {}", hint(error))]
     Unreachable {
         /// The first failure.
         error: DialError,
@@ -40,21 +41,28 @@ pub enum StartError {
     System(#[from] io::Error),
 }
 
-fn remedy(error: &DialError) -> &'static str {
+/// What ran out is this machine's.
+const OURS: &str = "this machine is short of it, not the target.";
+
+/// What to do about a connection that did not come up.
+fn hint(error: &DialError) -> String {
     match complaint(&error.error) {
         Some(Complaint::Certificate) => {
-            return "name the one that it takes with --cert, and its key with --key";
+            return "name the one that it takes with --cert, and its key with --key".to_owned();
         }
         Some(Complaint::Other) => {
             return "look for the reason in the server's log; it may want a client certificate \
-                    (--cert and --key)";
+                    (--cert and --key)"
+                .to_owned();
         }
         None => {}
     }
-    if error.shortage().is_some() {
-        return "this machine is short of it, not the target";
+    match error.shortage() {
+        Some(Shortage::Ports) => return format!("{OURS} {}", advice::PORTS),
+        Some(Shortage::Descriptors) => return format!("{OURS} {}", advice::DESCRIPTORS),
+        None => {}
     }
-    match (error.phase, error.error.kind()) {
+    let hint = match (error.phase, error.error.kind()) {
         (
             DialPhase::Tls,
             io::ErrorKind::TimedOut | io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData,
@@ -74,5 +82,6 @@ fn remedy(error: &DialError) -> &'static str {
             "give a --local-address of the version that the server has"
         }
         _ => "check that the server can be reached from here",
-    }
+    };
+    hint.to_owned()
 }

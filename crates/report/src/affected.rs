@@ -1,7 +1,7 @@
 //! Figures that are not the target's alone: marked where they stand, and told without what is not.
 
 use crate::percentiles;
-use crate::validity::name;
+use loadline_findings::statistic_name;
 use loadline_plan::Statistic;
 use loadline_record::Summary;
 use loadline_units as units;
@@ -77,7 +77,7 @@ fn told(
     let told: Vec<String> = effects
         .map(|effect| {
             let without = units::time(effect.without_ns);
-            format!("{} {without}", name(effect.statistic))
+            format!("{} {without}", statistic_name(effect.statistic))
         })
         .collect();
     (!told.is_empty()).then(|| told.join(", "))

@@ -1,6 +1,5 @@
 //! Why a result ends a command with another exit code than 0: the ends of one line.
 
-use crate::validity::sentence;
 use crate::{layout, quantity};
 use loadline_verdict::{CheckOutcome, CheckResult, RunResult};
 
@@ -21,7 +20,7 @@ fn measured(check: &CheckResult) -> String {
 pub fn grade_and_reason(run: &RunResult) -> String {
     let grade = run.grade().name();
     match run.validity.findings.first() {
-        Some(finding) => format!("{grade}: {}", sentence(&finding.reason)),
+        Some(finding) => format!("{grade}: {}", finding.reason.sentence()),
         None => grade.to_owned(),
     }
 }

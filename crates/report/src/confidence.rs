@@ -36,6 +36,6 @@ mod tests {
         let run = RunResult::new(samples::closed());
         let found = run.response_interval(99.0);
         assert!(!found.adjusted);
-        assert_eq!(found.independent, run.summary.total.times.response.len());
+        assert_eq!(found.independent, run.summary.response().len());
     }
 }

@@ -6,7 +6,8 @@
 
 use crate::closed_loop::{ClosedLoop, Difference};
 use crate::confidence::LEVEL;
-use crate::{PERCENTILES, Warning, quantity, split, undecided, validity, warnings, watch};
+use crate::{PERCENTILES, Warning, quantity, split, undecided, warnings, watch};
+use loadline_findings::statistic_name;
 use loadline_plan::{Shape, Statistic};
 use loadline_record::watched::WatchHistory;
 use loadline_record::{
@@ -198,7 +199,7 @@ fn own_delay(run: &RunResult) -> Value {
         found.into_iter().filter_map(|(by, effect)| {
             let effect = effect?;
             Some(json!({
-                "figure": validity::name(effect.statistic),
+                "figure": statistic_name(effect.statistic),
                 "by": by,
                 "with_us": rounding::us(effect.with_ns),
                 "without_us": rounding::us(effect.without_ns),
@@ -404,7 +405,7 @@ pub(crate) fn validity_of(validity: &Validity) -> Value {
         json!({
             "kind": finding.reason.name(),
             "grade": finding.grade.name(),
-            "text": validity::sentence(&finding.reason),
+            "text": finding.reason.sentence(),
         })
     };
     json!({

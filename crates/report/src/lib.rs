@@ -22,12 +22,10 @@ mod page;
 mod percentiles;
 mod progress;
 mod quantity;
-mod remedy;
 mod series;
 mod split;
 mod text;
 mod undecided;
-mod validity;
 mod warning;
 mod watch;
 mod wording;
@@ -44,13 +42,14 @@ pub use comparison::{
 };
 pub use csv::csv;
 pub use json::{SCHEMA, json, judgement_json};
+pub use loadline_findings::{Shortfall, Warning};
 pub use page::{heat_interval, run_page, series_page};
 pub use percentiles::PERCENTILES;
 pub use progress::Progress;
 pub use series::{series_csv, series_json, series_text};
 pub use text::{TextOptions, comparison_of_files, omission, text};
 pub use undecided::undecided;
-pub use warning::{Shortfall, Warning, warnings};
+pub use warning::warnings;
 pub use watch::{
     watch_csv_header, watch_csv_row, watch_json, watch_line, watch_line_header, watch_notes,
 };

@@ -103,10 +103,11 @@ fn validity(run: &RunResult) -> Validity {
         },
         claim: claim(found, summary).to_owned(),
         is_plain: found.grade() == loadline_verdict::Grade::Valid && warning::is_unserved(summary),
-        findings: crate::validity::aside(found)
+        findings: found
+            .aside()
             .map(capitalised)
             .into_iter()
-            .chain(crate::validity::sentences(found))
+            .chain(found.sentences())
             .collect(),
     }
 }

@@ -1,389 +1,238 @@
-//! What a reader must know before believing a figure.
-//!
-//! Every warning is a variant of [`Warning`], and every text ends in what to do.
+//! When a run deserves a warning.
 
-mod reasons;
-
-pub(crate) use reasons::is_unserved;
-pub use reasons::warnings;
-
-use crate::quantity;
-use loadline_units as units;
-use std::fmt;
+use crate::percentiles;
+use loadline_findings::{Shortfall, Warning};
+use loadline_plan::{Metric, Plan, Statistic};
+use loadline_record::{Counts, Ended, Model, Summary};
+use loadline_verdict::{Finding, Reason, RunResult, Validity};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// What a reader must know before believing a figure.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Warning {
-    /// A condition of `--abort-on` broke and ended the run.
-    Aborted {
-        /// The condition as typed.
-        check: String,
-        /// The length of the measured part.
-        after: Duration,
-    },
-    /// Fewer samples than percentiles need.
-    FewSamples {
-        /// The percentiles that need more, rising.
-        percentiles: Vec<f64>,
-        /// The samples there are.
-        samples: u64,
-        /// The samples that the highest of them needs.
-        needed: u64,
-        /// How long a run at this rate takes for that; `None` if it is not known.
-        length: Option<Duration>,
-    },
-    /// The user stopped the run.
-    Interrupted {
-        /// The length of the measured part.
-        after: Duration,
-        /// The length that was planned.
-        planned: Option<Duration>,
-    },
-    /// Addresses of the target's name do not answer, and nothing was sent there.
-    LeftOut {
-        /// These.
-        addresses: Vec<String>,
-    },
-    /// Statuses other than 2xx.
-    NotSuccessful {
-        /// Answers with such a status.
-        count: u64,
-        /// All answers.
-        answered: u64,
-        /// The most frequent of these statuses.
-        status: u16,
-    },
-    /// No answer at all.
-    NothingAnswered {
-        /// Requests sent.
-        sent: u64,
-        /// Those that failed; the others were still in flight at the end.
-        failed: u64,
-    },
-    /// An open load was answered at less than its rate.
-    RateBelowAsked {
-        /// Arrivals that fell due, per second.
-        asked: f64,
-        /// Answers per second.
-        achieved: f64,
-        /// Where most of the difference is.
-        shortfall: Shortfall,
-    },
-    /// The server closes many kept-alive connections.
-    Reconnects {
-        /// Connections replaced.
-        count: u64,
-        /// All answers.
-        answered: u64,
-    },
-    /// The script threw, which ended the run.
-    ScriptThrew {
-        /// What it threw, and where.
-        error: String,
-        /// The length of the measured part.
-        after: Duration,
-    },
-    /// The server sends more than the lengths of its answers tell.
-    Surplus {
-        /// Connections given up for that.
-        count: u64,
-        /// All answers.
-        answered: u64,
-    },
-    /// Arrivals without an answer at the end, older than any answer in the figures or many.
-    Unanswered {
-        /// Arrivals never sent.
-        unsent: u64,
-        /// Requests sent and not answered.
-        in_flight: u64,
-        /// How long the oldest had waited, in nanoseconds; 0 if that is not known.
-        oldest_ns: u64,
-        /// Whether percentiles count them: for how long each had waited is known.
-        counted: bool,
-    },
-    /// A worker was lost, which ended the run.
-    WorkerFailed {
-        /// Which, and why: a whole sentence.
-        error: String,
-        /// The length of the measured part.
-        after: Duration,
-    },
+/// Answers below this share of the arrivals that fell due are worth a word.
+const RATE_KEPT: f64 = 0.99;
+/// Reconnects above this share of the answers are worth a word.
+const FEW_RECONNECTS: f64 = 0.01;
+/// Failures above this share of what ended are worth a word.
+const FEW_UNSERVED: f64 = 0.01;
+/// Arrivals without an answer above this share of those that fell due are worth a word.
+const FEW_UNANSWERED: f64 = 0.01;
+/// A closed loop in which nobody got an answer in this part of its end is worth a word.
+const LONG_PART: u64 = 10;
+
+/// All that is to be said of this run, where these percentiles (and those of its checks) are shown.
+/// The gravest comes first.
+pub fn warnings(run: &RunResult, percentiles: &[f64]) -> Vec<Warning> {
+    let summary = &run.summary;
+    let found = [
+        early_end(summary),
+        nothing_answered(summary),
+        left_out(summary),
+        rate_below_asked(run),
+        unanswered(summary),
+        not_successful(summary),
+        surplus(&summary.total.counts),
+        reconnects(&summary.total.counts),
+        few_samples(summary, percentiles),
+    ];
+    found.into_iter().flatten().collect()
 }
 
-/// Where the answers are that an open load is short of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shortfall {
-    /// Most of them failed.
-    Failed,
-    /// Most of them were still in flight at the end.
-    InFlight,
-    /// Most of them were never sent: no connection came free.
-    Unsent,
+/// Whether so much failed, or had a status other than 2xx, that no figure may stand there as if nothing
+/// were wrong.
+pub(crate) fn is_unserved(summary: &Summary) -> bool {
+    let counts = &summary.total.counts;
+    let ended = counts.answered + counts.failed;
+    let many_failed = counts.failed as f64 > ended as f64 * FEW_UNSERVED;
+    counts.answered == 0 || many_failed || not_successful(summary).is_some()
 }
 
-impl Warning {
-    /// The warning's name, as in the JSON.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Warning::Aborted { .. } => "aborted",
-            Warning::FewSamples { .. } => "few_samples",
-            Warning::Interrupted { .. } => "interrupted",
-            Warning::LeftOut { .. } => "left_out",
-            Warning::NotSuccessful { .. } => "not_successful",
-            Warning::NothingAnswered { .. } => "nothing_answered",
-            Warning::RateBelowAsked { .. } => "rate_below_asked",
-            Warning::Reconnects { .. } => "reconnects",
-            Warning::ScriptThrew { .. } => "script_threw",
-            Warning::Surplus { .. } => "surplus",
-            Warning::Unanswered { .. } => "unanswered",
-            Warning::WorkerFailed { .. } => "worker_failed",
-        }
+fn early_end(summary: &Summary) -> Option<Warning> {
+    let after = Duration::from_nanos(summary.duration_ns);
+    let planned = summary.plan.duration;
+    match &summary.ended {
+        Ended::Duration
+        | Ended::Requests
+        | Ended::Stages
+        | Ended::Precise
+        | Ended::Decided
+        | Ended::Unknown => None,
+        Ended::Interrupted => Some(Warning::Interrupted { after, planned }),
+        Ended::Aborted(check) => Some(Warning::Aborted {
+            check: check.clone(),
+            after,
+        }),
+        Ended::Failed(error) => Some(Warning::WorkerFailed {
+            error: error.clone(),
+            after,
+        }),
+        Ended::Threw(error) => Some(Warning::ScriptThrew {
+            error: error.clone(),
+            after,
+        }),
     }
 }
 
-impl fmt::Display for Warning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&match self {
-            Warning::Aborted { check, after } => aborted_text(check, *after),
-            Warning::FewSamples {
-                percentiles,
-                samples,
-                needed,
-                length,
-            } => few_samples_text(percentiles, *samples, *needed, *length),
-            Warning::Interrupted { after, planned } => interrupted_text(*after, *planned),
-            Warning::LeftOut { addresses } => left_out_text(addresses),
-            Warning::NotSuccessful {
-                count,
-                answered,
-                status,
-            } => not_successful_text(*count, *answered, *status),
-            Warning::NothingAnswered { sent, failed } => nothing_answered_text(*sent, *failed),
-            Warning::RateBelowAsked {
-                asked,
-                achieved,
-                shortfall,
-            } => rate_text(*asked, *achieved, *shortfall),
-            Warning::Reconnects { count, answered } => reconnects_text(*count, *answered),
-            Warning::ScriptThrew { error, after } => script_threw_text(error, *after),
-            Warning::Surplus { count, answered } => surplus_text(*count, *answered),
-            Warning::Unanswered {
-                unsent,
-                in_flight,
-                oldest_ns,
-                counted,
-            } => {
-                let waited = unanswered_text(*unsent, *in_flight, *oldest_ns);
-                format!("{waited} {}", counted_text(*counted))
-            }
-            Warning::WorkerFailed { error, after } => worker_failed_text(error, *after),
-        })
+fn nothing_answered(summary: &Summary) -> Option<Warning> {
+    let Counts {
+        sent,
+        answered,
+        failed,
+        ..
+    } = summary.total.counts;
+    (answered == 0).then_some(Warning::NothingAnswered { sent, failed })
+}
+
+fn left_out(summary: &Summary) -> Option<Warning> {
+    let addresses = summary.left_out.clone();
+    (!addresses.is_empty()).then_some(Warning::LeftOut { addresses })
+}
+
+fn rate_below_asked(run: &RunResult) -> Option<Warning> {
+    let summary = &run.summary;
+    let Counts {
+        planned,
+        answered,
+        failed,
+        in_flight,
+        ..
+    } = summary.total.counts;
+    let kept = answered as f64 >= planned as f64 * RATE_KEPT;
+    let only_under_way = planned.saturating_sub(answered) <= usually_under_way(summary);
+    let is_open = summary.model == Model::Open;
+    if !is_open || kept || only_under_way || answered == 0 || says_unsent(&run.validity) {
+        return None;
     }
+    let causes = [
+        (summary.unfinished.unsent, Shortfall::Unsent),
+        (in_flight, Shortfall::InFlight),
+        (failed, Shortfall::Failed),
+    ];
+    let (_, shortfall) = causes.into_iter().max_by_key(|(count, _)| *count)?;
+    Some(Warning::RateBelowAsked {
+        asked: summary.asked_per_s(),
+        achieved: summary.answers_per_s(),
+        shortfall,
+    })
 }
 
-fn aborted_text(check: &str, after: Duration) -> String {
-    let after = units::elapsed(after);
-    format!(
-        "The run was ended after {after} because {check} broke. Lower the load, or take the \
-         condition out of --abort-on to see what comes after."
-    )
+/// Whether the result's validity says already that most of the rest was never sent.
+fn says_unsent(validity: &Validity) -> bool {
+    let is_unsent = |finding: &Finding| {
+        matches!(
+            finding.reason,
+            Reason::Unsent { .. } | Reason::PlanLimit { .. }
+        )
+    };
+    validity.findings.iter().any(is_unsent)
 }
 
-fn few_samples_text(
-    percentiles: &[f64],
-    samples: u64,
-    needed: u64,
-    length: Option<Duration>,
-) -> String {
-    let names: Vec<String> = percentiles
+/// Some requests are always in flight when a run ends. They are worth a word if they are more than
+/// that, if many are older than nearly all answers were, or if nothing else was done for long.
+fn unanswered(summary: &Summary) -> Option<Warning> {
+    let unfinished = &summary.unfinished;
+    let (unsent, in_flight) = (unfinished.unsent, unfinished.in_flight);
+    let is_open = summary.model == Model::Open;
+    let too_many = is_open && unfinished.count() > usually_under_way(summary);
+    let few = (summary.total.counts.planned as f64 * FEW_UNANSWERED) as u64;
+    let p99_ns = summary.total.times.response.percentile_ns(99.0);
+    let oldest_ns = unfinished.oldest_ns;
+    let ages = &unfinished.ages.response;
+    let old = match unfinished.ages_are_known() {
+        true => ages.len() - ages.count_up_to_ns(p99_ns),
+        false if oldest_ns > p99_ns => unfinished.count(),
+        false => 0,
+    };
+    let all_wait = all_users_wait(summary);
+    (too_many || old > few || all_wait).then_some(Warning::Unanswered {
+        unsent,
+        in_flight,
+        oldest_ns,
+        counted: unfinished.ages_are_known(),
+    })
+}
+
+/// Whether at the end of a closed loop every user waited, longer than any had for an answer and for a
+/// good part of the run: the target had stopped to answer, and few requests show it.
+fn all_users_wait(summary: &Summary) -> bool {
+    let ages = &summary.unfinished.ages.response;
+    let slowest_ns = summary.total.times.response.max_ns();
+    let long_ns = slowest_ns.max(summary.duration_ns / LONG_PART);
+    summary.model == Model::Closed
+        && !ages.is_empty()
+        && ages.len() >= u64::from(summary.plan.load.connections)
+        && ages.count_up_to_ns(long_ns) == 0
+}
+
+/// How many requests may be under way at any instant: by Little's law λ·R on average, and of a Poisson
+/// process hardly ever more than three standard deviations above that.
+fn usually_under_way(summary: &Summary) -> u64 {
+    let rate = summary.total.counts.planned as f64 / summary.duration_ns.max(1) as f64;
+    let mean = rate * summary.total.times.response.mean_ns();
+    (mean + 3.0 * mean.sqrt()).ceil() as u64
+}
+
+fn not_successful(summary: &Summary) -> Option<Warning> {
+    let other: BTreeMap<u16, u64> = summary
+        .total
+        .statuses
         .iter()
-        .map(|p| quantity::percentile(*p))
+        .map(|(s, n)| (*s, *n))
+        .filter(|(s, _)| s / 100 != 2)
         .collect();
-    let (verb, it) = if names.len() == 1 {
-        ("needs", "it")
-    } else {
-        ("need", "them")
+    let (&status, _) = other.iter().max_by_key(|(_, count)| **count)?;
+    let count = other.values().sum();
+    Some(Warning::NotSuccessful {
+        count,
+        answered: summary.total.counts.answered,
+        status,
+    })
+}
+
+fn surplus(counts: &Counts) -> Option<Warning> {
+    let Counts {
+        surplus: count,
+        answered,
+        ..
+    } = *counts;
+    (count > 0).then_some(Warning::Surplus { count, answered })
+}
+
+/// Connections that we gave up are told apart.
+fn reconnects(counts: &Counts) -> Option<Warning> {
+    let count = counts.reconnects.saturating_sub(counts.surplus);
+    let answered = counts.answered;
+    let many = count as f64 > answered as f64 * FEW_RECONNECTS;
+    many.then_some(Warning::Reconnects { count, answered })
+}
+
+fn few_samples(summary: &Summary, percentiles: &[f64]) -> Option<Warning> {
+    if summary.response().times.is_empty() {
+        return None;
+    }
+    let samples = summary.response().len();
+    let mut percentiles = [percentiles, &checked_percentiles(&summary.plan)].concat();
+    percentiles.retain(|percentile| percentiles::samples_needed(*percentile) > samples);
+    percentiles.sort_by(f64::total_cmp);
+    percentiles.dedup();
+    let needed = percentiles::samples_needed(*percentiles.last()?);
+    let seconds = summary.duration_ns as f64 / 1e9 * needed as f64 / samples as f64;
+    Some(Warning::FewSamples {
+        percentiles,
+        samples,
+        needed,
+        length: Some(Duration::from_secs(seconds.ceil() as u64)),
+    })
+}
+
+fn checked_percentiles(plan: &Plan) -> Vec<f64> {
+    let percentile = |metric| match metric {
+        Metric::Time(_, Statistic::Percentile(percentile)) => Some(percentile),
+        _ => None,
     };
-    let remedy = match length {
-        Some(length) => format!("Measure for {} at this rate", units::duration(length)),
-        None => "Measure for longer".to_owned(),
-    };
-    format!(
-        "{} {verb} more samples than the {} there are. {remedy}, or for {} requests (-n {needed}), \
-         to see {it}.",
-        names.join(", "),
-        units::count(samples),
-        units::count(needed),
-    )
-}
-
-fn interrupted_text(after: Duration, planned: Option<Duration>) -> String {
-    let of = planned.map(|planned| format!(" of {}", units::duration(planned)));
-    format!(
-        "The run was interrupted after {}{}: the figures are of that part alone. Let it run to \
-         its end before you compare it.",
-        units::elapsed(after),
-        of.unwrap_or_default(),
-    )
-}
-
-fn script_threw_text(error: &str, after: Duration) -> String {
-    format!(
-        "The script threw after {}, which ended the run ({error}): the figures are of that part \
-         alone. Mend the script and run it again.",
-        units::elapsed(after),
-    )
-}
-
-fn worker_failed_text(error: &str, after: Duration) -> String {
-    format!(
-        "The run ended after {} because {error} The figures are of that part alone: run it again.",
-        units::elapsed(after),
-    )
-}
-
-fn left_out_text(addresses: &[String]) -> String {
-    let list = addresses.join(", ");
-    format!(
-        "Nothing was sent to {list}: there was no answer at the start, as there was from other \
-         addresses of the same name. Start what is missing there, or expect the others to carry it \
-         all."
-    )
-}
-
-fn not_successful_text(count: u64, answered: u64, status: u16) -> String {
-    let remedy = status_remedy(status);
-    if count == answered {
-        let all = units::counted(answered, "answer");
-        return format!("No 2xx status in {all}; {status} is the most frequent. {remedy}");
-    }
-    format!(
-        "{} of {} ({}) had a status other than 2xx, most often {status}. {remedy}",
-        units::count(count),
-        units::counted(answered, "answer"),
-        units::share(count as f64 / answered as f64),
-    )
-}
-
-fn status_remedy(status: u16) -> &'static str {
-    match status {
-        300..=399 => "Redirects are not followed: give the URL that they lead to.",
-        401 | 403 | 407 => "Give credentials with -u or -H.",
-        404 | 410 => "Check the URL's path.",
-        405 => "Check the method (-X).",
-        429 => "The server limits the rate: lower the load, or lift its limit.",
-        500..=599 => "Look in the server's log, or lower the load.",
-        _ => "Check the URL, the method and the headers.",
-    }
-}
-
-fn nothing_answered_text(sent: u64, failed: u64) -> String {
-    let requests = units::counted(sent, "request");
-    match (sent, failed) {
-        (0, _) => "Nothing was sent in the measured part: it was too short. Give the run more \
-                   time, or let it run to its end."
-            .to_owned(),
-        (_, 0) => format!(
-            "No answer to {requests}, and no failure: the server keeps silent. Try one request by \
-             hand (curl -v), and give a --timeout shorter than the run."
-        ),
-        _ => format!(
-            "No answer to {requests}. Look at the errors, and try one request by hand \
-             (curl -v)."
-        ),
-    }
-}
-
-fn rate_text(asked: f64, achieved: f64, shortfall: Shortfall) -> String {
-    let (asked, achieved) = (units::rate(asked), units::rate(achieved));
-    let cause = match shortfall {
-        Shortfall::Failed => {
-            "most of the rest failed. Look at the errors before you believe the times."
-        }
-        Shortfall::InFlight => {
-            "most of the rest was in flight at the end. Run longer, or lower the rate (-r)."
-        }
-        Shortfall::Unsent => {
-            "most of the rest found no free connection. Lower the rate (-r), or allow more \
-             connections (--max-connections)."
-        }
-    };
-    format!("{achieved} were answered of {asked} asked for; {cause}")
-}
-
-fn surplus_text(count: u64, answered: u64) -> String {
-    format!(
-        "The server sent more than the length of its answer (Content-Length) told, on {}{}: what is \
-         counted is the part that was told, and each such connection had to be replaced. Correct the \
-         length in the server.",
-        units::counted(count, "connection"),
-        of_answers(count, answered),
-    )
-}
-
-fn of_answers(count: u64, answered: u64) -> String {
-    if answered == 0 {
-        return String::new();
-    }
-    let share = units::share(count as f64 / answered as f64);
-    format!(" ({share} of the answers)")
-}
-
-/// From this share of the answers on, connections end with each of them: a connection that served two
-/// makes half as many reconnects as answers, and the first connections of a run are no reconnects.
-const EACH_ANSWER: f64 = 0.6;
-
-fn reconnects_text(count: u64, answered: u64) -> String {
-    let of = of_answers(count, answered);
-    if count as f64 >= answered as f64 * EACH_ANSWER {
-        return "The server closes the connection after each answer: it has no keep-alive, as with \
-                HTTP/1.0, or was asked to close (Connection: close). The time of a new connection is in \
-                nearly each response time. Turn keep-alive on in the server, or give --no-keepalive if \
-                that is what you measure."
-            .to_owned();
-    }
-    format!(
-        "The server closed {}{of}; the time to replace them is in the response times. Raise its \
-         limit of requests for each connection (keepalive_requests in nginx) and its idle timeout.",
-        units::counted(count, "kept-alive connection"),
-    )
-}
-
-fn unanswered_text(unsent: u64, in_flight: u64, oldest_ns: u64) -> String {
-    let what = match (unsent, in_flight) {
-        (0, 1) => "1 request was in flight at the end, and".to_owned(),
-        (0, _) => {
-            let in_flight = units::count(in_flight);
-            format!("{in_flight} requests were in flight at the end; the oldest of them")
-        }
-        _ => format!(
-            "{} had no answer at the end ({} in flight, {} never sent); the oldest of them",
-            units::counted(unsent + in_flight, "arrival"),
-            units::count(in_flight),
-            units::count(unsent),
-        ),
-    };
-    let waited = match oldest_ns {
-        // The record breaks off before it says.
-        0 => "had waited for some time".to_owned(),
-        _ => format!("had waited {}", units::time(oldest_ns as f64)),
-    };
-    format!("{what} {waited}.")
-}
-
-fn counted_text(counted: bool) -> &'static str {
-    match counted {
-        true => {
-            "Percentiles count each with the time that it had waited, as the least that its answer \
-             takes. Run longer, let it drain (--drain), or lower the load."
-        }
-        // The record is of an older version, or breaks off.
-        false => {
-            "The record does not say how long each of them had waited, so no percentile counts them: \
-             the true ones may be longer. Run longer, or lower the load."
-        }
-    }
+    plan.checks
+        .iter()
+        .filter_map(|check| percentile(check.metric))
+        .collect()
 }
 
 #[cfg(test)]

@@ -22,11 +22,6 @@ const ASK_AGAIN_NS: u64 = 1_000_000;
 /// How long a server that asked for a certificate is listened to at least.
 const HEED_NS: u64 = 100_000_000;
 
-const NO_PORT: &str = "no free local port (use keep-alive or fewer connections, widen \
-                       net.ipv4.ip_local_port_range, or spread over --local-address)";
-const NO_DESCRIPTOR: &str = "no free file descriptor (use fewer connections, or raise the limit of \
-                             open files with `ulimit -n`)";
-
 /// How long a connection took to come up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dial {
@@ -84,8 +79,8 @@ impl std::error::Error for DialError {}
 
 fn reason(error: &io::Error) -> String {
     match Shortage::of(error) {
-        Some(Shortage::Ports) => return NO_PORT.to_owned(),
-        Some(Shortage::Descriptors) => return NO_DESCRIPTOR.to_owned(),
+        Some(Shortage::Ports) => return "no free local port".to_owned(),
+        Some(Shortage::Descriptors) => return "no free file descriptor".to_owned(),
         None => {}
     }
     match error.kind() {

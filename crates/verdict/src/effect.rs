@@ -10,6 +10,7 @@
 
 use crate::confidence::interval_at;
 use crate::{CheckOutcome, CheckResult, Quantity, evaluate_run};
+use loadline_findings::Effect;
 use loadline_plan::{Clocked, Metric, Shape, Statistic};
 use loadline_record::{Blocks, Bounded, Censored, Distribution, Model, Summary};
 use loadline_stats::normal_quantile;
@@ -30,37 +31,24 @@ const SLOWER: f64 = 1.5;
 /// In the plan's favour: fewer requests unsent, or waiting, than this share are a detail.
 const DETAIL: f64 = 0.01;
 
-/// A figure of the response time as it was, and without what is not the target's.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Effect {
-    /// Which figure.
-    pub statistic: Statistic,
-    /// As it was, in nanoseconds.
-    pub with_ns: f64,
-    /// Without what is not the target's, in nanoseconds.
-    pub without_ns: f64,
+/// The effect between two kinds of times; `None` where one of them was not recorded, or is only known
+/// to be greater than something.
+fn between(with: Censored<'_>, without: Censored<'_>, statistic: Statistic) -> Option<Effect> {
+    let is_known = !with.times.is_empty() && with.times.len() == without.times.len();
+    if !is_known {
+        return None;
+    }
+    Some(Effect {
+        statistic,
+        with_ns: figure(with, statistic)?,
+        without_ns: figure(without, statistic)?,
+    })
 }
 
-impl Effect {
-    /// That between two kinds of times; `None` where one of them was not recorded, or is only known to
-    /// be greater than something.
-    fn between(with: Censored<'_>, without: Censored<'_>, statistic: Statistic) -> Option<Effect> {
-        let is_known = !with.times.is_empty() && with.times.len() == without.times.len();
-        if !is_known {
-            return None;
-        }
-        Some(Effect {
-            statistic,
-            with_ns: figure(with, statistic)?,
-            without_ns: figure(without, statistic)?,
-        })
-    }
-
-    /// Whether the figure is affected.
-    pub fn is_large(&self) -> bool {
-        let ours_ns = (self.with_ns - self.without_ns).abs();
-        ours_ns > AFFECTED_NS && ours_ns > self.with_ns * AFFECTED_PART
-    }
+/// Whether the effect is a large part of the statistic.
+fn is_large(effect: &Effect) -> bool {
+    let ours_ns = (effect.with_ns - effect.without_ns).abs();
+    ours_ns > AFFECTED_NS && ours_ns > effect.with_ns * AFFECTED_PART
 }
 
 fn figure(times: Censored<'_>, statistic: Statistic) -> Option<f64> {
@@ -90,8 +78,8 @@ fn undelayed(summary: &Summary) -> Censored<'_> {
 /// record that does not hold it.
 pub(crate) fn own_delay(summary: &Summary, statistic: Statistic) -> Option<Effect> {
     let (with, without) = (summary.response(), undelayed(summary));
-    Effect::between(with, without, statistic)
-        .filter(Effect::is_large)
+    between(with, without, statistic)
+        .filter(is_large)
         .filter(|effect| !is_within_chance(with, without, effect))
 }
 
@@ -126,7 +114,7 @@ pub(crate) fn plan_wait(summary: &Summary, statistic: Statistic) -> Option<Effec
     if !is_limited_by_plan(summary) {
         return None;
     }
-    Effect::between(summary.response(), summary.service(), statistic).filter(Effect::is_large)
+    between(summary.response(), summary.service(), statistic).filter(is_large)
 }
 
 /// Whether requests waited, or were never sent, because the plan allows fewer connections than its

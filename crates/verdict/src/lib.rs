@@ -34,13 +34,14 @@ pub use comparison::{
     Unlike, bounds_in, unlike,
 };
 pub use confidence::ConfidenceInterval;
-pub use effect::{AFFECTED_NS, AFFECTED_PART, Effect, is_limited_by_plan};
+pub use effect::{AFFECTED_NS, AFFECTED_PART, is_limited_by_plan};
+pub use loadline_findings::{Effect, Finding, Grade, Reason, Validity};
 pub use quantity::Quantity;
 pub use result::RunResult;
 pub use settling::transient;
 pub use spread::{Spread, is_whole, runs_still_needed, spreads};
 pub use until::{Goal, Impossible, precision};
-pub use validity::{Finding, Grade, LATE_NS, Reason, Validity};
+pub use validity::LATE_NS;
 
 use check::evaluate_run;
 use confidence::confidence_interval;

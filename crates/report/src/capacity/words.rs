@@ -5,6 +5,7 @@ use loadline_capacity::{
     Breaking, Conclusion, Inconclusive, LoadLine, Observation, OwnLimit, Part, Rung, Settings,
     TooShort, Trial, Why,
 };
+use loadline_findings::advice;
 use loadline_plan::Check;
 use loadline_units as units;
 
@@ -172,10 +173,11 @@ fn own_end(limit: OwnLimit) -> String {
              more (--max-connections)."
         ),
         OwnLimit::Exhausted { failed } => format!(
-            "{} could not be sent, because it had no descriptor or no local port left. Keep \
-             connections alive, raise the limit of open files (ulimit -n), or use more \
-             --local-address.",
-            units::counted(failed, "request")
+            "{} could not be sent, because it had no descriptor or no local port left. Ports: {} \
+             Descriptors: {}",
+            units::counted(failed, "request"),
+            advice::PORTS,
+            advice::DESCRIPTORS,
         ),
         OwnLimit::Late { share } => format!(
             "{} of its requests went out late, by its own doing. Give it cores of its own \

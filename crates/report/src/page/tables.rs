@@ -2,9 +2,8 @@
 
 use crate::closed_loop::ClosedLoop;
 use crate::confidence::ConfidenceInterval;
-use crate::{
-    PERCENTILES, affected, layout, percentiles as samples, quantity, remedy, text, undecided,
-};
+use crate::{PERCENTILES, affected, layout, percentiles as samples, quantity, text, undecided};
+use loadline_findings::failure_advice;
 use loadline_page::{CheckRow, ErrorRow, Outcome, PercentileRow, StatusRow, TimeRow, TimedFigure};
 use loadline_plan::Statistic;
 use loadline_record::{Bounded, Censored, Model, Snapshot, Summary};
@@ -122,7 +121,7 @@ pub(super) fn errors(summary: &Summary) -> Vec<ErrorRow> {
             kind: kind.name().to_owned(),
             count: failures.count,
             example: layout::harmless(&failures.example),
-            remedy: remedy::of(*kind, &failures.example, &summary.plan),
+            remedy: failure_advice(*kind, &failures.example, summary.plan.connection.timeout),
         };
     errors.into_iter().map(row).collect()
 }

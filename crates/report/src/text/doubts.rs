@@ -2,7 +2,6 @@
 
 use super::Canvas;
 use crate::layout;
-use crate::validity::sentence;
 use loadline_record::Summary;
 use loadline_verdict::{Grade, RunResult, Validity};
 
@@ -68,7 +67,7 @@ fn sentences<'a>(runs: impl Iterator<Item = (String, &'a Validity)>) -> Vec<Stri
                 grade,
                 kind,
                 runs: vec![label],
-                reason: sentence(&finding.reason),
+                reason: finding.reason.sentence(),
             }),
         }
     }

@@ -1,8 +1,8 @@
 //! What went wrong, what the checks say, and what to know before believing it.
 
 use super::Canvas;
-use crate::validity::{aside, sentence, sentences};
-use crate::{layout, quantity, remedy, undecided, warning};
+use crate::{layout, quantity, undecided, warning};
+use loadline_findings::failure_advice;
 use loadline_record::{ErrorKind, Failures, Summary};
 use loadline_units as units;
 use loadline_verdict::{CheckOutcome, CheckResult, Grade, Reason, RunResult, Validity};
@@ -45,7 +45,7 @@ pub(super) fn alarm(summary: &Summary, canvas: Canvas) -> Vec<String> {
     lines.iter().map(|line| canvas.ink.bad(line)).collect()
 }
 
-/// Failures by kind, the most frequent first, each with an example and a remedy.
+/// Failures by kind, the most frequent first, each with an example and what to do.
 pub(super) fn errors(summary: &Summary, canvas: Canvas) -> Vec<String> {
     let mut errors: Vec<(&ErrorKind, &Failures)> = summary.total.errors.iter().collect();
     if errors.is_empty() {
@@ -60,9 +60,10 @@ pub(super) fn errors(summary: &Summary, canvas: Canvas) -> Vec<String> {
     let names = names.max().unwrap_or(0).max(NAMES);
     let mut lines = vec![canvas.heading("Errors", "")];
     for (kind, failures) in errors {
-        let remedy = remedy::of(*kind, &failures.example, &summary.plan);
+        let timeout = summary.plan.connection.timeout;
+        let advice = failure_advice(*kind, &failures.example, timeout);
         let name = layout::left(kind.name(), names);
-        lines.extend(error(&name, failures, &remedy, counts, canvas));
+        lines.extend(error(&name, failures, &advice, counts, canvas));
     }
     lines
 }
@@ -70,13 +71,13 @@ pub(super) fn errors(summary: &Summary, canvas: Canvas) -> Vec<String> {
 fn error(
     name: &str,
     failures: &Failures,
-    remedy: &str,
+    advice: &str,
     counts: usize,
     canvas: Canvas,
 ) -> Vec<String> {
     let count = layout::right(&units::count(failures.count), counts);
     let head = format!("  {name}  {count}  ");
-    let texts = [example(failures), Some(remedy.to_owned())]
+    let texts = [example(failures), Some(advice.to_owned())]
         .into_iter()
         .flatten();
     let indent = layout::blanks(head.len());
@@ -168,7 +169,7 @@ pub(super) fn validity(run: &RunResult, canvas: Canvas) -> Vec<String> {
     let (summary, validity) = (&run.summary, &run.validity);
     let heading = canvas.heading("Validity", "") + ": ";
     let grade = grade(validity, summary, canvas);
-    let notes = [valid_but(validity, summary), aside(validity)];
+    let notes = [valid_but(validity, summary), validity.aside()];
     let notes: Vec<String> = notes.into_iter().flatten().collect();
     let mut lines = vec![heading + &grade];
     if !notes.is_empty() {
@@ -178,7 +179,7 @@ pub(super) fn validity(run: &RunResult, canvas: Canvas) -> Vec<String> {
         lines[0].push_str(&format!(" {rest}"));
         lines.extend(text.into_iter().skip(1));
     }
-    for sentence in sentences(validity) {
+    for sentence in validity.sentences() {
         lines.extend(layout::hanging("  - ", &sentence, canvas.width));
     }
     lines
@@ -204,7 +205,7 @@ fn grade(validity: &Validity, summary: &Summary, canvas: Canvas) -> String {
 pub(super) fn plan_limit(validity: &Validity, canvas: Canvas) -> Vec<String> {
     let findings = validity.findings.iter();
     let limits = findings.filter(|found| matches!(found.reason, Reason::PlanLimit { .. }));
-    let texts = limits.map(|found| sentence(&found.reason));
+    let texts = limits.map(|found| found.reason.sentence());
     let lines = texts.flat_map(|text| layout::hanging("  ! ", &text, canvas.width));
     lines.map(|line| canvas.ink.doubtful(&line)).collect()
 }

@@ -1,123 +1,232 @@
 use super::*;
+use crate::{PERCENTILES, samples};
+use loadline_plan::{Bound, Check, Clocked, Comparison};
+use loadline_record::Unfinished;
 
-/// Every variant, and each of its texts.
-fn every_text() -> Vec<Warning> {
-    [
-        early_ends(),
-        few_samples(),
-        statuses(),
-        shortfalls(),
-        silence(),
-        reconnects(),
-    ]
-    .concat()
-}
-
-fn early_ends() -> Vec<Warning> {
-    let after = Duration::from_millis(3_210);
-    let planned = Some(Duration::from_secs(90));
-    let check = "errors<1%".to_owned();
-    vec![
-        Warning::Aborted { check, after },
-        Warning::Interrupted { after, planned },
-        Warning::Interrupted {
-            after,
-            planned: None,
-        },
-        Warning::ScriptThrew {
-            error: "token.lua, line 7, in request(): no token".to_owned(),
-            after,
-        },
-        Warning::WorkerFailed {
-            error: "worker 1 failed: Cannot allocate memory.".to_owned(),
-            after,
-        },
-    ]
-}
-
-fn few_samples() -> Vec<Warning> {
-    let few = |percentiles: &[f64], samples, needed, length| Warning::FewSamples {
-        percentiles: percentiles.to_vec(),
-        samples,
-        needed,
-        length,
-    };
-    let length = Some(Duration::from_secs(37));
-    vec![
-        few(&[99.9], 1_000, 3_688, length),
-        few(&[99.0, 99.99], 3, 36_887, None),
-    ]
-}
-
-fn statuses() -> Vec<Warning> {
-    let answered = 1_000;
-    let status = |(count, status)| Warning::NotSuccessful {
-        count,
-        answered,
-        status,
-    };
-    let some = [302, 401, 404, 405, 429, 503, 600].map(|status| (20, status));
-    some.into_iter()
-        .chain([(answered, 404)])
-        .map(status)
+fn of(summary: &Summary) -> Vec<&'static str> {
+    warnings(&RunResult::new(summary.clone()), &PERCENTILES)
+        .iter()
+        .map(Warning::name)
         .collect()
 }
 
-fn shortfalls() -> Vec<Warning> {
-    let rate = |shortfall| Warning::RateBelowAsked {
-        asked: 2_000.0,
-        achieved: 1_666.7,
-        shortfall,
-    };
-    [Shortfall::Failed, Shortfall::InFlight, Shortfall::Unsent]
-        .map(rate)
-        .to_vec()
-}
-
-fn silence() -> Vec<Warning> {
-    let nothing = |(sent, failed)| Warning::NothingAnswered { sent, failed };
-    let some = |(unsent, in_flight, oldest_ns)| Warning::Unanswered {
-        unsent,
-        in_flight,
-        oldest_ns,
-        counted: oldest_ns > 0,
-    };
-    let (half, five) = (500_000_000, 5_000_000_000);
-    let nothing = [(0, 0), (1, 1), (50, 0)].map(nothing);
-    let some = [(950, 50, half), (0, 50, five), (0, 1, five), (3, 2, 0)].map(some);
-    nothing.into_iter().chain(some).collect()
-}
-
-fn reconnects() -> Vec<Warning> {
-    let reconnects = |(count, answered)| Warning::Reconnects { count, answered };
-    let surplus = |(count, answered)| Warning::Surplus { count, answered };
-    let reconnects = [(240, 3_904), (1, 0)].map(reconnects).into_iter();
-    reconnects.chain([(20, 200)].map(surplus)).collect()
-}
-
 #[test]
-fn every_warning_ends_in_what_to_do() {
-    let texts: Vec<String> = every_text()
-        .iter()
-        .map(|warning| format!("{}: {warning}", warning.name()))
-        .collect();
-    assert!(texts.iter().all(|text| text.ends_with('.')));
-    insta::assert_snapshot!(texts.join("\n"));
-}
-
-#[test]
-fn a_server_without_keep_alive_is_not_told_to_raise_its_limits() {
-    let text = |count| {
-        Warning::Reconnects {
-            count,
-            answered: 200,
-        }
-        .to_string()
-    };
-    assert!(
-        text(150).contains("no keep-alive, as with HTTP/1.0"),
-        "{}",
-        text(150)
+fn a_good_run_needs_no_word() {
+    let mut summary = samples::steady();
+    assert_eq!(
+        warnings(&RunResult::new(summary.clone()), &[50.0, 99.0, 99.9]),
+        []
     );
-    assert!(text(100).contains("keepalive_requests"), "{}", text(100));
+    summary.total.counts.reconnects = 200;
+    assert_eq!(
+        warnings(&RunResult::new(summary.clone()), &[50.0]),
+        [],
+        "1 % of the answers is not many"
+    );
+    summary.total.counts.reconnects = 201;
+    assert_eq!(of(&summary)[0], "reconnects");
+}
+
+#[test]
+fn connections_given_up_for_a_surplus_are_not_laid_to_keep_alive() {
+    let mut summary = samples::steady();
+    let counts = &mut summary.total.counts;
+    (counts.reconnects, counts.surplus) = (400, 300);
+    assert_eq!(warnings(&RunResult::new(summary.clone()), &[50.0]).len(), 1);
+    assert_eq!(of(&summary)[0], "surplus");
+    summary.total.counts.surplus = 100;
+    assert_eq!(of(&summary)[..2], ["surplus", "reconnects"]);
+}
+
+#[test]
+fn a_run_that_ended_early_says_so_first() {
+    assert_eq!(of(&samples::interrupted())[0], "interrupted");
+    let mut summary = samples::steady();
+    summary.ended = Ended::Aborted("p99<1ms".to_owned());
+    assert_eq!(of(&summary)[0], "aborted");
+    summary.ended = Ended::Threw("script.lua, line 1, in request(): no".to_owned());
+    assert_eq!(of(&summary)[0], "script_threw");
+    summary.ended = Ended::Failed("worker 0 failed: no memory.".to_owned());
+    assert_eq!(of(&summary)[0], "worker_failed");
+}
+
+#[test]
+fn arrivals_that_were_never_sent_are_left_to_the_validity_and_their_age_is_told() {
+    let found = warnings(&RunResult::new(samples::frozen_at_the_end().clone()), &[]);
+    let [
+        Warning::Unanswered {
+            unsent,
+            in_flight,
+            oldest_ns,
+            counted: true,
+        },
+    ] = &found[..]
+    else {
+        panic!("{found:?}");
+    };
+    assert_eq!((unsent + in_flight, *in_flight), (1_000, 50));
+    assert!(
+        (499_000_000..=501_000_000).contains(oldest_ns),
+        "{oldest_ns}"
+    );
+}
+
+#[test]
+fn failures_may_be_what_a_rate_is_short_of() {
+    let mut summary = samples::steady();
+    let counts = &mut summary.total.counts;
+    (counts.answered, counts.failed) = (counts.answered - 1_000, 1_000);
+    counts.completed = counts.answered;
+    let shortfall = |warning: &Warning| match warning {
+        Warning::RateBelowAsked {
+            asked,
+            achieved,
+            shortfall,
+        } => Some((*asked, *achieved, *shortfall)),
+        _ => None,
+    };
+    let found: Vec<_> = warnings(&RunResult::new(summary.clone()), &[])
+        .iter()
+        .filter_map(shortfall)
+        .collect();
+    assert_eq!(found, [(2_000.0, 1_900.0, Shortfall::Failed)]);
+}
+
+#[test]
+fn the_last_gap_counts_where_the_number_of_requests_ends_the_run() {
+    let mut summary = samples::steady();
+    let planned = summary.total.counts.planned;
+    summary.ended = Ended::Requests;
+    // The last answer comes almost as soon as it was asked for, one gap before the time is over.
+    summary.duration_ns -= 400_000;
+    summary.total.counts.failed = planned / 2;
+    summary.total.counts.answered = planned - planned / 2;
+    summary.total.counts.completed = summary.total.counts.answered;
+    let below = Warning::RateBelowAsked {
+        asked: 2_000.0,
+        achieved: 1_000.0,
+        shortfall: Shortfall::Failed,
+    };
+    let found = warnings(&RunResult::new(summary.clone()), &[]);
+    assert!(found.contains(&below), "{found:?}");
+}
+
+#[test]
+fn a_closed_load_has_no_rate_to_keep() {
+    assert!(!of(&samples::failing()).contains(&"rate_below_asked"));
+}
+
+#[test]
+fn what_is_in_flight_at_the_end_is_no_matter_unless_much_of_it_is_old() {
+    let mut summary = samples::closed();
+    assert!(summary.total.counts.in_flight > 0);
+    assert_eq!(of(&summary), Vec::<&str>::new());
+    let p99_ns = summary.total.times.response.percentile_ns(99.0);
+    let few = summary.total.counts.planned / 100;
+    let old = |count: u64| {
+        let mut unfinished = loadline_record::Unfinished {
+            in_flight: count,
+            oldest_ns: p99_ns * 2,
+            ..Default::default()
+        };
+        unfinished.ages.response.record_many_ns(p99_ns * 2, count);
+        unfinished.ages.service.record_many_ns(p99_ns * 2, count);
+        unfinished
+    };
+    summary.unfinished = old(few);
+    assert_eq!(of(&summary), Vec::<&str>::new());
+    summary.unfinished = old(few + 1);
+    assert_eq!(of(&summary), ["unanswered"]);
+}
+
+#[test]
+fn percentiles_are_said_to_count_only_what_has_an_age() {
+    let mut summary = samples::unanswered();
+    let counts = |summary: &Summary| {
+        let text = warnings(&RunResult::new(summary.clone()), &PERCENTILES)[1].to_string();
+        text.contains("Percentiles count each")
+    };
+    assert!(counts(&summary));
+    summary.unfinished.ages = loadline_record::Ages::default();
+    assert!(!counts(&summary));
+}
+
+#[test]
+fn silence_is_named_once() {
+    assert_eq!(
+        of(&samples::unanswered()),
+        ["nothing_answered", "unanswered"]
+    );
+}
+
+#[test]
+fn what_has_no_answer_is_a_sample_too() {
+    let mut summary = samples::not_found();
+    let warned = |summary: &Summary| {
+        let found = warnings(&RunResult::new(summary.clone()), &[99.9]);
+        found.iter().any(|found| found.name() == "few_samples")
+    };
+    assert!(warned(&summary));
+    let ages = &mut summary.unfinished.ages;
+    ages.response.record_many_ns(1_000_000, 2_688);
+    assert!(!warned(&summary));
+}
+
+#[test]
+fn percentiles_of_checks_need_their_samples_too() {
+    let mut summary = samples::not_found();
+    summary.plan.checks.push(Check {
+        text: "p99.9<1s".to_owned(),
+        metric: Metric::Time(Clocked::Response, Statistic::Percentile(99.9)),
+        comparison: Comparison::Less,
+        bound: Bound::TimeNs(1_000_000_000),
+    });
+    let found = warnings(&RunResult::new(summary.clone()), &[50.0]);
+    let Some(Warning::FewSamples {
+        percentiles,
+        samples,
+        needed,
+        length,
+    }) = found.last()
+    else {
+        panic!("{found:?}");
+    };
+    assert_eq!(
+        (percentiles.as_slice(), *samples, *needed),
+        ([99.9].as_slice(), 1_000, 3_688)
+    );
+    assert_eq!(*length, Some(Duration::from_secs(4)));
+}
+
+#[test]
+fn statuses_other_than_2xx_are_counted_together() {
+    let found = warnings(&RunResult::new(samples::failing().clone()), &[]);
+    let odd = Warning::NotSuccessful {
+        count: 80,
+        answered: 3_904,
+        status: 503,
+    };
+    assert!(found.contains(&odd), "{found:?}");
+}
+
+#[test]
+fn a_closed_loop_that_stands_still_at_its_end_says_so() {
+    let mut summary = samples::closed();
+    let left = |users, age_ns| {
+        let mut unfinished = Unfinished {
+            in_flight: users,
+            oldest_ns: age_ns,
+            ..Unfinished::default()
+        };
+        let ages = &mut unfinished.ages;
+        ages.response.record_many_ns(age_ns, users);
+        ages.service.record_many_ns(age_ns, users);
+        unfinished
+    };
+    summary.unfinished = left(50, 300_000_000);
+    assert_eq!(of(&summary)[0], "unanswered");
+    summary.unfinished = left(49, 300_000_000);
+    assert_ne!(of(&summary).first(), Some(&"unanswered"), "one goes on");
+    summary.unfinished = left(50, 150_000_000);
+    assert_ne!(of(&summary).first(), Some(&"unanswered"), "not for long");
 }

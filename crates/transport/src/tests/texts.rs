@@ -40,10 +40,10 @@ fn connects() {
     connecting to 192.0.2.1:443: no answer in the time allowed
     connecting to 192.0.2.1:443: no answer in the time allowed
     connecting to 192.0.2.1:443: Connection refused (os error 111)
-    connecting to 192.0.2.1:443: no free local port (use keep-alive or fewer connections, widen net.ipv4.ip_local_port_range, or spread over --local-address)
+    connecting to 192.0.2.1:443: no free local port
     connecting to 192.0.2.1:443: 192.0.2.9 is no address of this machine
     connecting to 192.0.2.1:443: Network is unreachable (os error 101)
-    connecting to 192.0.2.1:443: no free file descriptor (use fewer connections, or raise the limit of open files with `ulimit -n`)
+    connecting to 192.0.2.1:443: no free file descriptor
     connecting to 192.0.2.1:443: Permission denied (os error 13)
     ");
 }

@@ -1,131 +1,93 @@
-//! Why a result may not be believed, in sentences that end in what to do, and what its machine did
-//! meanwhile in a few words.
+//! Each reason as a sentence that ends in what to do, and what the machine did in a few words.
 
-use crate::quantity;
-use loadline_plan::Statistic;
+use super::Reason;
+use crate::advice;
+use crate::{Effect, statistic_name};
 use loadline_record::Stretch;
 use loadline_units as units;
-use loadline_verdict::{Effect, Finding, Grade, Reason, Validity};
 
-/// What to put besides the word *valid*: what was noted of the machine, in a few words each.
-pub(crate) fn aside(validity: &Validity) -> Option<String> {
-    let is_aside = |finding: &&Finding| is_aside(validity, finding);
-    let notes: Vec<String> = validity
-        .findings
-        .iter()
-        .filter(is_aside)
-        .map(|finding| phrase(&finding.reason))
-        .collect();
-    (!notes.is_empty()).then(|| {
-        let notes = notes.join(", ");
-        format!("the machine was busy: {notes}; no headline figure is affected")
-    })
-}
-
-/// What was found that needs a sentence.
-pub(crate) fn sentences(validity: &Validity) -> impl Iterator<Item = String> + '_ {
-    let findings = validity.findings.iter();
-    findings
-        .filter(|finding| !is_aside(validity, finding))
-        .map(|finding| sentence(&finding.reason))
-}
-
-/// What the machine did explains a doubt; without a doubt a few words will do.
-fn is_aside(validity: &Validity, finding: &Finding) -> bool {
-    validity.grade() == Grade::Valid && finding.reason.is_circumstance()
-}
-
-/// What the machine did, in a few words.
-fn phrase(reason: &Reason) -> String {
-    let share = units::share;
-    match *reason {
-        Reason::Busy { share: part } => {
-            format!("a worker computed for {} of its time", share(part))
+impl Reason {
+    /// What was found, and what to do about it.
+    pub fn sentence(&self) -> String {
+        match *self {
+            Reason::Decisive { effect, is_kept } => decisive(effect, is_kept),
+            Reason::Late { effect } => late(effect),
+            Reason::PlanLimit {
+                max_connections,
+                effect,
+                unsent,
+                planned,
+            } => plan_limit(max_connections, effect, unsent, planned),
+            Reason::Unstamped { share } => unstamped(share),
+            Reason::Busy { share } => busy(share),
+            Reason::BusyAtTimes { stretch } => busy_at_times(stretch),
+            Reason::Crowded { share, by_target } => crowded(share, by_target),
+            Reason::Bunched { share } => bunched(share),
+            Reason::StoodStill { share, longest_ns } => stood_still(share, longest_ns),
+            Reason::Unsent {
+                planned,
+                unsent,
+                by_loadline,
+            } => self::unsent(planned, unsent, by_loadline),
+            Reason::Descriptors { failed, sent } => descriptors(failed, sent),
+            Reason::Ports { failed, sent } => ports(failed, sent),
+            Reason::Stolen { share } => stolen(share),
+            Reason::Lost { share } => lost(share),
+            Reason::Unsettled => UNSETTLED.to_owned(),
+            Reason::TooShort => TOO_SHORT.to_owned(),
+            Reason::BrokenOff => BROKEN_OFF.to_owned(),
+            Reason::OwnQueue {
+                in_flight,
+                users,
+                beside_target,
+            } => own_queue(in_flight, users, beside_target),
+            Reason::Limit {
+                share,
+                beside_target,
+            } => limit(share, beside_target),
         }
-        Reason::BusyAtTimes { stretch } => format!(
-            "a worker computed for {} of {} to {}",
-            share(stretch.cpu_share),
-            units::time(stretch.start_ns as f64),
-            units::time(stretch.end_ns as f64),
-        ),
-        Reason::Crowded {
-            share: part,
-            by_target,
-        } => format!(
-            "a worker waited for a core for {} of its time, which {} had",
-            share(part),
-            if by_target { "the target" } else { "others" },
-        ),
-        Reason::Bunched { share: part } => {
-            format!("{} of the requests were sent in another 20 ms", share(part))
-        }
-        Reason::StoodStill {
-            share: part,
-            longest_ns,
-        } => format!(
-            "Loadline stood still for {} of the time, up to {} at once",
-            share(part),
-            units::time(longest_ns as f64)
-        ),
-        Reason::Stolen { share: part } => {
-            format!("the hypervisor gave {} of it to others", share(part))
-        }
-        Reason::Lost { share: part } => {
-            format!("{} of its TCP segments were sent again", share(part))
-        }
-        ref other => sentence(other),
     }
-}
 
-/// The name of a figure of the response time.
-pub(crate) fn name(statistic: Statistic) -> String {
-    match statistic {
-        Statistic::Mean => "mean".to_owned(),
-        Statistic::Min => "min".to_owned(),
-        Statistic::Max => "max".to_owned(),
-        Statistic::Stdev => "stdev".to_owned(),
-        Statistic::Percentile(percentile) => quantity::percentile(percentile),
-    }
-}
-
-/// What was found, and what to do about it.
-pub(crate) fn sentence(reason: &Reason) -> String {
-    match *reason {
-        Reason::Decisive { effect, is_kept } => decisive(effect, is_kept),
-        Reason::Late { effect } => late(effect),
-        Reason::PlanLimit {
-            max_connections,
-            effect,
-            unsent,
-            planned,
-        } => plan_limit(max_connections, effect, unsent, planned),
-        Reason::Unstamped { share } => unstamped(share),
-        Reason::Busy { share } => busy(share),
-        Reason::BusyAtTimes { stretch } => busy_at_times(stretch),
-        Reason::Crowded { share, by_target } => crowded(share, by_target),
-        Reason::Bunched { share } => bunched(share),
-        Reason::StoodStill { share, longest_ns } => stood_still(share, longest_ns),
-        Reason::Unsent {
-            planned,
-            unsent,
-            by_loadline,
-        } => self::unsent(planned, unsent, by_loadline),
-        Reason::Descriptors { failed, sent } => descriptors(failed, sent),
-        Reason::Ports { failed, sent } => ports(failed, sent),
-        Reason::Stolen { share } => stolen(share),
-        Reason::Lost { share } => lost(share),
-        Reason::Unsettled => UNSETTLED.to_owned(),
-        Reason::TooShort => TOO_SHORT.to_owned(),
-        Reason::BrokenOff => BROKEN_OFF.to_owned(),
-        Reason::OwnQueue {
-            in_flight,
-            users,
-            beside_target,
-        } => own_queue(in_flight, users, beside_target),
-        Reason::Limit {
-            share,
-            beside_target,
-        } => limit(share, beside_target),
+    /// What the machine did, in a few words; of any other reason the whole sentence.
+    pub fn phrase(&self) -> String {
+        let share = units::share;
+        match *self {
+            Reason::Busy { share: part } => {
+                format!("a worker computed for {} of its time", share(part))
+            }
+            Reason::BusyAtTimes { stretch } => format!(
+                "a worker computed for {} of {} to {}",
+                share(stretch.cpu_share),
+                units::time(stretch.start_ns as f64),
+                units::time(stretch.end_ns as f64),
+            ),
+            Reason::Crowded {
+                share: part,
+                by_target,
+            } => format!(
+                "a worker waited for a core for {} of its time, which {} had",
+                share(part),
+                if by_target { "the target" } else { "others" },
+            ),
+            Reason::Bunched { share: part } => {
+                format!("{} of the requests were sent in another 20 ms", share(part))
+            }
+            Reason::StoodStill {
+                share: part,
+                longest_ns,
+            } => format!(
+                "Loadline stood still for {} of the time, up to {} at once",
+                share(part),
+                units::time(longest_ns as f64)
+            ),
+            Reason::Stolen { share: part } => {
+                format!("the hypervisor gave {} of it to others", share(part))
+            }
+            Reason::Lost { share: part } => {
+                format!("{} of its TCP segments were sent again", share(part))
+            }
+            ref other => other.sentence(),
+        }
     }
 }
 
@@ -139,35 +101,31 @@ fn decisive(effect: Effect, is_kept: bool) -> String {
     };
     format!(
         "The delay that Loadline added decides a check: that on the {} {with} with it ({}) and {without} \
-         without it ({}). Lower the rate (-r), use more cores (-t), or keep other work off them.",
-        name(effect.statistic),
+         without it ({}). {}",
+        statistic_name(effect.statistic),
         units::time(effect.with_ns),
         units::time(effect.without_ns),
+        advice::MORE_CORES,
     )
 }
 
 fn late(effect: Effect) -> String {
     format!(
-        "Loadline's own delay is a large part of the {}: {}, {} without it. Lower the rate (-r), use \
-         more cores (-t), or keep other work off them.",
-        name(effect.statistic),
+        "Loadline's own delay is a large part of the {}: {}, {} without it. {}",
+        statistic_name(effect.statistic),
         units::time(effect.with_ns),
         units::time(effect.without_ns),
+        advice::MORE_CORES,
     )
 }
 
 /// What is said before all figures where the plan was the limit.
-pub(crate) fn plan_limit(
-    max_connections: u32,
-    effect: Option<Effect>,
-    unsent: u64,
-    planned: u64,
-) -> String {
+fn plan_limit(max_connections: u32, effect: Option<Effect>, unsent: u64, planned: u64) -> String {
     let mut parts = Vec::new();
     if let Some(effect) = effect {
         parts.push(format!(
             "requests waited for one of them, so that the {} is {}, and {} without that wait",
-            name(effect.statistic),
+            statistic_name(effect.statistic),
             units::time(effect.with_ns),
             units::time(effect.without_ns),
         ));
@@ -230,10 +188,10 @@ fn crowded(share: f64, by_target: bool) -> String {
 fn bunched(share: f64) -> String {
     format!(
         "{} of the requests went out in another {} than planned, by our own doing: the \
-         arrivals were bunched. Lower the rate (-r), use more cores (-t), or keep other work \
-         off them.",
+         arrivals were bunched. {}",
         units::share(share),
         units::time(loadline_record::WINDOW_NS as f64),
+        advice::MORE_CORES,
     )
 }
 
@@ -269,22 +227,19 @@ fn unsent(planned: u64, unsent: u64, by_loadline: u64) -> String {
 
 fn descriptors(failed: u64, sent: u64) -> String {
     format!(
-        "{} of {} requests could not be sent because this process had no file descriptor left. \
-         Use fewer connections (-c, --max-connections), or raise the limit of open files \
-         (ulimit -n, or LimitNOFILE in a service).",
+        "{} of {} requests could not be sent because this process had no file descriptor left. {}",
         units::count(failed),
         units::count(sent),
+        advice::DESCRIPTORS,
     )
 }
 
 fn ports(failed: u64, sent: u64) -> String {
     format!(
-        "{} of {} requests could not be sent because this machine had no local port left for \
-         the target. Use keep-alive or fewer connections (-c), widen \
-         net.ipv4.ip_local_port_range, or spread the connections over more addresses \
-         (--local-address).",
+        "{} of {} requests could not be sent because this machine had no local port left for the target. {}",
         units::count(failed),
         units::count(sent),
+        advice::PORTS,
     )
 }
 
@@ -351,6 +306,7 @@ fn more(beside_target: bool) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use loadline_plan::Statistic;
 
     #[test]
     fn every_reason_is_a_sentence_that_ends_in_what_to_do() {
@@ -426,7 +382,7 @@ mod tests {
                 beside_target: false,
             },
         ];
-        let sentences: Vec<String> = reasons.iter().map(sentence).collect();
+        let sentences: Vec<String> = reasons.iter().map(Reason::sentence).collect();
         insta::assert_snapshot!(sentences.join("\n"));
     }
 }

@@ -1,25 +1,26 @@
-//! What to do about failures of a kind.
+//! Why requests failed, by kind of error, and what to do about it.
 
-use loadline_plan::Plan;
+use crate::advice;
 use loadline_record::ErrorKind;
 use loadline_units as units;
+use std::time::Duration;
 
-/// One or two sentences: what it means that exchanges failed in this way, of which this is an
-/// example, and what to do.
-pub(crate) fn of(kind: ErrorKind, example: &str, plan: &Plan) -> String {
+/// Why exchanges failed in this way and what to do, in one or two sentences. `example` is the text of
+/// one such failure, `timeout` the time that the plan allows a request.
+pub fn failure_advice(kind: ErrorKind, example: &str, timeout: Duration) -> String {
     let text = match kind {
         ErrorKind::Resolve => {
             "The name has no usable address. Check its spelling, or name an address with \
              --connect-to."
         }
         ErrorKind::Descriptors => {
-            "This process had no file descriptor left, which says nothing of the target. Use fewer \
-             connections (-c, --max-connections), or raise the limit of open files (ulimit -n)."
+            return advice::shortage(
+                "This process had no file descriptor left",
+                advice::DESCRIPTORS,
+            );
         }
         ErrorKind::Ports => {
-            "This machine had no local port left, which says nothing of the target. Use keep-alive \
-             or fewer connections (-c), widen net.ipv4.ip_local_port_range, or spread the \
-             connections over more addresses (--local-address)."
+            return advice::shortage("This machine had no local port left", advice::PORTS);
         }
         ErrorKind::Connect => {
             "These connections could not be made. Check that the server listens at this address and \
@@ -48,7 +49,7 @@ pub(crate) fn of(kind: ErrorKind, example: &str, plan: &Plan) -> String {
             "What came was not an HTTP/1.1 answer. Check the URL's scheme and port, and what \
              stands between here and the server."
         }
-        ErrorKind::Timeout => return timeout(plan),
+        ErrorKind::Timeout => return too_slow(timeout),
         ErrorKind::Aborted => {
             "These were in flight when the run was stopped at once. Let it end by itself, or \
              interrupt it only once, to have them answered."
@@ -57,32 +58,30 @@ pub(crate) fn of(kind: ErrorKind, example: &str, plan: &Plan) -> String {
     text.to_owned()
 }
 
-fn timeout(plan: &Plan) -> String {
-    let allowed = units::duration(plan.connection.timeout);
+fn too_slow(timeout: Duration) -> String {
+    let allowed = units::duration(timeout);
     format!("The answer was not whole within {allowed}. Lower the load, or raise --timeout.")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples;
 
     #[test]
     fn who_lacks_a_client_certificate_is_not_sent_for_an_authority() {
-        let plan = samples::steady().plan;
-        let of = |example| of(ErrorKind::Tls, example, &plan);
+        let advice = |example| failure_advice(ErrorKind::Tls, example, Duration::from_secs(1));
         for example in [
             "the server wants a client certificate",
             "the server does not accept the client certificate (TLS alert UnknownCA)",
             "the server broke off with the TLS alert HandshakeFailure",
         ] {
-            let remedy = of(example);
+            let advice = advice(example);
             assert!(
-                remedy.contains("--cert") && remedy.contains("--key"),
-                "{remedy}"
+                advice.contains("--cert") && advice.contains("--key"),
+                "{advice}"
             );
-            assert!(!remedy.contains("--cacert"), "{remedy}");
+            assert!(!advice.contains("--cacert"), "{advice}");
         }
-        assert!(of("the server's certificate has expired").contains("--cacert"));
+        assert!(advice("the server's certificate has expired").contains("--cacert"));
     }
 }
