@@ -102,7 +102,7 @@ pub enum Error {
     },
     /// What a run can't go on until.
     #[error(
-        "`{0}` is nothing to run until. Write a percentile with a precision of 0.2% or more, such as \
+        "`{0}` is not a condition to stop at. Write a percentile with a precision of 0.2% or more, such as \
          'p99±2%' or 'p99+-2%'; or decided, for --check."
     )]
     Until(String),

@@ -93,7 +93,7 @@ mod tests {
             "Decided",
         ] {
             let error = text.parse::<Until>().unwrap_err().to_string();
-            assert!(error.starts_with(&format!("`{text}` is nothing to run until.")));
+            assert!(error.starts_with(&format!("`{text}` is not a condition to stop at.")));
         }
     }
 

@@ -68,24 +68,17 @@ fn rates(summary: &Summary) -> Samples {
 
 impl Errors {
     fn of(summary: &Summary) -> Self {
-        let failed = |kinds: &[ErrorKind]| -> u64 {
-            let errors = &summary.total.errors;
-            kinds
-                .iter()
-                .filter_map(|kind| errors.get(kind))
-                .map(|failures| failures.count)
-                .sum()
-        };
+        let total = &summary.total;
         let statuses = summary.total.statuses.iter();
         Errors {
-            connect: failed(&ErrorKind::BEFORE_SENDING),
-            read: failed(&[ErrorKind::Read, ErrorKind::Protocol]),
-            write: failed(&[ErrorKind::Write]),
+            connect: total.failed(&ErrorKind::BEFORE_SENDING),
+            read: total.failed(&[ErrorKind::Read, ErrorKind::Protocol]),
+            write: total.failed(&[ErrorKind::Write]),
             status: statuses
                 .filter(|(status, _)| **status > 399)
                 .map(|(_, count)| count)
                 .sum(),
-            timeout: failed(&[ErrorKind::Timeout]),
+            timeout: total.failed(&[ErrorKind::Timeout]),
         }
     }
 }

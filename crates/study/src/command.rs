@@ -1,6 +1,6 @@
 //! Commands of the user's, with what stands for the target filled in.
 
-use crate::file::{FileError, Problem};
+use crate::problem::{FileError, Problem};
 use crate::process::find;
 use crate::study::{Command, Study, What};
 use std::path::{Path, PathBuf};

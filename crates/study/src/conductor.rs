@@ -4,10 +4,10 @@ mod attempt;
 
 use crate::command::{Blanks, Words, resolve};
 use crate::expand::Run;
-use crate::file::{FileError, Problem};
 use crate::folder::{Folder, FolderError};
 use crate::happenings::Happenings;
 use crate::peer::Kind;
+use crate::problem::{FileError, Problem};
 use crate::progress::{Forecast, Progress};
 use crate::saved::{SavedError, SavedRun};
 use crate::study::{Study, Target, Tool};

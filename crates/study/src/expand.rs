@@ -5,8 +5,9 @@
 //! machine.
 
 use crate::command::OURSELVES;
-use crate::file::{FileError, Problem, replace};
+use crate::file::replace;
 use crate::peer::{self, Kind};
+use crate::problem::{FileError, Problem};
 use crate::settings::{Axis, Setting, Settings};
 use crate::study::{Order, Row, Study, Tool};
 use rand_chacha::ChaCha8Rng;

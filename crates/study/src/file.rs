@@ -26,101 +26,11 @@ mod runs;
 pub(crate) use runs::replace;
 mod sections;
 
+use crate::problem::FileError;
 use crate::study::{Order, Pin, Quick, Study};
 use reader::{Entry, Reader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
-
-/// Why a study file can't be used, and where.
-#[derive(Debug, thiserror::Error)]
-#[error("{}, line {line}{key}: {problem}", path.display())]
-pub struct FileError {
-    /// The file.
-    pub path: PathBuf,
-    /// The line, from 1.
-    pub line: usize,
-    /// The key with a comma before it, or nothing where there is none.
-    pub(crate) key: String,
-    /// What is wrong.
-    pub problem: Box<Problem>,
-}
-
-/// What is wrong with a study file.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs, reason = "each sentence says what it is")]
-pub enum Problem {
-    #[error("`{0}` is no set of cores. Write their numbers, such as 0 or 1-3,8.")]
-    Cores(String),
-    #[error("this command failed: {0}.")]
-    CommandFailed(String),
-    #[error("there is no command {0} on this machine; install it, or write where it is.")]
-    CommandNotFound(String),
-    #[error("it takes one or more, and 0 is none.")]
-    Nothing,
-    #[error("no run belongs to the quick part; leave out quick = false in some [[runs]] or row.")]
-    NothingQuick,
-    #[error("core {0} is none that this program may use here; name others.")]
-    CoreNotHere(usize),
-    #[error("an axis needs at least one value.")]
-    EmptyAxis,
-    #[error("a command needs at least the name of a program.")]
-    EmptyCommand,
-    #[error("{key} is missing; {remedy}")]
-    Missing {
-        key: &'static str,
-        remedy: &'static str,
-    },
-    #[error(
-        "the target {name} does not answer at {url} within {patience}; see that it starts, or give \
-         it more patience."
-    )]
-    NoAnswer {
-        name: String,
-        url: String,
-        patience: String,
-    },
-    #[error("it takes true or false.")]
-    NoFlag,
-    #[error("it takes a table, such as {{ key = \"value\" }}.")]
-    NoTable,
-    #[error("it takes a list of tables, each begun with [[{0}]].")]
-    NoTables(&'static str),
-    #[error("it takes a text.")]
-    NoText,
-    #[error("it takes a text or a number.")]
-    NoValue,
-    #[error("it takes a list of words, a program and its arguments, or one text for a shell.")]
-    NoWords,
-    #[error("`{0}` is not one of {1}.")]
-    NotOneOf(String, String),
-    #[error("this is not TOML: {0}.")]
-    Syntax(String),
-    #[error("this is not text: its bytes are no UTF-8.")]
-    NotText,
-    #[error("there is no such key. Known here are {0}.")]
-    Unknown(String),
-    #[error("there is no such key; did you mean {0}?")]
-    UnknownButNear(String),
-    #[error("there is no target {0}; write a [[target]] of that name.")]
-    UnknownTarget(String),
-    #[error("there is no tool {0}. Known are {1}, and what a [[tool]] names.")]
-    UnknownTool(String, String),
-    #[error(
-        "the target ended before it served{0}. Mend its start; by hand it should serve until it is stopped."
-    )]
-    TargetEnded(String),
-    #[error("the name {0} is given twice.")]
-    Twice(String),
-    #[error("{0}")]
-    Value(String),
-    /// There are more runs, up to this row, than anybody waits for.
-    #[error("up to here the study has more than {0} runs; give it fewer repeats or shorter axes.")]
-    TooManyRuns(usize),
-    #[error("{0} does not take this: {1}")]
-    OwnMistake(String, String),
-    #[error("{0}")]
-    Unfit(#[from] crate::peer::Unfit),
-}
 
 impl Study {
     /// Reads the whole text of the file at `path`.

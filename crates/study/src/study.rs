@@ -1,7 +1,7 @@
 //! What a study is: plain data, as its file says it.
 
-use crate::file::{FileError, Problem};
 use crate::peer::Kind;
+use crate::problem::{FileError, Problem};
 use crate::settings::Axis;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};

@@ -1,9 +1,9 @@
 //! A target while it runs: started, asked whether it serves, reset, stopped.
 
 use crate::command::{Blanks, Words};
-use crate::file::{FileError, Problem};
 use crate::happenings::{Happening, Happenings};
 use crate::output::{excerpt, last_line};
+use crate::problem::{FileError, Problem};
 use crate::process::{Launch, Process, ending};
 use crate::study::{Command, Study, Target};
 use std::fs::{self, File};

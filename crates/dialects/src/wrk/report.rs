@@ -184,17 +184,13 @@ fn totals(summary: &Summary) -> String {
     text
 }
 
-/// What went wrong, if anything did. What ended the run has no place among it.
+/// The failures, if there are any. Requests cut off at the end of the run are not among them.
 fn failures(total: &Snapshot) -> String {
-    let of = |kinds: &[ErrorKind]| -> u64 {
-        let found = kinds.iter().filter_map(|kind| total.errors.get(kind));
-        found.map(|failures| failures.count).sum()
-    };
-    let connect = of(&ErrorKind::BEFORE_SENDING);
-    // What comes behind an answer is no HTTP to wrk.
-    let read = of(&[ErrorKind::Read, ErrorKind::Protocol]) + total.counts.surplus;
-    let write = of(&[ErrorKind::Write]);
-    let timeout = of(&[ErrorKind::Timeout]) + total.counts.late;
+    let connect = total.failed(&ErrorKind::BEFORE_SENDING);
+    // Extra bytes after a response are a read error to wrk.
+    let read = total.failed(&[ErrorKind::Read, ErrorKind::Protocol]) + total.counts.surplus;
+    let write = total.failed(&[ErrorKind::Write]);
+    let timeout = total.failed(&[ErrorKind::Timeout]) + total.counts.late;
     let mut text = String::new();
     if connect + read + write + timeout > 0 {
         text.push_str(&format!(

@@ -113,7 +113,7 @@ fn refusals_name_file_line_and_key() {
         ),
         (
             "\n\nrate = 'fast'",
-            "plan.toml, line 3, rate: `fast` is not a rate. Write how many",
+            "plan.toml, line 3, rate: `fast` is not a rate. Write a number",
         ),
         (
             "clock = 'wall'",

@@ -1,6 +1,6 @@
 //! Values of a study file, each read with its place.
 
-use super::{FileError, Problem};
+use crate::problem::{FileError, Problem};
 use loadline_plan::{parse_count, parse_duration, parse_small_count};
 use std::ops::Range;
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! The runs of a study file: rows of settings, each with one value or several.
 
 use super::reader::{Entry, Reader};
-use super::{FileError, Problem};
 use crate::peer::Kind;
+use crate::problem::{FileError, Problem};
 use crate::settings::{Axis, Flag, Setting};
 use crate::study::{Quick, Row, Study};
 use loadline_plan::Rate;

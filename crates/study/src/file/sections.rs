@@ -1,8 +1,8 @@
 //! The sections on tools, targets and cores.
 
 use super::reader::{Entry, Reader};
-use super::{FileError, Problem};
 use crate::peer::Kind;
+use crate::problem::{FileError, Problem};
 use crate::study::{Command, Cores, Pin, Target, Tool, What};
 use std::time::Duration;
 

@@ -75,7 +75,7 @@ fn what_is_wrong_is_said_with_its_line() {
         ),
         (
             format!("{TARGET}{RUNS}connections = 0\n"),
-            "line 7, connections: it takes one or more, and 0 is none.",
+            "line 7, connections: it must be at least 1.",
         ),
         (
             format!("{TARGET}{RUNS}conections = 3\n"),
@@ -125,7 +125,7 @@ fn what_is_wrong_is_said_with_its_line() {
         ),
         (
             format!("pin = {{ tools = \"x\" }}\n{TARGET}{RUNS}"),
-            "line 1, tools: `x` is no set of cores. Write their numbers, such as 0 or 1-3,8.",
+            "line 1, tools: `x` is not a set of cores. Write their numbers, such as 0 or 1-3,8.",
         ),
         (
             format!("order = \"any\"\n{TARGET}{RUNS}"),
