@@ -4,13 +4,14 @@
 //! host's name is left out on purpose: saved runs are passed around.
 
 use crate::Floor;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::thread;
 use std::time::Instant;
 
 /// The machine that a run was made on. What could not be read is `None`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Environment {
     /// The kernel's release, as of `uname -r`.
     pub kernel: Option<String>,

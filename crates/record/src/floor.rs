@@ -1,11 +1,12 @@
 //! What the machine does at best.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What the machine of the generator does at best: the run's own requests, by its own protocol and
 /// script, against a server on loopback that does nothing. No measurement of a target on this
 /// machine can be faster, and no rate higher.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Floor {
     /// The shortest response time where one request is sent after the other, in nanoseconds.
     pub min_ns: u64,

@@ -9,6 +9,7 @@ use crate::{
     Arrivals, Blocks, Busiest, Distribution, Halving, Pattern, Segment, Snapshot, Summary, Times,
     WorkerTimes,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -16,7 +17,7 @@ use std::collections::BTreeMap;
 const MOST: usize = 128;
 
 /// What was found of a run's beginning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Transient {
     /// So many intervals at the beginning are left out of every figure; none if it was steady at once.

@@ -5,6 +5,7 @@
 //! could not be read is `None`, and named in a list of [`Missing`]. A [`WatchHistory`] keeps the
 //! numbers of every look, and what happened to the trees.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The name of the tree of the load generator itself.
@@ -162,7 +163,7 @@ pub struct TreeUsage {
 
 /// TCP sockets by state (RFC 9293, section 3.3.2). One that has no owner any more, as in
 /// TIME-WAIT, belongs to no process.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[allow(missing_docs, reason = "the states are those of the protocol")]
 pub struct TcpStates {
@@ -194,7 +195,7 @@ fn is_zero(count: &u32) -> bool {
 }
 
 /// What happened to a tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
     /// Its first processes ended.
@@ -204,7 +205,9 @@ pub enum Change {
 }
 
 /// A figure that could not be read, and why.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 pub struct Missing {
     /// Which one.
     pub figure: Figure,
@@ -213,7 +216,9 @@ pub struct Missing {
 }
 
 /// What can be watched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Figure {
     /// Context switches of a tree.
@@ -260,7 +265,9 @@ impl Figure {
 }
 
 /// Why a figure could not be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
     /// It belongs to another user.

@@ -4,6 +4,7 @@ use super::role::Role;
 use crate::Environment;
 use flate2::Crc;
 use loadline_plan::{Body, Plan};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::SystemTime;
 
@@ -40,7 +41,7 @@ pub struct Header {
 }
 
 /// A request body that is too long to keep, and by what it is known again.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LongBody {
     /// The index of its request in the plan; that request's body is [`Body::None`].
     pub request: usize,

@@ -1,9 +1,10 @@
 //! What a run is among the runs of its file.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a run is in a *series*: several runs in one file, one behind the other.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Role {
     /// Why there are several.
     pub kind: RoleKind,
@@ -21,7 +22,7 @@ pub struct Role {
 }
 
 /// Why there are several runs in one file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RoleKind {
     /// One run made again and again, to see what differs from run to run.

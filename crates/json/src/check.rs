@@ -1,0 +1,52 @@
+//! The conditions of `--check`.
+
+use crate::Number;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A condition, and what the run says of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Check {
+    /// The condition as typed.
+    pub text: String,
+    /// What the run says of it.
+    pub outcome: CheckOutcome,
+    /// Why the run can't decide it, in a sentence that says what to do; null if it can.
+    pub why: Option<String>,
+    /// What was measured; null without a sample.
+    pub actual: Option<Number>,
+    /// Whether `actual` is a lower bound.
+    pub at_least: bool,
+    /// What it was compared with.
+    pub bound: Number,
+    /// The unit of `actual` and `bound`.
+    pub unit: Unit,
+    /// How many times, or requests that ended, were looked at.
+    pub samples: u64,
+}
+
+/// What a run says of a condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckOutcome {
+    /// It holds.
+    Kept,
+    /// It does not hold, or there was not a single sample.
+    Broken,
+    /// The run can't decide it.
+    NotKnown,
+}
+
+/// A unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// Microseconds.
+    Us,
+    /// A share: 1 is all.
+    Share,
+    /// A count.
+    Count,
+    /// How many a second.
+    PerSecond,
+}

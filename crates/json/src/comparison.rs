@@ -1,0 +1,112 @@
+//! Two sides, compared.
+
+use crate::{Check, Share, Unit, Validity};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What `loadline compare -o json` prints. Described in docs/guide/json.md.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "Comparison of Loadline runs")]
+pub struct Comparison {
+    /// The version of this schema.
+    #[schemars(extend("const" = crate::SCHEMA))]
+    pub schema: u64,
+    /// One side.
+    pub a: Side,
+    /// The other side.
+    pub b: Side,
+    /// Whether both took turns, and runs were compared in pairs.
+    pub paired: bool,
+    /// The figures that were compared, the rate last.
+    pub figures: Vec<ComparedFigure>,
+    /// Percentiles that are not compared, because unfinished requests make them a lower bound in a run.
+    pub bounds: Vec<String>,
+    /// Of all figures: slower if any is, else faster if any is, else cannot_tell.
+    pub standing: Standing,
+    /// What else differs between the runs; of saved runs only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warnings: Option<Vec<Difference>>,
+}
+
+/// One side of a comparison.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Side {
+    /// What was loaded.
+    pub target: String,
+    /// How many runs it has.
+    pub runs: usize,
+    /// The share of their requests that failed.
+    pub failed: Share,
+    /// The conditions of `--check` for all its runs together; of targets that took turns only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checks: Option<Vec<Check>>,
+    /// Its runs; of saved runs only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<Vec<ComparedFile>>,
+}
+
+/// A saved run that was compared.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ComparedFile {
+    /// Its file.
+    pub file: String,
+    /// Its number there, from 1; null if it is alone.
+    pub run: Option<usize>,
+    /// Whether it may be believed.
+    pub validity: Validity,
+}
+
+/// A figure of both sides.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ComparedFigure {
+    /// Its name: p99, mean, max, rate.
+    pub figure: String,
+    /// The unit of `a` and `b`.
+    pub unit: Unit,
+    /// That of A; of several runs the geometric mean.
+    pub a: f64,
+    /// That of B; of several runs the geometric mean.
+    pub b: f64,
+    /// B / A.
+    pub ratio: f64,
+    /// Between which bounds the ratio lies.
+    pub interval: RatioInterval,
+    /// What the interval says.
+    pub standing: Standing,
+    /// About how many more runs of each would tell a difference of this size: 0 if it is told, null if
+    /// a thousand would not.
+    pub more_runs: Option<u64>,
+}
+
+/// Between which bounds a ratio lies.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RatioInterval {
+    /// Its lower end.
+    pub lower: f64,
+    /// Its upper end.
+    pub upper: f64,
+    /// Its confidence.
+    pub level: Share,
+}
+
+/// How B stands to A.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// B is faster.
+    Faster,
+    /// B is slower.
+    Slower,
+    /// The runs don't tell.
+    CannotTell,
+}
+
+/// What else differs between the runs of a comparison.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Difference {
+    /// What it is.
+    #[schemars(extend("enum" = ["clock", "counting", "machine"]))]
+    pub kind: String,
+    /// What it means and what to do.
+    pub text: String,
+}

@@ -1,0 +1,138 @@
+//! Times: their distribution, their percentiles, and how sure these are.
+
+use crate::{Share, Us};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Times in microseconds, exact to three significant digits; null without a sample.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Distribution {
+    /// How many times there are.
+    pub count: u64,
+    /// Their arithmetic mean.
+    pub mean: Option<Us>,
+    /// Their standard deviation.
+    pub stdev: Option<Us>,
+    /// The shortest.
+    pub min: Option<Us>,
+    /// The longest.
+    pub max: Option<Us>,
+    /// The percentiles.
+    #[serde(flatten)]
+    pub percentiles: Percentiles<Option<Us>>,
+    /// How sure the percentiles are; of response and service times alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence_intervals: Option<ConfidenceIntervals>,
+    /// Of response and service times: the requests without an answer at the end, each counted with its
+    /// age.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<u64>,
+    /// Of response and service times: which of these figures are lower bounds, because unfinished
+    /// requests are older than every answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<Vec<Statistic>>,
+}
+
+/// One thing for each percentile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Percentiles<T> {
+    /// The median.
+    pub p50: T,
+    /// The 75th percentile.
+    pub p75: T,
+    /// The 90th percentile.
+    pub p90: T,
+    /// The 95th percentile.
+    pub p95: T,
+    /// The 99th percentile.
+    pub p99: T,
+    /// The 99.9th percentile.
+    #[serde(rename = "p99.9")]
+    pub p99_9: T,
+    /// The 99.99th percentile.
+    #[serde(rename = "p99.99")]
+    pub p99_99: T,
+}
+
+impl<T> Percentiles<T> {
+    /// What `of` says of each percentile (50 is the median).
+    pub fn each(mut of: impl FnMut(f64) -> T) -> Percentiles<T> {
+        Percentiles {
+            p50: of(50.0),
+            p75: of(75.0),
+            p90: of(90.0),
+            p95: of(95.0),
+            p99: of(99.0),
+            p99_9: of(99.9),
+            p99_99: of(99.99),
+        }
+    }
+}
+
+/// A figure of a distribution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Statistic {
+    Mean,
+    Stdev,
+    Max,
+    P50,
+    P75,
+    P90,
+    P95,
+    P99,
+    #[serde(rename = "p99.9")]
+    P99_9,
+    #[serde(rename = "p99.99")]
+    P99_99,
+}
+
+/// Some percentiles of the requests that ended in an interval, in microseconds; null without a sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Quantiles {
+    /// The median.
+    pub p50: Option<Us>,
+    /// The 90th percentile.
+    pub p90: Option<Us>,
+    /// The 99th percentile.
+    pub p99: Option<Us>,
+    /// The longest.
+    pub max: Option<Us>,
+}
+
+/// Between which bounds each percentile lies.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ConfidenceIntervals {
+    /// The confidence of each of them.
+    pub level: Share,
+    /// Whether dependence between the times is allowed for; not of a run too short to show it.
+    pub adjusted: bool,
+    /// The intervals.
+    #[serde(flatten)]
+    pub percentiles: Percentiles<ConfidenceInterval>,
+}
+
+/// Between which bounds a percentile lies.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ConfidenceInterval {
+    /// The lower end; null where there are too few samples for one.
+    pub lower: Option<Us>,
+    /// The upper end; null where there are too few samples for one.
+    pub upper: Option<Us>,
+    /// Which of the ends are lower bounds.
+    pub at_least: Vec<End>,
+    /// The number of independent samples that the samples are worth.
+    pub independent: u64,
+    /// How many more samples such as these it takes to an upper end; 0 if there is one.
+    pub still_needed: u64,
+}
+
+/// An end of an interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum End {
+    Lower,
+    Upper,
+}

@@ -1,0 +1,55 @@
+//! The JSON that Loadline prints, as types.
+//!
+//! A document is one of [`Run`], [`Series`], [`Comparison`], [`Search`] or [`Watched`]. Whoever prints
+//! one fills these types, and whoever reads one (a study, say) reads into them, so that a key is
+//! written down once. Their doc comments are the descriptions of the JSON schemas, which [`schema`]
+//! makes from them and which `docs/guide/schema` holds; `docs/guide/json.md` explains them.
+//!
+//! Times are microseconds as decimals down to the nanosecond; what has no sample is `null`. The order
+//! of the fields is the order of the keys.
+
+mod check;
+mod comparison;
+mod distribution;
+mod generator;
+mod number;
+mod run;
+mod schema;
+mod search;
+mod series;
+mod summary;
+mod validity;
+mod watch;
+
+pub use check::{Check, CheckOutcome, Unit};
+pub use comparison::{
+    ComparedFigure, ComparedFile, Comparison, Difference, RatioInterval, Side, Standing,
+};
+pub use distribution::{
+    ConfidenceInterval, ConfidenceIntervals, Distribution, End, Percentiles, Quantiles, Statistic,
+};
+pub use generator::{Arrivals, Band, Generator, HostCounters, InFlight, Worker};
+pub use number::{Number, PerSecond, Seconds, Share, Us};
+pub use run::{Counts, Interval, Run};
+pub use schema::{Document, schema};
+pub use search::{
+    CheckHeld, Goal, LoadLine, Measured, OwnLimit, Recovery, Rung, Search, SearchAnswer, Searched,
+    TooShort, Trial, WhyNoMore,
+};
+pub use series::{FigureSpread, MedianInterval, Series, SeriesRun, Spread};
+pub use summary::{
+    Affected, AffectedBy, ClosedLoop, Ended, Failures, Hides, KernelTimestamps, Overstated,
+    OwnDelay, Phases, Summary, Unfinished, Warning,
+};
+pub use validity::{Finding, Grade, JudgedIntervals, Judgement, Validity};
+pub use watch::{
+    Host, HostUsage, Look, MeanAndMax, Tree, TreeEvent, TreeLook, TreeUsage, Watch, Watched,
+    WatchedHost, WatchedTree,
+};
+
+/// The version of the schema of runs, series and comparisons. It rises when a program that reads the
+/// older one would be misled; a new key alone does not raise it.
+pub const SCHEMA: u64 = 2;
+
+/// The version of the schema of searches, which rises as [`SCHEMA`] does.
+pub const SEARCH_SCHEMA: u64 = 2;

@@ -1,0 +1,42 @@
+//! Numbers with their unit.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Microseconds, exact to the nanosecond.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(transparent)]
+pub struct Us(#[schemars(range(min = 0.0))] pub f64);
+
+/// Seconds.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(transparent)]
+pub struct Seconds(#[schemars(range(min = 0.0))] pub f64);
+
+/// A share: 1 is all.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(transparent)]
+pub struct Share(#[schemars(range(min = 0.0))] pub f64);
+
+/// How many a second.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(transparent)]
+pub struct PerSecond(#[schemars(range(min = 0.0))] pub f64);
+
+/// A number that is whole where it counts something.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Number {
+    /// A count.
+    Count(u64),
+    /// A time, a rate or a share.
+    Measured(f64),
+}

@@ -1,0 +1,81 @@
+//! One run.
+
+use crate::{Look, PerSecond, Quantiles, Seconds, Summary};
+use loadline_record::{Environment, LongBody};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// What `loadline -o json` prints of a run. Described in docs/guide/json.md.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "Result of a Loadline run")]
+pub struct Run {
+    /// The version of this schema.
+    #[schemars(extend("const" = crate::SCHEMA))]
+    pub schema: u64,
+    /// The version of the program that ran it.
+    pub version: String,
+    /// When the run started, UTC, RFC 3339.
+    pub started_at: String,
+    /// When its load began, by CLOCK_MONOTONIC of the machine; null if that is not known.
+    pub started_monotonic_ns: Option<u64>,
+    /// What was run, after defaults.
+    #[schemars(with = "Map<String, Value>")]
+    pub plan: Value,
+    /// Request bodies too long to keep in the plan.
+    pub long_bodies: Vec<LongBody>,
+    /// The machine it was run on. What could not be read is null.
+    pub environment: Environment,
+    /// The measured part, second by second.
+    pub intervals: Vec<Interval>,
+    /// The whole run.
+    pub summary: Summary,
+}
+
+/// One second of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Interval {
+    /// Its beginning, from the start of the measured part.
+    pub start_s: Seconds,
+    /// Its end, from the start of the measured part.
+    pub end_s: Seconds,
+    /// What was counted in it.
+    #[serde(flatten)]
+    pub counts: Counts,
+    /// From the intended start to the last byte, of the requests that ended in it.
+    pub response_time_us: Quantiles,
+    /// From the send to the last byte, of the requests that ended in it.
+    pub service_time_us: Quantiles,
+    /// What was watched in it; absent where nothing was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watch: Option<Look>,
+}
+
+/// What was counted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Counts {
+    /// Arrivals whose intended start fell due; in a closed load the same as `sent`.
+    pub planned: u64,
+    /// Requests begun.
+    pub sent: u64,
+    /// Requests with a whole answer, whatever its status.
+    pub answered: u64,
+    /// Answers that ended in the interval or the window, whenever begun; none of the drain.
+    pub completed: u64,
+    /// Requests that ended without an answer.
+    pub failed: u64,
+    /// Requests begun and not ended, at the end of the interval or of the run.
+    pub in_flight: u64,
+    /// Kept-alive connections that were found closed and replaced.
+    pub reconnects: u64,
+    /// Connections given up because more came on them than the lengths of the answers told.
+    pub surplus: u64,
+    /// Connections that came up.
+    pub connections: u64,
+    /// Bytes received, inside TLS.
+    pub bytes_in: u64,
+    /// Bytes sent, inside TLS.
+    pub bytes_out: u64,
+    /// `completed` a second.
+    pub rate: PerSecond,
+}

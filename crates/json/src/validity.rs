@@ -1,0 +1,85 @@
+//! Whether a result may be believed.
+
+use crate::{Check, ConfidenceIntervals};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Whether the result may be believed, and why not.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Validity {
+    /// The worst grade of the findings.
+    pub grade: Grade,
+    /// What was found, the gravest first.
+    #[serde(default)]
+    pub findings: Vec<Finding>,
+}
+
+/// How far a result may be believed.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Grade {
+    /// Nothing speaks against it.
+    #[default]
+    Valid,
+    /// Something may have distorted it.
+    Suspect,
+    /// It is not a measurement of what was asked for.
+    Invalid,
+}
+
+/// The kinds of findings that this version knows.
+const FINDINGS: [&str; 19] = [
+    "decisive",
+    "late",
+    "plan_limit",
+    "unstamped",
+    "busy",
+    "busy_at_times",
+    "bunched",
+    "stood_still",
+    "crowded",
+    "unsent",
+    "descriptors",
+    "ports",
+    "stolen",
+    "lost",
+    "broken_off",
+    "unsettled",
+    "too_short",
+    "own_queue",
+    "limit",
+];
+
+/// One thing that was found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Finding {
+    /// What it is; see docs/guide/validity.md.
+    #[schemars(extend("enum" = FINDINGS))]
+    pub kind: String,
+    /// How far the result may still be believed.
+    pub grade: Grade,
+    /// A sentence that ends in what to do.
+    pub text: String,
+}
+
+/// How a run was judged, as the last line of its saved run says it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Judgement {
+    /// Whether it may be believed.
+    pub validity: Validity,
+    /// What it says of the conditions of `--check`.
+    pub checks: Vec<Check>,
+    /// How sure its percentiles are.
+    pub confidence_intervals: JudgedIntervals,
+}
+
+/// How sure the percentiles of a run are.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JudgedIntervals {
+    /// Those of the response time.
+    pub response_time_us: ConfidenceIntervals,
+    /// Those of the service time.
+    pub service_time_us: ConfidenceIntervals,
+}
