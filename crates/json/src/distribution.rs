@@ -67,6 +67,19 @@ impl<T> Percentiles<T> {
             p99_99: of(99.99),
         }
     }
+
+    /// What `of` makes of each.
+    pub fn map<U>(self, mut of: impl FnMut(T) -> U) -> Percentiles<U> {
+        Percentiles {
+            p50: of(self.p50),
+            p75: of(self.p75),
+            p90: of(self.p90),
+            p95: of(self.p95),
+            p99: of(self.p99),
+            p99_9: of(self.p99_9),
+            p99_99: of(self.p99_99),
+        }
+    }
 }
 
 /// A figure of a distribution.
@@ -86,6 +99,19 @@ pub enum Statistic {
     P99_9,
     #[serde(rename = "p99.99")]
     P99_99,
+}
+
+impl Statistic {
+    /// The percentiles, each with its number (50 is the median).
+    pub const PERCENTILES: [(f64, Statistic); 7] = [
+        (50.0, Statistic::P50),
+        (75.0, Statistic::P75),
+        (90.0, Statistic::P90),
+        (95.0, Statistic::P95),
+        (99.0, Statistic::P99),
+        (99.9, Statistic::P99_9),
+        (99.99, Statistic::P99_99),
+    ];
 }
 
 /// Some percentiles of the requests that ended in an interval, in microseconds; null without a sample.

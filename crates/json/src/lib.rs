@@ -33,8 +33,8 @@ pub use number::{Number, PerSecond, Seconds, Share, Us};
 pub use run::{Counts, Interval, Run};
 pub use schema::{Document, schema};
 pub use search::{
-    CheckHeld, Goal, LoadLine, Measured, OwnLimit, Recovery, Rung, Search, SearchAnswer, Searched,
-    TooShort, Trial, WhyNoMore,
+    CheckHeld, Goal, Measured, OwnLimit, Recovery, Rung, Search, SearchAnswer, Searched, TooShort,
+    Trial, WhyNoMore,
 };
 pub use series::{FigureSpread, MedianInterval, Series, SeriesRun, Spread};
 pub use summary::{

@@ -70,21 +70,29 @@ pub fn schema(document: Document) -> Value {
 }
 
 fn of<T: JsonSchema>() -> Schema {
-    let close = RecursiveTransform(close as fn(&mut Schema));
     SchemaSettings::draft2020_12()
         .for_serialize()
-        .with_transform(close)
+        .with_transform(RecursiveTransform(close))
+        .with_transform(RecursiveTransform(shorten))
         .into_generator()
         .into_root_schema_for::<T>()
 }
 
-/// Lets an object have only the keys that it names. Defaults are for reading older documents, and no
-/// matter of what is printed.
+/// Lets an object have only the keys that it names.
 fn close(schema: &mut Schema) {
-    schema.remove("default");
     let names_keys = schema.get("properties").is_some();
     if names_keys && schema.get("additionalProperties").is_none() {
         schema.insert("additionalProperties".to_owned(), false.into());
+    }
+}
+
+/// Leaves out what says nothing of a document: defaults, which are for reading older ones, and the
+/// widths of Rust's numbers. Descriptions are one line and name JSON's values.
+fn shorten(schema: &mut Schema) {
+    schema.remove("default");
+    schema.remove("format");
+    if let Some(Value::String(description)) = schema.get_mut("description") {
+        *description = description.replace('\n', " ").replace("`None`", "null");
     }
 }
 

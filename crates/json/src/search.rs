@@ -80,7 +80,30 @@ pub struct Goal {
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum SearchAnswer {
     /// The highest level that holds.
-    Found(Box<LoadLine>),
+    Found {
+        /// The load line: the level, less what piles up in a second at it.
+        level: f64,
+        /// With a confidence of 95 % it lies above this.
+        low: f64,
+        /// With a confidence of 95 % it lies below this.
+        high: f64,
+        /// The highest level that holds: the relevant lower bound of RFC 9971.
+        lower_bound: f64,
+        /// The lowest level above that does not: the relevant upper bound of RFC 9971.
+        upper_bound: f64,
+        /// The median of the answers a second in the trials at the lower bound that held.
+        conditional_throughput: f64,
+        /// What broke just above, the most often broken first.
+        breaks: Vec<String>,
+        /// How long the run that confirmed it measured.
+        confirmed_s: Seconds,
+        /// What the target used there, in percent of one core; null if it was not watched.
+        target_cpu_percent: Option<f64>,
+        /// What disturbed most of the trials that broke just above; null if nothing.
+        disturbance: Option<OwnLimit>,
+        /// The answer in words.
+        text: String,
+    },
     /// A level holds, and what lies above it is not known.
     AtLeast {
         /// The highest level that held.
@@ -116,33 +139,6 @@ pub enum SearchAnswer {
         /// The answer in words.
         text: String,
     },
-}
-
-/// The highest level that holds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct LoadLine {
-    /// The load line: the level, less what piles up in a second at it.
-    pub level: f64,
-    /// With a confidence of 95 % it lies above this.
-    pub low: f64,
-    /// With a confidence of 95 % it lies below this.
-    pub high: f64,
-    /// The highest level that holds: the relevant lower bound of RFC 9971.
-    pub lower_bound: f64,
-    /// The lowest level above that does not: the relevant upper bound of RFC 9971.
-    pub upper_bound: f64,
-    /// The median of the answers a second in the trials at the lower bound that held.
-    pub conditional_throughput: f64,
-    /// What broke just above, the most often broken first.
-    pub breaks: Vec<String>,
-    /// How long the run that confirmed it measured.
-    pub confirmed_s: Seconds,
-    /// What the target used there, in percent of one core; null if it was not watched.
-    pub target_cpu_percent: Option<f64>,
-    /// What disturbed most of the trials that broke just above; null if nothing.
-    pub disturbance: Option<OwnLimit>,
-    /// The answer in words.
-    pub text: String,
 }
 
 /// Why it is not known what lies above a level.

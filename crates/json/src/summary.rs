@@ -53,7 +53,10 @@ pub struct Summary {
     /// Answers by status code.
     pub statuses: BTreeMap<u16, u64>,
     /// Failures by kind.
-    #[schemars(with = "BTreeMap<String, Failures>")]
+    #[schemars(
+        with = "BTreeMap<String, Failures>",
+        extend("propertyNames" = { "enum": ErrorKind::ALL.map(ErrorKind::name) })
+    )]
     pub errors: BTreeMap<ErrorKind, Failures>,
     /// The conditions of `--check`, in their order.
     pub checks: Vec<Check>,

@@ -1,10 +1,13 @@
 use super::documents::{self, checked};
 use super::*;
 use crate::samples;
+use jsonschema::Validator;
+use loadline_json::{Document, schema};
 use loadline_plan::Arrivals;
 use loadline_record::Blocks;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-const SCHEMA_FILE: &str = include_str!("../../../../docs/guide/schema/result.schema.json");
 const GUIDE: &str = include_str!("../../../../docs/guide/json.md");
 
 fn all() -> Vec<Summary> {
@@ -59,114 +62,44 @@ fn what_is_a_lower_bound_is_named() {
     );
 }
 
-/// Where `value` does not fit `schema`, by the keywords that our schema uses (JSON Schema 2020-12).
-/// Others are an error, so that none is passed over in silence.
-fn misfits(value: &Value, schema: &Value, root: &Value, path: &str) -> Vec<String> {
-    let keywords = schema.as_object().unwrap();
-    let misfit = |keyword: &str| vec![format!("{path}: {keyword}: {value}")];
-    let check = |(keyword, rule): (&String, &Value)| match keyword.as_str() {
-        "$schema" | "$defs" | "title" | "description" => Vec::new(),
-        "$ref" => {
-            let pointer = rule.as_str().unwrap().strip_prefix('#').unwrap();
-            misfits(value, root.pointer(pointer).unwrap(), root, path)
-        }
-        "type" if !has_type(value, rule) => misfit("type"),
-        "const" if value != rule => misfit("const"),
-        "enum" if !rule.as_array().unwrap().contains(value) => misfit("enum"),
-        "minimum" if value.as_f64() < rule.as_f64() && !value.is_null() => misfit("minimum"),
-        "required" => missing(value, rule, path),
-        "properties" => of_properties(value, rule, root, path),
-        "additionalProperties" => of_others(value, rule, keywords, root, path),
-        "items" => of_items(value, rule, root, path),
-        "type" | "const" | "enum" | "minimum" => Vec::new(),
-        _ => panic!("{path}: the test does not know the keyword {keyword}"),
-    };
-    keywords.iter().flat_map(check).collect()
-}
-
-fn has_type(value: &Value, rule: &Value) -> bool {
-    let is = |name: &Value| match name.as_str().unwrap() {
-        "object" => value.is_object(),
-        "array" => value.is_array(),
-        "string" => value.is_string(),
-        "integer" => value.is_u64() || value.is_i64(),
-        "number" => value.is_number(),
-        "boolean" => value.is_boolean(),
-        "null" => value.is_null(),
-        other => panic!("the test does not know the type {other}"),
-    };
-    rule.as_array()
-        .map_or_else(|| is(rule), |names| names.iter().any(is))
-}
-
-fn missing(value: &Value, rule: &Value, path: &str) -> Vec<String> {
-    let names = rule
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|name| name.as_str().unwrap());
-    names
-        .filter(|name| value.get(name).is_none())
-        .map(|name| format!("{path}: no {name}"))
-        .collect()
-}
-
-fn of_properties(value: &Value, rule: &Value, root: &Value, path: &str) -> Vec<String> {
-    let of = |(name, schema): (&String, &Value)| match value.get(name) {
-        Some(property) => misfits(property, schema, root, &format!("{path}/{name}")),
-        None => Vec::new(),
-    };
-    rule.as_object().unwrap().iter().flat_map(of).collect()
-}
-
-fn of_others(
-    value: &Value,
-    rule: &Value,
-    keywords: &Map<String, Value>,
-    root: &Value,
-    path: &str,
-) -> Vec<String> {
-    let known = |name: &str| {
-        keywords
-            .get("properties")
-            .is_some_and(|known| known.get(name).is_some())
-    };
-    let of = |(name, property): (&String, &Value)| match rule {
-        Value::Bool(true) => Vec::new(),
-        Value::Bool(false) => vec![format!("{path}: {name} is not in the schema")],
-        schema => misfits(property, schema, root, &format!("{path}/{name}")),
-    };
-    let others = value
-        .as_object()
-        .into_iter()
-        .flatten()
-        .filter(|(name, _)| !known(name));
-    others.flat_map(of).collect()
-}
-
-fn of_items(value: &Value, rule: &Value, root: &Value, path: &str) -> Vec<String> {
-    let items = value.as_array().into_iter().flatten().enumerate();
-    items
-        .flat_map(|(index, item)| misfits(item, rule, root, &format!("{path}/{index}")))
-        .collect()
-}
-
-fn schema() -> Value {
-    serde_json::from_str(SCHEMA_FILE).unwrap()
+fn validator(document: Document) -> Validator {
+    jsonschema::validator_for(&schema(document)).unwrap()
 }
 
 #[test]
-fn every_result_fits_the_schema() {
-    let schema = schema();
-    for summary in all() {
-        let misfits = misfits(&checked(&summary), &schema, &schema, "");
-        assert_eq!(misfits, Vec::<String>::new());
+fn every_document_fits_its_schema() {
+    for (name, document) in documents::all() {
+        let validator = validator(Document::of(&document).unwrap());
+        let misfits: Vec<String> = validator
+            .iter_errors(&document)
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect();
+        assert_eq!(misfits, Vec::<String>::new(), "{name}");
+    }
+}
+
+#[test]
+fn every_document_is_read_into_its_type() {
+    fn again<T: Serialize + DeserializeOwned>(document: &Value) -> Value {
+        let read: T = serde_json::from_value(document.clone()).unwrap();
+        serde_json::to_value(read).unwrap()
+    }
+    for (name, document) in documents::all() {
+        let again = match Document::of(&document).unwrap() {
+            Document::Run => again::<loadline_json::Run>(&document),
+            Document::Series => again::<loadline_json::Series>(&document),
+            Document::Comparison => again::<loadline_json::Comparison>(&document),
+            Document::Search => again::<loadline_json::Search>(&document),
+            Document::Watch => again::<loadline_json::Watched>(&document),
+        };
+        assert_eq!(format!("{again:#}"), format!("{document:#}"), "{name}");
     }
 }
 
 #[test]
 fn what_does_not_fit_is_noticed() {
-    let (schema, good) = (schema(), checked(&samples::three()));
+    let (validator, good) = (validator(Document::Run), checked(&samples::three()));
+    assert!(validator.is_valid(&good));
     let changes: [(&str, Value); 6] = [
         ("/schema", 1.into()),
         ("/summary/sent", json!(-1)),
@@ -178,23 +111,16 @@ fn what_does_not_fit_is_noticed() {
     for (pointer, value) in changes {
         let mut bad = good.clone();
         *bad.pointer_mut(pointer).unwrap() = value;
-        assert_ne!(
-            misfits(&bad, &schema, &schema, ""),
-            Vec::<String>::new(),
-            "{pointer}"
-        );
+        assert!(!validator.is_valid(&bad), "{pointer}");
     }
     let mut bad = good;
     bad["summary"]["more"] = 1.into();
-    assert_eq!(
-        misfits(&bad, &schema, &schema, ""),
-        ["/summary: more is not in the schema"]
-    );
+    assert!(!validator.is_valid(&bad), "a key that is not in the schema");
 }
 
 #[test]
 fn the_guide_names_every_key() {
-    let schema = schema();
+    let schema = schema(Document::Run);
     let definitions = schema["$defs"].as_object().unwrap().values();
     let objects = definitions
         .chain([&schema])
