@@ -4,6 +4,7 @@ use crate::rig::{
     Said, assert_balanced, beside_others, command, count, loadline, program, serve, serve_with,
     text, url,
 };
+use crate::schemas::document;
 use loadline_testbed::Server;
 use serde_json::Value;
 use std::net::TcpListener;
@@ -188,7 +189,7 @@ fn a_terminal_that_goes_ends_the_run_with_a_report() {
         signal(&running, "HUP");
         let said = running.end();
         assert_eq!(said.code, Some(code), "{heard}: {}", said.stderr);
-        let report: Value = serde_json::from_slice(&std::fs::read(&report).unwrap()).unwrap();
+        let report = document(&std::fs::read_to_string(&report).unwrap());
         assert_balanced(&report["summary"]);
         assert!(count(&report["summary"], "answered") > 0);
     }

@@ -45,6 +45,8 @@ mod proxies;
 mod repeats;
 /// What the other modules share: running the command, and servers.
 mod rig;
+/// Whether the JSON that the command prints fits its schema.
+mod schemas;
 /// Lua scripts: what they make the server see, what they print, and how they fail.
 mod scripts;
 /// The source itself: which crate depends on which.

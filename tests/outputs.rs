@@ -1,6 +1,7 @@
 //! What comes out of a run: reports, the saved run, the log, checks and exit codes.
 
 use crate::rig::{count, loadline, program, serve, summary, text, url};
+use crate::schemas::document;
 use crate::witness::Witness;
 use serde_json::Value;
 use std::path::Path;
@@ -257,7 +258,7 @@ fn a_report_goes_to_each_place_that_was_asked_for() {
     ]);
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     assert!(said.stdout.contains("closed loop"), "{}", said.stdout);
-    let report: Value = serde_json::from_str(&std::fs::read_to_string(&json).unwrap()).unwrap();
+    let report = document(&std::fs::read_to_string(&json).unwrap());
     assert_eq!(count(&report["summary"], "answered"), 50);
     assert!(
         std::fs::read_to_string(&csv)

@@ -1,5 +1,6 @@
 //! Running the command, and servers for it to load.
 
+use crate::schemas::assert_fits;
 use loadline_testbed::{Config, Server};
 use serde_json::Value;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -20,9 +21,11 @@ pub(crate) struct Said {
 
 impl From<Output> for Said {
     fn from(output: Output) -> Self {
+        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_fits(&stdout);
         Said {
             code: output.status.code(),
-            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stdout,
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
         }
     }

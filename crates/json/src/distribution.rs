@@ -147,6 +147,7 @@ pub struct ConfidenceInterval {
     /// The upper end; null where there are too few samples for one.
     pub upper: Option<Us>,
     /// Which of the ends are lower bounds.
+    #[serde(default)]
     pub at_least: Vec<End>,
     /// The number of independent samples that the samples are worth.
     pub independent: u64,

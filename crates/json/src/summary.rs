@@ -3,8 +3,10 @@
 use crate::{Check, Counts, Distribution, Generator, Seconds, Us, Validity, Watch};
 use loadline_record::{ErrorKind, Transient};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
+use std::num::ParseIntError;
 
 /// The whole run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -51,6 +53,7 @@ pub struct Summary {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub closed_loop: Option<ClosedLoop>,
     /// Answers by status code.
+    #[serde(deserialize_with = "by_status")]
     pub statuses: BTreeMap<u16, u64>,
     /// Failures by kind.
     #[schemars(
@@ -72,6 +75,15 @@ pub struct Summary {
     /// What was watched in the whole run; absent where nothing was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watch: Option<Watch>,
+}
+
+/// Counts by status code. Within a document whose keys are buffered, their keys are text.
+fn by_status<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<u16, u64>, D::Error> {
+    let counts: BTreeMap<String, u64> = Deserialize::deserialize(deserializer)?;
+    let counts = counts.into_iter();
+    let counts = counts.map(|(status, count)| Ok((status.parse()?, count)));
+    let read: Result<_, ParseIntError> = counts.collect();
+    read.map_err(D::Error::custom)
 }
 
 /// What ended a run.

@@ -83,3 +83,23 @@ pub struct JudgedIntervals {
     /// Those of the service time.
     pub service_time_us: ConfidenceIntervals,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_judgement_of_an_earlier_version_is_read() {
+        let saved = include_str!("../../record/src/saved/tests/version-1.run");
+        let last = saved.lines().last().unwrap();
+        let line: serde_json::Value = serde_json::from_str(last).unwrap();
+        let judgement: Judgement = serde_json::from_value(line["judgement"].clone()).unwrap();
+        assert_eq!(judgement.validity.grade, Grade::Valid);
+        let interval = judgement
+            .confidence_intervals
+            .response_time_us
+            .percentiles
+            .p50;
+        assert_eq!((interval.independent, interval.at_least), (19, Vec::new()));
+    }
+}

@@ -1,11 +1,9 @@
 //! A search for the load line, as text for people, as JSON for programs and as the data of a page.
 
-mod json;
 mod page;
 mod picture;
-mod words;
+pub(crate) mod words;
 
-pub use json::{CAPACITY_SCHEMA, capacity_json};
 pub use page::search_page;
 pub use words::trial_line;
 
@@ -78,7 +76,7 @@ const CUT_SHORT: &str =
 
 impl CapacityReport<'_> {
     /// What this machine does at best, if it was measured.
-    fn floor(&self) -> Option<Floor> {
+    pub(crate) fn floor(&self) -> Option<Floor> {
         self.origin.environment.floor
     }
 
@@ -89,7 +87,7 @@ impl CapacityReport<'_> {
 
     /// Whether trials were too short for a backlog to show. In a closed loop there is none, and
     /// where nothing holds none was missed.
-    fn too_short(&self) -> Option<TooShort> {
+    pub(crate) fn too_short(&self) -> Option<TooShort> {
         let nothing_missed = matches!(self.outcome.conclusion, Conclusion::NothingHolds { .. });
         let found = self.outcome.too_short();
         found.filter(|_| !self.users && !nothing_missed)

@@ -3,18 +3,16 @@
 mod files;
 mod picture;
 
-pub use files::{ComparedFiles, FileRun, comparison_of_files_json};
+pub use files::{ComparedFiles, FileRun};
 
 pub(crate) use files::sentence_of_unlike;
 
 use crate::ink::Ink;
-use crate::{SCHEMA, TextOptions, layout, quantity, wording};
+use crate::{TextOptions, layout, quantity, wording};
 use loadline_plan::Plan;
 use loadline_stats::compare::Ratio;
 use loadline_units as units;
-use loadline_units::rounding;
 use loadline_verdict::{ComparedFigure, Comparison, Figure, Standing};
-use serde_json::{Value, json};
 
 /// Columns of the figure's name, of A, of B, of the ratio and of its interval.
 const COLUMNS: [usize; 5] = [8, 10, 11, 8, 16];
@@ -63,46 +61,6 @@ fn head(comparison: &Comparison, base: &Plan, with: &Plan, width: usize) -> Vec<
     lines.extend(side("B  ", with, comparison.with_runs));
     lines.extend(layout::wrap(&wording::load(base), width));
     lines
-}
-
-/// The comparison as one JSON object, for programs. The plans are those of the first run of A and of B.
-pub fn comparison_json(comparison: &Comparison, base: &Plan, with: &Plan) -> Value {
-    let side = |plan: &Plan, runs: usize, failed: f64| json!({ "target": wording::target(plan), "runs": runs, "failed": rounding::share(failed) });
-    json!({
-        "schema": SCHEMA,
-        "a": side(base, comparison.base_runs, comparison.base_failed),
-        "b": side(with, comparison.with_runs, comparison.with_failed),
-        "paired": comparison.paired,
-        "figures": comparison.figures.iter().map(figure_json).collect::<Value>(),
-        "bounds": comparison.bounds.iter().map(|p| quantity::percentile(*p)).collect::<Value>(),
-        "standing": standing_name(comparison.standing()),
-    })
-}
-
-fn figure_json(compared: &ComparedFigure) -> Value {
-    let (unit, number): (_, fn(f64) -> f64) = match compared.figure {
-        Figure::Percentile(_) | Figure::Mean | Figure::Max => ("us", rounding::us),
-        Figure::Rate => ("per_second", rounding::rate),
-    };
-    let ratio = compared.ratio;
-    json!({
-        "figure": name(compared.figure),
-        "unit": unit,
-        "a": number(compared.base),
-        "b": number(compared.with),
-        "ratio": ratio.ratio,
-        "interval": { "lower": ratio.lower, "upper": ratio.upper, "level": ratio.confidence },
-        "standing": standing_name(compared.standing),
-        "more_runs": compared.more_runs,
-    })
-}
-
-fn standing_name(standing: Standing) -> &'static str {
-    match standing {
-        Standing::Faster => "faster",
-        Standing::Slower => "slower",
-        Standing::CannotTell => "cannot_tell",
-    }
 }
 
 fn cells(cells: [&str; 5]) -> String {

@@ -33,23 +33,20 @@ mod wording;
 #[cfg(test)]
 mod samples;
 
-pub use capacity::{
-    CAPACITY_SCHEMA, CapacityReport, Origin, capacity, capacity_json, search_page, trial_line,
-};
+pub use capacity::{CapacityReport, Origin, capacity, search_page, trial_line};
 pub use closing::{checks_that_are, grade_and_reason};
-pub use comparison::{
-    ComparedFiles, FileRun, comparison, comparison_json, comparison_of_files_json,
-};
+pub use comparison::{ComparedFiles, FileRun, comparison};
 pub use csv::csv;
-pub use json::{SCHEMA, json, judgement_json};
+pub use json::{
+    capacity_json, comparison_json, comparison_of_files_json, json, judgement_json, series_json,
+    watch_json,
+};
 pub use loadline_findings::{Shortfall, Warning};
 pub use page::{heat_interval, run_page, series_page};
 pub use percentiles::PERCENTILES;
 pub use progress::Progress;
-pub use series::{series_csv, series_json, series_text};
+pub use series::{series_csv, series_text};
 pub use text::{TextOptions, comparison_of_files, omission, text};
 pub use undecided::undecided;
 pub use warning::warnings;
-pub use watch::{
-    watch_csv_header, watch_csv_row, watch_json, watch_line, watch_line_header, watch_notes,
-};
+pub use watch::{watch_csv_header, watch_csv_row, watch_line, watch_line_header, watch_notes};

@@ -3,15 +3,12 @@
 //! Repeats have one report, of what differs from run to run; sides that took turns are held against
 //! each other; all others have their reports one behind the other.
 
-use crate::confidence::LEVEL;
 use crate::ink::Ink;
 use crate::text::{repeats, sides, together, whole};
-use crate::{SCHEMA, TextOptions, comparison, comparison_json, csv, json, text};
+use crate::{TextOptions, csv, text};
 use loadline_plan::Plan;
 use loadline_record::{Role, RoleKind, Summary};
-use loadline_units::rounding;
-use loadline_verdict::{CheckResult, Comparison, Figure, RunResult, Spread, spreads};
-use serde_json::{Map, Value, json};
+use loadline_verdict::{CheckResult, Comparison, RunResult};
 
 /// All runs as text: the spread of repeats, the comparison of sides, or else the report of each, under
 /// a line that says which one it is.
@@ -26,7 +23,7 @@ pub fn series_text(runs: &[RunResult], options: &TextOptions) -> String {
 }
 
 /// Whether all runs, of which there is one at least, are of this kind.
-fn are_all(runs: &[RunResult], kind: RoleKind) -> bool {
+pub(crate) fn are_all(runs: &[RunResult], kind: RoleKind) -> bool {
     let is = |run: &RunResult| {
         run.summary
             .role
@@ -83,61 +80,6 @@ fn title(role: Option<&Role>, position: usize, runs: usize) -> String {
     }
 }
 
-/// All runs as one JSON object: `runs` holds each as [`json`](fn@json) makes it, with its `role`. Repeats have
-/// their `spread` beside, and sides their `comparison`.
-pub fn series_json(runs: &[RunResult]) -> Value {
-    let mut object = Map::new();
-    object.insert("schema".to_owned(), SCHEMA.into());
-    if are_all(runs, RoleKind::Repeat) {
-        object.insert("spread".to_owned(), spread_json(runs));
-    }
-    if let Some((found, [base, with])) = compared(runs) {
-        let mut comparison = comparison_json(&found, base, with);
-        for (side, name) in [("a", "A"), ("b", "B")] {
-            let checks = checks_of_side(runs, name);
-            comparison[side]["checks"] = checks.iter().map(json::check).collect();
-        }
-        object.insert("comparison".to_owned(), comparison);
-    }
-    object.insert("runs".to_owned(), runs.iter().map(run_json).collect());
-    Value::Object(object)
-}
-
-fn spread_json(runs: &[RunResult]) -> Value {
-    let whole = whole(runs);
-    let summaries: Vec<&Summary> = whole.iter().map(|run| &run.summary).collect();
-    json!({
-        "runs": whole.len(),
-        "figures": spreads(&summaries).iter().map(figure_json).collect::<Value>(),
-        "checks": together(&whole).iter().map(json::check).collect::<Value>(),
-    })
-}
-
-fn figure_json(spread: &Spread) -> Value {
-    let (unit, number): (_, fn(f64) -> f64) = match spread.figure {
-        Figure::Percentile(_) | Figure::Mean | Figure::Max => ("us", rounding::us),
-        Figure::Rate => ("per_second", rounding::rate),
-    };
-    let interval = spread.interval.map(
-        |(lower, upper)| json!({ "lower": number(lower), "upper": number(upper), "level": LEVEL }),
-    );
-    json!({
-        "figure": comparison::name(spread.figure),
-        "unit": unit,
-        "values": spread.values.iter().map(|value| number(*value)).collect::<Vec<_>>(),
-        "median": number(spread.median),
-        "least": number(spread.least),
-        "most": number(spread.most),
-        "median_interval": interval,
-    })
-}
-
-fn run_json(run: &RunResult) -> Value {
-    let mut object = json(run);
-    object["role"] = json!(run.summary.role);
-    object
-}
-
 /// The rows of all runs as CSV, with the number of the run in front.
 pub fn series_csv(runs: &[RunResult]) -> String {
     let mut all = String::new();
@@ -159,6 +101,7 @@ pub fn series_csv(runs: &[RunResult]) -> String {
 mod tests {
     use super::*;
     use crate::samples;
+    use crate::series_json;
 
     fn judged(summary: Summary) -> RunResult {
         samples::result(&summary, Vec::new())

@@ -5,12 +5,9 @@
 use crate::layout;
 use crate::text::unread;
 use loadline_record::watched::{
-    Change, GENERATOR, HostUsage, Missing, Pressure, Traffic, TreeHistory, TreeUsage, WatchHistory,
-    WatchRow, Watched, WatchedHost, WatchedTree, mean_level, mean_rate, rate,
+    Change, GENERATOR, Traffic, TreeUsage, WatchHistory, WatchRow, Watched, WatchedTree, rate,
 };
 use loadline_units as units;
-use loadline_units::rounding;
-use serde_json::{Map, Value, json};
 
 /// The columns that a run's CSV has of what was watched. The target is all that was watched but the
 /// generator.
@@ -81,185 +78,9 @@ pub(crate) fn run_fields(watch: &WatchHistory, end_ns: u64) -> [String; RUN_COLU
     ]
 }
 
-/// What was watched in the interval that ends there, as JSON.
-pub(crate) fn interval_json(watch: &WatchHistory, end_ns: u64) -> Option<Value> {
-    let row = row_at(watch, end_ns)?;
-    let trees = row.trees.iter().zip(&watch.trees).map(|(usage, tree)| {
-        let mut object = tree_json(usage, row.length_ns);
-        object.insert("name".to_owned(), tree.name.clone().into());
-        Value::Object(object)
-    });
-    Some(json!({
-        "length_s": rounding::seconds(row.length_ns),
-        "host": host_json(&row.host, row.length_ns, watch.host.link_bits_per_s),
-        "trees": trees.collect::<Vec<_>>(),
-    }))
-}
-
-fn row_at(watch: &WatchHistory, end_ns: u64) -> Option<&WatchRow> {
+pub(crate) fn row_at(watch: &WatchHistory, end_ns: u64) -> Option<&WatchRow> {
     let found = watch.rows.binary_search_by_key(&end_ns, |row| row.at_ns);
     found.ok().map(|index| &watch.rows[index])
-}
-
-/// What was watched in the whole run, as JSON; nothing if nothing was.
-pub(crate) fn summary_json(watch: &WatchHistory, start_ns: u64) -> Option<Value> {
-    if watch.rows.is_empty() {
-        return None;
-    }
-    let trees = watch.trees.iter().enumerate();
-    let trees = trees.map(|(index, tree)| whole_tree(watch, index, tree, start_ns));
-    Some(json!({
-        "host": whole_host(watch),
-        "trees": trees.collect::<Vec<_>>(),
-    }))
-}
-
-fn whole_tree(watch: &WatchHistory, index: usize, tree: &TreeHistory, start_ns: u64) -> Value {
-    let looks = || watch.usage_of(index);
-    let level = |of: fn(TreeUsage) -> Option<u64>| {
-        let levels = || looks().map(move |(usage, _)| of(usage));
-        json!({ "mean": rounded(mean_level(levels())), "max": levels().flatten().max() })
-    };
-    let cpu = looks().map(|(usage, length_ns)| (usage.cpu_ns, length_ns));
-    let used_ns: u64 = cpu.clone().filter_map(|(cpu_ns, _)| cpu_ns).sum();
-    let events = tree.events.iter().map(|event| {
-        json!({
-            "at_s": rounding::seconds(event.at_ns.saturating_sub(start_ns)),
-            "change": change(event.change),
-            "pid": event.pid,
-        })
-    });
-    json!({
-        "name": tree.name,
-        "command": tree.command,
-        "pid": tree.pid,
-        "cpu_s": rounding::seconds(used_ns),
-        "cpu_percent": mean_and_max(cpu, percent),
-        "rss_bytes": level(|usage| usage.rss_bytes),
-        "pss_bytes": level(|usage| usage.pss_bytes),
-        "threads": level(|usage| usage.threads),
-        "open_files": level(|usage| usage.open_files),
-        "sockets": level(|usage| usage.sockets),
-        "events": events.collect::<Vec<_>>(),
-        "event_count": tree.event_count,
-        "missing": missing(&tree.missing),
-    })
-}
-
-fn whole_host(watch: &WatchHistory) -> Value {
-    let host = &watch.host;
-    let looks = || watch.usage_of_host();
-    let amounts = |of: fn(HostUsage) -> Option<u64>| {
-        looks().map(move |(usage, length_ns)| (of(usage), length_ns))
-    };
-    let share = |of| mean_and_max(amounts(of), percent);
-    let per_second = |of| mean_and_max(amounts(of), per_s);
-    let sum = |of| -> Option<u64> { amounts(of).filter_map(|(n, _)| n).reduce(|a, b| a + b) };
-    let used = || looks().map(|(usage, _)| usage.memory_used_bytes);
-    json!({
-        "cores": host.cores,
-        "memory_bytes": host.memory_bytes,
-        "interface": host.interface,
-        "link_bits_per_s": host.link_bits_per_s,
-        "cpu_percent": share(|usage| usage.cpu_ns),
-        "steal_percent": share(|usage| usage.steal_ns),
-        "memory_used_bytes": { "mean": rounded(mean_level(used())), "max": used().flatten().max() },
-        "cpu_pressure_percent": share(|usage| usage.pressure.cpu_pressure_ns),
-        "memory_pressure_percent": share(|usage| usage.pressure.memory_pressure_ns),
-        "io_pressure_percent": share(|usage| usage.pressure.io_pressure_ns),
-        "net_in_bytes_per_s": per_second(|usage| Some(usage.traffic?.net_in_bytes)),
-        "net_out_bytes_per_s": per_second(|usage| Some(usage.traffic?.net_out_bytes)),
-        "net_in_packets_per_s": per_second(|usage| Some(usage.traffic?.net_in_packets)),
-        "net_out_packets_per_s": per_second(|usage| Some(usage.traffic?.net_out_packets)),
-        "link_percent": mean_and_max(
-            amounts(|usage| busier_way(usage.traffic)),
-            |per_ns| link_percent(per_ns, host.link_bits_per_s),
-        ),
-        "retransmits": sum(|usage| usage.retransmits),
-        "listen_overflows": sum(|usage| usage.listen_overflows),
-        "missing": missing(&host.missing),
-    })
-}
-
-/// The mean rate and the highest of one look, in the unit that `unit` makes of it.
-fn mean_and_max(
-    looks: impl Iterator<Item = (Option<u64>, u64)> + Clone,
-    unit: impl Fn(Option<f64>) -> Option<f64>,
-) -> Value {
-    let rates = looks
-        .clone()
-        .filter_map(|(amount, length_ns)| rate(amount, length_ns));
-    let highest = rates.reduce(f64::max);
-    json!({ "mean": unit(mean_rate(looks)), "max": unit(highest) })
-}
-
-/// One tree in one look.
-fn tree_json(usage: &TreeUsage, length_ns: u64) -> Map<String, Value> {
-    let object = json!({
-        "processes": usage.processes,
-        "cpu_percent": percent(rate(usage.cpu_ns, length_ns)),
-        "rss_bytes": usage.rss_bytes,
-        "pss_bytes": usage.pss_bytes,
-        "threads": usage.threads,
-        "open_files": usage.open_files,
-        "sockets": usage.sockets,
-        "tcp": usage.tcp,
-        "voluntary_switches_per_s": rounded(usage.voluntary_switches_per_s),
-        "involuntary_switches_per_s": rounded(usage.involuntary_switches_per_s),
-    });
-    match object {
-        Value::Object(object) => object,
-        _ => Map::new(),
-    }
-}
-
-/// The machine in one look.
-fn host_json(usage: &HostUsage, length_ns: u64, link_bits_per_s: Option<u64>) -> Value {
-    let share = |amount| percent(rate(amount, length_ns));
-    let passed = |of: fn(Traffic) -> u64| per_s(rate(usage.traffic.map(of), length_ns));
-    let Pressure {
-        cpu_pressure_ns,
-        memory_pressure_ns,
-        io_pressure_ns,
-    } = usage.pressure;
-    let busier = rate(busier_way(usage.traffic), length_ns);
-    json!({
-        "cpu_percent": share(usage.cpu_ns),
-        "steal_percent": share(usage.steal_ns),
-        "memory_used_bytes": usage.memory_used_bytes,
-        "cpu_pressure_percent": share(cpu_pressure_ns),
-        "memory_pressure_percent": share(memory_pressure_ns),
-        "io_pressure_percent": share(io_pressure_ns),
-        "net_in_bytes_per_s": passed(|traffic| traffic.net_in_bytes),
-        "net_out_bytes_per_s": passed(|traffic| traffic.net_out_bytes),
-        "net_in_packets_per_s": passed(|traffic| traffic.net_in_packets),
-        "net_out_packets_per_s": passed(|traffic| traffic.net_out_packets),
-        "link_percent": link_percent(busier, link_bits_per_s),
-        "retransmits": usage.retransmits,
-        "listen_overflows": usage.listen_overflows,
-    })
-}
-
-/// A look of `loadline watch` as one JSON object on one line; `time_s` is its end.
-pub fn watch_json(watched: &Watched, time_s: f64) -> Value {
-    let length_ns = watched.length_ns;
-    let trees = watched.trees.iter().map(|tree| {
-        let mut object = tree_json(&tree.usage, length_ns);
-        object.insert("name".to_owned(), tree.name.clone().into());
-        object.insert("command".to_owned(), tree.command.clone().into());
-        object.insert("pid".to_owned(), tree.pid.into());
-        object.insert("change".to_owned(), tree.change.map(change).into());
-        object.insert("missing".to_owned(), missing(&tree.missing));
-        Value::Object(object)
-    });
-    let WatchedHost { usage, .. } = &watched.host;
-    let mut host = host_json(usage, length_ns, watched.host.link_bits_per_s);
-    host["missing"] = missing(&watched.host.missing);
-    json!({
-        "time_s": time_s,
-        "host": host,
-        "trees": trees.collect::<Vec<_>>(),
-    })
 }
 
 /// The line of names of [`watch_csv_row`], without its end.
@@ -367,30 +188,26 @@ fn change(change: Change) -> &'static str {
     }
 }
 
-fn missing(missing: &[Missing]) -> Value {
-    missing.iter().map(|missing| json!(missing)).collect()
-}
-
 /// The way of an interface on which more passed: a link carries both at once.
-fn busier_way(traffic: Option<Traffic>) -> Option<u64> {
+pub(crate) fn busier_way(traffic: Option<Traffic>) -> Option<u64> {
     traffic.map(|traffic| traffic.net_in_bytes.max(traffic.net_out_bytes))
 }
 
-fn link_percent(bytes_per_ns: Option<f64>, link_bits_per_s: Option<u64>) -> Option<f64> {
+pub(crate) fn link_percent(bytes_per_ns: Option<f64>, link_bits_per_s: Option<u64>) -> Option<f64> {
     let link = link_bits_per_s.filter(|link| *link > 0)?;
     percent(Some(bytes_per_ns? * 8e9 / link as f64))
 }
 
-fn percent(share: Option<f64>) -> Option<f64> {
+pub(crate) fn percent(share: Option<f64>) -> Option<f64> {
     rounded(share.map(|share| share * 100.0))
 }
 
-fn per_s(per_ns: Option<f64>) -> Option<f64> {
+pub(crate) fn per_s(per_ns: Option<f64>) -> Option<f64> {
     rounded(per_ns.map(|per_ns| per_ns * 1e9))
 }
 
 /// To the thousandth.
-fn rounded(value: Option<f64>) -> Option<f64> {
+pub(crate) fn rounded(value: Option<f64>) -> Option<f64> {
     value.map(|value| (value * 1e3).round() / 1e3)
 }
 

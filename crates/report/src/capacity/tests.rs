@@ -1,4 +1,5 @@
 use super::*;
+use crate::capacity_json;
 use crate::samples;
 use loadline_capacity::{
     Breaking, Inconclusive, Ladder, LoadLine, Observation, OwnLimit, Part, Purpose, Trial, Why,
@@ -268,7 +269,7 @@ pub(crate) fn documents() -> Vec<(String, serde_json::Value)> {
 fn programs_find_the_answer_and_every_trial() {
     let (plan, outcome) = (plan(), found());
     let json = capacity_json(&report(&plan, &outcome));
-    assert_eq!(json["capacity_schema"], CAPACITY_SCHEMA);
+    assert_eq!(json["capacity_schema"], loadline_json::SEARCH_SCHEMA);
     assert_eq!(json["answer"]["kind"], "found");
     assert_eq!(json["answer"]["level"], 4_900.0);
     assert_eq!(json["answer"]["lower_bound"], 4_900.0);

@@ -45,7 +45,7 @@ pub(super) fn outwards(low: f64, high: f64) -> (f64, f64) {
 }
 
 /// The answer in one line.
-pub(super) fn answer_line(report: &CapacityReport<'_>) -> String {
+pub(crate) fn answer_line(report: &CapacityReport<'_>) -> String {
     match &report.outcome.conclusion {
         Conclusion::Found(line) => found(report, line),
         Conclusion::AtLeast { level, why } => at_least(*level, *why, report.users),
@@ -150,7 +150,7 @@ fn at_least(level: f64, why: Why, users: bool) -> String {
 }
 
 /// What trials that were too short may have missed, and how long they should be.
-pub(super) fn too_short(found: TooShort) -> String {
+pub(crate) fn too_short(found: TooShort) -> String {
     format!(
         "Trials of {} are too short to see a backlog grow where a response takes {}, so this may be too \
          high or too low; give --duration {:.0}s.",

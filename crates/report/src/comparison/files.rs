@@ -1,11 +1,8 @@
 //! Saved runs on both sides of a comparison, and what their files tell beside the figures.
 
-use super::comparison_json;
-use crate::json;
 use loadline_plan::Plan;
 use loadline_record::Summary;
 use loadline_verdict::{Comparison, RunResult, Trait, Unlike, unlike};
-use serde_json::{Value, json};
 use std::path::Path;
 
 /// A run that was read from a file.
@@ -50,27 +47,6 @@ impl ComparedFiles<'_> {
         let runs: Vec<&Summary> = self.each().map(|(_, run)| &run.result.summary).collect();
         unlike(&runs)
     }
-}
-
-/// The comparison of saved runs as one JSON object, for programs.
-pub fn comparison_of_files_json(compared: &ComparedFiles<'_>) -> Value {
-    let [base, with] = compared.plans();
-    let mut object = comparison_json(compared.comparison, base, with);
-    for (side, runs) in [("a", &compared.base), ("b", &compared.with)] {
-        object[side]["files"] = runs.iter().map(run_json).collect();
-    }
-    let warning =
-        |unlike: &Unlike| json!({ "kind": unlike.name(), "text": sentence_of_unlike(unlike) });
-    object["warnings"] = compared.unlike().iter().map(warning).collect();
-    object
-}
-
-fn run_json(run: &FileRun<'_>) -> Value {
-    json!({
-        "file": run.file.display().to_string(),
-        "run": run.number,
-        "validity": json::validity_of(&run.result.validity),
-    })
 }
 
 /// What differs, and what to do about it.

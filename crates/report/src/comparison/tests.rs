@@ -1,4 +1,5 @@
 use super::*;
+use crate::comparison_json;
 use crate::samples;
 use loadline_stats::compare::compare_runs;
 

@@ -1,12 +1,14 @@
 use super::documents::{self, checked};
 use super::*;
+use crate::PERCENTILES;
 use crate::samples;
 use jsonschema::Validator;
+use loadline_json::Statistic;
 use loadline_json::{Document, schema};
-use loadline_plan::Arrivals;
-use loadline_record::Blocks;
-use serde::Serialize;
+use loadline_plan::{Arrivals, Shape};
+use loadline_record::{Blocks, Ended, Pattern, Summary};
 use serde::de::DeserializeOwned;
+use serde_json::Map;
 
 const GUIDE: &str = include_str!("../../../../docs/guide/json.md");
 
@@ -58,7 +60,7 @@ fn what_is_a_lower_bound_is_named() {
     assert_eq!(interval["at_least"][0], "lower", "{interval}");
     assert_eq!(
         json(&samples::result(&samples::steady(), Vec::new()))["summary"]["response_time_us"]["at_least"],
-        json!([])
+        serde_json::json!([])
     );
 }
 
@@ -102,11 +104,11 @@ fn what_does_not_fit_is_noticed() {
     assert!(validator.is_valid(&good));
     let changes: [(&str, Value); 6] = [
         ("/schema", 1.into()),
-        ("/summary/sent", json!(-1)),
+        ("/summary/sent", serde_json::json!(-1)),
         ("/summary/ended", "somehow".into()),
-        ("/summary/response_time_us", json!({})),
-        ("/summary/statuses", json!({ "200": "three" })),
-        ("/intervals", json!({})),
+        ("/summary/response_time_us", serde_json::json!({})),
+        ("/summary/statuses", serde_json::json!({ "200": "three" })),
+        ("/intervals", serde_json::json!({})),
     ];
     for (pointer, value) in changes {
         let mut bad = good.clone();
@@ -250,4 +252,9 @@ fn poisson_arrivals_have_the_bounds_of_their_dispersion_and_others_none() {
     let near = |key: &str, expected: f64| (bounds[key].as_f64().unwrap() - expected).abs() < 0.005;
     assert!(near("lower", 0.672) && near("upper", 1.392), "{bounds}");
     assert!(shown(Arrivals::Constant)["dispersion_of_poisson"].is_null());
+}
+
+#[test]
+fn the_percentiles_are_those_of_the_text() {
+    assert_eq!(Statistic::PERCENTILES.map(|(p, _)| p), PERCENTILES);
 }

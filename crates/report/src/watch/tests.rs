@@ -1,5 +1,7 @@
 use super::*;
-use crate::samples::{look, watched};
+use crate::samples::{self, look, watched};
+use crate::watch_json;
+use serde_json::Value;
 
 #[test]
 fn a_run_has_the_same_columns_whether_or_not_it_was_watched() {
@@ -46,14 +48,15 @@ fn too_short_a_look_has_no_rates() {
 
 #[test]
 fn the_share_of_a_link_is_that_of_its_busier_way() {
-    let json = summary_json(&watched().watch, 0).unwrap();
+    let run = crate::json(&samples::result(&watched(), Vec::new()));
+    let json = &run["summary"]["watch"];
     assert_eq!(
         json["host"]["link_percent"],
-        json!({ "mean": 10.0, "max": 10.0 })
+        serde_json::json!({ "mean": 10.0, "max": 10.0 })
     );
     assert_eq!(
         json["trees"][0]["cpu_percent"],
-        json!({ "mean": 5.5, "max": 10.0 })
+        serde_json::json!({ "mean": 5.5, "max": 10.0 })
     );
     assert_eq!(json["trees"][1]["events"][0]["change"], "restarted");
     assert_eq!(json["host"]["listen_overflows"], 10);

@@ -1,0 +1,90 @@
+//! Two sides, compared.
+
+use super::{judgement, us};
+use crate::comparison::{name, sentence_of_unlike};
+use crate::{ComparedFiles, FileRun, quantity, wording};
+use loadline_json as json;
+use loadline_plan::Plan;
+use loadline_units::rounding;
+use loadline_verdict::{ComparedFigure, Comparison, Figure, Standing, Unlike};
+
+pub(super) fn comparison(comparison: &Comparison, base: &Plan, with: &Plan) -> json::Comparison {
+    let side = |plan: &Plan, runs: usize, failed: f64| json::Side {
+        target: wording::target(plan),
+        runs,
+        failed: json::Share(rounding::share(failed)),
+        checks: None,
+        files: None,
+    };
+    let bounds = comparison.bounds.iter();
+    json::Comparison {
+        schema: json::SCHEMA,
+        a: side(base, comparison.base_runs, comparison.base_failed),
+        b: side(with, comparison.with_runs, comparison.with_failed),
+        paired: comparison.paired,
+        figures: comparison.figures.iter().map(figure).collect(),
+        bounds: bounds.map(|p| quantity::percentile(*p)).collect(),
+        standing: standing(comparison.standing()),
+        warnings: None,
+    }
+}
+
+/// The comparison of saved runs, with what their files tell beside the figures.
+pub(super) fn of_files(compared: &ComparedFiles<'_>) -> json::Comparison {
+    let [base, with] = compared.plans();
+    let mut found = comparison(compared.comparison, base, with);
+    found.a.files = Some(compared.base.iter().map(file).collect());
+    found.b.files = Some(compared.with.iter().map(file).collect());
+    found.warnings = Some(compared.unlike().iter().map(difference).collect());
+    found
+}
+
+fn file(run: &FileRun<'_>) -> json::ComparedFile {
+    json::ComparedFile {
+        file: run.file.display().to_string(),
+        run: run.number,
+        validity: judgement::validity(&run.result.validity),
+    }
+}
+
+fn difference(unlike: &Unlike) -> json::Difference {
+    json::Difference {
+        kind: unlike.name().to_owned(),
+        text: sentence_of_unlike(unlike),
+    }
+}
+
+fn figure(compared: &ComparedFigure) -> json::ComparedFigure {
+    let (unit, number) = unit(compared.figure);
+    let ratio = compared.ratio;
+    json::ComparedFigure {
+        figure: name(compared.figure),
+        unit,
+        a: number(compared.base),
+        b: number(compared.with),
+        ratio: ratio.ratio,
+        interval: json::RatioInterval {
+            lower: ratio.lower,
+            upper: ratio.upper,
+            level: json::Share(ratio.confidence),
+        },
+        standing: standing(compared.standing),
+        more_runs: compared.more_runs,
+    }
+}
+
+/// The unit of a figure, and its value in that unit.
+pub(super) fn unit(figure: Figure) -> (json::Unit, fn(f64) -> f64) {
+    match figure {
+        Figure::Percentile(_) | Figure::Mean | Figure::Max => (json::Unit::Us, |ns| us(ns).0),
+        Figure::Rate => (json::Unit::PerSecond, rounding::rate),
+    }
+}
+
+fn standing(standing: Standing) -> json::Standing {
+    match standing {
+        Standing::Faster => json::Standing::Faster,
+        Standing::Slower => json::Standing::Slower,
+        Standing::CannotTell => json::Standing::CannotTell,
+    }
+}

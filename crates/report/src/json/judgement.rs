@@ -1,0 +1,66 @@
+//! What is judged of a run: its checks and its validity.
+
+use super::distribution::{response_intervals, service_intervals};
+use super::us;
+use crate::undecided;
+use loadline_json as json;
+use loadline_verdict::{CheckOutcome, CheckResult, Finding, Grade, Quantity, RunResult, Validity};
+
+pub(super) fn judgement(run: &RunResult) -> json::Judgement {
+    json::Judgement {
+        validity: validity(&run.validity),
+        checks: run.checks.iter().map(check).collect(),
+        confidence_intervals: json::JudgedIntervals {
+            response_time_us: response_intervals(run),
+            service_time_us: service_intervals(run),
+        },
+    }
+}
+
+pub(super) fn check(check: &CheckResult) -> json::Check {
+    let (bound, unit) = quantity(check.bound);
+    json::Check {
+        text: check.text.clone(),
+        outcome: match check.outcome {
+            CheckOutcome::Kept => json::CheckOutcome::Kept,
+            CheckOutcome::Broken => json::CheckOutcome::Broken,
+            CheckOutcome::NotKnown => json::CheckOutcome::NotKnown,
+        },
+        why: undecided(check),
+        actual: check.actual.map(|actual| quantity(actual).0),
+        at_least: check.is_at_least,
+        bound,
+        unit,
+        samples: check.samples,
+    }
+}
+
+/// The number, and the unit it is in.
+fn quantity(quantity: Quantity) -> (json::Number, json::Unit) {
+    match quantity {
+        Quantity::TimeNs(ns) => (json::Number::Measured(us(ns).0), json::Unit::Us),
+        Quantity::Share(share) => (json::Number::Measured(share), json::Unit::Share),
+        Quantity::Count(count) => (json::Number::Count(count), json::Unit::Count),
+        Quantity::PerSecond(rate) => (json::Number::Measured(rate), json::Unit::PerSecond),
+    }
+}
+
+pub(super) fn validity(validity: &Validity) -> json::Validity {
+    let finding = |finding: &Finding| json::Finding {
+        kind: finding.reason.name().to_owned(),
+        grade: grade(finding.grade),
+        text: finding.reason.sentence(),
+    };
+    json::Validity {
+        grade: grade(validity.grade()),
+        findings: validity.findings.iter().map(finding).collect(),
+    }
+}
+
+fn grade(grade: Grade) -> json::Grade {
+    match grade {
+        Grade::Valid => json::Grade::Valid,
+        Grade::Suspect => json::Grade::Suspect,
+        Grade::Invalid => json::Grade::Invalid,
+    }
+}
