@@ -38,12 +38,10 @@ const GROWTH: f64 = 1.25;
 /// At so many looks one after the other an interval must be narrow enough.
 const NARROW_LOOKS: u64 = 2;
 /// A run is far below a bound while its longest time, so many times over, is still below it.
-const FAR: u64 = 5;
-/// The fewest clusters of slow answers, beyond the run's own [`SLOW`] percentile, that show how slow its
-/// answers become.
-const FEWEST_CLUSTERS: f64 = 12.0;
-/// The percentile from which on an answer is a slow one of its run.
-const SLOW: f64 = 90.0;
+const FAR: u64 = 6;
+/// Percentiles of the run, and how many clusters of slower answers it must have had: fewer don't show
+/// how slow its answers become.
+const FEWEST_CLUSTERS: [(f64, f64); 2] = [(75.0, 20.0), (90.0, 10.0)];
 /// The percentiles of the run at which it is looked for clusters of slow answers, beside the bound.
 const LEVELS: [f64; 4] = [50.0, 75.0, 90.0, 95.0];
 
@@ -227,14 +225,17 @@ impl Found {
 /// would have shown a longer one.
 ///
 /// No law of the tail is assumed, but that it is of one piece: answers as slow as the bound are the
-/// longest of those that are slow in the run, and come by the same clusters. A queue whose p99 is the
-/// bound has every fifth to third answer beyond a fifth of the bound (0.01^0.2 = 0.4 of an exponential
-/// tail), so to see none it must have shown one long calm stretch. That it saw many stretches is what
-/// the number of clusters says. The margin and the number are chosen by simulation: docs/design/016.
+/// longest of those that are slow in the run, and come in the same clusters. A queue whose p99 is the
+/// bound has nearly half of its answers beyond a sixth of it (0.01^(1/6) = 0.46 of an exponential tail),
+/// so only one long calm stretch can show none. The number of clusters says that the run had many
+/// stretches. The margin and the numbers are chosen by simulation: docs/design/016.
 fn stays_far_below(bound_ns: u64, times: &Distribution, blocks: &Blocks) -> bool {
     let is_far = times.max_ns().saturating_mul(FAR) < bound_ns;
-    let slow = counted(blocks, times.percentile_ns(SLOW));
-    is_far && clusters::count(&slow).is_some_and(|count| count >= FEWEST_CLUSTERS)
+    let has_clusters = |(percentile, fewest): (f64, f64)| {
+        let slower = counted(blocks, times.percentile_ns(percentile));
+        clusters::count(&slower).is_some_and(|count| count >= fewest)
+    };
+    is_far && FEWEST_CLUSTERS.into_iter().all(has_clusters)
 }
 
 /// How far the ends of a percentile's interval are from it, as a share of it; `None` as long as that is
