@@ -59,6 +59,9 @@ pub struct Censored<'a> {
     pub times: &'a Distribution,
     /// How long what has not ended has waited.
     pub ages: &'a Distribution,
+    /// How many more have not ended, of which it is not known how long they have waited. They make the
+    /// mean, the standard deviation and the maximum lower bounds, and are in nothing else.
+    pub ageless: u64,
 }
 
 /// Times without ages: every request has ended.
@@ -67,6 +70,7 @@ impl<'a> From<&'a Distribution> for Censored<'a> {
         Censored {
             times,
             ages: &NO_AGES,
+            ageless: 0,
         }
     }
 }
@@ -130,25 +134,34 @@ impl<'a> Censored<'a> {
 
     /// The longest time; a lower bound if an unfinished request is older.
     pub fn max_ns(&self) -> Bounded {
-        self.percentile(100.0)
+        self.at_least_if_ageless(self.percentile(100.0))
     }
 
     /// The mean in nanoseconds. Where unfinished requests are older than every answer, it counts them
     /// with the greatest age, and is a lower bound.
     pub fn mean_ns(&self) -> Bounded<f64> {
-        if self.ages.is_empty() {
-            return Bounded::Exactly(self.times.mean_ns());
-        }
-        self.moment(|ns| ns)
+        let mean = match self.ages.is_empty() {
+            true => Bounded::Exactly(self.times.mean_ns()),
+            false => self.moment(|ns| ns),
+        };
+        self.at_least_if_ageless(mean)
     }
 
     /// The standard deviation in nanoseconds, of which the same holds.
     pub fn stdev_ns(&self) -> Bounded<f64> {
-        if self.ages.is_empty() {
-            return Bounded::Exactly(self.times.stdev_ns());
-        }
         let mean = self.mean_ns().value();
-        self.moment(|ns| (ns - mean).powi(2)).map(f64::sqrt)
+        let stdev = match self.ages.is_empty() {
+            true => Bounded::Exactly(self.times.stdev_ns()),
+            false => self.moment(|ns| (ns - mean).powi(2)).map(f64::sqrt),
+        };
+        self.at_least_if_ageless(stdev)
+    }
+
+    fn at_least_if_ageless<T: Copy>(&self, figure: Bounded<T>) -> Bounded<T> {
+        match self.ageless {
+            0 => figure,
+            _ => Bounded::AtLeast(figure.value()),
+        }
     }
 
     /// The greatest age, in nanoseconds, rounded down; 0 without ages.
@@ -278,6 +291,7 @@ mod tests {
         let censored = Censored {
             times: &times,
             ages: &ages,
+            ageless: 0,
         };
         censored.steps().map(|step| step.longer).collect()
     }
@@ -313,6 +327,7 @@ mod tests {
         let censored = Censored {
             times: &times,
             ages: &ages,
+            ageless: 0,
         };
         assert_eq!(censored.percentile(40.0), Bounded::Exactly(2));
         assert_eq!(censored.percentile(70.0), Bounded::Exactly(3));
@@ -329,6 +344,7 @@ mod tests {
         let censored = Censored {
             times: &times,
             ages: &ages,
+            ageless: 0,
         };
         near(
             &longer(&[1, 2, 3, 4], &[2, 2]),
@@ -349,9 +365,25 @@ mod tests {
         let censored = Censored {
             times: &times,
             ages: &ages,
+            ageless: 0,
         };
         let worth: Vec<f64> = censored.steps().map(|step| step.worth()).collect();
         near(&worth, &[8.0, 24.0 / 7.0, 24.0 / 7.0, 24.0 / 7.0]);
+    }
+
+    #[test]
+    fn what_has_no_known_age_makes_lower_bounds() {
+        let times = of(&[1, 2, 3]);
+        let ended = Censored::from(&times);
+        let censored = Censored {
+            ageless: 2,
+            ..ended
+        };
+        assert_eq!(censored.max_ns(), Bounded::AtLeast(3));
+        assert_eq!(censored.mean_ns(), Bounded::AtLeast(2.0));
+        let stdev = Bounded::AtLeast(ended.stdev_ns().value());
+        assert_eq!(censored.stdev_ns(), stdev);
+        assert_eq!(censored.percentile(50.0), Bounded::Exactly(2));
     }
 
     #[test]
@@ -363,6 +395,7 @@ mod tests {
         let unanswered = Censored {
             times: &nothing,
             ages: &ages,
+            ageless: 0,
         };
         assert_eq!(unanswered.percentile(1.0), Bounded::AtLeast(7));
         assert_eq!(unanswered.mean_ns(), Bounded::AtLeast(7.0));
@@ -385,7 +418,7 @@ mod tests {
         #[test]
         fn no_figure_is_below_that_of_all_ending_now(times in prop::collection::vec(0u64..1_000_000, 1..100), ages in prop::collection::vec(0u64..1_000_000, 0..100), percentile in 0.0..100.0) {
             let (times, ages) = (of(&times), of(&ages));
-            let censored = Censored { times: &times, ages: &ages };
+            let censored = Censored { times: &times, ages: &ages, ageless: 0 };
             let now = censored.ending_now();
             prop_assert!(censored.percentile(percentile).value() >= now.percentile_ns(percentile) / 1001 * 1000);
             let mut ended = censored.expected();

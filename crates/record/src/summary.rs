@@ -326,18 +326,12 @@ impl Summary {
 
     /// The response times, with the ages of what had no answer.
     pub fn response(&self) -> Censored<'_> {
-        Censored {
-            times: &self.total.times.response,
-            ages: &self.unfinished.ages.response,
-        }
+        self.unfinished.beside_response(&self.total.times.response)
     }
 
     /// The service times, with the ages of what had no answer.
     pub fn service(&self) -> Censored<'_> {
-        Censored {
-            times: &self.total.times.service,
-            ages: &self.unfinished.ages.service,
-        }
+        self.unfinished.beside_service(&self.total.times.service)
     }
 
     /// The run has ended, and this is what had no answer then.

@@ -3,7 +3,7 @@
 //! It is censored data: of each such request it is known exactly how long it had waited, and that
 //! its answer takes longer than that. So the ages are kept, as distributions like all times.
 
-use crate::{Counts, Distribution};
+use crate::{Censored, Counts, Distribution};
 
 /// What had no answer when the run ended.
 ///
@@ -55,6 +55,24 @@ impl Unfinished {
     /// Whether it is known of each how long it had waited.
     pub fn ages_are_known(&self) -> bool {
         self.ages.response.len() == self.count() && self.ages.service.len() == self.in_flight
+    }
+
+    /// These response times with the ages of what had no answer.
+    pub fn beside_response<'a>(&'a self, times: &'a Distribution) -> Censored<'a> {
+        Censored {
+            times,
+            ages: &self.ages.response,
+            ageless: self.count().saturating_sub(self.ages.response.len()),
+        }
+    }
+
+    /// These service times with the ages of what had no answer.
+    pub fn beside_service<'a>(&'a self, times: &'a Distribution) -> Censored<'a> {
+        Censored {
+            times,
+            ages: &self.ages.service,
+            ageless: self.in_flight.saturating_sub(self.ages.service.len()),
+        }
     }
 
     /// Adds what had no answer in another part of the same run. Saturating, because the numbers may

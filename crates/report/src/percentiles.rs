@@ -66,7 +66,11 @@ mod tests {
         let mut ages = Distribution::default();
         ages.record_ns(2_000_000_000);
         let (times, ages) = (&times, &ages);
-        let censored = Censored { times, ages };
+        let censored = Censored {
+            times,
+            ages,
+            ageless: 0,
+        };
         assert_eq!(cell(censored, 99.0), "1.00 ms");
         assert_eq!(cell(censored, 100.0), "> 2.00 s ");
     }

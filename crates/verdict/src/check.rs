@@ -295,10 +295,9 @@ fn rule(check: &Check, condition: Condition, observed: &Observed<'_>) -> (Ruling
 /// unfinished requests were blocked or late.
 fn times<'a>(observed: &Observed<'a>, clocked: Clocked) -> Censored<'a> {
     let times = &observed.total.times;
-    let censored = |times, ages| Censored { times, ages };
     match (clocked, observed.unfinished) {
-        (Clocked::Response, Some(open)) => censored(&times.response, &open.ages.response),
-        (Clocked::Service, Some(open)) => censored(&times.service, &open.ages.service),
+        (Clocked::Response, Some(open)) => open.beside_response(&times.response),
+        (Clocked::Service, Some(open)) => open.beside_service(&times.service),
         (Clocked::Response, None) => (&times.response).into(),
         (Clocked::Service, None) => (&times.service).into(),
         (Clocked::Blocked, _) => (&times.blocked).into(),

@@ -67,10 +67,9 @@ fn figure(times: Censored<'_>, statistic: Statistic) -> Option<f64> {
 
 /// The response times without the delay that Loadline added; what has no answer is as old as it is.
 fn undelayed(summary: &Summary) -> Censored<'_> {
-    Censored {
-        times: &summary.total.times.undelayed,
-        ages: &summary.unfinished.ages.response,
-    }
+    summary
+        .unfinished
+        .beside_response(&summary.total.times.undelayed)
 }
 
 /// A figure of the response time with the delay that Loadline added and without it, if that delay is a

@@ -225,6 +225,11 @@ fn a_file_of_the_first_version_is_read_with_the_counts_of_its_time() {
     assert_eq!(counts.completed, counts.answered);
     assert_eq!((summary.unfinished.count(), summary.drained_ns), (1, 0));
     assert!(!summary.unfinished.ages_are_known());
+    let max_ns = summary.response().max_ns();
+    assert!(
+        max_ns.is_at_least(),
+        "one request may take longer: {max_ns:?}"
+    );
 }
 
 #[test]

@@ -184,7 +184,7 @@ fn side_by_side(left: &[String], right: &[String], columns: usize) -> Vec<String
 fn unfinished(times: Censored<'_>, canvas: Canvas) -> Vec<String> {
     let ages = times.ages.len();
     if ages == 0 {
-        return Vec::new();
+        return ageless(times, canvas);
     }
     let oldest = units::time(times.oldest_ns() as f64);
     let mut note = format!(
@@ -194,8 +194,25 @@ fn unfinished(times: Censored<'_>, canvas: Canvas) -> Vec<String> {
     if times.max_ns().is_at_least() {
         note.push_str(" A > is a lower bound.");
     }
+    below_a_line(&note, canvas)
+}
+
+/// A run that broke off, and one that an older version saved, don't say how long requests had waited.
+fn ageless(times: Censored<'_>, canvas: Canvas) -> Vec<String> {
+    if times.ageless == 0 {
+        return Vec::new();
+    }
+    let note = format!(
+        "Without {} that had no answer at the end: how long they had waited is not recorded. A > is a \
+         lower bound.",
+        units::counted(times.ageless, "request"),
+    );
+    below_a_line(&note, canvas)
+}
+
+fn below_a_line(note: &str, canvas: Canvas) -> Vec<String> {
     let mut lines = vec![String::new()];
-    lines.extend(canvas.paragraph(&note));
+    lines.extend(canvas.paragraph(note));
     lines
 }
 

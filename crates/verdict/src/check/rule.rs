@@ -74,7 +74,7 @@ pub(super) fn time(
         return (Ruling::plain(condition, None), 0);
     }
     let exactly = |ns: f64| Ruling::plain(condition, Some(Quantity::TimeNs(ns)));
-    let open = censored.ages.len();
+    let open = censored.ages.len() + censored.ageless;
     let ruling = match statistic {
         Statistic::Min => exactly(censored.times.min_ns() as f64),
         Statistic::Mean => {
@@ -103,8 +103,8 @@ fn most_mean_ns(times: Censored<'_>, clocked: Clocked, observed: &Observed<'_>) 
     }
     let longest_ns = timeout.as_nanos() as f64 + unfinished.oldest_ns as f64;
     let ended = times.times.mean_ns() * times.times.len() as f64;
-    let open = times.ages.len() as f64 * longest_ns;
-    Some((ended + open) / times.len() as f64)
+    let open = (times.ages.len() + times.ageless) as f64 * longest_ns;
+    Some((ended + open) / (times.len() + times.ageless) as f64)
 }
 
 /// A figure that may be a lower bound, and what it is at most, if that is known.
@@ -133,8 +133,6 @@ struct Percentile<'a> {
     times: Censored<'a>,
     /// The stretches of these times, if they are known.
     stretches: Option<&'a Blocks>,
-    /// Unfinished requests of unknown age.
-    ageless: u64,
     condition: Condition,
     bound_ns: u64,
 }
@@ -151,16 +149,10 @@ impl<'a> Percentile<'a> {
             Clocked::Service => service,
             _ => response,
         };
-        let expected = match (clocked, observed.unfinished) {
-            (Clocked::Response, Some(unfinished)) => unfinished.count(),
-            (Clocked::Service, Some(unfinished)) => unfinished.in_flight,
-            _ => 0,
-        };
         Percentile {
             percentile,
             times,
             stretches: observed.stretches.map(stretches),
-            ageless: expected.saturating_sub(times.ages.len()),
             condition,
             bound_ns: match condition.bound {
                 Quantity::TimeNs(ns) => ns as u64,
@@ -189,13 +181,13 @@ impl<'a> Percentile<'a> {
         let leaves = self.leaves();
         match (surely <= leaves, surely + open <= leaves) {
             (best, worst) if best == worst => Ok(best),
-            _ if self.ageless > 0 => Err(Doubt::Unfinished(open)),
+            _ if self.times.ageless > 0 => Err(Doubt::Unfinished(open)),
             _ => self.estimated().ok_or(Doubt::Unfinished(open)),
         }
     }
 
     fn len(&self) -> u64 {
-        self.times.len() + self.ageless
+        self.times.len() + self.times.ageless
     }
 
     /// How many requests a percentile leaves beyond it.
@@ -218,7 +210,7 @@ impl<'a> Percentile<'a> {
         let older = ages.len() - younger;
         (
             self.times.times.len() - within + older,
-            younger + self.ageless,
+            younger + self.times.ageless,
         )
     }
 

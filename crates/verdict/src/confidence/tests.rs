@@ -39,6 +39,7 @@ impl Cut {
         Censored {
             times: &self.times,
             ages: &self.ages,
+            ageless: 0,
         }
     }
 
