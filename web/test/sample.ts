@@ -100,9 +100,8 @@ export function run(): RunPage {
     facts: [{ name: "rate", text: "2 000/s asked, 1 999/s achieved" }],
     machine: [{ name: "cores", text: "2" }],
     validity: {
-      grade: "suspect",
+      tone: "doubtful",
       claim: "Suspect: something may have distorted these figures.",
-      is_plain: false,
       findings: ["The generator was late. Lower the rate (-r)."],
     },
     warnings: ["Few samples. Measure longer."],

@@ -72,11 +72,11 @@ test("an answer has the colour of its kind, and a doubtful load line is no plain
   const answer = search().answer;
   const tone = (change: Partial<typeof answer>) =>
     /verdict answer (\w+)/.exec(render(<Answer answer={{ ...answer, ...change }} />))![1];
-  expect(tone({})).toBe("valid");
-  expect(tone({ notes: ["The load line may lie higher."] })).toBe("suspect");
-  expect(tone({ kind: "at_least" })).toBe("suspect");
-  expect(tone({ kind: "nothing_holds" })).toBe("invalid");
-  expect(tone({ kind: "not_known" })).toBe("suspect");
+  expect(tone({})).toBe("good");
+  expect(tone({ notes: ["The load line may lie higher."] })).toBe("doubtful");
+  expect(tone({ kind: "at_least" })).toBe("doubtful");
+  expect(tone({ kind: "nothing_holds" })).toBe("bad");
+  expect(tone({ kind: "not_known" })).toBe("doubtful");
 });
 
 test("the ladder has a row for each part, and its sentences", () => {

@@ -170,6 +170,14 @@ impl Axis {
         Axis::new(title, unit, Scale::Log)
     }
 
+    /// An axis of whole things, such as users.
+    pub fn whole(title: &str) -> Axis {
+        Axis {
+            is_whole: true,
+            ..Axis::linear(title, Unit::Count)
+        }
+    }
+
     /// The same from `low` to `high`.
     #[must_use]
     pub fn between(mut self, low: f64, high: f64) -> Axis {

@@ -1,7 +1,6 @@
 //! What the page of one run shows.
 
-use crate::RunPlots;
-use crate::number;
+use crate::{RunPlots, number};
 use serde::Serialize;
 
 /// The page of one run. Sentences and figures in words are those of the text report.
@@ -20,8 +19,8 @@ pub struct RunPage {
     pub facts: Vec<Fact>,
     /// The machine that it was made on.
     pub machine: Vec<Fact>,
-    /// Whether the result may be believed.
-    pub validity: Validity,
+    /// Whether the result can be believed.
+    pub validity: ValidityText,
     /// What to know before believing a figure.
     pub warnings: Vec<String>,
     /// The checks, and what came of them.
@@ -54,32 +53,33 @@ pub struct Fact {
     pub text: String,
 }
 
-/// Whether a result may be believed.
+/// Whether a result can be believed, in words.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub struct Validity {
-    /// How far.
-    pub grade: Grade,
-    /// What that means for this result, as a sentence.
+pub struct ValidityText {
+    /// The colour and the sign of its box.
+    pub tone: Tone,
+    /// How far the result can be believed, as a sentence.
     pub claim: String,
-    /// Whether it is shown without the colour of its grade, as what was answered is in doubt.
-    pub is_plain: bool,
     /// Why not, each a sentence that ends in what to do.
     pub findings: Vec<String>,
 }
 
-/// How far a result may be believed.
+/// The colour and the sign of a statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
-pub enum Grade {
+pub enum Tone {
     /// Nothing speaks against it.
     #[default]
-    Valid,
-    /// Something may have distorted it.
-    Suspect,
-    /// It is no measurement of the target.
-    Invalid,
+    Good,
+    /// As good, without the colour: nothing speaks against the measurement, but the responses are in
+    /// doubt.
+    Plain,
+    /// Something speaks against it.
+    Doubtful,
+    /// It does not hold.
+    Bad,
 }
 
 /// A check, and what came of it.

@@ -14,9 +14,9 @@ pub(crate) use facts::of_machine as machine_facts;
 pub use series::series_page;
 
 use crate::{warning, warnings, wording};
-use loadline_page::{Grade, Heat, RunNumbers, RunPage, RunPlots, Spectrum, Validity};
+use loadline_page::{Heat, RunNumbers, RunPage, RunPlots, Spectrum, Tone, ValidityText};
 use loadline_record::{Bounded, Censored, Model, Snapshot, Summary};
-use loadline_verdict::RunResult;
+use loadline_verdict::{Grade, RunResult, Validity};
 
 /// The most moments that a page of one run has; of a longer run neighbours are joined.
 const MOST_MOMENTS: usize = 1_800;
@@ -72,18 +72,16 @@ fn texts(warnings: &[crate::Warning]) -> Vec<String> {
     warnings.iter().map(text).collect()
 }
 
-/// What the grade means for this result. A valid one is no good one: it says that the generator did its
-/// part.
-fn claim(found: &loadline_verdict::Validity, summary: &Summary) -> &'static str {
+/// What the grade means for this result. *Valid* does not mean that the target did well: it means
+/// that the generator did its part.
+fn claim(found: &Validity, summary: &Summary) -> &'static str {
     match found.grade() {
-        loadline_verdict::Grade::Valid if warning::is_unserved(summary) => {
+        Grade::Valid if warning::is_unserved(summary) => {
             "Valid, as far as Loadline goes: read the warnings on the answers."
         }
-        loadline_verdict::Grade::Valid => "Valid: Loadline did not distort these figures.",
-        loadline_verdict::Grade::Suspect => "Suspect: something may have distorted these figures.",
-        loadline_verdict::Grade::Invalid => {
-            "Invalid: these figures are no measurement of the target."
-        }
+        Grade::Valid => "Valid: Loadline did not distort these figures.",
+        Grade::Suspect => "Suspect: something may have distorted these figures.",
+        Grade::Invalid => "Invalid: these figures are no measurement of the target.",
     }
 }
 
@@ -93,16 +91,16 @@ fn capitalised(text: String) -> String {
     first.chain(letters).chain(['.']).collect()
 }
 
-fn validity(run: &RunResult) -> Validity {
+fn validity(run: &RunResult) -> ValidityText {
     let (summary, found) = (&run.summary, &run.validity);
-    Validity {
-        grade: match found.grade() {
-            loadline_verdict::Grade::Valid => Grade::Valid,
-            loadline_verdict::Grade::Suspect => Grade::Suspect,
-            loadline_verdict::Grade::Invalid => Grade::Invalid,
+    ValidityText {
+        tone: match found.grade() {
+            Grade::Valid if warning::is_unserved(summary) => Tone::Plain,
+            Grade::Valid => Tone::Good,
+            Grade::Suspect => Tone::Doubtful,
+            Grade::Invalid => Tone::Bad,
         },
         claim: claim(found, summary).to_owned(),
-        is_plain: found.grade() == loadline_verdict::Grade::Valid && warning::is_unserved(summary),
         findings: found
             .aside()
             .map(capitalised)

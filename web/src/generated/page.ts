@@ -146,11 +146,6 @@ name: string,
 text: string, };
 
 /**
- * How far a result may be believed.
- */
-export type Grade = "valid" | "suspect" | "invalid";
-
-/**
  * What came in one stretch of time.
  */
 export type HeatColumn = { 
@@ -283,9 +278,9 @@ facts: Array<Fact>,
  */
 machine: Array<Fact>, 
 /**
- * Whether the result may be believed.
+ * Whether the result can be believed.
  */
-validity: Validity, 
+validity: ValidityText, 
 /**
  * What to know before believing a figure.
  */
@@ -713,6 +708,11 @@ text: string,
 interval: string | null, };
 
 /**
+ * The colour and the sign of a statement.
+ */
+export type Tone = "good" | "plain" | "doubtful" | "bad";
+
+/**
  * What came of a trial.
  */
 export type TrialEnd = "held" | "broke" | "set_aside" | "warm_up";
@@ -765,21 +765,17 @@ text: string, };
 export type Unit = "text" | "count" | "per_second" | "percent" | "bytes" | "bytes_per_second" | "us" | "seconds";
 
 /**
- * Whether a result may be believed.
+ * Whether a result can be believed, in words.
  */
-export type Validity = { 
+export type ValidityText = { 
 /**
- * How far.
+ * The colour and the sign of its box.
  */
-grade: Grade, 
+tone: Tone, 
 /**
- * What that means for this result, as a sentence.
+ * How far the result can be believed, as a sentence.
  */
 claim: string, 
-/**
- * Whether it is shown without the colour of its grade, as what was answered is in doubt.
- */
-is_plain: boolean, 
 /**
  * Why not, each a sentence that ends in what to do.
  */

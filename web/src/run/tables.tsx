@@ -9,10 +9,10 @@ import type {
   StatusRow,
   TimedFigure,
   TimeRow,
-  Validity,
+  ValidityText,
 } from "../generated/page";
 
-const SIGNS = { valid: "✓", suspect: "!", invalid: "✗" };
+const SIGNS = { good: "✓", plain: "✓", doubtful: "!", bad: "✗" };
 
 const OUTCOMES = {
   kept: { tone: "good", text: "✓ holds" },
@@ -21,14 +21,14 @@ const OUTCOMES = {
 };
 
 /** Whether the figures may be believed, and whether the checks hold. */
-export function Verdict({ validity, checks }: { validity: Validity; checks: CheckRow[] }) {
+export function Verdict({ validity, checks }: { validity: ValidityText; checks: CheckRow[] }) {
   const broken = checks.filter((check) => check.outcome === "broken").length;
   const open = checks.filter((check) => check.outcome === "not_known").length;
   return (
     <section class="verdicts" aria-label="Verdict">
-      <div class={`verdict ${validity.is_plain ? "" : validity.grade}`}>
+      <div class={`verdict ${validity.tone}`}>
         <strong>
-          <span aria-hidden="true">{SIGNS[validity.grade]}</span> {validity.claim}
+          <span aria-hidden="true">{SIGNS[validity.tone]}</span> {validity.claim}
         </strong>
         {validity.findings.length > 0 && (
           <ul>
@@ -39,7 +39,7 @@ export function Verdict({ validity, checks }: { validity: Validity; checks: Chec
         )}
       </div>
       {checks.length > 0 && (
-        <div class={`verdict ${broken > 0 ? "invalid" : open > 0 ? "suspect" : "valid"}`}>
+        <div class={`verdict ${broken > 0 ? "bad" : open > 0 ? "doubtful" : "good"}`}>
           <strong>
             <span aria-hidden="true">{broken > 0 ? "✗" : open > 0 ? "?" : "✓"}</span>{" "}
             {broken > 0

@@ -1,21 +1,23 @@
 /** The page of a search: its answer, the ladder around the load line, the charts, every trial. */
 
 import { Charts } from "../charts/charts";
-import type { SearchAnswer, SearchPage } from "../generated/page";
+import type { SearchAnswer, SearchPage, Tone } from "../generated/page";
 import { Facts } from "../run/tables";
 import { TrialTable } from "./table";
 
-const LOOKS = {
-  found: { tone: "valid", sign: "✓" },
-  at_least: { tone: "suspect", sign: "≥" },
-  nothing_holds: { tone: "invalid", sign: "✗" },
-  not_known: { tone: "suspect", sign: "?" },
+const LOOKS: Record<SearchAnswer["kind"], { tone: Tone; sign: string }> = {
+  found: { tone: "good", sign: "✓" },
+  at_least: { tone: "doubtful", sign: "≥" },
+  nothing_holds: { tone: "bad", sign: "✗" },
+  not_known: { tone: "doubtful", sign: "?" },
 };
 
 /** What was found. A load line that there is something to say against is not a plain one. */
 export function Answer({ answer }: { answer: SearchAnswer }) {
   const doubtful = answer.kind === "found" && answer.notes.length > 0;
-  const { tone, sign } = doubtful ? { tone: "suspect", sign: "!" } : LOOKS[answer.kind];
+  const { tone, sign }: { tone: Tone; sign: string } = doubtful
+    ? { tone: "doubtful", sign: "!" }
+    : LOOKS[answer.kind];
   return (
     <section class="verdicts" aria-label="Answer">
       <div class={`verdict answer ${tone}`}>

@@ -96,7 +96,7 @@ fn response_time(timeline: &Timeline, x: &Axis, shared_x: &mut SharedX) -> Optio
 fn in_flight(timeline: &Timeline, x: &Axis, shared_x: &mut SharedX) -> Option<Chart> {
     let lines = [(Measure::InFlight, Mark::Line, 0)];
     let names = ("in-flight", "Requests in flight", "");
-    let y = Axis::linear("requests", Unit::Count);
+    let y = Axis::whole("requests");
     Chart::of_series(names, x.clone(), y, over_time(timeline, &lines, shared_x))
 }
 

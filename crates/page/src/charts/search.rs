@@ -128,7 +128,7 @@ fn course(trials: &[TrialRow], users: bool, shared_x: &mut SharedX) -> Option<Ch
     let note = "The level of each trial, in the order in which they were made.";
     let chart = Chart::of_series(
         ("trials", "Course of the search", note),
-        whole("trial").between(0.0, trials.len() as f64 + 1.0),
+        Axis::whole("trial").between(0.0, trials.len() as f64 + 1.0),
         // Room above the dots for the labels of the reference lines.
         levels(users).between(0.0, 1.2 * highest),
         vec![
@@ -159,16 +159,8 @@ fn stretches(trials: &[TrialRow]) -> Vec<ReferenceLine> {
 
 fn levels(users: bool) -> Axis {
     match users {
-        true => whole("users"),
+        true => Axis::whole("users"),
         false => Axis::linear("rate asked for", Unit::PerSecond),
-    }
-}
-
-/// An axis of what there is no half of.
-fn whole(title: &str) -> Axis {
-    Axis {
-        is_whole: true,
-        ..Axis::linear(title, Unit::Count)
     }
 }
 
