@@ -132,8 +132,9 @@ mod tests {
             .collect()
     }
 
-    fn refusal(text: &str) -> String {
-        parse_url_list(text).expect_err(text).to_string()
+    fn assert_refused(text: &str, beginning: &str) {
+        let refusal = parse_url_list(text).expect_err(text).to_string();
+        assert!(refusal.starts_with(beginning), "{refusal}");
     }
 
     #[test]
@@ -202,6 +203,14 @@ mod tests {
                 "{\"url\":\"a\",\"url\":\"b\"}",
                 "line 1: `url` is given twice.",
             ),
+        ] {
+            assert_refused(text, expected);
+        }
+    }
+
+    #[test]
+    fn values_of_the_wrong_kind_are_refused() {
+        for (text, expected) in [
             (
                 "{\"url\":5}",
                 "line 1: `url` is 5, and has to be a text in quotes.",
@@ -250,6 +259,14 @@ mod tests {
                 "{\"url\":\"a\",\"headers\":{\"X\":true}}",
                 "line 1: `headers` is an object with a value that is no text, and",
             ),
+        ] {
+            assert_refused(text, expected);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_sent_is_refused() {
+        for (text, expected) in [
             (
                 "a\nhttp://b/ POST",
                 "line 2: a blank stands in `http://b/ POST`, and a line holds one URL",
@@ -267,8 +284,7 @@ mod tests {
                 "line 1: `G T` is not a method",
             ),
         ] {
-            let refusal = refusal(text);
-            assert!(refusal.starts_with(expected), "{refusal}");
+            assert_refused(text, expected);
         }
     }
 

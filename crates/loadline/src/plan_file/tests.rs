@@ -14,6 +14,11 @@ fn refusal(text: &str) -> String {
         .to_string()
 }
 
+fn assert_refused(text: &str, beginning: &str) {
+    let refusal = refusal(text);
+    assert!(refusal.starts_with(beginning), "{refusal}");
+}
+
 /// The words of all keys in the file.
 fn words_of(text: &str) -> Vec<OsString> {
     file(text)
@@ -136,6 +141,14 @@ fn refusals_name_file_line_and_key() {
             "plan.toml, line 1, typed: there is no such key.",
         ),
         ("'' = 5", "plan.toml, line 1, : there is no such key."),
+    ] {
+        assert_refused(text, expected);
+    }
+}
+
+#[test]
+fn refusals_say_what_a_value_has_to_be() {
+    for (text, expected) in [
         (
             "url = 'ftp://a'",
             "plan.toml, line 1, url: `ftp://a` is not a URL to load",
@@ -190,8 +203,7 @@ fn refusals_name_file_line_and_key() {
             "plan.toml, line 1, connections: `0x10` is not a count.",
         ),
     ] {
-        let refusal = refusal(text);
-        assert!(refusal.starts_with(expected), "{refusal}");
+        assert_refused(text, expected);
     }
 }
 

@@ -236,6 +236,7 @@ fn always_takes_time(metric: Metric) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use Comparison::{Greater, GreaterOrEqual, Less, LessOrEqual};
     use proptest::prelude::*;
 
     fn check(text: &str) -> Check {
@@ -250,9 +251,18 @@ mod tests {
         }
     }
 
+    fn assert_read(text: &str, metric: Metric, comparison: Comparison, bound: Bound) {
+        let expected = Check {
+            text: text.to_owned(),
+            metric,
+            comparison,
+            bound,
+        };
+        assert_eq!(check(text), expected, "{text}");
+    }
+
     #[test]
     fn conditions_are_read() {
-        use Comparison::{Greater, GreaterOrEqual, Less, LessOrEqual};
         let response = |statistic| Metric::Time(Clocked::Response, statistic);
         let percentile = Statistic::Percentile;
         for (text, metric, comparison, bound) in [
@@ -310,6 +320,14 @@ mod tests {
                 Less,
                 Bound::TimeNs(5_000_000),
             ),
+        ] {
+            assert_read(text, metric, comparison, bound);
+        }
+    }
+
+    #[test]
+    fn conditions_on_counts_and_rates_are_read() {
+        for (text, metric, comparison, bound) in [
             ("errors<0.1%", Metric::Errors, Less, Bound::Share(0.001)),
             ("errors<1%", Metric::Errors, Less, Bound::Share(0.01)),
             ("non2xx<1%", Metric::Non2xx, Less, Bound::Share(0.01)),
@@ -349,13 +367,7 @@ mod tests {
             ),
             ("rate > 90/m", Metric::Rate, Greater, Bound::PerSecond(1.5)),
         ] {
-            let expected = Check {
-                text: text.to_owned(),
-                metric,
-                comparison,
-                bound,
-            };
-            assert_eq!(check(text), expected, "{text}");
+            assert_read(text, metric, comparison, bound);
         }
     }
 

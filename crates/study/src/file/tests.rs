@@ -98,6 +98,14 @@ fn what_is_wrong_is_said_with_its_line() {
             format!("[[target]]\nname = \"t\"\n{RUNS}"),
             "line 1: url is missing; say where the requests go.",
         ),
+    ] {
+        assert_eq!(refusal(&text), expected);
+    }
+}
+
+#[test]
+fn what_is_missing_or_unknown_is_said_with_its_line() {
+    for (text, expected) in [
         (
             RUNS.to_owned(),
             "line 1: [[target]] is missing; say what the load goes to.",
