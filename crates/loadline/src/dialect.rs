@@ -3,17 +3,18 @@
 //! Their arguments are not ours to read, so they are told apart before any flag is looked at.
 
 use crate::commands::wrk;
+use crate::exit::{refuse, sentence};
 use crate::flags::not_text;
 use loadline_dialects::ab;
 use loadline_dialects::wrk::Tool;
+use loadline_runner::{Command, Commands};
 use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::thread::available_parallelism;
+use std::thread::{self, available_parallelism};
 
 /// A tool whose command line is understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +49,7 @@ impl Dialect {
 pub(crate) fn run(line: &[OsString]) -> Option<ExitCode> {
     let (dialect, words) = asked(line)?;
     if let Some(sentence) = not_text(words) {
-        crate::refuse(&sentence);
+        refuse(&sentence);
         return Some(dialect.misused());
     }
     Some(match dialect {
@@ -69,19 +70,22 @@ fn asked(line: &[OsString]) -> Option<(Dialect, &[OsString])> {
     Some((dialect, words))
 }
 
-/// What becomes true with the first SIGINT or SIGTERM.
-fn interrupted_by_signals() -> io::Result<Arc<AtomicBool>> {
-    let interrupted = Arc::default();
-    for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&interrupted))?;
-    }
-    Ok(interrupted)
+/// SIGINT and SIGTERM abort the run.
+fn abort_by_signals(commands: &Commands) -> io::Result<()> {
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    let commands = commands.clone();
+    let wait = move || {
+        for _ in signals.forever() {
+            commands.send(Command::Abort);
+        }
+    };
+    let interrupts = thread::Builder::new().name("interrupts".to_owned());
+    interrupts.spawn(wait).map(drop)
 }
 
 fn run_wrk(tool: Tool, words: &[OsString]) -> ExitCode {
     let ran = wrk::run(tool, words.to_vec());
-    ran.unwrap_or_else(|error| crate::refuse(&crate::sentence(&error)))
-        .into()
+    ran.unwrap_or_else(|error| refuse(&sentence(&error))).into()
 }
 
 fn run_ab(words: &[OsString]) -> ExitCode {
@@ -90,13 +94,13 @@ fn run_ab(words: &[OsString]) -> ExitCode {
         .iter()
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
-    let interrupted = match interrupted_by_signals() {
-        Ok(interrupted) => interrupted,
-        Err(error) => return crate::refuse(&format!("signals can't be watched: {error}")).into(),
-    };
+    let commands = Commands::default();
+    if let Err(error) = abort_by_signals(&commands) {
+        return refuse(&format!("signals can't be watched: {error}")).into();
+    }
     let surroundings = ab::Surroundings {
         cores: available_parallelism().map_or(1, |cores| cores.get() as u32),
-        interrupted,
+        commands,
         stdout: &mut io::stdout().lock(),
         stderr: &mut io::stderr().lock(),
     };

@@ -1,5 +1,7 @@
 //! How the command ends.
 
+use crate::visible::visible;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// How the command ends: what its caller learns without reading a word.
@@ -49,4 +51,23 @@ impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         ExitCode::from(exit.code())
     }
+}
+
+/// An error with its causes, but for those that it names itself. What others say of a cause has no full
+/// stop.
+pub(crate) fn sentence(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text = format!("{text}: {}.", cause.trim_end_matches('.'));
+        }
+    }
+    text
+}
+
+/// Says why nothing was done.
+pub(crate) fn refuse(sentence: &str) -> Exit {
+    // Where even stderr is closed there is nobody left to tell.
+    let _ = writeln!(io::stderr(), "loadline: {}", visible(sentence));
+    Exit::Failed
 }

@@ -1,7 +1,6 @@
 //! A run as the command was asked for it: the plan, and where its results go.
 
 use crate::flags::run::judgement::Trust;
-use crate::publish::Style;
 use clap::ValueEnum;
 use loadline_plan::Plan;
 use loadline_runner::Watch;
@@ -46,6 +45,17 @@ impl Invocation {
             short: self.short,
         }
     }
+}
+
+/// How text reports look.
+#[derive(Clone, Debug)]
+pub(crate) struct Style<'a> {
+    /// Whether they have colours.
+    pub(crate) color: Color,
+    /// The percentiles they show.
+    pub(crate) percentiles: &'a [f64],
+    /// Whether they are short.
+    pub(crate) short: bool,
 }
 
 /// A report: in which format, and where to.

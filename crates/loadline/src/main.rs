@@ -16,12 +16,11 @@ mod publish;
 mod resolve;
 mod visible;
 
-use crate::exit::Exit;
+use crate::exit::{Exit, refuse, sentence};
 use crate::flags::{Command, Refusal};
 use crate::resolve::{Surroundings, resolve, resolve_search};
-use crate::visible::visible;
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io;
 use std::panic::catch_unwind;
 use std::process::ExitCode;
 
@@ -77,23 +76,4 @@ fn run(command: Command) -> anyhow::Result<Exit> {
 /// Prints what was asked for.
 fn print(text: &str) -> anyhow::Result<Exit> {
     publish::print(text).map(|()| Exit::Good)
-}
-
-/// An error with its causes, but for those that it names itself. What others say of a cause has no full
-/// stop.
-fn sentence(error: &anyhow::Error) -> String {
-    let mut text = error.to_string();
-    for cause in error.chain().skip(1).map(ToString::to_string) {
-        if !text.contains(&cause) {
-            text = format!("{text}: {}.", cause.trim_end_matches('.'));
-        }
-    }
-    text
-}
-
-/// Says why nothing was done.
-fn refuse(sentence: &str) -> Exit {
-    // Where even stderr is closed there is nobody left to tell.
-    let _ = writeln!(io::stderr(), "loadline: {}", visible(sentence));
-    Exit::Failed
 }

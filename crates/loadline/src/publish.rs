@@ -1,6 +1,6 @@
 //! Reports, each to where it was asked for.
 
-use crate::invocation::{Color, Format, Output, Sink};
+use crate::invocation::{Color, Format, Output, Sink, Style};
 use crate::live::{draws, speaks_utf8};
 use anyhow::{Context, Result};
 use loadline_page::{FileChart, Heat, Page};
@@ -10,17 +10,6 @@ use loadline_runner::preflight::write_whole;
 use loadline_verdict::RunResult;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-
-/// How text reports look.
-#[derive(Clone, Debug)]
-pub(crate) struct Style<'a> {
-    /// Whether they have colours.
-    pub(crate) color: Color,
-    /// The percentiles they show.
-    pub(crate) percentiles: &'a [f64],
-    /// Whether they are short.
-    pub(crate) short: bool,
-}
 
 /// Writes every report that was asked for; `heat` is for those in HTML, and else may be empty. One
 /// that can't be written does not keep the others from being.

@@ -10,22 +10,26 @@ use super::report::Report;
 use super::request::head;
 use super::tally::{Fatal, Tally};
 use super::usage::{Said, banner, benchmarking, html_banner};
-use loadline_engine::{Event, Run, StartError, WorkerFailure};
+use loadline_engine::{Run, StartError};
+use loadline_plan::Plan;
+use loadline_record::Summary;
+use loadline_runner::{
+    Command, Commands, End, Interval, Observed, Observer, RunError, Setup, Source, Wants, Workload,
+};
 use std::io::{self, Write};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, SystemTime};
 
-/// How long the conductor waits before it looks at what the workers tell.
+/// How often it is looked at what the workers tell.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 /// What a command takes from where it is started.
 pub struct Surroundings<'a> {
     /// Cores that may be used, at least 1.
     pub cores: u32,
-    /// Set when the user wants the run to end; the report is printed all the same.
-    pub interrupted: Arc<AtomicBool>,
+    /// Ends the run where the user wants that; the report is printed all the same.
+    pub commands: Commands,
     /// Where the report goes.
     pub stdout: &'a mut dyn Write,
     /// Where progress and problems go.
@@ -107,10 +111,6 @@ impl Desk<'_> {
         self.out(said.stdout.as_bytes());
         self.err(&said.stderr);
     }
-
-    fn is_interrupted(&self) -> bool {
-        self.place.interrupted.load(Ordering::Relaxed)
-    }
 }
 
 /// Runs what the options ask for. What it returns is yet to be said.
@@ -127,22 +127,39 @@ fn conduct(options: Options, desk: &mut Desk<'_>) -> Result<Said, Said> {
     let (send, news) = channel();
     let message = message(&options, head);
     let request_bytes = message.bytes.len();
-    let began = SystemTime::now();
-    let run = Run::start_scenario(plan, false, move |_| {
-        Crowd::new(Arc::clone(&message), send.clone())
-    })
-    .map_err(|error| refusal(&error, &options))?;
-    let conductor = Conductor {
+    let commands = desk.place.commands.clone();
+    let mut report = Reporter {
         tally: Tally::new(&options),
         next_progress: options.progress_every().map(u64::from),
         options: &options,
         request_bytes,
-        run,
         news,
+        commands: commands.clone(),
+        given_up: None,
         desk,
-        began,
+        began: SystemTime::now(),
     };
-    conductor.conduct()
+    let users = Crowds { message, send };
+    let setup = Setup::of(&plan);
+    let conducted = loadline_runner::conduct(&setup, &users, &commands, &mut [&mut report])
+        .map_err(|error| refusal(&error, &options))?;
+    report.conclude(conducted.trouble.map(|lost| lost.to_string()))
+}
+
+/// The users of all workers.
+struct Crowds {
+    message: Arc<Message>,
+    send: Sender<News>,
+}
+
+impl Workload for Crowds {
+    fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
+        let (message, send) = (Arc::clone(&self.message), self.send.clone());
+        let run = Run::start_scenario(plan, wants.exchanges, move |_| {
+            Crowd::new(Arc::clone(&message), send.clone())
+        })?;
+        Ok(Box::new(run))
+    }
 }
 
 fn message(options: &Options, head: String) -> Arc<Message> {
@@ -171,13 +188,13 @@ fn greet(options: &Options, desk: &mut Desk<'_>) {
 }
 
 /// Why no run began, as ab says it where it has words for it.
-fn refusal(error: &StartError, options: &Options) -> Said {
+fn refusal(error: &RunError, options: &Options) -> Said {
     match error {
-        StartError::Resolve(_) => {
+        RunError::Start(StartError::Resolve(_)) => {
             let proxy = options.proxy.as_ref().map(|(host, _)| host);
             unknown_host(proxy.unwrap_or(&options.target.host))
         }
-        StartError::Tls(error) if options.certificate.is_some() => {
+        RunError::Start(StartError::Tls(error)) if options.certificate.is_some() => {
             let file = options.certificate.as_deref().unwrap_or_default();
             no_certificate(file, &error.to_string())
         }
@@ -185,53 +202,59 @@ fn refusal(error: &StartError, options: &Options) -> Said {
     }
 }
 
-/// A run under way.
-struct Conductor<'a, 'b> {
+/// Tells what a run comes to, while it lasts and at its end.
+struct Reporter<'a, 'b> {
     options: &'a Options,
     /// The length of each request.
     request_bytes: usize,
     tally: Tally,
-    run: Run,
     news: Receiver<News>,
     desk: &'a mut Desk<'b>,
+    commands: Commands,
+    /// What is said in place of the report, where the run was given up.
+    given_up: Option<Said>,
     /// The number of requests that the next line of progress tells; none for no progress.
     next_progress: Option<u64>,
     began: SystemTime,
 }
 
-impl Conductor<'_, '_> {
-    fn conduct(mut self) -> Result<Said, Said> {
-        let mut interrupted = false;
-        while !self.has_ended() {
-            self.hear();
-            if let Some(fatal) = self.tally.fatal.take() {
-                self.run.handle().abort();
-                return Err(self.give_up(fatal));
-            }
-            if self.desk.is_interrupted() {
-                interrupted = true;
-                self.run.handle().abort();
-            }
-        }
-        // Workers tell the last when they go: this waits until they have gone.
-        self.run.next_event(PATIENCE);
-        self.hear();
-        if let Some(failure) = self.run.failure() {
-            return Ok(self.broken_off(failure));
-        }
-        match self.tally.fatal.take() {
-            Some(fatal) => Err(self.give_up(fatal)),
-            None if interrupted => Ok(self.interrupted()),
-            None => self.finish(),
+impl Observer for Reporter<'_, '_> {
+    fn wants(&self) -> Wants {
+        Wants {
+            idle_after: Some(PATIENCE),
+            ..Wants::default()
         }
     }
 
-    fn has_ended(&mut self) -> bool {
-        let Some(Event::Ended { unfinished, .. }) = self.run.next_event(PATIENCE) else {
-            return false;
-        };
-        self.tally.left(unfinished.in_flight, self.request_bytes);
-        true
+    fn interval(&mut self, _: &Interval<'_>) -> Observed {
+        self.hear();
+        Ok(())
+    }
+
+    fn idle(&mut self, _: &Summary) -> Observed {
+        self.hear();
+        Ok(())
+    }
+
+    fn ended(&mut self, end: &End<'_>) -> Observed {
+        let left = end.whole.unfinished.in_flight;
+        self.tally.left(left, self.request_bytes);
+        self.hear();
+        Ok(())
+    }
+}
+
+impl Reporter<'_, '_> {
+    /// What is said at the end; `lost` is why a worker was lost, if one was.
+    fn conclude(mut self, lost: Option<String>) -> Result<Said, Said> {
+        if let Some(said) = self.given_up.take() {
+            return Err(said);
+        }
+        match lost {
+            Some(failure) => Ok(self.broken_off(&failure)),
+            None if self.commands.is_ending() => Ok(self.interrupted()),
+            None => self.finish(),
+        }
     }
 
     /// Takes in what the workers have told.
@@ -246,6 +269,12 @@ impl Conductor<'_, '_> {
         let complaints = std::mem::take(&mut self.tally.complaints);
         self.desk.err(&complaints);
         self.tell_progress();
+        if let Some(fatal) = self.tally.fatal.take()
+            && self.given_up.is_none()
+        {
+            self.given_up = Some(self.give_up(fatal));
+            self.commands.send(Command::Abort);
+        }
     }
 
     fn tell_progress(&mut self) {
@@ -283,7 +312,7 @@ impl Conductor<'_, '_> {
     }
 
     /// What is said of a run that lost a worker.
-    fn broken_off(&self, failure: &WorkerFailure) -> Said {
+    fn broken_off(&self, failure: &str) -> Said {
         Said {
             stderr: format!("ab: {failure}\n"),
             code: 2,
@@ -361,7 +390,7 @@ mod tests {
         let mut stderr = Vec::new();
         let surroundings = Surroundings {
             cores: 1,
-            interrupted: Arc::default(),
+            commands: Commands::default(),
             stdout: &mut Closed(number),
             stderr: &mut stderr,
         };
