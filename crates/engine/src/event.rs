@@ -2,12 +2,21 @@
 
 use loadline_record::{Exchange, Snapshot, Unfinished};
 
+/// Which events a run tells beside its intervals and its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Detail {
+    /// Whether it tells [`Event::Log`].
+    pub exchanges: bool,
+    /// Whether it tells [`Event::Ticks`].
+    pub ticks: bool,
+}
+
 /// What a run tells while it lasts.
 #[derive(Debug)]
 pub enum Event {
     /// What all workers recorded in one interval, in order.
     Interval(Box<Snapshot>),
-    /// What one worker got tick by tick in an interval; comes before the interval itself.
+    /// What one worker got tick by tick in an interval, where that was asked for; comes before the interval itself.
     Ticks {
         /// The worker, from 0.
         worker: usize,

@@ -28,7 +28,7 @@ mod worker;
 pub use behaviour::{Answer, Batch, Behaviour, Observer, Part, Scenario};
 pub use control::Handle;
 pub use error::StartError;
-pub use event::{EndReason, Event, Tick};
+pub use event::{Detail, EndReason, Event, Tick};
 pub use loadline_transport::Agreed;
 pub use lost::WorkerFailure;
 pub use prepare::OTHER_FILES;

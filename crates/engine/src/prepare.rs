@@ -1,6 +1,7 @@
 //! Everything that is done once, before a worker starts: names, certificates, requests, limits.
 
 use crate::StartError;
+use crate::event::Detail;
 use crate::pacer::most_users;
 use crate::replay::Written;
 use loadline_plan::{Plan, Tls};
@@ -22,7 +23,7 @@ pub(crate) struct Prepared {
     pub(crate) endpoints: Vec<Endpoint>,
     pub(crate) tls: Option<TlsSetup>,
     pub(crate) requests: Vec<Written>,
-    pub(crate) log: bool,
+    pub(crate) detail: Detail,
     pub(crate) interval_ns: u64,
     /// How many connections a user keeps at most, each to another endpoint: as many as there are
     /// endpoints, or as descriptors allow.
@@ -34,7 +35,7 @@ pub(crate) struct Prepared {
 impl Prepared {
     /// Reads, resolves and writes what the plan names. Blocks; sends nothing but the probes of
     /// addresses.
-    pub(crate) fn new(plan: Plan, log: bool) -> Result<Self, StartError> {
+    pub(crate) fn new(plan: Plan, detail: Detail) -> Result<Self, StartError> {
         let connections = most_users(&plan).max(plan.load.max_connections);
         ensure_open_files(u64::from(connections) + OTHER_FILES)?;
         let mut endpoints = Endpoints::default();
@@ -56,7 +57,7 @@ impl Prepared {
             endpoints,
             tls,
             requests,
-            log,
+            detail,
             interval_ns: INTERVAL_NS,
             most_kept: most_kept(open_files, connections),
             left_out: Vec::new(),
@@ -165,7 +166,8 @@ mod tests {
     fn left_of(addresses: &[SocketAddr]) -> Vec<Address> {
         let mut plan = closed(1, SECOND);
         plan.connection.ahead = false;
-        let mut prepared = Prepared::new(plan, false).expect("a plan that needs nothing");
+        let mut prepared =
+            Prepared::new(plan, Detail::default()).expect("a plan that needs nothing");
         prepared.endpoints[0].addresses = addresses.iter().copied().map(Address::Ip).collect();
         prepared.probe().expect("no failure");
         prepared.endpoints.remove(0).addresses

@@ -4,7 +4,7 @@ use crate::StartError;
 use crate::behaviour::Scenario;
 use crate::control::{Handle, Order};
 use crate::ease::Ease;
-use crate::event::{EndReason, Event};
+use crate::event::{Detail, EndReason, Event};
 use crate::lost::{Attendance, WorkerFailure};
 use crate::pacer::{Planned, end_ns};
 use crate::prepare::Prepared;
@@ -42,10 +42,10 @@ pub struct Run {
 }
 
 impl Run {
-    /// Prepares a plan's run, brings its connections up and begins the load. `log` asks for
-    /// [`Event::Log`]. Blocks until the load has begun.
-    pub fn start(plan: Plan, log: bool) -> Result<Run, StartError> {
-        let prepared = Arc::new(Prepared::new(plan, log)?);
+    /// Prepares a plan's run, brings its connections up and begins the load. `detail` asks for
+    /// events beside intervals. Blocks until the load has begun.
+    pub fn start(plan: Plan, detail: Detail) -> Result<Run, StartError> {
+        let prepared = Arc::new(Prepared::new(plan, detail)?);
         let dealt = Arc::clone(&prepared);
         let of = prepared.plan.threads;
         Run::start_prepared(&prepared, move |worker| {
@@ -58,10 +58,10 @@ impl Run {
     /// own thread, with the worker's number from 0.
     pub fn start_scenario<S: Scenario<Kernel>>(
         plan: Plan,
-        log: bool,
+        detail: Detail,
         scenario: impl Fn(u32) -> S + Send + Sync + 'static,
     ) -> Result<Run, StartError> {
-        Run::start_prepared(&Arc::new(Prepared::new(plan, log)?), scenario)
+        Run::start_prepared(&Arc::new(Prepared::new(plan, detail)?), scenario)
     }
 
     fn start_prepared<S: Scenario<Kernel>>(

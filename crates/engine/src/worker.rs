@@ -97,6 +97,8 @@ pub(crate) struct Worker<H: Host> {
     places: Cell<u32>,
     supervisor: RefCell<Option<Waker>>,
     log: Option<RefCell<Vec<Exchange>>>,
+    /// Whether the main thread is told of ticks.
+    tells_ticks: bool,
     send: Box<dyn Fn(Report)>,
 }
 

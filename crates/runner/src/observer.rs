@@ -2,7 +2,7 @@
 //! shows what it likes; the run knows none of them.
 
 use crate::error::{ObserverError, RunError};
-use loadline_engine::Tick;
+use loadline_engine::{Detail, Tick};
 use loadline_record::watched::Watched;
 use loadline_record::{Exchange, Header, Snapshot, Summary};
 use loadline_verdict::RunResult;
@@ -89,6 +89,14 @@ pub struct Wants {
 }
 
 impl Wants {
+    /// The events that a run has to tell for this.
+    pub fn detail(self) -> Detail {
+        Detail {
+            exchanges: self.exchanges,
+            ticks: self.ticks,
+        }
+    }
+
     fn and(self, other: Wants) -> Wants {
         Wants {
             exchanges: self.exchanges || other.exchanges,

@@ -52,7 +52,7 @@ struct Requests;
 
 impl Workload for Requests {
     fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
-        Ok(Box::new(Run::start(plan, wants.exchanges)?))
+        Ok(Box::new(Run::start(plan, wants.detail())?))
     }
 }
 
@@ -89,7 +89,7 @@ pub fn start_script(
     plan: Plan,
     wants: Wants,
 ) -> Result<Box<dyn Source>, StartError> {
-    let run = Run::start_scenario(plan, wants.exchanges, script.scenarios())?;
+    let run = Run::start_scenario(plan, wants.detail(), script.scenarios())?;
     script.watch(run.handle());
     Ok(Box::new(run))
 }

@@ -155,7 +155,7 @@ struct Crowds {
 impl Workload for Crowds {
     fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
         let (message, send) = (Arc::clone(&self.message), self.send.clone());
-        let run = Run::start_scenario(plan, wants.exchanges, move |_| {
+        let run = Run::start_scenario(plan, wants.detail(), move |_| {
             Crowd::new(Arc::clone(&message), send.clone())
         })?;
         Ok(Box::new(run))

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::simulated::plans::{SECOND, closed, get};
-use crate::{Batch, Behaviour, EndReason, Event, Part, Run, Scenario, User};
+use crate::{Batch, Behaviour, Detail, EndReason, Event, Part, Run, Scenario, User};
 use loadline_plan::Plan;
 use loadline_reactor::Kernel;
 use loadline_record::Snapshot;
@@ -126,7 +126,7 @@ fn run(seconds: u64, misdeed: Misdeed) -> (Snapshot, EndReason, WorkerFailure) {
         answers: 50,
         misdeed: misdeed.clone(),
     };
-    let mut run = Run::start_scenario(plan(seconds), false, deviant).unwrap();
+    let mut run = Run::start_scenario(plan(seconds), Detail::default(), deviant).unwrap();
     let mut total = Snapshot::empty(0);
     loop {
         match run.next_event(Duration::from_millis(50)) {

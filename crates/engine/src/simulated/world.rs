@@ -5,6 +5,7 @@ use super::ran::Ran;
 use super::server::{Reply, Script, Seen, Server};
 use crate::behaviour::Scenario;
 use crate::control::Handle;
+use crate::event::Detail;
 use crate::prepare::Prepared;
 use crate::replay::{Replay, Written};
 use crate::run::Merger;
@@ -212,7 +213,10 @@ fn prepared(plan: &Plan, endpoints: Vec<Endpoint>, interval_ns: u64) -> Prepared
         requests: plan.requests.iter().map(written).collect(),
         plan: plan.clone(),
         tls: None,
-        log: true,
+        detail: Detail {
+            exchanges: true,
+            ticks: true,
+        },
         interval_ns,
         most_kept: usize::MAX,
         endpoints,

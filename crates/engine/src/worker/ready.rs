@@ -158,8 +158,10 @@ fn new_worker<H: Host>(
         most_users,
         places: Cell::new(most_users),
         supervisor: RefCell::new(None),
+        tells_ticks: prepared.detail.ticks,
         log: prepared
-            .log
+            .detail
+            .exchanges
             .then(|| RefCell::new(Vec::with_capacity(LOG_BATCH))),
         send,
     }

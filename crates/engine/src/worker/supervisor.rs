@@ -199,7 +199,10 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         let followed_ns = followed_ns.min(self.after_stop_ns());
         let until_ns = until_ns.saturating_sub(worker.zero_ns.get());
         let answered = worker.recorder.borrow().answered_so_far();
-        (worker.send)(Report::Ticks(self.ticker.end_interval(answered)));
+        let ticks = self.ticker.end_interval(answered);
+        if worker.tells_ticks {
+            (worker.send)(Report::Ticks(ticks));
+        }
         let mut snapshot = Box::new(worker.recorder.borrow_mut().take(until_ns));
         if let Some(mut times) = self.laps.end(&worker.host)
             && !snapshot.drain

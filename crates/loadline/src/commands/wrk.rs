@@ -146,7 +146,7 @@ impl Users {
             return start_script(script, plan, wants);
         }
         let repetition = self.repetition.clone();
-        let run = Run::start_scenario(plan, wants.exchanges, move |_| repetition.clone())?;
+        let run = Run::start_scenario(plan, wants.detail(), move |_| repetition.clone())?;
         Ok(Box::new(run))
     }
 
