@@ -32,6 +32,16 @@ fn repeated(server: &Server, save: &Path, flags: &[&str]) -> Said {
     loadline(&[&words[..], flags, &rest[..]].concat())
 }
 
+/// The lines of the first run in a saved file: each run begins with its header.
+fn first_run(path: &Path) -> String {
+    let all = std::fs::read_to_string(path).unwrap();
+    let is_header = |line: &str| line.contains("\"role\"");
+    let mut lines = all.split_inclusive('\n');
+    let header = lines.next().unwrap();
+    let rest = lines.take_while(|line| !is_header(line));
+    std::iter::once(header).chain(rest).collect()
+}
+
 #[test]
 fn repeats_have_a_line_each_a_spread_and_one_file() {
     let (server, dir) = (serve(), tempfile::tempdir().unwrap());
@@ -61,6 +71,10 @@ fn repeats_have_a_line_each_a_spread_and_one_file() {
         (sum("answered")..=sum("sent")).contains(&reached),
         "{reached}"
     );
+    let first = dir.path().join("first.run");
+    std::fs::write(&first, first_run(&path)).unwrap();
+    let left = loadline(&["report", "--allow-invalid", text(&first)]);
+    assert!(left.stdout.contains("1 run of 3"), "{}", left.stdout);
     let second = json(&loadline(&[
         "report",
         "--allow-invalid",

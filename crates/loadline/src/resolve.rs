@@ -237,6 +237,8 @@ fn plan(flags: &RunFlags, surroundings: Surroundings<'_>) -> Result<Plan, Error>
 fn drain(asked: Option<Duration>, plan: &Plan) -> Result<Duration, Contradiction> {
     if plan.request_limit.is_some() {
         return match asked {
+            // The duration may end the run before its last request.
+            Some(asked) if plan.duration.is_some() => Ok(asked),
             Some(_) => Err(Contradiction::DrainWithRequests),
             None => Ok(Duration::ZERO),
         };

@@ -42,7 +42,7 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<Exit> {
     };
     let judged: Vec<RunResult> = runs.into_iter().map(judged).collect();
     match (judged.as_slice(), heats.as_slice()) {
-        ([only], [heat]) => {
+        ([only], [heat]) if picks_or_merges(flags) || !is_repeat(only) => {
             let told = publish(&outputs, &style, only, heat);
             let page = || Page::Run(Box::new(run_page(only, heat)));
             told.and(draw(flags, page))?;
@@ -56,6 +56,17 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<Exit> {
     let exit = exit_of_all(&judged, flags.trust);
     grounds(&judged, flags.trust).tell(exit);
     Ok(exit)
+}
+
+/// Whether one run was asked for, or one that is put together.
+fn picks_or_merges(flags: &ReportFlags) -> bool {
+    flags.run.is_some() || flags.files.len() > 1
+}
+
+/// Whether this run is one of a series, which is reported as one even if no other run is left of it.
+fn is_repeat(run: &RunResult) -> bool {
+    let role = run.summary.role.as_ref();
+    role.is_some_and(|role| role.kind == RoleKind::Repeat)
 }
 
 /// The search that these runs are the trials of, where not one of them was asked for.

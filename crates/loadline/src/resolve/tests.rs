@@ -95,6 +95,8 @@ fn a_run_drains_as_long_as_its_checks_need() {
         ms(2_000)
     );
     assert_eq!(drain(&[&checks[..], &["-n", "5"]].concat()), ms(0));
+    let both = ["127.0.0.1", "-n", "5", "-d", "3s", "--drain", "1s"];
+    assert_eq!(drain(&both), ms(1_000), "-d may end it first");
     let refused = refusal(&["127.0.0.1", "-n", "5", "--drain", "1s"]);
     assert!(
         refused.starts_with("--drain waits after the end"),
