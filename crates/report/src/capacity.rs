@@ -8,6 +8,7 @@ pub use page::search_page;
 pub use words::trial_line;
 
 use crate::ink::Ink;
+use crate::table::{Column, line};
 use crate::text::{TextOptions, assemble, floor_text};
 use crate::{layout, wording};
 use loadline_capacity::{Conclusion, Recovery, Rung, SearchOutcome, Settings, TooShort, Trial};
@@ -238,10 +239,7 @@ fn cells(trial: &Trial) -> [String; 6] {
 /// Six cells, right-aligned.
 fn columns(cells: [String; 6]) -> String {
     const WIDTHS: [usize; 6] = [8, 10, 9, 9, 9, 11];
-    let cells = cells.iter().zip(WIDTHS);
-    cells
-        .map(|(cell, width)| layout::right(cell, width))
-        .collect()
+    line(WIDTHS.map(Column::Right), cells)
 }
 
 /// Whether the target recovered, and what to do where it did not, unless that may not be its doing.

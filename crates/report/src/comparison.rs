@@ -8,6 +8,7 @@ pub use files::{ComparedFiles, FileRun};
 pub(crate) use files::sentence_of_unlike;
 
 use crate::ink::Ink;
+use crate::table::{Column, indented, line};
 use crate::{TextOptions, layout, quantity, wording};
 use loadline_plan::Plan;
 use loadline_stats::compare::Ratio;
@@ -15,7 +16,13 @@ use loadline_units as units;
 use loadline_verdict::{ComparedFigure, Comparison, Figure, Standing};
 
 /// Columns of the figure's name, of A, of B, of the ratio and of its interval.
-const COLUMNS: [usize; 5] = [8, 10, 11, 8, 16];
+const COLUMNS: [Column; 5] = [
+    Column::Left(8),
+    Column::Right(10),
+    Column::Right(11),
+    Column::Right(8),
+    Column::Left(16),
+];
 /// Failures above this share are worth a word.
 const FEW_FAILED: f64 = 0.001;
 
@@ -65,14 +72,7 @@ fn head(comparison: &Comparison, base: &Plan, with: &Plan, width: usize) -> Vec<
 
 fn cells(cells: [&str; 5]) -> String {
     let [name, base, with, ratio, interval] = cells;
-    format!(
-        "{}{}{}{}{}",
-        layout::left(&format!("  {name}"), COLUMNS[0]),
-        layout::right(base, COLUMNS[1]),
-        layout::right(with, COLUMNS[2]),
-        layout::right(ratio, COLUMNS[3]),
-        layout::left(interval, COLUMNS[4]),
-    )
+    line(COLUMNS, [&indented(name), base, with, ratio, interval])
 }
 
 /// The figure's name, A, B, their ratio with its interval, and how B stands to A.

@@ -24,6 +24,7 @@ mod progress;
 mod quantity;
 mod series;
 mod split;
+mod table;
 mod text;
 mod undecided;
 mod warning;

@@ -30,7 +30,7 @@ pub(crate) use sides::sides;
 
 pub(crate) use head::facts;
 pub(crate) use histogram::bar;
-pub(crate) use parts::{explanations as part_notes, rows as parts};
+pub(crate) use parts::{cells as part_cells, explanations as part_notes, rows as parts};
 pub(crate) use watch::{host as host_notes, title as tree_title, unread};
 
 use crate::ink::Ink;

@@ -13,8 +13,6 @@ use std::cmp::Reverse;
 
 /// The percentiles that every result of some length should have.
 pub(super) const NEAR: [f64; 5] = [50.0, 75.0, 90.0, 95.0, 99.0];
-/// The percentiles of the parts of time.
-const OF_PARTS: [f64; 3] = [50.0, 90.0, 99.0];
 
 /// The confidence interval of a percentile of one kind of time.
 type Interval<'a> = &'a dyn Fn(f64) -> ConfidenceInterval;
@@ -133,14 +131,13 @@ pub(super) fn times(summary: &Summary) -> Vec<TimeRow> {
 }
 
 fn time_row(name: &str, times: Censored<'_>) -> TimeRow {
-    let mut cells = vec![quantity::bounded_time(times.mean_ns())];
-    cells.extend(OF_PARTS.map(|p| samples::cell(times, p).trim().to_owned()));
-    cells.push(quantity::bounded_time(times.max_ns().map(|ns| ns as f64)));
     TimeRow {
         name: name.trim().to_owned(),
         within_service: name.starts_with(' '),
         count: times.times.len(),
-        cells,
+        cells: text::part_cells(times)
+            .map(|cell| cell.trim().to_owned())
+            .collect(),
         mean_us: times.mean_ns().value() / 1e3,
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Canvas, TextOptions, assemble, doubts};
 use crate::closed_loop::{ClosedLoop, Difference};
+use crate::table::{Column, indented, line};
 use crate::{layout, percentiles, quantity};
 use loadline_record::Summary;
 use loadline_units as units;
@@ -69,12 +70,12 @@ fn header(canvas: Canvas) -> String {
 }
 
 fn row(name: &str, truth: &str, naive: &str) -> String {
-    let name = layout::left(&format!("  {name}"), NAMES);
-    let truth = layout::right(truth, layout::width(TRUTH));
-    format!(
-        "{name}{truth}{}",
-        layout::right(naive, layout::width(NAIVE) + GAP)
-    )
+    let columns = [
+        Column::Left(NAMES),
+        Column::Right(layout::width(TRUTH)),
+        Column::Right(layout::width(NAIVE) + GAP),
+    ];
+    line(columns, [&indented(name), truth, naive])
 }
 
 #[cfg(test)]

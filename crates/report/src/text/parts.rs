@@ -1,12 +1,24 @@
 //! Where the time went: delay, service and the phases of a service time, one row each.
 
 use super::Canvas;
+use crate::table::{Column, indented, line, widest};
 use crate::{layout, percentiles, quantity};
 use loadline_record::{Censored, Distribution, Model, Summary, Times};
 use loadline_units as units;
 
-/// The percentiles of every row.
-const PERCENTILES: [f64; 3] = [50.0, 90.0, 99.0];
+/// What stands in one cell of these times.
+type Cell = fn(Censored<'_>) -> String;
+
+/// The columns of times, with their names: here and on the page.
+pub(crate) const COLUMNS: [(&str, Cell); 5] = [
+    ("mean", |times| quantity::bounded_cell(times.mean_ns())),
+    ("p50", |times| percentiles::cell(times, 50.0)),
+    ("p90", |times| percentiles::cell(times, 90.0)),
+    ("p99", |times| percentiles::cell(times, 99.0)),
+    ("max", |times| {
+        quantity::bounded_cell(times.max_ns().map(|ns| ns as f64))
+    }),
+];
 /// Columns of a row's name.
 const NAMES: usize = 15;
 /// Columns of a time, where there is room.
@@ -14,11 +26,9 @@ const TIMES: usize = 10;
 /// The fewest columns of a count.
 const COUNTS: usize = 9;
 
-/// How wide the columns of numbers are.
-#[derive(Clone, Copy)]
-struct Columns {
-    counts: usize,
-    times: usize,
+/// The cells of a row, in the order of [`COLUMNS`].
+pub(crate) fn cells(times: Censored<'_>) -> impl Iterator<Item = String> {
+    COLUMNS.into_iter().map(move |(_, cell)| cell(times))
 }
 
 pub(super) fn lines(summary: &Summary, canvas: Canvas) -> Vec<String> {
@@ -36,16 +46,21 @@ pub(super) fn lines(summary: &Summary, canvas: Canvas) -> Vec<String> {
 pub(super) fn table(title: &str, rows: &[(&str, Censored<'_>)], canvas: Canvas) -> Vec<String> {
     let counts = rows
         .iter()
-        .map(|(_, times)| layout::width(&units::count(times.times.len())));
-    let counts = counts.max().unwrap_or(0).max(COUNTS);
-    let room = (canvas.width.saturating_sub(NAMES + counts)) / (PERCENTILES.len() + 2);
-    let columns = Columns {
-        counts,
-        times: room.min(TIMES),
+        .map(|(_, times)| units::count(times.times.len()));
+    let counts = widest(counts).max(COUNTS);
+    let room = (canvas.width.saturating_sub(NAMES + counts)) / COLUMNS.len();
+    let numbers = [Column::Right(counts)].into_iter();
+    let numbers = numbers.chain([Column::Right(room.min(TIMES)); COLUMNS.len()]);
+    let names = std::iter::once("count").chain(COLUMNS.map(|(name, _)| name));
+    let heading = canvas.heading(&layout::left(title, NAMES), &line(numbers.clone(), names));
+    let row = |(name, times): &(&str, Censored<'_>)| {
+        let count = units::count(times.times.len());
+        let cells = std::iter::once(count).chain(cells(*times));
+        layout::left(&indented(name), NAMES) + &line(numbers.clone(), cells)
     };
-    let mut lines = vec![header(title, columns, canvas)];
-    lines.extend(rows.iter().map(|(name, times)| row(name, *times, columns)));
-    lines
+    std::iter::once(heading)
+        .chain(rows.iter().map(row))
+        .collect()
 }
 
 /// The rows that hold anything. Delay is that of open loads: in a closed one it is zero by
@@ -71,34 +86,6 @@ pub(crate) fn rows<'a>(summary: &'a Summary) -> Vec<(&'static str, Censored<'a>)
         .collect()
 }
 
-fn header(title: &str, columns: Columns, canvas: Canvas) -> String {
-    let title = layout::left(title, NAMES);
-    let names = PERCENTILES.map(quantity::percentile);
-    let names = ["mean".to_owned()]
-        .into_iter()
-        .chain(names)
-        .chain(["max".to_owned()]);
-    let names: String = names
-        .map(|name| layout::right(&name, columns.times))
-        .collect();
-    canvas.heading(&title, &(layout::right("count", columns.counts) + &names))
-}
-
-fn row(name: &str, times: Censored<'_>, columns: Columns) -> String {
-    let mut cells = vec![quantity::bounded_cell(times.mean_ns())];
-    cells.extend(PERCENTILES.map(|percentile| percentiles::cell(times, percentile)));
-    cells.push(quantity::bounded_cell(times.max_ns().map(|ns| ns as f64)));
-    let cells: String = cells
-        .iter()
-        .map(|cell| layout::right(cell, columns.times))
-        .collect();
-    let count = layout::right(&units::count(times.times.len()), columns.counts);
-    format!(
-        "{}{count}{cells}",
-        layout::left(&format!("  {name}"), NAMES)
-    )
-}
-
 fn notes(model: Model, times: &Times, canvas: Canvas) -> Vec<String> {
     explanations(model, times)
         .iter()
@@ -110,7 +97,8 @@ fn notes(model: Model, times: &Times, canvas: Canvas) -> Vec<String> {
 pub(crate) fn explanations(model: Model, times: &Times) -> Vec<&'static str> {
     let mut notes = Vec::new();
     if model == Model::Open && !times.response.is_empty() {
-        notes.push("Blocked is waiting for a free connection, lateness our own tardiness.");
+        notes
+            .push("Blocked is waiting for a free connection, lateness is delay added by Loadline.");
     }
     if times.wakeup.is_empty() && !times.first_byte.is_empty() {
         notes.push("Own wake-up delay was not measured: it is within these times.");

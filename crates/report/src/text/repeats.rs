@@ -2,6 +2,7 @@
 
 use super::{Canvas, TextOptions, assemble, doubts, floor, omission, outcome};
 use crate::comparison::{name, only_bounds, times, value};
+use crate::table::{Column, indented, line};
 use crate::{layout, percentiles, quantity, wording};
 use loadline_record::{Ended, Summary};
 use loadline_units as units;
@@ -12,10 +13,15 @@ use loadline_verdict::{
 
 /// The percentiles in the line of a run.
 const PERCENTILES: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
-/// Columns of a run's number, its rate, each of its percentiles, and its failures.
-const COLUMNS: [usize; 4] = [5, 12, 10, 9];
 /// Columns of a spread: name, median, least, most, their ratio, and its interval.
-const SPREAD: [usize; 6] = [8, 11, 12, 11, 13, 25];
+const SPREAD: [Column; 6] = [
+    Column::Left(8),
+    Column::Right(11),
+    Column::Right(12),
+    Column::Right(11),
+    Column::Right(13),
+    Column::Right(25),
+];
 
 /// The report of repeats as text, ending in a line feed.
 pub(crate) fn repeats(runs: &[RunResult], options: &TextOptions) -> String {
@@ -89,11 +95,15 @@ fn table(runs: &[RunResult], canvas: Canvas) -> Vec<String> {
         times.any(|times| percentiles::missing(times, *percentile) == 0)
     };
     let shown: Vec<f64> = PERCENTILES.into_iter().filter(known).collect();
-    let mut names = layout::left("  run", COLUMNS[0]) + &layout::right("rate", COLUMNS[1]);
-    for percentile in &shown {
-        names += &layout::right(&quantity::percentile(*percentile), COLUMNS[2]);
-    }
-    names += &layout::right("failed", COLUMNS[3]);
+    let percentiles = shown
+        .iter()
+        .map(|percentile| quantity::percentile(*percentile));
+    let names = run_line(
+        indented("run"),
+        "rate".to_owned(),
+        percentiles,
+        "failed".to_owned(),
+    );
     let rows = runs.iter().enumerate();
     let rows = rows.map(|(index, run)| row(index + 1, &run.summary, &shown));
     std::iter::once(canvas.ink.strong(&names))
@@ -105,17 +115,29 @@ fn table(runs: &[RunResult], canvas: Canvas) -> Vec<String> {
 fn row(number: usize, run: &Summary, shown: &[f64]) -> String {
     let times = run.response();
     let rate = units::rate(run.answers_per_s());
-    let mut line = layout::left(&format!("  {number}"), COLUMNS[0]);
-    line += &layout::right(&rate, COLUMNS[1]);
-    for percentile in shown {
-        let cell = match percentiles::missing(times, *percentile) {
-            0 => quantity::bounded_cell(times.percentile(*percentile).map(|ns| ns as f64)),
-            _ => String::new(),
-        };
-        line += &layout::right(&cell, COLUMNS[2]);
-    }
-    line += &layout::right(&units::count(run.total.counts.failed), COLUMNS[3]);
-    line + short_end(run)
+    let percentile = |percentile: &f64| match percentiles::missing(times, *percentile) {
+        0 => quantity::bounded_cell(times.percentile(*percentile).map(|ns| ns as f64)),
+        _ => String::new(),
+    };
+    let failed = units::count(run.total.counts.failed);
+    let percentiles = shown.iter().map(percentile);
+    run_line(indented(&number.to_string()), rate, percentiles, failed) + short_end(run)
+}
+
+/// A run's number, its rate, each of its percentiles, and its failures.
+fn run_line(
+    number: String,
+    rate: String,
+    percentiles: impl ExactSizeIterator<Item = String>,
+    failed: String,
+) -> String {
+    let of_percentiles = percentiles.len();
+    let columns = [Column::Left(5), Column::Right(12)]
+        .into_iter()
+        .chain(std::iter::repeat_n(Column::Right(10), of_percentiles))
+        .chain([Column::Right(9)]);
+    let cells = [number, rate].into_iter().chain(percentiles);
+    line(columns, cells.chain([failed]))
 }
 
 /// What is to be known of a run that is not whole.
@@ -133,7 +155,7 @@ fn across(runs: &[&RunResult], canvas: Canvas) -> Vec<String> {
     let spreads = spreads(&summaries);
     let names = ["", "median", "least", "most", "most/least", "95 % interval"];
     let mut lines = vec![canvas.heading("Across the runs", ""), String::new()];
-    lines.push(canvas.ink.strong(&cells(names.map(str::to_owned))));
+    lines.push(canvas.ink.strong(&spread_line(names.map(str::to_owned))));
     lines.extend(spreads.iter().map(spread));
     lines.push(String::new());
     lines.extend(canvas.paragraph(&spread_note(runs.len())));
@@ -145,7 +167,7 @@ fn across(runs: &[&RunResult], canvas: Canvas) -> Vec<String> {
 }
 
 fn spread(spread: &Spread) -> String {
-    cells(spread_cells(spread))
+    spread_line(spread_cells(spread))
 }
 
 /// Name, median, least, most, their ratio, and the interval of the median.
@@ -165,12 +187,9 @@ pub(crate) fn spread_cells(spread: &Spread) -> [String; 6] {
     ]
 }
 
-fn cells(cells: [String; 6]) -> String {
-    let mut line = layout::left(&format!("  {}", cells[0]), SPREAD[0]);
-    for (cell, columns) in cells.iter().zip(SPREAD).skip(1) {
-        line += &layout::right(cell, columns);
-    }
-    line
+fn spread_line(mut cells: [String; 6]) -> String {
+    cells[0] = indented(&cells[0]);
+    line(SPREAD, cells)
 }
 
 /// What to know about the intervals.

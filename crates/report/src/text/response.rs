@@ -2,6 +2,7 @@
 
 use super::{Canvas, histogram};
 use crate::confidence::ConfidenceInterval;
+use crate::table::{Column, indented, line, widest};
 use crate::{affected, layout, percentiles, quantity};
 use loadline_record::{Bounded, Censored, ErrorKind, Model, Summary};
 use loadline_units as units;
@@ -123,22 +124,18 @@ fn percentile_row(
 }
 
 fn table(rows: &[Row]) -> Vec<String> {
-    let widest = |text: fn(&Row) -> &str| {
-        let widths = rows.iter().map(|row| layout::width(text(row)));
-        widths.max().unwrap_or(0)
-    };
-    let (names, figures) = (widest(|row| &row.name), widest(|row| &row.figure));
-    let line = |row: &Row| {
-        let name = layout::left(&row.name, names);
+    let names = widest(rows.iter().map(|row| indented(&row.name))) + 2;
+    let figures = widest(rows.iter().map(|row| &row.figure));
+    let columns = [Column::Left(names), Column::Right(figures)];
+    let show = |row: &Row| {
+        let name = indented(&row.name);
         if row.figure.is_empty() {
-            return format!("  {name}  {}", row.comment);
+            return line(columns, [&name]) + &row.comment;
         }
-        let figure = layout::right(&row.figure, figures);
-        format!("  {name}  {figure} {}", row.comment)
-            .trim_end()
-            .to_owned()
+        let line = line(columns, [&name, &row.figure]);
+        format!("{line} {}", row.comment).trim_end().to_owned()
     };
-    rows.iter().map(line).collect()
+    rows.iter().map(show).collect()
 }
 
 /// What the marks mean.
