@@ -12,7 +12,7 @@ pub fn checks_that_are(outcome: CheckOutcome, checks: &[CheckResult]) -> Option<
 }
 
 fn measured(check: &CheckResult) -> String {
-    let actual = quantity::actual(check).unwrap_or_else(|| "not one sample".to_owned());
+    let actual = quantity::actual(check).unwrap_or_else(|| "no samples".to_owned());
     format!("{} ({actual})", layout::harmless(&check.text))
 }
 
@@ -50,7 +50,7 @@ mod tests {
         ];
         assert_eq!(
             checks_that_are(CheckOutcome::Broken, &checks).as_deref(),
-            Some("5xx<1% (50.0 %), 4xx<1% (not one sample)")
+            Some("5xx<1% (50.0 %), 4xx<1% (no samples)")
         );
         assert_eq!(checks_that_are(CheckOutcome::NotKnown, &checks), None);
     }

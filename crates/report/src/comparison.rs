@@ -1,4 +1,4 @@
-//! Two sides held against each other, as text for people.
+//! The comparison of two sides, as text for people.
 
 mod files;
 mod picture;
@@ -140,7 +140,7 @@ pub(crate) fn times(ratio: f64) -> String {
 /// An end that lies so many times away from the ratio says nothing.
 const FARTHEST: f64 = 100.0;
 
-/// The ends of the interval, without those that so few runs don't tell.
+/// The ends of the interval, without those that are unknown from so few runs.
 pub(crate) fn told_ends(ratio: &Ratio) -> (Option<f64>, Option<f64>) {
     let (lowest, highest) = (ratio.ratio / FARTHEST, ratio.ratio * FARTHEST);
     (
@@ -165,7 +165,7 @@ pub(crate) fn conclusion(comparison: &Comparison) -> Vec<String> {
     };
     if comparison.figures.iter().any(is_open) {
         paragraphs.push(
-            "A ? is an end that so few or so different runs don't tell: repeat them (--repeat 6)."
+            "? = bound unknown (too few runs, or too different ones): repeat them (--repeat 6)."
                 .to_owned(),
         );
     }

@@ -95,7 +95,7 @@ pub(super) fn check(check: &CheckResult) -> CheckRow {
             CheckOutcome::Broken => Outcome::Broken,
             CheckOutcome::NotKnown => Outcome::NotKnown,
         },
-        actual: quantity::actual(check).unwrap_or_else(|| "not one sample".to_owned()),
+        actual: quantity::actual(check).unwrap_or_else(|| "no samples".to_owned()),
         why: undecided(check),
     }
 }

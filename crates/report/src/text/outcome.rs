@@ -152,7 +152,7 @@ fn word(outcome: CheckOutcome) -> &'static str {
 }
 
 fn check(check: &CheckResult, words: usize, texts: usize, canvas: Canvas) -> String {
-    let nothing = || "nothing to look at: not one sample".to_owned();
+    let nothing = || "no samples".to_owned();
     let actual = quantity::actual(check).unwrap_or_else(nothing);
     let text = layout::left(&layout::cut(&check.text, texts), texts);
     let word = layout::left(word(check.outcome), words);

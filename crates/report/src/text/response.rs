@@ -164,7 +164,7 @@ fn note(intervals: &[Option<ConfidenceInterval>], canvas: Canvas) -> Vec<String>
     let open =
         |interval: &&ConfidenceInterval| interval.lower_ns.is_none() || interval.upper_ns.is_none();
     if shown.iter().any(open) {
-        note.push_str(" A ? is an end that so few independent times don't tell: measure longer.");
+        note.push_str(" ? = bound unknown (too few independent samples): run longer.");
     }
     let mut lines = vec![String::new()];
     lines.extend(canvas.paragraph(&note));
