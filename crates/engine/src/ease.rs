@@ -44,11 +44,11 @@ impl Ease {
         self.service_ns.is_finite() && self.per_ns * self.service_ns > self.connections
     }
 
-    /// Says of so many unsent arrivals whose doing they are. Of those that the workers know they told
-    /// which are ours; for the others all connections were in use. Those that no worker knows fell
-    /// due where one had ended its load before the others: that is as the plan's script or its user
-    /// wants it, and they had waited for no time that is known.
-    pub(crate) fn give_causes(&self, unfinished: &mut Unfinished, unsent: u64) {
+    /// Says of so many unsent arrivals what kept them from being sent. Of those that the workers
+    /// know they told which are Loadline's; for the others all connections were in use. Those that no
+    /// worker knows were a lost worker's, or fell due where one had ended its load before the others,
+    /// as the script or the user wanted. They had waited for no time that is known.
+    pub(crate) fn give_causes(&self, unfinished: &mut Unfinished, unsent: u64, is_lost: bool) {
         let known = unfinished.unsent.min(unsent);
         let by_loadline = unfinished.by_loadline.min(known);
         let (in_use, unknown) = (known - by_loadline, unsent - known);
@@ -57,12 +57,35 @@ impl Ease {
         } else {
             (in_use, 0)
         };
+        let (by_lost_worker, by_stop) = if is_lost { (unknown, 0) } else { (0, unknown) };
         if unknown > 0 {
             unfinished.ages.response.record_many_ns(0, unknown);
+            unfinished.ages.undelayed.record_many_ns(0, unknown);
         }
         unfinished.unsent = unsent;
-        unfinished.by_loadline = by_loadline;
+        unfinished.by_loadline = by_loadline + by_lost_worker;
         unfinished.by_target = by_target;
-        unfinished.by_plan = by_plan + unknown;
+        unfinished.by_plan = by_plan;
+        unfinished.by_stop = by_stop;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_lost_worker_did_not_send_is_loadlines_doing_and_no_limit_of_the_plan() {
+        let caused = |is_lost| {
+            let mut left = Unfinished {
+                unsent: 3,
+                by_loadline: 1,
+                ..Unfinished::default()
+            };
+            Ease::new(&Plan::default()).give_causes(&mut left, 10, is_lost);
+            [left.by_target, left.by_plan, left.by_loadline, left.by_stop]
+        };
+        assert_eq!(caused(true), [2, 0, 8, 0]);
+        assert_eq!(caused(false), [2, 0, 1, 7]);
     }
 }

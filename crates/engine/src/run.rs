@@ -414,7 +414,8 @@ impl Merger {
         let mut unfinished = Unfinished::default();
         done().for_each(|done| unfinished.merge(&done.unfinished));
         let unsent = self.planned_total.saturating_sub(self.sent_total);
-        self.ease.give_causes(&mut unfinished, unsent);
+        let is_lost = self.failure.is_some();
+        self.ease.give_causes(&mut unfinished, unsent, is_lost);
         Event::Ended {
             reason,
             unfinished: Box::new(unfinished),

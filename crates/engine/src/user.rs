@@ -69,6 +69,8 @@ pub(crate) struct Activity {
     /// How many exchanges it has in flight, and when they were begun.
     pub(crate) in_flight: Cell<u32>,
     pub(crate) begun_ns: Cell<u64>,
+    /// How long they could have begun before; 0 in a closed load.
+    pub(crate) late_ns: Cell<u64>,
     /// Whether it is in an iteration.
     pub(crate) iterating: Cell<bool>,
     /// Whether a closed loop of the users there were at the begin would have left it out.

@@ -7,7 +7,7 @@ use crate::{Censored, Counts, Distribution};
 
 /// What had no answer when the run ended.
 ///
-/// `unsent = by_target + by_plan + by_loadline` wherever the causes are known; in the record of a
+/// `unsent = by_target + by_plan + by_loadline + by_stop` wherever the causes are known; in the record of a
 /// run that breaks off, neither causes nor ages are.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Unfinished {
@@ -20,6 +20,8 @@ pub struct Unfinished {
     pub by_plan: u64,
     /// Unsent, although a connection was free or could be opened: the generator's own doing.
     pub by_loadline: u64,
+    /// Unsent, because the script or the user ended the load of one worker before that of the others.
+    pub by_stop: u64,
     /// Exchanges that were sent and not answered.
     pub in_flight: u64,
     /// How long the oldest of both had waited since its intended start, in nanoseconds.
@@ -35,6 +37,9 @@ pub struct Ages {
     pub response: Distribution,
     /// Since the start: exchanges in flight.
     pub service: Distribution,
+    /// `response` without the delay that Loadline added before the start. Open loads only, and empty
+    /// in records that do not hold it.
+    pub undelayed: Distribution,
 }
 
 impl Unfinished {
@@ -75,6 +80,17 @@ impl Unfinished {
         }
     }
 
+    /// These response times without the delay that Loadline added, with the ages of what had no
+    /// answer: without that delay too, where it is known.
+    pub fn beside_undelayed<'a>(&'a self, times: &'a Distribution) -> Censored<'a> {
+        let with_delay = self.beside_response(times);
+        let ages = &self.ages.undelayed;
+        if ages.len() != with_delay.ages.len() {
+            return with_delay;
+        }
+        Censored { ages, ..with_delay }
+    }
+
     /// Adds what had no answer in another part of the same run. Saturating, because the numbers may
     /// come from a file.
     pub fn merge(&mut self, other: &Unfinished) {
@@ -83,9 +99,11 @@ impl Unfinished {
         add(&mut self.by_target, other.by_target);
         add(&mut self.by_plan, other.by_plan);
         add(&mut self.by_loadline, other.by_loadline);
+        add(&mut self.by_stop, other.by_stop);
         add(&mut self.in_flight, other.in_flight);
         self.oldest_ns = self.oldest_ns.max(other.oldest_ns);
         self.ages.response.merge(&other.ages.response);
         self.ages.service.merge(&other.ages.service);
+        self.ages.undelayed.merge(&other.ages.undelayed);
     }
 }

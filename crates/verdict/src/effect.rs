@@ -65,11 +65,11 @@ fn figure(times: Censored<'_>, statistic: Statistic) -> Option<f64> {
     }
 }
 
-/// The response times without the delay that Loadline added; what has no answer is as old as it is.
+/// The response times, and the ages of what has no answer, without the delay that Loadline added.
 fn undelayed(summary: &Summary) -> Censored<'_> {
     summary
         .unfinished
-        .beside_response(&summary.total.times.undelayed)
+        .beside_undelayed(&summary.total.times.undelayed)
 }
 
 /// A figure of the response time with the delay that Loadline added and without it, if that delay is a

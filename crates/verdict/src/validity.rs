@@ -286,13 +286,15 @@ fn unsent(summary: &Summary) -> Option<Finding> {
     let Unfinished {
         unsent,
         by_loadline,
+        by_stop,
         ..
     } = summary.unfinished;
+    let by_stop = by_stop.min(unsent);
     let is_many = |count: u64| count as f64 > planned as f64 * SHORT;
     let (grade, by_loadline) = match () {
         () if is_many(by_loadline) => (Grade::Invalid, by_loadline),
         // The plan's limit says so itself.
-        () if is_many(unsent) && !is_limited_by_plan(summary) => (Grade::Suspect, 0),
+        () if is_many(unsent - by_stop) && !is_limited_by_plan(summary) => (Grade::Suspect, 0),
         () => return None,
     };
     Some(Finding {

@@ -53,6 +53,7 @@ impl Flight {
             recorder.arrived(since_zero(ready_ns), since_zero(begun_ns), counted as u64);
             let late_ns = begun_ns.saturating_sub(ready_ns);
             worker.backlog.sent(counted as u64, late_ns);
+            user.activity.late_ns.set(late_ns);
         }
         user.activity.since_ns.set(Some(start.intended_ns));
         user.activity.begun_ns.set(begun_ns);

@@ -144,7 +144,7 @@ impl Ran {
     fn hold_the_ages(&self) {
         let left = &self.unfinished;
         assert!(left.ages_are_known(), "{left:?}");
-        let causes = left.by_target + left.by_plan + left.by_loadline;
+        let causes = left.by_target + left.by_plan + left.by_loadline + left.by_stop;
         assert_eq!(causes, left.unsent);
         let oldest_ns = left.ages.response.max_ns();
         assert!(oldest_ns.abs_diff(left.oldest_ns) <= left.oldest_ns / 1_000);

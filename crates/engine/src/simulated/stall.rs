@@ -202,6 +202,18 @@ fn a_worker_that_computes_is_late() {
     assert_eq!(ran.total.times.lateness.max_ns(), recorded(25 * MS));
 }
 
+#[test]
+fn what_is_in_flight_late_is_as_old_without_our_delay_as_it_was_in_flight() {
+    let world = World::new(open(100, 8, 100 * MS)).serves_in(200 * MS);
+    let ran = world.at(45 * MS, |hands| hands.sim.stall(30 * MS)).run();
+    let ages = &ran.unfinished.ages;
+    assert_eq!(ages.response.len(), ages.undelayed.len());
+    // Due at 50 ms and begun at 75 ms, and the two behind it.
+    let late_ns = ages.response.mean_ns() - ages.undelayed.mean_ns();
+    let expected_ns = (25 + 15 + 5) as f64 * MS as f64 / ages.response.len() as f64;
+    assert!((late_ns - expected_ns).abs() < 0.1 * MS as f64, "{late_ns}");
+}
+
 /// A value as a histogram holds it.
 fn recorded(value_ns: u64) -> u64 {
     let mut distribution = Distribution::default();

@@ -131,7 +131,7 @@ fn a_worker_that_has_ended_leaves_the_others_alone() {
 }
 
 #[test]
-fn arrivals_that_an_ended_worker_would_have_taken_are_unsent() {
+fn arrivals_that_an_ended_worker_would_have_taken_are_unsent_because_it_ended() {
     let plan = Plan {
         threads: 2,
         ..open(100, 2, 100 * MS)
@@ -143,7 +143,8 @@ fn arrivals_that_an_ended_worker_would_have_taken_are_unsent() {
     });
     // The first worker's arrivals are the even ones, of which it takes two.
     assert_eq!(ran.counts(), [10, 7, 7, 0, 0]);
-    assert_eq!(ran.unfinished.unsent, 3);
+    assert_eq!((ran.unfinished.unsent, ran.unfinished.by_stop), (3, 3));
+    assert_eq!(ran.causes(), [0; 3]);
 }
 
 #[test]

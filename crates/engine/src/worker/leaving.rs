@@ -77,7 +77,8 @@ impl Leaving {
         let later = activity.later.borrow();
         let mut starts = std::iter::once(first_ns).chain(later.iter().rev().copied());
         for _ in 0..in_flight {
-            self.in_flight(starts.next().unwrap_or(begun_ns), begun_ns);
+            let intended_ns = starts.next().unwrap_or(begun_ns);
+            self.in_flight(intended_ns, begun_ns, activity.late_ns.get());
         }
         for intended_ns in starts {
             self.unsent(intended_ns, 1);
@@ -87,7 +88,7 @@ impl Leaving {
         }
     }
 
-    fn in_flight(&mut self, intended_ns: u64, begun_ns: u64) {
+    fn in_flight(&mut self, intended_ns: u64, begun_ns: u64, late_ns: u64) {
         if intended_ns < self.zero_ns {
             return;
         }
@@ -95,7 +96,7 @@ impl Leaving {
         let response_ns = self.now_ns.saturating_sub(intended_ns);
         self.left.in_flight += 1;
         self.left.ages.service.record_ns(service_ns);
-        self.age(response_ns, 1);
+        self.age(response_ns, late_ns, 1);
     }
 
     /// Arrivals that fell due at this instant and were not sent.
@@ -105,11 +106,16 @@ impl Leaving {
             return;
         }
         self.left.unsent += count;
-        self.age(self.now_ns.saturating_sub(intended_ns), count);
+        self.age(self.now_ns.saturating_sub(intended_ns), 0, count);
     }
 
-    fn age(&mut self, age_ns: u64, count: u64) {
+    /// So many have waited this long, of which `late_ns` for Loadline.
+    fn age(&mut self, age_ns: u64, late_ns: u64, count: u64) {
         self.left.oldest_ns = self.left.oldest_ns.max(age_ns);
         self.left.ages.response.record_many_ns(age_ns, count);
+        if self.is_open {
+            let undelayed_ns = age_ns.saturating_sub(late_ns);
+            self.left.ages.undelayed.record_many_ns(undelayed_ns, count);
+        }
     }
 }

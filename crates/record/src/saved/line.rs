@@ -178,12 +178,20 @@ pub(crate) struct StoredUnfinished {
     by_plan: u64,
     #[serde(default)]
     by_loadline: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    by_stop: u64,
     in_flight: u64,
     oldest_ns: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     response_ages: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     service_ages: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    undelayed_ages: Option<String>,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl StoredUnfinished {
@@ -193,10 +201,12 @@ impl StoredUnfinished {
             by_target: unfinished.by_target,
             by_plan: unfinished.by_plan,
             by_loadline: unfinished.by_loadline,
+            by_stop: unfinished.by_stop,
             in_flight: unfinished.in_flight,
             oldest_ns: unfinished.oldest_ns,
             response_ages: encoder.encode(&unfinished.ages.response),
             service_ages: encoder.encode(&unfinished.ages.service),
+            undelayed_ages: encoder.encode(&unfinished.ages.undelayed),
         }
     }
 
@@ -206,11 +216,13 @@ impl StoredUnfinished {
             by_target: self.by_target,
             by_plan: self.by_plan,
             by_loadline: self.by_loadline,
+            by_stop: self.by_stop,
             in_flight: self.in_flight,
             oldest_ns: self.oldest_ns,
             ages: Ages {
                 response: optional("response_ages", self.response_ages.as_deref())?,
                 service: optional("service_ages", self.service_ages.as_deref())?,
+                undelayed: optional("undelayed_ages", self.undelayed_ages.as_deref())?,
             },
         })
     }

@@ -73,7 +73,7 @@ fn unfinished(summary: &Summary) -> json::Unfinished {
     json::Unfinished {
         unsent: unfinished.unsent,
         by_target: unfinished.by_target,
-        by_plan: unfinished.by_plan,
+        by_plan: unfinished.by_plan.saturating_add(unfinished.by_stop),
         by_loadline: unfinished.by_loadline,
         in_flight: unfinished.in_flight,
         oldest_us: us(unfinished.oldest_ns as f64),

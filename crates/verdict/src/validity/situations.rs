@@ -197,6 +197,7 @@ fn ages(response: &[u64], service: &[u64]) -> Ages {
     Ages {
         response: of(response),
         service: of(service),
+        ..Ages::default()
     }
 }
 
