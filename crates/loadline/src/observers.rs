@@ -77,7 +77,7 @@ impl Observer for HeatMaps {
     }
 
     fn interval(&mut self, interval: &Interval<'_>) -> Observed {
-        if let Some(heat) = self.0.last_mut().filter(|_| !interval.snapshot.drain) {
+        if let Some(heat) = self.0.last_mut() {
             heat_interval(heat, interval.snapshot);
         }
         Ok(())
