@@ -54,6 +54,9 @@ pub fn failure_advice(kind: ErrorKind, example: &str, timeout: Duration) -> Stri
             "These were in flight when the run was stopped at once. Let it end by itself, or \
              interrupt it only once, to have them answered."
         }
+        ErrorKind::Other => {
+            "A later version of Loadline made this run and knows why. Report it with that version."
+        }
     };
     text.to_owned()
 }

@@ -22,6 +22,8 @@ pub struct Generator {
 
 /// A thread that runs users.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+// As of crate::Summary: a key of a later version has its default.
+#[serde(default)]
 pub struct Worker {
     /// Its number.
     pub worker: u32,
@@ -30,7 +32,6 @@ pub struct Worker {
     /// The share of them in which it computed.
     pub cpu: Share,
     /// In which it polled, because the next deadline was too near to sleep; not in `cpu`.
-    #[serde(default)]
     pub polled: Share,
     /// In which it waited for a core.
     pub queued: Share,
@@ -39,19 +40,14 @@ pub struct Worker {
     /// How long the iterations of its loop took.
     pub turns_us: Distribution,
     /// Requests with a whole answer.
-    #[serde(default)]
     pub answered: u64,
     /// Connections that came up.
-    #[serde(default)]
     pub connections: u64,
     /// Bytes received, inside TLS.
-    #[serde(default)]
     pub bytes_in: u64,
     /// Bytes sent, inside TLS.
-    #[serde(default)]
     pub bytes_out: u64,
     /// The cores on which its thread was at the ends of intervals.
-    #[serde(default)]
     pub cores: BTreeSet<u32>,
     /// How late the kernel might let its timers fire.
     pub timer_slack_us: Option<Us>,
@@ -70,6 +66,8 @@ pub struct InFlight {
 
 /// The whole machine, from the end of the warm-up on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+// As of crate::Summary: a key of a later version has its default.
+#[serde(default)]
 pub struct HostCounters {
     /// The share of processor time that the hypervisor gave to others.
     pub steal: Share,

@@ -29,6 +29,17 @@ pub enum Grade {
     Invalid,
 }
 
+impl Grade {
+    /// Its name, as in the JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Grade::Valid => "valid",
+            Grade::Suspect => "suspect",
+            Grade::Invalid => "invalid",
+        }
+    }
+}
+
 /// The kinds of findings that this version knows.
 const FINDINGS: [&str; 19] = [
     "decisive",

@@ -69,6 +69,8 @@ pub struct TreeLook {
 
 /// What a tree of processes used.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+// As of crate::Summary: a key of a later version has its default.
+#[serde(default)]
 pub struct TreeUsage {
     /// How many processes there were at the end.
     pub processes: u32,
@@ -97,6 +99,8 @@ pub struct TreeUsage {
 
 /// What the machine used.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+// As of crate::Summary: a key of a later version has its default.
+#[serde(default)]
 pub struct HostUsage {
     /// Time that all cores were busy.
     #[schemars(range(min = 0.0))]

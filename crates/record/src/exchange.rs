@@ -133,11 +133,14 @@ pub enum ErrorKind {
     Timeout,
     /// We gave it up: the run was stopped at once.
     Aborted,
+    /// In a file of a later version, which knows more kinds. It is never recorded.
+    #[serde(other)]
+    Other,
 }
 
 impl ErrorKind {
     /// Every kind, in the order of an exchange's course.
-    pub const ALL: [ErrorKind; 10] = [
+    pub const ALL: [ErrorKind; 11] = [
         ErrorKind::Resolve,
         ErrorKind::Descriptors,
         ErrorKind::Ports,
@@ -148,6 +151,7 @@ impl ErrorKind {
         ErrorKind::Protocol,
         ErrorKind::Timeout,
         ErrorKind::Aborted,
+        ErrorKind::Other,
     ];
 
     /// Those of requests that were never sent, for want of a connection.
@@ -172,7 +176,14 @@ impl ErrorKind {
             ErrorKind::Protocol => "protocol",
             ErrorKind::Timeout => "timeout",
             ErrorKind::Aborted => "aborted",
+            ErrorKind::Other => "other",
         }
+    }
+
+    /// The kind of this name; [`Other`](ErrorKind::Other) if this version knows none.
+    pub fn named(name: &str) -> ErrorKind {
+        let found = ErrorKind::ALL.into_iter().find(|kind| kind.name() == name);
+        found.unwrap_or(ErrorKind::Other)
     }
 }
 

@@ -221,7 +221,7 @@ impl Counts {
 }
 
 impl Failures {
-    fn add(&mut self, other: &Failures) {
+    pub(crate) fn add(&mut self, other: &Failures) {
         self.count = self.count.saturating_add(other.count);
         if self.example.is_empty() {
             self.example.clone_from(&other.example);

@@ -206,7 +206,11 @@ impl Tally {
                 self.failures.exceptions += 1;
             }
             (
-                ErrorKind::Resolve | ErrorKind::Descriptors | ErrorKind::Ports | ErrorKind::Aborted,
+                ErrorKind::Resolve
+                | ErrorKind::Descriptors
+                | ErrorKind::Ports
+                | ErrorKind::Aborted
+                | ErrorKind::Other,
                 _,
             ) => self.failures.exceptions += 1,
         }

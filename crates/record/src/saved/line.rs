@@ -13,9 +13,12 @@ use crate::{
     Ages, Arrivals, Counts, Distribution, Ended, ErrorKind, Failures, HostCounters, Snapshot,
     Summary, Transient, Unfinished, WorkerTimes,
 };
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// The example of failures whose kind this version does not know.
+const OF_LATER_VERSION: &str = "a kind of failure that a later version of Loadline records";
 
 /// A snapshot with its distributions as text; those that are empty are absent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -26,12 +29,30 @@ pub(crate) struct StoredSnapshot {
     drain: bool,
     counts: Counts,
     statuses: BTreeMap<u16, u64>,
+    #[serde(deserialize_with = "by_kind")]
     errors: BTreeMap<ErrorKind, Failures>,
     times: BTreeMap<String, String>,
     #[serde(default)]
     workers: BTreeMap<u32, StoredWorker>,
     #[serde(default, skip_serializing_if = "Arrivals::is_empty")]
     arrivals: Arrivals,
+}
+
+/// Failures by kind. Those of kinds that this version does not know are counted together; their example
+/// says so, as the first of several kinds would depend on which lines are added up.
+fn by_kind<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<ErrorKind, Failures>, D::Error> {
+    let read: BTreeMap<String, Failures> = Deserialize::deserialize(deserializer)?;
+    let mut errors: BTreeMap<ErrorKind, Failures> = BTreeMap::new();
+    for (name, mut failures) in read {
+        let kind = ErrorKind::named(&name);
+        if kind.name() != name {
+            OF_LATER_VERSION.clone_into(&mut failures.example);
+        }
+        errors.entry(kind).or_default().add(&failures);
+    }
+    Ok(errors)
 }
 
 /// A worker's times with their distribution as text.

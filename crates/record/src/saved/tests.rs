@@ -8,7 +8,9 @@ use super::*;
 use crate::samples::{any_snapshot, environment, header, plan, second, started_at};
 use crate::saved::encoding::decode;
 use crate::watched::{Change, GENERATOR, Watched, WatchedHost, WatchedTree};
-use crate::{Ended, Error, IntervalArchive, LineError, Snapshot, Summary, Transient, Unfinished};
+use crate::{
+    Ended, Error, ErrorKind, IntervalArchive, LineError, Snapshot, Summary, Transient, Unfinished,
+};
 use loadline_plan::Body;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -230,6 +232,25 @@ fn a_file_of_the_first_version_is_read_with_the_counts_of_its_time() {
         max_ns.is_at_least(),
         "one request may take longer: {max_ns:?}"
     );
+}
+
+#[test]
+fn kinds_of_failures_that_only_a_later_version_knows_are_counted_together() {
+    let bytes = changed(|lines| {
+        for (line, errors) in lines.iter_mut().skip(1).zip([
+            r#"{"reset":{"count":1,"example":"gone"},"timeout":{"count":3,"example":"late"}}"#,
+            r#"{"goaway":{"count":2,"example":"go"}}"#,
+            r#"{"goaway":{"count":2,"example":"go"},"reset":{"count":1,"example":"gone"},"timeout":{"count":3,"example":"late"}}"#,
+        ]) {
+            let mut value: Value = serde_json::from_str(line).unwrap();
+            value["errors"] = serde_json::from_str(errors).unwrap();
+            *line = value.to_string();
+        }
+    });
+    let errors = parse(&bytes).unwrap().into_summary().total.errors;
+    let counts: Vec<_> = errors.iter().map(|(kind, of)| (*kind, of.count)).collect();
+    assert_eq!(counts, [(ErrorKind::Timeout, 3), (ErrorKind::Other, 3)]);
+    assert!(errors[&ErrorKind::Other].example.contains("later version"));
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use super::{Call, Captured, Peer, Place, Unfit, Unreadable, Words};
 use crate::figures::{Figures, Moment, Percentiles};
 use crate::settings::{Flag, Settings, rate_text};
+use loadline_json::{Interval, Summary, Us};
 use loadline_plan::DurationText;
 use serde::Deserialize;
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufReader;
 
@@ -56,99 +56,54 @@ fn most_connections(settings: &Settings) -> Option<u32> {
         .filter(|_| settings.rate.is_some() && !is_said)
 }
 
-/// What stands in the JSON, as far as it is needed.
+/// What is read of a [`loadline_json::Run`].
 #[derive(Deserialize)]
 struct Report {
     intervals: Vec<Interval>,
     summary: Summary,
 }
 
-#[derive(Deserialize)]
-struct Interval {
-    end_s: f64,
-    rate: f64,
-    response_time_us: BTreeMap<String, Option<f64>>,
-}
-
-#[derive(Deserialize)]
-struct Summary {
-    duration_s: f64,
-    rate: f64,
-    answered: u64,
-    failed: u64,
-    response_time_us: Times,
-    statuses: BTreeMap<String, u64>,
-    validity: Validity,
-}
-
-/// Of all that stands there, only the numbers are needed.
-#[derive(Deserialize)]
-struct Times {
-    mean: Option<f64>,
-    max: Option<f64>,
-    p50: Option<f64>,
-    p75: Option<f64>,
-    p90: Option<f64>,
-    p95: Option<f64>,
-    p99: Option<f64>,
-    #[serde(rename = "p99.9")]
-    p99_9: Option<f64>,
-}
-
-#[derive(Deserialize)]
-struct Validity {
-    grade: String,
-    #[serde(default)]
-    findings: Vec<Finding>,
-}
-
-#[derive(Deserialize)]
-struct Finding {
-    text: String,
-}
-
 impl Report {
     fn figures(self) -> Figures {
         let summary = self.summary;
         let times = &summary.response_time_us;
+        let percentiles = times.percentiles.map(in_us);
         let bad = summary
             .statuses
             .iter()
-            .filter(|(status, _)| status.as_str() >= "400");
+            .filter(|(status, _)| **status >= 400);
+        let findings = summary.validity.findings;
         Figures {
-            rps: summary.rate,
-            duration_s: Some(summary.duration_s),
-            answers: Some(summary.answered),
-            errors: Some(summary.failed),
+            rps: summary.counts.rate.0,
+            duration_s: Some(summary.duration_s.0),
+            answers: Some(summary.counts.answered),
+            errors: Some(summary.counts.failed),
             bad_statuses: Some(bad.map(|(_, count)| count).sum()),
-            mean_us: times.mean,
-            max_us: times.max,
+            mean_us: in_us(times.mean),
+            max_us: in_us(times.max),
             percentiles: Percentiles {
-                p50_us: times.p50,
-                p75_us: times.p75,
-                p90_us: times.p90,
-                p95_us: times.p95,
-                p99_us: times.p99,
-                p99_9_us: times.p99_9,
+                p50_us: percentiles.p50,
+                p75_us: percentiles.p75,
+                p90_us: percentiles.p90,
+                p95_us: percentiles.p95,
+                p99_us: percentiles.p99,
+                p99_9_us: percentiles.p99_9,
             },
-            validity: Some(summary.validity.grade),
-            doubt: summary
-                .validity
-                .findings
-                .into_iter()
-                .next()
-                .map(|found| found.text),
-            moments: self.intervals.into_iter().map(Interval::moment).collect(),
+            validity: Some(summary.validity.grade.name().to_owned()),
+            doubt: findings.into_iter().next().map(|found| found.text),
+            moments: self.intervals.iter().map(moment).collect(),
         }
     }
 }
 
-impl Interval {
-    fn moment(self) -> Moment {
-        Moment {
-            at_s: self.end_s,
-            rps: self.rate,
-            p99_us: self.response_time_us.get("p99").copied().flatten(),
-        }
+fn in_us(time: Option<Us>) -> Option<f64> {
+    time.map(|us| us.0)
+}
+
+fn moment(interval: &Interval) -> Moment {
+    Moment {
+        at_s: interval.end_s.0,
+        rps: interval.counts.rate.0,
+        p99_us: in_us(interval.response_time_us.p99),
     }
 }

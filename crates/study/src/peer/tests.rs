@@ -24,6 +24,24 @@ fn read_file(kind: Kind, name: &str, text: &str) -> Result<Figures, Unreadable> 
     })
 }
 
+#[test]
+fn loadlines_own_figures_are_those_of_its_json() {
+    let report = include_str!("../../fixtures/loadline.json");
+    let found = read_file(Kind::Loadline, "loadline.json", report).unwrap();
+    assert_eq!((found.rps, found.answers), (1_279.318, Some(3)));
+    assert_eq!((found.errors, found.bad_statuses), (Some(0), Some(0)));
+    assert_eq!(found.percentiles.p50_us, Some(600.063));
+    assert_eq!(found.validity.as_deref(), Some("valid"));
+    assert_eq!(found.moments.len(), 1);
+    // An earlier version knew fewer keys, and a later one knows more.
+    let mut other: serde_json::Value = serde_json::from_str(report).unwrap();
+    let summary = other["summary"].as_object_mut().unwrap();
+    summary.remove("wakeup_us");
+    summary.insert("later".to_owned(), 1.into());
+    let again = read_file(Kind::Loadline, "loadline.json", &other.to_string()).unwrap();
+    assert_eq!(again, found);
+}
+
 fn percentiles(us: [Option<f64>; 6]) -> Percentiles {
     let mut us = us.into_iter();
     Percentiles::each(|_| us.next().flatten().map(|us| (us * 1e3).round() / 1e3))
