@@ -1,5 +1,5 @@
-//! Searches for the load line, and the floor: what is found, what is kept of it, and what is said where
-//! nothing can be.
+//! Searches for the load line, and the floor: what is found, what is kept of it, and what is said
+//! where nothing can be.
 
 use crate::rig::{Said, beside_others, command, loadline, serve, serve_with, text, url};
 use loadline_record::RunFile;
@@ -54,8 +54,8 @@ fn level(report: &Value) -> f64 {
         .unwrap_or_else(|| panic!("{:#}", report["answer"]))
 }
 
-/// A server that answers 200 to each request while so few connections are open, and 503 to all while
-/// there are more: where its load line lies does not depend on how fast anything is.
+/// A server that answers 200 to each request while so few connections are open, and 503 to all
+/// while there are more: where its load line lies does not depend on how fast anything is.
 struct Turnstile {
     addr: SocketAddr,
     closing: Arc<AtomicBool>,
@@ -109,8 +109,8 @@ fn serve_one(stream: &TcpStream, open: &AtomicUsize, most: usize) {
     open.fetch_sub(1, Ordering::Relaxed);
 }
 
-/// All trials are in the file, in their order and with what they were for; up and back down again is
-/// one run of two rungs.
+/// All trials are in the file, in their order and with what they were for; up and back down again
+/// is one run of two rungs.
 fn assert_kept(saved: &Path, report: &Value, code: Option<i32>) {
     let again = loadline(&["report", text(saved), "-o", "json"]);
     assert_eq!(again.code, code, "{}", again.stderr);
@@ -157,7 +157,8 @@ fn assert_kept_by_trials_alone(saved: &Path, report: &Value) {
     );
 }
 
-/// A search that was killed tells what it knew; trials that are not those of one search are told one by one.
+/// A search that was killed tells what it knew; trials that are not those of one search are told
+/// one by one.
 fn assert_cut_and_mixed_up(saved: &Path) {
     let whole = std::fs::read_to_string(saved).unwrap();
     let starts: Vec<usize> = whole

@@ -164,7 +164,8 @@ fn a_pipe_whose_reader_goes_after_the_first_run_ends_the_series() {
     let more = ["--repeat", "3", "--save", text(&pipe), &url];
     let said = loadline(&[&words[..], &more[..]].concat());
     reader.join().unwrap();
-    // It went before the end of the first one: that run is reported, and nothing waits for a reader.
+    // It went before the end of the first one: that run is reported, and nothing waits for a
+    // reader.
     assert_eq!(said.code, Some(2), "{}", said.stderr);
     assert!(said.stderr.contains("pipe"), "{}", said.stderr);
 }

@@ -403,7 +403,8 @@ fn warm_up_is_in_no_figure() {
     let sent = count(&summary, "sent");
     assert!(sent <= 500);
     let sent_in_all = server.stop().requests;
-    // How much of either part stays unsent is a matter of how long this machine stands still at its end.
+    // How much of either part stays unsent is a matter of how long this machine stands still at its
+    // end.
     assert!(
         (sent + 1..=1000).contains(&sent_in_all),
         "{sent_in_all} of which {sent} count"
@@ -412,7 +413,8 @@ fn warm_up_is_in_no_figure() {
 
 #[test]
 fn the_demo_shows_both_columns() {
-    // Where the machine takes time itself, the stall is not the server's alone, and there is no column.
+    // Where the machine takes time itself, the stall is not the server's alone, and there is no
+    // column.
     for _ in 0..5 {
         let witness = Witness::start();
         let said = loadline(&["demo", "-d", "3s", "--stall", "500ms"]);

@@ -26,8 +26,8 @@ fn look(report: &str) -> Option<Value> {
     std::fs::write(&path, probed).unwrap();
     let profile = format!("--user-data-dir={}", text(folder.path()));
     let address = format!("file://{}", text(&path));
-    // The browser's clock jumps ahead while nothing is to be done, so a long time costs nothing; what
-    // it computes by the way, such as a picture, takes its time all the same.
+    // The browser's clock jumps ahead while nothing is to be done, so a long time costs nothing;
+    // what it computes by the way, such as a picture, takes its time all the same.
     let said = Command::new("timeout")
         .args([
             "400",
@@ -170,8 +170,8 @@ fn a_run_is_drawn_in_full() {
     assert_drawn(&seen);
 }
 
-/// The page of this search is the one that its saved trials give, and all of it is drawn; its plots are written
-/// without a browser as well.
+/// The page of this search is the one that its saved trials give, and all of it is drawn; its plots
+/// are written without a browser as well.
 pub(crate) fn assert_search_is_drawn(page: &Path, saved: &Path) {
     let folder = tempfile::tempdir().unwrap();
     let (again, pictures) = (
@@ -202,7 +202,8 @@ pub(crate) fn assert_search_is_drawn(page: &Path, saved: &Path) {
     assert_drawn(&seen);
 }
 
-/// Plots that can't be written, as a file is where their folder would be, do not keep the rows from being.
+/// Plots that can't be written, as a file is where their folder would be, do not keep the rows from
+/// being.
 fn assert_plots_cost_no_rows(saved: &Path, folder: &Path) {
     let (nowhere, rows) = (folder.join("again.html"), folder.join("rows.csv"));
     let to_rows = format!("csv={}", text(&rows));

@@ -1,4 +1,5 @@
-//! A run made several times: what is shown and kept of all, and what is left of a series that is cut short.
+//! A run made several times: what is shown and kept of all, and what is left of a series that is
+//! cut short.
 
 use crate::rig::{Said, beside_others, command, count, loadline, serve, text, url};
 use loadline_testbed::Server;

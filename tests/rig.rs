@@ -67,7 +67,8 @@ fn said(words: &[&str]) -> Said {
 }
 
 /// Runs the command, which has to succeed, and returns the `summary` of its JSON report, whose
-/// counts have to balance. Whether the machine was calm enough for the run to be valid is no matter.
+/// counts have to balance. Whether the machine was calm enough for the run to be valid is no
+/// matter.
 pub(crate) fn summary(words: &[&str]) -> Value {
     summary_of(loadline(&with_json(words)), words)
 }

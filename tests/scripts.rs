@@ -478,8 +478,8 @@ fn the_pipeline_of_wrk_asks_for_three_paths_in_turn() {
     assert_eq!(lines, expected.repeat(4));
 }
 
-/// A script whose first `response` does not return, where LuaJIT compiles the loop and where it does
-/// not.
+/// A script whose first `response` does not return, where LuaJIT compiles the loop and where it
+/// does not.
 const LOOPS: [&str; 2] = [
     "function response() while true do end end",
     "local n = 0 function request() n = n + 1 if n < 3 then return wrk.format() end

@@ -138,8 +138,8 @@ fn a_core() -> usize {
     core.expect("this runs on a core")
 }
 
-/// Where a hypervisor takes the core away, the worker does not wait for it in the kernel's queue: that
-/// the core is stolen is the reason then.
+/// Where a hypervisor takes the core away, the worker does not wait for it in the kernel's queue:
+/// that the core is stolen is the reason then.
 #[test]
 fn busy_loops_on_its_core_are_noticed() {
     let server = serve();
@@ -191,7 +191,8 @@ fn a_stop_of_a_fifth_of_a_second_is_noticed_in_either_model() {
             if flags.contains(&"-r") {
                 verdict.blames("stood_still");
             } else {
-                // A closed loop shows less than a tenth of the rate too little, and no time too long.
+                // A closed loop shows less than a tenth of the rate too little, and no time too
+                // long.
                 verdict.tells("stood_still");
             }
             let longest = &verdict.summary["generator"]["workers"][0]["turns_us"]["max"];

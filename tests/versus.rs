@@ -3,8 +3,8 @@
 use crate::rig::{count, loadline, serve, serve_with, url};
 use serde_json::Value;
 
-/// Delays lie so far apart that a machine which takes tens of milliseconds from each run does not hide
-/// the difference.
+/// Delays lie so far apart that a machine which takes tens of milliseconds from each run does not
+/// hide the difference.
 const TURNS: [&str; 12] = [
     "-r",
     "40",

@@ -491,8 +491,8 @@ fn arrivals_of(words: &[&str]) -> Vec<f64> {
     instants
 }
 
-/// The share of gaps that are shorter than half of the mean one: none of equal ones, 39 % of those of
-/// a Poisson process. A stall of the machine adds a few, in which what is due is sent.
+/// The share of gaps that are shorter than half of the mean one: none of equal ones, 39 % of those
+/// of a Poisson process. A stall of the machine adds a few, in which what is due is sent.
 fn short_gaps(instants: &[f64]) -> f64 {
     let gaps: Vec<f64> = instants.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let half = gaps.iter().sum::<f64>() / gaps.len() as f64 / 2.0;

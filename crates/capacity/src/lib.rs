@@ -6,13 +6,13 @@
 //!
 //! 1. Warm-up at the first level; nothing of it counts.
 //! 2. The search of RFC 9971 ([`loadline_stats::search`]) for the highest level at which all checks
-//!    hold and the target keeps up. Every trial counts for every check, so at the end it is known as
-//!    well which of them broke first.
+//!    hold and the target keeps up. Every trial counts for every check, so at the end it is known
+//!    as well which of them broke first.
 //! 3. Confirmation: the level that was found is measured in one run of five trial lengths. Where
 //!    that breaks, or the checks do on all answers at the level together, the search goes on below,
 //!    by long runs alone.
-//! 4. The ladder: idle, 10, 50 and 90 % of the load line, then 110 % and at once back to 90 %, which
-//!    shows whether the target recovers, and how long that takes.
+//! 4. The ladder: idle, 10, 50 and 90 % of the load line, then 110 % and at once back to 90 %,
+//!    which shows whether the target recovers, and how long that takes.
 //!
 //! A level at which the generator was at its own end ([`OwnLimit`]) is no capacity of the target:
 //! then the answer is [`Conclusion::AtLeast`].

@@ -1,10 +1,11 @@
 //! How long a worker's loop lingers before it waits.
 //!
 //! In a closed load behind a busy server answers come one by one, and a loop that waits for each
-//! pays a system call and a wake-up for each, on both sides. A loop that lingers a little first finds
-//! several. Where the kernel stamps answers as they come, lingering is in no response time; all that
-//! it delays is what the users send next. Elsewhere it is part of what our clock adds. So it is a
-//! small part of the mean response time, and the rate changes by less than half of that part.
+//! pays a system call and a wake-up for each, on both sides. A loop that lingers a little first
+//! finds several. Where the kernel stamps answers as they come, lingering is in no response time;
+//! all that it delays is what the users send next. Elsewhere it is part of what our clock adds. So
+//! it is a small part of the mean response time, and the rate changes by less than half of that
+//! part.
 //!
 //! In an open load the loop must wake for the next arrival anyway, and an answer that stands alone
 //! can be read then: nobody waits for it, and its time is the kernel's.
@@ -39,8 +40,8 @@ impl Moderation {
         }
     }
 
-    /// How long to linger from now on, given how many users have begun how many iterations by now. Little's
-    /// law gives the mean response time: users by the rate of iterations.
+    /// How long to linger from now on, given how many users have begun how many iterations by now.
+    /// Little's law gives the mean response time: users by the rate of iterations.
     pub(crate) fn observe(&mut self, now_ns: u64, users: u32, iterations: u64) -> Linger {
         let passed_ns = now_ns.saturating_sub(self.seen_ns);
         let begun = iterations - self.seen_iterations;

@@ -1,5 +1,5 @@
-//! Workers that do not come to the end of a run: they panicked, the system refused them something, or
-//! what their users do no longer returns, as a script that loops.
+//! Workers that do not come to the end of a run: they panicked, the system refused them something,
+//! or what their users do no longer returns, as a script that loops.
 //!
 //! Such a worker is *lost*: the run ends without it, with what it had told until then.
 

@@ -99,9 +99,9 @@ impl Pacer {
         self.budget.get() == 0
     }
 
-    /// Tells of the arrivals before `until_ns` that nobody has taken: an instant, and how many fell due
-    /// at it; and takes them. Where there are more than can be walked in no time, those behind are
-    /// told in some thousand slices of time, each with the instant of its end.
+    /// Tells of the arrivals before `until_ns` that nobody has taken: an instant, and how many fell
+    /// due at it; and takes them. Where there are more than can be walked in no time, those behind
+    /// are told in some thousand slices of time, each with the instant of its end.
     pub(crate) fn each_untaken(&self, until_ns: u64, tell: &mut dyn FnMut(u64, u64)) {
         let Kind::Open(arrivals) = &self.kind else {
             return;
@@ -230,9 +230,9 @@ impl Planned {
 /// process sends as many: most of them stay unsent.
 const MOST_DRAWN_PER_S: f64 = 1e7;
 
-/// Whether the arrivals of a load are drawn one by one to count them. Where drawing would take longer
-/// than the load lasts, the mean of their law is counted instead: of ten million arrivals the number
-/// that a Poisson process has differs from it by some three thousand.
+/// Whether the arrivals of a load are drawn one by one to count them. Where drawing would take
+/// longer than the load lasts, the mean of their law is counted instead: of ten million arrivals
+/// the number that a Poisson process has differs from it by some three thousand.
 fn is_drawn(shape: &Shape) -> bool {
     let highest_per_s = match shape {
         Shape::Rate { rate, .. } => rate.per_second(),

@@ -109,8 +109,8 @@ impl Run {
         &self.addresses
     }
 
-    /// Addresses to which nothing goes because they did not answer at the start, while others of the
-    /// same name did.
+    /// Addresses to which nothing goes because they did not answer at the start, while others of
+    /// the same name did.
     pub fn left_out(&self) -> &[Address] {
         &self.left_out
     }

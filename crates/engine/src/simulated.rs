@@ -1,8 +1,8 @@
 //! The engine on the simulated loop, where time is virtual: every arrival and every count exact.
 //!
-//! A [`World`](world::World) runs a plan's workers against a scripted [`Server`](server::Server) and
-//! gives back what [`Ran`](ran::Ran); whatever a test asserts, each run also holds the promises that
-//! hold for all runs.
+//! A [`World`](world::World) runs a plan's workers against a scripted [`Server`](server::Server)
+//! and gives back what [`Ran`](ran::Ran); whatever a test asserts, each run also holds the promises
+//! that hold for all runs.
 
 mod mix;
 pub(crate) mod plans;

@@ -94,7 +94,8 @@ impl<H: Host> User<H> {
 
     /// Sends a batch of requests on one connection and waits for all its answers; returns how the
     /// last exchange ended. Dials where there is no connection, and records every exchange. In a
-    /// closed load it returns a moment later where a dial failed: 1 ms after the first one, up to 100 ms after many.
+    /// closed load it returns a moment later where a dial failed: 1 ms after the first one, up to
+    /// 100 ms after many.
     pub async fn send<O: Observer>(&mut self, batch: Batch<'_>, observer: &mut O) -> Outcome {
         if self.worker.draining.get() && !self.has_due_start() {
             self.worker.user_ended();
@@ -103,8 +104,8 @@ impl<H: Host> User<H> {
         crate::exchange::send(self, batch, observer).await
     }
 
-    /// Whether the schedule has given it a start that no exchange has taken yet. Behind the window nothing
-    /// else is begun.
+    /// Whether the schedule has given it a start that no exchange has taken yet. Behind the window
+    /// nothing else is begun.
     fn has_due_start(&self) -> bool {
         self.worker.pacer.is_open() && !self.starts.is_empty()
     }
@@ -126,8 +127,8 @@ impl<H: Host> User<H> {
         self.put_off_starts();
     }
 
-    /// Begins nothing more while the run lasts, and keeps its connections: the user is there and does
-    /// nothing. Where nothing but users ends the run, it ends when all of them rest.
+    /// Begins nothing more while the run lasts, and keeps its connections: the user is there and
+    /// does nothing. Where nothing but users ends the run, it ends when all of them rest.
     pub async fn rest(&mut self) {
         // The arrivals that it holds in an open load stay unsent.
         self.activity.iterating.set(false);

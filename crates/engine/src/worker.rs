@@ -150,8 +150,8 @@ impl<H: Host> Worker<H> {
             .dialled(&loadline_record::Dial { connect_ns, tls_ns });
     }
 
-    /// Somebody waits for more than an answer that stands alone: what comes is read at once, until the
-    /// supervisor asks again how to linger.
+    /// Somebody waits for more than an answer that stands alone: what comes is read at once, until
+    /// the supervisor asks again how to linger.
     #[inline]
     pub(crate) fn hurry(&self) {
         if self.patience.end() && self.pacer.is_open() {

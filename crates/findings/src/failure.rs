@@ -5,8 +5,8 @@ use loadline_record::ErrorKind;
 use loadline_units as units;
 use std::time::Duration;
 
-/// Why exchanges failed in this way and what to do, in one or two sentences. `example` is the text of
-/// one such failure, `timeout` the time that the plan allows a request.
+/// Why exchanges failed in this way and what to do, in one or two sentences. `example` is the text
+/// of one such failure, `timeout` the time that the plan allows a request.
 pub fn failure_advice(kind: ErrorKind, example: &str, timeout: Duration) -> String {
     let text = match kind {
         ErrorKind::Resolve => {

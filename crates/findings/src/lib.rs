@@ -1,10 +1,11 @@
-//! Why a result may not be believed, what to know before reading it, why a request failed, and what to
-//! do about each: every cause is one variant, with its sentence and its advice worded in one place.
+//! Why a result may not be believed, what to know before reading it, why a request failed, and what
+//! to do about each: every cause is one variant, with its sentence and its advice worded in one
+//! place.
 //!
 //! A [`Finding`] is a [`Reason`] with its [`Grade`]; the findings of a run are its [`Validity`]. A
 //! [`Warning`] is about what the target or the user did. [`failure_advice`] is about requests that
-//! failed. [`advice`] holds what several of them, searches for a capacity and refusals to start share.
-//! When a finding applies is decided in `verdict`; here it is only worded.
+//! failed. [`advice`] holds what several of them, searches for a capacity and refusals to start
+//! share. When a finding applies is decided in `verdict`; here it is only worded.
 
 pub mod advice;
 mod failure;

@@ -20,7 +20,8 @@ pub enum Reason {
         /// This one.
         effect: Effect,
     },
-    /// Requests waited for one of the connections that the plan allows, or were never sent for that.
+    /// Requests waited for one of the connections that the plan allows, or were never sent for
+    /// that.
     PlanLimit {
         /// How many it allows.
         max_connections: u32,
@@ -31,8 +32,8 @@ pub enum Reason {
         /// Arrivals that fell due.
         planned: u64,
     },
-    /// Answers were not stamped by the kernel, and a worker was busy or without a core for long: how
-    /// long they lay here before they were read is in their times, and not known.
+    /// Answers were not stamped by the kernel, and a worker was busy or without a core for long:
+    /// how long they lay here before they were read is in their times, and not known.
     Unstamped {
         /// The largest share of its time that a worker computed or waited for a core.
         share: f64,
@@ -73,8 +74,8 @@ pub enum Reason {
         planned: u64,
         /// Those that were never sent.
         unsent: u64,
-        /// Of those, the ones for which a connection was free or could be opened; 0 if they are too few
-        /// to matter.
+        /// Of those, the ones for which a connection was free or could be opened; 0 if they are too
+        /// few to matter.
         by_loadline: u64,
     },
     /// Requests could not be sent because this process had no file descriptor left.

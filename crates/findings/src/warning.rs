@@ -324,8 +324,9 @@ fn of_answers(count: u64, answered: u64) -> String {
     format!(" ({share} of the answers)")
 }
 
-/// From this share of the answers on, connections end with each of them: a connection that served two
-/// makes half as many reconnects as answers, and the first connections of a run are no reconnects.
+/// From this share of the answers on, connections end with each of them: a connection that served
+/// two makes half as many reconnects as answers, and the first connections of a run are no
+/// reconnects.
 const EACH_ANSWER: f64 = 0.6;
 
 fn reconnects_text(count: u64, answered: u64) -> String {

@@ -19,7 +19,8 @@ pub struct Comparison {
     pub paired: bool,
     /// The figures that were compared, the rate last.
     pub figures: Vec<ComparedFigure>,
-    /// Percentiles that are not compared, because unfinished requests make them a lower bound in a run.
+    /// Percentiles that are not compared, because unfinished requests make them a lower bound in a
+    /// run.
     pub bounds: Vec<String>,
     /// Of all figures: slower if any is, else faster if any is, else cannot_tell.
     pub standing: Standing,
@@ -73,8 +74,8 @@ pub struct ComparedFigure {
     pub interval: RatioInterval,
     /// What the interval says.
     pub standing: Standing,
-    /// About how many more runs of each would tell a difference of this size: 0 if it is told, null if
-    /// a thousand would not.
+    /// About how many more runs of each would tell a difference of this size: 0 if it is told, null
+    /// if a thousand would not.
     pub more_runs: Option<u64>,
 }
 

@@ -23,8 +23,8 @@ pub struct Distribution {
     /// How sure the percentiles are; of response and service times alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence_intervals: Option<ConfidenceIntervals>,
-    /// Of response and service times: the requests without an answer at the end, each counted with its
-    /// age.
+    /// Of response and service times: the requests without an answer at the end, each counted with
+    /// its age.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<u64>,
     /// Of response and service times: which of these figures are lower bounds, because unfinished
@@ -114,7 +114,8 @@ impl Statistic {
     ];
 }
 
-/// Some percentiles of the requests that ended in an interval, in microseconds; null without a sample.
+/// Some percentiles of the requests that ended in an interval, in microseconds; null without a
+/// sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Quantiles {
     /// The median.

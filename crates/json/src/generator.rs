@@ -88,7 +88,8 @@ pub struct HostCounters {
 pub struct Arrivals {
     /// The windows in which requests were counted.
     pub window_s: Seconds,
-    /// The share that was sent in another window than the one in which it was due and could be sent.
+    /// The share that was sent in another window than the one in which it was due and could be
+    /// sent.
     pub displaced: Share,
     /// How much the windows' counts vary as due: variance over mean.
     #[schemars(range(min = 0.0))]

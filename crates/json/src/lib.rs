@@ -1,12 +1,13 @@
 //! The JSON that Loadline prints, as types.
 //!
-//! A document is one of [`Run`], [`Series`], [`Comparison`], [`Search`] or [`Watched`]. Whoever prints
-//! one fills these types, and whoever reads one (a study, say) reads into them, so that a key is
-//! written down once. Their doc comments are the descriptions of the JSON schemas, which [`schema`]
-//! makes from them and which `docs/guide/schema` holds; `docs/guide/json.md` explains them.
+//! A document is one of [`Run`], [`Series`], [`Comparison`], [`Search`] or [`Watched`]. Whoever
+//! prints one fills these types, and whoever reads one (a study, say) reads into them, so that a
+//! key is written down once. Their doc comments are the descriptions of the JSON schemas, which
+//! [`schema`] makes from them and which `docs/guide/schema` holds; `docs/guide/json.md` explains
+//! them.
 //!
-//! Times are microseconds as decimals down to the nanosecond; what has no sample is `null`. The order
-//! of the fields is the order of the keys.
+//! Times are microseconds as decimals down to the nanosecond; what has no sample is `null`. The
+//! order of the fields is the order of the keys.
 
 mod check;
 mod comparison;
@@ -47,8 +48,8 @@ pub use watch::{
     WatchedHost, WatchedTree,
 };
 
-/// The version of the schema of runs, series and comparisons. It rises when a program that reads the
-/// older one would be misled; a new key alone does not raise it.
+/// The version of the schema of runs, series and comparisons. It rises when a program that reads
+/// the older one would be misled; a new key alone does not raise it.
 pub const SCHEMA: u64 = 2;
 
 /// The version of the schema of searches, which rises as [`SCHEMA`] does.

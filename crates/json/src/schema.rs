@@ -56,8 +56,8 @@ impl Document {
     }
 }
 
-/// The schema of a document (JSON Schema 2020-12). It takes no key that the types don't have, so that
-/// a misspelt one is found.
+/// The schema of a document (JSON Schema 2020-12). It takes no key that the types don't have, so
+/// that a misspelt one is found.
 pub fn schema(document: Document) -> Value {
     let schema = match document {
         Document::Run => of::<Run>(),

@@ -48,7 +48,8 @@ pub enum Searched {
     Users,
 }
 
-/// What was searched for: the attributes of a goal in RFC 9971. The loss ratio is that of the checks.
+/// What was searched for: the attributes of a goal in RFC 9971. The loss ratio is that of the
+/// checks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Goal {
     /// The conditions that must hold.
@@ -132,7 +133,8 @@ pub enum SearchAnswer {
         lower: Option<f64>,
         /// The load line lies below this; null if that is not known.
         upper: Option<f64>,
-        /// The level at which a long run, or all answers together, broke what most short trials held.
+        /// The level at which a long run, or all answers together, broke what most short trials
+        /// held.
         refuted: Option<f64>,
         /// What of the generator or its machine may have caused what broke; null if nothing.
         own_limit: Option<OwnLimit>,
@@ -279,7 +281,8 @@ pub struct Measured {
     pub p99_us: Us,
     /// What fell due and had not ended when it did, in seconds of the load; 0 in a closed load.
     pub outstanding_s: f64,
-    /// By how many requests more was outstanding at its end than at its beginning; 0 in a closed load.
+    /// By how many requests more was outstanding at its end than at its beginning; 0 in a closed
+    /// load.
     pub grown: f64,
     /// What the target used, in percent of one core; null if it was not watched.
     pub target_cpu_percent: Option<f64>,

@@ -146,8 +146,8 @@ pub struct Phases {
     pub rest_us: Distribution,
 }
 
-/// The response time without the delay that Loadline added, and the figures that are not the target's
-/// alone.
+/// The response time without the delay that Loadline added, and the figures that are not the
+/// target's alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OwnDelay {
     /// The response time without the delay that Loadline added.
@@ -186,8 +186,8 @@ pub struct ClosedLoop {
     /// How many users it would have had: the connections at the beginning.
     #[schemars(range(min = 1))]
     pub users: u64,
-    /// Requests that fell due while all of its users would have waited, and that went out on further
-    /// connections.
+    /// Requests that fell due while all of its users would have waited, and that went out on
+    /// further connections.
     pub omitted: u64,
     /// Requests that waited longer for a connection than its p99, before they were sent.
     pub waited: u64,

@@ -1,5 +1,5 @@
-//! What was watched of processes and of the machine. CPU is in percent of one core; what could not be
-//! read is null.
+//! What was watched of processes and of the machine. CPU is in percent of one core; what could not
+//! be read is null.
 
 use crate::{Number, Seconds};
 use loadline_record::watched::{Change, Missing, TcpStates};

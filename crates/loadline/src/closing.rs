@@ -1,5 +1,5 @@
-//! The line on stderr that says why a command ends with another exit code than 0. `-q` leaves it: a job
-//! of continuous integration that fails must not be silent.
+//! The line on stderr that says why a command ends with another exit code than 0. `-q` leaves it: a
+//! job of continuous integration that fails must not be silent.
 
 use crate::commands::run::unanswered;
 use crate::exit::Exit;

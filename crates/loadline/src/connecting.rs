@@ -1,5 +1,5 @@
-//! What is said where connections take long to come up: the load has not begun, and there is nothing
-//! else to show.
+//! What is said where connections take long to come up: the load has not begun, and there is
+//! nothing else to show.
 
 use crate::live::say_line;
 use std::io;

@@ -9,8 +9,8 @@ use loadline_runner::{Commands, measure_floor};
 use std::io;
 use std::process::Command;
 
-/// The floor before a run, or before several. An interrupt meanwhile ends the command: nothing of the
-/// run is measured yet.
+/// The floor before a run, or before several. An interrupt meanwhile ends the command: nothing of
+/// the run is measured yet.
 ///
 /// # Errors
 /// If signals can't be watched meanwhile.

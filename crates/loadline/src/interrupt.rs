@@ -1,8 +1,9 @@
-//! Ctrl-C, and every other signal that asks the command to end: the first stops a run gently, the second at once. While the first run still connects there
-//! is nothing to stop and nothing to report, and the command ends. Between two runs of a series the
-//! next one is stopped before it measures anything, and what was measured is reported. An
-//! output that takes nothing any more, such as a pipe that nobody reads, does not keep the command
-//! alive: there is nothing left to stop then.
+//! Ctrl-C, and every other signal that asks the command to end: the first stops a run gently, the
+//! second at once. While the first run still connects there is nothing to stop and nothing to
+//! report, and the command ends. Between two runs of a series the next one is stopped before it
+//! measures anything, and what was measured is reported. An output that takes nothing any more,
+//! such as a pipe that nobody reads, does not keep the command alive: there is nothing left to stop
+//! then.
 
 use crate::exit::Exit;
 use crate::live::{CLEAR_LINE, draws};
@@ -17,8 +18,8 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-/// A run that was told to end at once does so in much less; a worker that does not answer is given up
-/// in about half of it.
+/// A run that was told to end at once does so in much less; a worker that does not answer is given
+/// up in about half of it.
 const GRACE: Duration = Duration::from_secs(5);
 /// And so does everything behind it: what is measured is written and printed.
 const LAST_GRACE: Duration = Duration::from_secs(8);
@@ -84,8 +85,8 @@ impl Drop for Interrupts {
     }
 }
 
-/// The signals that ask the command to end. One that whoever started it has it ignore, as `nohup` does
-/// for the end of a terminal, is none of them.
+/// The signals that ask the command to end. One that whoever started it has it ignore, as `nohup`
+/// does for the end of a terminal, is none of them.
 pub(crate) fn ending_signals() -> Vec<i32> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = ignored(&status);

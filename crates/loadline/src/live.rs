@@ -80,7 +80,8 @@ impl Observer for Live {
         Ok(())
     }
 
-    /// One run of several leaves a line about the whole of it; one alone leaves the screen as it was.
+    /// One run of several leaves a line about the whole of it; one alone leaves the screen as it
+    /// was.
     fn ended(&mut self, end: &End<'_>) -> Observed {
         let summary = end.whole;
         let width = match self.place {

@@ -1,4 +1,5 @@
-//! The observers of the command's runs: the terminal, the saved run, the log, the heat maps of a page.
+//! The observers of the command's runs: the terminal, the saved run, the log, the heat maps of a
+//! page.
 
 use crate::live::Live;
 use loadline_page::Heat;

@@ -121,7 +121,8 @@ pub(crate) fn resolve(
     resolve_alone(with_plan_file(flags)?, None, surroundings)
 }
 
-/// As [`resolve`], where the plan file is already under the flags, and this file may be written too.
+/// As [`resolve`], where the plan file is already under the flags, and this file may be written
+/// too.
 fn resolve_alone(
     flags: RunFlags,
     also_written: Option<&Path>,
@@ -232,8 +233,8 @@ fn plan(flags: &RunFlags, surroundings: Surroundings<'_>) -> Result<Plan, Error>
     Ok(plan)
 }
 
-/// How long to wait for what is unfinished: with checks until it is answered, or breaks any of them. Of
-/// failures that is not known before the timeout.
+/// How long to wait for what is unfinished: with checks until it is answered, or breaks any of
+/// them. Of failures that is not known before the timeout.
 fn drain(asked: Option<Duration>, plan: &Plan) -> Result<Duration, Contradiction> {
     if plan.request_limit.is_some() {
         return match asked {

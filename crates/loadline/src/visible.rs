@@ -1,5 +1,5 @@
-//! Texts of others (a server's, a script's, a file's) on a terminal: none of them may move its cursor,
-//! colour what stands there or name its window.
+//! Texts of others (a server's, a script's, a file's) on a terminal: none of them may move its
+//! cursor, colour what stands there or name its window.
 
 use std::borrow::Cow;
 

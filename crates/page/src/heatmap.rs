@@ -1,9 +1,9 @@
 //! How often which response time came when: a column for each stretch of time, a row for each
 //! stretch of the scale.
 //!
-//! Rows are of equal ratio, [`ROWS_PER_DECADE`] to a power of ten, which is finer than an eye tells.
-//! There are never more than [`MOST_COLUMNS`]: when one more comes, each two neighbours are joined,
-//! so that an hour costs no more than a minute.
+//! Rows are of equal ratio, [`ROWS_PER_DECADE`] to a power of ten, which is finer than an eye
+//! tells. There are never more than [`MOST_COLUMNS`]: when one more comes, each two neighbours are
+//! joined, so that an hour costs no more than a minute.
 
 use crate::number;
 use serde::Serialize;
@@ -119,7 +119,8 @@ struct Column {
 }
 
 impl Heat {
-    /// Adds the next interval: from when to when it was, in nanoseconds of the run, and each time in nanoseconds with how often it came.
+    /// Adds the next interval: from when to when it was, in nanoseconds of the run, and each time
+    /// in nanoseconds with how often it came.
     pub fn observe(&mut self, start_ns: u64, end_ns: u64, times: impl Iterator<Item = (u64, u64)>) {
         let column = Column::new(start_ns, end_ns, times);
         match self.columns.last_mut() {
@@ -135,8 +136,8 @@ impl Heat {
         }
     }
 
-    /// The heatmap so far, its times counted from `zero_ns`, the end of warm-up; what came before is
-    /// left out. `None` if nothing came.
+    /// The heatmap so far, its times counted from `zero_ns`, the end of warm-up; what came before
+    /// is left out. `None` if nothing came.
     pub fn map(&self, zero_ns: u64) -> Option<Heatmap> {
         let measured = |column: &&Column| column.start_ns >= zero_ns;
         let columns = || self.columns.iter().filter(measured);

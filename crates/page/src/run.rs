@@ -73,8 +73,8 @@ pub enum Tone {
     /// Nothing speaks against it.
     #[default]
     Good,
-    /// As good, without the colour: nothing speaks against the measurement, but the responses are in
-    /// doubt.
+    /// As good, without the colour: nothing speaks against the measurement, but the responses are
+    /// in doubt.
     Plain,
     /// Something speaks against it.
     Doubtful,

@@ -1,4 +1,5 @@
-//! What the page of a search for the load line shows: the answer, the ladder around it, and every trial.
+//! What the page of a search for the load line shows: the answer, the ladder around it, and every
+//! trial.
 
 use crate::{Fact, SearchPlots, number};
 use serde::Serialize;
@@ -84,8 +85,8 @@ pub struct TrialRow {
     pub purpose: String,
     /// Of which stretch of the search it was: `warm-up`, `search`, `confirmation` or `ladder`.
     pub stretch: String,
-    /// The rate a second or the number of users that was asked for. All digits: a search may be more precise than
-    /// four.
+    /// The rate a second or the number of users that was asked for. All digits: a search may be
+    /// more precise than four.
     pub level: f64,
     /// The median of the response time in microseconds; `None` if nothing was answered.
     #[serde(serialize_with = "number::maybe")]

@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use url::Host;
 
 impl Plan {
-    /// Whether all connections stay on this machine: to a Unix socket, to `localhost`, or to addresses
-    /// of which `is_local` says so. Any other name counts as that of another machine.
+    /// Whether all connections stay on this machine: to a Unix socket, to `localhost`, or to
+    /// addresses of which `is_local` says so. Any other name counts as that of another machine.
     pub fn stays_on_host(&self, is_local: impl Fn(IpAddr) -> bool) -> bool {
         if self.connection.unix_socket.is_some() {
             return true;

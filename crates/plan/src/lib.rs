@@ -65,8 +65,8 @@ pub struct Plan {
     pub request_limit: Option<u64>,
     /// Time before the measured part, driven the same and left out of every figure.
     pub warmup: Duration,
-    /// Whether what is not steady yet at the beginning of the measured part is found at the end of the
-    /// run, and left out of every figure as well.
+    /// Whether what is not steady yet at the beginning of the measured part is found at the end of
+    /// the run, and left out of every figure as well.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub settle: bool,
     /// The seed of everything random in the run.
@@ -80,8 +80,8 @@ pub struct Plan {
 }
 
 impl Default for Plan {
-    /// A closed load of [`DEFAULT_CONNECTIONS`] on one worker for [`DEFAULT_DURATION`], of no request
-    /// yet, with the seed 1.
+    /// A closed load of [`DEFAULT_CONNECTIONS`] on one worker for [`DEFAULT_DURATION`], of no
+    /// request yet, with the seed 1.
     fn default() -> Self {
         Self {
             requests: Vec::new(),

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// The finest precision: what is recorded has three digits, so that both ends of an interval are known
-/// to a thousandth.
+/// The finest precision: what is recorded has three digits, so that both ends of an interval are
+/// known to a thousandth.
 const FINEST: f64 = 0.002;
 
 /// What a run goes on until, at most for its duration.

@@ -59,8 +59,8 @@ pub enum Linger {
 pub struct ThreadTimes {
     /// It computed, in user and kernel space.
     pub cpu_ns: u64,
-    /// It looked for news again and again, as the next deadline was too near to sleep; most of it is
-    /// within `cpu_ns`.
+    /// It looked for news again and again, as the next deadline was too near to sleep; most of it
+    /// is within `cpu_ns`.
     pub polled_ns: u64,
     /// It could have computed and had no core; 0 where the kernel does not tell.
     pub queued_ns: u64,

@@ -90,8 +90,8 @@ impl Tasks {
         fired
     }
 
-    /// Runs as many tasks as were ready at the call, and `before_each` before each; true if more are
-    /// ready then.
+    /// Runs as many tasks as were ready at the call, and `before_each` before each; true if more
+    /// are ready then.
     pub(crate) fn run_ready(&self, before_each: impl Fn()) -> bool {
         for _ in 0..self.0.len() {
             before_each();

@@ -336,7 +336,8 @@ fn a_turn_drives_tasks_without_waiting() {
     assert_eq!(*steps.borrow(), ["started", "woken"]);
 }
 
-/// One timer after the other is overdue when the loop has a core again, and each has a turn of its own.
+/// One timer after the other is overdue when the loop has a core again, and each has a turn of its
+/// own.
 #[test]
 fn turns_never_overlap_however_much_is_overdue() {
     let kernel = Kernel::new().unwrap();

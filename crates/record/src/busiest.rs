@@ -1,7 +1,8 @@
 //! The stretch of a run in which one of its workers computed most.
 //!
-//! Under a load that rises or comes in waves a worker may have no time left for a part of a run that
-//! is idle on average. So each ten seconds in a row are looked at: Artillery warns after as many.
+//! Under a load that rises or comes in waves a worker may have no time left for a part of a run
+//! that is idle on average. So each ten seconds in a row are looked at: Artillery warns after as
+//! many.
 
 use crate::{Snapshot, Workers};
 use std::collections::VecDeque;
@@ -52,8 +53,8 @@ impl Busiest {
         }
     }
 
-    /// The stretch in which a worker computed the largest share of its time; `None` in a run that is
-    /// shorter than a stretch.
+    /// The stretch in which a worker computed the largest share of its time; `None` in a run that
+    /// is shorter than a stretch.
     pub fn stretch(&self) -> Option<Stretch> {
         self.found
     }

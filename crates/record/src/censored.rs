@@ -1,17 +1,18 @@
 //! Times of which some are known by a lower bound alone: the estimator of Kaplan and Meier.
 //!
-//! A request that has no answer when a run ends takes longer than it has waited: longer than its *age*. It
-//! is *censored* at this age. To leave it out would make every figure too good, because the slowest
-//! requests are the likeliest to be unfinished.
+//! A request that has no answer when a run ends takes longer than it has waited: longer than its
+//! *age*. It is *censored* at this age. To leave it out would make every figure too good, because
+//! the slowest requests are the likeliest to be unfinished.
 //!
 //! The estimator (E. L. Kaplan, P. Meier, "Nonparametric estimation from incomplete observations",
-//! *Journal of the American Statistical Association* 53, 1958) counts each request as long as it is known:
-//! if n requests are known to take at least t and d of them took t, then of the share that takes at least t
-//! the part d/n ends there. Beyond the last answer it knows that what is left takes longer than the
-//! greatest age; a figure that lies there is a lower bound ([`Bounded::AtLeast`]).
+//! *Journal of the American Statistical Association* 53, 1958) counts each request as long as it is
+//! known: if n requests are known to take at least t and d of them took t, then of the share that
+//! takes at least t the part d/n ends there. Beyond the last answer it knows that what is left
+//! takes longer than the greatest age; a figure that lies there is a lower bound
+//! ([`Bounded::AtLeast`]).
 //!
-//! Where an answer and an age share a step of the histogram, the answer counts as the earlier. Without
-//! ages every figure is that of the [`Distribution`], exactly.
+//! Where an answer and an age share a step of the histogram, the answer counts as the earlier.
+//! Without ages every figure is that of the [`Distribution`], exactly.
 
 use crate::Distribution;
 
@@ -52,15 +53,16 @@ impl<T: Copy> Bounded<T> {
     }
 }
 
-/// The times of what has ended, and the ages of what has not. Times are nanoseconds, to three digits.
+/// The times of what has ended, and the ages of what has not. Times are nanoseconds, to three
+/// digits.
 #[derive(Clone, Copy, Debug)]
 pub struct Censored<'a> {
     /// How long it took what has ended.
     pub times: &'a Distribution,
     /// How long what has not ended has waited.
     pub ages: &'a Distribution,
-    /// How many more have not ended, of which it is not known how long they have waited. They make the
-    /// mean, the standard deviation and the maximum lower bounds, and are in nothing else.
+    /// How many more have not ended, of which it is not known how long they have waited. They make
+    /// the mean, the standard deviation and the maximum lower bounds, and are in nothing else.
     pub ageless: u64,
 }
 
@@ -93,10 +95,10 @@ pub struct Step {
 }
 
 impl Step {
-    /// How many requests, all of them ended, the estimate is worth here: those at risk, divided by the
-    /// share that is estimated to be (R. Peto et al., "Design and analysis of randomized clinical trials
-    /// requiring prolonged observation of each patient", *British Journal of Cancer* 35, 1977). Without
-    /// ages it is all of them.
+    /// How many requests, all of them ended, the estimate is worth here: those at risk, divided by
+    /// the share that is estimated to be (R. Peto et al., "Design and analysis of randomized
+    /// clinical trials requiring prolonged observation of each patient", *British Journal of
+    /// Cancer* 35, 1977). Without ages it is all of them.
     pub fn worth(&self) -> f64 {
         self.at_risk as f64 / self.no_less
     }
@@ -113,8 +115,9 @@ impl<'a> Censored<'a> {
         self.len() == 0
     }
 
-    /// The time that `percentile` (0 to 100) of all requests do not exceed: the longest of the first
-    /// step by whose end the estimated share of the requests has ended. Of no request it is 0.
+    /// The time that `percentile` (0 to 100) of all requests do not exceed: the longest of the
+    /// first step by whose end the estimated share of the requests has ended. Of no request it is
+    /// 0.
     pub fn percentile(&self, percentile: f64) -> Bounded {
         if self.ages.is_empty() {
             return Bounded::Exactly(self.times.percentile_ns(percentile));
@@ -137,8 +140,8 @@ impl<'a> Censored<'a> {
         self.at_least_if_ageless(self.percentile(100.0))
     }
 
-    /// The mean in nanoseconds. Where unfinished requests are older than every answer, it counts them
-    /// with the greatest age, and is a lower bound.
+    /// The mean in nanoseconds. Where unfinished requests are older than every answer, it counts
+    /// them with the greatest age, and is a lower bound.
     pub fn mean_ns(&self) -> Bounded<f64> {
         let mean = match self.ages.is_empty() {
             true => Bounded::Exactly(self.times.mean_ns()),
@@ -179,9 +182,9 @@ impl<'a> Censored<'a> {
         times
     }
 
-    /// The times at which the unfinished requests are expected to end: so many of each step that answers
-    /// and these together have the percentiles of the estimate. What lies beyond all that is known counts
-    /// with the greatest age. It is as many as there are ages.
+    /// The times at which the unfinished requests are expected to end: so many of each step that
+    /// answers and these together have the percentiles of the estimate. What lies beyond all that
+    /// is known counts with the greatest age. It is as many as there are ages.
     pub fn expected(&self) -> Distribution {
         let (mut expected, mut ended) = (Distribution::default(), 0);
         for step in self.steps() {
@@ -224,8 +227,8 @@ impl<'a> Censored<'a> {
         })
     }
 
-    /// The mean of a function of the time. What lies beyond all that is known counts with the greatest
-    /// age.
+    /// The mean of a function of the time. What lies beyond all that is known counts with the
+    /// greatest age.
     fn moment(&self, of: impl Fn(f64) -> f64) -> Bounded<f64> {
         let (mut sum, mut left) = (0.0, 1.0);
         for step in self.steps() {
@@ -244,8 +247,9 @@ impl<'a> Censored<'a> {
 struct Curve {
     /// How many are known to take longer than all steps so far.
     at_risk: u64,
-    /// The share that took longer when the last request was censored, and how many were at risk then:
-    /// as long as none is, the share is a quotient of two counts and has no error of rounding.
+    /// The share that took longer when the last request was censored, and how many were at risk
+    /// then: as long as none is, the share is a quotient of two counts and has no error of
+    /// rounding.
     since: (f64, u64),
 }
 
@@ -303,8 +307,8 @@ mod tests {
         }
     }
 
-    /// The remission times under 6-mercaptopurine of E. J. Freireich et al., *Blood* 21 (1963), with the
-    /// estimate as every textbook prints it.
+    /// The remission times under 6-mercaptopurine of E. J. Freireich et al., *Blood* 21 (1963),
+    /// with the estimate as every textbook prints it.
     #[test]
     fn the_estimate_is_that_of_the_textbooks() {
         let times = [6, 6, 6, 7, 10, 13, 16, 22, 23];
@@ -413,8 +417,8 @@ mod tests {
             prop_assert_eq!(censored.max_ns(), Bounded::Exactly(times.max_ns()));
         }
 
-        /// Redistribution to the right (B. Efron, 1967): each age moves its share to what is later, so no
-        /// percentile is below that of all ending now.
+        /// Redistribution to the right (B. Efron, 1967): each age moves its share to what is later,
+        /// so no percentile is below that of all ending now.
         #[test]
         fn no_figure_is_below_that_of_all_ending_now(times in prop::collection::vec(0u64..1_000_000, 1..100), ages in prop::collection::vec(0u64..1_000_000, 0..100), percentile in 0.0..100.0) {
             let (times, ages) = (of(&times), of(&ages));

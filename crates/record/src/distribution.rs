@@ -7,12 +7,12 @@
 //! Such blocks are only cheap while the allocator maps fresh zero pages for each; glibc stops doing
 //! so after the first one was freed (its mmap threshold then rises above their size). So a
 //! distribution starts with no histogram at all, makes a small one at its first value and lets it
-//! grow with the largest value seen: 16 KB up to 2 µs and 8 KB for every doubling above, 120 KB where
-//! the slowest answer took 16 ms.
+//! grow with the largest value seen: 16 KB up to 2 µs and 8 KB for every doubling above, 120 KB
+//! where the slowest answer took 16 ms.
 //!
 //! Measured with a worker of 20 000 exchanges a second in an open load, a snapshot handed over each
-//! second, and the run's summary: 2.6 MB above the bare process, 3.4 MB with a saved run, and no more
-//! after 2 minutes than after 5 seconds.
+//! second, and the run's summary: 2.6 MB above the bare process, 3.4 MB with a saved run, and no
+//! more after 2 minutes than after 5 seconds.
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
@@ -125,8 +125,8 @@ impl Distribution {
         })
     }
 
-    /// The bounds in nanoseconds between which the time of this rank lies (the shortest has rank 1):
-    /// as far as three digits tell.
+    /// The bounds in nanoseconds between which the time of this rank lies (the shortest has rank
+    /// 1): as far as three digits tell.
     pub fn rank_ns(&self, rank: u64) -> (u64, u64) {
         self.recorded().map_or((0, 0), |histogram| {
             let rank = rank.clamp(1, histogram.len());
@@ -230,8 +230,8 @@ impl PartialEq for Distribution {
 /// A quantile that lies in the middle of the percentile's rank among `len` values.
 ///
 /// Dividing by 100 is not exact in binary: 99.9 % of 1 000 values would become a little more than
-/// 999 of them, and so the largest value. The product is therefore made first and lowered by more than
-/// its rounding error, and the histogram is asked for the middle of the rank.
+/// 999 of them, and so the largest value. The product is therefore made first and lowered by more
+/// than its rounding error, and the histogram is asked for the middle of the rank.
 fn quantile_of(percentile: f64, len: u64) -> f64 {
     const ROUNDING: f64 = 1e-13;
     let len = len as f64;

@@ -42,7 +42,8 @@ pub struct Environment {
     /// How this program was built: `release` or `debug`.
     #[serde(default)]
     pub build: Option<String>,
-    /// By which flags the compiler made this program: optimisation, target and features of the processor.
+    /// By which flags the compiler made this program: optimisation, target and features of the
+    /// processor.
     #[serde(default)]
     pub build_flags: Option<String>,
     /// How this program waits for the instant at which something is due.
@@ -54,8 +55,8 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// The environment of this process, now. The floor takes measuring, and is not known; nor is the
-    /// pacing, which is the engine's.
+    /// The environment of this process, now. The floor takes measuring, and is not known; nor is
+    /// the pacing, which is the engine's.
     pub fn read() -> Environment {
         let cpuinfo = proc("cpuinfo").unwrap_or_default();
         Environment {

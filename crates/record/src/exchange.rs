@@ -61,7 +61,8 @@ impl Exchange {
         self.delay_ns() - self.blocked_ns()
     }
 
-    /// From the send (after dialling, if it dialled) to the first byte of the answer, in nanoseconds.
+    /// From the send (after dialling, if it dialled) to the first byte of the answer, in
+    /// nanoseconds.
     pub fn wait_ns(&self) -> u64 {
         self.first_byte_ns
             .saturating_sub(self.start_ns)

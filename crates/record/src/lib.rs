@@ -2,9 +2,9 @@
 //!
 //! A worker owns a [`Recorder`], tells it of every [`Exchange`] and hands over a [`Snapshot`] per
 //! interval. Snapshots of several workers merge into one; those of successive intervals make the
-//! [`Summary`] that reports print, and the lines that a [`RunWriter`] saves for a [`RunFile`] to read
-//! back. A [`LogWriter`] keeps single exchanges for who wants them. What was [`watched`] beside the
-//! run stands in both.
+//! [`Summary`] that reports print, and the lines that a [`RunWriter`] saves for a [`RunFile`] to
+//! read back. A [`LogWriter`] keeps single exchanges for who wants them. What was [`watched`]
+//! beside the run stands in both.
 
 mod arrivals;
 mod blocks;

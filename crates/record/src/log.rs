@@ -14,9 +14,9 @@ pub const COLUMNS: &str = "intended_us,start_us,response_us,service_us,blocked_u
 
 /// Writes exchanges as CSV.
 ///
-/// `intended_us` and `start_us` count from the run's start, all others are durations: `first_byte_us`
-/// runs from the send (after dialling) and is empty where a failure came before any byte. Of `status`
-/// and `error` one is always empty. Lines end in a single newline.
+/// `intended_us` and `start_us` count from the run's start, all others are durations:
+/// `first_byte_us` runs from the send (after dialling) and is empty where a failure came before any
+/// byte. Of `status` and `error` one is always empty. Lines end in a single newline.
 #[derive(Debug)]
 pub struct LogWriter<W: Write> {
     output: BufWriter<W>,

@@ -125,7 +125,8 @@ impl Recorder {
         }
     }
 
-    /// The window ends, and its exchanges in flight had been so for so long, added up. Call it once.
+    /// The window ends, and its exchanges in flight had been so for so long, added up. Call it
+    /// once.
     pub fn still_in_flight(&mut self, flight_ns: u64) {
         self.counts.flight_ns += flight_ns;
     }

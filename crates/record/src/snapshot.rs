@@ -14,7 +14,8 @@ pub struct Snapshot {
     pub start_ns: u64,
     /// When the interval ended, in nanoseconds from the run's start.
     pub end_ns: u64,
-    /// Whether it is the drain behind the window: its times count, and rates and rows have none of it.
+    /// Whether it is the drain behind the window: its times count, and rates and rows have none of
+    /// it.
     pub drain: bool,
     /// What was counted.
     pub counts: Counts,
@@ -40,12 +41,13 @@ pub struct Counts {
     pub sent: u64,
     /// Exchanges that ended with a whole answer, whatever its status.
     pub answered: u64,
-    /// Answers that ended in the interval, whenever their exchange was begun: in the warm-up too. Not
-    /// those that came in the drain. Rates are taken of these.
+    /// Answers that ended in the interval, whenever their exchange was begun: in the warm-up too.
+    /// Not those that came in the drain. Rates are taken of these.
     #[serde(default)]
     pub completed: u64,
-    /// How long exchanges were in flight in the window, added up, until their answer was read. Of those in
-    /// flight at the end it is known there alone, and told with the last interval. Nanoseconds.
+    /// How long exchanges were in flight in the window, added up, until their answer was read. Of
+    /// those in flight at the end it is known there alone, and told with the last interval.
+    /// Nanoseconds.
     #[serde(default)]
     pub flight_ns: u64,
     /// Exchanges that ended without one.
@@ -84,16 +86,16 @@ pub struct Failures {
 /// What is timed. Each is a distribution of nanoseconds.
 ///
 /// `response`, `service`, `blocked` and `lateness` hold the answered exchanges and those that timed
-/// out (with the time they had waited: a lower bound); `first_byte`, `rest` and `wakeup` the answered
-/// ones alone; `resolve`, `connect` and `tls` belong to connections, not to exchanges.
+/// out (with the time they had waited: a lower bound); `first_byte`, `rest` and `wakeup` the
+/// answered ones alone; `resolve`, `connect` and `tls` belong to connections, not to exchanges.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Times {
     /// From the intended start to the last byte.
     pub response: Distribution,
     /// From the send (or the dial where one was needed) to the last byte.
     pub service: Distribution,
-    /// Of `service`: that of the requests that fell due when as many users were busy as the load had
-    /// at its beginning, and were sent because it might take more. Empty where it might not.
+    /// Of `service`: that of the requests that fell due when as many users were busy as the load
+    /// had at its beginning, and were sent because it might take more. Empty where it might not.
     pub omitted: Distribution,
     /// From the intended start until a connection was free.
     pub blocked: Distribution,
@@ -201,8 +203,8 @@ impl Snapshot {
 }
 
 impl Counts {
-    /// Adds all but `in_flight`, which is a state and not a sum. Saturating, because the numbers may
-    /// come from a file.
+    /// Adds all but `in_flight`, which is a state and not a sum. Saturating, because the numbers
+    /// may come from a file.
     fn add(&mut self, other: &Counts) {
         let add = |sum: &mut u64, count: u64| *sum = sum.saturating_add(count);
         add(&mut self.planned, other.planned);
@@ -240,16 +242,16 @@ impl Times {
         }
     }
 
-    /// What a closed-loop tool would have timed, with as many users as this open load had connections
-    /// at its beginning: `service − omitted`, count by count.
+    /// What a closed-loop tool would have timed, with as many users as this open load had
+    /// connections at its beginning: `service − omitted`, count by count.
     ///
     /// A user of such a tool takes what falls due while it is idle, times it from the send, and
     /// sends nothing until it is answered; what falls due while all are busy is not sent in its
     /// time. A request is therefore kept if one of the first users would have been idle, by their
     /// number alone: it takes a place of theirs until its iteration ends. Where connections may not
-    /// grow each request has a place, waits for it unseen in `blocked`, and the service time is that
-    /// tool's latency as it stands. Where they may, what is kept is what users who let the rest
-    /// pass would have timed (a loss system), had the rest not loaded the target.
+    /// grow each request has a place, waits for it unseen in `blocked`, and the service time is
+    /// that tool's latency as it stands. Where they may, what is kept is what users who let the
+    /// rest pass would have timed (a loss system), had the rest not loaded the target.
     ///
     /// A tool that sends as fast as it is answered, and not at the rate of this load, times more of
     /// the short ones in the same time and as few of the long ones: it hides more than this.

@@ -39,8 +39,8 @@ pub struct Summary {
     pub model: Model,
     /// When the run started.
     pub started_at: SystemTime,
-    /// When its load began by the machine's monotonic clock; `None` if that is not known, or not that of
-    /// one machine.
+    /// When its load began by the machine's monotonic clock; `None` if that is not known, or not
+    /// that of one machine.
     pub started_monotonic_ns: Option<u64>,
     /// What ended it.
     pub ended: Ended,
@@ -65,10 +65,11 @@ pub struct Summary {
     pub transient: Option<Transient>,
     /// The run with its beginning, if some of that was left out.
     pub uncut: Option<Box<Uncut>>,
-    /// What had no answer when the run ended; where the record breaks off, how old the oldest was is
-    /// not known, and 0.
+    /// What had no answer when the run ended; where the record breaks off, how old the oldest was
+    /// is not known, and 0.
     pub unfinished: Unfinished,
-    /// What the whole machine did in all of the measured part, a transient that was left out included.
+    /// What the whole machine did in all of the measured part, a transient that was left out
+    /// included.
     pub host: HostCounters,
     /// The pattern in which the requests of an open load were due and sent.
     pub arrivals: Pattern,
@@ -249,10 +250,10 @@ impl Summary {
 
     /// The time over which rates are taken, in nanoseconds: that in which all answers would have
     /// ended at the rate of the window. The window is the measured part; but where the last request
-    /// ended an open load of even arrivals, it is as long as its arrivals occupy, from the first answer
-    /// on, so that neither the last gap nor a last answer that takes long makes a rate that was kept
-    /// seem another one. The last of n at r a second falls due after n − 1 gaps, and n gaps are
-    /// n / r seconds.
+    /// ended an open load of even arrivals, it is as long as its arrivals occupy, from the first
+    /// answer on, so that neither the last gap nor a last answer that takes long makes a rate that
+    /// was kept seem another one. The last of n at r a second falls due after n − 1 gaps, and n
+    /// gaps are n / r seconds.
     pub fn rated_ns(&self) -> u64 {
         let Some(occupied_ns) = self.occupied_ns() else {
             return self.duration_ns;
@@ -281,7 +282,8 @@ impl Summary {
     }
 
     /// Arrivals per second that an open load asked for: its rate if it has one, else the mean over
-    /// the time that its arrivals occupy, as what a changing load asks for depends on how far it came.
+    /// the time that its arrivals occupy, as what a changing load asks for depends on how far it
+    /// came.
     pub fn asked_per_s(&self) -> f64 {
         match self.plan.load.shape {
             Shape::Rate { rate, .. } => rate.per_second() * f64::from(self.parts),
@@ -292,8 +294,8 @@ impl Summary {
         }
     }
 
-    /// How long the arrivals of an open load occupy that its last request ended, the last gap included;
-    /// `None` where it ended otherwise, or by chance.
+    /// How long the arrivals of an open load occupy that its last request ended, the last gap
+    /// included; `None` where it ended otherwise, or by chance.
     pub fn occupied_ns(&self) -> Option<u64> {
         if self.ended != Ended::Requests {
             return None;
@@ -312,8 +314,8 @@ impl Summary {
         Some(u64::try_from(occupied_ns).unwrap_or(u64::MAX))
     }
 
-    /// About how many answers ended in the first `length_ns` of the window: those of an interval that
-    /// is not over by then in proportion.
+    /// About how many answers ended in the first `length_ns` of the window: those of an interval
+    /// that is not over by then in proportion.
     fn completed_until_ns(&self, length_ns: u64) -> f64 {
         let until_ns = self.total.start_ns.saturating_add(length_ns);
         let part = |row: &Row| {

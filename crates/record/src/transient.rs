@@ -1,8 +1,8 @@
 //! The transient at the beginning of a run, and leaving it out after the fact.
 //!
-//! Where a run settles is known at its end. What was recorded before must then come out of every figure
-//! again, and a histogram for each second would take too much memory: so an [`IntervalArchive`] keeps
-//! the run in at most 128 stretches, whose histograms are packed.
+//! Where a run settles is known at its end. What was recorded before must then come out of every
+//! figure again, and a histogram for each second would take too much memory: so an
+//! [`IntervalArchive`] keeps the run in at most 128 stretches, whose histograms are packed.
 
 use crate::distribution::PackedDistribution;
 use crate::{
@@ -20,7 +20,8 @@ const MOST: usize = 128;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Transient {
-    /// So many intervals at the beginning are left out of every figure; none if it was steady at once.
+    /// So many intervals at the beginning are left out of every figure; none if it was steady at
+    /// once.
     Cut {
         /// Their number.
         intervals: usize,
@@ -41,8 +42,8 @@ impl Transient {
     }
 }
 
-/// A run before its transient was left out, as far as checks look at it: they must hold on all of it, or
-/// leaving out the beginning would be a way to keep them.
+/// A run before its transient was left out, as far as checks look at it: they must hold on all of
+/// it, or leaving out the beginning would be a way to keep them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Uncut {
     /// All intervals together.
@@ -190,11 +191,11 @@ fn without_distributions(interval: &Snapshot) -> Snapshot {
     }
 }
 
-/// The summary of a run of which so many intervals at the beginning are left out; `rest` are the others,
-/// each or several together, with the pattern of their arrivals. The counters of the machine
-/// (`host`) go on covering all of the run, as they are read at its ends alone. Exchanges that were in
-/// flight at the cut count as sent after it, as in any interval. Nothing is left out if nothing would
-/// be left.
+/// The summary of a run of which so many intervals at the beginning are left out; `rest` are the
+/// others, each or several together, with the pattern of their arrivals. The counters of the
+/// machine (`host`) go on covering all of the run, as they are read at its ends alone. Exchanges
+/// that were in flight at the cut count as sent after it, as in any interval. Nothing is left out
+/// if nothing would be left.
 pub(crate) fn without_first(
     mut summary: Summary,
     intervals: usize,

@@ -16,7 +16,8 @@ pub struct Unfinished {
     /// Unsent, because all connections that the plan allows were in use, by a target that answered
     /// more slowly than at ease.
     pub by_target: u64,
-    /// Unsent, because the plan allows fewer connections than the rate needs of this target at ease.
+    /// Unsent, because the plan allows fewer connections than the rate needs of this target at
+    /// ease.
     pub by_plan: u64,
     /// Unsent, although a connection was free or could be opened: the generator's own doing.
     pub by_loadline: u64,

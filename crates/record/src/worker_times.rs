@@ -12,16 +12,16 @@ pub const STILL_NS: u64 = 50_000_000;
 /// The workers of a run by their number, with what became of their time.
 pub type Workers = BTreeMap<u32, WorkerTimes>;
 
-/// What became of a worker's time, in nanoseconds, and how the kernel ran it. Sums, so that intervals
-/// add up.
+/// What became of a worker's time, in nanoseconds, and how the kernel ran it. Sums, so that
+/// intervals add up.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorkerTimes {
     /// The time that passed.
     pub wall_ns: u64,
     /// How much of it the thread computed, in user and kernel space.
     pub cpu_ns: u64,
-    /// How much of it the loop looked for news again and again, as the next deadline was too near to
-    /// sleep: that takes the core and is no work.
+    /// How much of it the loop looked for news again and again, as the next deadline was too near
+    /// to sleep: that takes the core and is no work.
     pub polled_ns: u64,
     /// How much of it the thread could have computed and had no core: field 2 of schedstat (Linux,
     /// Documentation/scheduler/sched-stats). 0 where the kernel does not tell.

@@ -12,8 +12,8 @@ const OWN: &str = "*";
 /// Much of it is the wait for one of the connections that the plan allows.
 const PLAN: &str = "+";
 
-/// What stands behind each row of a table of these percentiles, the mean, the standard deviation, the
-/// least and the largest; empty where the figure is the target's.
+/// What stands behind each row of a table of these percentiles, the mean, the standard deviation,
+/// the least and the largest; empty where the figure is the target's.
 pub(crate) fn marks(run: &RunResult, percentiles: &[f64]) -> Vec<&'static str> {
     let mark = |statistic: Statistic| match () {
         () if is_missing(&run.summary, statistic) => "",

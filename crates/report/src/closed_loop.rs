@@ -1,9 +1,9 @@
 //! What a closed-loop tool would have shown of an open load, and why it is not what users see.
 //!
 //! Such a tool sends its next request when the last one is answered and times each from its send.
-//! While the target stalls it sends little, so that a wait of many arrivals shows in a few requests:
-//! *coordinated omission* (Gil Tene, "How NOT to Measure Latency", 2013). What it times is known
-//! from the same run ([`Times::closed_loop`]); our response time is the truth beside it.
+//! While the target stalls it sends little, so that a wait of many arrivals shows in a few
+//! requests: *coordinated omission* (Gil Tene, "How NOT to Measure Latency", 2013). What it times
+//! is known from the same run ([`Times::closed_loop`]); our response time is the truth beside it.
 
 use crate::{percentiles, quantity};
 use loadline_record::{Distribution, Model, Summary, Times};

@@ -3,8 +3,8 @@
 use crate::{layout, quantity};
 use loadline_verdict::{CheckOutcome, CheckResult, RunResult};
 
-/// The checks that came out so, each with what was measured: `p99<50ms (61.2 ms)`; `None` where there
-/// is none.
+/// The checks that came out so, each with what was measured: `p99<50ms (61.2 ms)`; `None` where
+/// there is none.
 pub fn checks_that_are(outcome: CheckOutcome, checks: &[CheckResult]) -> Option<String> {
     let those = checks.iter().filter(|check| check.outcome == outcome);
     let texts: Vec<String> = those.map(measured).collect();

@@ -27,8 +27,8 @@ const COLUMNS: [Column; 5] = [
 const FEW_FAILED: f64 = 0.001;
 
 /// The comparison as text, ending in a line feed: both sides, a row for each figure, what they say
-/// together, a picture of the ratios, and what to know about it. The plans are those of the first run of
-/// A and of B.
+/// together, a picture of the ratios, and what to know about it. The plans are those of the first
+/// run of A and of B.
 pub fn comparison(
     comparison: &Comparison,
     base: &Plan,

@@ -1,7 +1,7 @@
 //! What programs read: runs, series, comparisons, searches and looks as JSON.
 //!
-//! The types of the documents, with their keys, are those of [`loadline_json`]; here they are filled.
-//! `docs/guide/json.md` explains them.
+//! The types of the documents, with their keys, are those of [`loadline_json`]; here they are
+//! filled. `docs/guide/json.md` explains them.
 
 mod comparison;
 mod distribution;
@@ -37,13 +37,14 @@ pub fn judgement_json(run: &RunResult) -> Value {
     value(&judgement::judgement(run))
 }
 
-/// Several runs as a [`loadline_json::Series`]: each with its role; repeats with their spread, and sides
-/// that took turns with their comparison.
+/// Several runs as a [`loadline_json::Series`]: each with its role; repeats with their spread, and
+/// sides that took turns with their comparison.
 pub fn series_json(runs: &[RunResult]) -> Value {
     value(&series::series(runs))
 }
 
-/// A comparison as a [`loadline_json::Comparison`]. The plans are those of the first run of A and of B.
+/// A comparison as a [`loadline_json::Comparison`]. The plans are those of the first run of A and
+/// of B.
 pub fn comparison_json(comparison: &Comparison, base: &Plan, with: &Plan) -> Value {
     value(&comparison::comparison(comparison, base, with))
 }
@@ -58,8 +59,8 @@ pub fn capacity_json(report: &CapacityReport<'_>) -> Value {
     value(&search::search(report))
 }
 
-/// A look of `loadline watch` that ends at `time_s`, as a [`loadline_json::Watched`]: one object on one
-/// line.
+/// A look of `loadline watch` that ends at `time_s`, as a [`loadline_json::Watched`]: one object on
+/// one line.
 pub fn watch_json(watched: &Watched, time_s: f64) -> Value {
     value(&watch::watched(watched, time_s))
 }

@@ -133,8 +133,8 @@ fn within_figure(text: &str, blank: usize) -> bool {
     goes_on && before.ends_with(|c: char| c.is_ascii_digit())
 }
 
-/// Adds a word that does not fit into the last line. One that fits into no line begins there all the
-/// same if much of the line is free.
+/// Adds a word that does not fit into the last line. One that fits into no line begins there all
+/// the same if much of the line is free.
 fn push_pieces(lines: &mut Vec<String>, word: &str, columns: usize) {
     let mut rest = word;
     let line = lines.last_mut().expect("there is always a line");

@@ -1,9 +1,9 @@
 //! Text, JSON and CSV from a recorded run.
 //!
 //! Everything here is a pure function of a [`Summary`](loadline_record::Summary) and the results of
-//! its checks: [`text`] is the report for people, [`json`] and [`csv`] are for programs, [`omission`]
-//! shows what a closed-loop tool would have hidden, [`warnings`] says what to know before believing
-//! a figure, and [`Progress`] is one line about a run that is still going on.
+//! its checks: [`text`] is the report for people, [`json`] and [`csv`] are for programs,
+//! [`omission`] shows what a closed-loop tool would have hidden, [`warnings`] says what to know
+//! before believing a figure, and [`Progress`] is one line about a run that is still going on.
 //!
 //! The words are those of the glossary: *response time* is counted from the intended start,
 //! *service time* from the send, *delay* lies between and is either *blocked* or *lateness*.

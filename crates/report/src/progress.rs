@@ -53,8 +53,8 @@ impl Progress {
         if ascii { layout::ascii(&line) } else { line }
     }
 
-    /// The line for a log, at most `width` columns, in words and without a bar. Where there is little
-    /// room, it leaves out as the terminal's line does.
+    /// The line for a log, at most `width` columns, in words and without a bar. Where there is
+    /// little room, it leaves out as the terminal's line does.
     pub fn log_line(&self, width: usize) -> String {
         let answered = format!("{} answered", units::count(self.counts.answered));
         let ranked = [
@@ -81,8 +81,8 @@ impl Progress {
         Some(share.min(1.0))
     }
 
-    /// Whether what is unfinished is waited for behind the window. A moment behind it the end may just
-    /// not have been told yet.
+    /// Whether what is unfinished is waited for behind the window. A moment behind it the end may
+    /// just not have been told yet.
     fn is_draining(&self) -> bool {
         const MOMENT: Duration = Duration::from_millis(250);
         self.length

@@ -10,8 +10,8 @@ use loadline_plan::Plan;
 use loadline_record::{Role, RoleKind, Summary};
 use loadline_verdict::{CheckResult, Comparison, RunResult};
 
-/// All runs as text: the spread of repeats, the comparison of sides, or else the report of each, under
-/// a line that says which one it is.
+/// All runs as text: the spread of repeats, the comparison of sides, or else the report of each,
+/// under a line that says which one it is.
 pub fn series_text(runs: &[RunResult], options: &TextOptions) -> String {
     if are_all(runs, RoleKind::Repeat) {
         return repeats(runs, options);

@@ -2,7 +2,8 @@
 //!
 //! Sections from the question to the answer: what was run and how it went in numbers, response
 //! times with their histogram, what a closed-loop tool would have shown (where that differs), where
-//! the time went, what was watched, errors, checks, warnings. A section that has nothing to say is left out.
+//! the time went, what was watched, errors, checks, warnings. A section that has nothing to say is
+//! left out.
 
 mod doubts;
 mod files;

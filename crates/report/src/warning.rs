@@ -37,8 +37,8 @@ pub fn warnings(run: &RunResult, percentiles: &[f64]) -> Vec<Warning> {
     found.into_iter().flatten().collect()
 }
 
-/// Whether so much failed, or had a status other than 2xx, that no figure may stand there as if nothing
-/// were wrong.
+/// Whether so much failed, or had a status other than 2xx, that no figure may stand there as if
+/// nothing were wrong.
 pub(crate) fn is_unserved(summary: &Summary) -> bool {
     let counts = &summary.total.counts;
     let ended = counts.answered + counts.failed;
@@ -151,8 +151,8 @@ fn unanswered(summary: &Summary) -> Option<Warning> {
     })
 }
 
-/// Whether at the end of a closed loop every user waited, longer than any had for an answer and for a
-/// good part of the run: the target had stopped to answer, and few requests show it.
+/// Whether at the end of a closed loop every user waited, longer than any had for an answer and for
+/// a good part of the run: the target had stopped to answer, and few requests show it.
 fn all_users_wait(summary: &Summary) -> bool {
     let ages = &summary.unfinished.ages.response;
     let slowest_ns = summary.total.times.response.max_ns();
@@ -163,8 +163,8 @@ fn all_users_wait(summary: &Summary) -> bool {
         && ages.count_up_to_ns(long_ns) == 0
 }
 
-/// How many requests may be under way at any instant: by Little's law λ·R on average, and of a Poisson
-/// process hardly ever more than three standard deviations above that.
+/// How many requests may be under way at any instant: by Little's law λ·R on average, and of a
+/// Poisson process hardly ever more than three standard deviations above that.
 fn usually_under_way(summary: &Summary) -> u64 {
     let rate = summary.total.counts.planned as f64 / summary.duration_ns.max(1) as f64;
     let mean = rate * summary.total.times.response.mean_ns();

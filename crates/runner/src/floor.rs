@@ -1,9 +1,10 @@
 //! The floor: what this machine does at best, measured before a run, or once before several.
 //!
 //! For a second one connection sends the run's requests one after the other, for another second all
-//! connections send as fast as they can, by the run's own protocol and script, to a server that does
-//! nothing but answer. The server is a process of its own, this program again, so that it shares no
-//! memory, no lock and no thread with what is measured; it ends with us, whatever becomes of us.
+//! connections send as fast as they can, by the run's own protocol and script, to a server that
+//! does nothing but answer. The server is a process of its own, this program again, so that it
+//! shares no memory, no lock and no thread with what is measured; it ends with us, whatever becomes
+//! of us.
 
 use crate::commands::Commands;
 use crate::error::RunError;

@@ -1,5 +1,5 @@
-//! Observers of runs: a saved run, a log, a terminal, a page. Each is told what happens and keeps or
-//! shows what it likes; the run knows none of them.
+//! Observers of runs: a saved run, a log, a terminal, a page. Each is told what happens and keeps
+//! or shows what it likes; the run knows none of them.
 
 use crate::error::{ObserverError, RunError};
 use loadline_engine::{Detail, Tick};

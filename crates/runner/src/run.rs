@@ -157,7 +157,8 @@ impl Conductor<'_, '_, '_> {
         }
     }
 
-    /// Reads the machine's counters when the warm-up is over; how long to wait for an event until then.
+    /// Reads the machine's counters when the warm-up is over; how long to wait for an event until
+    /// then.
     fn end_warmup(&mut self) -> Duration {
         let Some(warm_at) = self.warm_at else {
             return self.patience;

@@ -11,7 +11,8 @@ use std::path::PathBuf;
 /// How a run was judged, as programs read it in the file.
 pub type Judgement = fn(&RunResult) -> serde_json::Value;
 
-/// Saves runs in a file: the first in place of what it holds, each other one behind those before it.
+/// Saves runs in a file: the first in place of what it holds, each other one behind those before
+/// it.
 pub struct SavedRun {
     path: PathBuf,
     judgement: Judgement,

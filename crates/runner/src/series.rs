@@ -1,7 +1,7 @@
 //! Several runs, one behind the other: repeats of one plan, or sides that take turns.
 //!
-//! Each is a run of its own, with connections of its own; the observers are the same. A command ends
-//! the run that goes on and the series with it; what was measured until then is the result.
+//! Each is a run of its own, with connections of its own; the observers are the same. A command
+//! ends the run that goes on and the series with it; what was measured until then is the result.
 
 use crate::commands::Commands;
 use crate::error::{RunError, Trouble};
@@ -44,8 +44,8 @@ pub struct SeriesResult {
     pub trouble: Option<Trouble>,
 }
 
-/// The repeats of a plan. Each has a seed of its own, counted on from the plan's, so that what is random
-/// differs from run to run as well, and the same seed makes the same series.
+/// The repeats of a plan. Each has a seed of its own, counted on from the plan's, so that what is
+/// random differs from run to run as well, and the same seed makes the same series.
 pub fn repeats(plan: &Plan, count: u32) -> Vec<Planned> {
     let repeat = |index: u32| Planned {
         plan: Plan {

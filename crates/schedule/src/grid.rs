@@ -16,9 +16,9 @@ const LIMIT: u64 = 1 << 62;
 /// Ticks are as fine as the limit allows, for the sake of Poisson arrivals, which do not fall on
 /// them by themselves.
 ///
-/// Rates whose common denominator goes beyond the limit are rounded to an even number of ticks. That
-/// needs periods with large factors that are foreign to each other; decimals of seconds, minutes and
-/// hours are far from it. Rates beyond 2^62 arrivals per nanosecond are cut off there.
+/// Rates whose common denominator goes beyond the limit are rounded to an even number of ticks.
+/// That needs periods with large factors that are foreign to each other; decimals of seconds,
+/// minutes and hours are far from it. Rates beyond 2^62 arrivals per nanosecond are cut off there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Grid {
     /// Half of the ticks of an arrival, at least 1.

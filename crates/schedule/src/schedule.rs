@@ -96,8 +96,8 @@ impl Schedule {
         }
     }
 
-    /// When the stages of ramps end, in nanoseconds from the run's start. None for the others, which
-    /// have no end of their own.
+    /// When the stages of ramps end, in nanoseconds from the run's start. None for the others,
+    /// which have no end of their own.
     pub fn end_ns(&self) -> Option<u64> {
         self.end_ns
     }

@@ -87,8 +87,8 @@ impl Users {
         }
     }
 
-    /// When the stages of ramps end, in nanoseconds from the run's start. None for a constant number,
-    /// which has no end of its own.
+    /// When the stages of ramps end, in nanoseconds from the run's start. None for a constant
+    /// number, which has no end of its own.
     pub fn end_ns(&self) -> Option<u64> {
         match &self.course {
             Course::Constant(_) => None,

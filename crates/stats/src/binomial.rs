@@ -2,8 +2,8 @@
 //!
 //! P\[X = k+1\] / P\[X = k\] = (n−k)/(k+1) · p/(1−p), so the weights follow from that of the mode
 //! outwards, and dividing by their sum makes them probabilities: no factorial, no special function.
-//! The regularised incomplete beta function that libraries offer instead is a continued fraction cut
-//! after a fixed number of terms, too few for a million samples (it takes about √n of them).
+//! The regularised incomplete beta function that libraries offer instead is a continued fraction
+//! cut after a fixed number of terms, too few for a million samples (it takes about √n of them).
 
 /// Weights below this share of the mode's are left out: all of them together are less than 1e-20.
 const NEGLIGIBLE: f64 = 1e-28;

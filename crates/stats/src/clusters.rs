@@ -1,28 +1,29 @@
 //! How the samples beyond a bound come: alone, or many at once.
 //!
-//! Requests that wait in the same queue are slow together, so a thousand requests without a slow one
-//! may be a thousand pieces of evidence or one. A [`Clusters`] describes the number of samples beyond
-//! a bound as a *compound Poisson* number: clusters come independently of each other, and each holds a
-//! random number of samples. This is the limit law of rare events in a dependent series (T. Hsing,
-//! J. Hüsler, M. R. Leadbetter, "On the exceedance point process for a stationary sequence",
-//! *Probability Theory and Related Fields* 78 (1988)); sizes are taken as gamma variates. Two numbers
-//! describe it:
+//! Requests that wait in the same queue are slow together, so a thousand requests without a slow
+//! one may be a thousand pieces of evidence or one. A [`Clusters`] describes the number of samples
+//! beyond a bound as a *compound Poisson* number: clusters come independently of each other, and
+//! each holds a random number of samples. This is the limit law of rare events in a dependent
+//! series (T. Hsing, J. Hüsler, M. R. Leadbetter, "On the exceedance point process for a stationary
+//! sequence", *Probability Theory and Related Fields* 78 (1988)); sizes are taken as gamma
+//! variates. Two numbers describe it:
 //!
-//! - the *mean size* of a cluster (the reciprocal of the extremal index) says how improbable it is that
-//!   none comes;
-//! - the *design effect* (see [`dependence`](crate::dependence)) is the mean square of the sizes over
-//!   their mean: by it the variance of the number exceeds that of independent samples.
+//! - the *mean size* of a cluster (the reciprocal of the extremal index) says how improbable it is
+//!   that none comes;
+//! - the *design effect* (see [`dependence`](crate::dependence)) is the mean square of the sizes
+//!   over their mean: by it the variance of the number exceeds that of independent samples.
 //!
-//! As long as nothing lies beyond the bound, the bound itself shows neither. Both are therefore also
-//! looked for at nearer *levels*, such as the run's own percentiles, and the larger is taken: a queue
-//! that holds back one request in twenty for seconds may hold back one in a hundred for as long.
+//! As long as nothing lies beyond the bound, the bound itself shows neither. Both are therefore
+//! also looked for at nearer *levels*, such as the run's own percentiles, and the larger is taken:
+//! a queue that holds back one request in twenty for seconds may hold back one in a hundred for as
+//! long.
 
 use crate::dependence::{Block, FEWEST_BLOCKS, carried_over, design_effect, excess, joined};
 use crate::normal::{normal_quantile, t_quantile};
 use statrs::function::gamma::{gamma_lr, ln_gamma};
 
-/// Both numbers are estimates from some thirty blocks, and too low ones prove what is not so. They are
-/// raised by what simulations of queues ask for: see docs/design/016.
+/// Both numbers are estimates from some thirty blocks, and too low ones prove what is not so. They
+/// are raised by what simulations of queues ask for: see docs/design/016.
 const EFFECT_RAISED: f64 = 1.3;
 const MEAN_RAISED: f64 = 1.5;
 
@@ -52,8 +53,8 @@ impl Clusters {
         effect: 1.0,
     };
 
-    /// As these blocks (in the order of time) show: those counted at the bound, and the same counted at
-    /// nearer levels. `None` of fewer than [`FEWEST_BLOCKS`] that have samples.
+    /// As these blocks (in the order of time) show: those counted at the bound, and the same
+    /// counted at nearer levels. `None` of fewer than [`FEWEST_BLOCKS`] that have samples.
     pub fn of(at_bound: &[Block], at_levels: &[Vec<Block>]) -> Option<Clusters> {
         let at_bound = Level::of(at_bound)?;
         let at_levels: Vec<Level> = at_levels.iter().filter_map(|at| Level::of(at)).collect();
@@ -66,8 +67,8 @@ impl Clusters {
         })
     }
 
-    /// The probability of at most so many samples beyond the bound, if `expected` of all are expected
-    /// there, which is this `share` of them.
+    /// The probability of at most so many samples beyond the bound, if `expected` of all are
+    /// expected there, which is this `share` of them.
     pub(crate) fn at_most(&self, over: f64, expected: f64, share: f64) -> f64 {
         if over < 0.0 {
             return 0.0;
@@ -154,8 +155,8 @@ impl Level {
 
     /// The mean size of a cluster by the share of blocks without any, as clusters that come
     /// independently leave e^−ν of the blocks alone, ν being their number in a block (R. L. Smith,
-    /// I. Weissman, "Estimating the extremal index", *Journal of the Royal Statistical Society* B 56
-    /// (1994)). Where every block is hit, half a block is taken to be none.
+    /// I. Weissman, "Estimating the extremal index", *Journal of the Royal Statistical Society* B
+    /// 56 (1994)). Where every block is hit, half a block is taken to be none.
     fn mean_size(&self) -> f64 {
         let spared = (1.0 - self.hit / self.blocks).max(0.5 / self.blocks);
         let clusters = -spared.ln() * self.blocks;
@@ -167,8 +168,8 @@ impl Level {
     }
 }
 
-/// How many clusters of samples these blocks (in the order of time) show beyond the level at which they
-/// were counted; `None` of fewer than [`FEWEST_BLOCKS`] that have samples.
+/// How many clusters of samples these blocks (in the order of time) show beyond the level at which
+/// they were counted; `None` of fewer than [`FEWEST_BLOCKS`] that have samples.
 pub fn count(blocks: &[Block]) -> Option<f64> {
     let level = Level::of(blocks)?;
     Some(level.over / level.mean_size())

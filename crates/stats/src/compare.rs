@@ -1,14 +1,14 @@
 //! Is B slower than A? The ratio of two measurements, with its interval.
 //!
 //! Both sides are resampled: drawn again from what was measured, with replacement, many times over,
-//! and the spread of the ratios is the interval (B. Efron, R. J. Tibshirani, *An Introduction to the
-//! Bootstrap*, Chapman & Hall 1993). What is drawn is the largest piece that is independent of the
-//! others:
+//! and the spread of the ratios is the interval (B. Efron, R. J. Tibshirani, *An Introduction to
+//! the Bootstrap*, Chapman & Hall 1993). What is drawn is the largest piece that is independent of
+//! the others:
 //!
-//! - [`compare_runs`]: whole runs, each one number. This is the interval that a restart, a neighbour
-//!   or the weather of the machine is in.
-//! - [`compare_pairs`]: runs that took turns, in pairs, so that what drifts meanwhile is in both of a
-//!   pair and not in their ratio.
+//! - [`compare_runs`]: whole runs, each one number. This is the interval that a restart, a
+//!   neighbour or the weather of the machine is in.
+//! - [`compare_pairs`]: runs that took turns, in pairs, so that what drifts meanwhile is in both of
+//!   a pair and not in their ratio.
 //! - [`compare_quantiles`], [`compare_means`]: stretches of one run a side, for who has no repeats.
 //!   What differs from run to run is not in it.
 //!
@@ -21,8 +21,8 @@
 //! (1947).
 //!
 //! Several comparisons of the same two sides go wrong more often than one of them. Who makes m and
-//! wants all of their intervals to hold at once, at 95 %, takes 1 − 0.05/m for each (C. E. Bonferroni,
-//! 1936): see [`confidence_of_each`].
+//! wants all of their intervals to hold at once, at 95 %, takes 1 − 0.05/m for each (C. E.
+//! Bonferroni, 1936): see [`confidence_of_each`].
 
 mod pieces;
 
@@ -116,9 +116,10 @@ pub fn compare_runs(base: &[f64], with: &[f64], confidence: f64, seed: u64) -> O
 }
 
 /// The ratio of runs in pairs (first with first, and so on), each run one number above zero: the
-/// geometric mean of the ratios of the pairs, with Student's interval of the mean of their logarithms
-/// (the paired t-test, W. S. Gosset, "The probable error of a mean", *Biometrika* 6 (1908)). `None` if
-/// there are fewer than two pairs, one side has more runs, or one is not above zero.
+/// geometric mean of the ratios of the pairs, with Student's interval of the mean of their
+/// logarithms (the paired t-test, W. S. Gosset, "The probable error of a mean", *Biometrika* 6
+/// (1908)). `None` if there are fewer than two pairs, one side has more runs, or one is not above
+/// zero.
 pub fn compare_pairs(base: &[f64], with: &[f64], confidence: f64) -> Option<Ratio> {
     let positive = base.iter().chain(with).all(|run| *run > 0.0);
     if base.len() < 2 || base.len() != with.len() || !positive {
@@ -146,8 +147,8 @@ pub fn compare_means(base: &[f64], with: &[f64], confidence: f64, seed: u64) -> 
     bootstrap(&sides.0, &sides.1, confidence, seed)
 }
 
-/// The ratio of a quantile (between 0 and 1) of two runs in [`Stretches`]. `None` if a side has fewer
-/// than two of them, or its quantile is zero.
+/// The ratio of a quantile (between 0 and 1) of two runs in [`Stretches`]. `None` if a side has
+/// fewer than two of them, or its quantile is zero.
 pub fn compare_quantiles(
     base: &Stretches,
     with: &Stretches,

@@ -2,11 +2,11 @@
 //!
 //! Answers that come after each other wait in the same queue, so that their times resemble each
 //! other, and a thousand of them say less than a thousand drawn independently. They are
-//! counted in *blocks*: if samples were independent, the share of them within a bound would differ from
-//! block to block as a binomial variate does. How much more it differs is the design effect (L. Kish,
-//! *Survey Sampling*, Wiley 1965, chapter 5); samples divided by it are the effective number. It sees
-//! dependence of every length up to a block, in the one quantile that is asked for, and needs counts
-//! alone.
+//! counted in *blocks*: if samples were independent, the share of them within a bound would differ
+//! from block to block as a binomial variate does. How much more it differs is the design effect
+//! (L. Kish, *Survey Sampling*, Wiley 1965, chapter 5); samples divided by it are the effective
+//! number. It sees dependence of every length up to a block, in the one quantile that is asked for,
+//! and needs counts alone.
 
 use crate::SampleSize;
 use crate::normal::{normal_quantile, t_quantile};
@@ -30,11 +30,11 @@ pub struct Block {
 /// The effective number of samples of these blocks, in the order of time; `None` of fewer than
 /// [`FEWEST_BLOCKS`] that have samples.
 ///
-/// The variance of the counts, and so the design effect, is an estimate from few blocks itself. As in
-/// E. L. Korn, B. I. Graubard, "Confidence intervals for proportions with small expected number of
-/// positive counts estimated from survey data", *Survey Methodology* 24 (1998), the effective number
-/// is therefore lowered by (z/t)², with Student's t of as many degrees of freedom as there are blocks
-/// but one, and never exceeds the number of samples.
+/// The variance of the counts, and so the design effect, is an estimate from few blocks itself. As
+/// in E. L. Korn, B. I. Graubard, "Confidence intervals for proportions with small expected number
+/// of positive counts estimated from survey data", *Survey Methodology* 24 (1998), the effective
+/// number is therefore lowered by (z/t)², with Student's t of as many degrees of freedom as there
+/// are blocks but one, and never exceeds the number of samples.
 pub fn effective_by_blocks(blocks: &[Block]) -> Option<SampleSize> {
     let blocks = joined(blocks);
     if blocks.len() < FEWEST_BLOCKS {

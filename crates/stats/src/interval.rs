@@ -1,10 +1,10 @@
 //! The distribution-free interval of a quantile, by order statistics.
 //!
-//! With `n` independent samples in rising order, the number of those that lie below the quantile `q`
-//! is binomial with `n` and `q`, whatever the distribution. So the sample of rank j lies above the
-//! quantile with probability P\[Bin(n, q) < j\], and that of rank k not below it with probability
-//! 1 − P\[Bin(n, q) < k\]: an interval from ranks alone (G. J. Hahn, W. Q. Meeker, *Statistical
-//! Intervals*, Wiley 1991, chapter 5). Its coverage is at least its confidence.
+//! With `n` independent samples in rising order, the number of those that lie below the quantile
+//! `q` is binomial with `n` and `q`, whatever the distribution. So the sample of rank j lies above
+//! the quantile with probability P\[Bin(n, q) < j\], and that of rank k not below it with
+//! probability 1 − P\[Bin(n, q) < k\]: an interval from ranks alone (G. J. Hahn, W. Q. Meeker,
+//! *Statistical Intervals*, Wiley 1991, chapter 5). Its coverage is at least its confidence.
 
 use crate::binomial::Binomial;
 
@@ -36,8 +36,8 @@ impl SampleSize {
         }
     }
 
-    /// So many samples that are worth `effective` independent ones: at most as many as they are, and
-    /// at least one if there are any.
+    /// So many samples that are worth `effective` independent ones: at most as many as they are,
+    /// and at least one if there are any.
     pub fn dependent(samples: u64, effective: f64) -> SampleSize {
         SampleSize {
             samples,

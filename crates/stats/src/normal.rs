@@ -25,7 +25,8 @@ pub(crate) fn t_quantile(probability: f64, freedom: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Computed once with scipy 1.17.1: `scipy.stats.norm.ppf(p)` and `scipy.stats.t.ppf(p, freedom)`.
+    /// Computed once with scipy 1.17.1: `scipy.stats.norm.ppf(p)` and `scipy.stats.t.ppf(p,
+    /// freedom)`.
     #[test]
     fn quantiles_are_those_of_scipy() {
         assert!((normal_quantile(0.975) - 1.959963984540054).abs() < 1e-9);

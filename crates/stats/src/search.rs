@@ -10,14 +10,15 @@
 //! the trials so far alone, so that [`Search::next`] is a pure function of them:
 //!
 //! 1. From the first rate upwards by threes (or downwards by thirds) until one rate looks good and
-//!    a higher one bad. Low rates come first: the RFC warns that a target which is not warm yet makes
-//!    unjust upper bounds. On the way up trials are short, which the RFC allows: they never make a
-//!    lower bound.
-//! 2. Halve the distance (as a ratio), or try what is [suggested](Search::suggest). How sure the ends
-//!    must be before it is halved grows with the square of how close they are, as the number of
-//!    trials does that it takes to tell them apart; a distant good end costs one trial, a bad one two
-//!    of three, and only the last two ends are measured in full, in turn.
-//! 3. An end that turns out to be on the other side moves the interval, and the search goes on there.
+//!    a higher one bad. Low rates come first: the RFC warns that a target which is not warm yet
+//!    makes unjust upper bounds. On the way up trials are short, which the RFC allows: they never
+//!    make a lower bound.
+//! 2. Halve the distance (as a ratio), or try what is [suggested](Search::suggest). How sure the
+//!    ends must be before it is halved grows with the square of how close they are, as the number
+//!    of trials does that it takes to tell them apart; a distant good end costs one trial, a bad
+//!    one two of three, and only the last two ends are measured in full, in turn.
+//! 3. An end that turns out to be on the other side moves the interval, and the search goes on
+//!    there.
 //! 4. A rate that was [refuted](Search::refute) is an upper bound, whatever its trials were.
 
 mod class;

@@ -17,14 +17,14 @@ pub enum Proof {
     Open,
 }
 
-/// What `over` answers beyond the bound among `samples` prove, at this confidence (0.99, say), of the
-/// promise that the share `quantile` (strictly between 0 and 1) stays within it. Errors and timeouts
-/// are answers beyond every bound.
+/// What `over` answers beyond the bound among `samples` prove, at this confidence (0.99, say), of
+/// the promise that the share `quantile` (strictly between 0 and 1) stays within it. Errors and
+/// timeouts are answers beyond every bound.
 ///
 /// Kept is proven when so few beyond it were improbable if the promise were just broken,
 /// P\[Bin(n, 1−p) ≤ t\] ≤ 1 − c: the rule of the MLPerf load generator (mlcommons/inference,
-/// `loadgen/early_stopping.cc`). Broken is its mirror image, P\[Bin(n, 1−p) ≥ t\] ≤ 1 − c. Each holds
-/// for one look at independent samples: see [`clustered_proof`] for others.
+/// `loadgen/early_stopping.cc`). Broken is its mirror image, P\[Bin(n, 1−p) ≥ t\] ≤ 1 − c. Each
+/// holds for one look at independent samples: see [`clustered_proof`] for others.
 pub fn proof(over: u64, samples: u64, quantile: f64, confidence: f64) -> Proof {
     let beyond = Binomial::new(samples, 1.0 - quantile);
     let doubt = 1.0 - confidence;
@@ -40,7 +40,8 @@ pub fn proof(over: u64, samples: u64, quantile: f64, confidence: f64) -> Proof {
     }
 }
 
-/// As [`proof`], of samples that come in clusters, at the doubt of one look (see [`doubt_of_look`]).
+/// As [`proof`], of samples that come in clusters, at the doubt of one look (see
+/// [`doubt_of_look`]).
 ///
 /// `against` counts what speaks against *kept*, `over` what surely lies beyond the bound: requests
 /// without a time are in `against` and in neither `over` nor `timed`.
@@ -89,15 +90,16 @@ pub struct Doubt {
     pub of_broken: f64,
 }
 
-/// The doubt of a look, for who looks again and again at `checks` checks until it is proven that all are
-/// kept, or that one is broken. Of an endless series of looks, `look` counts from 1, either is wrong with
-/// probability 1 − c at most.
+/// The doubt of a look, for who looks again and again at `checks` checks until it is proven that
+/// all are kept, or that one is broken. Of an endless series of looks, `look` counts from 1, either
+/// is wrong with probability 1 − c at most.
 ///
-/// Look k may spend the share 3/((k+2)(k+3)) of the doubt, which add up to one (a union bound over the
-/// looks; the spending of an error is that of K. K. G. Lan, D. L. DeMets, "Discrete sequential
-/// boundaries for clinical trials", *Biometrika* 70 (1983)). To look only when the samples have grown by
-/// a quarter keeps k small. One wrong proof of many is enough to call the run broken, so that its doubt
-/// is divided by the number of checks; to call it kept, those that are broken must all be mistaken.
+/// Look k may spend the share 3/((k+2)(k+3)) of the doubt, which add up to one (a union bound over
+/// the looks; the spending of an error is that of K. K. G. Lan, D. L. DeMets, "Discrete sequential
+/// boundaries for clinical trials", *Biometrika* 70 (1983)). To look only when the samples have
+/// grown by a quarter keeps k small. One wrong proof of many is enough to call the run broken, so
+/// that its doubt is divided by the number of checks; to call it kept, those that are broken must
+/// all be mistaken.
 pub fn doubt_of_look(look: u64, confidence: f64, checks: usize) -> Doubt {
     let look = look.max(1) as f64;
     let of_kept = (1.0 - confidence) * 3.0 / ((look + 2.0) * (look + 3.0));
@@ -107,7 +109,8 @@ pub fn doubt_of_look(look: u64, confidence: f64, checks: usize) -> Doubt {
     }
 }
 
-/// The fewest independent samples that prove a bound kept with `over` answers beyond it: see [`proof`].
+/// The fewest independent samples that prove a bound kept with `over` answers beyond it: see
+/// [`proof`].
 pub fn samples_to_prove(over: u64, quantile: f64, confidence: f64) -> u64 {
     let proves = |samples| proof(over, samples, quantile, confidence) == Proof::Kept;
     let mut enough = over + 1;
@@ -127,9 +130,9 @@ pub fn samples_to_prove(over: u64, quantile: f64, confidence: f64) -> u64 {
 }
 
 /// The samples that a percentile takes if their number is fixed before: n = z² p(1−p)/m², where the
-/// margin m is a twentieth of 1 − p, and z the normal quantile of the confidence (V. J. Reddi et al.,
-/// "MLPerf Inference Benchmark", ISCA 2020, section on the number of queries; as there, rounded to
-/// the nearest).
+/// margin m is a twentieth of 1 − p, and z the normal quantile of the confidence (V. J. Reddi et
+/// al., "MLPerf Inference Benchmark", ISCA 2020, section on the number of queries; as there,
+/// rounded to the nearest).
 pub fn fixed_samples(quantile: f64, confidence: f64) -> u64 {
     let z = normal_quantile(1.0 - (1.0 - confidence) / 2.0);
     let margin = (1.0 - quantile) / 20.0;
@@ -182,7 +185,8 @@ mod tests {
         assert_eq!(proof(0, 0, 0.99, 0.99), Proof::Open);
     }
 
-    /// How many of 1 000 endless series whose share is this one are ever proven, looked at 40 times.
+    /// How many of 1 000 endless series whose share is this one are ever proven, looked at 40
+    /// times.
     fn ever(share: f64, wrong: Proof, looked: impl Fn(u64, u64, u64) -> Proof) -> u32 {
         let mut random = ChaCha8Rng::seed_from_u64(1);
         let mut proven = 0;

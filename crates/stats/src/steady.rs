@@ -1,15 +1,16 @@
 //! Where a run settles: the transient at its beginning, and whether it ends at all.
 //!
-//! Whether it *ends* is told by MSER-5 (K. P. White, M. J. Cobb, S. C. Spratt, "A comparison of five
-//! steady-state truncation heuristics for simulation", Winter Simulation Conference 2000): take means of
-//! five observations, and leave out the first d of them so that the squared standard error of the rest is
-//! least, Σ (Y_i − Ȳ)² / (k − d)². A d at half of the run whose second half still moves means that the run
-//! never settled.
+//! Whether it *ends* is told by MSER-5 (K. P. White, M. J. Cobb, S. C. Spratt, "A comparison of
+//! five steady-state truncation heuristics for simulation", Winter Simulation Conference 2000):
+//! take means of five observations, and leave out the first d of them so that the squared standard
+//! error of the rest is least, Σ (Y_i − Ȳ)² / (k − d)². A d at half of the run whose second half
+//! still moves means that the run never settled.
 //!
-//! How *long* it is, is not: MSER looks for the quietest rest, and cuts a quarter of a series that is noise
-//! from end to end. A transient is a contiguous beginning on another level instead ([`Settling::After`]):
-//! its values lie on one side of what the second half shows, and their median differs from the rest by
-//! more than the noise explains. One bad value in an otherwise usual beginning is neither.
+//! How *long* it is, is not: MSER looks for the quietest rest, and cuts a quarter of a series that
+//! is noise from end to end. A transient is a contiguous beginning on another level instead
+//! ([`Settling::After`]): its values lie on one side of what the second half shows, and their
+//! median differs from the rest by more than the noise explains. One bad value in an otherwise
+//! usual beginning is neither.
 
 use crate::normal::t_quantile;
 
@@ -19,16 +20,16 @@ pub const BATCH: usize = 5;
 /// The fewest batches that are judged; half of them may be left out.
 pub const FEWEST_BATCHES: usize = 8;
 
-/// Values that differ by less than this share of their mean are alike: a constant series is steady from its
-/// beginning, whichever way its mean was rounded.
+/// Values that differ by less than this share of their mean are alike: a constant series is steady
+/// from its beginning, whichever way its mean was rounded.
 const ROUNDING: f64 = 1e-12;
 
-/// The share of the values at either end that are not taken for the range of a series: stalls that come
-/// now and then are no reason not to see a transient, nor its noise.
+/// The share of the values at either end that are not taken for the range of a series: stalls that
+/// come now and then are no reason not to see a transient, nor its noise.
 const TRIMMED: f64 = 0.1;
 
-/// How sure it is that the beginning differs from the rest: much, because the beginning that is tested was
-/// chosen for it, and of three series one is enough (see docs/design/016).
+/// How sure it is that the beginning differs from the rest: much, because the beginning that is
+/// tested was chosen for it, and of three series one is enough (see docs/design/016).
 const DIFFERS: f64 = 0.9999;
 
 /// The least difference of a beginning from the rest, as a share of the rest, that is worth a cut.
@@ -105,9 +106,9 @@ fn range(values: &[f64]) -> (f64, f64) {
     (sorted[trimmed], sorted[sorted.len() - 1 - trimmed])
 }
 
-/// Whether the median of a beginning differs from the mean of the rest by more than noise explains: the
-/// t-test of two means with the variance of the rest, in which far values count as the nearest that are
-/// not trimmed, and which is raised for the dependence of each value on the one before it.
+/// Whether the median of a beginning differs from the mean of the rest by more than noise explains:
+/// the t-test of two means with the variance of the rest, in which far values count as the nearest
+/// that are not trimmed, and which is raised for the dependence of each value on the one before it.
 fn differs(beginning: &[f64], rest: &[f64], is_above: bool) -> bool {
     let (lowest, highest) = range(rest);
     let rest: Vec<f64> = rest
@@ -132,8 +133,9 @@ fn differs(beginning: &[f64], rest: &[f64], is_above: bool) -> bool {
         && difference > t_quantile(1.0 - (1.0 - DIFFERS) / 2.0, count - 1.0) * error
 }
 
-/// By how much dependence raises the variance of a mean: (1+ρ)/(1−ρ), with the correlation of each value
-/// with the next, corrected for a short series as M. G. Kendall, *Biometrika* 41 (1954), has it.
+/// By how much dependence raises the variance of a mean: (1+ρ)/(1−ρ), with the correlation of each
+/// value with the next, corrected for a short series as M. G. Kendall, *Biometrika* 41 (1954), has
+/// it.
 fn dependence(series: &[f64], mean: f64) -> f64 {
     let square: f64 = series.iter().map(|x| (x - mean).powi(2)).sum();
     if square == 0.0 {

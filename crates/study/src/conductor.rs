@@ -146,8 +146,8 @@ impl<'a> Conductor<'a> {
     /// Makes all runs that are not saved yet; `redo` makes them all.
     ///
     /// # Errors
-    /// If a target does not serve, or results can't be saved. Runs that were made until then stay; a
-    /// folder that was made for none does not.
+    /// If a target does not serve, or results can't be saved. Runs that were made until then stay;
+    /// a folder that was made for none does not.
     pub fn conduct(
         &self,
         redo: bool,

@@ -71,8 +71,8 @@ impl Study {
         Ok(repeated)
     }
 
-    /// That this program takes the arguments of the runs that it makes itself, of which `takes` says
-    /// what is wrong with them.
+    /// That this program takes the arguments of the runs that it makes itself, of which `takes`
+    /// says what is wrong with them.
     ///
     /// # Errors
     /// If it does not take those of a run.
@@ -119,7 +119,8 @@ impl Study {
         runs
     }
 
-    /// Refuses more runs than anybody waits for, before they are listed: each takes a second and more.
+    /// Refuses more runs than anybody waits for, before they are listed: each takes a second and
+    /// more.
     fn refuse_too_many(&self, repeats: u32, quick: bool) -> Result<(), FileError> {
         let mut runs = 0_usize;
         for row in self.rows.iter().filter(|row| row.quick || !quick) {

@@ -4,8 +4,8 @@
 //! both without touching anything else. [`Conductor`] makes the runs one after the other: it starts
 //! and stops the *target*, the server under load; it starts the *tool*, a load tester that runs as
 //! a process of its own; it watches both each second, reads the tool's report and saves what came
-//! of it. A run that is saved is not made again, so that a study which was interrupted goes on where
-//! it stopped. [`table`] and [`csv`] print what was saved.
+//! of it. A run that is saved is not made again, so that a study which was interrupted goes on
+//! where it stopped. [`table`] and [`csv`] print what was saved.
 //!
 //! Only processes that were started here are ended here.
 

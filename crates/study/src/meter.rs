@@ -10,8 +10,8 @@ use std::time::Instant;
 const LOOPBACK: &str = "lo";
 /// Bytes of a kilobyte, as ps(1) and the published comparison count them.
 const KB: f64 = 1024.0;
-/// Which part of a core the count of a tool's sockets may take: a run of seconds needs it each second,
-/// and that of a thousand sockets takes some milliseconds.
+/// Which part of a core the count of a tool's sockets may take: a run of seconds needs it each
+/// second, and that of a thousand sockets takes some milliseconds.
 const PARTS: u32 = 100;
 /// Looks that are shorter say nothing about CPU: the kernel counts it in ticks of 10 ms.
 const SHORTEST_S: f64 = 0.2;
@@ -31,8 +31,8 @@ pub struct Second {
     /// What the target used, where it runs on this host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<Used>,
-    /// What passed the interface that leads to the target, both ways, in KB/s. On the loopback, each
-    /// byte once.
+    /// What passed the interface that leads to the target, both ways, in KB/s. On the loopback,
+    /// each byte once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth_kb_per_s: Option<f64>,
     /// The busier of the two ways, in % of the link's speed, where it has one.
@@ -130,7 +130,8 @@ struct TreeSum {
     sockets: Weighted,
 }
 
-/// A mean over time. What was seen while the tool was still coming up counts where nothing else was.
+/// A mean over time. What was seen while the tool was still coming up counts where nothing else
+/// was.
 #[derive(Debug, Default)]
 struct Weighted {
     sum: f64,

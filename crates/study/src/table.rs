@@ -104,8 +104,8 @@ fn width(columns: &[Vec<String>]) -> usize {
     widths.sum::<usize>().saturating_sub(2)
 }
 
-/// What to know of runs, in lines of at most the terminal's width; what is to be known of several is told
-/// once.
+/// What to know of runs, in lines of at most the terminal's width; what is to be known of several
+/// is told once.
 fn told(notes: &[(String, String)]) -> String {
     let mut groups: Vec<(Vec<&str>, &str)> = Vec::new();
     for (name, note) in notes {

@@ -102,8 +102,8 @@ pub(crate) fn listen_local(path: &Path) -> Result<LocalListener, StartError> {
         })
 }
 
-/// Whether there is a socket that nobody listens on. Any other file refuses connections as well, and
-/// is not ours to take away; nor is a link.
+/// Whether there is a socket that nobody listens on. Any other file refuses connections as well,
+/// and is not ours to take away; nor is a link.
 fn is_deserted(path: &Path) -> bool {
     let refuses = |error: io::Error| error.kind() == ErrorKind::ConnectionRefused;
     socket_file(path).is_some() && UnixStream::connect(path).is_err_and(refuses)

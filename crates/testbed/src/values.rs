@@ -1,6 +1,7 @@
 //! The values of response options: lengths of time, sizes, counts, switches.
 //!
-//! Each reader returns `None` for a text that is no such value; the option's help says what it takes.
+//! Each reader returns `None` for a text that is no such value; the option's help says what it
+//! takes.
 
 use loadline_units::{parse_count, parse_duration, parse_number};
 use std::time::Duration;

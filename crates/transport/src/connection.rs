@@ -82,8 +82,8 @@ impl<S: Socket> Connection<S> {
         })
     }
 
-    /// Waits for the server's first word behind a handshake of TLS 1.3, or for the deadline. In older
-    /// versions the handshake itself ends with the server's consent.
+    /// Waits for the server's first word behind a handshake of TLS 1.3, or for the deadline. In
+    /// older versions the handshake itself ends with the server's consent.
     pub(crate) async fn heed(&mut self, scratch: &RefCell<Scratch>) -> io::Result<()> {
         match &mut self.session {
             None => Ok(()),
@@ -171,8 +171,8 @@ impl<S: Socket> Connection<S> {
         }
     }
 
-    /// Whether the end that was received may be somebody else's than the server's: TLS ended without
-    /// its word for it (RFC 9112, section 9.8).
+    /// Whether the end that was received may be somebody else's than the server's: TLS ended
+    /// without its word for it (RFC 9112, section 9.8).
     pub fn is_cut(&self) -> bool {
         self.session
             .as_ref()

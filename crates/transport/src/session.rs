@@ -183,8 +183,8 @@ impl Session {
         }
     }
 
-    /// Whether the connection ended and the server has not said that it would: somebody else may have
-    /// cut it (RFC 8446, section 6.1).
+    /// Whether the connection ended and the server has not said that it would: somebody else may
+    /// have cut it (RFC 8446, section 6.1).
     pub(crate) fn is_cut(&self) -> bool {
         matches!(self.ending, Some(Ending::Cut))
     }

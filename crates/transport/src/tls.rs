@@ -196,8 +196,8 @@ const KEY: &str = "the client's private key";
 type Identity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
 
 /// What a client shows. Its certificate is for the server to judge, and one that the library can't
-/// read, such as one of X.509 version 1, is shown as it is; only a key that is known to be of another
-/// certificate is refused.
+/// read, such as one of X.509 version 1, is shown as it is; only a key that is known to be of
+/// another certificate is refused.
 fn client(
     provider: &CryptoProvider,
     chain: Vec<CertificateDer<'static>>,

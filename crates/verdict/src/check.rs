@@ -1,25 +1,28 @@
 //! Holding a check against what was recorded.
 //!
 //! What is looked at: percentiles, mean and so on of one of the times of an exchange; failed
-//! exchanges as a share of those that ended, or as a count, and answers with a status, one of a class
-//! or any other than 2xx likewise; answered exchanges a second. Without
-//! a single sample there is nothing to look at, and the check fails: silence is no success.
+//! exchanges as a share of those that ended, or as a count, and answers with a status, one of a
+//! class or any other than 2xx likewise; answered exchanges a second. Without a single sample there
+//! is nothing to look at, and the check fails: silence is no success.
 //!
-//! A check is *kept* or *broken* only where neither the requests that had no answer at the end of the run
-//! nor the small number of samples leave that open; else it is *not known*:
+//! A check is *kept* or *broken* only where neither the requests that had no answer at the end of
+//! the run nor the small number of samples leave that open; else it is *not known*:
 //!
-//! - **A percentile** is looked at twice: as if all unfinished requests ended now, and as if none ever
-//!   did. A request that has waited for longer than the bound is beyond it either way. Where both say the
-//!   same, that is the outcome. Where they differ the estimate of Kaplan and Meier decides
-//!   ([`Censored`](loadline_record::Censored)), if its 95 % interval lies on one side of the bound, or if
-//!   the percentile lies beyond all that is known, and so beyond the bound.
-//! - **A percentile of few samples**, fewer than a report prints it of, is decided by the binomial bound at
-//!   95 %: ten answers that all took too long break `p99<10ms`, while ten that did not don't prove it kept.
-//! - **The largest time, the mean and the standard deviation** are those of the estimate. Where one is a
-//!   lower bound, what lies above it decides: for the mean that every request ends by its timeout.
-//! - **Shares and counts** of failures, or of answers with some statuses: an unfinished request may become one
-//!   or not, and if that matters, the check is not known. They are facts of the requests that were made,
-//!   and have no binomial bound: `errors<1%` is kept by ten requests of which none failed.
+//! - **A percentile** is looked at twice: as if all unfinished requests ended now, and as if none
+//!   ever did. A request that has waited for longer than the bound is beyond it either way. Where
+//!   both say the same, that is the outcome. Where they differ the estimate of Kaplan and Meier
+//!   decides ([`Censored`](loadline_record::Censored)), if its 95 % interval lies on one side of
+//!   the bound, or if the percentile lies beyond all that is known, and so beyond the bound.
+//! - **A percentile of few samples**, fewer than a report prints it of, is decided by the binomial
+//!   bound at 95 %: ten answers that all took too long break `p99<10ms`, while ten that did not
+//!   don't prove it kept.
+//! - **The largest time, the mean and the standard deviation** are those of the estimate. Where one
+//!   is a lower bound, what lies above it decides: for the mean that every request ends by its
+//!   timeout.
+//! - **Shares and counts** of failures, or of answers with some statuses: an unfinished request may
+//!   become one or not, and if that matters, the check is not known. They are facts of the requests
+//!   that were made, and have no binomial bound: `errors<1%` is kept by ten requests of which none
+//!   failed.
 
 mod rule;
 mod uncut;
@@ -44,7 +47,8 @@ pub struct CheckResult {
     pub doubt: Option<Doubt>,
     /// What was measured; `None` without a single sample.
     pub actual: Option<Quantity>,
-    /// Whether `actual` is a lower bound, because it lies beyond what is known of unfinished requests.
+    /// Whether `actual` is a lower bound, because it lies beyond what is known of unfinished
+    /// requests.
     pub is_at_least: bool,
     /// Whether the condition holds for `actual`, however sure that is. Of a lower bound: whether it
     /// holds for all that is greater.
@@ -148,8 +152,8 @@ pub fn evaluate_all(checks: &[Check], snapshot: &Snapshot, duration: Duration) -
     evaluate_observed(checks, &Observed::of_part(snapshot, duration))
 }
 
-/// Holds every check of a run against all of its requests. Where the beginning was left out a check must
-/// hold with it as well: see [`broken_by_beginning`].
+/// Holds every check of a run against all of its requests. Where the beginning was left out a check
+/// must hold with it as well: see [`broken_by_beginning`].
 pub(crate) fn evaluate_run(summary: &Summary) -> Vec<CheckResult> {
     let found = evaluate_observed(&summary.plan.checks, &Observed::of_run(summary));
     match &summary.uncut {
@@ -159,8 +163,8 @@ pub(crate) fn evaluate_run(summary: &Summary) -> Vec<CheckResult> {
 }
 
 /// Holds every check against all requests of several runs together. Their histograms are put
-/// together, those of the ages too, so that no percentile is averaged; a rate is taken over the sum of
-/// their times. Where the beginning of a run was left out a check must hold with it as well.
+/// together, those of the ages too, so that no percentile is averaged; a rate is taken over the sum
+/// of their times. Where the beginning of a run was left out a check must hold with it as well.
 pub fn evaluate_together(checks: &[Check], runs: &[&Summary]) -> Vec<CheckResult> {
     let measured = runs.iter().map(|run| (&run.total, run.rated_ns()));
     let found = evaluate_sum(checks, runs, measured);
@@ -174,7 +178,8 @@ pub fn evaluate_together(checks: &[Check], runs: &[&Summary]) -> Vec<CheckResult
     uncut::broken_or_without(found, evaluate_sum(checks, runs, uncut))
 }
 
-/// Holds every check against the sum of these snapshots of several runs, each of so many nanoseconds.
+/// Holds every check against the sum of these snapshots of several runs, each of so many
+/// nanoseconds.
 fn evaluate_sum<'a>(
     checks: &[Check],
     runs: &[&Summary],
@@ -313,8 +318,8 @@ fn statuses(check: &Check, total: &Snapshot) -> u64 {
     those.map(|(_, count)| count).sum()
 }
 
-/// A count of some, or their share, as the bound has it, and how many all are. A count is a count even
-/// when nothing ended; a share of nothing is not a number.
+/// A count of some, or their share, as the bound has it, and how many all are. A count is a count
+/// even when nothing ended; a share of nothing is not a number.
 fn part(
     count: u64,
     all: u64,

@@ -1,10 +1,12 @@
 //! Is B slower than A? Saved runs held against each other.
 //!
 //! Each side is one run, or a set of repeats. Of repeats the *runs* are compared, so that what
-//! differs from run to run is in the intervals; where both sides took turns, in *pairs*, so that what
-//! drifted meanwhile is not. Of one run a side its *seconds* are, for want of better. Percentiles of response time and the achieved rate are each a [`ComparedFigure`] with the
-//! ratio B / A, its interval, and what it says. All intervals together hold at 95 %: a run that is
-//! compared with its like is called different in one case of twenty, however many figures there are.
+//! differs from run to run is in the intervals; where both sides took turns, in *pairs*, so that
+//! what drifted meanwhile is not. Of one run a side its *seconds* are, for want of better.
+//! Percentiles of response time and the achieved rate are each a [`ComparedFigure`] with the ratio
+//! B / A, its interval, and what it says. All intervals together hold at 95 %: a run that is
+//! compared with its like is called different in one case of twenty, however many figures there
+//! are.
 
 mod conditions;
 mod fit;
@@ -36,7 +38,8 @@ const SHORTEST_NS: u64 = 500_000_000;
 pub enum Figure {
     /// A percentile of response time, in nanoseconds.
     Percentile(f64),
-    /// The mean response time, in nanoseconds: what few long stalls do shows here before a percentile.
+    /// The mean response time, in nanoseconds: what few long stalls do shows here before a
+    /// percentile.
     Mean,
     /// The longest response time, in nanoseconds.
     Max,
@@ -84,7 +87,8 @@ pub struct Comparison {
     pub paired: bool,
     /// The figures, the rate last.
     pub figures: Vec<ComparedFigure>,
-    /// The percentiles that are left out, because unfinished requests make them a lower bound in a run.
+    /// The percentiles that are left out, because unfinished requests make them a lower bound in a
+    /// run.
     pub bounds: Vec<f64>,
     /// The share of A's requests that failed.
     pub base_failed: f64,
@@ -123,9 +127,9 @@ impl Comparison {
         })
     }
 
-    /// Holds the sides of a series against each other, those named `B` against those named `A`, in the
-    /// pairs in which they took turns. Pairs of which a run is missing or was cut short are left out;
-    /// `None` if fewer than two are left.
+    /// Holds the sides of a series against each other, those named `B` against those named `A`, in
+    /// the pairs in which they took turns. Pairs of which a run is missing or was cut short are
+    /// left out; `None` if fewer than two are left.
     pub fn of_sides(runs: &[&Summary]) -> Option<Comparison> {
         let of = |name: &str, number: u32| {
             let is = |role: &Role| role.number == number && role.name.as_deref() == Some(name);
@@ -138,8 +142,8 @@ impl Comparison {
         Comparison::of_pairs(&base, &with)
     }
 
-    /// Holds runs of B against runs of A with which they took turns, pair by pair; what one side has
-    /// more is left out. `None` if there are fewer than two pairs, or a run without an answer.
+    /// Holds runs of B against runs of A with which they took turns, pair by pair; what one side
+    /// has more is left out. `None` if there are fewer than two pairs, or a run without an answer.
     pub fn of_pairs(base: &[&Summary], with: &[&Summary]) -> Option<Comparison> {
         let pairs = base.len().min(with.len());
         let (base, with) = (&base[..pairs], &with[..pairs]);
@@ -187,8 +191,8 @@ pub(crate) fn wanted(runs: &[&Summary]) -> Vec<Figure> {
         .collect()
 }
 
-/// The percentiles that are only a lower bound in one of these runs, because so many of its requests had
-/// no answer when it ended.
+/// The percentiles that are only a lower bound in one of these runs, because so many of its
+/// requests had no answer when it ended.
 pub fn bounds_in(runs: &[&Summary]) -> Vec<f64> {
     let is_bound = |percentile: &f64| {
         let mut each = runs.iter().map(|run| run.response());
@@ -204,8 +208,8 @@ fn of_enough_samples(runs: &[&Summary]) -> impl Iterator<Item = f64> {
     PERCENTILES.into_iter().filter(enough)
 }
 
-/// The same, with the mean and the longest time where every run knows them: figures that one run alone
-/// has no interval of.
+/// The same, with the mean and the longest time where every run knows them: figures that one run
+/// alone has no interval of.
 fn wanted_of_several(runs: &[&Summary]) -> Vec<Figure> {
     let mut figures = wanted(runs);
     let rate = figures.len() - 1;
@@ -354,8 +358,8 @@ fn standing(figure: Figure, decision: Decision) -> Standing {
     }
 }
 
-/// The response times second by second. Those of the drain stand in the last one, and unfinished requests
-/// with the times at which they are expected to end.
+/// The response times second by second. Those of the drain stand in the last one, and unfinished
+/// requests with the times at which they are expected to end.
 fn stretches(run: &RunFile) -> Stretches {
     let seconds = run.snapshots().map(|second| second.times.response.clone());
     let mut seconds: Vec<Distribution> = seconds.collect();

@@ -4,9 +4,9 @@
 //! there are. How many shows in the stretches of the run ([`Blocks`]), for each percentile apart: a
 //! stall hardly moves the median, and is all that there is of the p99.
 //!
-//! Unfinished requests are in it with their ages: an end is the time at which the estimate of Kaplan and
-//! Meier ([`Censored`]) has reached the share of the rank, of as many requests as the estimate is worth
-//! there. An end beyond all that is known is a lower bound.
+//! Unfinished requests are in it with their ages: an end is the time at which the estimate of
+//! Kaplan and Meier ([`Censored`]) has reached the share of the rank, of as many requests as the
+//! estimate is worth there. An end beyond all that is known is a lower bound.
 
 use crate::comparison::CONFIDENCE;
 use loadline_record::{Blocks, Bounded, Censored, Step};
@@ -31,7 +31,8 @@ pub struct ConfidenceInterval {
     pub still_needed: u64,
 }
 
-/// The 95 % interval of `percentile` (above 0 and below 100) of these times, which came in these blocks.
+/// The 95 % interval of `percentile` (above 0 and below 100) of these times, which came in these
+/// blocks.
 pub(crate) fn confidence_interval<'a>(
     times: impl Into<Censored<'a>>,
     blocks: &Blocks,
@@ -111,8 +112,8 @@ impl<'a> Ends<'a> {
         }
     }
 
-    /// The end of this rank. Further out the estimate may be worth less than at the percentile, and the
-    /// end lies still further out then.
+    /// The end of this rank. Further out the estimate may be worth less than at the percentile, and
+    /// the end lies still further out then.
     fn end(
         &self,
         rank: impl Fn(Ranks) -> Option<u64>,
@@ -136,9 +137,9 @@ impl<'a> Ends<'a> {
     }
 }
 
-/// What the requests are worth; those that are older than the percentile take longer than it, and came
-/// in the last stretch. A percentile beyond the last answer leaves all older ones beyond it. `None` of a
-/// run that is too short to show it.
+/// What the requests are worth; those that are older than the percentile take longer than it, and
+/// came in the last stretch. A percentile beyond the last answer leaves all older ones beyond it.
+/// `None` of a run that is too short to show it.
 pub(crate) fn dependence(
     times: Censored<'_>,
     blocks: &Blocks,

@@ -1,12 +1,12 @@
-//! How much of a figure is not the target's: the delay that Loadline added, or the wait for one of the
-//! connections that the plan allows.
+//! How much of a figure is not the target's: the delay that Loadline added, or the wait for one of
+//! the connections that the plan allows.
 //!
 //! Every response time of an open load is kept twice, as it was and without the delay that Loadline
-//! added to it. So each figure can be told with that delay and without it, and a result is judged by
-//! how far they lie apart, not by what may have been the cause. A figure is *affected* when more than
-//! a tenth of it, and more than 50 µs, is not the target's. The delay that Loadline added must also move
-//! the figure further than chance does ([`is_within_chance`]): in a short run the p99 rests on a few
-//! requests, and two or three late ones move it less than the next run would.
+//! added to it. So each figure can be told with that delay and without it, and a result is judged
+//! by how far they lie apart, not by what may have been the cause. A figure is *affected* when more
+//! than a tenth of it, and more than 50 µs, is not the target's. The delay that Loadline added must
+//! also move the figure further than chance does ([`is_within_chance`]): in a short run the p99
+//! rests on a few requests, and two or three late ones move it less than the next run would.
 
 use crate::confidence::interval_at;
 use crate::{CheckOutcome, CheckResult, Quantity, evaluate_run};
@@ -19,20 +19,21 @@ use loadline_stats::normal_quantile;
 pub const AFFECTED_PART: f64 = 0.1;
 /// … and more than this, in nanoseconds.
 pub const AFFECTED_NS: f64 = 50_000.0;
-/// What lies in the interval of this confidence may be chance. It is above that of the intervals that
-/// reports print, because several figures of each run are judged.
+/// What lies in the interval of this confidence may be chance. It is above that of the intervals
+/// that reports print, because several figures of each run are judged.
 const CHANCE: f64 = 0.99;
-/// The connections that a plan allows were the limit when more than this share of them was in use on
-/// average. Waiting begins about there: in a queue with many servers (M/M/c) nobody waits before.
+/// The connections that a plan allows were the limit when more than this share of them was in use
+/// on average. Waiting begins about there: in a queue with many servers (M/M/c) nobody waits
+/// before.
 const IN_USE: f64 = 0.8;
-/// A median service time of the whole run above this multiple of the shortest of an interval is that
-/// of a target that became slower.
+/// A median service time of the whole run above this multiple of the shortest of an interval is
+/// that of a target that became slower.
 const SLOWER: f64 = 1.5;
 /// In the plan's favour: fewer requests unsent, or waiting, than this share are a detail.
 const DETAIL: f64 = 0.01;
 
-/// The effect between two kinds of times; `None` where one of them was not recorded, or is only known
-/// to be greater than something.
+/// The effect between two kinds of times; `None` where one of them was not recorded, or is only
+/// known to be greater than something.
 fn between(with: Censored<'_>, without: Censored<'_>, statistic: Statistic) -> Option<Effect> {
     let is_known = !with.times.is_empty() && with.times.len() == without.times.len();
     if !is_known {
@@ -72,9 +73,9 @@ fn undelayed(summary: &Summary) -> Censored<'_> {
         .beside_undelayed(&summary.total.times.undelayed)
 }
 
-/// A figure of the response time with the delay that Loadline added and without it, if that delay is a
-/// large part of it and more than chance. Never in a closed load, which has no such delay, nor in a
-/// record that does not hold it.
+/// A figure of the response time with the delay that Loadline added and without it, if that delay
+/// is a large part of it and more than chance. Never in a closed load, which has no such delay, nor
+/// in a record that does not hold it.
 pub(crate) fn own_delay(summary: &Summary, statistic: Statistic) -> Option<Effect> {
     let (with, without) = (summary.response(), undelayed(summary));
     between(with, without, statistic)
@@ -84,11 +85,12 @@ pub(crate) fn own_delay(summary: &Summary, statistic: Statistic) -> Option<Effec
 
 /// Whether chance alone, in as many requests, moves the figure as far as our delay did.
 ///
-/// The requests are taken as independent. That is the narrowest interval, so the rule stays strict. A
-/// percentile without our delay must lie in the interval that the ranks of the percentile with it give
-/// ([`interval_at`]). A mean must lie within z·s/√n (the central limit theorem) of the mean without our
-/// delay, where s is the standard deviation without it. A minimum, a maximum and a standard deviation
-/// have no interval that holds for every distribution, so chance excuses nothing there.
+/// The requests are taken as independent. That is the narrowest interval, so the rule stays strict.
+/// A percentile without our delay must lie in the interval that the ranks of the percentile with it
+/// give ([`interval_at`]). A mean must lie within z·s/√n (the central limit theorem) of the mean
+/// without our delay, where s is the standard deviation without it. A minimum, a maximum and a
+/// standard deviation have no interval that holds for every distribution, so chance excuses nothing
+/// there.
 fn is_within_chance(with: Censored<'_>, without: Censored<'_>, effect: &Effect) -> bool {
     match effect.statistic {
         Statistic::Percentile(percentile) => {
@@ -120,9 +122,9 @@ pub(crate) fn plan_wait(summary: &Summary, statistic: Statistic) -> Option<Effec
 /// rate needs of this target, which was no slower for it.
 ///
 /// What was never sent has its cause in the record. Where all was sent, it shows in how many
-/// connections were in use: by Little's law the rate times the service time (J. D. C. Little, "A proof
-/// for the queuing formula L = λW", *Operations Research* 9 (1961)). A target that stands still for a
-/// moment keeps requests waiting with few connections in use.
+/// connections were in use: by Little's law the rate times the service time (J. D. C. Little, "A
+/// proof for the queuing formula L = λW", *Operations Research* 9 (1961)). A target that stands
+/// still for a moment keeps requests waiting with few connections in use.
 pub fn is_limited_by_plan(summary: &Summary) -> bool {
     let plan = &summary.plan;
     let is_plain = plan.connection.pipeline == 1 && plan.script.is_none();
@@ -156,8 +158,8 @@ fn became_slower(summary: &Summary) -> bool {
     median_ns as f64 > shortest_ns as f64 * SLOWER
 }
 
-/// A check that is kept with the delay that Loadline added and broken without it, or the reverse: the
-/// figure that it names, and what it says with the delay.
+/// A check that is kept with the delay that Loadline added and broken without it, or the reverse:
+/// the figure that it names, and what it says with the delay.
 pub(crate) fn decided_by_own_delay(summary: &Summary) -> Option<(Effect, CheckOutcome)> {
     let times = &summary.total.times;
     let looks_at_response = |metric: &Metric| matches!(metric, Metric::Time(Clocked::Response, _));

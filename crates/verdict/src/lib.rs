@@ -3,14 +3,14 @@
 //!
 //! A [check](loadline_plan::Check) is a condition the user set on the result (`p99<50ms`);
 //! [`evaluate`] holds it against what was recorded and returns a [`CheckResult`]: what the
-//! run says of it, and the [`Quantity`] it looked at. The same function serves the checks on the whole
-//! run and the conditions that end a run early.
+//! run says of it, and the [`Quantity`] it looked at. The same function serves the checks on the
+//! whole run and the conditions that end a run early.
 //!
-//! A [`RunResult`] is a run with its whole judgement: checks, validity, confidence intervals, and what
-//! of a figure is not the target's. Nothing above this crate judges a run anew.
+//! A [`RunResult`] is a run with its whole judgement: checks, validity, confidence intervals, and
+//! what of a figure is not the target's. Nothing above this crate judges a run anew.
 //!
-//! A [`Comparison`] says of two saved runs, or two sets of them, which is slower, and [`spreads`] what
-//! differs among the repeats of one.
+//! A [`Comparison`] says of two saved runs, or two sets of them, which is slower, and [`spreads`]
+//! what differs among the repeats of one.
 
 mod check;
 mod comparison;

@@ -1,8 +1,8 @@
 //! Where a run settled, by its seconds.
 //!
-//! Of rate, median and 99th percentile each may have a beginning on another level (see [`steady`]), and
-//! the longest is taken: what has settled in one figure may still move in another. Less than eight seconds
-//! are not judged.
+//! Of rate, median and 99th percentile each may have a beginning on another level (see [`steady`]),
+//! and the longest is taken: what has settled in one figure may still move in another. Less than
+//! eight seconds are not judged.
 
 use loadline_record::{Row, Transient};
 use loadline_stats::steady::{self, Settling};

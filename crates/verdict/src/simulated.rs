@@ -15,8 +15,8 @@ const SERVED_S: f64 = 0.001;
 pub(crate) enum Target {
     /// A queue with one server (M/M/1) that is busy for this share of its time.
     Queue(f64),
-    /// The logarithms of the times are a series in which each is this share of the one before it, and
-    /// noise (AR(1)).
+    /// The logarithms of the times are a series in which each is this share of the one before it,
+    /// and noise (AR(1)).
     Carried(f64),
     /// Stands still for so many seconds every so many, from a random phase on.
     Stalling(f64, f64),
@@ -37,8 +37,8 @@ struct Request {
 }
 
 impl Target {
-    /// The response time that this share of the requests exceeds, in nanoseconds; 10 ms of a target that
-    /// stands still.
+    /// The response time that this share of the requests exceeds, in nanoseconds; 10 ms of a target
+    /// that stands still.
     pub(crate) fn exceeded_by(self, share: f64) -> u64 {
         let seconds = match self {
             Target::Queue(busy) => -share.ln() / (RATE / busy - RATE),

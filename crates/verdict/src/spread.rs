@@ -1,8 +1,8 @@
 //! What differs from run to run: the figures of repeats, and how sure their median is.
 //!
 //! The interval of the median is distribution-free, from the ranks of the runs alone, because what
-//! differs from run to run is seldom normal (A. Maricq et al., "Taming Performance Variability", OSDI
-//! 2018). It takes six runs at 95 %.
+//! differs from run to run is seldom normal (A. Maricq et al., "Taming Performance Variability",
+//! OSDI 2018). It takes six runs at 95 %.
 
 use crate::comparison::{CONFIDENCE, Figure, value, wanted};
 use loadline_record::{Ended, Summary};
@@ -32,7 +32,8 @@ impl Spread {
     }
 }
 
-/// Whether a run went on to the end that was planned. One that did not is no repeat of one that did.
+/// Whether a run went on to the end that was planned. One that did not is no repeat of one that
+/// did.
 pub fn is_whole(run: &Summary) -> bool {
     let is_cut = matches!(
         run.ended,
@@ -41,8 +42,8 @@ pub fn is_whole(run: &Summary) -> bool {
     run.complete && !is_cut
 }
 
-/// The rate, and each percentile of response time for which every run has enough samples, and which is
-/// no lower bound in one of them.
+/// The rate, and each percentile of response time for which every run has enough samples, and which
+/// is no lower bound in one of them.
 pub fn spreads(runs: &[&Summary]) -> Vec<Spread> {
     if runs.is_empty() {
         return Vec::new();

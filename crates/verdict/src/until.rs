@@ -1,19 +1,20 @@
 //! Whether a run has gone on for long enough: `--until`.
 //!
-//! A [`Goal`] looks at the summary after each interval. *Precise* is met when both ends of a percentile's
-//! interval, adjusted for dependence, are near enough to it, and still are at the next look, when the run
-//! has grown by a quarter: an interval is narrow by chance now and then, and who stops at the first
-//! such one prefers those. That takes at least eight seconds, because dependence doesn't show in
-//! fewer. *Decided* is met when each check is proven to be kept, or one to be broken, at 99 %: by early
-//! stopping for who looks again and again, on requests that are slow in clusters
-//! ([`slo::clustered_proof`]). That takes at least half a minute: what comes every ten seconds must have
-//! had its chance to come. A check is also kept if the run never came near its bound
-//! ([`stays_far_below`]).
+//! A [`Goal`] looks at the summary after each interval. *Precise* is met when both ends of a
+//! percentile's interval, adjusted for dependence, are near enough to it, and still are at the next
+//! look, when the run has grown by a quarter: an interval is narrow by chance now and then, and who
+//! stops at the first such one prefers those. That takes at least eight seconds, because dependence
+//! doesn't show in fewer. *Decided* is met when each check is proven to be kept, or one to be
+//! broken, at 99 %: by early stopping for who looks again and again, on requests that are slow in
+//! clusters ([`slo::clustered_proof`]). That takes at least half a minute: what comes every ten
+//! seconds must have had its chance to come. A check is also kept if the run never came near its
+//! bound ([`stays_far_below`]).
 //!
-//! Only what is a share of the requests can be proven before the end: that a percentile is below a bound
-//! (99 % of the requests were faster), or that errors or statuses are below a share. A request that failed
-//! counts against *kept*, and not for *broken*, where a check looks at times. So do requests under way, as
-//! far as they are more than a target that goes on as it did would have under way.
+//! Only what is a share of the requests can be proven before the end: that a percentile is below a
+//! bound (99 % of the requests were faster), or that errors or statuses are below a share. A
+//! request that failed counts against *kept*, and not for *broken*, where a check looks at times.
+//! So do requests under way, as far as they are more than a target that goes on as it did would
+//! have under way.
 
 use crate::Quantity;
 use crate::check::{Observed, evaluate};
@@ -39,8 +40,8 @@ const GROWTH: f64 = 1.25;
 const NARROW_LOOKS: u64 = 2;
 /// A run is far below a bound while its longest time, so many times over, is still below it.
 const FAR: u64 = 6;
-/// Percentiles of the run, and how many clusters of slower answers it must have had: fewer don't show
-/// how slow its answers become.
+/// Percentiles of the run, and how many clusters of slower answers it must have had: fewer don't
+/// show how slow its answers become.
 const FEWEST_CLUSTERS: [(f64, f64); 2] = [(75.0, 20.0), (90.0, 10.0)];
 /// The percentiles of the run at which it is looked for clusters of slow answers, beside the bound.
 const LEVELS: [f64; 4] = [50.0, 75.0, 90.0, 95.0];
@@ -221,14 +222,15 @@ impl Found {
     }
 }
 
-/// Whether the longest of all times lies so far below a bound that a target whose percentile is there
-/// would have shown a longer one.
+/// Whether the longest of all times lies so far below a bound that a target whose percentile is
+/// there would have shown a longer one.
 ///
 /// No law of the tail is assumed, but that it is of one piece: answers as slow as the bound are the
-/// longest of those that are slow in the run, and come in the same clusters. A queue whose p99 is the
-/// bound has nearly half of its answers beyond a sixth of it (0.01^(1/6) = 0.46 of an exponential tail),
-/// so only one long calm stretch can show none. The number of clusters says that the run had many
-/// stretches. The margin and the numbers are chosen by simulation: docs/design/016.
+/// longest of those that are slow in the run, and come in the same clusters. A queue whose p99 is
+/// the bound has nearly half of its answers beyond a sixth of it (0.01^(1/6) = 0.46 of an
+/// exponential tail), so only one long calm stretch can show none. The number of clusters says that
+/// the run had many stretches. The margin and the numbers are chosen by simulation:
+/// docs/design/016.
 fn stays_far_below(bound_ns: u64, times: &Distribution, blocks: &Blocks) -> bool {
     let is_far = times.max_ns().saturating_mul(FAR) < bound_ns;
     let has_clusters = |(percentile, fewest): (f64, f64)| {
@@ -238,8 +240,8 @@ fn stays_far_below(bound_ns: u64, times: &Distribution, blocks: &Blocks) -> bool
     is_far && FEWEST_CLUSTERS.into_iter().all(has_clusters)
 }
 
-/// How far the ends of a percentile's interval are from it, as a share of it; `None` as long as that is
-/// not known well.
+/// How far the ends of a percentile's interval are from it, as a share of it; `None` as long as
+/// that is not known well.
 pub fn precision(summary: &Summary, percentile: f64) -> Option<f64> {
     let (times, blocks) = (&summary.total.times.response, &summary.response_blocks);
     let filled = blocks.up_to_ns(0).filter(|(samples, _)| *samples > 0);
@@ -250,8 +252,8 @@ pub fn precision(summary: &Summary, percentile: f64) -> Option<f64> {
     interval.half_width(times.percentile_ns(percentile))
 }
 
-/// As [`precision`], with the dependence of the worst of the run's own [`LEVELS`]: a run that happened to
-/// meet no queue yet shows little of it at the percentile itself.
+/// As [`precision`], with the dependence of the worst of the run's own [`LEVELS`]: a run that
+/// happened to meet no queue yet shows little of it at the percentile itself.
 fn sure_precision(summary: &Summary, percentile: f64) -> Option<f64> {
     let (times, blocks) = (&summary.total.times.response, &summary.response_blocks);
     let found = precision(summary, percentile)?;
@@ -372,9 +374,9 @@ fn counted(blocks: &Blocks, up_to_ns: u64) -> Vec<Block> {
         .collect()
 }
 
-/// By how many requests more are under way, or due and not sent, than Little's law has it of a target that
-/// goes on as it did: their number, and three deviations of a Poisson variate. In a stall nothing ends,
-/// so that it is seen in these alone.
+/// By how many requests more are under way, or due and not sent, than Little's law has it of a
+/// target that goes on as it did: their number, and three deviations of a Poisson variate. In a
+/// stall nothing ends, so that it is seen in these alone.
 fn more_under_way(summary: &Summary) -> u64 {
     let under_way = summary.unfinished.in_flight + summary.unfinished.unsent;
     let times = &summary.total.times.response;

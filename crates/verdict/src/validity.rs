@@ -1,11 +1,12 @@
 //! Whether a result may be believed, as far as the generator and its machine can tell.
 //!
 //! A result is judged by what the generator did to its figures, and not by what might have done it:
-//! how much of a figure is delay that Loadline added ([`own_delay`]), how much of the load was never
-//! sent by its doing. That a worker was busy, waited for a core or stood still, that the hypervisor
-//! took time, that arrivals were bunched or segments lost, explains such an effect; where there is
-//! none, it is a note and the result is valid. Only what is our doing, or that of our machine, is held
-//! against a result: a target that fails or is slow is what somebody came to find out.
+//! how much of a figure is delay that Loadline added ([`own_delay`]), how much of the load was
+//! never sent by its doing. That a worker was busy, waited for a core or stood still, that the
+//! hypervisor took time, that arrivals were bunched or segments lost, explains such an effect;
+//! where there is none, it is a note and the result is valid. Only what is our doing, or that of
+//! our machine, is held against a result: a target that fails or is slow is what somebody came to
+//! find out.
 
 use crate::effect::{checked, connections_in_use, decided_by_own_delay};
 use crate::{CheckOutcome, is_limited_by_plan, own_delay, plan_wait};
@@ -16,7 +17,8 @@ use loadline_record::{ErrorKind, Model, Summary, Transient, Unfinished, WorkerTi
 
 /// A send that is later than this is late (the bound of fortio's pacing).
 pub const LATE_NS: u64 = 1_000_000;
-/// The figures of which one that is affected makes a result suspect, besides those that checks name.
+/// The figures of which one that is affected makes a result suspect, besides those that checks
+/// name.
 const HEADLINES: [Statistic; 2] = [Statistic::Percentile(99.0), Statistic::Percentile(50.0)];
 /// Among fewer requests than this a single one would be the p99.
 const FEW_SENDS: u64 = 20;
@@ -35,8 +37,8 @@ const STOLEN: f64 = 0.05;
 /// With this share of the requests sent in another window of time than planned the arrivals have
 /// another pattern.
 const DISPLACED: f64 = 0.05;
-/// In a closed load with fewer users than this share in flight the others were with us, and the rate
-/// is lower than what the target can do.
+/// In a closed load with fewer users than this share in flight the others were with us, and the
+/// rate is lower than what the target can do.
 const IN_FLIGHT: f64 = 0.9;
 /// Shorter runs are mostly begin and end.
 const LONG_NS: u64 = 1_000_000_000;
@@ -123,8 +125,8 @@ fn plan_limit(summary: &Summary) -> Option<Finding> {
     })
 }
 
-/// Where the kernel stamps no answer, what lay here unread is in its time. Nobody knows for how long,
-/// so the cause has to do: a worker that had no time to look.
+/// Where the kernel stamps no answer, what lay here unread is in its time. Nobody knows for how
+/// long, so the cause has to do: a worker that had no time to look.
 fn unstamped(summary: &Summary) -> Option<Finding> {
     let connection = &summary.plan.connection;
     let is_stamped = connection.clock == Clock::Kernel && connection.unix_socket.is_none();
@@ -166,9 +168,9 @@ fn runs_beside_target(summary: &Summary) -> bool {
 }
 
 /// Little's law in a closed load whose users never pause: N = X · R (P. Denning, J. Buzen, "The
-/// operational analysis of queueing network models", *ACM Computing Surveys* 10 (1978)). Answers are
-/// stamped by the kernel, so what is missing are users whose answer was there and not yet read, or
-/// read and not yet followed by the next request.
+/// operational analysis of queueing network models", *ACM Computing Surveys* 10 (1978)). Answers
+/// are stamped by the kernel, so what is missing are users whose answer was there and not yet read,
+/// or read and not yet followed by the next request.
 fn own_queue(summary: &Summary) -> Option<Finding> {
     let never_pause = summary.plan.load.shape == Shape::Closed && summary.plan.script.is_none();
     let is_plain = summary.plan.connection.pipeline == 1 && summary.total.failures() == 0;
@@ -191,8 +193,8 @@ fn own_queue(summary: &Summary) -> Option<Finding> {
     })
 }
 
-/// The most users that had no request left to send, on average: once a number of requests is given out,
-/// each rests until the last answer is there, which takes as long as the slowest at most.
+/// The most users that had no request left to send, on average: once a number of requests is given
+/// out, each rests until the last answer is there, which takes as long as the slowest at most.
 fn at_rest(summary: &Summary) -> f64 {
     if summary.plan.request_limit.is_none() {
         return 0.0;
@@ -239,8 +241,8 @@ fn target_had_most(summary: &Summary) -> bool {
     host.is_some_and(|host| target > 0.0 && target > host - watched)
 }
 
-/// In an open load the times tell what a pause did. In a closed one nothing was sent meanwhile, so the
-/// rate is lower by as much.
+/// In an open load the times tell what a pause did. In a closed one nothing was sent meanwhile, so
+/// the rate is lower by as much.
 fn stood_still(summary: &Summary) -> Option<Finding> {
     let share = most(summary, WorkerTimes::still_share);
     let workers = summary.total.workers.values();
@@ -279,8 +281,8 @@ fn most(summary: &Summary, share: impl Fn(&WorkerTimes) -> f64) -> f64 {
     long.map(share).fold(0.0, f64::max)
 }
 
-/// Requests that the target, or the plan, kept from being sent are a finding about those; what was not
-/// sent though a connection was free makes it another load.
+/// Requests that the target, or the plan, kept from being sent are a finding about those; what was
+/// not sent though a connection was free makes it another load.
 fn unsent(summary: &Summary) -> Option<Finding> {
     let planned = summary.total.counts.planned;
     let Unfinished {

@@ -1,9 +1,9 @@
 //! CPU time of a tree between two looks.
 //!
-//! The kernel counts a process's own time (`utime` + `stime`) and that of the children it has waited
-//! for (`cutime` + `cstime`, proc_pid_stat(5)). The second kind makes the short-lived children count
-//! that no look ever saw; but it also holds the whole life of those that were seen, which has to come
-//! off again.
+//! The kernel counts a process's own time (`utime` + `stime`) and that of the children it has
+//! waited for (`cutime` + `cstime`, proc_pid_stat(5)). The second kind makes the short-lived
+//! children count that no look ever saw; but it also holds the whole life of those that were seen,
+//! which has to come off again.
 
 use procfs_core::process::Stat;
 use std::collections::HashMap;

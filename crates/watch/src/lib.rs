@@ -1,7 +1,7 @@
 //! What processes and the host use, from `/proc` (see proc(5)), on a monotonic clock.
 //!
-//! A [`Watcher`] looks at everything it was told to watch whenever it is asked, and returns what was
-//! used since the look before. It reads no clock: the caller passes the time. What is watched:
+//! A [`Watcher`] looks at everything it was told to watch whenever it is asked, and returns what
+//! was used since the look before. It reads no clock: the caller passes the time. What is watched:
 //!
 //! - *trees*: one or more processes with all their descendants, found by a [`Target`]: a process
 //!   number, the name of a program, or a port on which somebody listens. A tree that was named by
@@ -9,8 +9,8 @@
 //! - the *host*: CPU, memory, pressure, the interface that leads to the target, TCP trouble.
 //!
 //! Nothing fails for lack of rights: what can't be read is absent, and named in the look. Readings
-//! that cost much (proportional memory, the sockets of many files, the switches of many threads) are
-//! spaced so that each kind takes at most a five-thousandth of a core.
+//! that cost much (proportional memory, the sockets of many files, the switches of many threads)
+//! are spaced so that each kind takes at most a five-thousandth of a core.
 
 mod cpu;
 mod diagnosis;

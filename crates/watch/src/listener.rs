@@ -1,5 +1,5 @@
-//! The TCP sockets of a network namespace: of our own from the kernel's socket diagnosis, of others,
-//! and where that is closed to us, from `net/tcp` and `net/tcp6`.
+//! The TCP sockets of a network namespace: of our own from the kernel's socket diagnosis, of
+//! others, and where that is closed to us, from `net/tcp` and `net/tcp6`.
 
 use crate::diagnosis::{listening_sockets, open_sockets};
 use crate::proc::{Proc, Unread};

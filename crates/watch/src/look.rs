@@ -19,8 +19,8 @@ const PSS_EVERY: Duration = Duration::from_secs(5);
 /// Watches trees of processes, and the host.
 ///
 /// First say what is to be watched ([`watch`](Watcher::watch) and its like), then call
-/// [`begin`](Watcher::begin) when it matters, then [`look`](Watcher::look) again and again. Times are
-/// nanoseconds of one monotonic clock, whichever it is.
+/// [`begin`](Watcher::begin) when it matters, then [`look`](Watcher::look) again and again. Times
+/// are nanoseconds of one monotonic clock, whichever it is.
 #[derive(Debug)]
 pub struct Watcher {
     proc: Proc,
@@ -59,8 +59,8 @@ impl Watcher {
         watcher
     }
 
-    /// Lets what costs much to read (open files, sockets, proportional memory, context switches) take
-    /// one part of this many of a core each; without this it is a five-thousandth.
+    /// Lets what costs much to read (open files, sockets, proportional memory, context switches)
+    /// take one part of this many of a core each; without this it is a five-thousandth.
     pub fn allow_each(&mut self, parts: u32) {
         for thrift in [&mut self.files, &mut self.pss, &mut self.switches] {
             thrift.allow(parts);
@@ -130,8 +130,8 @@ impl Watcher {
         watched
     }
 
-    /// What grows, and what is cheap to read with it. Open files and proportional memory are levels:
-    /// to begin with there is no need of them, and the first look should find them due.
+    /// What grows, and what is cheap to read with it. Open files and proportional memory are
+    /// levels: to begin with there is no need of them, and the first look should find them due.
     fn look_at_amounts(&mut self, now_ns: u64) -> Watched {
         let length_ns = now_ns.saturating_sub(self.begun_ns);
         self.begun_ns = now_ns;

@@ -14,8 +14,8 @@ const ANY_PORT: u16 = 9;
 
 /// Whether an address is one of this host.
 ///
-/// A datagram socket is connected there, which sends nothing: the kernel answers with the address it
-/// would send from, which for an address of its own is that same one.
+/// A datagram socket is connected there, which sends nothing: the kernel answers with the address
+/// it would send from, which for an address of its own is that same one.
 pub fn is_local(address: IpAddr) -> bool {
     let any: IpAddr = match address {
         IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),

@@ -1,7 +1,8 @@
 //! Who is whose parent.
 //!
-//! Every look reads the list of processes, but only of those that are new their parent: it is at its
-//! birth that a process joins a tree. One whose parent ends first stays in the tree that it joined.
+//! Every look reads the list of processes, but only of those that are new their parent: it is at
+//! its birth that a process joins a tree. One whose parent ends first stays in the tree that it
+//! joined.
 
 use crate::proc::{Proc, Unread, numbers_in};
 use std::collections::HashMap;

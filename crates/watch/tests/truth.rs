@@ -267,7 +267,8 @@ fn a_child_that_holds_memory_and_sockets() {
     let after = watching.watcher.look(3_600_000_000_000).trees.remove(0);
     let usage = after.usage;
     let grew = usage.rss_bytes.unwrap() - before.rss_bytes.unwrap();
-    // The kernel keeps this count in batches for each core, and calls it inaccurate (proc(5), statm).
+    // The kernel keeps this count in batches for each core, and calls it inaccurate (proc(5),
+    // statm).
     let held = HELD - MEGABYTE;
     assert!((held..HELD + 10 * MEGABYTE).contains(&grew), "{grew}");
     let pss = usage.pss_bytes.unwrap();

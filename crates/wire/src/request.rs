@@ -17,7 +17,8 @@ use crate::excerpt::Excerpt;
 pub struct RequestHead<'a> {
     /// A token; case matters.
     pub method: &'a str,
-    /// What is asked for: `/path?query`, an absolute URL (to a proxy), `host:port` (CONNECT) or `*`.
+    /// What is asked for: `/path?query`, an absolute URL (to a proxy), `host:port` (CONNECT) or
+    /// `*`.
     pub target: &'a str,
     /// The value of `Host` if the headers have none. May be empty, where the target has no name.
     pub host: &'a str,

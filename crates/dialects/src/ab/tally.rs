@@ -18,8 +18,8 @@ pub(super) struct Tally {
     /// Whether bodies may differ in length.
     variable_length: bool,
     verbosity: i64,
-    /// Whether connections serve more than one request. If not, ab reads to the end of each and knows
-    /// of no chunks.
+    /// Whether connections serve more than one request. If not, ab reads to the end of each and
+    /// knows of no chunks.
     keepalive: bool,
     /// The `Server` of the first answer.
     pub(super) server: String,

@@ -19,7 +19,8 @@ const BANNER: [&str; 3] = [
     "Licensed to The Apache Software Foundation, http://www.apache.org/",
 ];
 
-/// The flags and their meanings, in ab's order; those under an empty flag go on from the line above.
+/// The flags and their meanings, in ab's order; those under an empty flag go on from the line
+/// above.
 const FLAGS: [(&str, &str); 41] = [
     ("-n requests", "How many requests to make"),
     ("-c concurrency", "How many of them at a time"),

@@ -36,8 +36,8 @@ pub struct Arguments {
     pub distribution: Option<String>,
     /// Whether that fork writes each thread's latencies to a file.
     pub each_latency: bool,
-    /// Whether that fork writes the 99th percentile of the first thread's latencies to a file, again
-    /// and again.
+    /// Whether that fork writes the 99th percentile of the first thread's latencies to a file,
+    /// again and again.
     pub tail_latency: bool,
     /// Whether wrk2 takes one time of a pipeline's batch instead of one for each answer.
     pub batch: bool,

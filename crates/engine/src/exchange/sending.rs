@@ -1,9 +1,9 @@
 //! Sending what need not fit into the socket's buffer, while its answer may come already.
 //!
-//! A server may answer before it has read the whole request, mostly to refuse it, and then close the
-//! connection or read no more. So answers are read while the request is sent (RFC 9112, section 9.5).
-//! Behind an answer that refuses, nothing more is sent and the connection is given up; behind any
-//! other the rest is sent, as the server waits for it on a connection that goes on.
+//! A server may answer before it has read the whole request, mostly to refuse it, and then close
+//! the connection or read no more. So answers are read while the request is sent (RFC 9112, section
+//! 9.5). Behind an answer that refuses, nothing more is sent and the connection is given up; behind
+//! any other the rest is sent, as the server waits for it on a connection that goes on.
 
 use super::failure::{Broken, broken_connection};
 use super::reading::Reading;

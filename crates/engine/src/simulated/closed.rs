@@ -151,7 +151,8 @@ fn without_keep_alive_every_request_has_a_connection_of_its_own() {
     let ran = World::new(plan.clone())
         .script(|_| super::server::Reply::ok().after(3 * MS).close())
         .run();
-    // 2 ms for dialling, 5 ms for the exchange: 14 rounds end and one has just been sent at the end.
+    // 2 ms for dialling, 5 ms for the exchange: 14 rounds end and one has just been sent at the
+    // end.
     assert_eq!(ran.counts(), [30, 30, 28, 0, 2]);
     assert_eq!(
         ran.each(|exchange| exchange.start_ns),

@@ -119,8 +119,8 @@ fn a_server_that_takes_some_connections_is_not_dialled_to_the_last() {
     assert!(began_ns.get() < 12 * SECOND, "{}", began_ns.get());
 }
 
-/// Three requests with bodies of 200 kB, of which 50 kB fit into the window, to a server that answers
-/// when it has seen their heads.
+/// Three requests with bodies of 200 kB, of which 50 kB fit into the window, to a server that
+/// answers when it has seen their heads.
 fn answered_early(reply: Reply) -> Ran {
     let mut plan = limited(3);
     plan.requests[0].method = "POST".to_owned();

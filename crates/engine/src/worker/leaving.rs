@@ -1,5 +1,5 @@
-//! What a worker leaves behind when it ends: exchanges in flight, arrivals that nobody sent, how long
-//! each of them had waited, and whose doing that is.
+//! What a worker leaves behind when it ends: exchanges in flight, arrivals that nobody sent, how
+//! long each of them had waited, and whose doing that is.
 
 use super::Worker;
 use super::crew::Crew;

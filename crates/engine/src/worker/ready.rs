@@ -23,9 +23,9 @@ use std::time::Duration;
 /// Connections that a worker dials at the same time before the run. More would only queue up at
 /// the server, whose queue of new connections is short.
 const DIAL_AT_ONCE: u32 = 64;
-/// If so many dials fail before one comes up, nothing answers there. Where some came up, as many in a
-/// row as are dialled at the same time say that no more will; and so does one that took all the time
-/// that a dial may take, if nothing came up in the second half of it.
+/// If so many dials fail before one comes up, nothing answers there. Where some came up, as many in
+/// a row as are dialled at the same time say that no more will; and so does one that took all the
+/// time that a dial may take, if nothing came up in the second half of it.
 const HOPELESS: u32 = 8;
 
 /// A worker whose connections are up and whose load has not begun.
@@ -102,8 +102,8 @@ pub(crate) async fn prepare<H: Host, S: Scenario<H>>(
     }
 }
 
-/// How many users of a worker can have something to send, at most: a run of few requests needs no more
-/// connections than those. A warm-up has requests beside them.
+/// How many users of a worker can have something to send, at most: a run of few requests needs no
+/// more connections than those. A warm-up has requests beside them.
 fn starts(plan: &Plan, stripe: Stripe) -> u32 {
     match plan.request_limit {
         Some(limit) if plan.warmup.is_zero() => share(limit, stripe).try_into().unwrap_or(u32::MAX),

@@ -154,8 +154,8 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         }
     }
 
-    /// Whether the run was stopped from outside, or this worker by one of its users, and nothing was
-    /// done about it yet.
+    /// Whether the run was stopped from outside, or this worker by one of its users, and nothing
+    /// was done about it yet.
     fn is_stopped_anew(&self, order: Order) -> bool {
         let stopped = order >= Order::Stop || self.crew.worker.stopping.get();
         stopped && self.stopped_ns.is_none()

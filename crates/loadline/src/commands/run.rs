@@ -38,8 +38,8 @@ fn run_repeatedly(invocation: &Invocation, count: u32) -> Result<Exit> {
     end_telling(series, exit, invocation.trust)
 }
 
-/// Makes the runs of a series, saved and shown as the invocation says; also the response times of each
-/// over time, if a page shows them.
+/// Makes the runs of a series, saved and shown as the invocation says; also the response times of
+/// each over time, if a page shows them.
 pub(crate) fn run_series(
     series: Vec<Planned>,
     invocation: &Invocation,

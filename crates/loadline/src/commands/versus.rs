@@ -1,8 +1,8 @@
 //! `loadline versus`: two targets that take turns.
 //!
-//! Both are loaded in short runs, one at a time, so that neither takes anything from the other. The runs
-//! come in pairs, one of each target in random order, and each pair is compared by itself: what drifts
-//! while the series lasts is in both (docs/design/010).
+//! Both are loaded in short runs, one at a time, so that neither takes anything from the other. The
+//! runs come in pairs, one of each target in random order, and each pair is compared by itself:
+//! what drifts while the series lasts is in both (docs/design/010).
 
 use crate::closing::tell;
 use crate::commands::compare;

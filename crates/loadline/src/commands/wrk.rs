@@ -127,7 +127,8 @@ struct Users {
 }
 
 impl Workload for Users {
-    /// Where not one TLS handshake succeeds the run goes on without: each is counted, as wrk counts it.
+    /// Where not one TLS handshake succeeds the run goes on without: each is counted, as wrk counts
+    /// it.
     fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
         match self.start_plan(plan.clone(), wants) {
             Err(StartError::Unreachable { error }) if error.phase == DialPhase::Tls => {

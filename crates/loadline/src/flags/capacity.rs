@@ -1,7 +1,7 @@
 //! The flags of `loadline capacity`: those of a run, and those of the search.
 //!
-//! The search sets the load and the end of each trial itself. So some flags of a run are hidden here,
-//! and refused with a sentence.
+//! The search sets the load and the end of each trial itself. So some flags of a run are hidden
+//! here, and refused with a sentence.
 
 use crate::flags::run::RunFlags;
 use clap::Args;

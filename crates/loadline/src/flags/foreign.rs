@@ -1,5 +1,5 @@
-//! Flags of other load testers (wrk, wrk2, ab, hey, oha, k6, Locust, h2load, vegeta) and of curl that
-//! people type by habit, and what to write here instead.
+//! Flags of other load testers (wrk, wrk2, ab, hey, oha, k6, Locust, h2load, vegeta) and of curl
+//! that people type by habit, and what to write here instead.
 //!
 //! The nearest name of ours would mislead: `--rps` is no `--urls`.
 

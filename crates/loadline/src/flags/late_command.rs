@@ -28,7 +28,8 @@ pub(super) fn knowing(words: &[OsString], flag: &str) -> Option<String> {
     ))
 }
 
-/// The first word that is a command behind flags, and is the one that is looked for; with its place.
+/// The first word that is a command behind flags, and is the one that is looked for; with its
+/// place.
 fn late(
     words: &[OsString],
     is_it: impl Fn(&clap::Command) -> bool,

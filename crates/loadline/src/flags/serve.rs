@@ -1,7 +1,7 @@
 //! The flags of `loadline serve`.
 //!
-//! The test server itself declares the options of its responses: each is a flag here, and a key of a
-//! request's query there.
+//! The test server itself declares the options of its responses: each is a flag here, and a key of
+//! a request's query there.
 
 use clap::builder::ValueParser;
 use clap::error::ErrorKind;

@@ -57,7 +57,8 @@ pub(super) struct Object {
     pub(super) weight: Option<u32>,
 }
 
-/// Refuses a line that is JSON but no object; what only begins like it may be a URL, as `[::1]/` is.
+/// Refuses a line that is JSON but no object; what only begins like it may be a URL, as `[::1]/`
+/// is.
 pub(super) fn refuse_other_json(line: &str) -> Result<(), JsonProblem> {
     match serde_json::from_str::<Value>(line) {
         Ok(value @ (Value::Array(_) | Value::Text(_))) => Err(JsonProblem::NoObject {

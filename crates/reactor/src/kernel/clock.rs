@@ -2,18 +2,20 @@
 //!
 //! One reading takes the wall clock between two readings of the monotonic one, its *bracket*. Where
 //! the thread is preempted between them the bracket is wide, and the offset may be wrong by half of
-//! it, for every stamp until the next reading. So several readings are made until one is narrow, and
-//! an offset from a narrow one is not replaced by one from a wide one: both clocks are slewed alike
-//! (`timekeeping_adjust` in the kernel's kernel/time/timekeeping.c changes the speed of both), so an old offset
-//! stays good until the wall clock is set. That shows even in a wide bracket, when the old offset lies
-//! outside of it.
+//! it, for every stamp until the next reading. So several readings are made until one is narrow,
+//! and an offset from a narrow one is not replaced by one from a wide one: both clocks are slewed
+//! alike (`timekeeping_adjust` in the kernel's kernel/time/timekeeping.c changes the speed of
+//! both), so an old offset stays good until the wall clock is set. That shows even in a wide
+//! bracket, when the old offset lies outside of it.
 
 use super::sys;
 use std::cell::Cell;
 
-/// How long one reading of the two clocks is good for: after that a wall clock that was set is noticed.
+/// How long one reading of the two clocks is good for: after that a wall clock that was set is
+/// noticed.
 const GOOD_FOR_NS: u64 = 10_000_000;
-/// A bracket that is no wider gives an offset that is right to half a microsecond; no other is tried.
+/// A bracket that is no wider gives an offset that is right to half a microsecond; no other is
+/// tried.
 const NARROW_NS: u64 = 1_000;
 /// A bracket that is wider was preempted, or interrupted: three readings take a tenth of this where
 /// each is a system call.

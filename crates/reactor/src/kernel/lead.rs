@@ -13,14 +13,14 @@ const MOST_USUAL_NS: u64 = 50_000;
 /// How far one observation moves the usual delay.
 const USUAL_STEP_NS: u64 = 250;
 
-/// The longest rare delay that is believed: delays beyond are somebody else's work on the core, which
-/// no foresight mends.
+/// The longest rare delay that is believed: delays beyond are somebody else's work on the core,
+/// which no foresight mends.
 const MOST_RARE_NS: u64 = 300_000;
 /// The rare delay before anything was seen. Too long costs some polling, too short makes the first
 /// requests late.
 const FIRST_RARE_NS: u64 = 100_000;
-/// How far a longer delay moves the rare one up, and a shorter one down. Their ratio is the share of
-/// wake-ups that come later than it: one in a hundred.
+/// How far a longer delay moves the rare one up, and a shorter one down. Their ratio is the share
+/// of wake-ups that come later than it: one in a hundred.
 const RARE_STEP_UP_NS: u64 = 20_000;
 const RARE_STEP_DOWN_NS: u64 = 200;
 /// The part of the time until a deadline that may be polled away.
@@ -48,8 +48,8 @@ impl Default for Lead {
 }
 
 impl Lead {
-    /// When to be woken for a deadline. A deadline that is asked for again keeps its instant, however
-    /// near it has come.
+    /// When to be woken for a deadline. A deadline that is asked for again keeps its instant,
+    /// however near it has come.
     pub(crate) fn wake_ns(&self, due_ns: u64, now_ns: u64) -> u64 {
         let (last_due_ns, last_wake_ns) = self.last.get();
         if due_ns == last_due_ns {

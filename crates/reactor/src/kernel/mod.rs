@@ -24,8 +24,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// Deadlines further away than this are not looked for between two tasks: few turns last so long, and the
-/// clock is not read for nothing in a closed load, whose deadlines are timeouts.
+/// Deadlines further away than this are not looked for between two tasks: few turns last so long,
+/// and the clock is not read for nothing in a closed load, whose deadlines are timeouts.
 const LONG_TURN_NS: u64 = 1_000_000;
 
 /// The event loop of one thread. Clones are handles to the same loop.
@@ -48,7 +48,8 @@ pub(crate) struct Inner {
     turns: RefCell<Turns>,
     /// Whether the last wait was one, and no look.
     asleep: Cell<bool>,
-    /// When the last wait returned that was a look and found nothing; `None` if something came since.
+    /// When the last wait returned that was a look and found nothing; `None` if something came
+    /// since.
     looked_ns: Cell<Option<u64>>,
     /// When the kernel's news were last taken.
     news_ns: Cell<u64>,
@@ -56,7 +57,8 @@ pub(crate) struct Inner {
     polled_ns: Cell<u64>,
     /// When the turn that goes on began; `None` while the loop waits.
     turn_from_ns: Cell<Option<u64>>,
-    /// When the last turn ended, or the loop was entered: what fell due before is not waited for twice.
+    /// When the last turn ended, or the loop was entered: what fell due before is not waited for
+    /// twice.
     turn_end_ns: Cell<u64>,
 }
 
@@ -121,8 +123,8 @@ impl Kernel {
         Ok(self.0.timers.next_ns())
     }
 
-    /// Runs the tasks that can go on. A deadline that comes meanwhile wakes its task before the next one
-    /// runs, so that no request waits for the answers of others to be read.
+    /// Runs the tasks that can go on. A deadline that comes meanwhile wakes its task before the
+    /// next one runs, so that no request waits for the answers of others to be read.
     fn run_ready(&self) -> bool {
         let is_near = |due_ns: &u64| *due_ns < self.0.news_ns.get() + LONG_TURN_NS;
         self.0.tasks.run_ready(|| {
@@ -189,8 +191,8 @@ impl Kernel {
         Ok(())
     }
 
-    /// Counts the time since the last look if neither found anything: that is waiting, though it takes
-    /// the core.
+    /// Counts the time since the last look if neither found anything: that is waiting, though it
+    /// takes the core.
     fn count_polled(&self, is_quiet: bool, fired: bool, now_ns: u64) {
         let looked_ns = self.0.looked_ns.get();
         if let Some(from_ns) = looked_ns.filter(|_| is_quiet && !self.0.asleep.get()) {

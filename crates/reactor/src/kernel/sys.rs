@@ -31,7 +31,8 @@ pub(crate) fn wall_ns() -> u64 {
 #[inline]
 fn clock_ns(clock: libc::clockid_t) -> u64 {
     let mut time = MaybeUninit::<libc::timespec>::uninit();
-    // SAFETY: the kernel fills `time`; all clocks asked for exist on every Linux, so the call cannot fail.
+    // SAFETY: the kernel fills `time`; all clocks asked for exist on every Linux, so the call
+    // cannot fail.
     let time = unsafe {
         libc::clock_gettime(clock, time.as_mut_ptr());
         time.assume_init()

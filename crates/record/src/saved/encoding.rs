@@ -3,8 +3,8 @@
 //! The encoding is the one that the HdrHistogram libraries of all languages share (class
 //! `AbstractHistogram` of <https://github.com/HdrHistogram/HdrHistogram>): a cookie and a length,
 //! then, deflated, a header of 40 bytes and the counts as zig-zag LEB128 numbers, of which negative
-//! ones stand for a run of zeros. All histograms of a saved run have the same bounds and precision, so
-//! that any reader can add them up.
+//! ones stand for a run of zeros. All histograms of a saved run have the same bounds and precision,
+//! so that any reader can add them up.
 
 use crate::distribution::{DIGITS, Distribution, LONGEST_NS};
 use crate::error::DecodeError;

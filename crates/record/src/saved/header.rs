@@ -19,8 +19,9 @@ pub struct Header {
     /// When the run started; in the file UTC as of RFC 3339, with nanoseconds.
     #[serde(with = "rfc3339")]
     pub started_at: SystemTime,
-    /// When its load began by the machine's monotonic clock, in nanoseconds: runs of one machine can be
-    /// ordered by it even where the time of day was set meanwhile. `None` if that is not known.
+    /// When its load began by the machine's monotonic clock, in nanoseconds: runs of one machine
+    /// can be ordered by it even where the time of day was set meanwhile. `None` if that is not
+    /// known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_monotonic_ns: Option<u64>,
     /// The seed of everything random in the run; the plan's.

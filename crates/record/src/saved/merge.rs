@@ -21,8 +21,8 @@ impl RunFile {
     /// Merges parts of one run, without loss.
     ///
     /// Version, environment and path are those of the first part, the start is the earliest. The
-    /// result is complete if all parts are, and ended as the first one did unless another was stopped
-    /// before its time. The transient of several parts is not cut.
+    /// result is complete if all parts are, and ended as the first one did unless another was
+    /// stopped before its time. The transient of several parts is not cut.
     pub fn merge(mut parts: Vec<RunFile>) -> Result<RunFile, Error> {
         if parts.len() == 1 {
             return Ok(parts.remove(0));

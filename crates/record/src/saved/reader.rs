@@ -12,8 +12,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// The longest line that is read. A header holds the plan with all its requests, and an interval some
-/// kilobytes.
+/// The longest line that is read. A header holds the plan with all its requests, and an interval
+/// some kilobytes.
 const LONGEST_LINE: u64 = 256 << 20;
 
 /// A saved run that was read.
@@ -110,7 +110,8 @@ impl RunFile {
         self.summary
     }
 
-    /// The outcome of the search whose last trial this is, as it was [stored](super::append_search).
+    /// The outcome of the search whose last trial this is, as it was
+    /// [stored](super::append_search).
     pub fn search_outcome(&self) -> Option<&Value> {
         self.search_outcome.as_ref()
     }
@@ -292,7 +293,8 @@ impl<'a, R: BufRead> Lines<'a, R> {
         Ok((header, format))
     }
 
-    /// Refuses what does not begin as a saved run does, before a line of it is read: it may have none.
+    /// Refuses what does not begin as a saved run does, before a line of it is read: it may have
+    /// none.
     fn refuse_other_files(&mut self) -> Result<(), Error> {
         let begin = self.input.fill_buf();
         let begin = begin.map_err(|source| read_error(self.path, source))?;

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 /// Writes a run line by line.
 ///
-/// Each line goes out whole, in one call and unbuffered, so that a killed run leaves a readable file.
-/// After an error nothing more should be written.
+/// Each line goes out whole, in one call and unbuffered, so that a killed run leaves a readable
+/// file. After an error nothing more should be written.
 pub struct RunWriter<W: Write> {
     path: PathBuf,
     output: W,
@@ -30,8 +30,8 @@ impl RunWriter<File> {
         RunWriter::new(path, output, header)
     }
 
-    /// A run behind those that this file holds already, beginning with its header. The file is made if
-    /// there is none; a last line that was cut (of a run that was killed) is taken away.
+    /// A run behind those that this file holds already, beginning with its header. The file is made
+    /// if there is none; a last line that was cut (of a run that was killed) is taken away.
     pub fn append(path: &Path, header: &Header) -> Result<RunWriter<File>, Error> {
         let output = open_behind(path).map_err(|source| Error::Write {
             path: path.to_owned(),
@@ -41,8 +41,8 @@ impl RunWriter<File> {
     }
 }
 
-/// Appends the outcome of a search to the file that holds its trials. The value is kept as it is, for
-/// whoever conducts searches to read.
+/// Appends the outcome of a search to the file that holds its trials. The value is kept as it is,
+/// for whoever conducts searches to read.
 pub fn append_search(path: &Path, outcome: &Value) -> Result<(), Error> {
     let written = open_behind(path).and_then(|mut file| file.write_all(&search_line(outcome)));
     written.map_err(|source| Error::Write {
@@ -121,8 +121,8 @@ impl<W: Write> RunWriter<W> {
         self.finish_judged(summary, None)
     }
 
-    /// As [`finish`](RunWriter::finish), with how the run was judged, for programs that read the file.
-    /// It is not read back: whoever reports the run judges it by what was recorded.
+    /// As [`finish`](RunWriter::finish), with how the run was judged, for programs that read the
+    /// file. It is not read back: whoever reports the run judges it by what was recorded.
     pub fn finish_judged(
         mut self,
         summary: &Summary,

@@ -90,8 +90,8 @@ fn phases(times: &Times) -> json::Phases {
     }
 }
 
-/// The response time without the delay that Loadline added, and the figures that are not the target's
-/// alone.
+/// The response time without the delay that Loadline added, and the figures that are not the
+/// target's alone.
 fn own_delay(run: &RunResult) -> json::OwnDelay {
     let percentiles = PERCENTILES.map(Statistic::Percentile);
     let statistics = percentiles

@@ -21,8 +21,8 @@ pub(crate) fn label(index: usize, run: &Summary) -> String {
     format!("{}{side}", index + 1)
 }
 
-/// The section of the doubtful ones among these runs, each of which has a label; where there are none,
-/// all are valid.
+/// The section of the doubtful ones among these runs, each of which has a label; where there are
+/// none, all are valid.
 pub(super) fn section<'a>(
     runs: impl Iterator<Item = (String, &'a Validity)>,
     canvas: Canvas,

@@ -57,7 +57,8 @@ pub(crate) fn facts(summary: &Summary) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// Where the files that the process may open leave an open load fewer connections than it has by default.
+/// Where the files that the process may open leave an open load fewer connections than it has by
+/// default.
 fn few_files(summary: &Summary) -> Option<String> {
     let (most, files) = (
         summary.plan.load.max_connections,

@@ -31,8 +31,8 @@ pub(super) fn lines_after_stall(summary: &Summary, canvas: Canvas) -> Vec<String
         .map_or_else(Vec::new, |found| lines(&found, canvas))
 }
 
-/// In which runs of a series the target stalled, with what a closed-loop tool would have shown of the
-/// first of them.
+/// In which runs of a series the target stalled, with what a closed-loop tool would have shown of
+/// the first of them.
 pub(super) fn of_series(runs: &[RunResult], canvas: Canvas) -> Vec<String> {
     let stalled = runs.iter().enumerate().filter_map(|(index, run)| {
         let note = ClosedLoop::of(&run.summary)?.note()?;

@@ -1,4 +1,5 @@
-//! Response time: percentiles with their intervals and moments on the left, the histogram on the right.
+//! Response time: percentiles with their intervals and moments on the left, the histogram on the
+//! right.
 
 use super::{Canvas, histogram};
 use crate::confidence::ConfidenceInterval;
@@ -194,7 +195,8 @@ fn unfinished(times: Censored<'_>, canvas: Canvas) -> Vec<String> {
     below_a_line(&note, canvas)
 }
 
-/// A run that broke off, and one that an older version saved, don't say how long requests had waited.
+/// A run that broke off, and one that an older version saved, don't say how long requests had
+/// waited.
 fn ageless(times: Censored<'_>, canvas: Canvas) -> Vec<String> {
     if times.ageless == 0 {
         return Vec::new();

@@ -1,5 +1,5 @@
-//! Two targets that took turns: how they stand to each other, what the checks say of each, and which
-//! turns may not be believed.
+//! Two targets that took turns: how they stand to each other, what the checks say of each, and
+//! which turns may not be believed.
 
 use super::{Canvas, TextOptions, assemble, doubts, floor, omission, outcome};
 use crate::comparison::comparison;

@@ -27,7 +27,8 @@ const MOST_EVENTS: usize = 5;
 /// The shortest run that is shown: the kernel counts CPU in ticks of up to 10 ms.
 const SHORTEST_NS: u64 = 100_000_000;
 
-/// What was watched; nothing if nothing was, or for no longer than a few ticks of the kernel's counters.
+/// What was watched; nothing if nothing was, or for no longer than a few ticks of the kernel's
+/// counters.
 pub(super) fn lines(summary: &Summary, canvas: Canvas) -> Vec<String> {
     let watch = &summary.watch;
     if watch.rows.is_empty() || summary.duration_ns < SHORTEST_NS {

@@ -1,9 +1,9 @@
 //! Where the path of an output leads, and how a whole file is written there.
 //!
 //! A file is written beside its place and then takes it in one step: a report that breaks off, on a
-//! full disk for instance, leaves what was there before. Links are followed. What can't be replaced,
-//! such as a pipe or a terminal, is written as it is; and where a path names a descriptor of this
-//! process, as `/dev/stdout` does, that descriptor is written, behind what its file holds.
+//! full disk for instance, leaves what was there before. Links are followed. What can't be
+//! replaced, such as a pipe or a terminal, is written as it is; and where a path names a descriptor
+//! of this process, as `/dev/stdout` does, that descriptor is written, behind what its file holds.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
@@ -60,8 +60,8 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Writes beside the place of a file, and puts it there. Where nothing can be put, as in a folder that
-/// is not ours, what is there is written over.
+/// Writes beside the place of a file, and puts it there. Where nothing can be put, as in a folder
+/// that is not ours, what is there is written over.
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let before = path.metadata().ok();
     let Some(beside) = beside(path) else {
@@ -130,8 +130,8 @@ fn descriptor(path: &Path) -> Option<u32> {
     None
 }
 
-/// The descriptor itself for the standard ones, so that what is written comes behind what was; others
-/// are opened anew, at the end of their file.
+/// The descriptor itself for the standard ones, so that what is written comes behind what was;
+/// others are opened anew, at the end of their file.
 fn open_descriptor(number: u32) -> io::Result<File> {
     let own = match number {
         1 => io::stdout().as_fd().try_clone_to_owned()?,

@@ -2,8 +2,8 @@
 //! once. The run may not start, so what a file holds is left, and a file that was not there is
 //! taken away again.
 //!
-//! A pipe is opened once and stays open: its reader takes our closing it for the end, and opening it
-//! again would wait for another reader.
+//! A pipe is opened once and stays open: its reader takes our closing it for the end, and opening
+//! it again would wait for another reader.
 
 use super::destination::Destination;
 use std::collections::HashMap;

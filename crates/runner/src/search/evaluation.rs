@@ -133,7 +133,8 @@ struct Stretch {
     in_flight: u64,
 }
 
-/// What had fallen due and not ended at the end of these intervals, which are all from the beginning.
+/// What had fallen due and not ended at the end of these intervals, which are all from the
+/// beginning.
 fn waiting(intervals: impl Iterator<Item = Counts> + Clone) -> u64 {
     let planned: u64 = intervals.clone().map(|counts| counts.planned).sum();
     let sent: u64 = intervals.clone().map(|counts| counts.sent).sum();

@@ -1,5 +1,5 @@
-//! Runs the algorithm of a search again on its saved trials. Which trial comes next depends only on what
-//! the trials before it measured.
+//! Runs the algorithm of a search again on its saved trials. Which trial comes next depends only on
+//! what the trials before it measured.
 
 use super::evaluation::Evaluation;
 use super::saved::Searched;
@@ -12,8 +12,9 @@ use loadline_record::{self as record, Role, RoleKind, RunFile, Snapshot, Summary
 use loadline_verdict::RunResult;
 use std::slice;
 
-/// What the search found that these runs are the trials of, and whether it ended early; `None` if they
-/// are not all those of one search, from its first, or of one in which this version makes other trials.
+/// What the search found that these runs are the trials of, and whether it ended early; `None` if
+/// they are not all those of one search, from its first, or of one in which this version makes
+/// other trials.
 pub(super) fn replay(runs: &[RunFile], searched: &Searched) -> Option<(SearchOutcome, bool)> {
     let mut trials = Saved {
         runs: runs.iter(),

@@ -1,8 +1,8 @@
 //! A saved search: its trials in a file, each a run of its own, and its outcome behind them.
 //!
 //! The outcome is read as it was stored, so a later version whose search would go another way still
-//! reports it. A file without one (a search that was killed, or saved by a version that stored none) is
-//! answered by [`replay`] of its trials.
+//! reports it. A file without one (a search that was killed, or saved by a version that stored
+//! none) is answered by [`replay`] of its trials.
 
 use super::replay::replay;
 use loadline_capacity::{SearchOutcome, Settings};
@@ -79,8 +79,9 @@ struct Stored<T> {
 }
 
 impl SavedSearch {
-    /// The search whose trials these runs are; `None` if they are not all trials of one search, from
-    /// its first. Without a stored outcome also if this version of the search would make other trials.
+    /// The search whose trials these runs are; `None` if they are not all trials of one search,
+    /// from its first. Without a stored outcome also if this version of the search would make other
+    /// trials.
     pub fn read(runs: &[RunFile]) -> Option<SavedSearch> {
         let searched = Searched::of(runs)?;
         if let Some(Stored {
@@ -104,8 +105,8 @@ impl SavedSearch {
     }
 }
 
-/// The outcome that stands behind the last of these runs, if they are all runs of its search. One that
-/// this version can't read counts as none.
+/// The outcome that stands behind the last of these runs, if they are all runs of its search. One
+/// that this version can't read counts as none.
 fn stored(runs: &[RunFile]) -> Option<Stored<SearchOutcome>> {
     let last = runs.last()?.search_outcome()?;
     let stored: Stored<SearchOutcome> = serde_json::from_value(last.clone()).ok()?;
@@ -119,8 +120,8 @@ fn stored(runs: &[RunFile]) -> Option<Stored<SearchOutcome>> {
     is_whole.then_some(stored)
 }
 
-/// Stores the outcome of a search behind its trials, in the file that holds so many of them. What is no
-/// file (a pipe, say) is left alone.
+/// Stores the outcome of a search behind its trials, in the file that holds so many of them. What
+/// is no file (a pipe, say) is left alone.
 pub fn store(
     path: &Path,
     outcome: &SearchOutcome,

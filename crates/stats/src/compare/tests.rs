@@ -207,8 +207,8 @@ fn a_quantile_is_that_of_the_nearest_rank_of_all_stretches() {
     }
 }
 
-/// Computed once in Python from `d = log(with / base)`: `exp(mean(d) ± 2.7764451 * sem(d))`, the 97.5 %
-/// quantile of Student's t with four degrees of freedom being scipy's.
+/// Computed once in Python from `d = log(with / base)`: `exp(mean(d) ± 2.7764451 * sem(d))`, the
+/// 97.5 % quantile of Student's t with four degrees of freedom being scipy's.
 #[test]
 fn pairs_have_students_interval() {
     let base = [10.0, 12.0, 11.0, 9.0, 10.5];

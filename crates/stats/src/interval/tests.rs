@@ -181,9 +181,9 @@ fn assert_dependent_covered(repetitions: u64, allowed: f64) {
     }
 }
 
-/// The 2 % of two thousand repetitions are 4.1 standard deviations of their share; as many of that of
-/// two hundred are 6.3 %. Intervals that took dependent samples for independent ones would hold the
-/// truth in half of the cases, or fewer.
+/// The 2 % of two thousand repetitions are 4.1 standard deviations of their share; as many of that
+/// of two hundred are 6.3 %. Intervals that took dependent samples for independent ones would hold
+/// the truth in half of the cases, or fewer.
 #[test]
 fn intervals_of_dependent_samples_cover_as_promised() {
     let repetitions = REPETITIONS / 10;

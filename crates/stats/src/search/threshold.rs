@@ -2,14 +2,14 @@
 //!
 //! A trial at rate r holds with the probability (1 − λ) Φ((ln θ − ln r) / σ), where θ is the
 //! threshold, σ how much it varies from trial to trial, and λ the share of trials that break at any
-//! rate (a *lapse*: something else had the machine). Trials that follow one another are alike: a part
-//! of the variation is an autoregressive process, z' = φ z + √(1 − φ²) ε. Only θ is wanted; σ, λ and φ are
-//! tried on a grid, how likely the trials are is computed for each combination, and summed up. This
-//! is the procedure that psychophysics has for the threshold of a sense, with a uniform prior for
-//! ln θ and ln σ (Watson & Pelli, *QUEST: a Bayesian adaptive psychometric method*, 1983;
-//! Kontsevich & Tyler, *Bayesian adaptive estimation of psychometric slope and threshold*, 1999).
-//! The process is summed out by the forward algorithm of hidden Markov models (Rabiner, *A tutorial
-//! on hidden Markov models*, 1989) on a few values of z.
+//! rate (a *lapse*: something else had the machine). Trials that follow one another are alike: a
+//! part of the variation is an autoregressive process, z' = φ z + √(1 − φ²) ε. Only θ is wanted; σ,
+//! λ and φ are tried on a grid, how likely the trials are is computed for each combination, and
+//! summed up. This is the procedure that psychophysics has for the threshold of a sense, with a
+//! uniform prior for ln θ and ln σ (Watson & Pelli, *QUEST: a Bayesian adaptive psychometric
+//! method*, 1983; Kontsevich & Tyler, *Bayesian adaptive estimation of psychometric slope and
+//! threshold*, 1999). The process is summed out by the forward algorithm of hidden Markov models
+//! (Rabiner, *A tutorial on hidden Markov models*, 1989) on a few values of z.
 
 use crate::normal::normal_probability;
 use std::sync::LazyLock;
@@ -34,8 +34,8 @@ const COARSE: usize = 40;
 const FINE: usize = 80;
 /// A model that is less likely than this is left out where the threshold is looked at closely.
 const UNLIKELY: f64 = 1e-4;
-/// The range of thresholds that is looked at closely leaves out at most this probability at each end,
-/// a small part of [`TAIL`].
+/// The range of thresholds that is looked at closely leaves out at most this probability at each
+/// end, a small part of [`TAIL`].
 const OUTSIDE: f64 = 1e-3;
 /// What lies outside of the interval.
 const TAIL: f64 = 0.025;
@@ -137,8 +137,8 @@ impl Posterior {
         )
     }
 
-    /// The threshold up to which there is this share of all weight. Each weight is spread evenly over
-    /// the half steps beside its threshold, so that the grid shows in no quantile.
+    /// The threshold up to which there is this share of all weight. Each weight is spread evenly
+    /// over the half steps beside its threshold, so that the grid shows in no quantile.
     fn quantile(&self, share: f64) -> f64 {
         let (index, part) = self.reaching(share);
         let (first, last) = (

@@ -46,8 +46,8 @@ impl Peer for Loadline {
     }
 }
 
-/// The connections of a study are all that a tool has: an open load gets no more, unless the study says
-/// so.
+/// The connections of a study are all that a tool has: an open load gets no more, unless the study
+/// says so.
 fn most_connections(settings: &Settings) -> Option<u32> {
     let mut own = settings.flags.iter().flat_map(Flag::words);
     let is_said = own.any(|word| word.starts_with("--max-connections"));

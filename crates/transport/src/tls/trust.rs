@@ -27,8 +27,8 @@ pub(super) fn roots(
 ///
 /// `openssl req -x509` marks what it makes as an authority's, and WebPKI takes none such for a
 /// server. One that was named byte for byte needs nobody to vouch for it: its time and its name
-/// still have to be right, and its time has been looked at before its use is. One that says what else
-/// than a server it is for is believed as little as any other (RFC 5280, section 4.2.1.12).
+/// still have to be right, and its time has been looked at before its use is. One that says what
+/// else than a server it is for is believed as little as any other (RFC 5280, section 4.2.1.12).
 #[derive(Debug)]
 pub(super) struct TrustNamed {
     roots: Arc<WebPkiServerVerifier>,

@@ -43,7 +43,8 @@ impl Ruling {
         Ruling::decided(holds, actual.map(Bounded::Exactly))
     }
 
-    /// What the number says, which so many unfinished requests will move to somewhere between these ends.
+    /// What the number says, which so many unfinished requests will move to somewhere between these
+    /// ends.
     pub(super) fn between(
         condition: Condition,
         actual: Option<Quantity>,
@@ -193,7 +194,8 @@ impl<'a> Percentile<'a> {
     /// How many requests a percentile leaves beyond it.
     fn leaves(&self) -> u64 {
         let len = self.len() as f64;
-        // As of the nearest rank: 99.9 % of 1 000 are no more than 999, whatever binary makes of it.
+        // As of the nearest rank: 99.9 % of 1 000 are no more than 999, whatever binary makes of
+        // it.
         let rank = (self.percentile * len / 100.0 * (1.0 - 1e-13)).ceil();
         self.len() - rank.max(1.0) as u64
     }
@@ -222,7 +224,8 @@ impl<'a> Percentile<'a> {
         }
     }
 
-    /// What the binomial bound proves, with as few and with as many beyond the bound as there can be.
+    /// What the binomial bound proves, with as few and with as many beyond the bound as there can
+    /// be.
     fn proven(&self, fewest: u64, most: u64, needed: u64) -> Result<bool, Doubt> {
         let quantile = self.percentile / 100.0;
         let of = |beyond| proof(beyond, self.len(), quantile, CONFIDENCE);

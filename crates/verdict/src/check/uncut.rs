@@ -1,14 +1,14 @@
 //! Checks where the beginning of a run was left out: they must hold on all of it as well.
 //!
-//! What comes before a run is steady is in no figure. But a stall at the beginning may be a stall like any
-//! other, and a check that holds only without it is broken.
+//! What comes before a run is steady is in no figure. But a stall at the beginning may be a stall
+//! like any other, and a check that holds only without it is broken.
 
 use super::{CheckOutcome, CheckResult, Observed, evaluate_observed};
 use loadline_record::{Summary, Uncut};
 use std::time::Duration;
 
-/// What was found without the beginning; where a check is kept by that and broken with the beginning, what
-/// was found with it.
+/// What was found without the beginning; where a check is kept by that and broken with the
+/// beginning, what was found with it.
 pub(super) fn broken_or_without(
     without: Vec<CheckResult>,
     with: Vec<CheckResult>,

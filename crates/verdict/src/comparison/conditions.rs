@@ -1,7 +1,7 @@
 //! What else differs between runs that are compared: the clock that timed them, and the machine.
 //!
-//! None of it is refused, as one may compare machines on purpose. But it is in the ratio along with what
-//! was meant to differ, so whoever reads the ratio must know of it.
+//! None of it is refused, as one may compare machines on purpose. But it is in the ratio along with
+//! what was meant to differ, so whoever reads the ratio must know of it.
 
 use loadline_plan::Clock;
 use loadline_record::{Environment, Summary};
@@ -51,8 +51,8 @@ const TRAITS: [Source; 5] = [
     ("kernel", |machine| machine.kernel.clone()),
 ];
 
-/// In what these runs were not made alike, apart from what is compared. What a run doesn't tell counts as
-/// the same as that of the others.
+/// In what these runs were not made alike, apart from what is compared. What a run doesn't tell
+/// counts as the same as that of the others.
 pub fn unlike(runs: &[&Summary]) -> Vec<Unlike> {
     let clocks = runs.iter().map(|run| run.plan.connection.clock);
     let by_ours = clocks.filter(|clock| *clock == Clock::User).count();

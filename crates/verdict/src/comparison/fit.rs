@@ -15,8 +15,8 @@ pub struct SavedRun {
     pub run: RunFile,
 }
 
-/// Fewer runs than this can't be compared with more of them: of two against ten that are alike, one pair of
-/// sides in ten was called different at 95 %, by this method and by Welch's t-test alike.
+/// Fewer runs than this can't be compared with more of them: of two against ten that are alike, one
+/// pair of sides in ten was called different at 95 %, by this method and by Welch's t-test alike.
 const FEWEST_RUNS: usize = 3;
 
 /// Why runs can't be compared.

@@ -107,8 +107,8 @@ fn intervals_of_independent_times_that_are_cut_cover_as_promised() {
     }
 }
 
-/// M/M/1 in equilibrium: the response time is exponential, with the rate at which the server is faster
-/// than its load. Half of the capacity of 200/s for 10 s, so that the cut is felt.
+/// M/M/1 in equilibrium: the response time is exponential, with the rate at which the server is
+/// faster than its load. Half of the capacity of 200/s for 10 s, so that the cut is felt.
 #[test]
 fn intervals_of_a_queue_that_is_cut_cover_as_promised() {
     for percentile in [50.0, 90.0, 99.0] {

@@ -1,5 +1,5 @@
-//! How often `--until` is right, counted on targets whose truth is known. The figures of the whole tables
-//! stand in docs/design/016.
+//! How often `--until` is right, counted on targets whose truth is known. The figures of the whole
+//! tables stand in docs/design/016.
 
 use super::tests::checked;
 use super::*;
@@ -33,7 +33,8 @@ fn row(target: Target, over: f64) -> Row {
     }
 }
 
-/// The bound is ten times the 99th percentile; of a target that stands still ten times what it takes.
+/// The bound is ten times the 99th percentile; of a target that stands still ten times what it
+/// takes.
 fn far(target: Target) -> Row {
     let usual_ns = match target {
         Target::Stalling(length, _) => (length * 1e9) as u64,
@@ -110,8 +111,8 @@ fn at_the_bound() -> Vec<Row> {
     targets.map(|target| row(target, 0.01)).into()
 }
 
-/// Targets at a tenth of the bound, by the share of requests beyond it or by their times, of which half
-/// are to be decided.
+/// Targets at a tenth of the bound, by the share of requests beyond it or by their times, of which
+/// half are to be decided.
 fn at_a_tenth() -> Vec<Row> {
     vec![
         row(Target::Queue(0.8), 0.001),
@@ -176,8 +177,8 @@ fn what_is_decided_is_true_in_98_of_100_runs() {
     ends(&row(Target::Lapsing(1.0, 30.0), 0.033), repetitions(true));
 }
 
-/// In how many of so many runs that end when the percentile is known to 15 % the interval holds the true
-/// one. All of them must end.
+/// In how many of so many runs that end when the percentile is known to 15 % the interval holds the
+/// true one. All of them must end.
 fn held_at_the_end(target: Target, percentile: f64, runs: u64) -> u64 {
     const LONG_ENOUGH: u64 = 1_500;
     let plan = Plan {

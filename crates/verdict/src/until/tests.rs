@@ -63,8 +63,8 @@ fn held_at_the_end(runs: u64) -> u64 {
     (0..runs).filter(holds).count() as u64
 }
 
-/// To stop at a narrow interval is to prefer those that are narrow by chance, which costs a little of
-/// the 95 %: how little, `make soak` counts in two thousand runs.
+/// To stop at a narrow interval is to prefer those that are narrow by chance, which costs a little
+/// of the 95 %: how little, `make soak` counts in two thousand runs.
 #[test]
 fn the_interval_at_which_it_stops_holds_the_truth() {
     let soaks = std::env::var_os("PROPTEST_CASES").is_some();

@@ -1,5 +1,5 @@
-//! How often a healthy run is suspect: lateness as a quiet machine of two cores has it, counted over
-//! many seeds.
+//! How often a healthy run is suspect: lateness as a quiet machine of two cores has it, counted
+//! over many seeds.
 
 use super::situations::{US, open};
 use super::*;
@@ -18,8 +18,8 @@ fn service_ns(dice: &mut Dice) -> u64 {
     (us * US as f64) as u64
 }
 
-/// Most requests are late by a few microseconds, one in a hundred by 50 to 600 µs: half as many by twice
-/// as much, as late wake-ups are.
+/// Most requests are late by a few microseconds, one in a hundred by 50 to 600 µs: half as many by
+/// twice as much, as late wake-ups are.
 fn lateness_ns(dice: &mut Dice) -> u64 {
     let us = if dice.roll() < 0.01 {
         (50.0 / (1.0 - dice.roll())).min(600.0)

@@ -1,7 +1,8 @@
 //! Situations and what is said of them: the table at the end is the definition of the grades.
 //!
-//! Each row is a run as a recorder would have seen it: when requests were due, how long they waited for
-//! a connection, how late Loadline sent them, how long the target took, and what the machine did.
+//! Each row is a run as a recorder would have seen it: when requests were due, how long they waited
+//! for a connection, how late Loadline sent them, how long the target took, and what the machine
+//! did.
 
 use super::*;
 use loadline_plan::{Arrivals, Check, Load, Plan, Rate};
@@ -137,8 +138,8 @@ pub(super) fn at_ease(_: u64) -> Went {
     (0, 500, 200 * US)
 }
 
-/// The service of a target of 60 µs whose last hundredth spreads out: two in a thousand requests lie
-/// between 0.4 and 2 ms.
+/// The service of a target of 60 µs whose last hundredth spreads out: two in a thousand requests
+/// lie between 0.4 and 2 ms.
 fn sparse_tail(number: u64) -> u64 {
     match number % 1_000 {
         rank @ 0..20 => (2_000 / (rank + 1)) * US,
