@@ -298,3 +298,6 @@ fn planned_end(reason: EndReason, plan: &Plan) -> Ended {
         EndReason::Duration => Ended::Duration,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,205 @@
+//! The loop against a source whose events are written down: no thread, no socket, no clock.
+
+use super::*;
+use crate::commands::Command;
+use crate::observer::{Observed, Wants};
+use crate::samples;
+use loadline_engine::StartError;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+type Orders = Arc<Mutex<Vec<Command>>>;
+
+/// Hands out these events; `None` is a wait in which nothing happens.
+struct Script {
+    events: RefCell<VecDeque<Option<Event>>>,
+    orders: Orders,
+}
+
+impl Script {
+    fn new(events: impl IntoIterator<Item = Option<Event>>) -> Script {
+        Script {
+            events: RefCell::new(events.into_iter().collect()),
+            orders: Arc::default(),
+        }
+    }
+}
+
+impl Workload for Script {
+    fn start(&self, _: Plan, _: Wants) -> Result<Box<dyn Source>, StartError> {
+        Ok(Box::new(Events {
+            events: self.events.take(),
+            orders: Arc::clone(&self.orders),
+        }))
+    }
+}
+
+struct Events {
+    events: VecDeque<Option<Event>>,
+    orders: Orders,
+}
+
+impl Source for Events {
+    fn next_event(&mut self, _: Duration) -> Option<Event> {
+        self.events.pop_front().flatten()
+    }
+
+    fn control(&self) -> Box<dyn Control> {
+        Box::new(Recorded(Arc::clone(&self.orders)))
+    }
+
+    fn failure(&self) -> Option<String> {
+        Some("worker 0 panicked.".to_owned())
+    }
+
+    fn begin_ns(&self) -> u64 {
+        7
+    }
+
+    fn addresses(&self) -> &[Address] {
+        &[]
+    }
+
+    fn left_out(&self) -> &[Address] {
+        &[]
+    }
+}
+
+struct Recorded(Orders);
+
+impl Control for Recorded {
+    fn stop(&self) {
+        self.0.lock().unwrap().push(Command::Stop);
+    }
+
+    fn abort(&self) {
+        self.0.lock().unwrap().push(Command::Abort);
+    }
+}
+
+/// Writes down what it is told; fails at the first interval if it is to.
+#[derive(Default)]
+struct Witness {
+    told: Vec<String>,
+    fails: bool,
+}
+
+impl Witness {
+    fn note(&mut self, what: &str) -> Observed {
+        self.told.push(what.to_owned());
+        Ok(())
+    }
+}
+
+impl Observer for Witness {
+    fn prepare(&mut self) -> Observed {
+        self.note("prepare")
+    }
+
+    fn begun(&mut self, header: &Header) -> Observed {
+        let began_ns = header.started_monotonic_ns.unwrap_or_default();
+        self.note(&format!("begun {began_ns}"))
+    }
+
+    fn interval(&mut self, interval: &Interval<'_>) -> Observed {
+        self.note(&format!("interval {}", interval.summary.total.counts.sent))?;
+        match self.fails {
+            true => Err("the disk is full".into()),
+            false => Ok(()),
+        }
+    }
+
+    fn idle(&mut self, _: &Summary) -> Observed {
+        self.note("idle")
+    }
+
+    fn ended(&mut self, end: &End<'_>) -> Observed {
+        self.note(&format!("ended {:?}", end.result.summary.ended))
+    }
+}
+
+/// The second that begins at this one, with two answers.
+fn second(index: u64) -> Option<Event> {
+    let mut snapshot = Snapshot::empty(index * 1_000_000_000);
+    snapshot.end_ns = (index + 1) * 1_000_000_000;
+    snapshot.counts.sent = 2;
+    snapshot.counts.answered = 2;
+    snapshot.statuses.insert(503, 2);
+    Some(Event::Interval(Box::new(snapshot)))
+}
+
+fn end(reason: EndReason) -> Option<Event> {
+    Some(Event::Ended {
+        reason,
+        unfinished: Box::default(),
+    })
+}
+
+#[test]
+fn observers_are_told_all_in_order() {
+    let events = [second(0), None, second(1), end(EndReason::Duration)];
+    let (plan, mut witness) = (samples::plan(), Witness::default());
+    let script = Script::new(events);
+    let commands = Commands::default();
+    let ran = conduct(&Setup::of(&plan), &script, &commands, &mut [&mut witness]).unwrap();
+    let told = ["prepare", "begun 7", "interval 2", "idle", "interval 4"];
+    assert_eq!(witness.told[..5], told);
+    assert_eq!(witness.told[5..], ["ended Duration"]);
+    assert!(ran.trouble.is_none());
+    assert_eq!(ran.result.summary.total.counts.sent, 4);
+}
+
+#[test]
+fn an_observer_that_fails_is_left_and_the_others_go_on() {
+    let events = [second(0), second(1), end(EndReason::Requests)];
+    let mut failing = Witness {
+        fails: true,
+        ..Witness::default()
+    };
+    let (plan, mut other) = (samples::plan(), Witness::default());
+    let script = Script::new(events);
+    let mut observers: [&mut dyn Observer; 2] = [&mut failing, &mut other];
+    let commands = Commands::default();
+    let ran = conduct(&Setup::of(&plan), &script, &commands, &mut observers).unwrap();
+    assert_eq!(failing.told.last().unwrap(), "interval 2");
+    assert_eq!(other.told.last().unwrap(), "ended Requests");
+    assert_eq!(ran.trouble.unwrap().to_string(), "the disk is full");
+}
+
+#[test]
+fn a_broken_condition_aborts_once() {
+    let plan = Plan {
+        abort_on: vec!["non2xx<1%".parse().unwrap()],
+        ..samples::plan()
+    };
+    let script = Script::new([second(0), second(1), end(EndReason::Stopped)]);
+    let ran = conduct(&Setup::of(&plan), &script, &Commands::default(), &mut []).unwrap();
+    assert_eq!(*script.orders.lock().unwrap(), [Command::Abort]);
+    let ended = &ran.result.summary.ended;
+    assert!(matches!(ended, Ended::Aborted(text) if text == "non2xx<1%"));
+}
+
+#[test]
+fn a_command_before_the_load_aborts_it_and_names_the_end() {
+    let (plan, commands) = (samples::plan(), Commands::default());
+    commands.send(Command::Stop);
+    let script = Script::new([end(EndReason::Stopped)]);
+    let ran = conduct(&Setup::of(&plan), &script, &commands, &mut []).unwrap();
+    assert_eq!(*script.orders.lock().unwrap(), [Command::Abort]);
+    assert_eq!(ran.result.summary.ended, Ended::Interrupted);
+}
+
+#[test]
+fn a_lost_worker_is_the_first_trouble() {
+    let plan = samples::plan();
+    let script = Script::new([second(0), end(EndReason::Failed)]);
+    let mut witness = Witness {
+        fails: true,
+        ..Witness::default()
+    };
+    let commands = Commands::default();
+    let ran = conduct(&Setup::of(&plan), &script, &commands, &mut [&mut witness]).unwrap();
+    let trouble = ran.trouble.unwrap().to_string();
+    assert_eq!(trouble, "worker 0 panicked.; the disk is full");
+}
