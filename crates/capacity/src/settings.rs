@@ -47,7 +47,8 @@ pub struct Settings {
     /// Seconds of each trial that are measured.
     pub trial_s: f64,
     /// Seconds that each trial takes besides.
-    pub settling_s: f64,
+    #[serde(alias = "settling_s")]
+    pub overhead_s: f64,
     /// Seconds that the target has to recover, at 90 % of the load line.
     pub recovery_s: f64,
     /// Seconds of the warm-up before the search.
@@ -86,7 +87,7 @@ impl Settings {
 
     /// Seconds that something takes of which so many are measured.
     pub(crate) fn whole_s(&self, seconds: f64) -> f64 {
-        seconds + self.settling_s
+        seconds + self.overhead_s
     }
 
     /// The level at which the target is warmed up.

@@ -19,7 +19,7 @@ pub(crate) fn settings() -> Settings {
         checks: 1,
         samples: 100.0,
         trial_s: Settings::TRIAL_S,
-        settling_s: SETTLING_S,
+        overhead_s: SETTLING_S,
         warm_up_s: 5.0,
         gone_s: 2.5,
         recovery_s: 5.0,

@@ -105,7 +105,7 @@ pub enum Reason {
     /// The run was killed: what was in flight is not known.
     BrokenOff,
     /// The transient was to be cut, and the run never settled.
-    Unsettled,
+    NotSteady,
     /// The transient was to be cut, and the run was too short to show it.
     TooShort,
     /// In a closed load users had no request in flight, though they never pause: by Little's law,
@@ -146,7 +146,7 @@ impl Reason {
             Reason::Stolen { .. } => "stolen",
             Reason::Lost { .. } => "lost",
             Reason::BrokenOff => "broken_off",
-            Reason::Unsettled => "unsettled",
+            Reason::NotSteady => "unsettled",
             Reason::TooShort => "too_short",
             Reason::OwnQueue { .. } => "own_queue",
             Reason::Limit { .. } => "limit",

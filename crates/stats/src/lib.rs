@@ -6,7 +6,7 @@
 //!
 //! - *How sure is a percentile?* [`SampleSize`] turns a number of samples into the [`Ranks`] of an
 //!   interval, and [`dependence`] says how many independent samples the dependent ones are worth.
-//! - *Is the bound kept?* [`slo`]: early stopping, and fixed sample sizes; [`clusters`] says how
+//! - *Is the bound kept?* [`slo`]: early stopping; [`clusters`] says how
 //!   slow answers come together.
 //! - *When does a run settle?* [`steady`].
 //! - *Is B slower than A?* [`compare`].

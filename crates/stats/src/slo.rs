@@ -1,10 +1,9 @@
 //! Is a bound kept by the promised share of requests?
 //!
-//! *Early stopping* answers as soon as the samples prove it; a *fixed size* is chosen before.
+//! *Early stopping* answers as soon as the samples prove it.
 
 use crate::binomial::Binomial;
 use crate::clusters::Clusters;
-use crate::normal::normal_quantile;
 
 /// What the samples so far prove of a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,16 +128,6 @@ pub fn samples_to_prove(over: u64, quantile: f64, confidence: f64) -> u64 {
     enough
 }
 
-/// The samples that a percentile takes if their number is fixed before: n = z² p(1−p)/m², where the
-/// margin m is a twentieth of 1 − p, and z the normal quantile of the confidence (V. J. Reddi et
-/// al., "MLPerf Inference Benchmark", ISCA 2020, section on the number of queries; as there,
-/// rounded to the nearest).
-pub fn fixed_samples(quantile: f64, confidence: f64) -> u64 {
-    let z = normal_quantile(1.0 - (1.0 - confidence) / 2.0);
-    let margin = (1.0 - quantile) / 20.0;
-    (z * z * quantile * (1.0 - quantile) / (margin * margin)).round() as u64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -162,19 +151,6 @@ mod tests {
         for (quantile, over, samples) in known {
             let found = samples_to_prove(over, quantile, 0.99);
             assert_eq!(found, samples, "{quantile} with {over}");
-        }
-    }
-
-    #[test]
-    fn fixed_sizes_are_those_of_the_table() {
-        let known = [
-            (0.9, 23_886),
-            (0.95, 50_425),
-            (0.97, 85_811),
-            (0.99, 262_742),
-        ];
-        for (quantile, samples) in known {
-            assert_eq!(fixed_samples(quantile, 0.99), samples, "{quantile}");
         }
     }
 

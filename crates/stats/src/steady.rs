@@ -8,7 +8,7 @@
 //!
 //! How *long* it is, is not: MSER looks for the quietest rest, and cuts a quarter of a series that
 //! is noise from end to end. A transient is a contiguous beginning on another level instead
-//! ([`Settling::After`]): its values lie on one side of what the second half shows, and their
+//! ([`InitialTransient::After`]): its values lie on one side of what the second half shows, and their
 //! median differs from the rest by more than the noise explains. One bad value in an otherwise
 //! usual beginning is neither.
 
@@ -41,17 +41,17 @@ const FEWEST_VALUES: usize = 2;
 /// How sure it is that the second half still moves, in any of three series.
 const MOVES: f64 = 1.0 - 0.01 / 3.0;
 
-/// How a series settles.
+/// The initial transient of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Settling {
+pub enum InitialTransient {
     /// It is steady after this many observations (0: from its beginning).
     After(usize),
     /// It never settles: even its second half is not steady.
     Never,
 }
 
-/// Where a series of equally long intervals settles; `None` of fewer than [`FEWEST_BATCHES`].
-pub fn settling(series: &[f64]) -> Option<Settling> {
+/// Where the initial transient of a series of equally long intervals ends; `None` of fewer than [`FEWEST_BATCHES`].
+pub fn initial_transient(series: &[f64]) -> Option<InitialTransient> {
     if series.len() < FEWEST_BATCHES {
         return None;
     }
@@ -62,9 +62,9 @@ pub fn settling(series: &[f64]) -> Option<Settling> {
     let beginning = beginning(series);
     let is_half = cut == means.len() / 2 || beginning == series.len() / 2;
     if is_half && moves(&means[means.len() / 2..]) {
-        return Some(Settling::Never);
+        return Some(InitialTransient::Never);
     }
-    Some(Settling::After(beginning))
+    Some(InitialTransient::After(beginning))
 }
 
 /// How many values at the beginning are on another level than the rest, at most half of them.
@@ -209,28 +209,37 @@ mod tests {
     fn count(
         n: usize,
         course: impl Fn(usize) -> f64 + Copy,
-        fulfils: impl Fn(Settling) -> bool,
+        fulfils: impl Fn(InitialTransient) -> bool,
     ) -> usize {
-        let settling = |seed| settling(&noisy(seed, n, course)).expect("it is long enough");
-        (0..1_000).filter(|seed| fulfils(settling(*seed))).count()
+        let transient =
+            |seed| initial_transient(&noisy(seed, n, course)).expect("it is long enough");
+        (0..1_000).filter(|seed| fulfils(transient(*seed))).count()
     }
 
     #[test]
     fn the_transient_is_cut_where_it_ends() {
         let step: Vec<f64> = (0..100).map(|i| if i < 20 { 9.0 } else { 1.0 }).collect();
-        assert_eq!(settling(&step), Some(Settling::After(20)));
+        assert_eq!(initial_transient(&step), Some(InitialTransient::After(20)));
         for flat in [3.0, 1e-6, 0.1, 0.0] {
-            assert_eq!(settling(&[flat; 60]), Some(Settling::After(0)), "{flat}");
-            assert_eq!(settling(&[flat; 14]), Some(Settling::After(0)), "{flat}");
+            assert_eq!(
+                initial_transient(&[flat; 60]),
+                Some(InitialTransient::After(0)),
+                "{flat}"
+            );
+            assert_eq!(
+                initial_transient(&[flat; 14]),
+                Some(InitialTransient::After(0)),
+                "{flat}"
+            );
         }
         let decaying = |i: usize| 10.0 + 50.0 * (-(i as f64) / 10.0).exp();
-        let found = count(120, decaying, |settling| {
-            matches!(settling, Settling::After(25..=60))
+        let found = count(120, decaying, |transient| {
+            matches!(transient, InitialTransient::After(25..=60))
         });
         assert!(found >= 950, "{found}");
         let slower = |i: usize| if i < 4 { 100.0 } else { 10.0 };
-        let found = count(20, slower, |settling| {
-            matches!(settling, Settling::After(4..=8))
+        let found = count(20, slower, |transient| {
+            matches!(transient, InitialTransient::After(4..=8))
         });
         assert!(found >= 950, "{found}");
     }
@@ -238,16 +247,22 @@ mod tests {
     #[test]
     fn what_climbs_to_its_end_never_settles() {
         let climbing = |i: usize| i as f64;
-        let found = count(60, climbing, |settling| settling == Settling::Never);
+        let found = count(60, climbing, |transient| {
+            transient == InitialTransient::Never
+        });
         assert!(found >= 990, "{found}");
         let ramp: Vec<f64> = (0..60).map(f64::from).collect();
-        assert_eq!(settling(&ramp), Some(Settling::Never));
+        assert_eq!(initial_transient(&ramp), Some(InitialTransient::Never));
     }
 
     #[test]
     fn noise_alone_is_steady() {
         for n in [8, 10, 20, 40, 60, 300] {
-            let found = count(n, |_| 0.0, |settling| settling != Settling::After(0));
+            let found = count(
+                n,
+                |_| 0.0,
+                |transient| transient != InitialTransient::After(0),
+            );
             assert!(found <= 17, "{n}: {found}");
         }
     }
@@ -255,10 +270,14 @@ mod tests {
     #[test]
     fn a_bad_value_after_a_usual_beginning_is_no_transient() {
         let frozen = |i: usize| if i == 5 { 500.0 } else { 10.0 };
-        let found = count(20, frozen, |settling| settling != Settling::After(0));
+        let found = count(20, frozen, |transient| {
+            transient != InitialTransient::After(0)
+        });
         assert!(found <= 5, "{found}");
         let at_once = |i: usize| if i == 0 { 500.0 } else { 10.0 };
-        let found = count(20, at_once, |settling| settling != Settling::After(0));
+        let found = count(20, at_once, |transient| {
+            transient != InitialTransient::After(0)
+        });
         assert!(found <= 5, "{found}");
     }
 
@@ -269,17 +288,20 @@ mod tests {
             17 => 1_000.0,
             _ => 10.0,
         };
-        let found = count(20, course, |settling| {
-            matches!(settling, Settling::After(4..=6))
+        let found = count(20, course, |transient| {
+            matches!(transient, InitialTransient::After(4..=6))
         });
         assert!(found >= 900, "{found}");
     }
 
     #[test]
     fn short_series_are_not_judged() {
-        assert_eq!(settling(&[1.0; 7]), None);
-        assert_eq!(settling(&[]), None);
-        assert_eq!(settling(&[1.0; 8]), Some(Settling::After(0)));
+        assert_eq!(initial_transient(&[1.0; 7]), None);
+        assert_eq!(initial_transient(&[]), None);
+        assert_eq!(
+            initial_transient(&[1.0; 8]),
+            Some(InitialTransient::After(0))
+        );
     }
 
     /// Computed once with numpy: argmin over d of `((m[d:] - m[d:].mean())**2).sum() / (k - d)**2`,

@@ -18,10 +18,10 @@ mod confidence;
 mod effect;
 mod quantity;
 mod result;
-mod settling;
 #[cfg(test)]
 mod simulated;
 mod spread;
+mod transient;
 mod until;
 mod validity;
 
@@ -38,8 +38,8 @@ pub use effect::{AFFECTED_NS, AFFECTED_PART, is_limited_by_plan};
 pub use loadline_findings::{Effect, Finding, Grade, Reason, Validity};
 pub use quantity::Quantity;
 pub use result::RunResult;
-pub use settling::transient;
 pub use spread::{Spread, is_whole, runs_still_needed, spreads};
+pub use transient::transient;
 pub use until::{Goal, Impossible, precision};
 pub use validity::LATE_NS;
 

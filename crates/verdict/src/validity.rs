@@ -357,7 +357,7 @@ fn broken_off(summary: &Summary) -> Option<Finding> {
 
 fn unsettled(summary: &Summary) -> Option<Finding> {
     match summary.transient? {
-        Transient::Never => Some(suspect(Reason::Unsettled)),
+        Transient::Never => Some(suspect(Reason::NotSteady)),
         Transient::TooShort => Some(suspect(Reason::TooShort)),
         Transient::Cut { .. } => None,
     }

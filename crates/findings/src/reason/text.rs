@@ -33,7 +33,7 @@ impl Reason {
             Reason::Ports { failed, sent } => ports(failed, sent),
             Reason::Stolen { share } => stolen(share),
             Reason::Lost { share } => lost(share),
-            Reason::Unsettled => UNSETTLED.to_owned(),
+            Reason::NotSteady => UNSETTLED.to_owned(),
             Reason::TooShort => TOO_SHORT.to_owned(),
             Reason::BrokenOff => BROKEN_OFF.to_owned(),
             Reason::OwnQueue {
@@ -369,7 +369,7 @@ mod tests {
             },
             Reason::Stolen { share: 0.08 },
             Reason::Lost { share: 0.02 },
-            Reason::Unsettled,
+            Reason::NotSteady,
             Reason::TooShort,
             Reason::BrokenOff,
             Reason::OwnQueue {

@@ -116,7 +116,7 @@ const SETTINGS: Settings = Settings {
     checks: 2,
     samples: 100.0,
     trial_s: 2.0,
-    settling_s: 0.4,
+    overhead_s: 0.4,
     recovery_s: 5.0,
     warm_up_s: 5.0,
     gone_s: 2.2,

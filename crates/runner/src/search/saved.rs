@@ -162,7 +162,7 @@ mod tests {
             checks: 0,
             samples: 100.0,
             trial_s: 2.0,
-            settling_s: 1.0,
+            overhead_s: 1.0,
             recovery_s: 10.0,
             warm_up_s: 2.0,
             gone_s: 0.0,

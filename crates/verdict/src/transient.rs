@@ -1,11 +1,11 @@
-//! Where a run settled, by its seconds.
+//! Where the initial transient of a run ends, by its seconds.
 //!
 //! Of rate, median and 99th percentile each may have a beginning on another level (see [`steady`]),
 //! and the longest is taken: what has settled in one figure may still move in another. Less than
 //! eight seconds are not judged.
 
 use loadline_record::{Row, Transient};
-use loadline_stats::steady::{self, Settling};
+use loadline_stats::steady::{self, InitialTransient};
 
 /// Seconds that were cut short by more than half are not looked at.
 const SHORTEST_NS: u64 = 500_000_000;
@@ -25,11 +25,11 @@ pub fn transient(rows: &[Row]) -> Transient {
         whole.iter().map(|row| row.response.p50_ns as f64).collect(),
         whole.iter().map(|row| row.response.p99_ns as f64).collect(),
     ];
-    let settled = series.map(|series| steady::settling(&series));
-    let cuts = settled.map(|settling| match settling {
+    let settled = series.map(|series| steady::initial_transient(&series));
+    let cuts = settled.map(|found| match found {
         None => Err(Transient::TooShort),
-        Some(Settling::Never) => Err(Transient::Never),
-        Some(Settling::After(intervals)) => Ok(intervals),
+        Some(InitialTransient::Never) => Err(Transient::Never),
+        Some(InitialTransient::After(intervals)) => Ok(intervals),
     });
     let cuts: Result<Vec<usize>, Transient> = cuts.into_iter().collect();
     match cuts {
