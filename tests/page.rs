@@ -26,8 +26,8 @@ fn look(report: &str) -> Option<Value> {
     std::fs::write(&path, probed).unwrap();
     let profile = format!("--user-data-dir={}", text(folder.path()));
     let address = format!("file://{}", text(&path));
-    // The browser's clock jumps ahead while nothing is to be done, so a long time costs nothing;
-    // what it computes by the way, such as a picture, takes its time all the same.
+    // The browser's clock jumps ahead while it is idle, so a long time costs nothing; what it
+    // computes, such as a picture, takes its time.
     let said = Command::new("timeout")
         .args([
             "400",
@@ -202,8 +202,8 @@ pub(crate) fn assert_search_is_drawn(page: &Path, saved: &Path) {
     assert_drawn(&seen);
 }
 
-/// Plots that can't be written, as a file is where their folder would be, do not keep the rows from
-/// being.
+/// Plots that can't be written, because their folder's name is that of a file, do not keep the rows
+/// from being written.
 fn assert_plots_cost_no_rows(saved: &Path, folder: &Path) {
     let (nowhere, rows) = (folder.join("again.html"), folder.join("rows.csv"));
     let to_rows = format!("csv={}", text(&rows));

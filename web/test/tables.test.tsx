@@ -45,7 +45,7 @@ test("what a server said is text", () => {
 test("without anything to say a table is left out", () => {
   expect(render(<Checks checks={[]} />)).toBe("");
   expect(render(<Errors rows={[]} />)).toBe("");
-  expect(render(<Percentiles rows={[]} note="" />)).toContain("No answer came");
+  expect(render(<Percentiles rows={[]} note="" />)).toContain("No responses");
 });
 
 test("runs are sorted by number, and what has none comes last either way", () => {

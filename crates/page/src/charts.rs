@@ -21,8 +21,8 @@ pub struct FileChart<'a> {
     pub shared_x: &'a SharedX,
 }
 
-/// All charts of a page that show anything before a reader chooses, in the order in which it shows
-/// them. Those of several runs have names that begin with the run's number: `run-2-rate`.
+/// The charts that a page shows before a reader chooses, in its order. Those of several runs have
+/// names that begin with the run's number: `run-2-rate`.
 pub fn charts(page: &Page) -> Vec<FileChart<'_>> {
     match page {
         Page::Run(page) => of_run(page, ""),

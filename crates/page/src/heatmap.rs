@@ -1,9 +1,9 @@
-//! How often which response time came when: a column for each stretch of time, a row for each
-//! stretch of the scale.
+//! A heatmap of response times: a column for each interval of time, a row for each range of
+//! response times.
 //!
-//! Rows are of equal ratio, [`ROWS_PER_DECADE`] to a power of ten, which is finer than an eye
-//! tells. There are never more than [`MOST_COLUMNS`]: when one more comes, each two neighbours are
-//! joined, so that an hour costs no more than a minute.
+//! All rows have the same ratio, [`ROWS_PER_DECADE`] to a power of ten. There are at most
+//! [`MOST_COLUMNS`] columns: before one more is added, each two neighbours are joined, so that an
+//! hour costs no more than a minute.
 
 use crate::number;
 use serde::Serialize;
@@ -14,7 +14,7 @@ const ROWS_PER_DECADE: f64 = 12.0;
 /// At most so many columns are kept.
 const MOST_COLUMNS: usize = 240;
 
-/// How often which time came when.
+/// How many responses took how long, and when.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Heatmap {
@@ -29,7 +29,7 @@ pub struct Heatmap {
     pub columns: Vec<HeatColumn>,
 }
 
-/// What came in one stretch of time.
+/// The responses of one interval of time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct HeatColumn {
@@ -39,26 +39,26 @@ pub struct HeatColumn {
     /// When it ended.
     #[serde(serialize_with = "number::one")]
     pub end_s: f64,
-    /// The lowest row that anything came in.
+    /// The lowest row that is not empty.
     pub first_row: usize,
-    /// How many came in that row and in those above it, up to the highest.
+    /// The counts of that row and of those above it, up to the highest that is not empty.
     pub counts: Vec<u64>,
 }
 
-/// A cell of a heatmap that anything came in.
+/// A cell of a heatmap that is not empty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HeatCell {
-    /// From when to when, in seconds from the end of warm-up.
+    /// Its start and its end, in seconds from the end of warm-up.
     pub seconds: (f64, f64),
-    /// From which to which time, in microseconds.
+    /// Its lowest and its highest response time, in microseconds.
     pub us: (f64, f64),
-    /// How many came, from 0 to 1 on a logarithmic scale: one slow answer among thousands must be
+    /// Its count, from 0 to 1 on a logarithmic scale: one slow answer among thousands must be
     /// seen.
     pub share: f64,
 }
 
 impl Heatmap {
-    /// The cells that anything came in.
+    /// The cells that are not empty.
     pub fn cells(&self) -> impl Iterator<Item = HeatCell> + '_ {
         let most = (self.densest() as f64).ln_1p();
         let height_us = |row: usize| self.lowest_us * self.ratio.powf(row as f64);
@@ -76,7 +76,7 @@ impl Heatmap {
         })
     }
 
-    /// How many came in the cell with the most.
+    /// The count of the fullest cell.
     pub fn densest(&self) -> u64 {
         let counts = self.columns.iter().flat_map(|column| &column.counts);
         counts.copied().max().unwrap_or(0)
@@ -119,8 +119,8 @@ struct Column {
 }
 
 impl Heat {
-    /// Adds the next interval: from when to when it was, in nanoseconds of the run, and each time
-    /// in nanoseconds with how often it came.
+    /// Adds the next interval: its start and end in nanoseconds of the run, and each response time
+    /// in nanoseconds with its count.
     pub fn observe(&mut self, start_ns: u64, end_ns: u64, times: impl Iterator<Item = (u64, u64)>) {
         let column = Column::new(start_ns, end_ns, times);
         match self.columns.last_mut() {
@@ -136,8 +136,8 @@ impl Heat {
         }
     }
 
-    /// The heatmap so far, its times counted from `zero_ns`, the end of warm-up; what came before
-    /// is left out. `None` if nothing came.
+    /// The heatmap so far, in seconds since `zero_ns`, the end of warm-up; earlier intervals are
+    /// left out. `None` without a response.
     pub fn map(&self, zero_ns: u64) -> Option<Heatmap> {
         let measured = |column: &&Column| column.start_ns >= zero_ns;
         let columns = || self.columns.iter().filter(measured);

@@ -9,8 +9,8 @@
 //! A plot is described once, as a [`Chart`]: by `charts/run.rs`, `charts/study.rs` or
 //! `charts/search.rs`. The page draws it, and `loadline-plot` draws what [`charts`] names to files.
 //!
-//! Times are microseconds and numbers are rounded to four digits: a page is looked at. What is to
-//! be computed with is in the JSON report. Nothing here knows how a run is recorded.
+//! Times are microseconds and numbers are rounded to four digits, as many as a screen shows. The
+//! JSON report has all digits. Nothing here knows how a run is recorded.
 
 mod chart;
 mod charts;

@@ -17,7 +17,7 @@ pub struct RunPage {
     pub load: String,
     /// How it went in numbers.
     pub facts: Vec<Fact>,
-    /// The machine that it was made on.
+    /// The generator's machine.
     pub machine: Vec<Fact>,
     /// Whether the result can be believed.
     pub validity: ValidityText,
@@ -43,13 +43,13 @@ pub struct RunPage {
     pub plots: RunPlots,
 }
 
-/// A name and what there is to say of it.
+/// A name with a text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Fact {
     /// Its name; empty if it goes on from the one before.
     pub name: String,
-    /// What there is to say.
+    /// Its text.
     pub text: String,
 }
 
@@ -154,7 +154,7 @@ pub struct ErrorRow {
     pub kind: String,
     /// How many.
     pub count: u64,
-    /// What the first of them said; empty if nobody told.
+    /// The message of the first of them; empty if it had none.
     pub example: String,
     /// What to do.
     pub remedy: String,

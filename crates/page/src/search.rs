@@ -30,7 +30,7 @@ pub struct SearchPage {
     pub plots: SearchPlots,
     /// What the generator's machine does at best, in a sentence, if it was measured.
     pub floor: Option<String>,
-    /// The machine that the load was made on.
+    /// The generator's machine.
     pub machine: Vec<Fact>,
 }
 
@@ -85,7 +85,7 @@ pub struct TrialRow {
     pub purpose: String,
     /// Of which stretch of the search it was: `warm-up`, `search`, `confirmation` or `ladder`.
     pub stretch: String,
-    /// The rate a second or the number of users that was asked for. All digits: a search may be
+    /// The rate per second, or the number of users, that was asked for. All digits: a search may be
     /// more precise than four.
     pub level: f64,
     /// The median of the response time in microseconds; `None` if nothing was answered.
@@ -111,8 +111,8 @@ pub enum TrialEnd {
     Held,
     /// They did not, or it did not.
     Broke,
-    /// It was made again, as the machine lost time.
+    /// It was repeated, because the machine lost time.
     SetAside,
-    /// It only made the target warm.
+    /// It only warmed the target up.
     WarmUp,
 }

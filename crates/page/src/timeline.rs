@@ -93,7 +93,7 @@ impl Measure {
         }
     }
 
-    /// Whether of several stretches the largest number tells more than the mean.
+    /// Whether neighbours are joined to their maximum instead of their mean.
     fn is_peak(self) -> bool {
         matches!(
             self,
@@ -111,8 +111,8 @@ impl Timeline {
         self.tracks.iter().find(|track| track.measure == measure)
     }
 
-    /// The same with at most `most` moments: neighbours are joined, by their mean, or by the
-    /// largest where that tells more (percentiles above the median).
+    /// The same with at most `most` moments: neighbours are joined to
+    /// their mean, percentiles above the median to their maximum.
     #[must_use]
     pub fn thinned(&self, most: usize) -> Timeline {
         let each = self.time_s.len().div_ceil(most.max(1)).max(1);

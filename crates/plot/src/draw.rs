@@ -217,7 +217,7 @@ fn towards_the_middle(place: f64) -> HPos {
     }
 }
 
-/// Says that there is nothing to see.
+/// Writes `no data`.
 fn nothing(area: &Area<'_>) -> Result {
     let (width, height) = area.dim_in_pixel();
     let middle = (width as i32 / 2, height as i32 / 2);

@@ -25,8 +25,8 @@ pub const PALETTE: [(u8, u8, u8); 7] = [
     (34, 34, 34),
 ];
 
-/// The colours of a heatmap, from nothing to the most: darker all the way, so that grey tells as
-/// much (after the idea of cividis, Nuñez, Anderton and Renslow, 2018).
+/// The colours of a heatmap, from the emptiest cell to the fullest: ever darker, also in grey
+/// (after the idea of cividis, Nuñez, Anderton and Renslow, 2018).
 const RAMP: [(u8, u8, u8); 5] = [
     (250, 226, 90),
     (186, 170, 98),

@@ -8,7 +8,7 @@ import { drawHeatmap } from "./heatmap";
 import { axisWords, dashOf, isRing, quantityOf, type Plot } from "./plot";
 import { drawReferenceLines } from "./reference-lines";
 
-/** What a chart tells about itself while it is drawn and looked at. */
+/** Receives what happens to a chart. */
 export interface Listener {
   /** The place under the cursor, or none. */
   hover(chart: uPlot, index: number | null): void;

@@ -1,6 +1,6 @@
 /**
- * A chart as it is drawn: all series at the same places from left to right, as uPlot wants them. The
- * chart itself (titles, axes, series) is described in Rust, in the crate `page`.
+ * A chart as it is drawn: all series at the same x values, as uPlot wants them. The chart itself
+ * (titles, axes, series) is described in Rust, in the crate `page`.
  */
 
 import type { Quantity } from "../format";
@@ -61,7 +61,7 @@ export function plotOf(chart: Chart, sharedX: SharedX, series: Series[] = chart.
   };
 }
 
-/** What tells places apart: two things with names may stand at the same x. */
+/** A key for each place: two things with names may stand at the same x. */
 function keysOf(x: XValues): string[] {
   return x.values.map((value, index) => `${value} ${x.names[index] ?? ""}`);
 }

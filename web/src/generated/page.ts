@@ -124,7 +124,7 @@ kind: string,
  */
 count: number, 
 /**
- * What the first of them said; empty if nobody told.
+ * The message of the first of them; empty if it had none.
  */
 example: string, 
 /**
@@ -133,7 +133,7 @@ example: string,
 remedy: string, };
 
 /**
- * A name and what there is to say of it.
+ * A name with a text.
  */
 export type Fact = { 
 /**
@@ -141,12 +141,12 @@ export type Fact = {
  */
 name: string, 
 /**
- * What there is to say.
+ * Its text.
  */
 text: string, };
 
 /**
- * What came in one stretch of time.
+ * The responses of one interval of time.
  */
 export type HeatColumn = { 
 /**
@@ -158,16 +158,16 @@ start_s: number,
  */
 end_s: number, 
 /**
- * The lowest row that anything came in.
+ * The lowest row that is not empty.
  */
 first_row: number, 
 /**
- * How many came in that row and in those above it, up to the highest.
+ * The counts of that row and of those above it, up to the highest that is not empty.
  */
 counts: Array<number>, };
 
 /**
- * How often which time came when.
+ * How many responses took how long, and when.
  */
 export type Heatmap = { 
 /**
@@ -274,7 +274,7 @@ load: string,
  */
 facts: Array<Fact>, 
 /**
- * The machine that it was made on.
+ * The generator's machine.
  */
 machine: Array<Fact>, 
 /**
@@ -423,7 +423,7 @@ plots: SearchPlots,
  */
 floor: string | null, 
 /**
- * The machine that the load was made on.
+ * The generator's machine.
  */
 machine: Array<Fact>, };
 
@@ -734,8 +734,8 @@ purpose: string,
  */
 stretch: string, 
 /**
- * The rate a second or the number of users that was asked for. All digits: a search may be more precise than
- * four.
+ * The rate per second, or the number of users, that was asked for. All digits: a search may be
+ * more precise than four.
  */
 level: number, 
 /**

@@ -1,4 +1,4 @@
-/** What is told in words and tables. */
+/** The words and tables of a run. */
 
 import { count, figure } from "../format";
 import type {
@@ -84,7 +84,7 @@ export function Notes({ title, notes }: { title: string; notes: string[] }) {
 }
 
 export function Percentiles({ rows, note }: { rows: PercentileRow[]; note: string }) {
-  if (rows.length === 0) return <p>No answer came, so there is none.</p>;
+  if (rows.length === 0) return <p>No responses, so there are no percentiles.</p>;
   const service = rows.some((row) => row.service.us !== null);
   return (
     <div class="scroll">

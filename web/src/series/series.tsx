@@ -1,4 +1,4 @@
-/** The page of several runs: what they say together, a table of them, and the page of the chosen one. */
+/** The page of several runs: their summary, a table of them, and the page of the chosen one. */
 
 import { useState } from "preact/hooks";
 import type { SeriesPage, SeriesRun, Table } from "../generated/page";
