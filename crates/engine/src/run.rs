@@ -1,4 +1,20 @@
 //! A run: its threads, and what they tell, merged.
+//!
+//! # How a run ends
+//!
+//! | event | effect |
+//! |---|---|
+//! | the duration, or the last stage, is over | nothing new is begun; with a drain, what is unfinished goes on for that time at most; then it is cut off |
+//! | the condition of `--until` is met, SIGINT, SIGTERM, or SIGHUP unless ignored | no more starts; what is in flight may end until the duration is over |
+//! | the last of the plan's number of requests has ended | every user has run out of starts |
+//! | one of these signals while connections are opened | the process ends with exit code 130 and says that nothing was measured |
+//! | a second signal, or a condition of `--abort-on` | cuts off when the supervisors next look |
+//! | a worker panics, or the system refuses it something | the others are cut off, what it had recorded counts, exit code 2 |
+//! | a worker is silent for 2 s when the run is to end | it is given up in the same way: a script that loops does not return |
+//!
+//! What is cut off stays in flight, and arrivals that nobody took are unsent. Both are reported with
+//! their ages: a run that was cut off in a stall must not look good because its worst answers never
+//! came. The report is printed in each of these cases but the one in which nothing was measured.
 
 use crate::StartError;
 use crate::behaviour::Scenario;
