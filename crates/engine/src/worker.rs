@@ -1,16 +1,16 @@
 //! A worker: one event loop, its users, and the supervisor that takes snapshots and ends the run.
 
 mod backlog;
-mod crew;
 mod leaving;
 mod ready;
 mod supervisor;
+mod user_pool;
 
 pub(crate) use self::ready::{Ready, prepare};
 
 use self::backlog::Backlog;
-use self::crew::Crew;
 use self::supervisor::Supervisor;
+use self::user_pool::UserPool;
 use crate::behaviour::Scenario;
 use crate::control::Handle;
 use crate::event::Tick;
@@ -225,9 +225,9 @@ pub(crate) async fn run<H: Host, S: Scenario<H>>(
     for time in ready.resolve_times {
         worker.recorder.borrow_mut().resolved(nanoseconds(time));
     }
-    let mut crew = Crew::new(worker, scenario, stripe, connections);
+    let mut pool = UserPool::new(worker, scenario, stripe, connections);
     for _ in 0..users {
-        crew.hire();
+        pool.spawn();
     }
-    Supervisor::new(crew, interval_ns).watch(handle).await;
+    Supervisor::new(pool, interval_ns).watch(handle).await;
 }

@@ -2,7 +2,7 @@
 //! long each of them had waited, and whose doing that is.
 
 use super::Worker;
-use super::crew::Crew;
+use super::user_pool::UserPool;
 use crate::user::Activity;
 use loadline_reactor::Host;
 use loadline_record::Unfinished;
@@ -22,9 +22,9 @@ pub(super) struct Leaving {
 }
 
 /// How long the exchanges of the measured part that are in flight have been so, added up.
-pub(super) fn flight_ns<H: Host, S>(crew: &Crew<H, S>, now_ns: u64) -> u64 {
-    let zero_ns = crew.worker.zero_ns.get();
-    let in_flight = crew.activities().map(|activity| {
+pub(super) fn flight_ns<H: Host, S>(pool: &UserPool<H, S>, now_ns: u64) -> u64 {
+    let zero_ns = pool.worker.zero_ns.get();
+    let in_flight = pool.activities().map(|activity| {
         let count = u64::from(activity.in_flight.get());
         let begun_ns = activity.begun_ns.get().max(zero_ns);
         count * now_ns.saturating_sub(begun_ns)
@@ -45,10 +45,10 @@ impl Leaving {
     }
 
     /// What a worker's users and its schedule leave behind.
-    pub(super) fn count<H: Host, S>(mut self, crew: &Crew<H, S>) -> Unfinished {
-        let worker = &crew.worker;
-        crew.activities().for_each(|activity| self.member(activity));
-        let held = crew.dismissed_ns.iter();
+    pub(super) fn count<H: Host, S>(mut self, pool: &UserPool<H, S>) -> Unfinished {
+        let worker = &pool.worker;
+        pool.activities().for_each(|activity| self.member(activity));
+        let held = pool.retired_ns.iter();
         held.for_each(|at_ns| self.unsent(*at_ns, 1));
         let begin_ns = worker.begin_ns.get();
         let until_ns = self.until_ns.saturating_sub(begin_ns);

@@ -1,7 +1,7 @@
-//! The supervisor of a worker: it takes snapshots, adds users that are wanted and ends the run.
+//! The supervisor of a worker: it takes snapshots, spawns users that are needed and ends the run.
 
-use super::crew::Crew;
 use super::leaving::{Leaving, flight_ns};
+use super::user_pool::UserPool;
 use super::{Done, Report};
 use crate::behaviour::Scenario;
 use crate::control::{Handle, Order};
@@ -17,9 +17,9 @@ use std::task::Poll;
 /// How often a worker looks whether it is to stop.
 const TICK_NS: u64 = 100_000_000;
 
-/// Takes a snapshot per interval, adds users that are wanted and ends the run.
+/// Takes a snapshot per interval, spawns users that are needed and ends the run.
 pub(super) struct Supervisor<H: Host, S> {
-    pub(super) crew: Crew<H, S>,
+    pub(super) pool: UserPool<H, S>,
     timer: Timer,
     laps: Laps,
     /// When the laps begin anew: where the measured part does, if that is still to come.
@@ -41,8 +41,8 @@ pub(super) struct Supervisor<H: Host, S> {
 }
 
 impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
-    pub(super) fn new(crew: Crew<H, S>, interval_ns: u64) -> Self {
-        let worker = &crew.worker;
+    pub(super) fn new(pool: UserPool<H, S>, interval_ns: u64) -> Self {
+        let worker = &pool.worker;
         Supervisor {
             timer: worker.host.timer(),
             boundary_ns: worker.zero_ns.get() + interval_ns,
@@ -55,7 +55,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             zero_ns: (worker.pacer.warmup_ns > 0).then(|| worker.zero_ns.get()),
             moderation: Moderation::new(worker.begin_ns.get()),
             linger_due_ns: worker.begin_ns.get() + TICK_NS,
-            crew,
+            pool,
             interval_ns,
         }
     }
@@ -63,10 +63,10 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
     pub(super) async fn watch(mut self, handle: &Handle) {
         loop {
             self.wait().await;
-            handle.beat(self.crew.stripe.index as usize);
+            handle.beat(self.pool.stripe.index as usize);
             let now_ns = self.now_ns();
             self.notice_standstill(now_ns);
-            self.crew.hire_if_short(now_ns);
+            self.pool.spawn_if_short(now_ns);
             self.leave_warmup(now_ns);
             self.set_linger(now_ns);
             self.tick(now_ns);
@@ -76,8 +76,8 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             if now_ns >= self.end_ns && self.drains(handle.order()) {
                 self.drain();
             }
-            let over = self.crew.worker.is_over();
-            let broken_off = self.crew.worker.draining.get() && handle.order() >= Order::Stop;
+            let over = self.pool.worker.is_over();
+            let broken_off = self.pool.worker.draining.get() && handle.order() >= Order::Stop;
             if over || broken_off || now_ns >= self.end_ns || handle.order() == Order::Abort {
                 return self.finish(over, handle.order());
             }
@@ -87,23 +87,23 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
 
     /// Whether what is unfinished at the end of the window is waited for.
     fn drains(&self, order: Order) -> bool {
-        let worker = &self.crew.worker;
+        let worker = &self.pool.worker;
         let is_new = !worker.draining.get() && self.stopped_ns.is_none();
         let is_wanted = order == Order::Run && worker.drain_ns > 0;
-        is_new && is_wanted && self.crew.has_unfinished()
+        is_new && is_wanted && self.pool.has_unfinished()
     }
 
     /// Ends the window, and begins nothing any more but arrivals that fell due in it.
     fn drain(&mut self) {
-        let worker = Rc::clone(&self.crew.worker);
-        let flight_ns = flight_ns(&self.crew, self.end_ns);
+        let worker = Rc::clone(&self.pool.worker);
+        let flight_ns = flight_ns(&self.pool, self.end_ns);
         self.snapshot_intervals(self.end_ns);
         worker.recorder.borrow_mut().still_in_flight(flight_ns);
         self.snapshot(self.end_ns, self.end_ns);
         worker.recorder.borrow_mut().drain();
         worker.draining.set(true);
         if !worker.pacer.is_open() {
-            self.crew.dismiss_idle();
+            self.pool.retire_idle();
         }
         self.boundary_ns = u64::MAX;
         self.end_ns = self.end_ns.saturating_add(worker.drain_ns);
@@ -113,7 +113,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
     fn notice_standstill(&self, now_ns: u64) {
         let still_ns = now_ns.min(self.end_ns).saturating_sub(self.due_ns);
         if still_ns > STILL_NS {
-            let worker = &self.crew.worker;
+            let worker = &self.pool.worker;
             worker.backlog.stood_still(still_ns, worker.users.get());
         }
     }
@@ -121,12 +121,12 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
     /// What the worker did with its time while it warmed up is in no figure either.
     fn leave_warmup(&mut self, now_ns: u64) {
         if self.zero_ns.take_if(|zero_ns| *zero_ns <= now_ns).is_some() {
-            self.laps = Laps::begin(&self.crew.worker.host);
+            self.laps = Laps::begin(&self.pool.worker.host);
         }
     }
 
     fn tick(&mut self, now_ns: u64) {
-        let answered = self.crew.worker.recorder.borrow().answered_so_far();
+        let answered = self.pool.worker.recorder.borrow().answered_so_far();
         self.ticker.tick(now_ns, answered);
     }
 
@@ -136,7 +136,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             return;
         }
         self.linger_due_ns = now_ns + TICK_NS;
-        let worker = &self.crew.worker;
+        let worker = &self.pool.worker;
         let linger = if worker.pacer.is_open() {
             worker.patience.linger()
         } else {
@@ -157,21 +157,21 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
     /// Whether the run was stopped from outside, or this worker by one of its users, and nothing
     /// was done about it yet.
     fn is_stopped_anew(&self, order: Order) -> bool {
-        let stopped = order >= Order::Stop || self.crew.worker.stopping.get();
+        let stopped = order >= Order::Stop || self.pool.worker.stopping.get();
         stopped && self.stopped_ns.is_none()
     }
 
     /// Begins nothing new.
     fn stop(&mut self, now_ns: u64) {
         self.stopped_ns = Some(now_ns);
-        self.crew.worker.stopping.set(true);
-        self.crew.dismiss_idle();
+        self.pool.worker.stopping.set(true);
+        self.pool.retire_idle();
     }
 
     /// Waits for the next thing to do, which users may bring forward.
     pub(super) async fn wait(&mut self) {
         let now_ns = self.now_ns();
-        let worker = &self.crew.worker;
+        let worker = &self.pool.worker;
         let shortage_ns = worker.next_shortage_ns().unwrap_or(u64::MAX);
         let next_ns = self.boundary_ns.min(self.end_ns).min(now_ns + TICK_NS);
         let next_ns = self.zero_ns.map_or(next_ns, |zero_ns| zero_ns.min(next_ns));
@@ -189,13 +189,13 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
     }
 
     pub(super) fn now_ns(&self) -> u64 {
-        self.crew.worker.host.now_ns()
+        self.pool.worker.host.now_ns()
     }
 
     /// Hands over what was recorded up to here. The schedule was followed up to `followed_ns`, or
     /// to the stop, whose own instant counts: a start of that instant may have gone out.
     pub(super) fn snapshot(&mut self, until_ns: u64, followed_ns: u64) {
-        let worker = &self.crew.worker;
+        let worker = &self.pool.worker;
         let followed_ns = followed_ns.min(self.after_stop_ns());
         let until_ns = until_ns.saturating_sub(worker.zero_ns.get());
         let answered = worker.recorder.borrow().answered_so_far();
@@ -208,7 +208,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             && !snapshot.drain
         {
             times.counted(&snapshot.counts);
-            snapshot.workers.insert(self.crew.stripe.index, times);
+            snapshot.workers.insert(self.pool.stripe.index, times);
         }
         let followed_ns = followed_ns.saturating_sub(worker.begin_ns.get());
         (worker.send)(Report::Interval {
@@ -227,12 +227,12 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         let stopped = self.stopped_ns.is_some() && order >= Order::Stop;
         let complete = over && !stopped;
         let now_ns = self.now_ns().min(self.end_ns);
-        let worker = Rc::clone(&self.crew.worker);
+        let worker = Rc::clone(&self.pool.worker);
         let followed_ns = self.window_end_ns.min(now_ns + 1);
-        let flight_ns = flight_ns(&self.crew, now_ns);
+        let flight_ns = flight_ns(&self.pool, now_ns);
         let until_ns = followed_ns.min(self.after_stop_ns());
-        let unfinished = Leaving::new(&worker, now_ns, until_ns).count(&self.crew);
-        self.crew.cut_off();
+        let unfinished = Leaving::new(&worker, now_ns, until_ns).count(&self.pool);
+        self.pool.cut_off();
         self.snapshot_intervals(now_ns);
         if !worker.draining.get() {
             worker.recorder.borrow_mut().still_in_flight(flight_ns);
