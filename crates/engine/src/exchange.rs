@@ -25,7 +25,7 @@
 //! given up; after any other answer the rest is sent before the connection serves again.
 
 mod failure;
-mod flight;
+mod in_flight;
 mod reading;
 mod sending;
 
@@ -33,7 +33,7 @@ use crate::behaviour::{Batch, Observer};
 use crate::user::{Live, User};
 use crate::worker::Worker;
 use failure::{Broken, Failure, broken_connection};
-use flight::Flight;
+use in_flight::InFlightBatch;
 use loadline_reactor::{Host, Received};
 use loadline_record::{ErrorKind, Outcome};
 use loadline_transport::Connection;
@@ -55,9 +55,9 @@ pub(crate) async fn send<H: Host, O: Observer>(
     batch: Batch<'_>,
     observer: &mut O,
 ) -> Outcome {
-    let mut flight = Flight::begin(user, &batch);
+    let mut in_flight = InFlightBatch::begin(user, &batch);
     loop {
-        let broken = match attempt(user, &batch, &mut flight, observer).await {
+        let broken = match attempt(user, &batch, &mut in_flight, observer).await {
             Ok(()) => {
                 user.backoff.succeeded();
                 break;
@@ -67,32 +67,32 @@ pub(crate) async fn send<H: Host, O: Observer>(
         match broken {
             Broken::ClosedByServer => user.slot(batch.endpoint).closed_by_server = true,
             Broken::Failed(failure) => {
-                flight.fail_rest(user, &batch, observer, failure);
+                in_flight.fail_rest(user, &batch, observer, failure);
                 break;
             }
         }
     }
-    user.free_ns = flight.ended_ns;
+    user.free_ns = in_flight.ended_ns;
     user.put_off_starts();
     let backoff_ns = user.backoff.take_ns();
     if backoff_ns > 0 && user.worker.backs_off {
         user.pause(backoff_ns).await;
     }
-    flight.last
+    in_flight.last
 }
 
 /// Sends what is left of a batch and reads its answers, over the standing connection or a new one.
 async fn attempt<H: Host, O: Observer>(
     user: &mut User<H>,
     batch: &Batch<'_>,
-    flight: &mut Flight,
+    in_flight: &mut InFlightBatch,
     observer: &mut O,
 ) -> Result<(), Broken> {
     let mut live = match standing(user, batch.endpoint) {
         Some(live) => live,
         // Boxed: dialling is rare, and its state would make every user's task half as large again.
         None => {
-            let live = Box::pin(dial(user, batch.endpoint, flight)).await?;
+            let live = Box::pin(dial(user, batch.endpoint, in_flight)).await?;
             if O::WANTS_TLS
                 && let Some(agreed) = live.connection.agreed()
             {
@@ -101,31 +101,31 @@ async fn attempt<H: Host, O: Observer>(
             live
         }
     };
-    live.connection.set_deadline(flight.deadline_ns);
-    flight.is_sampled = user.worker.sampling.picks() && flight.may_be_split(batch);
-    if flight.is_sampled {
+    live.connection.set_deadline(in_flight.deadline_ns);
+    in_flight.is_sampled = user.worker.sampling.picks() && in_flight.may_be_split(batch);
+    if in_flight.is_sampled {
         live.connection.stamp_next_send();
     }
-    let rest = &batch.bytes[flight.offset(batch)..];
+    let rest = &batch.bytes[in_flight.offset(batch)..];
     let is_long = rest.len() > SURELY_SENT_AT_ONCE;
     if is_long {
         user.worker.hurry();
     } else if let Err(error) = live.connection.send_all(rest).await {
         return Err(broken_connection(&live, false, ErrorKind::Write, &error));
     }
-    flight.sendings += 1;
+    in_flight.sendings += 1;
     let worker = Rc::clone(&user.worker);
-    let counted = flight.counted_bytes(batch);
+    let counted = in_flight.counted_bytes(batch);
     if !is_long {
         worker.recorder.borrow_mut().transmitted(counted);
     }
-    user.parser.begin(flight.part(batch).expect);
+    user.parser.begin(in_flight.part(batch).expect);
     let mut reading = Reading {
         worker: &worker,
         live: &mut live,
         parser: &mut user.parser,
         starts: &mut user.starts,
-        flight,
+        in_flight,
         batch,
         observer,
     };
@@ -195,14 +195,14 @@ fn are_line_ends(bytes: &[u8]) -> bool {
 async fn dial<H: Host>(
     user: &mut User<H>,
     endpoint: usize,
-    flight: &mut Flight,
+    in_flight: &mut InFlightBatch,
 ) -> Result<Live<H>, Broken> {
     let worker = Rc::clone(&user.worker);
     let start_ns = worker.host.now_ns();
     worker.hurry();
     user.make_room();
-    let dialled = worker.dialler.dial(endpoint, flight.deadline_ns).await;
-    flight.dial_ns += worker.host.now_ns() - start_ns;
+    let dialled = worker.dialler.dial(endpoint, in_flight.deadline_ns).await;
+    in_flight.dial_ns += worker.host.now_ns() - start_ns;
     if dialled.is_err() {
         user.backoff.failed();
         // A dial may fail without waiting for anything: then everybody else comes first, or a user
@@ -212,7 +212,7 @@ async fn dial<H: Host>(
     let (connection, dial) = dialled.map_err(|error| Broken::Failed(Failure::dial(&error)))?;
     user.backoff.succeeded();
     let reconnected = std::mem::take(&mut user.slot(endpoint).closed_by_server);
-    if flight.is_counted() {
+    if in_flight.is_counted() {
         worker.dialled(&dial);
         if reconnected {
             worker.recorder.borrow_mut().reconnected();

@@ -1,7 +1,7 @@
 //! Reading the answers of a batch.
 
 use super::failure::{Broken, Failure, broken_connection, protocol};
-use super::flight::{Ending, Flight};
+use super::in_flight::{Ending, InFlightBatch};
 use super::{are_line_ends, is_surplus};
 use crate::behaviour::{Answer, Batch, Observer};
 use crate::sampling::Instants;
@@ -28,7 +28,7 @@ pub(super) struct Reading<'a, H: Host, O> {
     pub(super) live: &'a mut Live<H>,
     pub(super) parser: &'a mut ResponseParser,
     pub(super) starts: &'a mut Vec<Start>,
-    pub(super) flight: &'a mut Flight,
+    pub(super) in_flight: &'a mut InFlightBatch,
     pub(super) batch: &'a Batch<'a>,
     pub(super) observer: &'a mut O,
 }
@@ -76,9 +76,9 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
         if !self.waits_longer(error) {
             return false;
         }
-        self.flight.deadline_ns = u64::MAX;
+        self.in_flight.deadline_ns = u64::MAX;
         self.live.connection.set_deadline(u64::MAX);
-        if self.flight.is_counted() {
+        if self.in_flight.is_counted() {
             self.worker.recorder.borrow_mut().late();
         }
         true
@@ -106,14 +106,14 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
         if received.bytes == 0 {
             return self.closed(arrival).map(Some);
         }
-        if self.flight.is_counted() {
+        if self.in_flight.is_counted() {
             self.worker
                 .recorder
                 .borrow_mut()
                 .received(received.bytes as u64);
         }
         if discarded {
-            self.flight.bytes_in += received.bytes as u64;
+            self.in_flight.bytes_in += received.bytes as u64;
             let done = self.parser.discarded(received.bytes as u64);
             return if done {
                 self.answered(arrival)
@@ -131,7 +131,7 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
         let at_ns = received
             .at_ns
             .unwrap_or(now_ns)
-            .clamp(self.flight.begun_ns, now_ns);
+            .clamp(self.in_flight.begun_ns, now_ns);
         Arrival {
             at_ns,
             wakeup_ns: now_ns - at_ns,
@@ -147,8 +147,8 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
             return;
         };
         let instants = Instants {
-            intended_ns: self.flight.start.intended_ns,
-            begun_ns: self.flight.begun_ns,
+            intended_ns: self.in_flight.start.intended_ns,
+            begun_ns: self.in_flight.begun_ns,
             sent_ns,
             received_ns: arrival.at_ns,
             read_ns: arrival.at_ns + arrival.wakeup_ns,
@@ -166,19 +166,19 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
             let fed = self.parser.feed_knowing(memo, input, self.observer);
             let fed = fed.map_err(|malformed| {
                 // It is not told how much of it could be read.
-                self.flight.bytes_in += input.len() as u64;
-                self.flight.first_byte_ns.get_or_insert(arrival.at_ns);
+                self.in_flight.bytes_in += input.len() as u64;
+                self.in_flight.first_byte_ns.get_or_insert(arrival.at_ns);
                 protocol(malformed)
             })?;
             input = &input[fed.used..];
-            self.flight.bytes_in += fed.used as u64;
+            self.in_flight.bytes_in += fed.used as u64;
             if O::WANTS_BODY
                 && let Some(reason) = self.observer.refusal()
             {
                 return Err(Broken::Failed(Failure::new(ErrorKind::Protocol, reason)));
             }
-            if self.flight.first_byte_ns.is_none() && self.parser.started() {
-                self.flight.first_byte_ns = Some(arrival.at_ns);
+            if self.in_flight.first_byte_ns.is_none() && self.parser.started() {
+                self.in_flight.first_byte_ns = Some(arrival.at_ns);
             }
             if !fed.done {
                 continue;
@@ -210,7 +210,7 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
             outcome,
         };
         self.live.served += 1;
-        if self.flight.is_sampled {
+        if self.in_flight.is_sampled {
             self.split(arrival);
         }
         self.observer.answered(&Answer {
@@ -218,9 +218,9 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
             body_bytes: self.parser.body_len(),
             keeps_connection: reusable,
         });
-        self.flight
+        self.in_flight
             .end(self.worker, self.batch, self.starts, self.observer, ending);
-        let Some(part) = self.batch.parts.get(self.flight.next) else {
+        let Some(part) = self.batch.parts.get(self.in_flight.next) else {
             return Ok(Some(reusable));
         };
         if !reusable {

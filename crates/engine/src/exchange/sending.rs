@@ -47,19 +47,19 @@ impl<'a> Sending<'a> {
     ) -> Result<bool, Broken> {
         let answered = poll_fn(|cx| self.poll(cx, reading)).await;
         if answered.is_err() && !matches!(self.state, State::Sent) {
-            reading.flight.sendings -= 1;
+            reading.in_flight.sendings -= 1;
         }
         let reusable = answered?;
         if matches!(self.state, State::Sent) {
             return Ok(reusable);
         }
-        let refused = matches!(reading.flight.last, Outcome::Answered { status: 400.. });
+        let refused = matches!(reading.in_flight.last, Outcome::Answered { status: 400.. });
         if !reusable || refused || matches!(self.state, State::Broken(_)) {
             return Ok(false);
         }
         let connection = &mut reading.live.connection;
         let sent = poll_fn(|cx| connection.poll_send_all(cx, &mut self.rest)).await;
-        reading.flight.ended_ns = reading.worker.host.now_ns();
+        reading.in_flight.ended_ns = reading.worker.host.now_ns();
         Ok(sent.is_ok())
     }
 

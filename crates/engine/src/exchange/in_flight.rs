@@ -1,4 +1,5 @@
-//! A batch on its way: which of its requests is next, since when, and what came of those before.
+//! The batch that a user has in flight: which of its requests is next, since when, and how those
+//! before it ended.
 
 use super::failure::Failure;
 use crate::behaviour::{Batch, Observer};
@@ -8,8 +9,8 @@ use loadline_reactor::Host;
 use loadline_record::{ErrorKind, Exchange, Outcome};
 use std::rc::Rc;
 
-/// A batch on its way. Nanoseconds on the host's clock.
-pub(super) struct Flight {
+/// A batch in flight. Times are nanoseconds on the host's clock.
+pub(super) struct InFlightBatch {
     activity: Rc<Activity>,
     pub(super) begun_ns: u64,
     pub(super) deadline_ns: u64,
@@ -33,7 +34,7 @@ pub(super) struct Flight {
     pub(super) ended_ns: u64,
 }
 
-impl Flight {
+impl InFlightBatch {
     pub(super) fn begin<H: Host>(user: &mut User<H>, batch: &Batch<'_>) -> Self {
         let worker = Rc::clone(&user.worker);
         let begun_ns = match user.starts.last() {
@@ -58,7 +59,7 @@ impl Flight {
         user.activity.since_ns.set(Some(start.intended_ns));
         user.activity.begun_ns.set(begun_ns);
         user.activity.in_flight.set(batch.parts.len() as u32);
-        Flight {
+        InFlightBatch {
             activity: Rc::clone(&user.activity),
             begun_ns,
             deadline_ns: begun_ns.saturating_add(worker.timeout_ns),
