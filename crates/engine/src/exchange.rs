@@ -30,7 +30,7 @@ mod reading;
 mod sending;
 
 use crate::behaviour::{Batch, Observer};
-use crate::user::{Live, User};
+use crate::user::{OpenConnection, User};
 use crate::worker::Worker;
 use failure::{Broken, Failure, broken_connection};
 use in_flight::InFlightBatch;
@@ -88,30 +88,30 @@ async fn attempt<H: Host, O: Observer>(
     in_flight: &mut InFlightBatch,
     observer: &mut O,
 ) -> Result<(), Broken> {
-    let mut live = match standing(user, batch.endpoint) {
-        Some(live) => live,
+    let mut open = match standing(user, batch.endpoint) {
+        Some(open) => open,
         // Boxed: dialling is rare, and its state would make every user's task half as large again.
         None => {
-            let live = Box::pin(dial(user, batch.endpoint, in_flight)).await?;
+            let open = Box::pin(dial(user, batch.endpoint, in_flight)).await?;
             if O::WANTS_TLS
-                && let Some(agreed) = live.connection.agreed()
+                && let Some(agreed) = open.connection.agreed()
             {
                 observer.secured(&agreed);
             }
-            live
+            open
         }
     };
-    live.connection.set_deadline(in_flight.deadline_ns);
+    open.connection.set_deadline(in_flight.deadline_ns);
     in_flight.is_sampled = user.worker.sampling.picks() && in_flight.may_be_split(batch);
     if in_flight.is_sampled {
-        live.connection.stamp_next_send();
+        open.connection.stamp_next_send();
     }
     let rest = &batch.bytes[in_flight.offset(batch)..];
     let is_long = rest.len() > SURELY_SENT_AT_ONCE;
     if is_long {
         user.worker.hurry();
-    } else if let Err(error) = live.connection.send_all(rest).await {
-        return Err(broken_connection(&live, false, ErrorKind::Write, &error));
+    } else if let Err(error) = open.connection.send_all(rest).await {
+        return Err(broken_connection(&open, false, ErrorKind::Write, &error));
     }
     in_flight.sendings += 1;
     let worker = Rc::clone(&user.worker);
@@ -122,7 +122,7 @@ async fn attempt<H: Host, O: Observer>(
     user.parser.begin(in_flight.part(batch).expect);
     let mut reading = Reading {
         worker: &worker,
-        live: &mut live,
+        open: &mut open,
         parser: &mut user.parser,
         starts: &mut user.starts,
         in_flight,
@@ -139,22 +139,22 @@ async fn attempt<H: Host, O: Observer>(
     } else {
         poll_fn(|cx| reading.poll(cx)).await?
     };
-    put_back(user, batch.endpoint, live, reusable);
+    put_back(user, batch.endpoint, open, reusable);
     Ok(())
 }
 
 /// The user's connection, unless the server has closed it while it stood idle, or has said
 /// something unasked: that is no answer to what is asked next (RFC 9112, section 9.2).
-fn standing<H: Host>(user: &mut User<H>, endpoint: usize) -> Option<Live<H>> {
-    let mut live = user.slot(endpoint).live.take()?;
-    let connection = &mut live.connection;
+fn standing<H: Host>(user: &mut User<H>, endpoint: usize) -> Option<OpenConnection<H>> {
+    let mut open = user.slot(endpoint).open.take()?;
+    let connection = &mut open.connection;
     let spoke = connection.may_receive() && speaks_unasked(connection, &user.worker);
-    if spoke || live.connection.peer_closed() {
+    if spoke || open.connection.peer_closed() {
         // One that was dialled ahead and never served is no loss that was repaired.
-        user.slot(endpoint).closed_by_server = live.served > 0;
+        user.slot(endpoint).closed_by_server = open.served > 0;
         return None;
     }
-    Some(live)
+    Some(open)
 }
 
 /// Whether an idle connection has more to read than line ends, which some servers send behind an
@@ -196,7 +196,7 @@ async fn dial<H: Host>(
     user: &mut User<H>,
     endpoint: usize,
     in_flight: &mut InFlightBatch,
-) -> Result<Live<H>, Broken> {
+) -> Result<OpenConnection<H>, Broken> {
     let worker = Rc::clone(&user.worker);
     let start_ns = worker.host.now_ns();
     worker.hurry();
@@ -218,7 +218,7 @@ async fn dial<H: Host>(
             worker.recorder.borrow_mut().reconnected();
         }
     }
-    Ok(Live {
+    Ok(OpenConnection {
         connection,
         served: 0,
     })
@@ -238,17 +238,17 @@ async fn let_others_run() {
 }
 
 /// Keeps a connection for the next exchange, or lets the server close it while the user goes on.
-fn put_back<H: Host>(user: &mut User<H>, endpoint: usize, live: Live<H>, reusable: bool) {
+fn put_back<H: Host>(user: &mut User<H>, endpoint: usize, open: OpenConnection<H>, reusable: bool) {
     let keepalive = user.worker.keepalive;
     if reusable && keepalive {
-        user.slot(endpoint).live = Some(live);
+        user.slot(endpoint).open = Some(open);
         return;
     }
     user.slot(endpoint).closed_by_server = keepalive;
-    if !live.connection.peer_closed() {
+    if !open.connection.peer_closed() {
         let host = &user.worker.host;
-        live.connection.set_deadline(host.now_ns() + CLOSE_WAIT_NS);
-        host.spawn(async move { live.connection.closed_by_peer().await })
+        open.connection.set_deadline(host.now_ns() + CLOSE_WAIT_NS);
+        host.spawn(async move { open.connection.closed_by_peer().await })
             .detach();
     }
 }

@@ -39,12 +39,12 @@ pub(crate) struct Start {
 
 /// A user's connection to one endpoint.
 pub(crate) struct Slot<H: Host> {
-    pub(crate) live: Option<Live<H>>,
+    pub(crate) open: Option<OpenConnection<H>>,
     /// The server closed the last one, so the next is a reconnect.
     pub(crate) closed_by_server: bool,
 }
 
-pub(crate) struct Live<H: Host> {
+pub(crate) struct OpenConnection<H: Host> {
     pub(crate) connection: Connection<H::Socket>,
     /// Answers that came over it.
     pub(crate) served: u64,
@@ -53,7 +53,7 @@ pub(crate) struct Live<H: Host> {
 impl<H: Host> Default for Slot<H> {
     fn default() -> Self {
         Slot {
-            live: None,
+            open: None,
             closed_by_server: false,
         }
     }
@@ -144,7 +144,7 @@ impl<H: Host> User<H> {
     }
 
     /// Runs iterations in each of its windows until nothing is left to begin.
-    pub(crate) async fn live(&mut self, behaviour: &mut impl Behaviour<H>, windows: Vec<Window>) {
+    pub(crate) async fn run(&mut self, behaviour: &mut impl Behaviour<H>, windows: Vec<Window>) {
         for window in windows {
             let begin_ns = self.worker.begin_ns.get();
             self.timer
@@ -278,12 +278,12 @@ impl<H: Host> User<H> {
         let mut kept = self
             .connections
             .iter_mut()
-            .filter(|slot| slot.live.is_some());
+            .filter(|slot| slot.open.is_some());
         let given_up = kept.next();
         if kept.count() + 1 >= most
             && let Some(slot) = given_up
         {
-            slot.live = None;
+            slot.open = None;
         }
     }
 

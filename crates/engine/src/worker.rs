@@ -87,7 +87,7 @@ pub(crate) struct Worker<H: Host> {
     pub(crate) iterations: Cell<u64>,
     /// Arrivals of an open load that were due and not sent at once.
     pub(crate) backlog: Backlog,
-    /// Users that live, and the most there may be.
+    /// Users that have not ended, and the most there may be.
     users: Cell<u32>,
     /// Users that rest until the end.
     resting: Cell<u32>,

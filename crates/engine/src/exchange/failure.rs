@@ -1,6 +1,6 @@
 //! Why an attempt to exchange a batch broke off, and what that means for what is left of it.
 
-use crate::user::Live;
+use crate::user::OpenConnection;
 use loadline_reactor::{Host, Shortage};
 use loadline_record::ErrorKind;
 use loadline_transport::{DialError, DialPhase, is_tls_error};
@@ -63,7 +63,7 @@ impl Failure {
 
 /// What a failed operation means for what is left of a batch.
 pub(super) fn broken_connection<H: Host>(
-    live: &Live<H>,
+    open: &OpenConnection<H>,
     answering: bool,
     otherwise: ErrorKind,
     error: &io::Error,
@@ -75,7 +75,7 @@ pub(super) fn broken_connection<H: Host>(
             | io::ErrorKind::BrokenPipe
             | io::ErrorKind::UnexpectedEof
     );
-    if closed && live.served > 0 && !answering {
+    if closed && open.served > 0 && !answering {
         return Broken::ClosedByServer;
     }
     Broken::Failed(Failure::io(otherwise, error))

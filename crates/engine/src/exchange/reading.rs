@@ -5,7 +5,7 @@ use super::in_flight::{Ending, InFlightBatch};
 use super::{are_line_ends, is_surplus};
 use crate::behaviour::{Answer, Batch, Observer};
 use crate::sampling::Instants;
-use crate::user::{Live, Start};
+use crate::user::{OpenConnection, Start};
 use crate::worker::Worker;
 use loadline_reactor::{Host, Received};
 use loadline_record::{ErrorKind, Outcome};
@@ -25,7 +25,7 @@ const CUT: &str = "the answer ends with its connection, and the server did not e
 /// Reads the answers of a batch.
 pub(super) struct Reading<'a, H: Host, O> {
     pub(super) worker: &'a Worker<H>,
-    pub(super) live: &'a mut Live<H>,
+    pub(super) open: &'a mut OpenConnection<H>,
     pub(super) parser: &'a mut ResponseParser,
     pub(super) starts: &'a mut Vec<Start>,
     pub(super) in_flight: &'a mut InFlightBatch,
@@ -48,17 +48,17 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
         loop {
             let discardable = self.discardable();
             let received = if discardable > 0 {
-                ready!(self.live.connection.poll_discard(cx, discardable as usize))
+                ready!(self.open.connection.poll_discard(cx, discardable as usize))
             } else {
                 let mut scratch = self.worker.dialler.scratch.borrow_mut();
-                ready!(self.live.connection.poll_recv(cx, &mut scratch))
+                ready!(self.open.connection.poll_recv(cx, &mut scratch))
             };
             let received = match received {
                 Ok(received) => received,
                 Err(error) if self.may_be_late(&error) => continue,
                 Err(error) => {
                     let answering = self.parser.started();
-                    let broken = broken_connection(self.live, answering, ErrorKind::Read, &error);
+                    let broken = broken_connection(self.open, answering, ErrorKind::Read, &error);
                     return Poll::Ready(Err(broken));
                 }
             };
@@ -77,7 +77,7 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
             return false;
         }
         self.in_flight.deadline_ns = u64::MAX;
-        self.live.connection.set_deadline(u64::MAX);
+        self.open.connection.set_deadline(u64::MAX);
         if self.in_flight.is_counted() {
             self.worker.recorder.borrow_mut().late();
         }
@@ -91,7 +91,7 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
 
     /// How many bytes are to be dropped in the kernel.
     fn discardable(&self) -> u64 {
-        if O::WANTS_BODY || !self.live.connection.can_discard() {
+        if O::WANTS_BODY || !self.open.connection.can_discard() {
             return 0;
         }
         match self.parser.discardable() {
@@ -143,7 +143,7 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
     fn split(&self, arrival: Arrival) {
         let host = &self.worker.host;
         let parsed_ns = host.now_ns();
-        let Some(sent_ns) = self.live.connection.sent_at_ns() else {
+        let Some(sent_ns) = self.open.connection.sent_at_ns() else {
             return;
         };
         let instants = Instants {
@@ -209,7 +209,7 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
             wakeup_ns,
             outcome,
         };
-        self.live.served += 1;
+        self.open.served += 1;
         if self.in_flight.is_sampled {
             self.split(arrival);
         }
@@ -235,11 +235,11 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
     fn closed(&mut self, arrival: Arrival) -> Result<bool, Broken> {
         match self.parser.close() {
             // What such an end is the end of may have been longer.
-            Ok(()) if self.live.connection.is_cut() => {
+            Ok(()) if self.open.connection.is_cut() => {
                 Err(Broken::Failed(Failure::new(ErrorKind::Protocol, CUT)))
             }
             Ok(()) => self.answered(arrival).map(|_| false),
-            Err(Malformed::NoAnswer) if self.live.served > 0 => Err(Broken::ClosedByServer),
+            Err(Malformed::NoAnswer) if self.open.served > 0 => Err(Broken::ClosedByServer),
             Err(malformed) => Err(Broken::Failed(Failure::new(ErrorKind::Read, malformed))),
         }
     }

@@ -57,7 +57,7 @@ impl<'a> Sending<'a> {
         if !reusable || refused || matches!(self.state, State::Broken(_)) {
             return Ok(false);
         }
-        let connection = &mut reading.live.connection;
+        let connection = &mut reading.open.connection;
         let sent = poll_fn(|cx| connection.poll_send_all(cx, &mut self.rest)).await;
         reading.in_flight.ended_ns = reading.worker.host.now_ns();
         Ok(sent.is_ok())
@@ -69,7 +69,7 @@ impl<'a> Sending<'a> {
         reading: &mut Reading<'_, H, O>,
     ) -> Poll<Result<bool, Broken>> {
         if matches!(self.state, State::UnderWay) {
-            let sent = reading.live.connection.poll_send_all(cx, &mut self.rest);
+            let sent = reading.open.connection.poll_send_all(cx, &mut self.rest);
             self.state = match sent {
                 Poll::Pending => State::UnderWay,
                 Poll::Ready(Ok(())) => State::Sent,
@@ -87,7 +87,7 @@ impl<'a> Sending<'a> {
                     Poll::Ready(Err(broken)) if answering => Poll::Ready(Err(broken)),
                     _ => {
                         let kind = ErrorKind::Write;
-                        let broken = broken_connection(reading.live, answering, kind, error);
+                        let broken = broken_connection(reading.open, answering, kind, error);
                         Poll::Ready(Err(broken))
                     }
                 }

@@ -7,7 +7,7 @@ use crate::linger::Patience;
 use crate::pacer::{Pacer, most_users, nanoseconds, share};
 use crate::prepare::Prepared;
 use crate::sampling::Sampling;
-use crate::user::Live;
+use crate::user::OpenConnection;
 use loadline_plan::{Clock, Plan};
 use loadline_reactor::{Address, Host, Task};
 use loadline_record::{Model, Recorder};
@@ -51,7 +51,7 @@ impl<H: Host, S> Ready<H, S> {
 /// A connection dialled ahead of the run.
 pub(super) struct Ahead<H: Host> {
     pub(super) endpoint: usize,
-    pub(super) live: Live<H>,
+    pub(super) open: OpenConnection<H>,
     pub(super) dial: Dial,
 }
 
@@ -235,7 +235,7 @@ async fn dial_some<H: Host>(worker: Rc<Worker<H>>, dialling: Rc<Dialling<H>>) {
         let begun_ns = worker.host.now_ns();
         match worker.dialler.dial_ahead(endpoint).await {
             Ok((connection, dial)) => {
-                let live = Live {
+                let open = OpenConnection {
                     connection,
                     served: 0,
                 };
@@ -243,7 +243,7 @@ async fn dial_some<H: Host>(worker: Rc<Worker<H>>, dialling: Rc<Dialling<H>>) {
                 dialling.last_up_ns.set(worker.host.now_ns());
                 dialling.up.borrow_mut().push(Ahead {
                     endpoint,
-                    live,
+                    open,
                     dial,
                 });
             }

@@ -51,8 +51,8 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
         let worker = Rc::clone(&self.worker);
         let activity = Rc::new(Activity::default());
         let mut user = User::new(Rc::clone(&worker), Rc::clone(&activity));
-        if let Some(Ahead { endpoint, live, .. }) = self.connections.pop_front() {
-            user.slot(endpoint).live = Some(live);
+        if let Some(Ahead { endpoint, open, .. }) = self.connections.pop_front() {
+            user.slot(endpoint).open = Some(open);
         }
         let number = self.stripe.index + self.spawned * self.stripe.of;
         let windows = worker.pacer.windows(number);
@@ -60,7 +60,7 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
         worker.users.set(worker.users.get() + 1);
         self.spawned += 1;
         let task = self.worker.host.spawn(async move {
-            user.live(&mut behaviour, windows).await;
+            user.run(&mut behaviour, windows).await;
             worker.user_ended();
         });
         self.members.push(Member {
