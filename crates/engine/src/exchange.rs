@@ -109,7 +109,7 @@ async fn attempt<H: Host, O: Observer>(
     let rest = &batch.bytes[in_flight.offset(batch)..];
     let is_long = rest.len() > SURELY_SENT_AT_ONCE;
     if is_long {
-        user.worker.hurry();
+        user.worker.suspend_coalescing();
     } else if let Err(error) = open.connection.send_all(rest).await {
         return Err(broken_connection(&open, false, ErrorKind::Write, &error));
     }
@@ -199,7 +199,7 @@ async fn dial<H: Host>(
 ) -> Result<OpenConnection<H>, Broken> {
     let worker = Rc::clone(&user.worker);
     let start_ns = worker.host.now_ns();
-    worker.hurry();
+    worker.suspend_coalescing();
     user.make_room();
     let dialled = worker.dialler.dial(endpoint, in_flight.deadline_ns).await;
     in_flight.dial_ns += worker.host.now_ns() - start_ns;

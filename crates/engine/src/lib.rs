@@ -34,13 +34,13 @@
 
 mod backoff;
 mod behaviour;
+mod coalescing;
 mod control;
 mod ease;
 mod error;
 mod event;
 mod exchange;
 mod lap;
-mod linger;
 mod lost;
 mod pacer;
 mod prepare;

@@ -145,14 +145,14 @@ impl Run {
     ///
     /// A worker that is lost ends the run: the others are told to end, and what it had told until
     /// then counts. [`failure`](Self::failure) tells why.
-    pub fn next_event(&mut self, patience: Duration) -> Option<Event> {
+    pub fn next_event(&mut self, timeout: Duration) -> Option<Event> {
         loop {
             if let Some(event) = self.merger.event() {
                 return Some(event);
             }
             let since = Instant::now();
-            let received = self.reports.recv_timeout(patience);
-            self.miss_the_silent(since.elapsed().min(patience));
+            let received = self.reports.recv_timeout(timeout);
+            self.miss_the_silent(since.elapsed().min(timeout));
             match received {
                 Ok((worker, Report::Log(exchanges))) => {
                     return Some(Event::Log { worker, exchanges });

@@ -242,7 +242,7 @@ impl<H: Host> User<H> {
     /// its own.
     pub(crate) fn next_start(&mut self, now_ns: u64) -> Start {
         self.starts.pop().unwrap_or_else(|| {
-            self.worker.hurry();
+            self.worker.suspend_coalescing();
             Start {
                 intended_ns: now_ns,
                 ready_ns: now_ns,

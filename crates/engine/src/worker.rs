@@ -12,13 +12,13 @@ use self::backlog::Backlog;
 use self::supervisor::Supervisor;
 use self::user_pool::UserPool;
 use crate::behaviour::Scenario;
+use crate::coalescing::OpenLoadCoalescing;
 use crate::control::Handle;
 use crate::event::Tick;
-use crate::linger::Patience;
 use crate::lost::WorkerFailure;
 use crate::pacer::{Pacer, nanoseconds};
 use crate::sampling::Sampling;
-use loadline_reactor::{Host, Linger};
+use loadline_reactor::{Coalescing, Host};
 use loadline_record::{Exchange, Recorder, Snapshot, Unfinished};
 use loadline_transport::{Dial, Dialler};
 use loadline_wire::HeadMemo;
@@ -74,7 +74,7 @@ pub(crate) struct Worker<H: Host> {
     pub(crate) awaits_late: bool,
     /// Which exchanges are split by the kernel's clock.
     pub(crate) sampling: Sampling,
-    patience: Patience,
+    coalescing: OpenLoadCoalescing,
     /// When the load began, on the host's clock.
     pub(crate) begin_ns: Cell<u64>,
     /// When the measured part begins: the zero of everything recorded.
@@ -150,12 +150,12 @@ impl<H: Host> Worker<H> {
             .dialled(&loadline_record::Dial { connect_ns, tls_ns });
     }
 
-    /// Somebody waits for more than an answer that stands alone: what comes is read at once, until
-    /// the supervisor asks again how to linger.
+    /// A user waits for more than one whole answer: the loop reads what comes at once, until the
+    /// supervisor sets the coalescing again.
     #[inline]
-    pub(crate) fn hurry(&self) {
-        if self.patience.end() && self.pacer.is_open() {
-            self.host.set_linger(Linger::No);
+    pub(crate) fn suspend_coalescing(&self) {
+        if self.coalescing.suspend() && self.pacer.is_open() {
+            self.host.set_coalescing(Coalescing::Off);
         }
     }
 

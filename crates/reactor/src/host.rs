@@ -29,8 +29,8 @@ pub trait Host: Clone + 'static {
     /// from when the loop can go on (it was woken, or was to be) to when it looks for news again.
     fn take_turns(&self, tell: &mut dyn FnMut(u64, u64));
 
-    /// From now on the loop lingers so before each wait.
-    fn set_linger(&self, linger: Linger);
+    /// Sets the loop's interrupt coalescing from its next wait on.
+    fn set_coalescing(&self, coalescing: Coalescing);
 
     /// Opens a connection; ends with [`io::ErrorKind::TimedOut`] at the deadline.
     fn connect(
@@ -41,16 +41,16 @@ pub trait Host: Clone + 'static {
     ) -> impl Future<Output = io::Result<Connected<Self::Socket>>>;
 }
 
-/// Whether a loop sleeps before it waits, deaf to its sockets, so that one wait finds what several
-/// would have found one by one. Deadlines are kept.
+/// Interrupt coalescing: whether a loop sleeps before it waits for its sockets, so that one wait
+/// finds what several would have found one by one. Deadlines are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Linger {
-    /// It waits at once.
+pub enum Coalescing {
+    /// The loop waits at once.
     #[default]
-    No,
-    /// For so many nanoseconds, unless a timer is due before.
+    Off,
+    /// It sleeps for so many nanoseconds, unless a timer is due before.
     For(u64),
-    /// Until the next timer, if that is due within so many nanoseconds.
+    /// It sleeps until the next timer, if that is due within so many nanoseconds.
     UntilTimer(u64),
 }
 

@@ -23,7 +23,9 @@ mod turns;
 #[cfg(test)]
 mod tests;
 
-pub use host::{Address, Connected, Host, Linger, Received, Socket, SocketOptions, ThreadTimes};
+pub use host::{
+    Address, Coalescing, Connected, Host, Received, Socket, SocketOptions, ThreadTimes,
+};
 pub use kernel::{Kernel, KernelSocket};
 pub use limits::{OpenFilesError, Shortage, ensure_open_files, raise_open_files};
 pub use sim::{Sim, SimListener, SimSocket};

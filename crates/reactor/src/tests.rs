@@ -1,6 +1,6 @@
 //! Both faces of the loop, through the same trait.
 
-use crate::{Address, Host, Kernel, Linger, Received, Sim, Socket, SocketOptions};
+use crate::{Address, Coalescing, Host, Kernel, Received, Sim, Socket, SocketOptions};
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::io::{self, Read, Write};
@@ -266,36 +266,36 @@ fn a_refused_connection_and_a_silent_peer_are_errors_of_their_kinds() {
 }
 
 #[test]
-fn a_loop_lingers_before_it_waits_but_not_into_a_deadline() {
-    const LINGER_NS: u64 = 60 * SECOND_NS;
-    const SHORT_LINGER_NS: u64 = 20_000_000;
+fn a_loop_coalesces_before_it_waits_but_not_into_a_deadline() {
+    const LONG_NS: u64 = 60 * SECOND_NS;
+    const SHORT_NS: u64 = 20_000_000;
     let (address, server) = serve_one(|mut peer| peer.write_all(b"x").unwrap());
     let kernel = Kernel::new().unwrap();
-    kernel.set_linger(Linger::For(LINGER_NS));
+    kernel.set_coalescing(Coalescing::For(LONG_NS));
     let begin_ns = kernel.now_ns();
     kernel
         .block_on(kernel.timer().until(begin_ns + 1_000_000))
         .unwrap();
-    assert!(kernel.now_ns() - begin_ns < LINGER_NS);
+    assert!(kernel.now_ns() - begin_ns < LONG_NS);
 
-    kernel.set_linger(Linger::For(SHORT_LINGER_NS));
+    kernel.set_coalescing(Coalescing::For(SHORT_NS));
     let begin_ns = kernel.now_ns();
     let received = kernel.block_on(async {
         let connected = kernel.connect(&address, &STAMPED, later(&kernel)).await?;
         recv(&connected.socket, &mut [0; 8]).await
     });
     assert_eq!(received.unwrap().unwrap().bytes, 1);
-    assert!(kernel.now_ns() - begin_ns >= SHORT_LINGER_NS);
+    assert!(kernel.now_ns() - begin_ns >= SHORT_NS);
     server.join().unwrap();
 }
 
 #[test]
-fn a_loop_that_lingers_until_a_timer_hears_its_sockets_then() {
+fn a_loop_that_coalesces_until_a_timer_hears_its_sockets_then() {
     const FAR_NS: u64 = SECOND_NS;
     let kernel = Kernel::new().unwrap();
     let received_after_ns = |within_ns| {
         let (address, server) = serve_one(|mut peer| peer.write_all(b"x").unwrap());
-        kernel.set_linger(Linger::UntilTimer(within_ns));
+        kernel.set_coalescing(Coalescing::UntilTimer(within_ns));
         let begin_ns = kernel.now_ns();
         let timer = kernel.timer();
         timer.set(Some(begin_ns + FAR_NS));

@@ -65,7 +65,7 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
             if let Some(ended) = self.take(received, discardable > 0).transpose() {
                 return Poll::Ready(ended);
             }
-            self.worker.hurry();
+            self.worker.suspend_coalescing();
         }
     }
 

@@ -3,7 +3,7 @@
 use super::backlog::Backlog;
 use super::{LOG_BATCH, Report, Worker};
 use crate::behaviour::Scenario;
-use crate::linger::Patience;
+use crate::coalescing::OpenLoadCoalescing;
 use crate::pacer::{Pacer, most_users, nanoseconds, share};
 use crate::prepare::Prepared;
 use crate::sampling::Sampling;
@@ -146,7 +146,7 @@ fn new_worker<H: Host>(
         drain_ns: nanoseconds(plan.connection.drain),
         awaits_late: plan.connection.awaits_late,
         sampling: Sampling::new(plan.connection.kernel_timestamps),
-        patience: Patience::new(are_stamped),
+        coalescing: OpenLoadCoalescing::new(are_stamped),
         begin_ns: Cell::new(0),
         zero_ns: Cell::new(0),
         stopping: Cell::new(false),

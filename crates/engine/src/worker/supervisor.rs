@@ -4,9 +4,9 @@ use super::leaving::{Leaving, flight_ns};
 use super::user_pool::UserPool;
 use super::{Done, Report};
 use crate::behaviour::Scenario;
+use crate::coalescing::ClosedLoadCoalescing;
 use crate::control::{Handle, Order};
 use crate::lap::Laps;
-use crate::linger::Moderation;
 use crate::ticker::Ticker;
 use loadline_reactor::{Host, Timer};
 use loadline_record::STILL_NS;
@@ -24,9 +24,9 @@ pub(super) struct Supervisor<H: Host, S> {
     laps: Laps,
     /// When the laps begin anew: where the measured part does, if that is still to come.
     pub(super) zero_ns: Option<u64>,
-    moderation: Moderation,
-    /// When the time to linger is next set.
-    linger_due_ns: u64,
+    coalescing: ClosedLoadCoalescing,
+    /// When the coalescing is next set.
+    coalescing_due_ns: u64,
     pub(super) interval_ns: u64,
     /// When the next snapshot is due.
     boundary_ns: u64,
@@ -53,8 +53,8 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             due_ns: u64::MAX,
             laps: Laps::begin(&worker.host),
             zero_ns: (worker.pacer.warmup_ns > 0).then(|| worker.zero_ns.get()),
-            moderation: Moderation::new(worker.begin_ns.get()),
-            linger_due_ns: worker.begin_ns.get() + TICK_NS,
+            coalescing: ClosedLoadCoalescing::new(worker.begin_ns.get()),
+            coalescing_due_ns: worker.begin_ns.get() + TICK_NS,
             pool,
             interval_ns,
         }
@@ -68,7 +68,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             self.notice_standstill(now_ns);
             self.pool.spawn_if_short(now_ns);
             self.leave_warmup(now_ns);
-            self.set_linger(now_ns);
+            self.set_coalescing(now_ns);
             self.tick(now_ns);
             if self.is_stopped_anew(handle.order()) {
                 self.stop(now_ns);
@@ -130,20 +130,20 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         self.ticker.tick(now_ns, answered);
     }
 
-    /// Lets the loop linger as long as the load allows.
-    fn set_linger(&mut self, now_ns: u64) {
-        if now_ns < self.linger_due_ns {
+    /// Lets the loop coalesce as far as the load allows.
+    fn set_coalescing(&mut self, now_ns: u64) {
+        if now_ns < self.coalescing_due_ns {
             return;
         }
-        self.linger_due_ns = now_ns + TICK_NS;
+        self.coalescing_due_ns = now_ns + TICK_NS;
         let worker = &self.pool.worker;
-        let linger = if worker.pacer.is_open() {
-            worker.patience.linger()
+        let coalescing = if worker.pacer.is_open() {
+            worker.coalescing.next()
         } else {
             let (users, iterations) = (worker.users.get(), worker.iterations.get());
-            self.moderation.observe(now_ns, users, iterations)
+            self.coalescing.observe(now_ns, users, iterations)
         };
-        worker.host.set_linger(linger);
+        worker.host.set_coalescing(coalescing);
     }
 
     /// Takes the snapshots of the intervals that ended before `before_ns`.

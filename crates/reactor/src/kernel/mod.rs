@@ -11,7 +11,7 @@ pub use socket::KernelSocket;
 use crate::tasks::{Task, Tasks, WakeFlag};
 use crate::timers::{Timer, Timers};
 use crate::turns::Turns;
-use crate::{Address, Connected, Host, Linger, SocketOptions, ThreadTimes};
+use crate::{Address, Coalescing, Connected, Host, SocketOptions, ThreadTimes};
 use clock::ReceiveClock;
 use lead::Lead;
 use poller::Poller;
@@ -40,7 +40,7 @@ pub(crate) struct Inner {
     pub(crate) receive_clock: ReceiveClock,
     lead: Lead,
     /// Whether and how long the loop sleeps before it waits.
-    linger: Cell<Linger>,
+    coalescing: Cell<Coalescing>,
     /// Where bytes go that nobody wants and the socket cannot drop in the kernel.
     pub(crate) waste: RefCell<Vec<u8>>,
     /// Whether a turn is under way: a task must not turn the loop that runs it.
@@ -74,7 +74,7 @@ impl Kernel {
             poller: Poller::new()?,
             receive_clock: ReceiveClock::new(),
             lead: Lead::default(),
-            linger: Cell::default(),
+            coalescing: Cell::default(),
             waste: RefCell::new(Vec::new()),
             turning: Cell::new(false),
             turns: RefCell::default(),
@@ -105,7 +105,7 @@ impl Kernel {
             let more = self.run_ready();
             let wait = !more && !flag.is_set();
             if wait {
-                self.linger();
+                self.coalesce();
             }
             self.poll_events(wait)?;
         }
@@ -139,10 +139,10 @@ impl Kernel {
         self.0.tasks.wake_due(|| self.0.timers.fire(now_ns))
     }
 
-    /// Lets news gather.
-    fn linger(&self) {
-        let linger = self.0.linger.get();
-        if linger == Linger::No {
+    /// Sleeps before a wait, so that events gather.
+    fn coalesce(&self) {
+        let coalescing = self.0.coalescing.get();
+        if coalescing == Coalescing::Off {
             return;
         }
         let now_ns = self.now_ns();
@@ -150,9 +150,9 @@ impl Kernel {
         let due_ns = self.0.timers.next_ns();
         let wake_ns = due_ns.map(|due_ns| self.0.lead.wake_ns(due_ns, now_ns));
         let left_ns = wake_ns.map_or(u64::MAX, |wake_ns| wake_ns.saturating_sub(now_ns));
-        match linger {
-            Linger::For(linger_ns) if linger_ns < left_ns => sys::sleep(linger_ns),
-            Linger::UntilTimer(within_ns) if left_ns > 0 && left_ns <= within_ns => {
+        match coalescing {
+            Coalescing::For(sleep_ns) if sleep_ns < left_ns => sys::sleep(sleep_ns),
+            Coalescing::UntilTimer(within_ns) if left_ns > 0 && left_ns <= within_ns => {
                 sys::sleep(left_ns);
                 let slept_ns = self.now_ns() - now_ns;
                 self.0.lead.learn(slept_ns.saturating_sub(left_ns));
@@ -281,8 +281,8 @@ impl Host for Kernel {
         self.0.turns.borrow_mut().take(tell);
     }
 
-    fn set_linger(&self, linger: Linger) {
-        self.0.linger.set(linger);
+    fn set_coalescing(&self, coalescing: Coalescing) {
+        self.0.coalescing.set(coalescing);
     }
 
     async fn connect(

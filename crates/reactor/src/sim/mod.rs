@@ -10,7 +10,7 @@ pub use net::{SimListener, SimSocket};
 
 use crate::tasks::{Task, Tasks, WakeFlag};
 use crate::timers::{Timer, Timers};
-use crate::{Address, Connected, Host, Linger, SocketOptions, ThreadTimes};
+use crate::{Address, Coalescing, Connected, Host, SocketOptions, ThreadTimes};
 use net::Network;
 use std::cell::Cell;
 use std::future::Future;
@@ -129,7 +129,7 @@ impl Host for Sim {
     fn take_turns(&self, _tell: &mut dyn FnMut(u64, u64)) {}
 
     /// Waiting costs nothing here, so there is nothing to save.
-    fn set_linger(&self, _linger: Linger) {}
+    fn set_coalescing(&self, _coalescing: Coalescing) {}
 
     async fn connect(
         &self,
