@@ -40,7 +40,7 @@ mod ease;
 mod error;
 mod event;
 mod exchange;
-mod lap;
+mod interval_times;
 mod lost;
 mod pacer;
 mod prepare;

@@ -239,7 +239,7 @@ impl Starting {
                 Err(_) => return Ok(()),
             }
             // A user that was cut off goes, and its connections with it, when the loop looks at it.
-            kernel.turn().map(drop)
+            kernel.iterate().map(drop)
         };
         let thread = thread::Builder::new()
             .name(format!("worker-{index}"))

@@ -63,7 +63,7 @@ pub enum Reason {
     /// A worker's loop stood still: its process was stopped, or had no core for long.
     StoodStill {
         /// The share of its time in which it did, for longer than
-        /// [`STILL_NS`](loadline_record::STILL_NS) each time.
+        /// [`STALL_NS`](loadline_record::STALL_NS) each time.
         share: f64,
         /// How long it did at most.
         longest_ns: u64,

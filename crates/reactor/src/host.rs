@@ -24,10 +24,10 @@ pub trait Host: Clone + 'static {
     /// What this thread has done with its time since it began; `None` where there is no thread.
     fn thread_times(&self) -> Option<ThreadTimes>;
 
-    /// Tells how long the loop's turns took since the last call: a length in nanoseconds and how
-    /// many there were of it, the shortest first; nothing where there is no thread. A turn lasts
+    /// Tells how long the loop's iterations took since the last call: a length in nanoseconds and
+    /// how many there were of it, the shortest first; nothing where there is no thread. One lasts
     /// from when the loop can go on (it was woken, or was to be) to when it looks for news again.
-    fn take_turns(&self, tell: &mut dyn FnMut(u64, u64));
+    fn take_loop_iterations(&self, tell: &mut dyn FnMut(u64, u64));
 
     /// Sets the loop's interrupt coalescing from its next wait on.
     fn set_coalescing(&self, coalescing: Coalescing);

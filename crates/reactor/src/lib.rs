@@ -4,7 +4,7 @@
 //! shared, locked or `Send`. The loop has two faces behind one trait, [`Host`]:
 //!
 //! - [`Kernel`]: epoll, nanosecond deadlines, the kernel's receive timestamps; and one descriptor
-//!   with a [`Kernel::turn`] call, so that another event loop can drive it.
+//!   with a [`Kernel::iterate`] call, so that another event loop can drive it.
 //! - [`Sim`]: a virtual clock and a virtual network, so that an hour of load runs in
 //!   milliseconds and every instant can be asserted exactly.
 //!
@@ -14,11 +14,11 @@
 mod host;
 mod kernel;
 mod limits;
+mod loop_iterations;
 mod sim;
 mod stretch;
 mod tasks;
 mod timers;
-mod turns;
 
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@
 //! that goes on as long as it can would never let its loop look at clocks and at other sockets. So
 //! a socket counts what it receives in reads that took all they asked for (any other read found the
 //! end of what was there) and, once that is much or has taken long, says *pending* and wakes its
-//! task at once: everybody else's turn comes first, and the deadline is looked at.
+//! task at once: all other tasks come first, and the deadline is looked at.
 
 use std::cell::Cell;
 

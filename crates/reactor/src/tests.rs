@@ -316,7 +316,7 @@ fn a_loop_that_coalesces_until_a_timer_hears_its_sockets_then() {
 }
 
 #[test]
-fn a_turn_drives_tasks_without_waiting() {
+fn an_iteration_drives_tasks_without_waiting() {
     let kernel = Kernel::new().unwrap();
     let steps = Rc::new(RefCell::new(Vec::new()));
     let task = kernel.spawn({
@@ -328,7 +328,7 @@ fn a_turn_drives_tasks_without_waiting() {
         }
     });
     while !task.is_finished() {
-        if let Some(due_ns) = kernel.turn().unwrap() {
+        if let Some(due_ns) = kernel.iterate().unwrap() {
             let wait_ns = due_ns.saturating_sub(kernel.now_ns());
             thread::sleep(std::time::Duration::from_nanos(wait_ns));
         }
@@ -336,10 +336,10 @@ fn a_turn_drives_tasks_without_waiting() {
     assert_eq!(*steps.borrow(), ["started", "woken"]);
 }
 
-/// One timer after the other is overdue when the loop has a core again, and each has a turn of its
-/// own.
+/// One timer after the other is overdue when the loop has a core again, and each has an iteration
+/// of its own.
 #[test]
-fn turns_never_overlap_however_much_is_overdue() {
+fn loop_iterations_never_overlap_however_much_is_overdue() {
     let kernel = Kernel::new().unwrap();
     let start_ns = kernel.now_ns();
     let run = async {
@@ -352,11 +352,11 @@ fn turns_never_overlap_however_much_is_overdue() {
     };
     kernel.block_on(run).unwrap();
     let (mut sum_ns, mut longest_ns) = (0, 0);
-    kernel.take_turns(&mut |length_ns, count| {
+    kernel.take_loop_iterations(&mut |length_ns, count| {
         sum_ns += length_ns * count;
         longest_ns = length_ns;
     });
-    // A turn is told by its bucket, which is at most a sixteenth off.
+    // An iteration is told by its bucket, which is at most a sixteenth off.
     let most_ns = (kernel.now_ns() - start_ns) * 17 / 16;
     assert!((1..=most_ns).contains(&sum_ns), "{sum_ns} of {most_ns}");
     assert!(longest_ns <= most_ns);

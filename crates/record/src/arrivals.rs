@@ -150,7 +150,7 @@ mod tests {
     fn what_is_held_back_is_displaced() {
         let mut arrivals = Arrivals::default();
         for at_ms in 0..1_000 {
-            // The worker stands still from 300 to 500 ms.
+            // The worker stalls from 300 to 500 ms.
             let sent_ms = if (300..500).contains(&at_ms) {
                 500
             } else {

@@ -71,4 +71,4 @@ pub use snapshot::{Counts, Failures, Snapshot, Times};
 pub use summary::{Ended, Quantiles, Row, Summary};
 pub use transient::{IntervalArchive, Transient, Uncut};
 pub use unfinished::{Ages, Unfinished};
-pub use worker_times::{STILL_NS, WorkerTimes, Workers};
+pub use worker_times::{STALL_NS, WorkerTimes, Workers};

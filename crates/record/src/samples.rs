@@ -120,8 +120,8 @@ fn busy() -> WorkerTimes {
         timer_slack_ns: Some(1),
         ..WorkerTimes::default()
     };
-    times.turned(20_000, 5_000);
-    times.turned(60_000_000, 1);
+    times.add_loop_iterations(20_000, 5_000);
+    times.add_loop_iterations(60_000_000, 1);
     times
 }
 

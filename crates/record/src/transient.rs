@@ -104,7 +104,7 @@ struct Packed {
     /// In the order of [`Times::each`].
     times: [PackedDistribution; Times::KINDS],
     /// The loop iterations of each worker.
-    turns: BTreeMap<u32, PackedDistribution>,
+    loop_iterations: BTreeMap<u32, PackedDistribution>,
 }
 
 impl Archived {
@@ -156,8 +156,8 @@ impl Packed {
         let workers = interval.workers.iter();
         Packed {
             times: interval.times.each().map(|(_, times)| times.packed()),
-            turns: workers
-                .map(|(worker, times)| (*worker, times.turns.packed()))
+            loop_iterations: workers
+                .map(|(worker, times)| (*worker, times.loop_iterations.packed()))
                 .collect(),
         }
     }
@@ -166,15 +166,15 @@ impl Packed {
         for ((_, times), packed) in snapshot.times.each_mut().into_iter().zip(&self.times) {
             *times = packed.unpacked();
         }
-        for (worker, packed) in &self.turns {
-            snapshot.workers.entry(*worker).or_default().turns = packed.unpacked();
+        for (worker, packed) in &self.loop_iterations {
+            snapshot.workers.entry(*worker).or_default().loop_iterations = packed.unpacked();
         }
     }
 }
 
 fn without_distributions(interval: &Snapshot) -> Snapshot {
     let bare = |times: &WorkerTimes| WorkerTimes {
-        turns: Distribution::default(),
+        loop_iterations: Distribution::default(),
         cores: times.cores.clone(),
         ..*times
     };

@@ -4,10 +4,10 @@
 use crate::{Counts, Distribution};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A turn of a worker's loop that is longer than this stood still: nothing that a loop has to do
-/// takes so long, so the process was stopped, had no core, or a script computed. It is Hyperfoil's
+/// An iteration of a worker's loop that takes longer than this is a stall: nothing that a loop has
+/// to do takes so long, so the process was stopped, had no core, or a script computed. It is Hyperfoil's
 /// order of magnitude for a jitter that matters.
-pub const STILL_NS: u64 = 50_000_000;
+pub const STALL_NS: u64 = 50_000_000;
 
 /// The workers of a run by their number, with what became of their time.
 pub type Workers = BTreeMap<u32, WorkerTimes>;
@@ -26,11 +26,11 @@ pub struct WorkerTimes {
     /// How much of it the thread could have computed and had no core: field 2 of schedstat (Linux,
     /// Documentation/scheduler/sched-stats). 0 where the kernel does not tell.
     pub queued_ns: u64,
-    /// How long the turns of its loop took: from when the loop could go on to when it looked for
-    /// news again.
-    pub turns: Distribution,
-    /// How much of the time were turns longer than [`STILL_NS`].
-    pub still_ns: u64,
+    /// How long the iterations of its loop took: from when the loop could go on to when it looked
+    /// for news again.
+    pub loop_iterations: Distribution,
+    /// How much of the time were loop iterations longer than [`STALL_NS`].
+    pub stalled_ns: u64,
     /// Requests that it had answered.
     pub answered: u64,
     /// Connections of its that came up.
@@ -66,17 +66,17 @@ impl WorkerTimes {
         share(self.queued_ns, self.wall_ns)
     }
 
-    /// The share of its time in which the loop stood still.
-    pub fn still_share(&self) -> f64 {
-        share(self.still_ns, self.wall_ns)
+    /// The share of its time in which the loop stalled.
+    pub fn stalled_share(&self) -> f64 {
+        share(self.stalled_ns, self.wall_ns)
     }
 
-    /// Adds `count` turns of one length.
-    pub fn turned(&mut self, length_ns: u64, count: u64) {
-        self.turns.record_many_ns(length_ns, count);
-        if length_ns > STILL_NS {
-            let still_ns = length_ns.saturating_mul(count);
-            self.still_ns = self.still_ns.saturating_add(still_ns);
+    /// Adds `count` loop iterations of one length.
+    pub fn add_loop_iterations(&mut self, length_ns: u64, count: u64) {
+        self.loop_iterations.record_many_ns(length_ns, count);
+        if length_ns > STALL_NS {
+            let stalled_ns = length_ns.saturating_mul(count);
+            self.stalled_ns = self.stalled_ns.saturating_add(stalled_ns);
         }
     }
 
@@ -95,12 +95,12 @@ impl WorkerTimes {
         add(&mut self.cpu_ns, other.cpu_ns);
         add(&mut self.polled_ns, other.polled_ns);
         add(&mut self.queued_ns, other.queued_ns);
-        add(&mut self.still_ns, other.still_ns);
+        add(&mut self.stalled_ns, other.stalled_ns);
         add(&mut self.answered, other.answered);
         add(&mut self.connections, other.connections);
         add(&mut self.bytes_in, other.bytes_in);
         add(&mut self.bytes_out, other.bytes_out);
-        self.turns.merge(&other.turns);
+        self.loop_iterations.merge(&other.loop_iterations);
         self.cores.extend(&other.cores);
         self.timer_slack_ns = self.timer_slack_ns.max(other.timer_slack_ns);
     }
@@ -139,7 +139,7 @@ mod tests {
             wall_ns: 1_000,
             cpu_ns: 400,
             queued_ns: 50,
-            still_ns: 100,
+            stalled_ns: 100,
             ..WorkerTimes::default()
         };
         times.add(&WorkerTimes {
@@ -149,7 +149,7 @@ mod tests {
             ..WorkerTimes::default()
         });
         assert_eq!((times.cpu_share(), times.queued_share()), (0.6, 0.05));
-        assert_eq!(times.still_share(), 0.05);
+        assert_eq!(times.stalled_share(), 0.05);
         assert_eq!(WorkerTimes::default().cpu_share(), 0.0);
     }
 
@@ -170,12 +170,12 @@ mod tests {
     #[test]
     fn only_turns_that_are_far_too_long_stand_still() {
         let mut times = WorkerTimes::default();
-        times.turned(30_000, 1_000);
-        times.turned(STILL_NS, 1);
-        assert_eq!(times.still_ns, 0);
-        times.turned(200_000_000, 2);
-        assert_eq!(times.still_ns, 400_000_000);
-        assert_eq!(times.turns.len(), 1_003);
-        assert_eq!(times.turns.percentile_ns(50.0), 30_015);
+        times.add_loop_iterations(30_000, 1_000);
+        times.add_loop_iterations(STALL_NS, 1);
+        assert_eq!(times.stalled_ns, 0);
+        times.add_loop_iterations(200_000_000, 2);
+        assert_eq!(times.stalled_ns, 400_000_000);
+        assert_eq!(times.loop_iterations.len(), 1_003);
+        assert_eq!(times.loop_iterations.percentile_ns(50.0), 30_015);
     }
 }

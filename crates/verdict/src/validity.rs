@@ -244,11 +244,14 @@ fn target_had_most(summary: &Summary) -> bool {
 /// In an open load the times tell what a pause did. In a closed one nothing was sent meanwhile, so
 /// the rate is lower by as much.
 fn stood_still(summary: &Summary) -> Option<Finding> {
-    let share = most(summary, WorkerTimes::still_share);
+    let share = most(summary, WorkerTimes::stalled_share);
     let workers = summary.total.workers.values();
-    let longest_ns = workers.map(|times| times.turns.max_ns()).max().unwrap_or(0);
+    let longest_ns = workers
+        .map(|times| times.loop_iterations.max_ns())
+        .max()
+        .unwrap_or(0);
     let reason = Reason::StoodStill { share, longest_ns };
-    let is_rate_off = summary.model == Model::Closed && mean_still_share(summary) > RATE_OFF;
+    let is_rate_off = summary.model == Model::Closed && mean_stalled_share(summary) > RATE_OFF;
     (share > STOOD_STILL).then_some(Finding {
         grade: if is_rate_off {
             Grade::Invalid
@@ -259,16 +262,16 @@ fn stood_still(summary: &Summary) -> Option<Finding> {
     })
 }
 
-fn mean_still_share(summary: &Summary) -> f64 {
+fn mean_stalled_share(summary: &Summary) -> f64 {
     let workers = summary.total.workers.values();
-    let (still_ns, wall_ns) = workers.fold((0.0, 0.0), |(still_ns, wall_ns), times| {
+    let (stalled_ns, wall_ns) = workers.fold((0.0, 0.0), |(stalled_ns, wall_ns), times| {
         (
-            still_ns + times.still_ns as f64,
+            stalled_ns + times.stalled_ns as f64,
             wall_ns + times.wall_ns as f64,
         )
     });
     if wall_ns > 0.0 {
-        still_ns / wall_ns
+        stalled_ns / wall_ns
     } else {
         0.0
     }

@@ -2,8 +2,8 @@
 //!
 //! While arrivals wait, each connection is either in use or free and not used by us. The time that
 //! connections were free since the last instant at which nobody waited says how many more requests
-//! could have gone out: as many as were sent meanwhile for each unit of time in use. While the loop
-//! stands still all of them count as free, as answers that had come were not read.
+//! could have gone out: as many as were sent meanwhile for each unit of time in use. During a
+//! stall of the loop all of them count as free, as answers that had come were not read.
 
 use std::cell::Cell;
 
@@ -34,9 +34,9 @@ impl Backlog {
         self.free_ns.set(self.free_ns.get().saturating_add(free_ns));
     }
 
-    /// The loop stood still for so long, and used none of so many connections.
-    pub(super) fn stood_still(&self, still_ns: u64, users: u32) {
-        let free_ns = still_ns.saturating_mul(u64::from(users));
+    /// The loop stalled for so long, and used none of so many connections.
+    pub(super) fn stalled(&self, stalled_ns: u64, users: u32) {
+        let free_ns = stalled_ns.saturating_mul(u64::from(users));
         self.free_ns.set(self.free_ns.get().saturating_add(free_ns));
     }
 

@@ -6,10 +6,10 @@ use super::{Done, Report};
 use crate::behaviour::Scenario;
 use crate::coalescing::ClosedLoadCoalescing;
 use crate::control::{Handle, Order};
-use crate::lap::Laps;
+use crate::interval_times::IntervalTimes;
 use crate::ticker::Ticker;
 use loadline_reactor::{Host, Timer};
-use loadline_record::STILL_NS;
+use loadline_record::STALL_NS;
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::Poll;
@@ -21,8 +21,8 @@ const TICK_NS: u64 = 100_000_000;
 pub(super) struct Supervisor<H: Host, S> {
     pub(super) pool: UserPool<H, S>,
     timer: Timer,
-    laps: Laps,
-    /// When the laps begin anew: where the measured part does, if that is still to come.
+    interval_times: IntervalTimes,
+    /// When the interval times begin anew: at the begin of the measured part, if that is to come.
     pub(super) zero_ns: Option<u64>,
     coalescing: ClosedLoadCoalescing,
     /// When the coalescing is next set.
@@ -51,7 +51,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             window_end_ns: worker.begin_ns.get().saturating_add(worker.pacer.end_ns),
             stopped_ns: None,
             due_ns: u64::MAX,
-            laps: Laps::begin(&worker.host),
+            interval_times: IntervalTimes::begin(&worker.host),
             zero_ns: (worker.pacer.warmup_ns > 0).then(|| worker.zero_ns.get()),
             coalescing: ClosedLoadCoalescing::new(worker.begin_ns.get()),
             coalescing_due_ns: worker.begin_ns.get() + TICK_NS,
@@ -65,7 +65,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             self.wait().await;
             handle.beat(self.pool.stripe.index as usize);
             let now_ns = self.now_ns();
-            self.notice_standstill(now_ns);
+            self.notice_stall(now_ns);
             self.pool.spawn_if_short(now_ns);
             self.leave_warmup(now_ns);
             self.set_coalescing(now_ns);
@@ -110,18 +110,18 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
     }
 
     /// Whatever the loop is late for a look, it was late for everything else.
-    fn notice_standstill(&self, now_ns: u64) {
-        let still_ns = now_ns.min(self.end_ns).saturating_sub(self.due_ns);
-        if still_ns > STILL_NS {
+    fn notice_stall(&self, now_ns: u64) {
+        let stalled_ns = now_ns.min(self.end_ns).saturating_sub(self.due_ns);
+        if stalled_ns > STALL_NS {
             let worker = &self.pool.worker;
-            worker.backlog.stood_still(still_ns, worker.users.get());
+            worker.backlog.stalled(stalled_ns, worker.users.get());
         }
     }
 
     /// What the worker did with its time while it warmed up is in no figure either.
     fn leave_warmup(&mut self, now_ns: u64) {
         if self.zero_ns.take_if(|zero_ns| *zero_ns <= now_ns).is_some() {
-            self.laps = Laps::begin(&self.pool.worker.host);
+            self.interval_times = IntervalTimes::begin(&self.pool.worker.host);
         }
     }
 
@@ -204,7 +204,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             (worker.send)(Report::Ticks(ticks));
         }
         let mut snapshot = Box::new(worker.recorder.borrow_mut().take(until_ns));
-        if let Some(mut times) = self.laps.end(&worker.host)
+        if let Some(mut times) = self.interval_times.end(&worker.host)
             && !snapshot.drain
         {
             times.counted(&snapshot.counts);

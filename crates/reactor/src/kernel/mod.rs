@@ -8,9 +8,9 @@ mod sys;
 
 pub use socket::KernelSocket;
 
+use crate::loop_iterations::LoopIterations;
 use crate::tasks::{Task, Tasks, WakeFlag};
 use crate::timers::{Timer, Timers};
-use crate::turns::Turns;
 use crate::{Address, Coalescing, Connected, Host, SocketOptions, ThreadTimes};
 use clock::ReceiveClock;
 use lead::Lead;
@@ -24,9 +24,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// Deadlines further away than this are not looked for between two tasks: few turns last so long,
+/// Deadlines further away than this are not looked for between two tasks: few loop iterations last so
+/// long,
 /// and the clock is not read for nothing in a closed load, whose deadlines are timeouts.
-const LONG_TURN_NS: u64 = 1_000_000;
+const LONG_ITERATION_NS: u64 = 1_000_000;
 
 /// The event loop of one thread. Clones are handles to the same loop.
 #[derive(Clone)]
@@ -43,9 +44,9 @@ pub(crate) struct Inner {
     coalescing: Cell<Coalescing>,
     /// Where bytes go that nobody wants and the socket cannot drop in the kernel.
     pub(crate) waste: RefCell<Vec<u8>>,
-    /// Whether a turn is under way: a task must not turn the loop that runs it.
-    turning: Cell<bool>,
-    turns: RefCell<Turns>,
+    /// Whether an iteration is under way: a task must not run the loop that runs it.
+    iterating: Cell<bool>,
+    loop_iterations: RefCell<LoopIterations>,
     /// Whether the last wait was one, and no look.
     asleep: Cell<bool>,
     /// When the last wait returned that was a look and found nothing; `None` if something came
@@ -55,11 +56,11 @@ pub(crate) struct Inner {
     news_ns: Cell<u64>,
     /// The time spent looking again and again, because the next deadline was too near to sleep.
     polled_ns: Cell<u64>,
-    /// When the turn that goes on began; `None` while the loop waits.
-    turn_from_ns: Cell<Option<u64>>,
-    /// When the last turn ended, or the loop was entered: what fell due before is not waited for
+    /// When the current loop iteration began; `None` while the loop waits.
+    iteration_from_ns: Cell<Option<u64>>,
+    /// When the last iteration ended, or the loop was entered: what fell due before is not waited for
     /// twice.
-    turn_end_ns: Cell<u64>,
+    iteration_end_ns: Cell<u64>,
 }
 
 impl Kernel {
@@ -76,14 +77,14 @@ impl Kernel {
             lead: Lead::default(),
             coalescing: Cell::default(),
             waste: RefCell::new(Vec::new()),
-            turning: Cell::new(false),
-            turns: RefCell::default(),
+            iterating: Cell::new(false),
+            loop_iterations: RefCell::default(),
             asleep: Cell::new(false),
             looked_ns: Cell::new(None),
             news_ns: Cell::new(0),
             polled_ns: Cell::new(0),
-            turn_from_ns: Cell::new(None),
-            turn_end_ns: Cell::new(0),
+            iteration_from_ns: Cell::new(None),
+            iteration_end_ns: Cell::new(0),
         })))
     }
 
@@ -94,8 +95,8 @@ impl Kernel {
         let flag = WakeFlag::set();
         let waker = Arc::clone(&flag).into();
         // What passed since the last call is not this loop's.
-        self.0.turn_from_ns.set(None);
-        self.0.turn_end_ns.set(self.now_ns());
+        self.0.iteration_from_ns.set(None);
+        self.0.iteration_end_ns.set(self.now_ns());
         loop {
             if flag.take()
                 && let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(&waker))
@@ -111,11 +112,11 @@ impl Kernel {
         }
     }
 
-    /// One round without waiting, for a loop that is driven by another: runs what can go on, takes
+    /// One iteration without waiting, for a loop that is driven by another: runs what can go on, takes
     /// what the kernel has. Returns the instant at which the next call is due even if
     /// [`Kernel::as_fd`] stays quiet: now if tasks can go on already, `None` if nothing waits for
     /// the clock.
-    pub fn turn(&self) -> io::Result<Option<u64>> {
+    pub fn iterate(&self) -> io::Result<Option<u64>> {
         self.poll_events(false)?;
         if self.run_ready() {
             return Ok(Some(self.now_ns()));
@@ -126,7 +127,7 @@ impl Kernel {
     /// Runs the tasks that can go on. A deadline that comes meanwhile wakes its task before the
     /// next one runs, so that no request waits for the answers of others to be read.
     fn run_ready(&self) -> bool {
-        let is_near = |due_ns: &u64| *due_ns < self.0.news_ns.get() + LONG_TURN_NS;
+        let is_near = |due_ns: &u64| *due_ns < self.0.news_ns.get() + LONG_ITERATION_NS;
         self.0.tasks.run_ready(|| {
             if self.0.timers.next_ns().filter(is_near).is_some() {
                 self.fire(self.now_ns());
@@ -146,7 +147,7 @@ impl Kernel {
             return;
         }
         let now_ns = self.now_ns();
-        self.end_turn(now_ns);
+        self.end_iteration(now_ns);
         let due_ns = self.0.timers.next_ns();
         let wake_ns = due_ns.map(|due_ns| self.0.lead.wake_ns(due_ns, now_ns));
         let left_ns = wake_ns.map_or(u64::MAX, |wake_ns| wake_ns.saturating_sub(now_ns));
@@ -163,8 +164,8 @@ impl Kernel {
 
     fn poll_events(&self, wait: bool) -> io::Result<()> {
         assert!(
-            !self.0.turning.replace(true),
-            "a task may not turn the loop that runs it"
+            !self.0.iterating.replace(true),
+            "a task may not run the loop that runs it"
         );
         let due_ns = wait.then(|| self.0.timers.next_ns()).flatten();
         let polled = if wait {
@@ -172,10 +173,10 @@ impl Kernel {
         } else {
             self.0.poller.poll(Some(0))
         };
-        self.0.turning.set(false);
+        self.0.iterating.set(false);
         let events = polled?;
         let now_ns = self.now_ns();
-        self.end_turn(now_ns);
+        self.end_iteration(now_ns);
         if let (0, Some(due_ns)) = (events, due_ns) {
             self.learn(due_ns, now_ns);
         }
@@ -185,8 +186,8 @@ impl Kernel {
         self.count_polled(wait && events == 0, fired, now_ns);
         if !wait || events > 0 || fired {
             let due_ns = due_ns.unwrap_or(now_ns);
-            let from_ns = due_ns.max(self.0.turn_end_ns.get()).min(now_ns);
-            self.0.turn_from_ns.set(Some(from_ns));
+            let from_ns = due_ns.max(self.0.iteration_end_ns.get()).min(now_ns);
+            self.0.iteration_from_ns.set(Some(from_ns));
         }
         Ok(())
     }
@@ -206,7 +207,7 @@ impl Kernel {
     /// Returns how many sockets had some.
     fn wait_until(&self, due_ns: Option<u64>) -> io::Result<usize> {
         let now_ns = self.now_ns();
-        self.end_turn(now_ns);
+        self.end_iteration(now_ns);
         let wake_ns = due_ns.map(|due_ns| self.0.lead.wake_ns(due_ns, now_ns));
         let timeout_ns = wake_ns.map(|wake_ns| wake_ns.saturating_sub(now_ns));
         self.0.asleep.set(timeout_ns != Some(0));
@@ -220,13 +221,13 @@ impl Kernel {
         }
     }
 
-    /// Ends the turn that goes on, if there is one: from here on the loop looks for news.
+    /// Ends the current loop iteration, if there is one: from here on the loop looks for news.
     #[inline]
-    fn end_turn(&self, now_ns: u64) {
-        if let Some(from_ns) = self.0.turn_from_ns.take() {
+    fn end_iteration(&self, now_ns: u64) {
+        if let Some(from_ns) = self.0.iteration_from_ns.take() {
             let length_ns = now_ns.saturating_sub(from_ns);
-            self.0.turns.borrow_mut().record(length_ns);
-            self.0.turn_end_ns.set(now_ns);
+            self.0.loop_iterations.borrow_mut().record(length_ns);
+            self.0.iteration_end_ns.set(now_ns);
         }
     }
 }
@@ -238,7 +239,7 @@ fn queued_ns() -> Option<u64> {
     text.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// Readable when a [`Kernel::turn`] would find something to do.
+/// Readable when a [`Kernel::iterate`] would find something to do.
 impl AsFd for Kernel {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.poller.as_fd()
@@ -271,14 +272,14 @@ impl Host for Kernel {
         })
     }
 
-    fn take_turns(&self, tell: &mut dyn FnMut(u64, u64)) {
-        // The turn that goes on is ended first: it may be the longest of all, and the last.
-        if self.0.turn_from_ns.get().is_some() {
+    fn take_loop_iterations(&self, tell: &mut dyn FnMut(u64, u64)) {
+        // The current iteration is ended first: it may be the longest of all, and the last.
+        if self.0.iteration_from_ns.get().is_some() {
             let now_ns = self.now_ns();
-            self.end_turn(now_ns);
-            self.0.turn_from_ns.set(Some(now_ns));
+            self.end_iteration(now_ns);
+            self.0.iteration_from_ns.set(Some(now_ns));
         }
-        self.0.turns.borrow_mut().take(tell);
+        self.0.loop_iterations.borrow_mut().take(tell);
     }
 
     fn set_coalescing(&self, coalescing: Coalescing) {

@@ -87,7 +87,7 @@ impl KernelSocket {
         Ok(())
     }
 
-    /// Pending until the next event or the deadline, or until everybody else had a turn.
+    /// Pending until the next event or the deadline, or until all other tasks had a chance to run.
     // Each request waits once.
     #[inline(always)]
     fn wait<T>(&self, cx: &mut Context<'_>) -> Poll<io::Result<T>> {

@@ -126,7 +126,7 @@ impl Host for Sim {
         None
     }
 
-    fn take_turns(&self, _tell: &mut dyn FnMut(u64, u64)) {}
+    fn take_loop_iterations(&self, _tell: &mut dyn FnMut(u64, u64)) {}
 
     /// Waiting costs nothing here, so there is nothing to save.
     fn set_coalescing(&self, _coalescing: Coalescing) {}

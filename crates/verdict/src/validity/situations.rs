@@ -254,10 +254,10 @@ fn with_user_clock(summary: Summary) -> Summary {
     })
 }
 
-fn stood_still(summary: Summary, still_ns: u64) -> Summary {
+fn stood_still(summary: Summary, stalled_ns: u64) -> Summary {
     with(summary, |summary| {
         let worker = summary.total.workers.entry(0).or_default();
-        worker.turned(still_ns, 1);
+        worker.add_loop_iterations(stalled_ns, 1);
     })
 }
 

@@ -160,7 +160,7 @@ fn a_loop_that_stood_still_is_noted_in_either_model() {
     let turned = |length_ns: u64, count: u64| {
         move |summary: &mut Summary| {
             let worker = summary.total.workers.entry(0).or_default();
-            worker.turned(length_ns, count);
+            worker.add_loop_iterations(length_ns, count);
         }
     };
     for summary in [open(), closed()] {

@@ -1,45 +1,46 @@
-//! How long the turns of a loop take: the generator, measured by itself.
+//! How long the iterations of a loop take: the generator, measured by itself.
 //!
-//! A *turn* lasts from the instant at which the loop can go on (it was woken, or was to be woken
+//! A *loop iteration* lasts from the instant at which the loop can go on (it was woken, or was to be woken
 //! and was not) to the next at which it looks for news or waits for them. Whatever comes meanwhile
-//! waits in the kernel, so long turns delay whoever else is on the loop; a loop whose process was
+//! waits in the kernel, so long iterations delay whoever else is on the loop; a loop whose process was
 //! stopped, or had no core, has one that is as long as that.
 //!
-//! It is told with the readings of the clock that the loop takes anyway, and costs a few additions
-//! a turn: times go into buckets whose width is at most a sixteenth of what they hold.
+//! It needs only the clock readings that the loop takes anyway, and costs a few additions per
+//! iteration: times go into buckets whose width is at most a sixteenth of what they hold.
 
 /// Buckets to every doubling of the time, as a power of two.
 const STEP_BITS: u32 = 4;
 const STEPS: usize = 1 << STEP_BITS;
-/// Longer turns count as this: a quarter of an hour.
+/// Longer iterations count as this: a quarter of an hour.
 const LONGEST_NS: u64 = (1 << 40) - 1;
 const BUCKETS: usize = bucket_of(LONGEST_NS) + 1;
 
-/// The turns of a loop, by how long they took.
+/// The iterations of a loop, by how long they took.
 #[derive(Debug)]
-pub(crate) struct Turns {
+pub(crate) struct LoopIterations {
     counts: Box<[u64; BUCKETS]>,
     /// The longest.
     max_ns: u64,
 }
 
-impl Default for Turns {
+impl Default for LoopIterations {
     fn default() -> Self {
-        Turns {
+        LoopIterations {
             counts: Box::new([0; BUCKETS]),
             max_ns: 0,
         }
     }
 }
 
-impl Turns {
+impl LoopIterations {
     #[inline]
     pub(crate) fn record(&mut self, length_ns: u64) {
         self.counts[bucket_of(length_ns.min(LONGEST_NS))] += 1;
         self.max_ns = self.max_ns.max(length_ns);
     }
 
-    /// Tells of each length, in nanoseconds, how many turns there were, rising, and forgets them.
+    /// Tells of each length, in nanoseconds, how many iterations there were, rising, and
+    /// forgets them.
     /// Lengths are those of the middle of their buckets; the longest is exact.
     pub(crate) fn take(&mut self, tell: &mut dyn FnMut(u64, u64)) {
         let longest = bucket_of(self.max_ns.min(LONGEST_NS));
@@ -81,11 +82,13 @@ mod tests {
     use super::*;
 
     fn taken(lengths: &[u64]) -> Vec<(u64, u64)> {
-        let mut turns = Turns::default();
-        lengths.iter().for_each(|length| turns.record(*length));
+        let mut loop_iterations = LoopIterations::default();
+        lengths
+            .iter()
+            .for_each(|length| loop_iterations.record(*length));
         let mut told = Vec::new();
-        turns.take(&mut |length_ns, count| told.push((length_ns, count)));
-        turns.take(&mut |_, _| panic!("they are forgotten"));
+        loop_iterations.take(&mut |length_ns, count| told.push((length_ns, count)));
+        loop_iterations.take(&mut |_, _| panic!("they are forgotten"));
         told
     }
 
@@ -106,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_of_hours_counts_as_the_longest() {
+    fn an_iteration_of_hours_counts_as_the_longest() {
         let told = taken(&[7, u64::MAX]);
         assert_eq!(told, [(7, 1), (u64::MAX, 1)]);
     }

@@ -5,30 +5,30 @@ use loadline_record::WorkerTimes;
 
 /// Follows a thread from one interval to the next.
 #[derive(Debug)]
-pub(crate) struct Laps {
+pub(crate) struct IntervalTimes {
     at_ns: u64,
     times: Option<ThreadTimes>,
 }
 
-impl Laps {
-    /// Begins the first lap: what the loop did before does not count.
+impl IntervalTimes {
+    /// Begins the first interval: what the loop did before does not count.
     pub(crate) fn begin(host: &impl Host) -> Self {
-        host.take_turns(&mut |_, _| ());
-        Laps::go_on(host)
+        host.take_loop_iterations(&mut |_, _| ());
+        IntervalTimes::go_on(host)
     }
 
     fn go_on(host: &impl Host) -> Self {
-        Laps {
+        IntervalTimes {
             at_ns: host.now_ns(),
             times: host.thread_times(),
         }
     }
 
-    /// Ends a lap and begins the next; `None` where there is no thread.
+    /// Ends an interval and begins the next; `None` where there is no thread.
     pub(crate) fn end(&mut self, host: &impl Host) -> Option<WorkerTimes> {
-        let before = std::mem::replace(self, Laps::go_on(host));
+        let before = std::mem::replace(self, IntervalTimes::go_on(host));
         let (from, to) = (before.times?, self.times?);
-        let mut lap = WorkerTimes {
+        let mut times = WorkerTimes {
             wall_ns: self.at_ns.saturating_sub(before.at_ns),
             cpu_ns: to.cpu_ns.saturating_sub(from.cpu_ns),
             polled_ns: to.polled_ns.saturating_sub(from.polled_ns),
@@ -37,8 +37,10 @@ impl Laps {
             timer_slack_ns: to.timer_slack_ns,
             ..WorkerTimes::default()
         };
-        host.take_turns(&mut |length_ns, count| lap.turned(length_ns, count));
-        Some(lap)
+        host.take_loop_iterations(&mut |length_ns, count| {
+            times.add_loop_iterations(length_ns, count)
+        });
+        Some(times)
     }
 }
 
@@ -49,23 +51,23 @@ mod tests {
     use std::time::{Duration, Instant};
 
     #[test]
-    fn a_lap_has_what_the_thread_computed_in_it() {
+    fn an_interval_has_what_the_thread_computed_in_it() {
         const BUSY: Duration = Duration::from_millis(20);
         let kernel = Kernel::new().unwrap();
-        let mut laps = Laps::begin(&kernel);
+        let mut interval_times = IntervalTimes::begin(&kernel);
         let begin_ns = kernel.thread_times().unwrap().cpu_ns;
         let begin = Instant::now();
         while kernel.thread_times().unwrap().cpu_ns - begin_ns < BUSY.as_nanos() as u64 {
             std::hint::spin_loop();
         }
-        let busy = laps.end(&kernel).unwrap();
+        let busy = interval_times.end(&kernel).unwrap();
         let passed_ns = begin.elapsed().as_nanos() as u64;
         assert!(busy.cpu_ns >= BUSY.as_nanos() as u64);
         assert!(busy.wall_ns >= passed_ns && busy.wall_ns >= busy.cpu_ns);
         assert_eq!((busy.cores.len(), busy.timer_slack_ns), (1, Some(1)));
 
         std::thread::sleep(BUSY);
-        let idle = laps.end(&kernel).unwrap();
+        let idle = interval_times.end(&kernel).unwrap();
         assert!(idle.wall_ns >= BUSY.as_nanos() as u64);
         assert!(idle.cpu_share() < 0.5, "{idle:?}");
     }
@@ -73,6 +75,6 @@ mod tests {
     #[test]
     fn a_simulated_loop_has_no_thread() {
         let sim = Sim::new(1, 0);
-        assert_eq!(Laps::begin(&sim).end(&sim), None);
+        assert_eq!(IntervalTimes::begin(&sim).end(&sim), None);
     }
 }
