@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 
 const REQUESTS: u64 = 200;
 
-/// What 200 requests over one connection, with these knobs, came to.
-fn run(knobs: &str, flags: &[&str]) -> (Value, loadline_testbed::Counts) {
-    run_some(REQUESTS, knobs, flags)
+/// What 200 requests over one connection, with these options, came to.
+fn run(options: &str, flags: &[&str]) -> (Value, loadline_testbed::Counts) {
+    run_some(REQUESTS, options, flags)
 }
 
-fn run_some(requests: u64, knobs: &str, flags: &[&str]) -> (Value, loadline_testbed::Counts) {
+fn run_some(requests: u64, options: &str, flags: &[&str]) -> (Value, loadline_testbed::Counts) {
     let server = serve();
-    let (url, requests) = (url(&server, knobs), requests.to_string());
+    let (url, requests) = (url(&server, options), requests.to_string());
     let summary = summary(&[&["-c", "1", "-n", &requests], flags, &[url.as_str()]].concat());
     (summary, server.stop())
 }
@@ -48,8 +48,8 @@ fn an_answer_that_never_begins_on_a_used_connection_is_asked_for_once_more() {
 #[test]
 fn an_answer_that_never_begins_on_a_new_connection_is_a_failure() {
     for fault in ["reset-before-head", "close-before-head"] {
-        let knobs = format!("fault={fault}&every=10");
-        let (summary, server) = run(&knobs, &["--no-keepalive"]);
+        let options = format!("fault={fault}&every=10");
+        let (summary, server) = run(&options, &["--no-keepalive"]);
         assert_eq!(ends(&summary), (180, 20, 0), "{fault}");
         assert_eq!(failures(&summary, "read"), 20, "{fault}");
         assert_eq!((server.requests, server.faults), (REQUESTS, 20), "{fault}");
@@ -89,8 +89,8 @@ fn an_answer_that_is_not_http_is_a_failure_of_the_protocol() {
 #[test]
 fn an_answer_that_stops_is_a_timeout_with_the_time_it_was_waited_for() {
     for fault in ["never-answer", "hang-in-head", "hang-in-body"] {
-        let knobs = format!("fault={fault}&every=50");
-        let (summary, server) = run(&knobs, &["--timeout", "500ms"]);
+        let options = format!("fault={fault}&every=50");
+        let (summary, server) = run(&options, &["--timeout", "500ms"]);
         assert_eq!(ends(&summary), (196, 4, 0), "{fault}");
         assert_eq!(failures(&summary, "timeout"), 4, "{fault}");
         assert_eq!(server.requests, REQUESTS, "{fault}");
@@ -152,7 +152,7 @@ fn a_connection_that_ends_after_an_answer_is_replaced() {
 
 #[test]
 fn a_server_that_announces_the_end_of_its_connections_is_obeyed() {
-    for (knobs, connections) in [
+    for (options, connections) in [
         ("close=1", 200),
         ("close-after=10", 20),
         ("until-close=1", 200),
@@ -160,19 +160,19 @@ fn a_server_that_announces_the_end_of_its_connections_is_obeyed() {
         ("version=1.0&close=0", 1),
         ("chunked=1&close-after=100", 2),
     ] {
-        let (summary, server) = run(knobs, &[]);
-        assert_eq!(ends(&summary), (200, 0, connections - 1), "{knobs}");
+        let (summary, server) = run(options, &[]);
+        assert_eq!(ends(&summary), (200, 0, connections - 1), "{options}");
         assert_eq!(
             (server.requests, server.connections),
             (REQUESTS, connections),
-            "{knobs}"
+            "{options}"
         );
     }
 }
 
 #[test]
 fn every_shape_of_a_good_answer_is_read_to_its_end() {
-    for (knobs, flags) in [
+    for (options, flags) in [
         ("", &[][..]),
         ("size=0", &[]),
         ("size=1000000", &[]),
@@ -189,13 +189,13 @@ fn every_shape_of_a_good_answer_is_read_to_its_end() {
         ("", &["--clock", "user"]),
         ("", &["-b", "a body of some bytes"]),
     ] {
-        let (summary, server) = run(knobs, flags);
+        let (summary, server) = run(options, flags);
         let sent = count(&summary, "sent");
-        assert_eq!(ends(&summary), (sent, 0, 0), "{knobs} {flags:?}");
+        assert_eq!(ends(&summary), (sent, 0, 0), "{options} {flags:?}");
         assert_eq!(
             (server.requests, server.connections),
             (sent, 1),
-            "{knobs} {flags:?}"
+            "{options} {flags:?}"
         );
     }
 }

@@ -40,8 +40,8 @@ impl Running {
 }
 
 /// Starts a long run and waits until the server has seen something of it.
-fn start(server: &Server, flags: &[&str], knobs: &str) -> Running {
-    let url = url(server, knobs);
+fn start(server: &Server, flags: &[&str], options: &str) -> Running {
+    let url = url(server, options);
     let words = [
         &["-c", "4", "-d", "60s", "-o", "json"],
         flags,

@@ -137,9 +137,9 @@ pub(crate) fn serve_with(change: impl FnOnce(&mut Config)) -> Server {
     Server::start(config).expect("the test server starts")
 }
 
-/// A URL of the test server with these knobs.
-pub(crate) fn url(server: &Server, knobs: &str) -> String {
-    format!("http://{}/?{knobs}", server.addr())
+/// A URL of the test server with these options.
+pub(crate) fn url(server: &Server, options: &str) -> String {
+    format!("http://{}/?{options}", server.addr())
 }
 
 pub(crate) fn text(path: &Path) -> &str {

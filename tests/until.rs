@@ -5,9 +5,9 @@ use serde_json::Value;
 
 /// A run over 20 connections at 100 requests a second, as JSON. Few enough that what a neighbour
 /// takes of the cores is small against the delays of the server.
-fn report(flags: &[&str], knobs: &str) -> (Option<i32>, Value) {
+fn report(flags: &[&str], options: &str) -> (Option<i32>, Value) {
     let server = serve();
-    let url = url(&server, knobs);
+    let url = url(&server, options);
     let words = [
         "-r",
         "100",
@@ -53,9 +53,9 @@ fn a_run_ends_when_its_percentile_is_precise() {
 /// Half a minute each, at the same time.
 #[test]
 fn a_run_ends_when_its_checks_are_decided() {
-    let ended = |check: &'static str, knobs: &'static str| {
+    let ended = |check: &'static str, options: &'static str| {
         let flags = ["--allow-invalid", "-d", "90s", "--until", "decided"];
-        let (code, report) = report(&[&flags[..], &["--check", check]].concat(), knobs);
+        let (code, report) = report(&[&flags[..], &["--check", check]].concat(), options);
         let summary = &report["summary"];
         assert_eq!(summary["ended"], "decided", "{summary:#}");
         let seconds = summary["duration_s"].as_f64().unwrap();

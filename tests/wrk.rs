@@ -57,7 +57,7 @@ fn spoken(tool: &str, words: &[&str]) -> String {
 #[test]
 fn reports_have_the_shape_of_the_real_ones() {
     let server = serve();
-    for (flags, knobs) in [
+    for (flags, options) in [
         (&["-t1", "-c3", "-d1"][..], ""),
         (&["-t2", "-c4", "-d1", "--latency"], "size=2000"),
         (
@@ -65,7 +65,7 @@ fn reports_have_the_shape_of_the_real_ones() {
             "status=404&every=10",
         ),
     ] {
-        let url = url(&server, knobs);
+        let url = url(&server, options);
         let words = [flags, &[url.as_str()]].concat();
         let ours = spoken("wrk", &words);
         let Some(theirs) = real_wrk(&words) else {

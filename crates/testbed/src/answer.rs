@@ -1,7 +1,7 @@
-//! What the server answers, knob by knob.
+//! What the server answers, option by option.
 //!
 //! A server has one [`Answer`] for every request that asks for nothing else; a request changes it
-//! by its query and its headers (see [`crate::knobs`]).
+//! by its query and its headers (see [`crate::options`]).
 
 use crate::delay::Delay;
 use crate::fault::Fault;
@@ -83,8 +83,8 @@ impl Answer {
         self
     }
 
-    /// Whether an HTTP library would refuse to send this: it is played on the bare connection.
-    pub(crate) fn is_played_by_hand(&self) -> bool {
+    /// Whether an HTTP library would refuse to send this: it is sent on the bare connection.
+    pub(crate) fn is_raw(&self) -> bool {
         self.fault.is_some() || self.trailers || self.until_close || !self.interim.is_empty()
     }
 }

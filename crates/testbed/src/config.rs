@@ -26,8 +26,8 @@ pub struct Config {
     pub threads: u32,
     /// What a request gets that asks for nothing else.
     pub defaults: Answer,
-    /// Whether requests can't turn knobs: every one gets `defaults`, whatever it asks for.
-    pub deaf: bool,
+    /// Whether the options of requests are ignored: every one gets `defaults`, whatever it asks for.
+    pub ignore_options: bool,
     /// How much the server carries; `None` is as much as it can.
     pub limit: Option<Limit>,
     /// When the whole server stands still.
@@ -51,7 +51,7 @@ impl Default for Config {
             client_ca_pem: None,
             threads: 1,
             defaults: Answer::default(),
-            deaf: false,
+            ignore_options: false,
             limit: None,
             freeze: None,
             seed: 1,

@@ -54,7 +54,7 @@ fn stretched(wait: Duration, factor: f64) -> Duration {
     Duration::from_secs_f64(seconds.min(LONGEST.as_secs_f64()))
 }
 
-/// The text was no delay; the knob says what it takes.
+/// The text was no delay; the option says what it takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "Write a time such as 20ms, exp:MEAN such as exp:20ms, or lognormal:MEDIAN,SIGMA such as lognormal:20ms,0.5."

@@ -4,7 +4,7 @@
 //! stop signal would do: nothing is accepted, read or written meanwhile, the kernel goes on taking
 //! connections and bytes until its queues are full, and afterwards all goes on with the backlog.
 
-use crate::worker::{Inbox, Work};
+use crate::inbox::{Inbox, Work};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 

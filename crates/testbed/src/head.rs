@@ -1,11 +1,17 @@
-//! The head of an answer that is sent by hand.
+//! The head of a raw response, and the header fields that every answer has.
 
 use crate::answer::{Answer, Version};
 use crate::fault::Fault;
 use crate::reply::Reply;
-use crate::visit::GAP_HEADER;
 use hyper::StatusCode;
+use hyper::header::{HeaderName, HeaderValue};
 use std::fmt::Write;
+
+/// The header that says how long ago the request before came, in nanoseconds.
+pub(crate) const GAP_HEADER: HeaderName = HeaderName::from_static("x-arrival-gap-ns");
+
+/// The content type of every body.
+pub(crate) const TEXT: HeaderValue = HeaderValue::from_static("text/plain");
 
 /// The trailer of every answer that has one.
 pub(crate) const TRAILER: &str = "X-Trailer: end\r\n";

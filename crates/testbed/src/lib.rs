@@ -1,15 +1,15 @@
 //! The controllable test server: delays, stalls, faults, TLS.
 //!
 //! A [`Server`] answers HTTP/1.1 on threads of its own, so that a program that blocks can start
-//! one beside itself. What it answers is set knob by knob: for all requests by
-//! [`Config::defaults`], for one request by its query or its headers ([`knobs`] names them all).
-//! Ordinary answers come from an HTTP library; those that no library would send are written by
-//! hand ([`Fault`] names what can go wrong). The server counts what it did, exactly, and can
-//! measure how far its arrivals strayed from an even schedule.
+//! one beside itself. Options say what it answers: [`Config::defaults`] for all requests, the query
+//! or the headers for one request ([`response_options`] lists them). An HTTP library sends ordinary
+//! answers; answers that no library would send are raw responses, written on the bare connection
+//! ([`Fault`] names what can go wrong). The server counts exactly what it did, and can measure how
+//! far its arrivals strayed from an even schedule.
 //!
-//! Inside, data goes this way: `listen` accepts and deals sockets out to each `worker`; a `visit`
-//! serves one connection over its `line`; a request's `wishes` and the shared `state` make a
-//! `reply`, which goes out as a `body` of the library or `by_hand`.
+//! Inside, data goes this way: `listen` accepts sockets and deals them out to the `inbox` of each
+//! `worker`; a `connection` is served over its `line`; a request's `request_options` and the shared
+//! `state` make a `reply`, which the library sends with a `body`, or `raw_response` sends.
 //!
 //! ```
 //! use loadline_testbed::{Config, Server};
@@ -32,9 +32,11 @@ mod alarm;
 mod answer;
 mod arrivals;
 mod body;
-mod by_hand;
+mod capture;
 mod config;
+mod connection;
 mod content;
+mod context;
 mod counts;
 mod delay;
 mod echo;
@@ -42,19 +44,19 @@ mod error;
 mod fault;
 mod freezer;
 mod head;
-mod heard;
-mod knobs;
+mod inbox;
 mod limit;
 mod line;
 mod listen;
+mod options;
+mod raw_response;
 mod reply;
+mod request_options;
 mod server;
 mod socket;
 mod state;
 mod tls;
 mod values;
-mod visit;
-mod wishes;
 mod worker;
 
 pub use answer::{Answer, Drip, DripError, Version};
@@ -65,6 +67,6 @@ pub use delay::{Delay, DelayError};
 pub use error::StartError;
 pub use fault::{Break, Fault, FaultError, Point};
 pub use hyper::StatusCode;
-pub use knobs::{Knob, KnobError, knobs};
 pub use limit::Limit;
+pub use options::{OptionError, ResponseOption, response_options};
 pub use server::Server;

@@ -11,7 +11,7 @@
 //!
 //! Clones are the same line. All belong to one task; the lock is never waited for.
 
-use crate::heard::Heard;
+use crate::capture::Capture;
 use crate::socket::Socket;
 use crate::state::State;
 use hyper::body::Bytes;
@@ -37,7 +37,7 @@ struct Ends {
     state: Arc<State>,
     /// Bytes that the library had read and gave back; read again before the socket is.
     given_back: Bytes,
-    heard: Heard,
+    capture: Capture,
     last_read: Instant,
     /// Answers, or parts of them, that wait for the end of the turn.
     outbox: Vec<u8>,
@@ -61,7 +61,7 @@ impl Line {
             socket,
             state,
             given_back: Bytes::new(),
-            heard: Heard::default(),
+            capture: Capture::default(),
             last_read: Instant::now(),
             outbox: Vec::new(),
             outbox_sent: 0,
@@ -89,7 +89,7 @@ impl Line {
     /// Takes the head of the request that has just arrived, as it came; `None` if too many bytes
     /// came before it.
     pub(crate) fn take_head(&self, request_line: &str) -> Option<Vec<u8>> {
-        self.ends().heard.take_head(request_line)
+        self.ends().capture.take_head(request_line)
     }
 
     /// The library has been given the last byte of an answer. It is counted when it is sent.
@@ -99,7 +99,7 @@ impl Line {
         ends.request_closed();
     }
 
-    /// A request has been dealt with by hand.
+    /// A request has been dealt with by a raw response.
     pub(crate) fn request_closed(&self) {
         self.ends().request_closed();
     }
@@ -140,7 +140,7 @@ impl Line {
         self.ends().given_back = too_many;
     }
 
-    /// Sends `bytes` by hand, after all that was written before.
+    /// Sends `bytes` past the library, after all that was written before.
     pub(crate) async fn send(&self, bytes: &[u8]) -> io::Result<()> {
         self.ends().outbox.extend_from_slice(bytes);
         poll_fn(|cx| self.ends().poll_send(cx)).await
@@ -171,7 +171,7 @@ impl Ends {
     fn request_closed(&mut self) {
         self.open_requests -= 1;
         if self.open_requests == 0 {
-            self.heard.all_answered();
+            self.capture.all_answered();
         }
     }
 
@@ -236,7 +236,7 @@ impl AsyncRead for Ends {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut ends.socket).poll_read(cx, buffer))?;
         ends.last_read = Instant::now();
-        ends.heard.note(&buffer.filled()[before..]);
+        ends.capture.note(&buffer.filled()[before..]);
         Poll::Ready(Ok(()))
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::alarm::Alarm;
 use crate::error::StartError;
+use crate::inbox::{Inbox, Work};
 use crate::socket::Accepted;
-use crate::worker::{Inbox, Work};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::fs;
 use std::io::{self, ErrorKind};

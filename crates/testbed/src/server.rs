@@ -3,13 +3,14 @@
 use crate::alarm::Alarm;
 use crate::arrivals::ArrivalReport;
 use crate::config::Config;
+use crate::context::Context;
 use crate::counts::Counts;
 use crate::error::StartError;
+use crate::inbox::{Inbox, Work};
 use crate::listen::{Dealer, listen_local, listen_tcp};
 use crate::state::State;
 use crate::tls::OwnTls;
-use crate::visit::Place;
-use crate::worker::{self, Chores, Inbox, Work};
+use crate::worker::{self, Chores};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -61,12 +62,12 @@ impl Server {
     ) -> Result<(), StartError> {
         let mut chores = Some(chores);
         for (index, post) in posts.into_iter().enumerate() {
-            let place = Place {
+            let context = Context {
                 state: self.state.clone(),
                 alarm: post.alarm,
                 tls: tls.as_ref().map(|tls| tls.acceptor.clone()),
             };
-            let work = worker::work(post.receiver, place, chores.take());
+            let work = worker::work(post.receiver, context, chores.take());
             let thread = start_thread(index, post.runtime, work).map_err(StartError::Thread)?;
             self.threads.push(thread);
         }

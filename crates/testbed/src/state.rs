@@ -7,8 +7,8 @@ use crate::config::{Config, Freeze};
 use crate::counts::{Counter, Tally};
 use crate::delay::Delay;
 use crate::freezer::Freezer;
+use crate::inbox::Inbox;
 use crate::limit::Counters;
-use crate::worker::Inbox;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeMap;
@@ -21,8 +21,8 @@ use tokio::sync::Notify;
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) defaults: Answer,
-    /// Whether requests can't turn knobs.
-    pub(crate) deaf: bool,
+    /// Whether the options of requests are ignored.
+    pub(crate) ignore_options: bool,
     counters: Option<Counters>,
     pub(crate) tally: Tally,
     pub(crate) freezer: Freezer,
@@ -63,7 +63,7 @@ impl State {
     pub(crate) fn new(config: &Config, threads: Vec<Inbox>) -> Self {
         Self {
             defaults: config.defaults.clone(),
-            deaf: config.deaf,
+            ignore_options: config.ignore_options,
             counters: config
                 .limit
                 .map(|limit| Counters::new(limit, Instant::now())),

@@ -1,40 +1,12 @@
 //! One thread that serves: an event loop of its own, and an inbox for what it is told.
 
 use crate::config::Freeze;
+use crate::connection;
+use crate::context::Context;
+use crate::inbox::Work;
 use crate::listen::{self, Dealer, LocalListener};
-use crate::socket::Accepted;
-use crate::visit::{self, Place};
-use std::time::Instant;
 use tokio::net::TcpListener;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-
-/// What a worker is told to do.
-#[derive(Debug)]
-pub(crate) enum Work {
-    /// Stand still until then.
-    Freeze(Instant),
-    /// Serve this connection.
-    Serve(Accepted),
-    /// Drop everything and end.
-    Stop,
-}
-
-/// Where a worker is told what to do.
-#[derive(Clone, Debug)]
-pub(crate) struct Inbox(UnboundedSender<Work>);
-
-impl Inbox {
-    /// A new inbox, and the end that the worker reads.
-    pub(crate) fn new() -> (Self, UnboundedReceiver<Work>) {
-        let (sender, receiver) = unbounded_channel();
-        (Self(sender), receiver)
-    }
-
-    /// Tells the worker, unless it has ended.
-    pub(crate) fn put(&self, work: Work) {
-        let _ = self.0.send(work);
-    }
-}
+use tokio::sync::mpsc::UnboundedReceiver;
 
 /// What the first worker does besides serving.
 #[derive(Debug)]
@@ -46,24 +18,28 @@ pub(crate) struct Chores {
 }
 
 /// Works until told to stop. What is being served then is dropped with the event loop.
-pub(crate) async fn work(mut inbox: UnboundedReceiver<Work>, place: Place, chores: Option<Chores>) {
-    tokio::spawn(place.alarm.clone().ring());
+pub(crate) async fn work(
+    mut inbox: UnboundedReceiver<Work>,
+    context: Context,
+    chores: Option<Chores>,
+) {
+    tokio::spawn(context.alarm.clone().ring());
     if let Some(chores) = chores {
-        begin(chores, &place);
+        begin(chores, &context);
     }
     while let Some(work) = inbox.recv().await {
         match work {
-            Work::Freeze(until) => place.state.freezer.hold(until),
+            Work::Freeze(until) => context.state.freezer.hold(until),
             Work::Serve(accepted) => {
-                tokio::spawn(visit::receive(accepted, place.clone()));
+                tokio::spawn(connection::receive(accepted, context.clone()));
             }
             Work::Stop => return,
         }
     }
 }
 
-fn begin(chores: Chores, place: &Place) {
-    let Place { alarm, state, .. } = place.clone();
+fn begin(chores: Chores, context: &Context) {
+    let Context { alarm, state, .. } = context.clone();
     tokio::spawn(listen::accept(
         chores.tcp,
         chores.dealer.clone(),

@@ -7,7 +7,9 @@ use clap::builder::ValueParser;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches, ValueHint};
 use loadline_plan::{Rate, parse_count, parse_duration, parse_small_count};
-use loadline_testbed::{Answer, Config, EvenSchedule, Freeze, Knob, Limit, knobs};
+use loadline_testbed::{
+    Answer, Config, EvenSchedule, Freeze, Limit, ResponseOption, response_options,
+};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -109,7 +111,7 @@ impl ServeFlags {
             client_ca_pem,
             threads: self.threads,
             defaults: self.answer.0.clone(),
-            deaf: self.ignore_options,
+            ignore_options: self.ignore_options,
             limit: self.limit.map(|rate| Limit {
                 rate_per_s: rate.per_second(),
                 counters: self.counters.unwrap_or(USUAL_COUNTERS),
@@ -140,7 +142,7 @@ struct AnswerFlags(Answer);
 
 impl Args for AnswerFlags {
     fn augment_args(command: Command) -> Command {
-        command.args(knobs().iter().map(flag))
+        command.args(response_options().iter().map(flag))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -156,7 +158,7 @@ impl FromArgMatches for AnswerFlags {
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
-        for Knob { name, .. } in knobs() {
+        for ResponseOption { name, .. } in response_options() {
             if let Some(value) = matches.get_one::<String>(name) {
                 let turned = self.0.set(name, value);
                 turned.map_err(|error| Error::raw(ErrorKind::ValueValidation, error))?;
@@ -167,19 +169,19 @@ impl FromArgMatches for AnswerFlags {
 }
 
 /// The flag of a response option. Its values are tried on a response that is never sent.
-fn flag(knob: &'static Knob) -> Arg {
-    let meaning = knob.meaning.trim_end_matches('.');
+fn flag(option: &'static ResponseOption) -> Arg {
+    let meaning = option.meaning.trim_end_matches('.');
     let read = |text: &str| {
         Answer::default()
-            .set(knob.name, text)
+            .set(option.name, text)
             .map(|()| text.to_owned())
     };
-    Arg::new(knob.name)
-        .long(knob.name)
+    Arg::new(option.name)
+        .long(option.name)
         .value_name("VALUE")
         .value_parser(ValueParser::new(read))
-        .help(format!("{meaning} ({})", knob.takes))
-        .help_heading(heading(knob.name))
+        .help(format!("{meaning} ({})", option.takes))
+        .help_heading(heading(option.name))
 }
 
 /// The group of a response option in the help.
@@ -212,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn every_knob_is_a_flag() {
+    fn every_option_is_a_flag() {
         let line = "--size 1k --status 503 --delay 5ms --chunked 1 --fault reset-in-body";
         let answer = serve_flags(line).config(None).defaults;
         assert_eq!(
@@ -252,6 +254,6 @@ mod tests {
             rate_per_s: 5_000.0,
             counters: 2,
         };
-        assert_eq!((config.limit, config.deaf), (Some(limit), true));
+        assert_eq!((config.limit, config.ignore_options), (Some(limit), true));
     }
 }

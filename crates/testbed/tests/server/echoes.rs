@@ -67,7 +67,7 @@ fn a_chunked_body_comes_back_as_its_bytes() {
 }
 
 #[test]
-fn knobs_work_on_echoes_too() {
+fn options_work_on_echoes_too() {
     let server = plain();
     let mut client = Client::connect(&server);
     let answer = client.get("/echo?status=404&chunked=1");

@@ -9,6 +9,6 @@ mod connections; // keep-alive, closing, pipelines, uploads, counts
 mod echoes; // what /echo says
 mod faults; // each fault on the bare socket
 mod freezes; // the whole server standing still
-mod knobs; // each knob by query and by header
+mod options; // each option by query and by header
 mod places; // TLS, Unix sockets, threads, starting and stopping
 mod timing; // delays and drips

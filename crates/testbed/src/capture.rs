@@ -1,4 +1,4 @@
-//! What a client said, byte for byte.
+//! A capture of the bytes that a client sent.
 //!
 //! The HTTP library keeps a request's headers by name; their order among other names and their
 //! capitals are gone. `/echo` shows them as they came, so the connection keeps the latest bytes
@@ -11,13 +11,13 @@ const MOST_BYTES: usize = 64 * 1024;
 
 /// The bytes read since nothing was left to answer.
 #[derive(Debug, Default)]
-pub(crate) struct Heard {
+pub(crate) struct Capture {
     bytes: Vec<u8>,
     /// Whether all of it has been answered, so that the next bytes begin anew.
     is_answered: bool,
 }
 
-impl Heard {
+impl Capture {
     pub(crate) fn note(&mut self, new: &[u8]) {
         if self.is_answered {
             self.bytes.clear();
@@ -50,39 +50,40 @@ mod tests {
 
     #[test]
     fn heads_are_taken_in_order_past_other_requests_and_bodies() {
-        let mut heard = Heard::default();
-        heard.note(b"POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\nhiGET /echo HTTP/1.1\r\nA: 1\r\n");
-        assert_eq!(heard.take_head(LINE), None);
-        heard.note(b"\r\nGET /echo HTTP/1.1\r\nA: 2\r\n\r\n");
+        let mut capture = Capture::default();
+        capture
+            .note(b"POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\nhiGET /echo HTTP/1.1\r\nA: 1\r\n");
+        assert_eq!(capture.take_head(LINE), None);
+        capture.note(b"\r\nGET /echo HTTP/1.1\r\nA: 2\r\n\r\n");
         assert_eq!(
-            heard.take_head(LINE).as_deref(),
+            capture.take_head(LINE).as_deref(),
             Some(&b"GET /echo HTTP/1.1\r\nA: 1\r\n\r\n"[..])
         );
         assert_eq!(
-            heard.take_head(LINE).as_deref(),
+            capture.take_head(LINE).as_deref(),
             Some(&b"GET /echo HTTP/1.1\r\nA: 2\r\n\r\n"[..])
         );
-        assert_eq!(heard.take_head(LINE), None);
+        assert_eq!(capture.take_head(LINE), None);
     }
 
     #[test]
     fn what_was_answered_is_forgotten_with_the_next_bytes() {
-        let mut heard = Heard::default();
-        heard.note(b"GET /echo HTTP/1.1\r\nA: 1\r\n\r\n");
-        heard.all_answered();
-        heard.note(b"GET /echo HTTP/1.1\r\nA: 2\r\n\r\n");
+        let mut capture = Capture::default();
+        capture.note(b"GET /echo HTTP/1.1\r\nA: 1\r\n\r\n");
+        capture.all_answered();
+        capture.note(b"GET /echo HTTP/1.1\r\nA: 2\r\n\r\n");
         assert_eq!(
-            heard.take_head(LINE).as_deref(),
+            capture.take_head(LINE).as_deref(),
             Some(&b"GET /echo HTTP/1.1\r\nA: 2\r\n\r\n"[..])
         );
     }
 
     #[test]
     fn no_more_is_kept_than_the_limit() {
-        let mut heard = Heard::default();
-        heard.note(&vec![b'x'; MOST_BYTES - 3]);
-        heard.note(b"GET /echo HTTP/1.1\r\n\r\n");
-        assert_eq!(heard.bytes.len(), MOST_BYTES);
-        assert_eq!(heard.take_head(LINE), None);
+        let mut capture = Capture::default();
+        capture.note(&vec![b'x'; MOST_BYTES - 3]);
+        capture.note(b"GET /echo HTTP/1.1\r\n\r\n");
+        assert_eq!(capture.bytes.len(), MOST_BYTES);
+        assert_eq!(capture.take_head(LINE), None);
     }
 }

@@ -1,13 +1,13 @@
-//! What a request asks for: the server's answer, changed by the query and then by the headers.
+//! Request options: the server's answer, changed by the query and then by the headers.
 
 use crate::answer::Answer;
-use crate::knobs::KnobError;
+use crate::options::OptionError;
 use hyper::header::{HeaderMap, HeaderName};
 use hyper::http::request::Parts;
 use percent_encoding::percent_decode_str;
 use std::borrow::Cow;
 
-/// What a header that turns a knob begins with.
+/// The prefix of a header that sets an option.
 const HEADER_PREFIX: &str = "x-loadline-";
 
 /// The path that answers with what it received.
@@ -20,43 +20,46 @@ pub(crate) fn wants_echo(request: &Parts) -> bool {
 
 /// The answer that `request` asks for; the server's own where it asks for nothing.
 ///
-/// The query of `/echo` belongs to the client: what is no knob there is let pass.
-pub(crate) fn of<'a>(request: &Parts, defaults: &'a Answer) -> Result<Cow<'a, Answer>, KnobError> {
+/// The query of `/echo` belongs to the client: other names there are ignored.
+pub(crate) fn apply<'a>(
+    request: &Parts,
+    defaults: &'a Answer,
+) -> Result<Cow<'a, Answer>, OptionError> {
     let mut answer = Cow::Borrowed(defaults);
     if let Some(query) = request.uri.query() {
-        turn_by_query(&mut answer, query, wants_echo(request))?;
+        set_by_query(&mut answer, query, wants_echo(request))?;
     }
-    turn_by_headers(&mut answer, &request.headers)?;
+    set_by_headers(&mut answer, &request.headers)?;
     Ok(answer)
 }
 
-fn turn_by_query(
+fn set_by_query(
     answer: &mut Cow<'_, Answer>,
     query: &str,
     lenient: bool,
-) -> Result<(), KnobError> {
+) -> Result<(), OptionError> {
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         match answer.to_mut().set(&decoded(name), &decoded(value)) {
-            Err(KnobError::Unknown(_)) if lenient => (),
+            Err(OptionError::Unknown(_)) if lenient => (),
             outcome => outcome?,
         }
     }
     Ok(())
 }
 
-fn turn_by_headers(answer: &mut Cow<'_, Answer>, headers: &HeaderMap) -> Result<(), KnobError> {
+fn set_by_headers(answer: &mut Cow<'_, Answer>, headers: &HeaderMap) -> Result<(), OptionError> {
     for (name, value) in headers {
-        if let Some(knob) = knob_of(name) {
+        if let Some(option) = option_of(name) {
             answer
                 .to_mut()
-                .set(knob, &String::from_utf8_lossy(value.as_bytes()))?;
+                .set(option, &String::from_utf8_lossy(value.as_bytes()))?;
         }
     }
     Ok(())
 }
 
-fn knob_of(name: &HeaderName) -> Option<&str> {
+fn option_of(name: &HeaderName) -> Option<&str> {
     name.as_str().strip_prefix(HEADER_PREFIX)
 }
 
@@ -69,13 +72,13 @@ mod tests {
     use super::*;
     use hyper::{Request, StatusCode};
 
-    fn asked(target: &str, headers: &[(&str, &str)]) -> Result<Answer, KnobError> {
+    fn asked(target: &str, headers: &[(&str, &str)]) -> Result<Answer, OptionError> {
         let mut request = Request::builder().uri(target);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
         let (request, ()) = request.body(()).expect("a request").into_parts();
-        of(
+        apply(
             &request,
             &Answer {
                 size: 7,
@@ -86,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_without_wishes_gets_the_defaults() {
+    fn a_request_without_options_gets_the_defaults() {
         let answer = asked("/any/path", &[("host", "here")]).expect("an answer");
         assert_eq!(
             answer,
@@ -98,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn the_query_turns_knobs_and_the_headers_turn_them_further() {
+    fn the_query_sets_options_and_the_headers_override_them() {
         let answer =
             asked("/?size=1&status=5%303&", &[("X-Loadline-Size", "2")]).expect("an answer");
         assert_eq!(answer.size, 2);
@@ -106,8 +109,8 @@ mod tests {
     }
 
     #[test]
-    fn unknown_knobs_are_refused_except_on_echo() {
-        let unknown = Err(KnobError::Unknown("id".to_owned()));
+    fn unknown_options_are_refused_except_on_echo() {
+        let unknown = Err(OptionError::Unknown("id".to_owned()));
         assert_eq!(asked("/?id=1", &[]), unknown);
         assert_eq!(asked("/echo", &[("X-Loadline-Id", "1")]), unknown);
         assert_eq!(

@@ -1,7 +1,7 @@
-//! The knobs: what can be set of an answer, by name.
+//! Response options: what can be set of an answer, by name.
 //!
-//! One table names them all. A server's defaults are set by [`Answer::set`], a request's own
-//! wishes by its query (`/?size=1000&delay=20ms`) and, above that, by its headers
+//! One table names them all. [`Answer::set`] sets a server's defaults; a request sets its own
+//! options by its query (`/?size=1000&delay=20ms`) and, above that, by its headers
 //! (`X-Loadline-Size: 1000`): whatever reads them comes here.
 
 use crate::answer::{Answer, Version};
@@ -12,116 +12,116 @@ use std::num::NonZeroU64;
 
 /// One thing that can be set of an answer.
 #[derive(Clone, Copy, Debug)]
-pub struct Knob {
+pub struct ResponseOption {
     /// Its name: in the query as it is, in a header as `X-Loadline-<name>`.
     pub name: &'static str,
     /// The values it takes, in words.
     pub takes: &'static str,
     /// What it does, in one sentence.
     pub meaning: &'static str,
-    turn: fn(&mut Answer, &str) -> Option<()>,
+    set: fn(&mut Answer, &str) -> Option<()>,
 }
 
-/// Every knob, in the order in which the guide tells of them.
-pub fn knobs() -> &'static [Knob] {
-    &KNOBS
+/// Every option, in the order in which the guide tells of them.
+pub fn response_options() -> &'static [ResponseOption] {
+    &OPTIONS
 }
 
 const SWITCH: &str = "1 or 0";
 
-static KNOBS: [Knob; 15] = [
-    Knob {
+static OPTIONS: [ResponseOption; 15] = [
+    ResponseOption {
         name: "size",
         takes: "a number of bytes up to 1000G, such as 1000, 64k or 1M",
         meaning: "Bytes in the body.",
-        turn: |answer, text| put(&mut answer.size, body_size(text)),
+        set: |answer, text| put(&mut answer.size, body_size(text)),
     },
-    Knob {
+    ResponseOption {
         name: "status",
         takes: "a status code from 200 to 999",
         meaning: "The status code.",
-        turn: |answer, text| put(&mut answer.status, final_status(text)),
+        set: |answer, text| put(&mut answer.status, final_status(text)),
     },
-    Knob {
+    ResponseOption {
         name: "version",
         takes: "1.1 or 1.0",
         meaning: "The version of HTTP in the status line; 1.0 closes unless close=0.",
-        turn: |answer, text| put(&mut answer.version, version(text)),
+        set: |answer, text| put(&mut answer.version, version(text)),
     },
-    Knob {
+    ResponseOption {
         name: "chunked",
         takes: SWITCH,
         meaning: "Send the body in chunks of at most 4096 bytes instead of with a length.",
-        turn: |answer, text| put(&mut answer.chunked, values::switch(text)),
+        set: |answer, text| put(&mut answer.chunked, values::switch(text)),
     },
-    Knob {
+    ResponseOption {
         name: "trailers",
         takes: SWITCH,
         meaning: "Send the body in chunks and the trailer `X-Trailer: end` after it.",
-        turn: |answer, text| put(&mut answer.trailers, values::switch(text)),
+        set: |answer, text| put(&mut answer.trailers, values::switch(text)),
     },
-    Knob {
+    ResponseOption {
         name: "until-close",
         takes: SWITCH,
         meaning: "Send neither length nor chunks: the body ends with the connection.",
-        turn: |answer, text| put(&mut answer.until_close, values::switch(text)),
+        set: |answer, text| put(&mut answer.until_close, values::switch(text)),
     },
-    Knob {
+    ResponseOption {
         name: "interim",
         takes: "status codes from 100 to 199 but 101, separated by commas, such as 103, or none",
         meaning: "Send these interim answers first.",
-        turn: |answer, text| put(&mut answer.interim, interims(text)),
+        set: |answer, text| put(&mut answer.interim, interims(text)),
     },
-    Knob {
+    ResponseOption {
         name: "close",
         takes: "1, 0 or none",
         meaning: "1: say `Connection: close` and close. 0: stay open, even with version=1.0.",
-        turn: |answer, text| put(&mut answer.close, optional(text, values::switch)),
+        set: |answer, text| put(&mut answer.close, optional(text, values::switch)),
     },
-    Knob {
+    ResponseOption {
         name: "close-after",
         takes: "a count of answers such as 100, or none",
         meaning: "Say `Connection: close` in the connection's n-th answer, and close.",
-        turn: |answer, text| put(&mut answer.close_after, optional(text, positive_count)),
+        set: |answer, text| put(&mut answer.close_after, optional(text, positive_count)),
     },
-    Knob {
+    ResponseOption {
         name: "delay",
         takes: "a time such as 20ms, exp:MEAN such as exp:20ms, lognormal:MEDIAN,SIGMA such as \
                 lognormal:20ms,0.5, or none",
         meaning: "Wait between the whole request and the first byte of the answer.",
-        turn: |answer, text| put(&mut answer.delay, optional(text, |text| text.parse().ok())),
+        set: |answer, text| put(&mut answer.delay, optional(text, |text| text.parse().ok())),
     },
-    Knob {
+    ResponseOption {
         name: "drip",
         takes: "BYTES/TIME such as 10/5ms, or none",
         meaning: "Send the body in pieces of that many bytes, one each time.",
-        turn: |answer, text| put(&mut answer.drip, optional(text, |text| text.parse().ok())),
+        set: |answer, text| put(&mut answer.drip, optional(text, |text| text.parse().ok())),
     },
-    Knob {
+    ResponseOption {
         name: "fault",
         takes: "close, half-close, hang or reset, then -before-head, -in-head, -after-head, \
                 -in-body or -after-answer, such as reset-in-body; or never-answer, garbage, \
                 short-length, long-length, bad-chunk, huge-head, endless; or none",
         meaning: "Let the answer go wrong.",
-        turn: |answer, text| put(&mut answer.fault, optional(text, |text| text.parse().ok())),
+        set: |answer, text| put(&mut answer.fault, optional(text, |text| text.parse().ok())),
     },
-    Knob {
+    ResponseOption {
         name: "freeze-now",
         takes: "a time such as 500ms, or none",
         meaning: "Freeze the whole server for that long when the request has arrived.",
-        turn: |answer, text| put(&mut answer.freeze_now, optional(text, values::duration)),
+        set: |answer, text| put(&mut answer.freeze_now, optional(text, values::duration)),
     },
-    Knob {
+    ResponseOption {
         name: "every",
         takes: "a count such as 10",
         meaning: "Limit status, fault and freeze-now to each n-th request of the server.",
-        turn: |answer, text| put(&mut answer.every, positive_count(text)),
+        set: |answer, text| put(&mut answer.every, positive_count(text)),
     },
-    Knob {
+    ResponseOption {
         name: "probability",
         takes: "a number from 0 to 1 such as 0.01",
         meaning: "Limit status, fault and freeze-now to this share of requests, by the seed.",
-        turn: |answer, text| put(&mut answer.probability, values::probability(text)),
+        set: |answer, text| put(&mut answer.probability, values::probability(text)),
     },
 ];
 
@@ -168,50 +168,50 @@ fn put<T>(place: &mut T, value: Option<T>) -> Option<()> {
 }
 
 impl Answer {
-    /// Turns the knob `name` to `value`.
+    /// Sets the option `name` to `value`.
     ///
     /// # Errors
-    /// [`KnobError`] if there is no such knob or it doesn't take that value; the answer is then
+    /// [`OptionError`] if there is no such option or it doesn't take that value; the answer is then
     /// as it was.
-    pub fn set(&mut self, name: &str, value: &str) -> Result<(), KnobError> {
-        let knob = KNOBS
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), OptionError> {
+        let option = OPTIONS
             .iter()
-            .find(|knob| knob.name.eq_ignore_ascii_case(name));
-        let knob = knob.ok_or_else(|| KnobError::Unknown(name.to_owned()))?;
-        (knob.turn)(self, value).ok_or_else(|| KnobError::Refused {
-            name: knob.name,
+            .find(|option| option.name.eq_ignore_ascii_case(name));
+        let option = option.ok_or_else(|| OptionError::Unknown(name.to_owned()))?;
+        (option.set)(self, value).ok_or_else(|| OptionError::Refused {
+            name: option.name,
             value: value.to_owned(),
-            takes: knob.takes,
+            takes: option.takes,
         })
     }
 }
 
-/// Why a knob was not turned.
+/// Why an option was not set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum KnobError {
-    /// The knob doesn't take this value.
+pub enum OptionError {
+    /// The option doesn't take this value.
     #[error("`{name}` does not take `{value}`. It takes {takes}.")]
     Refused {
-        /// The knob.
+        /// The option.
         name: &'static str,
         /// The value as it came.
         value: String,
-        /// What the knob takes, in words.
+        /// What the option takes, in words.
         takes: &'static str,
     },
-    /// There is no such knob.
-    #[error("There is no knob `{0}`. There are {KnobNames}.")]
+    /// There is no such option.
+    #[error("There is no option `{0}`. There are {OptionNames}.")]
     Unknown(String),
 }
 
-/// Prints every knob's name.
-struct KnobNames;
+/// Prints every option's name.
+struct OptionNames;
 
-impl fmt::Display for KnobNames {
+impl fmt::Display for OptionNames {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, knob) in KNOBS.iter().enumerate() {
+        for (index, option) in OPTIONS.iter().enumerate() {
             let before = ["", ", "][usize::from(index > 0)];
-            write!(f, "{before}{}", knob.name)?;
+            write!(f, "{before}{}", option.name)?;
         }
         Ok(())
     }
@@ -221,16 +221,16 @@ impl fmt::Display for KnobNames {
 mod tests {
     use super::*;
 
-    fn turned(name: &str, value: &str) -> Answer {
+    fn set(name: &str, value: &str) -> Answer {
         let mut answer = Answer::default();
         answer
             .set(name, value)
-            .expect("a knob that takes the value");
+            .expect("an option that takes the value");
         answer
     }
 
     #[test]
-    fn each_knob_turns_its_own_field() {
+    fn each_option_sets_its_own_field() {
         for (name, value, back) in [
             ("size", "1k", "60"),
             ("status", "503", "200"),
@@ -248,22 +248,24 @@ mod tests {
             ("every", "10", "1"),
             ("probability", "0.5", "1"),
         ] {
-            let mut answer = turned(name, value);
+            let mut answer = set(name, value);
             assert_ne!(answer, Answer::default(), "{name}");
-            answer.set(name, back).expect("a knob that turns back");
+            answer
+                .set(name, back)
+                .expect("an option that can be set back");
             assert_eq!(answer, Answer::default(), "{name}");
         }
-        assert_eq!(KNOBS.len(), 15, "each knob is turned above");
+        assert_eq!(OPTIONS.len(), 15, "each option is set above");
     }
 
     #[test]
     fn values_are_read_into_their_fields() {
-        assert_eq!(turned("size", "64k").size, 64_000);
-        assert_eq!(turned("size", "1000G").size, 1_000_000_000_000);
-        assert_eq!(turned("STATUS", "204").status, StatusCode::NO_CONTENT);
-        assert_eq!(turned("interim", "100,103").interim, [100, 103].map(status));
-        assert_eq!(turned("close", "1").close, Some(true));
-        assert_eq!(turned("close-after", "2").close_after, NonZeroU64::new(2));
+        assert_eq!(set("size", "64k").size, 64_000);
+        assert_eq!(set("size", "1000G").size, 1_000_000_000_000);
+        assert_eq!(set("STATUS", "204").status, StatusCode::NO_CONTENT);
+        assert_eq!(set("interim", "100,103").interim, [100, 103].map(status));
+        assert_eq!(set("close", "1").close, Some(true));
+        assert_eq!(set("close-after", "2").close_after, NonZeroU64::new(2));
     }
 
     fn status(code: u16) -> StatusCode {
@@ -271,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_value_is_answered_with_what_the_knob_takes() {
+    fn a_refused_value_is_answered_with_what_the_option_takes() {
         let mut answer = Answer::default();
         let refusal = answer.set("chunked", "yes").expect_err("a refusal");
         assert_eq!(
@@ -299,28 +301,28 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_knob_is_answered_with_those_there_are() {
+    fn an_unknown_option_is_answered_with_those_there_are() {
         let refusal = Answer::default()
             .set("seize", "1")
             .expect_err("a refusal")
             .to_string();
-        assert!(refusal.starts_with("There is no knob `seize`. There are size, status, "));
+        assert!(refusal.starts_with("There is no option `seize`. There are size, status, "));
         assert!(refusal.ends_with(", every, probability."));
     }
 
     #[test]
-    fn the_guide_tells_of_every_knob_in_order() {
+    fn the_guide_tells_of_every_option_in_order() {
         let guide = include_str!("../../../docs/guide/test-server.md");
         let table = guide
-            .split("| knob | takes |")
+            .split("| option | takes |")
             .nth(1)
-            .expect("the table of knobs");
+            .expect("the table of options");
         let rows = table
             .lines()
             .skip(2)
             .take_while(|line| line.starts_with('|'));
         let told: Vec<&str> = rows.filter_map(|row| row.split('`').nth(1)).collect();
-        let names: Vec<&str> = KNOBS.iter().map(|knob| knob.name).collect();
+        let names: Vec<&str> = OPTIONS.iter().map(|option| option.name).collect();
         assert_eq!(told, names);
     }
 }

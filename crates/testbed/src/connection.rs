@@ -2,21 +2,21 @@
 //!
 //! The HTTP library serves the connection for as long as it can. An answer that it would not
 //! send makes the service fail on purpose; the connection is then taken back from the library,
-//! the answer played by hand, and the library started anew where the connection goes on.
+//! the raw response sent, and the library started anew where the connection goes on.
 
-use crate::alarm::Alarm;
 use crate::answer::{self, Answer};
 use crate::body::AnswerBody;
-use crate::by_hand::{self, Onward};
 use crate::content::Content;
+use crate::context::Context;
 use crate::echo;
+use crate::head::{GAP_HEADER, TEXT};
 use crate::line::Line;
+use crate::raw_response::{self, Onward};
 use crate::reply::{Reply, refusal};
+use crate::request_options;
 use crate::socket::{Accepted, Socket};
-use crate::state::State;
-use crate::wishes;
 use hyper::body::{Body, Bytes, Incoming};
-use hyper::header::{CONNECTION, CONTENT_TYPE, HeaderName, HeaderValue};
+use hyper::header::{CONNECTION, CONTENT_TYPE, HeaderValue};
 use hyper::http::request;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -29,74 +29,59 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::{Duration, Instant};
-use tokio_rustls::TlsAcceptor;
-
-/// The header that says how long ago the request before came, in nanoseconds.
-pub(crate) const GAP_HEADER: HeaderName = HeaderName::from_static("x-arrival-gap-ns");
-
-/// What is said of every body.
-pub(crate) const TEXT: HeaderValue = HeaderValue::from_static("text/plain");
 
 /// How long a closed connection is read on, so that a client that is still sending reads an end
 /// and no reset.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// Where a connection is served: what all threads share, and what is the thread's own.
-#[derive(Clone)]
-pub(crate) struct Place {
-    pub(crate) state: Arc<State>,
-    pub(crate) alarm: Alarm,
-    pub(crate) tls: Option<TlsAcceptor>,
-}
-
 /// One connection that is being served.
-struct Visit {
-    place: Place,
+struct Connection {
+    context: Context,
     line: Line,
     /// Requests that have come on this connection.
     requests: AtomicU64,
     /// The reply for whose sake the connection was taken back from the library.
-    by_hand: Mutex<Option<Reply>>,
+    raw: Mutex<Option<Reply>>,
 }
 
 /// Why the service gives the library no answer.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 enum Unanswered {
-    #[error("the answer is played by hand")]
-    ByHand,
+    #[error("the answer is a raw response")]
+    Raw,
     #[error("the client broke off its request")]
     Cut,
 }
 
 /// Serves one connection to its end.
-pub(crate) async fn receive(accepted: Accepted, place: Place) {
-    place.state.tally.connections.add(1);
-    match Socket::open(accepted, place.tls.as_ref()).await {
+pub(crate) async fn receive(accepted: Accepted, context: Context) {
+    context.state.tally.connections.add(1);
+    match Socket::open(accepted, context.tls.as_ref()).await {
         Ok(socket) => {
-            place
+            context
                 .state
                 .tally
                 .tls_resumed
                 .add(u64::from(socket.is_resumed()));
-            Arc::new(Visit::new(socket, place)).serve().await;
+            Arc::new(Connection::new(socket, context)).serve().await;
         }
-        Err(_) => place.state.tally.tls_failed.add(1),
+        Err(_) => context.state.tally.tls_failed.add(1),
     }
 }
 
-impl Visit {
-    fn new(socket: Socket, place: Place) -> Self {
+impl Connection {
+    fn new(socket: Socket, context: Context) -> Self {
         Self {
-            line: Line::new(socket, place.state.clone()),
-            place,
+            line: Line::new(socket, context.state.clone()),
+            context,
             requests: AtomicU64::new(0),
-            by_hand: Mutex::default(),
+            raw: Mutex::default(),
         }
     }
 
     async fn serve(self: Arc<Self>) {
         while let Some(reply) = self.clone().serve_by_library().await {
-            match by_hand::play(&self.line, &reply, &self.place).await {
+            match raw_response::play(&self.line, &reply, &self.context).await {
                 Ok(Onward::GoOn) => (),
                 Ok(Onward::Close) => break,
                 Ok(Onward::Gone) | Err(_) => return,
@@ -105,22 +90,22 @@ impl Visit {
         self.close().await;
     }
 
-    /// Lets the library serve the line until it ends or a reply has to be played by hand.
+    /// Lets the library serve the line until it ends or a reply has to be sent raw.
     async fn serve_by_library(self: Arc<Self>) -> Option<Reply> {
-        let visit = self.clone();
-        let service = service_fn(move |request| visit.clone().respond(request));
+        let connection = self.clone();
+        let service = service_fn(move |request| connection.clone().respond(request));
         let io = TokioIo::new(self.line.clone());
         let mut talk = http1::Builder::new().serve_connection(io, service);
         let turn = poll_fn(|cx| self.line.poll_turn(cx, |cx| Pin::new(&mut talk).poll(cx)));
         if let Ok(Err(error)) = turn.await {
-            self.place
+            self.context
                 .state
                 .tally
                 .malformed
                 .add(u64::from(error.is_parse()));
         }
         let reply = self
-            .by_hand
+            .raw
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take()?;
@@ -133,26 +118,26 @@ impl Visit {
         self: Arc<Self>,
         request: Request<Incoming>,
     ) -> Result<Response<AnswerBody>, Unanswered> {
-        let arrival = self.place.state.note_arrival(self.line.request_arrived());
+        let arrival = self.context.state.note_arrival(self.line.request_arrived());
         let (request, body) = request.into_parts();
         let (is_kept, is_shown) = (
-            self.place.state.keeps(arrival),
-            !self.place.state.deaf && wishes::wants_echo(&request),
+            self.context.state.keeps(arrival),
+            !self.context.state.ignore_options && request_options::wants_echo(&request),
         );
         let copy = (is_kept || is_shown).then(|| echo::head(&self.line, &request));
         let copy = self.receive_body(body, copy).await?;
         if is_kept && let Some(copy) = &copy {
-            self.place.state.keep(arrival, copy.clone());
+            self.context.state.keep(arrival, copy.clone());
         }
         let echo = copy.filter(|_| is_shown);
         let nth = self.requests.fetch_add(1, Relaxed) + 1;
-        let (answer, content) = self.wished(&request, echo);
-        let (answer, wait) = self.place.state.decide(answer, arrival.number);
+        let (answer, content) = self.answer_to(&request, echo);
+        let (answer, wait) = self.context.state.decide(answer, arrival.number);
         let whole = self.line.last_read();
-        self.wait_until(whole, self.place.state.serve(whole) + wait)
+        self.wait_until(whole, self.context.state.serve(whole) + wait)
             .await;
         if let Some(length) = answer.freeze_now {
-            self.place.state.freeze(length);
+            self.context.state.freeze(length);
         }
         self.give(Reply::new(&request, answer, content, arrival.gap_ns, nth))
             .await
@@ -175,19 +160,19 @@ impl Visit {
                 copy.extend_from_slice(&data);
             }
         }
-        self.place.state.tally.body_bytes.add(size);
-        self.place.state.tally.requests.add(1);
+        self.context.state.tally.body_bytes.add(size);
+        self.context.state.tally.requests.add(1);
         Ok(copy)
     }
 
-    /// What the request asks for, or why it can't have it.
-    fn wished(&self, request: &request::Parts, echo: Option<Vec<u8>>) -> (Answer, Content) {
-        let state = &self.place.state;
-        let wishes = match state.deaf {
+    /// The answer with the request's options, or a refusal that says what is wrong with them.
+    fn answer_to(&self, request: &request::Parts, echo: Option<Vec<u8>>) -> (Answer, Content) {
+        let state = &self.context.state;
+        let answer = match state.ignore_options {
             true => Ok(Cow::Borrowed(&state.defaults)),
-            false => wishes::of(request, &state.defaults),
+            false => request_options::apply(request, &state.defaults),
         };
-        match (wishes, echo) {
+        match (answer, echo) {
             (Err(error), _) => refusal(StatusCode::BAD_REQUEST, error.to_string()),
             (Ok(answer), None) => {
                 let content = Content::Filler(answer.size);
@@ -204,15 +189,15 @@ impl Visit {
     /// Waits until then, if that is after the request was whole.
     async fn wait_until(&self, whole: Instant, until: Instant) {
         if until > whole {
-            self.place.alarm.sleep_until(until).await;
+            self.context.alarm.sleep_until(until).await;
         }
     }
 
     async fn give(&self, reply: Reply) -> Result<Response<AnswerBody>, Unanswered> {
-        if reply.answer.is_played_by_hand() {
-            *self.by_hand.lock().unwrap_or_else(PoisonError::into_inner) = Some(reply);
+        if reply.answer.is_raw() {
+            *self.raw.lock().unwrap_or_else(PoisonError::into_inner) = Some(reply);
             self.line.flushed().await;
-            return Err(Unanswered::ByHand);
+            return Err(Unanswered::Raw);
         }
         Ok(self.response(reply))
     }
@@ -232,7 +217,7 @@ impl Visit {
         if is_old {
             *response.version_mut() = Version::HTTP_10;
         }
-        response.map(|()| AnswerBody::new(reply, self.line.clone(), &self.place.alarm))
+        response.map(|()| AnswerBody::new(reply, self.line.clone(), &self.context.alarm))
     }
 
     /// Ends the connection in good order: what the client still sends is read, for a while.
@@ -241,7 +226,7 @@ impl Visit {
             return;
         }
         let mut swallow = pin!(self.line.swallow());
-        let mut limit = pin!(self.place.alarm.sleep_until(Instant::now() + LINGER));
+        let mut limit = pin!(self.context.alarm.sleep_until(Instant::now() + LINGER));
         poll_fn(|cx| match swallow.as_mut().poll(cx) {
             Poll::Ready(()) => Poll::Ready(()),
             Poll::Pending => limit.as_mut().poll(cx),

@@ -1,31 +1,31 @@
-//! Each knob by query and by header.
+//! Each option by query and by header.
 
 use crate::client::{Answer, Client, End, plain, start};
-use loadline_testbed::{Config, StatusCode, knobs};
+use loadline_testbed::{Config, StatusCode, response_options};
 
-/// The answers to a knob turned by the query, by a header, and by the server's defaults; each on
+/// The answers to an option set by the query, by a header, and by the server's defaults; each on
 /// a connection of its own.
-fn three_ways(knob: &str, value: &str) -> [Answer; 3] {
+fn three_ways(option: &str, value: &str) -> [Answer; 3] {
     let server = plain();
-    let by_query = Client::connect(&server).get(&format!("/?{knob}={value}"));
+    let by_query = Client::connect(&server).get(&format!("/?{option}={value}"));
     let mut client = Client::connect(&server);
-    client.ask_with("/", &format!("X-Loadline-{knob}: {value}\r\n"));
+    client.ask_with("/", &format!("X-Loadline-{option}: {value}\r\n"));
     let by_header = client.answer();
 
     let mut config = Config::default();
-    config.defaults.set(knob, value).expect("a knob");
+    config.defaults.set(option, value).expect("an option");
     let server = start(config);
     [by_query, by_header, Client::connect(&server).get("/")]
 }
 
-fn each_way(knob: &str, value: &str, check: impl Fn(&Answer)) {
-    for answer in &three_ways(knob, value) {
+fn each_way(option: &str, value: &str, check: impl Fn(&Answer)) {
+    for answer in &three_ways(option, value) {
         check(answer);
     }
 }
 
 #[test]
-fn without_knobs_sixty_bytes_come_with_a_length() {
+fn without_options_sixty_bytes_come_with_a_length() {
     let server = plain();
     let mut client = Client::connect(&server);
     let answer = client.get("/any/path");
@@ -179,7 +179,7 @@ fn close_announces_the_end() {
 #[test]
 fn close_after_counts_the_answers_of_a_connection() {
     let mut config = Config::default();
-    config.defaults.set("close-after", "3").expect("a knob");
+    config.defaults.set("close-after", "3").expect("an option");
     let server = start(config);
     for _ in 0..2 {
         let mut client = Client::connect(&server);
@@ -239,17 +239,17 @@ fn headers_have_the_last_word() {
 }
 
 #[test]
-fn a_knob_that_cannot_be_read_is_a_400_that_says_what_it_takes() {
+fn a_option_that_cannot_be_read_is_a_400_that_says_what_it_takes() {
     let server = plain();
     let mut client = Client::connect(&server);
-    for knob in knobs() {
-        let answer = client.get(&format!("/?{}=%3F", knob.name));
+    for option in response_options() {
+        let answer = client.get(&format!("/?{}=%3F", option.name));
         let expected = format!(
             "`{}` does not take `?`. It takes {}.\n",
-            knob.name, knob.takes
+            option.name, option.takes
         );
         assert_eq!((answer.status(), answer.text()), (400, expected));
-        client.ask_with("/", &format!("X-Loadline-{}: ?\r\n", knob.name));
+        client.ask_with("/", &format!("X-Loadline-{}: ?\r\n", option.name));
         assert_eq!(client.answer().status(), 400);
     }
     let answer = client.get("/?seize=5");
@@ -257,6 +257,6 @@ fn a_knob_that_cannot_be_read_is_a_400_that_says_what_it_takes() {
     assert!(
         answer
             .text()
-            .starts_with("There is no knob `seize`. There are size, status, ")
+            .starts_with("There is no option `seize`. There are size, status, ")
     );
 }

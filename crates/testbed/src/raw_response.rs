@@ -1,14 +1,14 @@
-//! Answers that no HTTP library would send, written on the bare connection.
+//! Raw responses: answers that no HTTP library would send, written on the bare connection.
 //!
-//! An answer by hand is a [`Plan`]: what part of it is sent, and how the connection fares after
-//! it. An answer without a fault is sent whole and the connection goes on, as HTTP has it.
+//! A raw response has a [`Plan`]: which part of it is sent, and what happens to the connection
+//! afterwards. An answer without a fault is sent whole and the connection goes on, as HTTP has it.
 
 use crate::content::{Dripper, piece_size};
+use crate::context::Context;
 use crate::fault::{Break, Fault, Point};
 use crate::head::{self, Framing};
 use crate::line::Line;
 use crate::reply::Reply;
-use crate::visit::Place;
 use std::future::poll_fn;
 use std::io;
 
@@ -22,7 +22,7 @@ const BAD_CHUNK_SIZE: &[u8] = b"no-size\r\n";
 const ENDLESS_CHUNK: &[u8] = b"10\r\nand so on and on\r\n";
 const ENDLESS_AT_ONCE: usize = 3_000;
 
-/// What becomes of the connection after an answer by hand.
+/// What happens to the connection after a raw response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Onward {
     /// It is to be closed in good order.
@@ -94,16 +94,16 @@ impl Part {
 ///
 /// # Errors
 /// Those of the socket, where the client was gone before the reply was played.
-pub(crate) async fn play(line: &Line, reply: &Reply, place: &Place) -> io::Result<Onward> {
+pub(crate) async fn play(line: &Line, reply: &Reply, context: &Context) -> io::Result<Onward> {
     let fault = reply.answer.fault;
     let plan = Plan::of(fault);
-    let sent = send_part(plan.part, &mut Pen::new(line, reply, place)).await;
+    let sent = send_part(plan.part, &mut Pen::new(line, reply, context)).await;
     // An answer without end is played as long as somebody listens.
     let is_played = fault.is_some() && (sent.is_ok() || fault == Some(Fault::Endless));
-    place.state.tally.faults.add(u64::from(is_played));
+    context.state.tally.faults.add(u64::from(is_played));
     sent?;
     let is_whole = fault.is_none_or(|fault| matches!(fault, Fault::Break { .. }));
-    place
+    context
         .state
         .tally
         .answers
@@ -167,8 +167,8 @@ struct Pen<'a> {
 }
 
 impl<'a> Pen<'a> {
-    fn new(line: &'a Line, reply: &'a Reply, place: &Place) -> Self {
-        let drip = |drip| Dripper::new(drip, place.alarm.clone());
+    fn new(line: &'a Line, reply: &'a Reply, context: &Context) -> Self {
+        let drip = |drip| Dripper::new(drip, context.alarm.clone());
         Self {
             line,
             reply,
