@@ -48,7 +48,7 @@ pub trait Scenario<H: Host>: 'static {
 /// Requests that are sent together on one connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a> {
-    /// The endpoint's place in the run's list.
+    /// The endpoint's index in the run's list.
     pub endpoint: usize,
     /// All requests, one after the other.
     pub bytes: &'a [u8],

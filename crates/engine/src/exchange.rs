@@ -174,17 +174,17 @@ fn speaks_unasked<H: Host>(connection: &mut Connection<H::Socket>, worker: &Work
         Poll::Ready(Err(_)) => true,
         Poll::Ready(Ok(Received { bytes, .. })) => {
             let behind = scratch.received(bytes);
-            if is_surplus(behind) {
-                worker.surplus();
+            if are_extra_bytes(behind) {
+                worker.extra_bytes();
             }
             bytes == 0 || !are_line_ends(behind)
         }
     }
 }
 
-/// Whether bytes behind an answer belong to its body, by which it is longer than it told: they are
-/// neither line ends nor an answer to nothing, as some servers send before they close.
-fn is_surplus(behind: &[u8]) -> bool {
+/// Whether bytes behind an answer are extra bytes of its body, beyond the length that it told: they
+/// are neither line ends nor an answer to no request, as some servers send before they close.
+fn are_extra_bytes(behind: &[u8]) -> bool {
     !are_line_ends(behind) && !behind.starts_with(b"HTTP/")
 }
 

@@ -41,7 +41,7 @@ impl Prepared {
         let mut endpoints = Endpoints::default();
         let mut requests = Vec::new();
         for request in &plan.requests {
-            let endpoint = endpoints.place(&request.url, &plan)?;
+            let endpoint = endpoints.index_of(&request.url, &plan)?;
             let written = Written::new(request, endpoint, &plan.connection);
             requests.push(written.map_err(|problem| StartError::Request {
                 url: request.url.to_string(),
@@ -134,18 +134,18 @@ fn read_tls(tls: &Tls, is_needed: bool) -> Result<Option<TlsSetup>, StartError> 
     Ok(None)
 }
 
-/// Where requests go, each place once.
+/// The endpoints that requests go to, each once.
 #[derive(Debug, Default)]
 struct Endpoints {
     list: Vec<Endpoint>,
     /// By scheme, host and port: a list of URLs may name thousands.
-    places: HashMap<Origin, usize>,
+    by_origin: HashMap<Origin, usize>,
 }
 
 impl Endpoints {
-    /// The place of the endpoint that serves this URL, which is resolved when it is first named.
-    fn place(&mut self, url: &Url, plan: &Plan) -> Result<usize, StartError> {
-        match self.places.entry(url.origin()) {
+    /// The index of the endpoint that serves this URL, which is resolved when it is first named.
+    fn index_of(&mut self, url: &Url, plan: &Plan) -> Result<usize, StartError> {
+        match self.by_origin.entry(url.origin()) {
             Entry::Occupied(known) => Ok(*known.get()),
             Entry::Vacant(new) => {
                 self.list.push(Endpoint::resolve(url, &plan.connection)?);

@@ -100,12 +100,12 @@ fn authority_of(url: &Url) -> &str {
 #[derive(Clone, Debug)]
 pub struct Replay {
     prepared: Arc<Prepared>,
-    turn: Rc<Turn>,
+    sequence: Rc<Sequence>,
 }
 
 #[derive(Debug)]
-struct Turn {
-    /// The place behind each request if each stood as often as its weight.
+struct Sequence {
+    /// The position behind each request if each were listed as often as its weight.
     ends: Vec<u64>,
     next: Cell<u64>,
     /// One that was taken and put back.
@@ -115,7 +115,7 @@ struct Turn {
 }
 
 impl Replay {
-    /// The dealer of worker `index` of `of`. Workers begin at different places of the sequence,
+    /// The dealer of worker `index` of `of`. Workers begin at different positions of the sequence,
     /// and draw from different streams of the plan's seed.
     pub(crate) fn new(prepared: Arc<Prepared>, index: u32, of: u32) -> Self {
         let mut total = 0;
@@ -135,7 +135,7 @@ impl Replay {
         let next = Cell::new(total * u64::from(index) / u64::from(of));
         Replay {
             prepared,
-            turn: Rc::new(Turn {
+            sequence: Rc::new(Sequence {
                 ends,
                 next,
                 held: Cell::new(None),
@@ -145,8 +145,8 @@ impl Replay {
     }
 }
 
-impl Turn {
-    /// The place of the next request in the plan's list.
+impl Sequence {
+    /// The index of the next request in the plan's list.
     fn take(&self) -> usize {
         let [.., total] = self.ends[..] else { return 0 };
         if self.ends.len() == 1 {
@@ -155,12 +155,12 @@ impl Turn {
         if let Some(held) = self.held.take() {
             return held;
         }
-        let place = match &self.random {
+        let position = match &self.random {
             // A 64-bit draw modulo a sum of weights: the bias is below 2^-32.
             Some(generator) => generator.borrow_mut().next_u64() % total,
             None => self.next.replace((self.next.get() + 1) % total),
         };
-        self.ends.partition_point(|end| *end <= place)
+        self.ends.partition_point(|end| *end <= position)
     }
 
     /// The next to be taken is this one.
@@ -201,7 +201,7 @@ impl<H: Host> Behaviour<H> for Replayer {
             self.iterate_pipeline(user, count).await;
             return;
         }
-        let request = &self.replay.prepared.requests[self.replay.turn.take()];
+        let request = &self.replay.prepared.requests[self.replay.sequence.take()];
         let parts = std::slice::from_ref(&request.part);
         let batch = Batch {
             endpoint: request.endpoint,
@@ -233,12 +233,12 @@ impl Replayer {
     /// Writes the next requests as far as they go to one endpoint, at most so many, and returns
     /// that. A single request is written over and over only once.
     fn fill(&mut self, most: usize) -> usize {
-        let (requests, turn) = (&self.replay.prepared.requests, &self.replay.turn);
+        let (requests, sequence) = (&self.replay.prepared.requests, &self.replay.sequence);
         if requests.len() > 1 {
             self.bytes.clear();
             self.parts.clear();
         }
-        let mut index = turn.take();
+        let mut index = sequence.take();
         let endpoint = requests[index].endpoint;
         while requests[index].endpoint == endpoint {
             if self.parts.len() >= most {
@@ -249,9 +249,9 @@ impl Replayer {
                 end: self.bytes.len(),
                 ..requests[index].part
             });
-            index = turn.take();
+            index = sequence.take();
         }
-        turn.put_back(index);
+        sequence.put_back(index);
         endpoint
     }
 }

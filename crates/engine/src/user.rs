@@ -15,7 +15,7 @@ use std::rc::Rc;
 /// One virtual user: a behaviour with its own connections.
 pub struct User<H: Host> {
     pub(crate) worker: Rc<Worker<H>>,
-    /// Its connection to each endpoint it has used, by the endpoint's place.
+    /// Its connection to each endpoint it has used, by the endpoint's index.
     pub(crate) connections: Vec<Slot<H>>,
     /// Starts of the iteration that no exchange has taken yet, the earliest last.
     pub(crate) starts: Vec<Start>,
@@ -158,11 +158,11 @@ impl<H: Host> User<H> {
             while self.take_starts(behaviour.depth(), to_ns).await {
                 self.activity.iterating.set(true);
                 self.worker.iterations.set(self.worker.iterations.get() + 1);
-                let has_place = self.worker.take_place();
-                self.activity.is_omitted.set(!has_place);
+                let has_slot = self.worker.take_closed_loop_slot();
+                self.activity.is_omitted.set(!has_slot);
                 behaviour.iterate(self).await;
-                if has_place {
-                    self.worker.give_place_back();
+                if has_slot {
+                    self.worker.return_closed_loop_slot();
                 }
                 self.activity.iterating.set(false);
                 self.activity.since_ns.set(None);

@@ -92,9 +92,9 @@ pub(crate) struct Worker<H: Host> {
     /// Users that rest until the end.
     resting: Cell<u32>,
     most_users: u32,
-    /// Of the users there were at the begin of an open load, those that would be idle if they were
-    /// all: what is done without a place of theirs would be left out.
-    places: Cell<u32>,
+    /// Closed-loop slots: of the users that an open load began with, those that would be idle if
+    /// there were no others. A closed loop would leave out what finds no slot.
+    closed_loop_slots: Cell<u32>,
     supervisor: RefCell<Option<Waker>>,
     log: Option<RefCell<Vec<Exchange>>>,
     /// Whether the main thread is told of ticks.
@@ -122,24 +122,24 @@ impl<H: Host> Worker<H> {
         }
     }
 
-    /// Takes the place of one of the first users, if one is idle.
+    /// Takes a closed-loop slot; false if none is left.
     #[inline]
-    pub(crate) fn take_place(&self) -> bool {
-        let idle = self.places.get();
-        self.places.set(idle.saturating_sub(1));
+    pub(crate) fn take_closed_loop_slot(&self) -> bool {
+        let idle = self.closed_loop_slots.get();
+        self.closed_loop_slots.set(idle.saturating_sub(1));
         idle > 0
     }
 
     #[inline]
-    pub(crate) fn give_place_back(&self) {
-        self.places.set(self.places.get() + 1);
+    pub(crate) fn return_closed_loop_slot(&self) {
+        self.closed_loop_slots.set(self.closed_loop_slots.get() + 1);
     }
 
-    /// Tells of a connection on which more came than its answers' lengths told.
+    /// Counts a connection on which more bytes came than its answers' lengths told.
     #[cold]
-    pub(crate) fn surplus(&self) {
+    pub(crate) fn extra_bytes(&self) {
         if self.host.now_ns() >= self.zero_ns.get() {
-            self.recorder.borrow_mut().surplus();
+            self.recorder.borrow_mut().extra_bytes();
         }
     }
 

@@ -158,10 +158,10 @@ impl Recorder {
         self.counts.reconnects += 1;
     }
 
-    /// More came on a connection than the lengths of its answers told, so that it is given up.
+    /// Extra bytes came on a connection, beyond the lengths of its answers, so it is closed.
     #[inline]
-    pub fn surplus(&mut self) {
-        self.counts.surplus += 1;
+    pub fn extra_bytes(&mut self) {
+        self.counts.closed_for_extra_bytes += 1;
     }
 
     /// An exchange has taken longer than the timeout and goes on.

@@ -56,9 +56,9 @@ pub struct Counts {
     pub in_flight: u64,
     /// Keep-alive connections that were found closed and replaced silently.
     pub reconnects: u64,
-    /// Connections given up because more came on them than the answers' lengths told.
-    #[serde(default)]
-    pub surplus: u64,
+    /// Connections closed because of extra bytes: more came than the answers' lengths told.
+    #[serde(default, rename = "surplus")]
+    pub closed_for_extra_bytes: u64,
     /// Exchanges that took longer than the timeout and went on, where the plan says so.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub late: u64,
@@ -214,7 +214,10 @@ impl Counts {
         add(&mut self.flight_ns, other.flight_ns);
         add(&mut self.failed, other.failed);
         add(&mut self.reconnects, other.reconnects);
-        add(&mut self.surplus, other.surplus);
+        add(
+            &mut self.closed_for_extra_bytes,
+            other.closed_for_extra_bytes,
+        );
         add(&mut self.late, other.late);
         add(&mut self.connections, other.connections);
         add(&mut self.bytes_in, other.bytes_in);
@@ -248,8 +251,9 @@ impl Times {
     /// A user of such a tool takes what falls due while it is idle, times it from the send, and
     /// sends nothing until it is answered; what falls due while all are busy is not sent in its
     /// time. A request is therefore kept if one of the first users would have been idle, by their
-    /// number alone: it takes a place of theirs until its iteration ends. Where connections may not
-    /// grow each request has a place, waits for it unseen in `blocked`, and the service time is
+    /// number alone: it takes one of their closed-loop slots until its iteration
+    /// ends. Where connections may not
+    /// grow each request has a slot, waits for it unseen in `blocked`, and the service time is
     /// that tool's latency as it stands. Where they may, what is kept is what users who let the
     /// rest pass would have timed (a loss system), had the rest not loaded the target.
     ///

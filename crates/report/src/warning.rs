@@ -199,7 +199,9 @@ fn surplus(counts: &Counts) -> Option<Warning> {
 
 /// Connections that we gave up are told apart.
 fn reconnects(counts: &Counts) -> Option<Warning> {
-    let count = counts.reconnects.saturating_sub(counts.surplus);
+    let count = counts
+        .reconnects
+        .saturating_sub(counts.closed_for_extra_bytes);
     let answered = counts.answered;
     let many = count as f64 > answered as f64 * FEW_RECONNECTS;
     many.then_some(Warning::Reconnects { count, answered })

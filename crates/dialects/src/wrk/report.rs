@@ -188,7 +188,8 @@ fn totals(summary: &Summary) -> String {
 fn failures(total: &Snapshot) -> String {
     let connect = total.failed(&ErrorKind::BEFORE_SENDING);
     // Extra bytes after a response are a read error to wrk.
-    let read = total.failed(&[ErrorKind::Read, ErrorKind::Protocol]) + total.counts.surplus;
+    let read =
+        total.failed(&[ErrorKind::Read, ErrorKind::Protocol]) + total.counts.closed_for_extra_bytes;
     let write = total.failed(&[ErrorKind::Write]);
     let timeout = total.failed(&[ErrorKind::Timeout]) + total.counts.late;
     let mut text = String::new();

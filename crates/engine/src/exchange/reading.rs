@@ -2,7 +2,7 @@
 
 use super::failure::{Broken, Failure, broken_connection, protocol};
 use super::in_flight::{Ending, InFlightBatch};
-use super::{are_line_ends, is_surplus};
+use super::{are_extra_bytes, are_line_ends};
 use crate::behaviour::{Answer, Batch, Observer};
 use crate::sampling::Instants;
 use crate::user::{OpenConnection, Start};
@@ -184,8 +184,8 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
                 continue;
             }
             if let Some(reusable) = self.answered(arrival)? {
-                if reusable && is_surplus(input) {
-                    worker.surplus();
+                if reusable && are_extra_bytes(input) {
+                    worker.extra_bytes();
                 }
                 // More behind the last answer than a line end makes what follows it doubtful.
                 return Ok(Some(reusable && are_line_ends(input)));

@@ -236,7 +236,10 @@ fn bytes_behind_an_answer_end_its_connection() {
     let ran = second_meets(Reply::raw("HTTP/1.1 204 None\r\n\r\nmore"));
     assert_eq!(courses(&ran), [(0, 0, 3), (3, 0, 5), (5, 2, 10)]);
     assert_eq!(ran.counts(), [3, 3, 3, 0, 0]);
-    assert_eq!((ran.accepted, ran.total.counts.surplus), (2, 1));
+    assert_eq!(
+        (ran.accepted, ran.total.counts.closed_for_extra_bytes),
+        (2, 1)
+    );
 }
 
 #[test]
@@ -250,7 +253,7 @@ fn bytes_behind_an_answer_may_come_while_its_connection_stands_idle() {
             })
             .run();
         assert_eq!(ran.counts(), [3, 3, 3, 0, 0]);
-        assert_eq!(ran.total.counts.surplus, surplus);
+        assert_eq!(ran.total.counts.closed_for_extra_bytes, surplus);
         assert_eq!(ran.accepted as u64, 1 + surplus);
         assert_eq!(ran.total.counts.reconnects, surplus);
     }
@@ -273,7 +276,10 @@ fn bytes_that_come_unasked_are_no_answer() {
         "{:?}",
         ran.total.statuses
     );
-    assert_eq!((ran.accepted, ran.total.counts.surplus), (2, 0));
+    assert_eq!(
+        (ran.accepted, ran.total.counts.closed_for_extra_bytes),
+        (2, 0)
+    );
 }
 
 #[test]

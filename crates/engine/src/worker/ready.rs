@@ -71,7 +71,7 @@ pub(crate) async fn prepare<H: Host, S: Scenario<H>>(
     let mut worker = new_worker(host, prepared, endpoints, stripe, most.max(users), send);
     worker.backs_off = scenario.backs_off() && !worker.pacer.is_open();
     if worker.pacer.is_open() {
-        worker.places = Cell::new(users);
+        worker.closed_loop_slots = Cell::new(users);
     }
     let worker = Rc::new(worker);
     let is_ahead = plan.connection.keepalive && plan.connection.ahead;
@@ -156,7 +156,7 @@ fn new_worker<H: Host>(
         users: Cell::new(0),
         resting: Cell::new(0),
         most_users,
-        places: Cell::new(most_users),
+        closed_loop_slots: Cell::new(most_users),
         supervisor: RefCell::new(None),
         tells_ticks: prepared.detail.ticks,
         log: prepared

@@ -50,7 +50,7 @@ pub(super) fn counts(counts: &Counts, length_ns: u64) -> json::Counts {
         failed: counts.failed,
         in_flight: counts.in_flight,
         reconnects: counts.reconnects,
-        surplus: counts.surplus,
+        surplus: counts.closed_for_extra_bytes,
         connections: counts.connections,
         bytes_in: counts.bytes_in,
         bytes_out: counts.bytes_out,

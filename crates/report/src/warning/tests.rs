@@ -31,10 +31,10 @@ fn a_good_run_needs_no_word() {
 fn connections_given_up_for_a_surplus_are_not_laid_to_keep_alive() {
     let mut summary = samples::steady();
     let counts = &mut summary.total.counts;
-    (counts.reconnects, counts.surplus) = (400, 300);
+    (counts.reconnects, counts.closed_for_extra_bytes) = (400, 300);
     assert_eq!(warnings(&RunResult::new(summary.clone()), &[50.0]).len(), 1);
     assert_eq!(of(&summary)[0], "surplus");
-    summary.total.counts.surplus = 100;
+    summary.total.counts.closed_for_extra_bytes = 100;
     assert_eq!(of(&summary)[..2], ["surplus", "reconnects"]);
 }
 

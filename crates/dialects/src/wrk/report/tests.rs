@@ -122,7 +122,7 @@ fn failures_have_their_lines_only_if_there_are_some() {
         };
         summary.total.errors.insert(kind, failures);
     }
-    summary.total.counts.surplus = 8;
+    summary.total.counts.closed_for_extra_bytes = 8;
     summary
         .total
         .statuses

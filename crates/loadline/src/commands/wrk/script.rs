@@ -44,7 +44,7 @@ pub(super) fn figures(measured: &Measured) -> Figures {
     let rates = measured.rates.samples().iter();
     figures.rates = Samples::counted(rates.map(|&rate| (rate, 1)));
     let counts = &measured.summary.total.counts;
-    figures.errors.read += counts.surplus;
+    figures.errors.read += counts.closed_for_extra_bytes;
     figures.errors.timeout += counts.late;
     figures
 }
