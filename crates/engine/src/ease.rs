@@ -2,8 +2,8 @@
 //!
 //! By Little's law a rate keeps as many connections in use as requests begin in a service time. A
 //! plan that allows fewer than that, at the shortest mean service time of any interval, leaves
-//! arrivals unsent whatever the target does; one that allows as many does so only because the target
-//! became slower.
+//! arrivals unsent whatever the target does; one that allows as many does so only because the
+//! target became slower.
 
 use loadline_plan::Plan;
 use loadline_record::{Snapshot, Unfinished};
@@ -45,9 +45,9 @@ impl Ease {
     }
 
     /// Says of so many unsent arrivals what kept them from being sent. Of those that the workers
-    /// know they told which are Loadline's; for the others all connections were in use. Those that no
-    /// worker knows were a lost worker's, or fell due where one had ended its load before the others,
-    /// as the script or the user wanted. They had waited for no time that is known.
+    /// know they told which are Loadline's; for the others all connections were in use. Those that
+    /// no worker knows were a lost worker's, or fell due where one had ended its load before the
+    /// others, as the script or the user wanted. They had waited for no time that is known.
     pub(crate) fn give_causes(&self, unfinished: &mut Unfinished, unsent: u64, is_lost: bool) {
         let known = unfinished.unsent.min(unsent);
         let by_loadline = unfinished.by_loadline.min(known);

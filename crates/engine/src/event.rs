@@ -16,7 +16,8 @@ pub struct Detail {
 pub enum Event {
     /// What all workers recorded in one interval, in order.
     Interval(Box<Snapshot>),
-    /// What one worker got tick by tick in an interval, where that was asked for; comes before the interval itself.
+    /// What one worker got tick by tick in an interval, where that was asked for; comes before the
+    /// interval itself.
     Ticks {
         /// The worker, from 0.
         worker: usize,

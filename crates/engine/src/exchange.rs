@@ -6,23 +6,24 @@
 //!
 //! # Sending again
 //!
-//! HTTP/1.1 lets a server close an idle connection at any time, so a close may cross a request on its
-//! way. One case, and no other, is repaired silently: the connection ended, it *had served an answer
-//! before*, and *no byte of this answer* had come. The same holds for the rest of a pipeline after an
-//! answer that announces the close. Then the rest of the batch is sent once more on a new connection.
-//! The exchange keeps its start, its deadline and its single place in *sent*; dialling is part of its
-//! service time; *reconnects* counts one. The new connection has served nothing, so a second close
-//! without an answer is a failure.
+//! HTTP/1.1 lets a server close an idle connection at any time, so a close may cross a request on
+//! its way. One case, and no other, is repaired silently: the connection ended, it *had served an
+//! answer before*, and *no byte of this answer* had come. The same holds for the rest of a pipeline
+//! after an answer that announces the close. Then the rest of the batch is sent once more on a new
+//! connection. The exchange keeps its start, its deadline and its single place in *sent*; dialling
+//! is part of its service time; *reconnects* counts one. The new connection has served nothing, so
+//! a second close without an answer is a failure.
 //!
-//! A connection that served and is known to be closed before anything was sent is replaced in the same
-//! way. One that was opened before the run and never served is replaced and not counted. Without
-//! keep-alive nothing is ever sent again.
+//! A connection that served and is known to be closed before anything was sent is replaced in the
+//! same way. One that was opened before the run and never served is replaced and not counted.
+//! Without keep-alive nothing is ever sent again.
 //!
 //! # Answers that come early
 //!
-//! Requests of more than 16 KiB are sent while their answers are read. After an answer with a status of
-//! 400 or more, or on a connection that the server closes, nothing more is sent and the connection is
-//! given up; after any other answer the rest is sent before the connection serves again.
+//! Requests of more than 16 KiB are sent while their answers are read. After an answer with a
+//! status of 400 or more, or on a connection that the server closes, nothing more is sent and the
+//! connection is given up; after any other answer the rest is sent before the connection serves
+//! again.
 
 mod failure;
 mod in_flight;

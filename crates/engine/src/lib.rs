@@ -8,29 +8,29 @@
 //!
 //! # The way of a request
 //!
-//! 1. A user takes its next start from the worker's pacer. In a closed load that is the
-//!    present. In an open load it is the next arrival of the worker's stripe that no user has taken;
-//!    the user waits for it. If an arrival falls due and no user is free, the supervisor
-//!    adds one, up to the plan's limit of connections.
+//! 1. A user takes its next start from the worker's pacer. In a closed load that is the present. In
+//!    an open load it is the next arrival of the worker's stripe that no user has taken; the user
+//!    waits for it. If an arrival falls due and no user is free, the supervisor adds one, up to the
+//!    plan's limit of connections.
 //! 2. The user's behaviour picks a request that was written before the run.
 //! 3. `exchange` reads the clock (the *start*), counts the request as sent, takes the user's open
 //!    connection or opens one, and sends.
-//! 4. The answer is read into the worker's one buffer and parsed. Payload that nobody wants to see is
-//!    dropped in the kernel where the transport allows it.
-//! 5. The exchange's instants go to the worker's recorder and, if there is one, to the log. No lock is
-//!    taken and no message is sent for a request.
-//! 6. The connection is kept for the user's next exchange. One that is given up is held for up to 5 ms,
-//!    so that the server closes first: the side that closes first keeps the port.
+//! 4. The answer is read into the worker's one buffer and parsed. Payload that nobody wants to see
+//!    is dropped in the kernel where the transport allows it.
+//! 5. The exchange's instants go to the worker's recorder and, if there is one, to the log. No lock
+//!    is taken and no message is sent for a request.
+//! 6. The connection is kept for the user's next exchange. One that is given up is held for up to 5
+//!    ms, so that the server closes first: the side that closes first keeps the port.
 //!
-//! A failure is no `Err`: it ends the exchange with an error kind, and one example of its text is kept
-//! per kind and interval. `Err` is for our own faults.
+//! A failure is no `Err`: it ends the exchange with an error kind, and one example of its text is
+//! kept per kind and interval. `Err` is for our own faults.
 //!
 //! # What threads share
 //!
-//! While a run lasts, workers share the prepared run, which is read only, the handle that stops it, and
-//! the channel to the main thread. Each supervisor looks at the handle at least every 100 ms. A worker
-//! sends one snapshot per interval, the log in batches, and a last word. Tickets to resume TLS sessions
-//! are kept per worker.
+//! While a run lasts, workers share the prepared run, which is read only, the handle that stops it,
+//! and the channel to the main thread. Each supervisor looks at the handle at least every 100 ms. A
+//! worker sends one snapshot per interval, the log in batches, and a last word. Tickets to resume
+//! TLS sessions are kept per worker.
 
 mod backoff;
 mod behaviour;

@@ -12,9 +12,10 @@
 //! | a worker panics, or the system refuses it something | the others are cut off, what it had recorded counts, exit code 2 |
 //! | a worker is silent for 2 s when the run is to end | it is given up in the same way: a script that loops does not return |
 //!
-//! What is cut off stays in flight, and arrivals that nobody took are unsent. Both are reported with
-//! their ages: a run that was cut off in a stall must not look good because its worst answers never
-//! came. The report is printed in each of these cases but the one in which nothing was measured.
+//! What is cut off stays in flight, and arrivals that nobody took are unsent. Both are reported
+//! with their ages: a run that was cut off in a stall must not look good because its worst answers
+//! never came. The report is printed in each of these cases but the one in which nothing was
+//! measured.
 
 use crate::StartError;
 use crate::behaviour::Scenario;

@@ -1,9 +1,9 @@
 //! How long the iterations of a loop take: the generator, measured by itself.
 //!
-//! A *loop iteration* lasts from the instant at which the loop can go on (it was woken, or was to be woken
-//! and was not) to the next at which it looks for news or waits for them. Whatever comes meanwhile
-//! waits in the kernel, so long iterations delay whoever else is on the loop; a loop whose process was
-//! stopped, or had no core, has one that is as long as that.
+//! A *loop iteration* lasts from the instant at which the loop can go on (it was woken, or was to
+//! be woken and was not) to the next at which it looks for news or waits for them. Whatever comes
+//! meanwhile waits in the kernel, so long iterations delay whoever else is on the loop; a loop
+//! whose process was stopped, or had no core, has one that is as long as that.
 //!
 //! It needs only the clock readings that the loop takes anyway, and costs a few additions per
 //! iteration: times go into buckets whose width is at most a sixteenth of what they hold.

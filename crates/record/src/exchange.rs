@@ -2,21 +2,22 @@
 //!
 //! # How time is kept
 //!
-//! - All instants are nanoseconds of the host's monotonic clock. Deadlines are absolute, so one late
-//!   start delays no other.
-//! - The intended start comes from the schedule. The start is read from the clock just before the send,
-//!   or before dialling. `response = delay + service` and `delay = blocked + lateness` hold to the
-//!   nanosecond for every exchange.
-//! - With the kernel's clock an exchange ends when its last packet was received. The time from there to
-//!   our read is the wake-up delay, which is kept apart. Unix sockets have no such stamps, and end when
-//!   they are read.
-//! - The kernel's stamps are of the wall clock. They are mapped to the monotonic clock by reading the
-//!   one between two readings of the other, every 10 ms. A reading in which the thread was preempted is
-//!   made again.
-//! - A mapped stamp is clamped to lie between the exchange's start and our read, so that a wall clock
-//!   that is set during a run can do no harm. The instant at which a user was free is clamped to lie
-//!   between intended start and start. Times above an hour count as an hour.
-//! - *Zero* is the end of warm-up. An exchange belongs to the measured part if its intended start does.
+//! - All instants are nanoseconds of the host's monotonic clock. Deadlines are absolute, so one
+//!   late start delays no other.
+//! - The intended start comes from the schedule. The start is read from the clock just before the
+//!   send, or before dialling. `response = delay + service` and `delay = blocked + lateness` hold
+//!   to the nanosecond for every exchange.
+//! - With the kernel's clock an exchange ends when its last packet was received. The time from
+//!   there to our read is the wake-up delay, which is kept apart. Unix sockets have no such stamps,
+//!   and end when they are read.
+//! - The kernel's stamps are of the wall clock. They are mapped to the monotonic clock by reading
+//!   the one between two readings of the other, every 10 ms. A reading in which the thread was
+//!   preempted is made again.
+//! - A mapped stamp is clamped to lie between the exchange's start and our read, so that a wall
+//!   clock that is set during a run can do no harm. The instant at which a user was free is clamped
+//!   to lie between intended start and start. Times above an hour count as an hour.
+//! - *Zero* is the end of warm-up. An exchange belongs to the measured part if its intended start
+//!   does.
 
 use serde::{Deserialize, Serialize};
 

@@ -8,22 +8,23 @@
 //!
 //! # Accounting
 //!
-//! `sent = answered + failed + in flight` holds exactly, at the end of a run and in each interval. It
-//! holds by construction: [`Recorder::begin`] raises *sent* and *in flight*; [`Recorder::end`] lowers
-//! *in flight* and raises *answered* or *failed*; an exchange has no third way out. In an open load
-//! `planned = sent + unsent` besides. *Planned* is counted from the whole schedule, whatever the workers
-//! took of it. In a closed load planned is sent.
+//! `sent = answered + failed + in flight` holds exactly, at the end of a run and in each interval.
+//! It holds by construction: [`Recorder::begin`] raises *sent* and *in flight*; [`Recorder::end`]
+//! lowers *in flight* and raises *answered* or *failed*; an exchange has no third way out. In an
+//! open load `planned = sent + unsent` besides. *Planned* is counted from the whole schedule,
+//! whatever the workers took of it. In a closed load planned is sent.
 //!
-//! Responses of any status count as answered and are in the response times. Timeouts are failures, and
-//! are in the times with the time that they waited. Other failures have no time (docs/design/004).
+//! Responses of any status count as answered and are in the response times. Timeouts are failures,
+//! and are in the times with the time that they waited. Other failures have no time
+//! (docs/design/004).
 //!
 //! # Memory
 //!
-//! Nothing is kept per request: without a log no exchange outlives the recorder's call. A distribution
-//! holds no histogram until its first value and grows with the largest. The summary keeps one set of
-//! distributions, a small row per interval, and the times of at most 64 parts of the run. With a log,
-//! exchanges are handed over in batches; the channel has no bound, so a disk that is slower than the
-//! load makes it grow.
+//! Nothing is kept per request: without a log no exchange outlives the recorder's call. A
+//! distribution holds no histogram until its first value and grows with the largest. The summary
+//! keeps one set of distributions, a small row per interval, and the times of at most 64 parts of
+//! the run. With a log, exchanges are handed over in batches; the channel has no bound, so a disk
+//! that is slower than the load makes it grow.
 
 mod arrivals;
 mod blocks;

@@ -7,8 +7,8 @@ use crate::{Censored, Counts, Distribution};
 
 /// What had no answer when the run ended.
 ///
-/// `unsent = by_target + by_plan + by_loadline + by_stop` wherever the causes are known; in the record of a
-/// run that breaks off, neither causes nor ages are.
+/// `unsent = by_target + by_plan + by_loadline + by_stop` wherever the causes are known; in the
+/// record of a run that breaks off, neither causes nor ages are.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Unfinished {
     /// Arrivals that were planned and never sent (open loads).
@@ -21,7 +21,8 @@ pub struct Unfinished {
     pub by_plan: u64,
     /// Unsent, although a connection was free or could be opened: the generator's own doing.
     pub by_loadline: u64,
-    /// Unsent, because the script or the user ended the load of one worker before that of the others.
+    /// Unsent, because the script or the user ended the load of one worker before that of the
+    /// others.
     pub by_stop: u64,
     /// Exchanges that were sent and not answered.
     pub in_flight: u64,
@@ -38,8 +39,8 @@ pub struct Ages {
     pub response: Distribution,
     /// Since the start: exchanges in flight.
     pub service: Distribution,
-    /// `response` without the delay that Loadline added before the start. Open loads only, and empty
-    /// in records that do not hold it.
+    /// `response` without the delay that Loadline added before the start. Open loads only, and
+    /// empty in records that do not hold it.
     pub undelayed: Distribution,
 }
 

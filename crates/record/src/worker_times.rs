@@ -5,8 +5,8 @@ use crate::{Counts, Distribution};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An iteration of a worker's loop that takes longer than this is a stall: nothing that a loop has
-/// to do takes so long, so the process was stopped, had no core, or a script computed. It is Hyperfoil's
-/// order of magnitude for a jitter that matters.
+/// to do takes so long, so the process was stopped, had no core, or a script computed. It is
+/// Hyperfoil's order of magnitude for a jitter that matters.
 pub const STALL_NS: u64 = 50_000_000;
 
 /// The workers of a run by their number, with what became of their time.

@@ -24,9 +24,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// Deadlines further away than this are not looked for between two tasks: few loop iterations last so
-/// long,
-/// and the clock is not read for nothing in a closed load, whose deadlines are timeouts.
+/// Deadlines further away than this are not looked for between two tasks: few loop iterations last
+/// so long, and the clock is not read for nothing in a closed load, whose deadlines are timeouts.
 const LONG_ITERATION_NS: u64 = 1_000_000;
 
 /// The event loop of one thread. Clones are handles to the same loop.
@@ -58,8 +57,8 @@ pub(crate) struct Inner {
     polled_ns: Cell<u64>,
     /// When the current loop iteration began; `None` while the loop waits.
     iteration_from_ns: Cell<Option<u64>>,
-    /// When the last iteration ended, or the loop was entered: what fell due before is not waited for
-    /// twice.
+    /// When the last iteration ended, or the loop was entered: what fell due before is not waited
+    /// for twice.
     iteration_end_ns: Cell<u64>,
 }
 
@@ -112,8 +111,8 @@ impl Kernel {
         }
     }
 
-    /// One iteration without waiting, for a loop that is driven by another: runs what can go on, takes
-    /// what the kernel has. Returns the instant at which the next call is due even if
+    /// One iteration without waiting, for a loop that is driven by another: runs what can go on,
+    /// takes what the kernel has. Returns the instant at which the next call is due even if
     /// [`Kernel::as_fd`] stays quiet: now if tasks can go on already, `None` if nothing waits for
     /// the clock.
     pub fn iterate(&self) -> io::Result<Option<u64>> {

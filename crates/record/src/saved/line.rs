@@ -38,8 +38,8 @@ pub(crate) struct StoredSnapshot {
     arrivals: Arrivals,
 }
 
-/// Failures by kind. Those of kinds that this version does not know are counted together; their example
-/// says so, as the first of several kinds would depend on which lines are added up.
+/// Failures by kind. Those of kinds that this version does not know are counted together; their
+/// example says so, as the first of several kinds would depend on which lines are added up.
 fn by_kind<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<ErrorKind, Failures>, D::Error> {
