@@ -190,7 +190,7 @@ fn not_successful(summary: &Summary) -> Option<Warning> {
 
 fn surplus(counts: &Counts) -> Option<Warning> {
     let Counts {
-        surplus: count,
+        closed_for_extra_bytes: count,
         answered,
         ..
     } = *counts;
