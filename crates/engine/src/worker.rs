@@ -70,6 +70,8 @@ pub(crate) struct Worker<H: Host> {
     pub(crate) timeout_ns: u64,
     /// How long what is unfinished is waited for behind the window.
     drain_ns: u64,
+    /// The drain ends as soon as everything unfinished is older than it is long.
+    drains_to_age: bool,
     /// Whether an answer is waited for beyond that.
     pub(crate) awaits_late: bool,
     /// Which exchanges are split by the kernel's clock.

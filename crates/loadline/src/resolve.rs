@@ -226,6 +226,7 @@ fn plan(flags: &RunFlags, surroundings: Surroundings<'_>) -> Result<Plan, Error>
         ..Plan::default()
     };
     plan.connection.drain = drain(flags.load.drain, &plan)?;
+    plan.connection.drains_to_age = flags.load.drain.is_none() && !plan.connection.drain.is_zero();
     let asked = flags.load.threads;
     plan.threads = asked.unwrap_or_else(|| threads(&plan, surroundings.cores));
     plan.validate()?;

@@ -25,6 +25,10 @@ pub struct Connection {
     /// meanwhile.
     #[serde(default, skip_serializing_if = "Duration::is_zero")]
     pub drain: Duration,
+    /// Whether the drain ends as soon as everything unfinished is older than the drain is long: no
+    /// check can change by it then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub drains_to_age: bool,
     /// Whether an answer that takes longer is waited for all the same: it is counted as late then,
     /// and does not fail.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -74,6 +78,7 @@ impl Default for Connection {
             pipeline: 1,
             timeout: Duration::from_secs(30),
             drain: Duration::ZERO,
+            drains_to_age: false,
             awaits_late: false,
             connect_timeout: Duration::from_secs(10),
             tls: Tls::default(),

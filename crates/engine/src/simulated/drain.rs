@@ -60,6 +60,36 @@ fn a_drain_ends_at_its_bound() {
 }
 
 #[test]
+fn a_drain_to_an_age_ends_when_the_youngest_has_it() {
+    // The users' last requests begin at 800 ms at most; the window ends at 1 s.
+    let frozen = |drains_to_age| {
+        let mut plan = closed(4, SECOND);
+        plan.connection.drains_to_age = drains_to_age;
+        let for_good = 800 * MS..100 * SECOND;
+        draining(plan, 500 * MS)
+            .at(0, move |hands| hands.server.freeze(for_good))
+            .run()
+    };
+    let (to_age, in_full) = (frozen(true), frozen(false));
+    assert_eq!((to_age.left()[0], in_full.left()[0]), (4, 4));
+    let end_ns = to_age.intervals.last().unwrap().end_ns;
+    assert!((1_299 * MS..=1_300 * MS).contains(&end_ns), "{end_ns}");
+    assert_eq!(in_full.intervals.last().unwrap().end_ns, 1_500 * MS);
+    assert!(to_age.unfinished.ages.service.min_ns() >= 499 * MS);
+}
+
+#[test]
+fn nothing_is_waited_for_that_is_older_than_the_age_already() {
+    let mut plan = closed(4, SECOND);
+    plan.connection.drains_to_age = true;
+    let ran = draining(plan, 100 * MS)
+        .at(0, |hands| hands.server.freeze(800 * MS..100 * SECOND))
+        .run();
+    assert_eq!(ran.left()[0], 4);
+    assert_eq!(ran.intervals.last().unwrap().end_ns, SECOND);
+}
+
+#[test]
 fn arrivals_that_waited_for_a_connection_are_sent_in_the_drain() {
     // One connection, 20 ms each, two due in that time.
     let ran = draining(open(100, 1, SECOND), 10 * SECOND)

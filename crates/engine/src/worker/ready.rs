@@ -144,6 +144,7 @@ fn new_worker<H: Host>(
         backs_off: true,
         timeout_ns: nanoseconds(plan.connection.timeout),
         drain_ns: nanoseconds(plan.connection.drain),
+        drains_to_age: plan.connection.drains_to_age,
         awaits_late: plan.connection.awaits_late,
         sampling: Sampling::new(plan.connection.kernel_timestamps),
         coalescing: OpenLoadCoalescing::new(are_stamped),

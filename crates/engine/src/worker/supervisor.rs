@@ -89,13 +89,23 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
     fn drains(&self, order: Order) -> bool {
         let worker = &self.pool.worker;
         let is_new = !worker.draining.get() && self.stopped_ns.is_none();
-        let is_wanted = order == Order::Run && worker.drain_ns > 0;
+        let is_wanted = order == Order::Run && self.drain_end_ns() > self.end_ns;
         is_new && is_wanted && self.pool.has_unfinished()
+    }
+
+    /// When the drain ends that begins with the end of the window.
+    fn drain_end_ns(&self) -> u64 {
+        let worker = &self.pool.worker;
+        let youngest_ns = self.pool.youngest_sent_ns();
+        let from_ns = youngest_ns.filter(|_| worker.drains_to_age);
+        let from_ns = from_ns.map_or(self.end_ns, |youngest_ns| youngest_ns.min(self.end_ns));
+        from_ns.saturating_add(worker.drain_ns)
     }
 
     /// Ends the window, and begins nothing any more but arrivals that fell due in it.
     fn drain(&mut self) {
         let worker = Rc::clone(&self.pool.worker);
+        let drain_end_ns = self.drain_end_ns();
         let flight_ns = flight_ns(&self.pool, self.end_ns);
         self.snapshot_intervals(self.end_ns);
         worker.recorder.borrow_mut().still_in_flight(flight_ns);
@@ -106,7 +116,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             self.pool.retire_idle();
         }
         self.boundary_ns = u64::MAX;
-        self.end_ns = self.end_ns.saturating_add(worker.drain_ns);
+        self.end_ns = drain_end_ns;
     }
 
     /// Whatever the loop is late for a look, it was late for everything else.

@@ -104,6 +104,21 @@ impl<H: Host, S> UserPool<H, S> {
         self.worker.pacer.first_untaken_ns().is_some() || self.activities().any(is_busy)
     }
 
+    /// When the youngest of the unfinished exchanges was sent; `None` if an arrival has not been.
+    pub(super) fn youngest_sent_ns(&self) -> Option<u64> {
+        if self.worker.pacer.first_untaken_ns().is_some() {
+            return None;
+        }
+        let is_busy = |activity: &&Activity| activity.since_ns.get().is_some();
+        let mut sent_ns = self.activities().filter(is_busy).map(|activity| {
+            let held = activity.later.borrow().len() as u64 + 1;
+            (u64::from(activity.in_flight.get()) >= held).then(|| activity.begun_ns.get())
+        });
+        sent_ns.try_fold(0, |youngest_ns: u64, sent_ns| {
+            Some(youngest_ns.max(sent_ns?))
+        })
+    }
+
     /// What each user is doing.
     pub(super) fn activities(&self) -> impl Iterator<Item = &Activity> {
         self.members.iter().map(|member| &*member.activity)

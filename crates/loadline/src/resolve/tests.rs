@@ -105,6 +105,15 @@ fn a_run_drains_as_long_as_its_checks_need() {
 }
 
 #[test]
+fn a_drain_that_checks_need_ends_when_none_can_change() {
+    let to_age = |words: &[&str]| invocation(words).plan.connection.drains_to_age;
+    let checked = ["127.0.0.1", "--check", "p99<200ms"];
+    assert!(to_age(&checked));
+    assert!(!to_age(&[&checked[..], &["--drain", "2s"]].concat()));
+    assert!(!to_age(&["127.0.0.1"]), "there is none");
+}
+
+#[test]
 fn threads_are_never_more_than_connections() {
     assert_eq!(invocation(&["-c", "3", "a"]).plan.threads, 3);
     assert_eq!(invocation(&["-c", "100", "a"]).plan.threads, 8);
