@@ -50,6 +50,7 @@ mod sampling;
 mod ticker;
 mod user;
 mod worker;
+mod written_request;
 
 pub use behaviour::{Answer, Batch, Behaviour, Observer, Part, Scenario};
 pub use control::Handle;

@@ -3,7 +3,7 @@
 use crate::StartError;
 use crate::event::Detail;
 use crate::pacer::most_users;
-use crate::replay::Written;
+use crate::written_request::WrittenRequest;
 use loadline_plan::{Plan, Tls};
 use loadline_reactor::{Address, Kernel, ensure_open_files, raise_open_files};
 use loadline_transport::{Dialler, Endpoint, TlsSetup};
@@ -22,7 +22,7 @@ pub(crate) struct Prepared {
     pub(crate) plan: Plan,
     pub(crate) endpoints: Vec<Endpoint>,
     pub(crate) tls: Option<TlsSetup>,
-    pub(crate) requests: Vec<Written>,
+    pub(crate) requests: Vec<WrittenRequest>,
     pub(crate) detail: Detail,
     pub(crate) interval_ns: u64,
     /// How many connections a user keeps at most, each to another endpoint: as many as there are
@@ -42,7 +42,7 @@ impl Prepared {
         let mut requests = Vec::new();
         for request in &plan.requests {
             let endpoint = endpoints.index_of(&request.url, &plan)?;
-            let written = Written::new(request, endpoint, &plan.connection);
+            let written = WrittenRequest::new(request, endpoint, &plan.connection);
             requests.push(written.map_err(|problem| StartError::Request {
                 url: request.url.to_string(),
                 problem,

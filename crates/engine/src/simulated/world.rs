@@ -7,9 +7,10 @@ use crate::behaviour::Scenario;
 use crate::control::Handle;
 use crate::event::Detail;
 use crate::prepare::Prepared;
-use crate::replay::{Replay, Written};
+use crate::replay::Replay;
 use crate::run::Merger;
 use crate::worker::{self, Ready, Report};
+use crate::written_request::WrittenRequest;
 use loadline_plan::Plan;
 use loadline_reactor::{Address, Host, Sim, Task};
 use loadline_record::Exchange;
@@ -207,7 +208,7 @@ fn prepared(plan: &Plan, endpoints: Vec<Endpoint>, interval_ns: u64) -> Prepared
         let endpoint = endpoints
             .iter()
             .position(|known| known.serves(&request.url));
-        Written::new(request, endpoint.unwrap(), &plan.connection).unwrap()
+        WrittenRequest::new(request, endpoint.unwrap(), &plan.connection).unwrap()
     };
     Prepared {
         requests: plan.requests.iter().map(written).collect(),
