@@ -37,6 +37,7 @@ mod exchange;
 mod floor;
 mod halving;
 mod host_counters;
+mod interval_archive;
 mod log;
 mod recorder;
 mod saved;
@@ -62,6 +63,7 @@ pub use exchange::{ErrorKind, Exchange, Outcome, Split};
 pub use floor::Floor;
 pub use halving::{Halving, Segment};
 pub use host_counters::HostCounters;
+pub use interval_archive::IntervalArchive;
 pub use log::{COLUMNS, LogWriter};
 pub use recorder::{Dial, Model, Recorder};
 pub use saved::{
@@ -70,6 +72,6 @@ pub use saved::{
 };
 pub use snapshot::{Counts, Failures, Snapshot, Times};
 pub use summary::{Ended, Quantiles, Row, Summary};
-pub use transient::{IntervalArchive, Transient, Uncut};
+pub use transient::{Transient, Uncut};
 pub use unfinished::{Ages, Unfinished};
 pub use worker_times::{STALL_NS, WorkerTimes, Workers};

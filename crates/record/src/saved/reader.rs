@@ -4,7 +4,7 @@ use super::header::Header;
 use super::is_read;
 use super::line::{Beside, Ending, Format, Kind, StoredSearch, StoredSnapshot};
 use crate::error::{Error, LineError};
-use crate::transient::without_first;
+use crate::interval_archive::without_first;
 use crate::{Pattern, Snapshot, Summary, Transient};
 use serde_json::Value;
 use std::cmp::Ordering;
