@@ -205,11 +205,11 @@ fn read(flags: &ReportFlags) -> Result<Vec<RunFile>> {
         if runs.len() > 1 {
             return Ok(runs);
         }
-        return Ok(vec![RunFile::merge(runs)?]);
+        return Ok(vec![RunFile::merge_concurrent(runs)?]);
     }
     let parts = flags.files.iter().map(|path| RunFile::read(path));
     let parts = parts.collect::<Result<Vec<_>, _>>()?;
-    Ok(vec![RunFile::merge(parts)?])
+    Ok(vec![RunFile::merge_concurrent(parts)?])
 }
 
 /// The run that was asked for, or all.

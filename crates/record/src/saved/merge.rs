@@ -1,8 +1,8 @@
-//! Putting the parts of one run together.
+//! Merging the saved runs of processes that ran the same plan at the same time.
 //!
-//! Parts are files of processes that ran the same plan at the same time, each its own share of it.
-//! Their intervals are merged by index, not by time: the clocks of two machines differ by more than
-//! the intervals do.
+//! Each of these parts ran the whole plan, so loads and counts add up: two parts of a plan of
+//! 1 000/s are a load of 2 000/s. Intervals are merged by index, not by time: the clocks of two
+//! machines differ by more than the intervals do.
 
 use super::encoding::Encoder;
 use super::header::Header;
@@ -18,12 +18,13 @@ use std::time::{Duration, SystemTime};
 const START_SPREAD: Duration = Duration::from_secs(10);
 
 impl RunFile {
-    /// Merges parts of one run, without loss.
+    /// Merges the runs of several processes that each ran all of the same plan at the same time,
+    /// without loss.
     ///
     /// Version, environment and path are those of the first part, the start is the earliest. The
     /// result is complete if all parts are, and ended as the first one did unless another was
     /// stopped before its time. The transient of several parts is not cut.
-    pub fn merge(mut parts: Vec<RunFile>) -> Result<RunFile, Error> {
+    pub fn merge_concurrent(mut parts: Vec<RunFile>) -> Result<RunFile, Error> {
         if parts.len() == 1 {
             return Ok(parts.remove(0));
         }
@@ -189,7 +190,7 @@ fn distance(one: SystemTime, other: SystemTime) -> Duration {
         .unwrap_or_else(|error| error.duration())
 }
 
-/// What parts of one run have in common. The seed may differ: each part has its own chance.
+/// What the parts have in common. The seed may differ, so that parts draw different numbers.
 fn planned(header: &Header) -> Value {
     let plan = Plan {
         seed: 0,

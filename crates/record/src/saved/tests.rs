@@ -434,7 +434,7 @@ fn what_was_watched_is_read_back_and_its_lack_as_well() {
     let run = parse(&bytes).unwrap();
     assert_eq!(run.summary(), &summary);
     assert_eq!(run.summary().watch.rows[0].at_ns, 1_000_000_000);
-    let alone = RunFile::merge(vec![run]).unwrap().into_summary();
+    let alone = RunFile::merge_concurrent(vec![run]).unwrap().into_summary();
     assert_eq!(alone.watch, summary.watch);
 }
 

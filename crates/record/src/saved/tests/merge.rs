@@ -24,7 +24,7 @@ fn parts_of_one_run_add_up() {
         part("b.run", 0.0, &[second(0), second(1)]),
         part("c.run", 0.1, &[second(0), second(1)]),
     ];
-    let run = RunFile::merge(parts).unwrap();
+    let run = RunFile::merge_concurrent(parts).unwrap();
     let summary = run.summary();
     assert_eq!(summary.started_at, started_at(0.0));
     assert_eq!(summary.total.counts.sent, 27);
@@ -46,13 +46,13 @@ fn parts_may_have_different_seeds() {
     let mut other = part("b.run", 0.1, &[second(0)]);
     other.header.plan.seed += 1;
     other.header.seed += 1;
-    let run = RunFile::merge(vec![part("a.run", 0.0, &[second(0)]), other]);
+    let run = RunFile::merge_concurrent(vec![part("a.run", 0.0, &[second(0)]), other]);
     assert_eq!(run.unwrap().summary().parts, 2);
 }
 
 #[test]
 fn a_single_part_stays_as_it_is() {
-    let run = RunFile::merge(vec![part("a.run", 0.0, &[second(0)])]).unwrap();
+    let run = RunFile::merge_concurrent(vec![part("a.run", 0.0, &[second(0)])]).unwrap();
     assert_eq!(run.summary(), part("a.run", 0.0, &[second(0)]).summary());
 }
 
@@ -62,7 +62,7 @@ fn a_part_that_is_over_keeps_its_exchanges_in_flight() {
         part("a.run", 0.0, &[second(0)]),
         part("b.run", 0.1, &[second(0), second(1)]),
     ];
-    let run = RunFile::merge(parts).unwrap();
+    let run = RunFile::merge_concurrent(parts).unwrap();
     assert_eq!(run.summary().total.counts.in_flight, 2);
     assert!(run.summary().total.balanced(0));
     assert!(run.snapshots().nth(1).unwrap().balanced(2));
@@ -75,7 +75,7 @@ fn a_cut_part_makes_the_whole_incomplete() {
         changed(|lines| drop(lines.pop())).as_slice(),
     );
     let parts = vec![part("a.run", 0.5, &[second(0), second(1)]), cut.unwrap()];
-    let summary = RunFile::merge(parts).unwrap().into_summary();
+    let summary = RunFile::merge_concurrent(parts).unwrap().into_summary();
     assert_eq!((summary.complete, summary.ended), (false, Ended::Unknown));
     assert_eq!(summary.total.counts.sent, 18);
     assert_eq!(
@@ -100,10 +100,16 @@ fn a_stopped_part_says_how_the_run_ended() {
         stopped(aborted.clone(), 0.2),
     ];
     assert_eq!(
-        RunFile::merge(parts[..2].to_vec()).unwrap().summary().ended,
+        RunFile::merge_concurrent(parts[..2].to_vec())
+            .unwrap()
+            .summary()
+            .ended,
         Ended::Interrupted
     );
-    assert_eq!(RunFile::merge(parts).unwrap().summary().ended, aborted);
+    assert_eq!(
+        RunFile::merge_concurrent(parts).unwrap().summary().ended,
+        aborted
+    );
 }
 
 #[test]
@@ -138,7 +144,8 @@ fn what_does_not_belong_together_is_refused_with_the_reason() {
         ),
     ];
     for (other, reason) in cases {
-        let error = RunFile::merge(vec![part("a.run", 0.0, &second), other]).unwrap_err();
+        let error =
+            RunFile::merge_concurrent(vec![part("a.run", 0.0, &second), other]).unwrap_err();
         let message = error.to_string();
         assert!(
             message.starts_with(&format!("a.run and b.run {reason}")),
@@ -155,7 +162,7 @@ fn any_two_parts_are_compared() {
         part("b.run", 0.5, &second),
         part("c.run", 0.5, &second),
     ];
-    let message = RunFile::merge(parts).unwrap_err().to_string();
+    let message = RunFile::merge_concurrent(parts).unwrap_err().to_string();
     assert!(
         message.starts_with("b.run and c.run are the same run."),
         "{message}"
@@ -165,7 +172,7 @@ fn any_two_parts_are_compared() {
 #[test]
 fn nothing_is_not_merged() {
     assert!(matches!(
-        RunFile::merge(Vec::new()),
+        RunFile::merge_concurrent(Vec::new()),
         Err(Error::NothingToMerge)
     ));
 }
@@ -181,7 +188,7 @@ proptest! {
         }
         let parts = vec![part("a.run", 0.0, &[one.clone()]), part("b.run", 0.1, &[two.clone()])];
         one.merge(&two);
-        let run = RunFile::merge(parts).unwrap();
+        let run = RunFile::merge_concurrent(parts).unwrap();
         prop_assert_eq!(run.snapshots().next(), Some(one));
     }
 }
