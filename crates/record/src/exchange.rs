@@ -133,7 +133,8 @@ pub enum Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorKind {
-    /// The name had no usable address.
+    /// The name had no usable address. Never recorded, as names are resolved before a run; the kind
+    /// stays because saved runs and reports know its name.
     Resolve,
     /// This process had no file descriptor left for a connection: our fault.
     Descriptors,
@@ -151,7 +152,8 @@ pub enum ErrorKind {
     Protocol,
     /// The answer was not whole within the time allowed.
     Timeout,
-    /// We gave it up: the run was stopped at once.
+    /// We gave it up: the run was stopped at once. Never recorded, as what is cut off stays in
+    /// flight; the kind stays because saved runs and reports know its name.
     Aborted,
     /// In a file of a later version, which knows more kinds. It is never recorded.
     #[serde(other)]
