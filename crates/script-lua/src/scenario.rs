@@ -24,9 +24,9 @@ const MOST_BODY_BYTES: usize = 64 << 20;
 const TOO_LONG: &str =
     "the body is longer than the 64 MiB that are gathered for a script's response()";
 
-/// What of a script is called while the run lasts.
+/// Which functions of a script are called during the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Duties {
+pub(crate) struct Callbacks {
     pub(crate) request: bool,
     pub(crate) response: bool,
     pub(crate) delay: bool,
@@ -34,13 +34,13 @@ pub(crate) struct Duties {
     pub(crate) depth: u32,
 }
 
-/// A worker's share of a script.
-pub(crate) struct Seat {
+/// What a worker needs of a script: its threads, and which of them is the worker's own.
+pub(crate) struct ThreadContext {
     pub(crate) threads: Arc<Vec<Thread>>,
     /// Which of the threads is its own.
     pub(crate) index: usize,
     pub(crate) failure: Arc<Failure>,
-    pub(crate) duties: Duties,
+    pub(crate) callbacks: Callbacks,
 }
 
 /// The scenario of one worker: users that do what the script says.
@@ -50,7 +50,7 @@ pub struct Scripted {
 
 /// What the users of one worker share.
 pub(crate) struct Worker {
-    seat: Seat,
+    context: ThreadContext,
     request: Function,
     respond: Function,
     delay: Function,
@@ -94,8 +94,8 @@ impl Text {
 }
 
 impl Scripted {
-    pub(crate) fn new(seat: Seat) -> Self {
-        let state = &seat.threads[seat.index].state;
+    pub(crate) fn new(context: ThreadContext) -> Self {
+        let state = &context.threads[context.index].state;
         let entry = |name| state.entry(name).expect("the prelude has this function");
         let (request, respond, delay) = (entry("request"), entry("respond"), entry("delay"));
         let mut worker = Worker {
@@ -105,7 +105,7 @@ impl Scripted {
             fixed: Text::default(),
             last_head: RefCell::default(),
             failed: Cell::new(false),
-            seat,
+            context,
         };
         worker.fix();
         Scripted {
@@ -117,8 +117,8 @@ impl Scripted {
 impl std::fmt::Debug for Scripted {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Scripted")
-            .field("thread", &self.worker.seat.index)
-            .field("duties", &self.worker.seat.duties)
+            .field("thread", &self.worker.context.index)
+            .field("callbacks", &self.worker.context.callbacks)
             .finish_non_exhaustive()
     }
 }
@@ -135,11 +135,11 @@ impl<H: Host> Scenario<H> for Scripted {
     }
 
     fn address(&self) -> Option<SocketAddr> {
-        self.worker.seat.thread().cell.chosen_address()
+        self.worker.context.thread().cell.chosen_address()
     }
 }
 
-impl Seat {
+impl ThreadContext {
     fn thread(&self) -> &Thread {
         &self.threads[self.index]
     }
@@ -148,7 +148,7 @@ impl Seat {
 impl Worker {
     /// Asks once for the text that all users send.
     fn fix(&mut self) {
-        if !self.seat.duties.request
+        if !self.context.callbacks.request
             && let Some(text) = self.ask()
         {
             self.fixed.take(&text.as_bytes());
@@ -158,7 +158,7 @@ impl Worker {
     /// The next text, unless the script throws or has none: nil, a boolean or an empty text, with
     /// which it lets a connection rest.
     fn ask(&self) -> Option<LuaString> {
-        let state = &self.seat.thread().state;
+        let state = &self.context.thread().state;
         match self.call(&self.request, During::Request, ())? {
             Value::String(text) => Some(text).filter(|text| !text.as_bytes().is_empty()),
             Value::Nil | Value::Boolean(_) => None,
@@ -182,18 +182,18 @@ impl Worker {
     ) -> Option<R> {
         let called = function.call(arguments);
         called
-            .map_err(|error| self.fail(self.seat.thread().state.error_of(during, &error)))
+            .map_err(|error| self.fail(self.context.thread().state.error_of(during, &error)))
             .ok()
     }
 
     fn fail(&self, error: ScriptError) {
         self.failed.set(true);
-        self.seat.failure.tell(error);
+        self.context.failure.tell(error);
     }
 
     /// Whether the script threw, or asked for its thread's end.
     fn is_over(&self) -> bool {
-        self.failed.get() || self.seat.thread().cell.take_stop()
+        self.failed.get() || self.context.thread().cell.take_stop()
     }
 
     /// How long the script wants to wait, in nanoseconds: whole milliseconds, as in wrk.
@@ -211,7 +211,7 @@ impl Worker {
             last.clone_from(&answer.head);
         }
         drop(last);
-        let lua = &self.seat.thread().state.lua;
+        let lua = &self.context.thread().state.lua;
         let shown = answer.to_lua(lua, fresh);
         let Ok(shown) = shown.map_err(|error| self.fail_in_response(&error)) else {
             return;
@@ -220,7 +220,12 @@ impl Worker {
     }
 
     fn fail_in_response(&self, error: &mlua::Error) {
-        self.fail(self.seat.thread().state.error_of(During::Response, error));
+        self.fail(
+            self.context
+                .thread()
+                .state
+                .error_of(During::Response, error),
+        );
     }
 }
 
@@ -234,13 +239,13 @@ pub struct ScriptUser {
 
 impl<H: Host> Behaviour<H> for ScriptUser {
     fn depth(&self) -> u32 {
-        self.worker.seat.duties.depth
+        self.worker.context.callbacks.depth
     }
 
     async fn iterate(&mut self, user: &mut User<H>) {
         // A text goes out whole, unless the run is to end after fewer requests.
         let starts = user.starts_left();
-        let is_cut = starts < self.worker.seat.duties.depth as usize;
+        let is_cut = starts < self.worker.context.callbacks.depth as usize;
         loop {
             self.wait(user).await;
             let most = if is_cut {
@@ -268,7 +273,7 @@ impl<H: Host> Behaviour<H> for ScriptUser {
 
 impl ScriptUser {
     async fn wait<H: Host>(&self, user: &mut User<H>) {
-        if !self.worker.seat.duties.delay {
+        if !self.worker.context.callbacks.delay {
             return;
         }
         let delay_ns = self.worker.delay_ns();
@@ -282,7 +287,7 @@ impl ScriptUser {
         if self.worker.failed.get() {
             return false;
         }
-        if !self.worker.seat.duties.request {
+        if !self.worker.context.callbacks.request {
             // Empty if `wrk.request` had nothing.
             return !self.worker.fixed.parts.is_empty();
         }
@@ -295,14 +300,14 @@ impl ScriptUser {
     }
 
     async fn send<H: Host>(&mut self, user: &mut User<H>, most: usize) {
-        let duties = self.worker.seat.duties;
-        let text = if duties.request {
+        let callbacks = self.worker.context.callbacks;
+        let text = if callbacks.request {
             &self.text
         } else {
             &self.worker.fixed
         };
         let batch = text.batch(most);
-        if duties.response {
+        if callbacks.response {
             let mut reader = Reader {
                 worker: &self.worker,
                 answer: &mut self.answer,
@@ -357,7 +362,7 @@ impl Observer for Reader<'_> {
 impl std::fmt::Debug for Worker {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Worker")
-            .field("thread", &self.seat.index)
+            .field("thread", &self.context.index)
             .finish_non_exhaustive()
     }
 }

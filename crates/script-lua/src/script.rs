@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::options::{Broken, Flavour, Options};
 use crate::request;
 use crate::samples::Figures;
-use crate::scenario::{Duties, Scripted, Seat};
+use crate::scenario::{Callbacks, Scripted, ThreadContext};
 use crate::state::State;
 use crate::url_text::UrlText;
 use loadline_engine::Handle;
@@ -20,7 +20,7 @@ pub struct Script {
     flavour: Flavour,
     main: State,
     threads: Arc<Vec<Thread>>,
-    duties: Duties,
+    callbacks: Callbacks,
     failure: Arc<Failure>,
     complaints: Vec<Error>,
 }
@@ -54,11 +54,11 @@ impl Script {
             main.resolve(&loader.url)?;
         }
         let mut threads: Vec<Thread> = Vec::new();
-        let mut duties = None;
+        let mut callbacks = None;
         for _ in 0..options.threads.max(1) {
             let thread = loader.thread(&main)?;
-            if duties.is_none() {
-                duties = Some(duties_of(&thread, options.flavour)?);
+            if callbacks.is_none() {
+                callbacks = Some(callbacks_of(&thread, options.flavour)?);
             }
             threads.push(thread);
         }
@@ -67,7 +67,7 @@ impl Script {
             flavour: options.flavour,
             main,
             threads: Arc::new(threads),
-            duties: duties.expect("there is at least one thread"),
+            callbacks: callbacks.expect("there is at least one thread"),
             failure: Arc::default(),
             complaints: loader.complaints,
         })
@@ -80,25 +80,25 @@ impl Script {
 
     /// How many requests the first text had: the depth of the pipeline.
     pub fn depth(&self) -> u32 {
-        self.duties.depth
+        self.callbacks.depth
     }
 
-    /// Whether nothing of the script is called while the run lasts.
+    /// Whether no function of the script is called during the run.
     pub fn is_static(&self) -> bool {
-        !self.duties.request && !self.duties.response && !self.duties.delay
+        !self.callbacks.request && !self.callbacks.response && !self.callbacks.delay
     }
 
     /// What makes the scenario of each worker, for
     /// [`Run::start_scenario`](loadline_engine::Run::start_scenario).
     pub fn scenarios(&self) -> impl Fn(u32) -> Scripted + Send + Sync + use<> + 'static {
         let (threads, failure) = (Arc::clone(&self.threads), Arc::clone(&self.failure));
-        let duties = self.duties;
+        let callbacks = self.callbacks;
         move |worker| {
-            Scripted::new(Seat {
+            Scripted::new(ThreadContext {
                 threads: Arc::clone(&threads),
                 index: worker as usize % threads.len(),
                 failure: Arc::clone(&failure),
-                duties,
+                callbacks,
             })
         }
     }
@@ -134,7 +134,7 @@ impl std::fmt::Debug for Script {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Script")
             .field("threads", &self.threads.len())
-            .field("duties", &self.duties)
+            .field("callbacks", &self.callbacks)
             .finish_non_exhaustive()
     }
 }
@@ -176,14 +176,14 @@ impl Loader<'_> {
 
 /// What is to be called in all threads, as the first one says, and how many requests there are in
 /// its first text.
-fn duties_of(thread: &Thread, flavour: Flavour) -> Result<Duties, Error> {
+fn callbacks_of(thread: &Thread, flavour: Flavour) -> Result<Callbacks, Error> {
     let state = &thread.state;
     let made: Value = state.call("request", During::Request, ())?;
     let mut parts = Vec::new();
     // What is no text is no request, as in wrk.
     let text = made.as_string().map(|text| text.as_bytes().to_vec());
     request::check(&text.unwrap_or_default(), &mut parts)?;
-    Ok(Duties {
+    Ok(Callbacks {
         request: state.has_function("request"),
         response: state.has_function("response"),
         delay: flavour == Flavour::Wrk && state.has_function("delay"),

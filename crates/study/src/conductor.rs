@@ -3,9 +3,9 @@
 mod attempt;
 
 use crate::command::{Blanks, Words, resolve};
+use crate::events::Events;
 use crate::expand::Run;
 use crate::folder::{Folder, FolderError};
-use crate::happenings::Happenings;
 use crate::peer::Kind;
 use crate::problem::{FileError, Problem};
 use crate::progress::{Forecast, Progress};
@@ -152,14 +152,14 @@ impl<'a> Conductor<'a> {
         &self,
         redo: bool,
         screen: &mut dyn Screen,
-        happenings: &Happenings,
+        events: &Events,
     ) -> Result<Ending, Error> {
         let made = self.folder.make(self.study)?;
         let agenda = self.agenda()?;
         let total = agenda.len();
         let pending = agenda.into_iter().filter(|(_, saved)| redo || !saved);
         let pending: Vec<&Run> = pending.map(|(run, _)| run).collect();
-        let ended = self.make(&pending, total, screen, happenings);
+        let ended = self.make(&pending, total, screen, events);
         self.folder.clear_work();
         match ended {
             Ok(()) => Ok(Ending::Complete),
@@ -176,9 +176,9 @@ impl<'a> Conductor<'a> {
         pending: &[&Run],
         total: usize,
         screen: &mut dyn Screen,
-        happenings: &Happenings,
+        events: &Events,
     ) -> Result<(), Stop> {
-        let mut serving = self.try_targets(pending, happenings)?;
+        let mut serving = self.try_targets(pending, events)?;
         let mut forecast = Forecast::new(self.study.pause);
         for (index, run) in pending.iter().enumerate() {
             let agenda = Agenda {
@@ -187,12 +187,11 @@ impl<'a> Conductor<'a> {
                 forecast: forecast.clone(),
             };
             let begun = Instant::now();
-            let target = self.serve(run, serving.take(), index > 0, happenings)?;
-            self.attempt(run, &target)
-                .make(&agenda, screen, happenings)?;
+            let target = self.serve(run, serving.take(), index > 0, events)?;
+            self.attempt(run, &target).make(&agenda, screen, events)?;
             serving = Some(target);
             forecast.learn(run.settings.duration, begun.elapsed());
-            if index + 1 < pending.len() && !happenings.pause(self.study.pause) {
+            if index + 1 < pending.len() && !events.pause(self.study.pause) {
                 return Err(Stop::Interrupted);
             }
         }
@@ -204,14 +203,10 @@ impl<'a> Conductor<'a> {
 
     /// Starts each target and sees that it serves, before anything runs. The one of the first run
     /// goes on.
-    fn try_targets(
-        &self,
-        pending: &[&Run],
-        happenings: &Happenings,
-    ) -> Result<Option<Serving<'a>>, Stop> {
+    fn try_targets(&self, pending: &[&Run], events: &Events) -> Result<Option<Serving<'a>>, Stop> {
         let mut first = None;
         for target in self.targets(pending).into_iter().rev() {
-            let serving = self.start(target, happenings)?;
+            let serving = self.start(target, events)?;
             match pending.first() {
                 Some(run) if run.settings.target == target.name => first = Some(serving),
                 _ => serving.stop()?,
@@ -226,12 +221,12 @@ impl<'a> Conductor<'a> {
         run: &Run,
         serving: Option<Serving<'a>>,
         was_used: bool,
-        happenings: &Happenings,
+        events: &Events,
     ) -> Result<Serving<'a>, Stop> {
         match serving {
             Some(serving) if serving.name() == run.settings.target && !serving.is_gone() => {
                 if was_used {
-                    serving.reset(happenings)?;
+                    serving.reset(events)?;
                 }
                 return Ok(serving);
             }
@@ -240,12 +235,12 @@ impl<'a> Conductor<'a> {
         }
         let target = self.study.target(&run.settings.target);
         let target = target.expect("rows name targets that are known");
-        Ok(self.start(target, happenings)?)
+        Ok(self.start(target, events)?)
     }
 
-    fn start(&self, target: &'a Target, happenings: &Happenings) -> Result<Serving<'a>, NoTarget> {
+    fn start(&self, target: &'a Target, events: &Events) -> Result<Serving<'a>, NoTarget> {
         let folder = self.folder.work(&format!("target-{}", target.name));
-        Serving::start(self.study, target, &folder, happenings)
+        Serving::start(self.study, target, &folder, events)
     }
 
     fn attempt<'r>(&'r self, run: &'r Run, target: &'r Serving<'a>) -> Attempt<'r> {

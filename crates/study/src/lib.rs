@@ -12,11 +12,11 @@
 mod command;
 mod conductor;
 mod csv;
+mod events;
 mod expand;
 mod figures;
 mod file;
 mod folder;
-mod happenings;
 mod meter;
 mod output;
 mod page;
@@ -32,10 +32,10 @@ mod target;
 
 pub use conductor::{Conductor, Ending, Error, Screen};
 pub use csv::csv;
+pub use events::{Events, Interrupter};
 pub use expand::Run;
 pub use figures::{Figures, Moment, Percentiles};
 pub use folder::{Folder, FolderError};
-pub use happenings::{Happenings, Interrupter};
 pub use meter::{Averages, Mean, Second, Used};
 pub use page::study_page;
 pub use peer::{Kind, Unfit, Unreadable};

@@ -36,10 +36,10 @@ pub enum Problem {
     EmptyAxis,
     #[error("a command needs at least the name of a program.")]
     EmptyCommand,
-    #[error("{key} is missing; {remedy}")]
+    #[error("{key} is missing; {advice}")]
     Missing {
         key: &'static str,
-        remedy: &'static str,
+        advice: &'static str,
     },
     #[error(
         "the target {name} does not answer at {url} within {patience}; see that it starts, or give \

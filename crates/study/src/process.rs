@@ -4,7 +4,7 @@
 //! A process that has ended is kept as it is until it was looked at one last time: what it used in
 //! all can be read that long, and its number belongs to nobody else.
 
-use crate::happenings::Happening;
+use crate::events::Event;
 use crate::study::Cores;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use rustix::thread::{CpuSet, sched_setaffinity};
@@ -49,7 +49,7 @@ pub(crate) struct Process {
 
 impl Process {
     /// Starts a process, and tells when it ends.
-    pub(crate) fn start(launch: Launch<'_>, ends: Sender<Happening>) -> io::Result<Process> {
+    pub(crate) fn start(launch: Launch<'_>, ends: Sender<Event>) -> io::Result<Process> {
         let mut command = Command::new(launch.program);
         command
             .args(launch.arguments)
@@ -68,7 +68,7 @@ impl Process {
                     WaitId::Pid(group),
                     WaitIdOptions::EXITED | WaitIdOptions::NOWAIT,
                 );
-                let _ = ends.send(Happening::Ended(group.as_raw_nonzero().get() as u32));
+                let _ = ends.send(Event::Ended(group.as_raw_nonzero().get() as u32));
             })?;
         Ok(Process {
             child,

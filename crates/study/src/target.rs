@@ -1,7 +1,7 @@
 //! A target while it runs: started, asked whether it serves, reset, stopped.
 
 use crate::command::{Blanks, Words};
-use crate::happenings::{Happening, Happenings};
+use crate::events::{Event, Events};
 use crate::output::{excerpt, last_line};
 use crate::problem::{FileError, Problem};
 use crate::process::{Launch, Process, ending};
@@ -51,7 +51,7 @@ impl<'a> Serving<'a> {
         study: &'a Study,
         target: &'a Target,
         folder: &Path,
-        happenings: &Happenings,
+        events: &Events,
     ) -> Result<Serving<'a>, NoTarget> {
         let refuse = |problem| study.refuse(target.line, problem);
         let port = free_port().map_err(|error| refuse(Problem::Value(error.to_string())))?;
@@ -66,10 +66,10 @@ impl<'a> Serving<'a> {
         };
         serving.write_files()?;
         if let Some(start) = &target.start {
-            serving.process = Some(serving.launch(start, happenings)?);
+            serving.process = Some(serving.launch(start, events)?);
         }
         serving.is_up = true;
-        serving.wait(happenings)?;
+        serving.wait(events)?;
         Ok(serving)
     }
 
@@ -106,9 +106,9 @@ impl<'a> Serving<'a> {
     }
 
     /// Runs its command for between two runs.
-    pub(crate) fn reset(&self, happenings: &Happenings) -> Result<(), NoTarget> {
+    pub(crate) fn reset(&self, events: &Events) -> Result<(), NoTarget> {
         match &self.target.reset {
-            Some(reset) => self.succeed(reset, happenings),
+            Some(reset) => self.succeed(reset, events),
             None => Ok(()),
         }
     }
@@ -123,7 +123,7 @@ impl<'a> Serving<'a> {
             return Ok(());
         }
         // An interrupt is no reason to leave it running.
-        let unheard = Happenings::default();
+        let unheard = Events::default();
         let stopped = match &self.target.stop {
             Some(stop) => self.succeed(stop, &unheard),
             None => Ok(()),
@@ -155,7 +155,7 @@ impl<'a> Serving<'a> {
         }
     }
 
-    fn launch(&self, command: &Command, happenings: &Happenings) -> Result<Process, FileError> {
+    fn launch(&self, command: &Command, events: &Events) -> Result<Process, FileError> {
         let Words { program, arguments } = self.study.command(command, &self.blanks())?;
         let start = || {
             let launch = Launch {
@@ -166,7 +166,7 @@ impl<'a> Serving<'a> {
                 stdout: File::create(self.log())?,
                 stderr: File::options().append(true).open(self.log())?,
             };
-            Process::start(launch, happenings.sender())
+            Process::start(launch, events.sender())
         };
         start().map_err(|error| {
             let problem = format!("{} can't be started: {error}", program.display());
@@ -180,27 +180,27 @@ impl<'a> Serving<'a> {
     }
 
     /// Waits until it serves.
-    fn wait(&self, happenings: &Happenings) -> Result<(), NoTarget> {
+    fn wait(&self, events: &Events) -> Result<(), NoTarget> {
         let until = Instant::now() + self.target.patience;
         loop {
             if self.is_gone() {
                 return Err(self.refuse(Problem::TargetEnded(self.said())).into());
             }
-            if self.serves(happenings)? {
+            if self.serves(events)? {
                 return Ok(());
             }
             if Instant::now() >= until {
                 return Err(self.refuse(self.no_answer()).into());
             }
-            if !happenings.pause(ASK_EVERY) {
+            if !events.pause(ASK_EVERY) {
                 return Err(NoTarget::Interrupted);
             }
         }
     }
 
-    fn serves(&self, happenings: &Happenings) -> Result<bool, NoTarget> {
+    fn serves(&self, events: &Events) -> Result<bool, NoTarget> {
         if let Some(check) = &self.target.check {
-            return Ok(self.run(check, happenings)?.is_ok());
+            return Ok(self.run(check, events)?.is_ok());
         }
         let connects = |address| TcpStream::connect_timeout(&address, Duration::from_secs(1));
         Ok(self
@@ -217,24 +217,20 @@ impl<'a> Serving<'a> {
     }
 
     /// Runs a command that has to succeed.
-    fn succeed(&self, command: &Command, happenings: &Happenings) -> Result<(), NoTarget> {
+    fn succeed(&self, command: &Command, events: &Events) -> Result<(), NoTarget> {
         let failed = |why| self.study.refuse(command.line, Problem::CommandFailed(why));
-        Ok(self.run(command, happenings)?.map_err(failed)?)
+        Ok(self.run(command, events)?.map_err(failed)?)
     }
 
     /// Runs a command to its end. How it failed is said in words.
-    fn run(
-        &self,
-        command: &Command,
-        happenings: &Happenings,
-    ) -> Result<Result<(), String>, NoTarget> {
-        let mut process = self.launch(command, happenings)?;
+    fn run(&self, command: &Command, events: &Events) -> Result<Result<(), String>, NoTarget> {
+        let mut process = self.launch(command, events)?;
         let until = Instant::now() + self.target.patience;
         while !process.has_ended() {
-            match happenings.wait(until) {
-                Happening::Interrupted => return Err(NoTarget::Interrupted),
-                Happening::TimeOver => return Ok(Err("it took too long".to_owned())),
-                Happening::Ended(_) => {}
+            match events.wait(until) {
+                Event::Interrupted => return Err(NoTarget::Interrupted),
+                Event::TimeOver => return Ok(Err("it took too long".to_owned())),
+                Event::Ended(_) => {}
             }
         }
         Ok(match process.end() {

@@ -86,7 +86,7 @@ impl Tunnel {
     }
 
     fn refused(&self, status: u16) -> io::Error {
-        let remedy = match status {
+        let advice = match status {
             407 => "give user and password, as in --proxy http://user:password@host:port",
             403 | 405 | 501 => "it must allow CONNECT to that port",
             502..=504 => "it can't reach that server",
@@ -94,7 +94,7 @@ impl Tunnel {
         };
         let to = &self.to;
         io::Error::other(format!(
-            "it refused a tunnel to {to} with status {status} ({remedy})"
+            "it refused a tunnel to {to} with status {status} ({advice})"
         ))
     }
 }

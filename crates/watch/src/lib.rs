@@ -18,13 +18,13 @@ mod find;
 mod host;
 mod listener;
 mod look;
+mod probe_budget;
 mod proc;
 mod route;
 mod sockets;
 mod switches;
 mod table;
 mod target;
-mod thrift;
 mod tree;
 
 #[cfg(test)]

@@ -2,12 +2,12 @@
 
 use crate::find::{NotFound, Wanted};
 use crate::host::Host;
+use crate::probe_budget::ProbeBudget;
 use crate::proc::Proc;
 use crate::route;
 use crate::sockets::{self, Namespaces};
 use crate::table::Table;
 use crate::target::Target;
-use crate::thrift::Thrift;
 use crate::tree::{Tree, missing};
 use loadline_record::watched::{Figure, GENERATOR, Watched, WatchedTree};
 use std::net::{IpAddr, SocketAddr};
@@ -30,9 +30,9 @@ pub struct Watcher {
     trees: Vec<Tree>,
     host: Host,
     begun_ns: u64,
-    files: Thrift,
-    pss: Thrift,
-    switches: Thrift,
+    files: ProbeBudget,
+    pss: ProbeBudget,
+    switches: ProbeBudget,
 }
 
 impl Watcher {
@@ -50,9 +50,9 @@ impl Watcher {
             trees: Vec::new(),
             host: Host::default(),
             begun_ns: 0,
-            files: Thrift::every(Duration::ZERO),
-            pss: Thrift::every(PSS_EVERY),
-            switches: Thrift::every(Duration::ZERO),
+            files: ProbeBudget::every(Duration::ZERO),
+            pss: ProbeBudget::every(PSS_EVERY),
+            switches: ProbeBudget::every(Duration::ZERO),
         };
         let interface = route::default_interface(&watcher.proc);
         watcher.host.follow(Some(interface));
@@ -62,8 +62,8 @@ impl Watcher {
     /// Lets what costs much to read (open files, sockets, proportional memory, context switches)
     /// take one part of this many of a core each; without this it is a five-thousandth.
     pub fn allow_each(&mut self, parts: u32) {
-        for thrift in [&mut self.files, &mut self.pss, &mut self.switches] {
-            thrift.allow(parts);
+        for budget in [&mut self.files, &mut self.pss, &mut self.switches] {
+            budget.allow(parts);
         }
     }
 

@@ -5,7 +5,7 @@ use super::getopt::{Letter, Letters};
 use super::number::atoi;
 use super::options::{Html, Options, Protocol};
 use super::target::Target;
-use super::usage::Said;
+use super::usage::Output;
 use std::io;
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ const MOST_AT_ONCE: i64 = 200_000;
 pub(super) fn parse(
     words: &[String],
     read: impl Fn(&str) -> io::Result<Vec<u8>>,
-) -> Result<Options, Said> {
+) -> Result<Options, Output> {
     let mut draft = Draft::new(&read);
     let mut letters = Letters::new(words);
     for letter in letters.by_ref() {
@@ -62,7 +62,7 @@ impl<'a> Draft<'a> {
         self.options.complaint = format!("ab: {problem}\n");
     }
 
-    fn flag(&mut self, letter: char) -> Result<(), Said> {
+    fn flag(&mut self, letter: char) -> Result<(), Output> {
         let options = &mut self.options;
         match letter {
             'k' => options.keepalive = true,
@@ -74,13 +74,13 @@ impl<'a> Draft<'a> {
             'I' => options.sni = false,
             'w' => drop(self.html()),
             'i' => self.method("HEAD")?,
-            'h' => return Err(Said::usage(None)),
-            _ => return Err(Said::version()),
+            'h' => return Err(Output::usage(None)),
+            _ => return Err(Output::version()),
         }
         Ok(())
     }
 
-    fn value(&mut self, letter: char, value: &str) -> Result<(), Said> {
+    fn value(&mut self, letter: char, value: &str) -> Result<(), Output> {
         let owned = value.to_owned();
         let options = &mut self.options;
         match letter {
@@ -127,28 +127,28 @@ impl<'a> Draft<'a> {
     }
 
     /// Says the method, which may be said once.
-    fn method(&mut self, method: &str) -> Result<(), Said> {
+    fn method(&mut self, method: &str) -> Result<(), Output> {
         if self.has_method {
             let problem = format!("Cannot mix {method} with other methods");
-            return Err(Said::problem(&problem));
+            return Err(Output::problem(&problem));
         }
         self.has_method = true;
         self.options.method = method.to_owned();
         Ok(())
     }
 
-    fn body(&mut self, method: &str, path: &str) -> Result<(), Said> {
+    fn body(&mut self, method: &str, path: &str) -> Result<(), Output> {
         self.method(method)?;
         let body = (self.read)(path).map_err(|error| no_body(path, &error))?;
         self.options.body = Some(body);
         Ok(())
     }
 
-    fn finish(mut self, operands: &[String]) -> Result<Options, Said> {
+    fn finish(mut self, operands: &[String]) -> Result<Options, Output> {
         let complaint = self.options.complaint.clone();
         let refused = |problem: &str| {
-            let usage = Said::usage(Some(problem));
-            Said {
+            let usage = Output::usage(Some(problem));
+            Output {
                 stderr: complaint.clone() + &usage.stderr,
                 ..usage
             }
@@ -176,20 +176,20 @@ impl<'a> Draft<'a> {
 }
 
 /// A folder can be opened, so ab fails with it later than with other paths.
-fn no_body(path: &str, error: &io::Error) -> Said {
+fn no_body(path: &str, error: &io::Error) -> Output {
     let reason = reason(error);
-    Said::sentence(&match error.kind() {
+    Output::sentence(&match error.kind() {
         io::ErrorKind::IsADirectory => format!("ab: Could not read POST data file: {reason}"),
         _ => format!("ab: Could not open POST data file ({path}): {reason}"),
     })
 }
 
 /// ab takes no requests at a time as a number, and fails when it begins.
-fn no_concurrency(complaint: &str) -> Said {
-    Said {
+fn no_concurrency(complaint: &str) -> Output {
+    Output {
         stderr: complaint.to_owned() + "apr_pollset_poll: Invalid argument (22)\n",
         code: 22,
-        ..Said::default()
+        ..Output::default()
     }
 }
 
@@ -233,10 +233,10 @@ fn defaults() -> Options {
     }
 }
 
-fn requests(value: &str) -> Result<u32, Said> {
+fn requests(value: &str) -> Result<u32, Output> {
     match u32::try_from(atoi(value)) {
         Ok(requests) if requests > 0 => Ok(requests),
-        _ => Err(Said::problem("Invalid number of requests")),
+        _ => Err(Output::problem("Invalid number of requests")),
     }
 }
 
@@ -265,7 +265,7 @@ pub(super) fn reason(error: &io::Error) -> String {
 mod tests {
     use super::*;
 
-    fn parsed(line: &str) -> Result<Options, Said> {
+    fn parsed(line: &str) -> Result<Options, Output> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         parse(&words, |path| match path {
             "body" => Ok(b"hello\n".to_vec()),
@@ -278,15 +278,15 @@ mod tests {
         parsed(line).expect("a run")
     }
 
-    fn refusal(line: &str) -> Said {
+    fn refusal(line: &str) -> Output {
         parsed(line).expect_err("no run")
     }
 
     /// The first line on stderr, and the exit code.
     fn problem(line: &str) -> (String, u8) {
-        let said = refusal(line);
-        let first = said.stderr.lines().next().unwrap_or_default();
-        (first.to_owned(), said.code)
+        let output = refusal(line);
+        let first = output.stderr.lines().next().unwrap_or_default();
+        (first.to_owned(), output.code)
     }
 
     #[test]
@@ -396,9 +396,10 @@ mod tests {
         let options = options("-k -Q http://a/");
         assert_eq!(options.complaint, "ab: illegal option -- Q\n");
         assert!(options.keepalive);
-        let said = refusal("-Q -k http://a/");
+        let output = refusal("-Q -k http://a/");
         assert!(
-            said.stderr
+            output
+                .stderr
                 .starts_with("ab: illegal option -- Q\nab: wrong number of arguments\n")
         );
     }

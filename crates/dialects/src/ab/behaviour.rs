@@ -3,7 +3,7 @@
 //! How much is looked at is decided per request and costs what it must: the first answers are read
 //! for `Server`, with `-v 2` all are shown, else no head and no body is looked at.
 
-use super::ledger::{Fate, Ledger, News};
+use super::ledger::{Event, Ledger, RequestOutcome};
 use loadline_engine::{Agreed, Answer, Batch, Behaviour, Observer, Part, Scenario, User};
 use loadline_reactor::Host;
 use loadline_record::{ErrorKind, Exchange, Outcome};
@@ -28,21 +28,21 @@ pub(super) struct Message {
 
 /// Makes the users of one worker.
 #[derive(Debug)]
-pub(super) struct Crowd {
+pub(super) struct RepeatScenario {
     message: Arc<Message>,
     ledger: Rc<Ledger>,
 }
 
-impl Crowd {
-    pub(super) fn new(message: Arc<Message>, news: Sender<News>) -> Self {
-        Crowd {
+impl RepeatScenario {
+    pub(super) fn new(message: Arc<Message>, events: Sender<Event>) -> Self {
+        RepeatScenario {
             message,
-            ledger: Rc::new(Ledger::new(news)),
+            ledger: Rc::new(Ledger::new(events)),
         }
     }
 }
 
-impl<H: Host> Scenario<H> for Crowd {
+impl<H: Host> Scenario<H> for RepeatScenario {
     type Behaviour = Repeater;
 
     fn user(&mut self) -> Repeater {
@@ -140,14 +140,14 @@ impl<'a, const HEAD: bool, const BODY: bool> Watch<'a, HEAD, BODY> {
         } else if self.verbosity >= 3 {
             text.extend(format!("LOG: Response code = {status}\n").bytes());
         }
-        self.ledger.tell(News::Heard(text));
+        self.ledger.tell(Event::Transcript(text));
     }
 
-    fn fate(&mut self, exchange: &Exchange) -> Fate {
+    fn outcome(&mut self, exchange: &Exchange) -> RequestOutcome {
         match exchange.outcome {
             Outcome::Answered { status } => {
                 let answer = self.answer.take();
-                Fate::Answered {
+                RequestOutcome::Answered {
                     status,
                     body_bytes: answer.map_or(0, |answer| answer.body_bytes),
                     framed_bytes: answer.map_or(0, |answer| {
@@ -156,14 +156,14 @@ impl<'a, const HEAD: bool, const BODY: bool> Watch<'a, HEAD, BODY> {
                     kept: answer.is_some_and(|answer| answer.keeps_connection),
                 }
             }
-            Outcome::Failed(kind) => self.failed_fate(kind, exchange.bytes_in),
+            Outcome::Failed(kind) => self.failed_outcome(kind, exchange.bytes_in),
         }
     }
 
-    fn failed_fate(&mut self, kind: ErrorKind, bytes_in: u64) -> Fate {
+    fn failed_outcome(&mut self, kind: ErrorKind, bytes_in: u64) -> RequestOutcome {
         let (reason, os_error) = self.failure.take().unwrap_or_default();
         let body_bytes = self.head_bytes.take();
-        Fate::Failed {
+        RequestOutcome::Failed {
             kind,
             os_error,
             reason,
@@ -187,7 +187,7 @@ impl<const HEAD: bool, const BODY: bool> Sink for Watch<'_, HEAD, BODY> {
         if !self.ledger.server_told.get() && name.eq_ignore_ascii_case(b"server") {
             let word = value.split(|byte| *byte <= b' ').next().unwrap_or_default();
             let server = String::from_utf8_lossy(word).into_owned();
-            self.ledger.tell(News::Server(server));
+            self.ledger.tell(Event::Server(server));
         }
     }
 
@@ -201,7 +201,7 @@ impl<const HEAD: bool, const BODY: bool> Observer for Watch<'_, HEAD, BODY> {
 
     fn secured(&mut self, agreed: &Agreed) {
         if !self.ledger.server_told.get() {
-            self.ledger.tell(News::Secured(agreed.clone()));
+            self.ledger.tell(Event::Secured(agreed.clone()));
         }
     }
 
@@ -221,7 +221,7 @@ impl<const HEAD: bool, const BODY: bool> Observer for Watch<'_, HEAD, BODY> {
             // Whether it had a `Server` or not: it is that of the first answer that counts.
             self.ledger.server_told.set(true);
         }
-        let fate = self.fate(exchange);
-        self.ledger.ended(exchange, fate);
+        let outcome = self.outcome(exchange);
+        self.ledger.ended(exchange, outcome);
     }
 }

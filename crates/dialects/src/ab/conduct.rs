@@ -1,15 +1,15 @@
 //! An ab command from its words to its exit code.
 
 use super::arguments::{parse, reason};
-use super::behaviour::{Crowd, Message};
+use super::behaviour::{Message, RepeatScenario};
 use super::files;
-use super::ledger::News;
+use super::ledger::Event;
 use super::options::Options;
 use super::plan::{check_tls, no_certificate, plan, unknown_host};
 use super::report::Report;
 use super::request::head;
 use super::tally::{Fatal, Tally};
-use super::usage::{Said, banner, benchmarking, html_banner};
+use super::usage::{Output, banner, benchmarking, html_banner};
 use loadline_engine::{Run, StartError};
 use loadline_plan::Plan;
 use loadline_record::Summary;
@@ -46,15 +46,15 @@ impl std::fmt::Debug for Surroundings<'_> {
 
 /// Runs the command with these words behind its name; returns its exit code.
 pub fn run(words: &[String], surroundings: Surroundings<'_>) -> u8 {
-    let mut desk = Desk {
-        place: surroundings,
-        unsaid: None,
+    let mut console = Console {
+        surroundings,
+        write_error: None,
     };
-    let said = parse(words, |path| std::fs::read(path))
-        .and_then(|options| conduct(options, &mut desk))
-        .unwrap_or_else(|said| said);
-    desk.say(&said);
-    desk.close(said.code)
+    let output = parse(words, |path| std::fs::read(path))
+        .and_then(|options| conduct(options, &mut console))
+        .unwrap_or_else(|output| output);
+    console.print(&output);
+    console.close(output.code)
 }
 
 /// What the command with these words behind its name sends again and again, head and body. `read`
@@ -66,34 +66,36 @@ pub fn request(
     words: &[String],
     read: impl Fn(&str) -> io::Result<Vec<u8>>,
 ) -> Result<Vec<u8>, u8> {
-    let options = parse(words, read).map_err(|said| said.code)?;
+    let options = parse(words, read).map_err(|output| output.code)?;
     let head = head(&options).ok_or(1)?;
     Ok(message(&options, head).bytes.clone())
 }
 
-/// Where all that is said goes. Who has closed an output wants to hear nothing more.
-struct Desk<'a> {
-    place: Surroundings<'a>,
-    /// Why a part of the report is lost, if it is.
-    unsaid: Option<io::Error>,
+/// Prints to stdout and stderr. A closed output is no error: its reader wants nothing more.
+struct Console<'a> {
+    surroundings: Surroundings<'a>,
+    /// Why a part of the report could not be written, if so.
+    write_error: Option<io::Error>,
 }
 
-impl Desk<'_> {
+impl Console<'_> {
     fn out(&mut self, text: &[u8]) {
-        let stdout = &mut self.place.stdout;
+        let stdout = &mut self.surroundings.stdout;
         match stdout.write_all(text).and_then(|()| stdout.flush()) {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => self.unsaid = Some(error),
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                self.write_error = Some(error)
+            }
             _ => {}
         }
     }
 
     fn err(&mut self, text: &str) {
-        let _ = self.place.stderr.write_all(text.as_bytes());
+        let _ = self.surroundings.stderr.write_all(text.as_bytes());
     }
 
     /// The exit code, which tells of a lost report where all else is well.
     fn close(mut self, code: u8) -> u8 {
-        let Some(error) = self.unsaid.take() else {
+        let Some(error) = self.write_error.take() else {
             return code;
         };
         self.err(&format!(
@@ -107,36 +109,36 @@ impl Desk<'_> {
         }
     }
 
-    fn say(&mut self, said: &Said) {
-        self.out(said.stdout.as_bytes());
-        self.err(&said.stderr);
+    fn print(&mut self, output: &Output) {
+        self.out(output.stdout.as_bytes());
+        self.err(&output.stderr);
     }
 }
 
-/// Runs what the options ask for. What it returns is yet to be said.
-fn conduct(options: Options, desk: &mut Desk<'_>) -> Result<Said, Said> {
-    desk.err(&options.complaint);
-    let head = head(&options).ok_or_else(|| Said::problem("Request too long"))?;
+/// Runs what the options ask for. The caller prints what it returns.
+fn conduct(options: Options, console: &mut Console<'_>) -> Result<Output, Output> {
+    console.err(&options.complaint);
+    let head = head(&options).ok_or_else(|| Output::problem("Request too long"))?;
     check_tls(&options)?;
-    greet(&options, desk);
-    let plan = plan(&options, desk.place.cores)?;
+    greet(&options, console);
+    let plan = plan(&options, console.surroundings.cores)?;
     if options.verbosity >= 2 {
         let method = &options.method;
-        desk.out(format!("INFO: {method} header == \n---\n{head}\n---\n").as_bytes());
+        console.out(format!("INFO: {method} header == \n---\n{head}\n---\n").as_bytes());
     }
-    let (send, news) = channel();
+    let (send, events) = channel();
     let message = message(&options, head);
     let request_bytes = message.bytes.len();
-    let commands = desk.place.commands.clone();
+    let commands = console.surroundings.commands.clone();
     let mut report = Reporter {
         tally: Tally::new(&options),
         next_progress: options.progress_every().map(u64::from),
         options: &options,
         request_bytes,
-        news,
+        events,
         commands: commands.clone(),
         given_up: None,
-        desk,
+        console,
         began: SystemTime::now(),
     };
     let users = Crowds { message, send };
@@ -149,14 +151,14 @@ fn conduct(options: Options, desk: &mut Desk<'_>) -> Result<Said, Said> {
 /// The users of all workers.
 struct Crowds {
     message: Arc<Message>,
-    send: Sender<News>,
+    send: Sender<Event>,
 }
 
 impl Workload for Crowds {
     fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
         let (message, send) = (Arc::clone(&self.message), self.send.clone());
         let run = Run::start_scenario(plan, wants.detail(), move |_| {
-            Crowd::new(Arc::clone(&message), send.clone())
+            RepeatScenario::new(Arc::clone(&message), send.clone())
         })?;
         Ok(Box::new(run))
     }
@@ -172,7 +174,7 @@ fn message(options: &Options, head: String) -> Arc<Message> {
     })
 }
 
-fn greet(options: &Options, desk: &mut Desk<'_>) {
+fn greet(options: &Options, console: &mut Console<'_>) {
     let banner = match options.html {
         Some(_) => html_banner(),
         None => banner(),
@@ -184,11 +186,11 @@ fn greet(options: &Options, desk: &mut Desk<'_>) {
         has_progress,
         options.html.as_ref(),
     );
-    desk.out((banner + &line).as_bytes());
+    console.out((banner + &line).as_bytes());
 }
 
 /// Why no run began, as ab says it where it has words for it.
-fn refusal(error: &RunError, options: &Options) -> Said {
+fn refusal(error: &RunError, options: &Options) -> Output {
     match error {
         RunError::Start(StartError::Resolve(_)) => {
             let proxy = options.proxy.as_ref().map(|(host, _)| host);
@@ -198,7 +200,7 @@ fn refusal(error: &RunError, options: &Options) -> Said {
             let file = options.certificate.as_deref().unwrap_or_default();
             no_certificate(file, &error.to_string())
         }
-        error => Said::sentence(&format!("ab: {error}")),
+        error => Output::sentence(&format!("ab: {error}")),
     }
 }
 
@@ -208,11 +210,11 @@ struct Reporter<'a, 'b> {
     /// The length of each request.
     request_bytes: usize,
     tally: Tally,
-    news: Receiver<News>,
-    desk: &'a mut Desk<'b>,
+    events: Receiver<Event>,
+    console: &'a mut Console<'b>,
     commands: Commands,
     /// What is said in place of the report, where the run was given up.
-    given_up: Option<Said>,
+    given_up: Option<Output>,
     /// The number of requests that the next line of progress tells; none for no progress.
     next_progress: Option<u64>,
     began: SystemTime,
@@ -246,9 +248,9 @@ impl Observer for Reporter<'_, '_> {
 
 impl Reporter<'_, '_> {
     /// What is said at the end; `lost` is why a worker was lost, if one was.
-    fn conclude(mut self, lost: Option<String>) -> Result<Said, Said> {
-        if let Some(said) = self.given_up.take() {
-            return Err(said);
+    fn conclude(mut self, lost: Option<String>) -> Result<Output, Output> {
+        if let Some(output) = self.given_up.take() {
+            return Err(output);
         }
         match lost {
             Some(failure) => Ok(self.broken_off(&failure)),
@@ -259,15 +261,15 @@ impl Reporter<'_, '_> {
 
     /// Takes in what the workers have told.
     fn hear(&mut self) {
-        for news in self.news.try_iter() {
-            self.tally.take(news);
+        for event in self.events.try_iter() {
+            self.tally.take(event);
         }
         let remarks = std::mem::take(&mut self.tally.remarks);
         if !remarks.is_empty() {
-            self.desk.out(&remarks);
+            self.console.out(&remarks);
         }
         let complaints = std::mem::take(&mut self.tally.complaints);
-        self.desk.err(&complaints);
+        self.console.err(&complaints);
         self.tell_progress();
         if let Some(fatal) = self.tally.fatal.take()
             && self.given_up.is_none()
@@ -282,18 +284,18 @@ impl Reporter<'_, '_> {
             return;
         };
         while let Some(next) = self.next_progress.filter(|next| *next <= self.tally.done()) {
-            self.desk.err(&format!("Completed {next} requests\n"));
+            self.console.err(&format!("Completed {next} requests\n"));
             self.next_progress = Some(next + every);
         }
     }
 
     /// What is said of a run without a report.
-    fn give_up(&self, fatal: Fatal) -> Said {
+    fn give_up(&self, fatal: Fatal) -> Output {
         let total = match self.tally.done() {
             0 => String::new(),
             done => format!("Total of {done} requests completed\n"),
         };
-        Said {
+        Output {
             stdout: total,
             stderr: fatal.text,
             code: fatal.code,
@@ -301,44 +303,44 @@ impl Reporter<'_, '_> {
     }
 
     /// The text report, whatever was asked for, of what there was until now.
-    fn interrupted(&self) -> Said {
+    fn interrupted(&self) -> Output {
         let elapsed = self.began.elapsed().unwrap_or_default();
         let report = self.report((elapsed.as_micros() as u64).max(self.tally.end_us));
-        Said {
+        Output {
             stdout: report.text(),
             code: 1,
-            ..Said::default()
+            ..Output::default()
         }
     }
 
     /// What is said of a run that lost a worker.
-    fn broken_off(&self, failure: &str) -> Said {
-        Said {
+    fn broken_off(&self, failure: &str) -> Output {
+        Output {
             stderr: format!("ab: {failure}\n"),
             code: 2,
             ..self.interrupted()
         }
     }
 
-    fn finish(&mut self) -> Result<Said, Said> {
+    fn finish(&mut self) -> Result<Output, Output> {
         let done = self.tally.done();
         match self.next_progress {
-            Some(_) => self.desk.err(&format!("Finished {done} requests\n")),
-            None => self.desk.out(b"..done\n"),
+            Some(_) => self.console.err(&format!("Finished {done} requests\n")),
+            None => self.console.out(b"..done\n"),
         }
         let report = self.report(self.tally.end_us);
         if let Some(html) = &self.options.html {
-            return Ok(Said {
+            return Ok(Output {
                 stdout: report.html(html),
-                ..Said::default()
+                ..Output::default()
             });
         }
         let text = report.text();
-        self.desk.out(text.as_bytes());
+        self.console.out(text.as_bytes());
         if done > 0 {
             self.write_files()?;
         }
-        Ok(Said::default())
+        Ok(Output::default())
     }
 
     fn report(&self, elapsed_us: u64) -> Report<'_> {
@@ -349,7 +351,7 @@ impl Reporter<'_, '_> {
         }
     }
 
-    fn write_files(&self) -> Result<(), Said> {
+    fn write_files(&self) -> Result<(), Output> {
         let times = &self.tally.times;
         if let Some(path) = &self.options.csv {
             write("CSV", path, &files::csv(times))?;
@@ -361,10 +363,10 @@ impl Reporter<'_, '_> {
     }
 }
 
-fn write(what: &str, path: &str, text: &str) -> Result<(), Said> {
+fn write(what: &str, path: &str, text: &str) -> Result<(), Output> {
     std::fs::write(path, text).map_err(|error| {
         let reason = reason(&error);
-        Said::sentence(&format!("Cannot open {what} output file: {reason}"))
+        Output::sentence(&format!("Cannot open {what} output file: {reason}"))
     })
 }
 

@@ -1,4 +1,4 @@
-//! What a worker tells of its requests, in batches.
+//! What a worker reports of its requests, in batches.
 
 use loadline_engine::Agreed;
 use loadline_record::{ErrorKind, Exchange, Outcome};
@@ -10,9 +10,9 @@ const BATCH: usize = 512;
 /// They are told when the first of them is so old, though they be few. Nanoseconds.
 const OLDEST_NS: u64 = 50_000_000;
 
-/// What a worker tells.
+/// What a worker reports.
 #[derive(Debug)]
-pub(super) enum News {
+pub(super) enum Event {
     /// Requests that have ended.
     Ended(Vec<Ended>),
     /// The `Server` of an answer.
@@ -20,7 +20,7 @@ pub(super) enum News {
     /// What TLS agreed on.
     Secured(Agreed),
     /// Text of `-v`, for stdout.
-    Heard(Vec<u8>),
+    Transcript(Vec<u8>),
 }
 
 /// A request that has ended.
@@ -31,8 +31,8 @@ pub(super) struct Ended {
     pub(super) bytes_in: u64,
     /// Bytes sent.
     pub(super) bytes_out: u64,
-    /// What came of it.
-    pub(super) fate: Fate,
+    /// How it ended.
+    pub(super) outcome: RequestOutcome,
 }
 
 /// When a request was made and how long its parts took, in microseconds.
@@ -48,9 +48,9 @@ pub(super) struct Times {
     pub(super) wait_us: u64,
 }
 
-/// What came of a request.
+/// How a request ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum RequestOutcome {
     /// A whole answer.
     Answered {
         status: u16,
@@ -73,10 +73,10 @@ pub(super) enum Fate {
     },
 }
 
-/// Gathers what one worker's users have to tell.
+/// Gathers the events of one worker's users, and sends them in batches.
 #[derive(Debug)]
 pub(super) struct Ledger {
-    send: Sender<News>,
+    send: Sender<Event>,
     ended: RefCell<Vec<Ended>>,
     /// When the first of them ended.
     first_ns: Cell<u64>,
@@ -85,7 +85,7 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    pub(super) fn new(send: Sender<News>) -> Self {
+    pub(super) fn new(send: Sender<Event>) -> Self {
         Ledger {
             send,
             ended: RefCell::default(),
@@ -94,35 +94,35 @@ impl Ledger {
         }
     }
 
-    /// Tells at once. Who does not listen any more wants to hear nothing.
-    pub(super) fn tell(&self, news: News) {
-        let _ = self.send.send(news);
+    /// Sends an event at once. It is dropped where nobody receives any more.
+    pub(super) fn tell(&self, event: Event) {
+        let _ = self.send.send(event);
     }
 
     /// Takes in a request that has ended.
-    pub(super) fn ended(&self, exchange: &Exchange, fate: Fate) {
+    pub(super) fn ended(&self, exchange: &Exchange, outcome: RequestOutcome) {
         let is_failed = matches!(exchange.outcome, Outcome::Failed(_));
         let mut ended = self.ended.borrow_mut();
         if ended.is_empty() {
             self.first_ns.set(exchange.end_ns);
         }
-        ended.push(Ended::of(exchange, fate));
+        ended.push(Ended::of(exchange, outcome));
         let age_ns = exchange.end_ns.saturating_sub(self.first_ns.get());
         if ended.len() >= BATCH || age_ns >= OLDEST_NS || is_failed {
             let batch = std::mem::replace(&mut *ended, Vec::with_capacity(BATCH));
-            self.tell(News::Ended(batch));
+            self.tell(Event::Ended(batch));
         }
     }
 }
 
 impl Drop for Ledger {
     fn drop(&mut self) {
-        self.tell(News::Ended(self.ended.take()));
+        self.tell(Event::Ended(self.ended.take()));
     }
 }
 
 impl Ended {
-    fn of(exchange: &Exchange, fate: Fate) -> Self {
+    fn of(exchange: &Exchange, outcome: RequestOutcome) -> Self {
         let microseconds = |ns: u64| ns / 1000;
         Ended {
             times: Times {
@@ -133,7 +133,7 @@ impl Ended {
             },
             bytes_in: exchange.bytes_in,
             bytes_out: exchange.bytes_out,
-            fate,
+            outcome,
         }
     }
 }

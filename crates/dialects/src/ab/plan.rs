@@ -4,7 +4,7 @@ use super::arguments::reason;
 use super::names;
 use super::options::{Options, Protocol};
 use super::request::basic;
-use super::usage::Said;
+use super::usage::Output;
 use loadline_plan::{
     Body, Connection, Load, Plan, Proxy, Request, ServerName, Shape, Tls, TlsVersion,
 };
@@ -19,7 +19,7 @@ const UNLIMITED: Duration = Duration::from_secs(30 * 24 * 3600);
 const MANY: u32 = 16;
 
 /// The plan that an ab command line asks for, on so many cores.
-pub(super) fn plan(options: &Options, cores: u32) -> Result<Plan, Said> {
+pub(super) fn plan(options: &Options, cores: u32) -> Result<Plan, Output> {
     let connections = options.concurrency;
     Ok(Plan {
         requests: vec![request(options)?],
@@ -48,7 +48,7 @@ fn threads(connections: u32, cores: u32) -> u32 {
 }
 
 /// Says where connections go; what is sent is written as ab writes it.
-fn request(options: &Options) -> Result<Request, Said> {
+fn request(options: &Options) -> Result<Request, Output> {
     let target = &options.target;
     let scheme = if target.tls { "https" } else { "http" };
     let origin = format!("{scheme}://{}:{}/", target.bracketed(), target.port);
@@ -62,15 +62,15 @@ fn request(options: &Options) -> Result<Request, Said> {
 }
 
 /// A name that nobody knows, with the number that the portable runtime has for it.
-pub(super) fn unknown_host(host: &str) -> Said {
+pub(super) fn unknown_host(host: &str) -> Output {
     let problem = format!("apr_sockaddr_info_get() for {host}: Name or service not known (670002)");
-    Said {
+    Output {
         code: (670_002 & 0xff) as u8,
-        ..Said::sentence(&problem)
+        ..Output::sentence(&problem)
     }
 }
 
-fn connection(options: &Options) -> Result<Connection, Said> {
+fn connection(options: &Options) -> Result<Connection, Output> {
     let timeout = options.timeout.unwrap_or(UNLIMITED);
     Ok(Connection {
         keepalive: options.keepalive,
@@ -91,13 +91,13 @@ fn connection(options: &Options) -> Result<Connection, Said> {
     })
 }
 
-fn proxy(options: &Options) -> Result<Option<Proxy>, Said> {
+fn proxy(options: &Options) -> Result<Option<Proxy>, Output> {
     let Some((host, port)) = &options.proxy else {
         return Ok(None);
     };
     if *port == 0 {
         let problem = format!("ab: -X {host} has no port to connect to; write -X {host}:PORT.");
-        return Err(Said::sentence(&problem));
+        return Err(Output::sentence(&problem));
     }
     let url = format!("http://{host}:{port}/");
     let place: Proxy = url.parse().map_err(|_| unknown_host(host))?;
@@ -108,7 +108,7 @@ fn proxy(options: &Options) -> Result<Option<Proxy>, Said> {
 }
 
 /// The address to bind, which this machine must have.
-fn local_address(text: &str) -> Result<IpAddr, Said> {
+fn local_address(text: &str) -> Result<IpAddr, Output> {
     let mut found = (text, 0)
         .to_socket_addrs()
         .map_err(|_| unknown_host(text))?;
@@ -116,16 +116,16 @@ fn local_address(text: &str) -> Result<IpAddr, Said> {
     UdpSocket::bind((address, 0)).map_err(|error| {
         let code = error.raw_os_error().unwrap_or(1);
         let reason = reason(&error);
-        Said {
+        Output {
             code: code as u8,
-            ..Said::sentence(&format!("bind: {reason} ({code})"))
+            ..Output::sentence(&format!("bind: {reason} ({code})"))
         }
     })?;
     Ok(address)
 }
 
 /// As ab has it: no certificate is checked, and each connection makes a whole handshake.
-fn tls(options: &Options) -> Result<Tls, Said> {
+fn tls(options: &Options) -> Result<Tls, Output> {
     let (versions, suites) = match options.target.tls {
         true => (versions(options.protocol)?, suites(options)?),
         false => (Vec::new(), Vec::new()),
@@ -144,7 +144,7 @@ fn tls(options: &Options) -> Result<Tls, Said> {
 }
 
 /// What TLS can't do is said before anything else, as ab says it.
-pub(super) fn check_tls(options: &Options) -> Result<(), Said> {
+pub(super) fn check_tls(options: &Options) -> Result<(), Output> {
     tls(options)?;
     let Some(file) = &options.certificate else {
         return Ok(());
@@ -154,31 +154,31 @@ pub(super) fn check_tls(options: &Options) -> Result<(), Said> {
 }
 
 /// A file without the client's certificate and key.
-pub(super) fn no_certificate(file: &str, problem: &str) -> Said {
-    Said::sentence(&format!(
+pub(super) fn no_certificate(file: &str, problem: &str) -> Output {
+    Output::sentence(&format!(
         "unable to get certificate from '{file}'\nab: {problem}"
     ))
 }
 
-fn versions(protocol: Protocol) -> Result<Vec<TlsVersion>, Said> {
+fn versions(protocol: Protocol) -> Result<Vec<TlsVersion>, Output> {
     match protocol {
         Protocol::All => Ok(Vec::new()),
         Protocol::Tls12 => Ok(vec![TlsVersion::V1_2]),
         Protocol::Tls13 => Ok(vec![TlsVersion::V1_3]),
-        Protocol::Gone(name) => Err(Said::sentence(&format!(
+        Protocol::Gone(name) => Err(Output::sentence(&format!(
             "ab: {name} is not spoken here any more; give -f TLS1.2, -f TLS1.3 or -f ALL."
         ))),
     }
 }
 
-fn suites(options: &Options) -> Result<Vec<String>, Said> {
+fn suites(options: &Options) -> Result<Vec<String>, Output> {
     let Some(list) = &options.ciphers else {
         return Ok(Vec::new());
     };
     let is_tls13 = options.protocol == Protocol::Tls13;
     names::suites_in(list, is_tls13).ok_or_else(|| {
         let spoken = names::spoken(is_tls13);
-        Said::sentence(&format!(
+        Output::sentence(&format!(
             "error setting ciphersuite list [{list}]\nab: none of it is spoken here; choose from {spoken}."
         ))
     })
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
     use crate::ab::arguments::parse;
 
-    fn planned(line: &str) -> Result<Plan, Said> {
+    fn planned(line: &str) -> Result<Plan, Output> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         plan(&parse(&words, |_| Ok(Vec::new())).expect("a run"), 4)
     }
@@ -254,9 +254,13 @@ mod tests {
                 "bind: Cannot assign requested address (99)",
             ),
         ] {
-            let said = planned(line).expect_err("a problem");
-            assert!(said.stderr.starts_with(start), "{line}: {}", said.stderr);
-            assert_ne!(said.code, 0);
+            let output = planned(line).expect_err("a problem");
+            assert!(
+                output.stderr.starts_with(start),
+                "{line}: {}",
+                output.stderr
+            );
+            assert_ne!(output.code, 0);
         }
         assert_eq!(
             plan_of("-f TLS1 -Z foo http://a/").connection.tls.versions,
@@ -269,10 +273,10 @@ mod tests {
         for url in ["http://a/", "https://a/"] {
             let words = ["-E", "/no/such.pem", url].map(str::to_owned);
             let options = parse(&words, |_| Ok(Vec::new())).expect("a run");
-            let said = check_tls(&options).expect_err("a problem");
-            assert_eq!(said.code, 1);
+            let output = check_tls(&options).expect_err("a problem");
+            assert_eq!(output.code, 1);
             assert_eq!(
-                said.stderr,
+                output.stderr,
                 "unable to get certificate from '/no/such.pem'\nab: No such file or directory\n"
             );
         }

@@ -1,6 +1,6 @@
 //! Counts as ab counts, and says when ab would give up.
 
-use super::ledger::{Ended, Fate, News, Times};
+use super::ledger::{Ended, Event, RequestOutcome, Times};
 use super::options::Options;
 use loadline_engine::Agreed;
 use loadline_record::ErrorKind;
@@ -103,13 +103,13 @@ impl Tally {
     }
 
     /// Takes in what a worker tells, up to what ends the run.
-    pub(super) fn take(&mut self, news: News) {
-        match news {
-            News::Ended(batch) => batch.into_iter().for_each(|ended| self.end(ended)),
-            News::Server(server) if self.server.is_empty() => self.server = server,
-            News::Secured(agreed) => drop(self.agreed.get_or_insert(agreed)),
-            News::Heard(text) => self.remarks.extend(text),
-            News::Server(_) => {}
+    pub(super) fn take(&mut self, event: Event) {
+        match event {
+            Event::Ended(batch) => batch.into_iter().for_each(|ended| self.end(ended)),
+            Event::Server(server) if self.server.is_empty() => self.server = server,
+            Event::Secured(agreed) => drop(self.agreed.get_or_insert(agreed)),
+            Event::Transcript(text) => self.remarks.extend(text),
+            Event::Server(_) => {}
         }
     }
 
@@ -119,8 +119,8 @@ impl Tally {
         }
         self.bytes_in += ended.bytes_in;
         self.bytes_out += ended.bytes_out;
-        match ended.fate {
-            Fate::Answered {
+        match ended.outcome {
+            RequestOutcome::Answered {
                 status,
                 body_bytes,
                 framed_bytes,
@@ -133,13 +133,13 @@ impl Tally {
                 };
                 self.answered(status, bytes, kept);
             }
-            Fate::Failed {
+            RequestOutcome::Failed {
                 kind: ErrorKind::Read,
                 os_error: None,
                 body_bytes: Some(bytes),
                 ..
             } => self.ended_early(bytes),
-            Fate::Failed {
+            RequestOutcome::Failed {
                 kind,
                 os_error,
                 reason,
@@ -291,8 +291,8 @@ mod tests {
         }
     }
 
-    fn ended(fate: Fate) -> News {
-        News::Ended(vec![Ended {
+    fn ended(outcome: RequestOutcome) -> Event {
+        Event::Ended(vec![Ended {
             times: Times {
                 start_us: 10,
                 connect_us: 1,
@@ -301,12 +301,12 @@ mod tests {
             },
             bytes_in: 100,
             bytes_out: 50,
-            fate,
+            outcome,
         }])
     }
 
-    fn answer(status: u16, body_bytes: u64) -> News {
-        ended(Fate::Answered {
+    fn answer(status: u16, body_bytes: u64) -> Event {
+        ended(RequestOutcome::Answered {
             status,
             body_bytes,
             framed_bytes: body_bytes,
@@ -314,8 +314,8 @@ mod tests {
         })
     }
 
-    fn failure(kind: ErrorKind, os_error: Option<i32>) -> News {
-        ended(Fate::Failed {
+    fn failure(kind: ErrorKind, os_error: Option<i32>) -> Event {
+        ended(RequestOutcome::Failed {
             kind,
             os_error,
             reason: "why".to_owned(),
@@ -326,7 +326,7 @@ mod tests {
     #[test]
     fn answers_that_all_end_early_alike_have_the_length_that_came() {
         let cut = |bytes| {
-            ended(Fate::Failed {
+            ended(RequestOutcome::Failed {
                 kind: ErrorKind::Read,
                 os_error: None,
                 reason: String::new(),
@@ -343,7 +343,7 @@ mod tests {
     #[test]
     fn chunks_are_part_of_a_body_that_the_connection_ends() {
         let chunked = || {
-            ended(Fate::Answered {
+            ended(RequestOutcome::Answered {
                 status: 200,
                 body_bytes: 53,
                 framed_bytes: 69,

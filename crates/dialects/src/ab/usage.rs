@@ -4,7 +4,7 @@ use super::options::Html;
 
 /// What is printed instead of a run, and how the command ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct Output {
     pub(super) stdout: String,
     pub(super) stderr: String,
     pub(super) code: u8,
@@ -85,40 +85,40 @@ pub(super) fn html_banner() -> String {
     )
 }
 
-impl Said {
+impl Output {
     /// The banner alone.
     pub(super) fn version() -> Self {
-        Said {
+        Output {
             stdout: banner(),
-            ..Said::default()
+            ..Output::default()
         }
     }
 
     /// A problem, if there is one, and the usage below it.
     pub(super) fn usage(problem: Option<&str>) -> Self {
         let problem = problem.map(|problem| format!("ab: {problem}\n"));
-        Said {
+        Output {
             stderr: problem.unwrap_or_default() + &usage(),
             code: BAD_USAGE,
-            ..Said::default()
+            ..Output::default()
         }
     }
 
     /// A problem, with an empty line behind it as ab prints one.
     pub(super) fn problem(problem: &str) -> Self {
-        Said {
+        Output {
             stderr: format!("{problem}\n\n"),
             code: 1,
-            ..Said::default()
+            ..Output::default()
         }
     }
 
     /// One clear sentence.
     pub(super) fn sentence(sentence: &str) -> Self {
-        Said {
+        Output {
             stderr: format!("{sentence}\n"),
             code: 1,
-            ..Said::default()
+            ..Output::default()
         }
     }
 }

@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 use loadline_page::{Fact, Page, StudyPage, html};
 use loadline_record::Environment;
 use loadline_study::{
-    Conductor, Ending, Folder, Happenings, Interrupter, Problem, Progress, Run, SavedRun, Screen,
+    Conductor, Ending, Events, Folder, Interrupter, Problem, Progress, Run, SavedRun, Screen,
     Study, csv, study_page, table,
 };
 use signal_hook::iterator::Signals;
@@ -43,9 +43,9 @@ pub(crate) fn run(flags: &StudyFlags) -> Result<Exit> {
     missing(conductor.missing_tools())
         .iter()
         .for_each(|text| line.say(text));
-    let happenings = Happenings::default();
-    watch_interrupts(happenings.interrupter()).context("signals can't be watched")?;
-    let ended = conductor.conduct(flags.redo, &mut line, &happenings);
+    let events = Events::default();
+    watch_interrupts(events.interrupter()).context("signals can't be watched")?;
+    let ended = conductor.conduct(flags.redo, &mut line, &events);
     line.clear();
     let saved = folder.saved(&listed)?;
     if saved.is_empty() && ended.is_err() {

@@ -2,10 +2,10 @@
 
 use super::{Agenda, Error, Screen, Stop};
 use crate::command::Words;
+use crate::events::{Event, Events};
 use crate::expand::Run;
 use crate::figures::Figures;
 use crate::folder::Folder;
-use crate::happenings::{Happening, Happenings};
 use crate::meter::{Meter, Second, cpu_s};
 use crate::output::{excerpt, last_line};
 use crate::peer::{Call, Captured, Kind, Place};
@@ -55,16 +55,14 @@ impl Attempt<'_> {
         self,
         agenda: &Agenda<'_>,
         screen: &mut dyn Screen,
-        happenings: &Happenings,
+        events: &Events,
     ) -> Result<(), Stop> {
         let work = self.folder.work(&self.run.file_stem());
         let words = self.prepare(&work)?;
         let path = self.folder.run(self.run);
         let mut writer = Writer::begin(&path, self.header(&words))?;
-        let outcome = match self.start(&words, &work, happenings) {
-            Ok(process) => {
-                self.see_through(process, &work, &mut writer, agenda, screen, happenings)
-            }
+        let outcome = match self.start(&words, &work, events) {
+            Ok(process) => self.see_through(process, &work, &mut writer, agenda, screen, events),
             Err(error) => Ok(Outcome {
                 failure: Some(format!("it can't be started: {error}")),
                 ..Outcome::default()
@@ -120,12 +118,7 @@ impl Attempt<'_> {
         )
     }
 
-    fn start(
-        &self,
-        arguments: &[String],
-        work: &Path,
-        happenings: &Happenings,
-    ) -> io::Result<Process> {
+    fn start(&self, arguments: &[String], work: &Path, events: &Events) -> io::Result<Process> {
         let launch = Launch {
             program: &self.tool.program,
             arguments,
@@ -134,7 +127,7 @@ impl Attempt<'_> {
             stdout: File::create(stdout(work))?,
             stderr: File::create(stderr(work))?,
         };
-        Process::start(launch, happenings.sender())
+        Process::start(launch, events.sender())
     }
 
     /// Watches the tool until it has ended, and reads what it left behind.
@@ -145,7 +138,7 @@ impl Attempt<'_> {
         writer: &mut Writer,
         agenda: &Agenda<'_>,
         screen: &mut dyn Screen,
-        happenings: &Happenings,
+        events: &Events,
     ) -> Result<Outcome, Stop> {
         let mut meter = Meter::begin(process.pid(), self.target.pid(), self.target.address());
         let over = self.watch(
@@ -155,7 +148,7 @@ impl Attempt<'_> {
                 screen.progress(&agenda.progress(elapsed));
                 writer.second(second)
             },
-            happenings,
+            events,
         )?;
         // Before its end is taken note of, what it used in all can be read.
         let averages = meter.averages(cpu_s(process.pid()));
@@ -182,7 +175,7 @@ impl Attempt<'_> {
         process: &Process,
         meter: &mut Meter,
         mut tell: impl FnMut(Second, Duration) -> Result<(), SavedError>,
-        happenings: &Happenings,
+        events: &Events,
     ) -> Result<Over, Stop> {
         let begun = Instant::now();
         let limit = self.limit();
@@ -190,7 +183,7 @@ impl Attempt<'_> {
         loop {
             // Looks are due by the clock: one that took its time does not move the others.
             let due = begun + looks.next().unwrap_or(limit).min(limit);
-            let runs = sleep(process, due, happenings)?;
+            let runs = sleep(process, due, events)?;
             tell(meter.look(), begun.elapsed())?;
             if !runs {
                 return Ok(Over::ByItself);
@@ -258,15 +251,15 @@ fn looks() -> impl Iterator<Item = Duration> {
 }
 
 /// Sleeps until an instant, unless the process ends before; says whether it still runs.
-fn sleep(process: &Process, until: Instant, happenings: &Happenings) -> Result<bool, Stop> {
+fn sleep(process: &Process, until: Instant, events: &Events) -> Result<bool, Stop> {
     loop {
-        if happenings.is_interrupted() {
+        if events.is_interrupted() {
             return Err(Stop::Interrupted);
         }
         if process.has_ended() {
             return Ok(false);
         }
-        if happenings.wait(until) == Happening::TimeOver {
+        if events.wait(until) == Event::TimeOver {
             return Ok(!process.has_ended());
         }
     }

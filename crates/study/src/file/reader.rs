@@ -188,8 +188,8 @@ impl<'a> Reader<'a> {
     }
 
     /// What the file should have and has not.
-    pub(super) fn missing(&self, key: &'static str, remedy: &'static str) -> FileError {
-        self.error(1, None, Problem::Missing { key, remedy })
+    pub(super) fn missing(&self, key: &'static str, advice: &'static str) -> FileError {
+        self.error(1, None, Problem::Missing { key, advice })
     }
 
     /// Names the key that is nearest, else all that there are.

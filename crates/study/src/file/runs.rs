@@ -62,7 +62,7 @@ fn block(
         if !row.axes.iter().any(|axis| axis.name == "tool") {
             let missing = Problem::Missing {
                 key: "tool",
-                remedy: "say what the runs are made with, such as \"wrk\".",
+                advice: "say what the runs are made with, such as \"wrk\".",
             };
             return Err(reader.error(row.line, None, missing));
         }

@@ -57,7 +57,7 @@ fn tool(reader: &Reader<'_>, line: usize, entries: &[Entry<'_>]) -> Result<Tool,
             _ => return Err(reader.unknown(entry, &["name", "kind", "command"])),
         }
     }
-    let missing = |key, remedy| reader.error(line, None, Problem::Missing { key, remedy });
+    let missing = |key, advice| reader.error(line, None, Problem::Missing { key, advice });
     let kind: Kind = kind.ok_or_else(|| {
         missing(
             "kind",
@@ -114,7 +114,7 @@ fn target(reader: &Reader<'_>, line: usize, entries: &[Entry<'_>]) -> Result<Tar
             _ => return Err(reader.unknown(entry, &OF_TARGET)),
         }
     }
-    let missing = |key, remedy| Err(reader.error(line, None, Problem::Missing { key, remedy }));
+    let missing = |key, advice| Err(reader.error(line, None, Problem::Missing { key, advice }));
     match (target.name.as_str(), target.url.as_str()) {
         ("", _) => missing("name", "say what the rows call the target."),
         (_, "") => missing("url", "say where the requests go."),

@@ -1,6 +1,6 @@
 use super::*;
 use crate::ab::arguments::parse;
-use crate::ab::ledger::{Ended, Fate, News, Times};
+use crate::ab::ledger::{Ended, Event, RequestOutcome, Times};
 use loadline_record::ErrorKind;
 
 fn options(line: &str) -> Options {
@@ -11,11 +11,11 @@ fn options(line: &str) -> Options {
 /// Requests that take 10 ms, 20 ms and so on, each after the other.
 fn tally(options: &Options, bodies: &[u64]) -> Tally {
     let mut tally = Tally::new(options);
-    tally.take(News::Server("nginx/1.22.1".to_owned()));
+    tally.take(Event::Server("nginx/1.22.1".to_owned()));
     let mut start_us = 0;
     for (index, &body_bytes) in bodies.iter().enumerate() {
         let total_us = 10_000 * (index as u64 + 1);
-        tally.take(News::Ended(vec![Ended {
+        tally.take(Event::Ended(vec![Ended {
             times: Times {
                 start_us,
                 connect_us: 400,
@@ -24,7 +24,7 @@ fn tally(options: &Options, bodies: &[u64]) -> Tally {
             },
             bytes_in: body_bytes + 100,
             bytes_out: 140,
-            fate: Fate::Answered {
+            outcome: RequestOutcome::Answered {
                 status: 200,
                 body_bytes,
                 framed_bytes: body_bytes,
@@ -107,17 +107,17 @@ fn mean_and_median_apart_are_doubted() {
 fn tls_has_its_lines() {
     let options = options("https://a.example/");
     let mut tally = tally(&options, &[1]);
-    tally.take(News::Secured(Agreed {
+    tally.take(Event::Secured(Agreed {
         version: "TLSv1_3".to_owned(),
         suite: "TLS13_AES_128_GCM_SHA256".to_owned(),
         group: "secp256r1".to_owned(),
         certificate: Vec::new(),
     }));
-    tally.take(News::Ended(vec![Ended {
+    tally.take(Event::Ended(vec![Ended {
         times: Times::default(),
         bytes_in: 0,
         bytes_out: 0,
-        fate: Fate::Failed {
+        outcome: RequestOutcome::Failed {
             body_bytes: None,
             kind: ErrorKind::Tls,
             os_error: None,

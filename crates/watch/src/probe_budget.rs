@@ -1,4 +1,4 @@
-//! How readings that cost much are spaced.
+//! The probe budget: how far apart expensive readings are.
 //!
 //! What a reading costs depends on what is watched: a process with ten open files or with ten
 //! thousand. So its CPU time is measured, and the next one waits until this one was a
@@ -13,9 +13,9 @@ const PARTS: u32 = 5_000;
 /// Looks come a little early or late; a reading that is due by then is due now.
 const SLACK_NS: u64 = 100_000_000;
 
-/// Says when a reading is due.
+/// The share of a core that one kind of reading may take, and when the next one is due.
 #[derive(Debug)]
-pub(crate) struct Thrift {
+pub(crate) struct ProbeBudget {
     /// A reading may take one part of this many of a core.
     parts: u32,
     /// The shortest time between two readings.
@@ -26,10 +26,10 @@ pub(crate) struct Thrift {
     before: Duration,
 }
 
-impl Thrift {
+impl ProbeBudget {
     /// Readings that are this far apart at least; the first is due at once.
     pub(crate) fn every(least: Duration) -> Self {
-        Thrift {
+        ProbeBudget {
             parts: PARTS,
             least_ns: least.as_nanos() as u64,
             due_ns: 0,
@@ -76,32 +76,32 @@ mod tests {
 
     #[test]
     fn the_first_reading_is_due_at_once() {
-        assert!(Thrift::every(Duration::from_secs(5)).is_due(0));
+        assert!(ProbeBudget::every(Duration::from_secs(5)).is_due(0));
     }
 
     #[test]
     fn a_cheap_reading_keeps_its_distance() {
-        let mut thrift = Thrift::every(Duration::from_secs(5));
-        thrift.put_off(SECOND, Duration::from_micros(10));
-        assert!(!thrift.is_due(5 * SECOND));
-        assert!(thrift.is_due(6 * SECOND - SLACK_NS));
+        let mut budget = ProbeBudget::every(Duration::from_secs(5));
+        budget.put_off(SECOND, Duration::from_micros(10));
+        assert!(!budget.is_due(5 * SECOND));
+        assert!(budget.is_due(6 * SECOND - SLACK_NS));
     }
 
     #[test]
     fn a_dear_reading_waits_until_it_was_a_five_thousandth() {
-        let mut thrift = Thrift::every(Duration::ZERO);
-        thrift.put_off(0, Duration::from_millis(6));
-        thrift.put_off(0, Duration::from_millis(7));
-        assert!(!thrift.is_due(29 * SECOND));
-        assert!(thrift.is_due(30 * SECOND));
+        let mut budget = ProbeBudget::every(Duration::ZERO);
+        budget.put_off(0, Duration::from_millis(6));
+        budget.put_off(0, Duration::from_millis(7));
+        assert!(!budget.is_due(29 * SECOND));
+        assert!(budget.is_due(30 * SECOND));
     }
 
     #[test]
     fn one_that_was_held_up_alone_puts_nothing_off() {
-        let mut thrift = Thrift::every(Duration::ZERO);
+        let mut budget = ProbeBudget::every(Duration::ZERO);
         for cost_us in [40_000, 20, 40_000] {
-            thrift.put_off(SECOND, Duration::from_micros(cost_us));
-            assert!(thrift.is_due(SECOND), "{cost_us}");
+            budget.put_off(SECOND, Duration::from_micros(cost_us));
+            assert!(budget.is_due(SECOND), "{cost_us}");
         }
     }
 }

@@ -1,13 +1,13 @@
-//! What a study waits for: that a process ends, that time passes, that the user interrupts.
+//! The events that a study waits for: a process ends, time passes, the user interrupts.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// What ended a wait.
+/// An event that ends a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Happening {
+pub(crate) enum Event {
     /// The process with this number ended.
     Ended(u32),
     /// The user wants the study to stop.
@@ -16,25 +16,25 @@ pub(crate) enum Happening {
     TimeOver,
 }
 
-/// Waits for what happens.
+/// A queue of events, and the waits for them.
 #[derive(Debug)]
-pub struct Happenings {
-    sender: Sender<Happening>,
-    receiver: Receiver<Happening>,
+pub struct Events {
+    sender: Sender<Event>,
+    receiver: Receiver<Event>,
     interrupted: Arc<AtomicBool>,
 }
 
 /// Interrupts a study from another thread.
 #[derive(Clone, Debug)]
 pub struct Interrupter {
-    sender: Sender<Happening>,
+    sender: Sender<Event>,
     interrupted: Arc<AtomicBool>,
 }
 
-impl Default for Happenings {
+impl Default for Events {
     fn default() -> Self {
         let (sender, receiver) = channel();
-        Happenings {
+        Events {
             sender,
             receiver,
             interrupted: Arc::default(),
@@ -42,7 +42,7 @@ impl Default for Happenings {
     }
 }
 
-impl Happenings {
+impl Events {
     /// What interrupts whoever waits here.
     pub fn interrupter(&self) -> Interrupter {
         Interrupter {
@@ -56,17 +56,17 @@ impl Happenings {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// What tells of processes that end.
-    pub(crate) fn sender(&self) -> Sender<Happening> {
+    /// Where the end of a process is reported.
+    pub(crate) fn sender(&self) -> Sender<Event> {
         self.sender.clone()
     }
 
     /// Waits for anything, at most until `until`.
-    pub(crate) fn wait(&self, until: Instant) -> Happening {
+    pub(crate) fn wait(&self, until: Instant) -> Event {
         let left = until.saturating_duration_since(Instant::now());
         match self.receiver.recv_timeout(left) {
-            Ok(happening) => happening,
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Happening::TimeOver,
+            Ok(event) => event,
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Event::TimeOver,
         }
     }
 
@@ -77,7 +77,7 @@ impl Happenings {
             if self.is_interrupted() {
                 return false;
             }
-            if self.wait(until) == Happening::TimeOver {
+            if self.wait(until) == Event::TimeOver {
                 return true;
             }
         }
@@ -89,7 +89,7 @@ impl Interrupter {
     pub fn interrupt(&self) {
         self.interrupted.store(true, Ordering::Relaxed);
         // A study that is over can't be interrupted.
-        let _ = self.sender.send(Happening::Interrupted);
+        let _ = self.sender.send(Event::Interrupted);
     }
 }
 
@@ -99,18 +99,18 @@ mod tests {
 
     #[test]
     fn an_interrupt_ends_a_pause_and_all_later_ones() {
-        let happenings = Happenings::default();
-        assert!(happenings.pause(Duration::ZERO));
-        happenings.interrupter().interrupt();
-        assert!(!happenings.pause(Duration::from_secs(3_600)));
-        assert!(!happenings.pause(Duration::from_secs(3_600)));
+        let events = Events::default();
+        assert!(events.pause(Duration::ZERO));
+        events.interrupter().interrupt();
+        assert!(!events.pause(Duration::from_secs(3_600)));
+        assert!(!events.pause(Duration::from_secs(3_600)));
     }
 
     #[test]
     fn the_end_of_a_process_does_not_end_a_pause() {
-        let happenings = Happenings::default();
-        let sender = happenings.sender();
-        sender.send(Happening::Ended(7)).unwrap();
-        assert!(happenings.pause(Duration::from_millis(1)));
+        let events = Events::default();
+        let sender = events.sender();
+        sender.send(Event::Ended(7)).unwrap();
+        assert!(events.pause(Duration::from_millis(1)));
     }
 }
