@@ -7,7 +7,7 @@ pub(crate) mod words;
 pub use page::search_page;
 pub use words::trial_line;
 
-use crate::ink::Ink;
+use crate::style::Style;
 use crate::table::{Column, line};
 use crate::text::{TextOptions, assemble, floor_text};
 use crate::{layout, wording};
@@ -100,31 +100,31 @@ const NAMES: usize = 14;
 
 /// The search as text, ending in a line feed.
 pub fn capacity(report: &CapacityReport<'_>, options: &TextOptions) -> String {
-    let ink = Ink::new(options.color);
+    let style = Style::new(options.color);
     let width = options.width.clamp(80, 120);
     if options.short {
-        return assemble(&[head(report, ink, width)], options);
+        return assemble(&[head(report, style, width)], options);
     }
     let sections = [
-        head(report, ink, width),
-        ladder(report, ink, width),
-        picture::lines(report, ink, width),
+        head(report, style, width),
+        ladder(report, style, width),
+        picture::lines(report, style, width),
         floor(report, width),
     ];
     assemble(&sections, options)
 }
 
-fn head(report: &CapacityReport<'_>, ink: Ink, width: usize) -> Vec<String> {
+fn head(report: &CapacityReport<'_>, style: Style, width: usize) -> Vec<String> {
     let target = layout::harmless(&wording::target(report.plan));
     let mut lines = layout::wrap(&target, width);
     lines.extend(layout::wrap(&course(report), width));
     lines.push(String::new());
     let answer = layout::wrap(&answer_line(report), width);
-    lines.extend(answer.iter().map(|line| ink.strong(line)));
+    lines.extend(answer.iter().map(|line| style.strong(line)));
     let notes = notes(report);
     lines.extend(notes.iter().flat_map(|note| layout::wrap(note, width)));
     let goal = layout::wrap(&goal(report), width);
-    lines.extend(goal.iter().map(|line| ink.faint(line)));
+    lines.extend(goal.iter().map(|line| style.faint(line)));
     lines
 }
 
@@ -177,16 +177,16 @@ fn set_aside(outcome: &SearchOutcome) -> String {
     }
 }
 
-fn ladder(report: &CapacityReport<'_>, ink: Ink, width: usize) -> Vec<String> {
+fn ladder(report: &CapacityReport<'_>, style: Style, width: usize) -> Vec<String> {
     let ladder = &report.outcome.ladder;
     if ladder.rungs.is_empty() {
         return Vec::new();
     }
     let title = layout::left("Ladder", NAMES);
     let columns = columns(headings(report.users));
-    let mut lines = vec![format!("{}{}", ink.strong(&title), ink.faint(&columns))];
+    let mut lines = vec![format!("{}{}", style.strong(&title), style.faint(&columns))];
     let rungs = ladder.rungs.iter();
-    lines.extend(rungs.map(|rung| rung_line(rung, &report.plan.checks, ink)));
+    lines.extend(rungs.map(|rung| rung_line(rung, &report.plan.checks, style)));
     let notes = ladder_notes(report);
     lines.extend(
         notes
@@ -205,13 +205,13 @@ fn ladder_notes(report: &CapacityReport<'_>) -> Vec<String> {
     found.into_iter().chain(excuses).collect()
 }
 
-fn rung_line(rung: &Rung, checks: &[Check], ink: Ink) -> String {
+fn rung_line(rung: &Rung, checks: &[Check], style: Style) -> String {
     let trial = &rung.trial;
     let held = verdict(&trial.seen, trial.held(), checks);
     let held = if trial.held() {
-        ink.good(&held)
+        style.good(&held)
     } else {
-        ink.bad(&held)
+        style.bad(&held)
     };
     let name = layout::left(&format!("  {}", rung.part.name()), NAMES);
     format!("{name}{}  {held}", columns(cells(trial)))

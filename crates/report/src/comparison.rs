@@ -7,7 +7,7 @@ pub use files::{ComparedFiles, FileRun};
 
 pub(crate) use files::sentence_of_unlike;
 
-use crate::ink::Ink;
+use crate::style::Style;
 use crate::table::{Column, indented, line};
 use crate::{TextOptions, layout, quantity, wording};
 use loadline_plan::Plan;
@@ -35,11 +35,11 @@ pub fn comparison(
     with: &Plan,
     options: &TextOptions,
 ) -> String {
-    let ink = Ink::new(options.color);
+    let style = Style::new(options.color);
     let mut lines = head(comparison, base, with, options.width);
     lines.push(String::new());
-    lines.push(ink.strong(&cells(["", "A", "B", "B / A", "  95 % interval"])));
-    lines.extend(comparison.figures.iter().map(|figure| row(figure, ink)));
+    lines.push(style.strong(&cells(["", "A", "B", "B / A", "  95 % interval"])));
+    lines.extend(comparison.figures.iter().map(|figure| row(figure, style)));
     lines.push(String::new());
     lines.extend(picture::lines(&comparison.figures, options.width));
     lines.push(String::new());
@@ -90,12 +90,12 @@ pub(crate) fn figure_cells(compared: &ComparedFigure) -> [String; 6] {
     ]
 }
 
-fn row(compared: &ComparedFigure, ink: Ink) -> String {
+fn row(compared: &ComparedFigure, style: Style) -> String {
     let [name, base, with, ratio, interval, standing] = figure_cells(compared);
     let cells = cells([&name, &base, &with, &ratio, &interval]);
     let standing = match compared.standing {
-        Standing::Faster => ink.good(&standing),
-        Standing::Slower => ink.bad(&standing),
+        Standing::Faster => style.good(&standing),
+        Standing::Slower => style.bad(&standing),
         Standing::CannotTell => standing,
     };
     format!("{cells}  {standing}")

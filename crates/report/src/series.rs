@@ -3,7 +3,7 @@
 //! Repeats have one report, of what differs from run to run; sides that took turns are held against
 //! each other; all others have their reports one behind the other.
 
-use crate::ink::Ink;
+use crate::style::Style;
 use crate::text::{repeats, sides, together, whole};
 use crate::{TextOptions, csv, text};
 use loadline_plan::Plan;
@@ -58,9 +58,9 @@ pub(crate) fn checks_of_side(runs: &[RunResult], name: &str) -> Vec<CheckResult>
 }
 
 fn each_text(runs: &[RunResult], options: &TextOptions) -> String {
-    let ink = Ink::new(options.color);
+    let style = Style::new(options.color);
     let each = runs.iter().enumerate().map(|(index, run)| {
-        let title = ink.strong(&title(run.summary.role.as_ref(), index + 1, runs.len()));
+        let title = style.strong(&title(run.summary.role.as_ref(), index + 1, runs.len()));
         let report = text(run, options);
         format!("{title}\n\n{report}")
     });

@@ -5,7 +5,6 @@
 //! the time went, what was watched, errors, checks, warnings. A section that has nothing to say is
 //! left out.
 
-mod doubts;
 mod files;
 mod floor;
 mod head;
@@ -18,6 +17,7 @@ mod response;
 mod short;
 mod sides;
 mod split;
+mod validity_summary;
 mod watch;
 
 pub use files::comparison_of_files;
@@ -25,18 +25,18 @@ pub use omission::omission;
 
 pub(crate) use floor::floor_text;
 
-pub(crate) use doubts::{doubt_sentences, label};
 pub(crate) use repeats::{repeats, spread_cells, spread_note, together, whole};
 pub(crate) use sides::sides;
+pub(crate) use validity_summary::{label, validity_sentences};
 
 pub(crate) use head::facts;
 pub(crate) use histogram::bar;
 pub(crate) use parts::{cells as part_cells, explanations as part_notes, rows as parts};
 pub(crate) use watch::{host as host_notes, title as tree_title, unread};
 
-use crate::ink::Ink;
 use crate::layout;
 use crate::percentiles::PERCENTILES;
+use crate::style::Style;
 use loadline_verdict::RunResult;
 
 /// The narrowest report; less is taken as this.
@@ -74,21 +74,25 @@ impl Default for TextOptions {
 /// What sections are drawn on.
 #[derive(Clone, Copy, Debug)]
 struct Canvas {
-    ink: Ink,
+    style: Style,
     width: usize,
 }
 
 impl Canvas {
     fn new(options: &TextOptions) -> Canvas {
         Canvas {
-            ink: Ink::new(options.color),
+            style: Style::new(options.color),
             width: options.width.clamp(NARROWEST, WIDEST),
         }
     }
 
     /// A heading, with what explains it.
     fn heading(self, title: &str, explanation: &str) -> String {
-        format!("{}{}", self.ink.strong(title), self.ink.faint(explanation))
+        format!(
+            "{}{}",
+            self.style.strong(title),
+            self.style.faint(explanation)
+        )
     }
 
     /// A paragraph of a section.

@@ -5,8 +5,8 @@
 
 use super::CapacityReport;
 use super::words::amount;
-use crate::ink::Ink;
 use crate::layout;
+use crate::style::Style;
 use loadline_capacity::{Purpose, Trial};
 use loadline_units as units;
 
@@ -35,26 +35,26 @@ impl Mark {
     }
 }
 
-pub(super) fn lines(report: &CapacityReport<'_>, ink: Ink, width: usize) -> Vec<String> {
+pub(super) fn lines(report: &CapacityReport<'_>, style: Style, width: usize) -> Vec<String> {
     let trials = shown(report);
     let Some(scale) = Scale::of(&trials, width) else {
         return Vec::new();
     };
-    let title = ink.strong("Response time over the load");
-    let key = ink.faint("  o p99 where it held, x where it broke, - p50");
+    let title = style.strong("Response time over the load");
+    let key = style.faint("  o p99 where it held, x where it broke, - p50");
     let mut lines = vec![format!("{title}{key}")];
     let rows = scale.draw(&trials);
     for (index, row) in rows.iter().enumerate() {
         let time = units::time(scale.time_ns(index));
         let marks: String = row.iter().map(|mark| mark.glyph()).collect();
-        let axis = ink.faint(&format!("{} |", layout::right(&time, MARGIN)));
-        lines.push(format!("{axis}{}", ink.bar(&marks)));
+        let axis = style.faint(&format!("{} |", layout::right(&time, MARGIN)));
+        lines.push(format!("{axis}{}", style.bar(&marks)));
     }
     let unit = if report.users { " users" } else { " req/s" };
     let highest = format!("{}{unit}", amount(scale.highest));
     let blank = layout::blanks(MARGIN + 2);
     let axis = layout::right(&highest, scale.columns.saturating_sub(1));
-    lines.push(ink.faint(&format!("{blank}0{axis}")));
+    lines.push(style.faint(&format!("{blank}0{axis}")));
     lines
 }
 

@@ -3,7 +3,7 @@
 use super::{run_page, tables};
 use crate::comparison::{conclusion, figure_cells};
 use crate::series::{checks_of_side, compared};
-use crate::text::{doubt_sentences, label, spread_cells, spread_note, together, whole};
+use crate::text::{label, spread_cells, spread_note, together, validity_sentences, whole};
 use crate::{layout, percentiles, quantity, wording};
 use loadline_page::{CheckRow, Heat, SeriesPage, SeriesRun, Table, TableRow};
 use loadline_record::{RoleKind, Summary};
@@ -31,7 +31,7 @@ pub fn series_page(runs: &[RunResult], heats: &[Heat]) -> SeriesPage {
         together: found.as_ref().map(comparison).or_else(|| spread(runs)),
         notes: notes(runs, found.as_ref()),
         checks: checks(runs),
-        doubts: doubt_sentences(runs),
+        doubts: validity_sentences(runs),
         columns: columns(),
         runs: each(runs, heats),
     }

@@ -1,7 +1,7 @@
 //! Saved runs held against each other: how they stand, what else differs between them, and which
 //! may not be believed.
 
-use super::{Canvas, TextOptions, assemble, doubts};
+use super::{Canvas, TextOptions, assemble, validity_summary};
 use crate::comparison::{ComparedFiles, comparison, sentence_of_unlike};
 use crate::layout;
 use loadline_verdict::Unlike;
@@ -19,7 +19,7 @@ pub fn comparison_of_files(compared: &ComparedFiles<'_>, options: &TextOptions) 
     let sections = [
         comparison.lines().map(str::to_owned).collect(),
         warnings(&compared.unlike(), canvas),
-        doubts::section(labelled, canvas),
+        validity_summary::section(labelled, canvas),
     ];
     assemble(&sections, options)
 }

@@ -32,7 +32,7 @@ fn title(summary: &Summary, canvas: Canvas) -> Vec<String> {
     let load = layout::wrap(&load, canvas.width);
     target
         .iter()
-        .map(|line| canvas.ink.strong(line))
+        .map(|line| canvas.style.strong(line))
         .chain(load)
         .collect()
 }

@@ -43,7 +43,7 @@ pub(super) fn lines(
         let count = layout::right(&units::count(bin.count), counts);
         let axis = format!("≤ {}  {count}  ", layout::right(&edge, 7));
         let room = columns.saturating_sub(layout::width(&axis));
-        format!("{axis}{}", canvas.ink.bar(&bar(bin.count, largest, room)))
+        format!("{axis}{}", canvas.style.bar(&bar(bin.count, largest, room)))
     };
     bins.iter().map(line).collect()
 }

@@ -1,6 +1,6 @@
 //! What a closed-loop tool would have shown of an open load: two columns and the reason.
 
-use super::{Canvas, TextOptions, assemble, doubts};
+use super::{Canvas, TextOptions, assemble, validity_summary};
 use crate::closed_loop::{ClosedLoop, Difference};
 use crate::table::{Column, indented, line};
 use crate::{layout, percentiles, quantity};
@@ -36,7 +36,7 @@ pub(super) fn lines_after_stall(summary: &Summary, canvas: Canvas) -> Vec<String
 pub(super) fn of_series(runs: &[RunResult], canvas: Canvas) -> Vec<String> {
     let stalled = runs.iter().enumerate().filter_map(|(index, run)| {
         let note = ClosedLoop::of(&run.summary)?.note()?;
-        Some((doubts::label(index, &run.summary), note))
+        Some((validity_summary::label(index, &run.summary), note))
     });
     let (labels, notes): (Vec<String>, Vec<String>) = stalled.unzip();
     let text = match (labels.as_slice(), notes.first()) {
@@ -66,7 +66,7 @@ fn lines(found: &ClosedLoop<'_>, canvas: Canvas) -> Vec<String> {
 }
 
 fn header(canvas: Canvas) -> String {
-    canvas.ink.strong(&row("", TRUTH, NAIVE))
+    canvas.style.strong(&row("", TRUTH, NAIVE))
 }
 
 fn row(name: &str, truth: &str, naive: &str) -> String {

@@ -42,7 +42,7 @@ pub(super) fn alarm(summary: &Summary, canvas: Canvas) -> Vec<String> {
         units::count(other),
     );
     let lines = layout::hanging("  ! ", &text, canvas.width);
-    lines.iter().map(|line| canvas.ink.bad(line)).collect()
+    lines.iter().map(|line| canvas.style.bad(line)).collect()
 }
 
 /// Failures by kind, the most frequent first, each with an example and what to do.
@@ -84,7 +84,7 @@ fn error(
     let lines = texts.flat_map(|text| layout::hanging(&indent, &text, canvas.width));
     let mut lines: Vec<String> = lines.collect();
     if let Some(first) = lines.first_mut() {
-        let head = format!("  {}  {count}  ", canvas.ink.bad(name));
+        let head = format!("  {}  {count}  ", canvas.style.bad(name));
         first.replace_range(..indent.len(), &head);
     }
     lines
@@ -157,9 +157,9 @@ fn check(check: &CheckResult, words: usize, texts: usize, canvas: Canvas) -> Str
     let text = layout::left(&layout::cut(&check.text, texts), texts);
     let word = layout::left(word(check.outcome), words);
     let painted = match check.outcome {
-        CheckOutcome::Kept => canvas.ink.good(&word),
-        CheckOutcome::Broken => canvas.ink.bad(&word),
-        CheckOutcome::NotKnown => canvas.ink.doubtful(&word),
+        CheckOutcome::Kept => canvas.style.good(&word),
+        CheckOutcome::Broken => canvas.style.bad(&word),
+        CheckOutcome::NotKnown => canvas.style.doubtful(&word),
     };
     format!("  {painted}  {text}  {actual}")
 }
@@ -195,9 +195,9 @@ fn grade(validity: &Validity, summary: &Summary, canvas: Canvas) -> String {
     let grade = validity.grade();
     match grade {
         Grade::Valid if warning::is_unserved(summary) => grade.name().to_owned(),
-        Grade::Valid => canvas.ink.good(grade.name()),
-        Grade::Suspect => canvas.ink.doubtful(grade.name()),
-        Grade::Invalid => canvas.ink.bad(grade.name()),
+        Grade::Valid => canvas.style.good(grade.name()),
+        Grade::Suspect => canvas.style.doubtful(grade.name()),
+        Grade::Invalid => canvas.style.bad(grade.name()),
     }
 }
 
@@ -207,7 +207,7 @@ pub(super) fn plan_limit(validity: &Validity, canvas: Canvas) -> Vec<String> {
     let limits = findings.filter(|found| matches!(found.reason, Reason::PlanLimit { .. }));
     let texts = limits.map(|found| found.reason.sentence());
     let lines = texts.flat_map(|text| layout::hanging("  ! ", &text, canvas.width));
-    lines.map(|line| canvas.ink.doubtful(&line)).collect()
+    lines.map(|line| canvas.style.doubtful(&line)).collect()
 }
 
 /// What to know before believing the figures. A percentile in the far tail says what it needs
@@ -228,7 +228,7 @@ pub(super) fn warnings(run: &RunResult, percentiles: &[f64], canvas: Canvas) -> 
         let text = layout::hanging("  ! ", &text, canvas.width);
         lines.extend(
             text.iter()
-                .map(|line| line.replacen("  ! ", &canvas.ink.doubtful("  ! "), 1)),
+                .map(|line| line.replacen("  ! ", &canvas.style.doubtful("  ! "), 1)),
         );
     }
     lines

@@ -1,6 +1,6 @@
 //! Repeats: a line for each run, the spread across them, and what the checks say of all together.
 
-use super::{Canvas, TextOptions, assemble, doubts, floor, omission, outcome};
+use super::{Canvas, TextOptions, assemble, floor, omission, outcome, validity_summary};
 use crate::comparison::{name, only_bounds, times, value};
 use crate::table::{Column, indented, line};
 use crate::{layout, percentiles, quantity, wording};
@@ -32,7 +32,7 @@ pub(crate) fn repeats(runs: &[RunResult], options: &TextOptions) -> String {
         let sections = [
             table(runs, canvas),
             outcome::checks(&checks, canvas),
-            doubts::of_series(runs, canvas),
+            validity_summary::of_series(runs, canvas),
         ];
         return assemble(&sections, options);
     }
@@ -44,7 +44,7 @@ pub(crate) fn repeats(runs: &[RunResult], options: &TextOptions) -> String {
         floor::lines(&runs[0].summary, canvas),
         outcome::checks(&checks, canvas),
         held(&whole, canvas),
-        doubts::of_series(runs, canvas),
+        validity_summary::of_series(runs, canvas),
     ];
     assemble(&sections, options)
 }
@@ -71,7 +71,7 @@ fn head(runs: &[RunResult], whole: &[&RunResult], canvas: Canvas) -> Vec<String>
     let target = layout::harmless(&wording::target(plan));
     let mut lines: Vec<String> = layout::wrap(&target, canvas.width)
         .iter()
-        .map(|line| canvas.ink.strong(line))
+        .map(|line| canvas.style.strong(line))
         .collect();
     lines.extend(layout::wrap(&wording::load(plan), canvas.width));
     let mut count = units::counted(runs.len() as u64, "run");
@@ -106,7 +106,7 @@ fn table(runs: &[RunResult], canvas: Canvas) -> Vec<String> {
     );
     let rows = runs.iter().enumerate();
     let rows = rows.map(|(index, run)| row(index + 1, &run.summary, &shown));
-    std::iter::once(canvas.ink.strong(&names))
+    std::iter::once(canvas.style.strong(&names))
         .chain(rows)
         .collect()
 }
@@ -155,7 +155,7 @@ fn across(runs: &[&RunResult], canvas: Canvas) -> Vec<String> {
     let spreads = spreads(&summaries);
     let names = ["", "median", "least", "most", "most/least", "95 % interval"];
     let mut lines = vec![canvas.heading("Across the runs", ""), String::new()];
-    lines.push(canvas.ink.strong(&spread_line(names.map(str::to_owned))));
+    lines.push(canvas.style.strong(&spread_line(names.map(str::to_owned))));
     lines.extend(spreads.iter().map(spread));
     lines.push(String::new());
     lines.extend(canvas.paragraph(&spread_note(runs.len())));

@@ -30,10 +30,10 @@ pub(super) fn lines(run: &RunResult, canvas: Canvas) -> Vec<String> {
         line("checks", told(checks)),
     ];
     if run.grade() > Grade::Valid {
-        lines[3] = canvas.ink.doubtful(&lines[3]);
+        lines[3] = canvas.style.doubtful(&lines[3]);
     }
     if checks.iter().any(|check| !check.is_kept()) {
-        lines[4] = canvas.ink.bad(&lines[4]);
+        lines[4] = canvas.style.bad(&lines[4]);
     }
     lines
 }

@@ -1,7 +1,7 @@
 //! Two targets that took turns: how they stand to each other, what the checks say of each, and
 //! which turns may not be believed.
 
-use super::{Canvas, TextOptions, assemble, doubts, floor, omission, outcome};
+use super::{Canvas, TextOptions, assemble, floor, omission, outcome, validity_summary};
 use crate::comparison::comparison;
 use crate::series::checks_of_side;
 use loadline_plan::Plan;
@@ -22,7 +22,7 @@ pub(crate) fn sides(
         omission::of_series(runs, canvas),
         floor_of(runs, canvas),
         outcome::checks_of_each(&[("A", &of_a), ("B", &of_b)], canvas),
-        doubts::of_series(runs, canvas),
+        validity_summary::of_series(runs, canvas),
     ];
     assemble(&sections, options)
 }

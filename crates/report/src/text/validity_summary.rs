@@ -1,11 +1,11 @@
-//! Of several runs those that may not be believed, with their gravest reason.
+//! The validity summary of several runs: the suspect and invalid ones, with their gravest reason.
 
 use super::Canvas;
 use crate::layout;
 use loadline_record::Summary;
 use loadline_verdict::{Grade, RunResult, Validity};
 
-/// The section of the doubtful runs of a series.
+/// The validity summary of a series.
 pub(super) fn of_series(runs: &[RunResult], canvas: Canvas) -> Vec<String> {
     let runs = runs.iter().enumerate();
     section(
@@ -21,27 +21,27 @@ pub(crate) fn label(index: usize, run: &Summary) -> String {
     format!("{}{side}", index + 1)
 }
 
-/// The section of the doubtful ones among these runs, each of which has a label; where there are
-/// none, all are valid.
+/// The validity summary of these labelled runs. It lists those that are not valid, or says that
+/// all are.
 pub(super) fn section<'a>(
     runs: impl Iterator<Item = (String, &'a Validity)>,
     canvas: Canvas,
 ) -> Vec<String> {
     let heading = canvas.heading("Validity", "");
-    let lines = doubts(runs, canvas.width);
+    let lines = lines(runs, canvas.width);
     if lines.is_empty() {
-        return vec![heading + ": " + &canvas.ink.good(Grade::Valid.name())];
+        return vec![heading + ": " + &canvas.style.good(Grade::Valid.name())];
     }
     [vec![heading], lines].concat()
 }
 
-/// The doubtful runs of a series, a sentence for each reason.
-pub(crate) fn doubt_sentences(runs: &[RunResult]) -> Vec<String> {
+/// The suspect and invalid runs of a series, a sentence for each reason.
+pub(crate) fn validity_sentences(runs: &[RunResult]) -> Vec<String> {
     let runs = runs.iter().enumerate();
     sentences(runs.map(|(index, run)| (label(index, &run.summary), &run.validity)))
 }
 
-fn doubts<'a>(runs: impl Iterator<Item = (String, &'a Validity)>, width: usize) -> Vec<String> {
+fn lines<'a>(runs: impl Iterator<Item = (String, &'a Validity)>, width: usize) -> Vec<String> {
     let sentences = sentences(runs);
     let lines = sentences
         .iter()
@@ -49,9 +49,9 @@ fn doubts<'a>(runs: impl Iterator<Item = (String, &'a Validity)>, width: usize) 
     lines.flatten().collect()
 }
 
-/// The runs that may not be believed, by their gravest reason, with that of the first of them.
+/// The suspect and invalid runs, grouped by their gravest reason, in the words of the first.
 fn sentences<'a>(runs: impl Iterator<Item = (String, &'a Validity)>) -> Vec<String> {
-    let mut groups: Vec<Doubt> = Vec::new();
+    let mut groups: Vec<Group> = Vec::new();
     let mut count = 0;
     for (label, validity) in runs {
         count += 1;
@@ -60,10 +60,10 @@ fn sentences<'a>(runs: impl Iterator<Item = (String, &'a Validity)>) -> Vec<Stri
             continue;
         };
         let kind = finding.reason.name();
-        let alike = |doubt: &&mut Doubt| doubt.grade == grade && doubt.kind == kind;
+        let alike = |group: &&mut Group| group.grade == grade && group.kind == kind;
         match groups.iter_mut().find(alike) {
-            Some(doubt) => doubt.runs.push(label),
-            None => groups.push(Doubt {
+            Some(group) => group.runs.push(label),
+            None => groups.push(Group {
                 grade,
                 kind,
                 runs: vec![label],
@@ -71,12 +71,12 @@ fn sentences<'a>(runs: impl Iterator<Item = (String, &'a Validity)>) -> Vec<Stri
             }),
         }
     }
-    groups.sort_by_key(|doubt| std::cmp::Reverse(doubt.grade));
-    groups.iter().map(|doubt| doubt.text(count)).collect()
+    groups.sort_by_key(|group| std::cmp::Reverse(group.grade));
+    groups.iter().map(|group| group.text(count)).collect()
 }
 
-/// Runs that may not be believed for one reason.
-struct Doubt {
+/// Suspect or invalid runs that share their gravest reason.
+struct Group {
     grade: Grade,
     kind: &'static str,
     runs: Vec<String>,
@@ -84,7 +84,7 @@ struct Doubt {
     reason: String,
 }
 
-impl Doubt {
+impl Group {
     /// As a sentence, where there are so many runs in all.
     fn text(&self, count: usize) -> String {
         let (grade, runs, reason) = (self.grade.name(), self.runs.join(", "), &self.reason);

@@ -2,28 +2,28 @@
 //!
 //! Text is padded first and painted after: escape sequences have no width on a terminal.
 
-use anstyle::{AnsiColor, Style};
+use anstyle::AnsiColor;
 
 /// Paints, or leaves text as it is.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ink {
+pub(crate) struct Style {
     color: bool,
 }
 
-impl Ink {
-    /// Ink that paints if `color` is set.
-    pub(crate) fn new(color: bool) -> Ink {
-        Ink { color }
+impl Style {
+    /// A style that paints if `color` is set.
+    pub(crate) fn new(color: bool) -> Style {
+        Style { color }
     }
 
     /// A heading, or the figure that matters most.
     pub(crate) fn strong(self, text: &str) -> String {
-        self.paint(Style::new().bold(), text)
+        self.paint(anstyle::Style::new().bold(), text)
     }
 
     /// What only explains.
     pub(crate) fn faint(self, text: &str) -> String {
-        self.paint(Style::new().dimmed(), text)
+        self.paint(anstyle::Style::new().dimmed(), text)
     }
 
     /// As it should be.
@@ -46,7 +46,7 @@ impl Ink {
         self.paint(AnsiColor::Cyan.on_default(), text)
     }
 
-    fn paint(self, style: Style, text: &str) -> String {
+    fn paint(self, style: anstyle::Style, text: &str) -> String {
         if !self.color || text.trim().is_empty() {
             return text.to_owned();
         }
@@ -60,12 +60,12 @@ mod tests {
 
     #[test]
     fn without_colour_text_stays_as_it_is() {
-        assert_eq!(Ink::new(false).bad("broken"), "broken");
+        assert_eq!(Style::new(false).bad("broken"), "broken");
     }
 
     #[test]
     fn painted_text_ends_its_own_colour() {
-        let painted = Ink::new(true).good("ok");
+        let painted = Style::new(true).good("ok");
         assert!(
             painted.starts_with("\x1b[") && painted.ends_with("ok\x1b[0m"),
             "{painted:?}"
@@ -74,6 +74,6 @@ mod tests {
 
     #[test]
     fn blanks_are_never_painted() {
-        assert_eq!(Ink::new(true).bar("   "), "   ");
+        assert_eq!(Style::new(true).bar("   "), "   ");
     }
 }
