@@ -290,7 +290,9 @@ fn running_out_of_descriptors_is_our_fault_and_said_to_be() {
         let failures = &verdict.summary["errors"]["descriptors"];
         assert!(count(failures, "count") > 0);
         let example = failures["example"].as_str().expect("an example");
-        assert!(example.contains("ulimit -n"), "{example}");
+        assert!(example.contains("no free file descriptor"), "{example}");
+        let findings = verdict.summary["validity"]["findings"].to_string();
+        assert!(findings.contains("ulimit -n"), "{findings}");
     }
 }
 
