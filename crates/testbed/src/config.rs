@@ -26,7 +26,7 @@ pub struct Config {
     pub threads: u32,
     /// What a request gets that asks for nothing else.
     pub defaults: Answer,
-    /// Whether the options of requests are ignored: every one gets `defaults`, whatever it asks for.
+    /// Whether the options of requests are ignored: each gets `defaults`, whatever it asks for.
     pub ignore_options: bool,
     /// How much the server carries; `None` is as much as it can.
     pub limit: Option<Limit>,
