@@ -305,7 +305,7 @@ fn open_schedule(shape: &Shape, seed: u64) -> Option<Open> {
             warmup: warmup(*start, *arrivals),
             main: Schedule::ramps(
                 *start,
-                &stages.iter().map(|stage| in_ns(stage)).collect::<Vec<_>>(),
+                &stages.iter().map(in_ns).collect::<Vec<_>>(),
                 law(*arrivals),
                 seed,
             ),
@@ -329,7 +329,7 @@ fn users(load: &Load, warmup_ns: u64) -> Users {
         duration_ns: warmup_ns,
         target: *start,
     };
-    let stages = stages.iter().map(|stage| in_ns(stage));
+    let stages = stages.iter().map(in_ns);
     let stages: Vec<_> = (warmup_ns > 0)
         .then_some(hold)
         .into_iter()

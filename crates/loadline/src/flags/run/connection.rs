@@ -51,8 +51,11 @@ pub(crate) struct ConnectionFlags {
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     unix_socket: Option<PathBuf>,
 
-    /// Use this proxy, http://[USER:PASSWORD@]HOST:PORT; https URLs go through a tunnel
-    #[arg(long, value_name = "URL")]
+    #[arg(
+        long,
+        value_name = "URL",
+        help = "Use this proxy, http://[USER:PASSWORD@]HOST:PORT; https URLs go through a tunnel"
+    )]
     proxy: Option<Proxy>,
 
     /// Connect to another address than the URL's: HOST:PORT:ADDR:PORT (repeatable)
