@@ -53,8 +53,8 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// An error with its causes, but for those that it names itself. What others say of a cause has no full
-/// stop.
+/// An error with its causes, but for those that it names itself. What others say of a cause has no
+/// full stop.
 pub(crate) fn sentence(error: &anyhow::Error) -> String {
     let mut text = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {

@@ -8,9 +8,9 @@
 //!
 //! How *long* it is, is not: MSER looks for the quietest rest, and cuts a quarter of a series that
 //! is noise from end to end. A transient is a contiguous beginning on another level instead
-//! ([`InitialTransient::After`]): its values lie on one side of what the second half shows, and their
-//! median differs from the rest by more than the noise explains. One bad value in an otherwise
-//! usual beginning is neither.
+//! ([`InitialTransient::After`]): its values lie on one side of what the second half shows, and
+//! their median differs from the rest by more than the noise explains. One bad value in an
+//! otherwise usual beginning is neither.
 
 use crate::normal::t_quantile;
 
@@ -50,7 +50,8 @@ pub enum InitialTransient {
     Never,
 }
 
-/// Where the initial transient of a series of equally long intervals ends; `None` of fewer than [`FEWEST_BATCHES`].
+/// Where the initial transient of a series of equally long intervals ends; `None` of fewer than
+/// [`FEWEST_BATCHES`].
 pub fn initial_transient(series: &[f64]) -> Option<InitialTransient> {
     if series.len() < FEWEST_BATCHES {
         return None;

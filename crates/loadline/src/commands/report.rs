@@ -63,7 +63,8 @@ fn picks_or_merges(flags: &ReportFlags) -> bool {
     flags.run.is_some() || flags.files.len() > 1
 }
 
-/// Whether this run is one of a series, which is reported as one even if no other run is left of it.
+/// Whether this run is one of a series, which is reported as one even if no other run is left of
+/// it.
 fn is_repeat(run: &RunResult) -> bool {
     let role = run.summary.role.as_ref();
     role.is_some_and(|role| role.kind == RoleKind::Repeat)
