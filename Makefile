@@ -41,14 +41,15 @@ demo: build
 
 test: build
 	@scripts/need nginx=nginx-light openssl=openssl wrk=wrk ab=apache2-utils h2load=nghttp2-client
-	$(if $(HTML),@scripts/need chromium=chromium || echo "The test of the page in Chromium is left out.")
+	$(if $(HTML),@scripts/need chromium=chromium || echo "The page's test in Chromium is left out.")
 	$(if $(HTML),npm --prefix web test --silent)
 	$(PROGRAM) $(CARGO) test --workspace --locked $(FEATURES)
 
 soak: build
 	@scripts/need nginx=nginx-light openssl=openssl wrk=wrk ab=apache2-utils h2load=nghttp2-client
 	PROPTEST_CASES=20000 $(PROGRAM) $(CARGO) test --workspace --locked --profile soak $(FEATURES)
-	$(PROGRAM) $(CARGO) test --workspace --locked --profile soak $(FEATURES) -- --ignored --nocapture
+	$(PROGRAM) $(CARGO) test --workspace --locked --profile soak $(FEATURES) -- \
+		--ignored --nocapture
 
 lint: compiler $(PAGE)
 	$(CARGO) fmt --all --check

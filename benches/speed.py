@@ -6,11 +6,10 @@ a round follow each other at once; the ratio is taken round by round, the first 
 its median counts. CPU is user and system time of the client's process, as the kernel accounts it,
 divided by the requests that were answered.
 
-What a study has no words for is measured here, in the same way: how long connections take to come up,
-peaks and growth of memory, how evenly requests arrive at the server, medians less those of another
-run, the time of a process that measures nothing, and wrk's own example scripts, which lie where a
-package has put them, at times compressed. In all of it the server runs on core 0, the client on
-core 1.
+What a study file cannot say is measured here, in the same way: how long connections take to open,
+peaks and growth of memory, how evenly requests arrive at the server, differences of medians, the
+time of a process that measures nothing, and wrk's own example scripts, which a package installs,
+sometimes compressed. The server always runs on core 0, the client on core 1.
 
 Usage: python3 benches/speed.py [--quick] [--only WORD] [--markdown FILE]
 """
@@ -43,8 +42,9 @@ WRK_SCRIPTS_FOLDERS = ["/usr/share/doc/wrk/examples/scripts", "/usr/share/doc/wr
 STUDY = ROOT / "studies" / "speed.toml"
 RESULTS = ROOT / "target" / "speed"
 # How the table is to be read: both columns are of one round each, and vary together.
-RATIOS = ("Both values are medians over the rounds. The ratio is the median of the rounds' own ratios, since "
-          "both tools of a round have the same conditions; so it need not be the quotient of the two values.")
+RATIOS = ("Both values are medians over the rounds. The ratio is the median of the rounds' own "
+          "ratios, since both tools of a round have the same conditions; so it need not be the "
+          "quotient of the two values.")
 
 
 @dataclasses.dataclass
@@ -299,8 +299,8 @@ class Bench:
                 continue
             script = folder and self.unpacked(pathlib.Path(folder) / f"{name}.lua")
             if not script:
-                self.add(scenario, "CPU per request, ours / wrk", "wrk's examples are not installed",
-                         "≤ 1.00", None)
+                self.add(scenario, "CPU per request, ours / wrk",
+                         "wrk's examples are not installed", "≤ 1.00", None)
                 continue
             words = ["-t1", "-c100", "-d", self.seconds(), "-s", script, url]
             self.compare(scenario, (self.spoken("wrk", *words), of_wrk),
@@ -416,7 +416,8 @@ class Bench:
             self.version()
 
     def markdown(self):
-        lines = [RATIOS, "", "| scenario | figure | measured | must be | |", "|---|---|---|---|---|"]
+        lines = [RATIOS, "",
+                 "| scenario | figure | measured | must be | |", "|---|---|---|---|---|"]
         for row in self.rows:
             mark = {True: "✓", False: "**missed**", None: "not compared"}[row.holds]
             lines.append(f"| {row.scenario} | {row.figure} | {row.value} | {row.bar} | {mark} |")
@@ -496,7 +497,8 @@ def machine():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="one short round, to see that it works")
+    parser.add_argument("--quick", action="store_true",
+                        help="one short round, to see that it works")
     parser.add_argument("--only", help="scenarios whose name has this word")
     parser.add_argument("--markdown", help="write the table to this file")
     options = parser.parse_args()

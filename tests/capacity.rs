@@ -284,7 +284,8 @@ fn a_search_of_rates_ends_in_an_answer_with_its_reason_and_all_of_it_kept() {
 }
 
 #[test]
-#[ignore = "twenty searches take a quarter of an hour of a machine that does nothing else; make soak runs them"]
+#[ignore = "twenty searches take a quarter of an hour of a machine that does nothing else; make \
+            soak runs them"]
 fn the_load_line_of_a_limited_server_is_found_within_two_percent() {
     let searches: u32 = 20;
     let near = (0..searches).filter(|seed| {

@@ -114,7 +114,8 @@ fn a_script_of_wrk_concludes_however_long_it_takes() {
     let server = serve();
     let folder = tempfile::tempdir().unwrap();
     let script = folder.path().join("slow.lua");
-    let slow = "done = function() local t = os.time() while os.time() < t + 4 do end print('concluded') end";
+    let slow = "done = function() local t = os.time() while os.time() < t + 4 do end \
+                print('concluded') end";
     std::fs::write(&script, slow).unwrap();
     let target = url(&server, "delay=1ms");
     let words = ["wrk", "-t1", "-c2", "-d60s", "-s", text(&script), &target];

@@ -136,7 +136,14 @@ fn lists_of_packages_that_are_out_of_date_are_renewed() {
     let calls = calls.display();
     machine.command("apt-get", &format!("echo apt-get \"$@\" >> {calls}"));
     // Fails until the lists are new.
-    machine.command("env", &format!("echo env \"$@\" >> {calls}\nwhile read -r call; do\n[ \"$call\" = 'apt-get update -qq' ] && exit 0\ndone < {calls}\nexit 1"));
+    machine.command(
+        "env",
+        &format!(
+            "echo env \"$@\" >> {calls}\nwhile read -r call; do\n[ \
+                                     \"$call\" = 'apt-get update -qq' ] && exit 0\ndone < \
+                                     {calls}\nexit 1"
+        ),
+    );
     assert_eq!(said(&machine.need()), (Some(0), String::new()));
     let install = format!("{INSTALL} package-a package-b");
     assert_eq!(machine.calls(), [&install, "apt-get update -qq", &install]);

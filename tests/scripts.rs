@@ -99,7 +99,8 @@ fn read_request(reader: &mut impl BufRead) -> Option<Seen> {
 fn answer_to(request: &Seen) -> String {
     let path = request.line.split(' ').nth(1).unwrap();
     format!(
-        "HTTP/1.1 200 OK\r\nX-Path: {path}\r\nX-Twice: a\r\nX-Twice: b\r\nX-Token: secret\r\nContent-Length: {}\r\n\r\n{path}",
+        "HTTP/1.1 200 OK\r\nX-Path: {path}\r\nX-Twice: a\r\nX-Twice: b\r\nX-Token: secret\r\n\
+         Content-Length: {}\r\n\r\n{path}",
         path.len()
     )
 }
@@ -322,7 +323,8 @@ fn an_error_while_the_run_lasts_ends_it_and_names_its_place() {
     let url = url(&server, "");
     for (source, place) in [
         (
-            "local n = 0\nfunction request()\n n = n + 1\n if n > 5 then error('enough') end\n return wrk.format() end",
+            "local n = 0\nfunction request()\n n = n + 1\n if n > 5 then error('enough') end\n \
+             return wrk.format() end",
             "script.lua, line 4, in request(): enough",
         ),
         (

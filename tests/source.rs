@@ -1,7 +1,9 @@
-//! The source itself: its crates depend on each other as ARCHITECTURE.md says.
+//! The source itself: its crates depend on each other as ARCHITECTURE.md says, and its lines fit
+//! into 100 columns.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{read_dir, read_to_string};
+use std::path::{Path, PathBuf};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -65,4 +67,74 @@ fn crates_depend_on_each_other_as_the_table_says() {
             );
         }
     }
+}
+
+/// The most columns of a line. `rustfmt` leaves comments, attributes and strings as they are.
+const COLUMNS: usize = 100;
+/// What a tab counts for.
+const TAB: &str = "    ";
+/// How the names of source files end.
+const SOURCES: [&str; 8] = ["rs", "ts", "tsx", "js", "py", "toml", "sh", "Makefile"];
+/// Folders with what is downloaded or built.
+const FOREIGN: [&str; 5] = ["target", "node_modules", "dist", ".git", ".hypothesis"];
+/// Files that may have longer lines, each with the reason.
+const LONGER: [(&str, &str); 4] = [
+    ("web/src/generated", "generated"),
+    (
+        "crates/wire/src/tests/corpus.rs",
+        "messages byte for byte, one a line",
+    ),
+    (
+        "crates/transport/src/tests/settings.rs",
+        "recorded texts, one a line",
+    ),
+    (
+        "crates/transport/src/tests/texts.rs",
+        "recorded texts, one a line",
+    ),
+];
+
+/// The source files under a folder, scripts without an ending in `scripts` and `.ci` included.
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let is_script = folder.ends_with("scripts") || folder.ends_with(".ci");
+        if path.is_dir() && !FOREIGN.contains(&&*name) {
+            sources(&path, found);
+        } else if path.is_file()
+            && (is_script || SOURCES.contains(&name.rsplit('.').next().unwrap_or_default()))
+        {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn lines_fit_into_100_columns() {
+    let root = Path::new(ROOT).canonicalize().expect("the project");
+    let mut found = Vec::new();
+    sources(&root, &mut found);
+    let mut long = Vec::new();
+    for path in &found {
+        let name = path.strip_prefix(&root).expect("a file of the project");
+        if LONGER.iter().any(|(longer, _)| name.starts_with(longer)) {
+            continue;
+        }
+        let text = read_to_string(path).expect("text");
+        for (line, number) in text.lines().zip(1..) {
+            // A long link cannot be broken.
+            let is_link = line.contains("://")
+                && !line.trim_start_matches(['/', '!', ' ', '#']).contains(' ');
+            if line.replace('\t', TAB).chars().count() > COLUMNS && !is_link {
+                long.push(format!("{}:{number}", name.display()));
+            }
+        }
+    }
+    assert!(found.len() > 500, "{} source files", found.len());
+    assert_eq!(
+        long,
+        Vec::<String>::new(),
+        "lines of more than {COLUMNS} columns"
+    );
 }

@@ -273,11 +273,12 @@ fn a_failed_run_is_kept_with_its_output_and_does_not_end_the_study() {
     let server = serve();
     let url = format!("http://{}/", server.addr());
     let study = format!(
-        "{}connections = 1\n[[runs]]\ntool = [\"broken\", \"garbled\", \"slow\", \"gone\"]\nduration = \"1s\"\n\
-         [[tool]]\nname = \"broken\"\nkind = \"wrk\"\ncommand = [\"sh\", \"-c\", \"echo no luck >&2; exit 7\"]\n\
-         [[tool]]\nname = \"garbled\"\nkind = \"oha\"\ncommand = [\"echo\", \"hello\"]\n\
-         [[tool]]\nname = \"slow\"\nkind = \"wrk\"\ncommand = [\"sh\", \"-c\", \"sleep 600 & sleep 600\"]\n\
-         [[tool]]\nname = \"gone\"\nkind = \"wrk\"\ncommand = [\"no-such-tool\"]\n",
+        "{}connections = 1\n[[runs]]\ntool = [\"broken\", \"garbled\", \"slow\", \"gone\"]\n\
+         duration = \"1s\"\n[[tool]]\nname = \"broken\"\nkind = \"wrk\"\ncommand = [\"sh\", \
+         \"-c\", \"echo no luck >&2; exit 7\"]\n[[tool]]\nname = \"garbled\"\nkind = \"oha\"\n\
+         command = [\"echo\", \"hello\"]\n[[tool]]\nname = \"slow\"\nkind = \"wrk\"\ncommand = \
+         [\"sh\", \"-c\", \"sleep 600 & sleep 600\"]\n[[tool]]\nname = \"gone\"\nkind = \"wrk\"\n\
+         command = [\"no-such-tool\"]\n",
         six_runs(&url, "tool")
             .replace("connections = [1, 2, 3]\n", "")
             .replace("repeats = 2", "repeats = 1\ntime-limit = \"5s\"")
@@ -320,8 +321,8 @@ fn what_cannot_be_studied_is_said_before_anything_runs() {
     let desk = Desk::new(&study).with_tool("tool");
     let said = desk.study(&[]);
     assert_eq!(said.code, Some(2));
-    let sentence = "study.toml, line 9: the target here does not answer at http://127.0.0.1:1/ within \
-                    100ms; see that it starts, or give it more patience.\n";
+    let sentence = "study.toml, line 9: the target here does not answer at http://127.0.0.1:1/ \
+                    within 100ms; see that it starts, or give it more patience.\n";
     assert!(said.stderr.ends_with(sentence), "{}", said.stderr);
     assert_eq!((desk.starts(), said.stdout.as_str()), (0, ""));
     assert!(!desk.path("results").exists(), "nothing is left behind");
@@ -344,8 +345,8 @@ fn what_cannot_be_studied_is_said_before_anything_runs() {
     let ends = ends.replace("100ms", "60s");
     fs::write(desk.path("study.toml"), ends).unwrap();
     let said = desk.study(&[]);
-    let sentence = "line 9: the target ended before it served: no port left. Mend its start; by hand it \
-                    should serve until it is stopped.\n";
+    let sentence = "line 9: the target ended before it served: no port left. Mend its start; by \
+                    hand it should serve until it is stopped.\n";
     assert!(said.stderr.ends_with(sentence), "{}", said.stderr);
     assert!(
         desk.path("results/study.json").exists(),
@@ -355,8 +356,8 @@ fn what_cannot_be_studied_is_said_before_anything_runs() {
 
 #[test]
 fn a_flag_that_this_program_does_not_have_is_found_when_the_study_is_read() {
-    let study = "name = \"own\"\n[[target]]\nname = \"here\"\nurl = \"http://127.0.0.1:1/\"\n[[runs]]\n\
-                 duration = \"1s\"\ntool = \"loadline\"\n\"--no-such-flag\" = true\n";
+    let study = "name = \"own\"\n[[target]]\nname = \"here\"\nurl = \"http://127.0.0.1:1/\"\n\
+                 [[runs]]\nduration = \"1s\"\ntool = \"loadline\"\n\"--no-such-flag\" = true\n";
     let said = Desk::new(study).study(&[]);
     assert_eq!(said.code, Some(2));
     let sentence =
@@ -381,12 +382,11 @@ fn a_target_is_reset_between_runs_and_not_before_the_first() {
 fn real_load_testers_are_run_watched_and_read() {
     let server = serve();
     let study = format!(
-        "name = \"real\"\npause = \"10ms\"\npin = {{ tools = 0 }}\n\
-         [[target]]\nname = \"here\"\nurl = \"http://{}/\"\n\
-         [[tool]]\nname = \"ours\"\nkind = \"wrk\"\ncommand = [\"loadline\", \"wrk\"]\n\
-         [[runs]]\nconnections = 4\nduration = \"60s\"\n\
-         rows = [{{ tool = [\"wrk\", \"h2load\", \"loadline\", \"ours\"] }}, {{ tool = \"ab\", keep-alive = [true, false] }}]\n\
-         [quick]\nduration = \"2s\"\n",
+        "name = \"real\"\npause = \"10ms\"\npin = {{ tools = 0 }}\n[[target]]\nname = \"here\"\n\
+         url = \"http://{}/\"\n[[tool]]\nname = \"ours\"\nkind = \"wrk\"\ncommand = \
+         [\"loadline\", \"wrk\"]\n[[runs]]\nconnections = 4\nduration = \"60s\"\nrows = [{{ tool \
+         = [\"wrk\", \"h2load\", \"loadline\", \"ours\"] }}, {{ tool = \"ab\", keep-alive = \
+         [true, false] }}]\n[quick]\nduration = \"2s\"\n",
         server.addr()
     );
     let desk = Desk::new(&study);

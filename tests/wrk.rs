@@ -145,7 +145,8 @@ fn figures_are_where_parsers_look_for_them() {
     let url = url(&server, "");
     let report = spoken("wrk", &["-t2", "-c5", "-d1s", "--latency", &url]);
     assert!(report.starts_with(&format!(
-        "Running 1s test @ {url}\n  2 threads and 5 connections\n  Thread Stats   Avg      Stdev     Max   +/- Stdev\n"
+        "Running 1s test @ {url}\n  2 threads and 5 connections\n  Thread Stats   Avg      \
+         Stdev     Max   +/- Stdev\n"
     )));
     for words in [
         "Requests/sec:",
@@ -178,7 +179,8 @@ fn wrk2_keeps_its_rate_and_prints_both_clocks() {
     assert_eq!(report.matches(&counted).count(), 2, "{report}");
     for line in [
         "  Latency Distribution (HdrHistogram - Recorded Latency)",
-        "  Latency Distribution (HdrHistogram - Uncorrected Latency (measured without taking delayed starts into account))",
+        "  Latency Distribution (HdrHistogram - Uncorrected Latency (measured without taking \
+         delayed starts into account))",
         "  Detailed Percentile spectrum:",
         "       Value   Percentile   TotalCount 1/(1-Percentile)",
         "#[Buckets =           27, SubBuckets     =         2048]",
@@ -333,7 +335,10 @@ fn a_script_shapes_requests_and_has_the_last_word() {
         let source = r#"
             wrk.method = "POST"; wrk.body = "a=b"; wrk.headers["Content-Type"] = "text/plain"
             local paths = 0
-            request = function() paths = paths + 1; return wrk.format(nil, "/?size=" .. paths % 100) end
+            request = function()
+              paths = paths + 1
+              return wrk.format(nil, "/?size=" .. paths % 100)
+            end
             done = function(summary, latency, requests)
               io.write(string.format("%d %d\n", summary.requests, summary.errors.status))
             end

@@ -13,7 +13,10 @@ const samples: Record<string, () => Page> = {
   search: () => ({ kind: "search", ...search() }),
 };
 
-/** While one works on the page (`npx vite`), it shows a made-up run; with PAGE=series, study or search, one of these. */
+/**
+ * `npx vite` shows a made-up run, for work on the page; with `PAGE=series`, `PAGE=study` or
+ * `PAGE=search` one of these.
+ */
 const sample = {
   name: "sample",
   apply: "serve" as const,

@@ -92,7 +92,11 @@
       }
       saw.tip = figure.querySelector(".tip")?.textContent ?? null;
       document.dispatchEvent(
-        new MouseEvent("mouseup", { clientX: left + 0.6 * width, clientY: top + 50, bubbles: true }),
+        new MouseEvent("mouseup", {
+          clientX: left + 0.6 * width,
+          clientY: top + 50,
+          bubbles: true,
+        }),
       );
       await pause(100);
       const tools = () => [...figure.querySelectorAll(".tools button")];
@@ -108,7 +112,9 @@
     const heading = [...document.querySelectorAll("table.runs thead button")][1];
     if (heading) {
       const column = () =>
-        [...document.querySelectorAll("table.runs tbody tr")].map((row) => row.cells[2].textContent);
+        [...document.querySelectorAll("table.runs tbody tr")].map(
+          (row) => row.cells[2].textContent,
+        );
       for (let press = 0; press < 2; press += 1) {
         heading.click();
         await pause(100);

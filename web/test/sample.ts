@@ -347,7 +347,9 @@ export function search(): SearchPage {
     course: "rates of an open loop, searched in 28 trials, by p99<50ms and errors<0.1%",
     answer: {
       kind: "found",
-      text: "load line: 4900 req/s (4880 … 4961); p99 breaks first; target CPU 98 %; confirmed by a run of 10.0 s",
+      text:
+        "load line: 4900 req/s (4880 … 4961); p99 breaks first; target CPU 98 %; " +
+        "confirmed by a run of 10.0 s",
       notes: [],
     },
     columns: ["req/s", "answers/s", "p50", "p99", "failed", "target CPU"],

@@ -2,15 +2,19 @@
 //!
 //! # How a run ends
 //!
-//! | event | effect |
-//! |---|---|
-//! | the duration, or the last stage, is over | nothing new is begun; with a drain, what is unfinished goes on for that time at most; then it is cut off |
-//! | the condition of `--until` is met, SIGINT, SIGTERM, or SIGHUP unless ignored | no more starts; what is in flight may end until the duration is over |
-//! | the last of the plan's number of requests has ended | every user has run out of starts |
-//! | one of these signals while connections are opened | the process ends with exit code 130 and says that nothing was measured |
-//! | a second signal, or a condition of `--abort-on` | cuts off when the supervisors next look |
-//! | a worker panics, or the system refuses it something | the others are cut off, what it had recorded counts, exit code 2 |
-//! | a worker is silent for 2 s when the run is to end | it is given up in the same way: a script that loops does not return |
+//! - The duration or the last stage is over: no request is begun any more. With a drain,
+//!   unfinished requests may end during that time; then they are cut off.
+//! - The condition of `--until` is met, or SIGINT, SIGTERM or SIGHUP (unless ignored) comes: no
+//!   request is begun any more. Requests in flight may end until the duration is over.
+//! - The last of the plan's number of requests has ended: no user has a start left.
+//! - One of these signals comes while connections are opened: the process ends with exit code 130
+//!   and says that nothing was measured.
+//! - A second signal, or a condition of `--abort-on`: the supervisors cut off requests in flight
+//!   when they next look.
+//! - A worker panics, or the system refuses it a resource: the other workers are cut off, what this
+//!   one had recorded counts, exit code 2.
+//! - A worker is silent for 2 s when the run is to end: it is treated as one that panicked, because
+//!   a script that loops never returns.
 //!
 //! What is cut off stays in flight, and arrivals that nobody took are unsent. Both are reported
 //! with their ages: a run that was cut off in a stall must not look good because its worst answers

@@ -1,8 +1,8 @@
 //! Advice that several findings, searches and refusals share, each a sentence or two.
 
 /// What to do where this process has no file descriptor left.
-pub const DESCRIPTORS: &str = "Use fewer connections (-c, --max-connections), or raise the limit of \
-    open files (ulimit -n, or LimitNOFILE in a service).";
+pub const DESCRIPTORS: &str = "Use fewer connections (-c, --max-connections), or raise the limit \
+                               of open files (ulimit -n, or LimitNOFILE in a service).";
 
 /// What to do where this machine has no local port left.
 pub const PORTS: &str = "Use keep-alive or fewer connections (-c), widen \

@@ -23,8 +23,8 @@ pub fn failure_advice(kind: ErrorKind, example: &str, timeout: Duration) -> Stri
             return advice::shortage("This machine had no local port left", advice::PORTS);
         }
         ErrorKind::Connect => {
-            "These connections could not be made. Check that the server listens at this address and \
-             port, or use fewer connections (-c)."
+            "These connections could not be made. Check that the server listens at this address \
+             and port, or use fewer connections (-c)."
         }
         ErrorKind::Tls if example.contains("client certificate") => {
             "Name a certificate that the server takes with --cert, and its key with --key."

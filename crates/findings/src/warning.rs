@@ -308,9 +308,9 @@ fn rate_text(asked: f64, achieved: f64, shortfall: Shortfall) -> String {
 
 fn surplus_text(count: u64, answered: u64) -> String {
     format!(
-        "The server sent more than the length of its answer (Content-Length) told, on {}{}: what is \
-         counted is the part that was told, and each such connection had to be replaced. Correct the \
-         length in the server.",
+        "The server sent more than the length of its answer (Content-Length) told, on {}{}: what \
+         is counted is the part that was told, and each such connection had to be replaced. \
+         Correct the length in the server.",
         units::counted(count, "connection"),
         of_answers(count, answered),
     )
@@ -333,9 +333,9 @@ fn reconnects_text(count: u64, answered: u64) -> String {
     let of = of_answers(count, answered);
     if count as f64 >= answered as f64 * EACH_ANSWER {
         return "The server closes the connection after each answer: it has no keep-alive, as with \
-                HTTP/1.0, or was asked to close (Connection: close). The time of a new connection is in \
-                nearly each response time. Turn keep-alive on in the server, or give --no-keepalive if \
-                that is what you measure."
+                HTTP/1.0, or was asked to close (Connection: close). The time of a new connection \
+                is in nearly each response time. Turn keep-alive on in the server, or give \
+                --no-keepalive if that is what you measure."
             .to_owned();
     }
     format!(
@@ -375,8 +375,8 @@ fn counted_text(counted: bool) -> &'static str {
         }
         // The record is of an older version, or breaks off.
         false => {
-            "The record does not say how long each of them had waited, so no percentile counts them: \
-             the true ones may be longer. Run longer, or lower the load."
+            "The record does not say how long each of them had waited, so no percentile counts \
+             them: the true ones may be longer. Run longer, or lower the load."
         }
     }
 }

@@ -21,8 +21,8 @@ pub enum Contradiction {
     AuthorizationTwice,
     /// A path that no socket can have.
     #[error(
-        "--unix-socket has a path of {0} bytes, and sockets have at most {LONGEST_SOCKET_PATH}; give a \
-         shorter one, such as one from the current folder on."
+        "--unix-socket has a path of {0} bytes, and sockets have at most {LONGEST_SOCKET_PATH}; \
+         give a shorter one, such as one from the current folder on."
     )]
     UnixSocketTooLong(usize),
     /// Two bodies for one request.
@@ -36,8 +36,8 @@ pub enum Contradiction {
     BurstAndStages,
     /// A run that waits for all answers anyway.
     #[error(
-        "--drain waits after the end of a --duration, and a number of --requests waits for every answer \
-         anyway; leave one of them out."
+        "--drain waits after the end of a --duration, and a number of --requests waits for every \
+         answer anyway; leave one of them out."
     )]
     DrainWithRequests,
     /// A boundary that the form does not have.
@@ -78,7 +78,8 @@ pub enum Contradiction {
     },
     /// Fewer connections at most than there are from the start.
     #[error(
-        "--max-connections {most} is below --connections {connections}; raise it, or lower --connections."
+        "--max-connections {most} is below --connections {connections}; raise it, or lower \
+         --connections."
     )]
     MaxConnectionsBelow {
         /// The most.

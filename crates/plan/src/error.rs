@@ -64,7 +64,8 @@ pub enum Error {
     Stages(String),
     /// A stage's target that is no number of connections.
     #[error(
-        "`{0}` is not a number of connections. Without --rate the targets of --stages are whole numbers."
+        "`{0}` is not a number of connections. Without --rate the targets of --stages are whole \
+         numbers."
     )]
     StageConnections(String),
     /// A stage's length that can't be read.
@@ -81,7 +82,8 @@ pub enum Error {
     /// A stage's target that is neither a number of connections nor a rate.
     #[error(
         "`{target}` is not a target, in the stage `{stage}`. Write duration:target, such as \
-         10s:100; the target is a number of connections, or with --rate a rate such as 2.5k or 90/m."
+         10s:100; the target is a number of connections, or with --rate a rate such as 2.5k or \
+         90/m."
     )]
     StageTarget {
         /// What stands behind the colon.
@@ -102,8 +104,8 @@ pub enum Error {
     },
     /// What a run can't go on until.
     #[error(
-        "`{0}` is not a condition to stop at. Write a percentile with a precision of 0.2% or more, such as \
-         'p99±2%' or 'p99+-2%'; or decided, for --check."
+        "`{0}` is not a condition to stop at. Write a percentile with a precision of 0.2% or \
+         more, such as 'p99±2%' or 'p99+-2%'; or decided, for --check."
     )]
     Until(String),
     /// A list of URLs without one.

@@ -3,7 +3,7 @@
 //! ```text
 //! # Comments and empty lines are skipped.
 //! http://127.0.0.1:8080/
-//! {"url": "127.0.0.1:8080/items", "method": "POST", "headers": {"X-A": "1"}, "body": "…", "weight": 3}
+//! {"url": "127.0.0.1:8080/items", "method": "POST", "headers": {"X-A": "1"}, "weight": 3}
 //! ```
 
 mod json;
@@ -148,7 +148,10 @@ mod tests {
 
     #[test]
     fn a_line_of_json_may_say_more() {
-        let text = r#"{"url":"a/1","method":"PUT","headers":{"X-B":"1","X-A":"2","X-B":"3"},"body":"{}","weight":3}"#;
+        let text = concat!(
+            r#"{"url":"a/1","method":"PUT","headers":{"X-B":"1","X-A":"2","X-B":"3"},"#,
+            r#""body":"{}","weight":3}"#,
+        );
         let header = |name: &str, value: &str| Header {
             name: name.into(),
             value: value.into(),
@@ -225,7 +228,8 @@ mod tests {
             ),
             (
                 "a\n{\"url\":\"a\",\"weight\":5000000000}",
-                "line 2: `weight` is 5000000000, and has to be a whole number from 1 to 4294967295.",
+                "line 2: `weight` is 5000000000, and has to be a whole number from 1 to \
+                 4294967295.",
             ),
             (
                 "{\"url\":\"a\",\"weight\":-3}",

@@ -31,8 +31,8 @@ pub enum Error {
     },
     /// Two runs had different plans.
     #[error(
-        "{} and {} are not parts of one run: {key} is {in_first} in the first and {in_other} in the \
-         second. Merge only files of one plan.", first.display(), other.display()
+        "{} and {} are not parts of one run: {key} is {in_first} in the first and {in_other} in \
+         the second. Merge only files of one plan.", first.display(), other.display()
     )]
     DifferentPlans {
         /// The run that the others are compared with.
@@ -78,7 +78,8 @@ pub enum Error {
         path: PathBuf,
     },
     /// The file could not be opened or read.
-    #[error("{} can't be read: {source}. Give a file that was written with --save.", path.display())]
+    #[error("{} can't be read: {source}. Give a file that was written with \
+             --save.", path.display())]
     Read {
         /// The file.
         path: PathBuf,
@@ -115,7 +116,8 @@ pub enum Error {
         found: u64,
     },
     /// The file could not be made or written.
-    #[error("the saved run {} can't be written: {source}. Give --save another place.", path.display())]
+    #[error("the saved run {} can't be written: {source}. Give --save another \
+             place.", path.display())]
     Write {
         /// The file.
         path: PathBuf,

@@ -47,8 +47,8 @@ pub(crate) fn notes(run: &RunResult, percentiles: &[f64]) -> Vec<String> {
     });
     let plan = plan.map(|told| {
         format!(
-            "{PLAN} A large part of it is the wait for one of the {} that the plan allows: without that \
-             {told}.",
+            "{PLAN} A large part of it is the wait for one of the {} that the plan allows: \
+             without that {told}.",
             units::counted(run.summary.plan.load.max_connections.into(), "connection"),
         )
     });

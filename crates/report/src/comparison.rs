@@ -204,8 +204,8 @@ pub(crate) fn only_bounds(percentiles: &[f64]) -> String {
         .map(|p| quantity::percentile(*p))
         .collect();
     format!(
-        "{} is left out: so many requests of a run had no answer at its end that it is only a lower \
-         bound there. Wait for the answers (--drain), or lower the load.",
+        "{} is left out: so many requests of a run had no answer at its end that it is only a \
+         lower bound there. Wait for the answers (--drain), or lower the load.",
         names.join(", ")
     )
 }
@@ -213,8 +213,8 @@ pub(crate) fn only_bounds(percentiles: &[f64]) -> String {
 /// What the intervals hold for.
 fn reach(comparison: &Comparison) -> &'static str {
     if comparison.paired {
-        "All intervals hold together, at 95 %. A and B took turns in random order, and each run of B \
-         was held against that of A beside it."
+        "All intervals hold together, at 95 %. A and B took turns in random order, and each run \
+         of B was held against that of A beside it."
     } else if comparison.base_runs > 1 {
         "All intervals hold together, at 95 %, for runs such as these."
     } else {

@@ -295,7 +295,8 @@ pub(crate) fn failing() -> Summary {
         ),
         (
             ErrorKind::Protocol,
-            "the status line is not HTTP/1.x: \"\x1b[2J\x07SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u3\\r\\n\"",
+            "the status line is not HTTP/1.x: \"\x1b[2J\x07SSH-2.0-OpenSSH_9.2p1 \
+             Debian-2+deb12u3\\r\\n\"",
         ),
         (ErrorKind::Timeout, "no byte of an answer within 1 s"),
     ];

@@ -13,8 +13,8 @@
 //! 2. The engine resolves each endpoint, writes every request, reads certificates and raises the
 //!    limit of open files. If that fails, the run ends with one sentence and exit code 2.
 //! 3. Each worker opens a connection for each of its users, 64 at a time, and gives up if the first
-//!    8 fail. If no connection comes up, the run ends with one sentence. A single failure is left to
-//!    its user.
+//!    8 fail. If no connection comes up, the run ends with one sentence. The user of a single
+//!    failed connection tries again.
 //! 4. All workers are told the same instant, 2 ms ahead, at which the load begins.
 //! 5. Once a second each worker hands over a snapshot. Those of one interval are merged, and
 //!    observers are told: the saved run, the log, the line on the terminal. The conditions of

@@ -266,8 +266,9 @@ mod tests {
             let places = 1..=samples.count();
             let again: Vec<u64> = places.map(|place| samples.sample(place)).collect();
             prop_assert_eq!(&again, &sorted);
-            let pairs: u64 = (1..=samples.distinct_count()).map(|place| samples.distinct(place).1).sum();
-            prop_assert_eq!(pairs, values.len() as u64);
+            let distinct = 1..=samples.distinct_count();
+            let counted: u64 = distinct.map(|place| samples.distinct(place).1).sum();
+            prop_assert_eq!(counted, values.len() as u64);
         }
     }
 }

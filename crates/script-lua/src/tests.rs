@@ -45,9 +45,9 @@ impl Bench {
     pub(crate) fn load(&self, source: &str) -> Result<Script, Error> {
         // On the first line, so that the script's own lines keep their numbers.
         let log = format!(
-            "local function log(...) local f = io.open({:?}, 'a') \
-             local t = {{...}} for i = 1, select('#', ...) do t[i] = tostring((select(i, ...))) end \
-             f:write(table.concat(t, ' '), '\\n') f:close() end ",
+            "local function log(...) local f = io.open({:?}, 'a') local t = {{...}} for i = 1, \
+             select('#', ...) do t[i] = tostring((select(i, ...))) end f:write(table.concat(t, ' \
+             '), '\\n') f:close() end ",
             self.log()
         );
         std::fs::write(self.path(), log + source).unwrap();

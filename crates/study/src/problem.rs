@@ -77,7 +77,8 @@ pub enum Problem {
     #[error("there is no tool {0}. Known are {1}, and what a [[tool]] names.")]
     UnknownTool(String, String),
     #[error(
-        "the target ended before it served{0}. Mend its start; by hand it should serve until it is stopped."
+        "the target ended before it served{0}. Mend its start; by hand it should serve until it \
+         is stopped."
     )]
     TargetEnded(String),
     #[error("the name {0} is given twice.")]

@@ -57,7 +57,8 @@ fn stretched(wait: Duration, factor: f64) -> Duration {
 /// The text was no delay; the option says what it takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "Write a time such as 20ms, exp:MEAN such as exp:20ms, or lognormal:MEDIAN,SIGMA such as lognormal:20ms,0.5."
+    "Write a time such as 20ms, exp:MEAN such as exp:20ms, or lognormal:MEDIAN,SIGMA such as \
+     lognormal:20ms,0.5."
 )]
 pub struct DelayError;
 

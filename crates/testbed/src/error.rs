@@ -12,7 +12,8 @@ pub enum StartError {
     Certificate(String),
     /// The certificate authorities for clients can't be used.
     #[error(
-        "The certificate authorities for clients can't be used: {0}. Give certificates in PEM, and speak TLS."
+        "The certificate authorities for clients can't be used: {0}. Give certificates in PEM, \
+         and speak TLS."
     )]
     ClientAuthorities(String),
     /// A freeze that never ends.
@@ -41,7 +42,8 @@ pub enum StartError {
     #[error("The server could not start a thread: {0}.")]
     Thread(#[source] io::Error),
     /// The Unix socket can't be listened on.
-    #[error("The server can't listen on the Unix socket {}: {source}. Choose another path.", path.display())]
+    #[error("The server can't listen on the Unix socket {}: {source}. Choose another \
+             path.", path.display())]
     UnixSocket {
         /// The socket's path.
         path: PathBuf,

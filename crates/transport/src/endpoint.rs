@@ -29,7 +29,8 @@ pub struct Endpoint {
 pub enum ResolveError {
     /// The resolver found nothing.
     #[error(
-        "no address is known for the host `{host}` ({reason}): correct the name or the resolver's configuration"
+        "no address is known for the host `{host}` ({reason}): correct the name or the resolver's \
+         configuration"
     )]
     Unknown {
         /// The name asked for.

@@ -77,8 +77,8 @@ fn write_certificate(error: &CertificateError, f: &mut fmt::Formatter<'_>) -> fm
              CA:FALSE, name itself with --cacert, or use --insecure)",
         ),
         error if is_of_old_version(error) => f.write_str(
-            "the server's certificate is of X.509 version 1, which names no host (make it anew with \
-             a subjectAltName, or use --insecure)",
+            "the server's certificate is of X.509 version 1, which names no host (make it anew \
+             with a subjectAltName, or use --insecure)",
         ),
         other => write!(f, "the server's certificate is not accepted: {other}"),
     }
@@ -129,14 +129,17 @@ pub(crate) fn is_authority_as_server(error: &rustls::Error) -> bool {
     matches!(error, rustls::Error::InvalidCertificate(error) if is_authoritys(error))
 }
 
-/// The library has no variant for it.
 fn is_authoritys(error: &CertificateError) -> bool {
-    matches!(error, CertificateError::Other(reason) if reason.to_string() == "CaUsedAsEndEntity")
+    is_other(error, "CaUsedAsEndEntity")
 }
 
-/// The library has no variant for it either.
 fn is_of_old_version(error: &CertificateError) -> bool {
-    matches!(error, CertificateError::Other(reason) if reason.to_string() == "UnsupportedCertVersion")
+    is_other(error, "UnsupportedCertVersion")
+}
+
+/// Whether the error is one that the library has no variant for, by its text.
+fn is_other(error: &CertificateError, text: &str) -> bool {
+    matches!(error, CertificateError::Other(reason) if reason.to_string() == text)
 }
 
 /// Whether a server's alert is about what the client showed, or did not show (RFC 8446, section

@@ -60,7 +60,8 @@ pub enum TlsSetupError {
     NoSuites,
     /// The system has no trusted authorities.
     #[error(
-        "this system has no trusted certificates ({0}): install ca-certificates, or give --cacert or --insecure"
+        "this system has no trusted certificates ({0}): install ca-certificates, or give --cacert \
+         or --insecure"
     )]
     NoRoots(String),
 }

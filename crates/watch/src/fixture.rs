@@ -86,8 +86,8 @@ impl Fixture {
         let mut table = "  sl  local_address rem_address   st\n".to_owned();
         for (local, state, inode) in sockets {
             table.push_str(&format!(
-                "   0: {local} 00000000:0000 {state} 00000000:00000000 00:00000000 00000000     0   \
-                 0 {inode} 1 0000000000000000 100 0 0 10 0\n"
+                "   0: {local} 00000000:0000 {state} 00000000:00000000 00:00000000 00000000     \
+                 0   0 {inode} 1 0000000000000000 100 0 0 10 0\n"
             ));
         }
         table
@@ -123,8 +123,8 @@ impl Fixture {
     /// `net/dev` with one interface: bytes and packets in, bytes and packets out.
     pub(crate) fn dev(name: &str, [bytes_in, in_, bytes_out, out]: [u64; 4]) -> String {
         format!(
-            "Inter-| Receive | Transmit\n face |bytes |bytes\n  {name}: {bytes_in} {in_} 0 0 0 0 0 0 \
-             {bytes_out} {out} 0 0 0 0 0 0\n"
+            "Inter-| Receive | Transmit\n face |bytes |bytes\n  {name}: {bytes_in} {in_} \
+             0 0 0 0 0 0 {bytes_out} {out} 0 0 0 0 0 0\n"
         )
     }
 

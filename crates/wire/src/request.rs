@@ -89,7 +89,8 @@ pub enum InvalidRequest {
     LengthAndEncoding,
     /// The method isn't a token.
     #[error(
-        "The method {0} isn't one: use letters, digits and the signs !#$%&'*+-.^_`|~ only, as in GET."
+        "The method {0} isn't one: use letters, digits and the signs !#$%&'*+-.^_`|~ only, as in \
+         GET."
     )]
     Method(Excerpt),
     /// The target is empty.
@@ -97,8 +98,8 @@ pub enum InvalidRequest {
     NoTarget,
     /// The body isn't chunked as a given `Transfer-Encoding` says.
     #[error(
-        "The header Transfer-Encoding says that the body comes in chunks, and it doesn't: leave the \
-         header out, or write the body with the size of each chunk before it."
+        "The header Transfer-Encoding says that the body comes in chunks, and it doesn't: leave \
+         the header out, or write the body with the size of each chunk before it."
     )]
     NotChunked,
     /// The target has a blank or a control character.

@@ -157,7 +157,8 @@ function hovering(chart: uPlot, index: number | null): Hover | null {
 function described(plot: Plot): string {
   const series = plot.series.map((one) => one.name).join(", ");
   const rules = plot.reference_lines.map((line) => `; ${line.label}`).join("");
-  return `${plot.title}: ${plot.y.title} by ${plot.x.title}${series ? ` of ${series}` : ""}${rules}`;
+  const of = series ? ` of ${series}` : "";
+  return `${plot.title}: ${plot.y.title} by ${plot.x.title}${of}${rules}`;
 }
 
 function Legend(props: {

@@ -43,19 +43,21 @@ export function svg(plot: Plot, shown: Shown): string {
   const series = plot.series.filter((one) => !shown.hidden.has(one.name));
   const legend = legendOf(plot, series);
   const frame = frameOf(plot, shown, legend.bottom + 14);
+  const [width, height] = [WIDTH - LEFT - RIGHT, HEIGHT - BOTTOM - frame.top];
   const parts = [
     `<rect width="${WIDTH}" height="${HEIGHT}" fill="#fff"/>`,
     text(16, 30, plot.title, `font-size="18" font-weight="600"`),
     legend.markup,
-    `<clipPath id="plot"><rect x="${LEFT}" y="${frame.top}" width="${WIDTH - LEFT - RIGHT}" height="${HEIGHT - BOTTOM - frame.top}"/></clipPath>`,
+    `<clipPath id="plot">${rect(LEFT, frame.top, width, height)}</clipPath>`,
     ...(plot.heatmap ? [heatmapMarkup(plot, frame)] : []),
     grid(plot, shown, frame),
     linesMarkup(plot.reference_lines, frame),
     `<g clip-path="url(#plot)">${series.map((one) => seriesMarkup(plot, one, frame)).join("")}</g>`,
   ];
   return (
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" ` +
-    `font-family="system-ui, sans-serif" font-size="13" fill="${COLOURS.light.ink}">\n${parts.join("\n")}\n</svg>\n`
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" ` +
+    `viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="system-ui, sans-serif" font-size="13" ` +
+    `fill="${COLOURS.light.ink}">\n${parts.join("\n")}\n</svg>\n`
   );
 }
 
@@ -75,9 +77,8 @@ function legendOf(plot: Plot, series: PlotSeries[]): { markup: string; bottom: n
   if (plot.heatmap) {
     const most = figure("count", densest(plot.heatmap));
     const steps = [0.02, 0.25, 0.5, 0.75, 1];
-    const boxes = steps.map(
-      (share, index) =>
-        `<rect x="${16 + index * 24}" y="46" width="24" height="12" fill="${heat("light", share)}"/>`,
+    const boxes = steps.map((share, index) =>
+      rect(16 + index * 24, 46, 24, 12, `fill="${heat("light", share)}"`),
     );
     const words = text(16 + steps.length * 24 + 10, 57, `few to ${most} answers in a cell`);
     return { markup: boxes.join("") + words, bottom: 62 };
@@ -101,7 +102,8 @@ function legendOf(plot: Plot, series: PlotSeries[]): { markup: string; bottom: n
 function stroke(series: PlotSeries): string {
   const dashes = dashOf(series).join(" ");
   const ink = colour(COLOURS.light, series.colour);
-  return `fill="none" stroke="${ink}" stroke-width="2" stroke-linejoin="round"${dashes ? ` stroke-dasharray="${dashes}"` : ""}`;
+  const array = dashes ? ` stroke-dasharray="${dashes}"` : "";
+  return `fill="none" stroke="${ink}" stroke-width="2" stroke-linejoin="round"${array}`;
 }
 
 function dotLook(series: PlotSeries): string {
@@ -117,13 +119,15 @@ function grid(plot: Plot, shown: Shown, frame: Frame): string {
     .filter(([value]) => within(shown.x, value))
     .map(([value, label]) => {
       const x = frame.px(value).toFixed(1);
-      return `<path d="M${x} ${frame.top}V${bottom}" stroke="#ccd"/>${text(x, bottom + 20, label, `text-anchor="middle"`)}`;
+      const line = `<path d="M${x} ${frame.top}V${bottom}" stroke="#ccd"/>`;
+      return line + text(x, bottom + 20, label, `text-anchor="middle"`);
     });
   const ys = shown.ticks.y
     .filter(([value]) => within(shown.y, value))
     .map(([value, label]) => {
       const y = frame.py(value);
-      return `<path d="M${LEFT} ${y.toFixed(1)}H${WIDTH - RIGHT}" stroke="#ccd"/>${text(LEFT - 8, (y + 4).toFixed(1), label, `text-anchor="end"`)}`;
+      const line = `<path d="M${LEFT} ${y.toFixed(1)}H${WIDTH - RIGHT}" stroke="#ccd"/>`;
+      return line + text(LEFT - 8, (y + 4).toFixed(1), label, `text-anchor="end"`);
     });
   const middle = (frame.top + bottom) / 2;
   const words = [
@@ -135,7 +139,8 @@ function grid(plot: Plot, shown: Shown, frame: Frame): string {
       `text-anchor="middle" transform="rotate(-90 20 ${middle})"`,
     ),
   ];
-  const frameLines = `<path d="M${LEFT} ${frame.top}V${bottom}H${WIDTH - RIGHT}" fill="none" stroke="#555"/>`;
+  const corner = `M${LEFT} ${frame.top}V${bottom}H${WIDTH - RIGHT}`;
+  const frameLines = `<path d="${corner}" fill="none" stroke="#555"/>`;
   return [...xs, ...ys, frameLines, ...words].join("\n");
 }
 
@@ -145,9 +150,10 @@ function linesMarkup(lines: ReferenceLine[], frame: Frame): string {
   const drawn = placed(lines, [LEFT, WIDTH - RIGHT], frame.px, width).map((line) => {
     const { x, band, words } = line;
     const shade = band
-      ? `<rect x="${band[0].toFixed(1)}" y="${frame.top}" width="${(band[1] - band[0]).toFixed(1)}" height="${height}" opacity="${BAND}"/>`
+      ? rect(band[0], frame.top, band[1] - band[0], height, `opacity="${BAND}"`)
       : "";
-    const dashes = `<path d="M${x.toFixed(1)} ${frame.top}v${height}" stroke="#333" stroke-dasharray="5 4"/>`;
+    const course = `M${x.toFixed(1)} ${frame.top}v${height}`;
+    const dashes = `<path d="${course}" stroke="#333" stroke-dasharray="5 4"/>`;
     const label = words ? text(words.left.toFixed(1), frame.top + words.below, line.label) : "";
     return shade + dashes + label;
   });
@@ -157,11 +163,11 @@ function linesMarkup(lines: ReferenceLine[], frame: Frame): string {
 function seriesMarkup(plot: Plot, series: PlotSeries, frame: Frame): string {
   const values = placeable(plot.y, series.values);
   if (series.mark === "dots") {
-    const dots = values.map((value, index) =>
-      typeof value === "number"
-        ? `<circle cx="${frame.px(plot.xs[index]!).toFixed(1)}" cy="${frame.py(value).toFixed(1)}" ${dotLook(series)}/>`
-        : "",
-    );
+    const dots = values.map((value, index) => {
+      if (typeof value !== "number") return "";
+      const [x, y] = [frame.px(plot.xs[index]!).toFixed(1), frame.py(value).toFixed(1)];
+      return `<circle cx="${x}" cy="${y}" ${dotLook(series)}/>`;
+    });
     return dots.join("");
   }
   return `<path d="${path(plot.xs, values, frame)}" ${stroke(series)}/>`;
@@ -186,9 +192,15 @@ function heatmapMarkup(plot: Plot, frame: Frame): string {
   const boxes = [...cells(plot.heatmap!)].map((cell) => {
     const [x, y] = [frame.px(cell.left), frame.py(cell.top)];
     const [width, height] = [frame.px(cell.right) - x, frame.py(cell.bottom) - y];
-    return `<rect x="${x.toFixed(1)}" y="${y.toFixed(1)}" width="${(width + 0.3).toFixed(1)}" height="${(height + 0.3).toFixed(1)}" fill="${heat("light", cell.share)}"/>`;
+    // A little overlap hides the seams between cells.
+    return rect(x, y, width + 0.3, height + 0.3, `fill="${heat("light", cell.share)}"`);
   });
   return `<g clip-path="url(#plot)">${boxes.join("")}</g>`;
+}
+
+function rect(x: number, y: number, width: number, height: number, more = ""): string {
+  const [left, top, wide, high] = [x, y, width, height].map((value) => Number(value.toFixed(1)));
+  return `<rect x="${left}" y="${top}" width="${wide}" height="${high}" ${more}/>`;
 }
 
 function text(x: number | string, y: number | string, words: string, more = ""): string {

@@ -380,10 +380,14 @@ fn a_capacity_as_high_as_the_floor_is_that_of_the_machine() {
         answers_per_s: 5_200.0,
     };
     let answer = with_floor(5_200.0);
-    assert!(
-        matches!(answer, Conclusion::AtLeast { why: Why::Generator { limit: found, .. }, .. } if found == limit),
-        "{answer:?}"
-    );
+    let Conclusion::AtLeast {
+        why: Why::Generator { limit: found, .. },
+        ..
+    } = answer
+    else {
+        panic!("{answer:?}");
+    };
+    assert_eq!(found, limit);
     for apart in [50_000.0, 4_000.0] {
         assert!(matches!(with_floor(apart), Conclusion::Found(_)), "{apart}");
     }

@@ -179,7 +179,8 @@ fn suites(options: &Options) -> Result<Vec<String>, Output> {
     names::suites_in(list, is_tls13).ok_or_else(|| {
         let spoken = names::spoken(is_tls13);
         Output::sentence(&format!(
-            "error setting ciphersuite list [{list}]\nab: none of it is spoken here; choose from {spoken}."
+            "error setting ciphersuite list [{list}]\nab: none of it is spoken here; choose from \
+             {spoken}."
         ))
     })
 }

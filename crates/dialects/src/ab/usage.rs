@@ -81,7 +81,8 @@ pub(super) fn banner() -> String {
 pub(super) fn html_banner() -> String {
     let [version, copyright, license] = BANNER;
     format!(
-        "<p>\n {version}<i>&lt;$Revision$&gt;</i><br>\n {copyright}<br>\n {license}<br>\n</p>\n<p>\n"
+        "<p>\n {version}<i>&lt;$Revision$&gt;</i><br>\n {copyright}<br>\n {license}<br>\n</p>\n\
+         <p>\n"
     )
 }
 

@@ -232,7 +232,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_spectrum_rises_to_all_values(values in prop::collection::vec(1..10_000_000_u64, 1..200)) {
+        fn a_spectrum_rises_to_all_values(
+            values in prop::collection::vec(1..10_000_000_u64, 1..200),
+        ) {
             let times = of(values.clone());
             let rows = times.rows();
             for pair in rows.windows(2) {

@@ -100,8 +100,8 @@ fn decisive(effect: Effect, is_kept: bool) -> String {
         ("is broken", "kept")
     };
     format!(
-        "The delay that Loadline added decides a check: that on the {} {with} with it ({}) and {without} \
-         without it ({}). {}",
+        "The delay that Loadline added decides a check: that on the {} {with} with it ({}) and \
+         {without} without it ({}). {}",
         statistic_name(effect.statistic),
         units::time(effect.with_ns),
         units::time(effect.without_ns),
@@ -138,8 +138,8 @@ fn plan_limit(max_connections: u32, effect: Option<Effect>, unsent: u64, planned
         ));
     }
     format!(
-        "The plan's limit of {} was reached, with a target that was no slower for it: {}. Allow more \
-         connections (--max-connections).",
+        "The plan's limit of {} was reached, with a target that was no slower for it: {}. Allow \
+         more connections (--max-connections).",
         units::counted(max_connections.into(), "connection"),
         parts.join("; "),
     )
@@ -147,9 +147,9 @@ fn plan_limit(max_connections: u32, effect: Option<Effect>, unsent: u64, planned
 
 fn unstamped(share: f64) -> String {
     format!(
-        "A worker was busy, or waited for a core, for {} of its time, and no kernel stamp says when an \
-         answer came: the times contain Loadline's own queue. Use --clock kernel over TCP, fewer \
-         connections (-c), or more cores (-t).",
+        "A worker was busy, or waited for a core, for {} of its time, and no kernel stamp says \
+         when an answer came: the times contain Loadline's own queue. Use --clock kernel over \
+         TCP, fewer connections (-c), or more cores (-t).",
         units::share(share)
     )
 }
@@ -163,8 +163,8 @@ fn busy(share: f64) -> String {
 
 fn busy_at_times(stretch: Stretch) -> String {
     format!(
-        "From {} to {} of the run a worker computed for {} of its time. Give it more cores (-t), or a \
-         load that does not rise so high.",
+        "From {} to {} of the run a worker computed for {} of its time. Give it more cores (-t), \
+         or a load that does not rise so high.",
         units::time(stretch.start_ns as f64),
         units::time(stretch.end_ns as f64),
         units::share(stretch.cpu_share)
@@ -173,8 +173,8 @@ fn busy_at_times(stretch: Stretch) -> String {
 
 fn crowded(share: f64, by_target: bool) -> String {
     let by = if by_target {
-        "the target had it. Give each of them cores of its own (-t 1, taskset -c), or run them on two \
-         machines"
+        "the target had it. Give each of them cores of its own (-t 1, taskset -c), or run them on \
+         two machines"
     } else {
         "other processes had it. Give the generator cores of its own (taskset -c), or run it on \
          another machine than the target"
@@ -211,16 +211,16 @@ fn unsent(planned: u64, unsent: u64, by_loadline: u64) -> String {
     let of = units::count(planned);
     if by_loadline > 0 {
         return format!(
-            "{} of {of} planned requests were never sent though a connection was free or could be opened: \
-             Loadline was stopped, or had no core. Let nothing else run beside it, lower the rate (-r), \
-             or use more cores (-t).",
+            "{} of {of} planned requests were never sent though a connection was free or could be \
+             opened: Loadline was stopped, or had no core. Let nothing else run beside it, lower \
+             the rate (-r), or use more cores (-t).",
             units::count(by_loadline),
         );
     }
     format!(
-        "{} of {of} planned requests were never sent, as the target kept all connections busy: this \
-         is not the load that was asked for. Lower the rate (-r) to what the target carries, or allow \
-         more connections (--max-connections).",
+        "{} of {of} planned requests were never sent, as the target kept all connections busy: \
+         this is not the load that was asked for. Lower the rate (-r) to what the target carries, \
+         or allow more connections (--max-connections).",
         units::count(unsent),
     )
 }
@@ -236,7 +236,8 @@ fn descriptors(failed: u64, sent: u64) -> String {
 
 fn ports(failed: u64, sent: u64) -> String {
     format!(
-        "{} of {} requests could not be sent because this machine had no local port left for the target. {}",
+        "{} of {} requests could not be sent because this machine had no local port left for the \
+         target. {}",
         units::count(failed),
         units::count(sent),
         advice::PORTS,
@@ -255,9 +256,9 @@ fn stolen(share: f64) -> String {
 
 fn lost(share: f64) -> String {
     format!(
-        "{} of the TCP segments of this machine, those of other programs included, were sent again: \
-         where they were ours, their answers came later. Look for the lossy link or the full queue \
-         between here and the target.",
+        "{} of the TCP segments of this machine, those of other programs included, were sent \
+         again: where they were ours, their answers came later. Look for the lossy link or the \
+         full queue between here and the target.",
         units::share(share)
     )
 }
@@ -296,8 +297,8 @@ fn limit(share: f64, beside_target: bool) -> String {
 /// How a closed load may get more out of the target.
 fn more(beside_target: bool) -> &'static str {
     if beside_target {
-        "The target shares this machine: leave it more of the cores (-t 1), or run Loadline on another \
-         machine."
+        "The target shares this machine: leave it more of the cores (-t 1), or run Loadline on \
+         another machine."
     } else {
         "To find what the target can do at most, use more cores (-t), or keep other work off them."
     }

@@ -190,11 +190,12 @@ fn why(exit: Exit, answer: &Conclusion) -> Option<&'static str> {
     Some(match exit {
         Exit::CheckFailed => "not even the lowest load holds; the report says what breaks.",
         Exit::Invalid if is_ours => {
-            "the generator was the limit, or what disturbed it; the report says which, and what to do."
+            "the generator was the limit, or what disturbed it; the report says which, and what \
+             to do."
         }
         Exit::Invalid => {
-            "the time was over before the load line was enclosed; the report says between which loads it \
-             lies, and what to do."
+            "the time was over before the load line was enclosed; the report says between which \
+             loads it lies, and what to do."
         }
         Exit::Failed => "the highest load that was tried holds; the report says what to raise.",
         _ => return None,

@@ -44,7 +44,8 @@ pub(crate) struct SearchFlags {
     pub(crate) precision: f64,
 
     /// Trials that decide on a rate when single trials disagree
-    #[arg(long, value_name = "N", default_value_t = Settings::TRIALS, value_parser = parse_small_count)]
+    #[arg(long, value_name = "N", default_value_t = Settings::TRIALS,
+        value_parser = parse_small_count)]
     pub(crate) trials: u32,
 
     /// Time limit of the whole search

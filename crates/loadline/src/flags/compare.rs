@@ -19,11 +19,13 @@ pub(crate) struct CompareFlags {
     pub(crate) files: Vec<PathBuf>,
 
     /// The saved runs of A, repeats of one run
-    #[arg(long, value_name = "FILE", num_args = 1.., value_hint = ValueHint::FilePath, requires = "with")]
+    #[arg(long, value_name = "FILE", num_args = 1.., value_hint = ValueHint::FilePath,
+        requires = "with")]
     pub(crate) base: Vec<PathBuf>,
 
     /// The saved runs of B, repeats of one run
-    #[arg(long, value_name = "FILE", num_args = 1.., value_hint = ValueHint::FilePath, requires = "base")]
+    #[arg(long, value_name = "FILE", num_args = 1.., value_hint = ValueHint::FilePath,
+        requires = "base")]
     pub(crate) with: Vec<PathBuf>,
 
     /// Exit with 1 if any figure of B is this

@@ -207,8 +207,8 @@ const RESULT: [Same; 9] = [
 const OTHERWISE: [Same; 11] = [
     (
         &["json", "j"],
-        "write -o json to report as JSON, or --body and -H 'Content-Type: application/json' to send \
-         JSON.",
+        "write -o json to report as JSON, or --body and -H 'Content-Type: application/json' to \
+         send JSON.",
     ),
     (
         &[
@@ -239,7 +239,8 @@ const OTHERWISE: [Same; 11] = [
     ),
     (
         &["think-time", "sleep", "wait"],
-        "there is no think time yet; give a --rate, or a --script whose delay() says how long to wait.",
+        "there is no think time yet; give a --rate, or a --script whose delay() says how long to \
+         wait.",
     ),
     (
         &[
@@ -251,8 +252,8 @@ const OTHERWISE: [Same; 11] = [
             "u_latency",
             "U",
         ],
-        "the report always has all latencies, counted from the intended start of each request; leave \
-         it out.",
+        "the report always has all latencies, counted from the intended start of each request; \
+         leave it out.",
     ),
     (&["burst-delay", "burst-rate"], "use --burst N/TIME."),
     (
@@ -265,8 +266,8 @@ const OTHERWISE: [Same; 11] = [
     ),
     (
         &["master", "worker", "expect-workers", "execution-segment"],
-        "one run on several machines is not supported yet; `loadline report A.run B.run` merges the \
-         saved runs of several.",
+        "one run on several machines is not supported yet; `loadline report A.run B.run` merges \
+         the saved runs of several.",
     ),
     (&["url"], "write the URL by itself."),
 ];

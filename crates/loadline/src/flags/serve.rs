@@ -18,7 +18,8 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 pub(crate) struct ServeFlags {
     /// Where to listen; port 0 takes a free one
-    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8080", value_parser = parse_listen)]
+    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8080",
+        value_parser = parse_listen)]
     listen: SocketAddr,
 
     /// Listen on this Unix socket too
@@ -236,7 +237,8 @@ mod tests {
     #[test]
     fn the_server_is_set_up_as_told() {
         let line = "--listen [::1]:0 -t 2 --tls --seed 7 --freeze 1s/10s --arrivals 90/m \
-                    --arrivals-skip 2s --unix-socket /run/a --limit 5k --counters 2 --ignore-options";
+                    --arrivals-skip 2s --unix-socket /run/a --limit 5k --counters 2 \
+                    --ignore-options";
         let config = serve_flags(line).config(Some("pem".into()));
         assert_eq!(
             (config.listen.to_string().as_str(), config.threads),

@@ -239,7 +239,8 @@ fn forms_are_joined_and_named() {
 
 #[test]
 fn lists_of_urls_are_completed_by_the_flags() {
-    let list = "a/1\n{\"url\": \"a/2\", \"method\": \"PUT\", \"headers\": {\"x\": \"own\"}, \"weight\": 3}";
+    let list = "a/1\n{\"url\": \"a/2\", \"method\": \"PUT\", \"headers\": {\"x\": \"own\"}, \
+                \"weight\": 3}";
     let (_folder, path) = file("urls.txt", list);
     let plan = invocation(&["--urls", &path, "-H", "X: all", "-u", "me:1", "a/0"]).plan;
     let told: Vec<_> = plan

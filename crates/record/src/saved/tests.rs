@@ -240,7 +240,8 @@ fn kinds_of_failures_that_only_a_later_version_knows_are_counted_together() {
         for (line, errors) in lines.iter_mut().skip(1).zip([
             r#"{"reset":{"count":1,"example":"gone"},"timeout":{"count":3,"example":"late"}}"#,
             r#"{"goaway":{"count":2,"example":"go"}}"#,
-            r#"{"goaway":{"count":2,"example":"go"},"reset":{"count":1,"example":"gone"},"timeout":{"count":3,"example":"late"}}"#,
+            r#"{"goaway":{"count":2,"example":"go"},"reset":{"count":1,"example":"gone"},
+                "timeout":{"count":3,"example":"late"}}"#,
         ]) {
             let mut value: Value = serde_json::from_str(line).unwrap();
             value["errors"] = serde_json::from_str(errors).unwrap();
@@ -318,12 +319,13 @@ fn garbage_is_named_with_file_and_line() {
             changed(|lines| drop(lines.remove(2))),
         ),
         (
-            "a.run, line 2: the interval begins at 1000000000 ns, and what stands above it ends at 0 ns: \
-             lines were lost",
+            "a.run, line 2: the interval begins at 1000000000 ns, and what stands above it ends \
+             at 0 ns: lines were lost",
             changed(|lines| drop(lines.remove(1))),
         ),
         (
-            "a.run, line 3: the interval begins at 0 ns, before the one above it ends at 1000000000 ns",
+            "a.run, line 3: the interval begins at 0 ns, before the one above it ends at \
+             1000000000 ns",
             changed(|lines| lines.insert(2, lines[1].clone())),
         ),
         (

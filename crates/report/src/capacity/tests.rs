@@ -168,8 +168,8 @@ fn trials_too_short_for_a_backlog_are_named_with_the_length_that_would_do() {
     }
     let shown = report(&plan, &outcome);
     let text = capacity(&shown, &TextOptions::default()).replace('\n', " ");
-    let sentence = "Trials of 500 ms are too short to see a backlog grow where a response takes 150 ms, \
-                    so this may be too high or too low; give --duration 1s.";
+    let sentence = "Trials of 500 ms are too short to see a backlog grow where a response takes \
+                    150 ms, so this may be too high or too low; give --duration 1s.";
     assert!(text.contains(sentence), "{text}");
     let found = &capacity_json(&shown)["trials_too_short"];
     assert_eq!(
@@ -327,7 +327,8 @@ fn a_load_line_of_a_disturbed_machine_says_so() {
     let plan = plan();
     let text = capacity(&report(&plan, &outcome), &TextOptions::default());
     let mind = "The load line may lie higher, for the trials just above it were disturbed: other\n\
-                processes of its machine used 170 % of a core. Stop them, or take another\nmachine.";
+                processes of its machine used 170 % of a core. Stop them, or take another\n\
+                machine.";
     assert!(text.contains(mind), "{text}");
     let json = capacity_json(&report(&plan, &outcome));
     assert_eq!(json["answer"]["disturbance"]["cpu_percent"], 170.0);
@@ -347,8 +348,8 @@ fn a_rung_that_broke_on_a_disturbed_machine_is_no_word_on_the_target() {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let recovery = "After 110 % the checks did not hold again within 5 s at 90 %.";
     assert!(text.contains(recovery), "{text}");
-    let excuse = "The rung \"back at 90 %\" may have broken by the generator's or its machine's doing: the \
-                  hypervisor gave 30.0 % of the machine's time to others. Search again";
+    let excuse = "The rung \"back at 90 %\" may have broken by the generator's or its machine's \
+                  doing: the hypervisor gave 30.0 % of the machine's time to others. Search again";
     assert!(text.contains(excuse), "{text}");
     assert_eq!(text.matches("may have broken").count(), 1, "{text}");
     let json = capacity_json(&report);

@@ -10,8 +10,9 @@ use loadline_plan::Check;
 use loadline_units as units;
 
 /// Why a check was held that nobody asked for.
-pub(super) const ERRORS_ADDED: &str = "errors<1% was added to the checks, for a rate at which requests \
-                                       fail is no capacity; give a --check on errors for another bound.";
+pub(super) const ERRORS_ADDED: &str = "errors<1% was added to the checks, for a rate at which \
+                                       requests fail is no capacity; give a --check on errors for \
+                                       another bound.";
 /// Why there is no ladder.
 pub(super) const NO_LADDER: &str =
     "No time was left for the ladder; give more (--budget) to see the target below and above.";
@@ -93,8 +94,8 @@ pub(super) fn goal(report: &CapacityReport<'_>) -> String {
         _ => "no pair of bounds that close".to_owned(),
     };
     format!(
-        "Goal: trials of {}, {} of them in all decide on a load ({} trials), exceed ratio {}, bounds \
-         within {}, budget {}. Found: {bounds}.",
+        "Goal: trials of {}, {} of them in all decide on a load ({} trials), exceed ratio {}, \
+         bounds within {}, budget {}. Found: {bounds}.",
         seconds(settings.trial_s),
         seconds(settings.required_s()),
         settings.trials,
@@ -152,8 +153,8 @@ fn at_least(level: f64, why: Why, users: bool) -> String {
 /// What trials that were too short may have missed, and how long they should be.
 pub(crate) fn too_short(found: TooShort) -> String {
     format!(
-        "Trials of {} are too short to see a backlog grow where a response takes {}, so this may be too \
-         high or too low; give --duration {:.0}s.",
+        "Trials of {} are too short to see a backlog grow where a response takes {}, so this may \
+         be too high or too low; give --duration {:.0}s.",
         units::time(found.trial_s * 1e9),
         units::time(found.response_s * 1e9),
         found.needed_s().ceil()
@@ -164,13 +165,13 @@ pub(crate) fn too_short(found: TooShort) -> String {
 fn own_end(limit: OwnLimit) -> String {
     match limit {
         OwnLimit::Busy { share } => format!(
-            "a worker of it computed for {} of its time. Give it more cores (-t), or another machine \
-             than the target's.",
+            "a worker of it computed for {} of its time. Give it more cores (-t), or another \
+             machine than the target's.",
             units::share(share)
         ),
         OwnLimit::Connections { most } => format!(
-            "all of its {most} connections were in use, and each answer came as fast as ever. Allow \
-             more (--max-connections)."
+            "all of its {most} connections were in use, and each answer came as fast as ever. \
+             Allow more (--max-connections)."
         ),
         OwnLimit::Exhausted { failed } => format!(
             "{} could not be sent, because it had no descriptor or no local port left. Ports: {} \

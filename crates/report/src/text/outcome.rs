@@ -101,8 +101,8 @@ pub(super) fn checks_of_run(run: &RunResult, canvas: Canvas) -> Vec<String> {
     let broken = &run.broken_by_beginning;
     if !broken.is_empty() {
         let text = format!(
-            "{}: broken by the beginning that was left out, and kept by the rest. A check must hold \
-             with it as well; use --warmup TIME if it is a warm-up.",
+            "{}: broken by the beginning that was left out, and kept by the rest. A check must \
+             hold with it as well; use --warmup TIME if it is a warm-up.",
             broken.join(", ")
         );
         lines.extend(layout::hanging("  ", &text, canvas.width));

@@ -186,7 +186,8 @@ fn unfinished(times: Censored<'_>, canvas: Canvas) -> Vec<String> {
     }
     let oldest = units::time(times.oldest_ns() as f64);
     let mut note = format!(
-        "With {} that had no answer at the end, each counted for as long as it had waited: up to {oldest}.",
+        "With {} that had no answer at the end, each counted for as long as it had waited: up to \
+         {oldest}.",
         units::counted(ages, "request"),
     );
     if times.max_ns().is_at_least() {
@@ -202,8 +203,8 @@ fn ageless(times: Censored<'_>, canvas: Canvas) -> Vec<String> {
         return Vec::new();
     }
     let note = format!(
-        "Without {} that had no answer at the end: how long they had waited is not recorded. A > is a \
-         lower bound.",
+        "Without {} that had no answer at the end: how long they had waited is not recorded. A > \
+         is a lower bound.",
         units::counted(times.ageless, "request"),
     );
     below_a_line(&note, canvas)

@@ -157,7 +157,8 @@ proptest! {
     }
 
     #[test]
-    fn requests_with_bodies_are_found_again(bodies in proptest::collection::vec("[^\r\n]{1,20}", 1..5)) {
+    fn requests_with_bodies_are_found_again(bodies in proptest::collection::vec("[^\r\n\
+                                                                                 ]{1,20}", 1..5)) {
         let mut text = String::new();
         let mut expected = Vec::new();
         for body in bodies {

@@ -24,7 +24,8 @@ fn a_script_sees_the_parts_of_the_url() {
     let port = bench.listener.local_addr().unwrap().port().to_string();
     bench.options.url = format!("http://me@127.0.0.1:{port}/a?b#c");
     let lines = bench.logged(
-        "log(wrk.scheme, wrk.host, wrk.port, type(wrk.port), wrk.path, wrk.method, wrk.body, wrk.thread)",
+        "log(wrk.scheme, wrk.host, wrk.port, type(wrk.port), wrk.path, wrk.method, wrk.body, \
+         wrk.thread)",
     );
     let expected = format!("http 127.0.0.1 {port} string /a?b GET nil nil");
     assert_eq!(lines, [expected.clone(), expected]);
@@ -183,7 +184,9 @@ fn resolve_keeps_the_addresses_that_answer() {
             local dead = lookup('127.0.0.1', '1')
             return { dead[1], lookup(host, service)[1], dead[1] }
         end
-        function setup(thread) log(#wrk.addrs, tostring(thread.addr) == tostring(wrk.addrs[1])) end",
+        function setup(thread)
+            log(#wrk.addrs, tostring(thread.addr) == tostring(wrk.addrs[1]))
+        end",
     );
     assert_eq!(lines, ["1 true"]);
 }

@@ -46,8 +46,8 @@ fn a_quick_part_without_a_run_is_refused() {
 #[test]
 fn rows_have_what_is_common_and_what_they_set_themselves() {
     let study = study(
-        "order = \"listed\"\n[[runs]]\ntool = \"wrk\"\ntarget = \"b\"\nduration = \"1s\"\n\
-         rows = [{ threads = 1, connections = [1, 2] }, { duration = \"2s\" }, { \"--timeout\" = 3 }]",
+        "order = \"listed\"\n[[runs]]\ntool = \"wrk\"\ntarget = \"b\"\nduration = \"1s\"\nrows = \
+         [{ threads = 1, connections = [1, 2] }, { duration = \"2s\" }, { \"--timeout\" = 3 }]",
     );
     let expected = [
         "wrk-b-t1-c1-1s.1",

@@ -105,13 +105,12 @@ fn the_socket_errors_of_wrk_are_added_up() {
 
 #[test]
 fn a_wrk_without_an_answer_has_no_times() {
-    let report = "Running 1s test @ http://127.0.0.1:1/\n  1 threads and 1 connections\n  \
-                  Thread Stats   Avg      Stdev     Max   +/- Stdev\n    \
-                  Latency     0.00us    0.00us   0.00us    -nan%\n    \
-                  Req/Sec     0.00      0.00     0.00      -nan%\n  \
-                  Latency Distribution\n     50%    0.00us\n     75%    0.00us\n     \
-                  90%    0.00us\n     99%    0.00us\n  \
-                  0 requests in 1.00s, 0.00B read\nRequests/sec:      0.00\nTransfer/sec:       0.00B\n";
+    let report = "Running 1s test @ http://127.0.0.1:1/\n  1 threads and 1 connections\n  Thread \
+                  Stats   Avg      Stdev     Max   +/- Stdev\n    Latency     0.00us    0.00us   \
+                  0.00us    -nan%\n    Req/Sec     0.00      0.00     0.00      -nan%\n  Latency \
+                  Distribution\n     50%    0.00us\n     75%    0.00us\n     90%    0.00us\n     \
+                  99%    0.00us\n  0 requests in 1.00s, 0.00B read\nRequests/sec:      0.00\n\
+                  Transfer/sec:       0.00B\n";
     let figures = read(Kind::Wrk, report).unwrap();
     assert_eq!((figures.rps, figures.answers), (0.0, Some(0)));
     assert_eq!((figures.mean_us, figures.max_us), (None, None));
@@ -347,7 +346,8 @@ fn settings_become_the_arguments_of_each_tool() {
     for (kind, expected) in [
         (
             Kind::Loadline,
-            "--no-progress -o text -o json=/w/loadline.json --connections 8 --duration 10s http://h/",
+            "--no-progress -o text -o json=/w/loadline.json --connections 8 --duration 10s \
+             http://h/",
         ),
         (Kind::Wrk, "--latency -c 8 -d 10s http://h/"),
         (

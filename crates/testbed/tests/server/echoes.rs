@@ -7,8 +7,8 @@ use loadline_testbed::Config;
 fn the_request_comes_back_byte_for_byte() {
     let server = plain();
     let mut client = Client::connect(&server);
-    let request = "POST /echo?a=1&b=%20&size=9 HTTP/1.1\r\nHost: here\r\nX-One: 1\r\nx-two:  two \r\n\
-                   X-One: 3\r\nContent-Length: 11\r\n\r\nbody\r\n\r\n\0\x01!";
+    let request = "POST /echo?a=1&b=%20&size=9 HTTP/1.1\r\nHost: here\r\nX-One: 1\r\nx-two:  two \
+                   \r\nX-One: 3\r\nContent-Length: 11\r\n\r\nbody\r\n\r\n\0\x01!";
     client.send(request);
     assert_eq!(client.answer().text(), request);
 }

@@ -136,7 +136,8 @@ fn addresses_of_the_other_version_are_refused() {
         assert!(matches!(error, ResolveError::NoneOfVersion { .. }));
     }
     let error = Endpoint::resolve(&url("http://[::1]/"), &only(IpVersion::V4));
-    insta::assert_snapshot!(error.expect_err("none"), @"the host `::1` has no IPv4 address: leave the IP version open or use another host");
+    insta::assert_snapshot!(error.expect_err("none"), @"the host `::1` has no IPv4 address: leave \
+                                                        the IP version open or use another host");
 }
 
 #[test]
@@ -150,7 +151,8 @@ fn names_that_nobody_knows_are_told() {
     assert!(!reason.is_empty());
     // The reason is the resolver's, and differs with it.
     let text = error.to_string().replace(reason, "…");
-    insta::assert_snapshot!(text, @"no address is known for the host `nowhere.invalid` (…): correct the name or the resolver's configuration");
+    insta::assert_snapshot!(text, @"no address is known for the host `nowhere.invalid` (…): \
+                                    correct the name or the resolver's configuration");
 }
 
 #[test]

@@ -219,7 +219,9 @@ fn a_servers_certificate_that_is_an_authoritys_is_named() {
     });
     let config = authority.server(&issued, &BOTH);
     let (text, _) = refused_by_client(config, "localhost", authority.trusted());
-    insta::assert_snapshot!(text, @"the server's certificate is one for an authority, not for a server (make one with CA:FALSE, name itself with --cacert, or use --insecure)");
+    insta::assert_snapshot!(text, @"the server's certificate is one for an authority, not for a \
+                                    server (make one with CA:FALSE, name itself with --cacert, or \
+                                    use --insecure)");
 }
 
 /// One that is for clients alone is no server's, though it is named itself.
@@ -288,11 +290,13 @@ fn another_name_is_refused_and_told() {
     let authority = Authority::new();
     let config = authority.server(&authority.issue(&["shop.example", "127.0.0.1"]), &BOTH);
     let (text, told) = refused_by_client(config, "bank.example", authority.trusted());
-    insta::assert_snapshot!(text, @"the server's certificate is for shop.example, 127.0.0.1, not for bank.example");
+    insta::assert_snapshot!(text, @"the server's certificate is for shop.example, 127.0.0.1, not \
+                                    for bank.example");
     assert!(told.contains("BadCertificate"), "{told}");
     let config = authority.server(&authority.issue(&[]), &BOTH);
     let (text, _) = refused_by_client(config, "bank.example", authority.trusted());
-    insta::assert_snapshot!(text, @"the server's certificate has no subjectAltName, so it is not for bank.example");
+    insta::assert_snapshot!(text, @"the server's certificate has no subjectAltName, so it is not \
+                                    for bank.example");
 }
 
 #[test]

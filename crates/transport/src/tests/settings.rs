@@ -108,5 +108,7 @@ fn identities_that_cannot_be_read() {
 #[test]
 fn a_system_without_authorities_is_told_what_to_do() {
     let error = TlsSetupError::NoRoots("no certificate files found".to_owned());
-    insta::assert_snapshot!(error, @"this system has no trusted certificates (no certificate files found): install ca-certificates, or give --cacert or --insecure");
+    insta::assert_snapshot!(error, @"this system has no trusted certificates (no certificate \
+                                     files found): install ca-certificates, or give --cacert or \
+                                     --insecure");
 }

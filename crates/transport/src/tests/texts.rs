@@ -55,7 +55,8 @@ fn a_unix_socket() {
         address: Address::Unix(PathBuf::from("/run/server.sock")),
         error: io::Error::from_raw_os_error(libc::ENOENT),
     };
-    insta::assert_snapshot!(error, @"connecting to /run/server.sock: No such file or directory (os error 2)");
+    insta::assert_snapshot!(error, @"connecting to /run/server.sock: No such file or directory \
+                                     (os error 2)");
 }
 
 #[test]

@@ -38,8 +38,8 @@ pub enum ComparisonError {
     },
     /// Both of two targets that took turns, on one side.
     #[error(
-        "{} holds two targets that took turns; `loadline report` compares those. Give each side here \
-         repeats of one run.",
+        "{} holds two targets that took turns; `loadline report` compares those. Give each side \
+         here repeats of one run.",
         path.display()
     )]
     BothSides {
@@ -48,8 +48,8 @@ pub enum ComparisonError {
     },
     /// The trials of a search.
     #[error(
-        "{} holds a search, whose trials had many loads; `loadline report` tells its answer. Compare runs \
-         that had one load, such as that.",
+        "{} holds a search, whose trials had many loads; `loadline report` tells its answer. \
+         Compare runs that had one load, such as that.",
         path.display()
     )]
     Search {
@@ -74,8 +74,8 @@ pub enum ComparisonError {
     },
     /// Two runs against more, which are called different too often.
     #[error(
-        "{base} runs of A can't be compared with {with} of B: two runs show too little of what differs \
-         between runs; give at least {FEWEST_RUNS} of each, or two of each."
+        "{base} runs of A can't be compared with {with} of B: two runs show too little of what \
+         differs between runs; give at least {FEWEST_RUNS} of each, or two of each."
     )]
     TwoAgainstMore {
         /// How many runs A has.
@@ -84,7 +84,8 @@ pub enum ComparisonError {
         with: usize,
     },
     /// The same run twice.
-    #[error("{} and {} are the same run; compare it with another one.", first.display(), other.display())]
+    #[error("{} and {} are the same run; compare it with another \
+             one.", first.display(), other.display())]
     SameRun {
         /// The file that came first.
         first: PathBuf,

@@ -205,8 +205,8 @@ fn runs_that_do_not_belong_together_are_refused_in_a_sentence() {
     let turn = |seed, name: &str| in_role(RoleKind::Side, seed, name);
     assert_eq!(
         refused(&[turn(11, "A"), turn(12, "B")], &set(2..4, 5.0)),
-        "12.run holds two targets that took turns; `loadline report` compares those. Give each side \
-         here repeats of one run."
+        "12.run holds two targets that took turns; `loadline report` compares those. Give each \
+         side here repeats of one run."
     );
     let search = [
         in_role(RoleKind::Trial, 13, "search"),
@@ -307,8 +307,8 @@ fn two_runs_are_not_compared_with_more() {
     let refused = Comparison::of(&runs(0..2), &runs(10..13)).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "2 runs of A can't be compared with 3 of B: two runs show too little of what differs between \
-         runs; give at least 3 of each, or two of each."
+        "2 runs of A can't be compared with 3 of B: two runs show too little of what differs \
+         between runs; give at least 3 of each, or two of each."
     );
     assert!(Comparison::of(&runs(0..2), &runs(10..12)).is_ok());
     assert!(Comparison::of(&runs(0..3), &runs(10..14)).is_ok());

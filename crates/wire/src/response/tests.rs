@@ -66,8 +66,8 @@ fn leaves_the_next_message_alone() {
 #[test]
 fn reads_messages_one_after_the_other() {
     let mut parser = ResponseParser::new();
-    let mut input = &b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi\
-        HTTP/1.1 304 Same\r\n\r\nHTTP/1.1 201 New\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"[..];
+    let mut input = &b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhiHTTP/1.1 304 Same\r\n\r\n\
+                       HTTP/1.1 201 New\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"[..];
     for status in [200, 304, 201] {
         parser.begin(Expect::Other);
         assert!(!parser.started());
@@ -217,7 +217,8 @@ fn the_head_decides_about_the_connection() {
 #[test]
 fn an_old_answer_in_chunks_is_read_but_ends_the_connection() {
     let (parser, seen) = whole(
-        "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n",
+        "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n\
+         0\r\n\r\n",
     );
     assert_eq!((&seen.body[..], parser.reusable()), (&b"x"[..], false));
 }

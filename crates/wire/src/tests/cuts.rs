@@ -103,7 +103,10 @@ fn an_answer() -> impl Strategy<Value = (Expect, &'static [u8])> {
 
 proptest! {
     #[test]
-    fn anywhere((expect, answer) in an_answer(), cuts in prop::collection::vec(any::<usize>(), 0..12)) {
+    fn anywhere(
+        (expect, answer) in an_answer(),
+        cuts in prop::collection::vec(any::<usize>(), 0..12),
+    ) {
         prop_assert_eq!(read(expect, cut(answer, &cuts)), read(expect, [answer]));
     }
 

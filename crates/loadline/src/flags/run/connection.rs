@@ -78,10 +78,8 @@ pub(crate) struct ConnectionFlags {
     local_address: Vec<IpAddr>,
 
     /// Completion timestamp: kernel (when the response arrived) or user (when it was read)
-    #[arg(long, help_heading = "Watching", value_name = "CLOCK", default_value = "kernel", value_parser = choice(&[
-        ("kernel", Clock::Kernel),
-        ("user", Clock::User),
-    ]))]
+    #[arg(long, help_heading = "Watching", value_name = "CLOCK", default_value = "kernel",
+        value_parser = choice(&[("kernel", Clock::Kernel), ("user", Clock::User)]))]
     clock: Clock,
 
     /// Sample 1 in K requests (100 by default) with kernel timestamps and show the client overhead
@@ -89,8 +87,8 @@ pub(crate) struct ConnectionFlags {
     /// The kernel stamps when such a request was sent and when its response arrived. That splits
     /// its service time into sending, wire and server, wake-up, and parsing. Each sample costs a
     /// few microseconds.
-    #[arg(long, help_heading = "Watching", value_name = "1/K", num_args = 0..=1, require_equals = true,
-        default_missing_value = "1/100", value_parser = parse_part)]
+    #[arg(long, help_heading = "Watching", value_name = "1/K", num_args = 0..=1,
+        require_equals = true, default_missing_value = "1/100", value_parser = parse_part)]
     kernel_timestamps: Option<NonZeroU32>,
 }
 

@@ -18,7 +18,8 @@ pub(crate) struct RequestFlags {
     ///
     /// A URL without a scheme is http. The keys of a plan file are the long names of these flags,
     /// and `url`; flags on the command line override them.
-    #[arg(id = "url", value_name = "URL|PLAN.toml", help_heading = None, value_hint = ValueHint::Url)]
+    #[arg(id = "url", value_name = "URL|PLAN.toml", help_heading = None,
+        value_hint = ValueHint::Url)]
     pub(crate) places: Vec<Place>,
 
     /// The request method [default: GET, or POST with a body]

@@ -130,11 +130,13 @@ fn what_does_not_belong_together_is_refused_with_the_reason() {
     let cases = [
         (
             faster,
-            "are not parts of one run: plan.load.shape.rate.rate.count is 2000 in the first and 3000 in the second.",
+            "are not parts of one run: plan.load.shape.rate.rate.count is 2000 in the first and \
+             3000 in the second.",
         ),
         (
             limited,
-            "are not parts of one run: plan.request_limit is null in the first and 5 in the second.",
+            "are not parts of one run: plan.request_limit is null in the first and 5 in the \
+             second.",
         ),
         (longer, "are not parts of one run: plan.requests is [{"),
         (part("b.run", 0.0, &second), "are the same run."),
