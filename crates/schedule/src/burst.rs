@@ -20,6 +20,14 @@ impl Burst {
         Self { size, every_ns }
     }
 
+    pub(crate) fn size(self) -> u64 {
+        self.size
+    }
+
+    pub(crate) fn every_ns(self) -> u64 {
+        self.every_ns
+    }
+
     pub(crate) fn walk(self, stripe: Stripe) -> BurstWalk {
         BurstWalk {
             burst: self,

@@ -3,6 +3,7 @@
 //! The closed form needs a 128-bit division. A worker walks its stripe by carrying the division's
 //! remainder from one arrival to the next instead, which costs a few additions and never differs.
 
+use crate::point::Point;
 use crate::rate::in_lowest_terms;
 use crate::schedule::Arrival;
 use crate::{Rate, Stripe};
@@ -43,6 +44,16 @@ impl Constant {
         let integral = u128::from(t_ns) * u128::from(self.rate.count);
         let due = integral.div_ceil(u128::from(self.rate.per_ns));
         u64::try_from(due).unwrap_or(u64::MAX)
+    }
+
+    /// The integral up to an instant, rounded down.
+    pub(crate) fn position_at(self, t_ns: u64) -> Point {
+        let integral = u128::from(t_ns) * u128::from(self.rate.count);
+        Point::of_ticks(integral, self.rate.per_ns)
+    }
+
+    pub(crate) fn rate(self) -> Rate {
+        self.rate
     }
 
     /// `arrivals` · period / count; none at a rate of zero.

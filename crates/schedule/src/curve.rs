@@ -1,6 +1,7 @@
 //! A rate over time, as straight pieces end to end, with its integral and the inverse of that.
 
 use crate::grid::Grid;
+use crate::level::Share;
 use crate::piece::Piece;
 use crate::schedule::Arrival;
 use crate::stage::{Span, spans};
@@ -10,6 +11,9 @@ use crate::{Rate, Stage, Stripe};
 /// A rate over time and N, its integral.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Curve {
+    /// The rates that it was made from, for a share of them.
+    start: Rate,
+    stages: Vec<Stage<Rate>>,
     grid: Grid,
     links: Vec<Link>,
 }
@@ -45,7 +49,21 @@ impl Curve {
             ticks = link.to_ticks;
             links.push(link);
         }
-        Self { grid, links }
+        Self {
+            start,
+            stages: stages.to_vec(),
+            grid,
+            links,
+        }
+    }
+
+    /// The same course with a share of each rate.
+    pub(crate) fn scaled(&self, share: Share) -> Self {
+        let stages = self.stages.iter().map(|stage| Stage {
+            duration_ns: stage.duration_ns,
+            target: share.of_rate(stage.target),
+        });
+        Self::ramps(share.of_rate(self.start), &stages.collect::<Vec<_>>())
     }
 
     pub(crate) fn ticks_per_arrival(&self) -> u64 {

@@ -14,6 +14,7 @@
 //! - *Law*: how arrivals are spread around their rate, evenly or as a Poisson process.
 //! - *Stage*: a linear change of the rate, or of the number of users, over a duration; a duration
 //!   of zero is a jump.
+//! - *Segment*: what follows a change of the load, up to the next change.
 //! - *Stripe*: the arrivals of one worker, every `of`-th from `index` on.
 //!
 //! # Definitions
@@ -33,14 +34,18 @@ mod burst;
 mod constant;
 mod curve;
 mod grid;
+mod level;
 mod piece;
+mod point;
 mod poisson;
 mod rate;
 mod schedule;
+mod segment;
 mod stage;
 mod stripe;
 mod users;
 
+pub use level::{Level, Share};
 pub use loadline_units::Rate;
 pub use schedule::{Arrival, Arrivals, Law, Schedule};
 pub use stage::Stage;

@@ -12,6 +12,7 @@
 
 use crate::Stripe;
 use crate::curve::{Curve, Inverse};
+use crate::point::Point;
 use crate::schedule::Arrival;
 use crate::stripe::Indices;
 use rand_chacha::ChaCha8Rng;
@@ -29,6 +30,14 @@ impl Poisson {
         Self { curve, seed }
     }
 
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    pub(crate) fn curve(&self) -> &Curve {
+        &self.curve
+    }
+
     pub(crate) fn walk(&self, stripe: Stripe) -> PoissonWalk {
         PoissonWalk {
             inverse: self.curve.inverse(),
@@ -40,16 +49,7 @@ impl Poisson {
     /// Draws the points one by one: an arrival is before t when its point lies below N(t).
     pub(crate) fn due_before(&self, t_ns: u64) -> u64 {
         let ticks = self.curve.ticks_before(t_ns);
-        let mut points = Points::new(self.seed);
-        let mut due = 0;
-        while points
-            .ascend_to(due)
-            .in_ticks(self.curve.ticks_per_arrival())
-            < ticks
-        {
-            due += 1;
-        }
-        due
+        Points::new(self.seed).count_below(ticks, self.curve.ticks_per_arrival())
     }
 }
 
@@ -75,7 +75,7 @@ impl Iterator for PoissonWalk {
 
 /// The points of a Poisson process of rate 1.
 #[derive(Clone, Debug)]
-struct Points {
+pub(crate) struct Points {
     random: ChaCha8Rng,
     /// How many points have been drawn.
     drawn: u64,
@@ -95,8 +95,24 @@ impl Points {
         }
     }
 
+    /// The points of another stream of the same seed.
+    pub(crate) fn of_stream(seed: u64, stream: u64) -> Self {
+        let mut points = Points::new(seed);
+        points.random.set_stream(stream);
+        points
+    }
+
+    /// How many points lie before so many ticks.
+    pub(crate) fn count_below(mut self, ticks: u128, ticks_per_arrival: u64) -> u64 {
+        let mut count = 0;
+        while self.ascend_to(count).in_ticks(ticks_per_arrival) < ticks {
+            count += 1;
+        }
+        count
+    }
+
     /// Draws up to the point with this index, which must not lie before the last one drawn.
-    fn ascend_to(&mut self, index: u64) -> Point {
+    pub(crate) fn ascend_to(&mut self, index: u64) -> Point {
         while self.drawn <= index {
             self.last.0 += self.gap();
             self.drawn += 1;
@@ -110,20 +126,6 @@ impl Points {
         const TWO_TO_64: f64 = TWO_TO_53 * 2048.0;
         let uniform = ((self.random.next_u64() >> 11) + 1) as f64 / TWO_TO_53;
         (-libm::log(uniform) * TWO_TO_64) as u128
-    }
-}
-
-/// A point in fixed point, 2^-64: as fine at the 10^10th point as at the first, which a floating
-/// point sum would not be.
-#[derive(Clone, Copy, Debug)]
-struct Point(u128);
-
-impl Point {
-    /// The point in ticks, rounded down.
-    fn in_ticks(self, ticks_per_arrival: u64) -> u128 {
-        let (whole, fraction) = (self.0 >> 64, self.0 & u128::from(u64::MAX));
-        let ticks = u128::from(ticks_per_arrival);
-        whole * ticks + ((fraction * ticks) >> 64)
     }
 }
 

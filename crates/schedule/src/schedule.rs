@@ -3,7 +3,9 @@
 use crate::burst::{Burst, BurstWalk};
 use crate::constant::{Constant, ConstantWalk};
 use crate::curve::{Curve, CurveWalk};
+use crate::level::{Level, Share};
 use crate::poisson::{Poisson, PoissonWalk};
+use crate::segment::{Phase, Segment, SegmentWalk};
 use crate::{Rate, Stage, Stripe, stage};
 use std::iter::FusedIterator;
 
@@ -22,7 +24,8 @@ pub enum Law {
 /// One intended start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// Its number among the arrivals of all stripes, from 0.
+    /// Its number among the arrivals of all stripes, from 0. Each change of a random load begins
+    /// at 0 again.
     pub index: u64,
     /// Its instant in nanoseconds from the run's start.
     pub at_ns: u64,
@@ -33,6 +36,10 @@ pub struct Arrival {
 pub struct Schedule {
     course: Course,
     end_ns: Option<u64>,
+    /// What changes made of it, ascending in time.
+    segments: Vec<Segment>,
+    /// How often it was changed.
+    changes: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,10 +62,7 @@ impl Schedule {
             Law::Even => Course::Constant(Constant::new(rate)),
             Law::Poisson => Course::Poisson(Poisson::new(Curve::constant(rate), seed)),
         };
-        Self {
-            course,
-            end_ns: None,
-        }
+        Self::planned(course, None)
     }
 
     /// A rate that moves linearly from `start` through the stages' targets; no arrivals at or after
@@ -78,10 +82,7 @@ impl Schedule {
             Law::Even => Course::Ramps(curve),
             Law::Poisson => Course::Poisson(Poisson::new(curve, seed)),
         };
-        Self {
-            course,
-            end_ns: Some(stage::end_ns(stages)),
-        }
+        Self::planned(course, Some(stage::end_ns(stages)))
     }
 
     /// `size` arrivals at once at 0, `every_ns`, 2 · `every_ns` and so on for all time.
@@ -90,10 +91,70 @@ impl Schedule {
     ///
     /// When `every_ns` is zero.
     pub fn burst(size: u64, every_ns: u64) -> Self {
+        Self::planned(Course::Burst(Burst::new(size, every_ns)), None)
+    }
+
+    fn planned(course: Course, end_ns: Option<u64>) -> Self {
         Self {
-            course: Course::Burst(Burst::new(size, every_ns)),
-            end_ns: None,
+            course,
+            end_ns,
+            segments: Vec::new(),
+            changes: 0,
         }
+    }
+
+    /// Changes the load from `at_ns` on; arrivals before that instant stay as they were. A fixed
+    /// rate goes on for all time. It makes no sense for bursts, which stay as planned.
+    ///
+    /// # Panics
+    ///
+    /// When the instant lies before that of the last change, or a rate's period is zero.
+    pub fn change(&mut self, at_ns: u64, level: Level<Rate>) {
+        let last_ns = self.segments.last().map(|last| last.from_ns);
+        assert!(last_ns <= Some(at_ns), "changes come in the order of time");
+        self.changes += 1;
+        let segment = self.segment(at_ns, level);
+        // What lasted for no time leaves nothing behind.
+        self.segments.retain(|earlier| earlier.from_ns < at_ns);
+        self.segments.push(segment);
+    }
+
+    fn segment(&self, at_ns: u64, level: Level<Rate>) -> Segment {
+        let curve = |planned: &dyn Fn(Share) -> Curve| match level {
+            Level::Share(share) => Some(planned(share)),
+            Level::Fixed(rate) => Some(Curve::constant(rate)),
+            Level::Paused => None,
+        };
+        match &self.course {
+            Course::Constant(constant) => {
+                let curve = curve(&|share| Curve::constant(share.of_rate(constant.rate())));
+                let planned = || Phase::of_constant(*constant, at_ns);
+                Segment::even(at_ns, curve, self.phase_at(at_ns, planned))
+            }
+            Course::Ramps(ramps) => {
+                let curve = curve(&|share| ramps.scaled(share));
+                let planned = || Phase::of_curve(ramps, at_ns);
+                Segment::even(at_ns, curve, self.phase_at(at_ns, planned))
+            }
+            Course::Poisson(poisson) => {
+                let curve = curve(&|share| poisson.curve().scaled(share));
+                Segment::poisson(at_ns, curve, poisson.seed(), self.changes)
+            }
+            Course::Burst(burst) => {
+                let size = match level {
+                    Level::Share(share) => share.of_count(burst.size()),
+                    Level::Fixed(_) => burst.size(),
+                    Level::Paused => 0,
+                };
+                Segment::burst(at_ns, size, burst.every_ns(), self.due_before(at_ns))
+            }
+        }
+    }
+
+    /// Where an even load stands at an instant that is not before the last change.
+    fn phase_at(&self, t_ns: u64, planned: impl Fn() -> Phase) -> Phase {
+        let changed = self.segments.last().and_then(|last| last.phase_at(t_ns));
+        changed.unwrap_or_else(planned)
     }
 
     /// When the stages of ramps end, in nanoseconds from the run's start. None for the others,
@@ -111,13 +172,35 @@ impl Schedule {
     ///
     /// When the stripe's index is not less than the number of stripes.
     pub fn arrivals(&self, stripe: Stripe) -> Arrivals {
-        let walk = match &self.course {
+        let planned = self.planned_walk(stripe);
+        let walk = match self.segments.is_empty() {
+            true => planned,
+            false => Walk::Segments(Box::new(SegmentsWalk::new(planned, &self.segments, stripe))),
+        };
+        Arrivals { walk }
+    }
+
+    /// Those of the stripe's arrivals that are due at the last change or behind it; all of them if
+    /// there was none.
+    ///
+    /// # Panics
+    ///
+    /// When the stripe's index is not less than the number of stripes.
+    pub fn arrivals_since_change(&self, stripe: Stripe) -> Arrivals {
+        let Some(last) = self.segments.last() else {
+            return self.arrivals(stripe);
+        };
+        let planned = Walk::Segment(Box::new(last.walk(stripe)));
+        Arrivals { walk: planned }
+    }
+
+    fn planned_walk(&self, stripe: Stripe) -> Walk {
+        match &self.course {
             Course::Burst(burst) => Walk::Burst(burst.walk(stripe)),
             Course::Constant(constant) => Walk::Constant(constant.walk(stripe)),
             Course::Poisson(poisson) => Walk::Poisson(Box::new(poisson.walk(stripe))),
             Course::Ramps(curve) => Walk::Ramps(curve.walk(stripe)),
-        };
-        Arrivals { walk }
+        }
     }
 
     /// How many arrivals of all stripes have an `at_ns` less than `t_ns`; at most `u64::MAX`.
@@ -125,6 +208,20 @@ impl Schedule {
     /// Computed at once for the even law and bursts. For the Poisson law it draws the arrivals one
     /// by one, so the time it takes grows with the answer.
     pub fn due_before(&self, t_ns: u64) -> u64 {
+        let Some(first) = self.segments.first() else {
+            return self.planned_before(t_ns);
+        };
+        let ends = self.segments.iter().skip(1).map(|next| next.from_ns);
+        let segments = self.segments.iter().zip(ends.chain([u64::MAX]));
+        segments
+            .map(|(segment, end_ns)| segment.due_before(t_ns.min(end_ns).max(segment.from_ns)))
+            .fold(
+                self.planned_before(t_ns.min(first.from_ns)),
+                u64::saturating_add,
+            )
+    }
+
+    fn planned_before(&self, t_ns: u64) -> u64 {
         match &self.course {
             Course::Burst(burst) => burst.due_before(t_ns),
             Course::Constant(constant) => constant.due_before(t_ns),
@@ -147,6 +244,59 @@ enum Walk {
     /// Boxed because the state of the random stream is several times larger than all the others.
     Poisson(Box<PoissonWalk>),
     Ramps(CurveWalk),
+    /// Boxed, as the next one, because only a load that was changed needs them.
+    Segment(Box<SegmentWalk>),
+    Segments(Box<SegmentsWalk>),
+}
+
+/// The planned arrivals up to the first change, and those of each segment up to the next one.
+#[derive(Clone, Debug)]
+struct SegmentsWalk {
+    current: Walk,
+    until_ns: Option<u64>,
+    /// The segments behind the current one, the next one last.
+    later: Vec<(u64, SegmentWalk)>,
+}
+
+impl SegmentsWalk {
+    fn new(planned: Walk, segments: &[Segment], stripe: Stripe) -> Self {
+        let segments = segments.iter().rev();
+        let later: Vec<_> = segments
+            .map(|segment| (segment.from_ns, segment.walk(stripe)))
+            .collect();
+        SegmentsWalk {
+            current: planned,
+            until_ns: later.last().map(|(from_ns, _)| *from_ns),
+            later,
+        }
+    }
+
+    fn next(&mut self) -> Option<Arrival> {
+        loop {
+            let arrival = self.current.next();
+            let is_due = |arrival: &Arrival| self.until_ns.is_none_or(|end| arrival.at_ns < end);
+            if let Some(arrival) = arrival.filter(is_due) {
+                return Some(arrival);
+            }
+            let (_, next) = self.later.pop()?;
+            self.current = Walk::Segment(Box::new(next));
+            self.until_ns = self.later.last().map(|(from_ns, _)| *from_ns);
+        }
+    }
+}
+
+impl Walk {
+    #[inline]
+    fn next(&mut self) -> Option<Arrival> {
+        match self {
+            Walk::Burst(walk) => walk.next(),
+            Walk::Constant(walk) => walk.next(),
+            Walk::Poisson(walk) => walk.next(),
+            Walk::Ramps(walk) => walk.next(),
+            Walk::Segment(walk) => walk.next(),
+            Walk::Segments(walk) => walk.next(),
+        }
+    }
 }
 
 impl Iterator for Arrivals {
@@ -154,12 +304,7 @@ impl Iterator for Arrivals {
 
     #[inline]
     fn next(&mut self) -> Option<Arrival> {
-        match &mut self.walk {
-            Walk::Burst(walk) => walk.next(),
-            Walk::Constant(walk) => walk.next(),
-            Walk::Poisson(walk) => walk.next(),
-            Walk::Ramps(walk) => walk.next(),
-        }
+        self.walk.next()
     }
 }
 

@@ -24,13 +24,26 @@ impl Stripe {
     ///
     /// When there is no such stripe.
     pub(crate) fn indices(self) -> Indices {
+        self.indices_from(0)
+    }
+
+    /// Those not less than `first`.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such stripe.
+    pub(crate) fn indices_from(self, first: u64) -> Indices {
         assert!(
             self.index < self.of,
             "stripe {} of {} does not exist",
             self.index,
             self.of
         );
-        (u64::from(self.index)..=u64::MAX).step_by(self.of as usize)
+        let of = u64::from(self.of);
+        let behind = (first % of + of - u64::from(self.index)) % of;
+        let ahead = (of - behind) % of;
+        let from = first.saturating_add(ahead);
+        (from..=u64::MAX).step_by(self.of as usize)
     }
 }
 
@@ -51,6 +64,17 @@ mod tests {
         assert_eq!(of_three(1), [1, 4, 7]);
         assert_eq!(of_three(2), [2, 5, 8]);
         assert!(Stripe::WHOLE.indices().take(4).eq(0..4));
+    }
+
+    #[test]
+    fn indices_may_begin_anywhere() {
+        let of_three = |index, first| {
+            let indices = Stripe { index, of: 3 }.indices_from(first);
+            indices.take(2).collect::<Vec<_>>()
+        };
+        assert_eq!([of_three(0, 6), of_three(0, 7)], [[6, 9], [9, 12]]);
+        assert_eq!([of_three(2, 5), of_three(2, 6)], [[5, 8], [8, 11]]);
+        assert_eq!(of_three(1, 8), [10, 13]);
     }
 
     #[test]

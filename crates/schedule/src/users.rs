@@ -7,13 +7,15 @@
 //! touches k and rises again nobody stops; and a level that is left in the same instant by a jump
 //! starts nobody.
 
-use crate::Stage;
 use crate::stage::{self, Span, spans};
+use crate::{Level, Share, Stage};
 
 /// A closed load's users over time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Users {
     course: Course,
+    /// What changes made of it: from when on which level, ascending in time.
+    changes: Vec<(u64, Level<u32>)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +39,7 @@ impl Users {
     pub fn constant(n: u32) -> Self {
         Self {
             course: Course::Constant(n),
+            changes: Vec::new(),
         }
     }
 
@@ -48,41 +51,95 @@ impl Users {
                 spans: spans(start, stages),
                 end_ns: stage::end_ns(stages),
             },
+            changes: Vec::new(),
         }
     }
 
-    /// The users that are active at the peak. Users with this index or a higher one never are.
+    /// Changes the number of users from `at_ns` on. A fixed number goes on for all time. A share of
+    /// a constant number is the nearest whole number above 0; a share of ramps multiplies the
+    /// curve.
+    ///
+    /// # Panics
+    ///
+    /// When the instant lies before that of the last change.
+    pub fn change(&mut self, at_ns: u64, level: Level<u32>) {
+        let last_ns = self.changes.last().map(|(last_ns, _)| *last_ns);
+        assert!(last_ns <= Some(at_ns), "changes come in the order of time");
+        self.changes.retain(|(earlier_ns, _)| *earlier_ns < at_ns);
+        self.changes.push((at_ns, level));
+    }
+
+    /// An upper bound of the users that are active at once, exact without changes. Users with this
+    /// index or a higher one never are.
     pub fn most(&self) -> u32 {
-        match &self.course {
+        let planned = match &self.course {
             Course::Constant(n) => *n,
             Course::Ramps { spans, .. } => {
                 let peaks = spans.iter().map(|span| span.start.max(span.end));
                 peaks.max().unwrap_or(0)
             }
-        }
+        };
+        let changed = self.changes.iter().map(|(_, level)| match level {
+            Level::Share(share) => match &self.course {
+                Course::Constant(n) => at_share(*n, *share),
+                // The line may pass the last user but one between two whole numbers.
+                Course::Ramps { .. } => at_share(planned, *share).saturating_add(1),
+            },
+            Level::Fixed(n) => *n,
+            Level::Paused => 0,
+        });
+        changed.fold(planned, u32::max)
     }
 
     /// When user `user` (from 0) is active: ascending, with time between one window and the next.
     pub fn windows(&self, user: u32) -> Vec<Window> {
+        let ends = self.changes.iter().map(|(at_ns, _)| Some(*at_ns));
+        let begins = self.changes.iter().map(|(at_ns, level)| (*at_ns, *level));
+        let segments = std::iter::once((0, Level::Share(Share::WHOLE))).chain(begins);
+        let windows = segments
+            .zip(ends.chain([None]))
+            .flat_map(|((from_ns, level), to_ns)| {
+                let segment = Window { from_ns, to_ns };
+                let windows = self.windows_at(level, user).into_iter();
+                windows.filter_map(move |window| window.within(segment))
+            });
+        join(windows)
+    }
+
+    /// When the user is active if the level holds for all time.
+    fn windows_at(&self, level: Level<u32>, user: u32) -> Vec<Window> {
+        let share = match (level, &self.course) {
+            (Level::Paused, _) => return Vec::new(),
+            (Level::Fixed(n), _) => return always(user < n),
+            (Level::Share(share), Course::Constant(n)) => {
+                return always(user < at_share(*n, share));
+            }
+            (Level::Share(share), Course::Ramps { .. }) => share,
+        };
         match &self.course {
-            Course::Constant(n) if user < *n => vec![Window {
-                from_ns: 0,
-                to_ns: None,
-            }],
+            Course::Ramps { spans, .. } => {
+                join(spans.iter().filter_map(|span| span.window(user, share)))
+            }
             Course::Constant(_) => Vec::new(),
-            Course::Ramps { spans, .. } => join(spans.iter().filter_map(|span| span.window(user))),
         }
     }
 
     /// How many users are active in the nanosecond that starts at `t_ns`: those with an index less
     /// than this number, exactly those with a window around `t_ns`.
     pub fn active_at(&self, t_ns: u64) -> u32 {
+        let begun = self.changes.partition_point(|(at_ns, _)| *at_ns <= t_ns);
+        let change = begun.checked_sub(1).map(|last| self.changes[last].1);
+        let share = match change.unwrap_or(Level::Share(Share::WHOLE)) {
+            Level::Paused => return 0,
+            Level::Fixed(n) => return n,
+            Level::Share(share) => share,
+        };
         match &self.course {
-            Course::Constant(n) => *n,
+            Course::Constant(n) => at_share(*n, share),
             Course::Ramps { spans, .. } => {
                 let begun = spans.partition_point(|span| span.from_ns <= t_ns);
                 let current = begun.checked_sub(1).map(|last| &spans[last]);
-                current.map_or(0, |span| span.active_at(t_ns))
+                current.map_or(0, |span| span.active_at(t_ns, share))
             }
         }
     }
@@ -109,21 +166,66 @@ fn join(windows: impl Iterator<Item = Window>) -> Vec<Window> {
     joined
 }
 
+/// All of time, or none of it.
+fn always(is_active: bool) -> Vec<Window> {
+    let always = Window {
+        from_ns: 0,
+        to_ns: None,
+    };
+    is_active.then_some(always).into_iter().collect()
+}
+
+/// The share of a number of users.
+fn at_share(users: u32, share: Share) -> u32 {
+    u32::try_from(share.of_count(u64::from(users))).unwrap_or(u32::MAX)
+}
+
+impl Window {
+    /// What of it lies within another one.
+    fn within(self, other: Window) -> Option<Window> {
+        let from_ns = self.from_ns.max(other.from_ns);
+        let to_ns = match (self.to_ns, other.to_ns) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+        let is_empty = to_ns.is_some_and(|to_ns| to_ns <= from_ns);
+        (!is_empty).then_some(Window { from_ns, to_ns })
+    }
+}
+
+/// A share of a line between two numbers of users, in thousandths of a user.
+struct Line {
+    start: u64,
+    end: u64,
+    duration_ns: u64,
+}
+
+/// Thousandths of a user.
+const USER: u64 = 1_000;
+
 impl Span<u32> {
+    fn line(&self, share: Share) -> Line {
+        Line {
+            start: u64::from(self.start) * u64::from(share.per_mille),
+            end: u64::from(self.end) * u64::from(share.per_mille),
+            duration_ns: self.duration_ns,
+        }
+    }
+
     /// When the user is active within the span: a line is above k in one stretch at most.
-    fn window(&self, user: u32) -> Option<Window> {
-        if user >= self.start.max(self.end) {
+    fn window(&self, user: u32, share: Share) -> Option<Window> {
+        let line = self.line(share);
+        let level = u64::from(user) * USER;
+        if level >= line.start.max(line.end) {
             return None;
         }
-        let starts_ns = if self.start <= user {
-            self.crossing_ns(user).0
-        } else {
-            0
+        let starts_ns = match line.start <= level {
+            true => line.crossing_ns(level).0,
+            false => 0,
         };
-        let stops_ns = if self.end <= user {
-            self.crossing_ns(user).1
-        } else {
-            self.duration_ns
+        let stops_ns = match line.end <= level {
+            true => line.crossing_ns(level).1,
+            false => self.duration_ns,
         };
         Some(Window {
             from_ns: self.from_ns + starts_ns,
@@ -131,30 +233,34 @@ impl Span<u32> {
         })
     }
 
-    /// The time from the span's start to the line's crossing of a level between its two ends,
-    /// rounded down and rounded up.
-    fn crossing_ns(&self, level: u32) -> (u64, u64) {
-        let way = u128::from(self.start.abs_diff(level)) * u128::from(self.duration_ns);
-        let height = u128::from(self.start.abs_diff(self.end));
-        // No more than the duration, since the level lies between the ends.
-        ((way / height) as u64, way.div_ceil(height) as u64)
-    }
-
-    /// The highest value of the line within the nanosecond, rounded up; none after the span.
-    fn active_at(&self, t_ns: u64) -> u32 {
+    /// The highest value of the line within the nanosecond, rounded up to a user; none after the
+    /// span.
+    fn active_at(&self, t_ns: u64, share: Share) -> u32 {
         let since_ns = t_ns - self.from_ns;
         if since_ns >= self.duration_ns {
             return 0;
         }
-        let (low, x_ns) = if self.start <= self.end {
-            (self.start, since_ns + 1)
+        let line = self.line(share);
+        let (low, x_ns) = if line.start <= line.end {
+            (line.start, since_ns + 1)
         } else {
-            (self.end, self.duration_ns - since_ns)
+            (line.end, self.duration_ns - since_ns)
         };
+        let height = u128::from(line.start.abs_diff(line.end));
+        let whole = u128::from(low) * u128::from(self.duration_ns) + height * u128::from(x_ns);
+        let users = whole.div_ceil(u128::from(USER) * u128::from(self.duration_ns));
+        u32::try_from(users).unwrap_or(u32::MAX)
+    }
+}
+
+impl Line {
+    /// The time from the line's start to its crossing of a level between its two ends, rounded
+    /// down and rounded up.
+    fn crossing_ns(&self, level: u64) -> (u64, u64) {
+        let way = u128::from(self.start.abs_diff(level)) * u128::from(self.duration_ns);
         let height = u128::from(self.start.abs_diff(self.end));
-        let above = (height * u128::from(x_ns)).div_ceil(u128::from(self.duration_ns));
-        // No more than the height, since x is no more than the duration.
-        low + above as u32
+        // No more than the duration, since the level lies between the ends.
+        ((way / height) as u64, way.div_ceil(height) as u64)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 
+mod changes;
 mod properties;
 mod reference;
 

@@ -137,6 +137,76 @@ fn the_largest_ramp_does_not_overflow() {
     );
 }
 
+fn share(per_mille: u32) -> Level<u32> {
+    Level::Share(Share { per_mille })
+}
+
+#[test]
+fn a_constant_number_changes_and_pauses() {
+    let mut users = Users::constant(10);
+    users.change(100, share(1_050));
+    users.change(200, Level::Paused);
+    users.change(300, Level::Fixed(2));
+    let pair = |from_ns, to_ns| Window { from_ns, to_ns };
+    assert_eq!(users.windows(0), [pair(0, Some(200)), pair(300, None)]);
+    assert_eq!(users.windows(9), [pair(0, Some(200))]);
+    assert_eq!(users.windows(10), [pair(100, Some(200))]);
+    assert_eq!(users.windows(11), []);
+    let active = [0, 99, 100, 199, 200, 299, 300].map(|t_ns| users.active_at(t_ns));
+    assert_eq!(active, [10, 10, 11, 11, 0, 0, 2]);
+    assert_eq!(users.most(), 11);
+}
+
+#[test]
+fn ramps_go_on_below_a_change() {
+    // 0 → 10 in 100 ns: at half of it user 2 comes at 40 ns instead of 20.
+    let mut users = ramps(0, &[(100, 10)]);
+    users.change(30, share(500));
+    assert_eq!(windows(&users, 1), [(10, 100)]);
+    assert_eq!(windows(&users, 2), [(20, 30), (40, 100)]);
+    assert_eq!(windows(&users, 4), [(80, 100)]);
+    assert_eq!(windows(&users, 5), []);
+}
+
+fn changes() -> impl Strategy<Value = Vec<(u64, Level<u32>)>> {
+    let level = prop_oneof![
+        (0..3_000u32).prop_map(share),
+        (0..30u32).prop_map(Level::Fixed),
+        Just(Level::Paused),
+    ];
+    prop::collection::vec((0..100u64, level), 0..5).prop_map(|mut changes| {
+        changes.sort_by_key(|(at_ns, _)| *at_ns);
+        changes
+    })
+}
+
+proptest! {
+    #[test]
+    fn windows_of_changed_users_are_when_they_are_active(
+        start in 0..20u32,
+        stages in prop::collection::vec((0..40u64, 0..20u32), 0..4),
+        changes in changes(),
+    ) {
+        let mut users = if stages.is_empty() {
+            Users::constant(start)
+        } else {
+            ramps(start, &stages)
+        };
+        changes.into_iter().for_each(|(at_ns, level)| users.change(at_ns, level));
+        for t_ns in 0..150 {
+            let active = users.active_at(t_ns);
+            prop_assert!(active <= users.most());
+            for user in 0..70 {
+                let covers = |window: &Window| {
+                    window.from_ns <= t_ns && window.to_ns.is_none_or(|to_ns| t_ns < to_ns)
+                };
+                let is_active = users.windows(user).iter().any(covers);
+                prop_assert_eq!(is_active, user < active);
+            }
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn active_users_are_those_with_a_window(

@@ -4,7 +4,7 @@ use super::*;
 use proptest::prelude::*;
 
 /// Rates as people write them, from nothing to a million a second, and odd ones.
-fn rate() -> impl Strategy<Value = Rate> {
+pub(super) fn rate() -> impl Strategy<Value = Rate> {
     let period = prop_oneof![
         3 => Just(SECOND_NS),
         1 => Just(60 * SECOND_NS),
@@ -38,7 +38,7 @@ fn law() -> impl Strategy<Value = Law> {
     prop_oneof![Just(Law::Even), Just(Law::Poisson)]
 }
 
-fn schedule() -> impl Strategy<Value = Schedule> {
+pub(super) fn schedule() -> impl Strategy<Value = Schedule> {
     prop_oneof![
         2 => (rate(), law(), any::<u64>())
             .prop_map(|(rate, law, seed)| Schedule::constant(rate, law, seed)),
