@@ -59,9 +59,12 @@ impl Queues {
         queue.borrow_mut().push_back(runnable);
     }
 
+    #[inline]
     fn pop(&self) -> Option<Runnable> {
-        let due = self.due.borrow_mut().pop_front();
-        due.or_else(|| self.ready.borrow_mut().pop_front())
+        if let due @ Some(_) = self.due.borrow_mut().pop_front() {
+            return due;
+        }
+        self.ready.borrow_mut().pop_front()
     }
 
     fn len(&self) -> usize {

@@ -8,7 +8,7 @@
 //! million within one timeout, so once most entries are of no use they are all taken out together.
 
 use slab::Slab;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::future::poll_fn;
@@ -21,7 +21,23 @@ const FEW: usize = 1_024;
 
 /// All timers of one loop.
 #[derive(Clone, Default)]
-pub(crate) struct Timers(Rc<RefCell<Queue>>);
+pub(crate) struct Timers(Rc<Shared>);
+
+struct Shared {
+    queue: RefCell<Queue>,
+    /// When the earliest entry of the heap comes up, [`NEVER`] if there is none. Apart, because it
+    /// is looked at before each task.
+    next_ns: Cell<u64>,
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        Shared {
+            queue: RefCell::default(),
+            next_ns: Cell::new(NEVER),
+        }
+    }
+}
 
 #[derive(Default)]
 struct Queue {
@@ -47,7 +63,7 @@ struct Entry {
 
 impl Timers {
     pub(crate) fn timer(&self, clock: Rc<dyn Fn() -> u64>) -> Timer {
-        let mut queue = self.0.borrow_mut();
+        let mut queue = self.0.queue.borrow_mut();
         queue.serial += 1;
         let entry = Entry {
             deadline_ns: NEVER,
@@ -66,13 +82,22 @@ impl Timers {
 
     /// When the next entry comes up, `None` if there is none.
     pub(crate) fn next_ns(&self) -> Option<u64> {
-        let queue = self.0.borrow();
-        queue.heap.peek().map(|Reverse((at_ns, ..))| *at_ns)
+        let next_ns = self.0.next_ns.get();
+        (next_ns != NEVER).then_some(next_ns)
+    }
+
+    /// Whether an entry comes up before this instant.
+    #[inline]
+    pub(crate) fn has_before(&self, at_ns: u64) -> bool {
+        self.0.next_ns.get() < at_ns
     }
 
     /// Wakes the owners of all deadlines up to `now_ns`; whether any instant had come.
     pub(crate) fn fire(&self, now_ns: u64) -> bool {
-        let mut queue = self.0.borrow_mut();
+        if self.0.next_ns.get() > now_ns {
+            return false;
+        }
+        let mut queue = self.0.queue.borrow_mut();
         let mut came = false;
         while let Some(&Reverse((at_ns, slot, serial))) = queue.heap.peek() {
             if at_ns > now_ns {
@@ -82,11 +107,18 @@ impl Timers {
             queue.come_up(at_ns, slot, serial, now_ns);
             came = true;
         }
+        self.0.next_ns.set(queue.next_ns());
         came
     }
 }
 
 impl Queue {
+    fn next_ns(&self) -> u64 {
+        self.heap
+            .peek()
+            .map_or(NEVER, |Reverse((at_ns, ..))| *at_ns)
+    }
+
     fn come_up(&mut self, at_ns: u64, slot: usize, serial: u64, now_ns: u64) {
         let Some(entry) = self.entries.get_mut(slot) else {
             return;
@@ -108,15 +140,18 @@ impl Queue {
         }
     }
 
-    fn set(&mut self, slot: usize, deadline_ns: u64) {
+    /// Whether the heap has a new entry, at this instant.
+    fn set(&mut self, slot: usize, deadline_ns: u64) -> bool {
         let entry = &mut self.entries[slot];
         entry.deadline_ns = deadline_ns;
         entry.fired = false;
-        if deadline_ns < entry.armed_ns {
+        let is_earlier = deadline_ns < entry.armed_ns;
+        if is_earlier {
             entry.armed_ns = deadline_ns;
             let serial = entry.serial;
             self.heap.push(Reverse((deadline_ns, slot, serial)));
         }
+        is_earlier
     }
 
     fn remove(&mut self, slot: usize) {
@@ -171,13 +206,16 @@ impl Timer {
     /// Moves the deadline; `None` takes it away.
     pub fn set(&self, deadline_ns: Option<u64>) {
         let deadline_ns = deadline_ns.unwrap_or(NEVER);
-        self.timers.0.borrow_mut().set(self.slot, deadline_ns);
+        let timers = &self.timers.0;
+        if timers.queue.borrow_mut().set(self.slot, deadline_ns) {
+            timers.next_ns.set(timers.next_ns.get().min(deadline_ns));
+        }
     }
 
     /// Ready when the deadline has passed; else the task is woken then.
     #[inline]
     pub fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
-        let mut queue = self.timers.0.borrow_mut();
+        let mut queue = self.timers.0.queue.borrow_mut();
         if queue.entries[self.slot].fired {
             return Poll::Ready(());
         }
@@ -188,7 +226,10 @@ impl Timer {
 
 impl Drop for Timer {
     fn drop(&mut self) {
-        self.timers.0.borrow_mut().remove(self.slot);
+        let timers = &self.timers.0;
+        let mut queue = timers.queue.borrow_mut();
+        queue.remove(self.slot);
+        timers.next_ns.set(queue.next_ns());
     }
 }
 
@@ -269,7 +310,7 @@ mod tests {
         for deadline in 100..200 {
             timer.set(Some(deadline));
         }
-        assert_eq!(rig.timers.0.borrow().heap.len(), 1);
+        assert_eq!(rig.timers.0.queue.borrow().heap.len(), 1);
         assert_eq!(rig.advance(100), 0);
         assert_eq!(rig.timers.next_ns(), Some(199));
         assert_eq!(rig.advance(199), 1);
@@ -319,7 +360,7 @@ mod tests {
         for deadline in 0..1_000_000 {
             rig.timer().set(Some(5_000_000 + deadline));
         }
-        let queue = rig.timers.0.borrow();
+        let queue = rig.timers.0.queue.borrow();
         assert!(queue.heap.len() <= FEW + 1, "{}", queue.heap.len());
         assert!(
             queue.heap.capacity() <= 4 * FEW,
