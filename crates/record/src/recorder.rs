@@ -1,12 +1,14 @@
 //! The recorder of one worker: takes exchanges in, gives a snapshot per interval out.
 //!
 //! Its calls lie on the path of every request, so they only add to numbers: statuses are found in a
-//! short list (a run meets a handful), failures in a table by kind, and the histograms grow only
-//! when a time is longer than any before.
+//! short list (a run meets a handful), failures in a table by kind, and the times of most exchanges
+//! in arrays of buckets.
 
+mod bucket_counts;
+
+use self::bucket_counts::BucketCounts;
 use crate::{
-    Arrivals, Counts, Distribution, ErrorKind, Exchange, Failures, Outcome, Snapshot, Split, Times,
-    Workers,
+    Arrivals, Counts, ErrorKind, Exchange, Failures, Outcome, Snapshot, Split, Times, Workers,
 };
 use loadline_plan::Shape;
 use serde::{Deserialize, Serialize};
@@ -269,7 +271,7 @@ impl Recorder {
         }
         self.schedule(exchange);
         if exchange.wakeup_ns > 0 {
-            self.times.wakeup.record_ns(exchange.wakeup_ns);
+            self.usual.wakeup.record_ns(exchange.wakeup_ns);
         }
     }
 
@@ -297,7 +299,7 @@ impl Recorder {
             self.times.response.record_ns(response_ns);
             self.times.undelayed.record_ns(response_ns - lateness_ns);
         }
-        self.times.lateness.record_ns(lateness_ns);
+        self.usual.lateness.record_ns(lateness_ns);
         match exchange.blocked_ns() {
             0 => self.usual.not_blocked += 1,
             blocked_ns => self.times.blocked.record_ns(blocked_ns),
@@ -334,14 +336,18 @@ impl Recorder {
     }
 }
 
-/// Times that are the same for most exchanges: one number here stands for several there.
+/// Times that most exchanges have, some of which stand for several.
 #[derive(Debug, Default)]
 struct Usual {
     /// Service times of answers that came in one piece over a standing connection: their first
     /// byte took as long, and their rest no time.
-    in_one_piece: Distribution,
+    in_one_piece: BucketCounts,
     /// Response times of an open load that Loadline added no delay to: they are the same without.
-    on_time: Distribution,
+    on_time: BucketCounts,
+    /// How late an open load's requests were sent.
+    lateness: BucketCounts,
+    /// How long answers waited for the loop to wake up.
+    wakeup: BucketCounts,
     /// Exchanges of an open load that did not wait for a connection.
     not_blocked: u64,
 }
@@ -353,17 +359,17 @@ const NEGLIGIBLE_NS: u64 = 1_000;
 
 impl Usual {
     fn fill_in(&mut self, times: &mut Times) {
-        if !self.in_one_piece.is_empty() {
-            times.service.merge(&self.in_one_piece);
-            times.first_byte.merge(&self.in_one_piece);
-            times.rest.record_many_ns(0, self.in_one_piece.len());
-            self.in_one_piece.reset();
+        let elsewhere = times.service.len();
+        self.in_one_piece
+            .move_into(&mut [&mut times.service, &mut times.first_byte]);
+        let in_one_piece = times.service.len() - elsewhere;
+        if in_one_piece > 0 {
+            times.rest.record_many_ns(0, in_one_piece);
         }
-        if !self.on_time.is_empty() {
-            times.response.merge(&self.on_time);
-            times.undelayed.merge(&self.on_time);
-            self.on_time.reset();
-        }
+        self.on_time
+            .move_into(&mut [&mut times.response, &mut times.undelayed]);
+        self.lateness.move_into(&mut [&mut times.lateness]);
+        self.wakeup.move_into(&mut [&mut times.wakeup]);
         if self.not_blocked > 0 {
             times
                 .blocked

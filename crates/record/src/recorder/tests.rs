@@ -1,4 +1,5 @@
 use super::*;
+use crate::Distribution;
 use crate::samples::{any_exchange, exchange, failure};
 use loadline_plan::Stage;
 use proptest::prelude::*;
