@@ -146,7 +146,7 @@ async fn attempt<H: Host, O: Observer>(
 
 /// The user's connection, unless the server has closed it while it stood idle, or has said
 /// something unasked: that is no answer to what is asked next (RFC 9112, section 9.2).
-fn standing<H: Host>(user: &mut User<H>, endpoint: usize) -> Option<OpenConnection<H>> {
+fn standing<H: Host>(user: &mut User<H>, endpoint: usize) -> Option<Box<OpenConnection<H>>> {
     let mut open = user.slot(endpoint).open.take()?;
     let connection = &mut open.connection;
     let spoke = connection.may_receive() && speaks_unasked(connection, &user.worker);
@@ -197,7 +197,7 @@ async fn dial<H: Host>(
     user: &mut User<H>,
     endpoint: usize,
     in_flight: &mut InFlightBatch,
-) -> Result<OpenConnection<H>, Broken> {
+) -> Result<Box<OpenConnection<H>>, Broken> {
     let worker = Rc::clone(&user.worker);
     let start_ns = worker.host.now_ns();
     worker.suspend_coalescing();
@@ -219,10 +219,10 @@ async fn dial<H: Host>(
             worker.recorder.borrow_mut().reconnected();
         }
     }
-    Ok(OpenConnection {
+    Ok(Box::new(OpenConnection {
         connection,
         served: 0,
-    })
+    }))
 }
 
 /// Goes to the end of the loop's queue, behind what the kernel has to tell.
@@ -239,7 +239,7 @@ async fn let_others_run() {
 }
 
 /// Keeps a connection for the next exchange, or lets the server close it while the user goes on.
-fn put_back<H: Host>(user: &mut User<H>, endpoint: usize, open: OpenConnection<H>, reusable: bool) {
+fn put_back<H: Host>(user: &mut User<H>, endpoint: usize, open: Box<OpenConnection<H>>, reusable: bool) {
     let keepalive = user.worker.keepalive;
     if reusable && keepalive {
         user.slot(endpoint).open = Some(open);

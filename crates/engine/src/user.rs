@@ -39,7 +39,8 @@ pub(crate) struct Start {
 
 /// A user's connection to one endpoint.
 pub(crate) struct Slot<H: Host> {
-    pub(crate) open: Option<OpenConnection<H>>,
+    /// Boxed, because each exchange takes it out and puts it back.
+    pub(crate) open: Option<Box<OpenConnection<H>>>,
     /// The server closed the last one, so the next is a reconnect.
     pub(crate) closed_by_server: bool,
 }

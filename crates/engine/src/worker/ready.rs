@@ -51,7 +51,7 @@ impl<H: Host, S> Ready<H, S> {
 /// A connection dialled ahead of the run.
 pub(super) struct Ahead<H: Host> {
     pub(super) endpoint: usize,
-    pub(super) open: OpenConnection<H>,
+    pub(super) open: Box<OpenConnection<H>>,
     pub(super) dial: Dial,
 }
 
@@ -236,10 +236,10 @@ async fn dial_some<H: Host>(worker: Rc<Worker<H>>, dialling: Rc<Dialling<H>>) {
         let begun_ns = worker.host.now_ns();
         match worker.dialler.dial_ahead(endpoint).await {
             Ok((connection, dial)) => {
-                let open = OpenConnection {
+                let open = Box::new(OpenConnection {
                     connection,
                     served: 0,
-                };
+                });
                 dialling.failed_in_a_row.set(0);
                 dialling.last_up_ns.set(worker.host.now_ns());
                 dialling.up.borrow_mut().push(Ahead {
