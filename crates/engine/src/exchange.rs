@@ -56,6 +56,10 @@ pub(crate) async fn send<H: Host, O: Observer>(
     batch: Batch<'_>,
     observer: &mut O,
 ) -> Outcome {
+    if user.is_drained() {
+        user.worker.user_ended();
+        return std::future::pending().await;
+    }
     let mut in_flight = InFlightBatch::begin(user, &batch);
     loop {
         let broken = match attempt(user, &batch, &mut in_flight, observer).await {
@@ -239,7 +243,12 @@ async fn let_others_run() {
 }
 
 /// Keeps a connection for the next exchange, or lets the server close it while the user goes on.
-fn put_back<H: Host>(user: &mut User<H>, endpoint: usize, open: Box<OpenConnection<H>>, reusable: bool) {
+fn put_back<H: Host>(
+    user: &mut User<H>,
+    endpoint: usize,
+    open: Box<OpenConnection<H>>,
+    reusable: bool,
+) {
     let keepalive = user.worker.keepalive;
     if reusable && keepalive {
         user.slot(endpoint).open = Some(open);

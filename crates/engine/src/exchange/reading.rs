@@ -101,6 +101,7 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
     }
 
     /// Takes what one receive brought; `None` if more must come.
+    #[inline(always)]
     fn take(&mut self, received: Received, discarded: bool) -> Result<Option<bool>, Broken> {
         let arrival = self.arrival(received);
         if received.bytes == 0 {
@@ -157,6 +158,7 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
         self.worker.recorder.borrow_mut().split(&instants.split());
     }
 
+    #[inline(always)]
     fn feed(&mut self, bytes: usize, arrival: Arrival) -> Result<Option<bool>, Broken> {
         let worker = self.worker;
         let scratch = worker.dialler.scratch.borrow();
