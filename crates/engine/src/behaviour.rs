@@ -80,6 +80,8 @@ pub struct Answer {
 pub trait Observer: Sink {
     /// Whether [`secured`](Observer::secured) is called.
     const WANTS_TLS: bool = false;
+    /// Whether the end of sending is read from the clock, for [`Exchange::sent_ns`].
+    const WANTS_SENT: bool = false;
 
     /// A connection was dialled for the exchange, and this is what its TLS agreed on.
     fn secured(&mut self, agreed: &Agreed) {

@@ -117,6 +117,8 @@ async fn attempt<H: Host, O: Observer>(
         user.worker.suspend_coalescing();
     } else if let Err(error) = open.connection.send_all(rest).await {
         return Err(broken_connection(&open, false, ErrorKind::Write, &error));
+    } else if O::WANTS_SENT {
+        in_flight.sent_ns = user.worker.host.now_ns();
     }
     in_flight.sendings += 1;
     let worker = Rc::clone(&user.worker);
@@ -215,6 +217,7 @@ async fn dial<H: Host>(
         let_others_run().await;
     }
     let (connection, dial) = dialled.map_err(|error| Broken::Failed(Failure::dial(&error)))?;
+    in_flight.tls_ns += dial.tls_ns.unwrap_or(0);
     user.backoff.succeeded();
     let reconnected = std::mem::take(&mut user.slot(endpoint).closed_by_server);
     if in_flight.is_counted() {

@@ -34,8 +34,15 @@ pub struct Exchange {
     pub ready_ns: u64,
     /// When the worker began it: just before the send, or before dialling where it had to dial.
     pub start_ns: u64,
-    /// Dialling within the exchange (connect and TLS), a duration; 0 on a standing connection.
+    /// Dialling within the exchange (name, connect and TLS), a duration; 0 on a standing connection.
     pub dial_ns: u64,
+    /// The part of `dial_ns` in which the name was resolved; 0 if that failed or was done before.
+    pub resolve_ns: u64,
+    /// The part of `dial_ns` in which TLS was negotiated; 0 if that failed.
+    pub tls_ns: u64,
+    /// When the last byte of the request was handed to the kernel, where a behaviour asked for it;
+    /// elsewhere when the first one was.
+    pub sent_ns: u64,
     /// When the first byte of the answer was received; `end_ns` if none was.
     pub first_byte_ns: u64,
     /// When the last byte was received (the kernel's clock where it gives one), or the failure.
@@ -78,6 +85,20 @@ impl Exchange {
     /// The part of the delay that was our own tardiness, in nanoseconds.
     pub fn lateness_ns(&self) -> u64 {
         self.delay_ns() - self.blocked_ns()
+    }
+
+    /// The part of dialling in which the connection was made, a proxy's tunnel included, in
+    /// nanoseconds: what is neither the name nor TLS.
+    pub fn connect_ns(&self) -> u64 {
+        let others_ns = self.resolve_ns + self.tls_ns;
+        self.dial_ns.saturating_sub(others_ns)
+    }
+
+    /// From the end of dialling until the request was sent, in nanoseconds; 0 where nobody asked.
+    pub fn send_ns(&self) -> u64 {
+        self.sent_ns
+            .saturating_sub(self.start_ns)
+            .saturating_sub(self.dial_ns)
     }
 
     /// From the send (after dialling, if it dialled) to the first byte of the answer, in

@@ -15,6 +15,10 @@ pub(super) struct InFlightBatch {
     pub(super) begun_ns: u64,
     pub(super) deadline_ns: u64,
     pub(super) dial_ns: u64,
+    /// The part of that in which TLS was negotiated.
+    pub(super) tls_ns: u64,
+    /// When the last byte was sent, if a behaviour asks for it; 0 if none does.
+    pub(super) sent_ns: u64,
     /// The first request that belongs to the measured part of the run.
     first_counted: usize,
     /// The first request without a whole answer.
@@ -64,6 +68,8 @@ impl InFlightBatch {
             begun_ns,
             deadline_ns: begun_ns.saturating_add(worker.timeout_ns),
             dial_ns: 0,
+            tls_ns: 0,
+            sent_ns: 0,
             first_counted,
             next: 0,
             start,
@@ -123,6 +129,9 @@ impl InFlightBatch {
             ),
             start_ns: since_zero(self.begun_ns),
             dial_ns: self.dial_ns,
+            resolve_ns: 0,
+            tls_ns: self.tls_ns,
+            sent_ns: since_zero(self.sent_ns.max(self.begun_ns + self.dial_ns)),
             first_byte_ns: since_zero(self.first_byte_ns.unwrap_or(ending.end_ns)),
             end_ns: since_zero(ending.end_ns),
             wakeup_ns: ending.wakeup_ns,

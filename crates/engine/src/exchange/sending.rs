@@ -72,7 +72,12 @@ impl<'a> Sending<'a> {
             let sent = reading.open.connection.poll_send_all(cx, &mut self.rest);
             self.state = match sent {
                 Poll::Pending => State::UnderWay,
-                Poll::Ready(Ok(())) => State::Sent,
+                Poll::Ready(Ok(())) => {
+                    if O::WANTS_SENT {
+                        reading.in_flight.sent_ns = reading.worker.host.now_ns();
+                    }
+                    State::Sent
+                }
                 // The time is over for the answer as well, and who reads takes note of that.
                 Poll::Ready(Err(error)) if reading.waits_longer(&error) => State::UnderWay,
                 Poll::Ready(Err(error)) => State::Broken(error),
