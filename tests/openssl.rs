@@ -122,7 +122,7 @@ fn a_missing_client_certificate_ends_the_run_before_it_begins() {
     for (version, reason) in [
         (
             "-tls1_3",
-            "the server wants a client certificate: name the one that it takes",
+            "the server requires a client certificate: name the one that it takes",
         ),
         ("-tls1_2", "it may want a client certificate"),
     ] {

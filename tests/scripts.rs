@@ -345,7 +345,7 @@ fn an_error_while_the_run_lasts_ends_it_and_names_its_place() {
         assert_eq!(said.code, Some(2), "{}{}", said.stdout, said.stderr);
         assert!(said.stderr.contains(place), "{}", said.stderr);
         assert_eq!(said.stderr.lines().count(), 1, "{}", said.stderr);
-        let told = "ended because the script threw";
+        let told = "ended because the script raised an error";
         assert!(said.stdout.contains(told), "{}", said.stdout);
     }
 }
@@ -365,7 +365,7 @@ fn an_error_before_the_run_sends_nothing() {
         ),
         (
             "function request() return 'nonsense' end",
-            "what the script sends is no request: ",
+            "the script's request is malformed: ",
         ),
     ] {
         let script = Script::new(source);

@@ -185,11 +185,11 @@ fn a_study_killed_in_the_middle_and_resumed_gives_the_same_table() {
 
 #[test]
 fn an_interrupt_stops_tool_and_target_and_the_study_goes_on_later() {
-    let study = "name = \"i\"\npause = \"10ms\"\n\
-        [[tool]]\nname = \"fake\"\nkind = \"wrk\"\ncommand = [\"./tool\"]\n\
-        [[target]]\nname = \"own\"\nurl = \"http://127.0.0.1:{port}/\"\n\
-        start = [\"loadline\", \"serve\", \"--listen\", \"127.0.0.1:{port}\"]\n\
-        [[runs]]\ntool = \"fake\"\nduration = \"1s\"\nconnections = 1\n";
+    let study = "name = \"i\"\npause = \"10ms\"\n[[tool]]\nname = \"fake\"\nkind = \"wrk\"\n\
+                 command = [\"./tool\"]\n[[target]]\nname = \"own\"\nurl = \
+                 \"http://127.0.0.1:{port}/\"\nstart = [\"loadline\", \"serve\", \"--listen\", \
+                 \"127.0.0.1:{port}\"]\n[[runs]]\ntool = \"fake\"\nduration = \"1s\"\nconnections \
+                 = 1\n";
     let desk = Desk::new(study).with_program(
         "tool",
         "#!/bin/sh\ncd \"$(dirname \"$0\")\"\necho $$ > ran\nexec sleep 600\n",
@@ -321,7 +321,7 @@ fn what_cannot_be_studied_is_said_before_anything_runs() {
     let desk = Desk::new(&study).with_tool("tool");
     let said = desk.study(&[]);
     assert_eq!(said.code, Some(2));
-    let sentence = "study.toml, line 9: the target here does not answer at http://127.0.0.1:1/ \
+    let sentence = "study.toml, line 9: the target here does not respond at http://127.0.0.1:1/ \
                     within 100ms; see that it starts, or give it more patience.\n";
     assert!(said.stderr.ends_with(sentence), "{}", said.stderr);
     assert_eq!((desk.starts(), said.stdout.as_str()), (0, ""));
@@ -345,8 +345,8 @@ fn what_cannot_be_studied_is_said_before_anything_runs() {
     let ends = ends.replace("100ms", "60s");
     fs::write(desk.path("study.toml"), ends).unwrap();
     let said = desk.study(&[]);
-    let sentence = "line 9: the target ended before it served: no port left. Mend its start; by \
-                    hand it should serve until it is stopped.\n";
+    let sentence = "line 9: the target ended before it served: no port left. Correct its start \
+                    command: it must serve until it is stopped.\n";
     assert!(said.stderr.ends_with(sentence), "{}", said.stderr);
     assert!(
         desk.path("results/study.json").exists(),

@@ -454,8 +454,7 @@ fn shims_speak_their_dialect_and_replace_nothing() {
     let said = loadline(&["shims", text(&shims)]);
     assert_eq!(said.code, Some(2));
     assert!(
-        said.stderr
-            .contains("ab is there already and is no link to "),
+        said.stderr.contains("ab exists, and is not a symlink to "),
         "{}",
         said.stderr
     );
@@ -523,7 +522,7 @@ fn arrivals_that_are_not_offered_are_refused_in_a_sentence() {
     for name in ["norm", "zipf", "other"] {
         let said = loadline(&["wrk2", "-D", name, "-R10", "-d1", &url(&server, "")]);
         assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""));
-        let told = format!("-D {name} is not offered by Loadline: write -D fixed");
+        let told = format!("-D {name} is not supported by Loadline: write -D fixed");
         assert!(said.stderr.starts_with(&told), "{}", said.stderr);
         assert_eq!(said.stderr.lines().count(), 1);
     }

@@ -37,21 +37,21 @@ pub enum StartError {
     #[error(transparent)]
     Worker(#[from] WorkerFailure),
     /// The event loop or a thread could not be set up.
-    #[error("the system refused what a worker needs: {0}")]
+    #[error("the system refused a resource that a worker needs: {0}")]
     System(#[from] io::Error),
 }
 
 /// What ran out is this machine's.
-const OURS: &str = "this machine is short of it, not the target.";
+const OURS: &str = "this machine has too few of them, not the target.";
 
 /// What to do about a connection that did not come up.
 fn hint(error: &DialError) -> String {
     match complaint(&error.error) {
         Some(Complaint::Certificate) => {
-            return "name the one that it takes with --cert, and its key with --key".to_owned();
+            return "give one that it accepts with --cert, and its key with --key".to_owned();
         }
         Some(Complaint::Other) => {
-            return "look for the reason in the server's log; it may want a client certificate \
+            return "look in the server's log for the reason; it may require a client certificate \
                     (--cert and --key)"
                 .to_owned();
         }

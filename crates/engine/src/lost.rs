@@ -29,8 +29,8 @@ pub enum WorkerFailure {
     },
     /// It did not answer when the run was to end.
     #[error(
-        "worker {worker} did not answer for {} s when the run was to end, so the report lacks what \
-         it did last; look for a loop in the script's request(), response() or delay().",
+        "worker {worker} did not respond for {} s at the end of the run, so the report lacks its \
+         last results; look for an endless loop in the script's request(), response() or delay().",
         MOST_SILENCE.as_secs()
     )]
     Stuck {

@@ -27,32 +27,32 @@ pub fn failure_advice(kind: ErrorKind, example: &str, timeout: Duration) -> Stri
              and port, or use fewer connections (-c)."
         }
         ErrorKind::Tls if example.contains("client certificate") => {
-            "Name a certificate that the server takes with --cert, and its key with --key."
+            "Give a certificate that the server accepts with --cert, and its key with --key."
         }
         ErrorKind::Tls if example.contains("TLS alert") => {
-            "The server broke the handshake off. Look for the reason in its log; it may want a \
+            "The server aborted the handshake. Look in its log for the reason; it may require a \
              client certificate (--cert and --key)."
         }
         ErrorKind::Tls => {
-            "The TLS handshake failed. Name the authority to trust with --cacert, or take any \
-             certificate with -k."
+            "The TLS handshake failed. Give the certificate authority with --cacert, or skip \
+             verification with -k."
         }
         ErrorKind::Write => {
-            "The connection broke while the request was being sent. Look in the server's log for \
-             the largest request it takes."
+            "The connection broke while the request was being sent. Look in the server's log, and \
+             check its limit on the size of requests."
         }
         ErrorKind::Read => {
-            "The connection ended before the answer was whole. Look in the server's log for \
+            "The connection ended before the response was complete. Look in the server's log for \
              crashes, restarts and limits on connections."
         }
         ErrorKind::Protocol => {
-            "What came was not an HTTP/1.1 answer. Check the URL's scheme and port, and what \
-             stands between here and the server."
+            "The data received was not an HTTP/1.1 response. Check the URL's scheme and port, and \
+             proxies on the way to the server."
         }
         ErrorKind::Timeout => return too_slow(timeout),
         ErrorKind::Aborted => {
-            "These were in flight when the run was stopped at once. Let it end by itself, or \
-             interrupt it only once, to have them answered."
+            "These requests were in flight when the run was cut off. Let it end by itself, or \
+             interrupt it only once, so that their responses are awaited."
         }
         ErrorKind::Other => {
             "A later version of Loadline made this run and knows why. Report it with that version."
@@ -63,7 +63,7 @@ pub fn failure_advice(kind: ErrorKind, example: &str, timeout: Duration) -> Stri
 
 fn too_slow(timeout: Duration) -> String {
     let allowed = units::duration(timeout);
-    format!("The answer was not whole within {allowed}. Lower the load, or raise --timeout.")
+    format!("The response was not complete within {allowed}. Lower the load, or raise --timeout.")
 }
 
 #[cfg(test)]
@@ -74,9 +74,9 @@ mod tests {
     fn who_lacks_a_client_certificate_is_not_sent_for_an_authority() {
         let advice = |example| failure_advice(ErrorKind::Tls, example, Duration::from_secs(1));
         for example in [
-            "the server wants a client certificate",
+            "the server requires a client certificate",
             "the server does not accept the client certificate (TLS alert UnknownCA)",
-            "the server broke off with the TLS alert HandshakeFailure",
+            "the server aborted with the TLS alert HandshakeFailure",
         ] {
             let advice = advice(example);
             assert!(

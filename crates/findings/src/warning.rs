@@ -179,8 +179,8 @@ impl fmt::Display for Warning {
 fn aborted_text(check: &str, after: Duration) -> String {
     let after = units::elapsed(after);
     format!(
-        "The run was ended after {after} because {check} broke. Lower the load, or take the \
-         condition out of --abort-on to see what comes after."
+        "The run was ended after {after} because {check} broke. Lower the load, or remove the \
+         condition from --abort-on to see the rest of the run."
     )
 }
 
@@ -215,8 +215,8 @@ fn few_samples_text(
 fn interrupted_text(after: Duration, planned: Option<Duration>) -> String {
     let of = planned.map(|planned| format!(" of {}", units::duration(planned)));
     format!(
-        "The run was interrupted after {}{}: the figures are of that part alone. Let it run to \
-         its end before you compare it.",
+        "The run was interrupted after {}{}: the figures cover only that part. Let it run to its \
+         end before you compare it.",
         units::elapsed(after),
         of.unwrap_or_default(),
     )
@@ -224,15 +224,15 @@ fn interrupted_text(after: Duration, planned: Option<Duration>) -> String {
 
 fn script_threw_text(error: &str, after: Duration) -> String {
     format!(
-        "The script threw after {}, which ended the run ({error}): the figures are of that part \
-         alone. Mend the script and run it again.",
+        "The script raised an error after {}, which ended the run ({error}): the figures cover \
+         only that part. Correct the script, and run it again.",
         units::elapsed(after),
     )
 }
 
 fn worker_failed_text(error: &str, after: Duration) -> String {
     format!(
-        "The run ended after {} because {error} The figures are of that part alone: run it again.",
+        "The run ended after {} because {error} The figures cover only that part: run it again.",
         units::elapsed(after),
     )
 }
@@ -240,9 +240,9 @@ fn worker_failed_text(error: &str, after: Duration) -> String {
 fn left_out_text(addresses: &[String]) -> String {
     let list = addresses.join(", ");
     format!(
-        "Nothing was sent to {list}: there was no answer at the start, as there was from other \
-         addresses of the same name. Start what is missing there, or expect the others to carry it \
-         all."
+        "Nothing was sent to {list}: no connection could be opened at the start, unlike to other \
+         addresses of the same name. Start the server there, or expect the other addresses to \
+         carry the whole load."
     )
 }
 
@@ -279,12 +279,11 @@ fn nothing_answered_text(sent: u64, failed: u64) -> String {
                    time, or let it run to its end."
             .to_owned(),
         (_, 0) => format!(
-            "No answer to {requests}, and no failure: the server keeps silent. Try one request by \
+            "No response to {requests}, and no failure: the server is silent. Try one request by \
              hand (curl -v), and give a --timeout shorter than the run."
         ),
         _ => format!(
-            "No answer to {requests}. Look at the errors, and try one request by hand \
-             (curl -v)."
+            "No response to {requests}. Look at the errors, and try one request by hand (curl -v)."
         ),
     }
 }
@@ -303,14 +302,14 @@ fn rate_text(asked: f64, achieved: f64, shortfall: Shortfall) -> String {
              connections (--max-connections)."
         }
     };
-    format!("{achieved} were answered of {asked} asked for; {cause}")
+    format!("{achieved} achieved of {asked} asked; {cause}")
 }
 
 fn surplus_text(count: u64, answered: u64) -> String {
     format!(
-        "The server sent more than the length of its answer (Content-Length) told, on {}{}: what \
-         is counted is the part that was told, and each such connection had to be replaced. \
-         Correct the length in the server.",
+        "The server sent more data than Content-Length says, on {}{}: Loadline counted only the \
+         announced length, and had to replace each such connection. Correct the length in the \
+         server.",
         units::counted(count, "connection"),
         of_answers(count, answered),
     )
@@ -321,7 +320,7 @@ fn of_answers(count: u64, answered: u64) -> String {
         return String::new();
     }
     let share = units::share(count as f64 / answered as f64);
-    format!(" ({share} of the answers)")
+    format!(" ({share} of the responses)")
 }
 
 /// From this share of the answers on, connections end with each of them: a connection that served
@@ -332,15 +331,15 @@ const EACH_ANSWER: f64 = 0.6;
 fn reconnects_text(count: u64, answered: u64) -> String {
     let of = of_answers(count, answered);
     if count as f64 >= answered as f64 * EACH_ANSWER {
-        return "The server closes the connection after each answer: it has no keep-alive, as with \
-                HTTP/1.0, or was asked to close (Connection: close). The time of a new connection \
-                is in nearly each response time. Turn keep-alive on in the server, or give \
+        return "The server closes the connection after each response: it has no keep-alive, as \
+                with HTTP/1.0, or was asked to close (Connection: close). Nearly every response \
+                time includes a new connection. Turn on keep-alive in the server, or give \
                 --no-keepalive if that is what you measure."
             .to_owned();
     }
     format!(
         "The server closed {}{of}; the time to replace them is in the response times. Raise its \
-         limit of requests for each connection (keepalive_requests in nginx) and its idle timeout.",
+         limit of requests per connection (keepalive_requests in nginx) and its idle timeout.",
         units::counted(count, "kept-alive connection"),
     )
 }
@@ -353,7 +352,7 @@ fn unanswered_text(unsent: u64, in_flight: u64, oldest_ns: u64) -> String {
             format!("{in_flight} requests were in flight at the end; the oldest of them")
         }
         _ => format!(
-            "{} had no answer at the end ({} in flight, {} never sent); the oldest of them",
+            "{} had no response at the end ({} in flight, {} never sent); the oldest of them",
             units::counted(unsent + in_flight, "arrival"),
             units::count(in_flight),
             units::count(unsent),
@@ -370,13 +369,13 @@ fn unanswered_text(unsent: u64, in_flight: u64, oldest_ns: u64) -> String {
 fn counted_text(counted: bool) -> &'static str {
     match counted {
         true => {
-            "Percentiles count each with the time that it had waited, as the least that its answer \
-             takes. Run longer, let it drain (--drain), or lower the load."
+            "Percentiles count each with the time that it had waited, as a lower bound. Run \
+             longer, wait for the responses (--drain), or lower the load."
         }
         // The record is of an older version, or breaks off.
         false => {
-            "The record does not say how long each of them had waited, so no percentile counts \
-             them: the true ones may be longer. Run longer, or lower the load."
+            "The record does not say how long each of them had waited, so percentiles leave them \
+             out: the true ones may be higher. Run longer, or lower the load."
         }
     }
 }

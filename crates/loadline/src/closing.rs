@@ -31,7 +31,7 @@ impl Grounds<'_> {
         match exit {
             Exit::Good | Exit::Of(_) => None,
             Exit::Interrupted => {
-                Some("interrupted; the report is of what was measured until then.".to_owned())
+                Some("interrupted; the report covers what was measured until then.".to_owned())
             }
             Exit::Failed => self.failed().or_else(|| self.unanswered()),
             Exit::CheckFailed => self
@@ -50,7 +50,7 @@ impl Grounds<'_> {
         self.runs
             .iter()
             .find_map(|(_, run)| match &run.summary.ended {
-                Ended::Threw(error) => Some(format!("the script threw: {error}")),
+                Ended::Threw(error) => Some(format!("the script raised an error: {error}")),
                 Ended::Failed(error) => Some(error.clone()),
                 _ => None,
             })
@@ -144,6 +144,9 @@ mod tests {
         let lost = ended(Ended::Failed("worker 1 panicked.".to_owned()));
         assert_eq!(why(&lost).as_deref(), Some("worker 1 panicked."));
         let threw = ended(Ended::Threw("line 7".to_owned()));
-        assert_eq!(why(&threw).as_deref(), Some("the script threw: line 7"));
+        assert_eq!(
+            why(&threw).as_deref(),
+            Some("the script raised an error: line 7")
+        );
     }
 }

@@ -10,8 +10,8 @@ use std::time::Duration;
 /// So long nobody wonders.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// What is said then.
-const STILL_CONNECTING: &str = "Still connecting: the load begins when the connections are up, or \
-                                when it is known that some are refused or not answered.";
+const STILL_CONNECTING: &str = "Still connecting: the load begins when each connection is open or \
+                                has failed.";
 
 /// Says that connections are still brought up, unless it is dropped before.
 pub(crate) struct Connecting {

@@ -134,11 +134,11 @@ impl Shared {
         match self.commands.send(command) {
             Phase::Running if command == Command::Abort => self.end_after_grace(again),
             Phase::Running => {
-                say("Stopping: waiting for answers in flight; once more stops now.");
+                say("Stopping: waiting for responses in flight; interrupt again to stop now.");
             }
             Phase::BeforeLoad => give_up(NOTHING_MEASURED),
             Phase::Ended if again => give_up("loadline: interrupted."),
-            Phase::Ended => say("Stopping: what was measured is reported; once more stops now."),
+            Phase::Ended => say("Stopping: the report follows; interrupt again to stop now."),
         }
     }
 
@@ -152,7 +152,7 @@ impl Shared {
             }
             thread::sleep(LAST_GRACE);
         }
-        give_up("loadline: an output takes nothing any more; ended without it.");
+        give_up("loadline: the reader of an output closed it; ended without it.");
     }
 }
 

@@ -177,7 +177,7 @@ fn words(argument: &Arg, value: &DeValue<'_>) -> Result<Vec<OsString>, Problem> 
     let one = |value: &DeValue<'_>| match value {
         // A number would be taken for an address.
         DeValue::Integer(_) | DeValue::Float(_) if is_place => {
-            Err(Problem::Value("it takes a text, a URL.".to_owned()))
+            Err(Problem::Value("it takes a text: a URL.".to_owned()))
         }
         value => Ok(word(argument, Some(scalar(value)?))),
     };

@@ -17,16 +17,16 @@ pub enum Contradiction {
     #[error("--arrivals spreads the arrivals of a --rate; give one.")]
     ArrivalsWithoutRate,
     /// Two answers to who asks.
-    #[error("--user and the header Authorization both say who asks; give one of them.")]
+    #[error("--user and the header Authorization both set the credentials; give one of them.")]
     AuthorizationTwice,
     /// A path that no socket can have.
     #[error(
         "--unix-socket has a path of {0} bytes, and sockets have at most {LONGEST_SOCKET_PATH}; \
-         give a shorter one, such as one from the current folder on."
+         give a shorter one, such as one relative to the current folder."
     )]
     UnixSocketTooLong(usize),
     /// Two bodies for one request.
-    #[error("--body and --form both say what is sent; give one of them.")]
+    #[error("--body and --form both set the body; give one of them.")]
     BodyAndForm,
     /// Two answers to when requests start.
     #[error("--burst and --rate both say when requests start; give one of them.")]
@@ -36,8 +36,8 @@ pub enum Contradiction {
     BurstAndStages,
     /// A run that waits for all answers anyway.
     #[error(
-        "--drain waits after the end of a --duration, and a number of --requests waits for every \
-         answer anyway; leave one of them out."
+        "--drain waits after the end of a --duration, and a run of --requests waits for every \
+         response anyway; leave one of them out."
     )]
     DrainWithRequests,
     /// A boundary that the form does not have.
@@ -53,8 +53,8 @@ pub enum Contradiction {
     },
     /// A part of the delay where there is none.
     #[error(
-        "{0} looks at the wait from the intended start to the send, and a closed loop has no such \
-         wait; give a --rate, or leave the check out."
+        "{0} looks at the delay between intended start and send, and a closed loop has no such \
+         delay; give a --rate, or leave the check out."
     )]
     CheckOnDelayWhenClosed(String),
     /// A key that belongs to nothing.
@@ -68,7 +68,8 @@ pub enum Contradiction {
     KernelTimestampsAndUserClock,
     /// All local addresses are of the other kind.
     #[error(
-        "--{version} and --local-address contradict each other: {address} is of the other kind."
+        "--{version} and --local-address contradict each other: {address} is of the other IP \
+         version."
     )]
     LocalAddressOfOtherVersion {
         /// `ipv4` or `ipv6`.
@@ -140,8 +141,8 @@ pub enum Contradiction {
     ProxyAnd(&'static str),
     /// A proxy that would be asked in words for a server.
     #[error(
-        "--script writes its requests for the server itself, so a --proxy can pass them on with \
-         https only; leave one of them out."
+        "--script writes requests for the server itself, so a --proxy can only forward them with \
+         https; leave one of them out."
     )]
     ProxyAndScript,
     /// Words for a script that is not there.
@@ -149,7 +150,7 @@ pub enum Contradiction {
     ScriptArgWithoutScript,
     /// Two answers to how many requests go out at once.
     #[error(
-        "--script says itself how many requests are sent together: as many as its request() \
+        "--script itself decides how many requests are sent together, as many as its request() \
          returns; leave out --pipeline."
     )]
     ScriptAndPipeline,
@@ -171,6 +172,6 @@ pub enum Contradiction {
         connections: u32,
     },
     /// A Unix socket has no address to choose.
-    #[error("--unix-socket goes to one place; leave out --{0}.")]
+    #[error("--unix-socket is one socket; leave out --{0}.")]
     UnixSocketAnd(&'static str),
 }

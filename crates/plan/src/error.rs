@@ -24,8 +24,8 @@ pub enum Error {
     /// Four parts that don't say where to connect.
     #[error(
         "`{0}` does not say where to connect. Write HOST:PORT:ADDR:PORT, such as \
-         example.com:443:127.0.0.1:8443; IPv6 addresses in brackets; an empty part means any, or \
-         the same."
+         example.com:443:127.0.0.1:8443; IPv6 addresses in brackets; an empty HOST or PORT means \
+         any, an empty ADDR or second PORT the same."
     )]
     ConnectTo(String),
     /// A form field without a name.
@@ -43,7 +43,7 @@ pub enum Error {
     #[error("`{0}` is not an IP address. Write one such as 192.0.2.1 or 2001:db8::1.")]
     IpAddress(String),
     /// A part of the whole that is none.
-    #[error("`{0}` is not a part of the requests. Write 1/ and a whole number, such as 1/100.")]
+    #[error("`{0}` is not a share of the requests. Write 1/ and a whole number, such as 1/100.")]
     Part(String),
     /// A method that HTTP would not take.
     #[error("`{0}` is not a method. Write one word such as GET, POST or PURGE.")]
@@ -105,12 +105,13 @@ pub enum Error {
     /// What a run can't go on until.
     #[error(
         "`{0}` is not a condition to stop at. Write a percentile with a precision of 0.2% or \
-         more, such as 'p99±2%' or 'p99+-2%'; or decided, for --check."
+         more, such as 'p99±2%' or 'p99+-2%'; or decided, to stop when the checks are."
     )]
     Until(String),
     /// A list of URLs without one.
     #[error(
-        "there is no URL in it. Write one a line, or JSON Lines such as {{\"url\": \"http://…\"}}."
+        "there is no URL in it. Write one per line, or JSON Lines such as {{\"url\": \
+         \"http://…\"}}."
     )]
     UrlListEmpty,
     /// A line of a list of URLs that can't be read.

@@ -17,7 +17,7 @@ pub enum TargetProblem {
     #[error("nothing listens on port 0.")]
     Port,
     /// A protocol that is not spoken here.
-    #[error("`{0}` is not spoken here; write http:// or https://.")]
+    #[error("`{0}` is not supported; write http:// or https://.")]
     Scheme(String),
     /// The text breaks the rules of URLs.
     #[error("{0}.")]

@@ -18,7 +18,7 @@ use json::{Object, refuse_other_json};
 pub enum LineProblem {
     /// A blank within a line, where other tools have a method or a body.
     #[error(
-        "a blank stands in `{0}`, and a line holds one URL: write %20 in a URL, and a method or \
+        "there is a space in `{0}`, and a line holds one URL: write %20 in a URL, and a method or \
          body as JSON, such as {{\"url\": \"http://…\", \"method\": \"POST\"}}."
     )]
     Blank(String),

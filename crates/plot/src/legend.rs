@@ -68,7 +68,7 @@ fn ramp(map: &Heatmap, top_px: i32, root: &Area<'_>) -> Result<i32> {
         root.draw(&Rectangle::new(corners, shade(share).filled()))?;
         left_px += SAMPLE_PX;
     }
-    let words = format!("few to {} answers in a cell", map.densest());
+    let words = format!("few to {} responses in a cell", map.densest());
     label(&words, (px(left_px + 8), px(top_px)), root)?;
     Ok(LEGEND_ROW_PX)
 }

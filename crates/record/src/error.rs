@@ -96,7 +96,8 @@ pub enum Error {
     },
     /// The file has several runs where one is wanted.
     #[error(
-        "{} holds {runs} runs, and one is wanted here. Give a file of a single run.", path.display()
+        "{} holds {runs} runs, and one is needed here. Give a file of a single \
+         run.", path.display()
     )]
     Several {
         /// The file.
@@ -117,7 +118,7 @@ pub enum Error {
     },
     /// The file could not be made or written.
     #[error("the saved run {} can't be written: {source}. Give --save another \
-             place.", path.display())]
+             path.", path.display())]
     Write {
         /// The file.
         path: PathBuf,
@@ -145,7 +146,7 @@ pub enum LineError {
     },
     /// The interval begins later than the one before it has ended.
     #[error(
-        "the interval begins at {start_ns} ns, and what stands above it ends at {before_ns} ns: \
+        "the interval begins at {start_ns} ns, and the line above it ends at {before_ns} ns: \
          lines were lost between them"
     )]
     Gap {

@@ -283,8 +283,8 @@ impl Why {
     pub fn text(self) -> &'static str {
         match self {
             Why::Rights => "it belongs to another user",
-            Why::TooLarge => "there is too much of it to add up",
-            Why::Untold => "this kernel does not tell",
+            Why::TooLarge => "it has too much memory to read",
+            Why::Untold => "this kernel does not show it",
         }
     }
 }

@@ -43,7 +43,7 @@ pub(crate) fn notes(run: &RunResult, percentiles: &[f64]) -> Vec<String> {
             .filter(|_| run.own_delay(statistic).is_none())
     });
     let own = own.map(|told| {
-        format!("{OWN} A large part of it is delay that Loadline added: without that {told}.")
+        format!("{OWN} A large part of it is delay added by Loadline: without this delay {told}.")
     });
     let plan = plan.map(|told| {
         format!(

@@ -173,7 +173,7 @@ fn set_aside(outcome: &SearchOutcome) -> String {
     let trials = outcome.trials.iter();
     match trials.filter(|trial| trial.set_aside).count() {
         0 => String::new(),
-        count => format!(" ({count} of them set aside, as the machine lost time)"),
+        count => format!(" ({count} of them discarded, because the machine was disturbed)"),
     }
 }
 

@@ -78,13 +78,13 @@ impl<'a> ClosedLoop<'a> {
             Difference::None => "The two agree: nothing kept requests waiting for long before \
                                  they were sent."
                 .to_owned(),
-            Difference::Lateness => "Most of the difference is our own lateness: this machine \
-                                     could not keep up with the schedule. Lower the rate, or use \
-                                     more threads."
+            Difference::Lateness => "Most of the difference is delay added by Loadline: this \
+                                     machine could not keep up with the schedule. Lower the rate, \
+                                     or use more threads."
                 .to_owned(),
             Difference::Plan => {
-                "The difference is the wait for one of the connections that the plan \
-                                 allows. Allow more (--max-connections)."
+                "The difference is the wait for one of the connections that the plan allows. \
+                 Allow more (--max-connections)."
                     .to_owned()
             }
             Difference::Stall => self.stall(),
@@ -141,8 +141,8 @@ impl<'a> ClosedLoop<'a> {
     fn hidden_wait(&self, waited: u64) -> String {
         format!(
             "{} waited more than {} for a free connection before they were sent. A closed-loop \
-             tool sends nothing while it waits for answers and times each request from its send, \
-             so this wait is in none of its figures.",
+             tool sends nothing while it waits for responses and times each request from its \
+             send, so this wait is in none of its figures.",
             units::counted(waited, "request"),
             units::time(self.shown.percentile_ns(99.0) as f64),
         )
@@ -150,7 +150,7 @@ impl<'a> ClosedLoop<'a> {
 
     fn left_out(&self, omitted: u64) -> String {
         format!(
-            "{} fell due while {} had no answer, and went out on further connections. A \
+            "{} fell due while {} had no response, and were sent on further connections. A \
              closed-loop tool with {} sends nothing while all of them wait, so these requests are \
              in none of its figures.",
             units::counted(omitted, "request"),

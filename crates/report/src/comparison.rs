@@ -154,7 +154,7 @@ pub(crate) fn conclusion(comparison: &Comparison) -> Vec<String> {
     let open = |figure: &ComparedFigure| figure.more_runs.is_some_and(|more| more > 0);
     if comparison.figures.iter().any(open) {
         paragraphs.push(
-            "In brackets: about how many more runs of each would tell a difference as large as \
+            "In brackets: about how many more runs of each would confirm a difference as large as \
              the measured one."
                 .to_owned(),
         );
@@ -190,7 +190,7 @@ fn in_one_line(comparison: &Comparison) -> String {
     };
     let (slower, faster) = (named(Standing::Slower), named(Standing::Faster));
     match (slower.is_empty(), faster.is_empty()) {
-        (true, true) => "Whether B is faster or slower cannot be told.".to_owned(),
+        (true, true) => "Whether B is faster or slower is not known.".to_owned(),
         (true, false) => format!("B is faster ({faster})."),
         (false, true) => format!("B is slower ({slower})."),
         (false, false) => format!("B is slower in {slower} and faster in {faster}."),
@@ -204,8 +204,8 @@ pub(crate) fn only_bounds(percentiles: &[f64]) -> String {
         .map(|p| quantity::percentile(*p))
         .collect();
     format!(
-        "{} is left out: so many requests of a run had no answer at its end that it is only a \
-         lower bound there. Wait for the answers (--drain), or lower the load.",
+        "{} is left out: so many requests of a run had no response at its end that it is only a \
+         lower bound. Wait for the responses (--drain), or lower the load.",
         names.join(", ")
     )
 }
@@ -213,13 +213,14 @@ pub(crate) fn only_bounds(percentiles: &[f64]) -> String {
 /// What the intervals hold for.
 fn reach(comparison: &Comparison) -> &'static str {
     if comparison.paired {
-        "All intervals hold together, at 95 %. A and B took turns in random order, and each run \
-         of B was held against that of A beside it."
+        "The 95 % are for all intervals together. A and B alternated in random order, and each \
+         run of B was compared with the run of A next to it."
     } else if comparison.base_runs > 1 {
-        "All intervals hold together, at 95 %, for runs such as these."
+        "The 95 % are for all intervals together, and for runs such as these."
     } else {
-        "All intervals hold together, at 95 %, for these two runs alone: what differs from run to \
-         run is not in them. To be sure, run each several times (--repeat 6) and compare those."
+        "The 95 % are for all intervals together, and for these two runs only: differences from \
+         run to run are not included. To include them, repeat each run (--repeat 6) and compare \
+         the repeats."
     }
 }
 
@@ -227,8 +228,8 @@ fn failures(comparison: &Comparison) -> Option<String> {
     let (base, with) = (comparison.base_failed, comparison.with_failed);
     (base.max(with) > FEW_FAILED).then(|| {
         format!(
-            "{} of A's requests failed, and {} of B's: the times are those of the others. See to \
-             the failures first.",
+            "{} of A's requests failed, and {} of B's: the times are of the requests that did not \
+             fail. Solve the failures first.",
             units::share(base),
             units::share(with),
         )

@@ -77,7 +77,8 @@ fn texts(warnings: &[crate::Warning]) -> Vec<String> {
 fn claim(found: &Validity, summary: &Summary) -> &'static str {
     match found.grade() {
         Grade::Valid if warning::is_unserved(summary) => {
-            "Valid, as far as Loadline goes: read the warnings on the answers."
+            "Valid: Loadline did not distort these figures, but read the warnings about the \
+             responses."
         }
         Grade::Valid => "Valid: Loadline did not distort these figures.",
         Grade::Suspect => "Suspect: something may have distorted these figures.",

@@ -7,12 +7,12 @@ use loadline_verdict::{CheckResult, Doubt};
 pub fn undecided(check: &CheckResult) -> Option<String> {
     let sentence = match check.doubt? {
         Doubt::Unfinished(count) => format!(
-            "{} without an answer at the end could change it; wait for the answers (--drain), \
+            "{} without a response at the end could change it; wait for the responses (--drain), \
              lower the load, or run longer (-d).",
             units::counted(count, "request")
         ),
         Doubt::FewSamples(needed) => format!(
-            "{} can't decide it, the percentile needs {}; raise --requests, --rate or --duration.",
+            "{} are too few, the percentile needs {}; raise --requests, --rate or --duration.",
             units::counted(check.samples, "sample"),
             units::count(needed)
         ),
@@ -42,11 +42,11 @@ mod tests {
     #[test]
     fn a_doubt_says_what_to_do() {
         let said = |doubt| undecided(&doubted(Some(doubt))).unwrap();
-        assert!(said(Doubt::Unfinished(1)).starts_with("1 request without an answer"));
+        assert!(said(Doubt::Unfinished(1)).starts_with("1 request without a response"));
         assert!(said(Doubt::Unfinished(3_927)).contains("3 927 requests"));
         let few = said(Doubt::FewSamples(368));
         assert!(
-            few.starts_with("10 samples can't decide it, the percentile needs 368;"),
+            few.starts_with("10 samples are too few, the percentile needs 368;"),
             "{few}"
         );
         assert_eq!(undecided(&doubted(None)), None);

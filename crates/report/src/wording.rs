@@ -70,7 +70,7 @@ pub(crate) fn load(plan: &Plan) -> String {
         Until::Decided => "or until the checks are decided".to_owned(),
     }));
     if plan.settle {
-        parts.push("without what is not steady yet at its beginning".to_owned());
+        parts.push("without its transient".to_owned());
     }
     if !plan.connection.keepalive {
         parts.push("a new connection for every request".to_owned());

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// By these words a refusal of ours is known among what scripts throw: who catches one may throw it
 /// again with words of its own around it.
-pub(crate) const REFUSAL: &str = "is not offered by Loadline";
+pub(crate) const REFUSAL: &str = "is not supported by Loadline";
 
 /// A script can't be run.
 #[derive(Debug, thiserror::Error)]
@@ -35,7 +35,7 @@ pub enum Error {
         error: io::Error,
     },
     /// The first request is none.
-    #[error("what the script sends is no request: {0}.")]
+    #[error("the script's request is malformed: {0}.")]
     Request(#[from] RequestProblem),
     /// The script threw.
     #[error(transparent)]

@@ -53,7 +53,7 @@ pub enum Error {
     #[error("none of the study's tools is on this machine: {0}; install one.")]
     NoTool(String),
     /// A file or thread can't be had.
-    #[error("{what} can't be had: {source}.")]
+    #[error("{what} can't be provided: {source}.")]
     Io {
         /// What.
         what: String,

@@ -49,7 +49,7 @@ impl Study {
             }
         }
         if study.targets.is_empty() {
-            return Err(reader.missing("[[target]]", "say what the load goes to."));
+            return Err(reader.missing("[[target]]", "say where the load goes."));
         }
         let no_runs = || reader.missing("[[runs]]", "say what is to be run.");
         study.rows = runs::rows(&reader, &runs.ok_or_else(no_runs)?, &study)?;

@@ -42,8 +42,8 @@ pub enum Problem {
         advice: &'static str,
     },
     #[error(
-        "the target {name} does not answer at {url} within {patience}; see that it starts, or give \
-         it more patience."
+        "the target {name} does not respond at {url} within {patience}; see that it starts, or \
+         give it more patience."
     )]
     NoAnswer {
         name: String,
@@ -66,7 +66,7 @@ pub enum Problem {
     NotOneOf(String, String),
     #[error("this is not TOML: {0}.")]
     Syntax(String),
-    #[error("this is not text: its bytes are no UTF-8.")]
+    #[error("this is not text: its bytes are not UTF-8.")]
     NotText,
     #[error("there is no such key. Known here are {0}.")]
     Unknown(String),
@@ -77,7 +77,7 @@ pub enum Problem {
     #[error("there is no tool {0}. Known are {1}, and what a [[tool]] names.")]
     UnknownTool(String, String),
     #[error(
-        "the target ended before it served{0}. Mend its start; by hand it should serve until it \
+        "the target ended before it served{0}. Correct its start command: it must serve until it \
          is stopped."
     )]
     TargetEnded(String),

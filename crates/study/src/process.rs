@@ -143,7 +143,7 @@ pub(crate) fn ending(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("it ended with exit code {code}"),
         (None, Some(signal)) => format!("it was ended by signal {signal}"),
-        (None, None) => "it ended, nobody knows how".to_owned(),
+        (None, None) => "it ended for an unknown reason".to_owned(),
     }
 }
 

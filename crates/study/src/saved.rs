@@ -83,7 +83,7 @@ pub enum SavedError {
     },
     /// It is no saved run of a study.
     #[error(
-        "{} is no run of a study: {problem}. Move it away, or run the study with --redo.",
+        "{} is not a run of a study: {problem}. Move it away, or run the study with --redo.",
         path.display()
     )]
     Content {

@@ -86,7 +86,7 @@ pub fn table(runs: &[SavedRun]) -> String {
     let mut text: String = (0..=groups.len()).map(line).collect();
     if !left_out.is_empty() {
         let names = left_out.join(", ");
-        text.push_str(&format!("Without room here: {names}.\n"));
+        text.push_str(&format!("Columns left out for lack of space: {names}.\n"));
     }
     let noted = groups
         .iter()

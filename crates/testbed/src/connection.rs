@@ -47,9 +47,9 @@ struct Connection {
 /// Why the service gives the library no answer.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 enum Unanswered {
-    #[error("the answer is a raw response")]
+    #[error("the response is a raw one")]
     Raw,
-    #[error("the client broke off its request")]
+    #[error("the client aborted its request")]
     Cut,
 }
 

@@ -13,11 +13,13 @@ pub enum StartError {
     /// The certificate authorities for clients can't be used.
     #[error(
         "The certificate authorities for clients can't be used: {0}. Give certificates in PEM, \
-         and speak TLS."
+         and use TLS."
     )]
     ClientAuthorities(String),
     /// A freeze that never ends.
-    #[error("The freeze would never end. Let it come less often than it is long, such as 1s/10s.")]
+    #[error(
+        "The freeze would never end. Make it shorter than the time between two, such as 1s/10s."
+    )]
     FreezeWithoutThaw,
     /// A limit below which nothing is served.
     #[error("A limit needs a rate above zero requests per second, and at least one counter.")]

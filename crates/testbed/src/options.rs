@@ -69,7 +69,7 @@ static OPTIONS: [ResponseOption; 15] = [
     ResponseOption {
         name: "interim",
         takes: "status codes from 100 to 199 but 101, separated by commas, such as 103, or none",
-        meaning: "Send these interim answers first.",
+        meaning: "Send these interim responses first.",
         set: |answer, text| put(&mut answer.interim, interims(text)),
     },
     ResponseOption {
@@ -80,15 +80,15 @@ static OPTIONS: [ResponseOption; 15] = [
     },
     ResponseOption {
         name: "close-after",
-        takes: "a count of answers such as 100, or none",
-        meaning: "Say `Connection: close` in the connection's n-th answer, and close.",
+        takes: "a count of responses such as 100, or none",
+        meaning: "Say `Connection: close` in the connection's n-th response, and close.",
         set: |answer, text| put(&mut answer.close_after, optional(text, positive_count)),
     },
     ResponseOption {
         name: "delay",
         takes: "a time such as 20ms, exp:MEAN such as exp:20ms, lognormal:MEDIAN,SIGMA such as \
                 lognormal:20ms,0.5, or none",
-        meaning: "Wait between the whole request and the first byte of the answer.",
+        meaning: "Wait between the whole request and the first byte of the response.",
         set: |answer, text| put(&mut answer.delay, optional(text, |text| text.parse().ok())),
     },
     ResponseOption {
@@ -102,7 +102,7 @@ static OPTIONS: [ResponseOption; 15] = [
         takes: "close, half-close, hang or reset, then -before-head, -in-head, -after-head, \
                 -in-body or -after-answer, such as reset-in-body; or never-answer, garbage, \
                 short-length, long-length, bad-chunk, huge-head, endless; or none",
-        meaning: "Let the answer go wrong.",
+        meaning: "Inject a fault into the response.",
         set: |answer, text| put(&mut answer.fault, optional(text, |text| text.parse().ok())),
     },
     ResponseOption {

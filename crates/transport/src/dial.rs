@@ -84,7 +84,7 @@ fn reason(error: &io::Error) -> String {
         None => {}
     }
     match error.kind() {
-        io::ErrorKind::TimedOut => "no answer in the time allowed".to_owned(),
+        io::ErrorKind::TimedOut => "no response within the timeout".to_owned(),
         io::ErrorKind::UnexpectedEof => "the server closed the connection".to_owned(),
         _ => error.to_string(),
     }
@@ -349,7 +349,7 @@ fn explain(error: io::Error, to: SocketAddr, local: Option<IpAddr>) -> io::Error
         return error;
     }
     let reason = match local {
-        Some(local) => format!("{local} is no address of this machine"),
+        Some(local) => format!("{local} is not an address of this machine"),
         None => "this machine has no address from which that can be reached".to_owned(),
     };
     io::Error::new(error.kind(), reason)

@@ -40,9 +40,9 @@ impl fmt::Display for TlsFailure {
             E::InvalidCertificate(error) => write_certificate(error, f),
             E::AlertReceived(alert) => write_alert(*alert, f),
             E::InvalidMessage(InvalidMessage::InvalidContentType) => {
-                f.write_str("what the server sends is not TLS")
+                f.write_str("the server's response is not TLS")
             }
-            E::InvalidMessage(what) => write!(f, "what the server sends is not TLS ({what:?})"),
+            E::InvalidMessage(what) => write!(f, "the server's response is not TLS ({what:?})"),
             E::PeerIncompatible(PeerIncompatible::ServerDoesNotSupportTls12Or13) => {
                 f.write_str("the server speaks neither TLS 1.2 nor 1.3")
             }
@@ -60,7 +60,7 @@ fn write_certificate(error: &CertificateError, f: &mut fmt::Formatter<'_>) -> fm
     use CertificateError as E;
     match error {
         E::UnknownIssuer | E::BadSignature => {
-            f.write_str("nobody who is trusted here signed the server's certificate")
+            f.write_str("no trusted authority signed the server's certificate")
         }
         E::Expired | E::ExpiredContext { .. } => {
             f.write_str("the server's certificate has expired")
@@ -73,12 +73,12 @@ fn write_certificate(error: &CertificateError, f: &mut fmt::Formatter<'_>) -> fm
             presented,
         } => write_names(&expected.to_str(), presented, f),
         error if is_authoritys(error) => f.write_str(
-            "the server's certificate is one for an authority, not for a server (make one with \
-             CA:FALSE, name itself with --cacert, or use --insecure)",
+            "the server's certificate is that of an authority, not of a server (make one with \
+             CA:FALSE, give this one with --cacert, or use --insecure)",
         ),
         error if is_of_old_version(error) => f.write_str(
-            "the server's certificate is of X.509 version 1, which names no host (make it anew \
-             with a subjectAltName, or use --insecure)",
+            "the server's certificate is of X.509 version 1, which names no host (make one with a \
+             subjectAltName, or use --insecure)",
         ),
         other => write!(f, "the server's certificate is not accepted: {other}"),
     }
@@ -108,7 +108,7 @@ fn bare(name: &str) -> &str {
 fn write_alert(alert: AlertDescription, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match alert {
         AlertDescription::CertificateRequired => {
-            f.write_str("the server wants a client certificate")
+            f.write_str("the server requires a client certificate")
         }
         refusal if refuses_certificate(refusal) => write!(
             f,
@@ -120,7 +120,7 @@ fn write_alert(alert: AlertDescription, f: &mut fmt::Formatter<'_>) -> fmt::Resu
         AlertDescription::ProtocolVersion => {
             f.write_str("the server speaks neither TLS 1.2 nor 1.3")
         }
-        other => write!(f, "the server broke off with the TLS alert {other:?}"),
+        other => write!(f, "the server aborted with the TLS alert {other:?}"),
     }
 }
 

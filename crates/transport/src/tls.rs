@@ -299,5 +299,5 @@ impl ResolvesClientCert for Asked {
 /// The name that the server's certificate must bear.
 pub(crate) fn server_name(host: &str) -> Result<ServerName<'static>, String> {
     ServerName::try_from(host.to_owned())
-        .map_err(|_| format!("`{host}` is no name that a certificate can bear"))
+        .map_err(|_| format!("`{host}` is not a name that a certificate can have"))
 }

@@ -80,7 +80,9 @@ impl Tunnel {
         let fed = parser.feed(input, &mut ()).map_err(io::Error::other)?;
         if fed.done && parser.status() < 300 && fed.used < input.len() {
             // A TLS server says nothing before it is greeted.
-            return Err(io::Error::other("it sent more than the answer to CONNECT"));
+            return Err(io::Error::other(
+                "it sent data after its response to CONNECT",
+            ));
         }
         Ok(())
     }

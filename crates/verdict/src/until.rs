@@ -54,9 +54,9 @@ pub enum Impossible {
     NoCheck,
     /// A check that shows at the end alone.
     #[error(
-        "--until decided can't prove {0} before the end: only a percentile of the response or \
-         service time below a bound, or errors or statuses below a percentage, are a share of the \
-         requests; leave it out, or --until."
+        "--until decided can't prove {0} before the end: it decides only upper bounds on \
+         percentiles of the response or service time, and on errors or statuses as a percentage; \
+         leave out this check, or --until."
     )]
     NotAShare(String),
     /// The run ends before there can be an answer.
@@ -74,8 +74,8 @@ pub enum Impossible {
     },
     /// The run ends before dependence shows.
     #[error(
-        "--until {until} takes at least {seconds} seconds, to see how much times depend on each \
-         other; raise --duration."
+        "--until {until} needs at least {seconds} seconds, to estimate how much response times \
+         depend on each other; raise --duration."
     )]
     TooShort {
         /// What was asked.

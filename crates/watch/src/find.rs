@@ -21,12 +21,12 @@ pub enum NotFound {
     #[error("no program named {0} is running; start it first, or give the number of its process.")]
     Name(String),
     /// Nobody listens there.
-    #[error("nobody listens on port {0} of this host; start the server first.")]
+    #[error("no process listens on port {0} of this host; start the server first.")]
     Nobody(u16),
     /// Somebody listens there, and may not be looked at.
     #[error(
-        "somebody listens on port {0}, but which process can't be told; run as its user or as \
-         root, or give the number of its process."
+        "a process listens on port {0}, but it is not known which; run as its user or as root, or \
+         give the number of its process."
     )]
     NotTold(u16),
     /// There is no such process.

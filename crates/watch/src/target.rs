@@ -17,8 +17,8 @@ pub enum Target {
 /// What names nothing that could be watched.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is nothing to watch. Write the number of a process, the name of its program, or : and \
-     the port it listens on, such as :8080."
+    "`{0}` can't be watched. Write a process number, a program name, or : and the port it listens \
+     on, such as :8080."
 )]
 pub struct BadTarget(String);
 

@@ -329,7 +329,7 @@ fn a_port_that_nobody_listens_on_is_said_so() {
     let port = free.local_addr().unwrap().port();
     drop(free);
     let error = Watcher::new(Proc::default()).watch(&Target::Port(port));
-    let expected = format!("nobody listens on port {port} of this host");
+    let expected = format!("no process listens on port {port} of this host");
     assert!(error.unwrap_err().to_string().starts_with(&expected));
 }
 

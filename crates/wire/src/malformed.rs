@@ -16,10 +16,10 @@ pub enum Malformed {
     #[error("a hexadecimal chunk size was expected at {0}")]
     ChunkSize(Excerpt),
     /// A chunk's size is 2^63 or more.
-    #[error("a chunk size is too large to be true, at {0}")]
+    #[error("a chunk size is too large, at {0}")]
     ChunkSizeTooLarge(Excerpt),
     /// A `Content-Length` isn't a decimal number below 2^63.
-    #[error("Content-Length isn't a length: {0}")]
+    #[error("Content-Length is not a length: {0}")]
     ContentLength(Excerpt),
     /// Several lengths are given and they differ.
     #[error("Content-Length is given twice, as {0} and as {1}")]
@@ -28,10 +28,10 @@ pub enum Malformed {
     #[error("the head is longer than 256 KiB")]
     HeadTooLong,
     /// The connection ended before one byte of the answer.
-    #[error("the connection ended before an answer began")]
+    #[error("the connection ended before a response began")]
     NoAnswer,
     /// The answer doesn't begin with `HTTP/1.`.
-    #[error("the answer isn't HTTP/1: it begins with {0}")]
+    #[error("the response is not HTTP/1: it begins with {0}")]
     NotHttp(Excerpt),
     /// The status line has no version or no three-digit status.
     #[error("the status line is malformed: {0}")]
@@ -40,6 +40,6 @@ pub enum Malformed {
     #[error("the trailers are longer than 256 KiB")]
     TrailersTooLong,
     /// The connection ended within the answer.
-    #[error("the connection ended before the answer was whole")]
+    #[error("the connection ended before the response was complete")]
     Truncated,
 }

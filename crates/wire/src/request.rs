@@ -65,9 +65,7 @@ pub enum InvalidRequest {
     )]
     Encoding(Excerpt),
     /// A field's name isn't a token.
-    #[error(
-        "The header name {0} isn't one: use letters, digits and the signs !#$%&'*+-.^_`|~ only."
-    )]
+    #[error("{0} is not a header name: use letters, digits and the signs !#$%&'*+-.^_`|~ only.")]
     HeaderName(Excerpt),
     /// A field's value has a control character.
     #[error("The value of header {name} has a control character, which must be taken out: {value}")]
@@ -79,7 +77,7 @@ pub enum InvalidRequest {
     },
     /// The host has a blank or a control character.
     #[error(
-        "The host {0} has a blank or a control character: give a name or address with its port."
+        "The host {0} has a space or a control character: give a name or address with its port."
     )]
     Host(Excerpt),
     /// Two fields that both say where the body ends.
@@ -89,8 +87,7 @@ pub enum InvalidRequest {
     LengthAndEncoding,
     /// The method isn't a token.
     #[error(
-        "The method {0} isn't one: use letters, digits and the signs !#$%&'*+-.^_`|~ only, as in \
-         GET."
+        "{0} is not a method: use letters, digits and the signs !#$%&'*+-.^_`|~ only, as in GET."
     )]
     Method(Excerpt),
     /// The target is empty.
@@ -98,13 +95,13 @@ pub enum InvalidRequest {
     NoTarget,
     /// The body isn't chunked as a given `Transfer-Encoding` says.
     #[error(
-        "The header Transfer-Encoding says that the body comes in chunks, and it doesn't: leave \
-         the header out, or write the body with the size of each chunk before it."
+        "The header Transfer-Encoding says that the body is chunked, and it is not: leave the \
+         header out, or write the body with the size of each chunk before it."
     )]
     NotChunked,
     /// The target has a blank or a control character.
     #[error(
-        "The target {0} has a blank or a control character: percent-encode it, a blank as %20."
+        "The target {0} has a space or a control character: percent-encode it, a space as %20."
     )]
     Target(Excerpt),
 }

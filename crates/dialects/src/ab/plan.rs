@@ -166,7 +166,7 @@ fn versions(protocol: Protocol) -> Result<Vec<TlsVersion>, Output> {
         Protocol::Tls12 => Ok(vec![TlsVersion::V1_2]),
         Protocol::Tls13 => Ok(vec![TlsVersion::V1_3]),
         Protocol::Gone(name) => Err(Output::sentence(&format!(
-            "ab: {name} is not spoken here any more; give -f TLS1.2, -f TLS1.3 or -f ALL."
+            "ab: {name} is not supported any more; give -f TLS1.2, -f TLS1.3 or -f ALL."
         ))),
     }
 }
@@ -179,7 +179,7 @@ fn suites(options: &Options) -> Result<Vec<String>, Output> {
     names::suites_in(list, is_tls13).ok_or_else(|| {
         let spoken = names::spoken(is_tls13);
         Output::sentence(&format!(
-            "error setting ciphersuite list [{list}]\nab: none of it is spoken here; choose from \
+            "error setting ciphersuite list [{list}]\nab: none of these is supported; choose from \
              {spoken}."
         ))
     })

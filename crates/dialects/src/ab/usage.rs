@@ -26,7 +26,7 @@ const FLAGS: [(&str, &str); 41] = [
     ("-c concurrency", "How many of them at a time"),
     ("-t timelimit", "End after so many seconds"),
     ("", "Before -n, this means -n 50000"),
-    ("-s timeout", "Seconds that an answer may take"),
+    ("-s timeout", "Seconds that a response may take"),
     ("", "30 unless given"),
     ("-b windowsize", "Bytes in each socket's buffers"),
     ("-B address", "Local address to connect from"),
@@ -54,7 +54,7 @@ const FLAGS: [(&str, &str); 41] = [
     ("-k", "Keep connections alive"),
     ("-d", "No table of percentages"),
     ("-S", "No deviations, medians and warnings"),
-    ("-q", "No progress where more than 150 requests are made"),
+    ("-q", "No progress for more than 150 requests"),
     ("-l", "Bodies may differ in length (dynamic pages)"),
     (
         "-g filename",

@@ -216,7 +216,7 @@ impl Asked {
             return Err("the highest rate is 1G, one request every nanosecond\n".to_owned());
         }
         if self.timeout_s == 0 {
-            return Err("a timeout of 0 leaves no time for any answer\n".to_owned());
+            return Err("a timeout of 0 leaves no time for any response\n".to_owned());
         }
         Ok(())
     }

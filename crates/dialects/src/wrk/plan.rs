@@ -61,7 +61,7 @@ impl Arguments {
             None | Some("fixed") => Ok(Arrivals::Constant),
             Some("exp") => Ok(Arrivals::Poisson),
             Some(other) => Err(format!(
-                "-D {other} is not offered by Loadline: write -D fixed for requests at equal \
+                "-D {other} is not supported by Loadline: write -D fixed for requests at equal \
                  intervals, or -D exp for random ones (a Poisson process)\n"
             )),
         }

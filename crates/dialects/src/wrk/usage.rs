@@ -6,7 +6,7 @@ use super::Tool;
 pub(super) fn version(tool: Tool) -> String {
     let own = env!("CARGO_PKG_VERSION");
     format!(
-        "wrk {} [epoll] as spoken by Loadline {own}\n",
+        "wrk {} [epoll] compatibility mode of Loadline {own}\n",
         tool.version()
     )
 }

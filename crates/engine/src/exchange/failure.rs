@@ -47,7 +47,10 @@ impl Failure {
     /// A failure of a connection that was up.
     fn io(otherwise: ErrorKind, error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::TimedOut {
-            return Failure::new(ErrorKind::Timeout, "no whole answer in the time allowed");
+            return Failure::new(
+                ErrorKind::Timeout,
+                "no complete response within the timeout",
+            );
         }
         let kind = if is_tls_error(error) {
             ErrorKind::Tls

@@ -19,8 +19,8 @@ const WORTH_DISCARDING: u64 = 16 * 1024;
 const DISCARD_AT_ONCE: u64 = 1 << 30;
 
 /// An answer that ends with its connection, where TLS was not ended first.
-const CUT: &str = "the answer ends with its connection, and the server did not end TLS before \
-    (close_notify): it may have been cut";
+const CUT: &str = "the response ends with its connection, but the server did not end TLS before \
+                   (close_notify): it may be truncated";
 
 /// Reads the answers of a batch.
 pub(super) struct Reading<'a, H: Host, O> {

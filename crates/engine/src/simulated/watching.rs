@@ -104,7 +104,7 @@ fn an_observer_sees_why_an_exchange_failed() {
     let seen = watched(World::new(plan).serves_in(100 * MS));
     let kind = ErrorKind::Timeout.name();
     let expected = [
-        "no whole answer in the time allowed, None".to_owned(),
+        "no complete response within the timeout, None".to_owned(),
         format!("ended by {kind}"),
     ];
     assert_eq!(seen, expected);

@@ -53,10 +53,10 @@ impl Reason {
         let share = units::share;
         match *self {
             Reason::Busy { share: part } => {
-                format!("a worker computed for {} of its time", share(part))
+                format!("a worker's CPU load was {}", share(part))
             }
             Reason::BusyAtTimes { stretch } => format!(
-                "a worker computed for {} of {} to {}",
+                "a worker's CPU load was {} from {} to {}",
                 share(stretch.cpu_share),
                 units::time(stretch.start_ns as f64),
                 units::time(stretch.end_ns as f64),
@@ -65,26 +65,32 @@ impl Reason {
                 share: part,
                 by_target,
             } => format!(
-                "a worker waited for a core for {} of its time, which {} had",
+                "a worker waited for the CPU for {} of its time, because {} used it",
                 share(part),
                 if by_target { "the target" } else { "others" },
             ),
             Reason::Bunched { share: part } => {
-                format!("{} of the requests were sent in another 20 ms", share(part))
+                format!(
+                    "{} of the requests were sent in a different 20 ms window than planned",
+                    share(part)
+                )
             }
             Reason::StoodStill {
                 share: part,
                 longest_ns,
             } => format!(
-                "Loadline stood still for {} of the time, up to {} at once",
+                "Loadline was stalled for {} of the time, up to {} at once",
                 share(part),
                 units::time(longest_ns as f64)
             ),
             Reason::Stolen { share: part } => {
-                format!("the hypervisor gave {} of it to others", share(part))
+                format!(
+                    "the hypervisor gave {} of its CPU time to other machines",
+                    share(part)
+                )
             }
             Reason::Lost { share: part } => {
-                format!("{} of its TCP segments were sent again", share(part))
+                format!("{} of its TCP segments were retransmitted", share(part))
             }
             ref other => other.sentence(),
         }
@@ -100,8 +106,8 @@ fn decisive(effect: Effect, is_kept: bool) -> String {
         ("is broken", "kept")
     };
     format!(
-        "The delay that Loadline added decides a check: that on the {} {with} with it ({}) and \
-         {without} without it ({}). {}",
+        "Delay added by Loadline decides a check: the check on the {} {with} with this delay ({}) \
+         and {without} without it ({}). {}",
         statistic_name(effect.statistic),
         units::time(effect.with_ns),
         units::time(effect.without_ns),
@@ -111,7 +117,7 @@ fn decisive(effect: Effect, is_kept: bool) -> String {
 
 fn late(effect: Effect) -> String {
     format!(
-        "Loadline's own delay is a large part of the {}: {}, {} without it. {}",
+        "Delay added by Loadline is a large part of the {}: {}, {} without it. {}",
         statistic_name(effect.statistic),
         units::time(effect.with_ns),
         units::time(effect.without_ns),
@@ -124,7 +130,7 @@ fn plan_limit(max_connections: u32, effect: Option<Effect>, unsent: u64, planned
     let mut parts = Vec::new();
     if let Some(effect) = effect {
         parts.push(format!(
-            "requests waited for one of them, so that the {} is {}, and {} without that wait",
+            "requests waited for a free one: the {} is {}, and {} without that wait",
             statistic_name(effect.statistic),
             units::time(effect.with_ns),
             units::time(effect.without_ns),
@@ -138,8 +144,8 @@ fn plan_limit(max_connections: u32, effect: Option<Effect>, unsent: u64, planned
         ));
     }
     format!(
-        "The plan's limit of {} was reached, with a target that was no slower for it: {}. Allow \
-         more connections (--max-connections).",
+        "The plan's limit of {} was reached, and the target did not slow down: {}. Allow more \
+         connections (--max-connections).",
         units::counted(max_connections.into(), "connection"),
         parts.join("; "),
     )
@@ -147,8 +153,8 @@ fn plan_limit(max_connections: u32, effect: Option<Effect>, unsent: u64, planned
 
 fn unstamped(share: f64) -> String {
     format!(
-        "A worker was busy, or waited for a core, for {} of its time, and no kernel stamp says \
-         when an answer came: the times contain Loadline's own queue. Use --clock kernel over \
+        "A worker was busy or waited for the CPU for {} of its time, and no kernel timestamp says \
+         when a response arrived: the times include Loadline's own queue. Use --clock kernel over \
          TCP, fewer connections (-c), or more cores (-t).",
         units::share(share)
     )
@@ -156,15 +162,15 @@ fn unstamped(share: f64) -> String {
 
 fn busy(share: f64) -> String {
     format!(
-        "A worker computed for {} of its time. Give it more cores (-t) or lower the rate (-r).",
+        "A worker's CPU load was {}. Use more cores (-t), or lower the rate (-r).",
         units::share(share)
     )
 }
 
 fn busy_at_times(stretch: Stretch) -> String {
     format!(
-        "From {} to {} of the run a worker computed for {} of its time. Give it more cores (-t), \
-         or a load that does not rise so high.",
+        "From {} to {} of the run a worker's CPU load was {}. Use more cores (-t), or a load that \
+         does not rise so high.",
         units::time(stretch.start_ns as f64),
         units::time(stretch.end_ns as f64),
         units::share(stretch.cpu_share)
@@ -173,22 +179,22 @@ fn busy_at_times(stretch: Stretch) -> String {
 
 fn crowded(share: f64, by_target: bool) -> String {
     let by = if by_target {
-        "the target had it. Give each of them cores of its own (-t 1, taskset -c), or run them on \
-         two machines"
+        "the target used it. Give each of them cores of its own (-t 1, taskset -c), or run them \
+         on two machines"
     } else {
-        "other processes had it. Give the generator cores of its own (taskset -c), or run it on \
+        "other processes used it. Give the generator cores of its own (taskset -c), or run it on \
          another machine than the target"
     };
     format!(
-        "A worker waited for a core for {} of its time: {by}.",
+        "A worker waited for the CPU for {} of its time: {by}.",
         units::share(share)
     )
 }
 
 fn bunched(share: f64) -> String {
     format!(
-        "{} of the requests went out in another {} than planned, by our own doing: the \
-         arrivals were bunched. {}",
+        "{} of the requests were sent in a different {} window than planned, because of delay \
+         added by Loadline: the arrivals were bunched. {}",
         units::share(share),
         units::time(loadline_record::WINDOW_NS as f64),
         advice::MORE_CORES,
@@ -197,9 +203,9 @@ fn bunched(share: f64) -> String {
 
 fn stood_still(share: f64, longest_ns: u64) -> String {
     format!(
-        "Loadline stood still for {} of the time, up to {} at once, while the target went on: \
-         its process was stopped, or other work had its core. Let nothing else run beside it, \
-         or lengthen the run until this does not matter (-d).",
+        "Loadline was stalled for {} of the time, up to {} at once, while the target went on: its \
+         process was stopped, or other work used its core. Run nothing else on this machine, or \
+         run longer (-d), so that stalls matter less.",
         units::share(share),
         units::time(longest_ns as f64),
     )
@@ -211,16 +217,16 @@ fn unsent(planned: u64, unsent: u64, by_loadline: u64) -> String {
     let of = units::count(planned);
     if by_loadline > 0 {
         return format!(
-            "{} of {of} planned requests were never sent though a connection was free or could be \
-             opened: Loadline was stopped, or had no core. Let nothing else run beside it, lower \
-             the rate (-r), or use more cores (-t).",
+            "{} of {of} planned requests were never sent, although a connection was free or could \
+             be opened: Loadline was stopped or had no CPU. Run nothing else on this machine, \
+             lower the rate (-r), or use more cores (-t).",
             units::count(by_loadline),
         );
     }
     format!(
-        "{} of {of} planned requests were never sent, as the target kept all connections busy: \
-         this is not the load that was asked for. Lower the rate (-r) to what the target carries, \
-         or allow more connections (--max-connections).",
+        "{} of {of} planned requests were never sent, because all connections were waiting for \
+         the target: the load was lower than planned. Lower the rate (-r) to what the target can \
+         carry, or allow more connections (--max-connections).",
         units::count(unsent),
     )
 }
@@ -248,39 +254,39 @@ fn ports(failed: u64, sent: u64) -> String {
 
 fn stolen(share: f64) -> String {
     format!(
-        "The hypervisor gave {} of this machine's processor time to others. Repeat the run \
-         when its neighbours are quiet, or on a machine of your own.",
+        "The hypervisor gave {} of this machine's CPU time to other machines. Repeat the run when \
+         they are quiet, or on a dedicated machine.",
         units::share(share)
     )
 }
 
 fn lost(share: f64) -> String {
     format!(
-        "{} of the TCP segments of this machine, those of other programs included, were sent \
-         again: where they were ours, their answers came later. Look for the lossy link or the \
-         full queue between here and the target.",
+        "{} of this machine's TCP segments, those of other programs included, were retransmitted: \
+         where they belonged to this run, its responses came later. Look for a lossy link or a \
+         full queue between this machine and the target.",
         units::share(share)
     )
 }
 
 // How the run went over time.
 
-const UNSETTLED: &str = "The run never settled: its rate or its times moved until the end, so \
-    that its figures depend on when it ended. Run it longer (-d), and see in the intervals \
-    (-o csv) what goes on.";
+const UNSETTLED: &str = "The run never became steady: its rate or its times changed until the \
+                         end, so its figures depend on when it ended. Run longer (-d), and look \
+                         at the intervals (-o csv).";
 
-const TOO_SHORT: &str = "The run was too short to tell its beginning from the rest: --warmup auto \
-    takes eight seconds, and better forty. Run it longer (-d).";
+const TOO_SHORT: &str = "The run was too short to detect its warm-up: --warmup auto needs at \
+                         least 8 s, better 40 s. Run longer (-d).";
 
-const BROKEN_OFF: &str = "The run was killed, and what was in flight then is not known. Run \
-    it again to its end.";
+const BROKEN_OFF: &str = "The run was killed, so the requests in flight at its end are unknown. \
+                          Repeat the run, and let it end.";
 
 // Where a closed load asked for as much as there is, and got what the generator could do.
 
 fn own_queue(in_flight: f64, users: u32, beside_target: bool) -> String {
     format!(
         "The rate is a lower bound: of {} connections {in_flight:.1} had a request in flight on \
-         average (rate times response time), the others waited for Loadline. {}",
+         average (rate times response time); the rest waited for Loadline. {}",
         units::count(u64::from(users)),
         more(beside_target),
     )
@@ -288,7 +294,7 @@ fn own_queue(in_flight: f64, users: u32, beside_target: bool) -> String {
 
 fn limit(share: f64, beside_target: bool) -> String {
     format!(
-        "The rate is a lower bound: a worker computed for {} of its time. {}",
+        "The rate is a lower bound: a worker's CPU load was {}. {}",
         units::share(share),
         more(beside_target),
     )
@@ -297,10 +303,10 @@ fn limit(share: f64, beside_target: bool) -> String {
 /// How a closed load may get more out of the target.
 fn more(beside_target: bool) -> &'static str {
     if beside_target {
-        "The target shares this machine: leave it more of the cores (-t 1), or run Loadline on \
-         another machine."
+        "The target shares this machine: leave it more cores (-t 1), or run Loadline on another \
+         machine."
     } else {
-        "To find what the target can do at most, use more cores (-t), or keep other work off them."
+        "To find the target's maximum, use more cores (-t), or keep other work off them."
     }
 }
 

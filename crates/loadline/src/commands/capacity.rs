@@ -86,7 +86,7 @@ pub(crate) fn run(search: &Search) -> Result<Exit> {
         }
         (_, Some(trouble)) => Err(trouble),
         (SearchEnd::Interrupted, None) => {
-            closing::tell("interrupted; the report is of what was found until then.");
+            closing::tell("interrupted; the report covers what was found until then.");
             Ok(Exit::Interrupted)
         }
         (SearchEnd::Complete, None) => Ok(told_exit(&outcome.conclusion, search.run.trust)),
@@ -143,7 +143,7 @@ fn searched(search: &Search, floor: Option<Floor>, gone: Duration) -> Searched {
 /// Says what is searched for, where it was left to us.
 fn announce(search: &Search) {
     if search.run.progress && search.usual_checks {
-        say_line("No --check is given: taking p99<1s, errors<0.1% and non2xx<0.1%.");
+        say_line("No --check is given: using p99<1s, errors<0.1% and non2xx<0.1%.");
     } else if search.run.progress && search.errors_added {
         say_line("No --check on errors is given: adding errors<1%.");
     }
@@ -156,7 +156,7 @@ fn tell(search: &Search, progress: Progress<'_>) {
             say_line(&loadline_report::trial_line(trial, checks, search.users));
         }
         Progress::Pause(seconds) if seconds >= LONG_S => say_line(&format!(
-            "The target has {seconds:.0} s to get done with what piled up."
+            "The target has {seconds:.0} s to work off its backlog."
         )),
         Progress::Pause(_) => {}
     }
@@ -188,14 +188,13 @@ pub(crate) fn told_exit(answer: &Conclusion, trust: Trust) -> Exit {
 fn why(exit: Exit, answer: &Conclusion) -> Option<&'static str> {
     let is_ours = !matches!(answer, Conclusion::Inconclusive(known) if known.own_limit.is_none());
     Some(match exit {
-        Exit::CheckFailed => "not even the lowest load holds; the report says what breaks.",
+        Exit::CheckFailed => "even at the lowest load a check is broken; the report says which.",
         Exit::Invalid if is_ours => {
-            "the generator was the limit, or what disturbed it; the report says which, and what \
-             to do."
+            "the generator was the limit, or was disturbed; the report says which, and what to do."
         }
         Exit::Invalid => {
-            "the time was over before the load line was enclosed; the report says between which \
-             loads it lies, and what to do."
+            "the time was over before the load line was known; the report gives its bounds, and \
+             what to do."
         }
         Exit::Failed => "the highest load that was tried holds; the report says what to raise.",
         _ => return None,

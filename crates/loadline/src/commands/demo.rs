@@ -39,7 +39,7 @@ pub(crate) fn run(flags: &DemoFlags) -> Result<Exit> {
         ..Config::default()
     })?;
     print(&format!(
-        "A server on {} stands still for {stall:?}, once, in a run of {duration:?} at {rate}.\n\n",
+        "A server on {} freezes for {stall:?}, once, in a run of {duration:?} at {rate}.\n\n",
         server.addr(),
     ))?;
     let plan = plan(flags, server.addr())?;

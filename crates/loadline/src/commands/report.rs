@@ -78,8 +78,8 @@ fn whole_search(flags: &ReportFlags, runs: &[RunFile]) -> Option<SavedSearch> {
             let found = SavedSearch::read(runs);
             if found.is_none() && is_search(runs) {
                 say_line(
-                    "These trials are not all those of one search from its first on, or this \
-                     version would have gone on otherwise: each is told by itself.",
+                    "These trials are not one whole search, or this version would have searched \
+                     otherwise: each is reported by itself.",
                 );
             }
             found

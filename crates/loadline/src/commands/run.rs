@@ -220,7 +220,7 @@ fn why_unanswered(errors: &BTreeMap<ErrorKind, Failures>) -> String {
             format!("; the most frequent error is `{}`", kind.name())
         }
         Some((_, failures)) => format!(": {}", failures.example),
-        None => " in the time there was; give the run a longer --duration".to_owned(),
+        None => " in this time; give the run a longer --duration".to_owned(),
     }
 }
 

@@ -61,8 +61,8 @@ fn account(counts: &Counts, arrivals: Option<&ArrivalReport>) -> String {
         ..
     } = counts;
     let mut text = format!(
-        "\n{requests} requests over {connections} connections: {answers} answered, {faults} faults \
-         played, {freezes} freezes\n"
+        "\n{requests} requests over {connections} connections: {answers} answered, {faults} \
+         faults injected, {freezes} freezes\n"
     );
     if let Some(arrivals) = arrivals {
         // Writing to a string does not fail.
@@ -80,7 +80,8 @@ fn arrival_account(arrivals: &ArrivalReport) -> String {
         deviation,
         gap,
     } = arrivals;
-    let mut text = format!("{measured} arrivals against an even {rate_per_s} a second:\n");
+    let mut text =
+        format!("{measured} arrivals, compared with an even schedule of {rate_per_s} a second:\n");
     for (name, Spread { p50, p99, max }) in [("strayed by", deviation), ("gaps", gap)] {
         let line = format!(
             "  {name:<11} p50 {}  p99 {}  max {}\n",
@@ -91,11 +92,13 @@ fn arrival_account(arrivals: &ArrivalReport) -> String {
         text.push_str(&line);
     }
     if *skipped > 0 {
-        text.push_str(&format!("  {skipped} arrivals of the begin are left out\n"));
+        text.push_str(&format!(
+            "  {skipped} arrivals at the beginning are left out\n"
+        ));
     }
     if *unstored > 0 {
         text.push_str(&format!(
-            "  {unstored} arrivals came when the store was full\n"
+            "  {unstored} arrivals were not stored: the store was full\n"
         ));
     }
     text
@@ -134,11 +137,11 @@ mod tests {
             answers: 11,
             ..Counts::default()
         };
-        let expected = "\n12 requests over 4 connections: 11 answered, 0 faults played, 0 freezes\n\
-                        10 arrivals against an even 5000 a second:\n  \
-                          strayed by  p50 3.0 µs  p99 40.0 µs  max 1234.0 µs\n  \
-                          gaps        p50 200.0 µs  p99 260.0 µs  max 900.0 µs\n  \
-                          2 arrivals of the begin are left out\n";
+        let expected = "\n12 requests over 4 connections: 11 answered, 0 faults injected, 0 \
+                        freezes\n10 arrivals, compared with an even schedule of 5000 a second:\n  \
+                        strayed by  p50 3.0 µs  p99 40.0 µs  max 1234.0 µs\n  gaps        p50 \
+                        200.0 µs  p99 260.0 µs  max 900.0 µs\n  2 arrivals at the beginning are \
+                        left out\n";
         assert_eq!(account(&counts, Some(&arrivals)), expected);
     }
 }

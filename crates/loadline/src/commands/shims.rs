@@ -34,7 +34,7 @@ fn is_missing(link: &PathBuf, program: &Path) -> Result<bool> {
         Err(error) => Err(error).with_context(|| format!("{} can't be read", link.display())),
         Ok(_) if fs::read_link(link).is_ok_and(|to| to == program) => Ok(false),
         Ok(_) => bail!(
-            "{} is there already and is no link to {}; name another folder or remove it.",
+            "{} exists, and is not a symlink to {}; name another folder or remove it.",
             link.display(),
             program.display()
         ),

@@ -56,7 +56,7 @@ pub(crate) fn run(flags: &StudyFlags) -> Result<Exit> {
     publish(&saved, &path, page, conductor.missing_tools())?;
     match ended? {
         Ending::Interrupted => {
-            tell("interrupted; the table is of the runs until then.");
+            tell("interrupted; the table covers the runs until then.");
             Ok(Exit::Interrupted)
         }
         Ending::Complete if saved.iter().any(|run| run.outcome.failure.is_some()) => {
@@ -160,7 +160,7 @@ fn publish(
     };
     text.push('\n');
     let lines = missing(missing_tools).into_iter();
-    let lines = lines.chain([format!("All figures are in {}.", path.display()), pictures]);
+    let lines = lines.chain([format!("All results are in {}.", path.display()), pictures]);
     lines.for_each(|line| text.push_str(&(line + "\n")));
     print(&text)
 }

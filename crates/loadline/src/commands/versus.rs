@@ -71,8 +71,8 @@ fn with_defaults(mut run: RunFlags) -> Result<RunFlags> {
     let (list, lines) = (&run.request.urls, &run.request.urls_inline);
     ensure!(
         list.is_none() && lines.is_none(),
-        "versus sends the same request to both its targets, and a list names targets of its own; \
-         leave --urls out, or run each list by itself and hold the saved runs against each other."
+        "versus sends the same request to both its targets, but a list names its own targets; \
+         leave out --urls, or run each list by itself and compare the saved runs."
     );
     run.load
         .seed

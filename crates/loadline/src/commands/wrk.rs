@@ -172,7 +172,7 @@ impl Users {
             return Ok(FAILED);
         }
         if let Some(error) = &measured.unwritten {
-            say(&format!("the files of latencies are not whole: {error}\n"));
+            say(&format!("the latency files are incomplete: {error}\n"));
             return Ok(FAILED);
         }
         Ok(Exit::Good)

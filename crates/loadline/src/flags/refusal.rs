@@ -76,8 +76,8 @@ fn late_command(error: &Error, words: &[OsString]) -> Option<String> {
 pub(crate) fn not_text(words: &[OsString]) -> Option<String> {
     let word = words.iter().find(|word| word.to_str().is_none())?;
     Some(format!(
-        "`{}` is not UTF-8, and would be sent as something else; write such bytes of a URL as in \
-         %FF, and those of a body into a file.",
+        "`{}` is not UTF-8; write such bytes of a URL as in %FF, and a body with such bytes into \
+         a file.",
         word.to_string_lossy()
     ))
 }
@@ -112,7 +112,7 @@ fn negative(error: &Error, words: &[OsString]) -> Option<String> {
     })?;
     let (before, value) = (words.get(at.checked_sub(1)?)?, &words[at]);
     Some(format!(
-        "{}: `{}` is negative; no flag takes that.",
+        "{}: `{}` is negative; no flag takes a negative value.",
         before.to_string_lossy(),
         value.to_string_lossy()
     ))
@@ -129,7 +129,7 @@ pub(crate) fn sentence(error: &Error) -> String {
     match error.kind() {
         ErrorKind::InvalidValue => format!("{flag} needs a value."),
         ErrorKind::UnknownArgument if !flag.starts_with('-') => {
-            format!("`{flag}` is one word too many.")
+            format!("`{flag}` is one argument too many.")
         }
         ErrorKind::UnknownArgument => match suggestion(error) {
             Some(known) => format!("there is no flag {flag}; did you mean {known}?"),
@@ -147,7 +147,7 @@ pub(crate) fn sentence(error: &Error) -> String {
         }
         ErrorKind::MissingRequiredArgument => {
             let name = flag.trim_end_matches('.').trim_matches(['<', '>']);
-            format!("{name} is missing; `--help` shows where it stands.")
+            format!("{name} is missing; `--help` shows where it goes.")
         }
         ErrorKind::WrongNumberOfValues | ErrorKind::TooFewValues => format!(
             "give {}; there {}.",

@@ -111,10 +111,10 @@ fn flags_override_the_file() {
 #[test]
 fn refusals_name_file_line_and_key() {
     for (text, expected) in [
-        ("url = 5", "plan.toml, line 1, url: it takes a text, a URL."),
+        ("url = 5", "plan.toml, line 1, url: it takes a text: a URL."),
         (
             "rate = 5\nurl = ['a', 1.5]",
-            "plan.toml, line 2, url: it takes a text, a URL.",
+            "plan.toml, line 2, url: it takes a text: a URL.",
         ),
         (
             "\n\nrate = 'fast'",

@@ -51,12 +51,12 @@ pub(crate) struct Search {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SearchError {
     /// A flag says what the search decides.
-    #[error("--{0} is for the search itself to decide; leave it out.")]
+    #[error("the search itself decides --{0}; leave it out.")]
     Decided(&'static str),
     /// A check that more load can only mend has no highest load that keeps it.
     #[error(
-        "--check {0} asks for more, and a search for the highest load goes by what must stay low; \
-         give it an upper bound, such as p99<50ms."
+        "--check {0} is a lower bound, and a search for the highest load needs upper bounds; give \
+         one, such as p99<50ms."
     )]
     LowerBound(String),
     /// The numbers of connections are the users.
@@ -82,7 +82,7 @@ pub(crate) enum SearchError {
     #[error("--min-rate 0 measures nothing; give a rate above zero, such as 0.1.")]
     NoRate,
     /// A number of users where none are searched.
-    #[error("--max-users ends a search for --users; give that as well, or --max-rate instead.")]
+    #[error("--max-users limits a search with --users; add --users, or give --max-rate instead.")]
     MaxUsersAlone,
     /// No users.
     #[error("--max-users {0} leaves nothing to search; give at least 2.")]

@@ -137,7 +137,7 @@ fn spectrum(spectra: &[Spectrum], shared_x: &mut SharedX) -> Option<Chart> {
         let us = spectrum.us.iter().copied().map(Some);
         Series::new(&spectrum.name, x, us.collect(), Mark::Line, colour)
     });
-    let note = "Each further nine has the same room: the tail is where it can be seen.";
+    let note = "Each further nine takes the same width, so that the tail can be seen.";
     Chart::of_series(
         ("spectrum", "Percentile spectrum", note),
         Axis::new("percentile", Unit::Percent, Scale::Percentile),
@@ -151,7 +151,9 @@ fn heatmap(map: Heatmap, x: &Axis) -> Chart {
     Chart {
         name: "heatmap".to_owned(),
         title: "Heatmap of response times".to_owned(),
-        note: "How many answers took how long, and when: what percentiles leave out.".to_owned(),
+        note: "How many responses took how long, and when: percentiles do not show \
+               this."
+            .to_owned(),
         x: x.clone(),
         y: Axis::log("response time", Unit::Us).between(low_us, high_us),
         series: Vec::new(),
@@ -174,7 +176,11 @@ const RESOURCES: [Drawn; 5] = [
         measures: &[Measure::Cpu],
     },
     Drawn {
-        names: ("memory", "Memory", "Of the host: what is not available."),
+        names: (
+            "memory",
+            "Memory",
+            "Of the host: memory that is not available.",
+        ),
         y: ("resident memory", Unit::Bytes),
         measures: &[Measure::Memory],
     },

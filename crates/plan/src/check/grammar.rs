@@ -28,7 +28,7 @@ pub enum CheckProblem {
     CountBound(String),
     /// The metric is not known.
     #[error(
-        "`{0}` can't be measured. Take p50, p99.9 or any percentile, mean, min, max or stdev (of \
+        "`{0}` is not a metric. Write p50, p99.9 or any percentile, mean, min, max or stdev (of \
          the response time, or with service., blocked. or lateness. before it), errors, non2xx, \
          5xx or another class, status:503 or another status, or rate."
     )]
@@ -37,12 +37,12 @@ pub enum CheckProblem {
     #[error("it can never hold; give it a bound that a result can keep.")]
     NeverHolds,
     /// The percentile is outside of its range.
-    #[error("`{0}` is not a percentile; they lie above p0 and end at p100.")]
+    #[error("`{0}` is not a percentile; write one above p0, up to p100.")]
     Percentile(String),
     /// No answer has such a status.
     #[error(
-        "no answer has `{0}`; take a class from 1xx to 5xx, or a status of three digits, such as \
-         status:503."
+        "no response has the status `{0}`; write a class from 1xx to 5xx, or a status of three \
+         digits, such as status:503."
     )]
     Status(String),
     /// The rate's bound is not a rate.

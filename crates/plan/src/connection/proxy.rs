@@ -20,7 +20,7 @@ impl FromStr for Proxy {
         if url.scheme() != "http" {
             let scheme = url.scheme();
             return Err(refused(format!(
-                "proxies are spoken to in http, not in {scheme}."
+                "only http is supported for proxies, not {scheme}."
             )));
         }
         if url.path() != "/" || url.query().is_some() {
@@ -64,7 +64,7 @@ mod tests {
             ("", "it has no host"),
             (
                 "https://a:1",
-                "proxies are spoken to in http, not in https.",
+                "only http is supported for proxies, not https.",
             ),
             ("socks5://a:1", "`socks5` is not spoken here"),
             ("http://a:1/path", "nothing may follow its port."),

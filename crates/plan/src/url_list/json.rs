@@ -27,7 +27,7 @@ pub enum JsonProblem {
         kind: &'static str,
     },
     /// No key `url`.
-    #[error("`url` is missing, which says where the request goes.")]
+    #[error("`url` is missing; it says where the request goes.")]
     NoUrl,
     /// A key that stands for nothing.
     #[error("there is no key `{0}`; the keys are url, method, headers, body and weight.")]

@@ -99,7 +99,7 @@ fn cells_lie_on_the_axes_darker_the_more_came() {
         ..chart(Vec::new())
     };
     let document = svg(&map, &SharedX::default());
-    assert!(document.contains("few to 1000 answers in a cell"));
+    assert!(document.contains("few to 1000 responses in a cell"));
     let document = Document::parse(&document).unwrap();
     let number = |node: &Node<'_, '_>, name| node.attribute(name)?.parse::<i32>().ok();
     let is_cell = |node: &Node<'_, '_>| number(node, "height").is_some_and(|height| height > 900);

@@ -119,7 +119,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn counts_equal_a_histogram(powers in prop::collection::vec((0_u32..45, any::<u64>()), 0..200)) {
+        fn counts_equal_a_histogram(
+            powers in prop::collection::vec((0_u32..45, any::<u64>()), 0..200),
+        ) {
             let values_ns: Vec<u64> = powers
                 .into_iter()
                 .map(|(power, noise)| (1_u64 << power) + noise % (1_u64 << power))

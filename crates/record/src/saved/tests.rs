@@ -286,7 +286,7 @@ fn a_lost_interval_is_named_even_without_a_summary() {
     assert!(parse(killed.as_bytes()).is_ok());
     lines.remove(2);
     let message = message((lines.join("\n") + "\n").as_bytes());
-    let expected = "a.run, line 3: the interval begins at 2000000000 ns, and what stands above it \
+    let expected = "a.run, line 3: the interval begins at 2000000000 ns, and the line above it \
                     ends at 1000000000 ns";
     assert!(message.starts_with(expected), "{message}");
 }
@@ -319,8 +319,8 @@ fn garbage_is_named_with_file_and_line() {
             changed(|lines| drop(lines.remove(2))),
         ),
         (
-            "a.run, line 2: the interval begins at 1000000000 ns, and what stands above it ends \
-             at 0 ns: lines were lost",
+            "a.run, line 2: the interval begins at 1000000000 ns, and the line above it ends at 0 \
+             ns: lines were lost",
             changed(|lines| drop(lines.remove(1))),
         ),
         (

@@ -10,12 +10,12 @@ use loadline_plan::Check;
 use loadline_units as units;
 
 /// Why a check was held that nobody asked for.
-pub(super) const ERRORS_ADDED: &str = "errors<1% was added to the checks, for a rate at which \
-                                       requests fail is no capacity; give a --check on errors for \
-                                       another bound.";
+pub(super) const ERRORS_ADDED: &str = "errors<1% was added to the checks, because a rate at which \
+                                       requests fail is not a capacity; give a --check on errors \
+                                       for another bound.";
 /// Why there is no ladder.
-pub(super) const NO_LADDER: &str =
-    "No time was left for the ladder; give more (--budget) to see the target below and above.";
+pub(super) const NO_LADDER: &str = "No time was left for the ladder; give more (--budget) for \
+                                    runs below and above the load line.";
 /// A search is not asked for less than this.
 const WIDEST: f64 = 0.2;
 
@@ -91,7 +91,7 @@ pub(super) fn goal(report: &CapacityReport<'_>) -> String {
             unit(report.users),
             amount(line.throughput)
         ),
-        _ => "no pair of bounds that close".to_owned(),
+        _ => "no bounds that near each other".to_owned(),
     };
     format!(
         "Goal: trials of {}, {} of them in all decide on a load ({} trials), exceed ratio {}, \
@@ -120,13 +120,13 @@ fn nothing_holds(
     );
     match (own_limit, report.users) {
         (Some(limit), _) => format!(
-            "load line: not known; {where_}, and that may be the generator's doing: {}",
+            "load line: not known; {where_}, and the generator may be the cause: {}",
             own_end(limit)
         ),
         (None, false) => {
-            format!("load line: none; {where_}. Try less (--min-rate), or allow more in --check.")
+            format!("load line: none; {where_}. Start lower (--min-rate), or relax --check.")
         }
-        (None, true) => format!("load line: none; {where_}. Allow more in --check."),
+        (None, true) => format!("load line: none; {where_}. Relax --check."),
     }
 }
 
@@ -139,7 +139,7 @@ fn at_least(level: f64, why: Why, users: bool) -> String {
     );
     match why {
         Why::Generator { limit, at } => format!(
-            "{known}; the generator ends first, at {} {unit}: {}",
+            "{known}; the generator reaches its limit first, at {} {unit}: {}",
             amount(at),
             own_end(limit)
         ),
@@ -153,7 +153,7 @@ fn at_least(level: f64, why: Why, users: bool) -> String {
 /// What trials that were too short may have missed, and how long they should be.
 pub(crate) fn too_short(found: TooShort) -> String {
     format!(
-        "Trials of {} are too short to see a backlog grow where a response takes {}, so this may \
+        "Trials of {} are too short to see a backlog grow when a response takes {}, so this may \
          be too high or too low; give --duration {:.0}s.",
         units::time(found.trial_s * 1e9),
         units::time(found.response_s * 1e9),
@@ -165,12 +165,12 @@ pub(crate) fn too_short(found: TooShort) -> String {
 fn own_end(limit: OwnLimit) -> String {
     match limit {
         OwnLimit::Busy { share } => format!(
-            "a worker of it computed for {} of its time. Give it more cores (-t), or another \
-             machine than the target's.",
+            "a worker's CPU load was {}. Use more cores (-t), or run the generator on another \
+             machine than the target.",
             units::share(share)
         ),
         OwnLimit::Connections { most } => format!(
-            "all of its {most} connections were in use, and each answer came as fast as ever. \
+            "all of its {most} connections were in use, and responses were as fast as before. \
              Allow more (--max-connections)."
         ),
         OwnLimit::Exhausted { failed } => format!(
@@ -181,30 +181,30 @@ fn own_end(limit: OwnLimit) -> String {
             advice::DESCRIPTORS,
         ),
         OwnLimit::Late { share } => format!(
-            "{} of its requests went out late, by its own doing. Give it cores of its own \
-             (taskset -c), or another machine than the target's.",
+            "it sent {} of its requests late. Give it cores of its own (taskset -c), or run it on \
+             another machine than the target.",
             units::share(share)
         ),
         OwnLimit::Crowded { share } => format!(
-            "a worker of it waited for a core for {} of its time. Give it cores of its own \
-             (taskset -c), or another machine than the target's.",
+            "a worker waited for the CPU for {} of its time. Give it cores of its own (taskset \
+             -c), or run it on another machine than the target.",
             units::share(share)
         ),
         OwnLimit::StoodStill { longest_ns } => format!(
-            "it stood still for up to {}. Let nothing else run on its cores, or search again.",
+            "it was stalled for up to {}. Run nothing else on its cores, or search again.",
             units::time(longest_ns as f64)
         ),
         OwnLimit::Stolen { share } => format!(
-            "the hypervisor gave {} of the machine's time to others. Search again at another time, \
-             or on a machine of your own.",
+            "the hypervisor gave {} of the machine's CPU time to other machines. Search again at \
+             another time, or on a dedicated machine.",
             units::share(share)
         ),
         OwnLimit::Others { cores } => format!(
-            "other processes of its machine used {} of a core. Stop them, or take another machine.",
+            "other processes of its machine used {} of a core. Stop them, or use another machine.",
             percent(cores)
         ),
         OwnLimit::Floor { answers_per_s } => format!(
-            "this machine gets no more than {}/s out of a server that does nothing. Take another \
+            "this machine reaches at most {}/s with a server that does nothing. Use another \
              machine than the target's, or one with more cores.",
             units::count(answers_per_s.round() as u64)
         ),
@@ -215,7 +215,7 @@ fn own_end(limit: OwnLimit) -> String {
 pub(super) fn disturbed(line: &LoadLine) -> Option<String> {
     let limit = line.disturbance?;
     Some(format!(
-        "The load line may lie higher, for the trials just above it were disturbed: {}",
+        "The load line may be higher, because the trials just above it were disturbed: {}",
         own_end(limit)
     ))
 }
@@ -225,7 +225,7 @@ pub(super) fn disturbed(line: &LoadLine) -> Option<String> {
 pub(super) fn excused(rung: &Rung) -> Option<String> {
     let limit = rung.trial.excuse().filter(|_| rung.part != Part::Over)?;
     Some(format!(
-        "The rung \"{}\" may have broken by the generator's or its machine's doing: {}",
+        "The check at the step \"{}\" may be broken because of the generator or its machine: {}",
         rung.part.name(),
         own_end(limit)
     ))
@@ -247,7 +247,8 @@ fn unsettled(known: Inconclusive, report: &CapacityReport<'_>) -> String {
     };
     let refuted = known.refuted.map_or(String::new(), |level| {
         format!(
-            " (most short trials at {} held, but not all answers there together, nor a long run)",
+            " (most short trials at {} held, but neither all their responses together nor a long \
+             run did)",
             amount(level)
         )
     });
@@ -257,7 +258,7 @@ fn unsettled(known: Inconclusive, report: &CapacityReport<'_>) -> String {
     };
     let ours = known.own_limit.map_or(String::new(), |limit| {
         format!(
-            " What broke may be the generator's doing: {}",
+            " The generator may be why checks are broken: {}",
             own_end(limit)
         )
     });
@@ -300,8 +301,8 @@ pub fn trial_line(trial: &Trial, checks: &[Check], users: bool) -> String {
 /// Whether a trial held, or else what broke, and whose doing that may be.
 pub(super) fn sight(trial: &Trial, checks: &[Check]) -> String {
     let ours = match (trial.own_limit(), trial.excuse()) {
-        _ if trial.set_aside => "; set aside, as the machine lost time",
-        (Some(_), _) => " by the generator's doing",
+        _ if trial.set_aside => "; discarded, because the machine was disturbed",
+        (Some(_), _) => " because of the generator",
         (None, Some(_)) => " on a disturbed machine",
         (None, None) => "",
     };

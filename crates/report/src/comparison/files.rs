@@ -52,18 +52,18 @@ impl ComparedFiles<'_> {
 /// What differs, and what to do about it.
 pub(crate) fn sentence_of_unlike(unlike: &Unlike) -> String {
     match unlike {
-        Unlike::Clock => "Some of these runs end a response when the kernel received it, others \
-                          when Loadline read it (--clock user), so part of a difference may be \
-                          the reading: make all of them with the same --clock."
+        Unlike::Clock => "Some of these runs time a response by the kernel's timestamp, others \
+                          when Loadline read it (--clock user), so part of a difference may come \
+                          from the clock: make all of them with the same --clock."
             .to_owned(),
-        Unlike::Counting => "Some of these files are of an earlier version, which left out of \
-                             percentiles what had no answer at the end, and of the rate what was \
-                             begun in the warm-up: compare runs that one version made."
+        Unlike::Counting => "Some of these files are of an earlier version. It left requests \
+                             without a response at the end out of percentiles, and requests begun \
+                             in the warm-up out of the rate. Compare runs of one version."
             .to_owned(),
         Unlike::Machine(traits) => format!(
-            "These runs were not all made on one machine, or it was set up otherwise ({}), so \
-             part of a difference may be the machine's: make all of them on the same one, set up \
-             alike.",
+            "These runs were not all made on one machine with one setup ({}), so part of a \
+             difference may come from the machine: make all of them on the same machine with the \
+             same setup.",
             traits.iter().map(differing).collect::<Vec<_>>().join("; ")
         ),
     }

@@ -78,7 +78,7 @@ fn nothing_told() {
     equal.figures.pop();
     let text = shown(&equal);
     assert!(
-        text.contains("Whether B is faster or slower cannot be told."),
+        text.contains("Whether B is faster or slower is not known."),
         "{text}"
     );
 }

@@ -35,7 +35,7 @@ pub(crate) fn of_machine(environment: &Environment) -> Vec<Fact> {
 fn cores(environment: &Environment) -> Option<String> {
     let cores = environment.cores?;
     Some(match environment.usable_cores {
-        Some(usable) if usable != cores => format!("{cores}, of which {usable} may be used"),
+        Some(usable) if usable != cores => format!("{cores}, {usable} of them usable"),
         _ => cores.to_string(),
     })
 }

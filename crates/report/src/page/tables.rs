@@ -66,7 +66,7 @@ fn percentile(times: Censored<'_>, interval: Interval<'_>, percentile: f64) -> T
     let missing = samples::missing(times, percentile);
     if missing > 0 {
         return TimedFigure {
-            text: format!("needs {} more answers", units::count(missing)),
+            text: format!("needs {} more responses", units::count(missing)),
             ..TimedFigure::default()
         };
     }

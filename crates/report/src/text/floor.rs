@@ -21,8 +21,8 @@ pub(crate) fn floor_text(floor: &Floor) -> String {
 
 fn measured(floor: &Floor) -> String {
     format!(
-        "a response takes {} (p50; at least {}) where one is sent after the other, and with {} \
-         there are {} at most.",
+        "a response takes {} (p50; at least {}) with one request at a time; with {} the maximum \
+         is {}.",
         units::time(floor.p50_ns as f64),
         units::time(floor.min_ns as f64),
         units::counted(floor.connections.into(), "connection"),

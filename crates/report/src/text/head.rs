@@ -93,9 +93,9 @@ fn duration(summary: &Summary) -> String {
         Ended::Precise | Ended::Decided => length + &reached(summary),
         Ended::Interrupted => format!("{length}, interrupted"),
         Ended::Aborted(check) => format!("{length}, ended because {check} broke"),
-        Ended::Threw(_) => format!("{length}, ended because the script threw"),
+        Ended::Threw(_) => format!("{length}, ended because the script raised an error"),
         Ended::Failed(_) => format!("{length}, ended because a worker failed"),
-        Ended::Unknown => format!("{length}, where the record breaks off"),
+        Ended::Unknown => format!("{length}, then the record breaks off"),
     }
 }
 

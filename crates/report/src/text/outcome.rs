@@ -33,8 +33,8 @@ pub(super) fn alarm(summary: &Summary, canvas: Canvas) -> Vec<String> {
         return Vec::new();
     }
     let text = format!(
-        "{} of {} ({}) were not served: {} failed, {} had a status other than 2xx. The times below \
-         are mostly theirs.",
+        "{} of {} ({}) were not served: {} failed, {} had a status other than 2xx. Most of the \
+         times below are theirs.",
         units::count(unserved),
         units::counted(ended, "request"),
         units::share(unserved as f64 / ended as f64),
@@ -101,8 +101,8 @@ pub(super) fn checks_of_run(run: &RunResult, canvas: Canvas) -> Vec<String> {
     let broken = &run.broken_by_beginning;
     if !broken.is_empty() {
         let text = format!(
-            "{}: broken by the beginning that was left out, and kept by the rest. A check must \
-             hold with it as well; use --warmup TIME if it is a warm-up.",
+            "{}: broken with the transient that was left out, and ok without it. A check must \
+             hold with it, too; use --warmup TIME if it is a warm-up.",
             broken.join(", ")
         );
         lines.extend(layout::hanging("  ", &text, canvas.width));
@@ -188,7 +188,9 @@ pub(super) fn validity(run: &RunResult, canvas: Canvas) -> Vec<String> {
 /// A valid result is no good result: it says that the generator did its part.
 fn valid_but(validity: &Validity, summary: &Summary) -> Option<String> {
     let is_but = validity.grade() == Grade::Valid && warning::is_unserved(summary);
-    is_but.then(|| "Loadline did its part; read the warnings on the answers".to_owned())
+    is_but.then(|| {
+        "Loadline did not distort the figures; read the warnings about the responses".to_owned()
+    })
 }
 
 fn grade(validity: &Validity, summary: &Summary, canvas: Canvas) -> String {

@@ -97,16 +97,17 @@ fn notes(model: Model, times: &Times, canvas: Canvas) -> Vec<String> {
 pub(crate) fn explanations(model: Model, times: &Times) -> Vec<&'static str> {
     let mut notes = Vec::new();
     if model == Model::Open && !times.response.is_empty() {
-        notes
-            .push("Blocked is waiting for a free connection, lateness is delay added by Loadline.");
+        notes.push(
+            "Blocked is the wait for a free connection, lateness is delay added by Loadline.",
+        );
     }
     if times.wakeup.is_empty() && !times.first_byte.is_empty() {
-        notes.push("Own wake-up delay was not measured: it is within these times.");
+        notes.push("Own wake-up delay was not measured: these times include it.");
     }
     if !times.wakeup.is_empty() {
         notes.push(
-            "Own wake-up (from the kernel's receive to our read) is not in these times. Tools that \
-             read their own clock, such as wrk, have it in theirs; so has --clock user.",
+            "Own wake-up (from the kernel's receive to Loadline's read) is not in these times. \
+             Tools that read a user-space clock, such as wrk, include it; so does --clock user.",
         );
     }
     notes

@@ -19,7 +19,7 @@ pub(super) fn lines(run: &RunResult, percentiles: &[f64], canvas: Canvas) -> Vec
     let (response, all) = (&summary.total.times.response, summary.response());
     let mut lines = vec![heading(summary.model, canvas)];
     if response.is_empty() {
-        lines.extend(canvas.paragraph("No answer came, so there is none."));
+        lines.extend(canvas.paragraph("No response arrived, so there is none."));
         return lines;
     }
     lines.push(String::new());
@@ -158,9 +158,10 @@ fn note(intervals: &[Option<ConfidenceInterval>], canvas: Canvas) -> Vec<String>
     };
     let mut note = "In brackets the 95 % interval".to_owned();
     note.push_str(if first.adjusted {
-        ", which allows for times that depend on each other."
+        ", which takes dependence between response times into account."
     } else {
-        ", as if times did not depend on each other: the run is too short to tell."
+        ", as if response times were independent: the run is too short to estimate their \
+         dependence."
     });
     let open =
         |interval: &&ConfidenceInterval| interval.lower_ns.is_none() || interval.upper_ns.is_none();
@@ -186,8 +187,8 @@ fn unfinished(times: Censored<'_>, canvas: Canvas) -> Vec<String> {
     }
     let oldest = units::time(times.oldest_ns() as f64);
     let mut note = format!(
-        "With {} that had no answer at the end, each counted for as long as it had waited: up to \
-         {oldest}.",
+        "With {} that had no response at the end, each counted with the time that it had waited, \
+         up to {oldest}.",
         units::counted(ages, "request"),
     );
     if times.max_ns().is_at_least() {
@@ -203,8 +204,8 @@ fn ageless(times: Censored<'_>, canvas: Canvas) -> Vec<String> {
         return Vec::new();
     }
     let note = format!(
-        "Without {} that had no answer at the end: how long they had waited is not recorded. A > \
-         is a lower bound.",
+        "Without {} that had no response at the end: the record does not say how long they had \
+         waited. A > is a lower bound.",
         units::counted(times.ageless, "request"),
     );
     below_a_line(&note, canvas)
@@ -223,7 +224,7 @@ fn timeouts(summary: &Summary, canvas: Canvas) -> Vec<String> {
     };
     let mut lines = vec![String::new()];
     lines.extend(canvas.paragraph(&format!(
-        "With {}, each counted with the time it was waited for: a lower bound.",
+        "With {}, each counted with the timeout, as a lower bound.",
         units::counted(timeouts.count, "timeout")
     )));
     lines

@@ -54,7 +54,7 @@ fn rate(summary: &Summary) -> String {
 fn response(summary: &Summary) -> String {
     let times = summary.response();
     if summary.total.times.response.is_empty() {
-        return "no answer came".to_owned();
+        return "no response".to_owned();
     }
     let percentile = |p: f64| {
         let cell = percentiles::cell(times, p);
@@ -97,7 +97,7 @@ fn told(checks: &[CheckResult]) -> String {
     match (checks.len(), told.is_empty()) {
         (0, _) => "none given".to_owned(),
         (1, true) => "kept".to_owned(),
-        (count, true) => format!("all {count} kept"),
+        (count, true) => format!("all {count} ok"),
         (_, false) => told.join("; "),
     }
 }

@@ -23,9 +23,9 @@ pub(super) fn lines(summary: &Summary, canvas: Canvas) -> Vec<String> {
     lines
 }
 
-const NOTHING: &str = "Not one request was split: that takes a TCP connection that stands, one \
-                       request at a time, and more requests than one in so many. Use keep-alive, \
-                       or split more of them (--kernel-timestamps=1/1).";
+const NOTHING: &str = "No request was sampled: a sample needs an open TCP connection and one \
+                       request at a time, and 1 in K requests is one. Use keep-alive, or sample \
+                       more requests (--kernel-timestamps=1/1).";
 
 /// What a clock in user space would have shown, in the percentiles for which there are samples.
 fn overstated(times: &Times) -> String {
@@ -40,12 +40,12 @@ fn overstated(times: &Times) -> String {
     });
     let held: Vec<String> = held.collect();
     if held.is_empty() {
-        return "Too few to say by how much a clock in user space would have overstated wire and \
-                server; split more of them (--kernel-timestamps=1/1), or run longer (-d)."
+        return "Too few samples to say by how much a user-space clock would overstate wire and \
+                server; sample more requests (--kernel-timestamps=1/1), or run longer (-d)."
             .to_owned();
     }
     format!(
-        "A clock in user space would have shown, for wire and server, a {}.",
+        "A user-space clock would have shown, for wire and server, a {}.",
         held.join(" and a ")
     )
 }

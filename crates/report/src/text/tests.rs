@@ -48,12 +48,12 @@ fn what_ended_a_run_and_what_was_left_out_stand_in_the_head() {
         text.contains("and p50±5% not reached: it is known to ±"),
         "{text}"
     );
-    assert!(text.contains("The run never settled"), "{text}");
+    assert!(text.contains("The run never became steady"), "{text}");
     open.plan.until = Some(Until::Decided);
     open.transient = Some(Transient::TooShort);
     let text = unwrapped(&open);
     assert!(text.contains("and the checks not decided"), "{text}");
-    assert!(text.contains("too short to tell its beginning"), "{text}");
+    assert!(text.contains("too short to detect its warm-up"), "{text}");
 }
 
 #[test]

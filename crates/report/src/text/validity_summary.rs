@@ -89,12 +89,12 @@ impl Group {
     fn text(&self, count: usize) -> String {
         let (grade, runs, reason) = (self.grade.name(), self.runs.join(", "), &self.reason);
         if self.runs.len() == count && count > 2 {
-            return format!("All {count} runs are {grade}, the first of them for this: {reason}");
+            return format!("All {count} runs are {grade}; the reason of the first: {reason}");
         }
         if self.runs.len() == 1 {
             return format!("Run {runs} is {grade}: {reason}");
         }
-        format!("Runs {runs} are {grade}, the first of them for this: {reason}")
+        format!("Runs {runs} are {grade}; the reason of the first: {reason}")
     }
 }
 

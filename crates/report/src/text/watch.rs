@@ -145,8 +145,8 @@ fn waits(watch: &WatchHistory) -> Option<String> {
     let memory = share(|host| host.pressure.memory_pressure_ns)?;
     let disk = share(|host| host.pressure.io_pressure_ns)?;
     Some(format!(
-        "Pressure: some task waited {cpu} of the time for a core, {memory} for memory, {disk} for \
-         a disk."
+        "Pressure: some task waited {cpu} of the time for the CPU, {memory} for memory, {disk} \
+         for a disk."
     ))
 }
 
@@ -179,7 +179,7 @@ fn trouble(watch: &WatchHistory) -> Option<String> {
         (resent > 0).then(|| format!("{} sent again", units::counted(resent, "segment"))),
         (refused > 0).then(|| {
             let times = units::counted(refused, "connection");
-            format!("{times} refused by a full listening queue")
+            format!("{times} refused by a full listen queue")
         }),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
@@ -196,7 +196,7 @@ fn events(tree: &TreeHistory, start_ns: u64) -> Vec<String> {
     if more > 0 {
         let title = title(tree);
         lines.push(format!(
-            "{title} ended or came back {} times more.",
+            "{title} ended or restarted {} more times.",
             units::count(more)
         ));
     }
@@ -237,8 +237,12 @@ pub(crate) fn unread(whom: &str, missing: &[Missing]) -> Vec<String> {
             .map(|missing| Figure::name(missing.figure))
             .collect();
         let why = reason.text();
-        (!names.is_empty())
-            .then(|| format!("Not read of {whom}: {} ({why}{remedy}).", names.join(", ")))
+        (!names.is_empty()).then(|| {
+            format!(
+                "Not measured for {whom}: {} ({why}{remedy}).",
+                names.join(", ")
+            )
+        })
     });
     sentences.collect()
 }

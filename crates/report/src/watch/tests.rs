@@ -67,8 +67,8 @@ fn what_was_not_read_is_told_with_its_reason() {
     assert_eq!(
         watch_notes(&look(1, None)),
         [
-            "Not read of :8080: PSS, sockets, TCP states (it belongs to another user; run Loadline \
-             as that user or as root)."
+            "Not measured for :8080: PSS, sockets, TCP states (it belongs to another user; run \
+             Loadline as that user or as root)."
         ]
     );
 }

@@ -108,8 +108,9 @@ impl<'a> Reader<'a> {
         let name = self.text(entry)?;
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.+".contains(&byte);
         if name.starts_with('.') || !name.bytes().all(is_plain) {
-            let sentence =
-                format!("`{name}` is no name: it takes letters, digits and - _ . +, no dot first.");
+            let sentence = format!(
+                "`{name}` is not a name: use letters, digits and - _ . +, and begin with no dot."
+            );
             return Err(self.refuse(entry, Problem::Value(sentence)));
         }
         Ok(name)

@@ -153,7 +153,7 @@ fn command(reader: &Reader<'_>, entry: &Entry<'_>) -> Result<Command, FileError>
 fn files(reader: &Reader<'_>, entry: &Entry<'_>) -> Result<Vec<(String, String)>, FileError> {
     let file = |entry: &Entry<'_>| {
         if entry.typed.contains('/') || entry.typed.starts_with('.') {
-            let sentence = format!("`{}` is no plain name of a file.", entry.typed);
+            let sentence = format!("`{}` is not a plain file name.", entry.typed);
             return Err(reader.refuse(entry, Problem::Value(sentence)));
         }
         Ok((entry.typed.to_owned(), reader.text(entry)?))

@@ -108,7 +108,7 @@ fn what_is_missing_or_unknown_is_said_with_its_line() {
     for (text, expected) in [
         (
             RUNS.to_owned(),
-            "line 1: [[target]] is missing; say what the load goes to.",
+            "line 1: [[target]] is missing; say where the load goes.",
         ),
         (
             TARGET.to_owned(),
@@ -141,7 +141,8 @@ fn what_is_missing_or_unknown_is_said_with_its_line() {
         ),
         (
             format!("name = \"a/b\"\n{TARGET}{RUNS}"),
-            "line 1, name: `a/b` is no name: it takes letters, digits and - _ . +, no dot first.",
+            "line 1, name: `a/b` is not a name: use letters, digits and - _ . +, and begin with \
+             no dot.",
         ),
         (
             format!("{TARGET}{RUNS}keep-alive = \"yes\"\n"),

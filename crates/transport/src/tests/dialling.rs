@@ -197,7 +197,7 @@ fn a_local_address_of_another_machine_is_named() {
         let address = server.local_addr().expect("an address");
         let error = failure(&dialler(&kernel, plainly(&[address]), &settings)).await;
         assert_eq!(error.error.kind(), io::ErrorKind::AddrNotAvailable);
-        let text = format!("connecting to {address}: 192.0.2.1 is no address of this machine");
+        let text = format!("connecting to {address}: 192.0.2.1 is not an address of this machine");
         assert_eq!(error.to_string(), text);
     });
 }

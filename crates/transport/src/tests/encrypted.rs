@@ -201,7 +201,7 @@ fn what_came_before_a_failure_counts() {
         for _ in 0..2 {
             let error = receive(connection, scratch).await.expect_err("a failure");
             assert!(is_tls_error(&error));
-            assert_eq!(error.to_string(), "what the server sends is not TLS");
+            assert_eq!(error.to_string(), "the server's response is not TLS");
         }
     });
     assert!(told.contains("DecodeError"), "{told}");

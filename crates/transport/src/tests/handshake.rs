@@ -184,10 +184,7 @@ fn an_authority_that_is_not_trusted_is_refused_and_told() {
     for other in [Authority::named("another authority"), Authority::new()] {
         let config = authority.server(&issued, &BOTH);
         let (text, _) = refused_by_client(config, "localhost", other.trusted());
-        assert_eq!(
-            text,
-            "nobody who is trusted here signed the server's certificate"
-        );
+        assert_eq!(text, "no trusted authority signed the server's certificate");
     }
 }
 
@@ -198,10 +195,7 @@ fn a_certificate_that_signs_itself_is_refused_or_trusted() {
     let issued = authority.issue_self_signed(&["localhost"]);
     let config = || authority.server(&issued, &BOTH);
     let (text, told) = refused_by_client(config(), "localhost", other.trusted());
-    assert_eq!(
-        text,
-        "nobody who is trusted here signed the server's certificate"
-    );
+    assert_eq!(text, "no trusted authority signed the server's certificate");
     assert!(told.contains("UnknownCA"), "{told}");
     let tls = Tls {
         cacert: Some(authority.file("own.pem", issued.certificate.pem())),
@@ -219,9 +213,9 @@ fn a_servers_certificate_that_is_an_authoritys_is_named() {
     });
     let config = authority.server(&issued, &BOTH);
     let (text, _) = refused_by_client(config, "localhost", authority.trusted());
-    insta::assert_snapshot!(text, @"the server's certificate is one for an authority, not for a \
-                                    server (make one with CA:FALSE, name itself with --cacert, or \
-                                    use --insecure)");
+    insta::assert_snapshot!(text, @"the server's certificate is that of an authority, not of a \
+                                    server (make one with CA:FALSE, give this one with --cacert, \
+                                    or use --insecure)");
 }
 
 /// One that is for clients alone is no server's, though it is named itself.
@@ -377,7 +371,7 @@ fn a_missing_client_certificate_fails_the_handshake_of_tls_1_2() {
     let authority = Authority::new();
     let config = authority.suspicious_server(&authority.issue(&["localhost"]), &[&TLS12]);
     let (text, _) = refused_by_client(config, "localhost", authority.trusted());
-    assert_eq!(text, "the server wants a client certificate");
+    assert_eq!(text, "the server requires a client certificate");
 }
 
 /// In TLS 1.3 the client is done before the server has seen that there is no certificate.
@@ -394,7 +388,10 @@ fn a_missing_client_certificate_fails_the_first_receive_of_tls_1_3() {
             let error = receive(&mut connection, &dialler.scratch).await;
             let error = error.expect_err("an alert");
             assert!(is_tls_error(&error));
-            assert_eq!(error.to_string(), "the server wants a client certificate");
+            assert_eq!(
+                error.to_string(),
+                "the server requires a client certificate"
+            );
         }
         let error = connection.send_all(b"?").await.expect_err("no connection");
         assert!(is_tls_error(&error), "{error}");
@@ -432,7 +429,10 @@ fn a_client_certificate_that_is_missing_or_refused_shows_before_the_run() {
     };
     let other = Authority::named("another authority");
     for (tls, expected) in [
-        (authority.trusted(), "the server wants a client certificate"),
+        (
+            authority.trusted(),
+            "the server requires a client certificate",
+        ),
         (
             identity(&other),
             "the server does not accept the client certificate (TLS alert UnknownCA)",
@@ -469,7 +469,7 @@ fn a_server_without_tls_is_found_out() {
             .expect("a client");
     });
     let text = dial_in_vain(securely("localhost", server.address), authority.trusted());
-    assert_eq!(text, "what the server sends is not TLS");
+    assert_eq!(text, "the server's response is not TLS");
     server.found();
 }
 
@@ -526,7 +526,7 @@ fn a_host_that_no_certificate_can_name_is_told() {
     let authority = Authority::new();
     let server = serve(1, drop);
     let text = dial_in_vain(securely("a..b", server.address), authority.trusted());
-    insta::assert_snapshot!(text, @"`a..b` is no name that a certificate can bear");
+    insta::assert_snapshot!(text, @"`a..b` is not a name that a certificate can have");
     server.found();
 }
 

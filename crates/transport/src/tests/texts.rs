@@ -30,18 +30,18 @@ fn connects() {
         os(libc::EADDRNOTAVAIL),
         io::Error::new(
             ErrorKind::AddrNotAvailable,
-            "192.0.2.9 is no address of this machine",
+            "192.0.2.9 is not an address of this machine",
         ),
         os(libc::ENETUNREACH),
         os(libc::EMFILE),
         os(libc::EACCES),
     ];
     insta::assert_snapshot!(failures(DialPhase::Connect, errors), @r"
-    connecting to 192.0.2.1:443: no answer in the time allowed
-    connecting to 192.0.2.1:443: no answer in the time allowed
+    connecting to 192.0.2.1:443: no response within the timeout
+    connecting to 192.0.2.1:443: no response within the timeout
     connecting to 192.0.2.1:443: Connection refused (os error 111)
     connecting to 192.0.2.1:443: no free local port
-    connecting to 192.0.2.1:443: 192.0.2.9 is no address of this machine
+    connecting to 192.0.2.1:443: 192.0.2.9 is not an address of this machine
     connecting to 192.0.2.1:443: Network is unreachable (os error 101)
     connecting to 192.0.2.1:443: no free file descriptor
     connecting to 192.0.2.1:443: Permission denied (os error 13)
@@ -85,21 +85,21 @@ fn handshakes() {
     ];
     let all = errors.into_iter().chain(sockets);
     insta::assert_snapshot!(failures(DialPhase::Tls, all), @r"
-    TLS handshake with 192.0.2.1:443: what the server sends is not TLS
-    TLS handshake with 192.0.2.1:443: what the server sends is not TLS (MessageTooLarge)
+    TLS handshake with 192.0.2.1:443: the server's response is not TLS
+    TLS handshake with 192.0.2.1:443: the server's response is not TLS (MessageTooLarge)
     TLS handshake with 192.0.2.1:443: the server speaks neither TLS 1.2 nor 1.3
     TLS handshake with 192.0.2.1:443: the server does not speak HTTP/1.1
     TLS handshake with 192.0.2.1:443: the server does not speak HTTP/1.1
     TLS handshake with 192.0.2.1:443: the server speaks neither TLS 1.2 nor 1.3
-    TLS handshake with 192.0.2.1:443: the server wants a client certificate
+    TLS handshake with 192.0.2.1:443: the server requires a client certificate
     TLS handshake with 192.0.2.1:443: the server does not accept the client certificate (TLS alert UnknownCA)
-    TLS handshake with 192.0.2.1:443: the server broke off with the TLS alert HandshakeFailure
-    TLS handshake with 192.0.2.1:443: nobody who is trusted here signed the server's certificate
+    TLS handshake with 192.0.2.1:443: the server aborted with the TLS alert HandshakeFailure
+    TLS handshake with 192.0.2.1:443: no trusted authority signed the server's certificate
     TLS handshake with 192.0.2.1:443: the server's certificate has expired
     TLS handshake with 192.0.2.1:443: the server's certificate is not valid yet by this machine's clock
     TLS handshake with 192.0.2.1:443: the server's certificate is not accepted: NotValidForName
     TLS handshake with 192.0.2.1:443: the server's certificate is not accepted: Revoked
-    TLS handshake with 192.0.2.1:443: no answer in the time allowed
+    TLS handshake with 192.0.2.1:443: no response within the timeout
     TLS handshake with 192.0.2.1:443: the server closed the connection
     TLS handshake with 192.0.2.1:443: Connection reset by peer (os error 104)
     ");

@@ -97,9 +97,8 @@ fn tls_goes_through_the_tunnel_that_was_asked_for() {
         assert_eq!(echo.expect("an echo"), b"?");
     });
     server.found();
-    let asked = "CONNECT shop.example:443 HTTP/1.1\r\n\
-        Host: shop.example:443\r\n\
-        Proxy-Authorization: Basic bWU6c2VjcmV0\r\n\r\n";
+    let asked = "CONNECT shop.example:443 HTTP/1.1\r\nHost: shop.example:443\r\n\
+                 Proxy-Authorization: Basic bWU6c2VjcmV0\r\n\r\n";
     assert_eq!(proxy.found(), asked);
 }
 
@@ -144,7 +143,7 @@ fn a_proxy_that_refuses_is_told_with_what_to_do() {
         ),
         (
             b"HTTP/1.1 200 OK\r\n\r\nHello",
-            "it sent more than the answer to CONNECT",
+            "it sent data after its response to CONNECT",
         ),
     ] {
         let error = refusal(answer);

@@ -38,8 +38,8 @@ pub enum ComparisonError {
     },
     /// Both of two targets that took turns, on one side.
     #[error(
-        "{} holds two targets that took turns; `loadline report` compares those. Give each side \
-         here repeats of one run.",
+        "{} is an A/B test of two targets; `loadline report` compares them. Give repeats of one \
+         run for each side here.",
         path.display()
     )]
     BothSides {
@@ -48,8 +48,8 @@ pub enum ComparisonError {
     },
     /// The trials of a search.
     #[error(
-        "{} holds a search, whose trials had many loads; `loadline report` tells its answer. \
-         Compare runs that had one load, such as that.",
+        "{} is a search, whose trials had many loads; `loadline report` shows its result. Compare \
+         runs with one load.",
         path.display()
     )]
     Search {
@@ -57,7 +57,7 @@ pub enum ComparisonError {
         path: PathBuf,
     },
     /// A run without an answer.
-    #[error("{} holds not one answer; leave it out, or run it again.", path.display())]
+    #[error("{} has no responses; leave it out, or run it again.", path.display())]
     NoAnswer {
         /// The file.
         path: PathBuf,
@@ -94,8 +94,8 @@ pub enum ComparisonError {
     },
     /// A run of less than two seconds with answers.
     #[error(
-        "{} has answers in less than two seconds, which is too short for a comparison by itself; \
-         run it for longer, or several times.",
+        "{} has responses in less than two seconds, which is too short to compare a single run; \
+         run it longer, or several times.",
         path.display()
     )]
     TooShort {

@@ -208,8 +208,8 @@ fn runs_that_do_not_belong_together_are_refused_in_a_sentence() {
     let turn = |seed, name: &str| in_role(RoleKind::Side, seed, name);
     assert_eq!(
         refused(&[turn(11, "A"), turn(12, "B")], &set(2..4, 5.0)),
-        "12.run holds two targets that took turns; `loadline report` compares those. Give each \
-         side here repeats of one run."
+        "12.run is an A/B test of two targets; `loadline report` compares them. Give repeats of \
+         one run for each side here."
     );
     let search = [
         in_role(RoleKind::Trial, 13, "search"),

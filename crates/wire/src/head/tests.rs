@@ -63,7 +63,7 @@ fn other_protocols_are_named() {
     let error = refused_status_line("SSH-2.0-OpenSSH_9.2");
     assert_eq!(
         error.to_string(),
-        r"the answer isn't HTTP/1: it begins with “SSH-2.0-OpenSSH_9.2\r\n\r\n”"
+        r"the response is not HTTP/1: it begins with “SSH-2.0-OpenSSH_9.2\r\n\r\n”"
     );
     assert!(matches!(
         refused_status_line("HTTP/2 200"),

@@ -220,7 +220,7 @@ fn refusals_are_sentences_that_say_what_to_do() {
     };
     assert_eq!(
         refused(&head).to_string(),
-        "The target “/a b” has a blank or a control character: percent-encode it, a blank as %20."
+        "The target “/a b” has a space or a control character: percent-encode it, a space as %20."
     );
     let head = RequestHead {
         headers: &[("Cookie", "a\r\nb")],

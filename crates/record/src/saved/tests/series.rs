@@ -57,7 +57,7 @@ fn one_run_is_a_series_of_one() {
 fn several_are_refused_where_one_is_wanted() {
     let message = parse(&two_runs().0).unwrap_err().to_string();
     assert!(
-        message.starts_with("a.run holds 2 runs, and one is wanted here."),
+        message.starts_with("a.run holds 2 runs, and one is needed here."),
         "{message}"
     );
 }
