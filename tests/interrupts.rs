@@ -83,6 +83,20 @@ fn the_first_interrupt_ends_the_run_gently_and_reports_it() {
 }
 
 #[test]
+fn the_first_interrupt_ends_a_run_whose_target_never_answers() {
+    let server = serve();
+    let running = start(&server, &["-n", "100"], "delay=50s");
+    signal(&running, "INT");
+    let begin = Instant::now();
+    let said = running.end();
+    assert!(begin.elapsed() < Duration::from_secs(20), "it waited on");
+    assert_eq!(said.code, Some(130), "{}", said.stderr);
+    let report: Value = serde_json::from_str(&said.stdout).expect("the report is printed");
+    assert_balanced(&report["summary"]);
+    assert_eq!(count(&report["summary"], "in_flight"), 4);
+}
+
+#[test]
 fn an_output_that_nobody_reads_does_not_keep_it_alive() {
     let server = serve();
     let mut running = start(&server, &["--log", "/dev/stdout"], "size=1");

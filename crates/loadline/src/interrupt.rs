@@ -1,5 +1,5 @@
-//! Ctrl-C, and every other signal that asks the command to end: the first stops a run gently, the
-//! second at once. While the first run still connects there is nothing to stop and nothing to
+//! Ctrl-C, and every other signal that asks the command to end: the first stops a run gently, and
+//! at once if answers keep it waiting; the second at once. While the first run still connects there is nothing to stop and nothing to
 //! report, and the command ends. Between two runs of a series the next one is stopped before it
 //! measures anything, and what was measured is reported. An output that takes nothing any more,
 //! such as a pipe that nobody reads, does not keep the command alive: there is nothing left to stop
@@ -8,7 +8,7 @@
 use crate::exit::Exit;
 use crate::live::{CLEAR_LINE, draws};
 use loadline_runner::preflight::discard_all;
-use loadline_runner::{Command, Commands, Phase};
+use loadline_runner::{Command, Commands, Phase, STOP_PATIENCE};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag::{register, register_conditional_default};
 use signal_hook::iterator::{self, Signals};
@@ -134,7 +134,10 @@ impl Shared {
         match self.commands.send(command) {
             Phase::Running if command == Command::Abort => self.end_after_grace(again),
             Phase::Running => {
-                say("Stopping: waiting for responses in flight; interrupt again to stop now.");
+                say(&format!(
+                    "Stopping: waiting at most {STOP_PATIENCE:?} for responses in flight; \
+                     interrupt again to stop now."
+                ));
             }
             Phase::BeforeLoad => give_up(NOTHING_MEASURED),
             Phase::Ended if again => give_up("loadline: interrupted."),

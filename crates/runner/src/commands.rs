@@ -3,12 +3,15 @@
 //! The same handle serves all runs of a series or a search. A command stays in force: a run that
 //! begins behind it is aborted before it measures anything.
 
+use loadline_record::Ended;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 /// What a run can be told while it lasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Command {
     /// Begin no new request and wait for the answers in flight, at most until the duration is over.
+    /// Sent by [`Commands::send`], also at most [`STOP_PATIENCE`](crate::STOP_PATIENCE).
     Stop,
     /// End at once; requests in flight stay without an answer.
     Abort,
@@ -50,8 +53,12 @@ pub struct Commands(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
-    /// The strongest command so far.
+    /// The strongest command so far, of those that all runs obey.
     command: Option<Command>,
+    /// When the first of these commands came.
+    stopped_at: Option<Instant>,
+    /// The strongest command to the run that is under way alone, and why it was sent.
+    own_end: Option<(Command, Ended)>,
     /// The run that is under way.
     run: Option<Box<dyn Control>>,
     /// Whether a run has ended already, so that there is something to report.
@@ -63,13 +70,26 @@ impl Commands {
     pub fn send(&self, command: Command) -> Phase {
         let mut state = self.state();
         state.command = state.command.max(Some(command));
+        state.stopped_at.get_or_insert_with(Instant::now);
         if let Some(run) = &state.run {
             carry_out(command, run.as_ref());
         }
         state.phase()
     }
 
-    /// Whether a command was sent that ends runs.
+    /// Ends the run that is under way, and none behind it; `why` becomes the end of its summary,
+    /// unless all runs were ended as well.
+    pub fn end_run(&self, command: Command, why: Ended) {
+        let mut state = self.state();
+        let Some(run) = &state.run else { return };
+        carry_out(command, run.as_ref());
+        let is_stronger = |(sent, _): &(Command, Ended)| command > *sent;
+        if state.own_end.as_ref().is_none_or(is_stronger) {
+            state.own_end = Some((command, why));
+        }
+    }
+
+    /// Whether a command was sent that ends all runs.
     pub fn is_ending(&self) -> bool {
         self.state().command.is_some()
     }
@@ -79,6 +99,22 @@ impl Commands {
         self.state().phase()
     }
 
+    /// When the first command to all runs was sent.
+    pub(crate) fn stopped_at(&self) -> Option<Instant> {
+        self.state().stopped_at
+    }
+
+    /// How the run that is under way ends by commands, if one was sent: an abort of it alone stands
+    /// above an interrupt, and that above a goal that it reached.
+    pub(crate) fn ended(&self) -> Option<Ended> {
+        let state = self.state();
+        match &state.own_end {
+            Some((Command::Abort, why)) => Some(why.clone()),
+            _ if state.command.is_some() => Some(Ended::Interrupted),
+            own_end => own_end.as_ref().map(|(_, why)| why.clone()),
+        }
+    }
+
     /// A run has begun its load: this controls it.
     pub(crate) fn attach(&self, run: Box<dyn Control>) {
         let mut state = self.state();
@@ -86,6 +122,7 @@ impl Commands {
             run.abort();
         }
         state.run = Some(run);
+        state.own_end = None;
     }
 
     /// The run has ended.
@@ -156,6 +193,34 @@ mod tests {
         commands.attach(Box::new(Told(Arc::clone(&told))));
         assert_eq!(*told.lock().unwrap(), [Command::Stop, Command::Abort]);
         assert!(commands.is_ending());
+    }
+
+    #[test]
+    fn the_end_of_one_run_ends_none_behind_it() {
+        let commands = Commands::default();
+        let told = Arc::default();
+        commands.end_run(Command::Abort, Ended::Precise);
+        commands.attach(Box::new(Told(Arc::clone(&told))));
+        assert_eq!(commands.ended(), None);
+        commands.end_run(Command::Stop, Ended::Decided);
+        assert_eq!(commands.ended(), Some(Ended::Decided));
+        assert!(!commands.is_ending());
+        commands.detach();
+        commands.attach(Box::new(Told(Arc::clone(&told))));
+        assert_eq!(commands.ended(), None);
+        assert_eq!(*told.lock().unwrap(), [Command::Stop]);
+    }
+
+    #[test]
+    fn an_abort_of_one_run_stands_above_an_interrupt_and_that_above_a_goal() {
+        let commands = Commands::default();
+        commands.attach(Box::new(Told(Arc::default())));
+        commands.end_run(Command::Stop, Ended::Precise);
+        commands.send(Command::Stop);
+        assert_eq!(commands.ended(), Some(Ended::Interrupted));
+        let aborted = Ended::Aborted("p99<1s".to_owned());
+        commands.end_run(Command::Abort, aborted.clone());
+        assert_eq!(commands.ended(), Some(aborted));
     }
 
     #[test]

@@ -17,11 +17,12 @@
 //!    failed connection tries again.
 //! 4. All workers are told the same instant, 2 ms ahead, at which the load begins.
 //! 5. Once a second each worker hands over a snapshot. Those of one interval are merged, and
-//!    observers are told: the saved run, the log, the line on the terminal. The conditions of
-//!    `--abort-on` are looked at.
+//!    observers are told: the saved run, the log, the line on the terminal, and what ends the
+//!    run early (`--abort-on`, `--until`).
 //! 6. At the end the result is judged once, and every report reads it.
 
 mod commands;
+mod early_end;
 mod error;
 mod floor;
 mod observer;
@@ -39,6 +40,7 @@ mod workload;
 mod samples;
 
 pub use commands::{Command, Commands, Control, Phase};
+pub use early_end::STOP_PATIENCE;
 pub use error::{ObserverError, RunError, Trouble};
 pub use floor::{FloorError, Serve, measure_floor};
 pub use observer::{End, Interval, Observed, Observer, Wants};

@@ -130,19 +130,27 @@ pub struct End<'a> {
 }
 
 /// The observers of one run, with those that failed.
-pub(crate) struct Observers<'a, 'b> {
-    all: &'a mut [&'b mut dyn Observer],
+pub(crate) struct Observers<'a> {
+    all: Vec<&'a mut (dyn Observer + 'a)>,
     failed: Vec<bool>,
     errors: Vec<ObserverError>,
 }
 
-impl<'a, 'b> Observers<'a, 'b> {
+impl<'a> Observers<'a> {
+    /// These observers, and one of the run's own, which is told behind them.
+    ///
     /// # Errors
     /// If one is not ready.
-    pub(crate) fn prepare(all: &'a mut [&'b mut dyn Observer]) -> Result<Self, RunError> {
-        for observer in all.iter_mut() {
+    pub(crate) fn prepare(
+        observers: &'a mut [&mut dyn Observer],
+        own: &'a mut dyn Observer,
+    ) -> Result<Self, RunError> {
+        let mut all: Vec<&'a mut (dyn Observer + 'a)> = Vec::new();
+        for observer in observers {
             observer.prepare().map_err(RunError::Observer)?;
+            all.push(&mut **observer);
         }
+        all.push(own);
         Ok(Observers {
             failed: vec![false; all.len()],
             errors: Vec::new(),

@@ -1,20 +1,21 @@
-//! Conducts one run: the events of its source go to the summary and to the observers; commands,
-//! broken conditions and goals that are reached end it early.
+//! Conducts one run: the events of its source go to the summary and to the observers; commands end
+//! it early.
 
-use crate::commands::{Commands, Control};
+use crate::commands::Commands;
+use crate::early_end::EarlyEnd;
 use crate::error::{ObserverError, RunError, Trouble};
 use crate::observer::{End, Interval, Observer, Observers};
 use crate::source::Source;
 use crate::watching::{Watch, Watching};
 use crate::workload::Workload;
 use loadline_engine::{EndReason, Event};
-use loadline_plan::{Plan, Shape, Until};
+use loadline_plan::{Plan, Shape};
 use loadline_reactor::Address;
 use loadline_record::{
     Ended, Environment, Floor, Header, HostCounters, IntervalArchive, Role, Snapshot, Summary,
     Transient, Unfinished,
 };
-use loadline_verdict::{Goal, RunResult, evaluate_all, transient};
+use loadline_verdict::{RunResult, transient};
 use std::time::{Duration, Instant, SystemTime};
 
 /// How long the loop waits for an event before observers are told that nothing happened.
@@ -69,8 +70,8 @@ pub fn conduct(
 ) -> Result<Conducted, RunError> {
     let plan = setup.plan;
     let mut watching = setup.watch.map(Watching::prepare).transpose()?;
-    let goal = Goal::of(plan)?;
-    let mut observers = Observers::prepare(observers)?;
+    let mut early_end = EarlyEnd::of(plan, commands)?;
+    let mut observers = Observers::prepare(observers, &mut early_end)?;
     let environment = Environment {
         floor: setup.floor,
         pacing: Some(loadline_reactor::PACING.to_owned()),
@@ -90,16 +91,12 @@ pub fn conduct(
     };
     observers.tell(|observer| observer.begun(&header));
     let conductor = Conductor {
-        control: source.control(),
         source,
         workload,
         commands,
         observers,
         patience: wants.idle_after.unwrap_or(PATIENCE),
         watching,
-        broken: None,
-        goal,
-        reached: false,
         archive: plan.settle.then(IntervalArchive::default),
         summary: Summary::new(header),
         host_before: HostCounters::read(),
@@ -110,12 +107,11 @@ pub fn conduct(
     Ok(conducted)
 }
 
-struct Conductor<'a, 'b, 'c> {
+struct Conductor<'a> {
     source: Box<dyn Source>,
-    control: Box<dyn Control>,
     workload: &'a dyn Workload,
     commands: &'a Commands,
-    observers: Observers<'b, 'c>,
+    observers: Observers<'a>,
     patience: Duration,
     watching: Option<Watching>,
     summary: Summary,
@@ -123,17 +119,11 @@ struct Conductor<'a, 'b, 'c> {
     host_before: HostCounters,
     /// When the warm-up will be over, while it lasts.
     warm_at: Option<Instant>,
-    /// The condition to abort on that broke.
-    broken: Option<String>,
-    /// What the run goes on until, within its duration.
-    goal: Option<Goal>,
-    /// Whether it was reached.
-    reached: bool,
     /// The run as far as it went, if its transient is to be cut.
     archive: Option<IntervalArchive>,
 }
 
-impl Conductor<'_, '_, '_> {
+impl Conductor<'_> {
     fn conduct(mut self) -> Conducted {
         loop {
             let usual = self.end_warmup();
@@ -188,34 +178,6 @@ impl Conductor<'_, '_, '_> {
             summary: &self.summary,
         };
         self.observers.tell(|observer| observer.interval(&interval));
-        if !snapshot.drain {
-            self.abort_if_broken();
-            self.stop_if_reached();
-        }
-    }
-
-    fn abort_if_broken(&mut self) {
-        if self.broken.is_some() {
-            return;
-        }
-        let duration = Duration::from_nanos(self.summary.duration_ns);
-        let conditions = &self.summary.plan.abort_on;
-        let results = evaluate_all(conditions, &self.summary.total, duration);
-        if let Some(broken) = results.into_iter().find(|result| result.is_broken()) {
-            self.broken = Some(broken.text);
-            self.control.abort();
-        }
-    }
-
-    /// Stops gently: what is in flight when the goal is reached is waited for, like all before it.
-    fn stop_if_reached(&mut self) {
-        if !self.reached
-            && let Some(goal) = &mut self.goal
-            && goal.is_met(&self.summary)
-        {
-            self.reached = true;
-            self.control.stop();
-        }
     }
 
     fn finish(mut self, reason: EndReason, unfinished: Unfinished) -> Conducted {
@@ -251,17 +213,8 @@ impl Conductor<'_, '_, '_> {
             let failure = self.source.failure();
             return Ended::Failed(failure.unwrap_or_else(|| "a worker failed.".to_owned()));
         }
-        if let Some(condition) = &self.broken {
-            return Ended::Aborted(condition.clone());
-        }
-        if self.commands.is_ending() {
-            return Ended::Interrupted;
-        }
-        if self.reached {
-            return match self.summary.plan.until {
-                Some(Until::Decided) => Ended::Decided,
-                _ => Ended::Precise,
-            };
+        if let Some(ended) = self.commands.ended() {
+            return ended;
         }
         match self.workload.failure() {
             Some(error) => Ended::Threw(error.to_string()),

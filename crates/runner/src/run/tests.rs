@@ -1,7 +1,7 @@
 //! The loop against a source whose events are written down: no thread, no socket, no clock.
 
 use super::*;
-use crate::commands::Command;
+use crate::commands::{Command, Control};
 use crate::observer::{Observed, Wants};
 use crate::samples;
 use loadline_engine::StartError;
@@ -178,6 +178,32 @@ fn a_broken_condition_aborts_once() {
     assert_eq!(*script.orders.lock().unwrap(), [Command::Abort]);
     let ended = &ran.result.summary.ended;
     assert!(matches!(ended, Ended::Aborted(text) if text == "non2xx<1%"));
+}
+
+/// Sends a command at the first interval.
+struct Commanding(Commands, Command);
+
+impl Observer for Commanding {
+    fn interval(&mut self, _: &Interval<'_>) -> Observed {
+        self.0.send(self.1);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_stop_waits_for_answers_and_aborts_when_they_keep_it_too_long() {
+    let mut plan = samples::plan();
+    let orders_of = |plan: &Plan| {
+        let commands = Commands::default();
+        let mut user = Commanding(commands.clone(), Command::Stop);
+        let script = Script::new([second(0), None, end(EndReason::Stopped)]);
+        let ran = conduct(&Setup::of(plan), &script, &commands, &mut [&mut user]).unwrap();
+        assert_eq!(ran.result.summary.ended, Ended::Interrupted);
+        script.orders.lock().unwrap().clone()
+    };
+    assert_eq!(orders_of(&plan), [Command::Stop]);
+    plan.connection.timeout = Duration::ZERO;
+    assert_eq!(orders_of(&plan)[..2], [Command::Stop, Command::Abort]);
 }
 
 #[test]
