@@ -361,7 +361,8 @@ fn connections_that_run_out_are_no_capacity_of_the_target() {
     let said = search(&[&check[..], &flags].concat(), &url(&server, "delay=100ms"));
     assert_eq!(said.code, Some(3), "{}{}", said.stdout, said.stderr);
     assert!(
-        said.stdout.contains("the generator ends first"),
+        said.stdout
+            .contains("the generator reaches its limit first"),
         "{}",
         said.stdout
     );

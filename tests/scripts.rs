@@ -496,7 +496,7 @@ fn a_script_that_does_not_return_ends_with_the_runs_time() {
         let words = ["-d", "1s", "-c", "1", "-t", "1", &url(&server, "")];
         let said = run(&script.path(), &words);
         assert_eq!(said.code, Some(2), "{}{}", said.stdout, said.stderr);
-        let told = "worker 0 did not answer for 2 s when the run was to end";
+        let told = "worker 0 did not respond for 2 s at the end of the run";
         assert!(said.stderr.contains(told), "{}", said.stderr);
         let report = "ended because a worker failed";
         assert!(said.stdout.contains(report), "{}", said.stdout);
@@ -522,7 +522,7 @@ fn the_first_interrupt_ends_a_script_that_does_not_return() {
         let said = Said::from(child.wait_with_output().unwrap());
         assert_eq!(said.code, Some(2), "{}{}", said.stdout, said.stderr);
         assert!(
-            said.stderr.contains("worker 0 did not answer"),
+            said.stderr.contains("worker 0 did not respond"),
             "{}",
             said.stderr
         );

@@ -80,7 +80,11 @@ fn a_server_that_freezes_for_good_keeps_no_check() {
         "{}",
         text.stdout
     );
-    assert!(text.stdout.contains("without an answer"), "{}", text.stdout);
+    assert!(
+        text.stdout.contains("without a response"),
+        "{}",
+        text.stdout
+    );
 }
 
 /// A check that nobody can decide ends the command with 3.
@@ -98,7 +102,7 @@ fn a_share_that_unfinished_requests_could_change_is_not_known() {
         found["checks"][0]["why"]
             .as_str()
             .unwrap()
-            .contains("without an answer")
+            .contains("without a response")
     );
 }
 

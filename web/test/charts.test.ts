@@ -124,7 +124,7 @@ test("a file has the title, the units and only what is shown", () => {
 test("a file of a heatmap has its cells and a legend of colours", () => {
   const markup = svg(plotOfRun("heatmap"), shown);
   expect(markup.match(/fill="rgb/g)!.length).toBe(4 * 20 + 5);
-  expect(markup).toContain("few to 900 answers in a cell");
+  expect(markup).toContain("few to 900 responses in a cell");
 });
 
 test("words in a file are no markup", () => {

@@ -249,13 +249,13 @@ fn left_out_text(addresses: &[String]) -> String {
 fn not_successful_text(count: u64, answered: u64, status: u16) -> String {
     let remedy = status_remedy(status);
     if count == answered {
-        let all = units::counted(answered, "answer");
+        let all = units::counted(answered, "response");
         return format!("No 2xx status in {all}; {status} is the most frequent. {remedy}");
     }
     format!(
         "{} of {} ({}) had a status other than 2xx, most often {status}. {remedy}",
         units::count(count),
-        units::counted(answered, "answer"),
+        units::counted(answered, "response"),
         units::share(count as f64 / answered as f64),
     )
 }

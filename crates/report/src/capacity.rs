@@ -220,7 +220,7 @@ fn rung_line(rung: &Rung, checks: &[Check], style: Style) -> String {
 /// What is told of a trial in numbers: see [`cells`].
 fn headings(users: bool) -> [String; 6] {
     let unit = words::unit(users);
-    [unit, "answers/s", "p50", "p99", "failed", "target CPU"].map(str::to_owned)
+    [unit, "responses/s", "p50", "p99", "failed", "target CPU"].map(str::to_owned)
 }
 
 /// A trial under the [`headings`].

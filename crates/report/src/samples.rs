@@ -298,7 +298,7 @@ pub(crate) fn failing() -> Summary {
             "the status line is not HTTP/1.x: \"\x1b[2J\x07SSH-2.0-OpenSSH_9.2p1 \
              Debian-2+deb12u3\\r\\n\"",
         ),
-        (ErrorKind::Timeout, "no byte of an answer within 1 s"),
+        (ErrorKind::Timeout, "no byte of a response within 1 s"),
     ];
     run.reconnects = 240;
     run.summary(Ended::Duration)

@@ -38,7 +38,7 @@ pub enum FloorError {
     #[error("the server that does nothing did not start")]
     NoAddress,
     /// The server answered no request.
-    #[error("the server that does nothing gave no answer")]
+    #[error("the server that does nothing sent no response")]
     NoAnswer,
     /// The requests can't be sent to it.
     #[error(transparent)]

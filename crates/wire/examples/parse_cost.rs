@@ -35,7 +35,7 @@ fn main() -> Result<(), Malformed> {
         assert!(black_box(fed).done && parser.reusable());
     }
     let ns = begun.elapsed().as_nanos() as f64 / f64::from(rounds);
-    println!("{ns:.1} ns per answer of {} bytes", ANSWER.len());
+    println!("{ns:.1} ns per response of {} bytes", ANSWER.len());
     println!("{} bytes per parser", size_of::<ResponseParser>());
     Ok(())
 }

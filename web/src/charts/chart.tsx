@@ -204,7 +204,7 @@ function Ramp({ plot }: { plot: Plot }) {
     <p class="legend">
       <span>1</span>
       <span class="ramp" style={{ background: `linear-gradient(90deg,${stops})` }} />
-      <span>{figure("count", densest(plot.heatmap!))} answers in a cell (logarithmic)</span>
+      <span>{figure("count", densest(plot.heatmap!))} responses in a cell (logarithmic)</span>
     </p>
   );
 }

@@ -80,7 +80,7 @@ function legendOf(plot: Plot, series: PlotSeries[]): { markup: string; bottom: n
     const boxes = steps.map((share, index) =>
       rect(16 + index * 24, 46, 24, 12, `fill="${heat("light", share)}"`),
     );
-    const words = text(16 + steps.length * 24 + 10, 57, `few to ${most} answers in a cell`);
+    const words = text(16 + steps.length * 24 + 10, 57, `few to ${most} responses in a cell`);
     return { markup: boxes.join("") + words, bottom: 62 };
   }
   if (series.length < 2) return { markup: "", bottom: 36 };

@@ -33,7 +33,7 @@ export function RunBody({ page }: { page: RunPage }) {
       <Notes title="Warnings" notes={page.warnings} />
       <Checks checks={page.checks} />
       <section>
-        <h2>Course of the run</h2>
+        <h2>The run over time</h2>
         <p class="hint">
           Drag across a plot to look closer, press a name in a legend to hide or show its line.
         </p>

@@ -169,7 +169,7 @@ export function Times({ rows, notes }: { rows: TimeRow[]; notes: string[] }) {
   const longest = Math.max(...rows.map((row) => row.mean_us));
   return (
     <section>
-      <h2>Where the time went</h2>
+      <h2>Time spent</h2>
       <div class="scroll">
         <table>
           <caption>{notes.join(" ")}</caption>
@@ -224,7 +224,7 @@ export function Statuses({ rows }: { rows: StatusRow[] }) {
     <section>
       <h2>Statuses</h2>
       <table>
-        <caption class="unseen">Answers by status</caption>
+        <caption class="unseen">Responses by status</caption>
         <thead>
           <tr>
             <th scope="col">Status</th>

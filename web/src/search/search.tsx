@@ -19,7 +19,7 @@ export function Answer({ answer }: { answer: SearchAnswer }) {
     ? { tone: "doubtful", sign: "!" }
     : LOOKS[answer.kind];
   return (
-    <section class="verdicts" aria-label="Answer">
+    <section class="verdicts" aria-label="Result">
       <div class={`verdict answer ${tone}`}>
         <strong>
           <span aria-hidden="true">{sign}</span> {answer.text}

@@ -13,7 +13,7 @@ export function SeriesReport({ page }: { page: SeriesPage }) {
       <h1>{page.title}</h1>
       <p class="load">{page.load}</p>
       {page.together && <Together table={page.together} />}
-      <Notes title="What they say together" notes={page.notes} />
+      <Notes title="Notes on all runs" notes={page.notes} />
       <Checks checks={page.checks} />
       <section>
         <h2>Runs</h2>

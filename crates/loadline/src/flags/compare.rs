@@ -28,7 +28,7 @@ pub(crate) struct CompareFlags {
         requires = "base")]
     pub(crate) with: Vec<PathBuf>,
 
-    /// Exit with 1 if any figure of B is this
+    /// Exit with 1 if B is this in any figure
     #[arg(long, value_name = "STANDING")]
     pub(crate) fail_on: Option<FailOn>,
 

@@ -7,7 +7,7 @@ use clap::Args;
 /// How two targets are tested in alternating runs, and what makes the test fail.
 #[derive(Debug, Args)]
 pub(crate) struct VersusFlags {
-    /// Exit with 1 if any figure of B is this
+    /// Exit with 1 if B is this in any figure
     #[arg(long, value_name = "STANDING")]
     pub(crate) fail_on: Option<FailOn>,
 

@@ -133,7 +133,7 @@ fn course(trials: &[TrialRow], users: bool, shared_x: &mut SharedX) -> Option<Ch
         levels(users).between(0.0, 1.2 * highest),
         vec![
             dots("warm-up", WARM_UP, TrialEnd::WarmUp),
-            dots("set aside", SET_ASIDE, TrialEnd::SetAside),
+            dots("discarded", SET_ASIDE, TrialEnd::SetAside),
             dots("broke", BROKE, TrialEnd::Broke),
             dots("held", HELD, TrialEnd::Held),
         ],
@@ -249,7 +249,7 @@ mod tests {
         let found = |name| points(&plots, 1, name);
         assert_eq!(found("held"), [(2.0, 100.0), (5.0, 200.0)]);
         assert_eq!(found("broke"), [(3.0, 400.0), (6.0, 800.0)]);
-        assert_eq!(found("set aside"), [(4.0, 200.0)]);
+        assert_eq!(found("discarded"), [(4.0, 200.0)]);
         assert_eq!(found("warm-up"), [(1.0, 10.0)]);
         let lines = plots.charts[1].reference_lines.iter();
         let lines: Vec<_> = lines.map(|line| (line.at, &*line.label)).collect();

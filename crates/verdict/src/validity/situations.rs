@@ -295,7 +295,7 @@ fn healthy() -> Vec<Situation> {
     vec![
         ("an open load at ease", open(500, 4, at_ease), Valid, &[]),
         (
-            "a slow target at 100/s, of which fifteen answers are still to come",
+            "a slow target at 100/s, with fifteen responses still to come",
             in_flight(open(100, 4, |_| (0, 500, 150 * MS)), &[75 * MS; 15]),
             Valid,
             &[],
@@ -313,7 +313,7 @@ fn healthy() -> Vec<Situation> {
             &[],
         ),
         (
-            "a target that stood still for good and was given up on",
+            "a target that stalled for good and was given up on",
             in_flight(open(500, 4, at_ease), &[2 * SECOND; 400]),
             Valid,
             &[],
@@ -337,7 +337,7 @@ fn healthy() -> Vec<Situation> {
             &[],
         ),
         (
-            "three milliseconds late where answers take half a second",
+            "three milliseconds late where responses take half a second",
             open(100, 4, |_| (0, 3 * MS, 500 * MS)),
             Valid,
             &[],
@@ -483,7 +483,7 @@ fn busy_without_effect() -> Vec<Situation> {
             &["busy"],
         ),
         (
-            "answers of 50 ms on a core that is busy for 90 %",
+            "responses of 50 ms on a core that is busy for 90 %",
             busy(open(1_000, 2, |_| (0, 20 * US, 50 * MS)), 0.9, 0.0),
             Valid,
             &["busy"],
