@@ -4,6 +4,8 @@
 //! dialled again at once would burn a core and count a hundred thousand failures a second that say
 //! no more than ten. In an open load the schedule paces the dials, so nobody waits there.
 
+use std::cell::Cell;
+
 /// The wait after the first failure.
 const FIRST_NS: u64 = 1_000_000;
 /// The wait after many.
@@ -13,26 +15,28 @@ const LONGEST_NS: u64 = 100_000_000;
 #[derive(Debug, Default)]
 pub(crate) struct Backoff {
     /// What the next failure costs; 0 before the first.
-    next_ns: u64,
+    next_ns: Cell<u64>,
     /// What the last exchange asks for.
-    wait_ns: u64,
+    wait_ns: Cell<u64>,
 }
 
 impl Backoff {
     /// A dial failed.
-    pub(crate) fn failed(&mut self) {
-        self.wait_ns = self.next_ns.max(FIRST_NS);
-        self.next_ns = (self.wait_ns * 2).min(LONGEST_NS);
+    pub(crate) fn failed(&self) {
+        let wait_ns = self.next_ns.get().max(FIRST_NS);
+        self.wait_ns.set(wait_ns);
+        self.next_ns.set((wait_ns * 2).min(LONGEST_NS));
     }
 
     /// A connection came up, or one that stood served.
-    pub(crate) fn succeeded(&mut self) {
-        *self = Backoff::default();
+    pub(crate) fn succeeded(&self) {
+        self.next_ns.set(0);
+        self.wait_ns.set(0);
     }
 
     /// How long to wait before the next exchange. Asked once, it is waited for.
-    pub(crate) fn take_ns(&mut self) -> u64 {
-        std::mem::take(&mut self.wait_ns)
+    pub(crate) fn take_ns(&self) -> u64 {
+        self.wait_ns.take()
     }
 }
 
@@ -42,7 +46,7 @@ mod tests {
 
     #[test]
     fn the_wait_doubles_up_to_a_tenth_of_a_second_and_begins_anew() {
-        let mut backoff = Backoff::default();
+        let backoff = Backoff::default();
         let mut waits = Vec::new();
         for _ in 0..9 {
             backoff.failed();

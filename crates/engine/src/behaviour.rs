@@ -1,6 +1,8 @@
 //! What a user does in one iteration.
 
-use crate::User;
+use crate::Iteration;
+#[cfg(doc)]
+use crate::Requester;
 use loadline_reactor::Host;
 use loadline_record::Exchange;
 use loadline_transport::Agreed;
@@ -10,8 +12,8 @@ use std::net::SocketAddr;
 
 /// What a user does in one iteration.
 ///
-/// Iterations run as tasks of the worker's loop and wait through [`User::send`] and
-/// [`User::pause`]. A behaviour may call back into a script between two waits, wait on a stack of
+/// Iterations run as tasks of the worker's loop and wait through [`Requester::send`] and
+/// [`Iteration::pause`]. A behaviour may call back into a script between two waits, wait on a stack of
 /// its own, or be driven by another loop: all that the engine asks is a future.
 pub trait Behaviour<H: Host>: 'static {
     /// How many exchanges of an iteration have a start of their own in the schedule: the depth of
@@ -20,8 +22,15 @@ pub trait Behaviour<H: Host>: 'static {
         1
     }
 
+    /// Whether an iteration sends what it sends first at once, or after a pause. Otherwise the clock
+    /// is read again when it sends, as a closed load must not count the work of its behaviour in
+    /// the service time.
+    fn is_prompt(&self) -> bool {
+        false
+    }
+
     /// Runs one iteration.
-    fn iterate(&mut self, user: &mut User<H>) -> impl Future<Output = ()>;
+    fn iterate(&mut self, iteration: Iteration<'_, H>) -> impl Future<Output = ()>;
 }
 
 /// Makes the behaviours of one worker's users, on the worker's own thread.

@@ -31,7 +31,8 @@ mod reading;
 mod sending;
 
 use crate::behaviour::{Batch, Observer};
-use crate::user::{OpenConnection, User};
+use crate::pool::OpenConnection;
+use crate::user::User;
 use crate::worker::Worker;
 use failure::{Broken, Failure, broken_connection};
 use in_flight::InFlightBatch;
@@ -41,7 +42,6 @@ use loadline_transport::Connection;
 use reading::Reading;
 use sending::Sending;
 use std::future::poll_fn;
-use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 /// How long we wait for a server to close the connection it promised to close. If we closed first,
@@ -52,52 +52,53 @@ const SURELY_SENT_AT_ONCE: usize = 16 * 1024;
 
 /// Sends a batch and waits for all its answers; returns how the last exchange ended.
 pub(crate) async fn send<H: Host, O: Observer>(
-    user: &mut User<H>,
+    user: &User<H>,
     batch: Batch<'_>,
+    timeout_ns: u64,
     observer: &mut O,
 ) -> Outcome {
     if user.is_drained() {
-        user.worker.user_ended();
+        user.refuse();
         return std::future::pending().await;
     }
-    let mut in_flight = InFlightBatch::begin(user, &batch);
+    let mut in_flight = InFlightBatch::begin(user, batch, timeout_ns);
     loop {
-        let broken = match attempt(user, &batch, &mut in_flight, observer).await {
+        match attempt(&mut in_flight, observer).await {
             Ok(()) => {
                 user.backoff.succeeded();
                 break;
             }
-            Err(broken) => broken,
-        };
-        match broken {
-            Broken::ClosedByServer => user.slot(batch.endpoint).closed_by_server = true,
-            Broken::Failed(failure) => {
-                in_flight.fail_rest(user, &batch, observer, failure);
+            Err(Broken::ClosedByServer) => user.pool.lose(batch.endpoint),
+            Err(Broken::Failed(failure)) => {
+                in_flight.fail_rest(observer, failure);
                 break;
             }
         }
     }
-    user.free_ns = in_flight.ended_ns;
-    user.put_off_starts();
+    let last = in_flight.last;
+    user.set_free_since(in_flight.ended_ns);
+    user.end_if_refused();
     let backoff_ns = user.backoff.take_ns();
     if backoff_ns > 0 && user.worker.backs_off {
-        user.pause(backoff_ns).await;
+        // Boxed, as dialling is.
+        Box::pin(user.pause(backoff_ns)).await;
     }
-    in_flight.last
+    last
 }
 
 /// Sends what is left of a batch and reads its answers, over the standing connection or a new one.
 async fn attempt<H: Host, O: Observer>(
-    user: &mut User<H>,
-    batch: &Batch<'_>,
-    in_flight: &mut InFlightBatch,
+    in_flight: &mut InFlightBatch<'_, H>,
     observer: &mut O,
 ) -> Result<(), Broken> {
-    let mut open = match standing(user, batch.endpoint) {
+    let user = in_flight.user;
+    let worker = &*user.worker;
+    let endpoint = in_flight.batch.endpoint;
+    let mut open = match standing(user, endpoint) {
         Some(open) => open,
         // Boxed: dialling is rare, and its state would make every user's task half as large again.
         None => {
-            let open = Box::pin(dial(user, batch.endpoint, in_flight)).await?;
+            let open = Box::pin(dial(in_flight)).await?;
             if O::WANTS_TLS
                 && let Some(agreed) = open.connection.agreed()
             {
@@ -107,33 +108,31 @@ async fn attempt<H: Host, O: Observer>(
         }
     };
     open.connection.set_deadline(in_flight.deadline_ns);
-    in_flight.is_sampled = user.worker.sampling.picks() && in_flight.may_be_split(batch);
+    in_flight.is_sampled = worker.sampling.picks() && in_flight.may_be_split();
     if in_flight.is_sampled {
         open.connection.stamp_next_send();
     }
-    let rest = &batch.bytes[in_flight.offset(batch)..];
+    let rest = &in_flight.batch.bytes[in_flight.offset()..];
     let is_long = rest.len() > SURELY_SENT_AT_ONCE;
     if is_long {
-        user.worker.suspend_coalescing();
+        worker.suspend_coalescing();
     } else if let Err(error) = open.connection.send_all(rest).await {
         return Err(broken_connection(&open, false, ErrorKind::Write, &error));
     } else if O::WANTS_SENT {
-        in_flight.sent_ns = user.worker.host.now_ns();
+        in_flight.sent_ns = worker.host.now_ns();
     }
     in_flight.sendings += 1;
-    let worker = Rc::clone(&user.worker);
-    let counted = in_flight.counted_bytes(batch);
+    let counted = in_flight.counted_bytes();
     if !is_long {
         worker.recorder.borrow_mut().transmitted(counted);
     }
-    user.parser.begin(in_flight.part(batch).expect);
+    if let Some(part) = in_flight.next_part() {
+        open.parser.begin(part.expect);
+    }
     let mut reading = Reading {
-        worker: &worker,
+        worker,
         open: &mut open,
-        parser: &mut user.parser,
-        starts: &mut user.starts,
         in_flight,
-        batch,
         observer,
     };
     let reusable = if is_long {
@@ -146,22 +145,26 @@ async fn attempt<H: Host, O: Observer>(
     } else {
         poll_fn(|cx| reading.poll(cx)).await?
     };
-    put_back(user, batch.endpoint, open, reusable);
+    put_back(user, endpoint, open, reusable);
     Ok(())
 }
 
-/// The user's connection, unless the server has closed it while it stood idle, or has said
-/// something unasked: that is no answer to what is asked next (RFC 9112, section 9.2).
-fn standing<H: Host>(user: &mut User<H>, endpoint: usize) -> Option<Box<OpenConnection<H>>> {
-    let mut open = user.slot(endpoint).open.take()?;
-    let connection = &mut open.connection;
-    let spoke = connection.may_receive() && speaks_unasked(connection, &user.worker);
-    if spoke || open.connection.peer_closed() {
-        // One that was dialled ahead and never served is no loss that was repaired.
-        user.slot(endpoint).closed_by_server = open.served > 0;
-        return None;
+/// An idle connection of the user's, unless the server has closed it, or has said something
+/// unasked: that is no answer to what is asked next (RFC 9112, section 9.2).
+#[inline(always)]
+fn standing<H: Host>(user: &User<H>, endpoint: usize) -> Option<Box<OpenConnection<H>>> {
+    loop {
+        let mut open = user.pool.take(endpoint)?;
+        let connection = &mut open.connection;
+        let spoke = connection.may_receive() && speaks_unasked(connection, &user.worker);
+        if !spoke && !open.connection.peer_closed() {
+            return Some(open);
+        }
+        // One that was dialled ahead and never served is no loss that is repaired.
+        if open.served > 0 {
+            user.pool.lose(endpoint);
+        }
     }
-    Some(open)
 }
 
 /// Whether an idle connection has more to read than line ends, which some servers send behind an
@@ -200,14 +203,14 @@ fn are_line_ends(bytes: &[u8]) -> bool {
 }
 
 async fn dial<H: Host>(
-    user: &mut User<H>,
-    endpoint: usize,
-    in_flight: &mut InFlightBatch,
+    in_flight: &mut InFlightBatch<'_, H>,
 ) -> Result<Box<OpenConnection<H>>, Broken> {
-    let worker = Rc::clone(&user.worker);
+    let user = in_flight.user;
+    let worker = &*user.worker;
+    let endpoint = in_flight.batch.endpoint;
     let start_ns = worker.host.now_ns();
     worker.suspend_coalescing();
-    user.make_room();
+    user.pool.make_room(worker.most_kept);
     let dialled = worker.dialler.dial(endpoint, in_flight.deadline_ns).await;
     in_flight.dial_ns += worker.host.now_ns() - start_ns;
     if dialled.is_err() {
@@ -219,17 +222,14 @@ async fn dial<H: Host>(
     let (connection, dial) = dialled.map_err(|error| Broken::Failed(Failure::dial(&error)))?;
     in_flight.tls_ns += dial.tls_ns.unwrap_or(0);
     user.backoff.succeeded();
-    let reconnected = std::mem::take(&mut user.slot(endpoint).closed_by_server);
+    let reconnected = user.pool.replaces(endpoint);
     if in_flight.is_counted() {
         worker.dialled(&dial);
         if reconnected {
             worker.recorder.borrow_mut().reconnected();
         }
     }
-    Ok(Box::new(OpenConnection {
-        connection,
-        served: 0,
-    }))
+    Ok(OpenConnection::new(connection))
 }
 
 /// Goes to the end of the loop's queue, behind what the kernel has to tell.
@@ -247,17 +247,19 @@ async fn let_others_run() {
 
 /// Keeps a connection for the next exchange, or lets the server close it while the user goes on.
 fn put_back<H: Host>(
-    user: &mut User<H>,
+    user: &User<H>,
     endpoint: usize,
     open: Box<OpenConnection<H>>,
     reusable: bool,
 ) {
     let keepalive = user.worker.keepalive;
     if reusable && keepalive {
-        user.slot(endpoint).open = Some(open);
+        user.pool.put(endpoint, open);
         return;
     }
-    user.slot(endpoint).closed_by_server = keepalive;
+    if keepalive {
+        user.pool.lose(endpoint);
+    }
     if !open.connection.peer_closed() {
         let host = &user.worker.host;
         open.connection.set_deadline(host.now_ns() + CLOSE_WAIT_NS);

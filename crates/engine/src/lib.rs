@@ -32,6 +32,7 @@
 //! worker sends one snapshot per interval, the log in batches, and a last word. Tickets to resume
 //! TLS sessions are kept per worker.
 
+mod activity;
 mod backoff;
 mod behaviour;
 mod coalescing;
@@ -41,10 +42,13 @@ mod error;
 mod event;
 mod exchange;
 mod interval_times;
+mod iteration;
 mod lost;
 mod pacer;
+mod pool;
 mod prepare;
 mod replay;
+mod requester;
 mod run;
 mod sampling;
 mod ticker;
@@ -56,12 +60,13 @@ pub use behaviour::{Answer, Batch, Behaviour, Observer, Part, Scenario};
 pub use control::Handle;
 pub use error::StartError;
 pub use event::{Detail, EndReason, Event, Tick};
+pub use iteration::Iteration;
 pub use loadline_transport::Agreed;
 pub use lost::WorkerFailure;
 pub use prepare::OTHER_FILES;
 pub use replay::Replay;
+pub use requester::Requester;
 pub use run::Run;
-pub use user::User;
 
 #[cfg(test)]
 mod simulated;

@@ -2,8 +2,8 @@
 //! pipeline.
 
 use crate::behaviour::{Batch, Behaviour, Part, Scenario};
+use crate::iteration::Iteration;
 use crate::prepare::Prepared;
-use crate::user::User;
 use loadline_plan::Order;
 use loadline_reactor::Host;
 use rand_chacha::ChaCha8Rng;
@@ -111,10 +111,14 @@ impl<H: Host> Behaviour<H> for Replayer {
         self.replay.prepared.plan.connection.pipeline
     }
 
-    async fn iterate(&mut self, user: &mut User<H>) {
-        let count = user.starts_left();
+    fn is_prompt(&self) -> bool {
+        true
+    }
+
+    async fn iterate(&mut self, iteration: Iteration<'_, H>) {
+        let count = iteration.starts_left();
         if count > 1 {
-            self.iterate_pipeline(user, count).await;
+            self.iterate_pipeline(iteration, count).await;
             return;
         }
         let request = &self.replay.prepared.requests[self.replay.sequence.take()];
@@ -124,13 +128,13 @@ impl<H: Host> Behaviour<H> for Replayer {
             bytes: &request.bytes,
             parts,
         };
-        user.send(batch, &mut ()).await;
+        iteration.requester().send(batch, &mut ()).await;
     }
 }
 
 impl Replayer {
     /// Sends the next `count` requests in as few batches as their endpoints allow.
-    async fn iterate_pipeline<H: Host>(&mut self, user: &mut User<H>, count: usize) {
+    async fn iterate_pipeline<H: Host>(&mut self, iteration: Iteration<'_, H>, count: usize) {
         let mut left = count;
         while left > 0 {
             let endpoint = self.fill(left);
@@ -141,7 +145,7 @@ impl Replayer {
                 bytes: &self.bytes[..end],
                 parts: &self.parts[..count],
             };
-            user.send(batch, &mut ()).await;
+            iteration.requester().send(batch, &mut ()).await;
             left -= count;
         }
     }

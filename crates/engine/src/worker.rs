@@ -85,6 +85,8 @@ pub(crate) struct Worker<H: Host> {
     pub(crate) stopping: Cell<bool>,
     /// The window is over: nothing is begun any more but arrivals that fell due in it.
     pub(crate) draining: Cell<bool>,
+    /// The run is over, and what is in flight is left there.
+    pub(crate) is_cut_off: Cell<bool>,
     /// Iterations that users have begun.
     pub(crate) iterations: Cell<u64>,
     /// Arrivals of an open load that were due and not sent at once.

@@ -8,7 +8,7 @@ use crate::error::{During, ScriptError};
 use crate::failure::Failure;
 use crate::request;
 use crate::script::Thread;
-use loadline_engine::{Batch, Behaviour, Observer, Part, Scenario, User};
+use loadline_engine::{Batch, Behaviour, Iteration, Observer, Part, Scenario};
 use loadline_reactor::Host;
 use loadline_record::{Exchange, Outcome};
 use loadline_wire::Sink;
@@ -242,29 +242,33 @@ impl<H: Host> Behaviour<H> for ScriptUser {
         self.worker.context.callbacks.depth
     }
 
-    async fn iterate(&mut self, user: &mut User<H>) {
+    fn is_prompt(&self) -> bool {
+        !self.worker.context.callbacks.request
+    }
+
+    async fn iterate(&mut self, iteration: Iteration<'_, H>) {
         // A text goes out whole, unless the run is to end after fewer requests.
-        let starts = user.starts_left();
+        let starts = iteration.starts_left();
         let is_cut = starts < self.worker.context.callbacks.depth as usize;
         loop {
-            self.wait(user).await;
+            self.wait(iteration).await;
             let most = if is_cut {
-                user.starts_left()
+                iteration.starts_left()
             } else {
                 usize::MAX
             };
-            let has_text = self.compose(user);
+            let has_text = self.compose();
             if has_text {
-                self.send(user, most).await;
+                self.send(iteration, most).await;
             }
             if self.worker.is_over() {
-                user.end_worker();
+                iteration.end_worker();
                 return;
             }
             if !has_text {
-                return user.rest().await;
+                return iteration.rest().await;
             }
-            if user.starts_left() == 0 {
+            if iteration.starts_left() == 0 {
                 return;
             }
         }
@@ -272,18 +276,18 @@ impl<H: Host> Behaviour<H> for ScriptUser {
 }
 
 impl ScriptUser {
-    async fn wait<H: Host>(&self, user: &mut User<H>) {
+    async fn wait<H: Host>(&self, iteration: Iteration<'_, H>) {
         if !self.worker.context.callbacks.delay {
             return;
         }
         let delay_ns = self.worker.delay_ns();
         if delay_ns > 0 {
-            user.pause(delay_ns).await;
+            iteration.pause(delay_ns).await;
         }
     }
 
     /// Makes up what is sent next; false if there is nothing.
-    fn compose<H: Host>(&mut self, user: &mut User<H>) -> bool {
+    fn compose(&mut self) -> bool {
         if self.worker.failed.get() {
             return false;
         }
@@ -295,11 +299,10 @@ impl ScriptUser {
             return false;
         };
         self.text.take(&text.as_bytes());
-        user.put_off_starts();
         true
     }
 
-    async fn send<H: Host>(&mut self, user: &mut User<H>, most: usize) {
+    async fn send<H: Host>(&mut self, iteration: Iteration<'_, H>, most: usize) {
         let callbacks = self.worker.context.callbacks;
         let text = if callbacks.request {
             &self.text
@@ -312,9 +315,9 @@ impl ScriptUser {
                 worker: &self.worker,
                 answer: &mut self.answer,
             };
-            user.send(batch, &mut reader).await;
+            iteration.requester().send(batch, &mut reader).await;
         } else {
-            user.send(batch, &mut ()).await;
+            iteration.requester().send(batch, &mut ()).await;
         }
     }
 }

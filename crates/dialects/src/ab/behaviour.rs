@@ -4,7 +4,7 @@
 //! for `Server`, with `-v 2` all are shown, else no head and no body is looked at.
 
 use super::ledger::{Event, Ledger, RequestOutcome};
-use loadline_engine::{Agreed, Answer, Batch, Behaviour, Observer, Part, Scenario, User};
+use loadline_engine::{Agreed, Answer, Batch, Behaviour, Iteration, Observer, Part, Scenario};
 use loadline_reactor::Host;
 use loadline_record::{ErrorKind, Exchange, Outcome};
 use loadline_wire::{Expect, Sink};
@@ -71,7 +71,11 @@ pub(super) struct Repeater {
 }
 
 impl<H: Host> Behaviour<H> for Repeater {
-    async fn iterate(&mut self, user: &mut User<H>) {
+    fn is_prompt(&self) -> bool {
+        true
+    }
+
+    async fn iterate(&mut self, iteration: Iteration<'_, H>) {
         let batch = Batch {
             endpoint: 0,
             bytes: &self.message.bytes,
@@ -79,23 +83,29 @@ impl<H: Host> Behaviour<H> for Repeater {
         };
         let verbosity = self.message.verbosity;
         if verbosity >= 2 {
-            user.send(
-                batch,
-                &mut Watch::<true, true>::new(&self.ledger, verbosity),
-            )
-            .await;
+            iteration
+                .requester()
+                .send(
+                    batch,
+                    &mut Watch::<true, true>::new(&self.ledger, verbosity),
+                )
+                .await;
         } else if !self.ledger.server_told.get() {
-            user.send(
-                batch,
-                &mut Watch::<true, false>::new(&self.ledger, verbosity),
-            )
-            .await;
+            iteration
+                .requester()
+                .send(
+                    batch,
+                    &mut Watch::<true, false>::new(&self.ledger, verbosity),
+                )
+                .await;
         } else {
-            user.send(
-                batch,
-                &mut Watch::<false, false>::new(&self.ledger, verbosity),
-            )
-            .await;
+            iteration
+                .requester()
+                .send(
+                    batch,
+                    &mut Watch::<false, false>::new(&self.ledger, verbosity),
+                )
+                .await;
         }
     }
 }

@@ -4,7 +4,7 @@
 //! here, and the plan's only says where connections go.
 
 use super::Arguments;
-use loadline_engine::{Batch, Behaviour, Part, Scenario, User};
+use loadline_engine::{Batch, Behaviour, Iteration, Part, Scenario};
 use loadline_reactor::Host;
 use loadline_wire::{Expect, InvalidRequest, RequestHead, Version, write_request};
 use std::sync::Arc;
@@ -68,13 +68,17 @@ pub struct Repeater {
 }
 
 impl<H: Host> Behaviour<H> for Repeater {
-    async fn iterate(&mut self, user: &mut User<H>) {
+    fn is_prompt(&self) -> bool {
+        true
+    }
+
+    async fn iterate(&mut self, iteration: Iteration<'_, H>) {
         let batch = Batch {
             endpoint: 0,
             bytes: &self.request,
             parts: std::slice::from_ref(&self.part),
         };
-        user.send(batch, &mut ()).await;
+        iteration.requester().send(batch, &mut ()).await;
     }
 }
 

@@ -1,6 +1,6 @@
 //! Why an attempt to exchange a batch broke off, and what that means for what is left of it.
 
-use crate::user::OpenConnection;
+use crate::pool::OpenConnection;
 use loadline_reactor::{Host, Shortage};
 use loadline_record::ErrorKind;
 use loadline_transport::{DialError, DialPhase, is_tls_error};

@@ -2,16 +2,26 @@
 //! before it ended.
 
 use super::failure::Failure;
-use crate::behaviour::{Batch, Observer};
-use crate::user::{Activity, Start, User};
+use crate::activity::Beside;
+use crate::behaviour::{Batch, Observer, Part};
+use crate::user::{Start, User};
 use crate::worker::Worker;
 use loadline_reactor::Host;
 use loadline_record::{ErrorKind, Exchange, Outcome};
-use std::rc::Rc;
+
+/// What a cancelled exchange's failure says.
+const CANCELLED: &str = "the request was cancelled before its answer was whole";
 
 /// A batch in flight. Times are nanoseconds on the host's clock.
-pub(super) struct InFlightBatch {
-    activity: Rc<Activity>,
+///
+/// Dropping it before all its exchanges have ended cancels them.
+pub(super) struct InFlightBatch<'a, H: Host> {
+    pub(super) user: &'a User<H>,
+    pub(super) batch: Batch<'a>,
+    /// Whether another one of the user's is in flight, which goes on with the iteration's starts.
+    is_beside: bool,
+    /// Whether it is split by the kernel's clock.
+    pub(super) is_sampled: bool,
     pub(super) begun_ns: u64,
     pub(super) deadline_ns: u64,
     pub(super) dial_ns: u64,
@@ -31,42 +41,40 @@ pub(super) struct InFlightBatch {
     pub(super) bytes_in: u64,
     /// How often what is left of the batch went out.
     pub(super) sendings: u64,
-    /// Whether it is split by the kernel's clock.
-    pub(super) is_sampled: bool,
     /// How the exchange before it ended, and when.
     pub(super) last: Outcome,
     pub(super) ended_ns: u64,
 }
 
-impl InFlightBatch {
-    pub(super) fn begin<H: Host>(user: &mut User<H>, batch: &Batch<'_>) -> Self {
-        let worker = Rc::clone(&user.worker);
-        let begun_ns = match user.starts.last() {
+impl<'a, H: Host> InFlightBatch<'a, H> {
+    #[inline(always)]
+    pub(super) fn begin(user: &'a User<H>, batch: Batch<'a>, timeout_ns: u64) -> Self {
+        let (worker, activity) = (&*user.worker, &user.activity);
+        let is_open = worker.pacer.is_open();
+        let is_beside = activity.has_flights();
+        let mut starts = user.starts.borrow_mut();
+        let begun_ns = match starts.last() {
             // In a closed load the start is the moment at which it was taken.
-            Some(start) if !worker.pacer.is_open() => start.intended_ns,
+            Some(start) if !is_open && !is_beside && user.is_prompt.get() => start.intended_ns,
             _ => worker.host.now_ns(),
         };
-        let start = user.next_start(begun_ns);
-        let first_counted = first_counted(&worker, start, &user.starts, batch.parts.len());
-        let mut recorder = worker.recorder.borrow_mut();
-        let counted = batch.parts.len() - first_counted;
-        (0..counted).for_each(|_| recorder.begin());
-        if worker.pacer.is_open() && counted > 0 {
-            let zero_ns = worker.zero_ns.get();
-            let ready_ns = start.ready_ns.clamp(start.intended_ns, begun_ns);
-            let since_zero = |at_ns: u64| at_ns.saturating_sub(zero_ns);
-            recorder.arrived(since_zero(ready_ns), since_zero(begun_ns), counted as u64);
-            let late_ns = begun_ns.saturating_sub(ready_ns);
-            worker.backlog.sent(counted as u64, late_ns);
-            user.activity.late_ns.set(late_ns);
+        if !is_open && !is_beside {
+            starts.fill(Start::undelayed(begun_ns));
         }
-        user.activity.since_ns.set(Some(start.intended_ns));
-        user.activity.begun_ns.set(begun_ns);
-        user.activity.in_flight.set(batch.parts.len() as u32);
-        InFlightBatch {
-            activity: Rc::clone(&user.activity),
+        let taken = if is_beside { None } else { starts.pop() };
+        let start = taken.unwrap_or_else(|| {
+            worker.suspend_coalescing();
+            Start::undelayed(begun_ns)
+        });
+        let later = if is_beside { &[] } else { &**starts };
+        let first_counted = first_counted(worker, start, later, batch.parts.len());
+        let in_flight = InFlightBatch {
+            user,
+            batch,
+            is_beside,
+            is_sampled: false,
             begun_ns,
-            deadline_ns: begun_ns.saturating_add(worker.timeout_ns),
+            deadline_ns: begun_ns.saturating_add(timeout_ns),
             dial_ns: 0,
             tls_ns: 0,
             sent_ns: 0,
@@ -76,14 +84,56 @@ impl InFlightBatch {
             first_byte_ns: None,
             bytes_in: 0,
             sendings: 0,
-            is_sampled: false,
             last: Outcome::Failed(ErrorKind::Aborted),
             ended_ns: begun_ns,
+        };
+        in_flight.count();
+        in_flight
+    }
+
+    /// Counts its exchanges as sent, and shows them.
+    fn count(&self) {
+        let (worker, activity) = (&*self.user.worker, &self.user.activity);
+        let all = self.batch.parts.len();
+        let counted = all - self.first_counted;
+        let mut recorder = worker.recorder.borrow_mut();
+        (0..counted).for_each(|_| recorder.begin());
+        if worker.pacer.is_open() && counted > 0 {
+            let Start {
+                intended_ns,
+                ready_ns,
+            } = self.start;
+            let zero_ns = worker.zero_ns.get();
+            let ready_ns = ready_ns.clamp(intended_ns, self.begun_ns);
+            let since_zero = |at_ns: u64| at_ns.saturating_sub(zero_ns);
+            let begun_ns = since_zero(self.begun_ns);
+            recorder.arrived(since_zero(ready_ns), begun_ns, counted as u64);
+            let late_ns = self.begun_ns.saturating_sub(ready_ns);
+            worker.backlog.sent(counted as u64, late_ns);
+            if !self.is_beside {
+                activity.late_ns.set(late_ns);
+            }
+        }
+        if self.is_beside {
+            activity.begin_beside(self.beside());
+            return;
+        }
+        activity.since_ns.set(Some(self.start.intended_ns));
+        activity.begun_ns.set(self.begun_ns);
+        activity.in_flight.set(all as u32);
+    }
+
+    /// What the worker sees of it if it is not the main batch.
+    fn beside(&self) -> Beside {
+        Beside {
+            begun_ns: self.begun_ns,
+            left: (self.batch.parts.len() - self.next) as u32,
         }
     }
 
-    pub(super) fn part<'a>(&self, batch: &Batch<'a>) -> &'a crate::Part {
-        &batch.parts[self.next]
+    /// The next request; `None` if all have ended.
+    pub(super) fn next_part(&self) -> Option<&'a Part> {
+        self.batch.parts.get(self.next)
     }
 
     /// Whether the next request belongs to the measured part of the run.
@@ -93,31 +143,29 @@ impl InFlightBatch {
 
     /// Whether it is one exchange of the measured part on a standing connection, so that what lies
     /// between its begin and the kernel's stamps is sending and waiting for the answer.
-    pub(super) fn may_be_split(&self, batch: &Batch<'_>) -> bool {
-        let is_one = batch.parts.len() == 1 && self.sendings == 0;
+    pub(super) fn may_be_split(&self) -> bool {
+        let is_one = self.batch.parts.len() == 1 && self.sendings == 0;
         is_one && self.is_counted() && self.dial_ns == 0
     }
 
     /// Where the next request begins among the batch's bytes.
-    pub(super) fn offset(&self, batch: &Batch<'_>) -> usize {
-        offset(batch, self.next)
+    pub(super) fn offset(&self) -> usize {
+        offset(&self.batch, self.next)
     }
 
     /// The bytes of the measured part that go out with the rest of the batch.
-    pub(super) fn counted_bytes(&self, batch: &Batch<'_>) -> u64 {
+    pub(super) fn counted_bytes(&self) -> u64 {
+        let batch = &self.batch;
         (batch.bytes.len() - offset(batch, self.next.max(self.first_counted))) as u64
     }
 
     /// Ends the next exchange and goes on to the one behind it.
-    pub(super) fn end<H: Host, O: Observer>(
-        &mut self,
-        worker: &Worker<H>,
-        batch: &Batch<'_>,
-        starts: &mut Vec<Start>,
-        observer: &mut O,
-        ending: Ending,
-    ) {
-        let bytes_out = (self.part(batch).end - self.offset(batch)) as u64 * self.sendings;
+    #[inline(always)]
+    pub(super) fn end<O: Observer>(&mut self, observer: &mut O, ending: Ending) {
+        let user = self.user;
+        let worker = &*user.worker;
+        let part = &self.batch.parts[self.next];
+        let bytes_out = (part.end - self.offset()) as u64 * self.sendings;
         let zero_ns = worker.zero_ns.get();
         let since_zero = |at_ns: u64| at_ns.saturating_sub(zero_ns);
         let exchange = Exchange {
@@ -140,7 +188,7 @@ impl InFlightBatch {
             outcome: ending.outcome,
         };
         if self.is_counted() {
-            worker.record(&exchange, self.activity.is_omitted.get());
+            worker.record(&exchange, user.activity.is_omitted.get());
         } else if ending.end_ns > zero_ns {
             let flight_ns = exchange.end_ns + exchange.wakeup_ns;
             let mut recorder = worker.recorder.borrow_mut();
@@ -149,27 +197,30 @@ impl InFlightBatch {
         observer.ended(&exchange);
         self.last = ending.outcome;
         self.ended_ns = ending.end_ns;
-        self.next += 1;
         self.first_byte_ns = None;
         self.bytes_in = 0;
-        self.go_on(batch, starts);
+        self.go_on();
     }
 
     /// Goes on to the next exchange of the batch, or to the starts that are left behind it.
-    fn go_on(&mut self, batch: &Batch<'_>, starts: &mut Vec<Start>) {
-        let activity = &self.activity;
-        activity
-            .in_flight
-            .set((batch.parts.len() - self.next) as u32);
+    fn go_on(&mut self) {
+        let user = self.user;
+        let activity = &user.activity;
+        if self.is_beside {
+            activity.end_beside(self.beside());
+            self.next += 1;
+            return;
+        }
+        self.next += 1;
+        let left = self.batch.parts.len() - self.next;
+        activity.in_flight.set(left as u32);
+        let mut starts = user.starts.borrow_mut();
         if !starts.is_empty() {
             activity.later.borrow_mut().pop();
         }
-        if self.next < batch.parts.len() {
-            let begun_ns = self.begun_ns;
-            self.start = starts.pop().unwrap_or(Start {
-                intended_ns: begun_ns,
-                ready_ns: begun_ns,
-            });
+        if left > 0 {
+            let next = starts.pop();
+            self.start = next.unwrap_or(Start::undelayed(self.begun_ns));
             activity.since_ns.set(Some(self.start.intended_ns));
         } else {
             let left = starts.last();
@@ -177,27 +228,42 @@ impl InFlightBatch {
         }
     }
 
-    pub(super) fn fail_rest<H: Host, O: Observer>(
-        &mut self,
-        user: &mut User<H>,
-        batch: &Batch<'_>,
-        observer: &mut O,
-        failure: Failure,
-    ) {
-        let worker = Rc::clone(&user.worker);
-        let outcome = Outcome::Failed(failure.kind);
+    /// Ends what is left of it with a failure.
+    pub(super) fn fail_rest<O: Observer>(&mut self, observer: &mut O, failure: Failure) {
+        let worker = &*self.user.worker;
         let ending = Ending {
             end_ns: worker.host.now_ns(),
             wakeup_ns: 0,
-            outcome,
+            outcome: Outcome::Failed(failure.kind),
         };
-        if self.first_counted < batch.parts.len() {
+        if self.first_counted < self.batch.parts.len() {
             let mut recorder = worker.recorder.borrow_mut();
             recorder.failure_example(failure.kind, || failure.text.clone());
         }
-        while self.next < batch.parts.len() {
+        while self.next < self.batch.parts.len() {
             observer.failed(&failure.text, failure.os_error);
-            self.end(&worker, batch, &mut user.starts, observer, ending);
+            self.end(observer, ending);
+        }
+    }
+
+    /// Ends what is left of it because its behaviour gave it up.
+    #[cold]
+    fn cancel(&mut self) {
+        // What is cut off with the whole run stays in flight, and a panic ends the worker.
+        if self.user.worker.is_cut_off.get() || std::thread::panicking() {
+            return;
+        }
+        self.fail_rest(&mut (), Failure::new(ErrorKind::Aborted, CANCELLED));
+        self.user.set_free_since(self.ended_ns);
+        self.user.end_if_refused();
+    }
+}
+
+impl<H: Host> Drop for InFlightBatch<'_, H> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.next < self.batch.parts.len() {
+            self.cancel();
         }
     }
 }

@@ -3,13 +3,13 @@
 use super::failure::{Broken, Failure, broken_connection, protocol};
 use super::in_flight::{Ending, InFlightBatch};
 use super::{are_extra_bytes, are_line_ends};
-use crate::behaviour::{Answer, Batch, Observer};
+use crate::behaviour::{Answer, Observer};
+use crate::pool::OpenConnection;
 use crate::sampling::Instants;
-use crate::user::{OpenConnection, Start};
 use crate::worker::Worker;
 use loadline_reactor::{Host, Received};
 use loadline_record::{ErrorKind, Outcome};
-use loadline_wire::{Malformed, ResponseParser};
+use loadline_wire::Malformed;
 use std::io;
 use std::task::{Context, Poll, ready};
 
@@ -23,13 +23,10 @@ const CUT: &str = "the response ends with its connection, but the server did not
                    (close_notify): it may be truncated";
 
 /// Reads the answers of a batch.
-pub(super) struct Reading<'a, H: Host, O> {
+pub(super) struct Reading<'a, 'b, H: Host, O> {
     pub(super) worker: &'a Worker<H>,
     pub(super) open: &'a mut OpenConnection<H>,
-    pub(super) parser: &'a mut ResponseParser,
-    pub(super) starts: &'a mut Vec<Start>,
-    pub(super) in_flight: &'a mut InFlightBatch,
-    pub(super) batch: &'a Batch<'a>,
+    pub(super) in_flight: &'a mut InFlightBatch<'b, H>,
     pub(super) observer: &'a mut O,
 }
 
@@ -40,7 +37,7 @@ struct Arrival {
     pub(super) wakeup_ns: u64,
 }
 
-impl<H: Host, O: Observer> Reading<'_, H, O> {
+impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
     /// Ready when all answers are whole; says whether the connection can serve another batch.
     // Two callers would keep it out of line, and nearly all requests go through one of them.
     #[inline(always)]
@@ -57,7 +54,7 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
                 Ok(received) => received,
                 Err(error) if self.may_be_late(&error) => continue,
                 Err(error) => {
-                    let answering = self.parser.started();
+                    let answering = self.open.parser.started();
                     let broken = broken_connection(self.open, answering, ErrorKind::Read, &error);
                     return Poll::Ready(Err(broken));
                 }
@@ -94,7 +91,7 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
         if O::WANTS_BODY || !self.open.connection.can_discard() {
             return 0;
         }
-        match self.parser.discardable() {
+        match self.open.parser.discardable() {
             bytes if bytes >= WORTH_DISCARDING => bytes.min(DISCARD_AT_ONCE),
             _ => 0,
         }
@@ -115,7 +112,7 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
         }
         if discarded {
             self.in_flight.bytes_in += received.bytes as u64;
-            let done = self.parser.discarded(received.bytes as u64);
+            let done = self.open.parser.discarded(received.bytes as u64);
             return if done {
                 self.answered(arrival)
             } else {
@@ -165,7 +162,7 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
         let mut input = scratch.received(bytes);
         while !input.is_empty() {
             let memo = &mut *worker.heads.borrow_mut();
-            let fed = self.parser.feed_knowing(memo, input, self.observer);
+            let fed = self.open.parser.feed_knowing(memo, input, self.observer);
             let fed = fed.map_err(|malformed| {
                 // It is not told how much of it could be read.
                 self.in_flight.bytes_in += input.len() as u64;
@@ -179,7 +176,7 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
             {
                 return Err(Broken::Failed(Failure::new(ErrorKind::Protocol, reason)));
             }
-            if self.in_flight.first_byte_ns.is_none() && self.parser.started() {
+            if self.in_flight.first_byte_ns.is_none() && self.open.parser.started() {
                 self.in_flight.first_byte_ns = Some(arrival.at_ns);
             }
             if !fed.done {
@@ -202,9 +199,9 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
             at_ns: end_ns,
             wakeup_ns,
         } = arrival;
-        let reusable = self.parser.reusable();
+        let reusable = self.open.parser.reusable();
         let outcome = Outcome::Answered {
-            status: self.parser.status(),
+            status: self.open.parser.status(),
         };
         let ending = Ending {
             end_ns,
@@ -216,26 +213,25 @@ impl<H: Host, O: Observer> Reading<'_, H, O> {
             self.split(arrival);
         }
         self.observer.answered(&Answer {
-            head_bytes: self.parser.head_len(),
-            body_bytes: self.parser.body_len(),
+            head_bytes: self.open.parser.head_len(),
+            body_bytes: self.open.parser.body_len(),
             keeps_connection: reusable,
         });
-        self.in_flight
-            .end(self.worker, self.batch, self.starts, self.observer, ending);
-        let Some(part) = self.batch.parts.get(self.in_flight.next) else {
+        self.in_flight.end(self.observer, ending);
+        let Some(part) = self.in_flight.next_part() else {
             return Ok(Some(reusable));
         };
         if !reusable {
             return Err(Broken::ClosedByServer);
         }
-        self.parser.begin(part.expect);
+        self.open.parser.begin(part.expect);
         Ok(None)
     }
 
     /// The server has closed its side: the end of an answer whose length it did not tell, or of a
     /// connection that we thought would go on.
     fn closed(&mut self, arrival: Arrival) -> Result<bool, Broken> {
-        match self.parser.close() {
+        match self.open.parser.close() {
             // What such an end is the end of may have been longer.
             Ok(()) if self.open.connection.is_cut() => {
                 Err(Broken::Failed(Failure::new(ErrorKind::Protocol, CUT)))

@@ -43,7 +43,7 @@ impl<'a> Sending<'a> {
     /// batch.
     pub(super) async fn beside<H: Host, O: Observer>(
         &mut self,
-        reading: &mut Reading<'_, H, O>,
+        reading: &mut Reading<'_, '_, H, O>,
     ) -> Result<bool, Broken> {
         let answered = poll_fn(|cx| self.poll(cx, reading)).await;
         if answered.is_err() && !matches!(self.state, State::Sent) {
@@ -66,7 +66,7 @@ impl<'a> Sending<'a> {
     fn poll<H: Host, O: Observer>(
         &mut self,
         cx: &mut Context<'_>,
-        reading: &mut Reading<'_, H, O>,
+        reading: &mut Reading<'_, '_, H, O>,
     ) -> Poll<Result<bool, Broken>> {
         if matches!(self.state, State::UnderWay) {
             let sent = reading.open.connection.poll_send_all(cx, &mut self.rest);
@@ -87,7 +87,7 @@ impl<'a> Sending<'a> {
         match &self.state {
             // What came before the connection broke counts; but for that, it could not be sent.
             State::Broken(error) if !matches!(read, Poll::Ready(Ok(_))) => {
-                let answering = reading.parser.started();
+                let answering = reading.open.parser.started();
                 match read {
                     Poll::Ready(Err(broken)) if answering => Poll::Ready(Err(broken)),
                     _ => {

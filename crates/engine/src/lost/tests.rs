@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::simulated::plans::{SECOND, closed, get};
-use crate::{Batch, Behaviour, Detail, EndReason, Event, Part, Run, Scenario, User};
+use crate::{Batch, Behaviour, Detail, EndReason, Event, Iteration, Part, Run, Scenario};
 use loadline_plan::Plan;
 use loadline_reactor::Kernel;
 use loadline_record::Snapshot;
@@ -69,7 +69,7 @@ impl Scenario<Kernel> for Deviant {
 }
 
 impl Behaviour<Kernel> for Deviant {
-    async fn iterate(&mut self, user: &mut User<Kernel>) {
+    async fn iterate(&mut self, iteration: Iteration<'_, Kernel>) {
         let part = Part {
             end: REQUEST.len(),
             expect: Expect::for_method("GET"),
@@ -79,8 +79,8 @@ impl Behaviour<Kernel> for Deviant {
             bytes: REQUEST,
             parts: &[part],
         };
-        user.send(batch, &mut ()).await;
-        user.pause(1_000_000).await;
+        iteration.requester().send(batch, &mut ()).await;
+        iteration.pause(1_000_000).await;
         self.answers = self.answers.saturating_sub(1);
         if self.worker == 0 || self.answers > 0 {
             return;

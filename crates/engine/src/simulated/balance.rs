@@ -6,7 +6,7 @@ use super::plans::{SECOND, time};
 use super::ran::Ran;
 use super::server::Reply;
 use crate::behaviour::{Batch, Behaviour, Observer, Part, Scenario};
-use crate::user::User;
+use crate::iteration::Iteration;
 use loadline_plan::Plan;
 use loadline_reactor::Host;
 use loadline_record::{Exchange, Outcome};
@@ -47,8 +47,8 @@ impl<H: Host> Behaviour<H> for Numbered {
         self.depth
     }
 
-    async fn iterate(&mut self, user: &mut User<H>) {
-        let count = user.starts_left() as u64;
+    async fn iterate(&mut self, iteration: Iteration<'_, H>) {
+        let count = iteration.starts_left() as u64;
         let first = self.next.replace(self.next.get() + count);
         let (mut bytes, mut parts) = (Vec::new(), Vec::new());
         for number in first..first + count {
@@ -68,7 +68,7 @@ impl<H: Host> Behaviour<H> for Numbered {
             body: Vec::new(),
             ended: Rc::clone(&self.ended),
         };
-        user.send(batch, &mut reader).await;
+        iteration.requester().send(batch, &mut reader).await;
     }
 }
 

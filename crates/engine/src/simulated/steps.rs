@@ -4,7 +4,7 @@ use super::plans::{MS, SECOND, closed, open};
 use super::world::World;
 use crate::EndReason;
 use crate::behaviour::{Batch, Behaviour, Part, Scenario};
-use crate::user::User;
+use crate::iteration::Iteration;
 use loadline_plan::Plan;
 use loadline_reactor::Host;
 use loadline_wire::Expect;
@@ -47,13 +47,13 @@ impl<H: Host> Scenario<H> for Steps {
 }
 
 impl<H: Host> Behaviour<H> for Steps {
-    async fn iterate(&mut self, user: &mut User<H>) {
+    async fn iterate(&mut self, iteration: Iteration<'_, H>) {
         if self.pause_ns > 0 {
-            user.pause(self.pause_ns).await;
+            iteration.pause(self.pause_ns).await;
         }
         self.sent.set(self.sent.get() + 1);
         if self.sent.get() == self.last {
-            user.end_worker();
+            iteration.end_worker();
         }
         let part = Part {
             end: REQUEST.len(),
@@ -64,7 +64,7 @@ impl<H: Host> Behaviour<H> for Steps {
             bytes: REQUEST,
             parts: &[part],
         };
-        user.send(batch, &mut ()).await;
+        iteration.requester().send(batch, &mut ()).await;
     }
 }
 

@@ -4,7 +4,7 @@ use super::plans::{MS, SECOND, closed};
 use super::server::Reply;
 use super::world::World;
 use crate::behaviour::{Answer, Batch, Behaviour, Observer, Part, Scenario};
-use crate::user::User;
+use crate::iteration::Iteration;
 use loadline_reactor::Host;
 use loadline_record::{ErrorKind, Exchange, Outcome};
 use loadline_wire::{Expect, Sink};
@@ -29,7 +29,7 @@ impl<H: Host> Scenario<H> for Watcher {
 }
 
 impl<H: Host> Behaviour<H> for Watcher {
-    async fn iterate(&mut self, user: &mut User<H>) {
+    async fn iterate(&mut self, iteration: Iteration<'_, H>) {
         let part = Part {
             end: REQUEST.len(),
             expect: Expect::Other,
@@ -39,7 +39,7 @@ impl<H: Host> Behaviour<H> for Watcher {
             bytes: REQUEST,
             parts: &[part],
         };
-        user.send(batch, self).await;
+        iteration.requester().send(batch, self).await;
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::Worker;
 use super::user_pool::UserPool;
-use crate::user::Activity;
+use crate::activity::Activity;
 use loadline_reactor::Host;
 use loadline_record::Unfinished;
 
@@ -25,9 +25,12 @@ pub(super) struct Leaving {
 pub(super) fn flight_ns<H: Host, S>(pool: &UserPool<H, S>, now_ns: u64) -> u64 {
     let zero_ns = pool.worker.zero_ns.get();
     let in_flight = pool.activities().map(|activity| {
-        let count = u64::from(activity.in_flight.get());
-        let begun_ns = activity.begun_ns.get().max(zero_ns);
-        count * now_ns.saturating_sub(begun_ns)
+        let flight_ns = |count: u32, begun_ns: u64| {
+            u64::from(count) * now_ns.saturating_sub(begun_ns.max(zero_ns))
+        };
+        let mut sum_ns = flight_ns(activity.in_flight.get(), activity.begun_ns.get());
+        activity.each_beside(|batch| sum_ns += flight_ns(batch.left, batch.begun_ns));
+        sum_ns
     });
     in_flight.sum()
 }
@@ -69,6 +72,9 @@ impl Leaving {
 
     /// The exchanges that a user has in flight, and the starts that it holds.
     fn member(&mut self, activity: &Activity) {
+        activity.each_beside(|batch| {
+            (0..batch.left).for_each(|_| self.in_flight(batch.begun_ns, batch.begun_ns, 0));
+        });
         let Some(first_ns) = activity.since_ns.get() else {
             return;
         };

@@ -5,9 +5,9 @@ use super::{LOG_BATCH, Report, Worker};
 use crate::behaviour::Scenario;
 use crate::coalescing::OpenLoadCoalescing;
 use crate::pacer::{Pacer, most_users, nanoseconds, share};
+use crate::pool::OpenConnection;
 use crate::prepare::Prepared;
 use crate::sampling::Sampling;
-use crate::user::OpenConnection;
 use loadline_plan::{Clock, Plan};
 use loadline_reactor::{Address, Host, Task};
 use loadline_record::{Model, Recorder};
@@ -152,6 +152,7 @@ fn new_worker<H: Host>(
         zero_ns: Cell::new(0),
         stopping: Cell::new(false),
         draining: Cell::new(false),
+        is_cut_off: Cell::new(false),
         iterations: Cell::new(0),
         backlog: Backlog::default(),
         users: Cell::new(0),
@@ -236,10 +237,7 @@ async fn dial_some<H: Host>(worker: Rc<Worker<H>>, dialling: Rc<Dialling<H>>) {
         let begun_ns = worker.host.now_ns();
         match worker.dialler.dial_ahead(endpoint).await {
             Ok((connection, dial)) => {
-                let open = Box::new(OpenConnection {
-                    connection,
-                    served: 0,
-                });
+                let open = OpenConnection::new(connection);
                 dialling.failed_in_a_row.set(0);
                 dialling.last_up_ns.set(worker.host.now_ns());
                 dialling.up.borrow_mut().push(Ahead {

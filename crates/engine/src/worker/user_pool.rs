@@ -2,8 +2,11 @@
 
 use super::Worker;
 use super::ready::Ahead;
+use crate::activity::Activity;
 use crate::behaviour::Scenario;
-use crate::user::{Activity, User};
+use crate::iteration;
+use crate::requester::Requester;
+use crate::user::User;
 use loadline_reactor::{Host, Task};
 use loadline_schedule::Stripe;
 use std::collections::VecDeque;
@@ -15,16 +18,16 @@ pub(super) struct UserPool<H: Host, S> {
     scenario: S,
     pub(super) stripe: Stripe,
     connections: VecDeque<Ahead<H>>,
-    members: Vec<Member>,
+    members: Vec<Member<H>>,
     spawned: u32,
     /// The starts that retired users had taken, on the host's clock.
     pub(super) retired_ns: Vec<u64>,
 }
 
-struct Member {
+struct Member<H: Host> {
     /// Dropping it cancels the user.
     _task: Task,
-    activity: Rc<Activity>,
+    user: Rc<User<H>>,
 }
 
 impl<H: Host, S: Scenario<H>> UserPool<H, S> {
@@ -49,24 +52,23 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
     /// Spawns a user, with one of the connections dialled ahead if one is left.
     pub(super) fn spawn(&mut self) {
         let worker = Rc::clone(&self.worker);
-        let activity = Rc::new(Activity::default());
-        let mut user = User::new(Rc::clone(&worker), Rc::clone(&activity));
+        let user = Rc::new(User::new(Rc::clone(&worker)));
         if let Some(Ahead { endpoint, open, .. }) = self.connections.pop_front() {
-            user.slot(endpoint).open = Some(open);
+            user.pool.put(endpoint, open);
         }
         let number = self.stripe.index + self.spawned * self.stripe.of;
         let windows = worker.pacer.windows(number);
         let mut behaviour = self.scenario.user();
         worker.users.set(worker.users.get() + 1);
         self.spawned += 1;
+        let requester = Requester(Rc::clone(&user));
+        let timer = worker.host.timer();
         let task = self.worker.host.spawn(async move {
-            user.run(&mut behaviour, windows).await;
-            worker.user_ended();
+            iteration::run(&requester, &mut behaviour, windows, timer).await;
+            requester.0.pool.close();
+            requester.0.end();
         });
-        self.members.push(Member {
-            _task: task,
-            activity,
-        });
+        self.members.push(Member { _task: task, user });
     }
 
     /// Spawns a user if an arrival finds none free.
@@ -79,10 +81,10 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
 
     /// Retires the users that wait for a start that will not come.
     pub(super) fn retire_idle(&mut self) {
-        let is_idle = |member: &mut Member| !member.activity.iterating.get();
-        let retired: Vec<Member> = self.members.extract_if(.., is_idle).collect();
+        let is_idle = |member: &mut Member<H>| !member.user.activity.iterating.get();
+        let retired: Vec<Member<H>> = self.members.extract_if(.., is_idle).collect();
         for member in &retired {
-            let activity = &member.activity;
+            let activity = &member.user.activity;
             self.retired_ns.extend(activity.since_ns.get());
             self.retired_ns.append(&mut activity.later.borrow_mut());
         }
@@ -93,6 +95,7 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
 
     /// Cancels all users where they are.
     pub(super) fn cut_off(&mut self) {
+        self.worker.is_cut_off.set(true);
         self.members.clear();
     }
 }
@@ -100,8 +103,7 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
 impl<H: Host, S> UserPool<H, S> {
     /// Whether an exchange has not ended, or an arrival that is due was not sent.
     pub(super) fn has_unfinished(&self) -> bool {
-        let is_busy = |activity: &Activity| activity.since_ns.get().is_some();
-        self.worker.pacer.first_untaken_ns().is_some() || self.activities().any(is_busy)
+        self.worker.pacer.first_untaken_ns().is_some() || self.activities().any(Activity::is_busy)
     }
 
     /// When the youngest of the unfinished exchanges was sent; `None` if an arrival has not been.
@@ -109,11 +111,7 @@ impl<H: Host, S> UserPool<H, S> {
         if self.worker.pacer.first_untaken_ns().is_some() {
             return None;
         }
-        let is_busy = |activity: &&Activity| activity.since_ns.get().is_some();
-        let mut sent_ns = self.activities().filter(is_busy).map(|activity| {
-            let held = activity.later.borrow().len() as u64 + 1;
-            (u64::from(activity.in_flight.get()) >= held).then(|| activity.begun_ns.get())
-        });
+        let mut sent_ns = self.activities().map(Activity::youngest_sent_ns);
         sent_ns.try_fold(0, |youngest_ns: u64, sent_ns| {
             Some(youngest_ns.max(sent_ns?))
         })
@@ -121,6 +119,6 @@ impl<H: Host, S> UserPool<H, S> {
 
     /// What each user is doing.
     pub(super) fn activities(&self) -> impl Iterator<Item = &Activity> {
-        self.members.iter().map(|member| &*member.activity)
+        self.members.iter().map(|member| &member.user.activity)
     }
 }

@@ -1,0 +1,85 @@
+//! What a user is at, for its worker to look at.
+
+use std::cell::{Cell, RefCell};
+
+/// What a user is at. Instants are nanoseconds on the host's clock.
+#[derive(Debug, Default)]
+pub(crate) struct Activity {
+    /// The earliest start it has taken whose exchange has not ended.
+    pub(crate) since_ns: Cell<Option<u64>>,
+    /// The starts that it has taken behind that one, the earliest last.
+    pub(crate) later: RefCell<Vec<u64>>,
+    /// How many exchanges of its main batch are in flight, and when they were begun. A batch is the
+    /// main one if no other was in flight when it was begun; it alone takes starts.
+    pub(crate) in_flight: Cell<u32>,
+    pub(crate) begun_ns: Cell<u64>,
+    /// How long they could have begun before; 0 in a closed load.
+    pub(crate) late_ns: Cell<u64>,
+    /// The batches in flight beside the main one, in no order.
+    beside: RefCell<Vec<Beside>>,
+    /// Whether it is in an iteration.
+    pub(crate) iterating: Cell<bool>,
+    /// Whether a closed loop of the users there were at the begin would have left it out.
+    pub(crate) is_omitted: Cell<bool>,
+    /// Whether a request of its was refused, because the window is over.
+    pub(crate) is_refused: Cell<bool>,
+    /// Whether its worker does not wait for it any more.
+    pub(crate) has_ended: Cell<bool>,
+}
+
+/// A batch in flight beside the main one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Beside {
+    /// When it was begun, and so were all its exchanges.
+    pub(crate) begun_ns: u64,
+    /// Its exchanges that have not ended.
+    pub(crate) left: u32,
+}
+
+impl Activity {
+    /// Whether an exchange has not ended, or a start that it has taken was not used.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.since_ns.get().is_some() || !self.beside.borrow().is_empty()
+    }
+
+    /// Whether an exchange is in flight.
+    pub(crate) fn has_flights(&self) -> bool {
+        self.in_flight.get() > 0 || !self.beside.borrow().is_empty()
+    }
+
+    /// The batches in flight beside the main one.
+    pub(crate) fn each_beside(&self, mut tell: impl FnMut(Beside)) {
+        self.beside.borrow().iter().copied().for_each(&mut tell);
+    }
+
+    /// A batch was begun beside the main one.
+    pub(crate) fn begin_beside(&self, batch: Beside) {
+        self.beside.borrow_mut().push(batch);
+    }
+
+    /// An exchange of such a batch has ended; `batch` is what there was of it before. Two batches
+    /// that are equal are alike in everything that is looked at.
+    pub(crate) fn end_beside(&self, batch: Beside) {
+        let mut beside = self.beside.borrow_mut();
+        let Some(index) = beside.iter().position(|other| *other == batch) else {
+            return;
+        };
+        beside[index].left -= 1;
+        if beside[index].left == 0 {
+            beside.swap_remove(index);
+        }
+    }
+
+    /// When the youngest exchange in flight was sent; `None` if it holds starts that it has not
+    /// used. 0 if it is not busy.
+    pub(crate) fn youngest_sent_ns(&self) -> Option<u64> {
+        let mut youngest_ns = 0;
+        if self.since_ns.get().is_some() {
+            let held = self.later.borrow().len() as u64 + 1;
+            let is_sent = u64::from(self.in_flight.get()) >= held;
+            youngest_ns = is_sent.then(|| self.begun_ns.get())?;
+        }
+        self.each_beside(|batch| youngest_ns = youngest_ns.max(batch.begun_ns));
+        Some(youngest_ns)
+    }
+}

@@ -1,0 +1,123 @@
+//! Connections that wait for their next exchange.
+
+use loadline_reactor::Host;
+use loadline_transport::Connection;
+use loadline_wire::ResponseParser;
+use std::cell::RefCell;
+
+/// An open connection, with what is known of the answers that come over it.
+pub(crate) struct OpenConnection<H: Host> {
+    pub(crate) connection: Connection<H::Socket>,
+    pub(crate) parser: ResponseParser,
+    /// Answers that came over it.
+    pub(crate) served: u64,
+    /// The one to the same endpoint that waited before this one did.
+    below: Option<Box<OpenConnection<H>>>,
+}
+
+impl<H: Host> OpenConnection<H> {
+    /// One that has served nothing, boxed, because each exchange takes it out of a pool and puts it
+    /// back.
+    pub(crate) fn new(connection: Connection<H::Socket>) -> Box<Self> {
+        Box::new(OpenConnection {
+            connection,
+            parser: ResponseParser::new(),
+            served: 0,
+            below: None,
+        })
+    }
+}
+
+/// The idle connections of a user, by endpoint.
+pub(crate) struct Pool<H: Host>(RefCell<Vec<Slot<H>>>);
+
+/// The idle connections to one endpoint.
+struct Slot<H: Host> {
+    /// The one that was used last, on top of the others.
+    idle: Option<Box<OpenConnection<H>>>,
+    /// Connections that the server closed and that have not been replaced: dialling one is a
+    /// reconnect.
+    lost: u32,
+}
+
+impl<H: Host> Default for Slot<H> {
+    fn default() -> Self {
+        Slot {
+            idle: None,
+            lost: 0,
+        }
+    }
+}
+
+impl<H: Host> Pool<H> {
+    pub(crate) fn new() -> Self {
+        Pool(RefCell::default())
+    }
+
+    /// Takes out the idle connection to an endpoint that was used last.
+    #[inline]
+    pub(crate) fn take(&self, endpoint: usize) -> Option<Box<OpenConnection<H>>> {
+        let mut slots = self.0.borrow_mut();
+        let slot = slots.get_mut(endpoint)?;
+        let mut open = slot.idle.take()?;
+        slot.idle = open.below.take();
+        Some(open)
+    }
+
+    /// Keeps a connection for the next exchange.
+    #[inline]
+    pub(crate) fn put(&self, endpoint: usize, mut open: Box<OpenConnection<H>>) {
+        self.with_slot(endpoint, |slot| {
+            open.below = slot.idle.take();
+            slot.idle = Some(open);
+        });
+    }
+
+    /// The server has closed a connection to an endpoint.
+    pub(crate) fn lose(&self, endpoint: usize) {
+        self.with_slot(endpoint, |slot| slot.lost += 1);
+    }
+
+    /// A connection to an endpoint was dialled; says whether it takes the place of a lost one.
+    pub(crate) fn replaces(&self, endpoint: usize) -> bool {
+        self.with_slot(endpoint, |slot| {
+            let left = slot.lost.checked_sub(1);
+            left.inspect(|left| slot.lost = *left).is_some()
+        })
+    }
+
+    /// Gives up a connection where one more than `most` would be kept.
+    pub(crate) fn make_room(&self, most: usize) {
+        let mut slots = self.0.borrow_mut();
+        if most == usize::MAX {
+            return;
+        }
+        let kept: usize = slots.iter().map(Slot::count).sum();
+        let used = slots.iter_mut().find(|slot| slot.idle.is_some());
+        if kept >= most
+            && let Some(slot) = used
+        {
+            let given_up = slot.idle.take();
+            slot.idle = given_up.and_then(|open| open.below);
+        }
+    }
+
+    /// Closes all that are idle.
+    pub(crate) fn close(&self) {
+        self.0.borrow_mut().clear();
+    }
+
+    fn with_slot<T>(&self, endpoint: usize, act: impl FnOnce(&mut Slot<H>) -> T) -> T {
+        let mut slots = self.0.borrow_mut();
+        if slots.len() <= endpoint {
+            slots.resize_with(endpoint + 1, Slot::default);
+        }
+        act(&mut slots[endpoint])
+    }
+}
+
+impl<H: Host> Slot<H> {
+    fn count(&self) -> usize {
+        std::iter::successors(self.idle.as_deref(), |open| open.below.as_deref()).count()
+    }
+}

@@ -1,0 +1,59 @@
+//! What sends the requests of a user.
+
+use crate::behaviour::{Batch, Observer};
+use crate::exchange;
+use crate::user::User;
+use loadline_reactor::Host;
+use loadline_record::Outcome;
+use std::fmt;
+use std::future::Future;
+use std::rc::Rc;
+
+/// Sends the requests of one user, several at a time if its behaviour asks for that. Clones are of
+/// the same user, and share its connections.
+///
+/// A request is given up by dropping its future: the exchange is recorded as failed
+/// ([`Aborted`](loadline_record::ErrorKind::Aborted)), and its connection is closed.
+pub struct Requester<H: Host>(pub(crate) Rc<User<H>>);
+
+impl<H: Host> Requester<H> {
+    /// Sends a batch of requests on one connection and waits for all its answers; returns how the
+    /// last exchange ended. Dials where no connection is idle, and records every exchange. In a
+    /// closed load it returns a moment later where a dial failed: 1 ms after the first one, up to
+    /// 100 ms after many.
+    ///
+    /// The first batch of an iteration takes the schedule's start, with the delay that it had.
+    /// Those behind and beside it start when they are sent.
+    // Not a future of its own around the exchange's: nearly all requests pass here.
+    pub fn send<O: Observer>(
+        &self,
+        batch: Batch<'_>,
+        observer: &mut O,
+    ) -> impl Future<Output = Outcome> {
+        exchange::send(&self.0, batch, self.0.worker.timeout_ns, observer)
+    }
+
+    /// As [`send`](Self::send), with another time for the answers than the plan's.
+    pub fn send_within<O: Observer>(
+        &self,
+        timeout_ns: u64,
+        batch: Batch<'_>,
+        observer: &mut O,
+    ) -> impl Future<Output = Outcome> {
+        exchange::send(&self.0, batch, timeout_ns, observer)
+    }
+}
+
+impl<H: Host> Clone for Requester<H> {
+    fn clone(&self) -> Self {
+        Requester(Rc::clone(&self.0))
+    }
+}
+
+impl<H: Host> fmt::Debug for Requester<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Requester")
+            .field("activity", &self.0.activity)
+            .finish_non_exhaustive()
+    }
+}
