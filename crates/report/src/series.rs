@@ -4,11 +4,11 @@
 //! each other; all others have their reports one behind the other.
 
 use crate::style::Style;
-use crate::text::{repeats, sides, together, whole};
+use crate::text::{repeats, sides};
 use crate::{TextOptions, csv, text};
 use loadline_plan::Plan;
 use loadline_record::{Role, RoleKind, Summary};
-use loadline_verdict::{CheckResult, Comparison, RunResult};
+use loadline_verdict::{CheckResult, Comparison, RunResult, checks_together, whole_runs};
 
 /// All runs as text: the spread of repeats, the comparison of sides, or else the report of each,
 /// under a line that says which one it is.
@@ -52,9 +52,9 @@ fn side<'a>(runs: &'a [RunResult], name: &str) -> impl Iterator<Item = &'a RunRe
     })
 }
 
-/// The checks, held against all whole runs of one side together.
+/// The results of the checks over all whole runs of one side together.
 pub(crate) fn checks_of_side(runs: &[RunResult], name: &str) -> Vec<CheckResult> {
-    together(&whole(side(runs, name)))
+    checks_together(&whole_runs(side(runs, name)))
 }
 
 fn each_text(runs: &[RunResult], options: &TextOptions) -> String {

@@ -25,7 +25,7 @@ pub use omission::omission;
 
 pub(crate) use floor::floor_text;
 
-pub(crate) use repeats::{repeats, spread_cells, spread_note, together, whole};
+pub(crate) use repeats::{repeats, spread_cells, spread_note};
 pub(crate) use sides::sides;
 pub(crate) use validity_summary::{label, validity_sentences};
 

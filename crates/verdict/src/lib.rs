@@ -18,6 +18,7 @@ mod confidence;
 mod effect;
 mod quantity;
 mod result;
+mod series;
 #[cfg(test)]
 mod simulated;
 mod spread;
@@ -38,6 +39,7 @@ pub use effect::{AFFECTED_NS, AFFECTED_PART, is_limited_by_plan};
 pub use loadline_findings::{Effect, Finding, Grade, Reason, Validity};
 pub use quantity::Quantity;
 pub use result::RunResult;
+pub use series::{Side, checks_together, sides, whole_runs};
 pub use spread::{Spread, is_whole, runs_still_needed, spreads};
 pub use transient::transient;
 pub use until::{Goal, Impossible, precision};

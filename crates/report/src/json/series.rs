@@ -3,7 +3,6 @@
 use super::{comparison, judgement::check, run::run};
 use crate::confidence::LEVEL;
 use crate::series::{are_all, checks_of_side, compared};
-use crate::text::{together, whole};
 use loadline_json as json;
 use loadline_record::{RoleKind, Summary};
 use loadline_verdict::{RunResult, Spread, spreads};
@@ -34,12 +33,12 @@ fn comparison_of_sides(runs: &[RunResult]) -> Option<json::Comparison> {
 }
 
 fn spread(runs: &[RunResult]) -> json::Spread {
-    let whole = whole(runs);
+    let whole = whole_runs(runs);
     let summaries: Vec<&Summary> = whole.iter().map(|run| &run.summary).collect();
     json::Spread {
         runs: whole.len(),
         figures: spreads(&summaries).iter().map(figure).collect(),
-        checks: together(&whole).iter().map(check).collect(),
+        checks: checks_together(&whole).iter().map(check).collect(),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{run_page, tables};
 use crate::comparison::{conclusion, figure_cells};
 use crate::series::{checks_of_side, compared};
-use crate::text::{label, spread_cells, spread_note, together, validity_sentences, whole};
+use crate::text::{label, spread_cells, spread_note, validity_sentences};
 use crate::{layout, percentiles, quantity, wording};
 use loadline_page::{CheckRow, Heat, SeriesPage, SeriesRun, Table, TableRow};
 use loadline_record::{RoleKind, Summary};
@@ -62,7 +62,7 @@ fn are_repeats(runs: &[RunResult]) -> bool {
 
 /// What differs from run to run.
 fn spread(runs: &[RunResult]) -> Option<Table> {
-    let summaries: Vec<&Summary> = whole(runs).iter().map(|run| &run.summary).collect();
+    let summaries: Vec<&Summary> = whole_runs(runs).iter().map(|run| &run.summary).collect();
     are_repeats(runs).then(|| Table {
         caption: "Across the runs".to_owned(),
         columns: ["median", "least", "most", "most/least", "95 % interval"]
@@ -101,7 +101,7 @@ fn row(cells: [String; 6]) -> TableRow {
 fn notes(runs: &[RunResult], found: Option<&Comparison>) -> Vec<String> {
     match found {
         Some(found) => conclusion(found),
-        None if are_repeats(runs) => vec![spread_note(whole(runs).len())],
+        None if are_repeats(runs) => vec![spread_note(whole_runs(runs).len())],
         None => Vec::new(),
     }
 }
@@ -121,7 +121,7 @@ fn checks(runs: &[RunResult]) -> Vec<CheckRow> {
     };
     let sides = [of_side("A"), of_side("B")].concat();
     match sides.is_empty() && are_repeats(runs) {
-        true => together(&whole(runs)).iter().map(tables::check).collect(),
+        true => checks_together(&whole_runs(runs)).iter().map(tables::check).collect(),
         false => sides,
     }
 }

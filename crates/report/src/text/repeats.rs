@@ -7,8 +7,8 @@ use crate::{layout, percentiles, quantity, wording};
 use loadline_record::{Ended, Summary};
 use loadline_units as units;
 use loadline_verdict::{
-    CheckResult, RunResult, Spread, bounds_in, evaluate_together, is_whole, runs_still_needed,
-    spreads,
+    CheckResult, RunResult, Spread, bounds_in, checks_together, is_whole, runs_still_needed,
+    spreads, whole_runs,
 };
 
 /// The percentiles in the line of a run.
@@ -26,8 +26,8 @@ const SPREAD: [Column; 6] = [
 /// The report of repeats as text, ending in a line feed.
 pub(crate) fn repeats(runs: &[RunResult], options: &TextOptions) -> String {
     let canvas = Canvas::new(options);
-    let whole = whole(runs);
-    let checks = together(&whole);
+    let whole = whole_runs(runs);
+    let checks = checks_together(&whole);
     if options.short {
         let sections = [
             table(runs, canvas),
@@ -47,23 +47,6 @@ pub(crate) fn repeats(runs: &[RunResult], options: &TextOptions) -> String {
         validity_summary::of_series(runs, canvas),
     ];
     assemble(&sections, options)
-}
-
-/// The runs that went on to their end; if none did, all of them.
-pub(crate) fn whole<'a>(runs: impl IntoIterator<Item = &'a RunResult>) -> Vec<&'a RunResult> {
-    let all: Vec<&RunResult> = runs.into_iter().collect();
-    let is_whole = |run: &&RunResult| is_whole(&run.summary);
-    let whole: Vec<&RunResult> = all.iter().copied().filter(is_whole).collect();
-    if whole.is_empty() { all } else { whole }
-}
-
-/// The checks, held against all runs together.
-pub(crate) fn together(runs: &[&RunResult]) -> Vec<CheckResult> {
-    let Some(first) = runs.first() else {
-        return Vec::new();
-    };
-    let summaries: Vec<&Summary> = runs.iter().map(|run| &run.summary).collect();
-    evaluate_together(&first.summary.plan.checks, &summaries)
 }
 
 fn head(runs: &[RunResult], whole: &[&RunResult], canvas: Canvas) -> Vec<String> {
@@ -271,8 +254,8 @@ mod tests {
     #[test]
     fn a_run_that_was_cut_short_is_shown_and_not_in_the_spread() {
         let all = runs(2);
-        assert_eq!(whole(&all).len(), 3);
-        assert_eq!(whole(&all[3..]).len(), 1);
+        assert_eq!(whole_runs(&all).len(), 3);
+        assert_eq!(whole_runs(&all[3..]).len(), 1);
         assert!(shown(&all).contains("1 of them cut short and not in the spread"));
     }
 
