@@ -1,13 +1,55 @@
-//! The line on stderr that says why a command ends with another exit code than 0. `-q` leaves it: a
+//! How a command that made runs ends: its exit code, and the line on stderr that says why it is
+//! another than 0. `-q` leaves it: a
 //! job of continuous integration that fails must not be silent.
 
-use crate::commands::run::unanswered;
-use crate::exit::Exit;
+use crate::exit::{Exit, exit_of_run};
 use crate::flags::run::judgement::Trust;
 use crate::live::say_line;
-use loadline_record::Ended;
+use anyhow::{Result, bail};
+use loadline_record::{Ended, ErrorKind, Failures, Summary};
 use loadline_report::{checks_that_are, grade_and_reason, undecided};
-use loadline_verdict::{CheckOutcome, CheckResult, RunResult};
+use loadline_runner::{SeriesResult, Trouble};
+use loadline_verdict::{CheckOutcome, CheckResult, RunResult, sides};
+use std::collections::BTreeMap;
+
+/// How a run by itself ends the command; says on stderr why.
+///
+/// # Errors
+/// If not all of it could be kept, or nothing was answered: a sentence that no `-q` takes away.
+pub(crate) fn end_of_run(run: &RunResult, trouble: Option<Trouble>, trust: Trust) -> Result<Exit> {
+    if let Some(trouble) = trouble {
+        return Err(trouble.into());
+    }
+    let exit = exit_of_run(run, &run.checks, trust);
+    let threw = matches!(run.summary.ended, Ended::Threw(_));
+    if exit == Exit::Failed && !threw {
+        bail!(unanswered(&run.summary));
+    }
+    Grounds::of_run(run, trust).tell(exit);
+    Ok(exit)
+}
+
+/// How a series ends the command, if its runs by themselves would end it so; says on stderr why.
+///
+/// # Errors
+/// If a run could not be made, or not all could be kept.
+pub(crate) fn end_of_series(series: SeriesResult, exit: Exit, trust: Trust) -> Result<Exit> {
+    let (interrupted, runs) = (series.interrupted, &series.runs);
+    if series.trouble.is_none() {
+        let exit = if interrupted { Exit::Interrupted } else { exit };
+        Grounds::of_series(runs, trust).tell(exit);
+    }
+    end_silently(series, exit)
+}
+
+/// As [`end_of_series`], where there is nothing to be said.
+pub(crate) fn end_silently(series: SeriesResult, exit: Exit) -> Result<Exit> {
+    match series.trouble {
+        Some(trouble) => Err(trouble.into()),
+        None if series.interrupted => Ok(Exit::Interrupted),
+        None => Ok(exit),
+    }
+}
 
 /// What a command's exit code was made of: runs with the checks that were held against them.
 pub(crate) struct Grounds<'a> {
@@ -19,7 +61,34 @@ pub(crate) struct Grounds<'a> {
     pub(crate) trust: Trust,
 }
 
-impl Grounds<'_> {
+impl<'a> Grounds<'a> {
+    /// Those of a run by itself.
+    pub(crate) fn of_run(run: &'a RunResult, trust: Trust) -> Self {
+        Grounds {
+            runs: vec![(String::new(), run)],
+            checks: vec![(String::new(), run.checks.clone())],
+            trust,
+        }
+    }
+
+    /// Those of a series: the checks are those of each side.
+    pub(crate) fn of_series(runs: &'a [RunResult], trust: Trust) -> Self {
+        let numbered = runs.iter().enumerate();
+        let named = sides(runs).into_iter().map(|side| {
+            let name = side
+                .name
+                .map_or_else(String::new, |name| format!("{name} "));
+            (name, side.checks)
+        });
+        Grounds {
+            runs: numbered
+                .map(|(index, run)| (format!("run {}: ", index + 1), run))
+                .collect(),
+            checks: named.collect(),
+            trust,
+        }
+    }
+
     /// Says in one line why the command ends so. An `Err` says why by itself.
     pub(crate) fn tell(&self, exit: Exit) {
         if let Some(why) = self.why(exit) {
@@ -103,6 +172,25 @@ pub(crate) fn tell(why: &str) {
     say_line(&format!("loadline: {why}"));
 }
 
+/// That nothing was answered, and why.
+fn unanswered(summary: &Summary) -> String {
+    format!(
+        "not one request was answered{}",
+        why_unanswered(&summary.total.errors)
+    )
+}
+
+/// What the most failures were, after the words that say that nothing was answered.
+fn why_unanswered(errors: &BTreeMap<ErrorKind, Failures>) -> String {
+    match errors.iter().max_by_key(|(_, failures)| failures.count) {
+        Some((kind, failures)) if failures.example.is_empty() => {
+            format!("; the most frequent error is `{}`", kind.name())
+        }
+        Some((_, failures)) => format!(": {}", failures.example),
+        None => " in this time; give the run a longer --duration".to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,5 +236,22 @@ mod tests {
             why(&threw).as_deref(),
             Some("the script raised an error: line 7")
         );
+    }
+
+    #[test]
+    fn a_run_without_an_answer_says_why_even_where_no_failure_told() {
+        let failed = |count, example: &str| Failures {
+            count,
+            example: example.to_owned(),
+        };
+        let mut errors = BTreeMap::new();
+        assert!(why_unanswered(&errors).starts_with(" in this time; give"));
+        errors.insert(ErrorKind::Read, failed(2, ""));
+        assert_eq!(
+            why_unanswered(&errors),
+            "; the most frequent error is `read`"
+        );
+        errors.insert(ErrorKind::Timeout, failed(3, "too late"));
+        assert_eq!(why_unanswered(&errors), ": too late");
     }
 }

@@ -1,6 +1,9 @@
 //! How the command ends.
 
+use crate::flags::run::judgement::Trust;
 use crate::visible::visible;
+use loadline_record::Ended;
+use loadline_verdict::{CheckOutcome, CheckResult, RunResult, Side, sides};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -50,6 +53,46 @@ impl Exit {
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         ExitCode::from(exit.code())
+    }
+}
+
+/// How a series ends the command: as the run that went worst, but for the checks, which look at all
+/// whole runs of one side together, or at all repeats.
+pub(crate) fn exit_of_series(runs: &[RunResult], trust: Trust) -> Exit {
+    let of_side = |side: Side<'_>| {
+        let runs = side.runs.iter();
+        worst(runs.map(|run| exit_of_run(run, &side.checks, trust)))
+    };
+    worst(sides(runs).into_iter().map(of_side))
+}
+
+/// The worst of these; without one nothing was measured.
+fn worst(exits: impl Iterator<Item = Exit>) -> Exit {
+    exits
+        .max_by_key(|exit| exit.severity())
+        .unwrap_or(Exit::Interrupted)
+}
+
+/// How a run with these results of checks ends the command.
+pub(crate) fn exit_of_run(run: &RunResult, checks: &[CheckResult], trust: Trust) -> Exit {
+    match run.summary.ended {
+        Ended::Interrupted => Exit::Interrupted,
+        Ended::Aborted(_) => Exit::CheckFailed,
+        Ended::Threw(_) | Ended::Failed(_) => Exit::Failed,
+        // Not one answer: there was no measurement.
+        _ if run.summary.total.counts.answered == 0 => Exit::Failed,
+        _ if !trust.believes(run.grade()) => Exit::Invalid,
+        _ => exit_of_checks(checks),
+    }
+}
+
+/// A check that is broken fails the command, whatever is not known of the others.
+fn exit_of_checks(checks: &[CheckResult]) -> Exit {
+    let any = |outcome| checks.iter().any(|check| check.outcome == outcome);
+    match () {
+        () if any(CheckOutcome::Broken) => Exit::CheckFailed,
+        () if any(CheckOutcome::NotKnown) => Exit::NotKnown,
+        () => Exit::Good,
     }
 }
 

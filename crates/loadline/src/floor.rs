@@ -2,7 +2,7 @@
 
 use crate::interrupt::{Interrupts, Manner};
 use crate::live::say_line;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use loadline_plan::Plan;
 use loadline_record::Floor;
 use loadline_runner::{Commands, measure_floor};
@@ -16,8 +16,7 @@ use std::process::Command;
 /// If signals can't be watched meanwhile.
 pub(crate) fn before_run(plan: &Plan) -> Result<Option<Floor>> {
     let commands = Commands::default();
-    let interrupts =
-        Interrupts::watch(Manner::AtOnce, &commands).context("signals can't be watched")?;
+    let interrupts = Interrupts::watch(Manner::AtOnce, &commands)?;
     let floor = measured(plan, &commands);
     interrupts.end_before_load();
     Ok(floor)

@@ -7,6 +7,7 @@
 
 use crate::exit::Exit;
 use crate::live::{CLEAR_LINE, draws};
+use anyhow::{Context, Result};
 use loadline_runner::preflight::discard_all;
 use loadline_runner::{Command, Commands, Phase, STOP_PATIENCE};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
@@ -50,7 +51,14 @@ struct Shared {
 impl Interrupts {
     /// From now on interrupts don't end the process by themselves: they end it in our words as long
     /// as there is no run, and stop the run from then on.
-    pub(crate) fn watch(manner: Manner, commands: &Commands) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// If the system refuses it.
+    pub(crate) fn watch(manner: Manner, commands: &Commands) -> Result<Self> {
+        Self::begin(manner, commands).context("signals can't be watched")
+    }
+
+    fn begin(manner: Manner, commands: &Commands) -> io::Result<Self> {
         let mut signals = Signals::new(ending_signals())?;
         unwatched()?.store(false, Ordering::Relaxed);
         let shared = Arc::new(Shared {

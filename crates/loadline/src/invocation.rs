@@ -1,170 +1,22 @@
-//! A run as the command was asked for it: the plan, and where its results go.
+//! A run as the command was asked for it.
 
 use crate::flags::run::judgement::Trust;
-use clap::ValueEnum;
+use crate::publish::Reports;
+use crate::session::Session;
 use loadline_plan::Plan;
-use loadline_runner::Watch;
-use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
-/// A run as the command was asked for it, everything read and checked.
+/// A run as the command was asked for it, everything read and checked. Each part is for one step
+/// of the command.
 #[derive(Debug)]
 pub(crate) struct Invocation {
     /// What is run.
     pub(crate) plan: Plan,
     /// How many times it is run, at least once; `None` where nothing was said.
     pub(crate) repeat: Option<u32>,
-    /// The reports to make, in the order asked; at most one goes to stdout.
-    pub(crate) outputs: Vec<Output>,
-    /// How far the result must be believed.
+    /// What is kept, shown and watched while it runs.
+    pub(crate) session: Session,
+    /// The reports of the result.
+    pub(crate) reports: Reports,
+    /// Which results the exit code accepts.
     pub(crate) trust: Trust,
-    /// Where the run is saved.
-    pub(crate) save: Option<PathBuf>,
-    /// Where one record per request goes.
-    pub(crate) log: Option<PathBuf>,
-    /// What is watched while the run lasts.
-    pub(crate) watch: Watch,
-    /// Whether it is first measured what this machine can do at best.
-    pub(crate) floor: bool,
-    /// The percentiles of the text report, as asked: above 0, at most 100.
-    pub(crate) percentiles: Vec<f64>,
-    /// Whether the text report is short.
-    pub(crate) short: bool,
-    /// Whether progress is shown while the run lasts: live on a terminal, else as plain lines.
-    pub(crate) progress: bool,
-    /// Whether what is printed has colours.
-    pub(crate) color: Color,
-}
-
-impl Invocation {
-    /// How its text reports look.
-    pub(crate) fn style(&self) -> Style<'_> {
-        Style {
-            color: self.color,
-            percentiles: &self.percentiles,
-            short: self.short,
-        }
-    }
-}
-
-/// How text reports look.
-#[derive(Clone, Debug)]
-pub(crate) struct Style<'a> {
-    /// Whether they have colours.
-    pub(crate) color: Color,
-    /// The percentiles they show.
-    pub(crate) percentiles: &'a [f64],
-    /// Whether they are short.
-    pub(crate) short: bool,
-}
-
-/// A report: in which format, and where to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Output {
-    /// How it is written.
-    pub(crate) format: Format,
-    /// Where it is written.
-    pub(crate) to: Sink,
-}
-
-/// How a report is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
-    /// For people.
-    Text,
-    /// One object.
-    Json,
-    /// One row a second.
-    Csv,
-    /// One page with plots.
-    Html,
-}
-
-/// Where a report goes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Sink {
-    /// Standard output.
-    Stdout,
-    /// This file, replaced if it is there.
-    File(PathBuf),
-}
-
-/// Whether what is printed has colours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Color {
-    /// On a terminal that is not dumb, unless NO_COLOR is set.
-    Auto,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
-}
-
-/// An output that is none.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{0}` is not an output. Write text, json, csv or html, and =FILE behind it to write a file."
-)]
-pub(crate) struct NoOutput(String);
-
-impl Output {
-    /// The text report on stdout.
-    pub(crate) const TEXT: Output = Output {
-        format: Format::Text,
-        to: Sink::Stdout,
-    };
-
-    /// The file that it is written to, if it is one.
-    pub(crate) fn file(&self) -> Option<&Path> {
-        match &self.to {
-            Sink::File(path) => Some(path),
-            Sink::Stdout => None,
-        }
-    }
-}
-
-impl FromStr for Output {
-    type Err = NoOutput;
-
-    fn from_str(text: &str) -> Result<Self, NoOutput> {
-        let (format, to) = match text.split_once('=') {
-            None => (text, Sink::Stdout),
-            Some((format, "-")) => (format, Sink::Stdout),
-            Some((_, "")) => return Err(NoOutput(text.to_owned())),
-            Some((format, file)) => (format, Sink::File(file.into())),
-        };
-        let format = match format {
-            "text" => Format::Text,
-            "json" => Format::Json,
-            "csv" => Format::Csv,
-            "html" => Format::Html,
-            _ => return Err(NoOutput(text.to_owned())),
-        };
-        Ok(Self { format, to })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_output_is_a_format_and_maybe_a_file() {
-        let file = |path: &str| Sink::File(path.into());
-        for (text, format, to) in [
-            ("text", Format::Text, Sink::Stdout),
-            ("json=-", Format::Json, Sink::Stdout),
-            ("csv=a=b.csv", Format::Csv, file("a=b.csv")),
-            ("html=a.html", Format::Html, file("a.html")),
-        ] {
-            assert_eq!(text.parse(), Ok(Output { format, to }), "{text}");
-        }
-        for text in ["", "xml", "json=", "=a", "JSON", "json:a"] {
-            assert_eq!(
-                text.parse::<Output>(),
-                Err(NoOutput(text.to_owned())),
-                "{text}"
-            );
-        }
-    }
 }

@@ -11,9 +11,11 @@ mod interrupt;
 mod invocation;
 mod live;
 mod observers;
+mod output;
 mod plan_file;
 mod publish;
 mod resolve;
+mod session;
 mod visible;
 
 use crate::exit::{Exit, refuse, sentence};

@@ -1,59 +1,33 @@
-//! The observers of the command's runs: the terminal, the saved run, the log, the heat maps of a
-//! page.
+//! The observers of the runs of a session, among them the heat maps of a page.
 
-use crate::live::Live;
 use loadline_page::Heat;
 use loadline_record::Header;
-use loadline_report::{heat_interval, judgement_json};
-use loadline_runner::{End, Interval, Observed, Observer, RequestLog, SavedRun, has_measured};
-use std::path::Path;
+use loadline_report::heat_interval;
+use loadline_runner::{End, Interval, Observed, Observer, has_measured};
 
-/// What observes the runs of a command.
+/// What observes the runs of a session.
+#[derive(Default)]
 pub(crate) struct RunObservers {
-    live: Live,
-    saved: Option<SavedRun>,
-    log: Option<RequestLog>,
+    observers: Vec<Box<dyn Observer>>,
     heat_maps: Option<HeatMaps>,
 }
 
 impl RunObservers {
-    /// Progress on stderr if it is `shown`, and nothing else.
-    pub(crate) fn new(shown: bool) -> RunObservers {
-        RunObservers {
-            live: Live::new(shown),
-            saved: None,
-            log: None,
-            heat_maps: None,
-        }
+    /// One more, which is told behind the others.
+    pub(crate) fn add(&mut self, observer: impl Observer + 'static) {
+        self.observers.push(Box::new(observer));
     }
 
-    /// The runs are saved in this file as well.
-    pub(crate) fn save(mut self, path: Option<&Path>) -> Self {
-        let judged = |path: &Path| SavedRun::new(path, judgement_json);
-        self.saved = path.map(judged);
-        self
-    }
-
-    /// Each request is logged in this file as well.
-    pub(crate) fn log(mut self, path: Option<&Path>) -> Self {
-        self.log = path.map(RequestLog::new);
-        self
-    }
-
-    /// The response times of each run over time are kept as well, if a page shows them.
-    pub(crate) fn heat_maps(mut self, wanted: bool) -> Self {
-        self.heat_maps = wanted.then(HeatMaps::default);
-        self
+    /// The response times of each run over time are kept as well.
+    pub(crate) fn keep_heat_maps(&mut self) {
+        self.heat_maps = Some(HeatMaps::default());
     }
 
     /// All of them.
     pub(crate) fn all(&mut self) -> Vec<&mut dyn Observer> {
-        let mut all: Vec<&mut dyn Observer> = vec![&mut self.live];
-        if let Some(saved) = &mut self.saved {
-            all.push(saved);
-        }
-        if let Some(log) = &mut self.log {
-            all.push(log);
+        let mut all: Vec<&mut dyn Observer> = Vec::new();
+        for observer in &mut self.observers {
+            all.push(observer.as_mut());
         }
         if let Some(heat_maps) = &mut self.heat_maps {
             all.push(heat_maps);

@@ -1,72 +1,127 @@
 //! Reports, each to where it was asked for.
 
-use crate::invocation::{Color, Format, Output, Sink, Style};
 use crate::live::{draws, speaks_utf8};
+use crate::output::{Color, Format, Output, Sink};
+use crate::session::Needs;
 use anyhow::{Context, Result};
 use loadline_page::{FileChart, Heat, Page};
 use loadline_report::{CapacityReport, TextOptions};
-use loadline_runner::preflight::refuse_overwriting;
-use loadline_runner::preflight::write_whole;
+use loadline_runner::Prints;
+use loadline_runner::preflight::{Reserved, refuse_overwriting, write_whole};
 use loadline_verdict::RunResult;
 use std::io::{self, IsTerminal, Write};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-/// Writes every report that was asked for; `heat` is for those in HTML, and else may be empty. One
-/// that can't be written does not keep the others from being.
-pub(crate) fn publish(
-    outputs: &[Output],
-    style: &Style<'_>,
-    run: &RunResult,
-    heat: &Heat,
-) -> Result<()> {
-    write_each(outputs, |output| match output.format {
-        Format::Text => Ok(loadline_report::text(run, &options(style, &output.to))),
-        Format::Json => Ok(format!("{:#}\n", loadline_report::json(run))),
-        Format::Csv => Ok(loadline_report::csv(&run.summary)),
-        Format::Html => {
-            let page = loadline_report::run_page(run, heat);
-            Ok(loadline_page::html(&Page::Run(Box::new(page)))?)
-        }
-    })
+/// The reports of a result.
+#[derive(Clone, Debug)]
+pub(crate) struct Reports {
+    /// Which they are, in the order asked; at most one goes to stdout.
+    pub(crate) outputs: Vec<Output>,
+    /// How those in text look.
+    pub(crate) style: Style,
 }
 
-/// As [`publish`], of all runs of a series, each with its response times over time.
-pub(crate) fn publish_series(
-    outputs: &[Output],
-    style: &Style<'_>,
-    series: &[RunResult],
-    heats: &[Heat],
-) -> Result<()> {
-    write_each(outputs, |output| match output.format {
-        Format::Text => Ok(loadline_report::series_text(
-            series,
-            &options(style, &output.to),
-        )),
-        Format::Json => Ok(format!("{:#}\n", loadline_report::series_json(series))),
-        Format::Csv => Ok(loadline_report::series_csv(series)),
-        Format::Html => {
-            let page = loadline_report::series_page(series, heats);
-            Ok(loadline_page::html(&Page::Series(Box::new(page)))?)
-        }
-    })
+/// How text reports look.
+#[derive(Clone, Debug)]
+pub(crate) struct Style {
+    /// Whether they have colours.
+    pub(crate) color: Color,
+    /// The percentiles they show: above 0, at most 100.
+    pub(crate) percentiles: Vec<f64>,
+    /// Whether they are short.
+    pub(crate) short: bool,
 }
 
-/// As [`publish`], of a search, which has no rows of its own and is shown as JSON in their place.
-pub(crate) fn publish_search(
-    outputs: &[Output],
-    style: &Style<'_>,
-    report: &CapacityReport<'_>,
-) -> Result<()> {
-    write_each(outputs, |output| {
-        Ok(match output.format {
-            Format::Text => loadline_report::capacity(report, &options(style, &output.to)),
-            Format::Html => {
-                let page = loadline_report::search_page(report);
-                loadline_page::html(&Page::Search(Box::new(page)))?
+impl Reports {
+    /// Opens their files, before anything is sent.
+    ///
+    /// # Errors
+    /// If one can't be opened.
+    pub(crate) fn prepare(&self) -> Result<()> {
+        if self.has_page() {
+            loadline_page::ready()?;
+        }
+        for path in self.outputs.iter().filter_map(Output::file) {
+            // A named pipe must be opened only once: its reader takes our closing it for the end.
+            let is_pipe = path.metadata().is_ok_and(|file| file.file_type().is_fifo());
+            if !is_pipe {
+                drop(Reserved::open(path)?);
             }
-            Format::Json | Format::Csv => format!("{:#}\n", loadline_report::capacity_json(report)),
+        }
+        Ok(())
+    }
+
+    /// What they take from a session. What a script prints stays out of a report that a program
+    /// reads from stdout.
+    pub(crate) fn needs(&self) -> Needs {
+        let for_programs =
+            |output: &Output| output.to == Sink::Stdout && output.format != Format::Text;
+        Needs {
+            prints: match self.outputs.iter().any(for_programs) {
+                true => Prints::Stderr,
+                false => Prints::Stdout,
+            },
+            heat_maps: self.has_page(),
+        }
+    }
+
+    /// Whether one of them is a page.
+    pub(crate) fn has_page(&self) -> bool {
+        let mut formats = self.outputs.iter().map(|output| output.format);
+        formats.any(|format| format == Format::Html)
+    }
+
+    /// Writes every report that was asked for; `heat` is for those in HTML, and else may be empty. One
+    /// that can't be written does not keep the others from being.
+    pub(crate) fn publish(&self, run: &RunResult, heat: &Heat) -> Result<()> {
+        write_each(&self.outputs, |output| match output.format {
+            Format::Text => Ok(loadline_report::text(
+                run,
+                &options(&self.style, &output.to),
+            )),
+            Format::Json => Ok(format!("{:#}\n", loadline_report::json(run))),
+            Format::Csv => Ok(loadline_report::csv(&run.summary)),
+            Format::Html => {
+                let page = loadline_report::run_page(run, heat);
+                Ok(loadline_page::html(&Page::Run(Box::new(page)))?)
+            }
         })
-    })
+    }
+
+    /// As [`publish`], of all runs of a series, each with its response times over time.
+    pub(crate) fn publish_series(&self, series: &[RunResult], heats: &[Heat]) -> Result<()> {
+        write_each(&self.outputs, |output| match output.format {
+            Format::Text => Ok(loadline_report::series_text(
+                series,
+                &options(&self.style, &output.to),
+            )),
+            Format::Json => Ok(format!("{:#}\n", loadline_report::series_json(series))),
+            Format::Csv => Ok(loadline_report::series_csv(series)),
+            Format::Html => {
+                let page = loadline_report::series_page(series, heats);
+                Ok(loadline_page::html(&Page::Series(Box::new(page)))?)
+            }
+        })
+    }
+
+    /// As [`publish`], of a search, which has no rows of its own and is shown as JSON in their place.
+    pub(crate) fn publish_search(&self, report: &CapacityReport<'_>) -> Result<()> {
+        write_each(&self.outputs, |output| {
+            Ok(match output.format {
+                Format::Text => {
+                    loadline_report::capacity(report, &options(&self.style, &output.to))
+                }
+                Format::Html => {
+                    let page = loadline_report::search_page(report);
+                    loadline_page::html(&Page::Search(Box::new(page)))?
+                }
+                Format::Json | Format::Csv => {
+                    format!("{:#}\n", loadline_report::capacity_json(report))
+                }
+            })
+        })
+    }
 }
 
 /// Writes the report that `make` makes for each output.
@@ -120,7 +175,7 @@ pub(crate) fn write_plots(folder: &Path, page: &Page, read: &[PathBuf]) -> Resul
 }
 
 /// How text looks there.
-pub(crate) fn options(style: &Style<'_>, to: &Sink) -> TextOptions {
+pub(crate) fn options(style: &Style, to: &Sink) -> TextOptions {
     let to_terminal = *to == Sink::Stdout && io::stdout().is_terminal();
     let usual = TextOptions::default();
     let width = terminal_size::terminal_size_of(io::stdout())
@@ -135,7 +190,7 @@ pub(crate) fn options(style: &Style<'_>, to: &Sink) -> TextOptions {
             }
         },
         ascii: !speaks_utf8(),
-        percentiles: style.percentiles.to_vec(),
+        percentiles: style.percentiles.clone(),
         width,
         short: style.short,
     }
@@ -152,5 +207,31 @@ pub(crate) fn print(text: &str) -> Result<()> {
             Err(error).context("stdout can't be written")
         }
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prints_stay_out_of_what_programs_read() {
+        let prints = |outputs: &[&str]| {
+            let outputs = outputs.iter().map(|text| text.parse().expect("an output"));
+            let reports = Reports {
+                outputs: outputs.collect(),
+                style: Style {
+                    color: Color::Never,
+                    percentiles: Vec::new(),
+                    short: false,
+                },
+            };
+            reports.needs().prints
+        };
+        assert_eq!(prints(&["text"]), Prints::Stdout);
+        assert_eq!(prints(&["text", "json=file"]), Prints::Stdout);
+        assert_eq!(prints(&["json"]), Prints::Stderr);
+        assert_eq!(prints(&["csv=-"]), Prints::Stderr);
+        assert_eq!(prints(&[]), Prints::Stdout);
     }
 }

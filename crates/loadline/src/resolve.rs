@@ -15,6 +15,8 @@ use crate::flags::run::output::OutputFlags;
 use crate::flags::run::request::Place;
 use crate::invocation::Invocation;
 use crate::plan_file::{PlanFile, PlanFileError};
+use crate::publish::{Reports, Style};
+use crate::session::Session;
 use loadline_engine::OTHER_FILES;
 use loadline_plan::{Bound, Check, Contradiction, Load, Plan};
 use loadline_reactor::raise_open_files;
@@ -141,19 +143,25 @@ fn resolve_alone(
     Ok(Invocation {
         plan,
         repeat,
-        outputs,
-        trust: flags.judgement.trust,
-        save: output.save,
-        log: output.log,
-        watch: Watch {
-            targets: flags.watching.watch,
-            find_target: !flags.watching.no_watch,
+        session: Session {
+            watch: Watch {
+                targets: flags.watching.watch,
+                find_target: !flags.watching.no_watch,
+            },
+            floor: flags.watching.floor,
+            save: output.save,
+            log: output.log,
+            progress: !output.quiet && !output.no_progress,
         },
-        floor: flags.watching.floor,
-        percentiles: output.report.percentiles,
-        short: output.report.short,
-        progress: !output.quiet && !output.no_progress,
-        color: output.report.color,
+        reports: Reports {
+            outputs,
+            style: Style {
+                color: output.report.color,
+                percentiles: output.report.percentiles,
+                short: output.report.short,
+            },
+        },
+        trust: flags.judgement.trust,
     })
 }
 

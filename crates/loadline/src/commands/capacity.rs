@@ -1,23 +1,19 @@
 //! `loadline capacity`.
 
 use crate::closing;
-use crate::commands::run::{prints, try_outputs};
 use crate::exit::Exit;
 use crate::flags::run::judgement::Trust;
 use crate::floor;
 use crate::interrupt::{Interrupts, Manner};
 use crate::live::say_line;
-use crate::observers::RunObservers;
-use crate::publish::{publish_search, write_file};
+use crate::publish::write_file;
 use crate::resolve::Search;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use loadline_capacity::{Conclusion, SearchEnd, Settings, Why};
 use loadline_record::Floor;
 use loadline_report::{CapacityReport, Origin, search_page};
 use loadline_runner::preflight::Reserved;
-use loadline_runner::search::{
-    Progress, Search as Setup, SearchResult, Searched, conduct_search, store,
-};
+use loadline_runner::search::{Progress, Search as Setup, SearchResult, Searched, conduct_search};
 use loadline_runner::{Commands, Common, End, Observed, Observer};
 use std::time::{Duration, Instant};
 
@@ -26,13 +22,12 @@ const LONG_S: f64 = 2.0;
 
 /// Searches the load line and reports it. What was found is reported however the search ended.
 pub(crate) fn run(search: &Search) -> Result<Exit> {
-    try_outputs(&search.run.outputs)?;
+    search.run.reports.prepare()?;
     if let Some(path) = &search.svg {
         drop(Reserved::open(path)?);
     }
     let commands = Commands::default();
-    let _interrupts =
-        Interrupts::watch(Manner::AtOnce, &commands).context("signals can't be watched")?;
+    let _interrupts = Interrupts::watch(Manner::AtOnce, &commands)?;
     announce(search);
     let start = Instant::now();
     let floor = match search.floor {
@@ -44,27 +39,18 @@ pub(crate) fn run(search: &Search) -> Result<Exit> {
         searched: searched(search, floor, start.elapsed()),
         settling: search.settling,
         common: Common {
-            watch: &search.run.watch,
+            watch: &search.run.session.watch,
             floor,
-            prints: prints(&search.run.outputs),
+            prints: search.run.reports.needs().prints,
         },
+        save: search.run.session.save.as_deref(),
     };
     let mut first = FirstTrial::default();
     let SearchResult {
         outcome,
         ended,
         trouble,
-        runs,
     } = conduct(search, &setup, &commands, &mut first);
-    let mut trouble = trouble.map(anyhow::Error::from);
-    if let (Some(path), None) = (&search.run.save, &trouble)
-        && runs > 0
-    {
-        let is_whole = matches!(ended, SearchEnd::Complete);
-        trouble = store(path, &outcome, !is_whole, runs)
-            .err()
-            .map(anyhow::Error::from);
-    }
     if let SearchEnd::Failed(error) = &ended
         && outcome.trials.is_empty()
     {
@@ -84,7 +70,7 @@ pub(crate) fn run(search: &Search) -> Result<Exit> {
         (SearchEnd::Failed(error), _) => {
             Err(anyhow::Error::from(error).context("the search ended early"))
         }
-        (_, Some(trouble)) => Err(trouble),
+        (_, Some(trouble)) => Err(trouble.into()),
         (SearchEnd::Interrupted, None) => {
             closing::tell("interrupted; the report covers what was found until then.");
             Ok(Exit::Interrupted)
@@ -100,12 +86,12 @@ fn conduct(
     commands: &Commands,
     first: &mut FirstTrial,
 ) -> SearchResult {
-    let run = &search.run;
-    let mut observers = RunObservers::new(run.progress).save(run.save.as_deref());
+    let session = &search.run.session;
+    let mut observers = session.observers(false);
     let mut all = observers.all();
     all.push(first);
     conduct_search(setup, commands, &mut all, &mut |progress| {
-        if run.progress {
+        if session.progress {
             tell(search, progress);
         }
     })
@@ -142,9 +128,10 @@ fn searched(search: &Search, floor: Option<Floor>, gone: Duration) -> Searched {
 
 /// Says what is searched for, where it was left to us.
 fn announce(search: &Search) {
-    if search.run.progress && search.usual_checks {
+    let shown = search.run.session.progress;
+    if shown && search.usual_checks {
         say_line("No --check is given: using p99<1s, errors<0.1% and non2xx<0.1%.");
-    } else if search.run.progress && search.errors_added {
+    } else if shown && search.errors_added {
         say_line("No --check on errors is given: adding errors<1%.");
     }
 }
@@ -163,7 +150,8 @@ fn tell(search: &Search, progress: Progress<'_>) {
 }
 
 fn publish(search: &Search, report: &CapacityReport<'_>) -> Result<()> {
-    publish_search(&search.run.outputs, &search.run.style(), report).and(draw(search, report))
+    let told = search.run.reports.publish_search(report);
+    told.and(draw(search, report))
 }
 
 fn draw(search: &Search, report: &CapacityReport<'_>) -> Result<()> {

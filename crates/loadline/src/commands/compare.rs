@@ -4,8 +4,8 @@ use crate::closing::{Grounds, tell};
 use crate::exit::Exit;
 use crate::flags::compare::{CompareFlags, FailOn};
 use crate::flags::run::judgement::Trust;
-use crate::invocation::{Format, Output, Sink, Style};
-use crate::publish::{options, write_each};
+use crate::output::{Format, Output, Sink};
+use crate::publish::{Style, options, write_each};
 use anyhow::Result;
 use loadline_record::RunFile;
 use loadline_report::{ComparedFiles, FileRun, comparison_of_files, comparison_of_files_json};
@@ -77,7 +77,7 @@ fn file_runs<'a>(saved: &'a [SavedRun], results: &'a [RunResult]) -> Vec<FileRun
 fn publish(flags: &CompareFlags, compared: &ComparedFiles<'_>) -> Result<()> {
     let style = Style {
         color: flags.color,
-        percentiles: &[],
+        percentiles: Vec::new(),
         short: false,
     };
     let text = Output {

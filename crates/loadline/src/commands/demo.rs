@@ -1,13 +1,12 @@
 //! `loadline demo`: a server that stalls once, and what a run makes of it.
 
-use crate::commands::run::exit;
-use crate::exit::Exit;
+use crate::exit::{Exit, exit_of_run};
 use crate::flags::demo::DemoFlags;
 use crate::flags::run::judgement::Trust;
 use crate::interrupt::{Interrupts, Manner};
-use crate::invocation::{Color, Output, Style};
 use crate::live::Live;
-use crate::publish::{print, publish};
+use crate::output::{Color, Output};
+use crate::publish::{Reports, Style, print};
 use anyhow::{Context, Result, ensure};
 use loadline_page::Heat;
 use loadline_plan::{Arrivals, Body, Load, Plan, Request, Shape};
@@ -45,24 +44,26 @@ pub(crate) fn run(flags: &DemoFlags) -> Result<Exit> {
     let plan = plan(flags, server.addr())?;
     let result = load(&plan)?;
     server.stop();
-    let style = Style {
-        color: Color::Auto,
-        percentiles: &PERCENTILES,
-        short: false,
+    let reports = Reports {
+        outputs: vec![Output::TEXT],
+        style: Style {
+            color: Color::Auto,
+            percentiles: PERCENTILES.to_vec(),
+            short: false,
+        },
     };
-    publish(&[Output::TEXT], &style, &result, &Heat::default())?;
+    reports.publish(&result, &Heat::default())?;
     // It is shown for what it tells, on whatever machine.
     let trust = Trust {
         allow_invalid: true,
         ..Trust::default()
     };
-    Ok(exit(&result, &result.checks, trust))
+    Ok(exit_of_run(&result, &result.checks, trust))
 }
 
 fn load(plan: &Plan) -> Result<RunResult> {
     let commands = Commands::default();
-    let _interrupts =
-        Interrupts::watch(Manner::Gently, &commands).context("signals can't be watched")?;
+    let _interrupts = Interrupts::watch(Manner::Gently, &commands)?;
     let (workload, mut live) = (workload(plan, Prints::Stdout)?, Live::new(true));
     let conducted = conduct(
         &Setup::of(plan),

@@ -2,13 +2,12 @@
 
 use crate::closing::Grounds;
 use crate::commands::capacity;
-use crate::commands::run::{exit, exit_of_series, grounds_of_series, has_page};
-use crate::exit::Exit;
+use crate::exit::{Exit, exit_of_run, exit_of_series};
 use crate::flags::report::ReportFlags;
 use crate::flags::run::judgement::Trust;
-use crate::invocation::{Format, Output, Sink, Style};
 use crate::live::say_line;
-use crate::publish::{publish, publish_search, publish_series, write_plots};
+use crate::output::{Format, Output, Sink};
+use crate::publish::{Reports, Style, write_plots};
 use anyhow::{Result, bail};
 use loadline_page::{Heat, Page};
 use loadline_record::{Ended, RoleKind, RunFile};
@@ -20,21 +19,16 @@ use std::path::{Path, PathBuf};
 
 /// Prints saved runs again.
 pub(crate) fn run(flags: &ReportFlags) -> Result<Exit> {
-    let outputs = outputs(flags);
-    let written = outputs.iter().filter_map(Output::file);
+    let reports = reports(flags);
+    let written = reports.outputs.iter().filter_map(Output::file);
     refuse_overwriting(written, flags.files.iter().map(PathBuf::as_path))?;
-    let paged = has_page(&outputs);
+    let paged = reports.has_page();
     if paged {
         loadline_page::ready()?;
     }
-    let style = Style {
-        color: flags.style.color,
-        percentiles: &flags.style.percentiles,
-        short: flags.style.short,
-    };
     let runs = read(flags)?;
     if let Some(search) = whole_search(flags, &runs) {
-        return report_search(&search, runs, &outputs, &style, flags);
+        return report_search(&search, runs, reports, flags);
     }
     let heats: Vec<Heat> = match paged || flags.plots.is_some() {
         true => runs.iter().map(heat_of).collect(),
@@ -43,12 +37,12 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<Exit> {
     let judged: Vec<RunResult> = runs.into_iter().map(judged).collect();
     match (judged.as_slice(), heats.as_slice()) {
         ([only], [heat]) if picks_or_merges(flags) || !is_repeat(only) => {
-            let told = publish(&outputs, &style, only, heat);
+            let told = reports.publish(only, heat);
             let page = || Page::Run(Box::new(run_page(only, heat)));
             told.and(draw(flags, page))?;
         }
         (series, heats) => {
-            let told = publish_series(&outputs, &style, series, heats);
+            let told = reports.publish_series(series, heats);
             let page = || Page::Series(Box::new(series_page(series, heats)));
             told.and(draw(flags, page))?;
         }
@@ -91,12 +85,16 @@ fn whole_search(flags: &ReportFlags, runs: &[RunFile]) -> Option<SavedSearch> {
 fn report_search(
     search: &SavedSearch,
     runs: Vec<RunFile>,
-    outputs: &[Output],
-    style: &Style<'_>,
+    reports: Reports,
     flags: &ReportFlags,
 ) -> Result<Exit> {
     let is_rows = |output: &Output| output.format == Format::Csv;
-    let (rows, answers): (Vec<Output>, Vec<Output>) = outputs.iter().cloned().partition(is_rows);
+    let Reports { outputs, style } = reports;
+    let (rows, answers): (Vec<Output>, Vec<Output>) = outputs.into_iter().partition(is_rows);
+    let with = |outputs| Reports {
+        outputs,
+        style: style.clone(),
+    };
     let origin = Origin::of(runs[0].summary());
     let report = CapacityReport {
         plan: &search.searched.plan,
@@ -107,10 +105,10 @@ fn report_search(
         interrupted: search.interrupted,
         origin: &origin,
     };
-    let told = publish_search(&answers, style, &report);
+    let told = with(answers).publish_search(&report);
     let drawn = draw(flags, || Page::Search(Box::new(search_page(&report))));
     let trials: Vec<RunResult> = runs.into_iter().map(judged).collect();
-    let listed = publish_series(&rows, style, &trials, &[]);
+    let listed = with(rows).publish_series(&trials, &[]);
     told.and(listed).and(drawn)?;
     Ok(match search.interrupted {
         // It was the search that ended so, not this report of it.
@@ -120,7 +118,7 @@ fn report_search(
 }
 
 /// The reports that were asked for; the text report if none was.
-fn outputs(flags: &ReportFlags) -> Vec<Output> {
+fn reports(flags: &ReportFlags) -> Reports {
     let page = flags.html.as_ref().map(|path| Output {
         format: Format::Html,
         to: Sink::File(path.clone()),
@@ -130,7 +128,14 @@ fn outputs(flags: &ReportFlags) -> Vec<Output> {
     if outputs.is_empty() && flags.plots.is_none() {
         outputs.push(Output::TEXT);
     }
-    outputs
+    Reports {
+        outputs,
+        style: Style {
+            color: flags.style.color,
+            percentiles: flags.style.percentiles.clone(),
+            short: flags.style.short,
+        },
+    }
 }
 
 /// Writes the plots of this page, if they were asked for.
@@ -162,7 +167,7 @@ fn exit_of_all(runs: &[RunResult], trust: Trust) -> Exit {
     match series.as_slice() {
         [_, _, ..] => exit_of_series(&series, trust),
         _ => {
-            let exits = runs.iter().map(|run| exit_of(run, trust));
+            let exits = runs.iter().map(|run| exit_of_saved(run, trust));
             exits
                 .max_by_key(|exit| exit.severity())
                 .unwrap_or(Exit::Good)
@@ -173,12 +178,8 @@ fn exit_of_all(runs: &[RunResult], trust: Trust) -> Exit {
 /// What the exit code is made of.
 fn grounds(runs: &[RunResult], trust: Trust) -> Grounds<'_> {
     match runs {
-        [only] => Grounds {
-            runs: vec![(String::new(), only)],
-            checks: vec![(String::new(), only.checks.clone())],
-            trust,
-        },
-        series => grounds_of_series(series, trust),
+        [only] => Grounds::of_run(only, trust),
+        series => Grounds::of_series(series, trust),
     }
 }
 
@@ -186,7 +187,7 @@ fn judged(run: RunFile) -> RunResult {
     RunResult::new(run.into_summary())
 }
 
-fn exit_of(run: &RunResult, trust: Trust) -> Exit {
+fn exit_of_saved(run: &RunResult, trust: Trust) -> Exit {
     let role = run.summary.role.as_ref();
     if role.is_some_and(|role| role.kind == RoleKind::Trial) {
         // A search looks for the rate at which its checks break.
@@ -195,7 +196,7 @@ fn exit_of(run: &RunResult, trust: Trust) -> Exit {
     match run.summary.ended {
         // It was the run that ended so, not this report of it.
         Ended::Interrupted | Ended::Threw(_) | Ended::Failed(_) => Exit::Good,
-        _ => exit(run, &run.checks, trust),
+        _ => exit_of_run(run, &run.checks, trust),
     }
 }
 

@@ -4,15 +4,13 @@
 //! runs come in pairs, one of each target in random order, and each pair is compared by itself:
 //! what drifts while the series lasts is in both (docs/design/010).
 
-use crate::closing::tell;
+use crate::closing::{end_of_series, end_silently, tell};
 use crate::commands::compare;
-use crate::commands::run::{end, end_telling, exit_of_series, run_series, try_outputs};
-use crate::exit::Exit;
+use crate::exit::{Exit, exit_of_series};
 use crate::flags::run::RunFlags;
 use crate::flags::run::request::{BodySource, Place};
 use crate::flags::versus::VersusFlags;
 use crate::invocation::Invocation;
-use crate::publish::publish_series;
 use crate::resolve::{Surroundings, resolve, with_plan_file};
 use anyhow::{Result, bail, ensure};
 use loadline_plan::Plan;
@@ -33,17 +31,19 @@ const TURN: Duration = Duration::from_secs(2);
 pub(crate) fn run(flags: VersusFlags) -> Result<Exit> {
     let VersusFlags { fail_on, run } = with_plan_file(flags)?;
     let [base, with] = sides(with_defaults(run)?)?;
-    try_outputs(&base.outputs)?;
-    let pairs = base.repeat.unwrap_or(PAIRS);
-    let (series, heats) = run_series(turns([&base.plan, &with.plan], pairs), &base)?;
+    let Invocation { reports, trust, .. } = &base;
+    reports.prepare()?;
+    let turns = turns([&base.plan, &with.plan], base.repeat.unwrap_or(PAIRS));
+    let session = &base.session;
+    let (series, heats) = session.run_series(&base.plan, turns, reports.needs())?;
     let summaries: Vec<&Summary> = series.runs.iter().map(|run| &run.summary).collect();
     let found = Comparison::of_sides(&summaries);
     if found.is_none() && series.trouble.is_some() {
         // One of them can't be run at all: a report of the other answers no question.
-        return end(series, Exit::Failed);
+        return end_silently(series, Exit::Failed);
     }
-    publish_series(&base.outputs, &base.style(), &series.runs, &heats)?;
-    let of_runs = exit_of_series(&series.runs, base.trust);
+    reports.publish_series(&series.runs, &heats)?;
+    let of_runs = exit_of_series(&series.runs, *trust);
     let of_sides = found.map_or(Exit::Good, |found| compare::exit(fail_on, found.standing()));
     let worst = [of_runs, of_sides]
         .into_iter()
@@ -52,8 +52,8 @@ pub(crate) fn run(flags: VersusFlags) -> Result<Exit> {
         tell(compare::SLOWER);
     }
     match of_runs {
-        Exit::Good => end(series, worst.unwrap_or(Exit::Good)),
-        _ => end_telling(series, worst.unwrap_or(Exit::Good), base.trust),
+        Exit::Good => end_silently(series, worst.unwrap_or(Exit::Good)),
+        _ => end_of_series(series, worst.unwrap_or(Exit::Good), *trust),
     }
 }
 

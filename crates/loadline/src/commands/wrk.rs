@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::interrupt::{Interrupts, Manner};
 use crate::publish::print;
 use crate::visible::visible;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use loadline_dialects::wrk::{Arguments, Rates, Refusal, Repetition, Tool, banner, report};
 use loadline_engine::{Run, StartError, Tick};
 use loadline_plan::Plan;
@@ -88,8 +88,7 @@ impl Ready {
             latencies,
         } = self;
         let commands = Commands::default();
-        let _interrupts =
-            Interrupts::watch(Manner::AtOnce, &commands).context("signals can't be watched")?;
+        let _interrupts = Interrupts::watch(Manner::AtOnce, &commands)?;
         let mut recorder = Recorder::new(arguments, &users, latencies, commands.clone());
         let conducted = conduct(&Setup::of(&plan), &users, &commands, &mut [&mut recorder]);
         let Conducted { result, trouble } = match conducted {

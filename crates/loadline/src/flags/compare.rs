@@ -1,7 +1,7 @@
 //! The flags of `loadline compare`.
 
 use super::run::judgement::Trust;
-use crate::invocation::{Color, Format, Output};
+use crate::output::{Color, Format, Output};
 use clap::{Args, ValueEnum, ValueHint};
 use std::path::PathBuf;
 

@@ -4,7 +4,8 @@ use super::{Error, Surroundings, resolve_alone, with_plan_file};
 use crate::flags::capacity::{CapacityFlags, SearchFlags};
 use crate::flags::run::RunFlags;
 use crate::flags::run::load::Warmup;
-use crate::invocation::{Format, Invocation};
+use crate::invocation::Invocation;
+use crate::output::Format;
 use loadline_capacity::Settings;
 use loadline_plan::{Check, Comparison, Metric, Rate, Statistic};
 use std::path::PathBuf;
@@ -119,6 +120,7 @@ pub(crate) fn resolve_search(
     let settings = settings(&search, &run)?;
     let run = resolve_alone(run, search.svg.as_deref(), surroundings)?;
     if run
+        .reports
         .outputs
         .iter()
         .any(|output| output.format == Format::Csv)

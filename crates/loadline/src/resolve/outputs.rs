@@ -3,7 +3,7 @@
 use super::Error;
 use crate::flags::run::output::OutputFlags;
 use crate::flags::run::request::{BodySource, Place, RequestFlags};
-use crate::invocation::{Output, Sink};
+use crate::output::{Output, Sink};
 use loadline_plan::{FormField, FormSource, Plan};
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! What runs come of flags and files.
 
 use super::*;
-use crate::invocation::{Color, Format, Output, Sink};
+use crate::output::{Color, Format, Output, Sink};
 use loadline_plan::{Arrivals, Body, Load, Order, Rate, Request, Shape};
 use std::fs;
 use std::time::Duration;
@@ -70,13 +70,13 @@ fn a_url_alone_is_a_whole_run() {
         ..Plan::default()
     };
     assert_eq!(invocation.plan, expected);
-    assert_eq!(invocation.outputs, [Output::TEXT]);
+    assert_eq!(invocation.reports.outputs, [Output::TEXT]);
     assert_eq!(
-        invocation.percentiles,
+        invocation.reports.style.percentiles,
         [50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99]
     );
-    assert!(invocation.progress && invocation.color == Color::Auto);
-    assert!(invocation.save.is_none() && invocation.log.is_none());
+    assert!(invocation.session.progress && invocation.reports.style.color == Color::Auto);
+    assert!(invocation.session.save.is_none() && invocation.session.log.is_none());
 }
 
 #[test]
@@ -309,10 +309,10 @@ fn reports_go_where_they_are_sent() {
         ),
     ] {
         let words: Vec<_> = words.into_iter().chain(["a"]).collect();
-        assert_eq!(invocation(&words).outputs, outputs, "{words:?}");
+        assert_eq!(invocation(&words).reports.outputs, outputs, "{words:?}");
     }
-    assert!(!invocation(&["-q", "a"]).progress);
-    assert!(!invocation(&["--no-progress", "a"]).progress);
+    assert!(!invocation(&["-q", "a"]).session.progress);
+    assert!(!invocation(&["--no-progress", "a"]).session.progress);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::confidence::LEVEL;
 use crate::series::{are_all, checks_of_side, compared};
 use loadline_json as json;
 use loadline_record::{RoleKind, Summary};
-use loadline_verdict::{RunResult, Spread, spreads};
+use loadline_verdict::{RunResult, Spread, checks_together, spreads, whole_runs};
 
 pub(super) fn series(runs: &[RunResult]) -> json::Series {
     json::Series {

@@ -8,7 +8,7 @@ use crate::{layout, percentiles, quantity, wording};
 use loadline_page::{CheckRow, Heat, SeriesPage, SeriesRun, Table, TableRow};
 use loadline_record::{RoleKind, Summary};
 use loadline_units as units;
-use loadline_verdict::{Comparison, RunResult, spreads};
+use loadline_verdict::{Comparison, RunResult, checks_together, spreads, whole_runs};
 
 /// The percentiles in the line of a run.
 const PERCENTILES: [f64; 2] = [50.0, 99.0];
@@ -121,7 +121,10 @@ fn checks(runs: &[RunResult]) -> Vec<CheckRow> {
     };
     let sides = [of_side("A"), of_side("B")].concat();
     match sides.is_empty() && are_repeats(runs) {
-        true => checks_together(&whole_runs(runs)).iter().map(tables::check).collect(),
+        true => checks_together(&whole_runs(runs))
+            .iter()
+            .map(tables::check)
+            .collect(),
         false => sides,
     }
 }

@@ -7,8 +7,8 @@ use crate::{layout, percentiles, quantity, wording};
 use loadline_record::{Ended, Summary};
 use loadline_units as units;
 use loadline_verdict::{
-    CheckResult, RunResult, Spread, bounds_in, checks_together, is_whole, runs_still_needed,
-    spreads, whole_runs,
+    CheckResult, RunResult, Spread, bounds_in, checks_together, runs_still_needed, spreads,
+    whole_runs,
 };
 
 /// The percentiles in the line of a run.

@@ -122,7 +122,7 @@ fn stored(runs: &[RunFile]) -> Option<Stored<SearchOutcome>> {
 
 /// Stores the outcome of a search behind its trials, in the file that holds so many of them. What
 /// is no file (a pipe, say) is left alone.
-pub fn store(
+pub(super) fn store(
     path: &Path,
     outcome: &SearchOutcome,
     interrupted: bool,

@@ -3,6 +3,7 @@
 //! Trials differ in their load and their seed alone. Each begins with a moment that is driven and
 //! not measured, so that its connections are up and the queues of the target as long as they get.
 
+use super::saved::store;
 use super::{Evaluation, Searched, length, whole};
 use crate::commands::Commands;
 use crate::error::{RunError, Trouble};
@@ -16,6 +17,7 @@ use loadline_capacity::{
 use loadline_plan::{Arrivals, Load, Plan, Rate, Shape, Stage};
 use loadline_record::{Ended, Role, RoleKind, Snapshot};
 use loadline_verdict::RunResult;
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -33,6 +35,8 @@ pub struct Search<'a> {
     pub settling: Duration,
     /// What the trials have in common.
     pub common: Common<'a>,
+    /// Where an observer saves the trials: the outcome is stored behind them.
+    pub save: Option<&'a Path>,
 }
 
 /// What a search tells between its trials.
@@ -51,10 +55,8 @@ pub struct SearchResult {
     pub outcome: SearchOutcome,
     /// How the search ended.
     pub ended: SearchEnd<RunError>,
-    /// Why a trial could not be kept.
+    /// Why a trial or the outcome could not be kept.
     pub trouble: Option<Trouble>,
-    /// How many runs were begun.
-    pub runs: usize,
 }
 
 /// Conducts a search to its end, or to that of a command. What it finds until then is the result.
@@ -75,11 +77,18 @@ pub fn conduct_search(
         trouble: None,
     };
     let (outcome, ended) = find(&search.searched.settings, &mut trials);
+    let (made, mut trouble) = (trials.made as usize, trials.trouble);
+    if let (Some(path), None) = (search.save, &trouble)
+        && made > 0
+    {
+        let is_whole = matches!(ended, SearchEnd::Complete);
+        let stored = store(path, &outcome, !is_whole, made);
+        trouble = stored.err().map(Trouble::of);
+    }
     SearchResult {
         outcome,
         ended,
-        trouble: trials.trouble,
-        runs: trials.made as usize,
+        trouble,
     }
 }
 

@@ -1,6 +1,6 @@
 //! The reports and files that a run produces.
 
-use crate::invocation::{Color, Output};
+use crate::output::{Color, Output};
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use loadline_plan::parse_percentile;
