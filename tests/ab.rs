@@ -1,4 +1,4 @@
-//! ApacheBench's words: held against the real ab, on the same server, line by line.
+//! ApacheBench's words: compared with the real ab, on the same server, line by line.
 
 use crate::rig::{Said, beside_others, command, loadline, program, serve, serve_with, text, url};
 use loadline_testbed::{Config, Server};
@@ -409,7 +409,7 @@ fn failures_that_are_put_up_with_are_counted_as_by_the_real_one() {
     let words = ["-r", "-n", "4", &reset];
     assert_same(&words, &["Complete requests", "HTML transferred"]);
     if let Some(real) = real(&words) {
-        // The real one counts each once more, as an exception.
+        // The real one counts each again, as an exception.
         assert!(real.stdout.contains("Receive: 4, Length: 0, Exceptions: "));
     }
     let ours = ours(&words).stdout;

@@ -390,7 +390,7 @@ fn an_interrupted_search_tells_what_it_knows() {
     ];
     let child = command(&words).spawn().expect("the command starts");
     let patience = Instant::now() + Duration::from_secs(30);
-    // The first trials alone are so many.
+    // The first trials alone are this many.
     while server.counts().requests < 200 {
         assert!(Instant::now() < patience, "nothing reached the server");
         std::thread::sleep(Duration::from_millis(10));

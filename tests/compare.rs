@@ -1,4 +1,4 @@
-//! Saved runs held against each other.
+//! Saved runs compared.
 
 use crate::rig::{loadline, serve, text, url};
 use serde_json::Value;

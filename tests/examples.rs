@@ -13,7 +13,7 @@ const EXAMPLES: &str = "/usr/share/doc/wrk/examples/scripts";
 /// More than arrive in a second.
 const MOST_REQUESTS: u64 = 1_000_000;
 
-/// What came of a script.
+/// The result of a script.
 struct Run {
     said: Said,
     requests: Vec<Request>,

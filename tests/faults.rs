@@ -39,7 +39,7 @@ fn an_answer_that_never_begins_on_a_used_connection_is_asked_for_once_more() {
         "half-close-before-head",
     ] {
         let (summary, server) = run(&format!("fault={fault}&every=10"), &[]);
-        // Requests sent once more are counted by the server as well, so that 222 reach it.
+        // Requests sent again are counted by the server as well, so that 222 reach it.
         assert_eq!(ends(&summary), (200, 0, 22), "{fault}");
         assert_eq!((server.requests, server.faults), (222, 22), "{fault}");
     }

@@ -278,7 +278,7 @@ fn a_server_that_has_gone_starves_neither_the_intervals_nor_the_user() {
     let report: Value = serde_json::from_str(&said.stdout).unwrap();
     assert_balanced(&report["summary"]);
     assert!(report["intervals"].as_array().unwrap().len() >= 2);
-    // Each of four users backs off: it fails once more for every tenth of a second, and a few times
+    // Each of four users backs off: it fails again for every tenth of a second, and a few times
     // before that.
     let failed = count(&report["summary"], "failed");
     assert!((4..1_000).contains(&failed), "{failed}");

@@ -5,11 +5,11 @@
     reason = "what a test takes for granted, helpers included"
 )]
 
-/// ApacheBench's words, held against the real ab.
+/// ApacheBench's words, compared with the real ab.
 mod ab;
 /// The search for the load line, against a server of known capacity.
 mod capacity;
-/// Saved runs held against each other.
+/// Saved runs compared.
 mod compare;
 /// The ways to a server: TLS, Unix sockets, other addresses, none at all.
 mod connections;

@@ -403,8 +403,7 @@ fn warm_up_is_in_no_figure() {
     let sent = count(&summary, "sent");
     assert!(sent <= 500);
     let sent_in_all = server.stop().requests;
-    // How much of either part stays unsent is a matter of how long this machine stands still at its
-    // end.
+    // How much of either part stays unsent is a matter of how long this machine stalls at its end.
     assert!(
         (sent + 1..=1000).contains(&sent_in_all),
         "{sent_in_all} of which {sent} count"

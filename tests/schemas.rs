@@ -1,4 +1,4 @@
-//! Every JSON document that a test makes the command print, held against its schema.
+//! Every JSON document that a test makes the command print, compared with its schema.
 
 use jsonschema::Validator;
 use loadline_json::{Document, schema};

@@ -91,7 +91,7 @@ fn cases(name: &str, page: &str) -> Vec<Case> {
     cases
 }
 
-/// What came of a case.
+/// The result of a case.
 struct Outcome {
     said: Said,
     requests: Vec<String>,

@@ -1,8 +1,8 @@
 //! The stall oracle: a frozen server gives percentiles that are known beforehand.
 //!
-//! At a constant rate a server that stands still for D of T seconds makes a share D/T of all
-//! requests wait, evenly from 0 to D: quantile q of the response time is D·(1 − (1−q)·T/D) for
-//! 1−q < D/T. A tool whose figure at p99 is near the usual one has left out what it should measure.
+//! At a constant rate a server that stalls for D of T seconds makes a share D/T of all requests
+//! wait, evenly from 0 to D: quantile q of the response time is D·(1 − (1−q)·T/D) for 1−q < D/T. A
+//! tool whose figure at p99 is near the usual one has left out what it should measure.
 
 use crate::rig::{count, loadline, serve_with, summary_alone, text, url};
 use crate::witness::Witness;
@@ -14,16 +14,16 @@ use std::time::Duration;
 /// so figures count only if it was calm. A tool that is wrong is wrong each time.
 const ATTEMPTS: usize = 4;
 
-/// So many attempts on a calm machine are enough to be called wrong by.
+/// This many attempts on a calm machine are enough to be called wrong by.
 const STRAYED: usize = 2;
 
 /// The figures may be off by this share of the stall.
 const SLACK: f64 = 0.02;
 
-/// The formula lets the backlog drain at once. This machine answers so many a second at least.
+/// The formula lets the backlog drain at once. This machine answers this many a second at least.
 const DRAINED_PER_S: f64 = 10_000.0;
 
-/// A run in which the server stands still.
+/// A run in which the server stalls.
 struct Stalled {
     rate: u32,
     length: Duration,

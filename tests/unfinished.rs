@@ -22,8 +22,8 @@ fn outcomes(summary: &Value) -> Vec<&str> {
         .collect()
 }
 
-/// The server stands still from the first second on: of the 1 000 requests of 2 s about half have
-/// no answer when it ends.
+/// The server stalls from the first second on: of the 1 000 requests of 2 s about half have no
+/// answer when it ends.
 #[test]
 fn a_server_that_freezes_for_good_keeps_no_check() {
     let freeze = Freeze {

@@ -120,7 +120,7 @@ fn check_pipeline(manner: &Manner, mut wire: &[u8]) {
     }
 }
 
-/// Reads one message without the memo, with it, and with it once more, when it knows the head.
+/// Reads one message without the memo, with it, and with it again, when it knows the head.
 fn check_memo(manner: &Manner, memo: &mut HeadMemo, wire: &[u8]) {
     let plain = show(manner, wire, |parser, piece, shown| {
         parser.feed(piece, shown)

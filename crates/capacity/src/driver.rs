@@ -14,9 +14,9 @@ const ALL: usize = 0;
 const KEPT_ASIDE: f64 = 0.5;
 /// The part of the width by which the first level lies below one that was refuted.
 const CLOSE_BELOW: f64 = 0.9;
-/// The next one lies below that by so many times the distance, as a power.
+/// The next one lies below that by this many times the distance, as a power.
 const FURTHER_BELOW: i32 = 3;
-/// So many requests more at the end of a trial than at its beginning is how its ends fell.
+/// This many requests more at the end of a trial than at its beginning is how its ends fell.
 const ENDS: f64 = 2.0;
 
 /// The outcome of a search.
@@ -58,7 +58,7 @@ pub enum SearchEnd<E> {
     Failed(E),
 }
 
-/// Searches the load line, confirms it and climbs the ladder. What was found is told however it
+/// Searches the load line, confirms it and climbs the ladder. What was found is reported however it
 /// ended.
 pub fn find<M: Measure>(
     settings: &Settings,

@@ -21,13 +21,13 @@ pub struct TooShort {
     pub trial_s: f64,
     /// So many of them last as long as the run that confirms.
     pub confirming: f64,
-    /// The mean response time of the target at ease, in seconds.
+    /// The mean response time of the target at low load, in seconds.
     pub response_s: f64,
 }
 
 impl TooShort {
     /// Trials of this length, if so many of them are too short together for a target that answers
-    /// so fast at ease.
+    /// so fast at low load.
     pub(crate) fn of(trial_s: f64, confirming: f64, response_s: f64) -> Option<TooShort> {
         let found = TooShort {
             trial_s,
@@ -46,7 +46,7 @@ impl TooShort {
 /// What was outstanding around a trial, in requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Backlog {
-    /// By so many more at its end than at its beginning.
+    /// By this many more at its end than at its beginning.
     pub(crate) grown: f64,
     /// At its end.
     pub(crate) outstanding: f64,
@@ -54,13 +54,13 @@ pub(crate) struct Backlog {
 
 impl Backlog {
     /// How much more was outstanding at the end than at the beginning or than is always under way,
-    /// given the mean response time of a target at ease: what is not up yet at the beginning is no
-    /// backlog.
+    /// given the mean response time of a target at low load: what is not up yet at the beginning is
+    /// no backlog.
     pub(crate) fn growth(self, mean_at_ease_s: f64, level: f64) -> f64 {
         self.grown.min(self.outstanding - mean_at_ease_s * level)
     }
 
-    /// Whether no more piled up at this level and in so many seconds than chance does.
+    /// Whether no more piled up at this level and in this many seconds than chance does.
     pub(crate) fn keeps_up(self, mean_at_ease_s: f64, level: f64, seconds: f64) -> bool {
         let chance = DEVIATIONS * self.outstanding.max(0.0).sqrt();
         self.growth(mean_at_ease_s, level) <= chance.max(PART * level * seconds)

@@ -17,7 +17,7 @@ pub struct Ladder {
 pub struct Rung {
     /// Which part of the load line.
     pub part: Part,
-    /// The trial that is told of it: the last one.
+    /// The trial that stands for it: the last one.
     pub trial: Trial,
 }
 
@@ -25,12 +25,12 @@ pub struct Rung {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Recovery {
-    /// All checks held from here on, so many seconds after the step down; 0 if they held at once.
+    /// All checks held from here on, this many seconds after the step down; 0 if they held at once.
     After {
         /// The seconds, in whole intervals.
         seconds: f64,
     },
-    /// Not within so many seconds.
+    /// Not within this many seconds.
     NotWithin {
         /// The seconds.
         seconds: f64,

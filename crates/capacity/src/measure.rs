@@ -8,7 +8,7 @@ pub trait Measure {
     /// Why nothing could be measured.
     type Error;
 
-    /// Loads the target at this level for so many seconds. `None` if the user wants no more; what
+    /// Loads the target at this level for this many seconds. `None` if the user wants no more; what
     /// was measured until then is then lost.
     fn trial(
         &mut self,
@@ -17,7 +17,7 @@ pub trait Measure {
         seconds: f64,
     ) -> Result<Option<Observation>, Self::Error>;
 
-    /// Loads the target at one level and then, without a break, at a lower one, each for so many
+    /// Loads the target at one level and then, without a break, at a lower one, each for this many
     /// seconds.
     fn descend(
         &mut self,
@@ -25,7 +25,7 @@ pub trait Measure {
         back: (f64, f64),
     ) -> Result<Option<Descent>, Self::Error>;
 
-    /// Leaves the target alone for so many seconds, or until the user wants no more.
+    /// Leaves the target alone for this many seconds, or until the user wants no more.
     fn pause(&mut self, _seconds: f64) {}
 
     /// A trial was added: for who shows progress, and for who keeps the answers of a level.
@@ -136,7 +136,7 @@ pub struct Observation {
     /// The cores that the target was seen to use, if it was watched.
     pub target_cores: Option<f64>,
     /// Whether the machine lost time that no process of it had, whatever came of that: it was
-    /// stolen, or a loop stood still. That comes and goes with a neighbour.
+    /// stolen, or a loop stalled. That comes and goes with a neighbour.
     pub lost_time: bool,
     /// Why the generator may have been at its end before the target was.
     pub own_limit: Option<OwnLimit>,
@@ -173,18 +173,18 @@ pub enum OwnLimit {
         /// The share.
         share: f64,
     },
-    /// So many connections were all in use, while the target answered each as fast as ever.
+    /// All of this many connections were in use, while the target was as fast as before.
     Connections {
         /// The connections.
         most: u32,
     },
-    /// So many requests could not be sent: this process had no descriptor, or this machine no port
-    /// left.
+    /// This many requests could not be sent: this process had no descriptor, or this machine no
+    /// port left.
     Exhausted {
         /// How many.
         failed: u64,
     },
-    /// Requests went out late, by our own doing.
+    /// Requests went out late, because of delay added by Loadline.
     Late {
         /// The share of requests that did.
         share: f64,
@@ -194,7 +194,7 @@ pub enum OwnLimit {
         /// The share.
         share: f64,
     },
-    /// A worker's loop stood still, for so long at most.
+    /// A worker's loop stalled, for this long at most.
     StoodStill {
         /// The longest time, in nanoseconds.
         longest_ns: u64,
@@ -204,13 +204,13 @@ pub enum OwnLimit {
         /// The share.
         share: f64,
     },
-    /// Processes that are neither the generator nor the target used so many cores.
+    /// Processes that are neither the generator nor the target used this many cores.
     Others {
         /// The cores.
         cores: f64,
     },
-    /// So many answers a second are the most that the generator gets on this machine, from a server
-    /// that does nothing.
+    /// The most responses a second that the generator gets on this machine, from a server that does
+    /// nothing.
     Floor {
         /// Answers a second.
         answers_per_s: f64,

@@ -10,7 +10,7 @@ const LONGEST: f64 = 5.0;
 const FEWEST_REQUESTS: f64 = 10.0;
 /// The rate of the warm-up, at most: a target that carries less has little to catch up with.
 const WARM_UP_RATE: f64 = 10.0;
-/// A trial on the way up to the load line measures at least so many seconds, if others do.
+/// A trial on the way up to the load line measures at least this many seconds, if others do.
 const SHORTEST_S: f64 = 1.0;
 /// Trials on the ladder, the first of the descent included.
 const RUNGS: f64 = 5.0;
@@ -21,7 +21,7 @@ const EXCEED_RATIO: f64 = 0.5;
 
 /// The most of a search's time that trials may take which are set aside.
 const SET_ASIDE: f64 = 0.25;
-/// If the first so many would all be set aside, the machine is like that.
+/// If this many trials at the beginning would all be discarded, disturbance is normal here.
 pub(crate) const TELLING: usize = 10;
 
 /// The longest that a target is left alone between two trials, in seconds.
@@ -57,7 +57,7 @@ pub struct Settings {
     pub gone_s: f64,
     /// How close the load line is to be enclosed, as a share of it.
     pub width: f64,
-    /// So many trials decide on a level, where they disagree.
+    /// This many trials decide on a level, where they disagree.
     pub trials: u32,
     /// Seconds that all of it may take.
     pub budget_s: f64,
@@ -75,17 +75,17 @@ impl Settings {
     pub const TRIALS: u32 = 5;
     /// Seconds that all of it may take where nothing else is said.
     pub const BUDGET_S: f64 = 120.0;
-    /// The run that confirms a level lasts so many trials (MLPerf v0.5 asks for five runs).
+    /// The run that confirms a level lasts this many trials (MLPerf v0.5 asks for five runs).
     pub const CONFIRMATION_TRIALS: f64 = 5.0;
-    /// Of the trials that decide on a level so many may break, as a share.
+    /// Of the trials that decide on a level this many may break, as a share.
     pub const EXCEED_RATIO: f64 = EXCEED_RATIO;
 
-    /// Seconds of a trial on the way up, where others measure so many.
+    /// Seconds of a trial on the way up, where others measure this many.
     pub fn short_s(trial_s: f64) -> f64 {
         (trial_s / 2.0).max(SHORTEST_S).min(trial_s)
     }
 
-    /// Seconds that something takes of which so many are measured.
+    /// Seconds that something takes of which this many are measured.
     pub(crate) fn whole_s(&self, seconds: f64) -> f64 {
         seconds + self.overhead_s
     }
@@ -153,7 +153,7 @@ impl Settings {
         Some(OwnLimit::Floor { answers_per_s })
     }
 
-    /// The longest pause while there are yet so many seconds left.
+    /// The longest pause while there are yet this many seconds left.
     pub(crate) fn longest_pause_s(&self, left_s: f64) -> f64 {
         (left_s * PAUSE_PART).clamp(0.0, LONGEST_PAUSE_S)
     }

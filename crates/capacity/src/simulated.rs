@@ -349,7 +349,7 @@ impl Lasting {
         self.elapsed_s += seconds;
     }
 
-    /// What is under way after so many seconds of this level, in requests.
+    /// What is under way after this many seconds of this level, in requests.
     fn outstanding(&self, level: f64, seconds: f64) -> f64 {
         self.backlog_s * self.capacity + level * self.at_ease_s.min(seconds)
     }
@@ -407,7 +407,7 @@ impl Measure for Lasting {
     }
 }
 
-/// A single server that stops for a moment again and again, and serves so many requests a second
+/// A single server that stops for a moment again and again, and serves this many requests a second
 /// else.
 pub(crate) struct Freezing {
     pub(crate) capacity: f64,

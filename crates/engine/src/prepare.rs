@@ -118,7 +118,7 @@ impl Prepared {
     }
 }
 
-/// How many connections each of so many users may keep at the same time: at least the one that it
+/// How many connections each of this many users may keep at the same time: at least the one that it
 /// uses, for which there are descriptors.
 fn most_kept(open_files: u64, users: u32) -> usize {
     let room = open_files.saturating_sub(OTHER_FILES) / u64::from(users.max(1));

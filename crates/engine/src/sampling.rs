@@ -4,7 +4,7 @@ use loadline_record::Split;
 use std::cell::Cell;
 use std::num::NonZeroU32;
 
-/// Counts a worker's exchanges and picks every so many.
+/// Counts a worker's exchanges and picks one in this many.
 #[derive(Debug)]
 pub(crate) struct Sampling {
     /// How many lie between two that are picked; 0 if none is.

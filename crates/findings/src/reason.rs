@@ -55,12 +55,12 @@ pub enum Reason {
         /// Whether it was the target that had it, as far as was watched.
         by_target: bool,
     },
-    /// Requests went out in another pattern than planned, by our own doing.
+    /// Requests went out in another pattern than planned, because of delay added by Loadline.
     Bunched {
         /// The share that went out in another [`WINDOW_NS`](loadline_record::WINDOW_NS).
         share: f64,
     },
-    /// A worker's loop stood still: its process was stopped, or had no core for long.
+    /// A worker's loop stalled: its process was stopped, or had no core for long.
     StoodStill {
         /// The share of its time in which it did, for longer than
         /// [`STALL_NS`](loadline_record::STALL_NS) each time.

@@ -74,8 +74,8 @@ pub struct ComparedFigure {
     pub interval: RatioInterval,
     /// What the interval says.
     pub standing: Standing,
-    /// About how many more runs of each would tell a difference of this size: 0 if it is told, null
-    /// if a thousand would not.
+    /// About how many more runs of each would tell a difference of this size: 0 if it is known
+    /// already, null if a thousand would not suffice.
     pub more_runs: Option<u64>,
 }
 

@@ -35,7 +35,7 @@ pub struct Worker {
     pub polled: Share,
     /// In which it waited for a core.
     pub queued: Share,
-    /// In which its loop stood still.
+    /// In which its loop stalled.
     pub stood_still: Share,
     /// How long the iterations of its loop took.
     pub turns_us: Distribution,
@@ -97,7 +97,7 @@ pub struct Arrivals {
     /// The same as sent.
     #[schemars(range(min = 0.0))]
     pub dispersion_sent: Option<f64>,
-    /// Where the dispersion of so many windows of a Poisson process lies; null of other arrivals.
+    /// Where the dispersion of this many windows of a Poisson process lies; null of other arrivals.
     pub dispersion_of_poisson: Option<Band>,
 }
 

@@ -1,10 +1,9 @@
 //! The JSON that Loadline prints, as types.
 //!
-//! A document is one of [`Run`], [`Series`], [`Comparison`], [`Search`] or [`Watched`]. Whoever
-//! prints one fills these types, and whoever reads one (a study, say) reads into them, so that a
-//! key is written down once. Their doc comments are the descriptions of the JSON schemas, which
-//! [`schema`] makes from them and which `docs/guide/schema` holds; `docs/guide/json.md` explains
-//! them.
+//! A document is one of [`Run`], [`Series`], [`Comparison`], [`Search`] or [`Watched`]. A printer
+//! fills these types and a reader (a study, say) reads into them, so that each key is written down
+//! once. Their doc comments are the descriptions of the JSON schemas, which [`schema`] makes from
+//! them and which `docs/guide/schema` holds; `docs/guide/json.md` explains them.
 //!
 //! Times are microseconds as decimals down to the nanosecond; what has no sample is `null`. The
 //! order of the fields is the order of the keys.

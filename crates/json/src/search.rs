@@ -182,7 +182,7 @@ pub enum OwnLimit {
         /// The share.
         share: Share,
     },
-    /// A worker's loop stood still.
+    /// A worker's loop stalled.
     StoodStill {
         /// For so long at most.
         longest_us: Us,
@@ -209,7 +209,7 @@ pub enum OwnLimit {
 pub struct TooShort {
     /// How long the shortest measured.
     pub trial_s: Seconds,
-    /// The mean response time of the target at ease.
+    /// The mean response time of the target at low load.
     pub response_s: Seconds,
     /// How long they would have to measure.
     pub needed_s: Seconds,
@@ -286,7 +286,7 @@ pub struct Measured {
     pub grown: f64,
     /// What the target used, in percent of one core; null if it was not watched.
     pub target_cpu_percent: Option<f64>,
-    /// Whether the machine lost time: it was stolen, or a loop stood still.
+    /// Whether the machine lost time: it was stolen, or a loop stalled.
     pub lost_time: bool,
     /// What of the generator was at its end before the target was; null if nothing.
     pub own_limit: Option<OwnLimit>,

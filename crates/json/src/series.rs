@@ -29,7 +29,7 @@ pub struct SeriesRun {
     /// The run.
     #[serde(flatten)]
     pub run: Run,
-    /// What it is among the others; null if that is not known.
+    /// Its role in the series; null if that is not known.
     pub role: Option<Role>,
 }
 

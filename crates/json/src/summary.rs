@@ -119,7 +119,7 @@ pub enum Ended {
 pub struct Unfinished {
     /// Arrivals that were never sent.
     pub unsent: u64,
-    /// Unsent because all connections were in use, by a target slower than at ease.
+    /// Unsent because all connections were in use, by a target slower than at low load.
     pub by_target: u64,
     /// Unsent because the plan allows too few connections, or its script or user ended the load.
     pub by_plan: u64,
@@ -152,12 +152,12 @@ pub struct Phases {
 pub struct OwnDelay {
     /// The response time without the delay that Loadline added.
     pub response_time_without_us: Distribution,
-    /// Figures of the response time of which more than a tenth, and more than 50 µs, is not the
-    /// target's.
+    /// Figures of the response time that contain more than a tenth, and more than 50 µs, of delay
+    /// not caused by the target.
     pub affected: Vec<Affected>,
 }
 
-/// A figure of which a large part is not the target's.
+/// A figure with a large part that the target did not cause.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Affected {
     /// Its name, as in the text report: p99, mean, max.
@@ -214,7 +214,7 @@ pub enum Hides {
 pub struct Failures {
     /// How many there were.
     pub count: u64,
-    /// What the first of them said; empty if nobody told.
+    /// What the first of them said; empty if not known.
     pub example: String,
 }
 
@@ -247,7 +247,7 @@ pub struct Warning {
 /// Requests that the kernel's clock split.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelTimestamps {
-    /// One in so many requests of a worker was picked.
+    /// One in this many requests of a worker was picked.
     #[schemars(range(min = 1))]
     pub every: u32,
     /// From the intended start to the start.

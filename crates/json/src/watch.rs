@@ -119,7 +119,7 @@ pub struct HostUsage {
     /// The share of the time in which some task waited for a disk.
     #[schemars(range(min = 0.0))]
     pub io_pressure_percent: Option<f64>,
-    /// Bytes that came through the interface, whoever sent them.
+    /// Bytes received through the interface, by all programs.
     #[schemars(range(min = 0.0))]
     pub net_in_bytes_per_s: Option<f64>,
     /// Bytes that went out through it.
@@ -172,7 +172,7 @@ pub struct Host {
     pub memory_pressure_percent: MeanAndMax,
     /// The share of the time in which some task waited for a disk.
     pub io_pressure_percent: MeanAndMax,
-    /// Bytes that came through the interface, whoever sent them.
+    /// Bytes received through the interface, by all programs.
     pub net_in_bytes_per_s: MeanAndMax,
     /// Bytes that went out through it.
     pub net_out_bytes_per_s: MeanAndMax,

@@ -51,7 +51,7 @@ pub(crate) fn end_silently(series: SeriesResult, exit: Exit) -> Result<Exit> {
     }
 }
 
-/// What a command's exit code was made of: runs with the checks that were held against them.
+/// What a command's exit code was made of: runs with the checks that were evaluated on them.
 pub(crate) struct Grounds<'a> {
     /// The runs, each with a name where there are several.
     pub(crate) runs: Vec<(String, &'a RunResult)>,

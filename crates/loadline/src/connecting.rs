@@ -1,5 +1,5 @@
-//! What is said where connections take long to come up: the load has not begun, and there is
-//! nothing else to show.
+//! The sentence when connections take long to open: the load has not begun, and there is nothing
+//! else to show.
 
 use crate::live::say_line;
 use std::io;
@@ -7,9 +7,9 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-/// So long nobody wonders.
+/// So long a wait needs no word.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// What is said then.
+/// The sentence that is printed then.
 const STILL_CONNECTING: &str = "Still connecting: the load begins when each connection is open or \
                                 has failed.";
 

@@ -1,6 +1,6 @@
 //! Other tools' commands: called as `loadline ab …`, or by their own names through links.
 //!
-//! Their arguments are not ours to read, so they are told apart before any flag is looked at.
+//! Their arguments have another syntax, so they are recognised before any flag is parsed.
 
 use crate::commands::wrk;
 use crate::exit::{refuse, sentence};

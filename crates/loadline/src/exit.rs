@@ -22,7 +22,7 @@ pub(crate) enum Exit {
     Interrupted,
     /// Done, no check broken, but one that the measurement can't decide.
     NotKnown,
-    /// As another tool whose language was spoken would end, for reasons of its own.
+    /// As the tool ends whose command line was used.
     Of(u8),
 }
 
@@ -30,7 +30,7 @@ impl Exit {
     /// How much worse than good it is, to tell the worst of several.
     pub(crate) fn severity(self) -> u8 {
         match self {
-            // A check that is broken tells more than one that nobody can decide.
+            // A broken check says more than an undecided one.
             Exit::NotKnown => 1,
             Exit::CheckFailed => 2,
             other => other.code().saturating_mul(2),
@@ -110,7 +110,7 @@ pub(crate) fn sentence(error: &anyhow::Error) -> String {
 
 /// Says why nothing was done.
 pub(crate) fn refuse(sentence: &str) -> Exit {
-    // Where even stderr is closed there is nobody left to tell.
+    // If even stderr is closed, nobody can be told.
     let _ = writeln!(io::stderr(), "loadline: {}", visible(sentence));
     Exit::Failed
 }

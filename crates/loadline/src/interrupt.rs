@@ -1,9 +1,9 @@
 //! Ctrl-C, and every other signal that asks the command to end: the first stops a run gently, and
-//! at once if answers keep it waiting; the second at once. While the first run still connects there is nothing to stop and nothing to
-//! report, and the command ends. Between two runs of a series the next one is stopped before it
-//! measures anything, and what was measured is reported. An output that takes nothing any more,
-//! such as a pipe that nobody reads, does not keep the command alive: there is nothing left to stop
-//! then.
+//! at once if answers keep it waiting; the second at once. While the first run still connects there
+//! is nothing to stop and nothing to report, and the command ends. Between two runs of a series the
+//! next one is stopped before it measures anything, and what was measured is reported. An output
+//! that can't be written any more, such as a pipe without a reader, does not keep the command
+//! alive: there is nothing left to stop then.
 
 use crate::exit::Exit;
 use crate::live::{CLEAR_LINE, draws};
@@ -24,7 +24,7 @@ use std::time::Duration;
 const GRACE: Duration = Duration::from_secs(5);
 /// And so does everything behind it: what is measured is written and printed.
 const LAST_GRACE: Duration = Duration::from_secs(8);
-/// What is said where there is nothing to report.
+/// The sentence where there is nothing to report.
 const NOTHING_MEASURED: &str = "loadline: interrupted before the load began; nothing was measured.";
 
 /// Watches for interrupts until it is dropped.
@@ -93,8 +93,8 @@ impl Drop for Interrupts {
     }
 }
 
-/// The signals that ask the command to end. One that whoever started it has it ignore, as `nohup`
-/// does for the end of a terminal, is none of them.
+/// The signals that ask the command to end. Signals that the parent process set to be ignored, as
+/// `nohup` does for the end of a terminal, are not among them.
 pub(crate) fn ending_signals() -> Vec<i32> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = ignored(&status);

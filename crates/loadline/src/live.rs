@@ -221,7 +221,7 @@ pub(crate) fn speaks_utf8() -> bool {
     })
 }
 
-/// Says a line of its own, in place of one that is drawn again and again.
+/// Prints a separate line in place of the one that is redrawn.
 pub(crate) fn say_line(line: &str) {
     let clear = if draws(&io::stderr()) { CLEAR_LINE } else { "" };
     say(&format!("{clear}{}\n", visible(line)));

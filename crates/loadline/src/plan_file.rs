@@ -210,7 +210,7 @@ fn scalar(value: &DeValue<'_>) -> Result<String, Problem> {
     }
 }
 
-/// Reads the words of one key alone, so that what is wrong with them is told with its place.
+/// Reads the words of one key alone, so that an error is reported with its place.
 fn refuse_bad_value<F: Planned>(word: &OsString) -> Result<(), Problem> {
     let mut flags = flags::parse_planned::<F>([word.clone()]).map_err(|error| {
         Problem::Value(flags::value_problem(&error).unwrap_or_else(|| flags::sentence(&error)))

@@ -266,7 +266,7 @@ fn drain(asked: Option<Duration>, plan: &Plan) -> Result<Duration, Contradiction
     Ok(asked.unwrap_or(default.min(plan.connection.timeout)))
 }
 
-/// The limit of connections that nobody asked for is no reason not to start.
+/// A default limit of connections is no reason not to start.
 fn limit_connections(load: &mut Load, open_files: u64) {
     let room = open_files.saturating_sub(OTHER_FILES);
     let room = u32::try_from(room).unwrap_or(u32::MAX);

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// Rows to a power of ten.
 const ROWS_PER_DECADE: f64 = 12.0;
-/// At most so many columns are kept.
+/// At most this many columns are kept.
 const MOST_COLUMNS: usize = 240;
 
 /// How many responses took how long, and when.

@@ -23,7 +23,7 @@ pub struct RunPage {
     pub validity: ValidityText,
     /// What to know before believing a figure.
     pub warnings: Vec<String>,
-    /// The checks, and what came of them.
+    /// The checks, and their results.
     pub checks: Vec<CheckRow>,
     /// What the response times count from.
     pub timed_from: String,
@@ -70,19 +70,19 @@ pub struct ValidityText {
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Tone {
-    /// Nothing speaks against it.
+    /// No reason against it.
     #[default]
     Good,
-    /// As good, without the colour: nothing speaks against the measurement, but the responses are
-    /// in doubt.
+    /// As good, without the colour: no reason against the measurement, but the responses are in
+    /// doubt.
     Plain,
-    /// Something speaks against it.
+    /// There are reasons against it.
     Doubtful,
     /// It does not hold.
     Bad,
 }
 
-/// A check, and what came of it.
+/// A check, and its result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct CheckRow {

@@ -83,7 +83,7 @@ pub struct TrialRow {
     pub number: u32,
     /// What it was for: `search`, `90 %`.
     pub purpose: String,
-    /// Of which stretch of the search it was: `warm-up`, `search`, `confirmation` or `ladder`.
+    /// The part of the search that it belongs to: `warm-up`, `search`, `confirmation` or `ladder`.
     pub stretch: String,
     /// The rate per second, or the number of users, that was asked for. All digits: a search may be
     /// more precise than four.
@@ -96,13 +96,13 @@ pub struct TrialRow {
     pub p99_us: Option<f64>,
     /// The level and what was seen, in words.
     pub cells: Vec<String>,
-    /// What came of it, as plots show it.
+    /// Its result, as plots show it.
     pub ended: TrialEnd,
-    /// What came of it, in words.
+    /// Its result, in words.
     pub text: String,
 }
 
-/// What came of a trial.
+/// The result of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]

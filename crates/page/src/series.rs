@@ -19,7 +19,7 @@ pub struct SeriesPage {
     pub together: Option<Table>,
     /// What these figures say, and what to know about them.
     pub notes: Vec<String>,
-    /// The checks, held against the runs of each side together.
+    /// The checks, evaluated on all runs of each side together.
     pub checks: Vec<CheckRow>,
     /// The runs that may not be believed, and why.
     pub doubts: Vec<String>,

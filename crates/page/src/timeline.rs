@@ -129,7 +129,7 @@ impl Timeline {
 }
 
 impl Track {
-    /// The same with each so many neighbours joined.
+    /// The same with this many neighbours joined at a time.
     #[must_use]
     pub fn thinned(&self, each: usize) -> Track {
         let values = self.values.chunks(each.max(1));

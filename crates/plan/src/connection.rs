@@ -51,7 +51,7 @@ pub struct Connection {
     pub local_addresses: Vec<IpAddr>,
     /// Whose clock ends an exchange.
     pub clock: Clock,
-    /// Every so many exchanges of a worker one is split by the kernel's clock on both ends; none if
+    /// One in this many exchanges of a worker is split by the kernel's clock on both ends; none if
     /// `None`.
     #[serde(default)]
     pub kernel_timestamps: Option<NonZeroU32>,
@@ -106,7 +106,7 @@ pub struct Tls {
     pub cert: Option<PathBuf>,
     /// The client's private key (PEM); `None` with a `cert` means that file holds the key too.
     pub key: Option<PathBuf>,
-    /// Which name the server is told that it is asked for.
+    /// The server name that is sent in TLS.
     #[serde(default)]
     pub server_name: ServerName,
     /// The versions that are offered; all if empty.
@@ -121,7 +121,7 @@ pub struct Tls {
     pub never_resume: bool,
 }
 
-/// Which name a TLS server is told that it is asked for (RFC 6066, section 3).
+/// The server name that is sent in TLS (RFC 6066, section 3).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerName {
@@ -134,7 +134,7 @@ pub enum ServerName {
     Untold,
 }
 
-/// A version of TLS that is spoken here.
+/// A version of TLS that is supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TlsVersion {
@@ -144,7 +144,7 @@ pub enum TlsVersion {
     V1_3,
 }
 
-/// A proxy that is spoken to in plain HTTP.
+/// A proxy that is reached over plain HTTP.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proxy {
     /// `http://host:port/`.

@@ -51,7 +51,7 @@ pub enum Contradiction {
         /// What is asked for.
         rate: Rate,
     },
-    /// A part of the delay where there is none.
+    /// A part of the delay in a closed loop, which has none.
     #[error(
         "{0} looks at the delay between intended start and send, and a closed loop has no such \
          delay; give a --rate, or leave the check out."

@@ -6,7 +6,7 @@ use url::Host;
 
 impl Plan {
     /// Whether all connections stay on this machine: to a Unix socket, to `localhost`, or to
-    /// addresses of which `is_local` says so. Any other name counts as that of another machine.
+    /// addresses that `is_local` accepts. Any other name counts as that of another machine.
     pub fn stays_on_host(&self, is_local: impl Fn(IpAddr) -> bool) -> bool {
         if self.connection.unix_socket.is_some() {
             return true;

@@ -42,7 +42,7 @@ pub enum Error {
     /// A local address that is no IP address.
     #[error("`{0}` is not an IP address. Write one such as 192.0.2.1 or 2001:db8::1.")]
     IpAddress(String),
-    /// A part of the whole that is none.
+    /// Not a share of the requests.
     #[error("`{0}` is not a share of the requests. Write 1/ and a whole number, such as 1/100.")]
     Part(String),
     /// A method that HTTP would not take.

@@ -21,7 +21,7 @@ pub struct Request {
     pub headers: Vec<Header>,
     /// What is sent after the head.
     pub body: Body,
-    /// How often this request is taken in relation to the others, at least 1.
+    /// How often this request is sent relative to the other requests, at least 1.
     pub weight: u32,
 }
 

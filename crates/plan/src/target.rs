@@ -16,7 +16,7 @@ pub enum TargetProblem {
     /// Port 0, which no server listens on.
     #[error("nothing listens on port 0.")]
     Port,
-    /// A protocol that is not spoken here.
+    /// A protocol that is not supported.
     #[error("`{0}` is not supported; write http:// or https://.")]
     Scheme(String),
     /// The text breaks the rules of URLs.

@@ -16,13 +16,13 @@ use json::{Object, refuse_other_json};
 /// What is wrong with a line of a list.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineProblem {
-    /// A blank within a line, where other tools have a method or a body.
+    /// A space within a line, where other tools have a method or a body.
     #[error(
         "there is a space in `{0}`, and a line holds one URL: write %20 in a URL, and a method or \
          body as JSON, such as {{\"url\": \"http://…\", \"method\": \"POST\"}}."
     )]
     Blank(String),
-    /// The line begins like JSON and is none, or says what a request can't have.
+    /// The line begins like JSON but is malformed, or has a key that a request can't have.
     #[error(transparent)]
     Json(#[from] JsonProblem),
     /// A value that can't be sent.
@@ -48,7 +48,7 @@ pub struct ListedRequest {
     pub headers: Vec<Header>,
     /// Its body, if it says so.
     pub body: Option<String>,
-    /// How often it is taken in relation to the others, at least 1.
+    /// How often it is sent relative to the other requests, at least 1.
     pub weight: u32,
 }
 
@@ -189,7 +189,7 @@ mod tests {
         for (text, expected) in [
             (
                 "a\n\n# x\nftp://b",
-                "line 4: `ftp://b` is not a URL to load: `ftp` is not spoken here",
+                "line 4: `ftp://b` is not a URL to load: `ftp` is not supported",
             ),
             ("{", "line 1: the JSON breaks off; a request stands whole"),
             (
@@ -197,7 +197,7 @@ mod tests {
                 "line 1: this is not JSON at column 13. Write an object",
             ),
             ("{url:1}", "line 1: this is not JSON at column 2."),
-            ("{}", "line 1: `url` is missing, which says"),
+            ("{}", "line 1: `url` is missing; it says"),
             (
                 "a\n{\"url\":\"a\",\"verb\":\"a\"}",
                 "line 2: there is no key `verb`; the keys are url, method,",
@@ -273,11 +273,11 @@ mod tests {
         for (text, expected) in [
             (
                 "a\nhttp://b/ POST",
-                "line 2: a blank stands in `http://b/ POST`, and a line holds one URL",
+                "line 2: there is a space in `http://b/ POST`, and a line holds one URL",
             ),
             (
                 "http://b/a\tb",
-                "line 1: a blank stands in `http://b/a\tb`, and",
+                "line 1: there is a space in `http://b/a\tb`, and",
             ),
             (
                 "{\"url\":\"a\",\"headers\":{\"X Y\":\"z\"}}",

@@ -245,7 +245,7 @@ impl Connection {
         ]
     }
 
-    /// Refuses local addresses of which one is of the kind that is ruled out.
+    /// Refuses local addresses of an IP version that is ruled out.
     fn validate_local_addresses(&self) -> Result<(), Contradiction> {
         let (version, fits): (_, fn(&IpAddr) -> bool) = match self.ip_version {
             IpVersion::Any => return Ok(()),
@@ -279,7 +279,7 @@ mod tests {
         }
     }
 
-    /// What is said of the plan after a change.
+    /// The sentence about the plan after a change.
     fn refusal(change: impl FnOnce(&mut Plan)) -> String {
         let mut plan = plan();
         change(&mut plan);
@@ -393,15 +393,12 @@ mod tests {
             plan.script = script();
             plan.connection.pipeline = 2;
         });
-        assert!(refused.starts_with("--script says itself"), "{refused}");
+        assert!(refused.starts_with("--script itself decides"), "{refused}");
         let refused = refusal(|plan| {
             plan.script = script();
             plan.connection.proxy = Some("a:1".parse().expect("a proxy"));
         });
-        assert!(
-            refused.starts_with("--script writes its requests"),
-            "{refused}"
-        );
+        assert!(refused.starts_with("--script writes requests"), "{refused}");
     }
 
     #[test]
@@ -500,7 +497,7 @@ mod tests {
         let starts = [
             "--pipeline needs",
             "--key belongs",
-            "--unix-socket goes",
+            "--unix-socket is",
             "--proxy and --connect-to",
             "--ipv4 and",
         ];

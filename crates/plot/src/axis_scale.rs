@@ -11,7 +11,7 @@ use std::ops::Range;
 
 /// About how many steps a linear axis has.
 const STEPS: f64 = 6.0;
-/// Beyond so many decades a log axis has ticks at powers of ten only.
+/// Beyond this many decades a log axis has ticks at powers of ten only.
 const MANY_DECADES: i32 = 3;
 /// The most nines of a percentile axis: closer to 100 a double can't tell percentiles apart.
 const MOST_NINES: f64 = 9.0;

@@ -48,9 +48,9 @@ pub enum Coalescing {
     /// The loop waits at once.
     #[default]
     Off,
-    /// It sleeps for so many nanoseconds, unless a timer is due before.
+    /// It sleeps for this many nanoseconds, unless a timer is due before.
     For(u64),
-    /// It sleeps until the next timer, if that is due within so many nanoseconds.
+    /// It sleeps until the next timer, if that is due within this many nanoseconds.
     UntilTimer(u64),
 }
 

@@ -1,4 +1,4 @@
-//! What this machine has only so many of: descriptors and local ports.
+//! The limits of this machine: descriptors and local ports.
 
 use std::io;
 

@@ -39,8 +39,7 @@ impl LoopIterations {
         self.max_ns = self.max_ns.max(length_ns);
     }
 
-    /// Tells of each length, in nanoseconds, how many iterations there were, rising, and
-    /// forgets them.
+    /// Gives each length in nanoseconds, rising, with its number of iterations, and forgets them.
     /// Lengths are those of the middle of their buckets; the longest is exact.
     pub(crate) fn take(&mut self, tell: &mut dyn FnMut(u64, u64)) {
         let longest = bucket_of(self.max_ns.min(LONGEST_NS));

@@ -272,7 +272,7 @@ impl Curve {
         self.since = (longer, self.at_risk);
     }
 
-    /// So many of those at risk have ended; the share that is left.
+    /// This many of those at risk have ended; the share that is left.
     fn end(&mut self, count: u64) -> f64 {
         self.at_risk -= count;
         self.longer()

@@ -11,7 +11,7 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
-/// At most so many stretches are kept.
+/// At most this many stretches are kept.
 const MOST: usize = 128;
 
 /// A run in at most 128 stretches, from which its beginning can be left out after the fact.
@@ -149,7 +149,7 @@ fn without_distributions(interval: &Snapshot) -> Snapshot {
     }
 }
 
-/// The summary of a run of which so many intervals at the beginning are left out; `rest` are the
+/// The summary of a run of which this many intervals at the beginning are left out; `rest` are the
 /// others, each or several together, with the pattern of their arrivals. The counters of the
 /// machine (`host`) go on covering all of the run, as they are read at its ends alone. Exchanges
 /// that were in flight at the cut count as sent after it, as in any interval. Nothing is left out
@@ -192,7 +192,7 @@ mod tests {
     use crate::samples::{header, second};
     use crate::{Ended, Unfinished};
 
-    /// A run of so many seconds, and its archive.
+    /// A run of this many seconds, and its archive.
     fn recorded(seconds: u64) -> (Summary, IntervalArchive) {
         let mut summary = Summary::new(header());
         let mut archive = IntervalArchive::default();

@@ -354,7 +354,7 @@ struct Usual {
 
 /// Lateness that is below this part of the response time does not change its three digits.
 const FINEST: u64 = 1_000;
-/// Lateness below this changes no figure that anybody is told of.
+/// Lateness below this changes no figure in a report.
 const NEGLIGIBLE_NS: u64 = 1_000;
 
 impl Usual {

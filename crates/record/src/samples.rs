@@ -73,7 +73,7 @@ pub(crate) fn environment() -> Environment {
     }
 }
 
-/// 2026-01-02T03:04:05.000000006Z and so many seconds.
+/// 2026-01-02T03:04:05.000000006Z and this many seconds.
 pub(crate) fn started_at(seconds: f64) -> SystemTime {
     let fixed = SystemTime::UNIX_EPOCH + Duration::new(1_767_323_045, 6);
     fixed + Duration::from_secs_f64(seconds)
@@ -202,7 +202,7 @@ fn any_outcome() -> impl Strategy<Value = Outcome> {
     ]
 }
 
-/// The snapshot of a worker that saw these exchanges, with so many more left in flight.
+/// The snapshot of a worker that saw these exchanges, with this many more left in flight.
 pub(crate) fn recorded(exchanges: &[Exchange], in_flight: u64, until_ns: u64) -> Snapshot {
     let mut recorder = Recorder::new(Model::Open);
     for exchange in exchanges {

@@ -79,7 +79,7 @@ fn is_zero(count: &u64) -> bool {
 pub struct Failures {
     /// How many.
     pub count: u64,
-    /// What the first of them said; empty if nobody told.
+    /// What the first of them said; empty if not known.
     pub example: String,
 }
 

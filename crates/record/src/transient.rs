@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Transient {
-    /// So many intervals at the beginning are left out of every figure; none if it was steady at
+    /// This many intervals at the beginning are left out of every figure; none if it was steady at
     /// once.
     Cut {
         /// Their number.

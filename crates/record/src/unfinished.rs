@@ -14,10 +14,10 @@ pub struct Unfinished {
     /// Arrivals that were planned and never sent (open loads).
     pub unsent: u64,
     /// Unsent, because all connections that the plan allows were in use, by a target that answered
-    /// more slowly than at ease.
+    /// more slowly than at low load.
     pub by_target: u64,
-    /// Unsent, because the plan allows fewer connections than the rate needs of this target at
-    /// ease.
+    /// Unsent, because the plan allows fewer connections than the rate needs of this target at low
+    /// load.
     pub by_plan: u64,
     /// Unsent, although a connection was free or could be opened: the generator's own doing.
     pub by_loadline: u64,

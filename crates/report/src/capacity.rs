@@ -71,7 +71,7 @@ impl Origin {
     }
 }
 
-/// What is said of an answer that was not confirmed to the end.
+/// The sentence about an answer that was not confirmed to the end.
 const CUT_SHORT: &str =
     "The search was ended before all of its trials were made, so this is less sure than it looks.";
 
@@ -86,8 +86,8 @@ impl CapacityReport<'_> {
         self.interrupted && !matches!(self.outcome.conclusion, Conclusion::Inconclusive(_))
     }
 
-    /// Whether trials were too short for a backlog to show. In a closed loop there is none, and
-    /// where nothing holds none was missed.
+    /// Whether trials were too short for a backlog to show. A closed loop has none, and where
+    /// nothing holds none was missed.
     pub(crate) fn too_short(&self) -> Option<TooShort> {
         let nothing_missed = matches!(self.outcome.conclusion, Conclusion::NothingHolds { .. });
         let found = self.outcome.too_short();
@@ -196,7 +196,7 @@ fn ladder(report: &CapacityReport<'_>, style: Style, width: usize) -> Vec<String
     lines
 }
 
-/// Whether the target recovered, and which rungs may have broken by another's doing.
+/// Whether the target recovered, and which rungs may be broken for another reason than the target.
 fn ladder_notes(report: &CapacityReport<'_>) -> Vec<String> {
     let ladder = &report.outcome.ladder;
     let is_excused = ladder.rungs.last().and_then(excused).is_some();
@@ -217,7 +217,7 @@ fn rung_line(rung: &Rung, checks: &[Check], style: Style) -> String {
     format!("{name}{}  {held}", columns(cells(trial)))
 }
 
-/// What is told of a trial in numbers: see [`cells`].
+/// A trial in numbers: see [`cells`].
 fn headings(users: bool) -> [String; 6] {
     let unit = words::unit(users);
     [unit, "responses/s", "p50", "p99", "failed", "target CPU"].map(str::to_owned)
@@ -242,7 +242,8 @@ fn columns(cells: [String; 6]) -> String {
     line(WIDTHS.map(Column::Right), cells)
 }
 
-/// Whether the target recovered, and what to do where it did not, unless that may not be its doing.
+/// Whether the target recovered, and what to do if it did not, unless the target may not be the
+/// cause.
 fn recovery(recovery: Recovery, is_excused: bool) -> String {
     match recovery {
         Recovery::After { seconds: 0.0 } => "After 110 % all checks held again at once.".to_owned(),

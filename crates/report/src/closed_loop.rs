@@ -15,7 +15,7 @@ use loadline_units as units;
 const BESIDES: [f64; 6] = [50.0, 75.0, 90.0, 95.0, 99.9, 99.99];
 /// The percentiles that a sentence names.
 const NOTED: [f64; 3] = [90.0, 95.0, 99.0];
-/// What is shorter is a hiccup, of which every run has some.
+/// Shorter ones are hiccups, which every run has.
 const SHORTEST_STALL_NS: u64 = 10_000_000;
 
 /// Why response time is longer than what a closed-loop tool shows.

@@ -137,7 +137,7 @@ pub(crate) fn times(ratio: f64) -> String {
     }
 }
 
-/// An end that lies so many times away from the ratio says nothing.
+/// An end that lies this many times away from the ratio says nothing.
 const FARTHEST: f64 = 100.0;
 
 /// The ends of the interval, without those that are unknown from so few runs.

@@ -22,7 +22,7 @@ pub(crate) fn right(text: &str, columns: usize) -> String {
     format!("{}{text}", blanks(columns.saturating_sub(width(text))))
 }
 
-/// So many blanks.
+/// This many blanks.
 pub(crate) fn blanks(columns: usize) -> String {
     " ".repeat(columns)
 }

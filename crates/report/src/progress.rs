@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// Columns of the terminal line's bar.
 const BAR: usize = 16;
-/// Columns of a rate (`138 412/s`) in the terminal line, so that what follows stands still.
+/// Columns of a rate (`138 412/s`) in the terminal line, so that what follows keeps its column.
 const RATE: usize = 9;
 /// Time left that is still told.
 const LONGEST_LEFT_S: f64 = 1e8;

@@ -51,7 +51,7 @@ pub(crate) fn closed() -> Summary {
     run.summary(Ended::Duration)
 }
 
-/// 2 000/s for 10 s over 50 connections; the server stands still from 5 s to 6 s.
+/// 2 000/s for 10 s over 50 connections; the server stalls from 5 s to 6 s.
 pub(crate) fn stalled() -> Summary {
     let run = open_run(10 * SECOND, 50, |start_ns, service_ns| {
         let frozen = 5 * SECOND..6 * SECOND;
@@ -204,7 +204,7 @@ pub(crate) fn interrupted() -> Summary {
     open_run(length_ns, 50, |_, service_ns| service_ns).summary(Ended::Interrupted)
 }
 
-/// An open run in which the server stands still from 2.5 s on, cut off at 3 s.
+/// An open run in which the server stalls from 2.5 s on, cut off at 3 s.
 pub(crate) fn frozen_at_the_end() -> Summary {
     let run = open_run(3 * SECOND, 50, |start_ns, service_ns| {
         if start_ns + service_ns > 2_500 * MS {

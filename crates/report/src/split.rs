@@ -3,7 +3,7 @@
 
 use loadline_record::{Distribution, Times};
 
-/// The percentiles that a clock in user space is held against.
+/// The percentiles that a clock in user space is compared with.
 pub(crate) const HELD: [f64; 2] = [50.0, 99.0];
 
 /// The five parts in the order in which an exchange goes through them, with the names of the text

@@ -2,7 +2,7 @@
 
 use crate::layout;
 
-/// How the cells of a column are aligned, in so many columns of the terminal.
+/// How the cells of a column are aligned, in this many columns of the terminal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Column {
     /// Blanks after the cell.

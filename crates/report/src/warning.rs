@@ -16,7 +16,7 @@ const FEW_RECONNECTS: f64 = 0.01;
 const FEW_UNSERVED: f64 = 0.01;
 /// Arrivals without an answer above this share of those that fell due are worth a word.
 const FEW_UNANSWERED: f64 = 0.01;
-/// A closed loop in which nobody got an answer in this part of its end is worth a word.
+/// A closed loop without a response in this last part of the run gets a warning.
 const LONG_PART: u64 = 10;
 
 /// All that is to be said of this run, where these percentiles (and those of its checks) are shown.
@@ -197,7 +197,7 @@ fn surplus(counts: &Counts) -> Option<Warning> {
     (count > 0).then_some(Warning::Surplus { count, answered })
 }
 
-/// Connections that we gave up are told apart.
+/// Connections that Loadline gave up are counted apart.
 fn reconnects(counts: &Counts) -> Option<Warning> {
     let count = counts
         .reconnects

@@ -20,7 +20,7 @@ use std::time::Duration;
 /// How long each half takes.
 const HALF: Duration = Duration::from_secs(1);
 
-/// Makes the command that starts a server that does nothing, for this scheme and with so many
+/// Makes the command that starts a server that does nothing, for this scheme and with this many
 /// threads. It serves until its standard input ends, and prints its address as a URL in its first
 /// line.
 pub type Serve<'a> = &'a dyn Fn(&str, u32) -> io::Result<Command>;
@@ -103,7 +103,7 @@ impl Servers {
         Ok(Servers(servers))
     }
 
-    /// The plan in a closed loop of so many connections, all of which lead here.
+    /// The plan in a closed loop of this many connections, all of which lead here.
     fn plan(&self, plan: &Plan, connections: u32) -> Plan {
         let connect_to = plan.requests.iter().filter_map(|request| {
             let server = self

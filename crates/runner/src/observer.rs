@@ -8,12 +8,12 @@ use loadline_record::{Exchange, Header, Snapshot, Summary};
 use loadline_verdict::RunResult;
 use std::time::Duration;
 
-/// What an observer's method comes to. An observer that fails is told nothing more of the run, and
-/// the error is told when the run has ended: what was measured is worth more than where it was to
-/// be kept.
+/// What an observer's method comes to. An observer that fails receives no more events of the run,
+/// and its error is reported when the run has ended: what was measured is worth more than where it
+/// was to be kept.
 pub type Observed = Result<(), ObserverError>;
 
-/// Is told what happens in a run, and in each of several. Every method has an empty default.
+/// Receives the events of a run, and of each of several. Every method has an empty default.
 pub trait Observer {
     /// What it wants to be told beside the intervals.
     fn wants(&self) -> Wants {
@@ -137,7 +137,7 @@ pub(crate) struct Observers<'a> {
 }
 
 impl<'a> Observers<'a> {
-    /// These observers, and one of the run's own, which is told behind them.
+    /// These observers, and one of the run's own, which receives events after them.
     ///
     /// # Errors
     /// If one is not ready.

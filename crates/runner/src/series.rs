@@ -18,7 +18,7 @@ use loadline_verdict::RunResult;
 pub struct Planned {
     /// What is run.
     pub plan: Plan,
-    /// What it is among the others.
+    /// Its role in the series.
     pub role: Role,
 }
 

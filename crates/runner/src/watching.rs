@@ -68,7 +68,7 @@ impl Watching {
         self.watcher
             .follow_route_to(first.map(|address| address.ip()));
         for address in ip_addresses.filter(|address| self.find_target && is_local(address.ip())) {
-            // It answers and yet nobody listens there: it is behind a rule of a firewall.
+            // It responds and yet no process listens there: it is behind a rule of a firewall.
             let _ = self.watcher.watch_listener(address);
         }
         self.zero = (!warmup.is_zero()).then(|| self.clock.elapsed() + warmup);

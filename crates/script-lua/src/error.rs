@@ -34,7 +34,7 @@ pub enum Error {
         /// Why.
         error: io::Error,
     },
-    /// The first request is none.
+    /// The first request is malformed.
     #[error("the script's request is malformed: {0}.")]
     Request(#[from] RequestProblem),
     /// The script threw.

@@ -39,8 +39,8 @@ impl Script {
     /// Blocks: names are resolved, addresses tried, and the script may do what it likes.
     ///
     /// # Errors
-    /// If the file can't be loaded (unless that is tolerated), if the script throws, if no address
-    /// answers, if the first request is none.
+    /// If the file can't be loaded (unless that is tolerated), if the script raises an error, if no
+    /// address responds, or if the first request is malformed.
     pub fn load(path: &Path, options: &Options) -> Result<Script, Error> {
         let url = UrlText::parse(&options.url).ok_or_else(|| Error::Url(options.url.clone()))?;
         let mut loader = Loader {

@@ -67,7 +67,7 @@ impl Clusters {
         })
     }
 
-    /// The probability of at most so many samples beyond the bound, if `expected` of all are
+    /// The probability of at most this many samples beyond the bound, if `expected` of all are
     /// expected there, which is this `share` of them.
     pub(crate) fn at_most(&self, over: f64, expected: f64, share: f64) -> f64 {
         if over < 0.0 {
@@ -95,7 +95,7 @@ impl Clusters {
     }
 }
 
-/// The probability that so many clusters hold at most `over` samples together.
+/// The probability that this many clusters hold at most `over` samples together.
 fn sum_at_most(count: f64, over: f64, mean: f64, effect: f64) -> f64 {
     if effect <= mean * (1.0 + ALIKE) {
         return f64::from(count * mean <= over * (1.0 + 1e-9));

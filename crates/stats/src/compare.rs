@@ -36,7 +36,7 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 /// How often both sides are drawn again.
 const DRAWS: usize = 2_000;
 
-/// The share of comparisons in which "so many more runs would tell" is to come true.
+/// The share of comparisons in which "this many more runs would tell" is to come true.
 const POWER: f64 = 0.8;
 
 /// More runs than this are not worth advising.
@@ -90,7 +90,7 @@ impl Ratio {
 
     /// About how many more runs of each side (of as many as there are) would tell a difference as
     /// large as the measured one, in four cases of five: the interval shrinks as the square root of
-    /// their number. 0 if it is told already; `None` if a thousand would not.
+    /// their number. 0 if it is known already; `None` if a thousand would not.
     pub fn more_runs(self, runs: usize) -> Option<u64> {
         if self.decision() != Decision::CannotTell {
             return Some(0);
@@ -103,7 +103,7 @@ impl Ratio {
     }
 }
 
-/// The confidence of each of so many comparisons of which all are to hold at `confidence`.
+/// The confidence of each of this many comparisons of which all are to hold at `confidence`.
 pub fn confidence_of_each(comparisons: usize, confidence: f64) -> f64 {
     1.0 - (1.0 - confidence) / comparisons.max(1) as f64
 }

@@ -14,8 +14,8 @@ use crate::normal::{normal_quantile, t_quantile};
 /// The fewest blocks that say anything of dependence.
 pub const FEWEST_BLOCKS: usize = 4;
 
-/// At most so many blocks are compared; neighbours are joined until there are no more. Long blocks
-/// hold long dependence, and as many as these tell its size well enough.
+/// At most this many blocks are compared; neighbours are joined until there are no more. Long
+/// blocks hold long dependence, and as many as these tell its size well enough.
 pub const MOST_BLOCKS: usize = 64;
 
 /// A stretch of a run: how many samples it had, and how many of them lay within the bound.

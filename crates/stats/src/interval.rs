@@ -28,7 +28,7 @@ pub struct SampleSize {
 }
 
 impl SampleSize {
-    /// So many samples, each independent of the others.
+    /// This many samples, each independent of the others.
     pub fn independent(samples: u64) -> SampleSize {
         SampleSize {
             samples,

@@ -48,7 +48,7 @@ pub struct Range {
     pub whole: bool,
     /// Seconds of a trial on the way up.
     pub short_s: f64,
-    /// The trials may take so many seconds together.
+    /// The trials may take this many seconds together.
     pub budget_s: f64,
 }
 
@@ -234,7 +234,7 @@ impl Search {
         load.map_or(Class::Undecided, |load| self.class_of(goal, load))
     }
 
-    /// All rates that were tried, rising, with what came of them.
+    /// All rates that were tried, rising, with their results.
     pub fn loads(&self) -> &[Load] {
         &self.loads
     }

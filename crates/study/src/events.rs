@@ -43,7 +43,7 @@ impl Default for Events {
 }
 
 impl Events {
-    /// What interrupts whoever waits here.
+    /// What interrupts a wait here.
     pub fn interrupter(&self) -> Interrupter {
         Interrupter {
             sender: self.sender.clone(),

@@ -141,7 +141,7 @@ impl Folder {
         self.path.join(format!("{name}.{repeat}.jsonl"))
     }
 
-    /// What came of each of these runs, of those that were made, in their order.
+    /// The result of each of these runs, of those that were made, in their order.
     ///
     /// # Errors
     /// If a file is there and can't be read.

@@ -3,9 +3,9 @@
 //! A [`Study`] is read from a file ([`Study::parse`]) and expanded into [`Run`]s ([`Study::runs`]),
 //! both without touching anything else. [`Conductor`] makes the runs one after the other: it starts
 //! and stops the *target*, the server under load; it starts the *tool*, a load tester that runs as
-//! a process of its own; it watches both each second, reads the tool's report and saves what came
-//! of it. A run that is saved is not made again, so that a study which was interrupted goes on
-//! where it stopped. [`table`] and [`csv`] print what was saved.
+//! a process of its own; it watches both each second, reads the tool's report and saves its result.
+//! A run that is saved is not made again, so that a study which was interrupted goes on where it
+//! stopped. [`table`] and [`csv`] print what was saved.
 //!
 //! Only processes that were started here are ended here.
 

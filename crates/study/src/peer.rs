@@ -24,7 +24,7 @@ use std::time::Duration;
 pub enum Kind {
     /// This one.
     Loadline,
-    /// wrk, also as spoken by this one.
+    /// wrk, also as compatibility mode of this program.
     Wrk,
     /// wrk2, wrk with a rate.
     Wrk2,
@@ -246,7 +246,7 @@ fn seconds(duration: Duration) -> String {
     duration.as_secs_f64().to_string()
 }
 
-/// So many in so many seconds.
+/// This many in this many seconds.
 fn per_second(count: u64, seconds: f64) -> f64 {
     if seconds > 0.0 {
         count as f64 / seconds

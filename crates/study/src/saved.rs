@@ -1,6 +1,6 @@
 //! A run that was made, as a file: JSON Lines.
 //!
-//! The first line says what was run, the last one what came of it; between them is a line for each
+//! The first line says what was run, the last one its result; between them is a line for each
 //! second that was watched, written while the run lasts, so that memory does not grow with its
 //! length. A file gets its name when its last line was written: one that has it is whole.
 
@@ -27,7 +27,7 @@ pub struct Header {
     pub repeat: u32,
     /// What was set.
     pub settings: Settings,
-    /// Everything that decides what the run is; one of which anything is different is another run.
+    /// Everything that decides what the run is; a run that differs in any of it is another run.
     pub identity: Value,
     /// When the tool was started, in UTC (RFC 3339).
     pub started_at: String,
@@ -35,7 +35,7 @@ pub struct Header {
     pub command: Vec<String>,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// Why it failed, in words, if it did.
@@ -57,7 +57,7 @@ pub struct Outcome {
 pub struct SavedRun {
     /// What was run.
     pub header: Header,
-    /// What came of it.
+    /// Its result.
     pub outcome: Outcome,
 }
 
@@ -123,7 +123,7 @@ impl SavedRun {
         SavedRun::read_with(path, |_| ())
     }
 
-    /// Reads a file, and tells of each of its seconds.
+    /// Reads a file, and reports each of its seconds.
     ///
     /// # Errors
     /// As [`SavedRun::read`].
@@ -304,7 +304,7 @@ pub(crate) mod samples {
         SavedRun { header, outcome }
     }
 
-    /// One that went well, at so many requests a second.
+    /// One that went well, at this many requests a second.
     pub(crate) fn done(name: &str, repeat: u32, rps: f64) -> SavedRun {
         let figures = Figures {
             rps,

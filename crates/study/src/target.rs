@@ -261,7 +261,7 @@ impl Drop for Serving<'_> {
     }
 }
 
-/// A port that nobody listens on.
+/// A port without a listener.
 fn free_port() -> std::io::Result<u16> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }

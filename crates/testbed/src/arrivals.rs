@@ -88,7 +88,7 @@ pub struct ArrivalReport {
 
 /// Three figures of a distribution; zero where there is nothing to measure.
 ///
-/// A percentile is the nearest rank: the least value that so many per cent do not exceed.
+/// A percentile is the nearest rank: the least value that this many per cent do not exceed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spread {
     /// Half of the values are at most this.

@@ -30,11 +30,11 @@ pub struct Config {
     pub ignore_options: bool,
     /// How much the server carries; `None` is as much as it can.
     pub limit: Option<Limit>,
-    /// When the whole server stands still.
+    /// When the whole server stalls.
     pub freeze: Option<Freeze>,
     /// The seed of random delays and probabilities.
     pub seed: u64,
-    /// Whether and how arrivals are held against an even schedule.
+    /// Whether and how arrivals are compared with an even schedule.
     pub arrivals: Option<EvenSchedule>,
     /// How many requests are kept as they came, from the first on: see
     /// [`Server::kept`](crate::Server::kept).
@@ -79,7 +79,7 @@ impl Config {
     }
 }
 
-/// The schedule that arrivals are held against.
+/// The schedule that arrivals are compared with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EvenSchedule {
     /// Requests per second that are expected.
@@ -94,8 +94,8 @@ impl EvenSchedule {
     }
 }
 
-/// When the whole server stands still: it accepts nothing, reads nothing and writes nothing, as
-/// if it had been stopped by a signal, and then goes on with what has piled up.
+/// When the whole server stalls: it accepts nothing, reads nothing and writes nothing, as if it had
+/// been stopped by a signal, and then goes on with what has piled up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Freeze {
     /// How long each time.

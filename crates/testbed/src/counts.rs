@@ -22,7 +22,7 @@ pub struct Counts {
     pub answers: u64,
     /// Faults played.
     pub faults: u64,
-    /// Times the whole server stood still.
+    /// Times the whole server stalled.
     pub freezes: u64,
 }
 

@@ -1,10 +1,10 @@
-//! What a worker is told, and the queue through which it is told.
+//! Messages to a worker, and their queue.
 
 use crate::socket::Accepted;
 use std::time::Instant;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// What a worker is told to do.
+/// A message to a worker.
 #[derive(Debug)]
 pub(crate) enum Work {
     /// Stand still until then.
@@ -15,7 +15,7 @@ pub(crate) enum Work {
     Stop,
 }
 
-/// Where a worker is told what to do.
+/// The queue of a worker's messages.
 #[derive(Clone, Debug)]
 pub(crate) struct Inbox(UnboundedSender<Work>);
 

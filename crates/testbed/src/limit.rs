@@ -1,10 +1,10 @@
-//! A capacity that is known: so many requests a second, and no more.
+//! A capacity that is known: this many requests a second, and no more.
 //!
 //! A fixed number of *counters*, as in a shop, serve one request each at a time, in the order of
-//! arrival; serving takes counters ÷ rate. Whoever finds none free queues for the next, so waits
-//! grow with the load as in a real service, and without end beyond the rate (an M/D/c queue where
-//! arrivals are at random). No thread waits meanwhile: the queue is kept as the instants at which
-//! the counters come free.
+//! arrival; serving takes counters ÷ rate. A request that finds none free queues for the next, so
+//! waits grow with the load as in a real service, and without end beyond the rate (an M/D/c queue
+//! where arrivals are at random). No thread waits meanwhile: the queue is kept as the instants at
+//! which the counters come free.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -33,7 +33,7 @@ impl Limit {
 #[derive(Debug)]
 pub(crate) struct Counters {
     service: Duration,
-    /// When each is free; in the past if nobody is being served.
+    /// When each is free; in the past if no request is being served.
     free_at: Mutex<Vec<Instant>>,
 }
 

@@ -56,7 +56,7 @@ impl Drop for LocalListener {
     fn drop(&mut self) {
         // What stands there by now may be another's.
         if self.file.is_some() && socket_file(&self.path) == self.file {
-            // Whoever removed it before us has done what we wanted.
+            // If it was removed meanwhile, the goal is reached.
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -102,8 +102,8 @@ pub(crate) fn listen_local(path: &Path) -> Result<LocalListener, StartError> {
         })
 }
 
-/// Whether there is a socket that nobody listens on. Any other file refuses connections as well,
-/// and is not ours to take away; nor is a link.
+/// Whether there is a socket without a listener. Any other file refuses connections as well, and is
+/// not ours to take away; nor is a link.
 fn is_deserted(path: &Path) -> bool {
     let refuses = |error: io::Error| error.kind() == ErrorKind::ConnectionRefused;
     socket_file(path).is_some() && UnixStream::connect(path).is_err_and(refuses)

@@ -22,7 +22,7 @@ pub struct ResponseOption {
     set: fn(&mut Answer, &str) -> Option<()>,
 }
 
-/// Every option, in the order in which the guide tells of them.
+/// Every option, in the guide's order.
 pub fn response_options() -> &'static [ResponseOption] {
     &OPTIONS
 }

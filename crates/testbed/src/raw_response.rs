@@ -43,7 +43,7 @@ enum Part {
     Whole,
     /// Bytes that are none of it.
     Garbage,
-    /// The head, half of the body as a chunk, and a chunk size that is none.
+    /// The head, half of the body as a chunk, and a malformed chunk size.
     BadChunk,
     /// The head, and chunks until the client has gone.
     Endless,
@@ -98,7 +98,7 @@ pub(crate) async fn play(line: &Line, reply: &Reply, context: &Context) -> io::R
     let fault = reply.answer.fault;
     let plan = Plan::of(fault);
     let sent = send_part(plan.part, &mut Pen::new(line, reply, context)).await;
-    // An answer without end is played as long as somebody listens.
+    // An endless response is sent until the client leaves.
     let is_played = fault.is_some() && (sent.is_ok() || fault == Some(Fault::Endless));
     context.state.tally.faults.add(u64::from(is_played));
     sent?;

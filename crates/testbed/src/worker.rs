@@ -1,4 +1,4 @@
-//! One thread that serves: an event loop of its own, and an inbox for what it is told.
+//! One thread that serves: an event loop of its own, and an inbox of messages.
 
 use crate::config::Freeze;
 use crate::connection;

@@ -10,7 +10,7 @@ use url::{Host, Url};
 /// Where the requests of one URL origin (scheme, host and port) go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
-    /// Whether TLS is spoken.
+    /// Whether TLS is used.
     pub tls: bool,
     /// The URL's host, without brackets: the name that TLS asks for.
     pub host: String,

@@ -33,7 +33,7 @@ pub(crate) fn scaled(
     (significant(value / size, digits), unit)
 }
 
-/// So many significant digits, but all of those before the point, and at most one more than
+/// This many significant digits, but all of those before the point, and at most one more than
 /// `digits` after it.
 pub(crate) fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {

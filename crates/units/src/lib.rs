@@ -53,7 +53,7 @@ pub fn time(ns: f64) -> String {
     time_to(ns, SIGNIFICANT_DIGITS)
 }
 
-/// As [`time`], with so many significant digits.
+/// As [`time`], with this many significant digits.
 pub fn time_to(ns: f64, digits: usize) -> String {
     let (number, unit) = scaled(ns, &TIMES, digits);
     format!("{number} {unit}")
@@ -89,7 +89,7 @@ pub fn share(share: f64) -> String {
     share_to(share, SIGNIFICANT_DIGITS)
 }
 
-/// A share of one in percent, with so many significant digits.
+/// A share of one in percent, with this many significant digits.
 pub fn share_to(share: f64, digits: usize) -> String {
     format!("{} %", significant(share * 100.0, digits))
 }
@@ -99,7 +99,7 @@ pub fn rate(per_second: f64) -> String {
     rate_to(per_second, SIGNIFICANT_DIGITS)
 }
 
-/// A rate per second, with so many significant digits.
+/// A rate per second, with this many significant digits.
 pub fn rate_to(per_second: f64, digits: usize) -> String {
     format!("{}/s", significant(per_second, digits))
 }

@@ -20,7 +20,7 @@ pub fn rate(per_second: f64) -> f64 {
     (per_second * 1e3).round() / 1e3
 }
 
-/// So many in `length_ns` nanoseconds, as a rate per second to the thousandth; zero where no time
+/// This many in `length_ns` nanoseconds, as a rate per second to the thousandth; zero where no time
 /// passed.
 pub fn per_second(count: u64, length_ns: u64) -> f64 {
     if length_ns == 0 {

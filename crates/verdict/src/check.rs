@@ -62,13 +62,13 @@ pub struct CheckResult {
 /// Why a run can't decide a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doubt {
-    /// It depends on how requests end that had no answer when the run ended: on so many of them.
+    /// It depends on how requests end that had no answer when the run ended: on this many of them.
     Unfinished(u64),
-    /// The percentile takes at least so many samples.
+    /// The percentile takes at least this many samples.
     FewSamples(u64),
 }
 
-/// What checks are held against.
+/// What checks are evaluated on.
 #[derive(Clone, Copy, Debug)]
 pub struct Observed<'a> {
     /// What was recorded.
@@ -147,7 +147,7 @@ impl CheckResult {
     }
 }
 
-/// Holds every check against `snapshot`, a part of a run that covers `duration`.
+/// Evaluates every check on `snapshot`, a part of a run that covers `duration`.
 pub fn evaluate_all(checks: &[Check], snapshot: &Snapshot, duration: Duration) -> Vec<CheckResult> {
     evaluate_observed(checks, &Observed::of_part(snapshot, duration))
 }
@@ -162,7 +162,7 @@ pub(crate) fn evaluate_run(summary: &Summary) -> Vec<CheckResult> {
     }
 }
 
-/// Holds every check against all requests of several runs together. Their histograms are put
+/// Evaluates every check on all requests of several runs together. Their histograms are put
 /// together, those of the ages too, so that no percentile is averaged; a rate is taken over the sum
 /// of their times. Where the beginning of a run was left out a check must hold with it as well.
 pub fn evaluate_together(checks: &[Check], runs: &[&Summary]) -> Vec<CheckResult> {
@@ -178,7 +178,7 @@ pub fn evaluate_together(checks: &[Check], runs: &[&Summary]) -> Vec<CheckResult
     uncut::broken_or_without(found, evaluate_sum(checks, runs, uncut))
 }
 
-/// Holds every check against the sum of these snapshots of several runs, each of so many
+/// Evaluates every check on the sum of these snapshots of several runs, each of this many
 /// nanoseconds.
 fn evaluate_sum<'a>(
     checks: &[Check],
@@ -205,7 +205,7 @@ fn evaluate_sum<'a>(
     evaluate_observed(checks, &observed)
 }
 
-/// Holds every check against what was observed.
+/// Evaluates every check on what was observed.
 pub fn evaluate_observed(checks: &[Check], observed: &Observed<'_>) -> Vec<CheckResult> {
     checks
         .iter()
@@ -213,7 +213,7 @@ pub fn evaluate_observed(checks: &[Check], observed: &Observed<'_>) -> Vec<Check
         .collect()
 }
 
-/// Holds `check` against what was observed.
+/// Evaluates `check` on what was observed.
 ///
 /// A bound whose unit does not fit the metric (a time for a rate) never holds; plans that were
 /// parsed have none.

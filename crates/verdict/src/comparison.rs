@@ -1,4 +1,4 @@
-//! Is B slower than A? Saved runs held against each other.
+//! Is B slower than A? Saved runs compared.
 //!
 //! Each side is one run, or a set of repeats. Of repeats the *runs* are compared, so that what
 //! differs from run to run is in the intervals; where both sides took turns, in *pairs*, so that
@@ -71,12 +71,12 @@ pub struct ComparedFigure {
     pub ratio: Ratio,
     /// What the interval says.
     pub standing: Standing,
-    /// About how many more runs of each side would tell a difference of this size; 0 if it is told,
-    /// `None` if a thousand would not.
+    /// About how many more runs of each side would tell a difference of this size; 0 if it is known
+    /// already, `None` if a thousand would not suffice.
     pub more_runs: Option<u64>,
 }
 
-/// Two sides held against each other.
+/// Two sides compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// How many runs A has.
@@ -97,7 +97,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Holds B against A.
+    /// Compares B with A.
     ///
     /// # Errors
     ///
@@ -127,9 +127,9 @@ impl Comparison {
         })
     }
 
-    /// Holds the sides of a series against each other, those named `B` against those named `A`, in
-    /// the pairs in which they took turns. Pairs of which a run is missing or was cut short are
-    /// left out; `None` if fewer than two are left.
+    /// Compares the sides of a series, those named `B` with those named `A`, in the pairs in which
+    /// they alternated. Pairs of which a run is missing or was cut short are left out; `None` if
+    /// fewer than two are left.
     pub fn of_sides(runs: &[&Summary]) -> Option<Comparison> {
         let of = |name: &str, number: u32| {
             let is = |role: &Role| role.number == number && role.name.as_deref() == Some(name);
@@ -142,7 +142,7 @@ impl Comparison {
         Comparison::of_pairs(&base, &with)
     }
 
-    /// Holds runs of B against runs of A with which they took turns, pair by pair; what one side
+    /// Compares runs of B with the runs of A that they alternated with, pair by pair; what one side
     /// has more is left out. `None` if there are fewer than two pairs, or a run without an answer.
     pub fn of_pairs(base: &[&Summary], with: &[&Summary]) -> Option<Comparison> {
         let pairs = base.len().min(with.len());

@@ -123,8 +123,8 @@ pub(crate) fn plan_wait(summary: &Summary, statistic: Statistic) -> Option<Effec
 ///
 /// What was never sent has its cause in the record. Where all was sent, it shows in how many
 /// connections were in use: by Little's law the rate times the service time (J. D. C. Little, "A
-/// proof for the queuing formula L = λW", *Operations Research* 9 (1961)). A target that stands
-/// still for a moment keeps requests waiting with few connections in use.
+/// proof for the queuing formula L = λW", *Operations Research* 9 (1961)). A target that stalls for
+/// a moment keeps requests waiting with few connections in use.
 pub fn is_limited_by_plan(summary: &Summary) -> bool {
     let plan = &summary.plan;
     let is_plain = plan.connection.pipeline == 1 && plan.script.is_none();

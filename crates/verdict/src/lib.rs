@@ -1,10 +1,10 @@
-//! Checks on a result and what they say, whether the result may be believed, and two results held
-//! against each other.
+//! Checks on a result and what they say, whether the result may be believed, and two results
+//! compared.
 //!
 //! A [check](loadline_plan::Check) is a condition the user set on the result (`p99<50ms`);
-//! [`evaluate`] holds it against what was recorded and returns a [`CheckResult`]: what the
-//! run says of it, and the [`Quantity`] it looked at. The same function serves the checks on the
-//! whole run and the conditions that end a run early.
+//! [`evaluate`] compares it with what was recorded and returns a [`CheckResult`]: what the run says
+//! of it, and the [`Quantity`] it looked at. The same function serves the checks on the whole run
+//! and the conditions that end a run early.
 //!
 //! A [`RunResult`] is a run with its whole judgement: checks, validity, confidence intervals, and
 //! what of a figure is not the target's. Nothing above this crate judges a run anew.

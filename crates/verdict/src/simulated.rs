@@ -18,11 +18,11 @@ pub(crate) enum Target {
     /// The logarithms of the times are a series in which each is this share of the one before it,
     /// and noise (AR(1)).
     Carried(f64),
-    /// Stands still for so many seconds every so many, from a random phase on.
+    /// Stalls for this many seconds every this many, from a random phase on.
     Stalling(f64, f64),
-    /// Stands still for so many seconds at random instants, once in so many on average.
+    /// Stalls for this many seconds at random instants, once in this many on average.
     Lapsing(f64, f64),
-    /// Stands still once, at this second for so many.
+    /// Stalls once, at this second for this many.
     Frozen(f64, f64),
     /// So many times as slow for the first seconds.
     Warming(f64, f64),
@@ -38,7 +38,7 @@ struct Request {
 
 impl Target {
     /// The response time that this share of the requests exceeds, in nanoseconds; 10 ms of a target
-    /// that stands still.
+    /// that stalls.
     pub(crate) fn exceeded_by(self, share: f64) -> u64 {
         let seconds = match self {
             Target::Queue(busy) => -share.ln() / (RATE / busy - RATE),
@@ -49,7 +49,7 @@ impl Target {
         (seconds * SECOND as f64) as u64
     }
 
-    /// What is recorded in each of so many seconds, from a seed.
+    /// What is recorded in each of this many seconds, from a seed.
     pub(crate) fn seconds(self, seconds: u64, seed: u64) -> Vec<Snapshot> {
         let mut dice = Dice(seed.wrapping_mul(0x0012_3456_789a).wrapping_add(99));
         let requests = self.requests(seconds as f64, &mut dice);

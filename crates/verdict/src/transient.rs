@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(found, Transient::Never);
     }
 
-    /// What is found of each of so many runs.
+    /// What is found of each of this many runs.
     fn found(target: Target, seconds: u64, runs: u64) -> Vec<Transient> {
         let run = |seed| {
             let mut summary = begun(&plan(500, 50));

@@ -36,7 +36,7 @@ const FEWEST_STRETCHES: usize = 8;
 const FEWEST_SECONDS: u64 = 30;
 /// From one look to the next the samples grow by this factor.
 const GROWTH: f64 = 1.25;
-/// At so many looks one after the other an interval must be narrow enough.
+/// At this many looks one after the other an interval must be narrow enough.
 const NARROW_LOOKS: u64 = 2;
 /// A run is far below a bound while its longest time, so many times over, is still below it.
 const FAR: u64 = 6;

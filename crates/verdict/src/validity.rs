@@ -1,12 +1,11 @@
 //! Whether a result may be believed, as far as the generator and its machine can tell.
 //!
 //! A result is judged by what the generator did to its figures, and not by what might have done it:
-//! how much of a figure is delay that Loadline added ([`own_delay`]), how much of the load was
-//! never sent by its doing. That a worker was busy, waited for a core or stood still, that the
-//! hypervisor took time, that arrivals were bunched or segments lost, explains such an effect;
-//! where there is none, it is a note and the result is valid. Only what is our doing, or that of
-//! our machine, is held against a result: a target that fails or is slow is what somebody came to
-//! find out.
+//! how much of a figure is delay that Loadline added ([`own_delay`]), and how much of the load it
+//! failed to send. That a worker was busy, waited for a core or stalled, that the hypervisor took
+//! time, that arrivals were bunched or segments lost, explains such an effect; where there is none,
+//! it is a note and the result is valid. Only what is our doing, or that of our machine, is
+//! compared with a result: a target that fails or is slow is what somebody came to find out.
 
 use crate::effect::{checked, connections_in_use, decided_by_own_delay};
 use crate::{CheckOutcome, is_limited_by_plan, own_delay, plan_wait};
@@ -17,8 +16,7 @@ use loadline_record::{ErrorKind, Model, Summary, Transient, Unfinished, WorkerTi
 
 /// A send that is later than this is late (the bound of fortio's pacing).
 pub const LATE_NS: u64 = 1_000_000;
-/// The figures of which one that is affected makes a result suspect, besides those that checks
-/// name.
+/// If one of these figures, or one that a check names, is affected, the result is suspect.
 const HEADLINES: [Statistic; 2] = [Statistic::Percentile(99.0), Statistic::Percentile(50.0)];
 /// Among fewer requests than this a single one would be the p99.
 const FEW_SENDS: u64 = 20;
@@ -27,8 +25,7 @@ const FEW_SENDS: u64 = 20;
 const SATURATED: f64 = 0.85;
 /// Fewer arrivals sent than this share is another load (the bound of Nighthawk's examples).
 const SENT: f64 = 0.99;
-/// A rate that is lower by more than this share, and by our doing, is no measurement (the bound of
-/// Lancet).
+/// A rate that Loadline lowered by more than this share is no measurement (the bound of Lancet).
 const RATE_OFF: f64 = 0.1;
 /// A worker that waits for a core longer than this share of its time has neighbours.
 const CROWDED: f64 = 0.2;
@@ -37,14 +34,14 @@ const STOLEN: f64 = 0.05;
 /// With this share of the requests sent in another window of time than planned the arrivals have
 /// another pattern.
 const DISPLACED: f64 = 0.05;
-/// In a closed load with fewer users than this share in flight the others were with us, and the
-/// rate is lower than what the target can do.
+/// In a closed load with fewer users than this share in flight the rest waited for Loadline, and
+/// the rate is lower than what the target can do.
 const IN_FLIGHT: f64 = 0.9;
 /// Shorter runs are mostly begin and end.
 const LONG_NS: u64 = 1_000_000_000;
 /// What a worker did in less time than this says nothing of the rest.
 const LONG_WORK_NS: u64 = 100_000_000;
-/// A worker whose loop stood still for more than this share of its time has moved the p99.9.
+/// A worker whose loop stalled for more than this share of its time has moved the p99.9.
 const STOOD_STILL: f64 = 0.001;
 /// With more than this share of the requests unsent for want of a port or descriptor it is another
 /// load (as of [`SENT`]); fewer may already have shaped it.
@@ -125,8 +122,8 @@ fn plan_limit(summary: &Summary) -> Option<Finding> {
     })
 }
 
-/// Where the kernel stamps no answer, what lay here unread is in its time. Nobody knows for how
-/// long, so the cause has to do: a worker that had no time to look.
+/// Where the kernel stamps no answer, what lay here unread is in its time. For how long is not
+/// known, so the cause is judged: a worker that had no time to look.
 fn unstamped(summary: &Summary) -> Option<Finding> {
     let connection = &summary.plan.connection;
     let is_stamped = connection.clock == Clock::Kernel && connection.unix_socket.is_none();
@@ -183,7 +180,7 @@ fn own_queue(summary: &Summary) -> Option<Finding> {
     }
     let in_flight = connections_in_use(summary);
     let users = summary.plan.load.connections;
-    // One alone has nobody to wait behind.
+    // A single connection has none to wait behind.
     (users > 1 && in_flight + at_rest(summary) < f64::from(users) * IN_FLIGHT).then(|| {
         note(Reason::OwnQueue {
             in_flight,
@@ -221,7 +218,7 @@ fn crowded(summary: &Summary) -> Option<Finding> {
     })
 }
 
-/// Whether the target used more of the machine than all processes that nobody watched.
+/// Whether the target used more of the machine than all unwatched processes.
 fn target_had_most(summary: &Summary) -> bool {
     let watch = &summary.watch;
     let cores = |tree: usize| {

@@ -32,7 +32,7 @@ impl Times {
 }
 
 /// What a tree used between two looks, in ticks, given its processes in both. Those that are new
-/// were born in between. The last moments of a process that nobody waited for are lost.
+/// were born in between. The last moments of a process that was not waited for are lost.
 pub(crate) fn used(before: &HashMap<u32, Times>, after: &HashMap<u32, Times>) -> u64 {
     let (mut own, mut children, mut gone) = (0_u64, 0_u64, 0_u64);
     for (pid, now) in after {

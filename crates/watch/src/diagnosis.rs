@@ -17,7 +17,7 @@ use netlink_sys::protocols::NETLINK_SOCK_DIAG;
 use netlink_sys::{Socket, SocketAddr};
 use procfs_core::net::TcpState;
 
-/// The sockets that somebody may hold open.
+/// The sockets that a process may hold open.
 pub(crate) fn open_sockets() -> Option<Vec<TcpSocket>> {
     sockets(StateFlags::all() - StateFlags::TIME_WAIT)
 }

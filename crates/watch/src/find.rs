@@ -20,10 +20,10 @@ pub enum NotFound {
     /// No program has this name.
     #[error("no program named {0} is running; start it first, or give the number of its process.")]
     Name(String),
-    /// Nobody listens there.
+    /// No process listens there.
     #[error("no process listens on port {0} of this host; start the server first.")]
     Nobody(u16),
-    /// Somebody listens there, and may not be looked at.
+    /// A process listens there that this user may not inspect.
     #[error(
         "a process listens on port {0}, but it is not known which; run as its user or as root, or \
          give the number of its process."

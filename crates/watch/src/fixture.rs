@@ -39,7 +39,7 @@ impl Fixture {
         self.process_with(pid, parent, name, 'S', 100, 0);
     }
 
-    /// A process in this state, started at this tick, that has run for so many.
+    /// A process in this state, started at this tick, that has run for this many.
     pub(crate) fn process_with(
         &self,
         pid: u32,

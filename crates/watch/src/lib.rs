@@ -4,7 +4,7 @@
 //! was used since the look before. It reads no clock: the caller passes the time. What is watched:
 //!
 //! - *trees*: one or more processes with all their descendants, found by a [`Target`]: a process
-//!   number, the name of a program, or a port on which somebody listens. A tree that was named by
+//!   number, the name of a program, or a port on which a process listens. A tree that was named by
 //!   program or port is found again when its processes were replaced.
 //! - the *host*: CPU, memory, pressure, the interface that leads to the target, TCP trouble.
 //!

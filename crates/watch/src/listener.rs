@@ -8,7 +8,7 @@ use procfs_core::net::{TcpNetEntries, TcpNetEntry, TcpState};
 use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, SocketAddr};
 
-/// A TCP socket, of a process or of nobody any more.
+/// A TCP socket, of a process or orphaned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TcpSocket {
     /// What it is called where a process has it open; 0 if none has.
@@ -19,7 +19,7 @@ pub(crate) struct TcpSocket {
     pub(crate) local: SocketAddr,
 }
 
-/// Where somebody may listen.
+/// Where a process may listen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spot {
     /// The port.

@@ -82,11 +82,11 @@ impl Watcher {
         self.find(target.clone(), None)
     }
 
-    /// Watches whoever listens at an address of this host, unless that is watched already. One that
-    /// may not be looked at becomes a tree of which nothing can be read.
+    /// Watches the process that listens at an address of this host, unless it is watched already. A
+    /// process that may not be inspected becomes a tree without readings.
     ///
     /// # Errors
-    /// If nobody listens there.
+    /// If no process listens there.
     pub fn watch_listener(&mut self, address: SocketAddr) -> Result<(), NotFound> {
         let target = Target::Port(address.port());
         match self.find(target.clone(), Some(address.ip())) {

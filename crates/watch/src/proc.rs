@@ -135,7 +135,7 @@ impl Unread {
         }
     }
 
-    /// The reason, where a file of the host is meant: that there is none is a reason as well.
+    /// The reason, where a file of the host is meant: also when it does not exist.
     pub(crate) fn why(self) -> Why {
         match self {
             Unread::Absent => Why::Untold,

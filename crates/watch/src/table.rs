@@ -41,7 +41,7 @@ impl Table {
     }
 
     fn add(&mut self, pid: u32, proc: &Proc) {
-        // One that has gone again is nobody's business.
+        // One that has ended meanwhile is ignored.
         if let Ok(stat) = proc.stat(pid) {
             let parent = u32::try_from(stat.ppid).unwrap_or(0);
             let round = self.round;

@@ -10,7 +10,7 @@ pub enum Target {
     Pid(u32),
     /// Every process whose program has this name.
     Name(String),
-    /// Whoever listens on this TCP port of this host.
+    /// The process that listens on this TCP port of this host.
     Port(u16),
 }
 

@@ -69,7 +69,7 @@ impl Tree {
         Ok(tree)
     }
 
-    /// A tree that is known to be there, and of which nothing can be read.
+    /// A tree that exists but can't be read.
     pub(crate) fn refused(name: String, own: u32) -> Tree {
         Tree {
             refused: true,

@@ -20,7 +20,7 @@ pub enum Expect {
 pub(crate) enum Body {
     /// There is none.
     None,
-    /// After so many bytes, never 0.
+    /// After this many bytes, never 0.
     Length(u64),
     /// After the last chunk and the trailers.
     Chunked,

@@ -27,7 +27,7 @@ pub(crate) enum Chunk {
 pub(crate) enum Next {
     /// More framing.
     Framing(Chunk),
-    /// So many bytes of data, never 0.
+    /// This many bytes of data, never 0.
     Data(u64),
     /// The trailers, after the last chunk.
     Trailers,

@@ -2,7 +2,7 @@
 //!
 //! The wire is the hot path of every exchange, so it does as little as the answer allows: a head
 //! that lies whole in one input is parsed where it lies, in one pass over its lines, and only the
-//! fields that decide about framing are looked at. Whoever wants to see more brings a [`Sink`].
+//! fields that decide about framing are looked at. To see more, pass a [`Sink`].
 //!
 //! Words:
 //! - *message*: one answer, from its status line to the last byte of its body; the 1xx answers

@@ -11,7 +11,7 @@ pub(crate) struct Partial {
     bytes: Vec<u8>,
 }
 
-/// What came of adding a piece.
+/// The result of adding a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Gathered {
     /// Bytes taken of the piece.

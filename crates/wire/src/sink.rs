@@ -2,8 +2,8 @@
 
 /// Wants to see parts of an answer; `()` sees nothing and costs nothing.
 ///
-/// The two constants decide at compile time what is shown, so that a parser which feeds nobody
-/// has no code for showing. Interim (1xx) answers are never shown.
+/// The two constants decide at compile time what is shown, so that a parser without a reader has no
+/// code for showing. Interim (1xx) answers are never shown.
 pub trait Sink {
     /// Whether [`head`](Sink::head), [`status`](Sink::status) and [`header`](Sink::header) are
     /// called.

@@ -3,7 +3,7 @@
 use super::*;
 use crate::simulated::{Freezing, Lasting, Wavering, usual};
 
-/// What came of many searches with the usual settings.
+/// The result of many searches with the usual settings.
 #[derive(Debug, Default)]
 struct Tally {
     searches: u32,
@@ -76,8 +76,8 @@ fn of_case(case: &Case, searches: u64) -> Tally {
     })
 }
 
-/// That of so many intervals this share holds the truth, and of so many searches four of five end
-/// in time.
+/// That of this many intervals this share holds the truth, and of this many searches four of five
+/// end in time.
 fn assert_case(case: &Case, searches: u64, least: f64) {
     let tally = of_case(case, searches);
     println!("{}: {tally:.3?}", case.0);
@@ -106,8 +106,8 @@ fn of_two_hundred_intervals_nine_of_ten_hold_the_truth() {
     }
 }
 
-/// What a target carries that is limited by its throughput alone, after how long it answers at
-/// ease, is found to within a hundredth, however few requests that are.
+/// What a target carries that is limited by its throughput alone, after how long it answers at low
+/// load, is found to within a hundredth, however few requests that are.
 #[test]
 fn long_answers_and_low_rates_move_no_load_line() {
     let cases = [

@@ -93,7 +93,7 @@ impl Console<'_> {
         let _ = self.surroundings.stderr.write_all(text.as_bytes());
     }
 
-    /// The exit code, which tells of a lost report where all else is well.
+    /// The exit code, which reports a lost report where all else is well.
     fn close(mut self, code: u8) -> u8 {
         let Some(error) = self.write_error.take() else {
             return code;
@@ -213,7 +213,7 @@ struct Reporter<'a, 'b> {
     events: Receiver<Event>,
     console: &'a mut Console<'b>,
     commands: Commands,
-    /// What is said in place of the report, where the run was given up.
+    /// The sentence in place of the report, where the run was given up.
     given_up: Option<Output>,
     /// The number of requests that the next line of progress tells; none for no progress.
     next_progress: Option<u64>,
@@ -247,7 +247,7 @@ impl Observer for Reporter<'_, '_> {
 }
 
 impl Reporter<'_, '_> {
-    /// What is said at the end; `lost` is why a worker was lost, if one was.
+    /// The sentence at the end; `lost` is why a worker was lost, if one was.
     fn conclude(mut self, lost: Option<String>) -> Result<Output, Output> {
         if let Some(output) = self.given_up.take() {
             return Err(output);
@@ -289,7 +289,7 @@ impl Reporter<'_, '_> {
         }
     }
 
-    /// What is said of a run without a report.
+    /// The sentence about a run without a report.
     fn give_up(&self, fatal: Fatal) -> Output {
         let total = match self.tally.done() {
             0 => String::new(),
@@ -313,7 +313,7 @@ impl Reporter<'_, '_> {
         }
     }
 
-    /// What is said of a run that lost a worker.
+    /// The sentence about a run that lost a worker.
     fn broken_off(&self, failure: &str) -> Output {
         Output {
             stderr: format!("ab: {failure}\n"),

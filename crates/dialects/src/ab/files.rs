@@ -5,7 +5,7 @@ use super::times::{by_total, csv_percentile_us, ms};
 use chrono::{DateTime, Local};
 use std::time::{Duration, SystemTime};
 
-/// `-e`: each percentage and the milliseconds within which so many were served.
+/// `-e`: each percentage and the milliseconds within which this many were served.
 pub(super) fn csv(times: &[Times]) -> String {
     let sorted = by_total(times);
     let mut text = String::from("Percentage served,Time in ms\n");

@@ -5,9 +5,9 @@ use loadline_record::{ErrorKind, Exchange, Outcome};
 use std::cell::{Cell, RefCell};
 use std::sync::mpsc::Sender;
 
-/// Requests that are told in one message.
+/// Requests that are sent in one message.
 const BATCH: usize = 512;
-/// They are told when the first of them is so old, though they be few. Nanoseconds.
+/// They are sent when the first of them is this old, even if they are few. Nanoseconds.
 const OLDEST_NS: u64 = 50_000_000;
 
 /// What a worker reports.

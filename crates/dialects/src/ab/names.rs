@@ -2,7 +2,7 @@
 //!
 //! Our TLS names suites as the registry of TLS does; both names follow the same parts.
 
-/// A cipher suite that is spoken here.
+/// A cipher suite that is supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Suite {
     /// Its name in OpenSSL.
@@ -17,7 +17,7 @@ const fn suite(openssl: &'static str, own: &'static str, bits: u32) -> Suite {
     Suite { openssl, own, bits }
 }
 
-/// All suites that are spoken here.
+/// All suites that are supported.
 const SUITES: [Suite; 9] = [
     suite("TLS_AES_256_GCM_SHA384", "TLS13_AES_256_GCM_SHA384", 256),
     suite(

@@ -92,14 +92,14 @@ impl Default for Html {
 /// `-f`: versions of TLS.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Protocol {
-    /// All that are spoken here.
+    /// All that are supported.
     #[default]
     All,
     /// TLS 1.2.
     Tls12,
     /// TLS 1.3.
     Tls13,
-    /// One that is not spoken here any more, by its name.
+    /// One that is not supported any more, by its name.
     Gone(&'static str),
 }
 

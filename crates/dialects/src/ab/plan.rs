@@ -15,10 +15,10 @@ use url::Url;
 
 /// Where `-s` sets no limit: longer than any run.
 const UNLIMITED: Duration = Duration::from_secs(30 * 24 * 3600);
-/// With so many connections a thread, one more or less makes no difference worth a thread.
+/// With this many connections a thread, one more or less makes no difference worth a thread.
 const MANY: u32 = 16;
 
-/// The plan that an ab command line asks for, on so many cores.
+/// The plan that an ab command line asks for, on this many cores.
 pub(super) fn plan(options: &Options, cores: u32) -> Result<Plan, Output> {
     let connections = options.concurrency;
     Ok(Plan {
@@ -240,10 +240,10 @@ mod tests {
     #[test]
     fn what_tls_can_not_do_is_said_in_a_sentence() {
         for (line, start) in [
-            ("-f TLS1 https://a/", "ab: TLS1 is not spoken here any more"),
+            ("-f TLS1 https://a/", "ab: TLS1 is not supported any more"),
             (
                 "-Z foo https://a/",
-                "error setting ciphersuite list [foo]\nab: none of it",
+                "error setting ciphersuite list [foo]\nab: none of these",
             ),
             ("-X p https://a/", "ab: -X p has no port"),
             (

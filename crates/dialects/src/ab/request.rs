@@ -3,7 +3,7 @@
 use super::options::{Options, value_of};
 use base64::prelude::{BASE64_STANDARD, Engine};
 
-/// A head of so many bytes is too long for ab.
+/// A head of this many bytes is too long for ab.
 const LONGEST_HEAD: usize = 8192;
 
 /// The head of each request, or `None` if it is too long.

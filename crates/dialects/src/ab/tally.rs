@@ -161,7 +161,7 @@ impl Tally {
         self.compare_length(document == body_bytes);
     }
 
-    /// An answer whose body ended early: its length is what came of it.
+    /// An answer whose body ended early: its length is its result.
     fn ended_early(&mut self, body_bytes: u64) {
         let document = *self.document_bytes.get_or_insert(body_bytes);
         self.compare_length(document == body_bytes);

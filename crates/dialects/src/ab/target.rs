@@ -3,7 +3,7 @@
 /// Where requests go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Target {
-    /// Whether TLS is spoken.
+    /// Whether TLS is used.
     pub(super) tls: bool,
     /// The host, without brackets.
     pub(super) host: String,

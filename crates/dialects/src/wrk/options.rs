@@ -65,7 +65,7 @@ const fn declared(flag: Flag, long: &'static str, short: Option<char>, valued: b
     }
 }
 
-/// In the order in which possibilities are told.
+/// In the order in which possibilities are named.
 const DECLARED: [Declared; 15] = [
     declared(Flag::Connections, "connections", Some('c'), true),
     declared(Flag::Duration, "duration", Some('d'), true),
@@ -123,7 +123,7 @@ impl Words {
         }
     }
 
-    /// What is said of a name that stands for none or for several: it is told with its value.
+    /// The sentence about a name that stands for none or for several: it is named with its value.
     fn unclear(&mut self, name: &str, meant: &[&Declared]) -> String {
         let value = self.parser.optional_value().map(text);
         let typed = value.map_or(name.to_owned(), |value| format!("{name}={value}"));

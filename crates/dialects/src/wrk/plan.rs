@@ -126,7 +126,7 @@ mod tests {
             let told: Result<Arrivals, String> = spread(name);
             assert!(
                 told.unwrap_err()
-                    .starts_with(&format!("-D {name} is not offered"))
+                    .starts_with(&format!("-D {name} is not supported"))
             );
         }
     }

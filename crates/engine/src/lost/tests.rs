@@ -52,7 +52,7 @@ enum Misdeed {
     Loop(Arc<AtomicBool>),
 }
 
-/// Users of the second worker do the deed after so many answers; those of the first go on.
+/// Users of the second worker do the deed after this many answers; those of the first go on.
 #[derive(Clone)]
 struct Deviant {
     worker: u32,

@@ -166,8 +166,8 @@ fn workers_that_break_off_in_different_intervals_all_count() {
     };
     let mut world = World::new(plan).serves_in(8 * MS);
     world.interval_ns = 45 * MS;
-    // Given when the second worker tells of its second interval: the third obeys before it tells
-    // of its own, the others later.
+    // Given when the second worker reports its second interval: the third obeys before it reports
+    // its own, the others later.
     let told = std::cell::Cell::new(0);
     let ran = world
         .on_interval(move |hands, worker| {

@@ -294,7 +294,7 @@ fn a_server_that_is_away_for_a_while_refuses_connections() {
         .at(20 * MS, |hands| hands.server.up())
         .run();
     // The fourth request had come when the server went. The connection had served, so it is sent
-    // once more, and that is refused, as is the next dial, a millisecond behind it. Two more are
+    // again, and that is refused, as is the next dial, a millisecond behind it. Two more are
     // waited, and the server is back.
     let halves = |exchange: &Exchange| {
         [exchange.start_ns, exchange.dial_ns, exchange.end_ns].map(|ns| ns * 2 / MS)

@@ -1,11 +1,11 @@
-//! What came of a run, and the promises that hold for every run.
+//! The result of a run, and the promises that hold for every run.
 
 use super::server::{Seen, Server};
 use crate::{EndReason, Event};
 use loadline_plan::Plan;
 use loadline_record::{Counts, ErrorKind, Exchange, Model, Outcome, Snapshot, Times, Unfinished};
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Ran {
     pub(crate) intervals: Vec<Snapshot>,

@@ -32,7 +32,7 @@ pub(crate) struct Seen {
 pub(crate) struct Reply {
     after_ns: u64,
     bytes: Vec<u8>,
-    /// So many bytes at a time, with such a pause between.
+    /// This many bytes at a time, with such a pause between.
     drip: Option<(usize, u64)>,
     then: Then,
 }
@@ -71,7 +71,7 @@ impl Reply {
         Reply { after_ns, ..self }
     }
 
-    /// In pieces of so many bytes with pauses between.
+    /// In pieces of this many bytes with pauses between.
     pub(crate) fn drip(self, bytes: usize, pause_ns: u64) -> Self {
         Reply {
             drip: Some((bytes, pause_ns)),
@@ -122,7 +122,7 @@ pub(crate) struct Server {
     sockets: RefCell<Vec<Weak<SimSocket>>>,
     /// Times in which it does nothing, not even read, in nanoseconds from the load's begin.
     freezes: RefCell<Vec<Range<u64>>>,
-    /// Once it has accepted so many connections it neither makes nor refuses more.
+    /// Once it has accepted this many connections it neither makes nor refuses more.
     pub(crate) most_accepted: Cell<usize>,
     /// Whether it answers a request when its head has come, and reads the body behind that.
     pub(crate) hasty: Cell<bool>,

@@ -36,13 +36,13 @@ pub(crate) struct World {
     pub(crate) interval_ns: u64,
     /// How many addresses the host of the first request has.
     pub(crate) doors: u16,
-    /// Operations move at most so many bytes.
+    /// Operations move at most this many bytes.
     pub(crate) cut_up: Option<usize>,
-    /// At most so many bytes are on their way or unread.
+    /// At most this many bytes are on their way or unread.
     pub(crate) window: Option<usize>,
     /// The server closes connections that are silent for so long.
     pub(crate) idle_ns: Option<u64>,
-    /// The server neither makes nor refuses connections beyond so many.
+    /// The server neither makes nor refuses connections beyond this many.
     pub(crate) most_accepted: usize,
     /// The server answers a request when its head has come.
     pub(crate) hasty: bool,
@@ -54,7 +54,7 @@ pub(crate) struct World {
 /// What happens when, in nanoseconds from the load's begin.
 type Incident = (u64, Box<dyn FnOnce(&Hands)>);
 
-/// What happens when a worker, given by its number, tells of an interval.
+/// What happens when a worker, given by its number, reports an interval.
 type OnInterval = dyn Fn(&Hands, usize);
 
 /// What an incident has its hands on.
@@ -108,7 +108,7 @@ impl World {
         self
     }
 
-    /// Something that happens whenever a worker, given by its number, tells of an interval.
+    /// Something that happens whenever a worker, given by its number, reports an interval.
     pub(crate) fn on_interval(self, act: impl Fn(&Hands, usize) + 'static) -> Self {
         let on_interval = Rc::new(act);
         World {

@@ -125,7 +125,7 @@ fn late(effect: Effect) -> String {
     )
 }
 
-/// What is said before all figures where the plan was the limit.
+/// The sentence before all figures where the plan was the limit.
 fn plan_limit(max_connections: u32, effect: Option<Effect>, unsent: u64, planned: u64) -> String {
     let mut parts = Vec::new();
     if let Some(effect) = effect {

@@ -13,7 +13,7 @@ use loadline_runner::preflight::refuse_overwriting;
 use loadline_verdict::{Comparison, RunResult, SavedRun, Standing, is_whole};
 use std::path::{Path, PathBuf};
 
-/// Holds saved runs against each other.
+/// Compares saved runs.
 pub(crate) fn run(flags: &CompareFlags) -> Result<Exit> {
     let (base, with) = flags.sides();
     refuse_overwriting(

@@ -200,7 +200,7 @@ fn exit_of_saved(run: &RunResult, trust: Trust) -> Exit {
     }
 }
 
-/// All runs of the only file, or the run of which these files are parts.
+/// All runs of the only file, or the one run that these files are parts of.
 fn read(flags: &ReportFlags) -> Result<Vec<RunFile>> {
     if let [only] = flags.files.as_slice() {
         let runs = picked(RunFile::read_all(only)?, flags.run, only)?;

@@ -1,4 +1,4 @@
-//! `loadline shims`: links by whose names this program speaks other tools' languages.
+//! `loadline shims`: symlinks that run this program in compatibility mode under other tools' names.
 
 use crate::exit::Exit;
 use crate::flags::shims::ShimsFlags;

@@ -27,7 +27,7 @@ const REPORT: &str = "report.html";
 /// The folder of its pictures as files.
 const PLOTS: &str = "plots";
 
-/// Makes the runs of a study that were not made yet, and prints what came of all.
+/// Makes the runs of a study that were not made yet, and prints all results.
 pub(crate) fn run(flags: &StudyFlags) -> Result<Exit> {
     let study = read(&flags.file)?;
     let runs = study.runs(flags.quick)?;
@@ -130,7 +130,7 @@ fn results(flags: &StudyFlags, study: &Study) -> PathBuf {
         .unwrap_or_else(|| Path::new("results").join(name))
 }
 
-/// What is said of tools that are not there.
+/// The sentence about tools that are not there.
 fn missing(tools: &[String]) -> Option<String> {
     let names = tools.join(", ");
     match tools.len() {

@@ -109,7 +109,7 @@ fn read_stdin() -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// So many pairs of runs. Both of a pair have the same seed, and so the same arrivals.
+/// This many pairs of runs. Both of a pair have the same seed, and so the same arrivals.
 fn turns(plans: [&Plan; 2], pairs: u32) -> Vec<Planned> {
     let turn = |side: usize, pair: u32| Planned {
         plan: Plan {

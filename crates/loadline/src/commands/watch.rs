@@ -35,7 +35,7 @@ pub(crate) fn run(flags: &WatchFlags) -> Result<Exit> {
     Ok(Exit::Good)
 }
 
-/// Tells of the first Ctrl-C.
+/// Reports the first Ctrl-C.
 fn interrupts() -> io::Result<Receiver<()>> {
     let mut signals = Signals::new(ending_signals())?;
     let (send, receive) = channel();
@@ -81,7 +81,7 @@ fn watch(
     Ok(End::Asked)
 }
 
-/// What is said when the target has ended.
+/// The sentence when the target has ended.
 fn farewell(watched: &Watched) -> Option<String> {
     let tree = watched.trees.first()?;
     if tree.change != Some(Change::Ended) {
@@ -94,7 +94,7 @@ fn farewell(watched: &Watched) -> Option<String> {
     })
 }
 
-/// What is said when others took the place of the target's processes.
+/// The sentence when others took the place of the target's processes.
 fn comeback(watched: &Watched) -> Option<String> {
     let tree = watched.trees.first()?;
     let pid = tree

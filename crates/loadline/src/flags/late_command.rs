@@ -3,7 +3,7 @@
 use super::run::request::Place;
 use std::ffi::OsString;
 
-/// What is said where one of the places of a run is the name of a command.
+/// The sentence where one of the places of a run is the name of a command.
 pub(super) fn among_places(words: &[OsString], places: &[Place]) -> Option<String> {
     let is_place = |name: &str| name.parse().is_ok_and(|place| places.contains(&place));
     let (at, command) = late(words, |command| is_place(command.get_name()))?;
@@ -14,7 +14,7 @@ pub(super) fn among_places(words: &[OsString], places: &[Place]) -> Option<Strin
     ))
 }
 
-/// What is said of a flag that a run does not know, and a command behind it does.
+/// The sentence about a flag that a run does not know, and a command behind it does.
 pub(super) fn knowing(words: &[OsString], flag: &str) -> Option<String> {
     let flag = flag.strip_prefix("--")?;
     let knows = |command: &clap::Command| {

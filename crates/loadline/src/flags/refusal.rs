@@ -40,7 +40,7 @@ fn told(error: &Error, words: &[OsString]) -> String {
     )
 }
 
-/// What is said of a flag that other load testers have, where a run's flags are taken.
+/// The sentence about a flag that other load testers have, where a run's flags are taken.
 fn of_another_tool(error: &Error, words: &[OsString]) -> Option<String> {
     const WITHOUT_A_RUN: [&str; 10] = [
         "report",
@@ -66,13 +66,13 @@ fn of_another_tool(error: &Error, words: &[OsString]) -> Option<String> {
     Some(format!("there is no flag {flag}; {instead}"))
 }
 
-/// What is said where a flag is not known because its command stands behind it.
+/// The sentence where a flag is not known because its command stands behind it.
 fn late_command(error: &Error, words: &[OsString]) -> Option<String> {
     let is_unknown = error.kind() == ErrorKind::UnknownArgument;
     late_command::knowing(words, &flag(error)).filter(|_| is_unknown)
 }
 
-/// What is said of the first word that is not UTF-8, if there is one.
+/// The sentence about the first word that is not UTF-8, if there is one.
 pub(crate) fn not_text(words: &[OsString]) -> Option<String> {
     let word = words.iter().find(|word| word.to_str().is_none())?;
     Some(format!(
@@ -99,7 +99,7 @@ fn where_to_look(error: &Error, words: &[OsString]) -> String {
     format!(" `loadline {name}--help` lists all.")
 }
 
-/// What is said where a value with a minus was taken for a flag.
+/// The sentence where a value with a minus was taken for a flag.
 fn negative(error: &Error, words: &[OsString]) -> Option<String> {
     let minus_and_digit = |text: &str| {
         let digit = text.strip_prefix('-')?.chars().next()?;

@@ -128,7 +128,7 @@ impl ServeFlags {
     }
 }
 
-/// An address that is none.
+/// Not an address.
 #[derive(Debug, thiserror::Error)]
 #[error("`{0}` is not an address to listen on. Write one such as 127.0.0.1:8080 or [::1]:0.")]
 struct NoListen(String);

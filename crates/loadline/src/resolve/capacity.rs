@@ -54,7 +54,7 @@ pub(crate) enum SearchError {
     /// A flag says what the search decides.
     #[error("the search itself decides --{0}; leave it out.")]
     Decided(&'static str),
-    /// A check that more load can only mend has no highest load that keeps it.
+    /// A check that more load can only fulfil has no highest load.
     #[error(
         "--check {0} is a lower bound, and a search for the highest load needs upper bounds; give \
          one, such as p99<50ms."

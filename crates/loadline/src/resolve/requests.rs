@@ -132,7 +132,7 @@ fn read_body(source: &BodySource, stdin: &mut dyn Read) -> Result<Vec<u8>, Error
     }
 }
 
-/// All that comes; `None` where that is more than so many bytes.
+/// All that comes; `None` where that is more than this many bytes.
 fn read_at_most(most: u64, source: impl Read) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     let read = source.take(most + 1).read_to_end(&mut bytes)? as u64;

@@ -344,7 +344,7 @@ fn contradictions_are_sentences() {
             "-r 5 -c 50 --max-connections 5 a",
             "--max-connections 5 is below --connections 50",
         ),
-        ("-b x -F a=b a", "--body and --form both say"),
+        ("-b x -F a=b a", "--body and --form both set"),
         (
             "-F a=b -H content-type:x a",
             "--form sets the Content-Type itself",

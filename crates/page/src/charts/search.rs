@@ -6,7 +6,7 @@ use crate::{
 };
 use serde::Serialize;
 
-/// Colours of what came of a trial. What broke is a ring, told apart without colours as well.
+/// Colours of the result of a trial. What broke is a ring, told apart without colours as well.
 const HELD: usize = 0;
 const BROKE: usize = 8;
 const MEDIAN: usize = 3;

@@ -7,7 +7,7 @@ use crate::{
 };
 use serde::Serialize;
 
-/// As many runs as are shown at first: so many colours are told apart at a glance.
+/// As many runs as are shown at first: this many colours are told apart at a glance.
 const FIRST_SHOWN: usize = 5;
 
 /// The charts of a study.

@@ -134,7 +134,7 @@ fn split_clocked(text: &str) -> (Clocked, &str) {
     .unwrap_or((Clocked::Response, text))
 }
 
-/// Reads a statistic; `None` for a word that is none.
+/// Reads a statistic; `None` for an unknown word.
 fn parse_statistic(text: &str) -> Result<Option<Statistic>, CheckProblem> {
     Ok(Some(match text {
         "mean" => Statistic::Mean,

@@ -66,7 +66,7 @@ mod tests {
                 "https://a:1",
                 "only http is supported for proxies, not https.",
             ),
-            ("socks5://a:1", "`socks5` is not spoken here"),
+            ("socks5://a:1", "`socks5` is not supported"),
             ("http://a:1/path", "nothing may follow its port."),
             ("http://a:x", "invalid port number"),
         ] {

@@ -60,7 +60,7 @@ impl LoadOptions {
         ))
     }
 
-    /// Refuses options of which one makes the other meaningless.
+    /// Refuses options that make each other meaningless.
     fn agree(&self) -> Result<(), Contradiction> {
         let is_open = self.rate.is_some() || self.burst.is_some();
         let rules = [

@@ -16,7 +16,7 @@ impl StageList {
     /// The stages of a rate.
     ///
     /// # Errors
-    /// [`units::Error::Rate`] for a target that is none; reading the list has seen to that before.
+    /// [`units::Error::Rate`] for a malformed target; reading the list has seen to that before.
     pub fn rates(&self) -> Result<Vec<Stage<Rate>>, Error> {
         self.with_targets(|target| Ok(target.parse()?))
     }

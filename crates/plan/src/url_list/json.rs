@@ -12,7 +12,7 @@ pub enum JsonProblem {
     /// The line ends within the JSON.
     #[error("the JSON breaks off; a request stands whole on one line, from {{ to }}.")]
     BreaksOff,
-    /// The line is none of JSON's sentences.
+    /// The line is not JSON.
     #[error(
         "this is not JSON at column {0}. Write an object such as {{\"url\": \"http://…\", \
          \"method\": \"POST\"}}."

@@ -1,6 +1,6 @@
 //! The loop's simulated face: a virtual clock and a virtual network.
 //!
-//! The clock stands still while tasks run and jumps to the next timer when none can go on, so a
+//! The clock does not move while tasks run, and jumps to the next timer when none can go on, so a
 //! run takes no time but what its tasks compute, and happens the same way each time. Servers are
 //! tasks of the same loop that [`Sim::listen`].
 
@@ -56,7 +56,7 @@ impl Sim {
         self.0.network.cut_up(most);
     }
 
-    /// From now on at most so many bytes are on their way to one end of a connection or unread
+    /// From now on at most this many bytes are on their way to one end of a connection or unread
     /// there; a sender waits for room.
     pub fn set_window(&self, bytes: usize) {
         self.0.network.set_window(bytes);

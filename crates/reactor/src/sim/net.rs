@@ -3,7 +3,7 @@
 //! Bytes, closes and resets take the network's latency to reach the other end, in order. As with
 //! TCP on Linux, a peer that closed answers what it has not read, and what is still sent to it,
 //! with a reset; and what came before a reset can still be read. Where a window is set, a sender
-//! waits while so many bytes are on their way or unread; it learns of new room at once.
+//! waits while this many bytes are on their way or unread; it learns of new room at once.
 
 use super::{Sim, World};
 use crate::stretch::Stretch;

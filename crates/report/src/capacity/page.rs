@@ -44,7 +44,7 @@ pub fn search_page(report: &CapacityReport<'_>) -> SearchPage {
     }
 }
 
-/// What was broken by our own doing is no word on the target, as in the answer's line.
+/// A check that the generator broke says nothing about the target, as in the line of the answer.
 fn kind(answer: &Conclusion) -> AnswerKind {
     match answer {
         Conclusion::Found(_) => AnswerKind::Found,
@@ -69,7 +69,7 @@ fn found(report: &CapacityReport<'_>) -> Option<LoadLine> {
     })
 }
 
-/// Whose doing it may be that a rung broke is said below the ladder.
+/// What else may have broken a check at a rung is said below the ladder.
 fn rung_row(rung: &Rung, checks: &[Check]) -> TrialRow {
     let trial = &rung.trial;
     TrialRow {

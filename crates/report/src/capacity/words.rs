@@ -9,7 +9,7 @@ use loadline_findings::advice;
 use loadline_plan::Check;
 use loadline_units as units;
 
-/// Why a check was held that nobody asked for.
+/// Why there is a check that was not asked for.
 pub(super) const ERRORS_ADDED: &str = "errors<1% was added to the checks, because a rate at which \
                                        requests fail is not a capacity; give a --check on errors \
                                        for another bound.";
@@ -220,8 +220,8 @@ pub(super) fn disturbed(line: &LoadLine) -> Option<String> {
     ))
 }
 
-/// Why a rung may have broken by another's doing than the target's. Above the load line it is no
-/// wonder.
+/// Why a check may be broken at a rung for another reason than the target. Above the load line it
+/// is no wonder.
 pub(super) fn excused(rung: &Rung) -> Option<String> {
     let limit = rung.trial.excuse().filter(|_| rung.part != Part::Over)?;
     Some(format!(

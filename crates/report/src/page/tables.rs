@@ -27,7 +27,7 @@ pub(super) fn timed_from(summary: &Summary) -> String {
 }
 
 /// Percentiles and moments of response and service time; none if there was no answer. In a closed
-/// loop both are one, and only the first is told.
+/// loop both are the same, and only the first is shown.
 pub(super) fn percentiles(run: &RunResult) -> Vec<PercentileRow> {
     let summary = &run.summary;
     if summary.total.times.response.is_empty() {

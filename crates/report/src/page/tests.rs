@@ -29,7 +29,7 @@ fn every_second_of_an_open_run_has_its_rates_and_times() {
         Some(2_000.0)
     );
     let p99 = &track(&timeline, Measure::ResponseP99).values;
-    // Nothing was answered while the server stood still.
+    // Nothing was answered while the server stalled.
     assert_eq!(p99[5], None);
     assert!(p99[6].unwrap() > 100.0 * p99[3].unwrap(), "{p99:?}");
     assert!(timeline.track(Measure::FailedRate).is_none());

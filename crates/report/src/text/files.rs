@@ -1,5 +1,5 @@
-//! Saved runs held against each other: how they stand, what else differs between them, and which
-//! may not be believed.
+//! Saved runs compared: how they stand, what else differs between them, and which may not be
+//! believed.
 
 use super::{Canvas, TextOptions, assemble, validity_summary};
 use crate::comparison::{ComparedFiles, comparison, sentence_of_unlike};

@@ -12,7 +12,7 @@ use std::cmp::Reverse;
 const NAMES: usize = 8;
 /// Columns of a failure's example, at most.
 const EXAMPLE: usize = 200;
-/// Columns of what came of a check, at least.
+/// Columns of the result of a check, at least.
 const WORD: usize = 6;
 /// Columns of a check's condition, at most.
 const CONDITION: usize = 40;
@@ -115,7 +115,7 @@ pub(super) fn checks(checks: &[CheckResult], canvas: Canvas) -> Vec<String> {
     checks_of_each(&[("", checks)], canvas)
 }
 
-/// The same of several, each check with the name of that which it was held against.
+/// The same of several, each check with the name of what it was evaluated on.
 pub(super) fn checks_of_each(of_each: &[(&str, &[CheckResult])], canvas: Canvas) -> Vec<String> {
     let all = || of_each.iter().flat_map(|(_, checks)| checks.iter());
     let Some(texts) = all().map(|check| layout::width(&check.text)).max() else {
@@ -203,7 +203,7 @@ fn grade(validity: &Validity, summary: &Summary, canvas: Canvas) -> String {
     }
 }
 
-/// What is said before all figures where the plan, and not the target, kept requests waiting.
+/// The sentence before all figures where the plan, and not the target, kept requests waiting.
 pub(super) fn plan_limit(validity: &Validity, canvas: Canvas) -> Vec<String> {
     let findings = validity.findings.iter();
     let limits = findings.filter(|found| matches!(found.reason, Reason::PlanLimit { .. }));

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// Columns of the lines' names.
 const NAMES: usize = 11;
-/// The percentiles that are told.
+/// The percentiles that are shown.
 const PERCENTILES: [f64; 2] = [50.0, 99.0];
 
 /// Rate, response time, failures and statuses, validity, checks: one line each.

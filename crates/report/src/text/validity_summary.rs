@@ -85,7 +85,7 @@ struct Group {
 }
 
 impl Group {
-    /// As a sentence, where there are so many runs in all.
+    /// As a sentence, where there are this many runs in all.
     fn text(&self, count: usize) -> String {
         let (grade, runs, reason) = (self.grade.name(), self.runs.join(", "), &self.reason);
         if self.runs.len() == count && count > 2 {

@@ -21,7 +21,7 @@ const COLUMNS: [(&str, usize); 7] = [
     ("sockets", 8),
     ("switches", 9),
 ];
-/// Events of a tree that are told one by one.
+/// Events of a tree that are listed one by one.
 const MOST_EVENTS: usize = 5;
 
 /// The shortest run that is shown: the kernel counts CPU in ticks of up to 10 ms.

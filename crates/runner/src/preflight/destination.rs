@@ -84,7 +84,7 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
         fs::rename(&beside, path)
     });
     if placed.is_err() {
-        // Why it is of no use is told already.
+        // Why it failed has been reported already.
         let _ = fs::remove_file(&beside);
     }
     match placed {
@@ -158,7 +158,7 @@ mod tests {
         let reader = File::open(at("report")).unwrap();
         write_whole(&at("report"), b"new").unwrap();
         assert_eq!(fs::read(at("report")).unwrap(), b"new");
-        // Whoever reads the old one still does.
+        // A reader of the old one keeps it.
         assert_eq!(io::read_to_string(reader).unwrap(), "old");
         let rights = at("report").metadata().unwrap().permissions();
         assert_eq!(rights.mode() & 0o777, 0o640);

@@ -141,7 +141,7 @@ fn open_once(path: &Path) -> io::Result<File> {
     if let Some(open) = all().streams.get_or_insert_default().get(path) {
         return open.try_clone();
     }
-    // Nobody else is kept waiting: a pipe is open when it has a reader.
+    // No other process is kept waiting: a pipe is open when it has a reader.
     let opened = OpenOptions::new()
         .write(true)
         .create(true)

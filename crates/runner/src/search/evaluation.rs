@@ -9,7 +9,8 @@ use loadline_verdict::{CheckResult, RunResult, evaluate_all, evaluate_together};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// An answer that takes less than so many times as long as at the lowest load is as fast as ever.
+/// A response that takes less than this many times as long as at the lowest load is as fast as
+/// before.
 const AS_EVER: u64 = 2;
 
 /// Evaluates the trials of a search in their order: each also by what the trials before it saw.
@@ -129,7 +130,7 @@ struct Stretch {
     /// By how much that had grown since its beginning: whatever was planned has been answered, has
     /// failed, or waits.
     grown: f64,
-    /// What had been sent and not answered when nobody waited for it any more.
+    /// What had been sent and not answered when the wait for it ended.
     in_flight: u64,
 }
 

@@ -120,7 +120,7 @@ fn stored(runs: &[RunFile]) -> Option<Stored<SearchOutcome>> {
     is_whole.then_some(stored)
 }
 
-/// Stores the outcome of a search behind its trials, in the file that holds so many of them. What
+/// Stores the outcome of a search behind its trials, in the file that holds this many of them. What
 /// is no file (a pipe, say) is left alone.
 pub(super) fn store(
     path: &Path,
@@ -179,7 +179,7 @@ mod tests {
         }
     }
 
-    /// A file with the headers of so many trials, of which no version would make the second.
+    /// A file with the headers of this many trials, of which no version would make the second.
     fn trials(path: &Path, count: u32) {
         for number in 1..=count {
             let role = Role {

@@ -44,7 +44,7 @@ pub struct Search<'a> {
 pub enum Progress<'a> {
     /// A trial has ended.
     Trial(&'a Trial),
-    /// The target is left alone for so many seconds.
+    /// The target is left alone for this many seconds.
     Pause(f64),
 }
 
@@ -172,7 +172,7 @@ impl Trials<'_, '_, '_> {
         }
     }
 
-    /// At `over` for so many seconds, and then at `back`.
+    /// At `over` for this many seconds, and then at `back`.
     fn steps(&self, over: (f64, Duration), back: (f64, Duration)) -> Load {
         let plan = self.search.plan;
         if self.search.searched.users {
@@ -266,7 +266,7 @@ fn rate(level: f64) -> Rate {
         .expect("a level is a number above zero")
 }
 
-/// So many users, each with a connection.
+/// This many users, each with a connection.
 fn users(level: f64, shape: Shape) -> Load {
     Load {
         connections: level as u32,

@@ -1,7 +1,7 @@
 //! What is drawn again: runs, seconds, or stretches of a run.
 
-/// At most so many stretches are drawn from; neighbours are joined until there are no more, so that
-/// what lasts longer than a second stays in one piece.
+/// At most this many stretches are drawn from; neighbours are joined until there are no more, so
+/// that what lasts longer than a second stays in one piece.
 const MOST_STRETCHES: usize = 30;
 
 /// What was measured, in pieces that can be drawn again.

@@ -8,13 +8,13 @@ fn random(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
 }
 
-/// The p99 of so many runs around `centre`, with a log-normal spread from run to run.
+/// The p99 of this many runs around `centre`, with a log-normal spread from run to run.
 fn runs(random: &mut ChaCha8Rng, centre: f64, spread: f64, count: usize) -> Vec<f64> {
     let law = LogNormal::new(centre.ln(), spread).expect("the spread is finite");
     law.sample_iter(random).take(count).collect()
 }
 
-/// A run of seconds with so many exponential times of this mean, in thousandths of it.
+/// A run of seconds with this many exponential times of this mean, in thousandths of it.
 fn exponential_run(random: &mut ChaCha8Rng, mean: f64, seconds: usize, each: usize) -> Stretches {
     let law = Exp::new(1.0 / (mean * 1_000.0)).expect("the mean is above zero");
     let mut second = |_| {
@@ -25,7 +25,7 @@ fn exponential_run(random: &mut ChaCha8Rng, mean: f64, seconds: usize, each: usi
     Stretches::of((0..seconds).map(&mut second).collect::<Vec<_>>())
 }
 
-/// In how many of so many comparisons a side was found different.
+/// In how many of this many comparisons a side was found different.
 fn told(comparisons: u64, compare: impl Fn(u64) -> Ratio, decision: Decision) -> u64 {
     let told = |seed: &u64| compare(*seed).decision() == decision;
     (0..comparisons).filter(told).count() as u64

@@ -100,7 +100,7 @@ fn nothing_has_no_interval() {
     assert_eq!(SampleSize::independent(9).ranks(0.0, CONFIDENCE), none);
 }
 
-/// How often the interval of the quantile holds its true value, in so many repetitions.
+/// How often the interval of the quantile holds its true value, in this many repetitions.
 fn coverage(
     repetitions: u64,
     quantile: f64,
@@ -120,7 +120,7 @@ fn coverage(
     (0..repetitions).filter(holds).count() as f64 / repetitions as f64
 }
 
-/// The sample size of a series in blocks of so many; of 0, of independent samples.
+/// The sample size of a series in blocks of this many; of 0, of independent samples.
 fn size_of(series: &[f64], quantile: f64, block: usize) -> SampleSize {
     if block == 0 {
         return SampleSize::independent(series.len() as u64);

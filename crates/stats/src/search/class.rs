@@ -12,10 +12,10 @@ const TELLING: u32 = 3;
 pub struct Goal {
     /// The share of the time that may be bad, at least 0 and below 1 (0.5 asks for the median).
     pub exceed_ratio: f64,
-    /// Trials of at least so many seconds count in full; shorter ones can only count against a
+    /// Trials of at least this many seconds count in full; shorter ones can only count against a
     /// rate.
     pub full_s: f64,
-    /// So many seconds of trials decide on a rate.
+    /// This many seconds of trials decide on a rate.
     pub required_s: f64,
     /// How close the bounds must be, as a share of the upper one.
     pub width: f64,
@@ -60,7 +60,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Adds a trial of so many seconds.
+    /// Adds a trial of this many seconds.
     pub fn add(&mut self, goal: &Goal, seconds: f64, good: bool) {
         let sum = match (seconds >= goal.full_s, good) {
             (true, true) => &mut self.good_s,

@@ -40,7 +40,7 @@ const OUTSIDE: f64 = 1e-3;
 /// What lies outside of the interval.
 const TAIL: f64 = 0.025;
 
-/// A trial and what came of it.
+/// A trial and its result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Attempt {
     /// The rate, above zero.

@@ -24,9 +24,9 @@ use std::time::{Duration, Instant};
 /// How often both sides are looked at. A run that is over sooner is looked at before.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 const FIRST_LOOKS: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(300)];
-/// What a tool may take beside the time it is told to.
+/// What a tool may take besides its configured duration.
 const ALLOWANCE: Duration = Duration::from_secs(60);
-/// What it may take where it is told no time.
+/// What it may take without a configured duration.
 const WITHOUT_TIME: Duration = Duration::from_secs(600);
 /// The most of its output that is read for its report, and that is kept.
 const MOST_READ: u64 = 4 << 20;
@@ -50,7 +50,7 @@ enum Over {
 }
 
 impl Attempt<'_> {
-    /// Makes the run and saves what came of it, were it a failure.
+    /// Makes the run and saves its result, were it a failure.
     pub(super) fn make(
         self,
         agenda: &Agenda<'_>,

@@ -90,7 +90,7 @@ fn program(settings: &Settings, url: &str) -> String {
     )
 }
 
-/// What the executors of k6 are told.
+/// The options of k6's executors.
 fn scenario(settings: &Settings) -> Value {
     let connections = settings.connections.unwrap_or(USUAL_CONNECTIONS);
     let duration = settings

@@ -199,7 +199,7 @@ impl<S: Read + Write> Client<S> {
         String::from_utf8(line[..end].to_vec()).expect("text")
     }
 
-    /// Reads exactly so many bytes.
+    /// Reads exactly this many bytes.
     pub(crate) fn bytes(&mut self, size: usize) -> Vec<u8> {
         while self.unread.len() < size {
             self.read_some();

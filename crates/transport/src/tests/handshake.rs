@@ -270,7 +270,7 @@ fn an_authoritys_certificate_that_is_named_itself_is_trusted_as_a_servers() {
         );
         let (text, _) = refused_by_client(config(), "localhost", trusting(&other));
         assert!(
-            text.starts_with("the server's certificate is one for an authority"),
+            text.starts_with("the server's certificate is that of an authority"),
             "{text}"
         );
         let config = authority.server(&old, &[version]);

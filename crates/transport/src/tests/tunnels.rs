@@ -156,7 +156,7 @@ fn a_proxy_that_refuses_is_told_with_what_to_do() {
 #[test]
 fn a_proxy_that_is_none_is_told_too() {
     let error = refusal(b"SSH-2.0-x\r\n").to_string();
-    assert!(error.contains("the answer isn't HTTP/1"), "{error}");
+    assert!(error.contains("the response is not HTTP/1"), "{error}");
 }
 
 #[test]

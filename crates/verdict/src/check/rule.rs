@@ -8,7 +8,7 @@ use loadline_record::{Blocks, Bounded, Censored};
 use loadline_stats::least_samples;
 use loadline_stats::slo::{Proof, proof};
 
-/// What is said of a check, and of what number.
+/// The sentence about a check, and of what number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ruling {
     pub(super) outcome: CheckOutcome,
@@ -43,8 +43,8 @@ impl Ruling {
         Ruling::decided(holds, actual.map(Bounded::Exactly))
     }
 
-    /// What the number says, which so many unfinished requests will move to somewhere between these
-    /// ends.
+    /// What the number says, which this many unfinished requests will move to somewhere between
+    /// these ends.
     pub(super) fn between(
         condition: Condition,
         actual: Option<Quantity>,

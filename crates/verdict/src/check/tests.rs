@@ -248,7 +248,7 @@ fn all_checks_are_answered_in_their_order() {
     assert_eq!(results[0].text, "as typed");
 }
 
-/// Response times of so many milliseconds each, and ages of unfinished requests.
+/// Response times of this many milliseconds each, and ages of unfinished requests.
 struct Cut {
     total: Snapshot,
     unfinished: Unfinished,

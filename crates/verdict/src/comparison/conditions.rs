@@ -1,7 +1,7 @@
 //! What else differs between runs that are compared: the clock that timed them, and the machine.
 //!
 //! None of it is refused, as one may compare machines on purpose. But it is in the ratio along with
-//! what was meant to differ, so whoever reads the ratio must know of it.
+//! what was meant to differ, so the reader of the ratio must know of it.
 
 use loadline_plan::Clock;
 use loadline_record::{Environment, Summary};
@@ -40,7 +40,7 @@ pub struct Trait {
 
 type Source = (&'static str, fn(&Environment) -> Option<String>);
 
-/// What makes another machine of it. What a machine is busy with, or has free, is none of it.
+/// What makes another machine of it. The machine's current load is not one of them.
 const TRAITS: [Source; 5] = [
     ("processor", |machine| machine.cpu_model.clone()),
     ("cores", |machine| machine.cores.map(|n| n.to_string())),
@@ -51,8 +51,8 @@ const TRAITS: [Source; 5] = [
     ("kernel", |machine| machine.kernel.clone()),
 ];
 
-/// In what these runs were not made alike, apart from what is compared. What a run doesn't tell
-/// counts as the same as that of the others.
+/// In what these runs were not made alike, apart from what is compared. A property that a run does
+/// not have counts as equal to that of the other runs.
 pub fn unlike(runs: &[&Summary]) -> Vec<Unlike> {
     let clocks = runs.iter().map(|run| run.plan.connection.clock);
     let by_ours = clocks.filter(|clock| *clock == Clock::User).count();

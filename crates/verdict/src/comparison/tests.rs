@@ -93,7 +93,7 @@ pub(crate) fn second(index: u64, dice: &mut Dice, mean_ns: f64, answers: u64) ->
     recorder.take((index + 1) * SECOND)
 }
 
-/// A run of so many seconds with 400 exponential response times in each.
+/// A run of this many seconds with 400 exponential response times in each.
 fn recorded(seed: u64, mean_ns: f64, seconds: u64, plan: &Plan) -> SavedRun {
     recorded_as(None, seed, mean_ns, seconds, plan)
 }
@@ -216,12 +216,12 @@ fn runs_that_do_not_belong_together_are_refused_in_a_sentence() {
         in_role(RoleKind::Trial, 14, "search"),
     ];
     for other in [&one[..], &set(2..4, 5.0)] {
-        assert!(refused(&search, other).starts_with("13.run holds a search, whose trials"));
+        assert!(refused(&search, other).starts_with("13.run is a search, whose trials"));
     }
     let empty = recorded(7, 5e6, 0, &plan(400, 50));
-    assert!(refused(&one, &[empty]).contains("7.run holds not one answer"));
+    assert!(refused(&one, &[empty]).contains("7.run has no responses"));
     let short = recorded(8, 5e6, 1, &plan(400, 50));
-    assert!(refused(&one, &[short]).contains("8.run has answers in less than two seconds"));
+    assert!(refused(&one, &[short]).contains("8.run has responses in less than two seconds"));
 }
 
 /// Runs that took turns: pairs of `A` and `B` under a drift that both are in.
@@ -265,7 +265,7 @@ fn sides_that_took_turns_are_told_apart_in_spite_of_drift() {
     assert_eq!(found.standing(), Standing::Slower);
 }
 
-/// In how many of so many series B stands so to A.
+/// In how many of this many series B stands so to A.
 fn stands(
     series: std::ops::RangeInclusive<u64>,
     pairs: u64,

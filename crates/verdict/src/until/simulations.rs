@@ -33,8 +33,7 @@ fn row(target: Target, over: f64) -> Row {
     }
 }
 
-/// The bound is ten times the 99th percentile; of a target that stands still ten times what it
-/// takes.
+/// The bound is ten times the 99th percentile; of a target that stalls ten times what it takes.
 fn far(target: Target) -> Row {
     let usual_ns = match target {
         Target::Stalling(length, _) => (length * 1e9) as u64,

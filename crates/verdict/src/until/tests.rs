@@ -179,14 +179,14 @@ fn what_can_never_be_met_is_refused_in_a_sentence() {
     let mut short = checked(&[], "p50±2%");
     short.duration = Some(Duration::from_secs(5));
     assert!(
-        refused(&short).contains("takes at least 8 seconds"),
+        refused(&short).contains("needs at least 8 seconds"),
         "{}",
         refused(&short)
     );
     let mut short_to_decide = checked(&["p99<50ms"], "decided");
     short_to_decide.duration = Some(Duration::from_secs(29));
     assert!(
-        refused(&short_to_decide).contains("takes at least 30 seconds"),
+        refused(&short_to_decide).contains("needs at least 30 seconds"),
         "{}",
         refused(&short_to_decide)
     );

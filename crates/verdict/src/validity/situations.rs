@@ -20,7 +20,7 @@ const SECOND: u64 = 1_000_000_000;
 /// How a request went: nanoseconds of waiting for a connection, of lateness, of service.
 pub(super) type Went = (u64, u64, u64);
 
-/// An open load of a rate for so many seconds, on one core.
+/// An open load of a rate for this many seconds, on one core.
 pub(super) fn open(rate: u64, seconds: u64, went: impl Fn(u64) -> Went) -> Summary {
     let shape = Shape::Rate {
         rate: Rate::each_second(rate),
@@ -48,7 +48,7 @@ pub(super) fn open(rate: u64, seconds: u64, went: impl Fn(u64) -> Went) -> Summa
     ended(summary)
 }
 
-/// A closed load of so many users for two seconds, each request of which took so long.
+/// A closed load of this many users for two seconds, each request of which took so long.
 fn closed(users: u32, answered: u64, service_ns: u64) -> Summary {
     let mut summary = Summary::new(header(Shape::Closed, users, users));
     let mut recorder = Recorder::new(Model::Closed);
@@ -136,7 +136,7 @@ fn one_in_100(number: u64, usual: u64, rare: u64) -> u64 {
     if number % 100 >= 98 { rare } else { usual }
 }
 
-/// What the load at ease is: no wait, half a microsecond late, 200 µs of service.
+/// What the load at low load is: no wait, half a microsecond late, 200 µs of service.
 pub(super) fn at_ease(_: u64) -> Went {
     (0, 500, 200 * US)
 }
@@ -158,7 +158,7 @@ fn three_late() -> Summary {
     })
 }
 
-/// So many arrivals were never sent, for want of a connection or not.
+/// This many arrivals were never sent, for want of a connection or not.
 fn unsent(summary: Summary, by_target: u64, by_plan: u64, by_loadline: u64) -> Summary {
     with(summary, |summary| {
         let unsent = by_target + by_plan + by_loadline;
@@ -211,7 +211,7 @@ fn through_50_connections() -> Summary {
     with(summary, |summary| summary.plan.load.max_connections = 50)
 }
 
-/// Half a second in each ten in which the target stands still, with connections to spare.
+/// Half a second in each ten in which the target stalls, with connections to spare.
 fn freezing() -> Summary {
     open(500, 10, |number| match number % 5_000 {
         late @ 0..250 => (0, 500, (250 - late) * 2 * MS),

@@ -96,7 +96,8 @@ fn a_busy_worker_is_a_note_in_an_open_load_and_the_limit_in_a_closed_one() {
     assert_eq!(found(closed(), with_worker(0.86, 0.0)), [(Valid, "limit")]);
 }
 
-/// A minute of an open load in which a worker computed for this share of so many seconds in a row.
+/// A minute of an open load in which a worker computed for this share of this many seconds in a
+/// row.
 fn with_a_wave(share: f64, seconds: usize) -> Summary {
     let mut summary = open();
     for index in 0..60 {

@@ -31,7 +31,7 @@ pub(super) fn of_script(place: &str, error: &Error) -> String {
     }
 }
 
-/// A script that threw where wrk has nobody to catch it.
+/// A script that raised an error where wrk has nobody to catch it.
 pub(super) fn of_panic(error: &ScriptError) -> String {
     let message = &error.lua_message;
     format!("PANIC: unprotected error in call to Lua API ({message})\n")

@@ -117,11 +117,11 @@ fn what_the_search_decides_is_refused() {
         let name = flag.split(' ').next().unwrap();
         let refused = refusal(&format!("--{flag}"));
         assert!(
-            refused.starts_with(&format!("--{name} is for the search")),
+            refused.starts_with(&format!("the search itself decides --{name}")),
             "{refused}"
         );
     }
-    assert!(refusal("--abort-on p99<1s").starts_with("--abort-on is for the search"));
+    assert!(refusal("--abort-on p99<1s").starts_with("the search itself decides --abort-on"));
     assert!(refusal("--users -c 5").starts_with("--connections contradicts --users"));
     assert!(refusal("-o csv").starts_with("csv shows one run"));
 }
@@ -134,7 +134,7 @@ fn a_range_or_a_budget_that_leaves_nothing_is_refused() {
         "{refused}"
     );
     assert!(refusal("--users --max-users 1").starts_with("--max-users 1 leaves"));
-    assert!(refusal("--max-users 5").starts_with("--max-users ends a search"));
+    assert!(refusal("--max-users 5").starts_with("--max-users limits a search"));
     assert!(refusal("--trials 0").starts_with("--trials 0 decides"));
     let refused = refusal("--budget 10s");
     assert!(
@@ -144,6 +144,9 @@ fn a_range_or_a_budget_that_leaves_nothing_is_refused() {
     assert!(refusal("--check p99<0ms").contains("it can never hold"));
     for more in ["rate>=100", "p99>1ms"] {
         let refused = refusal(&format!("--check {more}"));
-        assert!(refused.contains("give it an upper bound"), "{refused}");
+        assert!(
+            refused.contains("needs upper bounds; give one"),
+            "{refused}"
+        );
     }
 }

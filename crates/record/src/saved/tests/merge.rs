@@ -7,7 +7,7 @@ use loadline_plan::{Rate, Shape};
 use proptest::prelude::*;
 use std::path::Path;
 
-/// A part of a run that started so many seconds after the others.
+/// A part of a run that started this many seconds after the others.
 fn part(name: &str, seconds: f64, intervals: &[Snapshot]) -> RunFile {
     let header = Header {
         started_at: started_at(seconds),
