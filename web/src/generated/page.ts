@@ -74,7 +74,7 @@ heatmap: Heatmap | null,
 reference_lines: Array<ReferenceLine>, };
 
 /**
- * A check, and what came of it.
+ * A check, and its result.
  */
 export type CheckRow = { 
 /**
@@ -286,7 +286,7 @@ validity: ValidityText,
  */
 warnings: Array<string>, 
 /**
- * The checks, and what came of them.
+ * The checks, and their results.
  */
 checks: Array<CheckRow>, 
 /**
@@ -499,7 +499,7 @@ together: Table | null,
  */
 notes: Array<string>, 
 /**
- * The checks, held against the runs of each side together.
+ * The checks, evaluated on all runs of each side together.
  */
 checks: Array<CheckRow>, 
 /**
@@ -713,7 +713,7 @@ interval: string | null, };
 export type Tone = "good" | "plain" | "doubtful" | "bad";
 
 /**
- * What came of a trial.
+ * The result of a trial.
  */
 export type TrialEnd = "held" | "broke" | "set_aside" | "warm_up";
 
@@ -730,7 +730,7 @@ number: number,
  */
 purpose: string, 
 /**
- * Of which stretch of the search it was: `warm-up`, `search`, `confirmation` or `ladder`.
+ * The part of the search that it belongs to: `warm-up`, `search`, `confirmation` or `ladder`.
  */
 stretch: string, 
 /**
@@ -751,11 +751,11 @@ p99_us: number | null,
  */
 cells: Array<string>, 
 /**
- * What came of it, as plots show it.
+ * Its result, as plots show it.
  */
 ended: TrialEnd, 
 /**
- * What came of it, in words.
+ * Its result, in words.
  */
 text: string, };
 
