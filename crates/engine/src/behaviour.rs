@@ -13,8 +13,8 @@ use std::net::SocketAddr;
 /// What a user does in one iteration.
 ///
 /// Iterations run as tasks of the worker's loop and wait through [`Requester::send`] and
-/// [`Iteration::pause`]. A behaviour may call back into a script between two waits, wait on a stack of
-/// its own, or be driven by another loop: all that the engine asks is a future.
+/// [`Iteration::pause`]. A behaviour may call back into a script between two waits, wait on a stack
+/// of its own, or be driven by another loop: all that the engine asks is a future.
 pub trait Behaviour<H: Host>: 'static {
     /// How many exchanges of an iteration have a start of their own in the schedule: the depth of
     /// a pipeline. Exchanges beyond that start when they are sent.
@@ -22,9 +22,9 @@ pub trait Behaviour<H: Host>: 'static {
         1
     }
 
-    /// Whether an iteration sends what it sends first at once, or after a pause. Otherwise the clock
-    /// is read again when it sends, as a closed load must not count the work of its behaviour in
-    /// the service time.
+    /// Whether an iteration sends what it sends first at once, or after a pause. Otherwise the
+    /// clock is read again when it sends, as a closed load must not count the work of its behaviour
+    /// in the service time.
     fn is_prompt(&self) -> bool {
         false
     }

@@ -46,7 +46,7 @@ pub(crate) enum Color {
     Never,
 }
 
-/// An output that is none.
+/// Not an output.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not an output. Write text, json, csv or html, and =FILE behind it to write a file."

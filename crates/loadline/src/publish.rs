@@ -72,8 +72,8 @@ impl Reports {
         formats.any(|format| format == Format::Html)
     }
 
-    /// Writes every report that was asked for; `heat` is for those in HTML, and else may be empty. One
-    /// that can't be written does not keep the others from being.
+    /// Writes every report that was asked for; `heat` is for those in HTML, and else may be empty.
+    /// One that can't be written does not keep the others from being.
     pub(crate) fn publish(&self, run: &RunResult, heat: &Heat) -> Result<()> {
         write_each(&self.outputs, |output| match output.format {
             Format::Text => Ok(loadline_report::text(
@@ -105,7 +105,8 @@ impl Reports {
         })
     }
 
-    /// As [`publish`], of a search, which has no rows of its own and is shown as JSON in their place.
+    /// As [`publish`], of a search, which has no rows of its own and is shown as JSON in their
+    /// place.
     pub(crate) fn publish_search(&self, report: &CapacityReport<'_>) -> Result<()> {
         write_each(&self.outputs, |output| {
             Ok(match output.format {

@@ -34,7 +34,8 @@ pub struct Exchange {
     pub ready_ns: u64,
     /// When the worker began it: just before the send, or before dialling where it had to dial.
     pub start_ns: u64,
-    /// Dialling within the exchange (name, connect and TLS), a duration; 0 on a standing connection.
+    /// Dialling within the exchange (name, connect and TLS), a duration; 0 on a standing
+    /// connection.
     pub dial_ns: u64,
     /// The part of `dial_ns` in which the name was resolved; 0 if that failed or was done before.
     pub resolve_ns: u64,

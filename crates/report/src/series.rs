@@ -1,7 +1,7 @@
 //! Several runs of one saved file.
 //!
-//! Repeats have one report, of what differs from run to run; sides that took turns are held against
-//! each other; all others have their reports one behind the other.
+//! Repeats have one report, of what differs from run to run; sides that took turns are compared;
+//! all others have their reports one behind the other.
 
 use crate::style::Style;
 use crate::text::{repeats, sides};
@@ -189,7 +189,7 @@ mod tests {
         let found = series_json(&runs);
         assert_eq!(found["comparison"]["paired"], true);
         assert_eq!(found["comparison"]["standing"], "cannot_tell");
-        // One pair is none too many.
+        // One pair is enough.
         let text = series_text(&runs[..3], &TextOptions::default());
         assert!(text.starts_with("Run 1 of 3: side 1 of B"), "{text}");
     }

@@ -10,7 +10,7 @@ use anyhow::Result;
 use loadline_plan::Plan;
 use loadline_runner::{Conducted, repeats};
 
-/// Runs a plan, once or several times, and reports what came of it.
+/// Runs a plan, once or several times, and reports its result.
 pub(crate) fn run(invocation: Invocation) -> Result<Exit> {
     let Invocation {
         plan,
