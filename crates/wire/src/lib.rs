@@ -30,6 +30,7 @@ mod body;
 mod chunk;
 mod excerpt;
 mod fields;
+pub mod h2;
 mod head;
 mod malformed;
 mod memo;
