@@ -21,6 +21,8 @@ pub(crate) struct Activity {
     pub(crate) iterating: Cell<bool>,
     /// Whether a closed loop of the users there were at the begin would have left it out.
     pub(crate) is_omitted: Cell<bool>,
+    /// When its window ends: from there on it begins no iteration.
+    pub(crate) to_ns: Cell<u64>,
     /// Whether a request of its was refused, because the window is over.
     pub(crate) is_refused: Cell<bool>,
     /// Whether its worker does not wait for it any more.

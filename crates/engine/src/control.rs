@@ -1,7 +1,8 @@
-//! Stopping a run from outside.
+//! Stopping a run from outside, and changing its load.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use loadline_plan::Level;
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How a run is to go on. Workers look every tick, so that nothing is shared on a request's path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,13 +16,31 @@ pub(crate) enum Order {
     Abort,
 }
 
-/// Stops a run, from any thread.
+/// A change of a run's load.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Change {
+    /// From when on it holds, in nanoseconds from the begin of the load (of the warm-up, if there
+    /// is one).
+    pub at_ns: u64,
+    /// What the load is then.
+    pub level: Level,
+}
+
+/// From a command to the instant at which the load changes. Each worker looks for changes every
+/// tenth of a second, and so hears of it before.
+const CHANGE_LEAD_NS: u64 = 150_000_000;
+
+/// Stops a run or changes its load, from any thread.
 #[derive(Clone, Debug)]
 pub struct Handle(Arc<Control>);
 
 #[derive(Debug)]
 struct Control {
     order: AtomicU8,
+    /// In the order of their instants.
+    changes: Mutex<Vec<Change>>,
+    /// How many of them there are, for workers to look at.
+    change_count: AtomicUsize,
     /// How often each worker has looked.
     beats: Vec<AtomicU64>,
 }
@@ -36,6 +55,8 @@ impl Handle {
     pub(crate) fn of_workers(workers: u32) -> Self {
         Handle(Arc::new(Control {
             order: AtomicU8::new(Order::Run as u8),
+            changes: Mutex::default(),
+            change_count: AtomicUsize::new(0),
             beats: (0..workers).map(|_| AtomicU64::new(0)).collect(),
         }))
     }
@@ -63,6 +84,42 @@ impl Handle {
         self.0
             .order
             .fetch_max(Order::Abort as u8, Ordering::Relaxed);
+    }
+
+    /// Changes the load of all workers at one instant, a few tenths of a second from `now_ns`, which
+    /// counts from the begin of the load; not before the last change. The level must be one that
+    /// [`Level::check`] lets pass. `None` if the run is to end.
+    pub fn change(&self, now_ns: u64, level: Level) -> Option<Change> {
+        self.change_at(now_ns.saturating_add(CHANGE_LEAD_NS), level)
+    }
+
+    /// As [`change`](Self::change), at this instant. A worker that hears of it later changes its
+    /// load when it hears of it.
+    pub(crate) fn change_at(&self, at_ns: u64, level: Level) -> Option<Change> {
+        if self.order() != Order::Run {
+            return None;
+        }
+        let mut changes = self.changes();
+        let last_ns = changes.last().map_or(0, |last| last.at_ns);
+        let at_ns = at_ns.max(last_ns);
+        let change = Change { at_ns, level };
+        changes.push(change);
+        self.0.change_count.store(changes.len(), Ordering::Release);
+        Some(change)
+    }
+
+    /// The changes behind the first so many.
+    #[inline]
+    pub(crate) fn changes_since(&self, heard: usize) -> Vec<Change> {
+        match self.0.change_count.load(Ordering::Acquire) {
+            count if count == heard => Vec::new(),
+            _ => self.changes()[heard..].to_vec(),
+        }
+    }
+
+    fn changes(&self) -> MutexGuard<'_, Vec<Change>> {
+        let changes = self.0.changes.lock();
+        changes.unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn order(&self) -> Order {

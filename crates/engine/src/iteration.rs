@@ -5,12 +5,14 @@
 //! schedule's start stays and the rest is delay.
 
 use crate::behaviour::Behaviour;
-use crate::pacer::Next;
+use crate::pacer::{Next, NextWindow};
 use crate::requester::Requester;
 use crate::user::{Start, User};
 use loadline_reactor::{Host, Timer};
-use loadline_schedule::Window;
 use std::fmt;
+
+/// An instant that does not come.
+const NEVER: u64 = u64::MAX;
 
 /// An iteration that a behaviour runs.
 pub struct Iteration<'u, H: Host> {
@@ -70,21 +72,18 @@ impl<H: Host> fmt::Debug for Iteration<'_, H> {
     }
 }
 
-/// Runs a user's iterations in each of its windows until nothing is left to begin.
+/// Runs a user's iterations in each of the windows of user number `number`, until nothing is left
+/// to begin.
 pub(crate) async fn run<H: Host>(
     requester: &Requester<H>,
     behaviour: &mut impl Behaviour<H>,
-    windows: Vec<Window>,
+    number: u32,
     mut timer: Timer,
 ) {
     let user = &*requester.0;
     let worker = &*user.worker;
-    let begin_ns = worker.begin_ns.get();
-    for window in windows {
-        timer.until(begin_ns.saturating_add(window.from_ns)).await;
-        let to_ns = window.to_ns.unwrap_or(u64::MAX).min(worker.pacer.end_ns);
-        let to_ns = begin_ns.saturating_add(to_ns);
-        while user.take_starts(&mut timer, behaviour.depth(), to_ns).await {
+    while user.wait_for_window(&mut timer, number).await {
+        while user.take_starts(&mut timer, behaviour.depth()).await {
             user.activity.iterating.set(true);
             user.is_prompt.set(behaviour.is_prompt());
             worker.iterations.set(worker.iterations.get() + 1);
@@ -97,45 +96,73 @@ pub(crate) async fn run<H: Host>(
             user.activity.iterating.set(false);
             user.activity.since_ns.set(None);
         }
-        if worker.stopping.get() || worker.pacer.is_spent() {
+        if worker.stopping.get() || worker.pacer.is_spent() || worker.pacer.is_open() {
             return;
         }
     }
 }
 
 impl<H: Host> User<H> {
-    /// Takes `depth` starts and waits until the last is due; false if there is none before `to_ns`.
-    /// A pipeline's batch goes out when its last start is due: until then the earlier ones wait
-    /// for it, as for a connection.
-    async fn take_starts(&self, timer: &mut Timer, depth: u32, to_ns: u64) -> bool {
+    /// Waits for the begin of its window, or of its next one; false if there is none.
+    async fn wait_for_window(&self, timer: &mut Timer, number: u32) -> bool {
         let worker = &*self.worker;
-        let now_ns = worker.host.now_ns();
-        // What fell due in the window is sent behind it too, as soon as there is a connection.
-        let goes_on = worker.draining.get() && worker.pacer.is_open();
-        let is_over = now_ns >= to_ns && !goes_on;
-        let Some(due_ns) = self.take_due_starts(now_ns, depth, is_over) else {
-            return false;
-        };
-        if due_ns > now_ns {
-            worker.backlog.is_empty_at(now_ns);
-            timer.until(due_ns).await;
+        loop {
+            let (begin_ns, now_ns) = (worker.begin_ns.get(), worker.host.now_ns());
+            let load_ns = now_ns.saturating_sub(begin_ns);
+            let until_ns = match worker.pacer.next_window(number, load_ns) {
+                NextWindow::Is(window) => {
+                    let to_ns = window.to_ns.unwrap_or(u64::MAX);
+                    self.activity.to_ns.set(begin_ns.saturating_add(to_ns));
+                    begin_ns.saturating_add(window.from_ns)
+                }
+                NextWindow::Paused => NEVER,
+                NextWindow::Nothing => return false,
+            };
+            if until_ns <= now_ns {
+                return true;
+            }
+            // A change of the load ends the wait early.
+            timer.until(until_ns).await;
         }
-        true
     }
 
-    /// Takes up to `depth` starts, unless its time is over; returns when the last is due.
-    fn take_due_starts(&self, now_ns: u64, depth: u32, is_over: bool) -> Option<u64> {
+    /// Takes `depth` starts and waits until the last is due; false if there is none in its window.
+    /// A pipeline's batch goes out when its last start is due: until then the earlier ones wait
+    /// for it, as for a connection.
+    async fn take_starts(&self, timer: &mut Timer, depth: u32) -> bool {
+        let worker = &*self.worker;
+        self.starts.borrow_mut().clear();
+        loop {
+            let now_ns = worker.host.now_ns();
+            let Some(due_ns) = self.take_due_starts(now_ns, depth) else {
+                return false;
+            };
+            if due_ns <= now_ns {
+                return true;
+            }
+            worker.backlog.is_empty_at(now_ns);
+            timer.until(due_ns).await;
+            let is_changed = self.changes.get() != worker.pacer.changes();
+            if !is_changed && due_ns != NEVER {
+                return true;
+            }
+            self.give_back_void_starts();
+        }
+    }
+
+    /// Takes starts up to `depth`, those that it holds included, unless its time is over; returns
+    /// when the last is due, which is never in a pause.
+    fn take_due_starts(&self, now_ns: u64, depth: u32) -> Option<u64> {
         let mut starts = self.starts.borrow_mut();
-        starts.clear();
-        if is_over || self.worker.stopping.get() {
+        if starts.is_empty() && !self.may_begin(now_ns) {
             return None;
         }
-        while starts.len() < depth as usize
-            && let Some(intended_ns) = self.take_start(now_ns)
-        {
-            starts.push(Start::undelayed(intended_ns));
-        }
-        let due_ns = starts.last()?.intended_ns;
+        self.changes.set(self.worker.pacer.changes());
+        let is_paused = self.fill(&mut starts, depth, now_ns);
+        let Some(last) = starts.last() else {
+            return is_paused.then_some(NEVER);
+        };
+        let due_ns = last.intended_ns;
         let ready_ns = self.free_ns.get().max(due_ns);
         starts
             .iter_mut()
@@ -143,6 +170,46 @@ impl<H: Host> User<H> {
         starts.reverse();
         self.show_starts(&starts);
         Some(due_ns)
+    }
+
+    /// Whether it may begin something at this instant, if there is a start.
+    fn may_begin(&self, now_ns: u64) -> bool {
+        let worker = &*self.worker;
+        // What fell due in the window is sent behind it too, as soon as there is a connection.
+        let goes_on = worker.draining.get() && worker.pacer.is_open();
+        let is_in_window = now_ns < self.activity.to_ns.get();
+        !worker.stopping.get() && (is_in_window || goes_on)
+    }
+
+    /// Takes starts up to `depth`, the earliest first. Returns whether a pause leaves none.
+    fn fill(&self, starts: &mut Vec<Start>, depth: u32, now_ns: u64) -> bool {
+        let begin_ns = self.worker.begin_ns.get();
+        while starts.len() < depth as usize {
+            let intended_ns = match self.worker.pacer.take(now_ns - begin_ns) {
+                Next::Nothing => return false,
+                Next::Paused => return true,
+                Next::Now => now_ns,
+                Next::At(at_ns) => begin_ns.saturating_add(at_ns),
+            };
+            starts.push(Start::undelayed(intended_ns));
+        }
+        false
+    }
+
+    /// Gives those of its starts back that a change of the load has moved; the others are in order
+    /// then, the earliest first.
+    #[cold]
+    fn give_back_void_starts(&self) {
+        let (pacer, begin_ns) = (&self.worker.pacer, self.worker.begin_ns.get());
+        let void_from_ns = begin_ns.saturating_add(pacer.void_from_ns(self.changes.get()));
+        let mut starts = self.starts.borrow_mut();
+        starts.reverse();
+        let kept = starts.partition_point(|start| start.intended_ns < void_from_ns);
+        for start in starts.drain(kept..) {
+            pacer.give_back(start.intended_ns - begin_ns);
+        }
+        self.activity.since_ns.set(None);
+        self.activity.later.borrow_mut().clear();
     }
 
     /// Lets the worker see which starts were taken.
@@ -158,16 +225,6 @@ impl<H: Host> User<H> {
             let mut shown = activity.later.borrow_mut();
             shown.clear();
             shown.extend(later.iter().map(|start| start.intended_ns));
-        }
-    }
-
-    /// Takes a start from the schedule.
-    fn take_start(&self, now_ns: u64) -> Option<u64> {
-        let begin_ns = self.worker.begin_ns.get();
-        match self.worker.pacer.take(now_ns - begin_ns) {
-            Next::Nothing => None,
-            Next::Now => Some(now_ns),
-            Next::At(at_ns) => Some(begin_ns.saturating_add(at_ns)),
         }
     }
 }

@@ -41,6 +41,7 @@ mod ease;
 mod error;
 mod event;
 mod exchange;
+mod heard_changes;
 mod interval_times;
 mod iteration;
 mod lost;
@@ -57,7 +58,7 @@ mod worker;
 mod written_request;
 
 pub use behaviour::{Answer, Batch, Behaviour, Observer, Part, Scenario};
-pub use control::Handle;
+pub use control::{Change, Handle};
 pub use error::StartError;
 pub use event::{Detail, EndReason, Event, Tick};
 pub use iteration::Iteration;

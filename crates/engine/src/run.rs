@@ -26,11 +26,13 @@ use crate::behaviour::Scenario;
 use crate::control::{Handle, Order};
 use crate::ease::Ease;
 use crate::event::{Detail, EndReason, Event};
+use crate::heard_changes::HeardChanges;
 use crate::lost::{Attendance, WorkerFailure};
 use crate::pacer::{Planned, end_ns};
 use crate::prepare::Prepared;
 use crate::replay::Replay;
-use crate::worker::{self, Done, Report};
+use crate::worker::{self, Done, Heard, Report};
+
 use loadline_plan::Plan;
 use loadline_reactor::{Address, Host, Kernel};
 use loadline_record::{Snapshot, Unfinished};
@@ -294,6 +296,8 @@ struct Interval {
     snapshot: Box<Snapshot>,
     /// Until when the schedule was followed, in nanoseconds from the begin of the load.
     followed_ns: u64,
+    /// The changes of the load that the worker heard of.
+    changes: Vec<Heard>,
 }
 
 /// Puts the snapshots of all workers together, interval by interval.
@@ -306,6 +310,7 @@ pub(crate) struct Merger {
     /// Why the first worker that is lost is lost.
     failure: Option<WorkerFailure>,
     planned: Option<Planned>,
+    changes: HeardChanges,
     limit: Option<u64>,
     planned_total: u64,
     sent_total: u64,
@@ -322,6 +327,7 @@ impl Merger {
             in_flight: vec![0; workers],
             failure: None,
             planned: Planned::new(plan),
+            changes: HeardChanges::new(plan.threads as usize),
             limit: plan.request_limit,
             planned_total: 0,
             sent_total: 0,
@@ -339,11 +345,13 @@ impl Merger {
             Report::Interval {
                 snapshot,
                 followed_ns,
+                changes,
             } => {
                 self.in_flight[worker] = snapshot.counts.in_flight;
                 self.waiting[worker].push_back(Interval {
                     snapshot,
                     followed_ns,
+                    changes,
                 });
             }
             Report::Done(done) => self.done[worker] = Some(done),
@@ -383,23 +391,29 @@ impl Merger {
         let is_window = |interval: &Interval| !interval.snapshot.drain;
         let fronts = || self.waiting.iter().filter_map(VecDeque::front);
         let drains = !fronts().any(is_window);
-        let mut parts = self
-            .waiting
-            .iter_mut()
-            .filter_map(|waiting| match waiting.front() {
-                Some(next) if next.snapshot.drain == drains => waiting.pop_front(),
-                _ => None,
-            });
-        let Interval {
-            snapshot: mut merged,
-            mut followed_ns,
-        } = parts.next()?;
-        for part in parts {
-            merged.merge(&part.snapshot);
+        let mut merged: Option<Box<Snapshot>> = None;
+        let mut followed_ns = 0;
+        for (worker, waiting) in self.waiting.iter_mut().enumerate() {
+            let is_next = |next: &&Interval| next.snapshot.drain == drains;
+            if waiting.front().filter(is_next).is_none() {
+                continue;
+            }
+            let Some(part) = waiting.pop_front() else {
+                continue;
+            };
+            self.changes.heard(worker, part.changes);
             followed_ns = followed_ns.max(part.followed_ns);
+            match &mut merged {
+                Some(merged) => merged.merge(&part.snapshot),
+                None => merged = Some(part.snapshot),
+            }
         }
+        let mut merged = merged?;
         merged.counts.in_flight += in_flight_for_good;
         if let Some(planned) = &mut self.planned {
+            let is_gone =
+                |worker: usize| self.done[worker].is_some() && self.waiting[worker].is_empty();
+            self.changes.pass_on(planned, followed_ns, is_gone);
             merged.counts.planned = planned.due_before(followed_ns);
         }
         self.ease.observe(&merged);

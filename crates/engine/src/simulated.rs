@@ -11,6 +11,7 @@ mod server;
 mod world;
 
 mod balance;
+mod changes;
 mod closed;
 mod drain;
 mod ending;

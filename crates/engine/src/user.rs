@@ -21,6 +21,8 @@ pub(crate) struct User<H: Host> {
     pub(crate) free_ns: Cell<u64>,
     pub(crate) activity: Activity,
     pub(crate) backoff: Backoff,
+    /// How often the load had been changed when the starts were taken.
+    pub(crate) changes: Cell<usize>,
 }
 
 /// A start that the schedule has given. Nanoseconds on the host's clock.
@@ -52,6 +54,7 @@ impl<H: Host> User<H> {
             free_ns: Cell::new(0),
             activity: Activity::default(),
             backoff: Backoff::default(),
+            changes: Cell::new(0),
         }
     }
 

@@ -13,7 +13,7 @@ use self::supervisor::Supervisor;
 use self::user_pool::UserPool;
 use crate::behaviour::Scenario;
 use crate::coalescing::OpenLoadCoalescing;
-use crate::control::Handle;
+use crate::control::{Change, Handle};
 use crate::event::Tick;
 use crate::lost::WorkerFailure;
 use crate::pacer::{Pacer, nanoseconds};
@@ -35,6 +35,8 @@ pub(crate) enum Report {
         /// Until when the schedule was followed: the interval's end, or when the run was stopped.
         /// Nanoseconds from the begin of the load.
         followed_ns: u64,
+        /// The changes of the load that the worker heard of since the last interval it told.
+        changes: Vec<Heard>,
     },
     /// The ticks of an interval, which follows.
     Ticks(Vec<Tick>),
@@ -43,6 +45,15 @@ pub(crate) enum Report {
     Done(Done),
     /// The last word of a worker that did not come to the end.
     Lost(WorkerFailure),
+}
+
+/// A change of the load that a worker heard of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Heard {
+    /// Its number among the run's changes, from 0.
+    pub(crate) number: usize,
+    /// The change, with the instant from which it holds for this worker.
+    pub(crate) change: Change,
 }
 
 /// How a worker ended.

@@ -26,8 +26,8 @@ pub use contradiction::Contradiction;
 pub use error::Error;
 pub use form::{FormField, FormPart, FormSource, Multipart};
 pub use load::{
-    Arrivals, Burst, DEFAULT_CONNECTIONS, DEFAULT_DURATION, DEFAULT_MAX_CONNECTIONS, Load,
-    LoadOptions, Shape, Stage, StageList,
+    Arrivals, Burst, DEFAULT_CONNECTIONS, DEFAULT_DURATION, DEFAULT_MAX_CONNECTIONS, LEAST_SHARE,
+    Level, LevelProblem, Load, LoadOptions, MOST_SHARE, MOST_USERS, Shape, Stage, StageList,
 };
 pub use request::{Body, Header, HeaderProblem, Order, Request, RequestDefaults, parse_method};
 pub use script::Script;

@@ -1,8 +1,10 @@
 //! How much load, in which model, over time.
 
+mod level;
 mod options;
 mod stages;
 
+pub use level::{LEAST_SHARE, Level, LevelProblem, MOST_SHARE, MOST_USERS};
 pub use options::{DEFAULT_CONNECTIONS, DEFAULT_DURATION, DEFAULT_MAX_CONNECTIONS, LoadOptions};
 pub use stages::{Burst, StageList};
 

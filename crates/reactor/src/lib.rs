@@ -30,7 +30,7 @@ pub use kernel::{Kernel, KernelSocket};
 pub use limits::{OpenFilesError, Shortage, ensure_open_files, raise_open_files};
 pub use sim::{Sim, SimListener, SimSocket};
 pub use tasks::Task;
-pub use timers::Timer;
+pub use timers::{Alarm, Timer};
 
 /// How a [`Kernel`] waits for the instant at which something is due, in words.
 pub const PACING: &str = "a timer ahead of the deadline, then polling";

@@ -80,6 +80,13 @@ impl Timers {
         }
     }
 
+    fn set(&self, slot: usize, deadline_ns: u64) {
+        if self.0.queue.borrow_mut().set(slot, deadline_ns) {
+            let next_ns = &self.0.next_ns;
+            next_ns.set(next_ns.get().min(deadline_ns));
+        }
+    }
+
     /// When the next entry comes up, `None` if there is none.
     pub(crate) fn next_ns(&self) -> Option<u64> {
         let next_ns = self.0.next_ns.get();
@@ -206,10 +213,7 @@ impl Timer {
     /// Moves the deadline; `None` takes it away.
     pub fn set(&self, deadline_ns: Option<u64>) {
         let deadline_ns = deadline_ns.unwrap_or(NEVER);
-        let timers = &self.timers.0;
-        if timers.queue.borrow_mut().set(self.slot, deadline_ns) {
-            timers.next_ns.set(timers.next_ns.get().min(deadline_ns));
-        }
+        self.timers.set(self.slot, deadline_ns);
     }
 
     /// Ready when the deadline has passed; else the task is woken then.
@@ -221,6 +225,47 @@ impl Timer {
         }
         queue.wait(self.slot, cx.waker());
         Poll::Pending
+    }
+}
+
+/// Brings a timer's deadline forward, from another task of its loop.
+#[derive(Clone)]
+pub struct Alarm {
+    timers: Timers,
+    slot: usize,
+    serial: u64,
+}
+
+impl Timer {
+    /// What brings this timer's deadline forward.
+    pub fn alarm(&self) -> Alarm {
+        Alarm {
+            timers: self.timers.clone(),
+            slot: self.slot,
+            serial: self.timers.0.queue.borrow().entries[self.slot].serial,
+        }
+    }
+}
+
+impl Alarm {
+    /// Lets the timer go off at this instant, whatever its deadline was. Without effect once the
+    /// timer is dropped.
+    pub fn ring(&self, at_ns: u64) {
+        let queue = self.timers.0.queue.borrow();
+        let owner = queue.entries.get(self.slot);
+        let is_alive = owner.is_some_and(|owner| owner.serial == self.serial);
+        drop(queue);
+        if is_alive {
+            self.timers.set(self.slot, at_ns);
+        }
+    }
+}
+
+impl std::fmt::Debug for Alarm {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Alarm")
+            .field("slot", &self.slot)
+            .finish_non_exhaustive()
     }
 }
 
@@ -325,6 +370,23 @@ mod tests {
         timer.set(Some(50));
         assert_eq!(rig.advance(50), 1);
         assert_eq!(rig.advance(100), 0);
+    }
+
+    #[test]
+    fn an_alarm_brings_the_deadline_forward_while_the_timer_lives() {
+        let rig = Rig::new();
+        let timer = rig.timer();
+        let alarm = timer.alarm();
+        assert!(!rig.poll(&timer));
+        timer.set(Some(1_000));
+        alarm.ring(50);
+        assert_eq!(rig.advance(50), 1);
+        assert!(rig.poll(&timer));
+        drop(timer);
+        let other = rig.timer();
+        alarm.ring(60);
+        assert!(!rig.poll(&other));
+        assert_eq!(rig.advance(1_000), 0);
     }
 
     #[test]

@@ -157,6 +157,11 @@ impl Schedule {
         changed.unwrap_or_else(planned)
     }
 
+    /// Whether chance decides when each arrival is due.
+    pub fn is_random(&self) -> bool {
+        matches!(self.course, Course::Poisson(_))
+    }
+
     /// When the stages of ramps end, in nanoseconds from the run's start. None for the others,
     /// which have no end of their own.
     pub fn end_ns(&self) -> Option<u64> {

@@ -133,7 +133,7 @@ impl Segment {
             Law::Poisson(Some(tail), seed) => Walk::Poisson {
                 inverse: tail.curve.inverse(),
                 from_ticks: tail.from_ticks,
-                points: Points::of_stream(seed.seed, seed.stream),
+                points: Box::new(Points::of_stream(seed.seed, seed.stream)),
                 indices: stripe.indices(),
             },
             Law::Burst(bursts) => Walk::Burst {
@@ -231,7 +231,7 @@ enum Walk {
     Poisson {
         inverse: Inverse,
         from_ticks: u128,
-        points: Points,
+        points: Box<Points>,
         indices: Indices,
     },
     Burst {

@@ -2,10 +2,10 @@
 
 use super::leaving::{Leaving, flight_ns};
 use super::user_pool::UserPool;
-use super::{Done, Report};
+use super::{Done, Heard, Report};
 use crate::behaviour::Scenario;
 use crate::coalescing::ClosedLoadCoalescing;
-use crate::control::{Handle, Order};
+use crate::control::{Change, Handle, Order};
 use crate::interval_times::IntervalTimes;
 use crate::ticker::Ticker;
 use loadline_reactor::{Host, Timer};
@@ -38,6 +38,10 @@ pub(super) struct Supervisor<H: Host, S> {
     window_end_ns: u64,
     /// When the run was stopped from outside, or this worker by one of its users.
     pub(super) stopped_ns: Option<u64>,
+    /// How many changes of the load it has heard of.
+    changes: usize,
+    /// Those that it has not told of yet.
+    heard: Vec<Heard>,
 }
 
 impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
@@ -50,6 +54,8 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             end_ns: worker.begin_ns.get().saturating_add(worker.pacer.end_ns),
             window_end_ns: worker.begin_ns.get().saturating_add(worker.pacer.end_ns),
             stopped_ns: None,
+            changes: 0,
+            heard: Vec::new(),
             due_ns: u64::MAX,
             interval_times: IntervalTimes::begin(&worker.host),
             zero_ns: (worker.pacer.warmup_ns > 0).then(|| worker.zero_ns.get()),
@@ -66,6 +72,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             handle.beat(self.pool.stripe.index as usize);
             let now_ns = self.now_ns();
             self.notice_stall(now_ns);
+            self.change_load(handle, now_ns);
             self.pool.spawn_if_short(now_ns);
             self.leave_warmup(now_ns);
             self.set_coalescing(now_ns);
@@ -115,6 +122,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         if !worker.pacer.is_open() {
             self.pool.retire_idle();
         }
+        self.pool.end_pause(self.now_ns());
         self.boundary_ns = u64::MAX;
         self.end_ns = drain_end_ns;
     }
@@ -125,6 +133,34 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         if stalled_ns > STALL_NS {
             let worker = &self.pool.worker;
             worker.backlog.stalled(stalled_ns, worker.users.get());
+        }
+    }
+
+    /// Carries out the changes of the load that are new. One that is heard of too late begins with
+    /// the next nanosecond: what was due before may have been sent.
+    fn change_load(&mut self, handle: &Handle, now_ns: u64) {
+        let changes = handle.changes_since(self.changes);
+        if changes.is_empty() {
+            return;
+        }
+        let worker = Rc::clone(&self.pool.worker);
+        let is_ending = worker.draining.get() || worker.stopping.get();
+        let before = worker.pacer.changes();
+        let load_ns = (now_ns + 1).saturating_sub(worker.begin_ns.get());
+        for change in changes {
+            let number = self.changes;
+            self.changes += 1;
+            let change = Change {
+                at_ns: change.at_ns.max(load_ns),
+                ..change
+            };
+            if !is_ending && change.at_ns < worker.pacer.end_ns {
+                worker.pacer.change(change.at_ns, change.level);
+                self.heard.push(Heard { number, change });
+            }
+        }
+        if worker.pacer.changes() > before {
+            self.pool.load_changed(now_ns);
         }
     }
 
@@ -224,6 +260,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         (worker.send)(Report::Interval {
             snapshot,
             followed_ns,
+            changes: std::mem::take(&mut self.heard),
         });
     }
 

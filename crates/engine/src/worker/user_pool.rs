@@ -5,11 +5,12 @@ use super::ready::Ahead;
 use crate::activity::Activity;
 use crate::behaviour::Scenario;
 use crate::iteration;
+use crate::pacer::NextWindow;
 use crate::requester::Requester;
 use crate::user::User;
-use loadline_reactor::{Host, Task};
+use loadline_reactor::{Alarm, Host, Task};
 use loadline_schedule::Stripe;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::rc::Rc;
 
 /// The users of one worker.
@@ -27,6 +28,10 @@ pub(super) struct UserPool<H: Host, S> {
 struct Member<H: Host> {
     /// Dropping it cancels the user.
     _task: Task,
+    /// Which user of the run it is.
+    number: u32,
+    /// Ends its wait for a start or a window.
+    alarm: Alarm,
     user: Rc<User<H>>,
 }
 
@@ -51,24 +56,77 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
 
     /// Spawns a user, with one of the connections dialled ahead if one is left.
     pub(super) fn spawn(&mut self) {
+        let number = self.stripe.index + self.spawned * self.stripe.of;
+        self.spawned += 1;
+        self.spawn_number(number);
+    }
+
+    fn spawn_number(&mut self, number: u32) {
         let worker = Rc::clone(&self.worker);
         let user = Rc::new(User::new(Rc::clone(&worker)));
         if let Some(Ahead { endpoint, open, .. }) = self.connections.pop_front() {
             user.pool.put(endpoint, open);
         }
-        let number = self.stripe.index + self.spawned * self.stripe.of;
-        let windows = worker.pacer.windows(number);
         let mut behaviour = self.scenario.user();
         worker.users.set(worker.users.get() + 1);
-        self.spawned += 1;
         let requester = Requester(Rc::clone(&user));
         let timer = worker.host.timer();
+        let alarm = timer.alarm();
         let task = self.worker.host.spawn(async move {
-            iteration::run(&requester, &mut behaviour, windows, timer).await;
+            iteration::run(&requester, &mut behaviour, number, timer).await;
             requester.0.pool.close();
             requester.0.end();
         });
-        self.members.push(Member { _task: task, user });
+        self.members.push(Member {
+            _task: task,
+            number,
+            alarm,
+            user,
+        });
+    }
+
+    /// Brings the users to a load that has changed: those that wait look again, and those of a
+    /// closed load that are missing are spawned.
+    pub(super) fn load_changed(&mut self, now_ns: u64) {
+        self.members
+            .retain(|member| !member.user.activity.has_ended.get());
+        let (pacer, begin_ns) = (&self.worker.pacer, self.worker.begin_ns.get());
+        let load_ns = now_ns.saturating_sub(begin_ns);
+        for member in &self.members {
+            let to_ns = match pacer.next_window(member.number, load_ns) {
+                NextWindow::Is(window) if window.from_ns <= load_ns => window.to_ns.unwrap_or(0),
+                _ => 0,
+            };
+            let activity = &member.user.activity;
+            activity.to_ns.set(begin_ns.saturating_add(to_ns));
+        }
+        self.wake_waiting(now_ns);
+        let present: HashSet<u32> = self.members.iter().map(|member| member.number).collect();
+        let is_missing = |number: &u32| {
+            let next = self.worker.pacer.next_window(*number, load_ns);
+            !present.contains(number) && matches!(next, NextWindow::Is(_))
+        };
+        let numbers = self.stripe.index..self.worker.pacer.most_users();
+        let numbers = numbers.step_by(self.stripe.of as usize);
+        let missing: Vec<u32> = numbers.filter(is_missing).collect();
+        missing
+            .into_iter()
+            .for_each(|number| self.spawn_number(number));
+    }
+
+    /// Lets users that wait for the end of a pause end.
+    pub(super) fn end_pause(&self, now_ns: u64) {
+        if self.worker.pacer.is_paused() {
+            self.worker.pacer.close();
+            self.wake_waiting(now_ns);
+        }
+    }
+
+    /// Lets users that wait for a start or a window look again.
+    fn wake_waiting(&self, now_ns: u64) {
+        let is_waiting = |member: &&Member<H>| !member.user.activity.iterating.get();
+        let waiting = self.members.iter().filter(is_waiting);
+        waiting.for_each(|member| member.alarm.ring(now_ns));
     }
 
     /// Spawns a user if an arrival finds none free.

@@ -1,0 +1,177 @@
+//! An open load: the schedules of its warm-up and of its measured part, and what changes make of
+//! them.
+
+use super::{end_ns, in_ns, nanoseconds};
+use loadline_plan::{Arrivals as Spread, Level, Plan, Rate, Shape};
+use loadline_schedule::{self as schedule, Arrival, Arrivals, Law, Schedule, Share, Stripe};
+use std::iter::Peekable;
+
+/// Arrivals of a stripe that are not taken yet, in order. Their instants count from the begin of
+/// the load.
+pub(super) type Queue = Peekable<Box<dyn Iterator<Item = Arrival>>>;
+
+/// The schedules of a whole open load.
+#[derive(Clone)]
+pub(super) struct OpenLoad {
+    /// At the load's first level.
+    warmup: Schedule,
+    main: Schedule,
+    pub(super) warmup_ns: u64,
+    end_ns: u64,
+    /// Arrivals of the measured part at most.
+    pub(super) limit: u64,
+    /// Whether an arrival's index is its place among all of the measured part: a random load
+    /// begins at 0 again with each change.
+    pub(super) is_numbered: bool,
+}
+
+impl OpenLoad {
+    /// `None` for a closed load.
+    pub(super) fn of(plan: &Plan) -> Option<Self> {
+        OpenLoad::shaped(plan, &plan.load.shape)
+    }
+
+    /// The same load without chance.
+    pub(super) fn evenly(plan: &Plan) -> Option<Self> {
+        let mut even = plan.load.shape.clone();
+        if let Shape::Rate { arrivals, .. } | Shape::RateStages { arrivals, .. } = &mut even {
+            *arrivals = Spread::Constant;
+        }
+        OpenLoad::shaped(plan, &even)
+    }
+
+    fn shaped(plan: &Plan, shape: &Shape) -> Option<Self> {
+        let (warmup, main) = schedules(shape, plan.seed)?;
+        Some(OpenLoad {
+            warmup,
+            main,
+            warmup_ns: nanoseconds(plan.warmup),
+            end_ns: end_ns(plan),
+            limit: plan.request_limit.unwrap_or(u64::MAX),
+            is_numbered: true,
+        })
+    }
+
+    /// The arrivals of a stripe: those of the warm-up, at the load's first level, and behind them
+    /// those of the load, up to its end.
+    pub(super) fn arrivals(&self, stripe: Stripe) -> Queue {
+        if self.warmup_ns == 0 {
+            return self.measured(stripe);
+        }
+        let warmup = self.in_warmup(self.warmup.arrivals(stripe));
+        let main = self.in_main(self.main.arrivals(stripe));
+        queue(warmup.chain(main))
+    }
+
+    /// The arrivals of a stripe in the measured part.
+    pub(super) fn measured(&self, stripe: Stripe) -> Queue {
+        queue(self.in_main(self.main.arrivals(stripe)))
+    }
+
+    /// Changes the load from this instant on.
+    pub(super) fn change(&mut self, at_ns: u64, level: schedule::Level<Rate>) {
+        if at_ns < self.warmup_ns {
+            self.warmup.change(at_ns, level);
+        }
+        self.main
+            .change(at_ns.saturating_sub(self.warmup_ns), level);
+        self.is_numbered &= !self.main.is_random();
+    }
+
+    /// Replaces those arrivals of a queue that are due at the last change or behind it.
+    pub(super) fn requeue(&self, arrivals: &mut Queue, at_ns: u64, stripe: Stripe) {
+        let main = self.in_main(self.main.arrivals_since_change(stripe));
+        let warmup = (at_ns < self.warmup_ns)
+            .then(|| self.in_warmup(self.warmup.arrivals_since_change(stripe)));
+        let behind = warmup.into_iter().flatten().chain(main);
+        let nothing = queue(std::iter::empty());
+        let before = std::mem::replace(arrivals, nothing);
+        let before = before.take_while(move |arrival| arrival.at_ns < at_ns);
+        *arrivals = queue(before.chain(behind));
+    }
+
+    /// How many of the measured part, of all stripes, fell due before `t_ns`.
+    pub(super) fn due_before(&self, t_ns: u64) -> u64 {
+        let measured_ns = t_ns.min(self.end_ns).saturating_sub(self.warmup_ns);
+        self.main.due_before(measured_ns).min(self.limit)
+    }
+
+    fn in_warmup(&self, arrivals: Arrivals) -> impl Iterator<Item = Arrival> + use<> {
+        let warmup_ns = self.warmup_ns;
+        arrivals.take_while(move |arrival| arrival.at_ns < warmup_ns)
+    }
+
+    fn in_main(&self, arrivals: Arrivals) -> impl Iterator<Item = Arrival> + use<> {
+        let (warmup_ns, end_ns) = (self.warmup_ns, self.end_ns);
+        // Without its place among all, an arrival is left to the budget.
+        let limit = if self.is_numbered {
+            self.limit
+        } else {
+            u64::MAX
+        };
+        arrivals
+            .map(move |arrival| Arrival {
+                at_ns: arrival.at_ns.saturating_add(warmup_ns),
+                ..arrival
+            })
+            .take_while(move |arrival| arrival.at_ns < end_ns && arrival.index < limit)
+    }
+}
+
+fn queue(arrivals: impl Iterator<Item = Arrival> + 'static) -> Queue {
+    let arrivals: Box<dyn Iterator<Item = Arrival>> = Box::new(arrivals);
+    arrivals.peekable()
+}
+
+/// A level of a plan for an open load; `None` where it is one of a closed load.
+pub(super) fn open_level(level: Level) -> Option<schedule::Level<Rate>> {
+    match level {
+        Level::Share(per_mille) => Some(schedule::Level::Share(Share { per_mille })),
+        Level::Rate(rate) => Some(schedule::Level::Fixed(rate)),
+        Level::Users(_) => None,
+        Level::Paused => Some(schedule::Level::Paused),
+    }
+}
+
+/// A level of a plan for a closed load; `None` where it is one of an open load.
+pub(super) fn closed_level(level: Level) -> Option<schedule::Level<u32>> {
+    match level {
+        Level::Share(per_mille) => Some(schedule::Level::Share(Share { per_mille })),
+        Level::Rate(_) => None,
+        Level::Users(users) => Some(schedule::Level::Fixed(users)),
+        Level::Paused => Some(schedule::Level::Paused),
+    }
+}
+
+/// The warm-up and the measured part; `None` for a closed load.
+fn schedules(shape: &Shape, seed: u64) -> Option<(Schedule, Schedule)> {
+    // The warm-up's randomness is not that of the run, which must not depend on there being one.
+    let warmup = |rate: Rate, spread| Schedule::constant(rate, law(spread), !seed);
+    match shape {
+        Shape::Closed | Shape::ClosedStages { .. } => None,
+        Shape::Rate { rate, arrivals } => Some((
+            warmup(*rate, *arrivals),
+            Schedule::constant(*rate, law(*arrivals), seed),
+        )),
+        Shape::RateStages {
+            start,
+            stages,
+            arrivals,
+        } => {
+            let stages: Vec<_> = stages.iter().map(in_ns).collect();
+            let main = Schedule::ramps(*start, &stages, law(*arrivals), seed);
+            Some((warmup(*start, *arrivals), main))
+        }
+        Shape::Burst { size, every } => {
+            let burst = || Schedule::burst(*size, nanoseconds(*every));
+            Some((burst(), burst()))
+        }
+    }
+}
+
+fn law(spread: Spread) -> Law {
+    match spread {
+        Spread::Constant => Law::Even,
+        Spread::Poisson => Law::Poisson,
+    }
+}

@@ -1,0 +1,244 @@
+//! How many arrivals of an open load were planned: counted from the schedule, whatever was sent.
+
+use super::open_load::{OpenLoad, Queue, open_level};
+use super::share;
+use loadline_plan::{Level, Plan, Shape};
+use loadline_schedule::{Arrival, Stripe};
+
+/// Slices of time in which arrivals are told that are too many to be walked.
+const SLICES: u128 = 4_096;
+
+/// How many arrivals of the measured part of an open load fell due, without chance.
+pub(super) struct Counted(pub(super) OpenLoad);
+
+impl Counted {
+    /// `None` for a closed load, and where chance decides when each is due and can be asked in
+    /// time.
+    pub(super) fn undrawn(plan: &Plan) -> Option<Self> {
+        let is_drawn = is_drawn(&plan.load.shape);
+        (!is_drawn).then(|| OpenLoad::evenly(plan).map(Counted))?
+    }
+
+    /// Tells of this arrival of a stripe and of all behind it, in slices of time.
+    pub(super) fn tell_in_slices(
+        &self,
+        from: Arrival,
+        until_ns: u64,
+        stripe: Stripe,
+        tell: &mut dyn FnMut(u64, u64),
+    ) {
+        let length_ns = until_ns - from.at_ns;
+        let mut told = match self.0.is_numbered {
+            true => share(from.index, stripe),
+            false => share(self.0.due_before(from.at_ns), stripe),
+        };
+        for slice in 1..=SLICES {
+            let end_ns = from.at_ns + (u128::from(length_ns) * slice / SLICES) as u64;
+            let due = share(self.0.due_before(end_ns), stripe);
+            if due > told {
+                tell(end_ns - 1, due - told);
+                told = due;
+            }
+        }
+    }
+}
+
+/// Counts the arrivals of an open load as they fall due: those of all workers together, until the
+/// workers differ in when a change reached them.
+pub(crate) struct Planned {
+    parts: Vec<Part>,
+    workers: u32,
+    /// The last instant up to which they were counted.
+    counted_ns: u64,
+}
+
+impl Planned {
+    /// `None` for a closed load, which plans nothing.
+    pub(crate) fn new(plan: &Plan) -> Option<Self> {
+        let load = if is_drawn(&plan.load.shape) {
+            OpenLoad::of(plan)
+        } else {
+            OpenLoad::evenly(plan)
+        }?;
+        let is_drawn = is_drawn(&plan.load.shape);
+        Some(Planned {
+            parts: vec![Part::new(load, is_drawn, Stripe::WHOLE)],
+            workers: plan.threads,
+            counted_ns: 0,
+        })
+    }
+
+    /// How many more of the measured part fell due before `t_ns` since the last call.
+    pub(crate) fn due_before(&mut self, t_ns: u64) -> u64 {
+        self.counted_ns = self.counted_ns.max(t_ns);
+        self.parts
+            .iter_mut()
+            .map(|part| part.due_before(t_ns))
+            .sum()
+    }
+
+    /// The load changes for all workers at the same instant.
+    pub(crate) fn change(&mut self, at_ns: u64, level: Level) {
+        // The workers' shares of a limited number are no longer those of the arrivals' places.
+        if self.parts.iter().any(Part::is_limited_and_drawn) {
+            self.split();
+        }
+        self.parts
+            .iter_mut()
+            .for_each(|part| part.change(at_ns, level));
+    }
+
+    /// The load of one worker changes at an instant of its own.
+    pub(crate) fn change_of(&mut self, worker: usize, at_ns: u64, level: Level) {
+        self.split();
+        if let Some(part) = self.parts.get_mut(worker) {
+            part.change(at_ns, level);
+        }
+    }
+
+    /// Counts the workers one by one from here on.
+    fn split(&mut self) {
+        let [whole] = self.parts.as_slice() else {
+            return;
+        };
+        if self.workers == 1 {
+            return;
+        }
+        let of = self.workers;
+        let stripes = (0..of).map(|index| Stripe { index, of });
+        let part = |stripe| Part::new(whole.load.clone(), whole.queue.is_some(), stripe);
+        let mut parts: Vec<Part> = stripes.map(part).collect();
+        for part in &mut parts {
+            part.due_before(self.counted_ns);
+        }
+        self.parts = parts;
+    }
+}
+
+/// The arrivals of one stripe.
+struct Part {
+    load: OpenLoad,
+    stripe: Stripe,
+    /// Where each arrival has to be drawn, and can be in time. Else the count has a closed form:
+    /// the highest rates would take longer to walk than to keep.
+    queue: Option<Queue>,
+    /// How many were counted, and how many there may be at most.
+    counted: u64,
+    limit: u64,
+}
+
+impl Part {
+    fn new(load: OpenLoad, is_drawn: bool, stripe: Stripe) -> Self {
+        Part {
+            queue: is_drawn.then(|| load.measured(stripe)),
+            limit: share(load.limit, stripe),
+            load,
+            stripe,
+            counted: 0,
+        }
+    }
+
+    fn due_before(&mut self, t_ns: u64) -> u64 {
+        let counted = match &mut self.queue {
+            None => share(self.load.due_before(t_ns), self.stripe),
+            Some(queue) => {
+                let is_due = |arrival: &Arrival| arrival.at_ns < t_ns;
+                let due = std::iter::from_fn(|| queue.next_if(is_due)).count();
+                self.counted.saturating_add(due as u64)
+            }
+        };
+        // An earlier instant than that of the last call tells nothing new.
+        let counted = counted.min(self.limit).max(self.counted);
+        let more = counted - self.counted;
+        self.counted = counted;
+        more
+    }
+
+    fn change(&mut self, at_ns: u64, level: Level) {
+        let Some(level) = open_level(level) else {
+            return;
+        };
+        self.load.change(at_ns, level);
+        if let Some(queue) = &mut self.queue {
+            self.load.requeue(queue, at_ns, self.stripe);
+        }
+    }
+
+    fn is_limited_and_drawn(&self) -> bool {
+        self.queue.is_some() && self.load.limit < u64::MAX
+    }
+}
+
+/// The most arrivals a second that are drawn to be counted. A core draws some ten million, and no
+/// process sends as many: most of them stay unsent.
+const MOST_DRAWN_PER_S: f64 = 1e7;
+
+/// Whether the arrivals of a load are drawn one by one to count them. Where drawing would take
+/// longer than the load lasts, the mean of their law is counted instead: of ten million arrivals
+/// the number that a Poisson process has differs from it by some three thousand.
+fn is_drawn(shape: &Shape) -> bool {
+    let highest_per_s = match shape {
+        Shape::Rate { rate, .. } => rate.per_second(),
+        Shape::RateStages { start, stages, .. } => {
+            let targets = stages.iter().map(|stage| stage.target.per_second());
+            targets.fold(start.per_second(), f64::max)
+        }
+        Shape::Closed | Shape::ClosedStages { .. } | Shape::Burst { .. } => 0.0,
+    };
+    shape.is_random() && highest_per_s <= MOST_DRAWN_PER_S
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulated::plans::{SECOND, shaped};
+    use loadline_plan::{Arrivals as Spread, Rate};
+    use std::time::Duration;
+
+    fn planned(rate: Rate, arrivals: Spread, limit: Option<u64>) -> Planned {
+        let plan = Plan {
+            warmup: Duration::from_secs(2),
+            request_limit: limit,
+            ..shaped(Shape::Rate { rate, arrivals }, 1, 3_600 * SECOND)
+        };
+        Planned::new(&plan).expect("an open load")
+    }
+
+    #[test]
+    fn the_arrivals_of_the_highest_rate_are_counted_at_once() {
+        let every_ns = Rate {
+            count: 1,
+            per_ns: 1,
+        };
+        let mut all = planned(every_ns, Spread::Constant, None);
+        let told = [SECOND, 3 * SECOND, 3 * SECOND, u64::MAX].map(|t_ns| all.due_before(t_ns));
+        assert_eq!(told, [0, SECOND, 0, 3_599 * SECOND]);
+        let mut some = planned(every_ns, Spread::Constant, Some(5));
+        assert_eq!(
+            (some.due_before(u64::MAX), some.due_before(u64::MAX)),
+            (5, 0)
+        );
+    }
+
+    #[test]
+    fn where_drawing_would_outlast_the_load_the_mean_of_the_law_is_counted() {
+        let every_ns = Rate {
+            count: 1,
+            per_ns: 1,
+        };
+        let mut all = planned(every_ns, Spread::Poisson, None);
+        let told = [SECOND, 3 * SECOND, u64::MAX].map(|t_ns| all.due_before(t_ns));
+        assert_eq!(told, [0, SECOND, 3_599 * SECOND]);
+    }
+
+    #[test]
+    fn drawn_arrivals_count_from_the_end_of_the_warm_up_as_well() {
+        let rate = Rate {
+            count: 1,
+            per_ns: SECOND,
+        };
+        let mut drawn = planned(rate, Spread::Poisson, Some(5));
+        assert_eq!(drawn.due_before(2 * SECOND), 0);
+        assert_eq!(drawn.due_before(u64::MAX), 5);
+    }
+}
