@@ -4,20 +4,21 @@
 //! all others have their reports one behind the other.
 
 use crate::style::Style;
-use crate::text::{repeats, sides};
+use crate::text::{repeats, sides, uncompared};
 use crate::{TextOptions, csv, text};
 use loadline_plan::Plan;
 use loadline_record::{Role, RoleKind, Summary};
 use loadline_verdict::{CheckResult, Comparison, RunResult, checks_together, whole_runs};
 
-/// All runs as text: the spread of repeats, the comparison of sides, or else the report of each,
-/// under a line that says which one it is.
+/// All runs as text: the spread of repeats, the comparison of sides (a line for each run where they
+/// are too few), or else the report of each, under a line that says which one it is.
 pub fn series_text(runs: &[RunResult], options: &TextOptions) -> String {
     if are_all(runs, RoleKind::Repeat) {
         return repeats(runs, options);
     }
     match compared(runs) {
         Some((found, plans)) => sides(&found, plans, runs, options),
+        None if are_all(runs, RoleKind::Side) => uncompared(runs, options),
         None => each_text(runs, options),
     }
 }
@@ -189,9 +190,12 @@ mod tests {
         let found = series_json(&runs);
         assert_eq!(found["comparison"]["paired"], true);
         assert_eq!(found["comparison"]["standing"], "cannot_tell");
-        // One pair is enough.
+        // One pair is too few.
         let text = series_text(&runs[..3], &TextOptions::default());
-        assert!(text.starts_with("Run 1 of 3: side 1 of B"), "{text}");
+        assert!(text.contains("there is one."), "{text}");
+        let is_run = |line: &&str| line.starts_with("  A ") || line.starts_with("  B ");
+        assert_eq!(text.lines().filter(is_run).count(), 3, "{text}");
+        assert!(text.lines().count() < 15, "{text}");
     }
 
     #[test]

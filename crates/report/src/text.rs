@@ -17,6 +17,7 @@ mod response;
 mod short;
 mod sides;
 mod split;
+mod uncompared;
 mod validity_summary;
 mod watch;
 
@@ -27,6 +28,7 @@ pub(crate) use floor::floor_text;
 
 pub(crate) use repeats::{repeats, spread_cells, spread_note};
 pub(crate) use sides::sides;
+pub(crate) use uncompared::uncompared;
 pub(crate) use validity_summary::{label, validity_sentences};
 
 pub(crate) use head::facts;

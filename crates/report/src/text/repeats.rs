@@ -30,7 +30,7 @@ pub(crate) fn repeats(runs: &[RunResult], options: &TextOptions) -> String {
     let checks = checks_together(&whole);
     if options.short {
         let sections = [
-            table(runs, canvas),
+            table(runs, &number, canvas),
             outcome::checks(&checks, canvas),
             validity_summary::of_series(runs, canvas),
         ];
@@ -38,7 +38,7 @@ pub(crate) fn repeats(runs: &[RunResult], options: &TextOptions) -> String {
     }
     let sections = [
         head(runs, &whole, canvas),
-        table(runs, canvas),
+        table(runs, &number, canvas),
         across(&whole, canvas),
         omission::of_series(runs, canvas),
         floor::lines(&runs[0].summary, canvas),
@@ -72,7 +72,17 @@ fn head(runs: &[RunResult], whole: &[&RunResult], canvas: Canvas) -> Vec<String>
     lines
 }
 
-fn table(runs: &[RunResult], canvas: Canvas) -> Vec<String> {
+/// The number of a repeat in its line.
+fn number(position: usize, _: &RunResult) -> String {
+    position.to_string()
+}
+
+/// A line for each run, which begins with what `label` makes of its position from 1 and itself.
+pub(super) fn table(
+    runs: &[RunResult],
+    label: &dyn Fn(usize, &RunResult) -> String,
+    canvas: Canvas,
+) -> Vec<String> {
     let known = |percentile: &f64| {
         let mut times = runs.iter().map(|run| run.summary.response());
         times.any(|times| percentiles::missing(times, *percentile) == 0)
@@ -81,21 +91,28 @@ fn table(runs: &[RunResult], canvas: Canvas) -> Vec<String> {
     let percentiles = shown
         .iter()
         .map(|percentile| quantity::percentile(*percentile));
+    let runs = runs.iter().zip(1..);
+    let runs: Vec<(String, &Summary)> = runs
+        .map(|(run, position)| (indented(&label(position, run)), &run.summary))
+        .collect();
+    let width = runs.iter().map(|(label, _)| label.len()).max();
+    let width = width.unwrap_or_default().max(5);
     let names = run_line(
-        indented("run"),
+        (indented("run"), width),
         "rate".to_owned(),
         percentiles,
         "failed".to_owned(),
     );
-    let rows = runs.iter().enumerate();
-    let rows = rows.map(|(index, run)| row(index + 1, &run.summary, &shown));
+    let rows = runs
+        .into_iter()
+        .map(|(label, run)| row((label, width), run, &shown));
     std::iter::once(canvas.style.strong(&names))
         .chain(rows)
         .collect()
 }
 
 /// A run's line. A percentile for which it has too few samples is left empty.
-fn row(number: usize, run: &Summary, shown: &[f64]) -> String {
+fn row(label: (String, usize), run: &Summary, shown: &[f64]) -> String {
     let times = run.response();
     let rate = units::rate(run.answers_per_s());
     let percentile = |percentile: &f64| match percentiles::missing(times, *percentile) {
@@ -104,22 +121,22 @@ fn row(number: usize, run: &Summary, shown: &[f64]) -> String {
     };
     let failed = units::count(run.total.counts.failed);
     let percentiles = shown.iter().map(percentile);
-    run_line(indented(&number.to_string()), rate, percentiles, failed) + short_end(run)
+    run_line(label, rate, percentiles, failed) + short_end(run)
 }
 
-/// A run's number, its rate, each of its percentiles, and its failures.
+/// A run's label in a column of this width, its rate, each of its percentiles, and its failures.
 fn run_line(
-    number: String,
+    (label, width): (String, usize),
     rate: String,
     percentiles: impl ExactSizeIterator<Item = String>,
     failed: String,
 ) -> String {
     let of_percentiles = percentiles.len();
-    let columns = [Column::Left(5), Column::Right(12)]
+    let columns = [Column::Left(width), Column::Right(12)]
         .into_iter()
         .chain(std::iter::repeat_n(Column::Right(10), of_percentiles))
         .chain([Column::Right(9)]);
-    let cells = [number, rate].into_iter().chain(percentiles);
+    let cells = [label, rate].into_iter().chain(percentiles);
     line(columns, cells.chain([failed]))
 }
 
