@@ -500,6 +500,10 @@ fn a_script_that_does_not_return_ends_with_the_runs_time() {
         assert!(said.stderr.contains(told), "{}", said.stderr);
         let report = "ended because a worker failed";
         assert!(said.stdout.contains(report), "{}", said.stdout);
+        assert!(said.stdout.contains("missing"), "{}", said.stdout);
+        for zero in [" 0/s", "0 sent", "Validity: valid"] {
+            assert!(!said.stdout.contains(zero), "{}", said.stdout);
+        }
     }
 }
 

@@ -231,6 +231,9 @@ fn script_threw_text(error: &str, after: Duration) -> String {
 }
 
 fn worker_failed_text(error: &str, after: Duration) -> String {
+    if after.is_zero() {
+        return format!("The figures are missing because {error} Run it again.");
+    }
     format!(
         "The run ended after {} because {error} The figures cover only that part: run it again.",
         units::elapsed(after),

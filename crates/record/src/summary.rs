@@ -184,6 +184,13 @@ pub struct Quantiles {
 }
 
 impl Summary {
+    /// Whether a worker failed before anything was recorded, so that every count is 0 because it is
+    /// not known.
+    pub fn lacks_figures(&self) -> bool {
+        let nothing = self.rows.is_empty() && self.total.counts.sent == 0;
+        nothing && matches!(self.ended, Ended::Failed(_))
+    }
+
     /// The summary of a run in which nothing was measured yet.
     pub fn new(header: Header) -> Summary {
         Summary {

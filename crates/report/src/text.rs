@@ -110,6 +110,10 @@ pub fn text(run: &RunResult, options: &TextOptions) -> String {
     if options.short {
         return assemble(&[short::lines(run, canvas)], options);
     }
+    if summary.lacks_figures() {
+        let warnings = outcome::warnings(run, &options.percentiles, canvas);
+        return assemble(&[head::lines(summary, canvas), warnings], options);
+    }
     let sections = [
         head::lines(summary, canvas),
         outcome::alarm(summary, canvas),

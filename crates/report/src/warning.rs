@@ -79,7 +79,8 @@ fn nothing_answered(summary: &Summary) -> Option<Warning> {
         failed,
         ..
     } = summary.total.counts;
-    (answered == 0).then_some(Warning::NothingAnswered { sent, failed })
+    let is_known = !summary.lacks_figures();
+    (answered == 0 && is_known).then_some(Warning::NothingAnswered { sent, failed })
 }
 
 fn left_out(summary: &Summary) -> Option<Warning> {

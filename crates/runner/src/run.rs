@@ -189,6 +189,7 @@ impl Conductor<'_> {
         };
         self.summary.finish(ended, unfinished);
         self.source.next_event(FAREWELL);
+        self.workload.flush();
         let Conductor {
             summary,
             archive,

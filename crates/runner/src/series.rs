@@ -112,7 +112,6 @@ impl Common<'_> {
         };
         let workload = workload(&plan, self.prints)?;
         let mut conducted = conduct(&setup, workload.as_ref(), commands, observers)?;
-        workload.flush();
         if let Err(error) = workload.conclude(&conducted.result.summary) {
             conducted.trouble.get_or_insert(Trouble::of(error));
         }

@@ -6,7 +6,8 @@ use crate::source::Source;
 use loadline_engine::{Run, StartError};
 use loadline_plan::{Body, Header, Plan, Request};
 use loadline_record::Summary;
-use loadline_script_lua::{Figures, Options, Script};
+use loadline_script_lua::{self as lua, Figures, Options, Script};
+use std::path::Path;
 
 pub use loadline_script_lua::Prints;
 
@@ -42,7 +43,7 @@ pub trait Workload {
 /// If the script can't be loaded.
 pub fn workload(plan: &Plan, prints: Prints) -> Result<Box<dyn Workload>, RunError> {
     Ok(match load(plan, prints)? {
-        Some(script) => Box::new(Lua(script)),
+        Some(script) => Box::new(script),
         None => Box::new(Requests),
     })
 }
@@ -57,15 +58,47 @@ impl Workload for Requests {
 }
 
 /// What a Lua script says.
-struct Lua(Script);
+#[derive(Debug)]
+pub struct ScriptWorkload(Script);
 
-impl Workload for Lua {
+impl ScriptWorkload {
+    /// Loads a script: all of it that comes before the load.
+    ///
+    /// # Errors
+    /// Those of [`Script::load`].
+    pub fn load(path: &Path, options: &Options) -> Result<ScriptWorkload, lua::Error> {
+        Script::load(path, options).map(ScriptWorkload)
+    }
+
+    /// What was tolerated when it was loaded: an error for each state, in order.
+    pub fn complaints(&self) -> &[lua::Error] {
+        self.0.complaints()
+    }
+
+    /// The error that it raised while the load lasted, if it did.
+    pub fn error(&self) -> Option<lua::ScriptError> {
+        self.0.failure()
+    }
+
+    /// Lets it conclude on these figures, behind the report of its run.
+    ///
+    /// # Errors
+    /// If it raises an error.
+    pub fn done(&self, figures: &Figures) -> Result<(), lua::Error> {
+        self.0.done(figures)
+    }
+}
+
+impl Workload for ScriptWorkload {
+    /// The run ends when the script raises an error.
     fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
-        start_script(&self.0, plan, wants)
+        let run = Run::start_scenario(plan, wants.detail(), self.0.scenarios())?;
+        self.0.watch(run.handle());
+        Ok(Box::new(run))
     }
 
     fn failure(&self) -> Option<RunError> {
-        self.0.failure().map(Into::into)
+        self.error().map(Into::into)
     }
 
     fn flush(&self) {
@@ -75,27 +108,13 @@ impl Workload for Lua {
     fn conclude(&self, summary: &Summary) -> Result<(), RunError> {
         match self.failure() {
             Some(error) => Err(error),
-            None => Ok(self.0.done(&Figures::of(summary))?),
+            None => Ok(self.done(&Figures::of(summary))?),
         }
     }
 }
 
-/// Begins a run whose users do what this script says; the run ends when the script throws.
-///
-/// # Errors
-/// Those of [`Run::start`].
-pub fn start_script(
-    script: &Script,
-    plan: Plan,
-    wants: Wants,
-) -> Result<Box<dyn Source>, StartError> {
-    let run = Run::start_scenario(plan, wants.detail(), script.scenarios())?;
-    script.watch(run.handle());
-    Ok(Box::new(run))
-}
-
 /// Loads the script of a plan, if it has one.
-fn load(plan: &Plan, prints: Prints) -> Result<Option<Script>, RunError> {
+fn load(plan: &Plan, prints: Prints) -> Result<Option<ScriptWorkload>, RunError> {
     let (Some(script), [request]) = (&plan.script, plan.requests.as_slice()) else {
         return Ok(None);
     };
@@ -115,7 +134,7 @@ fn load(plan: &Plan, prints: Prints) -> Result<Option<Script>, RunError> {
         prints,
         ..Options::new(request.url.as_str())
     };
-    Ok(Some(Script::load(&script.path, &options)?))
+    Ok(Some(ScriptWorkload::load(&script.path, &options)?))
 }
 
 /// The headers that the script's table begins with. The script looks for `Host` in this case only.

@@ -18,10 +18,9 @@ use loadline_engine::{Run, StartError, Tick};
 use loadline_plan::Plan;
 use loadline_record::{Exchange, Header, Summary};
 use loadline_runner::{
-    Command, Commands, Conducted, End, Observed, Observer, RunError, Setup, Source, Wants,
-    Workload, conduct, start_script,
+    Command, Commands, Conducted, End, Observed, Observer, RunError, ScriptWorkload, Setup, Source,
+    Wants, Workload, conduct,
 };
-use loadline_script_lua::Script;
 use loadline_transport::DialPhase;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -120,7 +119,7 @@ impl Ready {
 
 /// What the tool's users send.
 struct Users {
-    script: Option<Script>,
+    script: Option<ScriptWorkload>,
     /// What is sent if there is no script.
     repetition: Repetition,
 }
@@ -138,12 +137,18 @@ impl Workload for Users {
             started => started,
         }
     }
+
+    fn flush(&self) {
+        if let Some(script) = &self.script {
+            script.flush();
+        }
+    }
 }
 
 impl Users {
     fn start_plan(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
         if let Some(script) = &self.script {
-            return start_script(script, plan, wants);
+            return script.start(plan, wants);
         }
         let repetition = self.repetition.clone();
         let run = Run::start_scenario(plan, wants.detail(), move |_| repetition.clone())?;
@@ -152,14 +157,13 @@ impl Users {
 
     /// The report, and what the script adds to it.
     fn end(&self, arguments: &Arguments, measured: &Measured) -> Result<Exit> {
-        if let Some(script) = &self.script {
-            script.flush();
-            if let Some(error) = script.failure() {
-                say(&refusal::of_panic(&error));
-                return Ok(FAILED);
-            }
+        if let Some(error) = self.script.as_ref().and_then(ScriptWorkload::error) {
+            say(&refusal::of_panic(&error));
+            return Ok(FAILED);
         }
-        print(&report(arguments, &measured.summary, &measured.rates))?;
+        if !measured.summary.lacks_figures() {
+            print(&report(arguments, &measured.summary, &measured.rates))?;
+        }
         if let Some(failure) = &measured.failure {
             say(&format!("{failure}\n"));
             return Ok(Exit::Failed);
@@ -223,9 +227,7 @@ impl Observer for Recorder<'_> {
     }
 
     fn begun(&mut self, _: &Header) -> Observed {
-        if let Some(script) = &self.users.script {
-            script.flush();
-        }
+        self.users.flush();
         if let Err(error) = print(&banner(self.arguments)) {
             self.unprinted = Some(error);
             self.commands.send(Command::Abort);

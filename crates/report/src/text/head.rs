@@ -11,6 +11,8 @@ use std::time::Duration;
 
 /// Columns of the facts' names.
 const NAMES: usize = 15;
+/// Stands for every figure of a run that recorded none.
+pub(super) const MISSING: &str = "missing: no worker reported any";
 
 pub(super) fn lines(summary: &Summary, canvas: Canvas) -> Vec<String> {
     let mut lines: Vec<String> = title(summary, canvas);
@@ -39,6 +41,10 @@ fn title(summary: &Summary, canvas: Canvas) -> Vec<String> {
 
 /// How it went in numbers, each with a name; one without a name goes on from the one before.
 pub(crate) fn facts(summary: &Summary) -> Vec<(&'static str, String)> {
+    if summary.lacks_figures() {
+        let duration = "not known, ended because a worker failed".to_owned();
+        return vec![("duration", duration), ("figures", MISSING.to_owned())];
+    }
     let counts = &summary.total.counts;
     let mut facts = vec![("duration", duration(summary))];
     facts.extend(left_out(summary).map(|text| ("transient", text)));

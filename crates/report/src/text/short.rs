@@ -1,6 +1,7 @@
 //! The short report: five lines that fit into the log of a job.
 
 use super::Canvas;
+use super::head::MISSING;
 use crate::closing::{checks_that_are, grade_and_reason};
 use crate::{layout, percentiles, quantity};
 use loadline_record::{Model, Summary};
@@ -22,6 +23,9 @@ pub(super) fn lines(run: &RunResult, canvas: Canvas) -> Vec<String> {
             canvas.width,
         )
     };
+    if summary.lacks_figures() {
+        return vec![line("figures", MISSING.to_owned())];
+    }
     let mut lines = vec![
         line("rate", rate(summary)),
         line("response", response(summary)),

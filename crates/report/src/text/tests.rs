@@ -64,6 +64,30 @@ fn a_run_that_was_mostly_not_served_says_so_before_its_times() {
     assert!(!unwrapped(&samples::steady()).contains("were not served"));
 }
 
+#[test]
+fn a_run_whose_worker_failed_before_it_reported_has_no_figures() {
+    let steady = samples::steady();
+    let mut lost = samples::steady();
+    (lost.rows, lost.duration_ns) = (Vec::new(), 0);
+    lost.total = loadline_record::Snapshot::empty(0);
+    lost.ended = Ended::Failed("worker 0 did not respond.".to_owned());
+    let text = unwrapped(&lost);
+    assert!(
+        text.contains("figures missing: no worker reported any"),
+        "{text}"
+    );
+    assert!(
+        text.contains("missing because worker 0 did not respond. Run it again."),
+        "{text}"
+    );
+    assert!(
+        !text.contains("0/s") && !text.contains("Validity"),
+        "{text}"
+    );
+    lost.rows = steady.rows;
+    assert!(unwrapped(&lost).contains("Validity"));
+}
+
 /// The report with every line break a blank.
 fn unwrapped(summary: &Summary) -> String {
     plain(summary)
