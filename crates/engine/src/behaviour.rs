@@ -35,6 +35,10 @@ pub trait Behaviour<H: Host>: 'static {
 
 /// Makes the behaviours of one worker's users, on the worker's own thread.
 pub trait Scenario<H: Host>: 'static {
+    /// Whether its users compose requests, whose hosts may be others than those of the plan: TLS is
+    /// set up for them whether the plan's own need it or not.
+    const COMPOSES: bool = false;
+
     /// The behaviour it makes.
     type Behaviour: Behaviour<H>;
 

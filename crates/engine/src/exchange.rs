@@ -220,6 +220,7 @@ async fn dial<H: Host>(
         let_others_run().await;
     }
     let (connection, dial) = dialled.map_err(|error| Broken::Failed(Failure::dial(&error)))?;
+    in_flight.resolve_ns += dial.resolve_ns.unwrap_or(0);
     in_flight.tls_ns += dial.tls_ns.unwrap_or(0);
     user.backoff.succeeded();
     let reconnected = user.pool.replaces(endpoint);

@@ -36,6 +36,7 @@ mod activity;
 mod backoff;
 mod behaviour;
 mod coalescing;
+mod composed;
 mod control;
 mod ease;
 mod error;
@@ -58,6 +59,7 @@ mod worker;
 mod written_request;
 
 pub use behaviour::{Answer, Batch, Behaviour, Observer, Part, Scenario};
+pub use composed::{ComposeError, Composed};
 pub use control::{Change, Handle};
 pub use error::StartError;
 pub use event::{Detail, EndReason, Event, Tick};

@@ -34,8 +34,8 @@ pub(crate) struct Prepared {
 
 impl Prepared {
     /// Reads, resolves and writes what the plan names. Blocks; sends nothing but the probes of
-    /// addresses.
-    pub(crate) fn new(plan: Plan, detail: Detail) -> Result<Self, StartError> {
+    /// addresses. `composes` says whether requests to other endpoints will be composed.
+    pub(crate) fn new(plan: Plan, detail: Detail, composes: bool) -> Result<Self, StartError> {
         let connections = most_users(&plan).max(plan.load.max_connections);
         ensure_open_files(u64::from(connections) + OTHER_FILES)?;
         let mut endpoints = Endpoints::default();
@@ -50,7 +50,7 @@ impl Prepared {
         }
         let endpoints = endpoints.list;
         let open_files = raise_open_files().unwrap_or(u64::MAX);
-        let is_tls = endpoints.iter().any(|endpoint| endpoint.tls);
+        let is_tls = composes || endpoints.iter().any(|endpoint| endpoint.tls);
         let tls = read_tls(&plan.connection.tls, is_tls)?;
         let mut prepared = Prepared {
             plan,
@@ -167,7 +167,7 @@ mod tests {
         let mut plan = closed(1, SECOND);
         plan.connection.ahead = false;
         let mut prepared =
-            Prepared::new(plan, Detail::default()).expect("a plan that needs nothing");
+            Prepared::new(plan, Detail::default(), false).expect("a plan that needs nothing");
         prepared.endpoints[0].addresses = addresses.iter().copied().map(Address::Ip).collect();
         prepared.probe().expect("no failure");
         prepared.endpoints.remove(0).addresses

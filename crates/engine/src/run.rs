@@ -68,7 +68,7 @@ impl Run {
     /// Prepares a plan's run, brings its connections up and begins the load. `detail` asks for
     /// events beside intervals. Blocks until the load has begun.
     pub fn start(plan: Plan, detail: Detail) -> Result<Run, StartError> {
-        let prepared = Arc::new(Prepared::new(plan, detail)?);
+        let prepared = Arc::new(Prepared::new(plan, detail, false)?);
         let dealt = Arc::clone(&prepared);
         let of = prepared.plan.threads;
         Run::start_prepared(&prepared, move |worker| {
@@ -84,7 +84,8 @@ impl Run {
         detail: Detail,
         scenario: impl Fn(u32) -> S + Send + Sync + 'static,
     ) -> Result<Run, StartError> {
-        Run::start_prepared(&Arc::new(Prepared::new(plan, detail)?), scenario)
+        let prepared = Prepared::new(plan, detail, S::COMPOSES)?;
+        Run::start_prepared(&Arc::new(prepared), scenario)
     }
 
     fn start_prepared<S: Scenario<Kernel>>(
@@ -414,7 +415,7 @@ impl Merger {
             let is_gone =
                 |worker: usize| self.done[worker].is_some() && self.waiting[worker].is_empty();
             self.changes.pass_on(planned, followed_ns, is_gone);
-            merged.counts.planned = planned.due_before(followed_ns);
+            merged.counts.planned += planned.due_before(followed_ns);
         }
         self.ease.observe(&merged);
         self.planned_total += merged.counts.planned;

@@ -159,10 +159,14 @@ impl<H: Host> Worker<H> {
     }
 
     pub(crate) fn dialled(&self, dial: &Dial) {
-        let Dial { connect_ns, tls_ns } = *dial;
-        self.recorder
-            .borrow_mut()
-            .dialled(&loadline_record::Dial { connect_ns, tls_ns });
+        let Dial {
+            resolve_ns,
+            connect_ns,
+            tls_ns,
+        } = *dial;
+        let mut recorder = self.recorder.borrow_mut();
+        resolve_ns.inspect(|ns| recorder.resolved(*ns));
+        recorder.dialled(&loadline_record::Dial { connect_ns, tls_ns });
     }
 
     /// A user waits for more than one whole answer: the loop reads what comes at once, until the

@@ -5,6 +5,8 @@ use loadline_plan::{Body, Connection, Proxy, Request};
 use loadline_wire::{Expect, InvalidRequest, RequestHead, Version, write_request};
 use url::{Position, Url};
 
+const PROXY_AUTHORIZATION: &str = "Proxy-Authorization";
+
 /// One request as it goes out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WrittenRequest {
@@ -22,23 +24,19 @@ impl WrittenRequest {
         endpoint: usize,
         connection: &Connection,
     ) -> Result<Self, InvalidRequest> {
-        let proxy = asked_proxy(&request.url, connection);
-        let headers = headers_of(request, proxy);
-        let body = match &request.body {
-            Body::None => None,
-            Body::Bytes(bytes) => Some(bytes.as_slice()),
-        };
-        let head = RequestHead {
+        let own = request.headers.iter();
+        let outgoing = Outgoing {
             method: &request.method,
-            target: target_of(&request.url, proxy.is_some()),
-            host: authority_of(&request.url),
-            headers: &headers,
-            body,
-            keepalive: connection.keepalive,
-            version: Version::Http11,
+            url: &request.url,
+            headers: own
+                .map(|header| (header.name.as_str(), header.value.as_str()))
+                .collect(),
+            body: match &request.body {
+                Body::None => None,
+                Body::Bytes(bytes) => Some(bytes.as_slice()),
+            },
         };
-        let mut bytes = Vec::new();
-        write_request(&head, &mut bytes)?;
+        let bytes = outgoing.write(connection)?;
         let part = Part {
             end: bytes.len(),
             expect: Expect::for_method(&request.method),
@@ -52,26 +50,48 @@ impl WrittenRequest {
     }
 }
 
+/// A request that is about to be written.
+pub(crate) struct Outgoing<'a> {
+    pub(crate) method: &'a str,
+    pub(crate) url: &'a Url,
+    pub(crate) headers: Vec<(&'a str, &'a str)>,
+    pub(crate) body: Option<&'a [u8]>,
+}
+
+impl<'a> Outgoing<'a> {
+    /// Its bytes on a connection of these settings.
+    pub(crate) fn write(mut self, connection: &'a Connection) -> Result<Vec<u8>, InvalidRequest> {
+        let proxy = asked_proxy(self.url, connection);
+        let authorization = proxy.and_then(|proxy| proxy.authorization.as_deref());
+        // Who asks the proxy, if the request does not say so itself.
+        if let Some(value) = authorization
+            && !self.has_header(PROXY_AUTHORIZATION)
+        {
+            self.headers.push((PROXY_AUTHORIZATION, value));
+        }
+        let head = RequestHead {
+            method: self.method,
+            target: target_of(self.url, proxy.is_some()),
+            host: authority_of(self.url),
+            headers: &self.headers,
+            body: self.body,
+            keepalive: connection.keepalive,
+            version: Version::Http11,
+        };
+        let mut bytes = Vec::new();
+        write_request(&head, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn has_header(&self, name: &str) -> bool {
+        let mut names = self.headers.iter().map(|(name, _)| name);
+        names.any(|given| given.eq_ignore_ascii_case(name))
+    }
+}
+
 /// The proxy that a request is asked of, as opposed to one that opens a tunnel for it.
 fn asked_proxy<'a>(url: &Url, connection: &'a Connection) -> Option<&'a Proxy> {
     connection.proxy.as_ref().filter(|_| url.scheme() == "http")
-}
-
-/// The request's fields, and who asks the proxy if the request does not say so itself.
-fn headers_of<'a>(request: &'a Request, proxy: Option<&'a Proxy>) -> Vec<(&'a str, &'a str)> {
-    const WHO_ASKS: &str = "Proxy-Authorization";
-    let own = request.headers.iter();
-    let mut headers: Vec<(&str, &str)> = own
-        .map(|header| (header.name.as_str(), header.value.as_str()))
-        .collect();
-    let is_told = request.headers.iter().any(|header| header.is(WHO_ASKS));
-    let authorization = proxy.and_then(|proxy| proxy.authorization.as_deref());
-    headers.extend(
-        authorization
-            .filter(|_| !is_told)
-            .map(|value| (WHO_ASKS, value)),
-    );
-    headers
 }
 
 /// Path and query; with scheme and host before them if a proxy is asked (RFC 9112, section 3.2.2).

@@ -155,8 +155,8 @@ pub enum Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorKind {
-    /// The name had no usable address. Never recorded, as names are resolved before a run; the kind
-    /// stays because saved runs and reports know its name.
+    /// The name had no usable address. Those of the plan are resolved before a run, and end it; this
+    /// is about names that turn up while it lasts.
     Resolve,
     /// This process had no file descriptor left for a connection: our fault.
     Descriptors,
@@ -174,8 +174,7 @@ pub enum ErrorKind {
     Protocol,
     /// The answer was not whole within the time allowed.
     Timeout,
-    /// We gave it up: the run was stopped at once. Never recorded, as what is cut off stays in
-    /// flight; the kind stays because saved runs and reports know its name.
+    /// Its user gave it up. What is cut off with the run is none of these: it stays in flight.
     Aborted,
     /// In a file of a later version, which knows more kinds. It is never recorded.
     #[serde(other)]

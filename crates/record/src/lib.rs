@@ -12,7 +12,8 @@
 //! It holds by construction: [`Recorder::begin`] raises *sent* and *in flight*; [`Recorder::end`]
 //! lowers *in flight* and raises *answered* or *failed*; an exchange has no third way out. In an
 //! open load `planned = sent + unsent` besides. *Planned* is counted from the whole schedule,
-//! whatever the workers took of it. In a closed load planned is sent.
+//! whatever the workers took of it; requests that an iteration sends behind its first one are
+//! planned when they are sent. In a closed load planned is sent.
 //!
 //! Responses of any status count as answered and are in the response times. Timeouts are failures,
 //! and are in the times with the time that they waited. Other failures have no time

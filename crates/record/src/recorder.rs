@@ -209,9 +209,9 @@ impl Recorder {
         self.times.resolve.record_ns(resolve_ns);
     }
 
-    /// The intended starts of `n` arrivals fell due. The engine does not call this: it counts the
-    /// arrivals of an open load from the whole schedule when it merges the workers' snapshots. It
-    /// serves recorders without an engine, as in fixtures. In a closed load it has no effect, as
+    /// The intended starts of `n` arrivals fell due. The engine counts the
+    /// arrivals of an open load from the whole schedule when it merges the workers' snapshots, and
+    /// calls this for requests that iterations send beside them. In a closed load it has no effect, as
     /// every exchange that begins counts as planned.
     #[inline]
     pub fn planned(&mut self, n: u64) {

@@ -3,18 +3,19 @@
 use crate::connection::{Connection, Scratch};
 use crate::endpoint::Endpoint;
 use crate::failure::TlsFailure;
+use crate::routes::{Route, Routes};
 use crate::session::Session;
 use crate::tls::{TlsSetup, server_name};
 use loadline_plan::{Clock, Connection as Settings, ServerName};
 use loadline_reactor::{Address, Connected, Host, Shortage, Socket, SocketOptions};
 use rustls::{ClientConfig, ClientConnection};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
+use url::Url;
 
 /// How long to wait before a Unix socket whose queue is full is asked again.
 const ASK_AGAIN_NS: u64 = 1_000_000;
@@ -25,7 +26,9 @@ const HEED_NS: u64 = 100_000_000;
 /// How long a connection took to come up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dial {
-    /// From the start to the connection, a proxy's tunnel included.
+    /// How long the name took to resolve, where that was not done before the run.
+    pub resolve_ns: Option<u64>,
+    /// From there to the connection, a proxy's tunnel included.
     pub connect_ns: u64,
     /// From there to the end of the TLS handshake.
     pub tls_ns: Option<u64>,
@@ -36,8 +39,8 @@ pub struct Dial {
 pub struct DialError {
     /// What failed.
     pub phase: DialPhase,
-    /// Where it was to go.
-    pub address: Address,
+    /// Where it was to go; `None` if the name has no address.
+    pub address: Option<Address>,
     /// Why it failed.
     pub error: io::Error,
 }
@@ -45,6 +48,8 @@ pub struct DialError {
 /// A part of dialling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DialPhase {
+    /// Looking the name up.
+    Resolve,
     /// Connecting the socket.
     Connect,
     /// Having a proxy open a tunnel.
@@ -67,7 +72,11 @@ impl fmt::Display for DialError {
             address,
             error,
         } = self;
+        let Some(address) = address else {
+            return write!(f, "{error}");
+        };
         match phase {
+            DialPhase::Resolve => write!(f, "resolving {address}: {}", reason(error)),
             DialPhase::Connect => write!(f, "connecting to {address}: {}", reason(error)),
             DialPhase::Tunnel => write!(f, "the proxy {address}: {}", reason(error)),
             DialPhase::Tls => write!(f, "TLS handshake with {address}: {}", reason(error)),
@@ -93,23 +102,17 @@ fn reason(error: &io::Error) -> String {
 /// Opens the connections of one worker.
 pub struct Dialler<H: Host> {
     host: H,
-    routes: Vec<Route>,
+    routes: Routes,
+    settings: Settings,
     timestamps: bool,
     buffer_bytes: Option<u32>,
     local_addresses: Vec<IpAddr>,
-    connect_timeout: Duration,
     tls: Option<TlsSetup>,
     config: Option<Arc<ClientConfig>>,
     /// The name that TLS servers are told, where it is not their own.
     told_name: Option<String>,
     /// The worker's buffers.
     pub scratch: Rc<RefCell<Scratch>>,
-}
-
-struct Route {
-    endpoint: Endpoint,
-    /// The place of the next connection in the rotation.
-    turn: Cell<usize>,
 }
 
 impl<H: Host> Dialler<H> {
@@ -122,17 +125,13 @@ impl<H: Host> Dialler<H> {
         tls: Option<&TlsSetup>,
         first: usize,
     ) -> Self {
-        let route = |endpoint| Route {
-            endpoint,
-            turn: Cell::new(first),
-        };
         Dialler {
             host,
-            routes: endpoints.into_iter().map(route).collect(),
+            routes: Routes::new(endpoints, first),
+            settings: settings.clone(),
             timestamps: settings.clock == Clock::Kernel,
             buffer_bytes: settings.socket_buffer,
             local_addresses: settings.local_addresses.clone(),
-            connect_timeout: settings.connect_timeout,
             tls: tls.cloned(),
             config: tls.map(TlsSetup::for_worker),
             told_name: told_name(&settings.tls.server_name),
@@ -148,9 +147,49 @@ impl<H: Host> Dialler<H> {
         endpoint: usize,
         deadline_ns: u64,
     ) -> Result<(Connection<H::Socket>, Dial), DialError> {
-        let (endpoint, address, round) = self.next_turn(endpoint);
-        self.dial_address(endpoint, address, round, deadline_ns)
-            .await
+        let route = self.routes.get(endpoint);
+        let (endpoint, resolve_ns) = self.resolved(&route, deadline_ns).await?;
+        let (address, round) = route.next_turn(endpoint);
+        let dialled = self
+            .dial_address(endpoint, address, round, deadline_ns)
+            .await;
+        dialled.map(|(connection, dial)| (connection, Dial { resolve_ns, ..dial }))
+    }
+
+    /// The number of the endpoint of a URL, which may be a new one. Its name is looked up when a
+    /// connection to it is first dialled, off the loop.
+    pub fn endpoint_of(&self, url: &Url) -> usize {
+        self.routes.number_of(url)
+    }
+
+    /// How connections are made and used.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// A route's endpoint, and how long its name took to resolve if that was not done before.
+    async fn resolved<'a>(
+        &self,
+        route: &'a Rc<Route>,
+        deadline_ns: u64,
+    ) -> Result<(&'a Endpoint, Option<u64>), DialError> {
+        if let Some(endpoint) = route.endpoint() {
+            return Ok((endpoint, None));
+        }
+        let start_ns = self.host.now_ns();
+        let deadline_ns = deadline_ns.min(self.allowed_until(start_ns));
+        let resolved = route.resolve(&self.host, &self.settings, deadline_ns).await;
+        let failed = |error| DialError {
+            phase: DialPhase::Resolve,
+            address: None,
+            error,
+        };
+        resolved.map_err(failed)?;
+        let endpoint = route.endpoint().ok_or_else(|| {
+            let error = io::Error::other("the endpoint was not resolved");
+            failed(error)
+        })?;
+        Ok((endpoint, Some(self.host.now_ns() - start_ns)))
     }
 
     /// As [`dial`](Dialler::dial), where nothing is to be sent yet: a server that asked for the
@@ -159,20 +198,10 @@ impl<H: Host> Dialler<H> {
         &self,
         endpoint: usize,
     ) -> Result<(Connection<H::Socket>, Dial), DialError> {
-        let (endpoint, address, round) = self.next_turn(endpoint);
+        let route = self.routes.get(endpoint);
+        let (endpoint, _) = self.resolved(&route, u64::MAX).await?;
+        let (address, round) = route.next_turn(endpoint);
         self.dial_heeding(endpoint, address, round).await
-    }
-
-    /// The endpoint, its next address, and how often all of them have had their turn.
-    fn next_turn(&self, endpoint: usize) -> (&Endpoint, &Address, usize) {
-        let Route { endpoint, turn } = &self.routes[endpoint];
-        let addresses = &endpoint.addresses;
-        let this = turn.replace(turn.get().wrapping_add(1));
-        (
-            endpoint,
-            &addresses[this % addresses.len()],
-            this / addresses.len(),
-        )
     }
 
     async fn dial_heeding(
@@ -230,8 +259,7 @@ impl<H: Host> Dialler<H> {
     ) -> Result<(Connection<H::Socket>, Dial), DialError> {
         let failed = |phase, error| failed(phase, address, error);
         let start_ns = self.host.now_ns();
-        let allowed_ns = u64::try_from(self.connect_timeout.as_nanos()).unwrap_or(u64::MAX);
-        let deadline_ns = deadline_ns.min(start_ns.saturating_add(allowed_ns));
+        let deadline_ns = deadline_ns.min(self.allowed_until(start_ns));
         let connected = self.connect(address, round, deadline_ns).await;
         let Connected { socket, mut at_ns } =
             connected.map_err(|error| failed(DialPhase::Connect, error))?;
@@ -245,6 +273,7 @@ impl<H: Host> Dialler<H> {
             }
         };
         let mut dial = Dial {
+            resolve_ns: None,
             connect_ns: at_ns - start_ns,
             tls_ns: None,
         };
@@ -255,6 +284,12 @@ impl<H: Host> Dialler<H> {
         let connection = secured.map_err(|error| failed(DialPhase::Tls, error))?;
         dial.tls_ns = Some(self.host.now_ns() - at_ns);
         Ok((connection, dial))
+    }
+
+    /// Until when a dial that began at this instant may take.
+    fn allowed_until(&self, start_ns: u64) -> u64 {
+        let allowed_ns = u64::try_from(self.settings.connect_timeout.as_nanos());
+        start_ns.saturating_add(allowed_ns.unwrap_or(u64::MAX))
     }
 
     async fn connect(
@@ -330,7 +365,7 @@ impl<H: Host> Dialler<H> {
 fn failed(phase: DialPhase, address: &Address, error: io::Error) -> DialError {
     DialError {
         phase,
-        address: address.clone(),
+        address: Some(address.clone()),
         error,
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::tunnel::Tunnel;
 use loadline_plan::{ConnectTo, Connection, IpVersion};
-use loadline_reactor::Address;
+use loadline_reactor::{Address, Host as Reactor};
+use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::time::{Duration, Instant};
 use url::{Host, Url};
@@ -58,7 +59,33 @@ impl Endpoint {
     }
 
     /// Resolves a URL's host. Blocks on the system's resolver.
+    ///
+    /// # Errors
+    /// If no address of the wanted IP version is known for it.
     pub fn resolve(url: &Url, connection: &Connection) -> Result<Endpoint, ResolveError> {
+        let start = Instant::now();
+        Endpoint::named(url, connection).with_addresses(connection, start, |host, port| {
+            (host, port).to_socket_addrs().map(Iterator::collect)
+        })
+    }
+
+    /// As [`resolve`](Self::resolve), by the host's resolver, while its loop goes on.
+    pub(crate) async fn resolve_on<H: Reactor>(
+        host: &H,
+        url: &Url,
+        connection: &Connection,
+    ) -> Result<Endpoint, ResolveError> {
+        let start = Instant::now();
+        let named = Endpoint::named(url, connection);
+        let found = match &named.to {
+            Some((name, port)) => host.look_up(name, *port).await,
+            None => Ok(Vec::new()),
+        };
+        named.with_addresses(connection, start, |_, _| found)
+    }
+
+    /// The endpoint of a URL without its addresses, and the name that has them.
+    fn named(url: &Url, connection: &Connection) -> Named {
         let (host, port) = (host_of(url), port_of(url));
         let mut endpoint = Endpoint {
             tls: is_tls(url),
@@ -70,16 +97,40 @@ impl Endpoint {
         };
         if let Some(path) = &connection.unix_socket {
             endpoint.addresses.push(Address::Unix(path.clone()));
-            return Ok(endpoint);
+            return Named { endpoint, to: None };
         }
-        let (to_host, to_port) = match &connection.proxy {
+        let to = match &connection.proxy {
             Some(proxy) => (host_of(&proxy.url), port_of(&proxy.url)),
             None => redirect(&host, port, &connection.connect_to),
         };
         endpoint.tunnel = tunnel(url, connection);
-        let start = Instant::now();
-        endpoint.addresses = look_up(&to_host, to_port, connection.ip_version)?;
-        if to_host.parse::<IpAddr>().is_err() {
+        Named {
+            endpoint,
+            to: Some(to),
+        }
+    }
+}
+
+/// An endpoint whose name has not been looked up.
+struct Named {
+    endpoint: Endpoint,
+    /// Which host and port to ask for; `None` where there is no name to look up.
+    to: Option<(String, u16)>,
+}
+
+impl Named {
+    fn with_addresses(
+        self,
+        connection: &Connection,
+        start: Instant,
+        look_up: impl FnOnce(&str, u16) -> io::Result<Vec<SocketAddr>>,
+    ) -> Result<Endpoint, ResolveError> {
+        let mut endpoint = self.endpoint;
+        let Some((host, port)) = self.to else {
+            return Ok(endpoint);
+        };
+        endpoint.addresses = usable(&host, look_up(&host, port), connection.ip_version)?;
+        if host.parse::<IpAddr>().is_err() {
             endpoint.resolve_time = Some(start.elapsed());
         }
         Ok(endpoint)
@@ -126,15 +177,17 @@ fn redirect(host: &str, port: u16, rules: &[ConnectTo]) -> (String, u16) {
     (to_host.to_owned(), rule.to_port.unwrap_or(port))
 }
 
-fn look_up(host: &str, port: u16, version: IpVersion) -> Result<Vec<Address>, ResolveError> {
+/// Those of a name's addresses that are used.
+fn usable(
+    host: &str,
+    found: io::Result<Vec<SocketAddr>>,
+    version: IpVersion,
+) -> Result<Vec<Address>, ResolveError> {
     let unknown = |reason: String| ResolveError::Unknown {
         host: host.to_owned(),
         reason,
     };
-    let all: Vec<SocketAddr> = (host, port)
-        .to_socket_addrs()
-        .map_err(|error| unknown(error.to_string()))?
-        .collect();
+    let all = found.map_err(|error| unknown(error.to_string()))?;
     if all.is_empty() {
         return Err(unknown("the name has no address".to_owned()));
     }

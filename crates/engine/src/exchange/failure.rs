@@ -35,6 +35,7 @@ impl Failure {
         let kind = match (error.shortage(), error.phase) {
             (Some(Shortage::Descriptors), _) => ErrorKind::Descriptors,
             (Some(Shortage::Ports), _) => ErrorKind::Ports,
+            (None, DialPhase::Resolve) => ErrorKind::Resolve,
             (None, DialPhase::Connect | DialPhase::Tunnel) => ErrorKind::Connect,
             (None, DialPhase::Tls) => ErrorKind::Tls,
         };

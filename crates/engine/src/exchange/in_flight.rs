@@ -25,7 +25,8 @@ pub(super) struct InFlightBatch<'a, H: Host> {
     pub(super) begun_ns: u64,
     pub(super) deadline_ns: u64,
     pub(super) dial_ns: u64,
-    /// The part of that in which TLS was negotiated.
+    /// The parts of that in which the name was resolved and TLS was negotiated.
+    pub(super) resolve_ns: u64,
     pub(super) tls_ns: u64,
     /// When the last byte was sent, if a behaviour asks for it; 0 if none does.
     pub(super) sent_ns: u64,
@@ -68,6 +69,7 @@ impl<'a, H: Host> InFlightBatch<'a, H> {
         });
         let later = if is_beside { &[] } else { &**starts };
         let first_counted = first_counted(worker, start, later, batch.parts.len());
+        let scheduled = taken.map_or(0, |_| 1 + later.len());
         let in_flight = InFlightBatch {
             user,
             batch,
@@ -76,6 +78,7 @@ impl<'a, H: Host> InFlightBatch<'a, H> {
             begun_ns,
             deadline_ns: begun_ns.saturating_add(timeout_ns),
             dial_ns: 0,
+            resolve_ns: 0,
             tls_ns: 0,
             sent_ns: 0,
             first_counted,
@@ -87,18 +90,22 @@ impl<'a, H: Host> InFlightBatch<'a, H> {
             last: Outcome::Failed(ErrorKind::Aborted),
             ended_ns: begun_ns,
         };
-        in_flight.count();
+        in_flight.count(scheduled);
         in_flight
     }
 
-    /// Counts its exchanges as sent, and shows them.
-    fn count(&self) {
+    /// Counts its exchanges as sent, and shows them. So many are those of the schedule.
+    #[inline(always)]
+    fn count(&self, scheduled: usize) {
         let (worker, activity) = (&*self.user.worker, &self.user.activity);
         let all = self.batch.parts.len();
         let counted = all - self.first_counted;
         let mut recorder = worker.recorder.borrow_mut();
         (0..counted).for_each(|_| recorder.begin());
         if worker.pacer.is_open() && counted > 0 {
+            // The schedule knows of the first requests of iterations only.
+            let further = all.saturating_sub(scheduled).min(counted);
+            recorder.planned(further as u64);
             let Start {
                 intended_ns,
                 ready_ns,
@@ -177,7 +184,7 @@ impl<'a, H: Host> InFlightBatch<'a, H> {
             ),
             start_ns: since_zero(self.begun_ns),
             dial_ns: self.dial_ns,
-            resolve_ns: 0,
+            resolve_ns: self.resolve_ns,
             tls_ns: self.tls_ns,
             sent_ns: since_zero(self.sent_ns.max(self.begun_ns + self.dial_ns)),
             first_byte_ns: since_zero(self.first_byte_ns.unwrap_or(ending.end_ns)),

@@ -74,7 +74,8 @@ pub(crate) async fn prepare<H: Host, S: Scenario<H>>(
         worker.closed_loop_slots = Cell::new(users);
     }
     let worker = Rc::new(worker);
-    let is_ahead = plan.connection.keepalive && plan.connection.ahead;
+    let has_target = !prepared.endpoints.is_empty();
+    let is_ahead = plan.connection.keepalive && plan.connection.ahead && has_target;
     let ahead = if is_ahead {
         users.min(starts(plan, stripe))
     } else {

@@ -2,6 +2,7 @@
 
 mod clock;
 mod lead;
+mod names;
 mod poller;
 mod socket;
 mod sys;
@@ -18,6 +19,7 @@ use poller::Poller;
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::io;
+use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::pin::pin;
 use std::rc::Rc;
@@ -283,6 +285,10 @@ impl Host for Kernel {
 
     fn set_coalescing(&self, coalescing: Coalescing) {
         self.0.coalescing.set(coalescing);
+    }
+
+    async fn look_up(&self, name: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+        names::look_up(self, name, port).await
     }
 
     async fn connect(

@@ -12,10 +12,11 @@ use crate::tasks::{Task, Tasks, WakeFlag};
 use crate::timers::{Timer, Timers};
 use crate::{Address, Coalescing, Connected, Host, SocketOptions, ThreadTimes};
 use net::Network;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::future::Future;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -34,6 +35,8 @@ struct World {
     now_ns: Rc<Cell<u64>>,
     clock: Rc<dyn Fn() -> u64>,
     network: Network,
+    /// The addresses of names, and how long the resolver takes for each.
+    names: RefCell<HashMap<String, (Vec<IpAddr>, u64)>>,
 }
 
 impl Sim {
@@ -48,6 +51,7 @@ impl Sim {
             now_ns,
             clock: Rc::new(move || clock.get()),
             network: Network::new(seed, latency_ns),
+            names: RefCell::default(),
         }))
     }
 
@@ -60,6 +64,13 @@ impl Sim {
     /// there; a sender waits for room.
     pub fn set_window(&self, bytes: usize) {
         self.0.network.set_window(bytes);
+    }
+
+    /// From now on the resolver knows this name, and takes so long to tell its addresses. A name
+    /// without addresses is one that it does not find.
+    pub fn set_name(&self, name: &str, addresses: &[IpAddr], takes_ns: u64) {
+        let known = (addresses.to_vec(), takes_ns);
+        self.0.names.borrow_mut().insert(name.to_owned(), known);
     }
 
     /// Accepts connections at `address`, until the listener is dropped.
@@ -130,6 +141,20 @@ impl Host for Sim {
 
     /// Waiting costs nothing here, so there is nothing to save.
     fn set_coalescing(&self, _coalescing: Coalescing) {}
+
+    async fn look_up(&self, name: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+        if let Ok(address) = name.parse::<IpAddr>() {
+            return Ok(vec![SocketAddr::new(address, port)]);
+        }
+        let known = self.0.names.borrow().get(name).cloned();
+        let (addresses, takes_ns) = known.unwrap_or_default();
+        self.timer().until(self.now_ns() + takes_ns).await;
+        if addresses.is_empty() {
+            return Err(io::Error::other("the name is not known"));
+        }
+        let with_port = |address: &IpAddr| SocketAddr::new(*address, port);
+        Ok(addresses.iter().map(with_port).collect())
+    }
 
     async fn connect(
         &self,

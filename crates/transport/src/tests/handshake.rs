@@ -29,7 +29,10 @@ fn dial_in_vain(endpoint: Endpoint, tls: Tls) -> String {
     let error = dialled.expect_err("a failure");
     assert_eq!(error.phase, DialPhase::Tls, "{error}");
     let text = error.to_string();
-    let place = format!("TLS handshake with {}: ", error.address);
+    let place = format!(
+        "TLS handshake with {}: ",
+        error.address.as_ref().expect("an address")
+    );
     text.strip_prefix(&place).expect("the place").to_owned()
 }
 

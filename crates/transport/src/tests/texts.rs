@@ -12,7 +12,7 @@ fn failures(phase: DialPhase, errors: impl IntoIterator<Item = io::Error>) -> St
         let address = Address::Ip(([192, 0, 2, 1], 443).into());
         let error = DialError {
             phase,
-            address,
+            address: Some(address),
             error,
         };
         error.to_string()
@@ -52,7 +52,7 @@ fn connects() {
 fn a_unix_socket() {
     let error = DialError {
         phase: DialPhase::Connect,
-        address: Address::Unix(PathBuf::from("/run/server.sock")),
+        address: Some(Address::Unix(PathBuf::from("/run/server.sock"))),
         error: io::Error::from_raw_os_error(libc::ENOENT),
     };
     insta::assert_snapshot!(error, @"connecting to /run/server.sock: No such file or directory \

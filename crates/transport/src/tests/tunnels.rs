@@ -149,7 +149,13 @@ fn a_proxy_that_refuses_is_told_with_what_to_do() {
         let error = refusal(answer);
         assert_eq!(error.phase, DialPhase::Tunnel);
         let text = error.to_string();
-        assert_eq!(text, format!("the proxy {}: {reason}", error.address));
+        assert_eq!(
+            text,
+            format!(
+                "the proxy {}: {reason}",
+                error.address.as_ref().expect("an address")
+            )
+        );
     }
 }
 

@@ -1,0 +1,80 @@
+//! Requests that are composed while a run lasts, as those of scripts are.
+
+use crate::behaviour::{Batch, Part};
+use crate::requester::Requester;
+use crate::written_request::Outgoing;
+use crate::{Observer, exchange};
+use loadline_reactor::Host;
+use loadline_record::Outcome;
+use loadline_wire::{Expect, InvalidRequest};
+use std::time::Duration;
+use url::Url;
+
+/// A request that is written when it is sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Composed<'a> {
+    /// A token; case matters.
+    pub method: &'a str,
+    /// Where it goes and what it asks for: `http` or `https`. Its host may be a new one.
+    pub url: &'a Url,
+    /// Fields in the order they are written. `Host` and `Content-Length` are added where they are
+    /// missing.
+    pub headers: &'a [(&'a str, &'a str)],
+    /// Its body.
+    pub body: Option<&'a [u8]>,
+    /// How long its exchange may take; the plan's timeout if `None`.
+    pub timeout: Option<Duration>,
+}
+
+/// Why a composed request was not sent. Nothing is recorded of it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ComposeError {
+    /// Its URL has another scheme, which is given.
+    #[error("the scheme `{0}` is not supported: use http or https")]
+    Scheme(String),
+    /// It would be read as something else than was meant.
+    #[error(transparent)]
+    Request(#[from] InvalidRequest),
+}
+
+impl<H: Host> Requester<H> {
+    /// Writes a request, sends it and waits for its answer; returns how the exchange ended. The
+    /// name of a host that nobody asked for yet is resolved within the exchange: a name without
+    /// address is a failure of the exchange
+    /// ([`Resolve`](loadline_record::ErrorKind::Resolve)). Everything else is as with
+    /// [`send`](Self::send).
+    ///
+    /// # Errors
+    /// If the request can't be written, in which case nothing was sent.
+    pub async fn request<O: Observer>(
+        &self,
+        request: Composed<'_>,
+        observer: &mut O,
+    ) -> Result<Outcome, ComposeError> {
+        let user = &*self.0;
+        let worker = &*user.worker;
+        if !matches!(request.url.scheme(), "http" | "https") {
+            return Err(ComposeError::Scheme(request.url.scheme().to_owned()));
+        }
+        let outgoing = Outgoing {
+            method: request.method,
+            url: request.url,
+            headers: request.headers.to_vec(),
+            body: request.body,
+        };
+        let bytes = outgoing.write(worker.dialler.settings())?;
+        let part = Part {
+            end: bytes.len(),
+            expect: Expect::for_method(request.method),
+        };
+        let batch = Batch {
+            endpoint: worker.dialler.endpoint_of(request.url),
+            bytes: &bytes,
+            parts: &[part],
+        };
+        let timeout_ns = request.timeout.map_or(worker.timeout_ns, |timeout| {
+            u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX)
+        });
+        Ok(exchange::send(user, batch, timeout_ns, observer).await)
+    }
+}

@@ -1,0 +1,164 @@
+//! Requests composed while a run lasts, and hosts whose names turn up with them.
+
+use super::parallel::run;
+use super::plans::{MS, SECOND, URL, closed};
+use super::ran::Ran;
+use super::world::World;
+use crate::composed::{ComposeError, Composed};
+use crate::requester::Requester;
+use loadline_reactor::Sim;
+use loadline_record::{ErrorKind, Outcome};
+use std::cell::RefCell;
+use std::net::Ipv4Addr;
+use std::rc::Rc;
+use url::Url;
+
+fn url(text: &str) -> Url {
+    text.parse().expect("a URL")
+}
+
+async fn get(requester: &Requester<Sim>, text: &str) -> Result<Outcome, ComposeError> {
+    let url = url(text);
+    let request = Composed {
+        method: "GET",
+        url: &url,
+        headers: &[],
+        body: None,
+        timeout: None,
+    };
+    requester.request(request, &mut ()).await
+}
+
+fn once() -> World {
+    let mut plan = closed(1, SECOND);
+    plan.request_limit = Some(1);
+    World::new(plan).serves_in(8 * MS)
+}
+
+/// The targets that came, in order.
+fn targets(ran: &Ran) -> Vec<&str> {
+    ran.seen.iter().map(|seen| seen.target.as_str()).collect()
+}
+
+#[test]
+fn a_composed_request_goes_out_as_a_written_one_does() {
+    let ran = run(once(), async |requester| {
+        let url = url("http://10.0.0.1/a?b=c");
+        let request = Composed {
+            method: "POST",
+            url: &url,
+            headers: &[("Content-Type", "text/plain")],
+            body: Some(b"hello"),
+            timeout: None,
+        };
+        let outcome = requester.request(request, &mut ()).await;
+        assert_eq!(outcome, Ok(Outcome::Answered { status: 200 }));
+    });
+    assert_eq!(targets(&ran), ["/a?b=c"]);
+    assert_eq!(ran.counts(), [1, 1, 1, 0, 0]);
+    let text = "POST /a?b=c HTTP/1.1\r\nHost: 10.0.0.1\r\nContent-Type: text/plain\r\n\
+                Content-Length: 5\r\n\r\nhello";
+    let bytes = ran.each(|exchange| exchange.bytes_out);
+    assert_eq!(bytes, [text.len() as u64]);
+    assert_eq!(ran.accepted, 1, "it took the connection dialled ahead");
+}
+
+#[test]
+fn a_name_is_resolved_once_however_many_ask_for_it() {
+    let world = once().at(0, |hands| {
+        let address = Ipv4Addr::new(10, 0, 0, 1).into();
+        hands.sim.set_name("shop.test", &[address], 5 * MS);
+    });
+    let ran = run(world, async |requester| {
+        get(&requester, URL).await.expect("a good request");
+        let both = [0, 1].map(|_| {
+            let requester = requester.clone();
+            Box::pin(async move {
+                get(&requester, "http://shop.test/")
+                    .await
+                    .expect("a good request");
+            })
+        });
+        super::parallel::together(both.into()).await;
+        get(&requester, "http://shop.test/")
+            .await
+            .expect("a good request");
+    });
+    let resolved = ran.each(|exchange| exchange.resolve_ns / MS);
+    assert_eq!(resolved, [0, 5, 5, 0]);
+    let parts = ran.each(|exchange| (exchange.dial_ns / MS, exchange.connect_ns() / MS));
+    assert_eq!(parts, [(0, 0), (7, 2), (7, 2), (0, 0)]);
+    assert_eq!(ran.counts(), [4, 4, 4, 0, 0]);
+}
+
+#[test]
+fn a_name_without_an_address_is_a_failure_of_the_exchange_and_is_asked_for_again() {
+    let world = once().at(0, |hands| {
+        hands.sim.set_name("gone.test", &[], 3 * MS);
+    });
+    let ran = run(world, async |requester| {
+        for _ in 0..2 {
+            let outcome = get(&requester, "http://gone.test/").await;
+            assert_eq!(outcome, Ok(Outcome::Failed(ErrorKind::Resolve)));
+        }
+    });
+    assert_eq!(ran.errors(), [(ErrorKind::Resolve, 2)]);
+    let example = &ran.total.errors[&ErrorKind::Resolve].example;
+    assert!(example.contains("`gone.test`"), "{example}");
+    assert_eq!(ran.each(|exchange| exchange.service_ns() / MS), [3, 3]);
+    assert_eq!(ran.each(|exchange| exchange.bytes_out), [0, 0]);
+}
+
+#[test]
+fn a_resolver_that_says_nothing_costs_the_time_of_a_request() {
+    let world = once().at(0, |hands| {
+        hands.sim.set_name("slow.test", &[], 100 * SECOND);
+    });
+    let ran = run(world, async |requester| {
+        let url = url("http://slow.test/");
+        let request = Composed {
+            method: "GET",
+            url: &url,
+            headers: &[],
+            body: None,
+            timeout: Some(super::plans::time(20 * MS)),
+        };
+        let outcome = requester.request(request, &mut ()).await;
+        assert_eq!(outcome, Ok(Outcome::Failed(ErrorKind::Resolve)));
+    });
+    assert_eq!(ran.each(|exchange| exchange.service_ns()), [20 * MS]);
+}
+
+#[test]
+fn what_can_not_be_written_is_not_sent_and_not_recorded() {
+    let errors: Rc<RefCell<Vec<String>>> = Rc::default();
+    let told = Rc::clone(&errors);
+    let ran = run(once(), move |requester| {
+        let told = Rc::clone(&told);
+        async move {
+            let error = get(&requester, "ftp://10.0.0.1/")
+                .await
+                .expect_err("no HTTP");
+            told.borrow_mut().push(error.to_string());
+            let url = url(URL);
+            let request = Composed {
+                method: "GET",
+                url: &url,
+                headers: &[("a b", "c")],
+                body: None,
+                timeout: None,
+            };
+            let error = requester.request(request, &mut ()).await;
+            told.borrow_mut()
+                .push(error.expect_err("no name").to_string());
+            get(&requester, URL).await.expect("a good request");
+        }
+    });
+    let errors = errors.take();
+    assert_eq!(
+        errors[0],
+        "the scheme `ftp` is not supported: use http or https"
+    );
+    assert!(errors[1].contains("a b"), "{errors:?}");
+    assert_eq!(ran.counts(), [1, 1, 1, 0, 0]);
+}

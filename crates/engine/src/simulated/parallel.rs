@@ -1,0 +1,217 @@
+//! Several requests of a user at a time, each with its own connection, timeout and cancellation.
+
+use super::plans::{MS, SECOND, closed, open, time};
+use super::ran::Ran;
+use super::server::Reply;
+use super::world::World;
+use crate::behaviour::{Batch, Behaviour, Part, Scenario};
+use crate::iteration::Iteration;
+use crate::requester::Requester;
+use loadline_reactor::{Host, Sim};
+use loadline_record::{ErrorKind, Outcome};
+use loadline_wire::Expect;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::Poll;
+
+const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+
+type Work = Pin<Box<dyn Future<Output = ()>>>;
+
+/// Does the same work in each iteration.
+#[derive(Clone)]
+struct Worker(Rc<dyn Fn(Requester<Sim>) -> Work>);
+
+impl Scenario<Sim> for Worker {
+    type Behaviour = Worker;
+
+    fn user(&mut self) -> Worker {
+        self.clone()
+    }
+}
+
+impl Behaviour<Sim> for Worker {
+    async fn iterate(&mut self, iteration: Iteration<'_, Sim>) {
+        (self.0)(iteration.requester().clone()).await;
+    }
+}
+
+/// Runs a plan whose users do this in each iteration.
+pub(super) fn run<F: Future<Output = ()> + 'static>(
+    world: World,
+    work: impl Fn(Requester<Sim>) -> F + 'static,
+) -> Ran {
+    let work: Rc<dyn Fn(Requester<Sim>) -> Work> = Rc::new(move |requester| {
+        let work: Work = Box::pin(work(requester));
+        work
+    });
+    world.run_scenario(|_, _| Worker(Rc::clone(&work)))
+}
+
+/// Sends one request, with this time for its answer.
+async fn send(requester: Requester<Sim>, timeout_ns: u64) -> Outcome {
+    let part = Part {
+        end: REQUEST.len(),
+        expect: Expect::Other,
+    };
+    let batch = Batch {
+        endpoint: 0,
+        bytes: REQUEST,
+        parts: &[part],
+    };
+    requester.send_within(timeout_ns, batch, &mut ()).await
+}
+
+/// Sends so many requests at a time and waits for all their answers.
+async fn send_together(requester: Requester<Sim>, count: usize) {
+    let one = |_| {
+        let request = send(requester.clone(), 30 * SECOND);
+        Box::pin(async {
+            request.await;
+        })
+    };
+    together((0..count).map(one).collect()).await;
+}
+
+/// Waits for all of these at a time.
+pub(super) async fn together<F: Future<Output = ()> + Unpin>(mut pending: Vec<F>) {
+    poll_fn(|cx| {
+        pending.retain_mut(|work| Pin::new(work).poll(cx).is_pending());
+        if pending.is_empty() {
+            return Poll::Ready(());
+        }
+        Poll::Pending
+    })
+    .await;
+}
+
+/// Gives a request up after this time.
+async fn send_for(requester: Requester<Sim>, patience_ns: u64) -> Option<Outcome> {
+    let host = requester.0.worker.host.clone();
+    let mut timer = host.timer();
+    let until_ns = host.now_ns() + patience_ns;
+    let mut request = Box::pin(send(requester, 30 * SECOND));
+    let mut over = Box::pin(timer.until(until_ns));
+    poll_fn(|cx| {
+        if let Poll::Ready(outcome) = request.as_mut().poll(cx) {
+            return Poll::Ready(Some(outcome));
+        }
+        over.as_mut().poll(cx).map(|()| None)
+    })
+    .await
+}
+
+#[test]
+fn requests_at_a_time_have_a_connection_each_and_wait_for_the_slowest() {
+    let world = World::new(closed(1, 35 * MS)).serves_in(8 * MS);
+    let ran = run(world, |requester| send_together(requester, 3));
+    // Two of the three connections are dialled in the first iteration.
+    let starts = [0, 12, 22].map(|at| [at * MS; 3]).concat();
+    assert_eq!(ran.each(|exchange| exchange.start_ns), starts);
+    let dials = [0, 2, 2, 0, 0, 0, 0, 0, 0].map(|ms| ms * MS);
+    assert_eq!(ran.each(|exchange| exchange.dial_ns), dials);
+    assert_eq!(ran.each(|exchange| exchange.delay_ns()), [0; 9]);
+    assert_eq!(ran.accepted, 3);
+    // The three that are in flight at the end are as old as the last iteration.
+    assert_eq!(ran.counts(), [12, 12, 9, 0, 3]);
+    assert_eq!(ran.unfinished.oldest_ns, 3 * MS);
+}
+
+#[test]
+fn the_delay_of_an_iteration_is_that_of_its_first_request_alone() {
+    let world = World::new(open(10, 1, 310 * MS)).serves_in(148 * MS);
+    let ran = run(world, |requester| send_together(requester, 2));
+    let mut delays = ran.each(|exchange| exchange.delay_ns() / MS);
+    delays.sort_unstable();
+    // The first iteration takes 152 ms, as its second request dials; the arrival at 100 ms waits
+    // for it, and that at 200 ms for the one behind.
+    assert_eq!(delays, [0, 0, 0, 52]);
+    // Four arrivals, and a further request of each of the three that were begun.
+    assert_eq!(ran.counts(), [7, 6, 4, 0, 2]);
+}
+
+#[test]
+fn a_request_that_is_given_up_is_recorded_as_aborted_once_and_its_connection_is_closed() {
+    let world = World::new(closed(1, 18 * MS)).serves_in(100 * MS);
+    let ran = run(world, async |requester| {
+        assert_eq!(send_for(requester, 5 * MS).await, None);
+    });
+    assert_eq!(ran.errors(), [(ErrorKind::Aborted, 3)]);
+    let times = |exchange: &loadline_record::Exchange| (exchange.start_ns, exchange.end_ns);
+    let given_up = [(0, 5), (5, 10), (10, 15)].map(|(from, to)| (from * MS, to * MS));
+    assert_eq!(ran.each(times), given_up);
+    assert_eq!(ran.counts(), [4, 4, 0, 3, 1]);
+    assert_eq!(ran.accepted, 4, "each has a connection of its own");
+}
+
+#[test]
+fn a_request_that_is_answered_in_time_is_not_aborted() {
+    let world = World::new(closed(1, 35 * MS)).serves_in(8 * MS);
+    let ran = run(world, async |requester| {
+        let answered = Outcome::Answered { status: 200 };
+        assert_eq!(send_for(requester, 10 * MS).await, Some(answered));
+    });
+    assert_eq!(ran.counts(), [4, 4, 3, 0, 1]);
+    assert_eq!(ran.accepted, 1);
+}
+
+#[test]
+fn a_request_given_up_beside_another_leaves_that_one_alone() {
+    let mut plan = closed(1, SECOND);
+    plan.request_limit = Some(1);
+    let world = World::new(plan).script(|seen| Reply::ok().after([8, 100][seen.number] * MS));
+    let ran = run(world, async |requester| {
+        let first: Work = Box::pin({
+            let request = send(requester.clone(), SECOND);
+            async {
+                request.await;
+            }
+        });
+        let second: Work = Box::pin({
+            let request = send_for(requester, 5 * MS);
+            async {
+                request.await;
+            }
+        });
+        together(vec![first, second]).await;
+    });
+    assert_eq!(ran.counts(), [2, 2, 1, 1, 0]);
+    assert_eq!(ran.errors(), [(ErrorKind::Aborted, 1)]);
+    assert_eq!(ran.each(|exchange| exchange.end_ns), [5 * MS, 10 * MS]);
+}
+
+#[test]
+fn each_request_has_its_own_timeout() {
+    let mut plan = closed(1, SECOND);
+    plan.request_limit = Some(2);
+    let world = World::new(plan).serves_in(8 * MS);
+    let ran = run(world, async |requester| {
+        let patience_ns = if requester.0.worker.iterations.get() == 1 {
+            5 * MS
+        } else {
+            SECOND
+        };
+        send(requester, patience_ns).await;
+    });
+    assert_eq!(ran.errors(), [(ErrorKind::Timeout, 1)]);
+    assert_eq!(
+        ran.each(|exchange| exchange.service_ns()),
+        [5 * MS, 12 * MS]
+    );
+}
+
+#[test]
+fn what_is_in_flight_at_a_time_ends_in_the_drain_and_nothing_is_begun_there() {
+    // Two at a time begin at 0, 12, 22 and 32 ms, twice in each iteration.
+    for (window_ms, sent) in [(25, 6), (35, 8)] {
+        let mut plan = closed(1, window_ms * MS);
+        plan.connection.drain = time(SECOND);
+        let world = World::new(plan).serves_in(8 * MS);
+        let ran = run(world, async |requester| {
+            send_together(requester.clone(), 2).await;
+            send_together(requester, 2).await;
+        });
+        assert_eq!(ran.counts(), [sent, sent, sent, 0, 0]);
+    }
+}

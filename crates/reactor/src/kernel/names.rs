@@ -1,0 +1,42 @@
+//! Looking names up while the loop goes on.
+//!
+//! The system's resolver blocks, so that each name is looked up on a thread of its own, and the loop
+//! looks now and then whether it has answered. A run names few hosts, each once.
+
+use crate::{Host, Kernel};
+use std::io;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::sync::mpsc::{TryRecvError, sync_channel};
+use std::thread;
+
+/// The first wait for the resolver. Each one is a quarter longer than the one before.
+const FIRST_WAIT_NS: u64 = 200_000;
+/// The longest wait.
+const LONGEST_WAIT_NS: u64 = 20_000_000;
+
+/// The addresses of a name, in the resolver's order.
+pub(super) async fn look_up(host: &Kernel, name: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+    if let Ok(address) = name.parse::<IpAddr>() {
+        return Ok(vec![SocketAddr::new(address, port)]);
+    }
+    let (send, answer) = sync_channel(1);
+    let name = name.to_owned();
+    let resolver = thread::Builder::new().name("resolver".to_owned());
+    resolver.spawn(move || {
+        let found = (name.as_str(), port).to_socket_addrs();
+        // Nobody listens any more if the run is over.
+        let _ = send.send(found.map(Iterator::collect));
+    })?;
+    let mut timer = host.timer();
+    let mut wait_ns = FIRST_WAIT_NS;
+    loop {
+        match answer.try_recv() {
+            Ok(found) => return found,
+            Err(TryRecvError::Disconnected) => {
+                return Err(io::Error::other("the resolver's thread ended"));
+            }
+            Err(TryRecvError::Empty) => timer.until(host.now_ns() + wait_ns).await,
+        }
+        wait_ns = (wait_ns + wait_ns / 4).min(LONGEST_WAIT_NS);
+    }
+}
