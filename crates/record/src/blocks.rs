@@ -6,8 +6,8 @@
 //! And each holds its times to within a hundredth, in some kilobytes: enough to count how many were
 //! below a percentile. All of it stays below half a megabyte, however long the run.
 
-use crate::sparse::{SparseCounts, bucket};
 use crate::{Distribution, Halving, Segment};
+use loadline_metrics::{SparseCounts, bucket};
 
 /// At most so many stretches are kept.
 const MOST: usize = 64;
@@ -38,7 +38,8 @@ impl Segment for SparseCounts {
     type Interval = Distribution;
 
     fn of(interval: &Distribution) -> SparseCounts {
-        SparseCounts::within(interval, BITS)
+        let steps = interval.steps();
+        SparseCounts::from_counts(steps.map(|(value_ns, count)| (bucket(value_ns, BITS), count)))
     }
 
     fn add(&mut self, interval: &Distribution) {
@@ -96,6 +97,6 @@ mod tests {
     fn a_stretch_is_small() {
         let mut blocks = Blocks::default();
         blocks.observe(&interval((0..100_000).map(|n| 50_000 + n * 10_000)));
-        assert!(blocks.0.segments()[0].bytes() <= 8_000);
+        assert!(blocks.0.segments()[0].bytes().len() <= 8_000);
     }
 }

@@ -43,7 +43,6 @@ mod log;
 mod recorder;
 mod saved;
 mod snapshot;
-mod sparse;
 mod summary;
 mod transient;
 mod unfinished;

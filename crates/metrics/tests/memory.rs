@@ -1,0 +1,39 @@
+//! How much memory the series of a run take at their bound.
+
+use loadline_metrics::{
+    DEFAULT_MOST, Ending, Key, SeriesId, SeriesRecorder, SeriesSet, SeriesTable,
+};
+
+/// Bytes of memory that this process holds.
+fn resident_bytes() -> usize {
+    let status = std::fs::read_to_string("/proc/self/statm").expect("Linux has /proc");
+    let pages = status.split(' ').nth(1).expect("a second field");
+    pages.parse::<usize>().expect("a number") * 4_096
+}
+
+/// Two workers and the totals, each series with times from 0.1 ms to 100 ms.
+#[test]
+fn two_thousand_series_take_at_most_forty_megabytes() {
+    let before = resident_bytes();
+    let mut table = SeriesTable::new(DEFAULT_MOST);
+    for index in 0..DEFAULT_MOST {
+        table.intern(&Key::new(&format!("https://shop.example/articles/{index}")).unwrap());
+    }
+    let mut workers = [0, 1].map(|_| SeriesRecorder::new(table.clone()));
+    let mut total = SeriesSet::new(DEFAULT_MOST);
+    let mut most = 0;
+    for second in 0..5_u64 {
+        for worker in &mut workers {
+            for request in 0..200_000_u64 {
+                let spread = (request * 7_919 + second * 104_729) % 1_000;
+                let time_ns = (100_000.0 * 1_000_f64.powf(spread as f64 / 1_000.0)) as u64;
+                let id = SeriesId((request % u64::from(DEFAULT_MOST)) as u32);
+                worker.record(id, Ending::Answered { status: 200 }, time_ns, true);
+            }
+            total.merge(&worker.take());
+        }
+        most = most.max(resident_bytes().saturating_sub(before));
+    }
+    assert_eq!(total.total().answered, 2_000_000);
+    assert!(most <= 40_000_000, "{most} bytes");
+}
