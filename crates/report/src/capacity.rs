@@ -238,7 +238,7 @@ fn cells(trial: &Trial) -> [String; 6] {
 
 /// Six cells, right-aligned.
 fn columns(cells: [String; 6]) -> String {
-    const WIDTHS: [usize; 6] = [8, 10, 9, 9, 9, 11];
+    const WIDTHS: [usize; 6] = [8, 12, 9, 9, 9, 11];
     line(WIDTHS.map(Column::Right), cells)
 }
 
