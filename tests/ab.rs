@@ -312,8 +312,8 @@ fn every_field_is_that_of_the_real_one() {
     }
 }
 
-/// A server whose answers are all the same bytes, and that keeps connections where it is asked to;
-/// it ends with the test's process.
+/// A server whose responses are all the same bytes, and that keeps connections where it is asked
+/// to; it ends with the test's process.
 fn fixed(status: &str, body: &str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let place = format!("http://{}/a?b#c", listener.local_addr().unwrap());
@@ -340,7 +340,7 @@ fn serve_fixed(mut stream: TcpStream, answer: &str, body: &str) {
     }
 }
 
-/// A server whose every second answer has a longer body; it ends with the test's process.
+/// A server whose every second response has a longer body; it ends with the test's process.
 fn varying() -> (thread::JoinHandle<()>, String) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let place = format!("http://{}/", listener.local_addr().unwrap());
@@ -373,7 +373,7 @@ fn answer(mut stream: TcpStream, body: &str) {
     let length = body.len();
     let answer =
         format!("HTTP/1.0 200 OK\r\nServer: odd/1 even\r\nContent-Length: {length}\r\n\r\n{body}");
-    // A client that has gone wants no answer.
+    // A client that has gone wants no response.
     let _ = stream.write_all(answer.as_bytes());
 }
 

@@ -2,7 +2,7 @@
 //!
 //! One connection sends 200 requests, and each tenth that the server receives goes wrong. What the
 //! client must say of that follows from two rules: a connection that served before and ends without
-//! a byte of the next answer is replaced silently; every other failure is counted.
+//! a byte of the next response is replaced silently; every other failure is counted.
 
 use crate::rig::{count, failures, serve, serve_with, statuses, summary, url};
 use serde_json::Value;

@@ -61,7 +61,7 @@ mod stall;
 mod starved;
 /// Studies: many runs of many tools from one file.
 mod study;
-/// Requests without an answer at the end of a run, and checks that can't be decided.
+/// Requests without a response at the end of a run, and checks that can't be decided.
 mod unfinished;
 /// Runs that end when they know enough, and what they leave out at their beginning.
 mod until;

@@ -80,7 +80,7 @@ const AB: &[(&str, usize)] = &[
     (r"Server Hostname:\s+(\S+)\s+Server Port:\s+(\d+)", 1),
 ];
 
-/// The first word of `words` is the tool. Every third answer is a 404.
+/// The first word of `words` is the tool. Every third response is a 404.
 fn assert_read(words: &[&str], expressions: &[(&str, usize)]) {
     let server = serve_with(|config| {
         config.defaults.set("every", "3").unwrap();

@@ -116,7 +116,7 @@ pub(crate) fn failures(summary: &Value, kind: &str) -> u64 {
     summary["errors"][kind]["count"].as_u64().unwrap_or(0)
 }
 
-/// How many answers with this status there were.
+/// How many responses with this status there were.
 pub(crate) fn statuses(summary: &Value, status: &str) -> u64 {
     summary["statuses"][status].as_u64().unwrap_or(0)
 }

@@ -54,12 +54,12 @@ pub(crate) fn listener() -> (String, Receiver<Seen>) {
                 let stream = stream.unwrap();
                 let mut reader = BufReader::new(stream.try_clone().unwrap());
                 while let Some(request) = read_request(&mut reader) {
-                    // Told before it is answered: who has the last answer looks at all of them.
+                    // Told before it is answered: who has the last response looks at all of them.
                     let answer = answer_to(&request);
                     if tell.send(request).is_err() {
                         return;
                     }
-                    // A client that has gone needs no answer.
+                    // A client that has gone needs no response.
                     let _ = (&stream).write_all(answer.as_bytes());
                 }
             });

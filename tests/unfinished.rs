@@ -1,4 +1,4 @@
-//! Requests that had no answer when a run ended, and checks that they or few samples leave open.
+//! Requests that had no response when a run ended, and checks that they or few samples leave open.
 
 use crate::rig::{Said, count, loadline, serve, serve_with, text, url};
 use loadline_testbed::Freeze;
@@ -23,7 +23,7 @@ fn outcomes(summary: &Value) -> Vec<&str> {
 }
 
 /// The server stalls from the first second on: of the 1 000 requests of 2 s about half have no
-/// answer when it ends.
+/// response when it ends.
 #[test]
 fn a_server_that_freezes_for_good_keeps_no_check() {
     let freeze = Freeze {

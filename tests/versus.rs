@@ -136,7 +136,7 @@ fn the_floor_is_measured_once_with_the_requests_of_a() {
     assert_eq!((plain.stop().requests, tls.stop().requests), (20, 20));
 }
 
-/// No answer comes sooner than the target's delay, and none of a healthy target takes minutes.
+/// No response comes sooner than the target's delay, and none of a healthy target takes minutes.
 #[test]
 fn checks_are_held_against_all_turns_of_each_target() {
     let (one, other) = (serve(), serve());

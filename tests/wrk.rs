@@ -246,7 +246,7 @@ fn bytes_behind_an_answer_are_a_failure_to_read() {
     }
 }
 
-/// A server whose answers are longer than they say; it ends with the test's process.
+/// A server whose responses are longer than they say; it ends with the test's process.
 fn serve_surplus() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let place = format!("http://{}/", listener.local_addr().unwrap());
@@ -255,7 +255,7 @@ fn serve_surplus() -> String {
             thread::spawn(move || {
                 let mut stream = stream.unwrap();
                 let mut request = [0; 1000];
-                // A client that has gone wants no answer.
+                // A client that has gone wants no response.
                 while stream.read(&mut request).is_ok_and(|length| length > 0) {
                     let _ = stream
                         .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok and more");

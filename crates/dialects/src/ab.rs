@@ -6,7 +6,7 @@
 //! counts, and prints the `report`, the `html` or the `files`.
 //!
 //! Words of ab: an *aborted* run is one that ab gives up without a report; the *document* is the
-//! body of the answer; a *progress* line says how many requests are completed.
+//! body of the response; a *progress* line says how many requests are completed.
 
 mod arguments;
 mod behaviour;

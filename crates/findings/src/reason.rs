@@ -32,8 +32,8 @@ pub enum Reason {
         /// Arrivals that fell due.
         planned: u64,
     },
-    /// Answers were not stamped by the kernel, and a worker was busy or without a core for long:
-    /// how long they lay here before they were read is in their times, and not known.
+    /// Responses were not stamped by the kernel, and a worker was busy or without a core for long:
+    /// the time until they were read is in their times, and not known.
     Unstamped {
         /// The largest share of its time that a worker computed or waited for a core.
         share: f64,

@@ -43,12 +43,12 @@ pub enum Warning {
     NotSuccessful {
         /// Answers with such a status.
         count: u64,
-        /// All answers.
+        /// All responses.
         answered: u64,
         /// The most frequent of these statuses.
         status: u16,
     },
-    /// No answer at all.
+    /// No response at all.
     NothingAnswered {
         /// Requests sent.
         sent: u64,
@@ -68,7 +68,7 @@ pub enum Warning {
     Reconnects {
         /// Connections replaced.
         count: u64,
-        /// All answers.
+        /// All responses.
         answered: u64,
     },
     /// The script threw, which ended the run.
@@ -78,14 +78,14 @@ pub enum Warning {
         /// The length of the measured part.
         after: Duration,
     },
-    /// The server sends more than the lengths of its answers tell.
+    /// The server sends more data than the lengths of its responses say.
     Surplus {
         /// Connections given up for that.
         count: u64,
-        /// All answers.
+        /// All responses.
         answered: u64,
     },
-    /// Arrivals without an answer at the end, older than any answer in the figures or many.
+    /// Arrivals without a response at the end, older than any response in the figures or many.
     Unanswered {
         /// Arrivals never sent.
         unsent: u64,
@@ -105,7 +105,7 @@ pub enum Warning {
     },
 }
 
-/// Where the answers are that an open load is short of.
+/// Where the responses are that an open load is short of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shortfall {
     /// Most of them failed.
@@ -326,8 +326,8 @@ fn of_answers(count: u64, answered: u64) -> String {
     format!(" ({share} of the responses)")
 }
 
-/// From this share of the answers on, connections end with each of them: a connection that served
-/// two makes half as many reconnects as answers, and the first connections of a run are no
+/// From this share of the responses on, connections end with each of them: a connection that served
+/// two makes half as many reconnects as responses, and the first connections of a run are no
 /// reconnects.
 const EACH_ANSWER: f64 = 0.6;
 

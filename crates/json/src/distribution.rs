@@ -23,12 +23,12 @@ pub struct Distribution {
     /// How sure the percentiles are; of response and service times alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence_intervals: Option<ConfidenceIntervals>,
-    /// Of response and service times: the requests without an answer at the end, each counted with
+    /// Of response and service times: the requests without a response at the end, each counted with
     /// its age.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<u64>,
     /// Of response and service times: which of these figures are lower bounds, because unfinished
-    /// requests are older than every answer.
+    /// requests are older than every response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<Vec<Statistic>>,
 }

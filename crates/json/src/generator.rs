@@ -39,7 +39,7 @@ pub struct Worker {
     pub stood_still: Share,
     /// How long the iterations of its loop took.
     pub turns_us: Distribution,
-    /// Requests with a whole answer.
+    /// Requests with a whole response.
     pub answered: u64,
     /// Connections that came up.
     pub connections: u64,

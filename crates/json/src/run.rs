@@ -58,17 +58,17 @@ pub struct Counts {
     pub planned: u64,
     /// Requests begun.
     pub sent: u64,
-    /// Requests with a whole answer, whatever its status.
+    /// Requests with a whole response, whatever its status.
     pub answered: u64,
-    /// Answers that ended in the interval or the window, whenever begun; none of the drain.
+    /// Responses that ended in the interval or the window, whenever begun; none of the drain.
     pub completed: u64,
-    /// Requests that ended without an answer.
+    /// Requests that ended without a response.
     pub failed: u64,
     /// Requests begun and not ended, at the end of the interval or of the run.
     pub in_flight: u64,
     /// Kept-alive connections that were found closed and replaced.
     pub reconnects: u64,
-    /// Connections given up because more came on them than the lengths of the answers told.
+    /// Connections given up because more data came on them than the lengths of the responses said.
     pub surplus: u64,
     /// Connections that came up.
     pub connections: u64,

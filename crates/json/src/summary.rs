@@ -32,7 +32,7 @@ pub struct Summary {
     /// What was counted.
     #[serde(flatten)]
     pub counts: Counts,
-    /// What had no answer when the run ended.
+    /// Requests without a response when the run ended.
     pub unfinished: Unfinished,
     /// From the intended start to the last byte.
     pub response_time_us: Distribution,
@@ -52,7 +52,7 @@ pub struct Summary {
     /// What a closed-loop tool would have shown of an open load; only there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub closed_loop: Option<ClosedLoop>,
-    /// Answers by status code.
+    /// Responses by status code.
     #[serde(deserialize_with = "by_status")]
     pub statuses: BTreeMap<u16, u64>,
     /// Failures by kind.
@@ -114,7 +114,7 @@ pub enum Ended {
     Unknown,
 }
 
-/// What had no answer when the run ended.
+/// Requests without a response when the run ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Unfinished {
     /// Arrivals that were never sent.
@@ -140,7 +140,7 @@ pub struct Phases {
     pub connect_us: Distribution,
     /// TLS handshakes of the connections made.
     pub tls_us: Distribution,
-    /// From the send to the first byte of the answer.
+    /// From the send to the first byte of the response.
     pub first_byte_us: Distribution,
     /// From there to the last byte.
     pub rest_us: Distribution,
@@ -254,11 +254,11 @@ pub struct KernelTimestamps {
     pub schedule_wait_us: Distribution,
     /// From there until the request left for the network device.
     pub send_us: Distribution,
-    /// From there until the last packet of the answer was received.
+    /// From there until the last packet of the response was received.
     pub wire_and_server_us: Distribution,
     /// From there to Loadline's read.
     pub wakeup_us: Distribution,
-    /// From there until the answer was known to be whole.
+    /// From there until the response was known to be whole.
     pub parse_us: Distribution,
     /// The last four together: what a clock in user space takes for the time of wire and server.
     pub user_space_us: Distribution,

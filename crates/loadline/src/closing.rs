@@ -125,7 +125,7 @@ impl<'a> Grounds<'a> {
             })
     }
 
-    /// A run that ended as planned, without one answer.
+    /// A run that ended as planned, without one response.
     fn unanswered(&self) -> Option<String> {
         let is_unanswered = |run: &RunResult| run.summary.total.counts.answered == 0;
         let (name, run) = self.runs.iter().find(|(_, run)| is_unanswered(run))?;

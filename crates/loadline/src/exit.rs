@@ -79,7 +79,7 @@ pub(crate) fn exit_of_run(run: &RunResult, checks: &[CheckResult], trust: Trust)
         Ended::Interrupted => Exit::Interrupted,
         Ended::Aborted(_) => Exit::CheckFailed,
         Ended::Threw(_) | Ended::Failed(_) => Exit::Failed,
-        // Not one answer: there was no measurement.
+        // No response: nothing was measured.
         _ if run.summary.total.counts.answered == 0 => Exit::Failed,
         _ if !trust.believes(run.grade()) => Exit::Invalid,
         _ => exit_of_checks(checks),

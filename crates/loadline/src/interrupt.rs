@@ -36,7 +36,7 @@ pub(crate) struct Interrupts {
 /// What the first interrupt of a run does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Manner {
-    /// It begins nothing new and waits for answers; the second ends the run.
+    /// It begins nothing new and waits for responses; the second ends the run.
     Gently,
     /// It ends the run, without a word.
     AtOnce,

@@ -52,7 +52,7 @@ pub struct HeatCell {
     pub seconds: (f64, f64),
     /// Its lowest and its highest response time, in microseconds.
     pub us: (f64, f64),
-    /// Its count, from 0 to 1 on a logarithmic scale: one slow answer among thousands must be
+    /// Its count, from 0 to 1 on a logarithmic scale: one slow response among thousands must be
     /// seen.
     pub share: f64,
 }

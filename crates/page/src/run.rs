@@ -29,7 +29,7 @@ pub struct RunPage {
     pub timed_from: String,
     /// The percentiles of the response time.
     pub percentiles: Vec<PercentileRow>,
-    /// Answers by status.
+    /// Responses by status.
     pub statuses: Vec<StatusRow>,
     /// Failures by kind.
     pub errors: Vec<ErrorRow>,
@@ -136,7 +136,7 @@ pub struct TimedFigure {
     pub interval: Option<String>,
 }
 
-/// Answers of one status.
+/// Responses of one status.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct StatusRow {

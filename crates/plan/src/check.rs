@@ -29,9 +29,9 @@ pub enum Metric {
     Time(Clocked, Statistic),
     /// Failed exchanges, as a share of those that ended or as a count (the bound's unit decides).
     Errors,
-    /// Answers with a status other than 2xx, as a share of all answers or as a count.
+    /// Responses with a status other than 2xx, as a share of all responses or as a count.
     Non2xx,
-    /// Answers with one of these statuses, as a share of all answers or as a count.
+    /// Responses with one of these statuses, as a share of all responses or as a count.
     Statuses(Statuses),
     /// Answered exchanges a second.
     Rate,

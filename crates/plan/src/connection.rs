@@ -17,7 +17,7 @@ use url::Url;
 pub struct Connection {
     /// Whether a connection serves more than one request.
     pub keepalive: bool,
-    /// Requests sent together on a connection before their answers are awaited, at least 1.
+    /// Requests sent together on a connection before their responses are awaited, at least 1.
     pub pipeline: u32,
     /// The most an exchange may take, from its send to its last byte.
     pub timeout: Duration,
@@ -29,7 +29,7 @@ pub struct Connection {
     /// check can change by it then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub drains_to_age: bool,
-    /// Whether an answer that takes longer is waited for all the same: it is counted as late then,
+    /// Whether a response that takes longer is waited for all the same: it is counted as late then,
     /// and does not fail.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub awaits_late: bool,

@@ -16,7 +16,7 @@ pub enum Contradiction {
     /// Arrivals are spread where there are none.
     #[error("--arrivals spreads the arrivals of a --rate; give one.")]
     ArrivalsWithoutRate,
-    /// Two answers to who asks.
+    /// Two options that set the credentials.
     #[error("--user and the header Authorization both set the credentials; give one of them.")]
     AuthorizationTwice,
     /// A path that no socket can have.
@@ -28,13 +28,13 @@ pub enum Contradiction {
     /// Two bodies for one request.
     #[error("--body and --form both set the body; give one of them.")]
     BodyAndForm,
-    /// Two answers to when requests start.
+    /// Two options that set when requests start.
     #[error("--burst and --rate both say when requests start; give one of them.")]
     BurstAndRate,
     /// A burst has no course.
     #[error("--stages ramps a --rate or the connections, not a --burst; give one of them.")]
     BurstAndStages,
-    /// A run that waits for all answers anyway.
+    /// A run that waits for all responses anyway.
     #[error(
         "--drain waits after the end of a --duration, and a run of --requests waits for every \
          response anyway; leave one of them out."
@@ -136,7 +136,7 @@ pub enum Contradiction {
     /// A pipeline on a connection that closes after one request.
     #[error("--pipeline needs connections that stay open; leave out --no-keepalive.")]
     PipelineWithoutKeepalive,
-    /// Two answers to where connections go.
+    /// Two options that set where connections go.
     #[error("--proxy and --{0} both say where connections go; give one of them.")]
     ProxyAnd(&'static str),
     /// A proxy that would be asked in words for a server.
@@ -148,7 +148,7 @@ pub enum Contradiction {
     /// Words for a script that is not there.
     #[error("--script-arg is given to a script; name one with --script.")]
     ScriptArgWithoutScript,
-    /// Two answers to how many requests go out at once.
+    /// Two options that set how many requests are sent at once.
     #[error(
         "--script itself decides how many requests are sent together, as many as its request() \
          returns; leave out --pipeline."
@@ -157,7 +157,7 @@ pub enum Contradiction {
     /// A script that would have to choose.
     #[error("--script goes to one URL; give one, and make the paths in the script.")]
     ScriptAndUrls,
-    /// Two answers to how long the run lasts.
+    /// Two options that set how long the run lasts.
     #[error("--stages and --duration both say how long the run lasts; give one of them.")]
     StagesAndDuration,
     /// A target that no number of connections can have.

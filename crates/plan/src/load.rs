@@ -75,7 +75,7 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// Whether starts come from a schedule rather than from the answers.
+    /// Whether starts come from a schedule rather than from the responses.
     pub fn is_open(&self) -> bool {
         !matches!(self, Shape::Closed | Shape::ClosedStages { .. })
     }

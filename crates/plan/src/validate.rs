@@ -95,7 +95,7 @@ impl Check {
         )
     }
 
-    /// Whether only a rate of answers above this one keeps it.
+    /// Whether only a rate of responses above this one keeps it.
     fn needs_more_than(&self, per_second: f64) -> bool {
         match (self.metric, self.comparison, self.bound) {
             (Metric::Rate, Comparison::GreaterOrEqual, Bound::PerSecond(bound)) => {
@@ -141,7 +141,7 @@ impl Shape {
         })
     }
 
-    /// Whether starts wait for answers, and not for a schedule.
+    /// Whether starts wait for responses, and not for a schedule.
     fn is_closed(&self) -> bool {
         matches!(self, Shape::Closed | Shape::ClosedStages { .. })
     }

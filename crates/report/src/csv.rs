@@ -1,7 +1,7 @@
 //! One row a second, for spreadsheets and plots.
 //!
 //! RFC 4180 but for its line ends, which are plain line feeds. No field needs quotes. A time is
-//! empty in a row without an answer, and what was not watched is empty as well.
+//! empty in a row without a response, and what was not watched is empty as well.
 
 use crate::watch::{RUN_COLUMNS, run_fields};
 use loadline_record::{Row, Summary};

@@ -21,7 +21,7 @@ pub(crate) fn samples_needed(percentile: f64) -> u64 {
     least_samples(percentile / 100.0, LEVEL)
 }
 
-/// How many samples are still missing for `percentile`; what has no answer yet is one too.
+/// How many samples are still missing for `percentile`; what has no response yet is one too.
 pub(crate) fn missing<'a>(times: impl Into<Censored<'a>>, percentile: f64) -> u64 {
     samples_needed(percentile).saturating_sub(times.into().len())
 }

@@ -216,7 +216,7 @@ pub(crate) fn frozen_at_the_end() -> Summary {
     run.summary(Ended::Duration)
 }
 
-/// A steady run in which 3 % of the requests of its last two seconds had no answer at its end.
+/// A steady run in which 3 % of the requests of its last two seconds had no response at its end.
 pub(crate) fn cut_off() -> Summary {
     let mut summary = steady();
     let ages = &mut summary.unfinished.ages;

@@ -10,11 +10,11 @@ use std::time::Duration;
 
 /// Answers below this share of the arrivals that fell due are worth a word.
 const RATE_KEPT: f64 = 0.99;
-/// Reconnects above this share of the answers are worth a word.
+/// Reconnects above this share of the responses get a warning.
 const FEW_RECONNECTS: f64 = 0.01;
 /// Failures above this share of what ended are worth a word.
 const FEW_UNSERVED: f64 = 0.01;
-/// Arrivals without an answer above this share of those that fell due are worth a word.
+/// Arrivals without a response above this share of those that fell due get a warning.
 const FEW_UNANSWERED: f64 = 0.01;
 /// A closed loop without a response in this last part of the run gets a warning.
 const LONG_PART: u64 = 10;
@@ -127,8 +127,8 @@ fn says_unsent(validity: &Validity) -> bool {
     validity.findings.iter().any(is_unsent)
 }
 
-/// Some requests are always in flight when a run ends. They are worth a word if they are more than
-/// that, if many are older than nearly all answers were, or if nothing else was done for long.
+/// Some requests are always in flight when a run ends. They get a warning if they are more than
+/// that, if many are older than nearly all responses were, or if nothing else was done for long.
 fn unanswered(summary: &Summary) -> Option<Warning> {
     let unfinished = &summary.unfinished;
     let (unsent, in_flight) = (unfinished.unsent, unfinished.in_flight);
@@ -152,8 +152,8 @@ fn unanswered(summary: &Summary) -> Option<Warning> {
     })
 }
 
-/// Whether at the end of a closed loop every user waited, longer than any had for an answer and for
-/// a good part of the run: the target had stopped to answer, and few requests show it.
+/// Whether at the end of a closed loop every user waited, longer than any had for a response and
+/// for a good part of the run: the target had stopped to answer, and few requests show it.
 fn all_users_wait(summary: &Summary) -> bool {
     let ages = &summary.unfinished.ages.response;
     let slowest_ns = summary.total.times.response.max_ns();

@@ -31,7 +31,7 @@
 //! - [`Script::is_static`]: nothing is called while the run lasts, and it runs as fast as a plain
 //!   request.
 //! - [`Figures::of`] makes the figures of a summary; who has others fills in the fields.
-//!   [`Samples::counted`] takes whole microseconds, or whole answers a second.
+//!   [`Samples::counted`] takes whole microseconds, or whole responses a second.
 
 mod addresses;
 mod answer;

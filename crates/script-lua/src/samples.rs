@@ -8,7 +8,7 @@ use loadline_record::{ErrorKind, Summary};
 pub struct Figures {
     /// How long it took, in microseconds.
     pub duration_us: u64,
-    /// Whole answers, whatever their status.
+    /// Whole responses, whatever their status.
     pub requests: u64,
     /// Bytes received.
     pub bytes: u64,
@@ -25,18 +25,18 @@ pub struct Figures {
 pub struct Errors {
     /// Connections that did not come up, TLS included.
     pub connect: u64,
-    /// Answers that broke off, or were none.
+    /// Responses that broke off, or were malformed.
     pub read: u64,
     /// Requests that could not be sent.
     pub write: u64,
-    /// Answers with a status above 399.
+    /// Responses with a status above 399.
     pub status: u64,
-    /// Answers that were not whole in time.
+    /// Responses that were not whole in time.
     pub timeout: u64,
 }
 
 impl Figures {
-    /// The figures of a summary: the response times, and for each interval the rate of answers
+    /// The figures of a summary: the response times, and for each interval the rate of responses
     /// divided by the workers, as a whole number for each of them.
     pub fn of(summary: &Summary) -> Self {
         let latency = summary.total.times.response.steps();

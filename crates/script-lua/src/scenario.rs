@@ -1,4 +1,4 @@
-//! What the users of a script do: ask it for a request, send that, show it the answers.
+//! What the users of a script do: ask it for a request, send that, show it the responses.
 //!
 //! A script without `request`, `response` and `delay` is called for its text once in each thread,
 //! and then its users send the same bytes over and over, as those of a plain request do.
@@ -56,7 +56,7 @@ pub(crate) struct Worker {
     delay: Function,
     /// The text of a script that has no `request`; empty if `wrk.request` threw.
     fixed: Text,
-    /// The head of the answer that the script was shown last.
+    /// The head of the response that the script was shown last.
     last_head: RefCell<Head>,
     /// The script threw.
     failed: Cell<bool>,
@@ -203,7 +203,7 @@ impl Worker {
         (delay.unwrap_or(0f64).trunc() * NS_PER_MS) as u64
     }
 
-    /// Shows the script an answer.
+    /// Shows the script a response.
     fn show(&self, answer: &Answer) {
         let mut last = self.last_head.borrow_mut();
         let fresh = *last != answer.head;
@@ -322,7 +322,7 @@ impl ScriptUser {
     }
 }
 
-/// Gathers an answer and shows it to the script.
+/// Gathers a response and shows it to the script.
 struct Reader<'a> {
     worker: &'a Worker,
     answer: &'a mut Answer,

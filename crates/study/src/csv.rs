@@ -146,7 +146,7 @@ fn validity(run: &SavedRun) -> &str {
 }
 
 impl SavedRun {
-    /// Time on a core that the tool took for each answer, in microseconds.
+    /// Time on a core that the tool took for each response, in microseconds.
     pub fn cpu_us_per_request(&self) -> Option<f64> {
         let answers = self
             .outcome

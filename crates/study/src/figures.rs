@@ -15,10 +15,10 @@ pub struct Figures {
     /// Answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answers: Option<u64>,
-    /// Requests without a whole answer.
+    /// Requests without a whole response.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub errors: Option<u64>,
-    /// Answers with a status of 400 or above; for some tools all but 2xx.
+    /// Responses with a status of 400 or above; for some tools all but 2xx.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bad_statuses: Option<u64>,
     /// The mean time.

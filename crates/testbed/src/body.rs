@@ -1,4 +1,4 @@
-//! An answer's body as the HTTP library takes it.
+//! A response's body as the HTTP library takes it.
 
 use crate::alarm::Alarm;
 use crate::content::{Content, Dripper, piece_size};

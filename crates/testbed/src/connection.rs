@@ -1,8 +1,8 @@
 //! One connection: requests in, answers out, until one of both sides has enough.
 //!
-//! The HTTP library serves the connection for as long as it can. An answer that it would not
-//! send makes the service fail on purpose; the connection is then taken back from the library,
-//! the raw response sent, and the library started anew where the connection goes on.
+//! The HTTP library serves the connection for as long as it can. A response that it would not send
+//! makes the service fail on purpose; the connection is then taken back from the library, the raw
+//! response sent, and the library started anew where the connection goes on.
 
 use crate::answer::{self, Answer};
 use crate::body::AnswerBody;
@@ -44,7 +44,7 @@ struct Connection {
     raw: Mutex<Option<Reply>>,
 }
 
-/// Why the service gives the library no answer.
+/// Why the service gives the library no response.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 enum Unanswered {
     #[error("the response is a raw one")]
@@ -165,7 +165,7 @@ impl Connection {
         Ok(copy)
     }
 
-    /// The answer with the request's options, or a refusal that says what is wrong with them.
+    /// The response with the request's options, or a refusal that says what is wrong with them.
     fn answer_to(&self, request: &request::Parts, echo: Option<Vec<u8>>) -> (Answer, Content) {
         let state = &self.context.state;
         let answer = match state.ignore_options {

@@ -1,4 +1,4 @@
-//! What stands in an answer's body, and in which pieces it is sent.
+//! What stands in a response's body, and in which pieces it is sent.
 
 use crate::alarm::{Alarm, Sleep};
 use crate::answer::{Answer, Drip};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// A body that says nothing is cut from this.
 static FILLER: [u8; 64 * 1024] = [b'x'; 64 * 1024];
 
-/// The bytes of a chunk, where the answer is chunked and nothing else is asked for.
+/// The bytes of a chunk, where the response is chunked and nothing else is asked for.
 const CHUNK_BYTES: u64 = 4096;
 
 /// The bytes of a body.

@@ -17,8 +17,8 @@ pub struct Counts {
     pub body_bytes: u64,
     /// Connections ended because what came was no HTTP request.
     pub malformed: u64,
-    /// Answers sent whole: their last byte was taken by the kernel. Interim answers are not
-    /// counted; answers with a fault only where the fault comes after them.
+    /// Responses sent whole: their last byte was taken by the kernel. Interim responses are not
+    /// counted; responses with a fault only where the fault comes after them.
     pub answers: u64,
     /// Faults played.
     pub faults: u64,

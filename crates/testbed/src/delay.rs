@@ -13,7 +13,7 @@ use std::time::Duration;
 /// A random delay is never longer than this, however far its distribution reaches.
 const LONGEST: Duration = Duration::from_secs(3_600);
 
-/// A wait between the whole request and the first byte of its answer.
+/// A wait between the whole request and the first byte of its response.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Delay {
     /// Exponential with this mean: many short waits and some long ones.

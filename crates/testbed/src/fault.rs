@@ -1,4 +1,4 @@
-//! The ways in which an answer goes wrong.
+//! The ways in which a response goes wrong.
 //!
 //! Most faults are a *break* at a *point*: `reset-in-body` sends the head and half of the body,
 //! then resets the connection. The rest are answers that say something wrong about themselves.
@@ -6,12 +6,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// What goes wrong with an answer.
+/// What goes wrong with a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// A chunked answer whose second chunk has no readable size; then the connection is closed.
     BadChunk,
-    /// The answer stops at a point.
+    /// The response stops at a point.
     Break {
         /// How it stops.
         how: Break,
@@ -26,12 +26,12 @@ pub enum Fault {
     HugeHead,
     /// A Content-Length one more than the body; then the connection is closed.
     LongLength,
-    /// A Content-Length of half the body: the rest follows as bytes that belong to no answer,
-    /// and the connection stays open.
+    /// A Content-Length of half the body: the rest follows as bytes that belong to no response, and
+    /// the connection stays open.
     ShortLength,
 }
 
-/// How an answer stops.
+/// How a response stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Break {
     /// The server closes the connection in good order: the client reads an end, never a reset.
@@ -45,10 +45,10 @@ pub enum Break {
     Reset,
 }
 
-/// What has been sent when an answer stops.
+/// What has been sent when a response stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Point {
-    /// The whole answer, which says nothing about the end of the connection.
+    /// The whole response, which says nothing about the end of the connection.
     AfterAnswer,
     /// The whole head and nothing of the body.
     AfterHead,

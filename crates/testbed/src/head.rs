@@ -1,4 +1,4 @@
-//! The head of a raw response, and the header fields that every answer has.
+//! The head of a raw response, and the header fields that every response has.
 
 use crate::answer::{Answer, Version};
 use crate::fault::Fault;
@@ -13,13 +13,13 @@ pub(crate) const GAP_HEADER: HeaderName = HeaderName::from_static("x-arrival-gap
 /// The content type of every body.
 pub(crate) const TEXT: HeaderValue = HeaderValue::from_static("text/plain");
 
-/// The trailer of every answer that has one.
+/// The trailer of every response that has one.
 pub(crate) const TRAILER: &str = "X-Trailer: end\r\n";
 
 /// The bytes that a huge head has at least.
 const HUGE_HEAD_BYTES: usize = 1_000_000;
 
-/// How the end of an answer's body is known (RFC 9112, section 6).
+/// How the end of a response's body is known (RFC 9112, section 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Framing {
     Chunked,
@@ -47,7 +47,7 @@ impl Framing {
     }
 }
 
-/// The head of `reply`, after the heads of its interim answers.
+/// The head of `reply`, after the heads of its interim responses.
 pub(crate) fn write(reply: &Reply, framing: Framing) -> Vec<u8> {
     let answer = &reply.answer;
     let mut head = String::new();

@@ -3,9 +3,9 @@
 //! The library reads and writes through a [`Line`], which adds what a test server needs:
 //!
 //! - it stamps every read, so that an arrival is timed before anything is parsed;
-//! - it gathers the small answers of one turn of the event loop (a pipeline's, say) and hands
+//! - it gathers the small responses of one turn of the event loop (a pipeline's, say) and hands
 //!   them to the kernel in one write, before the turn ends;
-//! - it knows when an answer's last byte has been handed over, so that answers are counted when
+//! - it knows when a response's last byte has been handed over, so that responses are counted when
 //!   they are sent, not when they are planned;
 //! - it can be taken back from the library in the middle, for what the library would not send.
 //!
@@ -45,7 +45,7 @@ struct Ends {
     outbox_sent: usize,
     /// Whether the socket may hold bytes back, as TLS does.
     is_unflushed: bool,
-    /// Requests that have arrived and whose answers have not been written.
+    /// Requests that have arrived and whose responses have not been written.
     open_requests: u64,
     /// Answers whose last byte the library has, or will have when it next flushes.
     written: u64,
@@ -92,7 +92,7 @@ impl Line {
         self.ends().capture.take_head(request_line)
     }
 
-    /// The library has been given the last byte of an answer. It is counted when it is sent.
+    /// The library has been given the last byte of a response. It is counted when it is sent.
     pub(crate) fn answer_written(&self) {
         let mut ends = self.ends();
         ends.written += 1;
@@ -175,7 +175,7 @@ impl Ends {
         }
     }
 
-    /// Sends all that is gathered; then the answers that end there are sent.
+    /// Sends all that is gathered; then the responses that end there are sent.
     fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while self.outbox_sent < self.outbox.len() {
             let rest = &self.outbox[self.outbox_sent..];

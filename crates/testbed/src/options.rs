@@ -1,4 +1,4 @@
-//! Response options: what can be set of an answer, by name.
+//! Response options: what can be set of a response, by name.
 //!
 //! One table names them all. [`Answer::set`] sets a server's defaults; a request sets its own
 //! options by its query (`/?size=1000&delay=20ms`) and, above that, by its headers
@@ -10,7 +10,7 @@ use hyper::StatusCode;
 use std::fmt;
 use std::num::NonZeroU64;
 
-/// One thing that can be set of an answer.
+/// One thing that can be set of a response.
 #[derive(Clone, Copy, Debug)]
 pub struct ResponseOption {
     /// Its name: in the query as it is, in a header as `X-Loadline-<name>`.
@@ -171,8 +171,8 @@ impl Answer {
     /// Sets the option `name` to `value`.
     ///
     /// # Errors
-    /// [`OptionError`] if there is no such option or it doesn't take that value; the answer is then
-    /// as it was.
+    /// [`OptionError`] if there is no such option or it doesn't take that value; the response is
+    /// then as it was.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), OptionError> {
         let option = OPTIONS
             .iter()

@@ -1,7 +1,7 @@
 //! Raw responses: answers that no HTTP library would send, written on the bare connection.
 //!
 //! A raw response has a [`Plan`]: which part of it is sent, and what happens to the connection
-//! afterwards. An answer without a fault is sent whole and the connection goes on, as HTTP has it.
+//! afterwards. A response without a fault is sent whole and the connection goes on, as HTTP has it.
 
 use crate::content::{Dripper, piece_size};
 use crate::context::Context;
@@ -12,13 +12,13 @@ use crate::reply::Reply;
 use std::future::poll_fn;
 use std::io;
 
-/// Sent in place of an answer.
+/// Sent in place of a response.
 const GARBAGE: &[u8] = b"\x16\x03\x01\xff\xfe this is no HTTP \x00\x80\r\n\r\n";
 
 /// Sent where a chunk's size is due.
 const BAD_CHUNK_SIZE: &[u8] = b"no-size\r\n";
 
-/// One chunk of an answer without end, and how many of them are sent at once.
+/// One chunk of a response without end, and how many of them are sent at once.
 const ENDLESS_CHUNK: &[u8] = b"10\r\nand so on and on\r\n";
 const ENDLESS_AT_ONCE: usize = 3_000;
 
@@ -33,7 +33,7 @@ pub(crate) enum Onward {
     GoOn,
 }
 
-/// What is sent of an answer.
+/// What is sent of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Nothing,
@@ -52,7 +52,7 @@ enum Part {
 /// What follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
-    /// As the answer announces: the connection goes on or is closed.
+    /// As the response announces: the connection goes on or is closed.
     AsAnnounced,
     Broken(Break),
 }
@@ -157,7 +157,7 @@ async fn break_off(how: Break, line: &Line) -> io::Result<Onward> {
     Ok(Onward::Gone)
 }
 
-/// Writes an answer's bytes on the line.
+/// Writes a response's bytes on the line.
 struct Pen<'a> {
     line: &'a Line,
     reply: &'a Reply,

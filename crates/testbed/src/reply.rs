@@ -1,4 +1,4 @@
-//! The answer to one request, decided: what will be sent, by whichever way.
+//! The response to one request, decided: what will be sent, by whichever way.
 
 use crate::answer::{Answer, Version};
 use crate::content::Content;
@@ -12,13 +12,13 @@ use hyper::{HeaderMap, Method, StatusCode};
 pub(crate) struct Reply {
     pub(crate) answer: Answer,
     pub(crate) content: Content,
-    /// What the answer's head says about the arrival.
+    /// What the response's head says about the arrival.
     pub(crate) gap_ns: u64,
-    /// Whether the answer announces the end of the connection, and the connection ends.
+    /// Whether the response announces the end of the connection, and the connection ends.
     pub(crate) closes: bool,
     /// Whether the client would take the connection to go on.
     pub(crate) client_stays: bool,
-    /// Whether the request was HEAD: the answer has the head of one to GET, and no body.
+    /// Whether the request was HEAD: the response has the head of one to GET, and no body.
     pub(crate) is_head_only: bool,
 }
 
@@ -49,7 +49,7 @@ impl Reply {
     }
 }
 
-/// An answer that says `text` in place of what was asked for.
+/// A response that says `text` in place of what was asked for.
 pub(crate) fn refusal(status: StatusCode, text: String) -> (Answer, Content) {
     let text = Content::Text(Bytes::from(text + "\n"));
     (

@@ -1,4 +1,4 @@
-//! Request options: the server's answer, changed by the query and then by the headers.
+//! Request options: the server's response, changed by the query and then by the headers.
 
 use crate::answer::Answer;
 use crate::options::OptionError;
@@ -18,7 +18,7 @@ pub(crate) fn wants_echo(request: &Parts) -> bool {
     request.uri.path() == ECHO_PATH
 }
 
-/// The answer that `request` asks for; the server's own where it asks for nothing.
+/// The response that `request` asks for; the server's own where it asks for nothing.
 ///
 /// The query of `/echo` belongs to the client: other names there are ignored.
 pub(crate) fn apply<'a>(

@@ -84,7 +84,7 @@ impl Server {
         self.certificate_pem.clone()
     }
 
-    /// What the server has done so far. An answer is counted just after the kernel has taken it,
+    /// What the server has done so far. A response is counted just after the kernel has taken it,
     /// so a client may have read one more than is counted.
     pub fn counts(&self) -> Counts {
         self.state.tally.counts()

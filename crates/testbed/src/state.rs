@@ -122,7 +122,8 @@ impl State {
         kept.values().cloned().collect()
     }
 
-    /// When a request that is whole now will have been served, by which the answer's delay begins.
+    /// When a request that is whole now will have been served, by which the response's delay
+    /// begins.
     pub(crate) fn serve(&self, now: Instant) -> Instant {
         let counters = self.counters.as_ref();
         counters.map_or(now, |counters| counters.serve(now))

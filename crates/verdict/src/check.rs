@@ -5,7 +5,7 @@
 //! class or any other than 2xx likewise; answered exchanges a second. Without a single sample there
 //! is nothing to look at, and the check fails: silence is no success.
 //!
-//! A check is *kept* or *broken* only where neither the requests that had no answer at the end of
+//! A check is *kept* or *broken* only where neither the requests that had no response at the end of
 //! the run nor the small number of samples leave that open; else it is *not known*:
 //!
 //! - **A percentile** is looked at twice: as if all unfinished requests ended now, and as if none
@@ -19,10 +19,10 @@
 //! - **The largest time, the mean and the standard deviation** are those of the estimate. Where one
 //!   is a lower bound, what lies above it decides: for the mean that every request ends by its
 //!   timeout.
-//! - **Shares and counts** of failures, or of answers with some statuses: an unfinished request may
-//!   become one or not, and if that matters, the check is not known. They are facts of the requests
-//!   that were made, and have no binomial bound: `errors<1%` is kept by ten requests of which none
-//!   failed.
+//! - **Shares and counts** of failures, or of responses with some statuses: an unfinished request
+//!   may become one or not, and if that matters, the check is not known. They are facts of the
+//!   requests that were made, and have no binomial bound: `errors<1%` is kept by ten requests of
+//!   which none failed.
 
 mod rule;
 mod uncut;
@@ -62,7 +62,8 @@ pub struct CheckResult {
 /// Why a run can't decide a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doubt {
-    /// It depends on how requests end that had no answer when the run ended: on this many of them.
+    /// It depends on how requests end that had no response when the run ended: on this many of
+    /// them.
     Unfinished(u64),
     /// The percentile takes at least this many samples.
     FewSamples(u64),
@@ -75,7 +76,7 @@ pub struct Observed<'a> {
     pub total: &'a Snapshot,
     /// The time over which rates are taken.
     pub duration: Duration,
-    /// What had no answer at the end; `None` of a part of a run that goes on.
+    /// What had no response at the end; `None` of a part of a run that goes on.
     pub unfinished: Option<&'a Unfinished>,
     /// Response and service times in stretches, to see how much they depend on each other.
     pub stretches: Option<(&'a Blocks, &'a Blocks)>,
@@ -106,7 +107,7 @@ impl<'a> Observed<'a> {
         }
     }
 
-    /// How many requests had no answer.
+    /// How many requests had no response.
     fn open(&self) -> u64 {
         self.unfinished.map_or(0, Unfinished::count)
     }
@@ -141,7 +142,7 @@ impl CheckResult {
     }
 
     /// Whether there is evidence against the condition. A run may end early on this, where a check
-    /// that is not kept would end it before the first answer.
+    /// that is not kept would end it before the first response.
     pub fn is_broken(&self) -> bool {
         self.outcome == CheckOutcome::Broken && self.actual.is_some()
     }
@@ -310,7 +311,7 @@ fn times<'a>(observed: &Observed<'a>, clocked: Clocked) -> Censored<'a> {
     }
 }
 
-/// How many answers have a status that the check counts.
+/// How many responses have a status that the check counts.
 fn statuses(check: &Check, total: &Snapshot) -> u64 {
     let counted = |status: u16| check.metric.counts_status(status) == Some(true);
     let statuses = total.statuses.iter();

@@ -28,7 +28,7 @@ const PERCENTILES: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
 pub const CONFIDENCE: f64 = 0.95;
 /// Differences below this share are not looked at: each side is known to three digits.
 const PRECISION: f64 = 0.002;
-/// What is drawn is the same each time, so that the same runs give the same answer.
+/// What is drawn is the same each time, so that the same runs give the same result.
 const SEED: u64 = 1;
 /// Seconds that were cut short by more than half are left out of the rate.
 const SHORTEST_NS: u64 = 500_000_000;
@@ -143,7 +143,7 @@ impl Comparison {
     }
 
     /// Compares runs of B with the runs of A that they alternated with, pair by pair; what one side
-    /// has more is left out. `None` if there are fewer than two pairs, or a run without an answer.
+    /// has more is left out. `None` if there are fewer than two pairs, or a run without a response.
     pub fn of_pairs(base: &[&Summary], with: &[&Summary]) -> Option<Comparison> {
         let pairs = base.len().min(with.len());
         let (base, with) = (&base[..pairs], &with[..pairs]);
@@ -192,7 +192,7 @@ pub(crate) fn wanted(runs: &[&Summary]) -> Vec<Figure> {
 }
 
 /// The percentiles that are only a lower bound in one of these runs, because so many of its
-/// requests had no answer when it ended.
+/// requests had no response when it ended.
 pub fn bounds_in(runs: &[&Summary]) -> Vec<f64> {
     let is_bound = |percentile: &f64| {
         let mut each = runs.iter().map(|run| run.response());

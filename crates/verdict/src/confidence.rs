@@ -138,7 +138,7 @@ impl<'a> Ends<'a> {
 }
 
 /// What the requests are worth; those that are older than the percentile take longer than it, and
-/// came in the last stretch. A percentile beyond the last answer leaves all older ones beyond it.
+/// came in the last stretch. A percentile beyond the last response leaves all older ones beyond it.
 /// `None` of a run that is too short to show it.
 pub(crate) fn dependence(
     times: Censored<'_>,

@@ -66,7 +66,7 @@ fn figure(times: Censored<'_>, statistic: Statistic) -> Option<f64> {
     }
 }
 
-/// The response times, and the ages of what has no answer, without the delay that Loadline added.
+/// The response times, and the ages of what has no response, without the delay that Loadline added.
 fn undelayed(summary: &Summary) -> Censored<'_> {
     summary
         .unfinished
@@ -143,7 +143,7 @@ pub fn is_limited_by_plan(summary: &Summary) -> bool {
     is_plain && is_even && has_waited && is_full && !became_slower(summary)
 }
 
-/// How many requests were under way on average, those included that had no answer at the end.
+/// How many requests were under way on average, those included that had no response at the end.
 pub(crate) fn connections_in_use(summary: &Summary) -> f64 {
     let sum_ns = |times: &Distribution| times.mean_ns() * times.len() as f64;
     let ended_ns = sum_ns(&summary.total.times.service);

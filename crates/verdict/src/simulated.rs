@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 pub(crate) const SECOND: u64 = 1_000_000_000;
 const RATE: f64 = 500.0;
-/// The mean time of an answer that waits for nothing.
+/// The mean time of a response that waits for nothing.
 const SERVED_S: f64 = 0.001;
 
 /// How a target answers.

@@ -41,9 +41,10 @@ const NARROW_LOOKS: u64 = 2;
 /// A run is far below a bound while its longest time, so many times over, is still below it.
 const FAR: u64 = 6;
 /// Percentiles of the run, and how many clusters of slower answers it must have had: fewer don't
-/// show how slow its answers become.
+/// show how slow its responses become.
 const FEWEST_CLUSTERS: [(f64, f64); 2] = [(75.0, 20.0), (90.0, 10.0)];
-/// The percentiles of the run at which it is looked for clusters of slow answers, beside the bound.
+/// The percentiles of the run at which it is looked for clusters of slow responses, beside the
+/// bound.
 const LEVELS: [f64; 4] = [50.0, 75.0, 90.0, 95.0];
 
 /// Why a run can't go on until what was asked.
@@ -59,7 +60,7 @@ pub enum Impossible {
          leave out this check, or --until."
     )]
     NotAShare(String),
-    /// The run ends before there can be an answer.
+    /// The run ends before there can be a response.
     #[error(
         "--until {until} needs at least {needed} requests, and this run makes {planned}; raise \
          --requests, --duration or --rate."
@@ -227,7 +228,7 @@ impl Found {
 ///
 /// No law of the tail is assumed, but that it is of one piece: answers as slow as the bound are the
 /// longest of those that are slow in the run, and come in the same clusters. A queue whose p99 is
-/// the bound has nearly half of its answers beyond a sixth of it (0.01^(1/6) = 0.46 of an
+/// the bound has nearly half of its responses beyond a sixth of it (0.01^(1/6) = 0.46 of an
 /// exponential tail), so only one long calm stretch can show none. The number of clusters says that
 /// the run had many stretches. The margin and the numbers are chosen by simulation:
 /// docs/design/016.

@@ -122,7 +122,7 @@ fn plan_limit(summary: &Summary) -> Option<Finding> {
     })
 }
 
-/// Where the kernel stamps no answer, what lay here unread is in its time. For how long is not
+/// Where the kernel stamps no response, what lay here unread is in its time. For how long is not
 /// known, so the cause is judged: a worker that had no time to look.
 fn unstamped(summary: &Summary) -> Option<Finding> {
     let connection = &summary.plan.connection;
@@ -165,9 +165,9 @@ fn runs_beside_target(summary: &Summary) -> bool {
 }
 
 /// Little's law in a closed load whose users never pause: N = X · R (P. Denning, J. Buzen, "The
-/// operational analysis of queueing network models", *ACM Computing Surveys* 10 (1978)). Answers
-/// are stamped by the kernel, so what is missing are users whose answer was there and not yet read,
-/// or read and not yet followed by the next request.
+/// operational analysis of queueing network models", *ACM Computing Surveys* 10 (1978)). Responses
+/// are stamped by the kernel, so what is missing are users whose response was there and not yet
+/// read, or read and not yet followed by the next request.
 fn own_queue(summary: &Summary) -> Option<Finding> {
     let never_pause = summary.plan.load.shape == Shape::Closed && summary.plan.script.is_none();
     let is_plain = summary.plan.connection.pipeline == 1 && summary.total.failures() == 0;
@@ -191,7 +191,7 @@ fn own_queue(summary: &Summary) -> Option<Finding> {
 }
 
 /// The most users that had no request left to send, on average: once a number of requests is given
-/// out, each rests until the last answer is there, which takes as long as the slowest at most.
+/// out, each rests until the last response is there, which takes as long as the slowest at most.
 fn at_rest(summary: &Summary) -> f64 {
     if summary.plan.request_limit.is_none() {
         return 0.0;

@@ -66,7 +66,7 @@ fn request(family: u8, socket_id: SocketId, states: StateFlags) -> Vec<u8> {
     bytes
 }
 
-/// Reads the answer to one request to its end.
+/// Reads the response to one request to its end.
 fn receive(kernel: &Socket, sockets: &mut Vec<TcpSocket>) -> Option<()> {
     loop {
         let (datagram, _) = kernel.recv_from_full().ok()?;

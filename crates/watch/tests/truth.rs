@@ -64,7 +64,7 @@ impl Subject {
         self.answer()
     }
 
-    /// The next line that is an answer; the test harness has words of its own.
+    /// The next line that is a response; the test harness has words of its own.
     fn answer(&mut self) -> String {
         loop {
             let mut line = String::new();

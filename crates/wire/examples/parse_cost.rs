@@ -1,4 +1,4 @@
-//! What reading one small answer, as nginx sends it, costs. Run it with `--release`; on a busy
+//! What reading one small response, as nginx sends it, costs. Run it with `--release`; on a busy
 //! machine under a counter of instructions, such as `valgrind --tool=callgrind`.
 //!
 //! `parse_cost [ROUNDS]`

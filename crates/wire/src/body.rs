@@ -3,14 +3,14 @@
 
 use crate::head::{Coding, Head};
 
-/// What was asked: whether an answer has a body depends on the request's method.
+/// What was asked: whether a response has a body depends on the request's method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Expect {
-    /// The answer to a HEAD request: never a body, whatever its head says.
+    /// The response to a HEAD request: never a body, whatever its head says.
     Head,
-    /// The answer to a CONNECT request: a 2xx turns the connection into a tunnel after its head.
+    /// The response to a CONNECT request: a 2xx turns the connection into a tunnel after its head.
     Connect,
-    /// The answer to any other request.
+    /// The response to any other request.
     #[default]
     Other,
 }
@@ -29,7 +29,7 @@ pub(crate) enum Body {
 }
 
 impl Expect {
-    /// What to expect of the answer to a request with this method.
+    /// What to expect of the response to a request with this method.
     pub fn for_method(method: &str) -> Self {
         match method {
             "HEAD" => Expect::Head,
@@ -61,7 +61,7 @@ impl Expect {
 
     /// Whether the connection may serve another request after this head and its body.
     ///
-    /// A coding in an HTTP/1.0 answer is taken for a mistake in its framing, as RFC 9112 section
+    /// A coding in an HTTP/1.0 response is taken for a mistake in its framing, as RFC 9112 section
     /// 6.1 asks: the body is read, the connection is not used again.
     pub(crate) fn keeps_connection(self, head: &Head, body: Body) -> bool {
         let framing = &head.framing;

@@ -1,11 +1,11 @@
-//! The head of an answer: its status line and the fields that frame what follows
-//! (RFC 9112, sections 4, 6 and 9.3).
+//! The head of a response: its status line and the fields that frame what follows (RFC 9112,
+//! sections 4, 6 and 9.3).
 
 use crate::excerpt::Excerpt;
 use crate::fields::{empty_line, is_in_any_case, line_end, list, value_of};
 use crate::malformed::Malformed;
 
-/// What every answer begins with.
+/// What every response begins with.
 const START: &[u8] = b"HTTP/1.";
 
 /// Bytes of the shortest status line: version, blank, status, and the byte that ends it.
@@ -89,7 +89,7 @@ impl Head {
     }
 }
 
-/// Whether `bytes`, all that has come so far, may be the start of an answer.
+/// Whether `bytes`, all that has come so far, may be the start of a response.
 pub(crate) fn check_start(bytes: &[u8]) -> Result<(), Malformed> {
     let len = bytes.len().min(START.len());
     if bytes[..len] != START[..len] {

@@ -1,11 +1,11 @@
 //! HTTP/1.1 on bytes: a request writer and a response parser that own no socket and read no clock.
 //!
-//! The wire is the hot path of every exchange, so it does as little as the answer allows: a head
+//! The wire is the hot path of every exchange, so it does as little as the response allows: a head
 //! that lies whole in one input is parsed where it lies, in one pass over its lines, and only the
 //! fields that decide about framing are looked at. To see more, pass a [`Sink`].
 //!
 //! Words:
-//! - *message*: one answer, from its status line to the last byte of its body; the 1xx answers
+//! - *message*: one response, from its status line to the last byte of its body; the 1xx answers
 //!   before it are passed over and belong to it.
 //! - *head*: status line and fields, through the empty line that ends them.
 //! - *framing*: how the body's end is found: a length, chunks, or the connection's end.

@@ -1,10 +1,10 @@
-//! Why an answer could not be read.
+//! Why a response could not be read.
 
 use thiserror::Error;
 
 use crate::excerpt::Excerpt;
 
-/// Why an answer could not be read. The connection it came on is of no more use.
+/// Why a response could not be read. The connection it came on is of no more use.
 ///
 /// Where bytes are shown, how many of them depends on how much had come when the fault was seen.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -27,10 +27,10 @@ pub enum Malformed {
     /// The head doesn't end within [`MAX_HEAD_BYTES`](crate::MAX_HEAD_BYTES).
     #[error("the head is longer than 256 KiB")]
     HeadTooLong,
-    /// The connection ended before one byte of the answer.
+    /// The connection ended before one byte of the response.
     #[error("the connection ended before a response began")]
     NoAnswer,
-    /// The answer doesn't begin with `HTTP/1.`.
+    /// The response doesn't begin with `HTTP/1.`.
     #[error("the response is not HTTP/1: it begins with {0}")]
     NotHttp(Excerpt),
     /// The status line has no version or no three-digit status.
@@ -39,7 +39,7 @@ pub enum Malformed {
     /// The trailers don't end within [`MAX_HEAD_BYTES`](crate::MAX_HEAD_BYTES).
     #[error("the trailers are longer than 256 KiB")]
     TrailersTooLong,
-    /// The connection ended within the answer.
+    /// The connection ended within the response.
     #[error("the connection ended before the response was complete")]
     Truncated,
 }

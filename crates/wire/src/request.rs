@@ -109,9 +109,9 @@ pub enum InvalidRequest {
 /// Appends a request to `out`: request line, `Host`, the given fields, `Content-Length`,
 /// `Connection`, an empty line, the body.
 ///
-/// A `Host` among the given fields is written where it stands; else it is the first field.
-/// Bytes from 0x80 on are written as they are in targets and values, though URLs shouldn't have
-/// any: a server's answer to them may be what is tested.
+/// A `Host` among the given fields is written where it stands; else it is the first field. Bytes
+/// from 0x80 on are written as they are in targets and values, though URLs shouldn't have any: a
+/// server's response to them may be what is tested.
 ///
 /// # Errors
 /// If a part would break the request; `out` is unchanged then.

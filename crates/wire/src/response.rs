@@ -46,7 +46,7 @@ pub struct ResponseParser {
 /// What is read next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
-    /// A head, of an interim answer or of the final one.
+    /// A head, of an interim response or of the final one.
     #[default]
     Head,
     /// A body of known length, of which this many bytes are missing; never 0.
@@ -73,7 +73,7 @@ pub struct Fed {
 }
 
 impl ResponseParser {
-    /// A parser that awaits an answer to anything but HEAD or CONNECT.
+    /// A parser that awaits a response to anything but HEAD or CONNECT.
     pub fn new() -> Self {
         Self::default()
     }
@@ -174,7 +174,7 @@ impl ResponseParser {
         self.phase == Phase::Whole
     }
 
-    /// The status of the final head, 100 to 999 and never that of an interim answer; 0 until that
+    /// The status of the final head, 100 to 999 and never that of an interim response; 0 until that
     /// head is whole.
     #[inline]
     pub fn status(&self) -> u16 {
@@ -182,7 +182,7 @@ impl ResponseParser {
     }
 
     /// Whether at least one byte of this message has come. Empty lines before it, which some
-    /// servers send after the message before, don't count; interim answers do.
+    /// servers send after the message before, don't count; interim responses do.
     #[inline]
     pub fn started(&self) -> bool {
         self.started
@@ -196,7 +196,7 @@ impl ResponseParser {
         self.keeps_connection && self.phase == Phase::Whole
     }
 
-    /// Bytes that came before the body: the head, interim answers and empty lines before it.
+    /// Bytes that came before the body: the head, interim responses and empty lines before it.
     #[inline]
     pub fn head_len(&self) -> u64 {
         self.head_len

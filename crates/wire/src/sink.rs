@@ -1,6 +1,6 @@
-//! Who looks at an answer while it is parsed.
+//! Who looks at a response while it is parsed.
 
-/// Wants to see parts of an answer; `()` sees nothing and costs nothing.
+/// Wants to see parts of a response; `()` sees nothing and costs nothing.
 ///
 /// The two constants decide at compile time what is shown, so that a parser without a reader has no
 /// code for showing. Interim (1xx) answers are never shown.

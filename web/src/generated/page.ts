@@ -298,7 +298,7 @@ timed_from: string,
  */
 percentiles: Array<PercentileRow>, 
 /**
- * Answers by status.
+ * Responses by status.
  */
 statuses: Array<StatusRow>, 
 /**
@@ -539,7 +539,7 @@ page: RunPage, };
 export type SharedX = Array<XValues>;
 
 /**
- * Answers of one status.
+ * Responses of one status.
  */
 export type StatusRow = { 
 /**

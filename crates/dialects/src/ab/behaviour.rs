@@ -1,7 +1,7 @@
 //! Users that send ab's request again and again, and tell a ledger of each.
 //!
-//! How much is looked at is decided per request and costs what it must: the first answers are read
-//! for `Server`, with `-v 2` all are shown, else no head and no body is looked at.
+//! How much is looked at is decided per request and costs what it must: the first responses are
+//! read for `Server`, with `-v 2` all are shown, else no head and no body is looked at.
 
 use super::ledger::{Event, Ledger, RequestOutcome};
 use loadline_engine::{Agreed, Answer, Batch, Behaviour, Iteration, Observer, Part, Scenario};
@@ -12,7 +12,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-/// What ab keeps of an answer to show it: the start of head and body.
+/// What ab keeps of a response to show it: the start of head and body.
 const SHOWN_BYTES: usize = 8191;
 
 /// What all users send.
@@ -20,7 +20,7 @@ const SHOWN_BYTES: usize = 8191;
 pub(super) struct Message {
     /// Head and body.
     pub(super) bytes: Vec<u8>,
-    /// The method, which decides whether its answer has a body.
+    /// The method, which decides whether its response has a body.
     pub(super) method: String,
     /// `-v`.
     pub(super) verbosity: i64,
@@ -140,7 +140,7 @@ impl<'a, const HEAD: bool, const BODY: bool> Watch<'a, HEAD, BODY> {
             .extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 
-    /// What `-v` shows of an answer.
+    /// What `-v` shows of a response.
     fn show(&mut self, status: u16) {
         let mut text = b"LOG: header received:\n".to_vec();
         text.append(&mut self.shown);
@@ -228,7 +228,7 @@ impl<const HEAD: bool, const BODY: bool> Observer for Watch<'_, HEAD, BODY> {
             if BODY {
                 self.show(status);
             }
-            // Whether it had a `Server` or not: it is that of the first answer that counts.
+            // Whether it had a `Server` or not: it is that of the first response that counts.
             self.ledger.server_told.set(true);
         }
         let outcome = self.outcome(exchange);

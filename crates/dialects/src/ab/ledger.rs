@@ -15,7 +15,7 @@ const OLDEST_NS: u64 = 50_000_000;
 pub(super) enum Event {
     /// Requests that have ended.
     Ended(Vec<Ended>),
-    /// The `Server` of an answer.
+    /// The `Server` of a response.
     Server(String),
     /// What TLS agreed on.
     Secured(Agreed),
@@ -51,7 +51,7 @@ pub(super) struct Times {
 /// How a request ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum RequestOutcome {
-    /// A whole answer.
+    /// A whole response.
     Answered {
         status: u16,
         /// Bytes of the body.
@@ -61,7 +61,7 @@ pub(super) enum RequestOutcome {
         /// Whether the connection goes on.
         kept: bool,
     },
-    /// No whole answer.
+    /// No whole response.
     Failed {
         kind: ErrorKind,
         /// The system's number for it.
@@ -80,7 +80,7 @@ pub(super) struct Ledger {
     ended: RefCell<Vec<Ended>>,
     /// When the first of them ended.
     first_ns: Cell<u64>,
-    /// Whether the `Server` of an answer has been told.
+    /// Whether the `Server` of a response has been told.
     pub(super) server_told: Cell<bool>,
 }
 

@@ -21,7 +21,7 @@ pub(super) struct Tally {
     /// Whether connections serve more than one request. If not, ab reads to the end of each and
     /// knows of no chunks.
     keepalive: bool,
-    /// The `Server` of the first answer.
+    /// The `Server` of the first response.
     pub(super) server: String,
     /// What TLS agreed on, on the first connection.
     pub(super) agreed: Option<Agreed>,
@@ -31,7 +31,7 @@ pub(super) struct Tally {
     /// Requests that could not be sent whole.
     pub(super) write_errors: u64,
     pub(super) non_2xx: u64,
-    /// Answers that let their connection go on.
+    /// Responses that let their connection go on.
     pub(super) kept: u64,
     pub(super) bytes_in: u64,
     pub(super) body_bytes: u64,
@@ -92,7 +92,7 @@ impl Tally {
         }
     }
 
-    /// Requests that were sent and have no answer when the run is over, each so long.
+    /// Requests that were sent and have no response when the run is over, each so long.
     pub(super) fn left(&mut self, requests: u64, bytes: usize) {
         self.bytes_out += requests * bytes as u64;
     }
@@ -161,7 +161,7 @@ impl Tally {
         self.compare_length(document == body_bytes);
     }
 
-    /// An answer whose body ended early: its length is its result.
+    /// A response whose body ended early: its length is its result.
     fn ended_early(&mut self, body_bytes: u64) {
         let document = *self.document_bytes.get_or_insert(body_bytes);
         self.compare_length(document == body_bytes);
@@ -187,7 +187,7 @@ impl Tally {
             (ErrorKind::Connect | ErrorKind::Read, Some(number)) => {
                 self.no_receive("apr_socket_recv", &words_of(number), number);
             }
-            // An answer that ends early is one of another length.
+            // A response that ends early is one of another length.
             (ErrorKind::Read, None) => self.cut_short(),
             (ErrorKind::Timeout, _) => {
                 self.no_receive("apr_pollset_poll", EXPIRED.0, EXPIRED.1);

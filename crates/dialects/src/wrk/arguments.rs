@@ -39,7 +39,7 @@ pub struct Arguments {
     /// Whether that fork writes the 99th percentile of the first thread's latencies to a file,
     /// again and again.
     pub tail_latency: bool,
-    /// Whether wrk2 takes one time of a pipeline's batch instead of one for each answer.
+    /// Whether wrk2 takes one time of a pipeline's batch instead of one for each response.
     pub batch: bool,
     /// The URL as typed.
     pub url: String,

@@ -1,15 +1,15 @@
-//! What wrk calls Req/Sec: how many answers a second each thread got, sampled ten times a second.
+//! What wrk calls Req/Sec: how many responses a second each thread got, sampled ten times a second.
 
 use super::Tool;
 
-/// Samples of the threads' rates, in whole answers a second.
+/// Samples of the threads' rates, in whole responses a second.
 ///
-/// wrk takes no sample of a tick without an answer: the next one covers it as well. wrk2 takes a
+/// wrk takes no sample of a tick without a response: the next one covers it as well. wrk2 takes a
 /// sample of 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rates {
     skips_idle: bool,
-    /// How long each thread has had no answer and no sample, in nanoseconds.
+    /// How long each thread has had no response and no sample, in nanoseconds.
     idle_ns: Vec<u64>,
     samples: Vec<u64>,
 }

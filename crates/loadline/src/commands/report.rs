@@ -81,7 +81,7 @@ fn whole_search(flags: &ReportFlags, runs: &[RunFile]) -> Option<SavedSearch> {
     }
 }
 
-/// Tells the answer of a search, and its trials as rows where these are asked for.
+/// Reports the result of a search, and its trials as rows if these are asked for.
 fn report_search(
     search: &SavedSearch,
     runs: Vec<RunFile>,

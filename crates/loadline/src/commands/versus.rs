@@ -39,7 +39,7 @@ pub(crate) fn run(flags: VersusFlags) -> Result<Exit> {
     let summaries: Vec<&Summary> = series.runs.iter().map(|run| &run.summary).collect();
     let found = Comparison::of_sides(&summaries);
     if found.is_none() && series.trouble.is_some() {
-        // One of them can't be run at all: a report of the other answers no question.
+        // If one of them can't be run at all, a report of the rest is of no use.
         return end_silently(series, Exit::Failed);
     }
     reports.publish_series(&series.runs, &heats)?;

@@ -39,7 +39,7 @@ pub enum CheckProblem {
     /// The percentile is outside of its range.
     #[error("`{0}` is not a percentile; write one above p0, up to p100.")]
     Percentile(String),
-    /// No answer has such a status.
+    /// No response has such a status.
     #[error(
         "no response has the status `{0}`; write a class from 1xx to 5xx, or a status of three \
          digits, such as status:503."

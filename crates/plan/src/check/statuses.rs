@@ -6,7 +6,7 @@ use std::fmt;
 /// What `status:` stands before: the statuses that three digits can say.
 const CODES: std::ops::RangeInclusive<u16> = 100..=999;
 
-/// Some of the statuses that an answer can have.
+/// Some of the statuses that a response can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Statuses {

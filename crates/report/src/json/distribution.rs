@@ -31,8 +31,8 @@ pub(super) fn service(run: &RunResult) -> json::Distribution {
     with_confidence(run.summary.service(), service_intervals(run))
 }
 
-/// These times, with the number of requests that had no answer and are counted with their ages, and
-/// the figures that are lower bounds for that.
+/// These times, with the number of requests that had no response and are counted with their ages,
+/// and the figures that are lower bounds for that.
 fn with_confidence(
     times: Censored<'_>,
     intervals: json::ConfidenceIntervals,

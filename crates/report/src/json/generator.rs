@@ -50,7 +50,7 @@ fn host(counters: &HostCounters) -> json::HostCounters {
     }
 }
 
-/// Requests in flight on average: until their answers were read, and as rate times service time
+/// Requests in flight on average: until their responses were read, and as rate times service time
 /// tell (J. D. C. Little, "A proof for the queuing formula L = λW", *Operations Research* 9
 /// (1961)).
 fn in_flight(summary: &Summary) -> json::InFlight {

@@ -26,7 +26,7 @@ pub(super) fn timed_from(summary: &Summary) -> String {
     from.to_owned()
 }
 
-/// Percentiles and moments of response and service time; none if there was no answer. In a closed
+/// Percentiles and moments of response and service time; none if there was no response. In a closed
 /// loop both are the same, and only the first is shown.
 pub(super) fn percentiles(run: &RunResult) -> Vec<PercentileRow> {
     let summary = &run.summary;
@@ -100,7 +100,7 @@ pub(super) fn check(check: &CheckResult) -> CheckRow {
     }
 }
 
-/// Answers by status.
+/// Responses by status.
 pub(super) fn statuses(total: &Snapshot) -> Vec<StatusRow> {
     let statuses = total.statuses.iter();
     let row = |(status, count): (&u16, &u64)| StatusRow {

@@ -179,7 +179,7 @@ fn side_by_side(left: &[String], right: &[String], columns: usize) -> Vec<String
     (0..left.len().max(right.len())).map(both).collect()
 }
 
-/// A request that had no answer when the run ended takes longer than it had waited.
+/// A request that had no response when the run ended takes longer than it had waited.
 fn unfinished(times: Censored<'_>, canvas: Canvas) -> Vec<String> {
     let ages = times.ages.len();
     if ages == 0 {
@@ -217,7 +217,7 @@ fn below_a_line(note: &str, canvas: Canvas) -> Vec<String> {
     lines
 }
 
-/// An answer that did not come in time would have taken longer than it was waited for.
+/// A response that did not come in time would have taken longer than it was waited for.
 fn timeouts(summary: &Summary, canvas: Canvas) -> Vec<String> {
     let Some(timeouts) = summary.total.errors.get(&ErrorKind::Timeout) else {
         return Vec::new();

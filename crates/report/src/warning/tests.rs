@@ -97,7 +97,7 @@ fn the_last_gap_counts_where_the_number_of_requests_ends_the_run() {
     let mut summary = samples::steady();
     let planned = summary.total.counts.planned;
     summary.ended = Ended::Requests;
-    // The last answer comes almost as soon as it was asked for, one gap before the time is over.
+    // The last response comes almost as soon as it was asked for, one gap before the time is over.
     summary.duration_ns -= 400_000;
     summary.total.counts.failed = planned / 2;
     summary.total.counts.answered = planned - planned / 2;

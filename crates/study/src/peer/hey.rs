@@ -62,7 +62,7 @@ impl Peer for Hey {
         };
         let errors = list(report, "Error distribution:");
         let answers = sum(false);
-        // Without any answer its times are zero, which is no time.
+        // Without any response its times are zero, which is no time.
         let time = |us: Option<f64>| us.filter(|_| answers > 0);
         Ok(Figures {
             // Its own rate counts what failed as well.

@@ -132,7 +132,7 @@ fn read(summary: &str) -> Result<Figures, Unreadable> {
     let us = |name: &str| value("http_req_duration", name).map(|ms| ms * 1e3);
     let count = |metric, name| value(metric, name).map(|count| count as u64);
     let rps = value("http_reqs", "rate").ok_or(Unreadable::Missing("http_reqs"))?;
-    // Requests without an answer count as requests, and take no time; but not a byte comes.
+    // Requests without a response count as requests, and take no time; but not a byte comes.
     if value("data_received", "count").is_none_or(|bytes| bytes == 0.0) {
         return Ok(Figures {
             answers: Some(0),
@@ -143,7 +143,7 @@ fn read(summary: &str) -> Result<Figures, Unreadable> {
     Ok(Figures {
         rps,
         answers: count("http_reqs", "count"),
-        // Where a request failed is not told: without an answer, or with a status of 400 or above.
+        // Where a request failed is not told: without a response, or with a status of 400 or above.
         errors: count("http_req_failed", "passes"),
         mean_us: us("avg"),
         max_us: us("max"),

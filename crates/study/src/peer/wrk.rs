@@ -61,7 +61,7 @@ impl Peer for Wrk {
             .map(|cells| cells.split_whitespace().collect())
             .unwrap_or_default();
         let cell = |index: usize| latency.get(index).and_then(|cell| time_us(cell));
-        // Without any answer both are zero, which is no time.
+        // Without any response both are zero, which is no time.
         let answers = count(requests).ok_or(Unreadable::Missing("number of requests"))?;
         let time = |us: Option<f64>| us.filter(|_| answers > 0);
         Ok(Figures {

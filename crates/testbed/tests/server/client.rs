@@ -36,7 +36,7 @@ pub(crate) fn wait_until(has_happened: impl Fn() -> bool) {
     }
 }
 
-/// An answer as it was read.
+/// A response as it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
     pub(crate) status_line: String,
@@ -127,12 +127,12 @@ impl<S: Read + Write> Client<S> {
         self.answer()
     }
 
-    /// Reads one answer to GET.
+    /// Reads one response to GET.
     pub(crate) fn answer(&mut self) -> Answer {
         self.answer_to("GET")
     }
 
-    /// Reads one answer to a request of that method.
+    /// Reads one response to a request of that method.
     pub(crate) fn answer_to(&mut self, method: &str) -> Answer {
         let (status_line, headers) = self.head();
         let mut answer = Answer {

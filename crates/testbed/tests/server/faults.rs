@@ -7,7 +7,7 @@ use std::time::Duration;
 /// Long enough to take silence for silence.
 const PATIENCE: Duration = Duration::from_millis(40);
 
-/// What a client reads when `fault` is played on an answer of 60 bytes, and what is counted.
+/// What a client reads when `fault` is played on a response of 60 bytes, and what is counted.
 fn played(fault: Fault, more: &str) -> (String, End) {
     let server = plain();
     let mut client = Client::connect(&server);

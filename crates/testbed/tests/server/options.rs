@@ -3,7 +3,7 @@
 use crate::client::{Answer, Client, End, plain, start};
 use loadline_testbed::{Config, StatusCode, response_options};
 
-/// The answers to an option set by the query, by a header, and by the server's defaults; each on
+/// The responses to an option set by the query, by a header, and by the server's defaults; each on
 /// a connection of its own.
 fn three_ways(option: &str, value: &str) -> [Answer; 3] {
     let server = plain();

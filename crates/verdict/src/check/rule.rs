@@ -206,7 +206,7 @@ impl<'a> Percentile<'a> {
         let within = steps.filter(|(ns, _)| self.is_short(*ns));
         let within: u64 = within.map(|(_, count)| count).sum();
         let ages = self.times.ages;
-        // An answer will be in the step of the age, or in a later one.
+        // A response will be in the step of the age, or in a later one.
         let younger = ages.steps().filter(|(ns, _)| self.is_short(*ns));
         let younger: u64 = younger.map(|(_, count)| count).sum();
         let older = ages.len() - younger;

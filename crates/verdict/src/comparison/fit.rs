@@ -56,7 +56,7 @@ pub enum ComparisonError {
         /// The file.
         path: PathBuf,
     },
-    /// A run without an answer.
+    /// A run without a response.
     #[error("{} has no responses; leave it out, or run it again.", path.display())]
     NoAnswer {
         /// The file.

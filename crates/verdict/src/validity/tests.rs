@@ -22,7 +22,7 @@ fn plan(shape: Shape) -> Plan {
     }
 }
 
-/// A run of 1 000 answers after 5 ms each, in which nothing went wrong.
+/// A run of 1 000 responses after 5 ms each, in which nothing went wrong.
 fn healthy(shape: Shape) -> Summary {
     let header = Header::new(&plan(shape), Environment::default(), SystemTime::UNIX_EPOCH);
     let mut summary = Summary::new(header);

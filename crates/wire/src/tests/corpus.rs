@@ -1,4 +1,4 @@
-//! Answers of every kind, good and bad, each with what follows it on the connection.
+//! Responses of every kind, good and bad, each with what follows it on the connection.
 
 use crate::Expect;
 use crate::Expect::{Connect, Head, Other};
@@ -29,7 +29,7 @@ pub(super) const ANSWERS: &[(Expect, &[u8])] = &[
     (Connect, b"HTTP/1.1 200 Connection established\r\nContent-Length: 5\r\n\r\n\x16\x03\x01"),
     (Connect, b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 2\r\n\r\nno"),
     (Other, b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n\x81\x00"),
-    // Interim answers.
+    // Interim responses.
     (Other, b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"),
     (Other, b"HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n\r\nHTTP/1.1 102 x\n\nHTTP/1.1 500 Oh\r\n\r\n"),
     (Other, b"HTTP/1.1 100 Continue\r\nContent-Length: x\r\n\r\nHTTP/1.1 200 OK\r\n"),

@@ -39,7 +39,7 @@ fn scraps() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(scrap, 0..24).prop_map(|scraps| scraps.concat())
 }
 
-/// An answer of the corpus with some bytes overwritten.
+/// A response of the corpus with some bytes overwritten.
 fn damaged() -> impl Strategy<Value = Vec<u8>> {
     let damage = prop::collection::vec((any::<usize>(), any::<u8>()), 1..4);
     (0..ANSWERS.len(), damage).prop_map(|(index, damage)| {

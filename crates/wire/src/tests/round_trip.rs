@@ -1,11 +1,11 @@
-//! Answers that were made up, framed and cut at random are read back as they were.
+//! Responses that were made up, framed and cut at random are read back as they were.
 
 use proptest::prelude::*;
 
 use super::{Seen, cut, feed_all};
 use crate::{Expect, Fed, ResponseParser};
 
-/// An answer before it is framed.
+/// A response before it is framed.
 #[derive(Clone, Debug)]
 struct Answer {
     status: u16,

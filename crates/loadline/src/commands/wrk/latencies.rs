@@ -1,7 +1,7 @@
 //! The files of latencies that the DeathStarBench fork of wrk2 writes into the current folder, each
 //! line a whole number of microseconds.
 //!
-//! With `-P` each thread has a file, `0.txt` and so on, with a line for each answer. With `-p`
+//! With `-P` each thread has a file, `0.txt` and so on, with a line for each response. With `-p`
 //! there is `url0thread0.txt` with the 99th percentile of the first thread's answers, a line for
 //! each tenth of what that thread sends in a second. As in the fork, files of these names are
 //! written anew.
