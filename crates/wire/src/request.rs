@@ -64,6 +64,9 @@ pub enum InvalidRequest {
          where the body ends: leave it out."
     )]
     Encoding(Excerpt),
+    /// HTTP/2 forbids the field, which speaks of a connection of HTTP/1.1.
+    #[error("HTTP/2 forbids the header {0}: leave it out, or use HTTP/1.1.")]
+    ForbiddenInHttp2(Excerpt),
     /// A field's name isn't a token.
     #[error("{0} is not a header name: use letters, digits and the signs !#$%&'*+-.^_`|~ only.")]
     HeaderName(Excerpt),
@@ -90,6 +93,9 @@ pub enum InvalidRequest {
         "{0} is not a method: use letters, digits and the signs !#$%&'*+-.^_`|~ only, as in GET."
     )]
     Method(Excerpt),
+    /// The target isn't a path, which HTTP/2 asks for.
+    #[error("HTTP/2 asks for a path, and {0} isn't one: begin it with “/”.")]
+    NoPath(Excerpt),
     /// The target is empty.
     #[error("The request's target is empty: give at least “/”.")]
     NoTarget,
@@ -125,7 +131,7 @@ pub fn write_request(head: &RequestHead<'_>, out: &mut Vec<u8>) -> Result<(), In
 }
 
 impl RequestHead<'_> {
-    fn check(&self) -> Result<(), InvalidRequest> {
+    pub(crate) fn check(&self) -> Result<(), InvalidRequest> {
         if !is_token(self.method) {
             return Err(InvalidRequest::Method(excerpt(self.method)));
         }
@@ -171,7 +177,7 @@ impl RequestHead<'_> {
 
     /// The length to be written, if the fields don't frame the body. Where there is none, a server
     /// still expects one with some methods (RFC 9110, section 8.6).
-    fn missing_length(&self) -> Option<usize> {
+    pub(crate) fn missing_length(&self) -> Option<usize> {
         let framed = self.has("content-length") || self.has("transfer-encoding");
         let expected = matches!(self.method, "POST" | "PUT" | "PATCH").then_some(&[][..]);
         let body = self.body.or(expected);

@@ -1,0 +1,233 @@
+//! What goes wrong on a connection or on one stream, and the codes that say so (RFC 9113,
+//! sections 5.4 and 7).
+
+use std::fmt;
+
+use thiserror::Error;
+
+use super::frame::FrameKind;
+use super::hpack::InvalidBlock;
+use crate::excerpt::Excerpt;
+
+/// Why a stream was reset or a connection given up, as a number on the wire. Any number may come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ErrorCode(pub u32);
+
+/// The names of the codes, by their numbers.
+const NAMES: [&str; 14] = [
+    "NO_ERROR",
+    "PROTOCOL_ERROR",
+    "INTERNAL_ERROR",
+    "FLOW_CONTROL_ERROR",
+    "SETTINGS_TIMEOUT",
+    "STREAM_CLOSED",
+    "FRAME_SIZE_ERROR",
+    "REFUSED_STREAM",
+    "CANCEL",
+    "COMPRESSION_ERROR",
+    "CONNECT_ERROR",
+    "ENHANCE_YOUR_CALM",
+    "INADEQUATE_SECURITY",
+    "HTTP_1_1_REQUIRED",
+];
+
+impl ErrorCode {
+    /// Nothing went wrong.
+    pub const NO_ERROR: Self = Self(0);
+    /// The peer broke the protocol.
+    pub const PROTOCOL_ERROR: Self = Self(1);
+    /// The sender of the code is at fault.
+    pub const INTERNAL_ERROR: Self = Self(2);
+    /// The peer sent more than the window allows, or opened it too far.
+    pub const FLOW_CONTROL_ERROR: Self = Self(3);
+    /// A frame came for a stream that is over.
+    pub const STREAM_CLOSED: Self = Self(5);
+    /// A frame has a length that it may not have.
+    pub const FRAME_SIZE_ERROR: Self = Self(6);
+    /// The request was not looked at: it may be sent again.
+    pub const REFUSED_STREAM: Self = Self(7);
+    /// Nobody wants the rest of the stream.
+    pub const CANCEL: Self = Self(8);
+    /// A header block can't be decoded.
+    pub const COMPRESSION_ERROR: Self = Self(9);
+    /// The peer does too much of something.
+    pub const ENHANCE_YOUR_CALM: Self = Self(11);
+
+    /// The code's name in RFC 9113, section 7; `None` for a number that has none.
+    pub fn name(self) -> Option<&'static str> {
+        NAMES.get(usize::try_from(self.0).ok()?).copied()
+    }
+
+    /// All codes that have a name.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..NAMES.len() as u32).map(Self)
+    }
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.name() {
+            Some(name) => f.write_str(name),
+            None => write!(f, "error code {:#x}", self.0),
+        }
+    }
+}
+
+/// How the server broke the protocol, so that the whole connection is of no more use.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ConnectionError {
+    /// A header block can't be decoded.
+    #[error("a header block can't be decoded: it has {0}")]
+    Block(#[from] InvalidBlock),
+    /// A header block, with its continuations, is longer than 256 KiB.
+    #[error("a header block is longer than 256 KiB")]
+    BlockTooLong,
+    /// A frame came for a stream that is over.
+    #[error("a {kind} frame came for stream {stream}, which had ended")]
+    ClosedStream {
+        /// The frame.
+        kind: FrameKind,
+        /// Its stream.
+        stream: u32,
+    },
+    /// Frames that nobody needs, or that want an answer, without end.
+    #[error("the server floods the connection with frames that carry no response")]
+    Flood,
+    /// A frame has a length that it may not have.
+    #[error("a {kind} frame has {length} bytes, which it may not have")]
+    FrameSize {
+        /// The frame.
+        kind: FrameKind,
+        /// Bytes of its payload.
+        length: u32,
+    },
+    /// A second GOAWAY takes back what the first had given up.
+    #[error("a GOAWAY frame names a later stream than the one before it")]
+    GoAwayRaised,
+    /// A header block is interrupted, or continued where there is none.
+    #[error("a {0} frame came where it would break or continue a header block")]
+    Interrupted(FrameKind),
+    /// What comes is no HTTP/2.
+    #[error("the server doesn't speak HTTP/2: it began with {0}")]
+    NotHttp2(Excerpt),
+    /// A frame has more padding than payload.
+    #[error("a frame has more padding than it is long")]
+    Padding,
+    /// The server pushes a response, which our settings forbid.
+    #[error("the server pushes a response, which the settings forbid")]
+    Push,
+    /// A setting has a value that it may not have.
+    #[error("setting {id:#x} has the value {value}, which it may not have")]
+    Setting {
+        /// The setting's number (RFC 9113, section 6.5.2).
+        id: u16,
+        /// Its value.
+        value: u32,
+    },
+    /// More data came than the connection's window allows.
+    #[error("more data came than the connection's flow-control window allows")]
+    WindowExceeded,
+    /// The server opened the connection's window by nothing, or to 2^31 bytes and more.
+    #[error("the connection's flow-control window was opened by nothing or too far")]
+    WindowUpdate,
+    /// A frame came for a stream that it can't be for.
+    #[error("a {kind} frame came for stream {stream}, which it can't be for")]
+    WrongStream {
+        /// The frame.
+        kind: FrameKind,
+        /// Its stream.
+        stream: u32,
+    },
+}
+
+impl ConnectionError {
+    /// The code that tells the server.
+    pub fn code(&self) -> ErrorCode {
+        const INITIAL_WINDOW_SIZE: u16 = 4;
+        match self {
+            Self::Block(InvalidBlock::TooLong) | Self::BlockTooLong | Self::Flood => {
+                ErrorCode::ENHANCE_YOUR_CALM
+            }
+            Self::Block(_) => ErrorCode::COMPRESSION_ERROR,
+            Self::ClosedStream { .. } => ErrorCode::STREAM_CLOSED,
+            Self::FrameSize { .. } => ErrorCode::FRAME_SIZE_ERROR,
+            Self::WindowExceeded
+            | Self::WindowUpdate
+            | Self::Setting {
+                id: INITIAL_WINDOW_SIZE,
+                ..
+            } => ErrorCode::FLOW_CONTROL_ERROR,
+            Self::GoAwayRaised
+            | Self::Interrupted(_)
+            | Self::NotHttp2(_)
+            | Self::Padding
+            | Self::Push
+            | Self::Setting { .. }
+            | Self::WrongStream { .. } => ErrorCode::PROTOCOL_ERROR,
+        }
+    }
+}
+
+/// What is wrong with one response. Its stream is reset; the connection goes on.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum StreamError {
+    /// A body where none may be: of the response to HEAD, or with status 204 or 304.
+    #[error("a body came where the response may have none")]
+    Body,
+    /// A field that says something about a connection, as HTTP/1.1 has it.
+    #[error("the response has the header {0}, which HTTP/2 forbids")]
+    ConnectionField(Excerpt),
+    /// A `Content-Length` isn't a decimal number below 2^63, or differs from another one.
+    #[error("Content-Length isn't a length, or is given twice: {0}")]
+    ContentLength(Excerpt),
+    /// DATA came before the response's head.
+    #[error("data came before the response's head")]
+    DataBeforeHead,
+    /// A field's name has a capital letter or another byte that no name has.
+    #[error("a header name has a byte that HTTP/2 forbids: {0}")]
+    FieldName(Excerpt),
+    /// A field's value has a control character.
+    #[error("the value of header {0} has a line end or a zero byte")]
+    FieldValue(Excerpt),
+    /// An interim response ends the stream, or too many of them came.
+    #[error("an interim response ends the stream, or too many of them came")]
+    Interim,
+    /// The body isn't as long as `Content-Length` said.
+    #[error("Content-Length says {expected}, and the body has {received} bytes")]
+    Length {
+        /// What the field said.
+        expected: u64,
+        /// What had come when the difference was seen.
+        received: u64,
+    },
+    /// A pseudo-header field that responses don't have, or not there.
+    #[error("a pseudo-header field came where none may be: {0}")]
+    PseudoField(Excerpt),
+    /// There is no status, there are two, or it isn't one.
+    #[error("the response has no status of three digits")]
+    Status,
+    /// A second header block that does not end the stream.
+    #[error("the trailers don't end the response")]
+    Trailers,
+    /// More data came than the stream's window allows.
+    #[error("more data came than the stream's flow-control window allows")]
+    WindowExceeded,
+    /// The server opened the stream's window by nothing, or to 2^31 bytes and more.
+    #[error("the stream's flow-control window was opened by nothing or too far")]
+    WindowUpdate {
+        /// Whether it was by nothing.
+        is_zero: bool,
+    },
+}
+
+impl StreamError {
+    /// The code that tells the server.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::WindowExceeded | Self::WindowUpdate { is_zero: false } => {
+                ErrorCode::FLOW_CONTROL_ERROR
+            }
+            _ => ErrorCode::PROTOCOL_ERROR,
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! The streams that are open, by their numbers.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
+
+use super::error::StreamError;
+use super::head::Facts;
+use super::hpack::FieldList;
+use super::sink::{Ended, Outcome, Sink};
+use super::window::{ReceiveWindow, SendWindow};
+use crate::body::Expect;
+
+/// The open streams. Memory of those that ended is used again.
+pub(crate) type Streams = HashMap<u32, Stream, BuildHasherDefault<NumberHasher>>;
+
+/// Interim responses that may come before a final one.
+const MAX_INTERIM: u32 = 100;
+
+/// One request and its response.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    pub(crate) key: usize,
+    pub(crate) expect: Expect,
+    /// The status of the final head; 0 until it comes.
+    pub(crate) status: u16,
+    /// The announced length of the body, if there is one.
+    pub(crate) content_length: Option<u64>,
+    pub(crate) head_len: u64,
+    pub(crate) body_len: u64,
+    pub(crate) interim: u32,
+    pub(crate) receive_window: ReceiveWindow,
+    pub(crate) send_window: SendWindow,
+    /// What is to be sent of the request's body.
+    pub(crate) unsent: Option<Unsent>,
+}
+
+/// A body that the windows have held back.
+#[derive(Debug)]
+pub(crate) struct Unsent {
+    pub(crate) body: Arc<[u8]>,
+    pub(crate) sent: usize,
+}
+
+impl Stream {
+    /// Takes a header block: a head, interim or final, or trailers.
+    #[inline]
+    pub(crate) fn take_block<S: Sink>(
+        &mut self,
+        fields: &FieldList,
+        facts: &Facts,
+        ends_stream: bool,
+        sink: &mut S,
+    ) -> Result<(), StreamError> {
+        if self.status > 0 {
+            if !ends_stream {
+                return Err(StreamError::Trailers);
+            }
+            facts.trailers()?;
+            self.show(fields, sink);
+            return Ok(());
+        }
+        let head = facts.head()?;
+        if head.is_interim() {
+            self.interim += 1;
+            let is_good = !ends_stream && self.interim <= MAX_INTERIM;
+            return is_good.then_some(()).ok_or(StreamError::Interim);
+        }
+        self.status = head.status;
+        self.content_length = head.content_length.filter(|_| !self.is_bodiless());
+        sink.head(self.key, head.status);
+        self.show(fields, sink);
+        Ok(())
+    }
+
+    #[inline]
+    fn show<S: Sink>(&self, fields: &FieldList, sink: &mut S) {
+        if S::WANTS_FIELDS {
+            for (name, value) in fields.iter().filter(|(name, _)| !name.starts_with(b":")) {
+                sink.field(self.key, name, value);
+            }
+        }
+    }
+
+    /// Takes the head of a DATA frame of so many bytes; by how much the window is to be opened.
+    #[inline]
+    pub(crate) fn begin_data(&mut self, length: u32) -> Result<Option<u32>, StreamError> {
+        if self.status == 0 {
+            return Err(StreamError::DataBeforeHead);
+        }
+        if !self.receive_window.take(length) {
+            return Err(StreamError::WindowExceeded);
+        }
+        Ok(self.receive_window.update())
+    }
+
+    /// Counts bytes of the body, at least one.
+    #[inline]
+    pub(crate) fn count_data(&mut self, bytes: u64) -> Result<(), StreamError> {
+        if self.is_bodiless() {
+            return Err(StreamError::Body);
+        }
+        let is_too_long = self.is_too_long(bytes);
+        self.body_len += bytes;
+        match self.content_length {
+            Some(expected) if is_too_long => Err(StreamError::Length {
+                expected,
+                received: self.body_len,
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether so many bytes more are more than a body may have.
+    #[inline]
+    pub(crate) fn is_too_long(&self, bytes: u64) -> bool {
+        let most = if self.is_bodiless() {
+            Some(0)
+        } else {
+            self.content_length
+        };
+        most.is_some_and(|most| self.body_len + bytes > most)
+    }
+
+    /// Whether the response may end here.
+    #[inline]
+    pub(crate) fn check_length(&self) -> Result<(), StreamError> {
+        match self.content_length {
+            Some(expected) if expected != self.body_len => Err(StreamError::Length {
+                expected,
+                received: self.body_len,
+            }),
+            _ if self.status == 0 => Err(StreamError::Status),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether no body may come, whatever the head says.
+    fn is_bodiless(&self) -> bool {
+        self.expect == Expect::Head || matches!(self.status, 204 | 304)
+    }
+
+    pub(crate) fn ended(&self, outcome: Outcome) -> Ended {
+        Ended {
+            outcome,
+            status: self.status,
+            is_sent: self.unsent.is_none(),
+            head_len: self.head_len,
+            body_len: self.body_len,
+            interim: self.interim,
+        }
+    }
+}
+
+/// Spreads stream numbers, which we choose ourselves, over a table.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct NumberHasher(u64);
+
+impl Hasher for NumberHasher {
+    #[inline]
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u32(byte.into());
+        }
+    }
+
+    /// By the golden ratio: the highest bits and the lowest differ from number to number.
+    #[inline]
+    fn write_u32(&mut self, number: u32) {
+        let odd = self.0 ^ u64::from(number);
+        self.0 = odd.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
+    }
+}
