@@ -3,7 +3,6 @@
 //! Every text ends in what to do.
 
 use loadline_units as units;
-use std::fmt;
 use std::time::Duration;
 
 /// What a reader must know before believing a figure.
@@ -79,7 +78,7 @@ pub enum Warning {
         after: Duration,
     },
     /// The server sends more data than the lengths of its responses say.
-    Surplus {
+    ExtraBytes {
         /// Connections given up for that.
         count: u64,
         /// All responses.
@@ -129,16 +128,15 @@ impl Warning {
             Warning::RateBelowAsked { .. } => "rate_below_asked",
             Warning::Reconnects { .. } => "reconnects",
             Warning::ScriptThrew { .. } => "script_threw",
-            Warning::Surplus { .. } => "surplus",
+            Warning::ExtraBytes { .. } => "surplus",
             Warning::Unanswered { .. } => "unanswered",
             Warning::WorkerFailed { .. } => "worker_failed",
         }
     }
-}
 
-impl fmt::Display for Warning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&match self {
+    /// What happened, and what to do about it.
+    pub fn sentence(&self) -> String {
+        match self {
             Warning::Aborted { check, after } => aborted_text(check, *after),
             Warning::FewSamples {
                 percentiles,
@@ -161,7 +159,7 @@ impl fmt::Display for Warning {
             } => rate_text(*asked, *achieved, *shortfall),
             Warning::Reconnects { count, answered } => reconnects_text(*count, *answered),
             Warning::ScriptThrew { error, after } => script_threw_text(error, *after),
-            Warning::Surplus { count, answered } => surplus_text(*count, *answered),
+            Warning::ExtraBytes { count, answered } => extra_bytes_text(*count, *answered),
             Warning::Unanswered {
                 unsent,
                 in_flight,
@@ -172,7 +170,7 @@ impl fmt::Display for Warning {
                 format!("{waited} {}", counted_text(*counted))
             }
             Warning::WorkerFailed { error, after } => worker_failed_text(error, *after),
-        })
+        }
     }
 }
 
@@ -199,12 +197,12 @@ fn few_samples_text(
     } else {
         ("need", "them")
     };
-    let remedy = match length {
+    let advice = match length {
         Some(length) => format!("Measure for {} at this rate", units::duration(length)),
         None => "Measure for longer".to_owned(),
     };
     format!(
-        "{} {verb} more samples than the {} there are. {remedy}, or for {} requests (-n {needed}), \
+        "{} {verb} more samples than the {} there are. {advice}, or for {} requests (-n {needed}), \
          to see {it}.",
         names.join(", "),
         units::count(samples),
@@ -250,20 +248,20 @@ fn left_out_text(addresses: &[String]) -> String {
 }
 
 fn not_successful_text(count: u64, answered: u64, status: u16) -> String {
-    let remedy = status_remedy(status);
+    let advice = status_advice(status);
     if count == answered {
         let all = units::counted(answered, "response");
-        return format!("No 2xx status in {all}; {status} is the most frequent. {remedy}");
+        return format!("No 2xx status in {all}; {status} is the most frequent. {advice}");
     }
     format!(
-        "{} of {} ({}) had a status other than 2xx, most often {status}. {remedy}",
+        "{} of {} ({}) had a status other than 2xx, most often {status}. {advice}",
         units::count(count),
         units::counted(answered, "response"),
         units::share(count as f64 / answered as f64),
     )
 }
 
-fn status_remedy(status: u16) -> &'static str {
+fn status_advice(status: u16) -> &'static str {
     match status {
         300..=399 => "Redirects are not followed: give the URL that they lead to.",
         401 | 403 | 407 => "Give credentials with -u or -H.",
@@ -308,7 +306,7 @@ fn rate_text(asked: f64, achieved: f64, shortfall: Shortfall) -> String {
     format!("{achieved} achieved of {asked} asked; {cause}")
 }
 
-fn surplus_text(count: u64, answered: u64) -> String {
+fn extra_bytes_text(count: u64, answered: u64) -> String {
     format!(
         "The server sent more data than Content-Length says, on {}{}: Loadline counted only the \
          announced length, and had to replace each such connection. Correct the length in the \

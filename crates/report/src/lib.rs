@@ -2,8 +2,8 @@
 //!
 //! Everything here is a pure function of a [`Summary`](loadline_record::Summary) and the results of
 //! its checks: [`text`] is the report for people, [`json`] and [`csv`] are for programs,
-//! [`omission`] shows what a closed-loop tool would have hidden, [`warnings`] says what to know
-//! before believing a figure, and [`Progress`] is one line about a run that is still going on.
+//! [`omission`] shows what a closed-loop tool would have hidden, and [`Progress`] is one line about
+//! a run that is still going on.
 //!
 //! The words are those of the glossary: *response time* is counted from the intended start,
 //! *service time* from the send, *delay* lies between and is either *blocked* or *lateness*.
@@ -27,7 +27,6 @@ mod style;
 mod table;
 mod text;
 mod undecided;
-mod warning;
 mod watch;
 mod wording;
 
@@ -42,12 +41,10 @@ pub use json::{
     capacity_json, comparison_json, comparison_of_files_json, json, judgement_json, series_json,
     watch_json,
 };
-pub use loadline_findings::{Shortfall, Warning};
 pub use page::{heat_interval, run_page, series_page};
 pub use percentiles::PERCENTILES;
 pub use progress::Progress;
 pub use series::{series_csv, series_text};
 pub use text::{TextOptions, comparison_of_files, omission, text};
 pub use undecided::undecided;
-pub use warning::warnings;
 pub use watch::{watch_csv_header, watch_csv_row, watch_line, watch_line_header, watch_notes};

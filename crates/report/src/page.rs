@@ -13,10 +13,10 @@ mod timeline;
 pub(crate) use facts::of_machine as machine_facts;
 pub use series::series_page;
 
-use crate::{warning, warnings, wording};
+use crate::wording;
 use loadline_page::{Heat, RunNumbers, RunPage, RunPlots, Spectrum, Tone, ValidityText};
 use loadline_record::{Bounded, Censored, Model, Snapshot, Summary};
-use loadline_verdict::{Grade, RunResult, Validity};
+use loadline_verdict::{Grade, RunResult};
 
 /// The most moments that a page of one run has; of a longer run neighbours are joined.
 const MOST_MOMENTS: usize = 1_800;
@@ -43,7 +43,7 @@ pub fn run_page(run: &RunResult, heat: &Heat) -> RunPage {
         facts: facts::of_run(summary),
         machine: facts::of_machine(&summary.environment),
         validity: validity(run),
-        warnings: texts(&warnings(run, &tables::NEAR)),
+        warnings: warnings(run),
         checks: run.checks.iter().map(tables::check).collect(),
         timed_from: tables::timed_from(summary),
         percentiles: tables::percentiles(run),
@@ -67,16 +67,17 @@ pub fn run_page(run: &RunResult, heat: &Heat) -> RunPage {
     }
 }
 
-fn texts(warnings: &[crate::Warning]) -> Vec<String> {
-    let text = |warning: &crate::Warning| crate::layout::harmless(&warning.to_string());
-    warnings.iter().map(text).collect()
+fn warnings(run: &RunResult) -> Vec<String> {
+    run.warnings_for(&tables::NEAR)
+        .map(|warning| crate::layout::harmless(&warning.sentence()))
+        .collect()
 }
 
 /// What the grade means for this result. *Valid* does not mean that the target did well: it means
 /// that the generator did its part.
-fn claim(found: &Validity, summary: &Summary) -> &'static str {
-    match found.grade() {
-        Grade::Valid if warning::is_unserved(summary) => {
+fn claim(run: &RunResult) -> &'static str {
+    match run.grade() {
+        Grade::Valid if run.many_failed() => {
             "Valid: Loadline did not distort these figures, but read the warnings about the \
              responses."
         }
@@ -93,15 +94,15 @@ fn capitalised(text: String) -> String {
 }
 
 fn validity(run: &RunResult) -> ValidityText {
-    let (summary, found) = (&run.summary, &run.validity);
+    let found = &run.validity;
     ValidityText {
-        tone: match found.grade() {
-            Grade::Valid if warning::is_unserved(summary) => Tone::Plain,
+        tone: match run.grade() {
+            Grade::Valid if run.many_failed() => Tone::Plain,
             Grade::Valid => Tone::Good,
             Grade::Suspect => Tone::Doubtful,
             Grade::Invalid => Tone::Bad,
         },
-        claim: claim(found, summary).to_owned(),
+        claim: claim(run).to_owned(),
         findings: found
             .aside()
             .map(capitalised)

@@ -6,20 +6,13 @@
 //! distribution-free interval by order statistics; e.g. Hahn & Meeker, *Statistical Intervals*,
 //! 1991, chapter 5). Below that the count that is missing is printed in its place.
 
-use crate::confidence::LEVEL;
 use crate::quantity;
 use loadline_record::Censored;
-use loadline_stats::least_samples;
 use loadline_units as units;
+use loadline_verdict::samples_needed;
 
 /// The percentiles that are shown unless others are asked for, and those of the JSON.
 pub const PERCENTILES: [f64; 7] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99];
-
-/// Samples needed for `percentile` (above 0, at most 100); the 100th is the largest value, which
-/// every sample has.
-pub(crate) fn samples_needed(percentile: f64) -> u64 {
-    least_samples(percentile / 100.0, LEVEL)
-}
 
 /// How many samples are still missing for `percentile`; what has no response yet is one too.
 pub(crate) fn missing<'a>(times: impl Into<Censored<'a>>, percentile: f64) -> u64 {

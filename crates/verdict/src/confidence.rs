@@ -11,7 +11,7 @@
 use crate::comparison::CONFIDENCE;
 use loadline_record::{Blocks, Bounded, Censored, Step};
 use loadline_stats::dependence::{Block, effective_by_blocks};
-use loadline_stats::{Ranks, SampleSize};
+use loadline_stats::{Ranks, SampleSize, least_samples};
 
 /// How often an end is looked for again, because the estimate is worth less there.
 const ROUNDS: usize = 8;
@@ -29,6 +29,12 @@ pub struct ConfidenceInterval {
     pub adjusted: bool,
     /// How many more samples such as these it takes to an upper end.
     pub still_needed: u64,
+}
+
+/// How many independent samples the 95 % interval of `percentile` (above 0, at most 100) needs to
+/// have an upper end; the 100th percentile is the largest value, which one sample has.
+pub fn samples_needed(percentile: f64) -> u64 {
+    least_samples(percentile / 100.0, CONFIDENCE)
 }
 
 /// The 95 % interval of `percentile` (above 0 and below 100) of these times, which came in these

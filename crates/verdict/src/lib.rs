@@ -6,8 +6,8 @@
 //! of it, and the [`Quantity`] it looked at. The same function serves the checks on the whole run
 //! and the conditions that end a run early.
 //!
-//! A [`RunResult`] is a run with its whole judgement: checks, validity, confidence intervals, and
-//! what of a figure is not the target's. Nothing above this crate judges a run anew.
+//! A [`RunResult`] is a run with its whole judgement: checks, validity, warnings, confidence
+//! intervals, and what of a figure is not the target's. Nothing above this crate judges a run anew.
 //!
 //! A [`Comparison`] says of two saved runs, or two sets of them, which is slower, and [`spreads`]
 //! what differs among the repeats of one.
@@ -25,6 +25,7 @@ mod spread;
 mod transient;
 mod until;
 mod validity;
+mod warnings;
 
 pub use check::{
     CheckOutcome, CheckResult, Doubt, Observed, evaluate, evaluate_all, evaluate_observed,
@@ -34,9 +35,9 @@ pub use comparison::{
     CONFIDENCE, ComparedFigure, Comparison, ComparisonError, Figure, SavedRun, Standing, Trait,
     Unlike, bounds_in, unlike,
 };
-pub use confidence::ConfidenceInterval;
+pub use confidence::{ConfidenceInterval, samples_needed};
 pub use effect::{AFFECTED_NS, AFFECTED_PART, is_limited_by_plan};
-pub use loadline_findings::{Effect, Finding, Grade, Reason, Validity};
+pub use loadline_findings::{Effect, Finding, Grade, Reason, Validity, Warning};
 pub use quantity::Quantity;
 pub use result::RunResult;
 pub use series::{Side, checks_together, sides, whole_runs};

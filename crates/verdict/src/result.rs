@@ -2,9 +2,10 @@
 
 use crate::check::{broken_by_beginning, evaluate_run};
 use crate::validity::validity;
+use crate::warnings;
 use crate::{
-    CheckResult, ConfidenceInterval, Effect, Grade, Validity, confidence_interval, own_delay,
-    plan_wait,
+    CheckResult, ConfidenceInterval, Effect, Grade, Validity, Warning, confidence_interval,
+    own_delay, plan_wait,
 };
 use loadline_plan::Statistic;
 use loadline_record::Summary;
@@ -21,15 +22,20 @@ pub struct RunResult {
     pub broken_by_beginning: Vec<String>,
     /// Whether the result may be believed, and why not.
     pub validity: Validity,
+    /// What a reader must know of the target and the run before reading a figure, the gravest
+    /// first. [`RunResult::few_samples`] depends on what is shown, and is apart.
+    pub warnings: Vec<Warning>,
 }
 
 impl RunResult {
     /// Judges what was recorded of a run.
     pub fn new(summary: Summary) -> RunResult {
+        let validity = validity(&summary);
         RunResult {
             checks: evaluate_run(&summary),
             broken_by_beginning: broken_by_beginning(&summary),
-            validity: validity(&summary),
+            warnings: warnings::warnings(&summary, &validity),
+            validity,
             summary,
         }
     }
@@ -37,6 +43,23 @@ impl RunResult {
     /// How far the result may be believed.
     pub fn grade(&self) -> Grade {
         self.validity.grade()
+    }
+
+    /// The warnings of a report that shows these percentiles, the gravest first.
+    pub fn warnings_for<'a>(&'a self, percentiles: &[f64]) -> impl Iterator<Item = Warning> + 'a {
+        let few_samples = self.few_samples(percentiles);
+        self.warnings.iter().cloned().chain(few_samples)
+    }
+
+    /// The warning that these percentiles, or those that checks name, need more samples.
+    pub fn few_samples(&self, percentiles: &[f64]) -> Option<Warning> {
+        warnings::few_samples(&self.summary, percentiles)
+    }
+
+    /// Whether so many requests failed or had a status other than 2xx (more than one in a hundred
+    /// failed, any such status, no response at all) that *valid* alone would mislead.
+    pub fn many_failed(&self) -> bool {
+        warnings::many_failed(&self.summary)
     }
 
     /// A statistic of the response time with the delay that Loadline added and without it, if that

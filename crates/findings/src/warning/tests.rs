@@ -90,7 +90,7 @@ fn silence() -> Vec<Warning> {
 
 fn reconnects() -> Vec<Warning> {
     let reconnects = |(count, answered)| Warning::Reconnects { count, answered };
-    let surplus = |(count, answered)| Warning::Surplus { count, answered };
+    let surplus = |(count, answered)| Warning::ExtraBytes { count, answered };
     let reconnects = [(240, 3_904), (1, 0)].map(reconnects).into_iter();
     reconnects.chain([(20, 200)].map(surplus)).collect()
 }
@@ -99,7 +99,7 @@ fn reconnects() -> Vec<Warning> {
 fn every_warning_ends_in_what_to_do() {
     let texts: Vec<String> = every_text()
         .iter()
-        .map(|warning| format!("{}: {warning}", warning.name()))
+        .map(|warning| format!("{}: {}", warning.name(), warning.sentence()))
         .collect();
     assert!(texts.iter().all(|text| text.ends_with('.')));
     insta::assert_snapshot!(texts.join("\n"));
@@ -112,7 +112,7 @@ fn a_server_without_keep_alive_is_not_told_to_raise_its_limits() {
             count,
             answered: 200,
         }
-        .to_string()
+        .sentence()
     };
     assert!(
         text(150).contains("no keep-alive, as with HTTP/1.0"),

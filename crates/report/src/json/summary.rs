@@ -4,13 +4,13 @@ use super::distribution::{distribution, response, service};
 use super::judgement::{check, validity};
 use super::{generator, run::counts, us, watch};
 use crate::closed_loop::{ClosedLoop, Difference};
-use crate::{PERCENTILES, Warning, split, warnings};
+use crate::{PERCENTILES, split};
 use loadline_findings::statistic_name;
 use loadline_json as json;
 use loadline_plan::Statistic;
 use loadline_record::{Ended, Summary, Times};
 use loadline_units::rounding;
-use loadline_verdict::{Effect, RunResult};
+use loadline_verdict::{Effect, RunResult, Warning};
 
 pub(super) fn summary(run: &RunResult) -> json::Summary {
     let summary = &run.summary;
@@ -138,11 +138,11 @@ fn closed_loop(found: &ClosedLoop<'_>) -> json::ClosedLoop {
 }
 
 fn warning_list(run: &RunResult) -> Vec<json::Warning> {
-    let warning = |warning: &Warning| json::Warning {
+    let warning = |warning: Warning| json::Warning {
         kind: warning.name().to_owned(),
-        text: warning.to_string(),
+        text: warning.sentence(),
     };
-    warnings(run, &PERCENTILES).iter().map(warning).collect()
+    run.warnings_for(&PERCENTILES).map(warning).collect()
 }
 
 /// The exchanges that the kernel's clock split, and what a clock in user space makes of them.

@@ -1,7 +1,7 @@
 //! What went wrong, what the checks say, and what to know before believing it.
 
 use super::Canvas;
-use crate::{layout, quantity, undecided, warning};
+use crate::{layout, quantity, undecided};
 use loadline_findings::failure_advice;
 use loadline_record::{ErrorKind, Failures, Summary};
 use loadline_units as units;
@@ -166,10 +166,10 @@ fn check(check: &CheckResult, words: usize, texts: usize, canvas: Canvas) -> Str
 
 /// Whether the result may be believed, and why not.
 pub(super) fn validity(run: &RunResult, canvas: Canvas) -> Vec<String> {
-    let (summary, validity) = (&run.summary, &run.validity);
+    let validity = &run.validity;
     let heading = canvas.heading("Validity", "") + ": ";
-    let grade = grade(validity, summary, canvas);
-    let notes = [valid_but(validity, summary), validity.aside()];
+    let grade = grade(run, canvas);
+    let notes = [valid_but(run), validity.aside()];
     let notes: Vec<String> = notes.into_iter().flatten().collect();
     let mut lines = vec![heading + &grade];
     if !notes.is_empty() {
@@ -186,17 +186,17 @@ pub(super) fn validity(run: &RunResult, canvas: Canvas) -> Vec<String> {
 }
 
 /// A valid result is no good result: it says that the generator did its part.
-fn valid_but(validity: &Validity, summary: &Summary) -> Option<String> {
-    let is_but = validity.grade() == Grade::Valid && warning::is_unserved(summary);
+fn valid_but(run: &RunResult) -> Option<String> {
+    let is_but = run.grade() == Grade::Valid && run.many_failed();
     is_but.then(|| {
         "Loadline did not distort the figures; read the warnings about the responses".to_owned()
     })
 }
 
-fn grade(validity: &Validity, summary: &Summary, canvas: Canvas) -> String {
-    let grade = validity.grade();
+fn grade(run: &RunResult, canvas: Canvas) -> String {
+    let grade = run.grade();
     match grade {
-        Grade::Valid if warning::is_unserved(summary) => grade.name().to_owned(),
+        Grade::Valid if run.many_failed() => grade.name().to_owned(),
         Grade::Valid => canvas.style.good(grade.name()),
         Grade::Suspect => canvas.style.doubtful(grade.name()),
         Grade::Invalid => canvas.style.bad(grade.name()),
@@ -220,13 +220,13 @@ pub(super) fn warnings(run: &RunResult, percentiles: &[f64], canvas: Canvas) -> 
         .copied()
         .filter(|p| *p <= FAR_TAIL)
         .collect();
-    let warnings = warning::warnings(run, &near);
-    if warnings.is_empty() {
+    let mut warnings = run.warnings_for(&near).peekable();
+    if warnings.peek().is_none() {
         return Vec::new();
     }
     let mut lines = vec![canvas.heading("Warnings", "")];
     for warning in warnings {
-        let text = layout::harmless(&warning.to_string());
+        let text = layout::harmless(&warning.sentence());
         let text = layout::hanging("  ! ", &text, canvas.width);
         lines.extend(
             text.iter()

@@ -1,10 +1,19 @@
-use super::*;
+//! Which warnings the made-up runs give.
+
 use crate::{PERCENTILES, samples};
-use loadline_plan::{Bound, Check, Clocked, Comparison};
-use loadline_record::Unfinished;
+use loadline_findings::{Shortfall, Warning};
+use loadline_plan::{Bound, Check, Clocked, Comparison, Metric, Statistic};
+use loadline_record::{Ended, Summary, Unfinished};
+use loadline_verdict::RunResult;
+use std::time::Duration;
+
+fn warnings(summary: &Summary, percentiles: &[f64]) -> Vec<Warning> {
+    let run = RunResult::new(summary.clone());
+    run.warnings_for(percentiles).collect()
+}
 
 fn of(summary: &Summary) -> Vec<&'static str> {
-    warnings(&RunResult::new(summary.clone()), &PERCENTILES)
+    warnings(summary, &PERCENTILES)
         .iter()
         .map(Warning::name)
         .collect()
@@ -13,13 +22,10 @@ fn of(summary: &Summary) -> Vec<&'static str> {
 #[test]
 fn a_good_run_needs_no_word() {
     let mut summary = samples::steady();
-    assert_eq!(
-        warnings(&RunResult::new(summary.clone()), &[50.0, 99.0, 99.9]),
-        []
-    );
+    assert_eq!(warnings(&summary, &[50.0, 99.0, 99.9]), []);
     summary.total.counts.reconnects = 200;
     assert_eq!(
-        warnings(&RunResult::new(summary.clone()), &[50.0]),
+        warnings(&summary, &[50.0]),
         [],
         "1 % of the answers is not many"
     );
@@ -32,7 +38,7 @@ fn connections_given_up_for_a_surplus_are_not_laid_to_keep_alive() {
     let mut summary = samples::steady();
     let counts = &mut summary.total.counts;
     (counts.reconnects, counts.closed_for_extra_bytes) = (400, 300);
-    assert_eq!(warnings(&RunResult::new(summary.clone()), &[50.0]).len(), 1);
+    assert_eq!(warnings(&summary, &[50.0]).len(), 1);
     assert_eq!(of(&summary)[0], "surplus");
     summary.total.counts.closed_for_extra_bytes = 100;
     assert_eq!(of(&summary)[..2], ["surplus", "reconnects"]);
@@ -52,7 +58,7 @@ fn a_run_that_ended_early_says_so_first() {
 
 #[test]
 fn arrivals_that_were_never_sent_are_left_to_the_validity_and_their_age_is_told() {
-    let found = warnings(&RunResult::new(samples::frozen_at_the_end().clone()), &[]);
+    let found = warnings(&samples::frozen_at_the_end(), &[]);
     let [
         Warning::Unanswered {
             unsent,
@@ -85,7 +91,7 @@ fn failures_may_be_what_a_rate_is_short_of() {
         } => Some((*asked, *achieved, *shortfall)),
         _ => None,
     };
-    let found: Vec<_> = warnings(&RunResult::new(summary.clone()), &[])
+    let found: Vec<_> = warnings(&summary, &[])
         .iter()
         .filter_map(shortfall)
         .collect();
@@ -107,7 +113,7 @@ fn the_last_gap_counts_where_the_number_of_requests_ends_the_run() {
         achieved: 1_000.0,
         shortfall: Shortfall::Failed,
     };
-    let found = warnings(&RunResult::new(summary.clone()), &[]);
+    let found = warnings(&summary, &[]);
     assert!(found.contains(&below), "{found:?}");
 }
 
@@ -143,7 +149,7 @@ fn what_is_in_flight_at_the_end_is_no_matter_unless_much_of_it_is_old() {
 fn percentiles_are_said_to_count_only_what_has_an_age() {
     let mut summary = samples::unanswered();
     let counts = |summary: &Summary| {
-        let text = warnings(&RunResult::new(summary.clone()), &PERCENTILES)[1].to_string();
+        let text = warnings(summary, &PERCENTILES)[1].sentence();
         text.contains("Percentiles count each")
     };
     assert!(counts(&summary));
@@ -163,7 +169,7 @@ fn silence_is_named_once() {
 fn what_has_no_answer_is_a_sample_too() {
     let mut summary = samples::not_found();
     let warned = |summary: &Summary| {
-        let found = warnings(&RunResult::new(summary.clone()), &[99.9]);
+        let found = warnings(summary, &[99.9]);
         found.iter().any(|found| found.name() == "few_samples")
     };
     assert!(warned(&summary));
@@ -181,7 +187,7 @@ fn percentiles_of_checks_need_their_samples_too() {
         comparison: Comparison::Less,
         bound: Bound::TimeNs(1_000_000_000),
     });
-    let found = warnings(&RunResult::new(summary.clone()), &[50.0]);
+    let found = warnings(&summary, &[50.0]);
     let Some(Warning::FewSamples {
         percentiles,
         samples,
@@ -200,7 +206,7 @@ fn percentiles_of_checks_need_their_samples_too() {
 
 #[test]
 fn statuses_other_than_2xx_are_counted_together() {
-    let found = warnings(&RunResult::new(samples::failing().clone()), &[]);
+    let found = warnings(&samples::failing(), &[]);
     let odd = Warning::NotSuccessful {
         count: 80,
         answered: 3_904,

@@ -1,48 +1,44 @@
-//! When a run deserves a warning.
+//! When a run deserves a warning: the conditions. The words are in
+//! [`Warning`](loadline_findings::Warning).
 
-use crate::percentiles;
-use loadline_findings::{Shortfall, Warning};
+use crate::confidence::samples_needed;
+use loadline_findings::{Finding, Reason, Shortfall, Validity, Warning};
 use loadline_plan::{Metric, Plan, Statistic};
 use loadline_record::{Counts, Ended, Model, Summary};
-use loadline_verdict::{Finding, Reason, RunResult, Validity};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Answers below this share of the arrivals that fell due are worth a word.
+/// Answers below this share of the arrivals that fell due deserve a warning.
 const RATE_KEPT: f64 = 0.99;
-/// Reconnects above this share of the responses get a warning.
+/// Reconnects above this share of the responses deserve a warning.
 const FEW_RECONNECTS: f64 = 0.01;
-/// Failures above this share of what ended are worth a word.
-const FEW_UNSERVED: f64 = 0.01;
-/// Arrivals without a response above this share of those that fell due get a warning.
+/// Failures above this share of what ended deserve a warning.
+const FEW_FAILED: f64 = 0.01;
+/// Arrivals without a response above this share of those that fell due deserve a warning.
 const FEW_UNANSWERED: f64 = 0.01;
 /// A closed loop without a response in this last part of the run gets a warning.
 const LONG_PART: u64 = 10;
 
-/// All that is to be said of this run, where these percentiles (and those of its checks) are shown.
-/// The gravest comes first.
-pub fn warnings(run: &RunResult, percentiles: &[f64]) -> Vec<Warning> {
-    let summary = &run.summary;
+/// All warnings that do not depend on which percentiles are shown, the gravest first.
+pub(crate) fn warnings(summary: &Summary, validity: &Validity) -> Vec<Warning> {
     let found = [
         early_end(summary),
         nothing_answered(summary),
         left_out(summary),
-        rate_below_asked(run),
+        rate_below_asked(summary, validity),
         unanswered(summary),
         not_successful(summary),
-        surplus(&summary.total.counts),
+        extra_bytes(&summary.total.counts),
         reconnects(&summary.total.counts),
-        few_samples(summary, percentiles),
     ];
     found.into_iter().flatten().collect()
 }
 
-/// Whether so much failed, or had a status other than 2xx, that no figure may stand there as if
-/// nothing were wrong.
-pub(crate) fn is_unserved(summary: &Summary) -> bool {
+/// Whether nothing was answered, or many requests failed or had a status other than 2xx.
+pub(crate) fn many_failed(summary: &Summary) -> bool {
     let counts = &summary.total.counts;
     let ended = counts.answered + counts.failed;
-    let many_failed = counts.failed as f64 > ended as f64 * FEW_UNSERVED;
+    let many_failed = counts.failed as f64 > ended as f64 * FEW_FAILED;
     counts.answered == 0 || many_failed || not_successful(summary).is_some()
 }
 
@@ -88,8 +84,7 @@ fn left_out(summary: &Summary) -> Option<Warning> {
     (!addresses.is_empty()).then_some(Warning::LeftOut { addresses })
 }
 
-fn rate_below_asked(run: &RunResult) -> Option<Warning> {
-    let summary = &run.summary;
+fn rate_below_asked(summary: &Summary, validity: &Validity) -> Option<Warning> {
     let Counts {
         planned,
         answered,
@@ -100,7 +95,7 @@ fn rate_below_asked(run: &RunResult) -> Option<Warning> {
     let kept = answered as f64 >= planned as f64 * RATE_KEPT;
     let only_under_way = planned.saturating_sub(answered) <= usually_under_way(summary);
     let is_open = summary.model == Model::Open;
-    if !is_open || kept || only_under_way || answered == 0 || says_unsent(&run.validity) {
+    if !is_open || kept || only_under_way || answered == 0 || says_unsent(validity) {
         return None;
     }
     let causes = [
@@ -127,8 +122,8 @@ fn says_unsent(validity: &Validity) -> bool {
     validity.findings.iter().any(is_unsent)
 }
 
-/// Some requests are always in flight when a run ends. They get a warning if they are more than
-/// that, if many are older than nearly all responses were, or if nothing else was done for long.
+/// Some requests are always in flight when a run ends. They deserve a warning if they are more
+/// than that, if many are older than nearly all responses were, or if every user waited for long.
 fn unanswered(summary: &Summary) -> Option<Warning> {
     let unfinished = &summary.unfinished;
     let (unsent, in_flight) = (unfinished.unsent, unfinished.in_flight);
@@ -189,16 +184,16 @@ fn not_successful(summary: &Summary) -> Option<Warning> {
     })
 }
 
-fn surplus(counts: &Counts) -> Option<Warning> {
+fn extra_bytes(counts: &Counts) -> Option<Warning> {
     let Counts {
         closed_for_extra_bytes: count,
         answered,
         ..
     } = *counts;
-    (count > 0).then_some(Warning::Surplus { count, answered })
+    (count > 0).then_some(Warning::ExtraBytes { count, answered })
 }
 
-/// Connections that Loadline gave up are counted apart.
+/// Connections that Loadline closed for extra bytes have a warning of their own.
 fn reconnects(counts: &Counts) -> Option<Warning> {
     let count = counts
         .reconnects
@@ -208,16 +203,17 @@ fn reconnects(counts: &Counts) -> Option<Warning> {
     many.then_some(Warning::Reconnects { count, answered })
 }
 
-fn few_samples(summary: &Summary, percentiles: &[f64]) -> Option<Warning> {
+/// That there are fewer samples than these percentiles and those of the checks need.
+pub(crate) fn few_samples(summary: &Summary, percentiles: &[f64]) -> Option<Warning> {
     if summary.response().times.is_empty() {
         return None;
     }
     let samples = summary.response().len();
     let mut percentiles = [percentiles, &checked_percentiles(&summary.plan)].concat();
-    percentiles.retain(|percentile| percentiles::samples_needed(*percentile) > samples);
+    percentiles.retain(|percentile| samples_needed(*percentile) > samples);
     percentiles.sort_by(f64::total_cmp);
     percentiles.dedup();
-    let needed = percentiles::samples_needed(*percentiles.last()?);
+    let needed = samples_needed(*percentiles.last()?);
     let seconds = summary.duration_ns as f64 / 1e9 * needed as f64 / samples as f64;
     Some(Warning::FewSamples {
         percentiles,
@@ -237,6 +233,3 @@ fn checked_percentiles(plan: &Plan) -> Vec<f64> {
         .filter_map(|check| percentile(check.metric))
         .collect()
 }
-
-#[cfg(test)]
-mod tests;
