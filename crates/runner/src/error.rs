@@ -2,7 +2,7 @@
 
 use crate::watching::WatchError;
 use loadline_engine::StartError;
-use loadline_script_lua as lua;
+use loadline_script::{LoadError, ScriptError};
 use loadline_verdict::Impossible;
 use std::error::Error;
 use std::fmt;
@@ -19,12 +19,12 @@ pub enum RunError {
     /// What the run is to go on until can never be reached.
     #[error(transparent)]
     Goal(#[from] Impossible),
-    /// The script can't be loaded, or its last function threw.
+    /// The script can't be loaded.
     #[error(transparent)]
-    Script(#[from] lua::Error),
-    /// The script threw while the load lasted.
+    Script(#[from] LoadError),
+    /// The script raised an error.
     #[error(transparent)]
-    Threw(#[from] lua::ScriptError),
+    Threw(#[from] ScriptError),
     /// The load could not be begun.
     #[error(transparent)]
     Start(#[from] StartError),

@@ -50,4 +50,4 @@ pub use saved_run::{Judgement, SavedRun};
 pub use series::{Common, Planned, SeriesResult, conduct_series, has_measured, repeats};
 pub use source::Source;
 pub use watching::{Watch, WatchError, Watching};
-pub use workload::{Prints, ScriptWorkload, Workload, workload};
+pub use workload::{Prints, Workload, workload};

@@ -100,11 +100,18 @@ impl std::error::Error for ScriptError {}
 
 impl fmt::Display for ScriptError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.file.display())?;
-        if let Some(line) = self.line {
-            write!(f, ", line {line}")?;
+        loadline_script::ScriptError::from(self.clone()).fmt(f)
+    }
+}
+
+impl From<ScriptError> for loadline_script::ScriptError {
+    fn from(error: ScriptError) -> Self {
+        loadline_script::ScriptError {
+            file: error.file,
+            line: error.line,
+            during: error.during.name().to_owned(),
+            message: error.message,
         }
-        write!(f, ", {}: {}", self.during.name(), self.message)
     }
 }
 

@@ -39,6 +39,7 @@ mod cell;
 mod debug_info;
 mod error;
 mod failure;
+mod language;
 mod options;
 mod request;
 mod samples;
@@ -53,7 +54,9 @@ mod tests;
 
 pub use addresses::LookupError;
 pub use error::{During, Error, ScriptError};
-pub use options::{Broken, Flavour, Options, Prints};
+pub use language::Lua;
+pub use loadline_script::Prints;
+pub use options::{Broken, Flavour, Options};
 pub use request::{Flaw, RequestProblem};
 pub use samples::{Errors, Figures, Samples};
 pub use scenario::{ScriptUser, Scripted};

@@ -1,5 +1,6 @@
 //! What a script is given before it runs.
 
+use loadline_script::Prints;
 use std::time::Duration;
 
 /// What a script is given before it runs.
@@ -59,16 +60,6 @@ pub enum Flavour {
     Wrk,
     /// Those of wrk2: `wrk.time_us()`, figures that are indexed for their samples, no `delay()`.
     Wrk2,
-}
-
-/// Where a script's prints go.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Prints {
-    /// To stdout.
-    #[default]
-    Stdout,
-    /// To stderr, whatever the script says: stdout has a report that a program reads.
-    Stderr,
 }
 
 /// What becomes of a script whose file can't be read or throws while it is loaded.

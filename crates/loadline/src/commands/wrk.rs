@@ -18,9 +18,10 @@ use loadline_engine::{Run, StartError, Tick};
 use loadline_plan::Plan;
 use loadline_record::{Exchange, Header, Summary};
 use loadline_runner::{
-    Command, Commands, Conducted, End, Observed, Observer, RunError, ScriptWorkload, Setup, Source,
-    Wants, Workload, conduct,
+    Command, Commands, Conducted, End, Observed, Observer, RunError, Setup, Source, Wants,
+    Workload, conduct,
 };
+use loadline_script_lua::Script;
 use loadline_transport::DialPhase;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -119,7 +120,7 @@ impl Ready {
 
 /// What the tool's users send.
 struct Users {
-    script: Option<ScriptWorkload>,
+    script: Option<Script>,
     /// What is sent if there is no script.
     repetition: Repetition,
 }
@@ -148,7 +149,9 @@ impl Workload for Users {
 impl Users {
     fn start_plan(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
         if let Some(script) = &self.script {
-            return script.start(plan, wants);
+            let run = Run::start_scenario(plan, wants.detail(), script.scenarios())?;
+            script.watch(run.handle());
+            return Ok(Box::new(run));
         }
         let repetition = self.repetition.clone();
         let run = Run::start_scenario(plan, wants.detail(), move |_| repetition.clone())?;
@@ -157,7 +160,7 @@ impl Users {
 
     /// The report, and what the script adds to it.
     fn end(&self, arguments: &Arguments, measured: &Measured) -> Result<Exit> {
-        if let Some(error) = self.script.as_ref().and_then(ScriptWorkload::error) {
+        if let Some(error) = self.script.as_ref().and_then(Script::failure) {
             say(&refusal::of_panic(&error));
             return Ok(FAILED);
         }

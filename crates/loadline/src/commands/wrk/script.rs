@@ -2,19 +2,18 @@
 
 use super::{Measured, refusal, say};
 use loadline_dialects::wrk::{Arguments, Tool};
-use loadline_runner::ScriptWorkload;
-use loadline_script_lua::{Broken, Figures, Flavour, Options, Samples};
+use loadline_script_lua::{Broken, Figures, Flavour, Options, Samples, Script};
 
 /// Loads the script if there is one. One that can't be loaded is complained of, and the run goes
 /// on with what it defined until then.
 ///
 /// # Errors
 /// The message for stderr.
-pub(super) fn load(arguments: &Arguments) -> Result<Option<ScriptWorkload>, String> {
+pub(super) fn load(arguments: &Arguments) -> Result<Option<Script>, String> {
     let Some(path) = &arguments.script else {
         return Ok(None);
     };
-    let script = ScriptWorkload::load(path, &options(arguments))
+    let script = Script::load(path, &options(arguments))
         .map_err(|error| refusal::of_script(&arguments.place(), &error))?;
     for complaint in script.complaints() {
         say(&refusal::of_load(path, complaint));

@@ -1,0 +1,141 @@
+//! Lua among the languages of scripts.
+
+use crate::error::Error;
+use crate::options::Options;
+use crate::samples::Figures;
+use crate::script::Script;
+use loadline_engine::{Detail, Run, StartError};
+use loadline_plan::{Body, Header, Plan, Request};
+use loadline_record::Summary;
+use loadline_script::{Language, LoadError, Prints, ScriptError};
+use std::path::Path;
+
+/// Lua, in wrk's words.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Lua;
+
+impl Language for Lua {
+    fn name(&self) -> &'static str {
+        "Lua"
+    }
+
+    fn knows(&self, path: &Path) -> bool {
+        path.extension()
+            .is_some_and(|extension| extension.eq_ignore_ascii_case("lua"))
+    }
+
+    fn load(
+        &self,
+        plan: &Plan,
+        prints: Prints,
+    ) -> Result<Box<dyn loadline_script::Script>, LoadError> {
+        let (Some(script), [request]) = (&plan.script, plan.requests.as_slice()) else {
+            return Err(LoadError::new("a script in Lua takes one URL"));
+        };
+        let options = Options {
+            args: script.args.clone(),
+            prints,
+            ..options(plan, request)
+        };
+        match Script::load(&script.path, &options) {
+            Ok(script) => Ok(Box::new(script)),
+            Err(error) => Err(LoadError::new(error)),
+        }
+    }
+}
+
+/// What a script is given of a plan's request.
+fn options(plan: &Plan, request: &Request) -> Options {
+    let connection = &plan.connection;
+    Options {
+        method: request.method.clone(),
+        headers: headers(request, connection.keepalive),
+        body: match &request.body {
+            Body::None => None,
+            Body::Bytes(bytes) => Some(bytes.clone()),
+        },
+        threads: plan.threads,
+        resolve: connection.unix_socket.is_none() && connection.connect_to.is_empty(),
+        connect_timeout: connection.connect_timeout,
+        ..Options::new(request.url.as_str())
+    }
+}
+
+impl loadline_script::Script for Script {
+    fn start(&self, plan: Plan, detail: Detail) -> Result<Run, StartError> {
+        let run = Run::start_scenario(plan, detail, self.scenarios())?;
+        self.watch(run.handle());
+        Ok(run)
+    }
+
+    fn failure(&self) -> Option<ScriptError> {
+        Script::failure(self).map(Into::into)
+    }
+
+    fn flush(&self) {
+        Script::flush(self);
+    }
+
+    fn conclude(&self, summary: &Summary) -> Result<(), ScriptError> {
+        match self.done(&Figures::of(summary)) {
+            Err(Error::Script(error)) => Err(error.into()),
+            // Nothing else is done there that could fail.
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+}
+
+/// The headers that the script's table begins with. The script looks for `Host` in this case only.
+fn headers(request: &Request, keepalive: bool) -> Vec<(String, String)> {
+    let name = |header: &Header| match header.is("host") {
+        true => "Host".to_owned(),
+        false => header.name.clone(),
+    };
+    let given = request.headers.iter();
+    let mut headers: Vec<_> = given
+        .map(|header| (name(header), header.value.clone()))
+        .collect();
+    if !keepalive && !request.headers.iter().any(|header| header.is("connection")) {
+        headers.push(("Connection".to_owned(), "close".to_owned()));
+    }
+    headers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use loadline_plan::{ListedRequest, RequestDefaults};
+
+    fn request(lines: &[&str]) -> Request {
+        let listed = ListedRequest::new("127.0.0.1:8080".parse().expect("a URL"));
+        let defaults = RequestDefaults {
+            headers: lines
+                .iter()
+                .map(|line| line.parse().expect("a header"))
+                .collect(),
+            ..RequestDefaults::default()
+        };
+        defaults.complete(listed)
+    }
+
+    fn pairs<'a>(pairs: &[(&'a str, &'a str)]) -> Vec<(String, String)> {
+        let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        pairs.iter().map(own).collect()
+    }
+
+    #[test]
+    fn a_script_finds_the_host_in_its_own_case() {
+        let request = request(&["host: a", "x: 1"]);
+        assert_eq!(headers(&request, true), pairs(&[("Host", "a"), ("x", "1")]));
+    }
+
+    #[test]
+    fn connections_that_are_to_close_say_so() {
+        assert_eq!(
+            headers(&request(&[]), false),
+            pairs(&[("Connection", "close")])
+        );
+        let own = request(&["connection: upgrade"]);
+        assert_eq!(headers(&own, false), pairs(&[("connection", "upgrade")]));
+    }
+}
