@@ -9,7 +9,7 @@ use anyhow::Result;
 use loadline_page::Heat;
 use loadline_plan::Plan;
 use loadline_record::Floor;
-use loadline_report::judgement_json;
+use loadline_report::judgement;
 use loadline_runner::{
     Commands, Common, Conducted, Planned, Prints, RequestLog, SavedRun, SeriesResult, Setup, Watch,
     Workload, conduct, conduct_series, workload,
@@ -102,7 +102,7 @@ impl Session {
         let mut observers = RunObservers::default();
         observers.add(Live::new(self.progress));
         if let Some(path) = &self.save {
-            observers.add(SavedRun::new(path, judgement_json));
+            observers.add(SavedRun::new(path, judgement));
         }
         if let Some(path) = &self.log {
             observers.add(RequestLog::new(path));

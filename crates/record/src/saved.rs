@@ -12,6 +12,7 @@ mod line;
 mod merge;
 mod reader;
 mod role;
+mod search;
 mod writer;
 
 #[cfg(test)]
@@ -20,6 +21,7 @@ mod tests;
 pub use header::{Header, LONGEST_KEPT_BODY, LongBody};
 pub use reader::RunFile;
 pub use role::{Role, RoleKind};
+pub use search::{SavedOutcome, Searched};
 pub use writer::{RunWriter, append_search};
 
 /// The version of the format that this program writes. It reads those before it too.

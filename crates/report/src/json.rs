@@ -13,6 +13,8 @@ mod series;
 mod summary;
 mod watch;
 
+pub use judgement::judgement;
+
 #[cfg(test)]
 mod documents;
 #[cfg(test)]
@@ -30,11 +32,6 @@ use serde_json::Value;
 /// A run as a [`loadline_json::Run`].
 pub fn json(run: &RunResult) -> Value {
     value(&run::run(run))
-}
-
-/// How a run was judged, for its saved run, as a [`loadline_json::Judgement`].
-pub fn judgement_json(run: &RunResult) -> Value {
-    value(&judgement::judgement(run))
 }
 
 /// Several runs as a [`loadline_json::Series`]: each with its role; repeats with their spread, and

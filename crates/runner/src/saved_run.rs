@@ -2,20 +2,21 @@
 
 use crate::observer::{End, Interval, Observed, Observer};
 use crate::preflight::Reserved;
+use loadline_json::Judgement;
 use loadline_record::{Error, Header, RunWriter};
 use loadline_verdict::RunResult;
 use std::fmt;
 use std::fs::File;
 use std::path::PathBuf;
 
-/// How a run was judged, as programs read it in the file.
-pub type Judgement = fn(&RunResult) -> serde_json::Value;
+/// Judges a run, for programs that read the file.
+pub type Judge = fn(&RunResult) -> Judgement;
 
 /// Saves runs in a file: the first in place of what it holds, each other one behind those before
 /// it.
 pub struct SavedRun {
     path: PathBuf,
-    judgement: Judgement,
+    judge: Judge,
     /// How many runs the file holds.
     runs: u32,
     reserved: Option<Reserved>,
@@ -24,10 +25,10 @@ pub struct SavedRun {
 
 impl SavedRun {
     /// Nothing is opened before a run is about to be made.
-    pub fn new(path: impl Into<PathBuf>, judgement: Judgement) -> SavedRun {
+    pub fn new(path: impl Into<PathBuf>, judge: Judge) -> SavedRun {
         SavedRun {
             path: path.into(),
-            judgement,
+            judge,
             runs: 0,
             reserved: None,
             writer: None,
@@ -75,7 +76,7 @@ impl Observer for SavedRun {
     /// The file keeps all of the run, and how it was judged by what counts.
     fn ended(&mut self, end: &End<'_>) -> Observed {
         if let Some(writer) = self.writer.take() {
-            let judgement = (self.judgement)(end.result);
+            let judgement = (self.judge)(end.result);
             writer.finish_judged(end.whole, Some(&judgement))?;
         }
         Ok(())

@@ -7,7 +7,7 @@ mod saved;
 mod trials;
 
 use evaluation::Evaluation;
-pub use saved::{SavedSearch, Searched, is_search};
+pub use saved::{SavedSearch, is_search};
 pub use trials::{Progress, Search, SearchResult, conduct_search};
 
 use std::time::Duration;

@@ -10,10 +10,10 @@ use crate::publish::write_file;
 use crate::resolve::Search;
 use anyhow::Result;
 use loadline_capacity::{Conclusion, SearchEnd, Settings, Why};
-use loadline_record::Floor;
+use loadline_record::{Floor, Searched};
 use loadline_report::{CapacityReport, Origin, search_page};
 use loadline_runner::preflight::Reserved;
-use loadline_runner::search::{Progress, Search as Setup, SearchResult, Searched, conduct_search};
+use loadline_runner::search::{Progress, Search as Setup, SearchResult, conduct_search};
 use loadline_runner::{Commands, Common, End, Observed, Observer};
 use std::time::{Duration, Instant};
 

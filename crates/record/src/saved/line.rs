@@ -7,6 +7,7 @@
 use super::FORMAT_VERSION;
 use super::encoding::{self, Encoder};
 use super::header::Header;
+use super::search::{SavedOutcome, readable};
 use crate::error::LineError;
 use crate::watched::Watched;
 use crate::{
@@ -14,7 +15,6 @@ use crate::{
     Summary, Transient, Unfinished, WorkerTimes,
 };
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The example of failures whose kind this version does not know.
@@ -327,16 +327,16 @@ pub(crate) fn interval_line(
 
 pub(crate) fn summary_line(
     summary: &Summary,
-    judgement: Option<&Value>,
+    judgement: Option<&impl Serialize>,
     encoder: &mut Encoder,
 ) -> Vec<u8> {
     #[derive(Serialize)]
-    struct Line<'a> {
+    struct Line<J> {
         kind: &'static str,
         #[serde(flatten)]
         ending: Ending,
         #[serde(skip_serializing_if = "Option::is_none")]
-        judgement: Option<&'a Value>,
+        judgement: Option<J>,
         #[serde(flatten)]
         total: StoredSnapshot,
     }
@@ -354,22 +354,21 @@ pub(crate) fn summary_line(
 }
 
 /// The outcome of the search whose trials this file holds.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct StoredSearch<T> {
-    /// As whoever conducts searches stores it.
-    pub(crate) outcome: T,
+#[derive(Debug, Deserialize)]
+pub(crate) struct StoredSearch {
+    #[serde(deserialize_with = "readable")]
+    pub(crate) outcome: Option<SavedOutcome>,
 }
 
-pub(crate) fn search_line(outcome: &Value) -> Vec<u8> {
+pub(crate) fn search_line(outcome: &SavedOutcome) -> Vec<u8> {
     #[derive(Serialize)]
     struct Line<'a> {
         kind: &'static str,
-        #[serde(flatten)]
-        search: StoredSearch<&'a Value>,
+        outcome: &'a SavedOutcome,
     }
     to_line(&Line {
         kind: "search",
-        search: StoredSearch { outcome },
+        outcome,
     })
 }
 

@@ -3,10 +3,10 @@
 use super::header::Header;
 use super::is_read;
 use super::line::{Beside, Ending, Format, Kind, StoredSearch, StoredSnapshot};
+use super::search::SavedOutcome;
 use crate::error::{Error, LineError};
 use crate::interval_archive::without_first;
 use crate::{Pattern, Snapshot, Summary, Transient};
-use serde_json::Value;
 use std::cmp::Ordering;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -25,7 +25,7 @@ pub struct RunFile {
     pub(super) header: Header,
     pub(super) intervals: Vec<StoredSnapshot>,
     pub(super) summary: Summary,
-    search_outcome: Option<Value>,
+    search_outcome: Option<SavedOutcome>,
 }
 
 impl RunFile {
@@ -110,9 +110,9 @@ impl RunFile {
         self.summary
     }
 
-    /// The outcome of the search whose last trial this is, as it was
-    /// [stored](super::append_search).
-    pub fn search_outcome(&self) -> Option<&Value> {
+    /// The outcome of the search whose last trial this is, if it was
+    /// [stored](super::append_search) and this version can read it.
+    pub fn search_outcome(&self) -> Option<&SavedOutcome> {
         self.search_outcome.as_ref()
     }
 
@@ -147,7 +147,7 @@ impl RunFile {
             }
             "search" => {
                 let StoredSearch { outcome } = serde_json::from_slice(line)?;
-                self.search_outcome = Some(outcome);
+                self.search_outcome = outcome;
                 Ok(None)
             }
             _ if self.summary.complete => Err(LineError::AfterSummary),

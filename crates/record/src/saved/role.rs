@@ -1,10 +1,12 @@
 //! What a run is among the runs of its file.
 
+use super::search::{Searched, readable};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// What a run is in a *series*: several runs in one file, one behind the other.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Role {
     /// Why there are several.
     pub kind: RoleKind,
@@ -16,9 +18,14 @@ pub struct Role {
     /// Which of several things it measured (`A` or `B`, say), where there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What the search was asked for that a trial belongs to: for who conducts searches to read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub search: Option<serde_json::Value>,
+    /// What the search was asked for that a trial belongs to.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "readable"
+    )]
+    #[schemars(with = "Option<Map<String, Value>>")]
+    pub search: Option<Searched>,
 }
 
 /// Why there are several runs in one file.

@@ -3,9 +3,10 @@
 use super::encoding::Encoder;
 use super::header::Header;
 use super::line::{header_line, interval_line, search_line, summary_line};
+use super::search::SavedOutcome;
 use crate::watched::Watched;
 use crate::{Error, Snapshot, Summary};
-use serde_json::Value;
+use serde::Serialize;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -41,9 +42,8 @@ impl RunWriter<File> {
     }
 }
 
-/// Appends the outcome of a search to the file that holds its trials. The value is kept as it is,
-/// for whoever conducts searches to read.
-pub fn append_search(path: &Path, outcome: &Value) -> Result<(), Error> {
+/// Appends the outcome of a search to the file that holds its trials.
+pub fn append_search(path: &Path, outcome: &SavedOutcome) -> Result<(), Error> {
     let written = open_behind(path).and_then(|mut file| file.write_all(&search_line(outcome)));
     written.map_err(|source| Error::Write {
         path: path.to_owned(),
@@ -118,7 +118,7 @@ impl<W: Write> RunWriter<W> {
     /// Adds the summary of all intervals written, the last line, and gives the output back. A
     /// summary that is not complete is left out, so that the file stays that of a killed run.
     pub fn finish(self, summary: &Summary) -> Result<W, Error> {
-        self.finish_judged(summary, None)
+        self.finish_judged(summary, None::<&()>)
     }
 
     /// As [`finish`](RunWriter::finish), with how the run was judged, for programs that read the
@@ -126,7 +126,7 @@ impl<W: Write> RunWriter<W> {
     pub fn finish_judged(
         mut self,
         summary: &Summary,
-        judgement: Option<&Value>,
+        judgement: Option<&impl Serialize>,
     ) -> Result<W, Error> {
         if summary.complete {
             let line = summary_line(summary, judgement, &mut self.encoder);

@@ -6,7 +6,8 @@ use crate::undecided;
 use loadline_json as json;
 use loadline_verdict::{CheckOutcome, CheckResult, Finding, Grade, Quantity, RunResult, Validity};
 
-pub(super) fn judgement(run: &RunResult) -> json::Judgement {
+/// How a run was judged, for its saved run.
+pub fn judgement(run: &RunResult) -> json::Judgement {
     json::Judgement {
         validity: validity(&run.validity),
         checks: run.checks.iter().map(check).collect(),

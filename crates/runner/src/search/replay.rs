@@ -2,13 +2,12 @@
 //! what the trials before it measured.
 
 use super::evaluation::Evaluation;
-use super::saved::Searched;
 use super::whole;
 use loadline_capacity::{
     Descent, Measure, Observation, Part, Purpose, SearchEnd, SearchOutcome, Trial, find,
 };
 use loadline_plan::Shape;
-use loadline_record::{self as record, Role, RoleKind, RunFile, Snapshot, Summary};
+use loadline_record::{self as record, Role, RoleKind, RunFile, Searched, Snapshot, Summary};
 use loadline_verdict::RunResult;
 use std::slice;
 

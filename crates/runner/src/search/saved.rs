@@ -5,56 +5,26 @@
 //! none) is answered by [`replay`] of its trials.
 
 use super::replay::replay;
-use loadline_capacity::{SearchOutcome, Settings};
+use loadline_capacity::SearchOutcome;
 use loadline_plan::Plan;
-use loadline_record::{RoleKind, RunFile, append_search};
-use serde::{Deserialize, Serialize};
+use loadline_record::{RoleKind, RunFile, SavedOutcome, Searched, append_search};
 use std::fs;
 use std::path::Path;
 
-/// What a search was asked for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Searched {
-    /// Whether users were searched, instead of rates.
-    pub users: bool,
-    /// Where it looked, how long and how closely.
-    pub settings: Settings,
-    /// Whether the check on errors is ours, as none was given.
-    #[serde(default)]
-    pub errors_added: bool,
-    /// What was asked for of each trial. Its requests are in the trials' own plans.
-    pub plan: Plan,
-}
-
-impl Searched {
-    /// As its trials keep it: each of them has the requests in its own plan.
-    #[must_use]
-    pub fn without_requests(self) -> Searched {
-        Searched {
-            plan: Plan {
-                requests: Vec::new(),
-                ..self.plan
-            },
-            ..self
-        }
-    }
-
-    /// What the search of these trials was asked for, with the requests of the first one; `None` if
-    /// they do not say it.
-    fn of(runs: &[RunFile]) -> Option<Searched> {
-        let header = runs.first()?.header();
-        let search = header.role.as_ref()?.search.clone()?;
-        let searched: Searched = serde_json::from_value(search).ok()?;
-        let checks = &header.plan.checks;
-        let fits = searched.settings.checks == checks.len() && searched.plan.checks == *checks;
-        fits.then(|| Searched {
-            plan: Plan {
-                requests: header.plan.requests.clone(),
-                ..searched.plan
-            },
-            ..searched
-        })
-    }
+/// What the search of these trials was asked for, with the requests of the first one; `None` if
+/// they do not say it.
+fn searched(runs: &[RunFile]) -> Option<Searched> {
+    let header = runs.first()?.header();
+    let searched = header.role.as_ref()?.search.clone()?;
+    let checks = &header.plan.checks;
+    let fits = searched.settings.checks == checks.len() && searched.plan.checks == *checks;
+    fits.then(|| Searched {
+        plan: Plan {
+            requests: header.plan.requests.clone(),
+            ..searched.plan
+        },
+        ..searched
+    })
 }
 
 /// A search that was read from a file.
@@ -68,35 +38,16 @@ pub struct SavedSearch {
     pub interrupted: bool,
 }
 
-/// The outcome of a search as its file holds it.
-#[derive(Debug, Serialize, Deserialize)]
-struct Stored<T> {
-    interrupted: bool,
-    /// How many runs stand before it in the file.
-    runs: usize,
-    #[serde(flatten)]
-    outcome: T,
-}
-
 impl SavedSearch {
     /// The search whose trials these runs are; `None` if they are not all trials of one search,
     /// from its first. Without a stored outcome also if this version of the search would make other
     /// trials.
     pub fn read(runs: &[RunFile]) -> Option<SavedSearch> {
-        let searched = Searched::of(runs)?;
-        if let Some(Stored {
-            outcome,
-            interrupted,
-            ..
-        }) = stored(runs)
-        {
-            return Some(SavedSearch {
-                outcome,
-                searched,
-                interrupted,
-            });
-        }
-        let (outcome, interrupted) = replay(runs, &searched)?;
+        let searched = searched(runs)?;
+        let (outcome, interrupted) = match stored(runs) {
+            Some(saved) => (saved.outcome, saved.interrupted),
+            None => replay(runs, &searched)?,
+        };
         Some(SavedSearch {
             outcome,
             searched,
@@ -107,9 +58,8 @@ impl SavedSearch {
 
 /// The outcome that stands behind the last of these runs, if they are all runs of its search. One
 /// that this version can't read counts as none.
-fn stored(runs: &[RunFile]) -> Option<Stored<SearchOutcome>> {
-    let last = runs.last()?.search_outcome()?;
-    let stored: Stored<SearchOutcome> = serde_json::from_value(last.clone()).ok()?;
+fn stored(runs: &[RunFile]) -> Option<SavedOutcome> {
+    let stored = runs.last()?.search_outcome()?;
     let search = |run: &RunFile| run.header().role.as_ref()?.search.clone();
     let belongs = |(run, number): (&RunFile, u32)| {
         let role = run.header().role.as_ref();
@@ -117,7 +67,7 @@ fn stored(runs: &[RunFile]) -> Option<Stored<SearchOutcome>> {
         is_next && search(run) == search(&runs[0])
     };
     let is_whole = stored.runs == runs.len() && runs.iter().zip(1..).all(belongs);
-    is_whole.then_some(stored)
+    is_whole.then(|| stored.clone())
 }
 
 /// Stores the outcome of a search behind its trials, in the file that holds this many of them. What
@@ -131,12 +81,12 @@ pub(super) fn store(
     if !fs::metadata(path).is_ok_and(|found| found.is_file()) {
         return Ok(());
     }
-    let stored = serde_json::to_value(Stored {
+    let saved = SavedOutcome {
         interrupted,
         runs,
-        outcome,
-    });
-    append_search(path, &stored.expect("an outcome is text and numbers"))
+        outcome: outcome.clone(),
+    };
+    append_search(path, &saved)
 }
 
 /// Whether these runs begin as those of a search do.
@@ -149,7 +99,7 @@ pub fn is_search(runs: &[RunFile]) -> bool {
 mod tests {
     use super::*;
     use crate::samples;
-    use loadline_capacity::{Conclusion, Inconclusive};
+    use loadline_capacity::{Conclusion, Inconclusive, Settings};
     use loadline_record::{Environment, Header, Role, RunWriter};
     use std::time::SystemTime;
 
@@ -187,7 +137,7 @@ mod tests {
                 number,
                 of: None,
                 name: Some("no purpose that is known".to_owned()),
-                search: Some(serde_json::to_value(searched()).unwrap()),
+                search: Some(searched()),
             };
             let mut header = Header::new(
                 &samples::plan(),

@@ -4,7 +4,7 @@
 //! not measured, so that its connections are up and the queues of the target as long as they get.
 
 use super::saved::store;
-use super::{Evaluation, Searched, length, whole};
+use super::{Evaluation, length, whole};
 use crate::commands::Commands;
 use crate::error::{RunError, Trouble};
 use crate::observer::{Interval, Observed, Observer};
@@ -15,7 +15,7 @@ use loadline_capacity::{
     Descent, Measure, Observation, Part, Purpose, SearchEnd, SearchOutcome, Trial, find,
 };
 use loadline_plan::{Arrivals, Load, Plan, Rate, Shape, Stage};
-use loadline_record::{Ended, Role, RoleKind, Snapshot};
+use loadline_record::{Ended, Role, RoleKind, Searched, Snapshot};
 use loadline_verdict::RunResult;
 use std::path::Path;
 use std::thread;
@@ -68,7 +68,6 @@ pub fn conduct_search(
 ) -> SearchResult {
     let mut trials = Trials {
         search,
-        role: serde_json::to_value(&search.searched).expect("settings are numbers"),
         commands,
         observers,
         tell,
@@ -95,8 +94,6 @@ pub fn conduct_search(
 /// The trials of a search.
 struct Trials<'a, 'b, 'c> {
     search: &'a Search<'a>,
-    /// What is searched for, as the role of each trial keeps it.
-    role: serde_json::Value,
     commands: &'a Commands,
     observers: &'b mut [&'c mut dyn Observer],
     tell: &'a mut dyn FnMut(Progress<'_>),
@@ -125,7 +122,7 @@ impl Trials<'_, '_, '_> {
                 number: self.made,
                 of: None,
                 name: Some(purpose.name().to_owned()),
-                search: Some(self.role.clone()),
+                search: Some(self.search.searched.clone()),
             }),
             watch: Some(common.watch),
             floor: common.floor,

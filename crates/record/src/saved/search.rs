@@ -1,0 +1,64 @@
+//! What the file of a search holds besides its trials: what was asked for, and the outcome.
+
+use loadline_capacity::{SearchOutcome, Settings};
+use loadline_plan::Plan;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// What a search was asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Searched {
+    /// Whether users were searched, instead of rates.
+    pub users: bool,
+    /// Where it looked, how long and how closely.
+    pub settings: Settings,
+    /// Whether the check on errors is ours, as none was given.
+    #[serde(default)]
+    pub errors_added: bool,
+    /// What was asked for of each trial. Its requests are in the trials' own plans.
+    pub plan: Plan,
+}
+
+impl Searched {
+    /// As its trials keep it: each of them has the requests in its own plan.
+    #[must_use]
+    pub fn without_requests(self) -> Searched {
+        Searched {
+            plan: Plan {
+                requests: Vec::new(),
+                ..self.plan
+            },
+            ..self
+        }
+    }
+}
+
+/// How a search ended, as it is stored behind its trials.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SavedOutcome {
+    /// Whether it ended early: the user interrupted it, or a trial failed.
+    pub interrupted: bool,
+    /// How many runs stand before it in the file.
+    pub runs: usize,
+    /// What was found.
+    #[serde(flatten)]
+    pub outcome: SearchOutcome,
+}
+
+/// Reads a value; `None` where another version wrote one that this version can't read.
+pub(super) fn readable<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    T: Deserialize<'de>,
+    D: Deserializer<'de>,
+{
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Stored<T> {
+        Readable(T),
+        Unreadable(IgnoredAny),
+    }
+    Ok(match Stored::deserialize(deserializer)? {
+        Stored::Readable(value) => Some(value),
+        Stored::Unreadable(_) => None,
+    })
+}
