@@ -1,6 +1,7 @@
 //! One run.
 
 use crate::{Look, PerSecond, Quantiles, Seconds, Summary};
+use loadline_plan::Plan;
 use loadline_record::{Environment, LongBody};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,7 +22,7 @@ pub struct Run {
     pub started_monotonic_ns: Option<u64>,
     /// What was run, after defaults.
     #[schemars(with = "Map<String, Value>")]
-    pub plan: Value,
+    pub plan: Plan,
     /// Request bodies too long to keep in the plan.
     pub long_bodies: Vec<LongBody>,
     /// The machine it was run on. What could not be read is null.

@@ -1,6 +1,7 @@
 //! A search for the load line.
 
 use crate::{PerSecond, Seconds, Share, Us};
+use loadline_plan::Plan;
 use loadline_record::Floor;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,7 +18,7 @@ pub struct Search {
     pub version: String,
     /// What each trial was, but for its load.
     #[schemars(with = "Map<String, Value>")]
-    pub plan: Value,
+    pub plan: Plan,
     /// What was varied.
     pub searched: Searched,
     /// What was searched for.

@@ -5,7 +5,6 @@ use loadline_json as json;
 use loadline_record::{Counts, Quantiles, Row, Summary};
 use loadline_units::rounding;
 use loadline_verdict::RunResult;
-use serde_json::Value;
 
 pub(super) fn run(run: &RunResult) -> json::Run {
     let summary = &run.summary;
@@ -14,16 +13,12 @@ pub(super) fn run(run: &RunResult) -> json::Run {
         version: summary.version.clone(),
         started_at: humantime::format_rfc3339_nanos(summary.started_at).to_string(),
         started_monotonic_ns: summary.started_monotonic_ns,
-        plan: plan(&summary.plan),
+        plan: summary.plan.clone(),
         long_bodies: summary.long_bodies.clone(),
         environment: summary.environment.clone(),
         intervals: intervals(summary),
         summary: summary::summary(run),
     }
-}
-
-pub(super) fn plan(plan: &loadline_plan::Plan) -> Value {
-    super::value(plan)
 }
 
 fn intervals(summary: &Summary) -> Vec<json::Interval> {

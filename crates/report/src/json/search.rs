@@ -1,6 +1,6 @@
 //! A search for the load line: the answer, the ladder, every trial.
 
-use super::{run::plan, us};
+use super::us;
 use crate::CapacityReport;
 use crate::capacity::words::{self, answer_line};
 use loadline_capacity::{
@@ -18,7 +18,7 @@ pub(super) fn search(report: &CapacityReport<'_>) -> json::Search {
     json::Search {
         capacity_schema: json::SEARCH_SCHEMA,
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        plan: plan(report.plan),
+        plan: report.plan.clone(),
         searched: match report.users {
             true => json::Searched::Users,
             false => json::Searched::Rate,
