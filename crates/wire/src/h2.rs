@@ -1,5 +1,5 @@
-//! HTTP/2 on bytes (RFC 9113), from the client's side: as the rest of the wire it owns no socket and
-//! reads no clock.
+//! HTTP/2 on bytes (RFC 9113), from the client's side: as the rest of the wire it owns no socket
+//! and reads no clock.
 //!
 //! A [`Request`] is written once, before the run. A [`Connection`] sends it on any number of
 //! streams, and tells a [`Sink`] what comes back:
@@ -56,6 +56,8 @@ mod request;
 mod settings;
 mod sink;
 mod streams;
+#[cfg(test)]
+mod tests;
 mod window;
 
 pub use self::connection::{Connection, GoAway, Refused};

@@ -129,7 +129,10 @@ pub enum ConnectionError {
     WindowExceeded,
     /// The server opened the connection's window by nothing, or to 2^31 bytes and more.
     #[error("the connection's flow-control window was opened by nothing or too far")]
-    WindowUpdate,
+    WindowUpdate {
+        /// Whether it was by nothing.
+        is_zero: bool,
+    },
     /// A frame came for a stream that it can't be for.
     #[error("a {kind} frame came for stream {stream}, which it can't be for")]
     WrongStream {
@@ -152,7 +155,7 @@ impl ConnectionError {
             Self::ClosedStream { .. } => ErrorCode::STREAM_CLOSED,
             Self::FrameSize { .. } => ErrorCode::FRAME_SIZE_ERROR,
             Self::WindowExceeded
-            | Self::WindowUpdate
+            | Self::WindowUpdate { is_zero: false }
             | Self::Setting {
                 id: INITIAL_WINDOW_SIZE,
                 ..
@@ -163,6 +166,7 @@ impl ConnectionError {
             | Self::Padding
             | Self::Push
             | Self::Setting { .. }
+            | Self::WindowUpdate { .. }
             | Self::WrongStream { .. } => ErrorCode::PROTOCOL_ERROR,
         }
     }
@@ -192,12 +196,12 @@ pub enum StreamError {
     /// An interim response ends the stream, or too many of them came.
     #[error("an interim response ends the stream, or too many of them came")]
     Interim,
-    /// The body isn't as long as `Content-Length` said.
+    /// The body is shorter than `Content-Length` said.
     #[error("Content-Length says {expected}, and the body has {received} bytes")]
     Length {
         /// What the field said.
         expected: u64,
-        /// What had come when the difference was seen.
+        /// The bytes of the body.
         received: u64,
     },
     /// A pseudo-header field that responses don't have, or not there.
@@ -212,6 +216,9 @@ pub enum StreamError {
     /// More data came than the stream's window allows.
     #[error("more data came than the stream's flow-control window allows")]
     WindowExceeded,
+    /// The body is longer than `Content-Length` said: this much.
+    #[error("Content-Length says {0}, and the body has more bytes")]
+    TooLong(u64),
     /// The server opened the stream's window by nothing, or to 2^31 bytes and more.
     #[error("the stream's flow-control window was opened by nothing or too far")]
     WindowUpdate {

@@ -7,7 +7,7 @@ use super::window::{DEFAULT_WINDOW, MAX_WINDOW};
 use crate::MAX_HEAD_BYTES;
 
 /// What a client sends before all else (RFC 9113, section 3.4).
-const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+pub(crate) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 mod id {
     pub(super) const HEADER_TABLE_SIZE: u16 = 1;

@@ -94,32 +94,27 @@ impl Stream {
         Ok(self.receive_window.update())
     }
 
+    /// How many bytes more the body may have.
+    #[inline]
+    pub(crate) fn room(&self) -> u64 {
+        if self.is_bodiless() {
+            return 0;
+        }
+        self.content_length
+            .map_or(u64::MAX, |length| length - self.body_len)
+    }
+
     /// Counts bytes of the body, at least one.
     #[inline]
     pub(crate) fn count_data(&mut self, bytes: u64) -> Result<(), StreamError> {
-        if self.is_bodiless() {
-            return Err(StreamError::Body);
+        let room = self.room();
+        self.body_len += bytes.min(room);
+        if bytes <= room {
+            return Ok(());
         }
-        let is_too_long = self.is_too_long(bytes);
-        self.body_len += bytes;
-        match self.content_length {
-            Some(expected) if is_too_long => Err(StreamError::Length {
-                expected,
-                received: self.body_len,
-            }),
-            _ => Ok(()),
-        }
-    }
-
-    /// Whether so many bytes more are more than a body may have.
-    #[inline]
-    pub(crate) fn is_too_long(&self, bytes: u64) -> bool {
-        let most = if self.is_bodiless() {
-            Some(0)
-        } else {
-            self.content_length
-        };
-        most.is_some_and(|most| self.body_len + bytes > most)
+        Err(self
+            .content_length
+            .map_or(StreamError::Body, StreamError::TooLong))
     }
 
     /// Whether the response may end here.

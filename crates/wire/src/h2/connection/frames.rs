@@ -291,7 +291,7 @@ impl Connection {
         let is_zero = increment == 0;
         if head.stream == 0 {
             if is_zero || !self.send_window.shift(increment.into()) {
-                return Err(ConnectionError::WindowUpdate);
+                return Err(ConnectionError::WindowUpdate { is_zero });
             }
         } else {
             self.check_begun(head)?;
