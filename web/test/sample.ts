@@ -127,7 +127,8 @@ export function run(): RunPage {
       { status: 200, count: 39_000 },
       { status: 503, count: 1_000 },
     ],
-    errors: [{ kind: "connect", count: 3, example: "refused <8080>", remedy: "Check the port." }],
+    errors: [{ kind: "connect", count: 3, example: "refused <8080>", advice: "Check the port." }],
+    time_columns: ["mean", "p50", "p90", "p99", "max"],
     times: [
       {
         name: "service",

@@ -33,6 +33,8 @@ pub struct RunPage {
     pub statuses: Vec<StatusRow>,
     /// Failures by kind.
     pub errors: Vec<ErrorRow>,
+    /// The names of the columns of times, in the order of each row's cells.
+    pub time_columns: Vec<String>,
     /// Where the time went.
     pub times: Vec<TimeRow>,
     /// What explains these rows.
@@ -157,7 +159,7 @@ pub struct ErrorRow {
     /// The message of the first of them; empty if it had none.
     pub example: String,
     /// What to do.
-    pub remedy: String,
+    pub advice: String,
 }
 
 /// One part of the time that exchanges took.
@@ -170,7 +172,7 @@ pub struct TimeRow {
     pub within_service: bool,
     /// How many samples there are.
     pub count: u64,
-    /// Mean, p50, p90, p99 and max in words.
+    /// Its times in words, one for each of the page's `time_columns`.
     pub cells: Vec<String>,
     /// The mean in microseconds.
     #[serde(serialize_with = "number::one")]

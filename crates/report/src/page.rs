@@ -49,6 +49,7 @@ pub fn run_page(run: &RunResult, heat: &Heat) -> RunPage {
         percentiles: tables::percentiles(run),
         statuses: tables::statuses(&summary.total),
         errors: tables::errors(summary),
+        time_columns: tables::time_columns(),
         times: tables::times(summary),
         time_notes: tables::time_notes(summary),
         resources: watched

@@ -33,7 +33,8 @@ pub(crate) use validity_summary::{label, validity_sentences};
 
 pub(crate) use head::facts;
 pub(crate) use histogram::bar;
-pub(crate) use parts::{cells as part_cells, explanations as part_notes, rows as parts};
+pub(crate) use parts::{COLUMNS as PART_COLUMNS, cells as part_cells};
+pub(crate) use parts::{explanations as part_notes, rows as parts};
 pub(crate) use watch::{host as host_notes, title as tree_title, unread};
 
 use crate::layout;

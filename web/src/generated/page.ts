@@ -130,7 +130,7 @@ example: string,
 /**
  * What to do.
  */
-remedy: string, };
+advice: string, };
 
 /**
  * A name with a text.
@@ -305,6 +305,10 @@ statuses: Array<StatusRow>,
  * Failures by kind.
  */
 errors: Array<ErrorRow>, 
+/**
+ * The names of the columns of times, in the order of each row's cells.
+ */
+time_columns: Array<string>, 
 /**
  * Where the time went.
  */
@@ -678,7 +682,7 @@ within_service: boolean,
  */
 count: number, 
 /**
- * Mean, p50, p90, p99 and max in words.
+ * Its times in words, one for each of the page's `time_columns`.
  */
 cells: Array<string>, 
 /**

@@ -39,7 +39,7 @@ export function RunBody({ page }: { page: RunPage }) {
         </p>
         <Charts charts={page.plots.course} sharedX={page.plots.shared_x} />
       </section>
-      <Times rows={page.times} notes={page.time_notes} />
+      <Times columns={page.time_columns} rows={page.times} notes={page.time_notes} />
       <div class="columns">
         <Statuses rows={page.statuses} />
         <Errors rows={page.errors} />

@@ -164,7 +164,18 @@ export function Checks({ checks }: { checks: CheckRow[] }) {
   );
 }
 
-export function Times({ rows, notes }: { rows: TimeRow[]; notes: string[] }) {
+interface TimesProps {
+  columns: string[];
+  rows: TimeRow[];
+  notes: string[];
+}
+
+/** As the other headings: `Mean`, but `p50`. */
+function heading(name: string): string {
+  return /^p\d/.test(name) ? name : name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+export function Times({ columns, rows, notes }: TimesProps) {
   if (rows.length === 0) return null;
   const longest = Math.max(...rows.map((row) => row.mean_us));
   return (
@@ -179,9 +190,9 @@ export function Times({ rows, notes }: { rows: TimeRow[]; notes: string[] }) {
               <th scope="col" class="number">
                 Count
               </th>
-              {["Mean", "p50", "p90", "p99", "Max"].map((name) => (
+              {columns.map((name) => (
                 <th scope="col" class="number" key={name}>
-                  {name}
+                  {heading(name)}
                 </th>
               ))}
               <th scope="col" class="wide">
@@ -277,7 +288,7 @@ export function Errors({ rows }: { rows: ErrorRow[] }) {
                 </th>
                 <td class="number">{count(row.count)}</td>
                 <td>
-                  {row.example && <code>{row.example}</code>} {row.remedy}
+                  {row.example && <code>{row.example}</code>} {row.advice}
                 </td>
               </tr>
             ))}

@@ -119,7 +119,7 @@ pub(super) fn errors(summary: &Summary) -> Vec<ErrorRow> {
             kind: kind.name().to_owned(),
             count: failures.count,
             example: layout::harmless(&failures.example),
-            remedy: failure_advice(*kind, &failures.example, summary.plan.connection.timeout),
+            advice: failure_advice(*kind, &failures.example, summary.plan.connection.timeout),
         };
     errors.into_iter().map(row).collect()
 }
@@ -128,6 +128,11 @@ pub(super) fn errors(summary: &Summary) -> Vec<ErrorRow> {
 pub(super) fn times(summary: &Summary) -> Vec<TimeRow> {
     let parts = text::parts(summary).into_iter();
     parts.map(|(name, times)| time_row(name, times)).collect()
+}
+
+/// The names of their columns.
+pub(super) fn time_columns() -> Vec<String> {
+    text::PART_COLUMNS.map(|(name, _)| name.to_owned()).to_vec()
 }
 
 fn time_row(name: &str, times: Censored<'_>) -> TimeRow {

@@ -2,6 +2,7 @@
 
 use super::Canvas;
 use crate::layout;
+use crate::table::{Column, indented, line};
 use loadline_record::Summary;
 use loadline_record::watched::{
     Change, Figure, HostUsage, Missing, TreeHistory, TreeUsage, WatchEvent, WatchHistory, Why,
@@ -11,15 +12,15 @@ use loadline_units as units;
 
 /// Columns of a tree's name.
 const NAMES: usize = 19;
-/// The columns of numbers, with their width.
-const COLUMNS: [(&str, usize); 7] = [
-    ("CPU", 9),
-    ("max", 9),
-    ("RSS", 9),
-    ("PSS", 9),
-    ("threads", 8),
-    ("sockets", 8),
-    ("switches", 9),
+/// The columns of numbers, with their names.
+const COLUMNS: [(&str, Column); 7] = [
+    ("CPU", Column::Right(9)),
+    ("max", Column::Right(9)),
+    ("RSS", Column::Right(9)),
+    ("PSS", Column::Right(9)),
+    ("threads", Column::Right(8)),
+    ("sockets", Column::Right(8)),
+    ("switches", Column::Right(9)),
 ];
 /// Events of a tree that are listed one by one.
 const MOST_EVENTS: usize = 5;
@@ -46,8 +47,11 @@ pub(super) fn lines(summary: &Summary, canvas: Canvas) -> Vec<String> {
 }
 
 fn header(canvas: Canvas) -> String {
-    let names = COLUMNS.map(|(name, width)| layout::right(name, width));
-    canvas.heading(&layout::left("Watched", NAMES), &names.concat())
+    let (names, columns) = (
+        COLUMNS.map(|(name, _)| name),
+        COLUMNS.map(|(_, column)| column),
+    );
+    canvas.heading(&layout::left("Watched", NAMES), &line(columns, names))
 }
 
 /// CPU is the mean and the highest of an interval, switches are the mean a second, all else is
@@ -65,12 +69,9 @@ fn row(index: usize, tree: &TreeHistory, watch: &WatchHistory) -> String {
         highest(|usage| usage.sockets).map(units::count),
         switches(looks().map(|(usage, _)| usage)).map(units::rate),
     ];
-    let cells = cells
-        .into_iter()
-        .zip(COLUMNS)
-        .map(|(cell, (_, width))| layout::right(cell.as_deref().unwrap_or("-"), width));
-    let name = layout::cut(&format!("  {}", title(tree)), NAMES);
-    layout::left(&name, NAMES) + &cells.collect::<String>()
+    let cells = cells.map(|cell| cell.unwrap_or_else(|| "-".to_owned()));
+    let name = layout::cut(&indented(&title(tree)), NAMES);
+    layout::left(&name, NAMES) + &line(COLUMNS.map(|(_, column)| column), cells)
 }
 
 /// How a tree is called: what it was asked for by, and what program it is.
@@ -231,7 +232,7 @@ pub(crate) fn unread(whom: &str, missing: &[Missing]) -> Vec<String> {
         (Why::TooLarge, ""),
         (Why::Untold, ""),
     ];
-    let sentences = reasons.into_iter().filter_map(|(reason, remedy)| {
+    let sentences = reasons.into_iter().filter_map(|(reason, advice)| {
         let of_reason = missing.iter().filter(|missing| missing.why == reason);
         let names: Vec<&str> = of_reason
             .map(|missing| Figure::name(missing.figure))
@@ -239,7 +240,7 @@ pub(crate) fn unread(whom: &str, missing: &[Missing]) -> Vec<String> {
         let why = reason.text();
         (!names.is_empty()).then(|| {
             format!(
-                "Not measured for {whom}: {} ({why}{remedy}).",
+                "Not measured for {whom}: {} ({why}{advice}).",
                 names.join(", ")
             )
         })
