@@ -81,7 +81,7 @@ fn a_run_whose_worker_failed_before_it_reported_has_no_figures() {
         "{text}"
     );
     assert!(
-        !text.contains("0/s") && !text.contains("Validity"),
+        !text.contains(" 0/s") && !text.contains("Validity"),
         "{text}"
     );
     lost.rows = steady.rows;
