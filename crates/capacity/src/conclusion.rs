@@ -24,7 +24,7 @@ pub enum Conclusion {
         level: f64,
         /// What broke there, the most often broken first.
         breaks: Vec<Breaking>,
-        /// Whether that may have been the doing of the generator or its machine.
+        /// Whether the generator or its machine may be the cause.
         own_limit: Option<OwnLimit>,
     },
     /// Time ran out, or the search was stopped, before the load line was enclosed.
@@ -85,7 +85,7 @@ pub struct Inconclusive {
     pub upper: Option<f64>,
     /// The level at which a long run, or all answers together, broke what most short trials held.
     pub refuted: Option<f64>,
-    /// Whether what broke may mostly have been the doing of the generator or its machine.
+    /// Whether the generator or its machine may be the main cause of the broken checks.
     pub own_limit: Option<OwnLimit>,
 }
 

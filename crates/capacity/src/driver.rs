@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 /// The goal that all checks hold; those of the single checks come after it.
 const ALL: usize = 0;
-/// The part of the seconds for trials that are set aside which is kept until a trial broke.
+/// The part of the seconds for discarded trials that is kept until a check broke in a trial.
 const KEPT_ASIDE: f64 = 0.5;
 /// The part of the width by which the first level lies below one that was refuted.
 const CLOSE_BELOW: f64 = 0.9;
@@ -104,7 +104,7 @@ struct Driver<'a, M> {
     trials: Vec<Trial>,
     /// Seconds that are gone.
     spent_s: f64,
-    /// Seconds that trials may yet take which are set aside.
+    /// Seconds that discarded trials may yet take.
     aside_s: f64,
     ladder: Ladder,
     /// The shortest mean response time of a trial, in seconds.

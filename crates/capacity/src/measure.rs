@@ -189,7 +189,7 @@ pub enum OwnLimit {
         /// The share of requests that did.
         share: f64,
     },
-    /// A worker waited for a core for this share of its time.
+    /// A worker waited for the CPU for this share of its time.
     Crowded {
         /// The share.
         share: f64,
@@ -256,12 +256,12 @@ impl Trial {
         self.kept_up && self.seen.checks.iter().all(|held| *held)
     }
 
-    /// Why it did not hold, if that was the generator's doing.
+    /// Why it did not hold, if the generator was the cause.
     pub fn own_limit(&self) -> Option<OwnLimit> {
         self.seen.own_limit.filter(|_| !self.held())
     }
 
-    /// Why it may not have held by the target's doing alone.
+    /// Why the target may not be the only cause that it did not hold.
     pub fn excuse(&self) -> Option<OwnLimit> {
         let excuse = self.seen.own_limit.or(self.seen.disturbance);
         excuse.filter(|_| !self.held())

@@ -19,7 +19,7 @@ const NEAR_FLOOR: f64 = 0.1;
 /// Half of the trials at the load line may break: it is where that many do.
 const EXCEED_RATIO: f64 = 0.5;
 
-/// The most of a search's time that trials may take which are set aside.
+/// The largest part of a search's time for discarded trials.
 const SET_ASIDE: f64 = 0.25;
 /// If this many trials at the beginning would all be discarded, disturbance is normal here.
 pub(crate) const TELLING: usize = 10;
@@ -158,7 +158,7 @@ impl Settings {
         (left_s * PAUSE_PART).clamp(0.0, LONGEST_PAUSE_S)
     }
 
-    /// Seconds that trials may take which are set aside.
+    /// Seconds that discarded trials may take.
     pub(crate) fn aside_s(&self) -> f64 {
         (self.budget_s - self.reserved_s()).max(0.0) * SET_ASIDE
     }

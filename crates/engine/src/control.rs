@@ -86,9 +86,9 @@ impl Handle {
             .fetch_max(Order::Abort as u8, Ordering::Relaxed);
     }
 
-    /// Changes the load of all workers at one instant, a few tenths of a second from `now_ns`, which
-    /// counts from the begin of the load; not before the last change. The level must be one that
-    /// [`Level::check`] lets pass. `None` if the run is to end.
+    /// Changes the load of all workers at one instant, a few tenths of a second from `now_ns`,
+    /// which counts from the begin of the load; not before the last change. The level must be one
+    /// that [`Level::check`] lets pass. `None` if the run is to end.
     pub fn change(&self, now_ns: u64, level: Level) -> Option<Change> {
         self.change_at(now_ns.saturating_add(CHANGE_LEAD_NS), level)
     }
@@ -108,7 +108,7 @@ impl Handle {
         Some(change)
     }
 
-    /// The changes behind the first so many.
+    /// The changes behind the first this many.
     #[inline]
     pub(crate) fn changes_since(&self, heard: usize) -> Vec<Change> {
         match self.0.change_count.load(Ordering::Acquire) {

@@ -43,7 +43,7 @@ pub fn statistic_name(statistic: Statistic) -> String {
 /// How far a result may be believed; a worse grade is greater.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Grade {
-    /// No reason against it.
+    /// There is no reason against it.
     #[default]
     Valid,
     /// Something may have distorted it.

@@ -35,7 +35,7 @@ pub enum Reason {
     /// Responses were not stamped by the kernel, and a worker was busy or without a core for long:
     /// the time until they were read is in their times, and not known.
     Unstamped {
-        /// The largest share of its time that a worker computed or waited for a core.
+        /// The largest share of its time that a worker used the CPU or waited for it.
         share: f64,
     },
     /// A worker computed for most of its time, in an open load.
@@ -48,7 +48,7 @@ pub enum Reason {
         /// Which part, and how much of it.
         stretch: Stretch,
     },
-    /// A worker waited for a core.
+    /// A worker waited for the CPU.
     Crowded {
         /// The share of its time that the worker waited most.
         share: f64,

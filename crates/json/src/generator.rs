@@ -33,7 +33,7 @@ pub struct Worker {
     pub cpu: Share,
     /// In which it polled, because the next deadline was too near to sleep; not in `cpu`.
     pub polled: Share,
-    /// In which it waited for a core.
+    /// In which it waited for the CPU.
     pub queued: Share,
     /// In which its loop stalled.
     pub stood_still: Share,
@@ -79,7 +79,7 @@ pub struct HostCounters {
     pub listen_overflows: u64,
     /// Packets dropped before TCP saw them.
     pub softnet_drops: u64,
-    /// The share of the time in which some task waited for a core.
+    /// The share of the time in which some task waited for the CPU.
     pub cpu_pressure: Share,
 }
 

@@ -163,7 +163,7 @@ pub enum OwnLimit {
         /// The share.
         share: Share,
     },
-    /// All connections were in use, while the target answered each as fast as ever.
+    /// All connections were in use, while the target responded as fast as before.
     Connections {
         /// How many there were.
         most: u32,
@@ -178,7 +178,7 @@ pub enum OwnLimit {
         /// The share of requests that did.
         share: Share,
     },
-    /// A worker waited for a core for this share of its time.
+    /// A worker waited for the CPU for this share of its time.
     Crowded {
         /// The share.
         share: Share,

@@ -20,7 +20,7 @@ pub struct Validity {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Grade {
-    /// No reason against it.
+    /// There is no reason against it.
     #[default]
     Valid,
     /// Something may have distorted it.

@@ -110,7 +110,7 @@ pub struct HostUsage {
     pub steal_percent: Option<f64>,
     /// Memory that is not available.
     pub memory_used_bytes: Option<u64>,
-    /// The share of the time in which some task waited for a core.
+    /// The share of the time in which some task waited for the CPU.
     #[schemars(range(min = 0.0))]
     pub cpu_pressure_percent: Option<f64>,
     /// The share of the time in which some task waited for memory.
@@ -166,7 +166,7 @@ pub struct Host {
     pub steal_percent: MeanAndMax,
     /// Memory that is not available.
     pub memory_used_bytes: MeanAndMax,
-    /// The share of the time in which some task waited for a core.
+    /// The share of the time in which some task waited for the CPU.
     pub cpu_pressure_percent: MeanAndMax,
     /// The share of the time in which some task waited for memory.
     pub memory_pressure_percent: MeanAndMax,

@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 pub struct Series {
     /// Those with a whole answer, whatever its status.
     pub answered: u64,
-    /// The answers that ended in the window, whenever their request began. Rates are taken of these.
+    /// The answers that ended in the window, whenever their request began. Rates are taken of
+    /// these.
     pub completed: u64,
     /// Those without an answer.
     pub failed: u64,

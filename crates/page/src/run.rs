@@ -72,7 +72,7 @@ pub struct ValidityText {
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Tone {
-    /// No reason against it.
+    /// There is no reason against it.
     #[default]
     Good,
     /// As good, without the colour: no reason against the measurement, but the responses are in

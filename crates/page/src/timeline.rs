@@ -54,7 +54,7 @@ pub enum Measure {
     BytesOut,
     /// Both ways together, in bytes a second.
     Bandwidth,
-    /// Time in percent in which a task waited for a core (pressure stall information).
+    /// Time in percent in which a task waited for the CPU (pressure stall information).
     CpuPressure,
 }
 

@@ -32,8 +32,8 @@ pub trait Host: Clone + 'static {
     /// Sets the loop's interrupt coalescing from its next wait on.
     fn set_coalescing(&self, coalescing: Coalescing);
 
-    /// The addresses of a name, in the resolver's order; an address is its own name. The loop goes on
-    /// meanwhile.
+    /// The addresses of a name, in the resolver's order; an address is its own name. The loop goes
+    /// on meanwhile.
     fn look_up(&self, name: &str, port: u16) -> impl Future<Output = io::Result<Vec<SocketAddr>>>;
 
     /// Opens a connection; ends with [`io::ErrorKind::TimedOut`] at the deadline.

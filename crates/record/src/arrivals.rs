@@ -1,8 +1,8 @@
 //! Did requests go out in the pattern that was planned?
 //!
 //! In an open load each request is counted twice, in the window of time in which it was due and a
-//! connection was free for it, and in the one in which it was sent. What differs is the generator's
-//! doing: waiting for the target is in neither.
+//! connection was free for it, and in the one in which it was sent. Differences come from the
+//! generator: waiting for the target is in neither.
 
 use crate::Snapshot;
 use serde::{Deserialize, Serialize};

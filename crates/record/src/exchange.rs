@@ -155,8 +155,8 @@ pub enum Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorKind {
-    /// The name had no usable address. Those of the plan are resolved before a run, and end it; this
-    /// is about names that turn up while it lasts.
+    /// The name had no usable address. Those of the plan are resolved before a run, and end it;
+    /// this is about names that turn up while it lasts.
     Resolve,
     /// This process had no file descriptor left for a connection: our fault.
     Descriptors,

@@ -26,7 +26,7 @@ pub struct HostCounters {
     /// Packets dropped before TCP saw them, because a core's queue was full.
     #[serde(default)]
     pub softnet_drops: u64,
-    /// Time in which some task waited for a core, in nanoseconds (Linux,
+    /// Time in which some task waited for the CPU, in nanoseconds (Linux,
     /// Documentation/accounting/psi).
     #[serde(default)]
     pub cpu_pressure_ns: u64,
@@ -78,7 +78,7 @@ impl HostCounters {
         }
     }
 
-    /// The share of the time in which some task of the machine waited for a core.
+    /// The share of the time in which some task of the machine waited for the CPU.
     pub fn cpu_pressure_share(&self) -> f64 {
         self.cpu_pressure_ns as f64 / self.wall_ns.max(1) as f64
     }

@@ -209,10 +209,10 @@ impl Recorder {
         self.times.resolve.record_ns(resolve_ns);
     }
 
-    /// The intended starts of `n` arrivals fell due. The engine counts the
-    /// arrivals of an open load from the whole schedule when it merges the workers' snapshots, and
-    /// calls this for requests that iterations send beside them. In a closed load it has no effect, as
-    /// every exchange that begins counts as planned.
+    /// The intended starts of `n` arrivals fell due. The engine counts the arrivals of an open load
+    /// from the whole schedule when it merges the workers' snapshots, and calls this for requests
+    /// that iterations send beside them. In a closed load it has no effect, as every exchange that
+    /// begins counts as planned.
     #[inline]
     pub fn planned(&mut self, n: u64) {
         self.counts.planned += n;

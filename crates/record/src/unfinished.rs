@@ -19,7 +19,7 @@ pub struct Unfinished {
     /// Unsent, because the plan allows fewer connections than the rate needs of this target at low
     /// load.
     pub by_plan: u64,
-    /// Unsent, although a connection was free or could be opened: the generator's own doing.
+    /// Unsent, although a connection was free or could be opened: caused by the generator.
     pub by_loadline: u64,
     /// Unsent, because the script or the user ended the load of one worker before that of the
     /// others.

@@ -79,7 +79,7 @@ pub struct HostUsage {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Pressure {
-    /// At least one task waited for a core.
+    /// At least one task waited for the CPU.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_pressure_ns: Option<u64>,
     /// At least one task waited for memory.

@@ -61,7 +61,7 @@ impl WorkerTimes {
         share(self.polled_ns, self.wall_ns)
     }
 
-    /// The share of its time that the thread waited for a core.
+    /// The share of its time that the thread waited for the CPU.
     pub fn queued_share(&self) -> f64 {
         share(self.queued_ns, self.wall_ns)
     }

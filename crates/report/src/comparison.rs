@@ -23,7 +23,7 @@ const COLUMNS: [Column; 5] = [
     Column::Right(8),
     Column::Left(16),
 ];
-/// Failures above this share are worth a word.
+/// Failures above this share are worth a warning.
 const FEW_FAILED: f64 = 0.001;
 
 /// The comparison as text, ending in a line feed: both sides, a row for each figure, what they say
@@ -213,14 +213,14 @@ pub(crate) fn only_bounds(percentiles: &[f64]) -> String {
 /// What the intervals hold for.
 fn reach(comparison: &Comparison) -> &'static str {
     if comparison.paired {
-        "The 95 % are for all intervals together. A and B alternated in random order, and each \
-         run of B was compared with the run of A next to it."
+        "The confidence of 95 % is for all intervals together. A and B alternated in random \
+         order, and each run of B was compared with the run of A next to it."
     } else if comparison.base_runs > 1 {
-        "The 95 % are for all intervals together, and for runs such as these."
+        "The confidence of 95 % is for all intervals together, and for runs such as these."
     } else {
-        "The 95 % are for all intervals together, and for these two runs only: differences from \
-         run to run are not included. To include them, repeat each run (--repeat 6) and compare \
-         the repeats."
+        "The confidence of 95 % is for all intervals together, and for these two runs only: \
+         differences from run to run are not included. To include them, repeat each run (--repeat \
+         6) and compare the repeats."
     }
 }
 

@@ -148,7 +148,7 @@ impl Route {
     fn timed_out(&self) -> io::Error {
         let host = self.url.as_ref().and_then(Url::host_str);
         let text = format!(
-            "the resolver did not answer for the host `{}` within the timeout",
+            "the resolver did not respond for the host `{}` within the timeout",
             host.unwrap_or_default()
         );
         io::Error::new(io::ErrorKind::TimedOut, text)

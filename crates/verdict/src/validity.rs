@@ -2,7 +2,7 @@
 //!
 //! A result is judged by what the generator did to its figures, and not by what might have done it:
 //! how much of a figure is delay that Loadline added ([`own_delay`]), and how much of the load it
-//! failed to send. That a worker was busy, waited for a core or stalled, that the hypervisor took
+//! failed to send. That a worker was busy, waited for the CPU or stalled, that the hypervisor took
 //! time, that arrivals were bunched or segments lost, explains such an effect; where there is none,
 //! it is a note and the result is valid. Only what is our doing, or that of our machine, is
 //! compared with a result: a target that fails or is slow is what somebody came to find out.
@@ -27,7 +27,7 @@ const SATURATED: f64 = 0.85;
 const SENT: f64 = 0.99;
 /// A rate that Loadline lowered by more than this share is no measurement (the bound of Lancet).
 const RATE_OFF: f64 = 0.1;
-/// A worker that waits for a core longer than this share of its time has neighbours.
+/// A worker that waits for the CPU longer than this share of its time has neighbours.
 const CROWDED: f64 = 0.2;
 /// The hypervisor gave more than this share of the processor time to others.
 const STOLEN: f64 = 0.05;

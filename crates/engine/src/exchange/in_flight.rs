@@ -10,7 +10,7 @@ use loadline_reactor::Host;
 use loadline_record::{ErrorKind, Exchange, Outcome};
 
 /// What a cancelled exchange's failure says.
-const CANCELLED: &str = "the request was cancelled before its answer was whole";
+const CANCELLED: &str = "the request was cancelled before its response was complete";
 
 /// A batch in flight. Times are nanoseconds on the host's clock.
 ///

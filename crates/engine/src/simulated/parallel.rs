@@ -63,7 +63,7 @@ async fn send(requester: Requester<Sim>, timeout_ns: u64) -> Outcome {
     requester.send_within(timeout_ns, batch, &mut ()).await
 }
 
-/// Sends so many requests at a time and waits for all their answers.
+/// Sends this many requests at a time and waits for all their answers.
 async fn send_together(requester: Requester<Sim>, count: usize) {
     let one = |_| {
         let request = send(requester.clone(), 30 * SECOND);

@@ -1,5 +1,5 @@
 //! What a worker leaves behind when it ends: exchanges in flight, arrivals that nobody sent, how
-//! long each of them had waited, and whose doing that is.
+//! long each of them had waited, and the cause of that.
 
 use super::Worker;
 use super::user_pool::UserPool;

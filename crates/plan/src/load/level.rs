@@ -15,9 +15,9 @@ pub const MOST_SHARE: u32 = 100_000;
 pub enum Level {
     /// A share of the planned course, in thousandths: 1 000 is the load as planned.
     Share(u32),
-    /// So many arrivals over time, whatever the plan says. For loads with a rate.
+    /// This many arrivals over time, whatever the plan says. For loads with a rate.
     Rate(Rate),
-    /// So many users, whatever the plan says. For closed loads.
+    /// This many users, whatever the plan says. For closed loads.
     Users(u32),
     /// Nothing.
     Paused,

@@ -233,7 +233,7 @@ impl Kernel {
     }
 }
 
-/// How long this thread waited for a core: the second field of schedstat (Linux,
+/// How long this thread waited for the CPU: the second field of schedstat (Linux,
 /// Documentation/scheduler/sched-stats), which some kernels are built without.
 fn queued_ns() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;

@@ -1,7 +1,7 @@
 //! Looking names up while the loop goes on.
 //!
-//! The system's resolver blocks, so that each name is looked up on a thread of its own, and the loop
-//! looks now and then whether it has answered. A run names few hosts, each once.
+//! The system's resolver blocks, so that each name is looked up on a thread of its own, and the
+//! loop looks now and then whether it has answered. A run names few hosts, each once.
 
 use crate::{Host, Kernel};
 use std::io;

@@ -58,7 +58,7 @@ pub(super) fn lines(report: &CapacityReport<'_>, style: Style, width: usize) -> 
     lines
 }
 
-/// The trials that are drawn: all but the warm-up and those set aside, where anything was answered.
+/// The trials that are drawn: all but the warm-up and those discarded, where anything was answered.
 fn shown<'a>(report: &CapacityReport<'a>) -> Vec<&'a Trial> {
     let trials = report.outcome.trials.iter();
     let tells = |trial: &&Trial| trial.purpose != Purpose::WarmUp && !trial.set_aside;

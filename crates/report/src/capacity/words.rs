@@ -298,7 +298,7 @@ pub fn trial_line(trial: &Trial, checks: &[Check], users: bool) -> String {
     )
 }
 
-/// Whether a trial held, or else what broke, and whose doing that may be.
+/// Whether a trial held, or else what broke, and the possible cause.
 pub(super) fn sight(trial: &Trial, checks: &[Check]) -> String {
     let ours = match (trial.own_limit(), trial.excuse()) {
         _ if trial.set_aside => "; discarded, because the machine was disturbed",

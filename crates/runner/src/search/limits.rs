@@ -1,4 +1,4 @@
-//! What of a trial was the generator's doing, or its machine's, and not the target's.
+//! What the generator or its machine, and not the target, caused in a trial.
 
 use loadline_capacity::OwnLimit;
 use loadline_plan::{Clocked, Metric};
@@ -42,7 +42,7 @@ fn found(run: &RunResult, limit: impl Fn(&Finding) -> Option<OwnLimit>) -> Optio
 }
 
 /// Lateness was most of the response time, of however few requests, or a large part of a figure
-/// whose check broke, and with answers as fast as ever all checks had held.
+/// whose check broke, and with answers as fast as before all checks had held.
 fn late(run: &RunResult, fastest_ns: u64) -> Option<OwnLimit> {
     let times = &run.summary.total.times;
     let late_ns = times.lateness.percentile_ns(99.0);

@@ -109,7 +109,7 @@ fn ended(mut summary: Summary) -> Summary {
     summary
 }
 
-/// A worker that computed and waited for a core for these shares of a second.
+/// A worker that used the CPU and waited for it for these shares of a second.
 fn workers(cpu: f64, queued: f64) -> Workers {
     let times = WorkerTimes {
         wall_ns: SECOND,
