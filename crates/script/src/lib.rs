@@ -1,8 +1,8 @@
 //! What a script of any language is to those that run it.
 //!
 //! A [`Language`] loads scripts. A [`Script`] is one that is loaded: it sets itself up, begins the
-//! load of a plan, ends the run when it raises an error, and concludes behind the report. Who runs a
-//! script knows no more of it, and which languages there are is known in one place alone.
+//! load of a plan, ends the run when it raises an error, and concludes behind the report. Who runs
+//! a script knows no more of it, and which languages there are is known in one place alone.
 //!
 //! # The order of calls
 //!

@@ -56,7 +56,7 @@ impl RunResult {
         warnings::few_samples(&self.summary, percentiles)
     }
 
-    /// Whether so many requests failed or had a status other than 2xx (more than one in a hundred
+    /// Whether this many requests failed or had a status other than 2xx (more than one in a hundred
     /// failed, any such status, no response at all) that *valid* alone would mislead.
     pub fn many_failed(&self) -> bool {
         warnings::many_failed(&self.summary)

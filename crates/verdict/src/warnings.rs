@@ -8,7 +8,7 @@ use loadline_record::{Counts, Ended, Model, Summary};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Answers below this share of the arrivals that fell due deserve a warning.
+/// Responses below this share of the arrivals that fell due deserve a warning.
 const RATE_KEPT: f64 = 0.99;
 /// Reconnects above this share of the responses deserve a warning.
 const FEW_RECONNECTS: f64 = 0.01;
