@@ -17,6 +17,8 @@ pub(crate) struct Activity {
     pub(crate) late_ns: Cell<u64>,
     /// The batches in flight beside the main one, in no order.
     beside: RefCell<Vec<Beside>>,
+    /// Requests that wait for one of the connections that users share.
+    pub(crate) waiting: Cell<u32>,
     /// Whether it is in an iteration.
     pub(crate) iterating: Cell<bool>,
     /// Whether a closed loop of the users there were at the begin would have left it out.

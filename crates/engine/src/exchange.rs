@@ -57,7 +57,13 @@ pub(crate) async fn send<H: Host, O: Observer>(
     timeout_ns: u64,
     observer: &mut O,
 ) -> Outcome {
+    let place = match user.worker.shared {
+        None => None,
+        // Boxed, as dialling is.
+        Some(_) => Box::pin(user.place()).await,
+    };
     if user.is_drained() {
+        drop(place);
         user.refuse();
         return std::future::pending().await;
     }
@@ -68,7 +74,7 @@ pub(crate) async fn send<H: Host, O: Observer>(
                 user.backoff.succeeded();
                 break;
             }
-            Err(Broken::ClosedByServer) => user.pool.lose(batch.endpoint),
+            Err(Broken::ClosedByServer) => user.pool().lose(batch.endpoint),
             Err(Broken::Failed(failure)) => {
                 in_flight.fail_rest(observer, failure);
                 break;
@@ -76,6 +82,7 @@ pub(crate) async fn send<H: Host, O: Observer>(
         }
     }
     let last = in_flight.last;
+    drop(place);
     user.set_free_since(in_flight.ended_ns);
     user.end_if_refused();
     let backoff_ns = user.backoff.take_ns();
@@ -154,7 +161,7 @@ async fn attempt<H: Host, O: Observer>(
 #[inline(always)]
 fn standing<H: Host>(user: &User<H>, endpoint: usize) -> Option<Box<OpenConnection<H>>> {
     loop {
-        let mut open = user.pool.take(endpoint)?;
+        let mut open = user.pool().take(endpoint)?;
         let connection = &mut open.connection;
         let spoke = connection.may_receive() && speaks_unasked(connection, &user.worker);
         if !spoke && !open.connection.peer_closed() {
@@ -162,7 +169,7 @@ fn standing<H: Host>(user: &User<H>, endpoint: usize) -> Option<Box<OpenConnecti
         }
         // One that was dialled ahead and never served is no loss that is repaired.
         if open.served > 0 {
-            user.pool.lose(endpoint);
+            user.pool().lose(endpoint);
         }
     }
 }
@@ -210,7 +217,7 @@ async fn dial<H: Host>(
     let endpoint = in_flight.batch.endpoint;
     let start_ns = worker.host.now_ns();
     worker.suspend_coalescing();
-    user.pool.make_room(worker.most_kept);
+    user.make_room();
     let dialled = worker.dialler.dial(endpoint, in_flight.deadline_ns).await;
     in_flight.dial_ns += worker.host.now_ns() - start_ns;
     if dialled.is_err() {
@@ -223,7 +230,7 @@ async fn dial<H: Host>(
     in_flight.resolve_ns += dial.resolve_ns.unwrap_or(0);
     in_flight.tls_ns += dial.tls_ns.unwrap_or(0);
     user.backoff.succeeded();
-    let reconnected = user.pool.replaces(endpoint);
+    let reconnected = user.pool().replaces(endpoint);
     if in_flight.is_counted() {
         worker.dialled(&dial);
         if reconnected {
@@ -255,11 +262,11 @@ fn put_back<H: Host>(
 ) {
     let keepalive = user.worker.keepalive;
     if reusable && keepalive {
-        user.pool.put(endpoint, open);
+        user.pool().put(endpoint, open);
         return;
     }
     if keepalive {
-        user.pool.lose(endpoint);
+        user.pool().lose(endpoint);
     }
     if !open.connection.peer_closed() {
         let host = &user.worker.host;

@@ -53,6 +53,7 @@ mod replay;
 mod requester;
 mod run;
 mod sampling;
+mod shared_pool;
 mod ticker;
 mod user;
 mod worker;

@@ -9,6 +9,7 @@ use loadline_reactor::{Address, Kernel, ensure_open_files, raise_open_files};
 use loadline_transport::{Dialler, Endpoint, TlsSetup};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::num::NonZeroU32;
 use url::{Origin, Url};
 
 /// Descriptors beside the connections: streams, event loops, files of the run.
@@ -36,7 +37,9 @@ impl Prepared {
     /// Reads, resolves and writes what the plan names. Blocks; sends nothing but the probes of
     /// addresses. `composes` says whether requests to other endpoints will be composed.
     pub(crate) fn new(plan: Plan, detail: Detail, composes: bool) -> Result<Self, StartError> {
-        let connections = most_users(&plan).max(plan.load.max_connections);
+        let users = most_users(&plan).max(plan.load.max_connections);
+        let shared = plan.connection.shared.map_or(u32::MAX, NonZeroU32::get);
+        let connections = users.min(shared.max(plan.threads));
         ensure_open_files(u64::from(connections) + OTHER_FILES)?;
         let mut endpoints = Endpoints::default();
         let mut requests = Vec::new();

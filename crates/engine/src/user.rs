@@ -3,6 +3,7 @@
 use crate::activity::Activity;
 use crate::backoff::Backoff;
 use crate::pool::Pool;
+use crate::shared_pool::Place;
 use crate::worker::Worker;
 use loadline_reactor::Host;
 use std::cell::{Cell, RefCell};
@@ -11,7 +12,8 @@ use std::rc::Rc;
 /// One virtual user: a behaviour with its own connections.
 pub(crate) struct User<H: Host> {
     pub(crate) worker: Rc<Worker<H>>,
-    pub(crate) pool: Pool<H>,
+    /// The idle connections of its own.
+    pub(crate) own: Pool<H>,
     /// Starts of the iteration that no exchange has taken yet, the earliest last.
     pub(crate) starts: RefCell<Vec<Start>>,
     /// Whether its behaviour sends what it is to send first without work of its own.
@@ -48,7 +50,7 @@ impl<H: Host> User<H> {
     pub(crate) fn new(worker: Rc<Worker<H>>) -> Self {
         User {
             worker,
-            pool: Pool::new(),
+            own: Pool::new(),
             starts: RefCell::default(),
             is_prompt: Cell::new(false),
             free_ns: Cell::new(0),
@@ -56,6 +58,38 @@ impl<H: Host> User<H> {
             backoff: Backoff::default(),
             changes: Cell::new(0),
         }
+    }
+
+    /// The idle connections that it may use.
+    #[inline]
+    pub(crate) fn pool(&self) -> &Pool<H> {
+        match &self.worker.shared {
+            None => &self.own,
+            Some(shared) => &shared.idle,
+        }
+    }
+
+    /// Closes an idle connection where one more than it may keep would be open.
+    pub(crate) fn make_room(&self) {
+        match &self.worker.shared {
+            None => self.own.make_room(self.worker.most_kept),
+            Some(shared) => shared.make_room(),
+        }
+    }
+
+    /// A place among the connections that users share, for which it waits until one is free; `None`
+    /// where each user has its own.
+    pub(crate) async fn place(&self) -> Option<Place<'_, H>> {
+        let shared = self.worker.shared.as_ref()?;
+        if let Some(place) = shared.try_place() {
+            return Some(place);
+        }
+        let waiting = &self.activity.waiting;
+        waiting.set(waiting.get() + 1);
+        let _waits = Counted(waiting);
+        let place = shared.place().await;
+        self.set_free_since(self.worker.host.now_ns());
+        Some(place)
     }
 
     /// Whether the window is over and nothing more is begun. Behind it only starts that the
@@ -121,5 +155,14 @@ impl<H: Host> User<H> {
         let until_ns = self.worker.host.now_ns().saturating_add(duration_ns);
         self.worker.host.timer().until(until_ns).await;
         self.set_free_since(until_ns);
+    }
+}
+
+/// One of those that a number counts, until it is dropped.
+struct Counted<'a>(&'a Cell<u32>);
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() - 1);
     }
 }

@@ -18,6 +18,7 @@ use crate::event::Tick;
 use crate::lost::WorkerFailure;
 use crate::pacer::{Pacer, nanoseconds};
 use crate::sampling::Sampling;
+use crate::shared_pool::SharedPool;
 use loadline_reactor::{Coalescing, Host};
 use loadline_record::{Exchange, Recorder, Snapshot, Unfinished};
 use loadline_transport::{Dial, Dialler};
@@ -74,6 +75,8 @@ pub(crate) struct Worker<H: Host> {
     /// The last head of an answer: the next one is often the same.
     pub(crate) heads: RefCell<HeadMemo>,
     pub(crate) keepalive: bool,
+    /// The connections of all its users, where each has none of its own.
+    pub(crate) shared: Option<SharedPool<H>>,
     /// How many connections a user keeps at most, each to another endpoint.
     pub(crate) most_kept: usize,
     /// Whether users wait after a dial that failed.

@@ -17,6 +17,10 @@ use url::Url;
 pub struct Connection {
     /// Whether a connection serves more than one request.
     pub keepalive: bool,
+    /// How many connections all users share, where there are fewer than users; each user has its own
+    /// if `None`. A request waits for one, and is blocked meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<NonZeroU32>,
     /// Requests sent together on a connection before their responses are awaited, at least 1.
     pub pipeline: u32,
     /// The most an exchange may take, from its send to its last byte.
@@ -75,6 +79,7 @@ impl Default for Connection {
     fn default() -> Self {
         Self {
             keepalive: true,
+            shared: None,
             pipeline: 1,
             timeout: Duration::from_secs(30),
             drain: Duration::ZERO,

@@ -47,87 +47,110 @@ pub(super) struct InFlightBatch<'a, H: Host> {
     pub(super) ended_ns: u64,
 }
 
-impl<'a, H: Host> InFlightBatch<'a, H> {
+/// How a batch begins: what it takes of the iteration's starts.
+struct Beginning {
+    at_ns: u64,
+    start: Start,
+    is_beside: bool,
+    first_counted: usize,
+    /// How many of its exchanges are those of the schedule.
+    scheduled: usize,
+}
+
+impl Beginning {
     #[inline(always)]
-    pub(super) fn begin(user: &'a User<H>, batch: Batch<'a>, timeout_ns: u64) -> Self {
-        let (worker, activity) = (&*user.worker, &user.activity);
+    fn take<H: Host>(user: &User<H>, count: usize) -> Self {
+        let worker = &*user.worker;
         let is_open = worker.pacer.is_open();
-        let is_beside = activity.has_flights();
+        let is_beside = user.activity.has_flights();
         let mut starts = user.starts.borrow_mut();
-        let begun_ns = match starts.last() {
+        let at_ns = match starts.last() {
             // In a closed load the start is the moment at which it was taken.
             Some(start) if !is_open && !is_beside && user.is_prompt.get() => start.intended_ns,
             _ => worker.host.now_ns(),
         };
         if !is_open && !is_beside {
-            starts.fill(Start::undelayed(begun_ns));
+            starts.fill(Start::undelayed(at_ns));
         }
         let taken = if is_beside { None } else { starts.pop() };
         let start = taken.unwrap_or_else(|| {
             worker.suspend_coalescing();
-            Start::undelayed(begun_ns)
+            Start::undelayed(at_ns)
         });
         let later = if is_beside { &[] } else { &**starts };
-        let first_counted = first_counted(worker, start, later, batch.parts.len());
-        let scheduled = taken.map_or(0, |_| 1 + later.len());
-        let in_flight = InFlightBatch {
-            user,
-            batch,
-            is_beside,
-            is_sampled: false,
-            begun_ns,
-            deadline_ns: begun_ns.saturating_add(timeout_ns),
-            dial_ns: 0,
-            resolve_ns: 0,
-            tls_ns: 0,
-            sent_ns: 0,
-            first_counted,
-            next: 0,
+        Beginning {
+            at_ns,
             start,
-            first_byte_ns: None,
-            bytes_in: 0,
-            sendings: 0,
-            last: Outcome::Failed(ErrorKind::Aborted),
-            ended_ns: begun_ns,
-        };
-        in_flight.count(scheduled);
-        in_flight
+            is_beside,
+            first_counted: first_counted(worker, start, later, count),
+            scheduled: taken.map_or(0, |_| 1 + later.len()),
+        }
     }
 
-    /// Counts its exchanges as sent, and shows them. So many are those of the schedule.
+    /// Counts the exchanges of a batch of so many as sent, and shows them.
     #[inline(always)]
-    fn count(&self, scheduled: usize) {
-        let (worker, activity) = (&*self.user.worker, &self.user.activity);
-        let all = self.batch.parts.len();
-        let counted = all - self.first_counted;
+    fn count<H: Host>(&self, user: &User<H>, count: usize) {
+        let (worker, activity) = (&*user.worker, &user.activity);
+        let counted = count - self.first_counted;
         let mut recorder = worker.recorder.borrow_mut();
         (0..counted).for_each(|_| recorder.begin());
         if worker.pacer.is_open() && counted > 0 {
             // The schedule knows of the first requests of iterations only.
-            let further = all.saturating_sub(scheduled).min(counted);
+            let further = count.saturating_sub(self.scheduled).min(counted);
             recorder.planned(further as u64);
             let Start {
                 intended_ns,
                 ready_ns,
             } = self.start;
             let zero_ns = worker.zero_ns.get();
-            let ready_ns = ready_ns.clamp(intended_ns, self.begun_ns);
+            let ready_ns = ready_ns.clamp(intended_ns, self.at_ns);
             let since_zero = |at_ns: u64| at_ns.saturating_sub(zero_ns);
-            let begun_ns = since_zero(self.begun_ns);
+            let begun_ns = since_zero(self.at_ns);
             recorder.arrived(since_zero(ready_ns), begun_ns, counted as u64);
-            let late_ns = self.begun_ns.saturating_sub(ready_ns);
+            let late_ns = self.at_ns.saturating_sub(ready_ns);
             worker.backlog.sent(counted as u64, late_ns);
             if !self.is_beside {
                 activity.late_ns.set(late_ns);
             }
         }
         if self.is_beside {
-            activity.begin_beside(self.beside());
+            activity.begin_beside(Beside {
+                begun_ns: self.at_ns,
+                left: count as u32,
+            });
             return;
         }
         activity.since_ns.set(Some(self.start.intended_ns));
-        activity.begun_ns.set(self.begun_ns);
-        activity.in_flight.set(all as u32);
+        activity.begun_ns.set(self.at_ns);
+        activity.in_flight.set(count as u32);
+    }
+}
+
+impl<'a, H: Host> InFlightBatch<'a, H> {
+    #[inline(always)]
+    pub(super) fn begin(user: &'a User<H>, batch: Batch<'a>, timeout_ns: u64) -> Self {
+        let beginning = Beginning::take(user, batch.parts.len());
+        beginning.count(user, batch.parts.len());
+        InFlightBatch {
+            user,
+            batch,
+            is_beside: beginning.is_beside,
+            is_sampled: false,
+            begun_ns: beginning.at_ns,
+            deadline_ns: beginning.at_ns.saturating_add(timeout_ns),
+            dial_ns: 0,
+            resolve_ns: 0,
+            tls_ns: 0,
+            sent_ns: 0,
+            first_counted: beginning.first_counted,
+            next: 0,
+            start: beginning.start,
+            first_byte_ns: None,
+            bytes_in: 0,
+            sendings: 0,
+            last: Outcome::Failed(ErrorKind::Aborted),
+            ended_ns: beginning.at_ns,
+        }
     }
 
     /// What the worker sees of it if it is not the main batch.

@@ -7,10 +7,12 @@ use super::world::World;
 use crate::behaviour::{Batch, Behaviour, Part, Scenario};
 use crate::iteration::Iteration;
 use crate::requester::Requester;
+use loadline_plan::Plan;
 use loadline_reactor::{Host, Sim};
 use loadline_record::{ErrorKind, Outcome};
 use loadline_wire::Expect;
 use std::future::{Future, poll_fn};
+use std::num::NonZeroU32;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::Poll;
@@ -214,4 +216,58 @@ fn what_is_in_flight_at_a_time_ends_in_the_drain_and_nothing_is_begun_there() {
         });
         assert_eq!(ran.counts(), [sent, sent, sent, 0, 0]);
     }
+}
+
+/// A plan whose users share this many connections.
+fn sharing(plan: Plan, connections: u32) -> World {
+    let mut plan = plan;
+    plan.connection.shared = NonZeroU32::new(connections);
+    World::new(plan).serves_in(8 * MS)
+}
+
+#[test]
+fn users_that_share_connections_take_turns() {
+    let ran = sharing(closed(4, 35 * MS), 2).run();
+    let starts = [0, 0, 10, 10, 20, 20].map(|at| at * MS);
+    assert_eq!(ran.each(|exchange| exchange.start_ns), starts);
+    assert_eq!(ran.each(|exchange| exchange.response_ns()), [10 * MS; 6]);
+    assert_eq!(ran.counts(), [8, 8, 6, 0, 2]);
+    assert_eq!(ran.accepted, 2);
+}
+
+#[test]
+fn an_arrival_that_waits_for_a_shared_connection_is_blocked() {
+    let ran = sharing(open(200, 4, 23 * MS), 1).run();
+    let blocked = ran.each(|exchange| exchange.blocked_ns() / MS);
+    assert_eq!(blocked, [0, 5]);
+    assert_eq!(ran.each(|exchange| exchange.lateness_ns()), [0; 2]);
+    // Of the five arrivals the third is in flight, and the others wait for the one connection.
+    assert_eq!(ran.counts(), [5, 3, 2, 0, 1]);
+    assert_eq!(ran.causes()[2], 0, "nothing of that is our doing");
+    assert_eq!(ran.accepted, 1);
+}
+
+#[test]
+fn who_gives_up_waiting_for_a_shared_connection_has_sent_nothing() {
+    let world = sharing(closed(1, SECOND), 1);
+    let mut plan = world.plan.clone();
+    plan.request_limit = Some(1);
+    let ran = run(sharing(plan, 1), async |requester| {
+        let first: Work = Box::pin({
+            let request = send(requester.clone(), SECOND);
+            async {
+                request.await;
+            }
+        });
+        let second: Work = Box::pin({
+            let request = send_for(requester.clone(), 5 * MS);
+            async {
+                assert_eq!(request.await, None);
+            }
+        });
+        together(vec![first, second]).await;
+        send(requester, SECOND).await;
+    });
+    assert_eq!(ran.each(|exchange| exchange.start_ns), [0, 10 * MS]);
+    assert_eq!(ran.counts(), [2, 2, 2, 0, 0]);
 }

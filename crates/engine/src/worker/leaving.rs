@@ -89,7 +89,7 @@ impl Leaving {
         for intended_ns in starts {
             self.unsent(intended_ns, 1);
         }
-        if in_flight == 0 && self.is_open {
+        if in_flight == 0 && activity.waiting.get() == 0 && self.is_open {
             self.held_ns += self.now_ns.saturating_sub(first_ns);
         }
     }

@@ -8,6 +8,7 @@ use crate::pacer::{Pacer, most_users, nanoseconds, share};
 use crate::pool::OpenConnection;
 use crate::prepare::Prepared;
 use crate::sampling::Sampling;
+use crate::shared_pool::SharedPool;
 use loadline_plan::{Clock, Plan};
 use loadline_reactor::{Address, Host, Task};
 use loadline_record::{Model, Recorder};
@@ -77,7 +78,8 @@ pub(crate) async fn prepare<H: Host, S: Scenario<H>>(
     let has_target = !prepared.endpoints.is_empty();
     let is_ahead = plan.connection.keepalive && plan.connection.ahead && has_target;
     let ahead = if is_ahead {
-        users.min(starts(plan, stripe))
+        let most = shared(plan, stripe).unwrap_or(u32::MAX);
+        users.min(starts(plan, stripe)).min(most)
     } else {
         0
     };
@@ -101,6 +103,12 @@ pub(crate) async fn prepare<H: Host, S: Scenario<H>>(
         interval_ns: prepared.interval_ns,
         first_error: dialling.first_error.take(),
     }
+}
+
+/// How many connections the users of a worker share, if they do: at least one.
+fn shared(plan: &Plan, stripe: Stripe) -> Option<u32> {
+    let all = plan.connection.shared?;
+    Some(share(u64::from(all.get()), stripe).max(1) as u32)
 }
 
 /// How many users of a worker can have something to send, at most: a run of few requests needs no
@@ -141,6 +149,7 @@ fn new_worker<H: Host>(
         pacer: Pacer::new(plan, stripe),
         heads: RefCell::default(),
         keepalive: plan.connection.keepalive,
+        shared: shared(plan, stripe).map(SharedPool::new),
         most_kept: prepared.most_kept,
         backs_off: true,
         timeout_ns: nanoseconds(plan.connection.timeout),

@@ -65,7 +65,7 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
         let worker = Rc::clone(&self.worker);
         let user = Rc::new(User::new(Rc::clone(&worker)));
         if let Some(Ahead { endpoint, open, .. }) = self.connections.pop_front() {
-            user.pool.put(endpoint, open);
+            user.pool().put(endpoint, open);
         }
         let mut behaviour = self.scenario.user();
         worker.users.set(worker.users.get() + 1);
@@ -74,7 +74,7 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
         let alarm = timer.alarm();
         let task = self.worker.host.spawn(async move {
             iteration::run(&requester, &mut behaviour, number, timer).await;
-            requester.0.pool.close();
+            requester.0.own.close();
             requester.0.end();
         });
         self.members.push(Member {

@@ -1,0 +1,124 @@
+//! Connections that all users of a worker share.
+//!
+//! There is a place for each connection. A request waits for a place before it starts: that is time
+//! in which it was blocked, as it is for a user that is busy. Places are given in the order in which
+//! they were asked for.
+
+use crate::pool::Pool;
+use loadline_reactor::Host;
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::{Poll, Waker};
+
+/// The connections that the users of a worker share.
+pub(crate) struct SharedPool<H: Host> {
+    pub(crate) idle: Pool<H>,
+    /// How many connections there may be.
+    most: u32,
+    /// Places that nobody has.
+    free: Cell<u32>,
+    /// Those who wait for a place, the first in front.
+    waiting: RefCell<VecDeque<Rc<Waiting>>>,
+}
+
+/// The right to use one connection; dropping it passes it on.
+pub(crate) struct Place<'a, H: Host>(&'a SharedPool<H>);
+
+#[derive(Default)]
+struct Waiting {
+    state: Cell<State>,
+    waker: RefCell<Option<Waker>>,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Waits,
+    /// It has a place, and has not seen that yet.
+    Granted,
+    Gone,
+}
+
+impl<H: Host> SharedPool<H> {
+    /// A pool of at most so many connections.
+    pub(crate) fn new(most: u32) -> Self {
+        SharedPool {
+            idle: Pool::new(),
+            most,
+            free: Cell::new(most),
+            waiting: RefCell::default(),
+        }
+    }
+
+    /// A place, if one is free at once.
+    pub(crate) fn try_place(&self) -> Option<Place<'_, H>> {
+        let left = self.free.get().checked_sub(1)?;
+        self.free.set(left);
+        Some(Place(self))
+    }
+
+    /// Waits for a place.
+    pub(crate) async fn place(&self) -> Place<'_, H> {
+        let waiting = Rc::new(Waiting::default());
+        self.waiting.borrow_mut().push_back(Rc::clone(&waiting));
+        let asks = Asking {
+            pool: self,
+            waiting: &waiting,
+        };
+        poll_fn(|cx| {
+            if waiting.state.get() == State::Granted {
+                return Poll::Ready(());
+            }
+            waiting.waker.replace(Some(cx.waker().clone()));
+            Poll::Pending
+        })
+        .await;
+        // From here on the place is given back by its own end.
+        waiting.state.set(State::Waits);
+        drop(asks);
+        Place(self)
+    }
+
+    /// Gives up an idle connection if one more than there may be would be open.
+    pub(crate) fn make_room(&self) {
+        let used = self.most - self.free.get();
+        let idle = (self.most - used) as usize;
+        self.idle.make_room(idle + 1);
+    }
+
+    fn pass_on(&self) {
+        let mut waiting = self.waiting.borrow_mut();
+        while let Some(next) = waiting.pop_front() {
+            if next.state.get() == State::Gone {
+                continue;
+            }
+            next.state.set(State::Granted);
+            next.waker.take().inspect(Waker::wake_by_ref);
+            return;
+        }
+        self.free.set(self.free.get() + 1);
+    }
+}
+
+impl<H: Host> Drop for Place<'_, H> {
+    fn drop(&mut self) {
+        self.0.pass_on();
+    }
+}
+
+/// Asks for a place. Dropping it while it waits takes it out of the queue.
+struct Asking<'a, H: Host> {
+    pool: &'a SharedPool<H>,
+    waiting: &'a Waiting,
+}
+
+impl<H: Host> Drop for Asking<'_, H> {
+    fn drop(&mut self) {
+        let was = self.waiting.state.replace(State::Gone);
+        if was == State::Granted {
+            self.pool.pass_on();
+        }
+    }
+}
