@@ -97,6 +97,29 @@ fn the_first_interrupt_ends_a_run_whose_target_never_answers() {
 }
 
 #[test]
+fn turns_that_are_interrupted_early_have_a_line_each_and_no_comparison() {
+    let server = serve();
+    let (a, b) = (url(&server, "delay=10ms"), url(&server, "delay=11ms"));
+    let words = ["versus", &a, &b, "-c", "2", "-d", "60s", "--no-progress"];
+    let running = Running::start(&words);
+    let patience = Instant::now() + Duration::from_secs(20);
+    while server.counts().requests < 20 {
+        assert!(Instant::now() < patience, "nothing reached the server");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    signal(&running, "INT");
+    let said = running.end();
+    assert_eq!(said.code, Some(130), "{}", said.stderr);
+    assert!(
+        said.stdout.contains("A and B can't be compared"),
+        "{}",
+        said.stdout
+    );
+    assert!(said.stdout.contains("interrupted"), "{}", said.stdout);
+    assert!(said.stdout.lines().count() < 12, "{}", said.stdout);
+}
+
+#[test]
 fn an_output_that_nobody_reads_does_not_keep_it_alive() {
     let server = serve();
     let mut running = start(&server, &["--log", "/dev/stdout"], "size=1");

@@ -1,9 +1,11 @@
 //! Drives a search, from the warm-up to the ladder.
 
-use crate::conclusion::{self, Conclusion, Inconclusive, LoadLine, Why};
+mod concluding;
+
+use crate::conclusion::Conclusion;
 use crate::keeping_up::TooShort;
 use crate::ladder::{Ladder, Recovery, Rung};
-use crate::measure::{Measure, Observation, OwnLimit, Part, Purpose, Trial};
+use crate::measure::{Measure, Observation, Part, Purpose, Trial};
 use crate::settings::{Settings, TELLING};
 use loadline_stats::search::{self, Finding, Search, Step};
 use serde::{Deserialize, Serialize};
@@ -16,8 +18,6 @@ const KEPT_ASIDE: f64 = 0.5;
 const CLOSE_BELOW: f64 = 0.9;
 /// The next one lies below that by this many times the distance, as a power.
 const FURTHER_BELOW: i32 = 3;
-/// This many requests more at the end of a trial than at its beginning is how its ends fell.
-const ENDS: f64 = 2.0;
 
 /// The outcome of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -432,102 +432,6 @@ impl<M: Measure> Driver<'_, M> {
         trial.kept_up = backlog.keeps_up(self.mean_at_ease_s, level, seconds);
         self.measure.ended(&trial);
         self.trials.push(trial);
-    }
-
-    /// The trials that count for the search, at this level or at all.
-    fn counting(&self, level: Option<f64>) -> Vec<&Trial> {
-        let counts =
-            |trial: &&Trial| trial.counts() && level.is_none_or(|level| trial.level == level);
-        self.trials.iter().filter(counts).collect()
-    }
-
-    /// What of the generator ended between these bounds, if the upper one is not the target's.
-    fn own_limit(&self, lower: f64, upper: f64) -> Option<OwnLimit> {
-        let in_trials = conclusion::own_limit(&self.counting(Some(upper)));
-        in_trials.or_else(|| self.settings.floor_at(lower))
-    }
-
-    fn conclusion(&self) -> Conclusion {
-        if let Some((lower, upper)) = self.enclosed() {
-            return match self.own_limit(lower, upper) {
-                Some(limit) => Conclusion::AtLeast {
-                    level: lower,
-                    why: Why::Generator { limit, at: upper },
-                },
-                None => Conclusion::Found(self.load_line(lower, upper)),
-            };
-        }
-        match (self.confirmed, self.search.bounds(ALL).1) {
-            (Some(level), None) if level >= self.settings.highest => Conclusion::AtLeast {
-                level,
-                why: Why::Highest,
-            },
-            (None, Some(upper)) if upper <= self.settings.lowest => {
-                let at_lowest = self.counting(Some(upper));
-                Conclusion::NothingHolds {
-                    level: self.settings.lowest,
-                    breaks: conclusion::breaks(&at_lowest),
-                    own_limit: conclusion::excuse(&at_lowest),
-                }
-            }
-            _ => Conclusion::Inconclusive(self.inconclusive()),
-        }
-    }
-
-    fn inconclusive(&self) -> Inconclusive {
-        let own_limit = conclusion::excuse(&self.counting(None));
-        let (lower, upper) = match self.search.apparent_bounds(ALL) {
-            (Some(good), Some(bad)) => {
-                let threshold = conclusion::threshold(&self.counting(None), good, bad);
-                (Some(threshold.low), Some(threshold.high))
-            }
-            apparent => apparent,
-        };
-        // One long run may break by chance, and two; three at different levels hardly do.
-        let (lower, upper) = match self.refuted[..] {
-            [] => (lower, upper),
-            [_] | [_, _] => (self.confirmed, upper),
-            [_, _, third, ..] => (self.confirmed, Some(third)),
-        };
-        Inconclusive {
-            lower,
-            upper,
-            refuted: self.refuted.first().copied(),
-            own_limit,
-        }
-    }
-
-    fn load_line(&self, lower: f64, upper: f64) -> LoadLine {
-        let threshold = conclusion::threshold(&self.counting(None), lower, upper);
-        let (at_lower, at_upper) = (self.counting(Some(lower)), self.counting(Some(upper)));
-        let throughput = conclusion::throughput(&at_lower).unwrap_or(lower);
-        let longest_s = at_lower
-            .iter()
-            .map(|trial| trial.seconds)
-            .fold(0.0, f64::max);
-        let growth_per_s = conclusion::growth_per_s(&at_lower, self.mean_at_ease_s);
-        let piles_up = growth_per_s * longest_s > ENDS;
-        let carried = if piles_up {
-            lower - growth_per_s
-        } else {
-            lower
-        };
-        let piled_up = conclusion::piled_up(&at_lower, self.mean_at_ease_s);
-        let confirming = at_lower
-            .iter()
-            .filter(|trial| trial.purpose == Purpose::Confirmation);
-        LoadLine {
-            level: lower,
-            upper,
-            throughput,
-            carried,
-            low: (threshold.low.min(lower) * (1.0 - piled_up)).min(carried),
-            high: threshold.high.max(lower),
-            breaks: conclusion::breaks(&at_upper),
-            disturbance: conclusion::excuse(&at_upper),
-            confirmed_s: confirming.map(|trial| trial.seconds).fold(0.0, f64::max),
-            target_cores: conclusion::target_cores(&at_lower),
-        }
     }
 }
 

@@ -143,8 +143,9 @@ impl Shared {
             Phase::Running if command == Command::Abort => self.end_after_grace(again),
             Phase::Running => {
                 say(&format!(
-                    "Stopping: waiting at most {STOP_PATIENCE:?} for responses in flight; \
-                     interrupt again to stop now."
+                    "Stopping: waiting at most {} s for responses in flight; interrupt again to \
+                     stop now.",
+                    STOP_PATIENCE.as_secs(),
                 ));
             }
             Phase::BeforeLoad => give_up(NOTHING_MEASURED),
