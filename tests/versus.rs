@@ -69,7 +69,7 @@ fn the_faster_one_is_no_failure_and_a_saved_series_tells_it_again() {
     assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
     assert!(said.stdout.contains("B is faster"), "{}", said.stdout);
     assert!(
-        said.stdout.contains("took turns in random order"),
+        said.stdout.contains("alternated in random order"),
         "{}",
         said.stdout
     );
