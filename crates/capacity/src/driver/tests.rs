@@ -1,5 +1,6 @@
 use super::*;
 use crate::OwnLimit;
+use crate::conclusion::{LoadLine, Why};
 use crate::simulated::{Kept, Lasting, Queue, Wavering, settings};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
