@@ -41,6 +41,10 @@ struct Control {
     changes: Mutex<Vec<Change>>,
     /// How many of them there are, for workers to look at.
     change_count: AtomicUsize,
+    /// When the load begins and ends, by the machine's monotonic clock; it has not begun at
+    /// `u64::MAX`.
+    begin_ns: AtomicU64,
+    end_ns: AtomicU64,
     /// How often each worker has looked.
     beats: Vec<AtomicU64>,
 }
@@ -57,6 +61,8 @@ impl Handle {
             order: AtomicU8::new(Order::Run as u8),
             changes: Mutex::default(),
             change_count: AtomicUsize::new(0),
+            begin_ns: AtomicU64::new(u64::MAX),
+            end_ns: AtomicU64::new(u64::MAX),
             beats: (0..workers).map(|_| AtomicU64::new(0)).collect(),
         }))
     }
@@ -86,11 +92,22 @@ impl Handle {
             .fetch_max(Order::Abort as u8, Ordering::Relaxed);
     }
 
-    /// Changes the load of all workers at one instant, a few tenths of a second from `now_ns`,
-    /// which counts from the begin of the load; not before the last change. The level must be one
-    /// that [`Level::check`] lets pass. `None` if the run is to end.
-    pub fn change(&self, now_ns: u64, level: Level) -> Option<Change> {
-        self.change_at(now_ns.saturating_add(CHANGE_LEAD_NS), level)
+    /// The load begins, and ends this much later.
+    pub(crate) fn begin(&self, begin_ns: u64, length_ns: u64) {
+        let end_ns = begin_ns.saturating_add(length_ns);
+        self.0.end_ns.store(end_ns, Ordering::Relaxed);
+        self.0.begin_ns.store(begin_ns, Ordering::Relaxed);
+    }
+
+    /// Changes the load of all workers at one instant, 150 ms from now, and not before the last
+    /// change. The level must be one that [`Level::check`] lets pass. `None` if the load is over by
+    /// then, or has not begun.
+    pub fn change(&self, level: Level) -> Option<Change> {
+        let begin_ns = self.0.begin_ns.load(Ordering::Relaxed);
+        let end_ns = self.0.end_ns.load(Ordering::Relaxed);
+        let at_ns = loadline_reactor::monotonic_ns() + CHANGE_LEAD_NS;
+        let lasts = begin_ns < u64::MAX && at_ns < end_ns;
+        lasts.then(|| self.change_at(at_ns.saturating_sub(begin_ns), level))?
     }
 
     /// As [`change`](Self::change), at this instant. A worker that hears of it later changes its

@@ -1,5 +1,6 @@
 //! What a run tells while it lasts.
 
+use crate::control::Change;
 use loadline_record::{Exchange, Snapshot, Unfinished};
 
 /// Which events a run tells beside its intervals and its end.
@@ -31,6 +32,8 @@ pub enum Event {
         /// In the order in which they ended.
         exchanges: Vec<Exchange>,
     },
+    /// The load is to change.
+    Changed(Change),
     /// The run has ended; nothing follows.
     Ended {
         /// Why it ended.

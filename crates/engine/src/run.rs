@@ -56,6 +56,8 @@ pub struct Run {
     reports: Receiver<(usize, Report)>,
     threads: Vec<JoinHandle<()>>,
     merger: Merger,
+    /// How many changes of the load were told.
+    changes: usize,
     attendance: Attendance,
     begin_ns: u64,
     /// When the load is over, if its time ends it.
@@ -105,6 +107,7 @@ impl Run {
         drop(send);
         await_connections(&starting, &reports)?;
         let begin_ns = Kernel::new()?.now_ns() + HEAD_START_NS;
+        handle.begin(begin_ns, end_ns(&prepared.plan));
         for worker in &starting {
             // A worker that is gone already has told why.
             let _ = worker.begin.send(begin_ns);
@@ -115,6 +118,7 @@ impl Run {
             reports,
             threads,
             merger: Merger::new(&prepared.plan),
+            changes: 0,
             attendance: Attendance::new(workers as usize),
             begin_ns,
             over: end(&prepared.plan),
@@ -155,6 +159,10 @@ impl Run {
     /// then counts. [`failure`](Self::failure) tells why.
     pub fn next_event(&mut self, timeout: Duration) -> Option<Event> {
         loop {
+            if let Some(change) = self.handle.changes_since(self.changes).first() {
+                self.changes += 1;
+                return Some(Event::Changed(*change));
+            }
             if let Some(event) = self.merger.event() {
                 return Some(event);
             }

@@ -12,6 +12,7 @@ mod check;
 mod comparison;
 mod distribution;
 mod generator;
+mod load_change;
 mod number;
 mod run;
 mod schema;
@@ -29,6 +30,7 @@ pub use distribution::{
     ConfidenceInterval, ConfidenceIntervals, Distribution, End, Percentiles, Quantiles, Statistic,
 };
 pub use generator::{Arrivals, Band, Generator, HostCounters, InFlight, Worker};
+pub use load_change::{LoadChange, LoadLevel};
 pub use number::{Number, PerSecond, Seconds, Share, Us};
 pub use run::{Counts, Interval, Run};
 pub use schema::{Document, schema};

@@ -1,6 +1,6 @@
 //! A whole run.
 
-use crate::{Check, Counts, Distribution, Generator, Seconds, Us, Validity, Watch};
+use crate::{Check, Counts, Distribution, Generator, LoadChange, Seconds, Us, Validity, Watch};
 use loadline_record::{ErrorKind, Transient};
 use schemars::JsonSchema;
 use serde::de::Error;
@@ -29,6 +29,9 @@ pub struct Summary {
     /// What was found of the run's beginning, with `--warmup auto` only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transient: Option<Transient>,
+    /// How the load was changed while it lasted; absent where it was not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<LoadChange>,
     /// What was counted.
     #[serde(flatten)]
     pub counts: Counts,

@@ -26,7 +26,7 @@ mod tests;
 pub use host::{
     Address, Coalescing, Connected, Host, Received, Socket, SocketOptions, ThreadTimes,
 };
-pub use kernel::{Kernel, KernelSocket};
+pub use kernel::{Kernel, KernelSocket, monotonic_ns};
 pub use limits::{OpenFilesError, Shortage, ensure_open_files, raise_open_files};
 pub use sim::{Sim, SimListener, SimSocket};
 pub use tasks::Task;

@@ -39,6 +39,7 @@ mod floor;
 mod halving;
 mod host_counters;
 mod interval_archive;
+mod load_change;
 mod log;
 mod recorder;
 mod saved;
@@ -64,6 +65,7 @@ pub use floor::Floor;
 pub use halving::{Halving, Segment};
 pub use host_counters::HostCounters;
 pub use interval_archive::IntervalArchive;
+pub use load_change::LoadChange;
 pub use log::{COLUMNS, LogWriter};
 pub use recorder::{Dial, Model, Recorder};
 pub use saved::{

@@ -8,8 +8,8 @@
 use crate::saved::FORMAT_VERSION;
 use crate::watched::{WatchHistory, Watched};
 use crate::{
-    Blocks, Busiest, Censored, Counts, Distribution, Environment, Header, HostCounters, LongBody,
-    Model, Pattern, Role, Snapshot, Transient, Uncut, Unfinished,
+    Blocks, Busiest, Censored, Counts, Distribution, Environment, Header, HostCounters, LoadChange,
+    LongBody, Model, Pattern, Role, Snapshot, Transient, Uncut, Unfinished,
 };
 use loadline_plan::{Arrivals as Spread, Plan, Shape};
 use serde::{Deserialize, Serialize};
@@ -73,6 +73,8 @@ pub struct Summary {
     pub host: HostCounters,
     /// The pattern in which the requests of an open load were due and sent.
     pub arrivals: Pattern,
+    /// How the load was changed while it lasted, in order.
+    pub changes: Vec<LoadChange>,
     /// What the processes and the machine used; without rows if nothing was watched.
     pub watch: WatchHistory,
 }
@@ -219,6 +221,7 @@ impl Summary {
             unfinished: Unfinished::default(),
             host: HostCounters::default(),
             arrivals: Pattern::default(),
+            changes: Vec::new(),
             watch: WatchHistory::default(),
         }
     }

@@ -1,6 +1,6 @@
 //! A plan in words: what was run, and how much in which model.
 
-use loadline_plan::{Arrivals, Load, Plan, Rate, Request, Shape, Stage, Until};
+use loadline_plan::{Arrivals, Level, Load, Plan, Rate, Request, Shape, Stage, Until};
 use loadline_units as units;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -114,6 +114,19 @@ fn model(load: &Load) -> String {
             let (size, every) = (units::count(*size), units::duration(*every));
             format!("open loop: bursts of {size} every {every}, {connections}")
         }
+    }
+}
+
+/// What a load is changed to: `105 % of the plan`, `400/s`, `12 connections`, `paused`.
+pub fn level_in_words(level: Level) -> String {
+    match level {
+        Level::Share(share) => match share % 10 {
+            0 => format!("{} % of the plan", units::count((share / 10).into())),
+            tenths => format!("{}.{tenths} % of the plan", share / 10),
+        },
+        Level::Rate(rate) => asked(rate),
+        Level::Users(users) => units::counted(users.into(), "connection"),
+        Level::Paused => "paused".to_owned(),
     }
 }
 

@@ -3,6 +3,8 @@
 //! The same handle serves all runs of a series or a search. A command stays in force: a run that
 //! begins behind it is aborted before it measures anything.
 
+use crate::steering::{ChangeProblem, Steering};
+use loadline_plan::{Level, Load};
 use loadline_record::Ended;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -35,6 +37,9 @@ pub trait Control: Send {
 
     /// As [`Command::Abort`].
     fn abort(&self);
+
+    /// Brings the load to this level a moment later; false if it is over by then.
+    fn change(&self, level: Level) -> bool;
 }
 
 impl Control for loadline_engine::Handle {
@@ -44,6 +49,10 @@ impl Control for loadline_engine::Handle {
 
     fn abort(&self) {
         loadline_engine::Handle::abort(self);
+    }
+
+    fn change(&self, level: Level) -> bool {
+        loadline_engine::Handle::change(self, level).is_some()
     }
 }
 
@@ -61,6 +70,8 @@ struct State {
     own_end: Option<(Command, Ended)>,
     /// The run that is under way.
     run: Option<Box<dyn Control>>,
+    /// What its load was changed to.
+    steering: Option<Steering>,
     /// Whether a run has ended already, so that there is something to report.
     has_ended: bool,
 }
@@ -116,12 +127,13 @@ impl Commands {
     }
 
     /// A run has begun its load: this controls it.
-    pub(crate) fn attach(&self, run: Box<dyn Control>) {
+    pub(crate) fn attach(&self, run: Box<dyn Control>, load: &Load) {
         let mut state = self.state();
         if state.command.is_some() {
             run.abort();
         }
         state.run = Some(run);
+        state.steering = Some(Steering::new(load));
         state.own_end = None;
     }
 
@@ -130,6 +142,18 @@ impl Commands {
         let mut state = self.state();
         state.run = None;
         state.has_ended = true;
+    }
+
+    /// Does something with the load of the run that is under way.
+    pub(crate) fn steer<T>(
+        &self,
+        act: impl FnOnce(&mut Steering, &dyn Control) -> Result<T, ChangeProblem>,
+    ) -> Result<T, ChangeProblem> {
+        let state = &mut *self.state();
+        match (&mut state.steering, &state.run) {
+            (Some(steering), Some(run)) => act(steering, run.as_ref()),
+            _ => Err(ChangeProblem::NoRun),
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -171,6 +195,10 @@ mod tests {
     struct Told(Arc<Mutex<Vec<Command>>>);
 
     impl Control for Told {
+        fn change(&self, _level: Level) -> bool {
+            false
+        }
+
         fn stop(&self) {
             self.0.lock().unwrap().push(Command::Stop);
         }
@@ -185,12 +213,12 @@ mod tests {
         let commands = Commands::default();
         let told = Arc::default();
         assert_eq!(commands.phase(), Phase::BeforeLoad);
-        commands.attach(Box::new(Told(Arc::clone(&told))));
+        commands.attach(Box::new(Told(Arc::clone(&told))), &Load::default());
         assert!(!commands.is_ending());
         assert_eq!(commands.send(Command::Stop), Phase::Running);
         commands.detach();
         assert_eq!(commands.phase(), Phase::Ended);
-        commands.attach(Box::new(Told(Arc::clone(&told))));
+        commands.attach(Box::new(Told(Arc::clone(&told))), &Load::default());
         assert_eq!(*told.lock().unwrap(), [Command::Stop, Command::Abort]);
         assert!(commands.is_ending());
     }
@@ -200,13 +228,13 @@ mod tests {
         let commands = Commands::default();
         let told = Arc::default();
         commands.end_run(Command::Abort, Ended::Precise);
-        commands.attach(Box::new(Told(Arc::clone(&told))));
+        commands.attach(Box::new(Told(Arc::clone(&told))), &Load::default());
         assert_eq!(commands.ended(), None);
         commands.end_run(Command::Stop, Ended::Decided);
         assert_eq!(commands.ended(), Some(Ended::Decided));
         assert!(!commands.is_ending());
         commands.detach();
-        commands.attach(Box::new(Told(Arc::clone(&told))));
+        commands.attach(Box::new(Told(Arc::clone(&told))), &Load::default());
         assert_eq!(commands.ended(), None);
         assert_eq!(*told.lock().unwrap(), [Command::Stop]);
     }
@@ -214,7 +242,7 @@ mod tests {
     #[test]
     fn an_abort_of_one_run_stands_above_an_interrupt_and_that_above_a_goal() {
         let commands = Commands::default();
-        commands.attach(Box::new(Told(Arc::default())));
+        commands.attach(Box::new(Told(Arc::default())), &Load::default());
         commands.end_run(Command::Stop, Ended::Precise);
         commands.send(Command::Stop);
         assert_eq!(commands.ended(), Some(Ended::Interrupted));

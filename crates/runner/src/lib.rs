@@ -33,6 +33,7 @@ mod saved_run;
 pub mod search;
 mod series;
 mod source;
+mod steering;
 mod watching;
 mod workload;
 
@@ -49,5 +50,6 @@ pub use run::{Conducted, Setup, conduct};
 pub use saved_run::{Judge, SavedRun};
 pub use series::{Common, Planned, SeriesResult, conduct_series, has_measured, repeats};
 pub use source::Source;
+pub use steering::{ChangeProblem, Step};
 pub use watching::{Watch, WatchError, Watching};
 pub use workload::{Prints, Workload, workload};

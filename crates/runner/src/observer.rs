@@ -4,7 +4,7 @@
 use crate::error::{ObserverError, RunError};
 use loadline_engine::{Detail, Tick};
 use loadline_record::watched::Watched;
-use loadline_record::{Exchange, Header, Snapshot, Summary};
+use loadline_record::{Exchange, Header, LoadChange, Snapshot, Summary};
 use loadline_verdict::RunResult;
 use std::time::Duration;
 
@@ -116,6 +116,8 @@ pub struct Interval<'a> {
     pub snapshot: &'a Snapshot,
     /// What was watched in it, if anything is.
     pub watched: Option<&'a Watched>,
+    /// Changes of the load that were told since the interval before, in order.
+    pub changes: &'a [LoadChange],
     /// The run so far, this interval included.
     pub summary: &'a Summary,
 }

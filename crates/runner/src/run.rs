@@ -8,12 +8,12 @@ use crate::observer::{End, Interval, Observer, Observers};
 use crate::source::Source;
 use crate::watching::{Watch, Watching};
 use crate::workload::Workload;
-use loadline_engine::{EndReason, Event};
+use loadline_engine::{Change, EndReason, Event};
 use loadline_plan::{Plan, Shape};
 use loadline_reactor::Address;
 use loadline_record::{
-    Ended, Environment, Floor, Header, HostCounters, IntervalArchive, Role, Snapshot, Summary,
-    Transient, Unfinished,
+    Ended, Environment, Floor, Header, HostCounters, IntervalArchive, LoadChange, Role, Snapshot,
+    Summary, Transient, Unfinished,
 };
 use loadline_verdict::{RunResult, transient};
 use std::time::{Duration, Instant, SystemTime};
@@ -79,7 +79,7 @@ pub fn conduct(
     };
     let wants = observers.wants();
     let source = workload.start(plan.clone(), wants)?;
-    commands.attach(source.control());
+    commands.attach(source.control(), &plan.load);
     if let Some(watching) = &mut watching {
         watching.begin(source.addresses(), plan.warmup);
     }
@@ -97,6 +97,7 @@ pub fn conduct(
         observers,
         patience: wants.idle_after.unwrap_or(PATIENCE),
         watching,
+        changes: Vec::new(),
         archive: plan.settle.then(IntervalArchive::default),
         summary: Summary::new(header),
         host_before: HostCounters::read(),
@@ -119,6 +120,8 @@ struct Conductor<'a> {
     host_before: HostCounters,
     /// When the warm-up will be over, while it lasts.
     warm_at: Option<Instant>,
+    /// Changes of the load that no interval has told yet.
+    changes: Vec<LoadChange>,
     /// The run as far as it went, if its transient is to be cut.
     archive: Option<IntervalArchive>,
 }
@@ -140,6 +143,7 @@ impl Conductor<'_> {
                 Some(Event::Log { worker, exchanges }) => {
                     self.observers.tell(|one| one.exchanges(worker, &exchanges));
                 }
+                Some(Event::Changed(change)) => self.change(change),
                 Some(Event::Ended { reason, unfinished }) => {
                     return self.finish(reason, *unfinished);
                 }
@@ -162,6 +166,15 @@ impl Conductor<'_> {
         left.min(self.patience)
     }
 
+    /// Notes a change of the load, for the next interval to tell.
+    fn change(&mut self, change: Change) {
+        let warmup_ns = self.summary.plan.warmup.as_nanos() as i64;
+        self.changes.push(LoadChange {
+            at_ns: change.at_ns as i64 - warmup_ns,
+            level: change.level,
+        });
+    }
+
     fn interval(&mut self, snapshot: &Snapshot) {
         let watching = self.watching.as_mut().filter(|_| !snapshot.drain);
         let watched = watching.map(Watching::look);
@@ -172,8 +185,11 @@ impl Conductor<'_> {
         if let Some(watched) = &watched {
             self.summary.observe_watched(watched);
         }
+        let changes = std::mem::take(&mut self.changes);
+        self.summary.changes.extend(&changes);
         let interval = Interval {
             snapshot,
+            changes: &changes,
             watched: watched.as_ref(),
             summary: &self.summary,
         };

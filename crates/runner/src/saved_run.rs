@@ -68,7 +68,15 @@ impl Observer for SavedRun {
 
     fn interval(&mut self, interval: &Interval<'_>) -> Observed {
         match &mut self.writer {
-            Some(writer) => Ok(writer.watched_interval(interval.snapshot, interval.watched)?),
+            Some(writer) => {
+                let Interval {
+                    snapshot,
+                    watched,
+                    changes,
+                    ..
+                } = interval;
+                Ok(writer.interval_beside(snapshot, *watched, changes)?)
+            }
             None => Ok(()),
         }
     }

@@ -31,7 +31,7 @@ impl Ran {
             assert!(end.is_none(), "nothing follows the end");
             match event {
                 Event::Interval(snapshot) => intervals.push(*snapshot),
-                Event::Log { .. } | Event::Ticks { .. } => {
+                Event::Log { .. } | Event::Ticks { .. } | Event::Changed(_) => {
                     unreachable!("only intervals go through the merger")
                 }
                 Event::Ended { reason, unfinished } => end = Some((reason, *unfinished)),

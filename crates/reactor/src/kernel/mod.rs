@@ -8,6 +8,7 @@ mod socket;
 mod sys;
 
 pub use socket::KernelSocket;
+pub use sys::monotonic_ns;
 
 use crate::loop_iterations::LoopIterations;
 use crate::tasks::{Task, Tasks, WakeFlag};

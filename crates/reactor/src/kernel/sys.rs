@@ -18,8 +18,9 @@ pub(crate) struct RawReceived {
     pub(crate) wall_ns: Option<u64>,
 }
 
+/// The machine's monotonic clock: nanoseconds of `CLOCK_MONOTONIC`.
 #[inline]
-pub(crate) fn monotonic_ns() -> u64 {
+pub fn monotonic_ns() -> u64 {
     clock_ns(libc::CLOCK_MONOTONIC)
 }
 

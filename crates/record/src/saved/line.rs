@@ -11,8 +11,8 @@ use super::search::{SavedOutcome, readable};
 use crate::error::LineError;
 use crate::watched::Watched;
 use crate::{
-    Ages, Arrivals, Counts, Distribution, Ended, ErrorKind, Failures, HostCounters, Snapshot,
-    Summary, Transient, Unfinished, WorkerTimes,
+    Ages, Arrivals, Counts, Distribution, Ended, ErrorKind, Failures, HostCounters, LoadChange,
+    Snapshot, Summary, Transient, Unfinished, WorkerTimes,
 };
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -274,6 +274,9 @@ pub(crate) struct Ending {
 pub(crate) struct Beside {
     #[serde(default)]
     pub(crate) watch: Option<Watched>,
+    /// Changes of the load that were told since the interval before.
+    #[serde(default)]
+    pub(crate) changes: Vec<LoadChange>,
 }
 
 /// What is looked at first in any line.
@@ -308,6 +311,7 @@ pub(crate) fn header_line(header: &Header) -> Vec<u8> {
 pub(crate) fn interval_line(
     interval: &Snapshot,
     watch: Option<&Watched>,
+    changes: &[LoadChange],
     encoder: &mut Encoder,
 ) -> Vec<u8> {
     #[derive(Serialize)]
@@ -317,11 +321,14 @@ pub(crate) fn interval_line(
         interval: StoredSnapshot,
         #[serde(skip_serializing_if = "Option::is_none")]
         watch: Option<&'a Watched>,
+        #[serde(skip_serializing_if = "<[LoadChange]>::is_empty")]
+        changes: &'a [LoadChange],
     }
     to_line(&Line {
         kind: "interval",
         interval: StoredSnapshot::encode(interval, encoder),
         watch,
+        changes,
     })
 }
 

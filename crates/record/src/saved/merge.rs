@@ -96,6 +96,10 @@ fn merged(parts: &[RunFile]) -> RunFile {
     for part in parts {
         run.summary.host.add(&part.summary.host);
     }
+    for part in parts {
+        run.summary.changes.extend(&part.summary.changes);
+    }
+    run.summary.changes.sort_by_key(|change| change.at_ns);
     // What each part watched, its own generator and its own machine, does not add up.
     if parts.iter().all(|part| part.summary.complete) {
         run.summary

@@ -160,10 +160,11 @@ impl RunFile {
     fn take_interval(&mut self, line: &[u8]) -> Result<(), LineError> {
         let mut interval: StoredSnapshot = serde_json::from_slice(line)?;
         interval.read_as_of(self.summary.format);
-        let Beside { watch } = serde_json::from_slice(line)?;
+        let Beside { watch, changes } = serde_json::from_slice(line)?;
         let decoded = interval.decode()?;
         self.refuse_misplaced(&decoded)?;
         self.summary.observe(&decoded);
+        self.summary.changes.extend(changes);
         if let Some(watched) = watch {
             self.summary.observe_watched(&watched);
         }

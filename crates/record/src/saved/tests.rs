@@ -9,9 +9,10 @@ use crate::samples::{any_snapshot, environment, header, plan, second, started_at
 use crate::saved::encoding::decode;
 use crate::watched::{Change, GENERATOR, Watched, WatchedHost, WatchedTree};
 use crate::{
-    Ended, Error, ErrorKind, IntervalArchive, LineError, Snapshot, Summary, Transient, Unfinished,
+    Ended, Error, ErrorKind, IntervalArchive, LineError, LoadChange, Snapshot, Summary, Transient,
+    Unfinished,
 };
-use loadline_plan::Body;
+use loadline_plan::{Body, Level};
 use proptest::prelude::*;
 use serde_json::Value;
 use std::path::Path;
@@ -425,7 +426,9 @@ fn what_was_watched_is_read_back_and_its_lack_as_well() {
     let mut writer = RunWriter::new(Path::new("a.run"), Vec::new(), &header()).unwrap();
     let mut summary = Summary::new(header());
     for (index, watched) in [(0, Some(&watched)), (1, None)] {
-        writer.watched_interval(&second(index), watched).unwrap();
+        writer
+            .interval_beside(&second(index), watched, &[])
+            .unwrap();
         summary.observe(&second(index));
         if let Some(watched) = watched {
             summary.observe_watched(watched);
@@ -438,6 +441,32 @@ fn what_was_watched_is_read_back_and_its_lack_as_well() {
     assert_eq!(run.summary().watch.rows[0].at_ns, 1_000_000_000);
     let alone = RunFile::merge_concurrent(vec![run]).unwrap().into_summary();
     assert_eq!(alone.watch, summary.watch);
+}
+
+#[test]
+fn changes_of_the_load_are_read_back_and_merged() {
+    let change = |at_ns, level| LoadChange { at_ns, level };
+    let told = [
+        change(-20, Level::Share(1_050)),
+        change(1_500_000_000, Level::Paused),
+    ];
+    let mut writer = RunWriter::new(Path::new("a.run"), Vec::new(), &header()).unwrap();
+    let mut summary = Summary::new(header());
+    for (index, changes) in [(0, &told[..1]), (1, &told[1..]), (2, &[])] {
+        let interval = second(index);
+        writer.interval_beside(&interval, None, changes).unwrap();
+        summary.observe(&interval);
+    }
+    summary.changes = told.to_vec();
+    summary.finish(Ended::Duration, Unfinished::default());
+    let bytes = writer.finish(&summary).unwrap();
+    let run = parse(&bytes).unwrap();
+    assert_eq!(run.summary(), &summary);
+    let text = String::from_utf8(bytes).unwrap();
+    assert!(
+        text.contains(r#""changes":[{"at_ns":-20,"level":{"share":1050}}]"#),
+        "{text}"
+    );
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::header::Header;
 use super::line::{header_line, interval_line, search_line, summary_line};
 use super::search::SavedOutcome;
 use crate::watched::Watched;
-use crate::{Error, Snapshot, Summary};
+use crate::{Error, LoadChange, Snapshot, Summary};
 use serde::Serialize;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -102,16 +102,18 @@ impl<W: Write> RunWriter<W> {
 
     /// Adds one interval of the measured part.
     pub fn interval(&mut self, interval: &Snapshot) -> Result<(), Error> {
-        self.watched_interval(interval, None)
+        self.interval_beside(interval, None, &[])
     }
 
-    /// Adds one interval of the measured part, with what was watched in it.
-    pub fn watched_interval(
+    /// Adds one interval of the measured part, with what was watched in it and the changes of the
+    /// load that were told since the interval before.
+    pub fn interval_beside(
         &mut self,
         interval: &Snapshot,
         watched: Option<&Watched>,
+        changes: &[LoadChange],
     ) -> Result<(), Error> {
-        let line = interval_line(interval, watched, &mut self.encoder);
+        let line = interval_line(interval, watched, changes, &mut self.encoder);
         self.write(&line)
     }
 

@@ -7,8 +7,8 @@ use crate::closed_loop::{ClosedLoop, Difference};
 use crate::{PERCENTILES, split};
 use loadline_findings::statistic_name;
 use loadline_json as json;
-use loadline_plan::Statistic;
-use loadline_record::{Ended, Summary, Times};
+use loadline_plan::{Level, Statistic};
+use loadline_record::{Ended, LoadChange, Summary, Times};
 use loadline_units::rounding;
 use loadline_verdict::{Effect, RunResult, Warning};
 
@@ -30,6 +30,7 @@ pub(super) fn summary(run: &RunResult) -> json::Summary {
         ended,
         aborted_by,
         transient: summary.transient,
+        changes: summary.changes.iter().map(change).collect(),
         counts: counts(&total.counts, summary.rated_ns()),
         unfinished: unfinished(summary),
         response_time_us: response(run),
@@ -48,6 +49,19 @@ pub(super) fn summary(run: &RunResult) -> json::Summary {
         warnings: warning_list(run),
         kernel_timestamps: every.map(|every| kernel_timestamps(every.get(), &total.times)),
         watch: watch::whole_run(&summary.watch, total.start_ns),
+    }
+}
+
+fn change(change: &LoadChange) -> json::LoadChange {
+    let per_mille = |share: u32| f64::from(share) / 1_000.0;
+    json::LoadChange {
+        at_s: rounding::seconds(change.at_ns.unsigned_abs()) * change.at_ns.signum() as f64,
+        to: match change.level {
+            Level::Share(share) => json::LoadLevel::Share(json::Share(per_mille(share))),
+            Level::Rate(rate) => json::LoadLevel::Rate(json::PerSecond(rate.per_second())),
+            Level::Users(users) => json::LoadLevel::Users(users),
+            Level::Paused => json::LoadLevel::Paused,
+        },
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::Canvas;
 use crate::{layout, quantity, wording};
-use loadline_plan::{DEFAULT_MAX_CONNECTIONS, Until};
-use loadline_record::{Counts, Ended, Model, Summary, Transient};
+use loadline_plan::{DEFAULT_MAX_CONNECTIONS, Level, Until};
+use loadline_record::{Counts, Ended, LoadChange, Model, Summary, Transient};
 use loadline_units as units;
 use loadline_units::rounding::per_second;
 use loadline_verdict::precision;
@@ -48,6 +48,7 @@ pub(crate) fn facts(summary: &Summary) -> Vec<(&'static str, String)> {
     let counts = &summary.total.counts;
     let mut facts = vec![("duration", duration(summary))];
     facts.extend(left_out(summary).map(|text| ("transient", text)));
+    facts.extend(changes(summary).map(|text| ("load", text)));
     facts.extend([
         ("rate", rate(summary)),
         ("requests", sent(summary)),
@@ -157,6 +158,34 @@ fn left_out(summary: &Summary) -> Option<String> {
             format!("{seconds} at the beginning left out: not steady yet")
         }
     })
+}
+
+/// Changes of the load that are listed.
+const LISTED_CHANGES: usize = 10;
+
+/// How the load was changed while it lasted: `changed to 105 % at 12.3 s, paused at 15.0 s`.
+fn changes(summary: &Summary) -> Option<String> {
+    let changes = summary.changes.iter().take(LISTED_CHANGES);
+    let mut texts: Vec<String> = changes.map(change).collect();
+    match summary.changes.len().saturating_sub(LISTED_CHANGES) {
+        0 => {}
+        more => texts.push(format!(
+            "and {} more",
+            units::counted(more as u64, "change")
+        )),
+    }
+    (!texts.is_empty()).then(|| texts.join(", "))
+}
+
+fn change(change: &LoadChange) -> String {
+    let at = match u64::try_from(change.at_ns) {
+        Ok(at_ns) => format!("at {:.1} s", Duration::from_nanos(at_ns).as_secs_f64()),
+        Err(_) => "in the warm-up".to_owned(),
+    };
+    match change.level {
+        Level::Paused => format!("paused {at}"),
+        level => format!("changed to {} {at}", wording::level_in_words(level)),
+    }
 }
 
 fn rate(summary: &Summary) -> String {

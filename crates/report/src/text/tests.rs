@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::samples;
-use loadline_plan::{Bound, Check, Clocked, Comparison, Metric, Statistic, Until};
-use loadline_record::{Ended, Summary, Transient};
+use loadline_plan::{Bound, Check, Clocked, Comparison, Level, Metric, Statistic, Until};
+use loadline_record::{Ended, LoadChange, Summary, Transient};
 use loadline_verdict::{CheckResult, Observed, evaluate_observed};
 use std::time::Duration;
 
@@ -54,6 +54,35 @@ fn what_ended_a_run_and_what_was_left_out_stand_in_the_head() {
     let text = unwrapped(&open);
     assert!(text.contains("and the checks not decided"), "{text}");
     assert!(text.contains("too short to detect its warm-up"), "{text}");
+}
+
+#[test]
+fn changes_of_the_load_stand_in_the_head() {
+    let change = |at_ms: i64, level| LoadChange {
+        at_ns: at_ms * 1_000_000,
+        level,
+    };
+    let mut run = samples::steady();
+    run.changes = vec![
+        change(-500, Level::Share(1_050)),
+        change(1_240, Level::Paused),
+        change(2_000, Level::Share(995)),
+        change(3_000, Level::Users(12)),
+    ];
+    let text = unwrapped(&run);
+    assert!(
+        text.contains(
+            "load changed to 105 % of the plan in the warm-up, paused at 1.2 s, changed to 99.5 % \
+             of the plan at 2.0 s, changed to 12 connections at 3.0 s"
+        ),
+        "{text}"
+    );
+    run.changes = vec![change(1_000, Level::Paused); 12];
+    let text = unwrapped(&run);
+    assert!(
+        text.contains("paused at 1.0 s, and 2 changes more"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -69,6 +69,10 @@ impl Source for Events {
 struct Recorded(Orders);
 
 impl Control for Recorded {
+    fn change(&self, _level: loadline_plan::Level) -> bool {
+        false
+    }
+
     fn stop(&self) {
         self.0.lock().unwrap().push(Command::Stop);
     }
