@@ -6,6 +6,7 @@
 //! alive: there is nothing left to stop then.
 
 use crate::exit::Exit;
+use crate::keys::restore_terminal;
 use crate::live::{CLEAR_LINE, draws};
 use anyhow::{Context, Result};
 use loadline_runner::preflight::discard_all;
@@ -170,11 +171,13 @@ impl Shared {
 
 fn give_up(notice: &str) -> ! {
     discard_all();
+    restore_terminal();
     say(notice);
     std::process::exit(Exit::Interrupted.code().into())
 }
 
-fn say(notice: &str) {
+/// A line on stderr, in place of the progress line.
+pub(crate) fn say(notice: &str) {
     let stderr = io::stderr();
     let clear = if draws(&stderr) { CLEAR_LINE } else { "" };
     // Where stderr is closed nobody wants to know.

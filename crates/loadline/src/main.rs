@@ -9,6 +9,7 @@ mod flags;
 mod floor;
 mod interrupt;
 mod invocation;
+mod keys;
 mod live;
 mod observers;
 mod output;

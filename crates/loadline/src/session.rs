@@ -3,6 +3,7 @@
 
 use crate::floor;
 use crate::interrupt::{Interrupts, Manner};
+use crate::keys::Keys;
 use crate::live::Live;
 use crate::observers::RunObservers;
 use anyhow::Result;
@@ -65,6 +66,11 @@ impl Session {
         let mut observers = self.observers(needs.heat_maps);
         let commands = Commands::default();
         let _interrupts = Interrupts::watch(Manner::Gently, &commands)?;
+        let _keys = self
+            .progress
+            .then(|| Keys::watch(&commands))
+            .transpose()?
+            .flatten();
         let conducted = conduct(&setup, workload.as_ref(), &commands, &mut observers.all())?;
         Ok(Ran {
             conducted,
