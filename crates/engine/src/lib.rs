@@ -12,8 +12,9 @@
 //!    an open load it is the next arrival of the worker's stripe that no user has taken; the user
 //!    waits for it. If an arrival falls due and no user is free, the supervisor adds one, up to the
 //!    plan's limit of connections.
-//! 2. The user's behaviour picks a request that was written before the run.
-//! 3. `exchange` reads the clock (the *start*), counts the request as sent, takes the user's open
+//! 2. The user's behaviour runs an [`Iteration`]. It picks a request that was written before the
+//!    run, or composes one ([`Composed`]), and sends it through the user's [`Requester`].
+//! 3. `exchange` reads the clock (the *start*), counts the request as sent, takes an idle
 //!    connection or opens one, and sends.
 //! 4. The answer is read into the worker's one buffer and parsed. Payload that nobody wants to see
 //!    is dropped in the kernel where the transport allows it.
@@ -21,6 +22,15 @@
 //!    is taken and no message is sent for a request.
 //! 6. The connection is kept for the user's next exchange. One that is given up is held for up to 5
 //!    ms, so that the server closes first: the side that closes first keeps the port.
+//!
+//! # Several requests at a time
+//!
+//! A requester may send several requests of a user at a time, each on a connection of its own, with
+//! its own timeout. The first request of an iteration takes the schedule's start and its delay; the
+//! others start when they are sent, have no delay, and count as planned when they are sent.
+//! Dropping the future of a request cancels it: the exchange fails as `aborted` and its connection
+//! is closed. Users have connections of their own, or share those of their worker; then a request
+//! first waits for one, and is blocked meanwhile.
 //!
 //! A failure is no `Err`: it ends the exchange with an error kind, and one example of its text is
 //! kept per kind and interval. `Err` is for our own faults.

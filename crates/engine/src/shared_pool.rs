@@ -1,8 +1,8 @@
 //! Connections that all users of a worker share.
 //!
 //! There is a place for each connection. A request waits for a place before it starts: that is time
-//! in which it was blocked, as it is for a user that is busy. Places are given in the order in which
-//! they were asked for.
+//! in which it was blocked, as it is for a user that is busy. Places are given in the order in
+//! which they were asked for.
 
 use crate::pool::Pool;
 use loadline_reactor::Host;

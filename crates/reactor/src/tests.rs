@@ -680,3 +680,35 @@ fn a_deadline_that_comes_while_tasks_run_goes_before_the_next_of_them() {
     let order = order.borrow();
     assert_eq!(order[..], ["first", "the deadline", "second", "third"]);
 }
+
+#[test]
+fn both_faces_look_names_up_while_the_loop_goes_on() {
+    let port_of = |found: io::Result<Vec<SocketAddr>>| found.map(|all| all[0].port());
+    let kernel = Kernel::new().unwrap();
+    let ticks = Rc::new(Cell::new(0));
+    let (own, counted) = (kernel.clone(), Rc::clone(&ticks));
+    let ticking = kernel.spawn(async move {
+        let mut timer = own.timer();
+        loop {
+            counted.set(counted.get() + 1);
+            timer.until(own.now_ns() + 10_000).await;
+        }
+    });
+    let found = kernel.block_on(kernel.look_up("localhost", 80)).unwrap();
+    assert_eq!(port_of(found).unwrap(), 80);
+    assert!(ticks.get() > 1, "the loop stood still");
+    drop(ticking);
+    let unknown = kernel.block_on(kernel.look_up("a..b", 80)).unwrap();
+    assert!(unknown.is_err(), "{unknown:?}");
+
+    let sim = Sim::new(1, 0);
+    let address = [10, 0, 0, 1].into();
+    sim.set_name("shop.test", &[address], SECOND_NS);
+    let begun_ns = sim.now_ns();
+    let found = sim.run(sim.look_up("shop.test", 80)).unwrap();
+    assert_eq!(found, [SocketAddr::new(address, 80)]);
+    assert_eq!(sim.now_ns() - begun_ns, SECOND_NS);
+    assert!(sim.run(sim.look_up("gone.test", 80)).is_err());
+    let own_name = sim.run(sim.look_up("10.0.0.2", 80)).unwrap();
+    assert_eq!(own_name[0].to_string(), "10.0.0.2:80");
+}
