@@ -17,8 +17,8 @@ use url::Url;
 pub struct Connection {
     /// Whether a connection serves more than one request.
     pub keepalive: bool,
-    /// How many connections all users share, where there are fewer than users; each user has its own
-    /// if `None`. A request waits for one, and is blocked meanwhile.
+    /// How many connections all users share, where there are fewer than users; each user has its
+    /// own if `None`. A request waits for one, and is blocked meanwhile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared: Option<NonZeroU32>,
     /// Requests sent together on a connection before their responses are awaited, at least 1.
