@@ -27,6 +27,7 @@ mod interrupts;
 /// Files of the user's: none is lost unasked, and no report is half a one.
 mod kept;
 /// How missing programs are installed or named, for which the system's own are stood in for.
+mod names;
 mod need;
 /// Against nginx: what a server that we did not write makes of us.
 mod nginx;

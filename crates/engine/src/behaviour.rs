@@ -3,6 +3,7 @@
 use crate::Iteration;
 #[cfg(doc)]
 use crate::Requester;
+use loadline_metrics::SeriesId;
 use loadline_reactor::Host;
 use loadline_record::Exchange;
 use loadline_transport::Agreed;
@@ -76,6 +77,8 @@ pub struct Part {
     pub end: usize,
     /// What kind of answer it gets.
     pub expect: Expect,
+    /// The series that counts it, where the run has series.
+    pub series: SeriesId,
 }
 
 /// A whole answer, as far as its exchange does not tell.

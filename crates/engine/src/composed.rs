@@ -4,6 +4,7 @@ use crate::behaviour::{Batch, Part};
 use crate::requester::Requester;
 use crate::written_request::Outgoing;
 use crate::{Observer, exchange};
+use loadline_metrics::SeriesId;
 use loadline_reactor::Host;
 use loadline_record::Outcome;
 use loadline_wire::{Expect, InvalidRequest};
@@ -66,6 +67,7 @@ impl<H: Host> Requester<H> {
         let part = Part {
             end: bytes.len(),
             expect: Expect::for_method(request.method),
+            series: SeriesId::default(),
         };
         let batch = Batch {
             endpoint: worker.dialler.endpoint_of(request.url),

@@ -2,6 +2,7 @@
 
 use crate::lost::WorkerFailure;
 use loadline_findings::advice;
+use loadline_metrics::InvalidName;
 use loadline_reactor::{OpenFilesError, Shortage};
 use loadline_transport::{Complaint, DialError, DialPhase, ResolveError, TlsSetupError, complaint};
 use loadline_wire::InvalidRequest;
@@ -26,6 +27,12 @@ pub enum StartError {
         url: String,
         /// What is wrong with it.
         problem: InvalidRequest,
+    },
+    /// A request's name cannot stand in reports.
+    #[error("a request has no usable name: {problem}")]
+    Name {
+        /// What is wrong with it.
+        problem: InvalidName,
     },
     /// Not one connection came up.
     #[error("{error}: {}", hint(error))]

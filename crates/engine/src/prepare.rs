@@ -4,6 +4,7 @@ use crate::StartError;
 use crate::event::Detail;
 use crate::pacer::most_users;
 use crate::written_request::WrittenRequest;
+use loadline_metrics::{Key, SeriesId, SeriesTable};
 use loadline_plan::{Plan, Tls};
 use loadline_reactor::{Address, Kernel, ensure_open_files, raise_open_files};
 use loadline_transport::{Dialler, Endpoint, TlsSetup};
@@ -24,6 +25,8 @@ pub(crate) struct Prepared {
     pub(crate) endpoints: Vec<Endpoint>,
     pub(crate) tls: Option<TlsSetup>,
     pub(crate) requests: Vec<WrittenRequest>,
+    /// The series of the requests, where there is more than one.
+    pub(crate) series: Option<SeriesTable>,
     pub(crate) detail: Detail,
     pub(crate) interval_ns: u64,
     /// How many connections a user keeps at most, each to another endpoint: as many as there are
@@ -43,9 +46,10 @@ impl Prepared {
         ensure_open_files(u64::from(connections) + OTHER_FILES)?;
         let mut endpoints = Endpoints::default();
         let mut requests = Vec::new();
-        for request in &plan.requests {
+        let (series, ids) = series_of(&plan)?;
+        for (request, id) in plan.requests.iter().zip(ids) {
             let endpoint = endpoints.index_of(&request.url, &plan)?;
-            let written = WrittenRequest::new(request, endpoint, &plan.connection);
+            let written = WrittenRequest::new(request, endpoint, id, &plan.connection);
             requests.push(written.map_err(|problem| StartError::Request {
                 url: request.url.to_string(),
                 problem,
@@ -60,6 +64,7 @@ impl Prepared {
             endpoints,
             tls,
             requests,
+            series,
             detail,
             interval_ns: INTERVAL_NS,
             most_kept: most_kept(open_files, connections),
@@ -119,6 +124,20 @@ impl Prepared {
             None => Ok(()),
         }
     }
+}
+
+/// The series of a plan's requests, and that of each of them. A plan whose requests have one name
+/// has none: the totals are that series.
+pub(crate) fn series_of(plan: &Plan) -> Result<(Option<SeriesTable>, Vec<SeriesId>), StartError> {
+    let mut table = SeriesTable::new(plan.max_series);
+    let mut ids = Vec::new();
+    for request in &plan.requests {
+        let name = request.series_name();
+        let key = Key::new(&name).map_err(|problem| StartError::Name { problem })?;
+        ids.push(table.intern(&key));
+    }
+    let is_one = ids.iter().all(|id| *id == ids[0]);
+    Ok(((!is_one).then_some(table), ids))
 }
 
 /// How many connections each of this many users may keep at the same time: at least the one that it

@@ -19,6 +19,7 @@ use crate::lost::WorkerFailure;
 use crate::pacer::{Pacer, nanoseconds};
 use crate::sampling::Sampling;
 use crate::shared_pool::SharedPool;
+use loadline_metrics::SeriesId;
 use loadline_reactor::{Coalescing, Host};
 use loadline_record::{Exchange, Recorder, Snapshot, Unfinished};
 use loadline_transport::{Dial, Dialler};
@@ -123,9 +124,10 @@ pub(crate) struct Worker<H: Host> {
 impl<H: Host> Worker<H> {
     /// Tells of an exchange of the measured part, and whether a closed loop would have left it out.
     #[inline]
-    pub(crate) fn record(&self, exchange: &Exchange, is_omitted: bool) {
+    pub(crate) fn record(&self, exchange: &Exchange, series: SeriesId, is_omitted: bool) {
         let mut recorder = self.recorder.borrow_mut();
         recorder.end(exchange);
+        recorder.count_in_series(series, exchange);
         if is_omitted {
             recorder.omitted(exchange);
         }

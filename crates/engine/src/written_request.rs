@@ -1,6 +1,7 @@
 //! A request of the plan in the bytes that go out.
 
 use crate::behaviour::Part;
+use loadline_metrics::SeriesId;
 use loadline_plan::{Body, Connection, Proxy, Request};
 use loadline_wire::{Expect, InvalidRequest, RequestHead, Version, write_request};
 use url::{Position, Url};
@@ -22,6 +23,7 @@ impl WrittenRequest {
     pub(crate) fn new(
         request: &Request,
         endpoint: usize,
+        series: SeriesId,
         connection: &Connection,
     ) -> Result<Self, InvalidRequest> {
         let own = request.headers.iter();
@@ -40,6 +42,7 @@ impl WrittenRequest {
         let part = Part {
             end: bytes.len(),
             expect: Expect::for_method(&request.method),
+            series,
         };
         Ok(WrittenRequest {
             endpoint,

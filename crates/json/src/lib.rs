@@ -13,6 +13,7 @@ mod comparison;
 mod distribution;
 mod generator;
 mod load_change;
+mod named;
 mod number;
 mod run;
 mod schema;
@@ -31,6 +32,7 @@ pub use distribution::{
 };
 pub use generator::{Arrivals, Band, Generator, HostCounters, InFlight, Worker};
 pub use load_change::{LoadChange, LoadLevel};
+pub use named::{Named, NamedTimes};
 pub use number::{Number, PerSecond, Seconds, Share, Us};
 pub use run::{Counts, Interval, Run};
 pub use schema::{Document, schema};

@@ -1,6 +1,8 @@
 //! A whole run.
 
-use crate::{Check, Counts, Distribution, Generator, LoadChange, Seconds, Us, Validity, Watch};
+use crate::{
+    Check, Counts, Distribution, Generator, LoadChange, Named, Seconds, Us, Validity, Watch,
+};
 use loadline_record::{ErrorKind, Transient};
 use schemars::JsonSchema;
 use serde::de::Error;
@@ -64,6 +66,9 @@ pub struct Summary {
         extend("propertyNames" = { "enum": ErrorKind::ALL.map(ErrorKind::name) })
     )]
     pub errors: BTreeMap<ErrorKind, Failures>,
+    /// The requests by name, those with the most requests first; absent where all have one name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<Named>,
     /// The conditions of `--check`, in their order.
     pub checks: Vec<Check>,
     /// Whether the result may be believed.

@@ -48,6 +48,12 @@ pub enum Error {
     /// A method that HTTP would not take.
     #[error("`{0}` is not a method. Write one word such as GET, POST or PURGE.")]
     Method(String),
+    /// A name that would garble reports.
+    #[error("`{name:?}` is not a name; write 1 to 2048 bytes without control characters.")]
+    Name {
+        /// The name as typed.
+        name: String,
+    },
     /// A proxy that can't be used.
     #[error("`{text}` is not a proxy: {problem} Write one such as http://127.0.0.1:3128.")]
     Proxy {

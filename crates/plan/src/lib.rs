@@ -69,6 +69,12 @@ pub struct Plan {
     /// the run, and left out of every figure as well.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub settle: bool,
+    /// The most names that have series of their own in reports; the rest is counted together.
+    #[serde(
+        default = "default_max_series",
+        skip_serializing_if = "is_default_max_series"
+    )]
+    pub max_series: u32,
     /// The seed of everything random in the run.
     pub seed: u64,
     /// How connections are made and used.
@@ -77,6 +83,17 @@ pub struct Plan {
     pub checks: Vec<Check>,
     /// Conditions that end the run early when they break.
     pub abort_on: Vec<Check>,
+}
+
+/// The most names that have series of their own, if the user does not say otherwise.
+pub const DEFAULT_MAX_SERIES: u32 = 2_000;
+
+fn default_max_series() -> u32 {
+    DEFAULT_MAX_SERIES
+}
+
+fn is_default_max_series(most: &u32) -> bool {
+    *most == DEFAULT_MAX_SERIES
 }
 
 impl Default for Plan {
@@ -94,6 +111,7 @@ impl Default for Plan {
             request_limit: None,
             warmup: Duration::ZERO,
             settle: false,
+            max_series: DEFAULT_MAX_SERIES,
             seed: 1,
             connection: Connection::default(),
             checks: Vec::new(),

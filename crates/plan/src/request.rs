@@ -7,6 +7,7 @@ pub use defaults::RequestDefaults;
 pub use header::{HeaderProblem, parse_method};
 
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use url::Url;
 
 /// One HTTP request of the plan.
@@ -23,6 +24,27 @@ pub struct Request {
     pub body: Body,
     /// How often this request is sent relative to the other requests, at least 1.
     pub weight: u32,
+    /// What its rows in reports are called; its method and URL if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+impl Request {
+    /// The name of the series that counts it: its own, or its URL, with the method before it if
+    /// that is not GET.
+    pub fn series_name(&self) -> Cow<'_, str> {
+        match &self.name {
+            Some(name) => Cow::Borrowed(name),
+            None if self.method == "GET" => Cow::Borrowed(shortened(&self.url)),
+            None => Cow::Owned(format!("{} {}", self.method, shortened(&self.url))),
+        }
+    }
+}
+
+/// The beginning of a URL that is too long for a name.
+fn shortened(url: &Url) -> &str {
+    const MOST: usize = 1_024;
+    url.as_str().get(..MOST).unwrap_or(url.as_str())
 }
 
 /// One header field.

@@ -13,6 +13,9 @@ pub use json::JsonProblem;
 use crate::{Error, Header, Target, parse_method};
 use json::{Object, refuse_other_json};
 
+/// The most bytes of a name.
+const LONGEST_NAME: usize = 2_048;
+
 /// What is wrong with a line of a list.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineProblem {
@@ -50,6 +53,8 @@ pub struct ListedRequest {
     pub body: Option<String>,
     /// How often it is sent relative to the other requests, at least 1.
     pub weight: u32,
+    /// What its rows in reports are called, if it says so.
+    pub name: Option<String>,
 }
 
 impl ListedRequest {
@@ -61,6 +66,7 @@ impl ListedRequest {
             headers: Vec::new(),
             body: None,
             weight: 1,
+            name: None,
         }
     }
 
@@ -104,6 +110,16 @@ pub fn parse_url_list(text: &str) -> Result<Vec<ListedRequest>, Error> {
     }
 }
 
+/// A name that can stand in every report.
+fn parse_name(name: String) -> Result<String, Error> {
+    let is_fit = !name.is_empty() && !name.chars().any(char::is_control);
+    if is_fit && name.len() <= LONGEST_NAME {
+        Ok(name)
+    } else {
+        Err(Error::Name { name })
+    }
+}
+
 impl Object {
     fn into_request(self) -> Result<ListedRequest, Error> {
         let headers = self
@@ -116,6 +132,7 @@ impl Object {
             headers: headers.collect::<Result<_, _>>()?,
             body: self.body,
             weight: self.weight.unwrap_or(1),
+            name: self.name.map(parse_name).transpose()?,
         })
     }
 }
@@ -150,7 +167,7 @@ mod tests {
     fn a_line_of_json_may_say_more() {
         let text = concat!(
             r#"{"url":"a/1","method":"PUT","headers":{"X-B":"1","X-A":"2","X-B":"3"},"#,
-            r#""body":"{}","weight":3}"#,
+            r#""body":"{}","weight":3,"name":"pages"}"#,
         );
         let header = |name: &str, value: &str| Header {
             name: name.into(),
@@ -162,6 +179,7 @@ mod tests {
             headers: vec![header("X-B", "1"), header("X-A", "2"), header("X-B", "3")],
             body: Some("{}".into()),
             weight: 3,
+            name: Some("pages".into()),
         };
         assert_eq!(parse_url_list(text), Ok(vec![expected.clone()]));
         let pairs = text.replace(
@@ -169,7 +187,8 @@ mod tests {
             r#"[["X-B","1"],["X-A","2"],["X-B","3"]]"#,
         );
         assert_eq!(parse_url_list(&pairs), Ok(vec![expected]));
-        let sparse = r#"{"url":"a","method":null,"headers":null,"body":null,"weight":null}"#;
+        let sparse =
+            r#"{"url":"a","method":null,"headers":null,"body":null,"weight":null,"name":null}"#;
         assert_eq!(
             parse_url_list(sparse),
             Ok(vec![ListedRequest::new("a".parse().expect("a URL"))])
@@ -282,6 +301,14 @@ mod tests {
             (
                 "{\"url\":\"a\",\"headers\":{\"X Y\":\"z\"}}",
                 "line 1: `X Y: z` is not a header",
+            ),
+            (
+                "{\"url\":\"a\",\"name\":\"x\\u001b[2J\"}",
+                "line 1: `\"x\\u{1b}[2J\"` is not a name",
+            ),
+            (
+                "a\n{\"url\":\"a\",\"name\":\"\"}",
+                "line 2: `\"\"` is not a name; write 1 to 2048 bytes",
             ),
             (
                 "{\"url\":\"a\",\"method\":\"G T\"}",

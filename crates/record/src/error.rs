@@ -186,6 +186,12 @@ pub enum LineError {
         /// Why not.
         source: DecodeError,
     },
+    /// A series cannot be decoded.
+    #[error("the series `{name}` is damaged")]
+    Series {
+        /// Its name.
+        name: String,
+    },
     /// It is longer than any line of a saved run.
     #[error("it is longer than any line of a saved run")]
     TooLong,

@@ -141,6 +141,7 @@ fn without_distributions(interval: &Snapshot) -> Snapshot {
         times: Times::default(),
         statuses: interval.statuses.clone(),
         errors: interval.errors.clone(),
+        series: interval.series.clone(),
         workers: workers
             .map(|(worker, times)| (*worker, bare(times)))
             .collect(),

@@ -10,6 +10,7 @@ use self::bucket_counts::BucketCounts;
 use crate::{
     Arrivals, Counts, ErrorKind, Exchange, Failures, Outcome, Snapshot, Split, Times, Workers,
 };
+use loadline_metrics::{Ending, SeriesId, SeriesRecorder, SeriesTable};
 use loadline_plan::Shape;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -68,6 +69,8 @@ pub struct Recorder {
     examples: [Option<String>; ErrorKind::ALL.len()],
     /// The running interval's requests by when they were due and sent.
     arrivals: Arrivals,
+    /// The running interval's requests by name, where there are several.
+    series: Option<Box<SeriesRecorder>>,
 }
 
 impl Recorder {
@@ -84,7 +87,14 @@ impl Recorder {
             failures: [0; ErrorKind::ALL.len()],
             examples: Default::default(),
             arrivals: Arrivals::default(),
+            series: None,
         }
+    }
+
+    /// The same, which counts its exchanges in these series too.
+    pub fn with_series(mut self, table: SeriesTable) -> Recorder {
+        self.series = Some(Box::new(SeriesRecorder::new(table)));
+        self
     }
 
     /// An exchange was begun.
@@ -117,6 +127,24 @@ impl Recorder {
             Outcome::Answered { status } => self.answered(status, exchange),
             Outcome::Failed(kind) => self.failed(kind, exchange),
         }
+    }
+
+    /// Counts an exchange that has ended in its series, if there are series.
+    #[inline]
+    pub fn count_in_series(&mut self, id: SeriesId, exchange: &Exchange) {
+        let Some(series) = &mut self.series else {
+            return;
+        };
+        let ending = match exchange.outcome {
+            Outcome::Answered { status } => Ending::Answered { status },
+            Outcome::Failed(ErrorKind::Timeout) => Ending::TimedOut,
+            Outcome::Failed(_) => Ending::Failed,
+        };
+        let response_ns = match self.model {
+            Model::Closed => exchange.service_ns(),
+            Model::Open => exchange.response_ns(),
+        };
+        series.record(id, ending, response_ns, !self.draining);
     }
 
     /// An exchange of the warm-up has ended in the window, in which it had been in flight so long.
@@ -243,6 +271,11 @@ impl Recorder {
             errors: self.take_errors(),
             workers: Workers::new(),
             arrivals: mem::take(&mut self.arrivals),
+            series: self
+                .series
+                .as_mut()
+                .map(|series| series.take())
+                .unwrap_or_default(),
         };
         self.usual.fill_in(&mut snapshot.times);
         if self.model == Model::Closed {

@@ -21,6 +21,7 @@ pub(crate) fn plan() -> Plan {
             }],
             body: Body::None,
             weight: 1,
+            name: None,
         }],
         load: load(),
         duration: Some(Duration::from_secs(10)),

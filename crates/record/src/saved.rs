@@ -13,6 +13,7 @@ mod merge;
 mod reader;
 mod role;
 mod search;
+mod series;
 mod writer;
 
 #[cfg(test)]

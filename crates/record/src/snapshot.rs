@@ -4,6 +4,7 @@
 //! the same interval, [`Snapshot::append`] with the next interval's.
 
 use crate::{Arrivals, Distribution, ErrorKind, Workers};
+use loadline_metrics::SeriesSet;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -30,6 +31,8 @@ pub struct Snapshot {
     /// The pattern of the requests of an open load; of a single interval only, for several of them
     /// see [`Pattern`](crate::Pattern).
     pub arrivals: Arrivals,
+    /// The requests by name; empty where all have the same.
+    pub series: SeriesSet,
 }
 
 /// What is counted in an interval.
@@ -196,6 +199,7 @@ impl Snapshot {
         for (&kind, failures) in &other.errors {
             self.errors.entry(kind).or_default().add(failures);
         }
+        self.series.merge(&other.series);
         for (&worker, times) in &other.workers {
             self.workers.entry(worker).or_default().add(times);
         }

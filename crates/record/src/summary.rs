@@ -11,6 +11,7 @@ use crate::{
     Blocks, Busiest, Censored, Counts, Distribution, Environment, Header, HostCounters, LoadChange,
     LongBody, Model, Pattern, Role, Snapshot, Transient, Uncut, Unfinished,
 };
+use loadline_metrics::SeriesSet;
 use loadline_plan::{Arrivals as Spread, Plan, Shape};
 use serde::{Deserialize, Serialize};
 use std::time::SystemTime;
@@ -230,6 +231,7 @@ impl Summary {
     pub fn observe(&mut self, interval: &Snapshot) {
         if self.rows.is_empty() {
             self.total = Snapshot::empty(interval.start_ns);
+            self.total.series = SeriesSet::new(self.plan.max_series);
         }
         self.total.append(interval);
         if interval.drain {

@@ -1,9 +1,12 @@
 //! One row a second, for spreadsheets and plots.
 //!
-//! RFC 4180 but for its line ends, which are plain line feeds. No field needs quotes. A time is
-//! empty in a row without a response, and what was not watched is empty as well.
+//! RFC 4180 but for its line ends, which are plain line feeds. A time is empty in a row without a
+//! response, and what was not watched is empty as well. Where requests have several names, there is
+//! a last column `name`, which is empty in the rows of seconds, and a row for each name follows
+//! them. No other field needs quotes.
 
 use crate::watch::{RUN_COLUMNS, run_fields};
+use loadline_metrics::Series;
 use loadline_record::{Row, Summary};
 use loadline_units::rounding;
 
@@ -28,16 +31,58 @@ const COLUMNS: [&str; 14] = [
 /// The run as CSV: a line of names, then a row for each second. `time_s` is the row's end, in
 /// seconds from the start of the measured part; percentiles are of response time.
 pub fn csv(summary: &Summary) -> String {
-    let names: Vec<&str> = COLUMNS.into_iter().chain(RUN_COLUMNS).collect();
+    let has_names = !summary.total.series.is_empty();
+    let mut names: Vec<&str> = COLUMNS.into_iter().chain(RUN_COLUMNS).collect();
+    names.extend(has_names.then_some("name"));
     let mut csv = names.join(",");
     csv.push('\n');
     for row in &summary.rows {
         csv.push_str(&fields(row, summary.total.start_ns).join(","));
         csv.push(',');
         csv.push_str(&run_fields(&summary.watch, row.end_ns).join(","));
+        csv.push_str(if has_names { ",\n" } else { "\n" });
+    }
+    for (key, series) in summary.total.series.busiest() {
+        csv.push_str(&fields_of_name(series, summary).join(","));
+        csv.push_str(&",".repeat(RUN_COLUMNS.len() + 1));
+        csv.push_str(&quoted(&key.to_string()));
         csv.push('\n');
     }
     csv
+}
+
+/// The fields of a name: `time_s` is the length of the run, and what is not counted by name is
+/// empty.
+fn fields_of_name(series: &Series, summary: &Summary) -> [String; COLUMNS.len()] {
+    let us = |percentile: f64| {
+        let found = series.percentile_ns(percentile);
+        found.map_or_else(String::new, |ns| rounding::us(ns as f64).to_string())
+    };
+    let rate = rounding::per_second(series.completed, summary.rated_ns());
+    let mut fields: [String; COLUMNS.len()] = Default::default();
+    for (column, field) in [
+        ("time_s", rounding::seconds(summary.duration_ns).to_string()),
+        ("answered", series.answered.to_string()),
+        ("failed", series.failed.to_string()),
+        ("rate", rate.to_string()),
+        ("p50_us", us(50.0)),
+        ("p90_us", us(90.0)),
+        ("p99_us", us(99.0)),
+        ("max_us", us(100.0)),
+    ] {
+        let at = COLUMNS.iter().position(|name| *name == column);
+        fields[at.expect("each is a column")] = field;
+    }
+    fields
+}
+
+/// A text as a field: in quotes if it has to be.
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
 }
 
 fn fields(row: &Row, start_ns: u64) -> [String; COLUMNS.len()] {

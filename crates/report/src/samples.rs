@@ -401,6 +401,7 @@ pub(crate) fn request(method: &str, url: &str) -> Request {
         headers: Vec::new(),
         body: Body::None,
         weight: 1,
+        name: None,
     }
 }
 

@@ -9,6 +9,7 @@ mod files;
 mod floor;
 mod head;
 mod histogram;
+mod names;
 mod omission;
 mod outcome;
 mod parts;
@@ -120,6 +121,7 @@ pub fn text(run: &RunResult, options: &TextOptions) -> String {
         outcome::alarm(summary, canvas),
         outcome::plan_limit(&run.validity, canvas),
         response::lines(run, &options.percentiles, canvas),
+        names::lines(summary, canvas),
         omission::lines_after_stall(summary, canvas),
         parts::lines(summary, canvas),
         split::lines(summary, canvas),

@@ -7,6 +7,7 @@
 //! The grammar is that of RFC 9112, sections 3 and 6; lines may end with LF alone.
 
 use loadline_engine::Part;
+use loadline_metrics::SeriesId;
 use loadline_wire::{Expect, ResponseParser};
 use memchr::memchr;
 use std::fmt;
@@ -116,6 +117,7 @@ pub(crate) fn cut(text: &[u8], parts: &mut Vec<Part>) {
         parts.push(Part {
             end: text.len(),
             expect: Expect::for_method(method(&text[begin..])),
+            series: SeriesId::default(),
         });
     }
 }
@@ -143,6 +145,7 @@ fn each_request(
         parts.push(Part {
             end: begin,
             expect: Expect::for_method(method(head)),
+            series: SeriesId::default(),
         });
     }
     Ok(())

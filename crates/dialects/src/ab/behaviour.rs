@@ -5,6 +5,7 @@
 
 use super::ledger::{Event, Ledger, RequestOutcome};
 use loadline_engine::{Agreed, Answer, Batch, Behaviour, Iteration, Observer, Part, Scenario};
+use loadline_metrics::SeriesId;
 use loadline_reactor::Host;
 use loadline_record::{ErrorKind, Exchange, Outcome};
 use loadline_wire::{Expect, Sink};
@@ -50,6 +51,7 @@ impl<H: Host> Scenario<H> for RepeatScenario {
             part: Part {
                 end: self.message.bytes.len(),
                 expect: Expect::for_method(&self.message.method),
+                series: SeriesId::default(),
             },
             message: Arc::clone(&self.message),
             ledger: Rc::clone(&self.ledger),

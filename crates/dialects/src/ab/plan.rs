@@ -58,6 +58,7 @@ fn request(options: &Options) -> Result<Request, Output> {
         headers: Vec::new(),
         body: Body::None,
         weight: 1,
+        name: None,
     })
 }
 

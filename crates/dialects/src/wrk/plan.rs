@@ -42,6 +42,7 @@ impl Arguments {
             headers: Vec::new(),
             body: Body::None,
             weight: 1,
+            name: None,
         }
     }
 

@@ -5,6 +5,7 @@
 
 use super::Arguments;
 use loadline_engine::{Batch, Behaviour, Iteration, Part, Scenario};
+use loadline_metrics::SeriesId;
 use loadline_reactor::Host;
 use loadline_wire::{Expect, InvalidRequest, RequestHead, Version, write_request};
 use std::sync::Arc;
@@ -54,6 +55,7 @@ impl<H: Host> Scenario<H> for Repetition {
             part: Part {
                 end: self.request.len(),
                 expect: Expect::for_method(METHOD),
+                series: SeriesId::default(),
             },
             request: Arc::clone(&self.request),
         }

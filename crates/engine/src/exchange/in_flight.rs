@@ -218,7 +218,7 @@ impl<'a, H: Host> InFlightBatch<'a, H> {
             outcome: ending.outcome,
         };
         if self.is_counted() {
-            worker.record(&exchange, user.activity.is_omitted.get());
+            worker.record(&exchange, part.series, user.activity.is_omitted.get());
         } else if ending.end_ns > zero_ns {
             let flight_ns = exchange.end_ns + exchange.wakeup_ns;
             let mut recorder = worker.recorder.borrow_mut();

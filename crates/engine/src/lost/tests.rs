@@ -3,6 +3,7 @@
 use super::*;
 use crate::simulated::plans::{SECOND, closed, get};
 use crate::{Batch, Behaviour, Detail, EndReason, Event, Iteration, Part, Run, Scenario};
+use loadline_metrics::SeriesId;
 use loadline_plan::Plan;
 use loadline_reactor::Kernel;
 use loadline_record::Snapshot;
@@ -73,6 +74,7 @@ impl Behaviour<Kernel> for Deviant {
         let part = Part {
             end: REQUEST.len(),
             expect: Expect::for_method("GET"),
+            series: SeriesId::default(),
         };
         let batch = Batch {
             endpoint: 0,

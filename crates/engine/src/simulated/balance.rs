@@ -7,6 +7,7 @@ use super::ran::Ran;
 use super::server::Reply;
 use crate::behaviour::{Batch, Behaviour, Observer, Part, Scenario};
 use crate::iteration::Iteration;
+use loadline_metrics::SeriesId;
 use loadline_plan::Plan;
 use loadline_reactor::Host;
 use loadline_record::{Exchange, Outcome};
@@ -56,6 +57,7 @@ impl<H: Host> Behaviour<H> for Numbered {
             parts.push(Part {
                 end: bytes.len(),
                 expect: Expect::Other,
+                series: SeriesId::default(),
             });
         }
         let batch = Batch {

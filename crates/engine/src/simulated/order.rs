@@ -11,6 +11,7 @@ const WEIGHTS: [u32; 3] = [1, 2, 3];
 fn weighted(order: Order, limit: u64, threads: u32, seed: u64) -> Plan {
     let request = |(index, weight): (usize, u32)| Request {
         weight,
+        name: None,
         ..get(&format!("http://10.0.0.1/{index}"))
     };
     Plan {

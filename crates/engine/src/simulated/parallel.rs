@@ -7,6 +7,7 @@ use super::world::World;
 use crate::behaviour::{Batch, Behaviour, Part, Scenario};
 use crate::iteration::Iteration;
 use crate::requester::Requester;
+use loadline_metrics::SeriesId;
 use loadline_plan::Plan;
 use loadline_reactor::{Host, Sim};
 use loadline_record::{ErrorKind, Outcome};
@@ -56,6 +57,7 @@ async fn send(requester: Requester<Sim>, timeout_ns: u64) -> Outcome {
     let part = Part {
         end: REQUEST.len(),
         expect: Expect::Other,
+        series: SeriesId::default(),
     };
     let batch = Batch {
         endpoint: 0,

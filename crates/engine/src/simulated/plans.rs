@@ -21,6 +21,7 @@ pub(crate) fn get(url: &str) -> Request {
         headers: Vec::new(),
         body: Body::None,
         weight: 1,
+        name: None,
     }
 }
 

@@ -5,6 +5,7 @@ use super::world::World;
 use crate::EndReason;
 use crate::behaviour::{Batch, Behaviour, Part, Scenario};
 use crate::iteration::Iteration;
+use loadline_metrics::SeriesId;
 use loadline_plan::Plan;
 use loadline_reactor::Host;
 use loadline_wire::Expect;
@@ -58,6 +59,7 @@ impl<H: Host> Behaviour<H> for Steps {
         let part = Part {
             end: REQUEST.len(),
             expect: Expect::Other,
+            series: SeriesId::default(),
         };
         let batch = Batch {
             endpoint: 0,

@@ -5,6 +5,7 @@ use super::server::Reply;
 use super::world::World;
 use crate::behaviour::{Answer, Batch, Behaviour, Observer, Part, Scenario};
 use crate::iteration::Iteration;
+use loadline_metrics::SeriesId;
 use loadline_reactor::Host;
 use loadline_record::{ErrorKind, Exchange, Outcome};
 use loadline_wire::{Expect, Sink};
@@ -33,6 +34,7 @@ impl<H: Host> Behaviour<H> for Watcher {
         let part = Part {
             end: REQUEST.len(),
             expect: Expect::Other,
+            series: SeriesId::default(),
         };
         let batch = Batch {
             endpoint: 0,

@@ -6,11 +6,12 @@ use super::server::{Reply, Script, Seen, Server};
 use crate::behaviour::Scenario;
 use crate::control::Handle;
 use crate::event::Detail;
-use crate::prepare::Prepared;
+use crate::prepare::{Prepared, series_of};
 use crate::replay::Replay;
 use crate::run::Merger;
 use crate::worker::{self, Ready, Report};
 use crate::written_request::WrittenRequest;
+use loadline_metrics::SeriesId;
 use loadline_plan::Plan;
 use loadline_reactor::{Address, Host, Sim, Task};
 use loadline_record::Exchange;
@@ -204,14 +205,16 @@ impl World {
 }
 
 fn prepared(plan: &Plan, endpoints: Vec<Endpoint>, interval_ns: u64) -> Prepared {
-    let written = |request: &loadline_plan::Request| {
+    let (series, ids) = series_of(plan).unwrap();
+    let written = |(request, id): (&loadline_plan::Request, SeriesId)| {
         let endpoint = endpoints
             .iter()
             .position(|known| known.serves(&request.url));
-        WrittenRequest::new(request, endpoint.unwrap(), &plan.connection).unwrap()
+        WrittenRequest::new(request, endpoint.unwrap(), id, &plan.connection).unwrap()
     };
     Prepared {
-        requests: plan.requests.iter().map(written).collect(),
+        requests: plan.requests.iter().zip(ids).map(written).collect(),
+        series,
         plan: plan.clone(),
         tls: None,
         detail: Detail {

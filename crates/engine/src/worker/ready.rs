@@ -130,6 +130,14 @@ fn endpoints(prepared: &Prepared, address: Option<SocketAddr>) -> Vec<Endpoint> 
     endpoints
 }
 
+fn recorder(prepared: &Prepared) -> Recorder {
+    let recorder = Recorder::new(Model::of(&prepared.plan.load.shape));
+    match &prepared.series {
+        Some(series) => recorder.with_series(series.clone()),
+        None => recorder,
+    }
+}
+
 fn new_worker<H: Host>(
     host: H,
     prepared: &Prepared,
@@ -145,7 +153,7 @@ fn new_worker<H: Host>(
     Worker {
         dialler: Dialler::new(host.clone(), endpoints, &plan.connection, tls, first),
         host,
-        recorder: RefCell::new(Recorder::new(Model::of(&plan.load.shape))),
+        recorder: RefCell::new(recorder(prepared)),
         pacer: Pacer::new(plan, stripe),
         heads: RefCell::default(),
         keepalive: plan.connection.keepalive,

@@ -84,6 +84,7 @@ fn plan(flags: &DemoFlags, server: SocketAddr) -> Result<Plan> {
         headers: Vec::new(),
         body: Body::None,
         weight: 1,
+        name: None,
     };
     Ok(Plan {
         requests: vec![request],

@@ -34,6 +34,7 @@ impl RequestDefaults {
             headers,
             body,
             weight: listed.weight,
+            name: listed.name,
         }
     }
 

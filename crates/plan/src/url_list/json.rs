@@ -30,7 +30,7 @@ pub enum JsonProblem {
     #[error("`url` is missing; it says where the request goes.")]
     NoUrl,
     /// A key that stands for nothing.
-    #[error("there is no key `{0}`; the keys are url, method, headers, body and weight.")]
+    #[error("there is no key `{0}`; the keys are url, method, headers, body, weight and name.")]
     UnknownKey(String),
     /// A key that stands there more than once.
     #[error("`{0}` is given twice.")]
@@ -55,6 +55,7 @@ pub(super) struct Object {
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: Option<String>,
     pub(super) weight: Option<u32>,
+    pub(super) name: Option<String>,
 }
 
 /// Refuses a line that is JSON but no object; what only begins like it may be a URL, as `[::1]/`
@@ -85,6 +86,7 @@ impl Object {
             headers: fields(take("headers", &mut pairs)?)?,
             body: text("body", take("body", &mut pairs)?)?,
             weight: weight(take("weight", &mut pairs)?)?,
+            name: text("name", take("name", &mut pairs)?)?,
         };
         match pairs.into_iter().next() {
             Some((unknown, _)) => Err(JsonProblem::UnknownKey(unknown)),

@@ -8,6 +8,7 @@ use super::FORMAT_VERSION;
 use super::encoding::{self, Encoder};
 use super::header::Header;
 use super::search::{SavedOutcome, readable};
+use super::series::StoredSeries;
 use crate::error::LineError;
 use crate::watched::Watched;
 use crate::{
@@ -36,6 +37,8 @@ pub(crate) struct StoredSnapshot {
     workers: BTreeMap<u32, StoredWorker>,
     #[serde(default, skip_serializing_if = "Arrivals::is_empty")]
     arrivals: Arrivals,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    series: Vec<StoredSeries>,
 }
 
 /// Failures by kind. Those of kinds that this version does not know are counted together; their
@@ -135,6 +138,7 @@ impl StoredSnapshot {
                 .map(|(worker, times)| (*worker, StoredWorker::encode(times, encoder)))
                 .collect(),
             arrivals: snapshot.arrivals.clone(),
+            series: StoredSeries::encode_all(&snapshot.series),
         }
     }
 
@@ -174,6 +178,7 @@ impl StoredSnapshot {
             statuses: self.statuses.clone(),
             errors: self.errors.clone(),
             arrivals: self.arrivals.clone(),
+            series: StoredSeries::decode_all(&self.series)?,
             ..Snapshot::default()
         };
         for (&worker, stored) in &self.workers {

@@ -2,7 +2,7 @@
 
 use super::distribution::{distribution, response, service};
 use super::judgement::{check, validity};
-use super::{generator, run::counts, us, watch};
+use super::{generator, names, run::counts, us, watch};
 use crate::closed_loop::{ClosedLoop, Difference};
 use crate::{PERCENTILES, split};
 use loadline_findings::statistic_name;
@@ -43,6 +43,7 @@ pub(super) fn summary(run: &RunResult) -> json::Summary {
         closed_loop: ClosedLoop::of(summary).map(|found| closed_loop(&found)),
         statuses: total.statuses.clone(),
         errors: errors.collect(),
+        names: names::names(summary),
         checks: run.checks.iter().map(check).collect(),
         validity: validity(&run.validity),
         generator: generator::generator(summary),

@@ -22,6 +22,7 @@ pub(crate) fn plan(per_second: u64, connections: u32) -> Plan {
             headers: Vec::new(),
             body: Body::None,
             weight: 1,
+            name: None,
         }],
         load: Load {
             connections,

@@ -1,0 +1,44 @@
+//! The requests of one name.
+
+use crate::{PerSecond, Us};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The requests of one name that ended in the run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Named {
+    /// The name; of requests without one their URL, with the method before it if that is not GET.
+    /// `(other)` holds those of names beyond `--max-series`.
+    pub name: String,
+    /// Its tags.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tags: BTreeMap<String, String>,
+    /// Requests with a whole answer, whatever its status.
+    pub answered: u64,
+    /// Requests that ended without an answer.
+    pub failed: u64,
+    /// Answers by status code.
+    pub statuses: BTreeMap<String, u64>,
+    /// Answers a second, as `rate` of the run.
+    pub rate: PerSecond,
+    /// From the intended start to the last byte, to within a hundredth.
+    pub response_time_us: NamedTimes,
+}
+
+/// The response times of a name; `null` where there are none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NamedTimes {
+    /// The arithmetic mean.
+    pub mean: Option<Us>,
+    /// The median.
+    pub p50: Option<Us>,
+    /// The 90th percentile.
+    pub p90: Option<Us>,
+    /// The 95th percentile.
+    pub p95: Option<Us>,
+    /// The 99th percentile.
+    pub p99: Option<Us>,
+    /// The largest.
+    pub max: Option<Us>,
+}

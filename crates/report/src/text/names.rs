@@ -1,0 +1,92 @@
+//! The requests by name, a row for each.
+
+use super::Canvas;
+use crate::table::{Column, indented, line, widest};
+use crate::{layout, names};
+use loadline_metrics::{Key, Series};
+use loadline_record::Summary;
+use loadline_units as units;
+use loadline_units::rounding::per_second;
+
+/// The most rows that are shown; all of them are in the other reports.
+const MOST: usize = 20;
+/// Columns of the numbers: ended, failed, rate, p50, p95 and p99.
+const NUMBERS: [Column; 6] = [
+    Column::Right(9),
+    Column::Right(8),
+    Column::Right(10),
+    Column::Right(9),
+    Column::Right(9),
+    Column::Right(9),
+];
+/// Columns that these take together.
+const NUMBERS_WIDTH: usize = 54;
+
+pub(super) fn lines(summary: &Summary, canvas: Canvas) -> Vec<String> {
+    let all = summary.total.series.busiest();
+    if all.is_empty() {
+        return Vec::new();
+    }
+    let labels = names::labels(&all);
+    let room = canvas.width.saturating_sub(NUMBERS_WIDTH);
+    let width = widest(labels.iter().take(MOST).map(|label| indented(label))).clamp(9, room);
+    let heads = ["ended", "failed", "rate", "p50", "p95", "p99"];
+    let mut lines = vec![canvas.heading(&layout::left("By name", width), &line(NUMBERS, heads))];
+    for ((key, series), label) in all.iter().zip(&labels).take(MOST) {
+        lines.extend(row(label, width, &numbers(series, summary.rated_ns())));
+        lines.extend(statuses(series));
+        if key.is_overflow() {
+            lines.extend(canvas.paragraph(&overflow(summary)));
+        }
+    }
+    lines.extend(not_shown(&all, canvas));
+    lines
+}
+
+/// The row, with a name that is too long on a line of its own.
+fn row(label: &str, width: usize, numbers: &[String; 6]) -> Vec<String> {
+    let label = indented(label);
+    if layout::width(&label) <= width {
+        return vec![layout::left(&label, width) + &line(NUMBERS, numbers)];
+    }
+    vec![label, layout::blanks(width) + &line(NUMBERS, numbers)]
+}
+
+fn numbers(series: &Series, length_ns: u64) -> [String; 6] {
+    let time = |percentile| {
+        let found = series.percentile_ns(percentile);
+        found.map_or_else(String::new, |ns| units::time_cell(ns as f64))
+    };
+    [
+        units::count(series.ended()),
+        units::count(series.failed),
+        units::rate(per_second(series.completed, length_ns)),
+        time(50.0),
+        time(95.0),
+        time(99.0),
+    ]
+}
+
+/// The statuses where there is another one than 2xx.
+fn statuses(series: &Series) -> Option<String> {
+    let is_good = series.statuses.keys().all(|status| status / 100 == 2);
+    (!is_good).then(|| format!("    statuses {}", names::statuses(series)))
+}
+
+fn overflow(summary: &Summary) -> String {
+    format!(
+        "(other) holds the names beyond the first {}; raise --max-series to tell them apart.",
+        units::count(summary.plan.max_series.into())
+    )
+}
+
+fn not_shown(all: &[(&Key, &Series)], canvas: Canvas) -> Vec<String> {
+    let Some(rest) = all.len().checked_sub(MOST).filter(|rest| *rest > 0) else {
+        return Vec::new();
+    };
+    let text = format!(
+        "{} with fewer requests not shown: they are in -o json, csv and html.",
+        units::counted(rest as u64, "name")
+    );
+    canvas.paragraph(&text)
+}

@@ -1,0 +1,99 @@
+//! Several URLs and named lines: what was sent of each, in every report.
+
+use crate::rig::{loadline, serve, summary, text};
+use serde_json::{Value, json};
+
+/// Runs 60 requests over two lines of the same name, one of another and one without.
+fn list(address: &str) -> String {
+    [
+        json!({"url": format!("{address}/a"), "name": "read"}),
+        json!({"url": format!("{address}/b"), "name": "read"}),
+        json!({"url": format!("{address}/?status=503"), "name": "broken, \"really\""}),
+        json!({"url": format!("{address}/c"), "method": "POST", "weight": 3}),
+    ]
+    .map(|line| line.to_string())
+    .join("\n")
+}
+
+fn of<'a>(summary: &'a Value, name: &str) -> &'a Value {
+    let names = summary["names"].as_array().expect("names");
+    let found = names.iter().find(|row| row["name"] == name);
+    found.unwrap_or_else(|| panic!("no {name} in {names:#?}"))
+}
+
+#[test]
+fn each_name_has_its_exact_counts_in_every_report() {
+    let server = serve();
+    let address = format!("http://{}", server.addr());
+    let folder = tempfile::tempdir().unwrap();
+    let [urls, saved] = ["urls", "a.run"].map(|name| folder.path().join(name));
+    std::fs::write(&urls, list(&address)).unwrap();
+    let words = [
+        "-n",
+        "60",
+        "-c",
+        "3",
+        "-t",
+        "1",
+        "--urls",
+        text(&urls),
+        "--save",
+        text(&saved),
+    ];
+    let found = summary(&words);
+    assert_eq!(found["names"].as_array().map(Vec::len), Some(3));
+    let post = format!("POST {address}/c");
+    for (name, count, status) in [
+        ("read", 20, "200"),
+        ("broken, \"really\"", 10, "503"),
+        (&post, 30, "200"),
+    ] {
+        let row = of(&found, name);
+        assert_eq!(row["answered"], count, "{row}");
+        assert_eq!(row["failed"], 0, "{row}");
+        assert_eq!(row["statuses"], json!({status: count}), "{row}");
+        let times = &row["response_time_us"];
+        assert!(times["p50"].as_f64() > Some(0.0), "{row}");
+        assert!(times["p50"].as_f64() <= times["max"].as_f64(), "{row}");
+    }
+    let report = |words: &[&str]| loadline(&[&["report", text(&saved)], words].concat()).stdout;
+    let again: Value = serde_json::from_str(&report(&["-o", "json"])).unwrap();
+    assert_eq!(again["summary"]["names"], found["names"]);
+    let shown = report(&[]);
+    assert!(shown.contains("By name"), "{shown}");
+    assert!(shown.contains("    statuses 503: 10"), "{shown}");
+    let csv = report(&["-o", "csv"]);
+    let row = csv.lines().last().expect("a row");
+    assert!(row.ends_with(",\"broken, \"\"really\"\"\""), "{csv}");
+    assert_eq!(row.split(',').nth(3), Some("10"), "{csv}");
+}
+
+#[test]
+fn one_url_has_no_rows_by_name() {
+    let server = serve();
+    let url = format!("http://{}/", server.addr());
+    assert_eq!(summary(&["-n", "5", "-c", "1", &url])["names"], Value::Null);
+}
+
+#[test]
+fn several_urls_are_named_by_themselves() {
+    let server = serve();
+    let urls = ["a", "b"].map(|path| format!("http://{}/{path}", server.addr()));
+    let found = summary(&["-n", "10", "-c", "1", "-t", "1", &urls[0], &urls[1]]);
+    for url in &urls {
+        assert_eq!(of(&found, url)["answered"], 5);
+    }
+    let words = [
+        "-n",
+        "10",
+        "-c",
+        "1",
+        "-t",
+        "1",
+        "--allow-invalid",
+        &urls[0],
+        &urls[1],
+    ];
+    let shown = loadline(&words).stdout;
+    assert!(shown.contains("\n  /a "), "{shown}");
+}
