@@ -122,10 +122,10 @@ pub(crate) fn own_limit(trials: &[&Trial]) -> Option<OwnLimit> {
     of_most(trials, Trial::own_limit)
 }
 
-/// What excuses the target in most of the trials that broke: an end of the generator, or what
-/// disturbed it.
-pub(crate) fn excuse(trials: &[&Trial]) -> Option<OwnLimit> {
-    of_most(trials, Trial::excuse)
+/// What, other than the target, may be why most of these trials broke: the generator at its limit,
+/// or a disturbance.
+pub(crate) fn other_cause(trials: &[&Trial]) -> Option<OwnLimit> {
+    of_most(trials, Trial::other_cause)
 }
 
 /// The last of what was found in at least half of the trials that broke.
@@ -204,7 +204,7 @@ mod tests {
             level: 100.0,
             seconds: 1.0,
             kept_up,
-            set_aside: false,
+            discarded: false,
             seen: Observation {
                 checks: checks.to_vec(),
                 own_limit,
@@ -234,11 +234,15 @@ mod tests {
         disturbed.seen.disturbance = Some(stolen);
         let theirs = trial(&[false], true, None);
         assert_eq!(own_limit(&[&disturbed]), None);
-        assert_eq!(excuse(&[&disturbed, &theirs]), Some(stolen));
-        assert_eq!(excuse(&[&disturbed, &theirs, &theirs]), None);
+        assert_eq!(other_cause(&[&disturbed, &theirs]), Some(stolen));
+        assert_eq!(other_cause(&[&disturbed, &theirs, &theirs]), None);
         let busy = Some(OwnLimit::Busy { share: 0.97 });
         disturbed.seen.own_limit = busy;
-        assert_eq!(excuse(&[&disturbed]), busy, "the nearer reason comes first");
+        assert_eq!(
+            other_cause(&[&disturbed]),
+            busy,
+            "the nearer reason comes first"
+        );
     }
 
     #[test]

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 /// The goal that all checks hold; those of the single checks come after it.
 const ALL: usize = 0;
-/// The part of the seconds for discarded trials that is kept until a check broke in a trial.
-const KEPT_ASIDE: f64 = 0.5;
+/// The share of the seconds for repeated trials that is reserved until a trial broke.
+const RETRY_RESERVE: f64 = 0.5;
 /// The part of the width by which the first level lies below one that was refuted.
 const CLOSE_BELOW: f64 = 0.9;
 /// The next one lies below that by this many times the distance, as a power.
@@ -69,8 +69,8 @@ pub fn find<M: Measure>(
         settings,
         measure,
         trials: Vec::new(),
-        spent_s: settings.gone_s,
-        aside_s: settings.aside_s(),
+        spent_s: settings.spent_s,
+        retry_left_s: settings.retry_s(),
         ladder: Ladder::default(),
         mean_at_ease_s: f64::MAX,
         most_answers_per_s: 0.0,
@@ -104,8 +104,8 @@ struct Driver<'a, M> {
     trials: Vec<Trial>,
     /// Seconds that are gone.
     spent_s: f64,
-    /// Seconds that discarded trials may yet take.
-    aside_s: f64,
+    /// Seconds that are left for trials that are made again.
+    retry_left_s: f64,
     ladder: Ladder,
     /// The shortest mean response time of a trial, in seconds.
     mean_at_ease_s: f64,
@@ -264,23 +264,23 @@ impl<M: Measure> Driver<'_, M> {
             let descent = self.measure.descend(over, back);
             self.spent_s += self.settings.whole_s(over.1 + back.1);
             let descent = descent.map_err(Stop::Failed)?.ok_or(Stop::Interrupted)?;
-            let aside = self.is_to_be_made_again(&descent.back, over.1 + back.1);
+            let discarded = self.is_to_be_made_again(&descent.back, over.1 + back.1);
             let recovery = Recovery::of(&descent);
             let steps = [
                 (Part::Over, over, descent.over),
                 (Part::Back, back, descent.back),
             ];
             for (part, (level, seconds), seen) in steps {
-                self.add(Purpose::Ladder(part), level, seconds, seen, aside);
-                if !aside {
+                self.add(Purpose::Ladder(part), level, seconds, seen, discarded);
+                if !discarded {
                     self.add_rung(part);
                 }
             }
-            if !aside {
+            if !discarded {
                 self.ladder.recovery = recovery;
                 return Ok(());
             }
-            self.set_aside(over.1 + back.1);
+            self.discard(over.1 + back.1);
         }
     }
 
@@ -330,13 +330,13 @@ impl<M: Measure> Driver<'_, M> {
     ) -> Result<(), Stop<M::Error>> {
         loop {
             let seen = self.seen(purpose, level, seconds)?;
-            let aside = self.is_to_be_made_again(&seen, seconds);
-            self.add(purpose, level, seconds, seen, aside);
-            if !aside {
+            let discarded = self.is_to_be_made_again(&seen, seconds);
+            self.add(purpose, level, seconds, seen, discarded);
+            if !discarded {
                 self.pause();
                 return Ok(());
             }
-            self.set_aside(seconds);
+            self.discard(seconds);
         }
     }
 
@@ -345,8 +345,8 @@ impl<M: Measure> Driver<'_, M> {
     }
 
     /// Accounts for a trial that is made again.
-    fn set_aside(&mut self, seconds: f64) {
-        self.aside_s -= seconds;
+    fn discard(&mut self, seconds: f64) {
+        self.retry_left_s -= seconds;
         self.pause();
     }
 
@@ -354,21 +354,21 @@ impl<M: Measure> Driver<'_, M> {
     fn is_always_disturbed(&self) -> bool {
         let trials = self.trials.iter();
         let first = trials.filter(|trial| trial.purpose != Purpose::WarmUp);
-        first.take_while(|trial| trial.set_aside).count() >= TELLING
+        first.take_while(|trial| trial.discarded).count() >= TELLING
     }
 
     fn can_spare(&self, seconds: f64) -> bool {
-        let left_s = self.aside_s - self.kept_aside_s();
+        let left_s = self.retry_left_s - self.retry_reserve_s();
         seconds <= left_s && 2.0 * self.settings.whole_s(seconds) <= self.left_s()
     }
 
     /// Seconds that are kept for the trials around the load line: what is lost far below it, where
     /// the first trials are, moves no bound.
-    fn kept_aside_s(&self) -> f64 {
+    fn retry_reserve_s(&self) -> f64 {
         let mut counting = self.trials.iter().filter(|trial| trial.counts());
         match counting.any(|trial| !trial.held()) {
             true => 0.0,
-            false => KEPT_ASIDE * self.settings.aside_s(),
+            false => RETRY_RESERVE * self.settings.retry_s(),
         }
     }
 
@@ -413,7 +413,7 @@ impl<M: Measure> Driver<'_, M> {
         level: f64,
         seconds: f64,
         seen: Observation,
-        set_aside: bool,
+        discarded: bool,
     ) {
         if seen.answers_per_s > 0.0 {
             self.mean_at_ease_s = self.mean_at_ease_s.min(seen.mean_s);
@@ -425,7 +425,7 @@ impl<M: Measure> Driver<'_, M> {
             level,
             seconds,
             kept_up: true,
-            set_aside,
+            discarded,
             seen,
         };
         let backlog = trial.backlog();

@@ -232,7 +232,8 @@ pub struct Trial {
     pub kept_up: bool,
     /// Whether it was made again, because its machine lost time meanwhile: it then says nothing of
     /// the target.
-    pub set_aside: bool,
+    #[serde(rename = "set_aside")]
+    pub discarded: bool,
     /// What was seen.
     pub seen: Observation,
 }
@@ -240,7 +241,7 @@ pub struct Trial {
 impl Trial {
     /// Whether the search goes by it.
     pub fn counts(&self) -> bool {
-        matches!(self.purpose, Purpose::Search | Purpose::Confirmation) && !self.set_aside
+        matches!(self.purpose, Purpose::Search | Purpose::Confirmation) && !self.discarded
     }
 
     /// What was outstanding around it.
@@ -261,9 +262,10 @@ impl Trial {
         self.seen.own_limit.filter(|_| !self.held())
     }
 
-    /// Why the target may not be the only cause that it did not hold.
-    pub fn excuse(&self) -> Option<OwnLimit> {
-        let excuse = self.seen.own_limit.or(self.seen.disturbance);
-        excuse.filter(|_| !self.held())
+    /// What, other than the target, may be why it did not hold: the generator at its limit, or a
+    /// disturbance.
+    pub fn other_cause(&self) -> Option<OwnLimit> {
+        let cause = self.seen.own_limit.or(self.seen.disturbance);
+        cause.filter(|_| !self.held())
     }
 }

@@ -19,8 +19,8 @@ const NEAR_FLOOR: f64 = 0.1;
 /// Half of the trials at the load line may break: it is where that many do.
 const EXCEED_RATIO: f64 = 0.5;
 
-/// The largest part of a search's time for discarded trials.
-const SET_ASIDE: f64 = 0.25;
+/// The largest share of a search's time for trials that are discarded and made again.
+const RETRY_SHARE: f64 = 0.25;
 /// If this many trials at the beginning would all be discarded, disturbance is normal here.
 pub(crate) const TELLING: usize = 10;
 
@@ -53,8 +53,9 @@ pub struct Settings {
     pub recovery_s: f64,
     /// Seconds of the warm-up before the search.
     pub warm_up_s: f64,
-    /// Seconds of all of it that are gone before the warm-up.
-    pub gone_s: f64,
+    /// Seconds of the budget that were spent before the warm-up.
+    #[serde(rename = "gone_s")]
+    pub spent_s: f64,
     /// How close the load line is to be enclosed, as a share of it.
     pub width: f64,
     /// This many trials decide on a level, where they disagree.
@@ -123,7 +124,7 @@ impl Settings {
     /// Seconds that confirmation, ladder and warm-up take.
     pub fn reserved_s(&self) -> f64 {
         let confirmation_s = self.whole_s(Self::CONFIRMATION_TRIALS * self.trial_s);
-        confirmation_s + self.ladder_s() + self.warm_up_s + self.gone_s
+        confirmation_s + self.ladder_s() + self.warm_up_s + self.spent_s
     }
 
     /// The fewest seconds with which a search can find anything: those that are reserved, and two
@@ -158,9 +159,9 @@ impl Settings {
         (left_s * PAUSE_PART).clamp(0.0, LONGEST_PAUSE_S)
     }
 
-    /// Seconds that discarded trials may take.
-    pub(crate) fn aside_s(&self) -> f64 {
-        (self.budget_s - self.reserved_s()).max(0.0) * SET_ASIDE
+    /// Seconds for trials that are discarded and made again.
+    pub(crate) fn retry_s(&self) -> f64 {
+        (self.budget_s - self.reserved_s()).max(0.0) * RETRY_SHARE
     }
 
     /// What is searched for, the same for each check.

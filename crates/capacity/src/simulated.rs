@@ -21,7 +21,7 @@ pub(crate) fn settings() -> Settings {
         trial_s: Settings::TRIAL_S,
         overhead_s: SETTLING_S,
         warm_up_s: 5.0,
-        gone_s: 2.5,
+        spent_s: 2.5,
         recovery_s: 5.0,
         width: Settings::WIDTH,
         trials: Settings::TRIALS,

@@ -16,7 +16,7 @@ use loadline_plan::{Check, Plan};
 use loadline_record::{Environment, Floor, Summary};
 use loadline_units as units;
 use std::time::SystemTime;
-use words::{amount, answer_line, disturbed, excused, goal, too_short, verdict};
+use words::{amount, answer_line, disturbed, goal, other_cause, too_short, verdict};
 
 /// A search, and what is needed to tell of it.
 #[derive(Clone, Copy, Debug)]
@@ -161,17 +161,17 @@ fn course(report: &CapacityReport<'_>) -> String {
         .iter()
         .map(|check| &*check.text)
         .collect();
-    let aside = set_aside(report.outcome);
+    let discarded = discarded(report.outcome);
     format!(
-        "{what}, searched in {trials}{aside}, by {}",
+        "{what}, searched in {trials}{discarded}, by {}",
         checks.join(" and ")
     )
 }
 
 /// How many trials the machine lost time in.
-fn set_aside(outcome: &SearchOutcome) -> String {
+fn discarded(outcome: &SearchOutcome) -> String {
     let trials = outcome.trials.iter();
-    match trials.filter(|trial| trial.set_aside).count() {
+    match trials.filter(|trial| trial.discarded).count() {
         0 => String::new(),
         count => format!(" ({count} of them discarded, because the machine was disturbed)"),
     }
@@ -199,10 +199,12 @@ fn ladder(report: &CapacityReport<'_>, style: Style, width: usize) -> Vec<String
 /// Whether the target recovered, and which rungs may be broken for another reason than the target.
 fn ladder_notes(report: &CapacityReport<'_>) -> Vec<String> {
     let ladder = &report.outcome.ladder;
-    let is_excused = ladder.rungs.last().and_then(excused).is_some();
-    let found = ladder.recovery.map(|found| recovery(found, is_excused));
-    let excuses = ladder.rungs.iter().filter_map(excused);
-    found.into_iter().chain(excuses).collect()
+    let has_other_cause = ladder.rungs.last().and_then(other_cause).is_some();
+    let found = ladder
+        .recovery
+        .map(|found| recovery(found, has_other_cause));
+    let causes = ladder.rungs.iter().filter_map(other_cause);
+    found.into_iter().chain(causes).collect()
 }
 
 fn rung_line(rung: &Rung, checks: &[Check], style: Style) -> String {
@@ -244,13 +246,13 @@ fn columns(cells: [String; 6]) -> String {
 
 /// Whether the target recovered, and what to do if it did not, unless the target may not be the
 /// cause.
-fn recovery(recovery: Recovery, is_excused: bool) -> String {
+fn recovery(recovery: Recovery, has_other_cause: bool) -> String {
     match recovery {
         Recovery::After { seconds: 0.0 } => "After 110 % all checks held again at once.".to_owned(),
         Recovery::After { seconds } => {
             format!("After 110 % all checks held again from {seconds:.0} s after the step down.")
         }
-        Recovery::NotWithin { seconds } if is_excused => {
+        Recovery::NotWithin { seconds } if has_other_cause => {
             format!("After 110 % the checks did not hold again within {seconds:.0} s at 90 %.")
         }
         Recovery::NotWithin { seconds } => format!(

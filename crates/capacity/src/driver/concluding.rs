@@ -41,7 +41,7 @@ impl<M: Measure> Driver<'_, M> {
                 Conclusion::NothingHolds {
                     level: self.settings.lowest,
                     breaks: conclusion::breaks(&at_lowest),
-                    own_limit: conclusion::excuse(&at_lowest),
+                    own_limit: conclusion::other_cause(&at_lowest),
                 }
             }
             _ => Conclusion::Inconclusive(self.inconclusive()),
@@ -49,7 +49,7 @@ impl<M: Measure> Driver<'_, M> {
     }
 
     fn inconclusive(&self) -> Inconclusive {
-        let own_limit = conclusion::excuse(&self.counting(None));
+        let own_limit = conclusion::other_cause(&self.counting(None));
         let (lower, upper) = match self.search.apparent_bounds(ALL) {
             (Some(good), Some(bad)) => {
                 let threshold = conclusion::threshold(&self.counting(None), good, bad);
@@ -98,7 +98,7 @@ impl<M: Measure> Driver<'_, M> {
             low: (threshold.low.min(lower) * (1.0 - piled_up)).min(carried),
             high: threshold.high.max(lower),
             breaks: conclusion::breaks(&at_upper),
-            disturbance: conclusion::excuse(&at_upper),
+            disturbance: conclusion::other_cause(&at_upper),
             confirmed_s: confirming.map(|trial| trial.seconds).fold(0.0, f64::max),
             target_cores: conclusion::target_cores(&at_lower),
         }

@@ -170,7 +170,7 @@ fn what_is_known_when_the_user_or_the_budget_ends_it_is_told() {
     };
     assert!(known.lower.is_some() && known.upper.is_some(), "{known:?}");
     let needed_s = short.whole_s(short.trial_s);
-    let spent_s = target.elapsed_s + short.gone_s;
+    let spent_s = target.elapsed_s + short.spent_s;
     assert!(
         spent_s <= 40.0 && spent_s + needed_s > 40.0,
         "{spent_s}: its time was not over"
@@ -247,12 +247,12 @@ fn a_load_line_of_a_disturbed_machine_says_that_it_may_lie_higher() {
     let (outcome, _) = find(&settings(), &mut target);
     assert!((4_750.0..=5_000.0).contains(&load_line(&outcome).level));
     assert_eq!(load_line(&outcome).disturbance, Some(CROWDED));
-    assert!(outcome.trials.iter().all(|trial| !trial.set_aside));
+    assert!(outcome.trials.iter().all(|trial| !trial.discarded));
 }
 
-fn set_aside(outcome: &SearchOutcome) -> usize {
+fn discarded(outcome: &SearchOutcome) -> usize {
     let trials = outcome.trials.iter();
-    trials.filter(|trial| trial.set_aside).count()
+    trials.filter(|trial| trial.discarded).count()
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn what_a_neighbour_takes_for_a_while_costs_time_and_changes_nothing() {
         target.burst = burst;
         let (outcome, _) = find(&settings(), &mut target);
         assert_eq!(outcome.conclusion, calm.conclusion);
-        assert_eq!(set_aside(&outcome), 17);
+        assert_eq!(discarded(&outcome), 17);
         assert_eq!(outcome.trials.len(), calm.trials.len() + 17);
         let numbers = outcome.trials.iter().map(|trial| trial.number);
         assert!(numbers.eq(1..=outcome.trials.len() as u32));
@@ -280,7 +280,7 @@ fn a_descent_in_which_the_machine_lost_time_is_made_again() {
     let mut target = Wavering::new(5_000.0, 0.0, 1);
     (target.disturbed, target.burst) = (Some((STOLEN, 1.0)), last..last + 1);
     let (outcome, _) = find(&settings(), &mut target);
-    let aside = outcome.trials.iter().filter(|trial| trial.set_aside);
+    let aside = outcome.trials.iter().filter(|trial| trial.discarded);
     let aside: Vec<Purpose> = aside.map(|trial| trial.purpose).collect();
     assert_eq!(aside, [Part::Over, Part::Back].map(Purpose::Ladder));
     assert_eq!(outcome.ladder.recovery, calm.ladder.recovery);
@@ -316,8 +316,8 @@ fn a_machine_that_is_always_disturbed_is_taken_as_it_is() {
     target.disturbed = Some((STOLEN, 0.0));
     let (outcome, _) = find(&minutes, &mut target);
     assert!((4_750.0..=5_000.0).contains(&load_line(&outcome).level));
-    assert_eq!(set_aside(&outcome), 10);
-    assert!(outcome.trials[1..=10].iter().all(|trial| trial.set_aside));
+    assert_eq!(discarded(&outcome), 10);
+    assert!(outcome.trials[1..=10].iter().all(|trial| trial.discarded));
 }
 
 #[test]
@@ -336,12 +336,12 @@ fn a_neighbour_who_stays_takes_a_quarter_of_the_time_at_most() {
         other => panic!("{other:?}"),
     };
     assert_eq!(why, Some(STOLEN));
-    let aside = outcome.trials.iter().filter(|trial| trial.set_aside);
-    let aside_s: f64 = aside.map(|trial| trial.seconds).sum();
-    let allowed_s = minutes.aside_s();
+    let aside = outcome.trials.iter().filter(|trial| trial.discarded);
+    let discarded_s: f64 = aside.map(|trial| trial.seconds).sum();
+    let allowed_s = minutes.retry_s();
     assert!(
-        (allowed_s - 2.0..=allowed_s).contains(&aside_s),
-        "{aside_s}"
+        (allowed_s - 2.0..=allowed_s).contains(&discarded_s),
+        "{discarded_s}"
     );
 }
 
@@ -357,13 +357,13 @@ fn half_of_the_time_to_make_trials_again_is_kept_for_those_around_the_load_line(
     let mut trials = outcome.trials.iter();
     let first_broken = trials.position(|trial| trial.counts() && !trial.held());
     let (before, after) = outcome.trials.split_at(first_broken.unwrap());
-    let aside_s = |trials: &[Trial]| {
-        let aside = trials.iter().filter(|trial| trial.set_aside);
+    let discarded_s = |trials: &[Trial]| {
+        let aside = trials.iter().filter(|trial| trial.discarded);
         aside.map(|trial| trial.seconds).sum::<f64>()
     };
-    let half_s = minutes.aside_s() / 2.0;
-    assert!((half_s - 2.0..=half_s).contains(&aside_s(before)));
-    assert!(aside_s(after) > half_s - 4.0, "{}", aside_s(after));
+    let half_s = minutes.retry_s() / 2.0;
+    assert!((half_s - 2.0..=half_s).contains(&discarded_s(before)));
+    assert!(discarded_s(after) > half_s - 4.0, "{}", discarded_s(after));
 }
 
 #[test]

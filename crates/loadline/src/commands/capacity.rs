@@ -114,7 +114,7 @@ fn searched(search: &Search, floor: Option<Floor>, gone: Duration) -> Searched {
     let floor = floor.filter(|_| !search.users);
     let settings = Settings {
         floor_per_s: floor.map(|floor| floor.answers_per_s),
-        gone_s: gone.as_secs_f64(),
+        spent_s: gone.as_secs_f64(),
         ..search.settings.clone()
     };
     let searched = Searched {

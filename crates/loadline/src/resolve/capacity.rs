@@ -233,7 +233,7 @@ fn settings(search: &SearchFlags, run: &RunFlags) -> Result<Settings, SearchErro
         trial_s,
         overhead_s: (SETTLING + OVERHEAD).as_secs_f64(),
         warm_up_s: run.load.warmup_time().as_secs_f64(),
-        gone_s: 0.0,
+        spent_s: 0.0,
         recovery_s: trial_s.max(RECOVERY.as_secs_f64()),
         width: search.precision,
         trials: search.trials,

@@ -61,7 +61,7 @@ pub(super) fn lines(report: &CapacityReport<'_>, style: Style, width: usize) -> 
 /// The trials that are drawn: all but the warm-up and those discarded, where anything was answered.
 fn shown<'a>(report: &CapacityReport<'a>) -> Vec<&'a Trial> {
     let trials = report.outcome.trials.iter();
-    let tells = |trial: &&Trial| trial.purpose != Purpose::WarmUp && !trial.set_aside;
+    let tells = |trial: &&Trial| trial.purpose != Purpose::WarmUp && !trial.discarded;
     trials
         .filter(tells)
         .filter(|trial| trial.seen.p50_ns > 0)

@@ -35,7 +35,7 @@ fn trial(number: u32, level: f64, p99_ms: u64) -> Trial {
         level,
         seconds: 2.0,
         kept_up: true,
-        set_aside: false,
+        discarded: false,
         seen: seen(level, p99_ms),
     }
 }
@@ -119,7 +119,7 @@ const SETTINGS: Settings = Settings {
     overhead_s: 0.4,
     recovery_s: 5.0,
     warm_up_s: 5.0,
-    gone_s: 2.2,
+    spent_s: 2.2,
     width: 0.05,
     trials: 5,
     budget_s: 120.0,
@@ -349,10 +349,10 @@ fn a_rung_that_broke_on_a_disturbed_machine_is_no_word_on_the_target() {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let recovery = "After 110 % the checks did not hold again within 5 s at 90 %.";
     assert!(text.contains(recovery), "{text}");
-    let excuse = "The check at the step \"back at 90 %\" may be broken because of the generator \
+    let sentence = "The check at the step \"back at 90 %\" may be broken because of the generator \
                   or its machine: the hypervisor gave 30.0 % of the machine's CPU time to other \
                   machines. Search again";
-    assert!(text.contains(excuse), "{text}");
+    assert!(text.contains(sentence), "{text}");
     assert_eq!(text.matches("may be broken").count(), 1, "{text}");
     let json = capacity_json(&report);
     assert_eq!(json["ladder"][5]["disturbance"]["kind"], "stolen");
@@ -377,8 +377,8 @@ fn the_page_has_every_sentence_of_the_text() {
         (trial.seconds, trial.seen.mean_s) = (2.5, 0.15);
         trial.purpose = Purpose::Confirmation;
     }
-    let excused = &mut outcome.ladder.rungs[5].trial.seen;
-    excused.disturbance = Some(OwnLimit::Stolen { share: 0.3 });
+    let stolen = &mut outcome.ladder.rungs[5].trial.seen;
+    stolen.disturbance = Some(OwnLimit::Stolen { share: 0.3 });
     let plan = plan();
     let report = CapacityReport {
         interrupted: true,
@@ -415,10 +415,10 @@ fn what_broke_by_our_own_doing_is_not_called_nothing_by_the_page() {
 }
 
 #[test]
-fn a_trial_that_was_set_aside_or_not_answered_has_no_place_among_those_that_tell() {
+fn a_trial_that_was_discarded_or_not_answered_has_no_place_among_those_that_tell() {
     let (plan, mut outcome) = (plan(), found());
     outcome.trials[0].purpose = Purpose::WarmUp;
-    outcome.trials[3].set_aside = true;
+    outcome.trials[3].discarded = true;
     (outcome.trials[5].seen.p50_ns, outcome.trials[5].seen.p99_ns) = (0, 0);
     let page = search_page(&report(&plan, &outcome));
     let ends: Vec<_> = page.trials.iter().map(|trial| trial.ended).collect();
@@ -438,10 +438,10 @@ fn a_trial_that_was_set_aside_or_not_answered_has_no_place_among_those_that_tell
 }
 
 #[test]
-fn trials_set_aside_are_counted_and_not_drawn() {
+fn discarded_trials_are_counted_and_not_drawn() {
     let (plan, mut outcome) = (plan(), found());
     let highest = &mut outcome.trials[3];
-    highest.set_aside = true;
+    highest.discarded = true;
     highest.seen.disturbance = Some(OwnLimit::Stolen { share: 0.3 });
     let line = trial_line(&outcome.trials[3], &plan.checks, false);
     let end = "p99<50ms breaks; discarded, because the machine was disturbed";

@@ -222,8 +222,11 @@ pub(super) fn disturbed(line: &LoadLine) -> Option<String> {
 
 /// Why a check may be broken at a rung for another reason than the target. Above the load line it
 /// is no wonder.
-pub(super) fn excused(rung: &Rung) -> Option<String> {
-    let limit = rung.trial.excuse().filter(|_| rung.part != Part::Over)?;
+pub(super) fn other_cause(rung: &Rung) -> Option<String> {
+    let limit = rung
+        .trial
+        .other_cause()
+        .filter(|_| rung.part != Part::Over)?;
     Some(format!(
         "The check at the step \"{}\" may be broken because of the generator or its machine: {}",
         rung.part.name(),
@@ -300,8 +303,8 @@ pub fn trial_line(trial: &Trial, checks: &[Check], users: bool) -> String {
 
 /// Whether a trial held, or else what broke, and the possible cause.
 pub(super) fn sight(trial: &Trial, checks: &[Check]) -> String {
-    let ours = match (trial.own_limit(), trial.excuse()) {
-        _ if trial.set_aside => "; discarded, because the machine was disturbed",
+    let ours = match (trial.own_limit(), trial.other_cause()) {
+        _ if trial.discarded => "; discarded, because the machine was disturbed",
         (Some(_), _) => " because of the generator",
         (None, Some(_)) => " on a disturbed machine",
         (None, None) => "",

@@ -177,7 +177,7 @@ fn trial(trial: &Trial, checks: &[Check]) -> json::Trial {
         seconds: json::Seconds(trial.seconds),
         held: trial.held(),
         kept_up: trial.kept_up,
-        set_aside: trial.set_aside,
+        set_aside: trial.discarded,
     }
 }
 

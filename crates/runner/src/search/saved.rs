@@ -115,7 +115,7 @@ mod tests {
             overhead_s: 1.0,
             recovery_s: 10.0,
             warm_up_s: 2.0,
-            gone_s: 0.0,
+            spent_s: 0.0,
             width: 0.05,
             trials: 5,
             budget_s: 120.0,
