@@ -5,6 +5,7 @@
 
 use crate::delay::Delay;
 use crate::fault::Fault;
+use crate::h2_fault::H2Fault;
 use crate::values;
 use hyper::StatusCode;
 use std::num::NonZeroU64;
@@ -39,14 +40,16 @@ pub struct Answer {
     pub delay: Option<Delay>,
     /// The body in small pieces, one at a time.
     pub drip: Option<Drip>,
-    /// What goes wrong.
+    /// What goes wrong over HTTP/1.1.
     pub fault: Option<Fault>,
+    /// What goes wrong over HTTP/2.
+    pub h2_fault: Option<H2Fault>,
     /// Freeze the whole server for this long when the request has arrived, before its answer.
     pub freeze_now: Option<Duration>,
-    /// Limits `status`, `fault` and `freeze_now` to each n-th request of the server; the requests
+    /// Limits `status`, faults and `freeze_now` to each n-th request of the server; the requests
     /// between get status 200 and no fault.
     pub every: NonZeroU64,
-    /// Limits `status`, `fault` and `freeze_now` to this share of requests (0 to 1), drawn from
+    /// Limits `status`, faults and `freeze_now` to this share of requests (0 to 1), drawn from
     /// the server's seed; where `every` is set too, both must agree.
     pub probability: f64,
 }
@@ -67,6 +70,7 @@ impl Default for Answer {
             delay: None,
             drip: None,
             fault: None,
+            h2_fault: None,
             freeze_now: None,
             every: NonZeroU64::MIN,
             probability: 1.0,
@@ -79,8 +83,19 @@ impl Answer {
     pub(crate) fn spared(mut self) -> Self {
         self.status = StatusCode::OK;
         self.fault = None;
+        self.h2_fault = None;
         self.freeze_now = None;
         self
+    }
+
+    /// Whether this asks for what only the other version of HTTP can do.
+    pub(crate) fn is_of_other_version(&self, is_http2: bool) -> bool {
+        let is_old = self.version == Version::Http10;
+        if is_http2 {
+            is_old || self.fault.is_some() || self.until_close || !self.interim.is_empty()
+        } else {
+            self.h2_fault.is_some()
+        }
     }
 
     /// Whether an HTTP library would refuse to send this: it is sent on the bare connection.

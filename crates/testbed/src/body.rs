@@ -1,13 +1,17 @@
 //! A response's body as the HTTP library takes it.
 
-use crate::alarm::Alarm;
+use crate::alarm::{Alarm, Sleep};
 use crate::content::{Content, Dripper, piece_size};
 use crate::line::Line;
 use crate::reply::Reply;
+use h2::Reason;
+use hyper::HeaderMap;
 use hyper::body::{Body, Bytes, Frame, SizeHint};
-use std::convert::Infallible;
+use hyper::header::{HeaderName, HeaderValue};
+use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
 
 /// Gives the content piece by piece, and tells the line when it has given the last.
 #[derive(Debug)]
@@ -20,6 +24,33 @@ pub(crate) struct AnswerBody {
     dripper: Option<Dripper>,
     line: Line,
     is_over: bool,
+    /// Whether a trailer follows, which only HTTP/2 leaves to the library.
+    has_trailer: bool,
+    /// Half of the body is given, then its stream is reset.
+    reset: Option<StreamReset>,
+}
+
+/// A reset that is to come. The library drops what it has not sent when it resets a stream, so the
+/// reset waits until the connection has had time to send.
+#[derive(Debug)]
+struct StreamReset {
+    reason: Reason,
+    alarm: Alarm,
+    pause: Option<Sleep>,
+}
+
+/// The time between half of a body and the reset after it.
+const PAUSE: Duration = Duration::from_millis(10);
+
+impl StreamReset {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Reason> {
+        let alarm = &self.alarm;
+        let pause = self
+            .pause
+            .get_or_insert_with(|| alarm.sleep_until(Instant::now() + PAUSE));
+        ready!(Pin::new(pause).poll(cx));
+        Poll::Ready(self.reason)
+    }
 }
 
 impl AnswerBody {
@@ -34,12 +65,43 @@ impl AnswerBody {
                 .map(|drip| Dripper::new(drip, alarm.clone())),
             given: 0,
             is_over: false,
+            has_trailer: false,
+            reset: None,
             line,
             content: reply.content.clone(),
         };
         // The library will not ask for bytes that must not be sent, nor for none.
         if !reply.has_body() || (body.left() == 0 && !is_chunked) {
             body.end();
+        }
+        body
+    }
+
+    /// The body of a response on a stream of HTTP/2, which is reset in the middle if `reset` says
+    /// so.
+    pub(crate) fn on_stream(
+        reply: Reply,
+        line: Line,
+        alarm: &Alarm,
+        reset: Option<Reason>,
+    ) -> Self {
+        let (has_body, has_trailer) = (reply.has_body(), reply.answer.trailers);
+        let mut body = Self::new(reply, line, alarm);
+        if !has_body {
+            // The library asks for them all the same.
+            body.given = body.content.size();
+            body.is_chunked = false;
+            return body;
+        }
+        body.has_trailer = has_trailer;
+        body.is_chunked |= has_trailer;
+        if let Some(reason) = reset {
+            body.reset = Some(StreamReset {
+                reason,
+                alarm: alarm.clone(),
+                pause: None,
+            });
+            body.piece_size = body.piece_size.min((body.content.size() / 2).max(1));
         }
         body
     }
@@ -56,14 +118,27 @@ impl AnswerBody {
 
 impl Body for AnswerBody {
     type Data = Bytes;
-    type Error = Infallible;
+    type Error = h2::Error;
 
     fn poll_frame(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, h2::Error>>> {
         let body = self.get_mut();
+        if let Some(reset) = &mut body.reset
+            && body.given >= body.content.size() / 2
+        {
+            let reason = ready!(reset.poll(cx));
+            body.line.request_closed();
+            return Poll::Ready(Some(Err(reason.into())));
+        }
         if body.left() == 0 {
+            if mem::take(&mut body.has_trailer) {
+                body.end();
+                let value = HeaderValue::from_static("end");
+                let trailer = (HeaderName::from_static("x-trailer"), value);
+                return Poll::Ready(Some(Ok(Frame::trailers(HeaderMap::from_iter([trailer])))));
+            }
             if !body.is_over {
                 body.end();
             }

@@ -2,13 +2,18 @@
 //!
 //! The HTTP library serves the connection for as long as it can. A response that it would not send
 //! makes the service fail on purpose; the connection is then taken back from the library, the raw
-//! response sent, and the library started anew where the connection goes on.
+//! response sent, and the library started anew where the connection goes on. Which version of HTTP
+//! the client speaks is told by TLS, or by the first bytes that it sends.
+
+mod http2;
 
 use crate::answer::{self, Answer};
 use crate::body::AnswerBody;
 use crate::content::Content;
 use crate::context::Context;
 use crate::echo;
+use crate::h2_fault::H2Fault;
+use crate::h2_frames::PREFACE;
 use crate::head::{GAP_HEADER, TEXT};
 use crate::line::Line;
 use crate::raw_response::{self, Onward};
@@ -23,16 +28,21 @@ use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode, Version};
 use hyper_util::rt::TokioIo;
 use std::borrow::Cow;
-use std::future::{Future, poll_fn};
+use std::future::{Future, pending, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::{Duration, Instant};
+use tokio::sync::Notify;
 
 /// How long a closed connection is read on, so that a client that is still sending reads an end
 /// and no reset.
 const LINGER: Duration = Duration::from_secs(1);
+
+/// What a request is told whose options belong to another version of HTTP.
+const OTHER_VERSION: &str = "The option h2-fault belongs to HTTP/2; fault, until-close, interim and \
+    version=1.0 belong to HTTP/1.1: ask over that version.";
 
 /// One connection that is being served.
 struct Connection {
@@ -42,15 +52,21 @@ struct Connection {
     requests: AtomicU64,
     /// The reply for whose sake the connection was taken back from the library.
     raw: Mutex<Option<Reply>>,
+    /// The fault for whose sake a connection of HTTP/2 is taken back for good.
+    broken: Mutex<Option<http2::Broken>>,
+    /// Told when a connection of HTTP/2 is to break or to end.
+    told: Notify,
 }
 
 /// Why the service gives the library no response.
-#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 enum Unanswered {
     #[error("the response is a raw one")]
     Raw,
     #[error("the client aborted its request")]
     Cut,
+    #[error("the stream is reset")]
+    Reset(#[source] h2::Error),
 }
 
 /// Serves one connection to its end.
@@ -63,7 +79,13 @@ pub(crate) async fn receive(accepted: Accepted, context: Context) {
                 .tally
                 .tls_resumed
                 .add(u64::from(socket.is_resumed()));
-            Arc::new(Connection::new(socket, context)).serve().await;
+            let is_agreed = socket.agreed_on_http2();
+            let connection = Arc::new(Connection::new(socket, context));
+            if is_agreed || connection.line.begins_with(PREFACE).await {
+                connection.serve_http2().await;
+            } else {
+                connection.serve().await;
+            }
         }
         Err(_) => context.state.tally.tls_failed.add(1),
     }
@@ -76,6 +98,8 @@ impl Connection {
             context,
             requests: AtomicU64::new(0),
             raw: Mutex::default(),
+            broken: Mutex::default(),
+            told: Notify::new(),
         }
     }
 
@@ -120,6 +144,11 @@ impl Connection {
     ) -> Result<Response<AnswerBody>, Unanswered> {
         let arrival = self.context.state.note_arrival(self.line.request_arrived());
         let (request, body) = request.into_parts();
+        let is_http2 = request.version == Version::HTTP_2;
+        let nth = self.requests.fetch_add(1, Relaxed) + 1;
+        if is_http2 {
+            self.hold_window_closed(&request, arrival.number).await;
+        }
         let (is_kept, is_shown) = (
             self.context.state.keeps(arrival),
             !self.context.state.ignore_options && request_options::wants_echo(&request),
@@ -130,7 +159,6 @@ impl Connection {
             self.context.state.keep(arrival, copy.clone());
         }
         let echo = copy.filter(|_| is_shown);
-        let nth = self.requests.fetch_add(1, Relaxed) + 1;
         let (answer, content) = self.answer_to(&request, echo);
         let (answer, wait) = self.context.state.decide(answer, arrival.number);
         let whole = self.line.last_read();
@@ -139,8 +167,21 @@ impl Connection {
         if let Some(length) = answer.freeze_now {
             self.context.state.freeze(length);
         }
-        self.give(Reply::new(&request, answer, content, arrival.gap_ns, nth))
-            .await
+        let reply = Reply::new(&request, answer, content, arrival.gap_ns, nth);
+        if is_http2 {
+            return self.give_http2(reply, nth).await;
+        }
+        self.give(reply).await
+    }
+
+    /// Waits for ever, with the request's body unread, if the request asks for that.
+    async fn hold_window_closed(&self, request: &request::Parts, number: u64) {
+        let (answer, _) = self.answer_to(request, None);
+        let (answer, _) = self.context.state.decide(answer, number);
+        if answer.h2_fault == Some(H2Fault::ClosedWindow) {
+            self.context.state.tally.faults.add(1);
+            pending().await
+        }
     }
 
     /// Reads the request's body to its end, and adds it to the copy if there is to be one.
@@ -172,7 +213,11 @@ impl Connection {
             true => Ok(Cow::Borrowed(&state.defaults)),
             false => request_options::apply(request, &state.defaults),
         };
+        let is_http2 = request.version == Version::HTTP_2;
         match (answer, echo) {
+            (Ok(answer), _) if answer.is_of_other_version(is_http2) => {
+                refusal(StatusCode::BAD_REQUEST, OTHER_VERSION.to_owned())
+            }
             (Err(error), _) => refusal(StatusCode::BAD_REQUEST, error.to_string()),
             (Ok(answer), None) => {
                 let content = Content::Filler(answer.size);

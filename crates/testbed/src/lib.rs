@@ -1,6 +1,6 @@
 //! The controllable test server: delays, stalls, faults, TLS.
 //!
-//! A [`Server`] answers HTTP/1.1 on threads of its own, so that a program that blocks can start
+//! A [`Server`] answers HTTP/1.1 and HTTP/2 on threads of its own, so that a program that blocks can start
 //! one beside itself. Options say what it answers: [`Config::defaults`] for all requests, the query
 //! or the headers for one request ([`response_options`] lists them). An HTTP library sends ordinary
 //! answers; answers that no library would send are raw responses, written on the bare connection
@@ -43,6 +43,8 @@ mod echo;
 mod error;
 mod fault;
 mod freezer;
+mod h2_fault;
+mod h2_frames;
 mod head;
 mod inbox;
 mod limit;
@@ -66,6 +68,7 @@ pub use counts::Counts;
 pub use delay::{Delay, DelayError};
 pub use error::StartError;
 pub use fault::{Break, Fault, FaultError, Point};
+pub use h2_fault::{H2Fault, H2FaultError};
 pub use hyper::StatusCode;
 pub use limit::Limit;
 pub use options::{OptionError, ResponseOption, response_options};

@@ -140,6 +140,15 @@ impl Line {
         self.ends().given_back = too_many;
     }
 
+    /// Reads until it is clear whether the client's first bytes are `prefix`. What was read is read
+    /// again.
+    pub(crate) async fn begins_with(&self, prefix: &[u8]) -> bool {
+        let mut begun = Vec::new();
+        let outcome = poll_fn(|cx| self.ends().poll_begins_with(cx, prefix, &mut begun)).await;
+        self.take_back(begun.into());
+        outcome
+    }
+
     /// Sends `bytes` past the library, after all that was written before.
     pub(crate) async fn send(&self, bytes: &[u8]) -> io::Result<()> {
         self.ends().outbox.extend_from_slice(bytes);
@@ -198,6 +207,26 @@ impl Ends {
                 .add(mem::take(&mut self.handed_over));
         }
         Poll::Ready(Ok(()))
+    }
+
+    fn poll_begins_with(
+        &mut self,
+        cx: &mut Context<'_>,
+        prefix: &[u8],
+        begun: &mut Vec<u8>,
+    ) -> Poll<bool> {
+        loop {
+            let compared = begun.len().min(prefix.len());
+            if begun[..compared] != prefix[..compared] || compared == prefix.len() {
+                return Poll::Ready(begun.starts_with(prefix));
+            }
+            let mut bytes = [0; 8 * 1024];
+            let mut buffer = ReadBuf::new(&mut bytes);
+            match ready!(Pin::new(&mut *self).poll_read(cx, &mut buffer)) {
+                Ok(()) if !buffer.filled().is_empty() => begun.extend_from_slice(buffer.filled()),
+                Ok(()) | Err(_) => return Poll::Ready(false),
+            }
+        }
     }
 
     fn poll_swallow(&mut self, cx: &mut Context<'_>, bytes: &mut [u8]) -> Poll<()> {

@@ -29,7 +29,7 @@ pub fn response_options() -> &'static [ResponseOption] {
 
 const SWITCH: &str = "1 or 0";
 
-static OPTIONS: [ResponseOption; 15] = [
+static OPTIONS: [ResponseOption; 16] = [
     ResponseOption {
         name: "size",
         takes: "a number of bytes up to 1000G, such as 1000, 64k or 1M",
@@ -102,8 +102,20 @@ static OPTIONS: [ResponseOption; 15] = [
         takes: "close, half-close, hang or reset, then -before-head, -in-head, -after-head, \
                 -in-body or -after-answer, such as reset-in-body; or never-answer, garbage, \
                 short-length, long-length, bad-chunk, huge-head, endless; or none",
-        meaning: "Inject a fault into the response.",
+        meaning: "Inject a fault into the response, over HTTP/1.1.",
         set: |answer, text| put(&mut answer.fault, optional(text, |text| text.parse().ok())),
+    },
+    ResponseOption {
+        name: "h2-fault",
+        takes: "goaway, goaway-in-body, closed-window, wrong-frame, header-flood, ping-flood, \
+                settings-flood, silent, reset:CODE or reset-in-body:CODE such as reset:7, or none",
+        meaning: "Inject a fault into the response or its connection, over HTTP/2.",
+        set: |answer, text| {
+            put(
+                &mut answer.h2_fault,
+                optional(text, |text| text.parse().ok()),
+            )
+        },
     },
     ResponseOption {
         name: "freeze-now",
@@ -114,13 +126,13 @@ static OPTIONS: [ResponseOption; 15] = [
     ResponseOption {
         name: "every",
         takes: "a count such as 10",
-        meaning: "Limit status, fault and freeze-now to each n-th request of the server.",
+        meaning: "Limit status, faults and freeze-now to each n-th request of the server.",
         set: |answer, text| put(&mut answer.every, positive_count(text)),
     },
     ResponseOption {
         name: "probability",
         takes: "a number from 0 to 1 such as 0.01",
-        meaning: "Limit status, fault and freeze-now to this share of requests, by the seed.",
+        meaning: "Limit status, faults and freeze-now to this share of requests, by the seed.",
         set: |answer, text| put(&mut answer.probability, values::probability(text)),
     },
 ];
@@ -244,6 +256,7 @@ mod tests {
             ("delay", "exp:5ms", "none"),
             ("drip", "10/5ms", "none"),
             ("fault", "garbage", "none"),
+            ("h2-fault", "goaway", "none"),
             ("freeze-now", "1s", "none"),
             ("every", "10", "1"),
             ("probability", "0.5", "1"),
@@ -255,7 +268,7 @@ mod tests {
                 .expect("an option that can be set back");
             assert_eq!(answer, Answer::default(), "{name}");
         }
-        assert_eq!(OPTIONS.len(), 15, "each option is set above");
+        assert_eq!(OPTIONS.len(), 16, "each option is set above");
     }
 
     #[test]

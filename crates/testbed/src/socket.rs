@@ -53,6 +53,14 @@ impl Socket {
         }
     }
 
+    /// Whether client and server agreed on HTTP/2 in their TLS handshake.
+    pub(crate) fn agreed_on_http2(&self) -> bool {
+        match self {
+            Self::Tls(stream) => stream.get_ref().1.alpn_protocol() == Some(b"h2"),
+            Self::Tcp(_) | Self::Unix(_) => false,
+        }
+    }
+
     /// Makes the close a reset. A Unix socket has none and is closed all the same.
     pub(crate) fn reset_on_close(&self) -> io::Result<()> {
         let at_once = Some(Duration::ZERO);

@@ -9,6 +9,7 @@ mod connections; // keep-alive, closing, pipelines, uploads, counts
 mod echoes; // what /echo says
 mod faults; // each fault on the bare socket
 mod freezes; // the whole server standing still
+mod http2; // responses and faults over HTTP/2
 mod options; // each option by query and by header
 mod places; // TLS, Unix sockets, threads, starting and stopping
 mod timing; // delays and drips
