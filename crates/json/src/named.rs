@@ -14,19 +14,19 @@ pub struct Named {
     /// Its tags.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, String>,
-    /// Requests with a whole answer, whatever its status.
+    /// Requests with a whole response, whatever its status.
     pub answered: u64,
-    /// Requests that ended without an answer.
+    /// Requests that ended without a response.
     pub failed: u64,
-    /// Answers by status code.
+    /// Responses by status code.
     pub statuses: BTreeMap<String, u64>,
-    /// Answers a second, as `rate` of the run.
+    /// Responses a second, as `rate` of the run.
     pub rate: PerSecond,
     /// From the intended start to the last byte, to within a hundredth.
     pub response_time_us: NamedTimes,
 }
 
-/// The response times of a name; `null` where there are none.
+/// The response times of a name; null where there are none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NamedTimes {
     /// The arithmetic mean.

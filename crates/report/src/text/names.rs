@@ -75,7 +75,7 @@ fn statuses(series: &Series) -> Option<String> {
 
 fn overflow(summary: &Summary) -> String {
     format!(
-        "(other) holds the names beyond the first {}; raise --max-series to tell them apart.",
+        "(other) holds the requests of all names beyond the first {}; use fewer names to tell them apart.",
         units::count(summary.plan.max_series.into())
     )
 }
@@ -85,7 +85,7 @@ fn not_shown(all: &[(&Key, &Series)], canvas: Canvas) -> Vec<String> {
         return Vec::new();
     };
     let text = format!(
-        "{} with fewer requests not shown: they are in -o json, csv and html.",
+        "{} with fewer requests not shown: they are in -o json and -o csv.",
         units::counted(rest as u64, "name")
     );
     canvas.paragraph(&text)
