@@ -41,8 +41,8 @@ use tokio::sync::Notify;
 const LINGER: Duration = Duration::from_secs(1);
 
 /// What a request is told whose options belong to another version of HTTP.
-const OTHER_VERSION: &str = "The option h2-fault belongs to HTTP/2; fault, until-close, interim and \
-    version=1.0 belong to HTTP/1.1: ask over that version.";
+const OTHER_VERSION: &str = "The option h2-fault belongs to HTTP/2; fault, until-close, interim \
+    and version=1.0 belong to HTTP/1.1: ask over that version.";
 
 /// One connection that is being served.
 struct Connection {

@@ -188,7 +188,7 @@ fn flag(option: &'static ResponseOption) -> Arg {
 /// The group of a response option in the help.
 fn heading(name: &str) -> &'static str {
     match name {
-        "fault" | "freeze-now" | "every" | "probability" => "Faults",
+        "fault" | "h2-fault" | "freeze-now" | "every" | "probability" => "Faults",
         _ => "Response",
     }
 }
