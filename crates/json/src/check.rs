@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// A condition, and what the run says of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Check {
     /// The condition as typed.
     pub text: String,
@@ -27,6 +28,7 @@ pub struct Check {
 
 /// What a run says of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum CheckOutcome {
     /// It holds.
@@ -39,6 +41,7 @@ pub enum CheckOutcome {
 
 /// A unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
     /// Microseconds.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// What `loadline compare -o json` prints. Described in docs/guide/json.md.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[schemars(title = "Comparison of Loadline runs")]
 pub struct Comparison {
     /// The version of this schema.
@@ -26,11 +27,13 @@ pub struct Comparison {
     pub standing: Standing,
     /// What else differs between the runs; of saved runs only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub warnings: Option<Vec<Difference>>,
 }
 
 /// One side of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Side {
     /// What was loaded.
     pub target: String,
@@ -40,14 +43,17 @@ pub struct Side {
     pub failed: Share,
     /// The conditions of `--check` for all its runs together; of targets that took turns only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub checks: Option<Vec<Check>>,
     /// Its runs; of saved runs only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub files: Option<Vec<ComparedFile>>,
 }
 
 /// A saved run that was compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ComparedFile {
     /// Its file.
     pub file: String,
@@ -59,6 +65,7 @@ pub struct ComparedFile {
 
 /// A figure of both sides.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ComparedFigure {
     /// Its name: p99, mean, max, rate.
     pub figure: String,
@@ -81,6 +88,7 @@ pub struct ComparedFigure {
 
 /// Between which bounds a ratio lies.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RatioInterval {
     /// Its lower end.
     pub lower: f64,
@@ -92,6 +100,7 @@ pub struct RatioInterval {
 
 /// How B stands to A.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
     /// B is faster.
@@ -104,6 +113,7 @@ pub enum Standing {
 
 /// What else differs between the runs of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Difference {
     /// What it is.
     #[schemars(extend("enum" = ["clock", "counting", "machine"]))]

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Times in microseconds, exact to three significant digits; null without a sample.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Distribution {
     /// How many times there are.
     pub count: u64,
@@ -22,19 +23,23 @@ pub struct Distribution {
     pub percentiles: Percentiles<Option<Us>>,
     /// How sure the percentiles are; of response and service times alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub confidence_intervals: Option<ConfidenceIntervals>,
     /// Of response and service times: the requests without a response at the end, each counted with
     /// its age.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub unfinished: Option<u64>,
     /// Of response and service times: which of these figures are lower bounds, because unfinished
     /// requests are older than every response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub at_least: Option<Vec<Statistic>>,
 }
 
 /// One thing for each percentile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Percentiles<T> {
     /// The median.
     pub p50: T,
@@ -84,6 +89,7 @@ impl<T> Percentiles<T> {
 
 /// A figure of a distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Statistic {
@@ -117,6 +123,7 @@ impl Statistic {
 /// Some percentiles of the requests that ended in an interval, in microseconds; null without a
 /// sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Quantiles {
     /// The median.
     pub p50: Option<Us>,
@@ -130,6 +137,7 @@ pub struct Quantiles {
 
 /// Between which bounds each percentile lies.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ConfidenceIntervals {
     /// The confidence of each of them.
     pub level: Share,
@@ -142,6 +150,7 @@ pub struct ConfidenceIntervals {
 
 /// Between which bounds a percentile lies.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ConfidenceInterval {
     /// The lower end; null where there are too few samples for one.
     pub lower: Option<Us>,
@@ -158,6 +167,7 @@ pub struct ConfidenceInterval {
 
 /// An end of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum End {

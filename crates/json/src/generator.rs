@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 /// What the generator did meanwhile.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Generator {
     /// Its threads.
     pub workers: Vec<Worker>,
@@ -17,11 +18,13 @@ pub struct Generator {
     pub host: HostCounters,
     /// The pattern in which requests of an open load were due and sent; not in a closed one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub arrivals: Option<Arrivals>,
 }
 
 /// A thread that runs users.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 // As of crate::Summary: a key of a later version has its default.
 #[serde(default)]
 pub struct Worker {
@@ -55,6 +58,7 @@ pub struct Worker {
 
 /// Requests in flight on average.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct InFlight {
     /// Where intervals ended.
     #[schemars(range(min = 0.0))]
@@ -66,6 +70,7 @@ pub struct InFlight {
 
 /// The whole machine, from the end of the warm-up on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 // As of crate::Summary: a key of a later version has its default.
 #[serde(default)]
 pub struct HostCounters {
@@ -85,6 +90,7 @@ pub struct HostCounters {
 
 /// The pattern in which requests of an open load were due and sent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Arrivals {
     /// The windows in which requests were counted.
     pub window_s: Seconds,
@@ -103,6 +109,7 @@ pub struct Arrivals {
 
 /// Between which bounds a figure lies.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Band {
     /// The lower bound.
     #[schemars(range(min = 0.0))]

@@ -20,6 +20,8 @@ mod schema;
 mod search;
 mod series;
 mod summary;
+#[cfg(test)]
+mod typescript;
 mod validity;
 mod watch;
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema,
 )]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(transparent)]
 pub struct Us(#[schemars(range(min = 0.0))] pub f64);
 
@@ -14,6 +15,7 @@ pub struct Us(#[schemars(range(min = 0.0))] pub f64);
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema,
 )]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(transparent)]
 pub struct Seconds(#[schemars(range(min = 0.0))] pub f64);
 
@@ -21,6 +23,7 @@ pub struct Seconds(#[schemars(range(min = 0.0))] pub f64);
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema,
 )]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(transparent)]
 pub struct Share(#[schemars(range(min = 0.0))] pub f64);
 
@@ -28,11 +31,13 @@ pub struct Share(#[schemars(range(min = 0.0))] pub f64);
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema,
 )]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(transparent)]
 pub struct PerSecond(#[schemars(range(min = 0.0))] pub f64);
 
 /// A number that is whole where it counts something.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(untagged)]
 pub enum Number {
     /// A count.

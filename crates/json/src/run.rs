@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 /// What `loadline -o json` prints of a run. Described in docs/guide/json.md.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[schemars(title = "Result of a Loadline run")]
 pub struct Run {
     /// The version of this schema.
@@ -22,6 +23,7 @@ pub struct Run {
     pub started_monotonic_ns: Option<u64>,
     /// What was run, after defaults.
     #[schemars(with = "Map<String, Value>")]
+    #[cfg_attr(test, ts(type = "Record<string, unknown>"))]
     pub plan: Plan,
     /// Request bodies too long to keep in the plan.
     pub long_bodies: Vec<LongBody>,
@@ -35,6 +37,7 @@ pub struct Run {
 
 /// One second of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Interval {
     /// Its beginning, from the start of the measured part.
     pub start_s: Seconds,
@@ -49,11 +52,13 @@ pub struct Interval {
     pub service_time_us: Quantiles,
     /// What was watched in it; absent where nothing was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub watch: Option<Look>,
 }
 
 /// What was counted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Counts {
     /// Arrivals whose intended start fell due; in a closed load the same as `sent`.
     pub planned: u64,

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 /// What `loadline capacity -o json` prints. Described in docs/guide/capacity.md.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[schemars(title = "Search for a load line by Loadline")]
 pub struct Search {
     /// The version of this schema.
@@ -18,6 +19,7 @@ pub struct Search {
     pub version: String,
     /// What each trial was, but for its load.
     #[schemars(with = "Map<String, Value>")]
+    #[cfg_attr(test, ts(type = "Record<string, unknown>"))]
     pub plan: Plan,
     /// What was varied.
     pub searched: Searched,
@@ -41,6 +43,7 @@ pub struct Search {
 
 /// What a search varies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Searched {
     /// The rate of an open load, a second.
@@ -52,6 +55,7 @@ pub enum Searched {
 /// What was searched for: the attributes of a goal in RFC 9971. The loss ratio is that of the
 /// checks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Goal {
     /// The conditions that must hold.
     pub checks: Vec<String>,
@@ -79,6 +83,7 @@ pub struct Goal {
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum SearchAnswer {
     /// The highest level that holds.
@@ -146,6 +151,7 @@ pub enum SearchAnswer {
 
 /// Why it is not known what lies above a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum WhyNoMore {
     /// The generator ends before the target does.
@@ -156,6 +162,7 @@ pub enum WhyNoMore {
 
 /// What of the generator or its machine was at its end, or took time from it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum OwnLimit {
     /// A worker computed for this share of its time.
@@ -207,6 +214,7 @@ pub enum OwnLimit {
 
 /// Trials that were too short to see a backlog grow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TooShort {
     /// How long the shortest measured.
     pub trial_s: Seconds,
@@ -220,19 +228,23 @@ pub struct TooShort {
 
 /// Whether the target recovered from too much load.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Recovery {
     /// Whether all checks held again.
     pub recovered: bool,
     /// From so long after the step down; absent if they did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub after_s: Option<Seconds>,
     /// Within this time they did not; absent if they did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub within_s: Option<Seconds>,
 }
 
 /// A trial at a share of the load line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Rung {
     /// What was measured.
     #[serde(flatten)]
@@ -247,6 +259,7 @@ pub struct Rung {
 
 /// A measurement of a level.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Trial {
     /// What was measured.
     #[serde(flatten)]
@@ -269,6 +282,7 @@ pub struct Trial {
 
 /// What was measured at a level.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Measured {
     /// The conditions, and whether each held.
     pub checks: Vec<CheckHeld>,
@@ -297,6 +311,7 @@ pub struct Measured {
 
 /// A condition, and whether it held.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct CheckHeld {
     /// The condition as typed.
     pub check: String,

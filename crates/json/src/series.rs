@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 /// What `loadline -o json` prints of several runs: repeats, two targets that took turns, or a saved
 /// file with several runs. Described in docs/guide/json.md.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[schemars(title = "Results of several Loadline runs")]
 pub struct Series {
     /// The version of this schema.
@@ -15,9 +16,11 @@ pub struct Series {
     pub schema: u64,
     /// Of repeats: what differs from run to run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub spread: Option<Spread>,
     /// Of two targets that took turns: how they compare.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub comparison: Option<Comparison>,
     /// The runs, in the order in which they were made.
     pub runs: Vec<SeriesRun>,
@@ -25,6 +28,7 @@ pub struct Series {
 
 /// A run of a series.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SeriesRun {
     /// The run.
     #[serde(flatten)]
@@ -35,6 +39,7 @@ pub struct SeriesRun {
 
 /// What differs from run to run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Spread {
     /// How many runs there are, without those that were cut short if any is whole.
     pub runs: usize,
@@ -46,6 +51,7 @@ pub struct Spread {
 
 /// A figure in all runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FigureSpread {
     /// Its name: p99, rate.
     pub figure: String,
@@ -65,6 +71,7 @@ pub struct FigureSpread {
 
 /// Between which bounds a median lies.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct MedianInterval {
     /// Its lower end.
     pub lower: f64,

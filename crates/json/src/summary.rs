@@ -12,6 +12,7 @@ use std::num::ParseIntError;
 
 /// The whole run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 // A key that came with a later version has its default in the result of an earlier one.
 #[serde(default)]
 pub struct Summary {
@@ -30,6 +31,7 @@ pub struct Summary {
     pub aborted_by: Option<String>,
     /// What was found of the run's beginning, with `--warmup auto` only.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub transient: Option<Transient>,
     /// How the load was changed while it lasted; absent where it was not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -53,9 +55,11 @@ pub struct Summary {
     pub wakeup_us: Distribution,
     /// The delay that Loadline added, and what it changes; of an open load with answers only.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub own_delay: Option<OwnDelay>,
     /// What a closed-loop tool would have shown of an open load; only there.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub closed_loop: Option<ClosedLoop>,
     /// Responses by status code.
     #[serde(deserialize_with = "by_status")]
@@ -65,6 +69,7 @@ pub struct Summary {
         with = "BTreeMap<String, Failures>",
         extend("propertyNames" = { "enum": ErrorKind::ALL.map(ErrorKind::name) })
     )]
+    #[cfg_attr(test, ts(as = "BTreeMap<String, Failures>"))]
     pub errors: BTreeMap<ErrorKind, Failures>,
     /// The requests by name, those with the most requests first; absent where all have one name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -79,9 +84,11 @@ pub struct Summary {
     pub warnings: Vec<Warning>,
     /// Requests that the kernel's clock split, with `--kernel-timestamps` only.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub kernel_timestamps: Option<KernelTimestamps>,
     /// What was watched in the whole run; absent where nothing was.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub watch: Option<Watch>,
 }
 
@@ -96,6 +103,7 @@ fn by_status<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<u16,
 
 /// What ended a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Ended {
     /// Its duration was over.
@@ -124,6 +132,7 @@ pub enum Ended {
 
 /// Requests without a response when the run ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Unfinished {
     /// Arrivals that were never sent.
     pub unsent: u64,
@@ -141,6 +150,7 @@ pub struct Unfinished {
 
 /// The parts of a request.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Phases {
     /// Names resolved, of the connections made.
     pub resolve_us: Distribution,
@@ -157,6 +167,7 @@ pub struct Phases {
 /// The response time without the delay that Loadline added, and the figures that are not the
 /// target's alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct OwnDelay {
     /// The response time without the delay that Loadline added.
     pub response_time_without_us: Distribution,
@@ -167,6 +178,7 @@ pub struct OwnDelay {
 
 /// A figure with a large part that the target did not cause.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Affected {
     /// Its name, as in the text report: p99, mean, max.
     pub figure: String,
@@ -180,6 +192,7 @@ pub struct Affected {
 
 /// What affected a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum AffectedBy {
     /// The delay that Loadline added.
@@ -190,6 +203,7 @@ pub enum AffectedBy {
 
 /// What a closed-loop tool would have shown of an open load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ClosedLoop {
     /// How many users it would have had: the connections at the beginning.
     #[schemars(range(min = 1))]
@@ -207,6 +221,7 @@ pub struct ClosedLoop {
 
 /// What a closed-loop tool would have hidden.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Hides {
     /// The target kept requests waiting.
@@ -219,6 +234,7 @@ pub enum Hides {
 
 /// Failures of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Failures {
     /// How many there were.
     pub count: u64,
@@ -244,6 +260,7 @@ const WARNINGS: [&str; 12] = [
 
 /// What to know before believing a figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Warning {
     /// What it is.
     #[schemars(extend("enum" = WARNINGS))]
@@ -254,6 +271,7 @@ pub struct Warning {
 
 /// Requests that the kernel's clock split.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct KernelTimestamps {
     /// One in this many requests of a worker was picked.
     #[schemars(range(min = 1))]
@@ -276,6 +294,7 @@ pub struct KernelTimestamps {
 
 /// By how much a clock in user space overstates the time of wire and server; null without a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Overstated {
     /// At the median.
     pub p50: Option<Us>,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Whether the result may be believed, and why not.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Validity {
     /// The worst grade of the findings.
     pub grade: Grade,
@@ -18,6 +19,7 @@ pub struct Validity {
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Grade {
     /// There is no reason against it.
@@ -65,6 +67,7 @@ const FINDINGS: [&str; 19] = [
 
 /// One thing that was found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Finding {
     /// What it is; see docs/guide/validity.md.
     #[schemars(extend("enum" = FINDINGS))]
@@ -77,6 +80,7 @@ pub struct Finding {
 
 /// How a run was judged, as the last line of its saved run says it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Judgement {
     /// Whether it may be believed.
     pub validity: Validity,
@@ -88,6 +92,7 @@ pub struct Judgement {
 
 /// How sure the percentiles of a run are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct JudgedIntervals {
     /// Those of the response time.
     pub response_time_us: ConfidenceIntervals,

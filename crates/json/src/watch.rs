@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// What `loadline watch -o json` prints, one object to a line. Described in docs/guide/watch.md.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[schemars(title = "Look of loadline watch")]
 pub struct Watched {
     /// The end of the look, from the start.
@@ -20,6 +21,7 @@ pub struct Watched {
 
 /// The machine, and what could not be read of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct WatchedHost {
     /// What was used.
     #[serde(flatten)]
@@ -30,6 +32,7 @@ pub struct WatchedHost {
 
 /// A tree of processes that is watched.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct WatchedTree {
     /// What was used.
     #[serde(flatten)]
@@ -48,6 +51,7 @@ pub struct WatchedTree {
 
 /// What was watched in an interval.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Look {
     /// Its length, which is that of the interval but for some milliseconds.
     pub length_s: Seconds,
@@ -59,6 +63,7 @@ pub struct Look {
 
 /// A tree of processes in one interval.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TreeLook {
     /// What was used.
     #[serde(flatten)]
@@ -69,6 +74,7 @@ pub struct TreeLook {
 
 /// What a tree of processes used.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 // As of crate::Summary: a key of a later version has its default.
 #[serde(default)]
 pub struct TreeUsage {
@@ -99,6 +105,7 @@ pub struct TreeUsage {
 
 /// What the machine used.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 // As of crate::Summary: a key of a later version has its default.
 #[serde(default)]
 pub struct HostUsage {
@@ -142,6 +149,7 @@ pub struct HostUsage {
 
 /// What was watched in the whole run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Watch {
     /// The machine.
     pub host: Host,
@@ -151,6 +159,7 @@ pub struct Watch {
 
 /// The machine in the whole run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Host {
     /// Cores that are online.
     pub cores: Option<u64>,
@@ -192,6 +201,7 @@ pub struct Host {
 
 /// A tree of processes in the whole run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Tree {
     /// `generator`, or what it was asked for by.
     pub name: String,
@@ -223,6 +233,7 @@ pub struct Tree {
 
 /// The mean over a run, and the highest of one interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct MeanAndMax {
     /// The mean.
     #[schemars(range(min = 0.0))]
@@ -233,6 +244,7 @@ pub struct MeanAndMax {
 
 /// What happened to a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TreeEvent {
     /// The end of the interval in which it was seen, from the start of the measured part.
     pub at_s: Seconds,

@@ -12,6 +12,7 @@ use std::time::Instant;
 
 /// The machine that a run was made on. What could not be read is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Environment {
     /// The kernel's release, as of `uname -r`.
     pub kernel: Option<String>,
@@ -51,6 +52,7 @@ pub struct Environment {
     pub pacing: Option<String>,
     /// What the machine does at best, if that was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub floor: Option<Floor>,
 }
 

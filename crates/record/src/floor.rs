@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 /// script, against a server on loopback that does nothing. No measurement of a target on this
 /// machine can be faster, and no rate higher.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Floor {
     /// The shortest response time where one request is sent after the other, in nanoseconds.
     pub min_ns: u64,

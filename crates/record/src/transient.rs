@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// What was found of a run's beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Transient {
     /// This many intervals at the beginning are left out of every figure; none if it was steady at

@@ -164,6 +164,13 @@ pub struct TreeUsage {
 /// TCP sockets by state (RFC 9293, section 3.3.2). One that has no owner any more, as in
 /// TIME-WAIT, belongs to no process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[cfg_attr(
+    feature = "typescript",
+    ts(type = "{ established: number } & { [state in \
+               'syn_sent' | 'syn_received' | 'fin_wait_1' | 'fin_wait_2' | 'time_wait' | \
+               'closed' | 'close_wait' | 'last_ack' | 'listening' | 'closing']?: number }")
+)]
 #[serde(default)]
 #[allow(missing_docs, reason = "the states are those of the protocol")]
 pub struct TcpStates {
@@ -196,6 +203,7 @@ fn is_zero(count: &u32) -> bool {
 
 /// What happened to a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
     /// Its first processes ended.
@@ -208,6 +216,7 @@ pub enum Change {
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Missing {
     /// Which one.
     pub figure: Figure,
@@ -219,6 +228,7 @@ pub struct Missing {
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Figure {
     /// Context switches of a tree.
@@ -268,6 +278,7 @@ impl Figure {
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
     /// It belongs to another user.

@@ -43,6 +43,7 @@ pub struct Header {
 
 /// A request body that is too long to keep, and by what it is known again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LongBody {
     /// The index of its request in the plan; that request's body is [`Body::None`].
     pub request: usize,

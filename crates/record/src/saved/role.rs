@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 /// What a run is in a *series*: several runs in one file, one behind the other.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Role {
     /// Why there are several.
     pub kind: RoleKind,
@@ -14,9 +15,11 @@ pub struct Role {
     pub number: u32,
     /// How many there were to be, where that was known before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub of: Option<u32>,
     /// Which of several things it measured (`A` or `B`, say), where there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub name: Option<String>,
     /// What the search was asked for that a trial belongs to.
     #[serde(
@@ -25,11 +28,13 @@ pub struct Role {
         deserialize_with = "readable"
     )]
     #[schemars(with = "Option<Map<String, Value>>")]
+    #[cfg_attr(feature = "typescript", ts(optional, type = "Record<string, unknown>"))]
     pub search: Option<Searched>,
 }
 
 /// Why there are several runs in one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum RoleKind {
     /// One run made again and again, to see what differs from run to run.
