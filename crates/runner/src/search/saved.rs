@@ -195,4 +195,45 @@ mod tests {
             "a trial stands behind it"
         );
     }
+
+    /// A whole search that an earlier version saved, with its outcome behind its trials.
+    const EARLIER: &str = include_str!("saved/search-of-users.run");
+    /// The first trials of a search whose settings this version can't read; it stored no outcome.
+    const OTHER_SETTINGS: &str = include_str!("saved/other-settings.run");
+
+    fn parsed(text: &str) -> Vec<RunFile> {
+        RunFile::parse_all(Path::new("search.run"), text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn a_search_of_an_earlier_version_is_read() {
+        let saved = SavedSearch::read(&parsed(EARLIER)).expect("a whole search");
+        assert!(saved.searched.users && !saved.interrupted);
+        assert_eq!(saved.searched.settings.highest, 2.0);
+        assert_eq!(saved.searched.plan.requests.len(), 1);
+        assert_eq!(saved.outcome.trials.len(), 6);
+        assert!(matches!(
+            saved.outcome.conclusion,
+            Conclusion::AtLeast { .. }
+        ));
+    }
+
+    #[test]
+    fn an_outcome_that_can_not_be_read_counts_as_none() {
+        let (trials, outcome) = EARLIER.trim_end().rsplit_once('\n').unwrap();
+        let other = outcome.replace("at_least", "what_a_later_version_found");
+        let runs = parsed(&format!("{trials}\n{other}\n"));
+        assert_eq!(runs.len(), 6);
+        assert!(runs[5].search_outcome().is_none());
+    }
+
+    #[test]
+    fn trials_are_read_where_their_settings_are_not() {
+        let runs = parsed(OTHER_SETTINGS);
+        assert_eq!(runs.len(), 3);
+        assert!(is_search(&runs));
+        let summaries = || runs.iter().map(RunFile::summary);
+        assert!(summaries().all(|summary| summary.complete && summary.total.counts.answered > 0));
+        assert!(SavedSearch::read(&runs).is_none());
+    }
 }
