@@ -55,7 +55,7 @@ pub(crate) struct ServeFlags {
     counters: Option<u32>,
 
     /// Ignore per-request options; send every client the same response
-    #[arg(long, alias = "deaf")]
+    #[arg(long)]
     ignore_options: bool,
 
     /// Also stop when stdin ends, such as when the parent process exits
