@@ -1,6 +1,7 @@
 //! The ways to a server: TLS, Unix sockets, other addresses, none at all.
 
 use crate::rig::{count, failures, loadline, serve, serve_with, summary, text, url};
+use crate::schemas::assert_fits;
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -160,7 +161,9 @@ fn many_hosts_need_no_more_descriptors_than_there_are() {
         .output()
         .unwrap();
     let errors = String::from_utf8_lossy(&said.stderr);
-    let report: Value = serde_json::from_slice(&said.stdout).expect(&errors);
+    let stdout = String::from_utf8_lossy(&said.stdout);
+    assert_fits(&stdout);
+    let report: Value = serde_json::from_str(&stdout).expect(&errors);
     assert_eq!(failures(&report["summary"], "descriptors"), 0);
     assert_eq!(count(&report["summary"], "answered"), 3_000, "{report:#}");
 }

@@ -2,6 +2,7 @@
 //! that is left alone has to be believed.
 
 use crate::rig::{beside_others, command, count, program, serve, url};
+use crate::schemas::assert_fits;
 use crate::witness::Witness;
 use loadline_testbed::Server;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity, set_current_timer_slack};
@@ -28,7 +29,9 @@ struct Verdict {
 impl Verdict {
     fn of(output: &Output) -> Verdict {
         let stderr = String::from_utf8_lossy(&output.stderr);
-        let report: Value = serde_json::from_slice(&output.stdout)
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        assert_fits(&stdout);
+        let report: Value = serde_json::from_str(&stdout)
             .unwrap_or_else(|error| panic!("no report: {error}: {stderr}"));
         let summary = report["summary"].clone();
         let validity = &summary["validity"];

@@ -1,6 +1,7 @@
 //! Watching, beside a run and alone.
 
 use crate::rig::{Said, beside_others, command, loadline, serve, text, url};
+use crate::schemas::document;
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command};
@@ -208,6 +209,6 @@ fn an_interrupt_is_a_good_end_of_watching() {
     let said: Said = watching.wait_with_output().unwrap().into();
     drop(beside_others);
     assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""));
-    let look: Value = serde_json::from_str(&first).unwrap();
+    let look = document(&first);
     assert_eq!(look["trees"][0]["command"], "sleep");
 }
