@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// A change of the load.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LoadChange {
     /// From when on it holds, in seconds from the start of the measured part; less than 0 in the
     /// warm-up.
@@ -16,6 +17,7 @@ pub struct LoadChange {
 
 /// What a load is changed to.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum LoadLevel {
     /// A share of the plan.

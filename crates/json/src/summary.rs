@@ -35,6 +35,7 @@ pub struct Summary {
     pub transient: Option<Transient>,
     /// How the load was changed while it lasted; absent where it was not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, ts(optional, as = "Option<Vec<LoadChange>>"))]
     pub changes: Vec<LoadChange>,
     /// What was counted.
     #[serde(flatten)]

@@ -680,7 +680,7 @@ steal_percent: MeanAndMax,
  */
 memory_used_bytes: MeanAndMax, 
 /**
- * The share of the time in which some task waited for a core.
+ * The share of the time in which some task waited for the CPU.
  */
 cpu_pressure_percent: MeanAndMax, 
 /**
@@ -749,7 +749,7 @@ listen_overflows: number,
  */
 softnet_drops: number, 
 /**
- * The share of the time in which some task waited for a core.
+ * The share of the time in which some task waited for the CPU.
  */
 cpu_pressure: Share, };
 
@@ -770,7 +770,7 @@ steal_percent: number | null,
  */
 memory_used_bytes: number | null, 
 /**
- * The share of the time in which some task waited for a core.
+ * The share of the time in which some task waited for the CPU.
  */
 cpu_pressure_percent: number | null, 
 /**
@@ -932,6 +932,25 @@ user_space_us: Distribution,
  * By how much that overstates it.
  */
 overstated_us: Overstated, };
+
+/**
+ * A change of the load.
+ */
+export type LoadChange = { 
+/**
+ * From when on it holds, in seconds from the start of the measured part; less than 0 in the
+ * warm-up.
+ */
+at_s: number, 
+/**
+ * What the load is then.
+ */
+to: LoadLevel, };
+
+/**
+ * What a load is changed to.
+ */
+export type LoadLevel = { "share": Share } | { "rate": PerSecond } | { "users": number } | "paused";
 
 /**
  * A request body that is too long to keep, and by what it is known again.
@@ -1625,6 +1644,10 @@ aborted_by: string | null,
  */
 transient?: Transient, 
 /**
+ * How the load was changed while it lasted; absent where it was not.
+ */
+changes?: Array<LoadChange>, 
+/**
  * Requests without a response when the run ended.
  */
 unfinished: Unfinished, 
@@ -2094,7 +2117,7 @@ steal_percent: number | null,
  */
 memory_used_bytes: number | null, 
 /**
- * The share of the time in which some task waited for a core.
+ * The share of the time in which some task waited for the CPU.
  */
 cpu_pressure_percent: number | null, 
 /**
@@ -2230,7 +2253,7 @@ cpu: Share,
  */
 polled: Share, 
 /**
- * In which it waited for a core.
+ * In which it waited for the CPU.
  */
 queued: Share, 
 /**
