@@ -7,12 +7,14 @@ use std::collections::BTreeMap;
 
 /// The requests of one name that ended in the run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Named {
     /// The name; of requests without one their URL, with the method before it if that is not GET.
     /// `(other)` holds those of names beyond `--max-series`.
     pub name: String,
     /// Its tags.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[cfg_attr(test, ts(optional, as = "Option<BTreeMap<String, String>>"))]
     pub tags: BTreeMap<String, String>,
     /// Requests with a whole response, whatever its status.
     pub answered: u64,
@@ -28,6 +30,7 @@ pub struct Named {
 
 /// The response times of a name; null where there are none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct NamedTimes {
     /// The arithmetic mean.
     pub mean: Option<Us>,

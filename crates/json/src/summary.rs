@@ -74,6 +74,7 @@ pub struct Summary {
     pub errors: BTreeMap<ErrorKind, Failures>,
     /// The requests by name, those with the most requests first; absent where all have one name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, ts(optional, as = "Option<Vec<Named>>"))]
     pub names: Vec<Named>,
     /// The conditions of `--check`, in their order.
     pub checks: Vec<Check>,

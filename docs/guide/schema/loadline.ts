@@ -1030,6 +1030,69 @@ figure: Figure,
 why: Why, };
 
 /**
+ * The requests of one name that ended in the run.
+ */
+export type Named = { 
+/**
+ * The name; of requests without one their URL, with the method before it if that is not GET.
+ * `(other)` holds those of names beyond `--max-series`.
+ */
+name: string, 
+/**
+ * Its tags.
+ */
+tags?: { [key in string]: string }, 
+/**
+ * Requests with a whole answer, whatever its status.
+ */
+answered: number, 
+/**
+ * Requests that ended without an answer.
+ */
+failed: number, 
+/**
+ * Answers by status code.
+ */
+statuses: { [key in string]: number }, 
+/**
+ * Answers a second, as `rate` of the run.
+ */
+rate: PerSecond, 
+/**
+ * From the intended start to the last byte, to within a hundredth.
+ */
+response_time_us: NamedTimes, };
+
+/**
+ * The response times of a name; `null` where there are none.
+ */
+export type NamedTimes = { 
+/**
+ * The arithmetic mean.
+ */
+mean: Us | null, 
+/**
+ * The median.
+ */
+p50: Us | null, 
+/**
+ * The 90th percentile.
+ */
+p90: Us | null, 
+/**
+ * The 95th percentile.
+ */
+p95: Us | null, 
+/**
+ * The 99th percentile.
+ */
+p99: Us | null, 
+/**
+ * The largest.
+ */
+max: Us | null, };
+
+/**
  * A number that is whole where it counts something.
  */
 export type Number = number | number;
@@ -1691,6 +1754,10 @@ statuses: { [key in number]: number },
  * Failures by kind.
  */
 errors: { [key in string]: Failures }, 
+/**
+ * The requests by name, those with the most requests first; absent where all have one name.
+ */
+names?: Array<Named>, 
 /**
  * The conditions of `--check`, in their order.
  */
