@@ -1043,19 +1043,19 @@ name: string,
  */
 tags?: { [key in string]: string }, 
 /**
- * Requests with a whole answer, whatever its status.
+ * Requests with a whole response, whatever its status.
  */
 answered: number, 
 /**
- * Requests that ended without an answer.
+ * Requests that ended without a response.
  */
 failed: number, 
 /**
- * Answers by status code.
+ * Responses by status code.
  */
 statuses: { [key in string]: number }, 
 /**
- * Answers a second, as `rate` of the run.
+ * Responses a second, as `rate` of the run.
  */
 rate: PerSecond, 
 /**
@@ -1064,7 +1064,7 @@ rate: PerSecond,
 response_time_us: NamedTimes, };
 
 /**
- * The response times of a name; `null` where there are none.
+ * The response times of a name; null where there are none.
  */
 export type NamedTimes = { 
 /**
