@@ -75,7 +75,8 @@ fn statuses(series: &Series) -> Option<String> {
 
 fn overflow(summary: &Summary) -> String {
     format!(
-        "(other) holds the requests of all names beyond the first {}; use fewer names to tell them apart.",
+        "(other) holds the requests of all names beyond the first {}; use fewer names to tell \
+         them apart.",
         units::count(summary.plan.max_series.into())
     )
 }
