@@ -249,7 +249,7 @@ fn tls_is_reported_as_by_the_real_one() {
     let gone = ours(&["-f", "TLS1.1", &named]);
     assert_eq!(gone.code, Some(1));
     assert!(
-        gone.stderr.contains("TLS1.1 is not spoken here any more"),
+        gone.stderr.contains("TLS1.1 is not supported any more"),
         "{}",
         gone.stderr
     );

@@ -105,7 +105,7 @@ fn a_certificate_that_was_made_in_a_hurry_is_trusted_if_it_is_named() {
     let summary = summary(&[&trusting[..], &[&url]].concat());
     assert_eq!(count(&summary, "answered"), 5);
     for (words, reason) in [
-        (vec!["-n", "5", &url], "name itself with --cacert"),
+        (vec!["-n", "5", &url], "give this one with --cacert"),
         (
             [&trusting[..], &[&server.url("localhost"), "-4"]].concat(),
             "is for 127.0.0.1, not for localhost",
@@ -122,9 +122,9 @@ fn a_missing_client_certificate_ends_the_run_before_it_begins() {
     for (version, reason) in [
         (
             "-tls1_3",
-            "the server requires a client certificate: name the one that it takes",
+            "the server requires a client certificate: give one that it accepts",
         ),
-        ("-tls1_2", "it may want a client certificate"),
+        ("-tls1_2", "it may require a client certificate"),
     ] {
         let server = Server::start(&["-Verify", "1", version]);
         let (url, certificate) = (server.url("127.0.0.1"), server.certificate());

@@ -66,7 +66,7 @@ fn the_text_says_by_how_much_a_clock_in_user_space_is_off() {
     }
     let unwrapped = said.stdout.replace("\n  ", " ");
     assert!(
-        unwrapped.contains("A clock in user space would have shown"),
+        unwrapped.contains("A user-space clock would have shown"),
         "{}",
         said.stdout
     );

@@ -1035,7 +1035,7 @@ why: Why, };
 export type Named = { 
 /**
  * The name; of requests without one their URL, with the method before it if that is not GET.
- * `(other)` holds those of names beyond `--max-series`.
+ * `(other)` holds those of names beyond the first 2 000.
  */
 name: string, 
 /**
