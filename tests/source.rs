@@ -99,7 +99,10 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let is_script = folder.ends_with("scripts") || folder.ends_with(".ci");
+        let is_script = ["scripts", ".ci"]
+            .map(Path::new)
+            .iter()
+            .any(|end| folder.ends_with(end));
         if path.is_dir() && !FOREIGN.contains(&&*name) {
             sources(&path, found);
         } else if path.is_file()

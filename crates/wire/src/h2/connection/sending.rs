@@ -128,7 +128,7 @@ impl Connection {
         let is_waiting = sent < unsent.body.len();
         if let Some(stream) = self.streams.get_mut(&number) {
             stream.send_window = window;
-            stream.unsent = is_waiting.then(|| Unsent { sent, ..unsent });
+            stream.unsent = is_waiting.then_some(Unsent { sent, ..unsent });
         }
         is_waiting
     }

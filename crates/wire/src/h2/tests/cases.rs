@@ -72,7 +72,7 @@ impl<'a> Play<'a> {
                 let times = times.strip_prefix('x').unwrap().parse().unwrap();
                 self.feed(times, [kind, flags, stream, payload]);
             }
-            ["text", ..] => self.take(line["text ".len()..].as_bytes()),
+            ["text", ..] => self.take(&line.as_bytes()["text ".len()..]),
             [">", ..] => self.expected_output.push(line[2..].to_owned()),
             ["=", ..] => self.expected_ends.push(line[2..].to_owned()),
             ["!", code] => self.expected_error = Some(code),
