@@ -89,7 +89,8 @@ impl Reports {
         })
     }
 
-    /// As [`publish`], of all runs of a series, each with its response times over time.
+    /// As [`publish`](Self::publish), of all runs of a series, each with its response times over
+    /// time.
     pub(crate) fn publish_series(&self, series: &[RunResult], heats: &[Heat]) -> Result<()> {
         write_each(&self.outputs, |output| match output.format {
             Format::Text => Ok(loadline_report::series_text(
@@ -105,8 +106,8 @@ impl Reports {
         })
     }
 
-    /// As [`publish`], of a search, which has no rows of its own and is shown as JSON in their
-    /// place.
+    /// As [`publish`](Self::publish), of a search, which has no rows of its own and is shown as
+    /// JSON in their place.
     pub(crate) fn publish_search(&self, report: &CapacityReport<'_>) -> Result<()> {
         write_each(&self.outputs, |output| {
             Ok(match output.format {
