@@ -17,7 +17,7 @@ test("each table has a caption and headings with a scope", () => {
   const tables = [
     render(<Percentiles rows={page.percentiles} note={page.timed_from} />),
     render(<Checks checks={page.checks} />),
-    render(<Times rows={page.times} notes={page.time_notes} />),
+    render(<Times columns={page.time_columns} rows={page.times} notes={page.time_notes} />),
     render(<Statuses rows={page.statuses} />),
     render(<Errors rows={page.errors} />),
     render(<RunTable page={study()} chosen={new Set()} choose={() => {}} />),
