@@ -121,7 +121,8 @@ const parsed = new Map<string, ts.SourceFile | undefined>();
 /** What the compiler says of a document where a type is asked for. */
 function problems(type: string, document: string): string[] {
   const file = path("docs/guide/schema/document.ts");
-  const text = `import type { ${type} } from "./loadline";\nexport const it: ${type} = ${document};`;
+  const from = `import type { ${type} } from "./loadline";`;
+  const text = `${from}\nexport const it: ${type} = ${document};`;
   const host = ts.createCompilerHost(options);
   const { getSourceFile, fileExists } = host;
   host.fileExists = (name) => name === file || fileExists(name);
