@@ -117,5 +117,7 @@ fn pieces<'a>(bytes: &'a [u8], cuts: &[u16]) -> Vec<&'a [u8]> {
         .collect();
     cuts.extend([0, bytes.len()]);
     cuts.sort_unstable();
-    cuts.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect()
+    cuts.windows(2)
+        .map(|pair| &bytes[pair[0]..pair[1]])
+        .collect()
 }
