@@ -1,4 +1,4 @@
-//! Which sockets have news: edge-triggered epoll, registered once for a socket's whole life.
+//! Which sockets have news: edge-triggered epoll.
 
 use super::sys;
 use slab::Slab;
@@ -16,6 +16,15 @@ pub(crate) struct Poller {
     events: RefCell<Vec<libc::epoll_event>>,
 }
 
+/// What the loop is to hear of a socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Interest {
+    /// That something came, or that the peer has closed.
+    Receive,
+    /// That, and that there is room for another send.
+    Both,
+}
+
 /// What the loop knows of one socket. Flags are set by events and cleared by operations that find
 /// nothing more to do.
 #[derive(Default)]
@@ -28,6 +37,18 @@ pub(crate) struct Readiness {
     /// up besides.
     pub(crate) stamps: Cell<bool>,
     waker: RefCell<Option<Waker>>,
+}
+
+impl Interest {
+    /// The events of epoll.
+    fn events(self) -> u32 {
+        let received = libc::EPOLLIN | libc::EPOLLRDHUP | libc::EPOLLET;
+        let events = match self {
+            Interest::Receive => received,
+            Interest::Both => received | libc::EPOLLOUT,
+        };
+        events as u32
+    }
 }
 
 impl Readiness {
@@ -73,11 +94,22 @@ impl Poller {
     }
 
     /// Watches a socket; the key is for [`Poller::forget`].
-    pub(crate) fn watch(&self, fd: RawFd) -> io::Result<(usize, Rc<Readiness>)> {
+    pub(crate) fn watch(
+        &self,
+        fd: RawFd,
+        interest: Interest,
+    ) -> io::Result<(usize, Rc<Readiness>)> {
         let readiness = Rc::new(Readiness::default());
         let key = self.sockets.borrow_mut().insert(Rc::clone(&readiness));
-        sys::epoll_add(self.epoll.as_fd(), fd, key as u64).inspect_err(|_| self.forget(key))?;
+        let events = interest.events();
+        sys::epoll_add(self.epoll.as_fd(), fd, events, key as u64)
+            .inspect_err(|_| self.forget(key))?;
         Ok((key, readiness))
+    }
+
+    /// Watches for room to send as well, on a socket of which only receiving was watched.
+    pub(crate) fn watch_sends(&self, fd: RawFd, key: usize) -> io::Result<()> {
+        sys::epoll_change(self.epoll.as_fd(), fd, Interest::Both.events(), key as u64)
     }
 
     /// Forgets a socket that is about to be closed; closing takes it out of epoll.

@@ -1,6 +1,6 @@
 //! A connected socket of the kernel's.
 
-use super::poller::Readiness;
+use super::poller::{Interest, Readiness};
 use super::{Inner, Kernel, sys};
 use crate::stretch::Stretch;
 use crate::timers::Timer;
@@ -28,6 +28,7 @@ pub struct KernelSocket {
     is_tcp: bool,
     stamped: bool,
     sends: Cell<Sends>,
+    interest: Cell<Interest>,
 }
 
 /// What is known of the sends of a socket whose kernel stamps them.
@@ -52,7 +53,13 @@ impl KernelSocket {
         deadline_ns: u64,
     ) -> io::Result<Self> {
         let (inner, target) = open(to, options)?;
-        let (key, readiness) = kernel.0.poller.watch(inner.as_raw_fd())?;
+        let is_up = begin(&inner, &target)? || is_loopback(to) && begin(&inner, &target)?;
+        let interest = match is_up {
+            true => Interest::Receive,
+            false => Interest::Both,
+        };
+        let (key, readiness) = kernel.0.poller.watch(inner.as_raw_fd(), interest)?;
+        readiness.writable.set(is_up);
         let socket = KernelSocket {
             inner,
             key,
@@ -63,9 +70,9 @@ impl KernelSocket {
             is_tcp: matches!(to, Address::Ip(_)),
             stamped: options.timestamps && matches!(to, Address::Ip(_)),
             sends: Cell::default(),
+            interest: Cell::new(interest),
         };
         socket.set_deadline(Some(deadline_ns));
-        begin(&socket.inner, &target)?;
         Ok(socket)
     }
 
@@ -100,6 +107,16 @@ impl KernelSocket {
         }
         self.readiness.wait(cx.waker());
         Poll::Pending
+    }
+
+    /// Pending until more can be sent. That is not watched for until a send has found no room, as
+    /// most never do.
+    #[cold]
+    fn wait_for_room<T>(&self, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
+        if self.interest.replace(Interest::Both) == Interest::Receive {
+            self.loop_.poller.watch_sends(self.inner.as_raw_fd(), self.key)?;
+        }
+        self.wait(cx)
     }
 
     /// Receives once, if the socket may have something.
@@ -213,7 +230,7 @@ impl Socket for KernelSocket {
     fn poll_send(&self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         loop {
             if !self.readiness.writable.get() {
-                return self.wait(cx);
+                return self.wait_for_room(cx);
             }
             let sent = if self.sends.get().is_set_up {
                 self.send_numbered(bytes)
@@ -325,9 +342,18 @@ fn bind(socket: &socket2::Socket, local: IpAddr, domain: Domain) -> io::Result<(
     socket.bind(&local.into())
 }
 
-fn begin(socket: &socket2::Socket, target: &SockAddr) -> io::Result<()> {
+fn is_loopback(to: &Address) -> bool {
+    matches!(to, Address::Ip(to) if to.ip().is_loopback())
+}
+
+/// Begins to connect, or asks how that goes; says whether the connection is up. On this host it is
+/// as soon as it was asked for, but the kernel says so only when it is asked again.
+fn begin(socket: &socket2::Socket, target: &SockAddr) -> io::Result<bool> {
     match socket.connect(target) {
-        Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => Ok(()),
-        result => result,
+        Ok(()) => Ok(true),
+        Err(error) => match error.raw_os_error() {
+            Some(libc::EINPROGRESS | libc::EALREADY) => Ok(false),
+            _ => Err(error),
+        },
     }
 }

@@ -85,15 +85,34 @@ pub(crate) fn epoll_create() -> io::Result<OwnedFd> {
     }
 }
 
-pub(crate) fn epoll_add(epoll: BorrowedFd<'_>, fd: RawFd, key: u64) -> io::Result<()> {
-    let interest = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET;
-    let mut event = libc::epoll_event {
-        events: interest as u32,
-        u64: key,
-    };
+pub(crate) fn epoll_add(
+    epoll: BorrowedFd<'_>,
+    fd: RawFd,
+    events: u32,
+    key: u64,
+) -> io::Result<()> {
+    epoll_control(epoll, libc::EPOLL_CTL_ADD, fd, events, key)
+}
+
+pub(crate) fn epoll_change(
+    epoll: BorrowedFd<'_>,
+    fd: RawFd,
+    events: u32,
+    key: u64,
+) -> io::Result<()> {
+    epoll_control(epoll, libc::EPOLL_CTL_MOD, fd, events, key)
+}
+
+fn epoll_control(
+    epoll: BorrowedFd<'_>,
+    operation: libc::c_int,
+    fd: RawFd,
+    events: u32,
+    key: u64,
+) -> io::Result<()> {
+    let mut event = libc::epoll_event { events, u64: key };
     // SAFETY: `event` is valid for the kernel to read.
-    let done = unsafe { libc::epoll_ctl(epoll.as_raw_fd(), libc::EPOLL_CTL_ADD, fd, &mut event) };
-    check(done)?;
+    check(unsafe { libc::epoll_ctl(epoll.as_raw_fd(), operation, fd, &mut event) })?;
     Ok(())
 }
 
