@@ -136,11 +136,13 @@ async fn attempt<H: Host, O: Observer>(
     if let Some(part) = in_flight.next_part() {
         open.parser.begin(part.expect);
     }
+    let may_gather = worker.gathers_batches && !in_flight.is_at_last();
     let mut reading = Reading {
         worker,
         open: &mut open,
         in_flight,
         observer,
+        may_gather,
     };
     let reusable = if is_long {
         let mut sending = Sending::new(rest);

@@ -89,6 +89,8 @@ pub(crate) struct Worker<H: Host> {
     drains_to_age: bool,
     /// Whether an answer is waited for beyond that.
     pub(crate) awaits_late: bool,
+    /// Whether the responses of a batch are read together.
+    pub(crate) gathers_batches: bool,
     /// Which exchanges are split by the kernel's clock.
     pub(crate) sampling: Sampling,
     coalescing: OpenLoadCoalescing,

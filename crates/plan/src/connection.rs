@@ -37,6 +37,10 @@ pub struct Connection {
     /// and does not fail.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub awaits_late: bool,
+    /// Whether a batch is a figure as a whole, so that its responses may be read together: the
+    /// earlier ones then end when the last that was read with them came.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub gathers_batches: bool,
     /// The most that dialling (connect and TLS) may take.
     pub connect_timeout: Duration,
     /// Certificates and trust.
@@ -85,6 +89,7 @@ impl Default for Connection {
             drain: Duration::ZERO,
             drains_to_age: false,
             awaits_late: false,
+            gathers_batches: false,
             connect_timeout: Duration::from_secs(10),
             tls: Tls::default(),
             unix_socket: None,

@@ -72,6 +72,8 @@ impl Arguments {
         Connection {
             timeout: self.timeout,
             awaits_late: true,
+            // wrk takes the time of a batch when its last response is read.
+            gathers_batches: self.rate.is_none(),
             tls: Tls {
                 insecure: true,
                 ..Tls::default()

@@ -166,6 +166,11 @@ impl<'a, H: Host> InFlightBatch<'a, H> {
         self.batch.parts.get(self.next)
     }
 
+    /// Whether the next request is the last of the batch.
+    pub(super) fn is_at_last(&self) -> bool {
+        self.next + 1 >= self.batch.parts.len()
+    }
+
     /// Whether the next request belongs to the measured part of the run.
     pub(super) fn is_counted(&self) -> bool {
         self.next >= self.first_counted

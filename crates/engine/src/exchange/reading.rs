@@ -28,6 +28,8 @@ pub(super) struct Reading<'a, 'b, H: Host, O> {
     pub(super) open: &'a mut OpenConnection<H>,
     pub(super) in_flight: &'a mut InFlightBatch<'b, H>,
     pub(super) observer: &'a mut O,
+    /// Whether answers that have come may be left to gather for a loop iteration.
+    pub(super) may_gather: bool,
 }
 
 /// When bytes came, by the kernel's clock if it told and by ours.
@@ -42,6 +44,9 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
     // Two callers would keep it out of line, and nearly all requests go through one of them.
     #[inline(always)]
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<bool, Broken>> {
+        if self.may_gather && self.gathers(cx) {
+            return Poll::Pending;
+        }
         loop {
             let discardable = self.discardable();
             let received = if discardable > 0 {
@@ -63,7 +68,20 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
                 return Poll::Ready(ended);
             }
             self.worker.suspend_coalescing();
+            self.may_gather = self.worker.gathers_batches;
         }
+    }
+
+    /// Whether to leave what has come for the next loop iteration, as more answers of the batch
+    /// come meanwhile: a server sends each apart, and each receive would be acknowledged apart.
+    #[cold]
+    fn gathers(&mut self, cx: &Context<'_>) -> bool {
+        if !self.open.connection.may_receive() || self.in_flight.is_at_last() {
+            return false;
+        }
+        self.may_gather = false;
+        cx.waker().wake_by_ref();
+        true
     }
 
     /// Whether the time for the answer is over and it is waited for all the same. That happens once

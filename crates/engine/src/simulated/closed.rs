@@ -145,6 +145,23 @@ fn a_pipeline_goes_out_at_once_and_waits_for_all_its_answers() {
 }
 
 #[test]
+fn answers_that_gather_end_when_they_came() {
+    let mut plan = Plan {
+        request_limit: Some(96),
+        ..closed(3, SECOND)
+    };
+    plan.connection.pipeline = 8;
+    let ends = |plan: &Plan| {
+        let ran = World::new(plan.clone()).serves_in(2 * MS).run();
+        assert_eq!(ran.counts(), [96, 96, 96, 0, 0]);
+        ran.each(|exchange| (exchange.start_ns, exchange.end_ns))
+    };
+    let one_by_one = ends(&plan);
+    plan.connection.gathers_batches = true;
+    assert_eq!(ends(&plan), one_by_one);
+}
+
+#[test]
 fn without_keep_alive_every_request_has_a_connection_of_its_own() {
     let mut plan = closed(2, 101 * MS);
     plan.connection.keepalive = false;
