@@ -4,13 +4,17 @@
 //! pays a system call and a wake-up for each, on both sides. A loop that sleeps a little first
 //! finds several. Where the kernel timestamps answers, the sleep is in no response time; it only
 //! delays what the users send next. Elsewhere it is part of what our clock adds. So it is a small
-//! part of the mean response time, and the rate changes by less than half of that part.
+//! part of the mean response time, and the rate changes by less than half of that part. Where there
+//! are more workers than cores a loop waits for its core as it is, and finds several: a sleep would
+//! give the core away once more.
 //!
 //! In an open load the loop must wake for the next arrival anyway. An answer that no user waits for
 //! can be read then, as the kernel has timestamped it.
 
 use loadline_reactor::Coalescing;
 use std::cell::Cell;
+use std::num::NonZeroUsize;
+use std::thread::available_parallelism;
 
 /// The loop sleeps for the mean response time divided by this.
 const PART: u64 = 128;
@@ -26,14 +30,24 @@ const MOST_BETWEEN_ARRIVALS_NS: u64 = 250_000;
 /// Coalescing for a closed load, which follows its mean response time.
 #[derive(Debug)]
 pub(crate) struct ClosedLoadCoalescing {
+    has_own_core: bool,
     seen_ns: u64,
     seen_iterations: u64,
 }
 
 impl ClosedLoadCoalescing {
-    /// A load that begins now.
-    pub(crate) fn new(begin_ns: u64) -> Self {
+    /// A load of so many workers that begins now.
+    pub(crate) fn new(begin_ns: u64, workers: u32) -> Self {
+        Self::on(
+            available_parallelism().map_or(1, NonZeroUsize::get),
+            begin_ns,
+            workers,
+        )
+    }
+
+    fn on(cores: usize, begin_ns: u64, workers: u32) -> Self {
         ClosedLoadCoalescing {
+            has_own_core: workers as usize <= cores,
             seen_ns: begin_ns,
             seen_iterations: 0,
         }
@@ -45,7 +59,7 @@ impl ClosedLoadCoalescing {
         let passed_ns = now_ns.saturating_sub(self.seen_ns);
         let begun = iterations - self.seen_iterations;
         (self.seen_ns, self.seen_iterations) = (now_ns, iterations);
-        if begun == 0 {
+        if begun == 0 || !self.has_own_core {
             return Coalescing::Off;
         }
         match u64::from(users).saturating_mul(passed_ns) / begun / PART {
@@ -97,7 +111,7 @@ mod tests {
 
     #[test]
     fn is_a_part_of_the_mean_response_time() {
-        let mut coalescing = ClosedLoadCoalescing::new(0);
+        let mut coalescing = ClosedLoadCoalescing::on(2, 0, 1);
         let first = coalescing.observe(100 * MS, 100, 10_000);
         assert_eq!(first, Coalescing::For(7_812));
         let second = coalescing.observe(200 * MS, 100, 12_000);
@@ -106,14 +120,22 @@ mod tests {
 
     #[test]
     fn is_nothing_where_answers_come_fast_or_not_at_all() {
-        let mut coalescing = ClosedLoadCoalescing::new(0);
+        let mut coalescing = ClosedLoadCoalescing::on(2, 0, 1);
         assert_eq!(coalescing.observe(100 * MS, 10, 10_000), Coalescing::Off);
         assert_eq!(coalescing.observe(200 * MS, 10, 10_000), Coalescing::Off);
     }
 
     #[test]
+    fn is_nothing_where_workers_share_cores() {
+        for (workers, expected) in [(2, Coalescing::For(7_812)), (3, Coalescing::Off)] {
+            let mut coalescing = ClosedLoadCoalescing::on(2, 0, workers);
+            assert_eq!(coalescing.observe(100 * MS, 100, 10_000), expected);
+        }
+    }
+
+    #[test]
     fn has_a_bound() {
-        let mut coalescing = ClosedLoadCoalescing::new(0);
+        let mut coalescing = ClosedLoadCoalescing::on(2, 0, 1);
         let first = coalescing.observe(100 * MS, 10_000, 10);
         assert_eq!(first, Coalescing::For(MOST_NS));
     }

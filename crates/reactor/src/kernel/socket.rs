@@ -114,7 +114,9 @@ impl KernelSocket {
     #[cold]
     fn wait_for_room<T>(&self, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
         if self.interest.replace(Interest::Both) == Interest::Receive {
-            self.loop_.poller.watch_sends(self.inner.as_raw_fd(), self.key)?;
+            self.loop_
+                .poller
+                .watch_sends(self.inner.as_raw_fd(), self.key)?;
         }
         self.wait(cx)
     }

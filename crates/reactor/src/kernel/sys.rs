@@ -85,12 +85,7 @@ pub(crate) fn epoll_create() -> io::Result<OwnedFd> {
     }
 }
 
-pub(crate) fn epoll_add(
-    epoll: BorrowedFd<'_>,
-    fd: RawFd,
-    events: u32,
-    key: u64,
-) -> io::Result<()> {
+pub(crate) fn epoll_add(epoll: BorrowedFd<'_>, fd: RawFd, events: u32, key: u64) -> io::Result<()> {
     epoll_control(epoll, libc::EPOLL_CTL_ADD, fd, events, key)
 }
 
