@@ -7,7 +7,7 @@ use loadline_metrics::SeriesId;
 use loadline_reactor::Host;
 use loadline_record::Exchange;
 use loadline_transport::Agreed;
-use loadline_wire::{Expect, Sink};
+use loadline_wire::{Expect, Sink, h2};
 use std::future::Future;
 use std::net::SocketAddr;
 
@@ -64,8 +64,10 @@ pub trait Scenario<H: Host>: 'static {
 pub struct Batch<'a> {
     /// The endpoint's index in the run's list.
     pub endpoint: usize,
-    /// All requests, one after the other.
+    /// All requests, one after the other; none with HTTP/2.
     pub bytes: &'a [u8],
+    /// The one request, where it is sent over HTTP/2; its part ends behind its last byte.
+    pub http2: Option<&'a h2::Request>,
     /// Where each ends; never empty.
     pub parts: &'a [Part],
 }

@@ -72,6 +72,7 @@ impl<H: Host> Requester<H> {
         let batch = Batch {
             endpoint: worker.dialler.endpoint_of(request.url),
             bytes: &bytes,
+            http2: None,
             parts: &[part],
         };
         let timeout_ns = request.timeout.map_or(worker.timeout_ns, |timeout| {

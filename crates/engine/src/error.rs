@@ -75,6 +75,7 @@ fn hint(error: &DialError) -> String {
             io::ErrorKind::TimedOut | io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData,
         ) => "check that the port speaks TLS, or use http://",
         (DialPhase::Tunnel, _) => "see --proxy",
+        (DialPhase::Http2, _) => "use --http 1.1",
         (DialPhase::Tls, _) => {
             "check the certificate, give its authority with --cacert, or accept any with --insecure"
         }

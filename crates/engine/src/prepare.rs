@@ -5,7 +5,7 @@ use crate::event::Detail;
 use crate::pacer::most_users;
 use crate::written_request::WrittenRequest;
 use loadline_metrics::{Key, SeriesId, SeriesTable};
-use loadline_plan::{Plan, Tls};
+use loadline_plan::{Connection, HttpVersion, Plan, Tls};
 use loadline_reactor::{Address, Kernel, ensure_open_files, raise_open_files};
 use loadline_transport::{Dialler, Endpoint, TlsSetup};
 use std::collections::HashMap;
@@ -39,12 +39,20 @@ pub(crate) struct Prepared {
 impl Prepared {
     /// Reads, resolves and writes what the plan names. Blocks; sends nothing but the probes of
     /// addresses. `composes` says whether requests to other endpoints will be composed.
-    pub(crate) fn new(plan: Plan, detail: Detail, composes: bool) -> Result<Self, StartError> {
+    pub(crate) fn new(mut plan: Plan, detail: Detail, composes: bool) -> Result<Self, StartError> {
         let users = most_users(&plan).max(plan.load.max_connections);
         let shared = plan.connection.shared.map_or(u32::MAX, NonZeroU32::get);
-        let connections = users.min(shared.max(plan.threads));
+        let connections = users.div_ceil(plan.connection.streams);
+        let connections = connections.min(shared.max(plan.threads));
         ensure_open_files(u64::from(connections) + OTHER_FILES)?;
         let mut endpoints = Endpoints::default();
+        for request in &plan.requests {
+            endpoints.index_of(&request.url, &plan)?;
+        }
+        let is_tls = composes || endpoints.list.iter().any(|endpoint| endpoint.tls);
+        let tls = read_tls(&plan.connection.tls, is_tls)?;
+        plan.connection.http = chosen_http(&plan.connection, &endpoints.list, tls.as_ref())?;
+        let tls = tls.map(|tls| tls.offering(plan.connection.http));
         let mut requests = Vec::new();
         let (series, ids) = series_of(&plan)?;
         for (request, id) in plan.requests.iter().zip(ids) {
@@ -57,8 +65,6 @@ impl Prepared {
         }
         let endpoints = endpoints.list;
         let open_files = raise_open_files().unwrap_or(u64::MAX);
-        let is_tls = composes || endpoints.iter().any(|endpoint| endpoint.tls);
-        let tls = read_tls(&plan.connection.tls, is_tls)?;
         let mut prepared = Prepared {
             plan,
             endpoints,
@@ -124,6 +130,31 @@ impl Prepared {
             None => Ok(()),
         }
     }
+}
+
+/// The version of HTTP for a run: of `auto`, HTTP/2 if each server chooses that by ALPN. One that
+/// can't be reached is no reason against it: the run will say so.
+fn chosen_http(
+    settings: &Connection,
+    endpoints: &[Endpoint],
+    tls: Option<&TlsSetup>,
+) -> Result<HttpVersion, StartError> {
+    if settings.http != HttpVersion::Auto {
+        return Ok(settings.http);
+    }
+    let Some(tls) = tls.filter(|_| settings.keepalive) else {
+        return Ok(HttpVersion::V1_1);
+    };
+    let tls = tls.clone().offering(HttpVersion::Auto);
+    let kernel = Kernel::new()?;
+    let dialler = Dialler::new(kernel.clone(), Vec::new(), settings, Some(&tls), 0);
+    for endpoint in endpoints {
+        let chosen = kernel.block_on(dialler.chooses_http2(endpoint))?;
+        if !endpoint.tls || !chosen.unwrap_or(true) {
+            return Ok(HttpVersion::V1_1);
+        }
+    }
+    Ok(HttpVersion::V2)
 }
 
 /// The series of a plan's requests, and that of each of them. A plan whose requests have one name

@@ -126,6 +126,7 @@ impl<H: Host> Behaviour<H> for Replayer {
         let batch = Batch {
             endpoint: request.endpoint,
             bytes: &request.bytes,
+            http2: request.http2.as_ref(),
             parts,
         };
         iteration.requester().send(batch, &mut ()).await;
@@ -143,6 +144,7 @@ impl Replayer {
             let batch = Batch {
                 endpoint,
                 bytes: &self.bytes[..end],
+                http2: None,
                 parts: &self.parts[..count],
             };
             iteration.requester().send(batch, &mut ()).await;

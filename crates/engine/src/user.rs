@@ -2,6 +2,7 @@
 
 use crate::activity::Activity;
 use crate::backoff::Backoff;
+use crate::exchange::Http2Connection;
 use crate::pool::Pool;
 use crate::shared_pool::Place;
 use crate::worker::Worker;
@@ -14,6 +15,8 @@ pub(crate) struct User<H: Host> {
     pub(crate) worker: Rc<Worker<H>>,
     /// The idle connections of its own.
     pub(crate) own: Pool<H>,
+    /// The connection of HTTP/2 that carried its last request.
+    http2: RefCell<Option<Rc<Http2Connection>>>,
     /// Starts of the iteration that no exchange has taken yet, the earliest last.
     pub(crate) starts: RefCell<Vec<Start>>,
     /// Whether its behaviour sends what it is to send first without work of its own.
@@ -51,6 +54,7 @@ impl<H: Host> User<H> {
         User {
             worker,
             own: Pool::new(),
+            http2: RefCell::new(None),
             starts: RefCell::default(),
             is_prompt: Cell::new(false),
             free_ns: Cell::new(0),
@@ -67,6 +71,22 @@ impl<H: Host> User<H> {
             None => &self.own,
             Some(shared) => &shared.idle,
         }
+    }
+
+    /// A connection of HTTP/2 to an endpoint that has room for a stream: that of its last request,
+    /// if it can.
+    pub(crate) fn http2_connection(&self, endpoint: usize) -> Option<Rc<Http2Connection>> {
+        if let Some(last) = self.http2.take()
+            && last.takes(endpoint)
+        {
+            return Some(last);
+        }
+        self.worker.http2.as_ref()?.with_room(endpoint)
+    }
+
+    /// Its next request goes over this connection, if it can.
+    pub(crate) fn keep_http2_connection(&self, connection: Rc<Http2Connection>) {
+        self.http2.replace(Some(connection));
     }
 
     /// Closes an idle connection where one more than it may keep would be open.

@@ -15,6 +15,7 @@ use crate::behaviour::Scenario;
 use crate::coalescing::OpenLoadCoalescing;
 use crate::control::{Change, Handle};
 use crate::event::Tick;
+use crate::exchange::Http2Pool;
 use crate::lost::WorkerFailure;
 use crate::pacer::{Pacer, nanoseconds};
 use crate::sampling::Sampling;
@@ -25,6 +26,7 @@ use loadline_record::{Exchange, Recorder, Snapshot, Unfinished};
 use loadline_transport::{Dial, Dialler};
 use loadline_wire::HeadMemo;
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 use std::task::Waker;
 
 /// Exchanges that are logged in one message.
@@ -78,6 +80,8 @@ pub(crate) struct Worker<H: Host> {
     pub(crate) keepalive: bool,
     /// The connections of all its users, where each has none of its own.
     pub(crate) shared: Option<SharedPool<H>>,
+    /// The connections of all its users, where they speak HTTP/2.
+    pub(crate) http2: Option<Http2Pool>,
     /// How many connections a user keeps at most, each to another endpoint.
     pub(crate) most_kept: usize,
     /// Whether users wait after a dial that failed.
@@ -176,6 +180,17 @@ impl<H: Host> Worker<H> {
         recorder.dialled(&loadline_record::Dial { connect_ns, tls_ns });
     }
 
+    /// Whether bytes that go or come belong to the measured part of the run.
+    pub(crate) fn counts_bytes(&self) -> bool {
+        let begin_ns = self.begin_ns.get();
+        begin_ns > 0 && self.host.now_ns() >= self.zero_ns.get()
+    }
+
+    /// A connection of HTTP/2 takes no more requests.
+    pub(crate) fn http2_retired(&self, endpoint: usize) {
+        self.http2.iter().for_each(|pool| pool.lose(endpoint));
+    }
+
     /// A user waits for more than one whole answer: the loop reads what comes at once, until the
     /// supervisor sets the coalescing again.
     #[inline]
@@ -251,9 +266,11 @@ pub(crate) async fn run<H: Host, S: Scenario<H>>(
     for time in ready.resolve_times {
         worker.recorder.borrow_mut().resolved(nanoseconds(time));
     }
+    let running = Rc::clone(&worker);
     let mut pool = UserPool::new(worker, scenario, stripe, connections);
     for _ in 0..users {
         pool.spawn();
     }
     Supervisor::new(pool, interval_ns).watch(handle).await;
+    running.http2.iter().for_each(Http2Pool::close);
 }

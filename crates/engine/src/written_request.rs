@@ -2,18 +2,20 @@
 
 use crate::behaviour::Part;
 use loadline_metrics::SeriesId;
-use loadline_plan::{Body, Connection, Proxy, Request};
-use loadline_wire::{Expect, InvalidRequest, RequestHead, Version, write_request};
+use loadline_plan::{Body, Connection, HttpVersion, Proxy, Request};
+use loadline_wire::{Expect, InvalidRequest, RequestHead, Version, h2, write_request};
 use url::{Position, Url};
 
 const PROXY_AUTHORIZATION: &str = "Proxy-Authorization";
 
 /// One request as it goes out.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct WrittenRequest {
     /// The endpoint's index in the run's list.
     pub(crate) endpoint: usize,
+    /// What goes out over HTTP/1.1; empty with HTTP/2.
     pub(crate) bytes: Vec<u8>,
+    pub(crate) http2: Option<h2::Request>,
     pub(crate) part: Part,
     /// How often it is sent in a round of the plan's requests.
     pub(crate) weight: u64,
@@ -38,15 +40,19 @@ impl WrittenRequest {
                 Body::Bytes(bytes) => Some(bytes.as_slice()),
             },
         };
-        let bytes = outgoing.write(connection)?;
+        let (bytes, http2) = match connection.http {
+            HttpVersion::V2 => (Vec::new(), Some(outgoing.write_http2(connection)?)),
+            HttpVersion::V1_1 | HttpVersion::Auto => (outgoing.write(connection)?, None),
+        };
         let part = Part {
-            end: bytes.len(),
+            end: http2.as_ref().map_or(bytes.len(), h2::Request::size),
             expect: Expect::for_method(&request.method),
             series,
         };
         Ok(WrittenRequest {
             endpoint,
             bytes,
+            http2,
             part,
             weight: u64::from(request.weight.max(1)),
         })
@@ -63,7 +69,23 @@ pub(crate) struct Outgoing<'a> {
 
 impl<'a> Outgoing<'a> {
     /// Its bytes on a connection of these settings.
-    pub(crate) fn write(mut self, connection: &'a Connection) -> Result<Vec<u8>, InvalidRequest> {
+    pub(crate) fn write(self, connection: &'a Connection) -> Result<Vec<u8>, InvalidRequest> {
+        let mut bytes = Vec::new();
+        self.with_head(connection, |head| write_request(head, &mut bytes))?;
+        Ok(bytes)
+    }
+
+    /// As [`write`](Self::write), for HTTP/2.
+    fn write_http2(self, connection: &'a Connection) -> Result<h2::Request, InvalidRequest> {
+        let scheme = self.url.scheme();
+        self.with_head(connection, |head| h2::Request::new(head, scheme))
+    }
+
+    fn with_head<T>(
+        mut self,
+        connection: &'a Connection,
+        write: impl FnOnce(&RequestHead<'_>) -> T,
+    ) -> T {
         let proxy = asked_proxy(self.url, connection);
         let authorization = proxy.and_then(|proxy| proxy.authorization.as_deref());
         // Who asks the proxy, if the request does not say so itself.
@@ -81,9 +103,7 @@ impl<'a> Outgoing<'a> {
             keepalive: connection.keepalive,
             version: Version::Http11,
         };
-        let mut bytes = Vec::new();
-        write_request(&head, &mut bytes)?;
-        Ok(bytes)
+        write(&head)
     }
 
     fn has_header(&self, name: &str) -> bool {

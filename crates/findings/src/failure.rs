@@ -49,6 +49,14 @@ pub fn failure_advice(kind: ErrorKind, example: &str, timeout: Duration) -> Stri
             "The data received was not an HTTP/1.1 response. Check the URL's scheme and port, and \
              proxies on the way to the server."
         }
+        ErrorKind::StreamReset => {
+            "The server reset these requests' streams. Look in its log for the reason that goes with \
+             the code."
+        }
+        ErrorKind::GoAway => {
+            "The server gave the connection up without looking at these requests. Look in its log \
+             for the reason, and check how many requests it takes on a connection."
+        }
         ErrorKind::Timeout => return too_slow(timeout),
         ErrorKind::Aborted => {
             "These requests were in flight when the run was cut off. Let it end by itself, or \

@@ -216,6 +216,8 @@ fn plan(flags: &RunFlags, surroundings: Surroundings<'_>) -> Result<Plan, Error>
     if flags.load.max_connections.is_none() {
         limit_connections(&mut load, surroundings.open_files);
     }
+    let connection = flags.connection.options();
+    let load = load.with_streams(connection.streams);
     let seed = flags.load.seed.unwrap_or(surroundings.seed);
     let mut plan = Plan {
         requests: requests::requests(&flags.request, seed, surroundings.stdin)?,
@@ -228,7 +230,7 @@ fn plan(flags: &RunFlags, surroundings: Surroundings<'_>) -> Result<Plan, Error>
         settle: flags.load.warmup == Warmup::Auto,
         until: flags.load.until,
         seed,
-        connection: flags.connection.options(),
+        connection,
         checks: flags.judgement.check.clone(),
         abort_on: flags.judgement.abort_on.clone(),
         ..Plan::default()
@@ -277,7 +279,12 @@ fn limit_connections(load: &mut Load, open_files: u64) {
 fn threads(plan: &Plan, cores: u32) -> u32 {
     let spared = u32::from(plan.stays_on_host(loadline_watch::is_local));
     let cores = cores.saturating_sub(spared).max(1);
-    cores.min(plan.load.connections.max(1))
+    let streams = plan.connection.streams.max(1);
+    let connections = (plan.load.connections / streams).max(1);
+    let most = cores.min(connections);
+    // Workers share no connection: each has whole ones, with all of their streams.
+    let divides = |threads: &u32| streams == 1 || connections.is_multiple_of(*threads);
+    (1..=most).rev().find(divides).unwrap_or(1)
 }
 
 /// What is in these files is the business of those who connect, but that they are there is ours.

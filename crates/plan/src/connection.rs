@@ -17,6 +17,15 @@ use url::Url;
 pub struct Connection {
     /// Whether a connection serves more than one request.
     pub keepalive: bool,
+    /// The version of HTTP that requests are sent in.
+    #[serde(default, skip_serializing_if = "HttpVersion::is_default")]
+    pub http: HttpVersion,
+    /// Requests of several users that share a connection of HTTP/2 at the same time, at least 1.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub streams: u32,
+    /// Flow-control windows of HTTP/2.
+    #[serde(default, skip_serializing_if = "Windows::is_default")]
+    pub windows: Windows,
     /// How many connections all users share, where there are fewer than users; each user has its
     /// own if `None`. A request waits for one, and is blocked meanwhile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,11 +87,58 @@ fn yes() -> bool {
     true
 }
 
+fn one() -> u32 {
+    1
+}
+
+fn is_one(number: &u32) -> bool {
+    *number == 1
+}
+
+/// The version of HTTP that requests are sent in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HttpVersion {
+    /// HTTP/1.1.
+    #[default]
+    V1_1,
+    /// HTTP/2: agreed on by ALPN over TLS, with prior knowledge in clear text (RFC 9113, section
+    /// 3).
+    V2,
+    /// HTTP/2 where all servers agree on it by ALPN, else HTTP/1.1.
+    Auto,
+}
+
+impl HttpVersion {
+    fn is_default(&self) -> bool {
+        *self == HttpVersion::V1_1
+    }
+}
+
+/// How many bytes of response bodies a server may send before it has to wait for us (RFC 9113,
+/// section 5.2). Both are so large by default that no server waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Windows {
+    /// On one stream; at most 2^31 − 1.
+    pub stream: Option<u32>,
+    /// On one connection; at most 2^31 − 1.
+    pub connection: Option<u32>,
+}
+
+impl Windows {
+    fn is_default(&self) -> bool {
+        *self == Windows::default()
+    }
+}
+
 impl Default for Connection {
     /// Keep-alive, one request at a time, 30 s for an exchange and 10 s for dialling.
     fn default() -> Self {
         Self {
             keepalive: true,
+            http: HttpVersion::default(),
+            streams: 1,
+            windows: Windows::default(),
             shared: None,
             pipeline: 1,
             timeout: Duration::from_secs(30),

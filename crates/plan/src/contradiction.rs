@@ -60,6 +60,42 @@ pub enum Contradiction {
     /// A key that belongs to nothing.
     #[error("--key belongs to a certificate; give that with --cert.")]
     KeyWithoutCert,
+    /// HTTP/2 has streams instead.
+    #[error(
+        "--pipeline sends requests ahead over HTTP/1.1, and HTTP/2 has streams for that; give \
+         --streams."
+    )]
+    PipelineAndHttp2,
+    /// HTTP/2 is for connections that stay.
+    #[error("--http 2 needs connections that stay open; leave out --no-keepalive.")]
+    Http2WithoutKeepalive,
+    /// A proxy is asked in HTTP/1.1.
+    #[error(
+        "--proxy forwards http URLs over HTTP/1.1 only; give https URLs, which go through a \
+         tunnel, or leave out --http 2."
+    )]
+    Http2ThroughProxy,
+    /// Scripts write HTTP/1.1.
+    #[error("--script sends its requests over HTTP/1.1; leave out --http.")]
+    ScriptAndHttp2,
+    /// The kernel can't tell which stream a byte belongs to.
+    #[error(
+        "--kernel-timestamps splits requests of HTTP/1.1, which have a connection to themselves; \
+         leave it out, or --http."
+    )]
+    KernelTimestampsAndHttp2,
+    /// No streams.
+    #[error("--streams 0 sends nothing; give at least 1.")]
+    NoStreams,
+    /// Only HTTP/2 has streams.
+    #[error("--streams is for HTTP/2; give --http 2.")]
+    StreamsWithoutHttp2,
+    /// Only HTTP/2 has windows.
+    #[error("--{0}-window is for HTTP/2; give --http 2.")]
+    WindowWithoutHttp2(&'static str),
+    /// A window that HTTP/2 can't have.
+    #[error("--{0}-window must be at least 1 byte and less than 2 GiB.")]
+    WindowOutOfRange(&'static str),
     /// The kernel is asked for what is not taken from it.
     #[error(
         "--kernel-timestamps splits requests by the kernel's clock, which --clock user turns off; \

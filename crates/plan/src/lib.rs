@@ -19,8 +19,8 @@ mod validate;
 
 pub use check::{Bound, Check, CheckProblem, Clocked, Comparison, Metric, Statistic, Statuses};
 pub use connection::{
-    Clock, ConnectTo, Connection, IpVersion, Proxy, ServerName, Tls, TlsVersion, parse_ip_address,
-    parse_part,
+    Clock, ConnectTo, Connection, HttpVersion, IpVersion, Proxy, ServerName, Tls, TlsVersion,
+    Windows, parse_ip_address, parse_part,
 };
 pub use contradiction::Contradiction;
 pub use error::Error;

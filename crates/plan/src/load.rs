@@ -15,8 +15,8 @@ use std::time::Duration;
 /// How much load a run makes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Load {
-    /// Connections (and so users) of the run: those that loop in a closed load, those that take
-    /// arrivals in an open one.
+    /// Users of the run: those that loop in a closed load, those that take arrivals in an open
+    /// one. Each has a connection of its own, or a stream of a connection of HTTP/2.
     pub connections: u32,
     /// An open load opens more connections, up to here, when an arrival finds none free.
     pub max_connections: u32,
@@ -32,6 +32,20 @@ impl Default for Load {
             max_connections: DEFAULT_CONNECTIONS,
             shape: Shape::Closed,
         }
+    }
+}
+
+impl Load {
+    /// The same load with so many users on each of its connections.
+    pub fn with_streams(mut self, streams: u32) -> Self {
+        let users = |connections: &mut u32| *connections = connections.saturating_mul(streams);
+        users(&mut self.connections);
+        users(&mut self.max_connections);
+        if let Shape::ClosedStages { start, stages } = &mut self.shape {
+            users(start);
+            stages.iter_mut().for_each(|stage| users(&mut stage.target));
+        }
+        self
     }
 }
 

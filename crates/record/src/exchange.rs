@@ -172,6 +172,10 @@ pub enum ErrorKind {
     Read,
     /// The answer was not HTTP.
     Protocol,
+    /// The server reset the request's stream (HTTP/2).
+    StreamReset,
+    /// The server gave the connection up, and the request with it (HTTP/2).
+    GoAway,
     /// The answer was not whole within the time allowed.
     Timeout,
     /// Its user gave it up. What is cut off with the run is none of these: it stays in flight.
@@ -183,7 +187,7 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// Every kind, in the order of an exchange's course.
-    pub const ALL: [ErrorKind; 11] = [
+    pub const ALL: [ErrorKind; 13] = [
         ErrorKind::Resolve,
         ErrorKind::Descriptors,
         ErrorKind::Ports,
@@ -192,6 +196,8 @@ impl ErrorKind {
         ErrorKind::Write,
         ErrorKind::Read,
         ErrorKind::Protocol,
+        ErrorKind::StreamReset,
+        ErrorKind::GoAway,
         ErrorKind::Timeout,
         ErrorKind::Aborted,
         ErrorKind::Other,
@@ -217,6 +223,8 @@ impl ErrorKind {
             ErrorKind::Write => "write",
             ErrorKind::Read => "read",
             ErrorKind::Protocol => "protocol",
+            ErrorKind::StreamReset => "stream_reset",
+            ErrorKind::GoAway => "go_away",
             ErrorKind::Timeout => "timeout",
             ErrorKind::Aborted => "aborted",
             ErrorKind::Other => "other",

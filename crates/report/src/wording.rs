@@ -1,6 +1,6 @@
 //! A plan in words: what was run, and how much in which model.
 
-use loadline_plan::{Arrivals, Level, Load, Plan, Rate, Request, Shape, Stage, Until};
+use loadline_plan::{Arrivals, HttpVersion, Level, Load, Plan, Rate, Request, Shape, Stage, Until};
 use loadline_units as units;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -52,7 +52,7 @@ fn origin(request: &Request) -> &str {
 
 /// How much, in which model: `open loop: 2 000/s constant, 50 connections, 2 threads, for 10 s`.
 pub(crate) fn load(plan: &Plan) -> String {
-    let mut parts = vec![model(&plan.load)];
+    let mut parts = vec![model(&plan.load, plan.connection.streams)];
     parts.push(units::counted(plan.threads.into(), "thread"));
     parts.extend(
         plan.request_limit
@@ -75,20 +75,28 @@ pub(crate) fn load(plan: &Plan) -> String {
     if !plan.connection.keepalive {
         parts.push("a new connection for every request".to_owned());
     }
+    if plan.connection.http == HttpVersion::V2 {
+        parts.push("HTTP/2".to_owned());
+    }
     if plan.connection.pipeline > 1 {
         parts.push(format!("pipelined by {}", plan.connection.pipeline));
     }
     parts.join(", ")
 }
 
-fn model(load: &Load) -> String {
-    let connections = connections(load);
+fn model(load: &Load, streams: u32) -> String {
+    let connections = connections(load, streams);
     match &load.shape {
         Shape::Closed => format!("closed loop: {connections}"),
         Shape::ClosedStages { start, stages } => {
             let level = |n: u32| units::count(n.into());
+            let users = if streams > 1 {
+                "streams"
+            } else {
+                "connections"
+            };
             format!(
-                "closed loop: connections {}",
+                "closed loop: {users} {}",
                 course(level(*start), stages, level)
             )
         }
@@ -130,15 +138,19 @@ pub fn level_in_words(level: Level) -> String {
     }
 }
 
-fn connections(load: &Load) -> String {
-    if load.shape.is_open() && load.max_connections > load.connections {
-        let most = units::count(load.max_connections.into());
-        return format!(
-            "{} to {most} connections",
-            units::count(load.connections.into())
-        );
+/// `10 to 1 000 connections`, `10 connections of 10 streams`.
+fn connections(load: &Load, streams: u32) -> String {
+    let (least, most) = (load.connections / streams, load.max_connections / streams);
+    let counted = if load.shape.is_open() && most > least {
+        let most = units::count(most.into());
+        format!("{} to {most} connections", units::count(least.into()))
+    } else {
+        units::counted(least.into(), "connection")
+    };
+    if streams > 1 {
+        return format!("{counted} of {} streams", units::count(streams.into()));
     }
-    units::counted(load.connections.into(), "connection")
+    counted
 }
 
 /// `from 0/s, to 100/s in 10 s, held for 1 min, at once to 0/s`.

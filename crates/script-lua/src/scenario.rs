@@ -88,6 +88,7 @@ impl Text {
         Batch {
             endpoint: 0,
             bytes: &self.bytes[..end],
+            http2: None,
             parts,
         }
     }

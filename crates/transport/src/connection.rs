@@ -102,6 +102,13 @@ impl<S: Socket> Connection<S> {
         self.session.as_ref().map(|session| session.agreed())
     }
 
+    /// Whether the server chose HTTP/2 by ALPN; false without TLS.
+    pub fn chose_http2(&self) -> bool {
+        self.session
+            .as_ref()
+            .is_some_and(|session| session.chose_http2())
+    }
+
     /// Operations that are not done at this instant end with [`io::ErrorKind::TimedOut`].
     #[inline]
     pub fn set_deadline(&self, deadline_ns: u64) {

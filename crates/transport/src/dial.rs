@@ -2,11 +2,11 @@
 
 use crate::connection::{Connection, Scratch};
 use crate::endpoint::Endpoint;
-use crate::failure::TlsFailure;
+use crate::failure::{TlsFailure, is_no_protocol};
 use crate::routes::{Route, Routes};
 use crate::session::Session;
 use crate::tls::{TlsSetup, server_name};
-use loadline_plan::{Clock, Connection as Settings, ServerName};
+use loadline_plan::{Clock, Connection as Settings, HttpVersion, ServerName};
 use loadline_reactor::{Address, Connected, Host, Shortage, Socket, SocketOptions};
 use rustls::{ClientConfig, ClientConnection};
 use std::cell::RefCell;
@@ -56,6 +56,8 @@ pub enum DialPhase {
     Tunnel,
     /// The TLS handshake.
     Tls,
+    /// Beginning HTTP/2: agreeing on it, and waiting for the server's settings.
+    Http2,
 }
 
 impl DialError {
@@ -80,6 +82,7 @@ impl fmt::Display for DialError {
             DialPhase::Connect => write!(f, "connecting to {address}: {}", reason(error)),
             DialPhase::Tunnel => write!(f, "the proxy {address}: {}", reason(error)),
             DialPhase::Tls => write!(f, "TLS handshake with {address}: {}", reason(error)),
+            DialPhase::Http2 => write!(f, "HTTP/2 with {address}: {}", reason(error)),
         }
     }
 }
@@ -250,6 +253,14 @@ impl<H: Host> Dialler<H> {
         }
     }
 
+    /// Whether the server at an endpoint's first address chooses HTTP/2, of the versions that it is
+    /// offered.
+    pub async fn chooses_http2(&self, endpoint: &Endpoint) -> Result<bool, DialError> {
+        let address = &endpoint.addresses[0];
+        let dialled = self.dial_address(endpoint, address, 0, u64::MAX).await;
+        dialled.map(|(connection, _)| connection.chose_http2())
+    }
+
     async fn dial_address(
         &self,
         endpoint: &Endpoint,
@@ -280,8 +291,15 @@ impl<H: Host> Dialler<H> {
         if !endpoint.tls {
             return Ok((Connection::plain(socket), dial));
         }
+        let is_2 = self.settings.http == HttpVersion::V2;
         let secured = self.secure(endpoint, socket, deadline_ns).await;
-        let connection = secured.map_err(|error| failed(DialPhase::Tls, error))?;
+        let connection = secured.map_err(|error| match is_2 && is_no_protocol(&error) {
+            true => failed(DialPhase::Http2, not_offered()),
+            false => failed(DialPhase::Tls, error),
+        })?;
+        if is_2 && !connection.chose_http2() {
+            return Err(failed(DialPhase::Http2, not_offered()));
+        }
         dial.tls_ns = Some(self.host.now_ns() - at_ns);
         Ok((connection, dial))
     }
@@ -368,6 +386,11 @@ fn failed(phase: DialPhase, address: &Address, error: io::Error) -> DialError {
         address: Some(address.clone()),
         error,
     }
+}
+
+/// The server speaks none of the versions of HTTP that were offered.
+fn not_offered() -> io::Error {
+    io::Error::other("the server does not offer HTTP/2 (ALPN h2)")
 }
 
 fn told_name(name: &ServerName) -> Option<String> {

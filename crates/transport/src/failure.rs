@@ -105,6 +105,18 @@ fn bare(name: &str) -> &str {
     inner.trim_end_matches(')').trim_matches('"')
 }
 
+/// Whether the server speaks none of the versions of HTTP that were offered by ALPN.
+pub(crate) fn is_no_protocol(error: &io::Error) -> bool {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+    matches!(
+        inner,
+        Some(TlsFailure(
+            rustls::Error::NoApplicationProtocol
+                | rustls::Error::AlertReceived(AlertDescription::NoApplicationProtocol)
+        ))
+    )
+}
+
 fn write_alert(alert: AlertDescription, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match alert {
         AlertDescription::CertificateRequired => {

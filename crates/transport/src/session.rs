@@ -7,6 +7,7 @@
 
 use crate::connection::Scratch;
 use crate::failure::TlsFailure;
+use crate::tls::ALPN_HTTP2;
 use loadline_reactor::{Received, Socket};
 use rustls::{ClientConnection, ProtocolVersion};
 use std::cell::RefCell;
@@ -77,6 +78,11 @@ impl Session {
             group: group.map_or_else(String::new, |group| format!("{:?}", group.name())),
             certificate: chain.first().map_or_else(Vec::new, |first| first.to_vec()),
         }
+    }
+
+    /// Whether the server chose HTTP/2 by ALPN.
+    pub(crate) fn chose_http2(&self) -> bool {
+        self.tls.alpn_protocol() == Some(ALPN_HTTP2)
     }
 
     /// Makes the handshake.

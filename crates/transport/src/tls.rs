@@ -3,7 +3,7 @@
 mod trust;
 
 use crate::failure::TlsFailure;
-use loadline_plan::{ServerName as Told, Tls, TlsVersion};
+use loadline_plan::{HttpVersion, ServerName as Told, Tls, TlsVersion};
 use rustls::client::danger::ServerCertVerifier;
 use rustls::client::{ResolvesClientCert, Resumption};
 use rustls::crypto::{CryptoProvider, ring};
@@ -20,6 +20,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trust::{TrustAnyone, TrustNamed};
+
+/// The name of HTTP/2 in ALPN (RFC 9113, section 3.2).
+pub(crate) const ALPN_HTTP2: &[u8] = b"h2";
 
 /// The most bytes of a file with certificates or keys.
 const MOST_PEM: u64 = 16_000_000;
@@ -106,6 +109,19 @@ impl TlsSetup {
             client(&provider(&[]), chain, key).map_err(TlsSetupError::Identity)?;
         }
         Ok(())
+    }
+
+    /// The same settings, with these versions of HTTP offered by ALPN (RFC 7301).
+    pub fn offering(mut self, http: HttpVersion) -> Self {
+        let offered: &[&[u8]] = match http {
+            HttpVersion::V1_1 => &[b"http/1.1"],
+            HttpVersion::V2 => &[ALPN_HTTP2],
+            HttpVersion::Auto => &[ALPN_HTTP2, b"http/1.1"],
+        };
+        let mut config = ClientConfig::clone(&self.config);
+        config.alpn_protocols = offered.iter().map(|name| name.to_vec()).collect();
+        self.config = Arc::new(config);
+        self
     }
 
     /// Whether a server has asked for the client's certificate yet.

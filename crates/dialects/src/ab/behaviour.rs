@@ -81,6 +81,7 @@ impl<H: Host> Behaviour<H> for Repeater {
         let batch = Batch {
             endpoint: 0,
             bytes: &self.message.bytes,
+            http2: None,
             parts: std::slice::from_ref(&self.part),
         };
         let verbosity = self.message.verbosity;

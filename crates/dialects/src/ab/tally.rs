@@ -209,6 +209,8 @@ impl Tally {
                 ErrorKind::Resolve
                 | ErrorKind::Descriptors
                 | ErrorKind::Ports
+                | ErrorKind::StreamReset
+                | ErrorKind::GoAway
                 | ErrorKind::Aborted
                 | ErrorKind::Other,
                 _,

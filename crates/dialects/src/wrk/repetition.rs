@@ -78,6 +78,7 @@ impl<H: Host> Behaviour<H> for Repeater {
         let batch = Batch {
             endpoint: 0,
             bytes: &self.request,
+            http2: None,
             parts: std::slice::from_ref(&self.part),
         };
         iteration.requester().send(batch, &mut ()).await;

@@ -11,11 +11,14 @@ use std::io;
 pub(super) enum Broken {
     /// What is left may be sent once more.
     ClosedByServer,
+    /// The server says that it did not look at what is left, which may be sent once more.
+    Unprocessed,
     /// What is left has failed.
     Failed(Failure),
 }
 
-pub(super) struct Failure {
+#[derive(Clone, Debug)]
+pub(crate) struct Failure {
     pub(super) kind: ErrorKind,
     pub(super) text: String,
     /// The system's number for it, if the system told.
@@ -31,6 +34,12 @@ impl Failure {
         }
     }
 
+    /// The answer was not whole in time.
+    pub(super) fn timeout() -> Self {
+        let text = "no complete response within the timeout";
+        Failure::new(ErrorKind::Timeout, text)
+    }
+
     pub(super) fn dial(error: &DialError) -> Self {
         let kind = match (error.shortage(), error.phase) {
             (Some(Shortage::Descriptors), _) => ErrorKind::Descriptors,
@@ -38,6 +47,7 @@ impl Failure {
             (None, DialPhase::Resolve) => ErrorKind::Resolve,
             (None, DialPhase::Connect | DialPhase::Tunnel) => ErrorKind::Connect,
             (None, DialPhase::Tls) => ErrorKind::Tls,
+            (None, DialPhase::Http2) => ErrorKind::Protocol,
         };
         Failure {
             os_error: error.error.raw_os_error(),
@@ -46,12 +56,9 @@ impl Failure {
     }
 
     /// A failure of a connection that was up.
-    fn io(otherwise: ErrorKind, error: &io::Error) -> Self {
+    pub(super) fn io(otherwise: ErrorKind, error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::TimedOut {
-            return Failure::new(
-                ErrorKind::Timeout,
-                "no complete response within the timeout",
-            );
+            return Failure::timeout();
         }
         let kind = if is_tls_error(error) {
             ErrorKind::Tls

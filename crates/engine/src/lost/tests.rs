@@ -79,6 +79,7 @@ impl Behaviour<Kernel> for Deviant {
         let batch = Batch {
             endpoint: 0,
             bytes: REQUEST,
+            http2: None,
             parts: &[part],
         };
         iteration.requester().send(batch, &mut ()).await;

@@ -63,6 +63,7 @@ impl<H: Host> Behaviour<H> for Numbered {
         let batch = Batch {
             endpoint: 0,
             bytes: &bytes,
+            http2: None,
             parts: &parts,
         };
         let mut reader = Reader {

@@ -62,6 +62,7 @@ async fn send(requester: Requester<Sim>, timeout_ns: u64) -> Outcome {
     let batch = Batch {
         endpoint: 0,
         bytes: REQUEST,
+        http2: None,
         parts: &[part],
     };
     requester.send_within(timeout_ns, batch, &mut ()).await

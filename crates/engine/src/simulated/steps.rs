@@ -64,6 +64,7 @@ impl<H: Host> Behaviour<H> for Steps {
         let batch = Batch {
             endpoint: 0,
             bytes: REQUEST,
+            http2: None,
             parts: &[part],
         };
         iteration.requester().send(batch, &mut ()).await;

@@ -39,6 +39,7 @@ impl<H: Host> Behaviour<H> for Watcher {
         let batch = Batch {
             endpoint: 0,
             bytes: REQUEST,
+            http2: None,
             parts: &[part],
         };
         iteration.requester().send(batch, self).await;

@@ -4,12 +4,13 @@ use super::backlog::Backlog;
 use super::{LOG_BATCH, Report, Worker};
 use crate::behaviour::Scenario;
 use crate::coalescing::OpenLoadCoalescing;
+use crate::exchange::{Http2Pool, establish_ahead};
 use crate::pacer::{Pacer, most_users, nanoseconds, share};
 use crate::pool::OpenConnection;
 use crate::prepare::Prepared;
 use crate::sampling::Sampling;
 use crate::shared_pool::SharedPool;
-use loadline_plan::{Clock, Plan};
+use loadline_plan::{Clock, HttpVersion, Plan};
 use loadline_reactor::{Address, Host, Task};
 use loadline_record::{Model, Recorder};
 use loadline_schedule::Stripe;
@@ -52,7 +53,8 @@ impl<H: Host, S> Ready<H, S> {
 /// A connection dialled ahead of the run.
 pub(super) struct Ahead<H: Host> {
     pub(super) endpoint: usize,
-    pub(super) open: Box<OpenConnection<H>>,
+    /// The connection, if it is for one user alone.
+    pub(super) open: Option<Box<OpenConnection<H>>>,
     pub(super) dial: Dial,
 }
 
@@ -79,6 +81,7 @@ pub(crate) async fn prepare<H: Host, S: Scenario<H>>(
     let is_ahead = plan.connection.keepalive && plan.connection.ahead && has_target;
     let ahead = if is_ahead {
         let most = shared(plan, stripe).unwrap_or(u32::MAX);
+        let users = users.div_ceil(plan.connection.streams);
         users.min(starts(plan, stripe)).min(most)
     } else {
         0
@@ -158,6 +161,7 @@ fn new_worker<H: Host>(
         heads: RefCell::default(),
         keepalive: plan.connection.keepalive,
         shared: shared(plan, stripe).map(SharedPool::new),
+        http2: (plan.connection.http == HttpVersion::V2).then(|| Http2Pool::new(&plan.connection)),
         most_kept: prepared.most_kept,
         backs_off: true,
         timeout_ns: nanoseconds(plan.connection.timeout),
@@ -254,9 +258,8 @@ impl<H: Host> Dialling<H> {
 async fn dial_some<H: Host>(worker: Rc<Worker<H>>, dialling: Rc<Dialling<H>>) {
     while let Some(endpoint) = dialling.next() {
         let begun_ns = worker.host.now_ns();
-        match worker.dialler.dial_ahead(endpoint).await {
-            Ok((connection, dial)) => {
-                let open = OpenConnection::new(connection);
+        match open_ahead(&worker, endpoint, begun_ns).await {
+            Ok((open, dial)) => {
                 dialling.failed_in_a_row.set(0);
                 dialling.last_up_ns.set(worker.host.now_ns());
                 dialling.up.borrow_mut().push(Ahead {
@@ -278,4 +281,20 @@ async fn dial_some<H: Host>(worker: Rc<Worker<H>>, dialling: Rc<Dialling<H>>) {
             }
         }
     }
+}
+
+/// Opens a connection, up to where a request can be sent.
+async fn open_ahead<H: Host>(
+    worker: &Rc<Worker<H>>,
+    endpoint: usize,
+    begun_ns: u64,
+) -> Result<(Option<Box<OpenConnection<H>>>, Dial), DialError> {
+    let (connection, dial) = worker.dialler.dial_ahead(endpoint).await?;
+    if worker.http2.is_none() {
+        return Ok((Some(OpenConnection::new(connection)), dial));
+    }
+    let allowed_ns = nanoseconds(worker.dialler.settings().connect_timeout);
+    let deadline_ns = begun_ns.saturating_add(allowed_ns);
+    establish_ahead(worker, endpoint, connection, deadline_ns).await?;
+    Ok((None, dial))
 }

@@ -64,7 +64,9 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
     fn spawn_number(&mut self, number: u32) {
         let worker = Rc::clone(&self.worker);
         let user = Rc::new(User::new(Rc::clone(&worker)));
-        if let Some(Ahead { endpoint, open, .. }) = self.connections.pop_front() {
+        if let Some(Ahead { endpoint, open, .. }) = self.connections.pop_front()
+            && let Some(open) = open
+        {
             user.pool().put(endpoint, open);
         }
         let mut behaviour = self.scenario.user();

@@ -152,8 +152,7 @@ impl Connection {
     /// connection takes none any more.
     #[inline]
     pub fn capacity(&self) -> usize {
-        let is_over = self.going_away.is_some() || self.next_stream > MAX_WINDOW;
-        if !self.is_ready || is_over {
+        if !self.is_ready || self.takes_no_more() {
             return 0;
         }
         (self.peer.max_streams as usize).saturating_sub(self.streams.len())
@@ -171,6 +170,11 @@ impl Connection {
         } else {
             Ok(())
         }
+    }
+
+    /// Whether no stream will begin any more: the server goes away, or all numbers were used.
+    pub fn takes_no_more(&self) -> bool {
+        self.going_away.is_some() || self.next_stream > MAX_WINDOW
     }
 
     /// Whether the server's settings have come.

@@ -3,8 +3,8 @@
 use crate::flags::choice::choice;
 use clap::{Args, ValueHint};
 use loadline_plan::{
-    Clock, ConnectTo, Connection, IpVersion, Proxy, Tls, parse_duration, parse_ip_address,
-    parse_part, parse_small_count,
+    Clock, ConnectTo, Connection, HttpVersion, IpVersion, Proxy, Tls, Windows, parse_duration,
+    parse_ip_address, parse_part, parse_small_count,
 };
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -18,6 +18,28 @@ pub(crate) struct ConnectionFlags {
     /// Open a new connection for every request
     #[arg(long)]
     no_keepalive: bool,
+
+    /// HTTP version: 1.1, 2, or auto (2 where the server agrees on it in TLS)
+    ///
+    /// HTTP/2 is agreed on by ALPN over TLS; in clear text the server must know it before (prior
+    /// knowledge).
+    #[arg(long, value_name = "VERSION", default_value = "1.1", value_parser = choice(&[
+        ("1.1", HttpVersion::V1_1), ("2", HttpVersion::V2), ("auto", HttpVersion::Auto)]))]
+    http: HttpVersion,
+
+    /// Requests in flight at once on each connection of HTTP/2
+    ///
+    /// Each connection has this many users, so -c 10 --streams 10 is a load of 100 users.
+    #[arg(long, value_name = "N", default_value = "1", value_parser = parse_small_count)]
+    streams: u32,
+
+    /// Bytes that the server may send on an HTTP/2 stream before it waits (default: 1 GiB)
+    #[arg(long, value_name = "BYTES", value_parser = parse_small_count)]
+    stream_window: Option<u32>,
+
+    /// Bytes that the server may send on an HTTP/2 connection before it waits (default: 1 GiB)
+    #[arg(long, value_name = "BYTES", value_parser = parse_small_count)]
+    connection_window: Option<u32>,
 
     /// Requests in flight at once on each connection (HTTP pipelining)
     #[arg(long, value_name = "N", default_value = "1", value_parser = parse_small_count)]
@@ -97,6 +119,12 @@ impl ConnectionFlags {
     pub(crate) fn options(&self) -> Connection {
         Connection {
             keepalive: !self.no_keepalive,
+            http: self.http,
+            streams: self.streams,
+            windows: Windows {
+                stream: self.stream_window,
+                connection: self.connection_window,
+            },
             pipeline: self.pipeline,
             timeout: self.timeout,
             connect_timeout: self.connect_timeout,

@@ -1,9 +1,10 @@
 //! Reading the answers of a batch.
 
-use super::failure::{Broken, Failure, broken_connection, protocol};
-use super::in_flight::{Ending, InFlightBatch};
 use super::{are_extra_bytes, are_line_ends};
 use crate::behaviour::{Answer, Observer};
+use crate::exchange::failure::{Broken, Failure, broken_connection, protocol};
+use crate::exchange::in_flight::{Ending, InFlightBatch};
+use crate::exchange::{DISCARD_AT_ONCE, WORTH_DISCARDING};
 use crate::pool::OpenConnection;
 use crate::sampling::Instants;
 use crate::worker::Worker;
@@ -12,11 +13,6 @@ use loadline_record::{ErrorKind, Outcome};
 use loadline_wire::Malformed;
 use std::io;
 use std::task::{Context, Poll, ready};
-
-/// From here on bytes that nobody wants are dropped in the kernel; fewer are read with the next.
-const WORTH_DISCARDING: u64 = 16 * 1024;
-/// The most that is dropped at once.
-const DISCARD_AT_ONCE: u64 = 1 << 30;
 
 /// An answer that ends with its connection, where TLS was not ended first.
 const CUT: &str = "the response ends with its connection, but the server did not end TLS before \

@@ -5,9 +5,9 @@
 //! 9.5). Behind an answer that refuses, nothing more is sent and the connection is given up; behind
 //! any other the rest is sent, as the server waits for it on a connection that goes on.
 
-use super::failure::{Broken, broken_connection};
 use super::reading::Reading;
 use crate::behaviour::Observer;
+use crate::exchange::failure::{Broken, broken_connection};
 use loadline_reactor::Host;
 use loadline_record::{ErrorKind, Outcome};
 use std::future::poll_fn;

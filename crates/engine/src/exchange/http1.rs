@@ -1,0 +1,219 @@
+//! The protocol HTTP/1.1: a batch of requests on a connection of its user's.
+//!
+//! A connection that served before and that the server closed meanwhile is replaced silently (RFC
+//! 9112, section 9.3.1: such a close may cross the request): what it left without a byte of an
+//! answer is sent once more, its clock running on. Every other failure is the exchange's outcome.
+//!
+//! # Sending again
+//!
+//! HTTP/1.1 lets a server close an idle connection at any time, so a close may cross a request on
+//! its way. One case, and no other, is repaired silently: the connection ended, it *had served an
+//! answer before*, and *no byte of this answer* had come. The same holds for the rest of a pipeline
+//! after an answer that announces the close. Then the rest of the batch is sent once more on a new
+//! connection. The exchange keeps its start, its deadline and its single place in *sent*; dialling
+//! is part of its service time; *reconnects* counts one. The new connection has served nothing, so
+//! a second close without an answer is a failure.
+//!
+//! A connection that served and is known to be closed before anything was sent is replaced in the
+//! same way. One that was opened before the run and never served is replaced and not counted.
+//! Without keep-alive nothing is ever sent again.
+//!
+//! # Answers that come early
+//!
+//! Requests of more than 16 KiB are sent while their answers are read. After an answer with a
+//! status of 400 or more, or on a connection that the server closes, nothing more is sent and the
+//! connection is given up; after any other answer the rest is sent before the connection serves
+//! again.
+
+mod reading;
+mod sending;
+
+use super::failure::{Broken, Failure, broken_connection};
+use super::in_flight::InFlightBatch;
+use super::{CLOSE_WAIT_NS, let_others_run};
+use crate::behaviour::Observer;
+use crate::pool::OpenConnection;
+use crate::user::User;
+use crate::worker::Worker;
+use loadline_reactor::{Host, Received};
+use loadline_record::ErrorKind;
+use loadline_transport::Connection;
+use reading::Reading;
+use sending::Sending;
+use std::future::poll_fn;
+use std::task::{Context, Poll, Waker};
+
+/// A socket's buffer takes so much at once: the default of Linux (`net.ipv4.tcp_wmem`).
+const SURELY_SENT_AT_ONCE: usize = 16 * 1024;
+
+/// Sends what is left of a batch and reads its answers, over the standing connection or a new one.
+pub(super) async fn attempt<H: Host, O: Observer>(
+    in_flight: &mut InFlightBatch<'_, H>,
+    observer: &mut O,
+) -> Result<(), Broken> {
+    let user = in_flight.user;
+    let worker = &*user.worker;
+    let endpoint = in_flight.batch.endpoint;
+    let mut open = match standing(user, endpoint) {
+        Some(open) => open,
+        // Boxed: dialling is rare, and its state would make every user's task half as large again.
+        None => {
+            let open = Box::pin(dial(in_flight)).await?;
+            if O::WANTS_TLS
+                && let Some(agreed) = open.connection.agreed()
+            {
+                observer.secured(&agreed);
+            }
+            open
+        }
+    };
+    open.connection.set_deadline(in_flight.deadline_ns);
+    in_flight.is_sampled = worker.sampling.picks() && in_flight.may_be_split();
+    if in_flight.is_sampled {
+        open.connection.stamp_next_send();
+    }
+    let rest = &in_flight.batch.bytes[in_flight.offset()..];
+    let is_long = rest.len() > SURELY_SENT_AT_ONCE;
+    if is_long {
+        worker.suspend_coalescing();
+    } else if let Err(error) = open.connection.send_all(rest).await {
+        return Err(broken_connection(&open, false, ErrorKind::Write, &error));
+    } else if O::WANTS_SENT {
+        in_flight.sent_ns = worker.host.now_ns();
+    }
+    in_flight.sendings += 1;
+    let counted = in_flight.counted_bytes();
+    if !is_long {
+        worker.recorder.borrow_mut().transmitted(counted);
+    }
+    if let Some(part) = in_flight.next_part() {
+        open.parser.begin(part.expect);
+    }
+    let may_gather = worker.gathers_batches && !in_flight.is_at_last();
+    let mut reading = Reading {
+        worker,
+        open: &mut open,
+        in_flight,
+        observer,
+        may_gather,
+    };
+    let reusable = if is_long {
+        let mut sending = Sending::new(rest);
+        // Apart, so that it takes no room in a user that sends no long requests.
+        let reusable = Box::pin(sending.beside(&mut reading)).await?;
+        let sent = counted.saturating_sub(sending.unsent());
+        worker.recorder.borrow_mut().transmitted(sent);
+        reusable
+    } else {
+        poll_fn(|cx| reading.poll(cx)).await?
+    };
+    put_back(user, endpoint, open, reusable);
+    Ok(())
+}
+
+/// An idle connection of the user's, unless the server has closed it, or has said something
+/// unasked: that is no answer to what is asked next (RFC 9112, section 9.2).
+#[inline(always)]
+fn standing<H: Host>(user: &User<H>, endpoint: usize) -> Option<Box<OpenConnection<H>>> {
+    loop {
+        let mut open = user.pool().take(endpoint)?;
+        let connection = &mut open.connection;
+        let spoke = connection.may_receive() && speaks_unasked(connection, &user.worker);
+        if !spoke && !open.connection.peer_closed() {
+            return Some(open);
+        }
+        // One that was dialled ahead and never served is no loss that is repaired.
+        if open.served > 0 {
+            user.pool().lose(endpoint);
+        }
+    }
+}
+
+/// Whether an idle connection has more to read than line ends, which some servers send behind an
+/// answer.
+#[cold]
+fn speaks_unasked<H: Host>(connection: &mut Connection<H::Socket>, worker: &Worker<H>) -> bool {
+    connection.set_deadline(u64::MAX);
+    let mut scratch = worker.dialler.scratch.borrow_mut();
+    let cx = &mut Context::from_waker(Waker::noop());
+    let mut received = connection.poll_recv(cx, &mut scratch);
+    if received.is_pending() && connection.may_receive() {
+        // It had received enough at a stretch, and goes on now.
+        received = connection.poll_recv(cx, &mut scratch);
+    }
+    match received {
+        Poll::Pending => false,
+        Poll::Ready(Err(_)) => true,
+        Poll::Ready(Ok(Received { bytes, .. })) => {
+            let behind = scratch.received(bytes);
+            if are_extra_bytes(behind) {
+                worker.extra_bytes();
+            }
+            bytes == 0 || !are_line_ends(behind)
+        }
+    }
+}
+
+/// Whether bytes behind an answer are extra bytes of its body, beyond the length that it told: they
+/// are neither line ends nor an answer to no request, as some servers send before they close.
+fn are_extra_bytes(behind: &[u8]) -> bool {
+    !are_line_ends(behind) && !behind.starts_with(b"HTTP/")
+}
+
+fn are_line_ends(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| matches!(byte, b'\r' | b'\n'))
+}
+
+async fn dial<H: Host>(
+    in_flight: &mut InFlightBatch<'_, H>,
+) -> Result<Box<OpenConnection<H>>, Broken> {
+    let user = in_flight.user;
+    let worker = &*user.worker;
+    let endpoint = in_flight.batch.endpoint;
+    let start_ns = worker.host.now_ns();
+    worker.suspend_coalescing();
+    user.make_room();
+    let dialled = worker.dialler.dial(endpoint, in_flight.deadline_ns).await;
+    in_flight.dial_ns += worker.host.now_ns() - start_ns;
+    if dialled.is_err() {
+        user.backoff.failed();
+        // A dial may fail without waiting for anything: then everybody else comes first, or a user
+        // that dials again and again would be all that the worker does.
+        let_others_run().await;
+    }
+    let (connection, dial) = dialled.map_err(|error| Broken::Failed(Failure::dial(&error)))?;
+    in_flight.resolve_ns += dial.resolve_ns.unwrap_or(0);
+    in_flight.tls_ns += dial.tls_ns.unwrap_or(0);
+    user.backoff.succeeded();
+    let reconnected = user.pool().replaces(endpoint);
+    if in_flight.is_counted() {
+        worker.dialled(&dial);
+        if reconnected {
+            worker.recorder.borrow_mut().reconnected();
+        }
+    }
+    Ok(OpenConnection::new(connection))
+}
+
+/// Keeps a connection for the next exchange, or lets the server close it while the user goes on.
+fn put_back<H: Host>(
+    user: &User<H>,
+    endpoint: usize,
+    open: Box<OpenConnection<H>>,
+    reusable: bool,
+) {
+    let keepalive = user.worker.keepalive;
+    if reusable && keepalive {
+        user.pool().put(endpoint, open);
+        return;
+    }
+    if keepalive {
+        user.pool().lose(endpoint);
+    }
+    if !open.connection.peer_closed() {
+        let host = &user.worker.host;
+        open.connection.set_deadline(host.now_ns() + CLOSE_WAIT_NS);
+        host.spawn(async move { open.connection.closed_by_peer().await })
+            .detach();
+    }
+}

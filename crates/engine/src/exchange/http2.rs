@@ -1,0 +1,161 @@
+//! The protocol HTTP/2: requests of several users on streams of one connection.
+//!
+//! The connections belong to the worker (`pool`). Each has a task of its own that sends and
+//! receives (`driver`): what the users of a connection begin in one turn of the loop leaves
+//! together, and what one receive brings wakes all whose responses are whole. A user takes the
+//! connection that it had last, if that has room for a stream, so that as many users as streams are
+//! spread evenly.
+//!
+//! # When a connection takes no more requests
+//!
+//! A connection is *retired* when the server sends GOAWAY, or when its stream numbers are used up.
+//! Its streams go on to their end, and another connection takes over: that counts as a reconnect.
+//! If the server allows fewer streams than the plan has, further connections are dialled.
+//!
+//! # Sending again
+//!
+//! A request is sent again only if the server says that it did not look at it (RFC 9113, section
+//! 8.7): its stream was reset with REFUSED_STREAM, or its number is above the last one of a GOAWAY.
+//! The exchange goes on then, as with HTTP/1.1; after a few such refusals it fails. A connection
+//! that ends without GOAWAY fails all requests on it.
+//!
+//! # Clocks
+//!
+//! One receive brings many responses, and the kernel stamps its last packet. All responses of a
+//! receive end at that instant: an early one may read late, by at most the time between two wake-ups
+//! of the loop, and less than by the user's clock.
+
+mod connection;
+mod driver;
+mod pool;
+
+pub(crate) use self::connection::Http2Connection;
+pub(crate) use self::pool::{Http2Pool, establish_ahead};
+
+use self::connection::{Ending, Flown};
+use super::failure::{Broken, Failure};
+use super::in_flight::{self, InFlightBatch};
+use super::let_others_run;
+use crate::behaviour::{Answer, Observer};
+use loadline_reactor::Host;
+use loadline_record::{ErrorKind, Outcome};
+use loadline_wire::h2::{self, Ended};
+use std::future::poll_fn;
+use std::rc::Rc;
+
+/// How often a request goes out at most, if the server refuses each time to look at it.
+const MOST_SENDINGS: u64 = 4;
+
+/// Sends the one request of a batch on a stream and waits for its response.
+pub(super) async fn attempt<H: Host, O: Observer>(
+    in_flight: &mut InFlightBatch<'_, H>,
+    request: &h2::Request,
+    observer: &mut O,
+) -> Result<(), Broken> {
+    let stream = loop {
+        let connection = match in_flight.user.http2_connection(in_flight.batch.endpoint) {
+            Some(connection) => connection,
+            // Boxed: dialling is rare.
+            None => Box::pin(dial(in_flight)).await?,
+        };
+        if let Some(stream) = connection.begin(request, in_flight.deadline_ns) {
+            in_flight.user.keep_http2_connection(connection);
+            break stream;
+        }
+    };
+    in_flight.sendings += 1;
+    let flown = poll_fn(|cx| stream.poll(cx)).await;
+    drop(stream);
+    end(in_flight, observer, flown)
+}
+
+/// What became of a stream is what becomes of the exchange.
+fn end<H: Host, O: Observer>(
+    in_flight: &mut InFlightBatch<'_, H>,
+    observer: &mut O,
+    flown: Flown,
+) -> Result<(), Broken> {
+    in_flight.first_byte_ns = flown.first_byte_ns.map(|ns| ns.max(in_flight.begun_ns));
+    let ended = match flown.ending {
+        Ending::TimedOut => return Err(Broken::Failed(Failure::timeout())),
+        Ending::Stream(ended) => ended,
+        Ending::Connection(ended, failure) => {
+            in_flight.bytes_in += ended.head_len + ended.body_len;
+            return Err(Broken::Failed(failure));
+        }
+    };
+    in_flight.bytes_in += ended.head_len + ended.body_len;
+    if ended.outcome != h2::Outcome::Whole {
+        return Err(broken_stream(&ended, in_flight.sendings));
+    }
+    observer.answered(&Answer {
+        head_bytes: ended.head_len,
+        body_bytes: ended.body_len,
+        keeps_connection: true,
+    });
+    let end_ns = flown.at_ns.max(in_flight.begun_ns);
+    let ending = in_flight::Ending {
+        end_ns,
+        wakeup_ns: flown.read_ns.saturating_sub(end_ns),
+        outcome: Outcome::Answered {
+            status: ended.status,
+        },
+    };
+    in_flight.end(observer, ending);
+    Ok(())
+}
+
+/// What it means that a stream ended without a whole response while its connection goes on.
+fn broken_stream(ended: &Ended, sendings: u64) -> Broken {
+    if ended.outcome.is_unprocessed() && sendings < MOST_SENDINGS {
+        return Broken::Unprocessed;
+    }
+    Broken::Failed(match &ended.outcome {
+        h2::Outcome::Reset(code) => Failure::new(
+            ErrorKind::StreamReset,
+            format!("the server reset the stream with {code}"),
+        ),
+        h2::Outcome::GoneAway(code) => Failure::new(
+            ErrorKind::GoAway,
+            format!("the server gave up the connection with GOAWAY and {code}"),
+        ),
+        h2::Outcome::Malformed(error) => Failure::new(ErrorKind::Protocol, error),
+        h2::Outcome::Whole | h2::Outcome::ConnectionLost => {
+            Failure::new(ErrorKind::Read, "the connection ended")
+        }
+    })
+}
+
+/// Waits for a connection that is dialled for this request, or that was begun for another one and
+/// has room for it.
+async fn dial<H: Host>(
+    in_flight: &mut InFlightBatch<'_, H>,
+) -> Result<Rc<Http2Connection>, Broken> {
+    let user = in_flight.user;
+    let worker = &user.worker;
+    let start_ns = worker.host.now_ns();
+    worker.suspend_coalescing();
+    let (dial, is_own) = pool::join_or_dial(
+        worker,
+        in_flight.batch.endpoint,
+        in_flight.deadline_ns,
+        in_flight.is_counted(),
+    );
+    let dialled = dial.wait().await;
+    in_flight.dial_ns += worker.host.now_ns() - start_ns;
+    match dialled {
+        Ok((connection, times)) => {
+            if is_own {
+                in_flight.resolve_ns += times.resolve_ns.unwrap_or(0);
+                in_flight.tls_ns += times.tls_ns.unwrap_or(0);
+            }
+            user.backoff.succeeded();
+            Ok(connection)
+        }
+        Err(failure) => {
+            user.backoff.failed();
+            let_others_run().await;
+            Err(Broken::Failed(failure))
+        }
+    }
+}

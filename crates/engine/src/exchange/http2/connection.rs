@@ -1,0 +1,286 @@
+//! A connection of HTTP/2 as its users see it: streams that begin and end.
+//!
+//! The driver's task owns the socket. Users and driver share the state of the wire: a user begins a
+//! stream and wakes the driver, the driver ends streams and wakes their users.
+
+use crate::exchange::failure::Failure;
+use loadline_wire::h2::{self, Ended, ErrorCode, Refused};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+/// A deadline that does not come.
+pub(super) const NEVER: u64 = u64::MAX;
+
+/// A connection of HTTP/2 that several users share.
+pub(crate) struct Http2Connection {
+    /// The endpoint's index in the run's list.
+    pub(super) endpoint: usize,
+    pub(super) state: RefCell<State>,
+}
+
+/// What users and driver share.
+pub(super) struct State {
+    pub(super) wire: h2::Connection,
+    pub(super) places: Places,
+    /// How many streams the plan has on a connection.
+    most_streams: usize,
+    /// Not after the first deadline of its streams; of the server's settings before they came.
+    pub(super) deadline_ns: u64,
+    /// Whether new streams go elsewhere.
+    pub(super) is_retired: bool,
+    /// Why it is over, if it is.
+    pub(super) lost: Option<Failure>,
+    pub(super) driver: Option<Waker>,
+    /// Who waits for the server's settings.
+    pub(super) opener: Option<Waker>,
+}
+
+/// The streams of a connection, by key.
+#[derive(Default)]
+pub(super) struct Places {
+    list: Vec<Place>,
+    free: Vec<usize>,
+}
+
+/// A place for one stream after the other.
+#[derive(Default)]
+struct Place {
+    stream: u32,
+    deadline_ns: u64,
+    first_byte_ns: Option<u64>,
+    user: Option<Waker>,
+    flown: Option<Flown>,
+}
+
+/// How a stream ended. Times are nanoseconds on the host's clock.
+pub(super) struct Flown {
+    pub(super) ending: Ending,
+    pub(super) first_byte_ns: Option<u64>,
+    /// When the last bytes came, and when they were read.
+    pub(super) at_ns: u64,
+    pub(super) read_ns: u64,
+}
+
+/// How a stream ended.
+pub(super) enum Ending {
+    /// By itself.
+    Stream(Ended),
+    /// With its connection, for this reason.
+    Connection(Ended, Failure),
+    /// We reset it, as its time was over.
+    TimedOut,
+}
+
+/// A user's stream. Dropping it before its end resets it.
+pub(super) struct Stream {
+    connection: Rc<Http2Connection>,
+    key: usize,
+}
+
+impl Http2Connection {
+    /// One whose socket is open, and that waits for the server's settings until the deadline.
+    pub(super) fn new(
+        endpoint: usize,
+        config: h2::Config,
+        most_streams: usize,
+        deadline_ns: u64,
+    ) -> Self {
+        Http2Connection {
+            endpoint,
+            state: RefCell::new(State {
+                wire: h2::Connection::new(config),
+                places: Places::default(),
+                most_streams,
+                deadline_ns,
+                is_retired: false,
+                lost: None,
+                driver: None,
+                opener: None,
+            }),
+        }
+    }
+
+    /// Whether a request to an endpoint can be sent on it.
+    pub(crate) fn takes(&self, endpoint: usize) -> bool {
+        self.endpoint == endpoint && self.has_room()
+    }
+
+    /// Whether another stream can begin.
+    pub(super) fn has_room(&self) -> bool {
+        self.state.borrow().has_room()
+    }
+
+    /// How many streams are open.
+    pub(super) fn open_streams(&self) -> usize {
+        self.state.borrow().wire.open_streams()
+    }
+
+    /// Begins a stream; `None` if there is no room for one.
+    pub(super) fn begin(
+        self: &Rc<Self>,
+        request: &h2::Request,
+        deadline_ns: u64,
+    ) -> Option<Stream> {
+        let state = &mut *self.state.borrow_mut();
+        if !state.has_room() {
+            return None;
+        }
+        let key = state.places.take(deadline_ns);
+        match state.wire.begin(request, key) {
+            Ok(number) => state.places.list[key].stream = number,
+            Err(refused) => {
+                state.places.free.push(key);
+                state.is_retired |= refused != Refused::Full;
+                return None;
+            }
+        }
+        state.deadline_ns = state.deadline_ns.min(deadline_ns);
+        state.wake_driver();
+        Some(Stream {
+            connection: Rc::clone(self),
+            key,
+        })
+    }
+
+    /// Waits for the server's settings; fails if the connection ends before.
+    pub(super) fn poll_open(&self, cx: &mut Context<'_>) -> Poll<Result<(), Failure>> {
+        let state = &mut *self.state.borrow_mut();
+        if let Some(failure) = &state.lost {
+            return Poll::Ready(Err(failure.clone()));
+        }
+        if state.wire.is_ready() {
+            return Poll::Ready(Ok(()));
+        }
+        state.opener = Some(cx.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl State {
+    fn has_room(&self) -> bool {
+        let is_open = self.lost.is_none() && !self.is_retired;
+        is_open && self.wire.open_streams() < self.most_streams && self.wire.capacity() > 0
+    }
+
+    fn wake_driver(&self) {
+        if let Some(driver) = &self.driver {
+            driver.wake_by_ref();
+        }
+    }
+
+    /// Resets the streams whose time is over by now, and finds the next deadline.
+    pub(super) fn expire(&mut self, now_ns: u64) {
+        let mut next_ns = NEVER;
+        for key in 0..self.places.list.len() {
+            let place = &mut self.places.list[key];
+            if place.stream == 0 {
+                continue;
+            }
+            if place.deadline_ns > now_ns {
+                next_ns = next_ns.min(place.deadline_ns);
+                continue;
+            }
+            self.wire.reset(place.stream, ErrorCode::CANCEL);
+            place.end(Ending::TimedOut, now_ns, now_ns);
+        }
+        self.deadline_ns = next_ns;
+    }
+
+    /// Ends all streams with the connection.
+    pub(super) fn lose(&mut self, failure: Failure, now_ns: u64) {
+        let mut told = Told {
+            places: &mut self.places,
+            at_ns: now_ns,
+            read_ns: now_ns,
+            lost: Some(&failure),
+            ended: 0,
+        };
+        self.wire.abandon(&mut told);
+        self.lost = Some(failure);
+        self.opener.take().inspect(Waker::wake_by_ref);
+    }
+}
+
+impl Places {
+    fn take(&mut self, deadline_ns: u64) -> usize {
+        let key = self.free.pop().unwrap_or_else(|| {
+            self.list.push(Place::default());
+            self.list.len() - 1
+        });
+        let place = &mut self.list[key];
+        place.deadline_ns = deadline_ns;
+        place.first_byte_ns = None;
+        key
+    }
+}
+
+impl Place {
+    fn end(&mut self, ending: Ending, at_ns: u64, read_ns: u64) {
+        self.stream = 0;
+        self.flown = Some(Flown {
+            ending,
+            first_byte_ns: self.first_byte_ns,
+            at_ns,
+            read_ns,
+        });
+        self.user.take().inspect(Waker::wake_by_ref);
+    }
+}
+
+impl Stream {
+    /// Ready when the stream has ended.
+    pub(super) fn poll(&self, cx: &mut Context<'_>) -> Poll<Flown> {
+        let place = &mut self.connection.state.borrow_mut().places.list[self.key];
+        if let Some(flown) = place.flown.take() {
+            return Poll::Ready(flown);
+        }
+        place.user = Some(cx.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        let state = &mut *self.connection.state.borrow_mut();
+        let place = &mut state.places.list[self.key];
+        place.user = None;
+        place.flown = None;
+        let number = std::mem::take(&mut place.stream);
+        if number > 0 && state.wire.reset(number, ErrorCode::CANCEL) {
+            state.wake_driver();
+        }
+        state.places.free.push(self.key);
+    }
+}
+
+/// Takes what the wire tells of its streams.
+pub(super) struct Told<'a> {
+    pub(super) places: &'a mut Places,
+    /// When the bytes came that are read, and when they were read.
+    pub(super) at_ns: u64,
+    pub(super) read_ns: u64,
+    /// Why the connection is over, if it is.
+    pub(super) lost: Option<&'a Failure>,
+    /// How many streams have ended.
+    pub(super) ended: u32,
+}
+
+impl h2::Sink for Told<'_> {
+    const WANTS_FIELDS: bool = false;
+    const WANTS_BODY: bool = false;
+
+    fn head(&mut self, key: usize, _status: u16) {
+        let place = &mut self.places.list[key];
+        place.first_byte_ns.get_or_insert(self.at_ns);
+    }
+
+    fn end(&mut self, key: usize, ended: Ended) {
+        self.ended += 1;
+        let ending = match self.lost {
+            None => Ending::Stream(ended),
+            Some(failure) => Ending::Connection(ended, failure.clone()),
+        };
+        self.places.list[key].end(ending, self.at_ns, self.read_ns);
+    }
+}

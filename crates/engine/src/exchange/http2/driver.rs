@@ -1,0 +1,235 @@
+//! What sends and receives on a connection of HTTP/2.
+
+use super::connection::{Http2Connection, NEVER, State, Told};
+use crate::exchange::failure::Failure;
+use crate::exchange::{CLOSE_WAIT_NS, DISCARD_AT_ONCE, WORTH_DISCARDING};
+use crate::worker::Worker;
+use loadline_reactor::{Host, Received};
+use loadline_record::ErrorKind;
+use loadline_transport::Connection;
+use loadline_wire::h2::{ConnectionError, ErrorCode};
+use std::future::poll_fn;
+use std::io;
+use std::rc::{Rc, Weak};
+use std::task::{Context, Poll};
+
+/// Carries the streams of a connection until it is over.
+pub(super) struct Driver<H: Host> {
+    pub(super) connection: Rc<Http2Connection>,
+    /// Its socket.
+    pub(super) carrier: Connection<H::Socket>,
+    /// The pool of the worker holds this driver's task.
+    pub(super) worker: Weak<Worker<H>>,
+    /// Until when the socket's operations may take.
+    pub(super) armed_ns: u64,
+    /// Whether TLS may hold bytes that the socket has not taken.
+    pub(super) is_flushing: bool,
+}
+
+/// Why a connection is over.
+enum Over {
+    /// It was retired, and its last stream has ended.
+    Retired,
+    /// It broke, or the server closed it.
+    Lost(Failure),
+}
+
+impl<H: Host> Driver<H> {
+    /// Sends and receives until the connection is over.
+    pub(super) async fn run(mut self) {
+        let over = poll_fn(|cx| match self.worker.upgrade() {
+            Some(worker) => self.poll(&worker, cx),
+            None => Poll::Ready(Over::Retired),
+        })
+        .await;
+        let Some(worker) = self.worker.upgrade() else {
+            return;
+        };
+        let failure = match over {
+            Over::Lost(failure) => failure,
+            Over::Retired => Failure::new(ErrorKind::GoAway, "the connection was retired"),
+        };
+        let now_ns = worker.host.now_ns();
+        let was_open = {
+            let mut state = self.connection.state.borrow_mut();
+            let was_open = state.wire.is_ready() && !state.is_retired;
+            state.lose(failure, now_ns);
+            was_open
+        };
+        if let Some(pool) = &worker.http2 {
+            pool.remove(&self.connection);
+            if was_open {
+                pool.lose(self.connection.endpoint);
+            }
+        }
+        if !self.carrier.peer_closed() {
+            self.carrier.set_deadline(now_ns + CLOSE_WAIT_NS);
+            drop(worker);
+            self.carrier.closed_by_peer().await;
+        }
+    }
+
+    fn poll(&mut self, worker: &Worker<H>, cx: &mut Context<'_>) -> Poll<Over> {
+        let connection = Rc::clone(&self.connection);
+        let state = &mut *connection.state.borrow_mut();
+        if !state
+            .driver
+            .as_ref()
+            .is_some_and(|old| old.will_wake(cx.waker()))
+        {
+            state.driver = Some(cx.waker().clone());
+        }
+        loop {
+            if self.armed_ns != state.deadline_ns {
+                self.armed_ns = state.deadline_ns;
+                self.carrier.set_deadline(self.armed_ns);
+            }
+            let step = match self.poll_send(state, worker, cx) {
+                Ok(()) => self.poll_receive(state, worker, cx),
+                Err(error) => Poll::Ready(Err(Failure::io(ErrorKind::Write, &error))),
+            };
+            match step {
+                Poll::Pending if state.is_retired && state.wire.open_streams() == 0 => {
+                    return Poll::Ready(Over::Retired);
+                }
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Ok(())) => {}
+                Poll::Ready(Err(failure)) if failure.kind == ErrorKind::Timeout => {
+                    let now_ns = worker.host.now_ns();
+                    if !state.wire.is_ready() {
+                        return Poll::Ready(Over::Lost(Failure::new(ErrorKind::Protocol, SILENT)));
+                    }
+                    state.expire(now_ns);
+                }
+                Poll::Ready(Err(failure)) => return Poll::Ready(Over::Lost(failure)),
+            }
+        }
+    }
+
+    /// Sends what the socket takes of the output.
+    fn poll_send(
+        &mut self,
+        state: &mut State,
+        worker: &Worker<H>,
+        cx: &mut Context<'_>,
+    ) -> io::Result<()> {
+        loop {
+            let output = state.wire.output();
+            if output.is_empty() && !self.is_flushing {
+                return Ok(());
+            }
+            let mut rest = output;
+            let polled = self.carrier.poll_send_all(cx, &mut rest);
+            let sent = output.len() - rest.len();
+            state.wire.sent(sent);
+            if worker.counts_bytes() {
+                worker.recorder.borrow_mut().transmitted(sent as u64);
+            }
+            self.is_flushing = polled.is_pending();
+            match polled {
+                Poll::Pending => return Ok(()),
+                Poll::Ready(sent) => sent?,
+            }
+        }
+    }
+
+    /// Takes what one receive brings.
+    fn poll_receive(
+        &mut self,
+        state: &mut State,
+        worker: &Worker<H>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<(), Failure>> {
+        let discardable = match state.wire.discardable() {
+            bytes if bytes >= WORTH_DISCARDING && self.carrier.can_discard() => {
+                bytes.min(DISCARD_AT_ONCE)
+            }
+            _ => 0,
+        };
+        let received = if discardable > 0 {
+            self.carrier.poll_discard(cx, discardable as usize)
+        } else {
+            let mut scratch = worker.dialler.scratch.borrow_mut();
+            self.carrier.poll_recv(cx, &mut scratch)
+        };
+        let received = std::task::ready!(received);
+        Poll::Ready(match received {
+            Err(error) => Err(Failure::io(ErrorKind::Read, &error)),
+            Ok(Received { bytes: 0, .. }) => Err(closed(state)),
+            Ok(received) => self.take(state, worker, received, discardable > 0, cx),
+        })
+    }
+
+    fn take(
+        &mut self,
+        state: &mut State,
+        worker: &Worker<H>,
+        received: Received,
+        is_discarded: bool,
+        cx: &mut Context<'_>,
+    ) -> Result<(), Failure> {
+        let read_ns = worker.host.now_ns();
+        if worker.counts_bytes() {
+            let mut recorder = worker.recorder.borrow_mut();
+            recorder.received(received.bytes as u64);
+        }
+        let mut told = Told {
+            places: &mut state.places,
+            at_ns: received.at_ns.map_or(read_ns, |at_ns| at_ns.min(read_ns)),
+            read_ns,
+            lost: None,
+            ended: 0,
+        };
+        let fed = if is_discarded {
+            state.wire.discarded(received.bytes as u64, &mut told);
+            Ok(())
+        } else {
+            let scratch = worker.dialler.scratch.borrow();
+            let input = scratch.received(received.bytes);
+            state.wire.feed(input, &mut told)
+        };
+        if told.ended == 0 {
+            worker.suspend_coalescing();
+        }
+        if let Err(error) = fed {
+            // The server is told what is wrong, if it still listens.
+            let _ = self.carrier.poll_send_all(cx, &mut state.wire.output());
+            return Err(protocol(&error));
+        }
+        if state.opener.is_some() && state.wire.is_ready() {
+            state.deadline_ns = NEVER;
+            state.opener.take().inspect(std::task::Waker::wake_by_ref);
+        }
+        if state.wire.takes_no_more() && !std::mem::replace(&mut state.is_retired, true) {
+            worker.http2_retired(self.connection.endpoint);
+        }
+        Ok(())
+    }
+}
+
+const SILENT: &str = "the server did not begin HTTP/2 within the timeout (it sent no SETTINGS)";
+
+/// What it means that the server has closed its side.
+fn closed(state: &State) -> Failure {
+    if !state.wire.is_ready() {
+        let text = "the server closed the connection instead of beginning HTTP/2";
+        return Failure::new(ErrorKind::Protocol, text);
+    }
+    match state.wire.going_away() {
+        Some(gone) if gone.code != ErrorCode::NO_ERROR => Failure::new(
+            ErrorKind::GoAway,
+            format!(
+                "the server gave up the connection with GOAWAY and {}",
+                gone.code
+            ),
+        ),
+        _ => Failure::new(
+            ErrorKind::Read,
+            "the server closed the connection before the response was complete",
+        ),
+    }
+}
+
+fn protocol(error: &ConnectionError) -> Failure {
+    Failure::new(ErrorKind::Protocol, error)
+}
