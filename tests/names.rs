@@ -69,6 +69,22 @@ fn each_name_has_its_exact_counts_in_every_report() {
 }
 
 #[test]
+fn urls_beyond_the_most_series_are_counted_together() {
+    let server = serve();
+    let urls = ["a", "b", "c", "d"].map(|path| format!("http://{}/{path}", server.addr()));
+    let few = ["-n", "8", "-c", "1", "-t", "1", "--max-series", "2"];
+    let words = [&few[..], &urls.each_ref().map(String::as_str)].concat();
+    let found = summary(&words);
+    assert_eq!(found["names"].as_array().map(Vec::len), Some(3));
+    assert_eq!(of(&found, "(other)")["answered"], 4);
+    let shown = loadline(&[&words[..], &["--allow-invalid"]].concat()).stdout;
+    assert!(
+        shown.contains("(other) holds the requests of all names beyond the first 2"),
+        "{shown}"
+    );
+}
+
+#[test]
 fn one_url_has_no_rows_by_name() {
     let server = serve();
     let url = format!("http://{}/", server.addr());

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Named {
     /// The name; of requests without one their URL, with the method before it if that is not GET.
-    /// `(other)` holds those of names beyond the first 2 000.
+    /// `(other)` holds those of names beyond the first `--max-series`.
     pub name: String,
     /// Its tags.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -229,6 +229,7 @@ fn plan(flags: &RunFlags, surroundings: Surroundings<'_>) -> Result<Plan, Error>
         warmup: flags.load.warmup_time(),
         settle: flags.load.warmup == Warmup::Auto,
         until: flags.load.until,
+        max_series: flags.request.max_series,
         seed,
         connection,
         checks: flags.judgement.check.clone(),

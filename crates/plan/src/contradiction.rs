@@ -130,6 +130,17 @@ pub enum Contradiction {
          never needs more than --connections."
     )]
     MaxConnectionsWhenClosed,
+    /// More names than may have rows of their own.
+    #[error(
+        "the requests have {names} different names, and reports have rows for at most {most}; \
+         raise --max-series, or use fewer names."
+    )]
+    NamesAboveMost {
+        /// Different names that were given.
+        names: usize,
+        /// The most that have series of their own.
+        most: u32,
+    },
     /// No connections.
     #[error("--connections 0 sends nothing; give at least 1.")]
     NoConnections,
@@ -160,6 +171,9 @@ pub enum Contradiction {
     /// Nowhere to go.
     #[error("there is no URL to load; give one, such as http://127.0.0.1:8080/.")]
     NoTarget,
+    /// No series.
+    #[error("--max-series 0 tells no names apart; give at least 1.")]
+    NoSeries,
     /// No workers.
     #[error("--threads 0 sends nothing; give at least 1.")]
     NoThreads,

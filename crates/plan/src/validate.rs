@@ -5,6 +5,7 @@ use crate::{
     Arrivals, Bound, Check, Clock, Clocked, Comparison, Connection, Contradiction, HttpVersion,
     IpVersion, Load, Metric, Plan, Rate, Shape, Stage,
 };
+use std::collections::HashSet;
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -35,10 +36,22 @@ impl Plan {
         if self.requests.is_empty() {
             return Err(Contradiction::NoTarget);
         }
+        self.validate_names()?;
         let weightless = self.requests.iter().find(|request| request.weight == 0);
         weightless.map_or(Ok(()), |request| {
             Err(Contradiction::NoWeight(request.url.clone()))
         })
+    }
+
+    fn validate_names(&self) -> Result<(), Contradiction> {
+        let given = self.requests.iter().filter_map(|r| r.name.as_deref());
+        let names = given.collect::<HashSet<_>>().len();
+        let most = self.max_series;
+        let is_above = names > most as usize;
+        refuse_first([
+            (most == 0, Contradiction::NoSeries),
+            (is_above, Contradiction::NamesAboveMost { names, most }),
+        ])
     }
 
     fn script_rules(&self) -> [Rule; 3] {
@@ -315,7 +328,7 @@ impl Connection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Arrivals, ListedRequest, Rate, RequestDefaults, Script, Tls};
+    use crate::{Arrivals, ListedRequest, Rate, Request, RequestDefaults, Script, Tls};
 
     fn plan() -> Plan {
         let listed = ListedRequest::new("127.0.0.1:8080".parse().expect("a URL"));
@@ -425,6 +438,29 @@ mod tests {
             "{long}"
         );
         allowed(|plan| plan.connection.unix_socket = path(107));
+    }
+
+    #[test]
+    fn names_have_room_for_a_series_each() {
+        let named = |plan: &mut Plan, names: &[&str]| {
+            let request = |name: &&str| Request {
+                name: Some((*name).to_owned()),
+                ..plan.requests[0].clone()
+            };
+            plan.requests = names.iter().map(request).collect();
+            plan.max_series = 2;
+        };
+        allowed(|plan| named(plan, &["a", "b", "a"]));
+        assert_eq!(
+            refusal(|plan| named(plan, &["a", "b", "c"])),
+            "the requests have 3 different names, and reports have rows for at most 2; raise \
+             --max-series, or use fewer names."
+        );
+        assert!(refusal(|plan| plan.max_series = 0).starts_with("--max-series 0"));
+        allowed(|plan| {
+            plan.max_series = 1;
+            plan.requests = vec![plan.requests[0].clone(); 3];
+        });
     }
 
     #[test]

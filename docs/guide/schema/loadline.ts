@@ -1035,7 +1035,7 @@ why: Why, };
 export type Named = { 
 /**
  * The name; of requests without one their URL, with the method before it if that is not GET.
- * `(other)` holds those of names beyond the first 2 000.
+ * `(other)` holds those of names beyond the first `--max-series`.
  */
 name: string, 
 /**

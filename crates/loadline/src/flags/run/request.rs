@@ -4,7 +4,7 @@ use crate::flags::choice::choice;
 use clap::{Args, ValueHint};
 use loadline_plan::{
     Credentials, Error, FormField, Header, ListedRequest, Order, Target, parse_method,
-    parse_url_list,
+    parse_small_count, parse_url_list,
 };
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -46,8 +46,8 @@ pub(crate) struct RequestFlags {
 
     /// Read the URLs from a file: one per line, or JSON Lines
     ///
-    /// A line of JSON has the key url, and optionally method, headers, body and weight. A plan file
-    /// can hold such lines itself, under the key `urls_inline`.
+    /// A line of JSON has the key url, and optionally method, headers, body, weight and name. A
+    /// plan file can hold such lines itself, under the key `urls_inline`.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) urls: Option<PathBuf>,
 
@@ -73,6 +73,13 @@ pub(crate) struct RequestFlags {
         ("random", Order::Random),
     ]))]
     pub(crate) urls_order: Order,
+
+    /// The most names that get rows of their own in reports
+    ///
+    /// A request's name is the key name of its line in --urls, or else its URL. URLs beyond this
+    /// number are counted together, as (other).
+    #[arg(long, value_name = "N", default_value = "2000", value_parser = parse_small_count)]
+    pub(crate) max_series: u32,
 }
 
 /// A word of the command line that says what is loaded.
