@@ -33,7 +33,7 @@ use crate::prepare::Prepared;
 use crate::replay::Replay;
 use crate::worker::{self, Done, Heard, Report};
 
-use loadline_plan::Plan;
+use loadline_plan::{HttpVersion, Plan};
 use loadline_reactor::{Address, Host, Kernel};
 use loadline_record::{Snapshot, Unfinished};
 use loadline_schedule::Stripe;
@@ -64,6 +64,7 @@ pub struct Run {
     over: Option<Instant>,
     addresses: Vec<Address>,
     left_out: Vec<Address>,
+    http: HttpVersion,
 }
 
 impl Run {
@@ -124,6 +125,7 @@ impl Run {
             over: end(&prepared.plan),
             addresses: prepared.addresses(),
             left_out: prepared.left_out.clone(),
+            http: prepared.plan.connection.http,
         })
     }
 
@@ -141,6 +143,11 @@ impl Run {
     /// the same name did.
     pub fn left_out(&self) -> &[Address] {
         &self.left_out
+    }
+
+    /// The version of HTTP in which requests are sent; never [`HttpVersion::Auto`].
+    pub fn http(&self) -> HttpVersion {
+        self.http
     }
 
     /// What stops the run, from any thread.

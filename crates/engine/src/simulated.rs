@@ -19,6 +19,8 @@ mod ending;
 mod faults;
 mod framing;
 mod growth;
+mod http2;
+mod http2_server;
 mod open;
 mod order;
 mod parallel;

@@ -54,8 +54,8 @@ pub fn failure_advice(kind: ErrorKind, example: &str, timeout: Duration) -> Stri
              the code."
         }
         ErrorKind::GoAway => {
-            "The server gave the connection up without looking at these requests. Look in its log \
-             for the reason, and check how many requests it takes on a connection."
+            "The server gave up the connection that these requests were on. Look in its log for the \
+             reason that goes with the code."
         }
         ErrorKind::Timeout => return too_slow(timeout),
         ErrorKind::Aborted => {

@@ -24,11 +24,11 @@ impl Plan {
     pub fn validate(&self) -> Result<(), Contradiction> {
         self.validate_requests()?;
         refuse_first(self.script_rules())?;
+        refuse_first(self.http2_rules())?;
         refuse_first(self.load.rules())?;
         refuse_first(self.extent_rules())?;
         self.validate_conditions()?;
         refuse_first(self.connection.rules())?;
-        refuse_first(self.http2_rules())?;
         self.connection.validate_local_addresses()
     }
 

@@ -83,11 +83,13 @@ pub fn conduct(
     if let Some(watching) = &mut watching {
         watching.begin(source.addresses(), plan.warmup);
     }
+    let mut used = plan.clone();
+    used.connection.http = source.http();
     let header = Header {
         role: setup.role.clone(),
         started_monotonic_ns: Some(source.begin_ns()),
         left_out: source.left_out().iter().map(Address::to_string).collect(),
-        ..Header::new(plan, environment, SystemTime::now())
+        ..Header::new(&used, environment, SystemTime::now())
     };
     observers.tell(|observer| observer.begun(&header));
     let conductor = Conductor {

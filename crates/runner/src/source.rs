@@ -2,6 +2,7 @@
 
 use crate::commands::Control;
 use loadline_engine::{Event, Run};
+use loadline_plan::HttpVersion;
 use loadline_reactor::Address;
 use std::time::Duration;
 
@@ -24,6 +25,9 @@ pub trait Source {
 
     /// Addresses to which nothing goes because they did not answer at the start.
     fn left_out(&self) -> &[Address];
+
+    /// The version of HTTP in which requests are sent, of those that the plan allows.
+    fn http(&self) -> HttpVersion;
 }
 
 impl Source for Run {
@@ -49,5 +53,9 @@ impl Source for Run {
 
     fn left_out(&self) -> &[Address] {
         Run::left_out(self)
+    }
+
+    fn http(&self) -> HttpVersion {
+        Run::http(self)
     }
 }

@@ -24,21 +24,23 @@ pub(crate) struct Seen {
     pub(crate) connection: usize,
     /// Its number among those of its connection.
     pub(crate) place: usize,
+    /// The number of its stream; 0 with HTTP/1.1.
+    pub(crate) stream: u32,
     pub(crate) target: String,
 }
 
 /// What is done about a request.
 #[derive(Clone, Debug)]
 pub(crate) struct Reply {
-    after_ns: u64,
-    bytes: Vec<u8>,
+    pub(super) after_ns: u64,
+    pub(super) bytes: Vec<u8>,
     /// This many bytes at a time, with such a pause between.
     drip: Option<(usize, u64)>,
-    then: Then,
+    pub(super) then: Then,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Then {
+pub(super) enum Then {
     Stay,
     Close { after_ns: u64 },
     Reset { after_ns: u64 },
@@ -113,7 +115,7 @@ pub(crate) type Script = dyn Fn(&Seen) -> Reply;
 pub(crate) struct Server {
     sim: Sim,
     /// When the load began.
-    begin_ns: Rc<Cell<u64>>,
+    pub(super) begin_ns: Rc<Cell<u64>>,
     script: Rc<Script>,
     addresses: Vec<SocketAddr>,
     doors: RefCell<Vec<Rc<SimListener>>>,
@@ -128,6 +130,9 @@ pub(crate) struct Server {
     pub(crate) hasty: Cell<bool>,
     /// How long a connection may be silent between two requests.
     pub(crate) idle_ns: Cell<Option<u64>>,
+    /// Whether it speaks HTTP/2, and how many streams it allows then.
+    pub(crate) is_http2: Cell<bool>,
+    pub(crate) most_streams: Cell<Option<u32>>,
     seen: RefCell<Vec<Seen>>,
     /// When connections were seen to end, in nanoseconds from the load's begin.
     ended: RefCell<Vec<u64>>,
@@ -154,6 +159,8 @@ impl Server {
             most_accepted: Cell::new(usize::MAX),
             hasty: Cell::new(false),
             idle_ns: Cell::new(None),
+            is_http2: Cell::new(false),
+            most_streams: Cell::new(None),
             seen: RefCell::default(),
             ended: RefCell::default(),
             accepted: Cell::new(0),
@@ -223,10 +230,37 @@ impl Server {
             }
             let socket = Rc::new(socket);
             self.sockets.borrow_mut().push(Rc::downgrade(&socket));
-            let serve = Rc::clone(&self).serve(socket, door, connection);
-            let task = self.sim.spawn(serve);
-            self.serving.borrow_mut().push(task);
+            let server = Rc::clone(&self);
+            if self.is_http2.get() {
+                self.keep(server.serve_http2(socket, door, connection));
+            } else {
+                self.keep(server.serve(socket, door, connection));
+            }
         }
+    }
+
+    /// Runs something until the server dies.
+    pub(super) fn keep(&self, future: impl Future<Output = ()> + 'static) {
+        let task = self.sim.spawn(future);
+        self.serving.borrow_mut().push(task);
+    }
+
+    /// How many requests came.
+    pub(super) fn count_seen(&self) -> usize {
+        self.seen.borrow().len()
+    }
+
+    /// What is done about a request that came.
+    pub(super) fn reply(&self, seen: Seen) -> Reply {
+        let reply = (self.script)(&seen);
+        self.seen.borrow_mut().push(seen);
+        reply
+    }
+
+    /// A connection was seen to end.
+    pub(super) fn saw_end(&self) {
+        let at_ns = self.sim.now_ns() - self.begin_ns.get();
+        self.ended.borrow_mut().push(at_ns);
     }
 
     async fn serve(self: Rc<Self>, socket: Rc<SimSocket>, door: usize, connection: usize) {
@@ -234,20 +268,19 @@ impl Server {
         for place in 0.. {
             socket.set_deadline(self.idle_ns.get().map(|ns| self.sim.now_ns() + ns));
             let Some((target, at_ns)) = requests.next(&self, &socket).await else {
-                let at_ns = self.sim.now_ns() - self.begin_ns.get();
-                return self.ended.borrow_mut().push(at_ns);
+                return self.saw_end();
             };
             socket.set_deadline(None);
             let seen = Seen {
                 at_ns: at_ns - self.begin_ns.get(),
-                number: self.seen.borrow().len(),
+                number: self.count_seen(),
                 door,
                 connection,
                 place,
+                stream: 0,
                 target,
             };
-            let reply = (self.script)(&seen);
-            self.seen.borrow_mut().push(seen);
+            let reply = self.reply(seen);
             if self.answer(&socket, &reply).await.is_err() {
                 return;
             }
@@ -277,12 +310,12 @@ impl Server {
         Ok(())
     }
 
-    async fn pause(&self, ns: u64) {
+    pub(super) async fn pause(&self, ns: u64) {
         self.sim.timer().until(self.sim.now_ns() + ns).await;
     }
 
     /// Waits while it is frozen.
-    async fn thaw(&self) {
+    pub(super) async fn thaw(&self) {
         // Before the load's begin this is beyond all freezes.
         let now_ns = self.sim.now_ns().wrapping_sub(self.begin_ns.get());
         if let Some(until_ns) = self.frozen_until_ns(now_ns) {

@@ -12,7 +12,7 @@ use crate::run::Merger;
 use crate::worker::{self, Ready, Report};
 use crate::written_request::WrittenRequest;
 use loadline_metrics::SeriesId;
-use loadline_plan::Plan;
+use loadline_plan::{HttpVersion, Plan};
 use loadline_reactor::{Address, Host, Sim, Task};
 use loadline_record::Exchange;
 use loadline_schedule::Stripe;
@@ -47,6 +47,8 @@ pub(crate) struct World {
     pub(crate) most_accepted: usize,
     /// The server answers a request when its head has come.
     pub(crate) hasty: bool,
+    /// How many streams the server allows on a connection of HTTP/2.
+    pub(crate) most_streams: Option<u32>,
     script: Rc<Script>,
     incidents: Vec<Incident>,
     on_interval: Rc<OnInterval>,
@@ -80,6 +82,7 @@ impl World {
             idle_ns: None,
             most_accepted: usize::MAX,
             hasty: false,
+            most_streams: None,
             script: Rc::new(|_| Reply::ok()),
             incidents: Vec::new(),
             on_interval: Rc::new(|_, _| ()),
@@ -169,6 +172,9 @@ impl World {
         server.idle_ns.set(self.idle_ns);
         server.most_accepted.set(self.most_accepted);
         server.hasty.set(self.hasty);
+        let is_http2 = self.plan.connection.http == HttpVersion::V2;
+        server.is_http2.set(is_http2);
+        server.most_streams.set(self.most_streams);
         Rc::new(Hands {
             sim,
             begin_ns,

@@ -5,6 +5,7 @@ use crate::commands::{Command, Control};
 use crate::observer::{Observed, Wants};
 use crate::samples;
 use loadline_engine::StartError;
+use loadline_plan::HttpVersion;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -63,6 +64,10 @@ impl Source for Events {
 
     fn left_out(&self) -> &[Address] {
         &[]
+    }
+
+    fn http(&self) -> HttpVersion {
+        HttpVersion::V1_1
     }
 }
 

@@ -7,7 +7,7 @@ use crate::worker::Worker;
 use loadline_reactor::{Host, Received};
 use loadline_record::ErrorKind;
 use loadline_transport::Connection;
-use loadline_wire::h2::{ConnectionError, ErrorCode};
+use loadline_wire::h2::ConnectionError;
 use std::future::poll_fn;
 use std::io;
 use std::rc::{Rc, Weak};
@@ -216,14 +216,15 @@ fn closed(state: &State) -> Failure {
         return Failure::new(ErrorKind::Protocol, text);
     }
     match state.wire.going_away() {
-        Some(gone) if gone.code != ErrorCode::NO_ERROR => Failure::new(
+        Some(gone) => Failure::new(
             ErrorKind::GoAway,
             format!(
-                "the server gave up the connection with GOAWAY and {}",
+                "the server gave up the connection with GOAWAY and {} before the response was \
+                 complete",
                 gone.code
             ),
         ),
-        _ => Failure::new(
+        None => Failure::new(
             ErrorKind::Read,
             "the server closed the connection before the response was complete",
         ),
