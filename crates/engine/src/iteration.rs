@@ -82,8 +82,10 @@ pub(crate) async fn run<H: Host>(
 ) {
     let user = &*requester.0;
     let worker = &*user.worker;
+    let mut iterations_left = worker.pacer.iterations_per_user.unwrap_or(u64::MAX);
     while user.wait_for_window(&mut timer, number).await {
-        while user.take_starts(&mut timer, behaviour.depth()).await {
+        while iterations_left > 0 && user.take_starts(&mut timer, behaviour.depth()).await {
+            iterations_left -= 1;
             user.activity.iterating.set(true);
             user.is_prompt.set(behaviour.is_prompt());
             worker.iterations.set(worker.iterations.get() + 1);
@@ -96,7 +98,8 @@ pub(crate) async fn run<H: Host>(
             user.activity.iterating.set(false);
             user.activity.since_ns.set(None);
         }
-        if worker.stopping.get() || worker.pacer.is_spent() || worker.pacer.is_open() {
+        let is_done = worker.pacer.is_spent() || iterations_left == 0;
+        if worker.stopping.get() || worker.pacer.is_open() || is_done {
             return;
         }
     }

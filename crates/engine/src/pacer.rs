@@ -20,6 +20,12 @@ pub(crate) struct Pacer {
     stripe: Stripe,
     /// No start at or behind this instant.
     pub(crate) end_ns: u64,
+    /// How long behind that iterations may go on.
+    pub(crate) graceful_ns: u64,
+    /// How many iterations each user begins, at most.
+    pub(crate) iterations_per_user: Option<u64>,
+    /// When the load's own time begins.
+    lead_ns: u64,
     /// Where the measured part begins.
     pub(crate) warmup_ns: u64,
     /// Exchanges of the measured part that the plan's number of requests leaves to this worker.
@@ -75,13 +81,16 @@ impl Pacer {
                 load: Box::new(RefCell::new(load)),
                 counted: Box::new(RefCell::new(Counted::undrawn(plan))),
             },
-            None => Kind::Closed(RefCell::new(users(&plan.load, warmup_ns))),
+            None => Kind::Closed(RefCell::new(users(&plan.load, hold_ns(plan)))),
         };
         let budget = plan.request_limit.map(|limit| share(limit, stripe));
         Pacer {
             kind,
             stripe,
             end_ns: end_ns(plan),
+            graceful_ns: graceful_ns(plan),
+            iterations_per_user: plan.part.as_ref().and_then(|part| part.iterations_per_user),
+            lead_ns: lead_ns(plan),
             warmup_ns,
             budget: Cell::new(budget.unwrap_or(u64::MAX)),
             changes_ns: RefCell::default(),
@@ -102,7 +111,8 @@ impl Pacer {
                 let Some(level) = closed_level(level) else {
                     return;
                 };
-                users.borrow_mut().change(at_ns, level);
+                let own_ns = at_ns.saturating_sub(self.lead_ns);
+                users.borrow_mut().change(own_ns, level);
             }
             Kind::Open {
                 arrivals,
@@ -161,13 +171,14 @@ impl Pacer {
             // What fell due is sent behind the end, too.
             return NextWindow::Is(Window {
                 from_ns: 0,
-                to_ns: Some(end_ns),
+                to_ns: Some(end_ns.saturating_add(self.graceful_ns)),
             });
         };
         let windows = users.borrow().windows(user);
+        let in_load = |own_ns: u64| own_ns.saturating_add(self.lead_ns);
         let mut windows = windows.into_iter().map(|window| Window {
-            from_ns: window.from_ns,
-            to_ns: Some(window.to_ns.unwrap_or(u64::MAX).min(end_ns)),
+            from_ns: in_load(window.from_ns),
+            to_ns: Some(window.to_ns.map_or(u64::MAX, in_load).min(end_ns)),
         });
         match windows.find(|window| window.to_ns > Some(now_ns)) {
             Some(window) if window.from_ns < end_ns => NextWindow::Is(window),
@@ -255,6 +266,40 @@ impl Pacer {
 /// Arrivals that are walked one by one at most, in a fraction of a second.
 const MOST_WALKED: u64 = 1_000_000;
 
+/// When a load's own time begins: that of a scenario which begins later than the others, at its
+/// start. Otherwise a warm-up belongs to it.
+fn lead_ns(plan: &Plan) -> u64 {
+    match start_ns(plan) {
+        0 => 0,
+        start_ns => nanoseconds(plan.warmup).saturating_add(start_ns),
+    }
+}
+
+/// How long a load holds its first level before anything moves: while it warms up.
+fn hold_ns(plan: &Plan) -> u64 {
+    match start_ns(plan) {
+        0 => nanoseconds(plan.warmup),
+        _ => 0,
+    }
+}
+
+/// When a plan's load begins, from the begin of the measured part.
+fn start_ns(plan: &Plan) -> u64 {
+    let start = plan.part.as_ref().map(|part| part.start);
+    nanoseconds(start.unwrap_or_default())
+}
+
+fn graceful_ns(plan: &Plan) -> u64 {
+    let graceful_stop = plan.part.as_ref().map(|part| part.graceful_stop);
+    nanoseconds(graceful_stop.unwrap_or_default())
+}
+
+/// When the last worker of a load leaves, from its begin: never, if nothing but a number of
+/// requests ends it.
+pub(crate) fn over_ns(plan: &Plan) -> u64 {
+    end_ns(plan).saturating_add(graceful_ns(plan))
+}
+
 /// The users of a closed load; a warm-up holds its first level before anything moves.
 fn users(load: &Load, warmup_ns: u64) -> Users {
     let Shape::ClosedStages { start, stages } = &load.shape else {
@@ -276,9 +321,7 @@ fn users(load: &Load, warmup_ns: u64) -> Users {
 /// The most users that a plan's load ever has at once without being short of one.
 pub(crate) fn most_users(plan: &Plan) -> u32 {
     match plan.load.shape {
-        Shape::Closed | Shape::ClosedStages { .. } => {
-            users(&plan.load, nanoseconds(plan.warmup)).most()
-        }
+        Shape::Closed | Shape::ClosedStages { .. } => users(&plan.load, hold_ns(plan)).most(),
         _ => plan.load.connections,
     }
 }
@@ -291,7 +334,10 @@ pub(crate) fn end_ns(plan: &Plan) -> u64 {
         _ => None,
     };
     match stages.into_iter().chain(plan.duration).min() {
-        Some(end) => nanoseconds(plan.warmup).saturating_add(nanoseconds(end)),
+        Some(end) => {
+            let begin_ns = nanoseconds(plan.warmup).saturating_add(start_ns(plan));
+            begin_ns.saturating_add(nanoseconds(end))
+        }
         None => u64::MAX,
     }
 }

@@ -11,6 +11,7 @@ use loadline_transport::{Dialler, Endpoint, TlsSetup};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::num::NonZeroU32;
+use std::sync::Arc;
 use url::{Origin, Url};
 
 /// Descriptors beside the connections: streams, event loops, files of the run.
@@ -34,17 +35,48 @@ pub(crate) struct Prepared {
     pub(crate) most_kept: usize,
     /// Addresses of names that don't answer, while others of the same name do.
     pub(crate) left_out: Vec<Address>,
+    /// Which scenario of the run it is, from 0.
+    pub(crate) scenario: usize,
+    /// Whether it is the only one.
+    pub(crate) is_alone: bool,
 }
 
 impl Prepared {
-    /// Reads, resolves and writes what the plan names. Blocks; sends nothing but the probes of
-    /// addresses. `composes` says whether requests to other endpoints will be composed.
-    pub(crate) fn new(mut plan: Plan, detail: Detail, composes: bool) -> Result<Self, StartError> {
-        let users = most_users(&plan).max(plan.load.max_connections);
-        let shared = plan.connection.shared.map_or(u32::MAX, NonZeroU32::get);
-        let connections = users.div_ceil(plan.connection.streams);
-        let connections = connections.min(shared.max(plan.threads));
+    /// Prepares each scenario of a plan; the plan itself where it has none. `composes` says of each
+    /// whether requests to other endpoints will be composed.
+    ///
+    /// # Errors
+    /// If something that the plan names can't be used, or not so many files may be open.
+    pub(crate) fn all(
+        plan: &Plan,
+        detail: Detail,
+        composes: impl Fn(usize) -> bool,
+    ) -> Result<Vec<Arc<Self>>, StartError> {
+        let parts = plan.parts();
+        let connections = parts.iter().map(most_connections);
+        let connections = connections.fold(0, u32::saturating_add);
         ensure_open_files(u64::from(connections) + OTHER_FILES)?;
+        let is_alone = parts.len() == 1;
+        let each = parts.into_iter().enumerate().map(|(scenario, part)| {
+            let prepared = Prepared::new(part, detail, composes(scenario), connections)?;
+            Ok(Arc::new(Prepared {
+                scenario,
+                is_alone,
+                ..prepared
+            }))
+        });
+        each.collect()
+    }
+
+    /// Reads, resolves and writes what the plan names. Blocks; sends nothing but the probes of
+    /// addresses. `composes` says whether requests to other endpoints will be composed,
+    /// `connections` how many there are in the whole run at most.
+    fn new(
+        mut plan: Plan,
+        detail: Detail,
+        composes: bool,
+        connections: u32,
+    ) -> Result<Self, StartError> {
         let mut endpoints = Endpoints::default();
         for request in &plan.requests {
             endpoints.index_of(&request.url, &plan)?;
@@ -75,6 +107,8 @@ impl Prepared {
             interval_ns: INTERVAL_NS,
             most_kept: most_kept(open_files, connections),
             left_out: Vec::new(),
+            scenario: 0,
+            is_alone: true,
         };
         prepared.probe()?;
         Ok(prepared)
@@ -157,17 +191,27 @@ fn chosen_http(
     Ok(HttpVersion::V2)
 }
 
+/// How many connections a load has at once, at most.
+fn most_connections(plan: &Plan) -> u32 {
+    let users = most_users(plan).max(plan.load.max_connections);
+    let shared = plan.connection.shared.map_or(u32::MAX, NonZeroU32::get);
+    let connections = users.div_ceil(plan.connection.streams);
+    connections.min(shared.max(plan.threads))
+}
+
 /// The series of a plan's requests, and that of each of them. A plan whose requests have one name
-/// has none: the totals are that series.
+/// has none, unless it is one scenario of several: the totals are that series.
 pub(crate) fn series_of(plan: &Plan) -> Result<(Option<SeriesTable>, Vec<SeriesId>), StartError> {
     let mut table = SeriesTable::new(plan.max_series);
     let mut ids = Vec::new();
+    let tags = plan.part.as_ref().map(|part| part.series_tags());
     for request in &plan.requests {
         let name = request.series_name();
-        let key = Key::new(&name).map_err(|problem| StartError::Name { problem })?;
+        let key = Key::tagged(&name, tags.clone().unwrap_or_default());
+        let key = key.map_err(|problem| StartError::Name { problem })?;
         ids.push(table.intern(&key));
     }
-    let is_one = ids.iter().all(|id| *id == ids[0]);
+    let is_one = tags.is_none() && ids.iter().all(|id| *id == ids[0]);
     Ok(((!is_one).then_some(table), ids))
 }
 
@@ -220,7 +264,7 @@ mod tests {
         let mut plan = closed(1, SECOND);
         plan.connection.ahead = false;
         let mut prepared =
-            Prepared::new(plan, Detail::default(), false).expect("a plan that needs nothing");
+            Prepared::new(plan, Detail::default(), false, 1).expect("a plan that needs nothing");
         prepared.endpoints[0].addresses = addresses.iter().copied().map(Address::Ip).collect();
         prepared.probe().expect("no failure");
         prepared.endpoints.remove(0).addresses

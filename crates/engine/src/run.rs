@@ -24,21 +24,18 @@
 use crate::StartError;
 use crate::behaviour::Scenario;
 use crate::control::{Handle, Order};
-use crate::ease::Ease;
-use crate::event::{Detail, EndReason, Event};
-use crate::heard_changes::HeardChanges;
+use crate::event::{Detail, Event};
+use crate::launch::{Group, Launch, run_groups};
 use crate::lost::{Attendance, WorkerFailure};
-use crate::pacer::{Planned, end_ns};
+use crate::merger::Merger;
+use crate::pacer::over_ns;
 use crate::prepare::Prepared;
-use crate::replay::Replay;
-use crate::worker::{self, Done, Heard, Report};
+use crate::worker::Report;
 
 use loadline_plan::{HttpVersion, Plan};
 use loadline_reactor::{Address, Host, Kernel};
-use loadline_record::{Snapshot, Unfinished};
 use loadline_schedule::Stripe;
 use loadline_transport::DialError;
-use std::collections::VecDeque;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -53,7 +50,7 @@ const HEAD_START_NS: u64 = 2_000_000;
 #[derive(Debug)]
 pub struct Run {
     handle: Handle,
-    reports: Receiver<(usize, Report)>,
+    reports: Receiver<Told>,
     threads: Vec<JoinHandle<()>>,
     merger: Merger,
     /// How many changes of the load were told.
@@ -71,12 +68,8 @@ impl Run {
     /// Prepares a plan's run, brings its connections up and begins the load. `detail` asks for
     /// events beside intervals. Blocks until the load has begun.
     pub fn start(plan: Plan, detail: Detail) -> Result<Run, StartError> {
-        let prepared = Arc::new(Prepared::new(plan, detail, false)?);
-        let dealt = Arc::clone(&prepared);
-        let of = prepared.plan.threads;
-        Run::start_prepared(&prepared, move |worker| {
-            Replay::new(Arc::clone(&dealt), worker, of)
-        })
+        let launches = vec![Launch::requests(); plan.scenarios.len().max(1)];
+        Run::launch(plan, detail, &launches)
     }
 
     /// As [`start`](Run::start), with users that do what a scenario makes of them; the plan's
@@ -87,28 +80,31 @@ impl Run {
         detail: Detail,
         scenario: impl Fn(u32) -> S + Send + Sync + 'static,
     ) -> Result<Run, StartError> {
-        let prepared = Prepared::new(plan, detail, S::COMPOSES)?;
-        Run::start_prepared(&Arc::new(prepared), scenario)
+        Run::launch(plan, detail, &[Launch::scenario(scenario)])
     }
 
-    fn start_prepared<S: Scenario<Kernel>>(
-        prepared: &Arc<Prepared>,
-        scenario: impl Fn(u32) -> S + Send + Sync + 'static,
-    ) -> Result<Run, StartError> {
-        let scenario = Arc::new(scenario);
-        let workers = prepared.plan.threads;
+    /// As [`start`](Run::start), with a launch for each scenario of the plan; with one where it
+    /// has none.
+    ///
+    /// # Panics
+    /// If there are fewer launches than scenarios.
+    pub fn launch(plan: Plan, detail: Detail, launches: &[Launch]) -> Result<Run, StartError> {
+        let scenarios = Prepared::all(&plan, detail, |index| launches[index].composes)?;
+        let workers = plan.threads;
         let handle = Handle::of_workers(workers);
         let (send, reports) = channel();
         let mut starting: Vec<Starting> = Vec::new();
         for index in 0..workers {
-            let send = send.clone();
-            let scenario = Arc::clone(&scenario);
-            starting.push(Starting::spawn(prepared, index, &handle, send, scenario)?);
+            let stripe = Stripe { index, of: workers };
+            let parts = scenarios.iter().cloned().zip(launches.iter().cloned());
+            starting.push(Starting::spawn(parts.collect(), stripe, &handle, &send)?);
         }
         drop(send);
         await_connections(&starting, &reports)?;
         let begin_ns = Kernel::new()?.now_ns() + HEAD_START_NS;
-        handle.begin(begin_ns, end_ns(&prepared.plan));
+        let length_ns = scenarios.iter().map(|prepared| over_ns(&prepared.plan));
+        let length_ns = length_ns.max().unwrap_or(0);
+        handle.begin(begin_ns, length_ns);
         for worker in &starting {
             // A worker that is gone already has told why.
             let _ = worker.begin.send(begin_ns);
@@ -118,14 +114,14 @@ impl Run {
             handle,
             reports,
             threads,
-            merger: Merger::new(&prepared.plan),
+            merger: Merger::new(&plan),
             changes: 0,
             attendance: Attendance::new(workers as usize),
             begin_ns,
-            over: end(&prepared.plan),
-            addresses: prepared.addresses(),
-            left_out: prepared.left_out.clone(),
-            http: prepared.plan.connection.http,
+            over: end(length_ns),
+            addresses: each_once(scenarios.iter().map(|prepared| prepared.addresses())),
+            left_out: each_once(scenarios.iter().map(|prepared| prepared.left_out.clone())),
+            http: scenarios[0].plan.connection.http,
         })
     }
 
@@ -157,7 +153,7 @@ impl Run {
 
     /// Why a worker did not come to the end of the run, if one did not: the first.
     pub fn failure(&self) -> Option<&WorkerFailure> {
-        self.merger.failure.as_ref()
+        self.merger.failure()
     }
 
     /// The next event; `None` if none came in this time. After [`Event::Ended`] nothing comes.
@@ -177,11 +173,13 @@ impl Run {
             let received = self.reports.recv_timeout(timeout);
             self.miss_the_silent(since.elapsed().min(timeout));
             match received {
-                Ok((worker, Report::Log(exchanges))) => {
+                Ok((worker, _, Report::Log(exchanges))) => {
                     return Some(Event::Log { worker, exchanges });
                 }
-                Ok((worker, Report::Ticks(ticks))) => return Some(Event::Ticks { worker, ticks }),
-                Ok((worker, report)) => self.merger.take(worker, report),
+                Ok((worker, _, Report::Ticks(ticks))) => {
+                    return Some(Event::Ticks { worker, ticks });
+                }
+                Ok((worker, scenario, report)) => self.merger.take(worker, scenario, report),
                 Err(RecvTimeoutError::Timeout) => return self.merger.event(),
                 Err(RecvTimeoutError::Disconnected) => {
                     self.join();
@@ -198,10 +196,9 @@ impl Run {
             return self.attendance.excuse();
         }
         for worker in self.attendance.missing(&self.handle, waited) {
-            if self.merger.done[worker].is_none() {
+            if !self.merger.is_done(worker) {
                 self.handle.abort();
-                let stuck = Report::Lost(WorkerFailure::Stuck { worker });
-                self.merger.take(worker, stuck);
+                self.merger.lose(worker, &WorkerFailure::Stuck { worker });
             }
         }
     }
@@ -215,13 +212,27 @@ impl Run {
     }
 }
 
-/// When a load that begins now is over, if its time ends it.
-fn end(plan: &Plan) -> Option<Instant> {
-    let length_ns = Some(end_ns(plan)).filter(|end_ns| *end_ns < u64::MAX)?;
+/// When a load that begins now and lasts so long is over, if its time ends it.
+fn end(length_ns: u64) -> Option<Instant> {
+    let length_ns = Some(length_ns).filter(|length_ns| *length_ns < u64::MAX)?;
     Instant::now().checked_add(Duration::from_nanos(
         length_ns.saturating_add(HEAD_START_NS),
     ))
 }
+
+/// The addresses of all scenarios, each of them once.
+fn each_once(parts: impl Iterator<Item = Vec<Address>>) -> Vec<Address> {
+    let mut all = Vec::new();
+    for address in parts.flatten() {
+        if !all.contains(&address) {
+            all.push(address);
+        }
+    }
+    all
+}
+
+/// What a worker told, given by its number, and of which scenario.
+type Told = (usize, usize, Report);
 
 /// A worker's thread that brings its connections up.
 struct Starting {
@@ -232,32 +243,28 @@ struct Starting {
 }
 
 impl Starting {
-    fn spawn<S: Scenario<Kernel>>(
-        prepared: &Arc<Prepared>,
-        index: u32,
+    fn spawn(
+        parts: Vec<(Arc<Prepared>, Launch)>,
+        stripe: Stripe,
         handle: &Handle,
-        send: Sender<(usize, Report)>,
-        scenario: Arc<impl Fn(u32) -> S + Send + Sync + 'static>,
+        send: &Sender<Told>,
     ) -> io::Result<Starting> {
         let (tell, connected) = channel();
         let (begin, when) = channel();
-        let (prepared, own_handle) = (Arc::clone(prepared), handle.clone());
-        let (last_word, handle) = (send.clone(), handle.clone());
+        let worker = stripe.index as usize;
+        let (send, last_word) = (send.clone(), send.clone());
+        let (own_handle, handle) = (handle.clone(), handle.clone());
         let body = move || {
-            let stripe = Stripe {
-                index,
-                of: prepared.plan.threads,
-            };
-            // A receiver that is gone wants nothing any more.
-            let send = move |report| drop(send.send((index as usize, report)));
-            let scenario = scenario(index);
             let kernel = Kernel::new()?;
-            let preparing =
-                worker::prepare(kernel.clone(), &prepared, stripe, scenario, Box::new(send));
-            let mut ready = kernel.block_on(preparing)?;
-            let _ = tell.send((ready.connected(), ready.first_error.take()));
+            let setting_up = set_up(kernel.clone(), &parts, stripe, &send);
+            let mut groups = kernel.block_on(setting_up)?;
+            let up = groups.iter().map(|group| group.connected()).sum();
+            let first_error = groups.iter_mut().find_map(|group| group.take_error());
+            let _ = tell.send((up, first_error));
             match when.recv() {
-                Ok(begin_ns) => kernel.block_on(worker::run(ready, begin_ns, &own_handle))?,
+                Ok(begin_ns) => {
+                    kernel.block_on(run_groups(&kernel, groups, begin_ns, &own_handle))?;
+                }
                 // Another worker found nothing to talk to, so there is no run.
                 Err(_) => return Ok(()),
             }
@@ -265,13 +272,12 @@ impl Starting {
             kernel.iterate().map(drop)
         };
         let thread = thread::Builder::new()
-            .name(format!("worker-{index}"))
+            .name(format!("worker-{worker}"))
             .spawn(move || {
-                let worker = index as usize;
                 let ended = catch_unwind(AssertUnwindSafe(body));
                 if let Some(failure) = WorkerFailure::of(worker, ended) {
                     handle.abort();
-                    let _ = last_word.send((worker, Report::Lost(failure)));
+                    let _ = last_word.send((worker, 0, Report::Lost(failure)));
                 }
             })?;
         Ok(Starting {
@@ -282,18 +288,34 @@ impl Starting {
     }
 }
 
+/// Sets up the users of all scenarios on a worker's thread.
+async fn set_up(
+    kernel: Kernel,
+    parts: &[(Arc<Prepared>, Launch)],
+    stripe: Stripe,
+    send: &Sender<Told>,
+) -> Vec<Box<dyn Group>> {
+    let worker = stripe.index as usize;
+    let mut groups = Vec::new();
+    for (prepared, launch) in parts {
+        let (send, scenario) = (send.clone(), prepared.scenario);
+        // A receiver that is gone wants nothing any more.
+        let tell = move |report| drop(send.send((worker, scenario, report)));
+        let group = launch.set_up(kernel.clone(), prepared, stripe, Box::new(tell));
+        groups.push(group.await);
+    }
+    groups
+}
+
 /// Waits until all workers have dialled; fails if connections were tried and none came up, or if a
 /// worker was lost.
-fn await_connections(
-    starting: &[Starting],
-    reports: &Receiver<(usize, Report)>,
-) -> Result<(), StartError> {
+fn await_connections(starting: &[Starting], reports: &Receiver<Told>) -> Result<(), StartError> {
     let mut connected = 0;
     let mut first_error = None;
     for worker in starting {
         let Ok((up, error)) = worker.connected.recv() else {
             // Its last word comes when its thread has been unwound; no other comes before the load.
-            if let Ok((_, Report::Lost(failure))) = reports.recv() {
+            if let Ok((.., Report::Lost(failure))) = reports.recv() {
                 return Err(failure.into());
             }
             continue;
@@ -304,180 +326,5 @@ fn await_connections(
     match first_error {
         Some(error) if connected == 0 => Err(StartError::Unreachable { error }),
         _ => Ok(()),
-    }
-}
-
-/// What one worker recorded in one interval.
-struct Interval {
-    snapshot: Box<Snapshot>,
-    /// Until when the schedule was followed, in nanoseconds from the begin of the load.
-    followed_ns: u64,
-    /// The changes of the load that the worker heard of.
-    changes: Vec<Heard>,
-}
-
-/// Puts the snapshots of all workers together, interval by interval.
-pub(crate) struct Merger {
-    /// The snapshots of each worker that are not merged yet.
-    waiting: Vec<VecDeque<Interval>>,
-    done: Vec<Option<Done>>,
-    /// What was in flight at the end of the last interval that each worker told.
-    in_flight: Vec<u64>,
-    /// Why the first worker that is lost is lost.
-    failure: Option<WorkerFailure>,
-    planned: Option<Planned>,
-    changes: HeardChanges,
-    limit: Option<u64>,
-    planned_total: u64,
-    sent_total: u64,
-    ease: Ease,
-    ended: bool,
-}
-
-impl Merger {
-    pub(crate) fn new(plan: &Plan) -> Self {
-        let workers = plan.threads as usize;
-        Merger {
-            waiting: (0..workers).map(|_| VecDeque::new()).collect(),
-            done: (0..workers).map(|_| None).collect(),
-            in_flight: vec![0; workers],
-            failure: None,
-            planned: Planned::new(plan),
-            changes: HeardChanges::new(plan.threads as usize),
-            limit: plan.request_limit,
-            planned_total: 0,
-            sent_total: 0,
-            ease: Ease::new(plan),
-            ended: false,
-        }
-    }
-
-    pub(crate) fn take(&mut self, worker: usize, report: Report) {
-        if self.done[worker].is_some() {
-            // It was given up, and comes back too late.
-            return;
-        }
-        match report {
-            Report::Interval {
-                snapshot,
-                followed_ns,
-                changes,
-            } => {
-                self.in_flight[worker] = snapshot.counts.in_flight;
-                self.waiting[worker].push_back(Interval {
-                    snapshot,
-                    followed_ns,
-                    changes,
-                });
-            }
-            Report::Done(done) => self.done[worker] = Some(done),
-            Report::Lost(failure) => {
-                self.failure.get_or_insert(failure);
-                self.done[worker] = Some(Done {
-                    complete: false,
-                    stopped: false,
-                    unfinished: Box::new(Unfinished {
-                        in_flight: self.in_flight[worker],
-                        ..Unfinished::default()
-                    }),
-                });
-            }
-            Report::Log(_) | Report::Ticks(_) => {}
-        }
-    }
-
-    pub(crate) fn event(&mut self) -> Option<Event> {
-        if let Some(snapshot) = self.interval() {
-            return Some(Event::Interval(Box::new(snapshot)));
-        }
-        let all_done = !self.ended && self.done.iter().all(Option::is_some);
-        all_done.then(|| self.end())
-    }
-
-    /// The next interval, once every worker that goes on has told of it.
-    fn interval(&mut self) -> Option<Snapshot> {
-        let told = |(waiting, done): (&VecDeque<Interval>, &Option<Done>)| {
-            !waiting.is_empty() || done.is_some()
-        };
-        if !self.waiting.iter().zip(&self.done).all(told) {
-            return None;
-        }
-        let in_flight_for_good = self.in_flight_for_good();
-        // A worker that drains has told of its whole window.
-        let is_window = |interval: &Interval| !interval.snapshot.drain;
-        let fronts = || self.waiting.iter().filter_map(VecDeque::front);
-        let drains = !fronts().any(is_window);
-        let mut merged: Option<Box<Snapshot>> = None;
-        let mut followed_ns = 0;
-        for (worker, waiting) in self.waiting.iter_mut().enumerate() {
-            let is_next = |next: &&Interval| next.snapshot.drain == drains;
-            if waiting.front().filter(is_next).is_none() {
-                continue;
-            }
-            let Some(part) = waiting.pop_front() else {
-                continue;
-            };
-            self.changes.heard(worker, part.changes);
-            followed_ns = followed_ns.max(part.followed_ns);
-            match &mut merged {
-                Some(merged) => merged.merge(&part.snapshot),
-                None => merged = Some(part.snapshot),
-            }
-        }
-        let mut merged = merged?;
-        merged.counts.in_flight += in_flight_for_good;
-        if let Some(planned) = &mut self.planned {
-            let is_gone =
-                |worker: usize| self.done[worker].is_some() && self.waiting[worker].is_empty();
-            self.changes.pass_on(planned, followed_ns, is_gone);
-            merged.counts.planned += planned.due_before(followed_ns);
-        }
-        self.ease.observe(&merged);
-        self.planned_total += merged.counts.planned;
-        self.sent_total += merged.counts.sent;
-        Some(*merged)
-    }
-
-    /// What workers that have told of all their intervals left in flight: it stays so while the
-    /// others go on.
-    fn in_flight_for_good(&self) -> u64 {
-        let workers = self.waiting.iter().zip(&self.done);
-        workers
-            .filter(|(waiting, _)| waiting.is_empty())
-            .filter_map(|(_, done)| done.as_ref())
-            .map(|done| done.unfinished.in_flight)
-            .sum()
-    }
-
-    fn end(&mut self) -> Event {
-        self.ended = true;
-        let done = || self.done.iter().flatten();
-        let enough = self.limit.is_some_and(|limit| self.sent_total >= limit);
-        let reason = if self.failure.is_some() {
-            EndReason::Failed
-        } else if done().any(|done| done.stopped) {
-            EndReason::Stopped
-        } else if enough && done().all(|done| done.complete) {
-            EndReason::Requests
-        } else {
-            EndReason::Duration
-        };
-        let mut unfinished = Unfinished::default();
-        done().for_each(|done| unfinished.merge(&done.unfinished));
-        let unsent = self.planned_total.saturating_sub(self.sent_total);
-        let is_lost = self.failure.is_some();
-        self.ease.give_causes(&mut unfinished, unsent, is_lost);
-        Event::Ended {
-            reason,
-            unfinished: Box::new(unfinished),
-        }
-    }
-}
-
-impl std::fmt::Debug for Merger {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Merger")
-            .field("done", &self.done)
-            .finish_non_exhaustive()
     }
 }

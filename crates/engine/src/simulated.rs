@@ -25,6 +25,7 @@ mod open;
 mod order;
 mod parallel;
 mod retries;
+mod scenarios;
 mod stall;
 mod steps;
 mod warmup;

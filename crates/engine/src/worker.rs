@@ -120,6 +120,8 @@ pub(crate) struct Worker<H: Host> {
     /// Closed-loop slots: of the users that an open load began with, those that would be idle if
     /// there were no others. A closed loop would leave out what finds no slot.
     closed_loop_slots: Cell<u32>,
+    /// Whether its users have the loop to themselves: there is one scenario alone.
+    is_alone: bool,
     supervisor: RefCell<Option<Waker>>,
     log: Option<RefCell<Vec<Exchange>>>,
     /// Whether the main thread is told of ticks.
@@ -195,7 +197,7 @@ impl<H: Host> Worker<H> {
     /// supervisor sets the coalescing again.
     #[inline]
     pub(crate) fn suspend_coalescing(&self) {
-        if self.coalescing.suspend() && self.pacer.is_open() {
+        if self.coalescing.suspend() && self.pacer.is_open() && self.is_alone {
             self.host.set_coalescing(Coalescing::Off);
         }
     }
@@ -213,7 +215,21 @@ impl<H: Host> Worker<H> {
     /// before its time is over goes on to its end.
     fn is_over(&self) -> bool {
         let for_good = self.stopping.get() || self.draining.get() || self.pacer.is_spent();
-        self.all_rest() && (for_good || self.pacer.end_ns == u64::MAX)
+        self.all_rest() && (for_good || self.pacer.end_ns == u64::MAX || self.has_begun_all())
+    }
+
+    /// Whether nothing more is begun in a load whose users may end before its time: each of them
+    /// has a number of iterations, or it is the time in which they finish what they have begun.
+    fn has_begun_all(&self) -> bool {
+        let last_ns = self.begin_ns.get().saturating_add(self.pacer.end_ns);
+        let finishes = self.pacer.graceful_ns > 0 && self.host.now_ns() >= last_ns;
+        finishes || self.pacer.iterations_per_user.is_some()
+    }
+
+    /// When the load is over, the time in which its users finish what they have begun included.
+    fn over_ns(&self) -> u64 {
+        let load_ns = self.pacer.end_ns.saturating_add(self.pacer.graceful_ns);
+        self.begin_ns.get().saturating_add(load_ns)
     }
 
     /// Whether no user does anything any more.
@@ -256,6 +272,7 @@ pub(crate) async fn run<H: Host, S: Scenario<H>>(
         users,
         connections,
         interval_ns,
+        is_first,
         ..
     } = ready;
     worker.begin_ns.set(begin_ns);
@@ -271,6 +288,8 @@ pub(crate) async fn run<H: Host, S: Scenario<H>>(
     for _ in 0..users {
         pool.spawn();
     }
-    Supervisor::new(pool, interval_ns).watch(handle).await;
+    Supervisor::new(pool, interval_ns, is_first)
+        .watch(handle)
+        .await;
     running.http2.iter().for_each(Http2Pool::close);
 }

@@ -11,6 +11,7 @@ mod error;
 mod form;
 mod load;
 mod request;
+mod scenario;
 mod script;
 mod target;
 mod until;
@@ -30,6 +31,7 @@ pub use load::{
     Level, LevelProblem, Load, LoadOptions, MOST_SHARE, MOST_USERS, Shape, Stage, StageList,
 };
 pub use request::{Body, Header, HeaderProblem, Order, Request, RequestDefaults, parse_method};
+pub use scenario::{Part, SCENARIO_TAG, Scenario};
 pub use script::Script;
 pub use target::{Credentials, Target, TargetProblem};
 pub use until::Until;
@@ -83,6 +85,14 @@ pub struct Plan {
     pub checks: Vec<Check>,
     /// Conditions that end the run early when they break.
     pub abort_on: Vec<Check>,
+    /// Several loads at once. Where there are any, the plan's own requests and load are those of
+    /// all of them together, as [`with_scenarios`](Plan::with_scenarios) makes them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scenarios: Vec<Scenario>,
+    /// What this load is among several, where it is the [part](Plan::parts) of a plan that one
+    /// scenario is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<Box<Part>>,
 }
 
 /// The most names that have series of their own, if the user does not say otherwise.
@@ -116,6 +126,8 @@ impl Default for Plan {
             connection: Connection::default(),
             checks: Vec::new(),
             abort_on: Vec::new(),
+            scenarios: Vec::new(),
+            part: None,
         }
     }
 }

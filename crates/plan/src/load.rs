@@ -86,19 +86,27 @@ pub enum Shape {
         /// Time from one burst to the next, more than zero.
         every: Duration,
     },
+    /// Several loads at once, as the plan's scenarios say.
+    Scenarios {
+        /// Whether one of them is open.
+        is_open: bool,
+    },
 }
 
 impl Shape {
     /// Whether starts come from a schedule rather than from the responses.
     pub fn is_open(&self) -> bool {
-        !matches!(self, Shape::Closed | Shape::ClosedStages { .. })
+        !matches!(
+            self,
+            Shape::Closed | Shape::ClosedStages { .. } | Shape::Scenarios { is_open: false }
+        )
     }
 
     /// How arrivals are spread around their rate; `None` where no rate is asked for.
     pub fn arrivals(&self) -> Option<Arrivals> {
         match self {
             Shape::Rate { arrivals, .. } | Shape::RateStages { arrivals, .. } => Some(*arrivals),
-            Shape::Closed | Shape::ClosedStages { .. } | Shape::Burst { .. } => None,
+            _ => None,
         }
     }
 

@@ -209,7 +209,7 @@ impl Shape {
 
     /// Whether starts wait for responses, and not for a schedule.
     fn is_closed(&self) -> bool {
-        matches!(self, Shape::Closed | Shape::ClosedStages { .. })
+        !self.is_open()
     }
 
     /// The rate of evenly spread arrivals that never changes; any other load may pass its mean.
@@ -234,7 +234,7 @@ impl Shape {
 
     fn rule(&self) -> Rule {
         match self {
-            Shape::Closed => (false, Contradiction::NoConnections),
+            Shape::Closed | Shape::Scenarios { .. } => (false, Contradiction::NoConnections),
             Shape::ClosedStages { start, stages } => (
                 *start == 0 && all(stages, |&target| target == 0),
                 Contradiction::NoStageAboveZero,

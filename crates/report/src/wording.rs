@@ -1,6 +1,8 @@
 //! A plan in words: what was run, and how much in which model.
 
-use loadline_plan::{Arrivals, HttpVersion, Level, Load, Plan, Rate, Request, Shape, Stage, Until};
+use loadline_plan::{
+    Arrivals, HttpVersion, Level, Load, Plan, Rate, Request, Scenario, Shape, Stage, Until,
+};
 use loadline_units as units;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -52,7 +54,10 @@ fn origin(request: &Request) -> &str {
 
 /// How much, in which model: `open loop: 2 000/s constant, 50 connections, 2 threads, for 10 s`.
 pub(crate) fn load(plan: &Plan) -> String {
-    let mut parts = vec![model(&plan.load, plan.connection.streams)];
+    let mut parts = match plan.scenarios.len() {
+        0 => vec![model(&plan.load, plan.connection.streams)],
+        count => vec![units::counted(count as u64, "scenario")],
+    };
     parts.push(units::counted(plan.threads.into(), "thread"));
     parts.extend(
         plan.request_limit
@@ -122,7 +127,40 @@ fn model(load: &Load, streams: u32) -> String {
             let (size, every) = (units::count(*size), units::duration(*every));
             format!("open loop: bursts of {size} every {every}, {connections}")
         }
+        Shape::Scenarios { .. } => connections,
     }
+}
+
+/// Each scenario with its load and its time: `browse: closed loop: 10 connections, from 5 s on, for
+/// 1 min`.
+pub(crate) fn scenarios(plan: &Plan) -> Vec<String> {
+    let one = |scenario: &Scenario| {
+        let part = &scenario.part;
+        let mut text = vec![format!(
+            "{}: {}",
+            part.name,
+            model(&scenario.load, plan.connection.streams)
+        )];
+        let limit = scenario.request_limit;
+        text.extend(limit.map(|limit| units::counted(limit, "iteration")));
+        let each = part
+            .iterations_per_user
+            .map(|n| units::counted(n, "iteration"));
+        text.extend(each.map(|each| format!("{each} each")));
+        if !part.start.is_zero() {
+            text.push(format!("from {} on", units::duration(part.start)));
+        }
+        let length = scenario.duration.map(units::duration);
+        text.extend(length.map(|length| format!("for {length}")));
+        if !part.graceful_stop.is_zero() {
+            text.push(format!(
+                "finishing within {}",
+                units::duration(part.graceful_stop)
+            ));
+        }
+        text.join(", ")
+    };
+    plan.scenarios.iter().map(one).collect()
 }
 
 /// What a load is changed to: `105 % of the plan`, `400/s`, `12 connections`, `paused`.

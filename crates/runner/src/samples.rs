@@ -35,5 +35,7 @@ pub(crate) fn plan() -> Plan {
         connection: Connection::default(),
         checks: Vec::new(),
         abort_on: Vec::new(),
+        scenarios: Vec::new(),
+        part: None,
     }
 }

@@ -1,7 +1,7 @@
 //! An open load: the schedules of its warm-up and of its measured part, and what changes make of
 //! them.
 
-use super::{end_ns, in_ns, nanoseconds};
+use super::{end_ns, hold_ns, in_ns, nanoseconds, start_ns};
 use loadline_plan::{Arrivals as Spread, Level, Plan, Rate, Shape};
 use loadline_schedule::{self as schedule, Arrival, Arrivals, Law, Schedule, Share, Stripe};
 use std::iter::Peekable;
@@ -16,7 +16,10 @@ pub(super) struct OpenLoad {
     /// At the load's first level.
     warmup: Schedule,
     main: Schedule,
-    pub(super) warmup_ns: u64,
+    /// How long that lasts.
+    hold_ns: u64,
+    /// Where the arrivals of the load itself begin.
+    main_ns: u64,
     end_ns: u64,
     /// Arrivals of the measured part at most.
     pub(super) limit: u64,
@@ -45,7 +48,8 @@ impl OpenLoad {
         Some(OpenLoad {
             warmup,
             main,
-            warmup_ns: nanoseconds(plan.warmup),
+            hold_ns: hold_ns(plan),
+            main_ns: nanoseconds(plan.warmup).saturating_add(start_ns(plan)),
             end_ns: end_ns(plan),
             limit: plan.request_limit.unwrap_or(u64::MAX),
             is_numbered: true,
@@ -55,7 +59,7 @@ impl OpenLoad {
     /// The arrivals of a stripe: those of the warm-up, at the load's first level, and behind them
     /// those of the load, up to its end.
     pub(super) fn arrivals(&self, stripe: Stripe) -> Queue {
-        if self.warmup_ns == 0 {
+        if self.hold_ns == 0 {
             return self.measured(stripe);
         }
         let warmup = self.in_warmup(self.warmup.arrivals(stripe));
@@ -70,18 +74,17 @@ impl OpenLoad {
 
     /// Changes the load from this instant on.
     pub(super) fn change(&mut self, at_ns: u64, level: schedule::Level<Rate>) {
-        if at_ns < self.warmup_ns {
+        if at_ns < self.hold_ns {
             self.warmup.change(at_ns, level);
         }
-        self.main
-            .change(at_ns.saturating_sub(self.warmup_ns), level);
+        self.main.change(at_ns.saturating_sub(self.main_ns), level);
         self.is_numbered &= !self.main.is_random();
     }
 
     /// Replaces those arrivals of a queue that are due at the last change or behind it.
     pub(super) fn requeue(&self, arrivals: &mut Queue, at_ns: u64, stripe: Stripe) {
         let main = self.in_main(self.main.arrivals_since_change(stripe));
-        let warmup = (at_ns < self.warmup_ns)
+        let warmup = (at_ns < self.hold_ns)
             .then(|| self.in_warmup(self.warmup.arrivals_since_change(stripe)));
         let behind = warmup.into_iter().flatten().chain(main);
         let nothing = queue(std::iter::empty());
@@ -92,17 +95,17 @@ impl OpenLoad {
 
     /// How many of the measured part, of all stripes, fell due before `t_ns`.
     pub(super) fn due_before(&self, t_ns: u64) -> u64 {
-        let measured_ns = t_ns.min(self.end_ns).saturating_sub(self.warmup_ns);
+        let measured_ns = t_ns.min(self.end_ns).saturating_sub(self.main_ns);
         self.main.due_before(measured_ns).min(self.limit)
     }
 
     fn in_warmup(&self, arrivals: Arrivals) -> impl Iterator<Item = Arrival> + use<> {
-        let warmup_ns = self.warmup_ns;
-        arrivals.take_while(move |arrival| arrival.at_ns < warmup_ns)
+        let hold_ns = self.hold_ns;
+        arrivals.take_while(move |arrival| arrival.at_ns < hold_ns)
     }
 
     fn in_main(&self, arrivals: Arrivals) -> impl Iterator<Item = Arrival> + use<> {
-        let (warmup_ns, end_ns) = (self.warmup_ns, self.end_ns);
+        let (main_ns, end_ns) = (self.main_ns, self.end_ns);
         // Without its place among all, an arrival is left to the budget.
         let limit = if self.is_numbered {
             self.limit
@@ -111,7 +114,7 @@ impl OpenLoad {
         };
         arrivals
             .map(move |arrival| Arrival {
-                at_ns: arrival.at_ns.saturating_add(warmup_ns),
+                at_ns: arrival.at_ns.saturating_add(main_ns),
                 ..arrival
             })
             .take_while(move |arrival| arrival.at_ns < end_ns && arrival.index < limit)
@@ -148,7 +151,7 @@ fn schedules(shape: &Shape, seed: u64) -> Option<(Schedule, Schedule)> {
     // The warm-up's randomness is not that of the run, which must not depend on there being one.
     let warmup = |rate: Rate, spread| Schedule::constant(rate, law(spread), !seed);
     match shape {
-        Shape::Closed | Shape::ClosedStages { .. } => None,
+        Shape::Closed | Shape::ClosedStages { .. } | Shape::Scenarios { .. } => None,
         Shape::Rate { rate, arrivals } => Some((
             warmup(*rate, *arrivals),
             Schedule::constant(*rate, law(*arrivals), seed),

@@ -183,7 +183,7 @@ fn is_drawn(shape: &Shape) -> bool {
             let targets = stages.iter().map(|stage| stage.target.per_second());
             targets.fold(start.per_second(), f64::max)
         }
-        Shape::Closed | Shape::ClosedStages { .. } | Shape::Burst { .. } => 0.0,
+        _ => 0.0,
     };
     shape.is_random() && highest_per_s <= MOST_DRAWN_PER_S
 }

@@ -2,7 +2,6 @@
 
 use super::server::{Seen, Server};
 use crate::{EndReason, Event};
-use loadline_plan::Plan;
 use loadline_record::{Counts, ErrorKind, Exchange, Model, Outcome, Snapshot, Times, Unfinished};
 
 /// The result of a run.
@@ -11,7 +10,8 @@ pub(crate) struct Ran {
     pub(crate) intervals: Vec<Snapshot>,
     /// All intervals together.
     pub(crate) total: Snapshot,
-    /// The exchanges that ended, by worker, in the order in which they ended.
+    /// The exchanges that ended, by worker and by scenario of each worker, in the order in which
+    /// they ended.
     pub(crate) logs: Vec<Vec<Exchange>>,
     pub(crate) reason: EndReason,
     pub(crate) unfinished: Unfinished,
@@ -110,12 +110,11 @@ impl Ran {
     }
 
     /// What holds whatever is run and whatever goes wrong.
-    pub(crate) fn hold_what_all_runs_promise(&self, plan: &Plan) {
+    pub(crate) fn hold_what_all_runs_promise(&self, models: &[Model]) {
         self.hold_the_balance();
         self.hold_the_intervals_together();
         self.logs.iter().flatten().for_each(hold_the_identities);
-        let model = Model::of(&plan.load.shape);
-        self.hold_the_histograms_to_the_log(model);
+        self.hold_the_histograms_to_the_log(models);
     }
 
     /// sent = answered + failed + in flight, in every interval and at the end.
@@ -160,10 +159,11 @@ impl Ran {
     }
 
     /// The histograms hold exactly what the log holds.
-    fn hold_the_histograms_to_the_log(&self, model: Model) {
+    fn hold_the_histograms_to_the_log(&self, models: &[Model]) {
         let mut times = Times::default();
-        for exchange in self.logs.iter().flatten() {
-            time(exchange, model, &mut times);
+        for (log, model) in self.logs.iter().zip(models.iter().cycle()) {
+            log.iter()
+                .for_each(|exchange| time(exchange, *model, &mut times));
         }
         for ((name, ours), (_, theirs)) in times.each().into_iter().zip(self.total.times.each()) {
             if !matches!(name, "resolve" | "connect" | "tls" | "omitted") {

@@ -6,15 +6,15 @@ use super::server::{Reply, Script, Seen, Server};
 use crate::behaviour::Scenario;
 use crate::control::Handle;
 use crate::event::Detail;
+use crate::launch::{Group, Launch, run_groups};
+use crate::merger::Merger;
 use crate::prepare::{Prepared, series_of};
-use crate::replay::Replay;
-use crate::run::Merger;
-use crate::worker::{self, Ready, Report};
+use crate::worker::{self, Report};
 use crate::written_request::WrittenRequest;
 use loadline_metrics::SeriesId;
 use loadline_plan::{HttpVersion, Plan};
 use loadline_reactor::{Address, Host, Sim, Task};
-use loadline_record::Exchange;
+use loadline_record::{Exchange, Model};
 use loadline_schedule::Stripe;
 use loadline_transport::Endpoint;
 use std::cell::{Cell, RefCell};
@@ -121,32 +121,60 @@ impl World {
         }
     }
 
-    /// Runs the plan's own requests.
+    /// Runs the plan's own requests, in all its scenarios.
     pub(crate) fn run(self) -> Ran {
-        self.run_scenario(|prepared, stripe| {
-            Replay::new(Arc::clone(prepared), stripe.index, stripe.of)
+        let parts = self.plan.parts();
+        self.run_groups(parts, async |host, prepared, stripe, tell| {
+            Launch::requests()
+                .set_up(host, prepared, stripe, tell)
+                .await
         })
     }
 
     /// Runs what each worker's scenario makes of the plan.
     pub(crate) fn run_scenario<S: Scenario<Sim>>(
-        mut self,
+        self,
         scenario: impl Fn(&Arc<Prepared>, Stripe) -> S,
+    ) -> Ran {
+        let parts = vec![self.plan.clone()];
+        self.run_groups(parts, async |host, prepared, stripe, tell| {
+            let scenario = scenario(prepared, stripe);
+            let ready = worker::prepare(host, prepared, stripe, scenario, tell).await;
+            Box::new(ready) as Box<dyn Group>
+        })
+    }
+
+    /// Runs the groups of users that are set up for each part of the plan on each worker.
+    fn run_groups(
+        mut self,
+        parts: Vec<Plan>,
+        set_up: impl AsyncFn(Sim, &Arc<Prepared>, Stripe, Box<dyn Fn(Report)>) -> Box<dyn Group>,
     ) -> Ran {
         let endpoints = self.endpoints();
         let hands = self.hands(addresses(&endpoints));
         let sim = &hands.sim;
-        let prepared = Arc::new(prepared(&self.plan, endpoints, self.interval_ns));
+        let is_alone = parts.len() == 1;
+        let prepared = parts.iter().enumerate().map(|(scenario, part)| {
+            let prepared = prepared(part, endpoints.clone(), self.interval_ns);
+            Arc::new(Prepared {
+                scenario,
+                is_alone,
+                ..prepared
+            })
+        });
+        let prepared: Vec<_> = prepared.collect();
         let told = Rc::new(Told::new(&self.plan, Rc::clone(&self.on_interval)));
         sim.run(async {
             let mut ready = Vec::new();
             for index in 0..self.plan.threads {
                 let of = self.plan.threads;
                 let stripe = Stripe { index, of };
-                let scenario = scenario(&prepared, stripe);
-                let send = told.listener(&hands, index as usize);
-                let host = sim.clone();
-                ready.push(worker::prepare(host, &prepared, stripe, scenario, send).await);
+                let mut groups = Vec::new();
+                for (scenario, prepared) in prepared.iter().enumerate() {
+                    let tell = told.listener(&hands, index as usize, scenario);
+                    groups.push(set_up(sim.clone(), prepared, stripe, tell).await);
+                }
+                ready.push(groups);
             }
             hands.begin_ns.set(sim.now_ns() + HEAD_START);
             let _incidents = self.spawn_incidents(&hands);
@@ -155,7 +183,7 @@ impl World {
         // Tasks hold the world, which holds tasks: let them all end.
         hands.server.down();
         sim.run(sim.timer().until(sim.now_ns() + 10 * MS));
-        told.ran(&self.plan, &hands.server)
+        told.ran(&hands.server)
     }
 
     /// The simulated loop as it was asked for, with its server.
@@ -231,6 +259,8 @@ fn prepared(plan: &Plan, endpoints: Vec<Endpoint>, interval_ns: u64) -> Prepared
         most_kept: usize::MAX,
         endpoints,
         left_out: Vec::new(),
+        scenario: 0,
+        is_alone: true,
     }
 }
 
@@ -243,15 +273,15 @@ fn addresses(endpoints: &[Endpoint]) -> Vec<SocketAddr> {
     .collect()
 }
 
-async fn run_all<S: Scenario<Sim>>(ready: Vec<Ready<Sim, S>>, hands: &Rc<Hands>) {
+async fn run_all(ready: Vec<Vec<Box<dyn Group>>>, hands: &Rc<Hands>) {
     let mut workers = Vec::new();
-    for (index, ready) in ready.into_iter().enumerate() {
+    for (index, groups) in ready.into_iter().enumerate() {
         let own = Rc::clone(hands);
         workers.push(hands.sim.spawn(async move {
             let begin_ns = own.begin_ns.get();
             let from_ns = begin_ns - HEAD_START + index as u64 * STAGGER;
             own.sim.timer().until(from_ns).await;
-            worker::run(ready, begin_ns, &own.handle).await;
+            run_groups(&own.sim, groups, begin_ns, &own.handle).await;
         }));
     }
     for worker in workers {
@@ -262,37 +292,51 @@ async fn run_all<S: Scenario<Sim>>(ready: Vec<Ready<Sim, S>>, hands: &Rc<Hands>)
 /// What the workers told.
 struct Told {
     merger: RefCell<Merger>,
+    /// The exchanges of each scenario on each worker, the scenarios of a worker side by side.
     logs: RefCell<Vec<Vec<Exchange>>>,
+    /// The model of each scenario's load.
+    models: Vec<Model>,
     on_interval: Rc<OnInterval>,
 }
 
 impl Told {
     fn new(plan: &Plan, on_interval: Rc<OnInterval>) -> Self {
+        let parts = plan.parts();
         Told {
             on_interval,
             merger: RefCell::new(Merger::new(plan)),
-            logs: RefCell::new(vec![Vec::new(); plan.threads as usize]),
+            logs: RefCell::new(vec![Vec::new(); plan.threads as usize * parts.len()]),
+            models: parts
+                .iter()
+                .map(|part| Model::of(&part.load.shape))
+                .collect(),
         }
     }
 
-    fn listener(self: &Rc<Self>, hands: &Rc<Hands>, worker: usize) -> Box<dyn Fn(Report)> {
+    fn listener(
+        self: &Rc<Self>,
+        hands: &Rc<Hands>,
+        worker: usize,
+        scenario: usize,
+    ) -> Box<dyn Fn(Report)> {
         let (told, hands) = (Rc::clone(self), Rc::clone(hands));
+        let log = worker * self.models.len() + scenario;
         Box::new(move |report| match report {
-            Report::Log(exchanges) => told.logs.borrow_mut()[worker].extend(exchanges),
+            Report::Log(exchanges) => told.logs.borrow_mut()[log].extend(exchanges),
             report => {
                 if matches!(report, Report::Interval { .. }) {
                     (told.on_interval)(&hands, worker);
                 }
-                told.merger.borrow_mut().take(worker, report);
+                told.merger.borrow_mut().take(worker, scenario, report);
             }
         })
     }
 
-    fn ran(&self, plan: &Plan, server: &Server) -> Ran {
+    fn ran(&self, server: &Server) -> Ran {
         let mut merger = self.merger.borrow_mut();
         let events = std::iter::from_fn(|| merger.event()).collect();
         let ran = Ran::new(events, self.logs.take(), server);
-        ran.hold_what_all_runs_promise(plan);
+        ran.hold_what_all_runs_promise(&self.models);
         ran
     }
 }

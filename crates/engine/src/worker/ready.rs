@@ -39,6 +39,8 @@ pub(crate) struct Ready<H: Host, S> {
     pub(super) connections: VecDeque<Ahead<H>>,
     pub(super) resolve_times: Vec<Duration>,
     pub(super) interval_ns: u64,
+    /// Whether its supervisor tells what the worker did with its time.
+    pub(super) is_first: bool,
     /// The first dial that failed.
     pub(crate) first_error: Option<DialError>,
 }
@@ -104,6 +106,7 @@ pub(crate) async fn prepare<H: Host, S: Scenario<H>>(
             .filter_map(|endpoint| endpoint.resolve_time)
             .collect(),
         interval_ns: prepared.interval_ns,
+        is_first: prepared.scenario == 0,
         first_error: dialling.first_error.take(),
     }
 }
@@ -182,6 +185,7 @@ fn new_worker<H: Host>(
         resting: Cell::new(0),
         most_users,
         closed_loop_slots: Cell::new(most_users),
+        is_alone: prepared.is_alone,
         supervisor: RefCell::new(None),
         tells_ticks: prepared.detail.ticks,
         log: prepared

@@ -22,6 +22,8 @@ pub(super) struct Supervisor<H: Host, S> {
     pub(super) pool: UserPool<H, S>,
     timer: Timer,
     interval_times: IntervalTimes,
+    /// Whether it tells of them: one of a worker does.
+    is_first: bool,
     /// When the interval times begin anew: at the begin of the measured part, if that is to come.
     pub(super) zero_ns: Option<u64>,
     coalescing: ClosedLoadCoalescing,
@@ -45,14 +47,15 @@ pub(super) struct Supervisor<H: Host, S> {
 }
 
 impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
-    pub(super) fn new(pool: UserPool<H, S>, interval_ns: u64) -> Self {
+    pub(super) fn new(pool: UserPool<H, S>, interval_ns: u64, is_first: bool) -> Self {
         let worker = &pool.worker;
         Supervisor {
             timer: worker.host.timer(),
             boundary_ns: worker.zero_ns.get() + interval_ns,
             ticker: Ticker::new(worker.zero_ns.get(), TICK_NS),
-            end_ns: worker.begin_ns.get().saturating_add(worker.pacer.end_ns),
-            window_end_ns: worker.begin_ns.get().saturating_add(worker.pacer.end_ns),
+            end_ns: worker.over_ns(),
+            window_end_ns: worker.over_ns(),
+            is_first,
             stopped_ns: None,
             changes: 0,
             heard: Vec::new(),
@@ -166,7 +169,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
 
     /// What the worker did with its time while it warmed up is in no figure either.
     fn leave_warmup(&mut self, now_ns: u64) {
-        if self.zero_ns.take_if(|zero_ns| *zero_ns <= now_ns).is_some() {
+        if self.zero_ns.take_if(|zero_ns| *zero_ns <= now_ns).is_some() && self.is_first {
             self.interval_times = IntervalTimes::begin(&self.pool.worker.host);
         }
     }
@@ -183,6 +186,10 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         }
         self.coalescing_due_ns = now_ns + TICK_NS;
         let worker = &self.pool.worker;
+        if !worker.is_alone {
+            // What suits one scenario would delay another.
+            return;
+        }
         let coalescing = if worker.pacer.is_open() {
             worker.coalescing.next()
         } else {
@@ -221,6 +228,12 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         let shortage_ns = worker.next_shortage_ns().unwrap_or(u64::MAX);
         let next_ns = self.boundary_ns.min(self.end_ns).min(now_ns + TICK_NS);
         let next_ns = self.zero_ns.map_or(next_ns, |zero_ns| zero_ns.min(next_ns));
+        let last_ns = worker.begin_ns.get().saturating_add(worker.pacer.end_ns);
+        let next_ns = if now_ns < last_ns {
+            next_ns.min(last_ns)
+        } else {
+            next_ns
+        };
         self.due_ns = next_ns.min(shortage_ns);
         self.timer.set(Some(self.due_ns));
         let timer = &self.timer;
@@ -250,7 +263,8 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             (worker.send)(Report::Ticks(ticks));
         }
         let mut snapshot = Box::new(worker.recorder.borrow_mut().take(until_ns));
-        if let Some(mut times) = self.interval_times.end(&worker.host)
+        if self.is_first
+            && let Some(mut times) = self.interval_times.end(&worker.host)
             && !snapshot.drain
         {
             times.counted(&snapshot.counts);

@@ -103,6 +103,10 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
             activity.to_ns.set(begin_ns.saturating_add(to_ns));
         }
         self.wake_waiting(now_ns);
+        if pacer.iterations_per_user.is_some() {
+            // Who is missing has done all that it was to do.
+            return;
+        }
         let present: HashSet<u32> = self.members.iter().map(|member| member.number).collect();
         let is_missing = |number: &u32| {
             let next = self.worker.pacer.next_window(*number, load_ns);

@@ -42,6 +42,9 @@ pub enum LevelProblem {
     /// Users for a rate or bursts.
     #[error("an open load has no number of users that could be changed; give a share or a rate.")]
     NoUsers,
+    /// Whose rate or users?
+    #[error("several scenarios can only be changed together; give a share of the plan.")]
+    SeveralScenarios,
     /// More users than the plan's connections allow for.
     #[error("a load can be changed to at most {most} users, not to {users}; give fewer.")]
     Users {
@@ -68,6 +71,7 @@ impl Level {
             Level::Rate(rate) if rate.count == 0 => Err(LevelProblem::Nothing),
             Level::Rate(_) => match shape {
                 Shape::Rate { .. } | Shape::RateStages { .. } => Ok(()),
+                Shape::Scenarios { .. } => Err(LevelProblem::SeveralScenarios),
                 _ => Err(LevelProblem::NoRate),
             },
             Level::Users(0) => Err(LevelProblem::Nothing),
@@ -75,6 +79,9 @@ impl Level {
                 users,
                 most: MOST_USERS,
             }),
+            Level::Users(_) if matches!(shape, Shape::Scenarios { .. }) => {
+                Err(LevelProblem::SeveralScenarios)
+            }
             Level::Users(_) if shape.is_open() => Err(LevelProblem::NoUsers),
             Level::Users(_) => Ok(()),
         }

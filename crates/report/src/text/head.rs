@@ -47,6 +47,8 @@ pub(crate) fn facts(summary: &Summary) -> Vec<(&'static str, String)> {
     }
     let counts = &summary.total.counts;
     let mut facts = vec![("duration", duration(summary))];
+    let scenarios = wording::scenarios(&summary.plan).into_iter();
+    facts.extend(scenarios.map(|text| ("scenario", layout::harmless(&text))));
     facts.extend(left_out(summary).map(|text| ("transient", text)));
     facts.extend(changes(summary).map(|text| ("load", text)));
     facts.extend([

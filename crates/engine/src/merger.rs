@@ -1,0 +1,314 @@
+//! What the workers tell, merged: the snapshots of one scenario interval by interval, and those of
+//! all scenarios together.
+
+use crate::ease::Ease;
+use crate::event::{EndReason, Event};
+use crate::heard_changes::HeardChanges;
+use crate::lost::WorkerFailure;
+use crate::pacer::Planned;
+use crate::worker::{Done, Heard, Report};
+use loadline_plan::Plan;
+use loadline_record::{Snapshot, Unfinished};
+use std::collections::VecDeque;
+
+/// Puts together what all workers tell of all scenarios of a run.
+///
+/// The workers follow the same intervals in all scenarios, but a scenario may end before others.
+pub(crate) struct Merger {
+    scenarios: Vec<ScenarioMerger>,
+    /// The snapshots of each scenario that are not merged with those of the others yet.
+    waiting: Vec<VecDeque<Box<Snapshot>>>,
+    /// What was in flight in each at the end of the last interval that was merged.
+    in_flight: Vec<u64>,
+    ends: Vec<Option<(EndReason, Box<Unfinished>)>>,
+    ended: bool,
+}
+
+impl Merger {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let parts = plan.parts();
+        let count = parts.len();
+        Merger {
+            scenarios: parts.iter().map(ScenarioMerger::new).collect(),
+            waiting: vec![VecDeque::new(); count],
+            in_flight: vec![0; count],
+            ends: vec![None; count],
+            ended: false,
+        }
+    }
+
+    /// Takes what a worker told of a scenario.
+    pub(crate) fn take(&mut self, worker: usize, scenario: usize, report: Report) {
+        match report {
+            Report::Lost(failure) => self.lose(worker, &failure),
+            report => self.scenarios[scenario].take(worker, report),
+        }
+    }
+
+    /// A worker is lost, and all its users with it.
+    pub(crate) fn lose(&mut self, worker: usize, failure: &WorkerFailure) {
+        for scenario in &mut self.scenarios {
+            scenario.take(worker, Report::Lost(failure.clone()));
+        }
+    }
+
+    /// Why the first worker that is lost is lost.
+    pub(crate) fn failure(&self) -> Option<&WorkerFailure> {
+        self.scenarios.first()?.failure.as_ref()
+    }
+
+    /// Whether a worker has told its last.
+    pub(crate) fn is_done(&self, worker: usize) -> bool {
+        let mut scenarios = self.scenarios.iter();
+        scenarios.all(|scenario| scenario.done[worker].is_some())
+    }
+
+    pub(crate) fn event(&mut self) -> Option<Event> {
+        if let [scenario] = self.scenarios.as_mut_slice() {
+            return scenario.event();
+        }
+        for (index, scenario) in self.scenarios.iter_mut().enumerate() {
+            while let Some(event) = scenario.event() {
+                match event {
+                    Event::Interval(snapshot) => self.waiting[index].push_back(snapshot),
+                    Event::Ended { reason, unfinished } => {
+                        self.ends[index] = Some((reason, unfinished));
+                    }
+                    Event::Log { .. } | Event::Ticks { .. } | Event::Changed(_) => {}
+                }
+            }
+        }
+        match self.interval() {
+            Some(snapshot) => Some(Event::Interval(snapshot)),
+            None if self.ended || !self.ends.iter().all(Option::is_some) => None,
+            None => Some(self.end()),
+        }
+    }
+
+    /// The next interval, once every scenario that goes on has told of it.
+    fn interval(&mut self) -> Option<Box<Snapshot>> {
+        let scenarios = || self.waiting.iter().zip(&self.ends);
+        if !scenarios().all(|(waiting, end)| !waiting.is_empty() || end.is_some()) {
+            return None;
+        }
+        // What a scenario records while it drains comes behind the window of all others.
+        let mut fronts = self.waiting.iter().filter_map(VecDeque::front);
+        let drains = fronts.all(|snapshot| snapshot.drain);
+        let mut merged: Option<Box<Snapshot>> = None;
+        let mut in_flight = 0;
+        for (waiting, before) in self.waiting.iter_mut().zip(&mut self.in_flight) {
+            let Some(part) = waiting.pop_front_if(|front| front.drain == drains) else {
+                in_flight += *before;
+                continue;
+            };
+            *before = part.counts.in_flight;
+            match &mut merged {
+                Some(merged) => merged.merge(&part),
+                None => merged = Some(part),
+            }
+        }
+        let mut merged = merged?;
+        merged.counts.in_flight += in_flight;
+        Some(merged)
+    }
+
+    fn end(&mut self) -> Event {
+        self.ended = true;
+        let ends = || self.ends.iter().flatten();
+        let has = |wanted: EndReason| ends().any(|(reason, _)| *reason == wanted);
+        let reason = [EndReason::Failed, EndReason::Stopped, EndReason::Duration]
+            .into_iter()
+            .find(|reason| has(*reason));
+        let mut unfinished = Unfinished::default();
+        ends().for_each(|(_, part)| unfinished.merge(part));
+        Event::Ended {
+            reason: reason.unwrap_or(EndReason::Requests),
+            unfinished: Box::new(unfinished),
+        }
+    }
+}
+
+impl std::fmt::Debug for Merger {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Merger")
+            .field("ended", &self.ended)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What one worker recorded in one interval.
+struct Interval {
+    snapshot: Box<Snapshot>,
+    /// Until when the schedule was followed, in nanoseconds from the begin of the load.
+    followed_ns: u64,
+    /// The changes of the load that the worker heard of.
+    changes: Vec<Heard>,
+}
+
+/// Puts the snapshots of all workers of a scenario together, interval by interval.
+struct ScenarioMerger {
+    /// The snapshots of each worker that are not merged yet.
+    waiting: Vec<VecDeque<Interval>>,
+    done: Vec<Option<Done>>,
+    /// What was in flight at the end of the last interval that each worker told.
+    in_flight: Vec<u64>,
+    /// Why the first worker that is lost is lost.
+    failure: Option<WorkerFailure>,
+    planned: Option<Planned>,
+    changes: HeardChanges,
+    limit: Option<u64>,
+    /// Whether it is over when each user has had its iterations.
+    is_by_user: bool,
+    planned_total: u64,
+    sent_total: u64,
+    ease: Ease,
+    ended: bool,
+}
+
+impl ScenarioMerger {
+    fn new(plan: &Plan) -> Self {
+        let workers = plan.threads as usize;
+        ScenarioMerger {
+            waiting: (0..workers).map(|_| VecDeque::new()).collect(),
+            done: (0..workers).map(|_| None).collect(),
+            in_flight: vec![0; workers],
+            failure: None,
+            planned: Planned::new(plan),
+            changes: HeardChanges::new(plan.threads as usize),
+            limit: plan.request_limit,
+            is_by_user: is_by_user(plan),
+            planned_total: 0,
+            sent_total: 0,
+            ease: Ease::new(plan),
+            ended: false,
+        }
+    }
+
+    fn take(&mut self, worker: usize, report: Report) {
+        if self.done[worker].is_some() {
+            // It was given up, and comes back too late.
+            return;
+        }
+        match report {
+            Report::Interval {
+                snapshot,
+                followed_ns,
+                changes,
+            } => {
+                self.in_flight[worker] = snapshot.counts.in_flight;
+                self.waiting[worker].push_back(Interval {
+                    snapshot,
+                    followed_ns,
+                    changes,
+                });
+            }
+            Report::Done(done) => self.done[worker] = Some(done),
+            Report::Lost(failure) => {
+                self.failure.get_or_insert(failure);
+                self.done[worker] = Some(Done {
+                    complete: false,
+                    stopped: false,
+                    unfinished: Box::new(Unfinished {
+                        in_flight: self.in_flight[worker],
+                        ..Unfinished::default()
+                    }),
+                });
+            }
+            Report::Log(_) | Report::Ticks(_) => {}
+        }
+    }
+
+    fn event(&mut self) -> Option<Event> {
+        if let Some(snapshot) = self.interval() {
+            return Some(Event::Interval(Box::new(snapshot)));
+        }
+        let all_done = !self.ended && self.done.iter().all(Option::is_some);
+        all_done.then(|| self.end())
+    }
+
+    /// The next interval, once every worker that goes on has told of it.
+    fn interval(&mut self) -> Option<Snapshot> {
+        let told = |(waiting, done): (&VecDeque<Interval>, &Option<Done>)| {
+            !waiting.is_empty() || done.is_some()
+        };
+        if !self.waiting.iter().zip(&self.done).all(told) {
+            return None;
+        }
+        let in_flight_for_good = self.in_flight_for_good();
+        // A worker that drains has told of its whole window.
+        let is_window = |interval: &Interval| !interval.snapshot.drain;
+        let fronts = || self.waiting.iter().filter_map(VecDeque::front);
+        let drains = !fronts().any(is_window);
+        let mut merged: Option<Box<Snapshot>> = None;
+        let mut followed_ns = 0;
+        for (worker, waiting) in self.waiting.iter_mut().enumerate() {
+            let is_next = |next: &&Interval| next.snapshot.drain == drains;
+            if waiting.front().filter(is_next).is_none() {
+                continue;
+            }
+            let Some(part) = waiting.pop_front() else {
+                continue;
+            };
+            self.changes.heard(worker, part.changes);
+            followed_ns = followed_ns.max(part.followed_ns);
+            match &mut merged {
+                Some(merged) => merged.merge(&part.snapshot),
+                None => merged = Some(part.snapshot),
+            }
+        }
+        let mut merged = merged?;
+        merged.counts.in_flight += in_flight_for_good;
+        if let Some(planned) = &mut self.planned {
+            let is_gone =
+                |worker: usize| self.done[worker].is_some() && self.waiting[worker].is_empty();
+            self.changes.pass_on(planned, followed_ns, is_gone);
+            merged.counts.planned += planned.due_before(followed_ns);
+        }
+        self.ease.observe(&merged);
+        self.planned_total += merged.counts.planned;
+        self.sent_total += merged.counts.sent;
+        Some(*merged)
+    }
+
+    /// What workers that have told of all their intervals left in flight: it stays so while the
+    /// others go on.
+    fn in_flight_for_good(&self) -> u64 {
+        let workers = self.waiting.iter().zip(&self.done);
+        workers
+            .filter(|(waiting, _)| waiting.is_empty())
+            .filter_map(|(_, done)| done.as_ref())
+            .map(|done| done.unfinished.in_flight)
+            .sum()
+    }
+
+    fn end(&mut self) -> Event {
+        self.ended = true;
+        let done = || self.done.iter().flatten();
+        let limited = self.limit.is_some_and(|limit| self.sent_total >= limit);
+        let enough = limited || self.is_by_user;
+        let reason = if self.failure.is_some() {
+            EndReason::Failed
+        } else if done().any(|done| done.stopped) {
+            EndReason::Stopped
+        } else if enough && done().all(|done| done.complete) {
+            EndReason::Requests
+        } else {
+            EndReason::Duration
+        };
+        let mut unfinished = Unfinished::default();
+        done().for_each(|done| unfinished.merge(&done.unfinished));
+        let unsent = self.planned_total.saturating_sub(self.sent_total);
+        let is_lost = self.failure.is_some();
+        self.ease.give_causes(&mut unfinished, unsent, is_lost);
+        Event::Ended {
+            reason,
+            unfinished: Box::new(unfinished),
+        }
+    }
+}
+
+/// Whether each user of a load has a number of iterations.
+fn is_by_user(plan: &Plan) -> bool {
+    let part = plan.part.as_deref();
+    part.is_some_and(|part| part.iterations_per_user.is_some())
+}

@@ -1,0 +1,129 @@
+//! Scenarios: several loads at once in one plan, each with its own requests and its own time.
+
+use crate::{Load, Order, Plan, Request, Script, Shape};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The tag under which the series of a scenario carry its name.
+pub const SCENARIO_TAG: &str = "scenario";
+
+/// 2^64 divided by the golden ratio: the seeds of scenarios lie as far apart as they can.
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// One of several loads of a plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Scenario {
+    /// What belongs to it whatever its load is.
+    #[serde(flatten)]
+    pub part: Part,
+    /// What is sent; never empty.
+    pub requests: Vec<Request>,
+    /// What makes up the requests instead; then there is one request, whose URL says where to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<Script>,
+    /// In which order its users take the requests.
+    pub order: Order,
+    /// How much, and in which model.
+    pub load: Load,
+    /// How long starts are issued, from its own start on.
+    pub duration: Option<Duration>,
+    /// It ends when this many iterations have begun and ended.
+    pub request_limit: Option<u64>,
+}
+
+/// What a scenario is among the others of its plan.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    /// Its name, unique in the plan.
+    pub name: String,
+    /// When its load begins, from the begin of the measured part. A scenario that begins at 0 takes
+    /// part in the warm-up.
+    #[serde(default, skip_serializing_if = "Duration::is_zero")]
+    pub start: Duration,
+    /// How long behind its last start iterations that have begun may go on.
+    #[serde(default, skip_serializing_if = "Duration::is_zero")]
+    pub graceful_stop: Duration,
+    /// How many iterations each user begins, at most. For closed loads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iterations_per_user: Option<u64>,
+    /// Tags of all its series, beside its name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tags: BTreeMap<String, String>,
+}
+
+impl Part {
+    /// The tags of its series, its name among them.
+    pub fn series_tags(&self) -> BTreeMap<String, String> {
+        let mut tags = self.tags.clone();
+        tags.insert(SCENARIO_TAG.to_owned(), self.name.clone());
+        tags
+    }
+}
+
+impl Plan {
+    /// The plan of each scenario alone; the plan itself where it has none.
+    pub fn parts(&self) -> Vec<Plan> {
+        if self.scenarios.is_empty() {
+            return vec![self.clone()];
+        }
+        let rest = Plan {
+            requests: Vec::new(),
+            scenarios: Vec::new(),
+            ..self.clone()
+        };
+        let alone = |(index, scenario): (usize, &Scenario)| Plan {
+            part: Some(Box::new(scenario.part.clone())),
+            requests: scenario.requests.clone(),
+            script: scenario.script.clone(),
+            order: scenario.order,
+            load: scenario.load.clone(),
+            duration: scenario.duration,
+            request_limit: scenario.request_limit,
+            // Two scenarios of random arrivals must not draw the same ones.
+            seed: self.seed.wrapping_add((index as u64).wrapping_mul(GOLDEN)),
+            ..rest.clone()
+        };
+        self.scenarios.iter().enumerate().map(alone).collect()
+    }
+
+    /// Makes this the plan of these scenarios: its load, requests and length become those of all of
+    /// them together.
+    #[must_use]
+    pub fn with_scenarios(self, scenarios: Vec<Scenario>) -> Plan {
+        let sum = |of: fn(&Load) -> u32| {
+            let each = scenarios.iter().map(|scenario| of(&scenario.load));
+            each.fold(0, u32::saturating_add)
+        };
+        let is_open = scenarios
+            .iter()
+            .any(|scenario| scenario.load.shape.is_open());
+        Plan {
+            requests: scenarios
+                .iter()
+                .flat_map(|scenario| scenario.requests.clone())
+                .collect(),
+            load: Load {
+                connections: sum(|load| load.connections),
+                max_connections: sum(|load| load.max_connections),
+                shape: Shape::Scenarios { is_open },
+            },
+            duration: scenarios
+                .iter()
+                .map(Scenario::length)
+                .try_fold(Duration::ZERO, |longest, length| Some(longest.max(length?))),
+            request_limit: None,
+            scenarios,
+            ..self
+        }
+    }
+}
+
+impl Scenario {
+    /// How long it lasts at most, from the begin of the measured part; `None` if only its
+    /// iterations end it.
+    pub fn length(&self) -> Option<Duration> {
+        let (start, stop) = (self.part.start, self.part.graceful_stop);
+        Some(self.duration?.saturating_add(start).saturating_add(stop))
+    }
+}
