@@ -85,6 +85,53 @@ fn urls_beyond_the_most_series_are_counted_together() {
 }
 
 #[test]
+fn checks_look_at_one_name() {
+    let server = serve();
+    let address = format!("http://{}", server.addr());
+    let folder = tempfile::tempdir().unwrap();
+    let [urls, saved] = ["urls", "a.run"].map(|name| folder.path().join(name));
+    std::fs::write(&urls, list(&address)).unwrap();
+    let run = |check: &str| {
+        let run = [
+            "-n",
+            "60",
+            "-c",
+            "3",
+            "--allow-invalid",
+            "--urls",
+            text(&urls),
+        ];
+        let words = ["--check", check, "--save", text(&saved)];
+        let _ = std::fs::remove_file(&saved);
+        loadline(&[&run[..], &words].concat())
+    };
+    for (check, code) in [
+        ("non2xx{name:read}<=0", 0),
+        ("non2xx<=0", 1),
+        ("status:503{name:broken, \"really\"}>=100%", 0),
+        ("p50{name:read}<10s", 0),
+        ("p50{name:read}<1us", 1),
+        ("rate{name:read}>1", 0),
+    ] {
+        let ran = run(check);
+        assert_eq!(ran.code, Some(code), "{check}: {}", ran.stdout);
+        assert!(ran.stdout.contains(check), "{}", ran.stdout);
+        let again = loadline(&["report", text(&saved)]);
+        assert!(again.stdout.contains(check), "{}", again.stdout);
+    }
+    let unknown = run("p99{name:write}<1s");
+    assert_eq!(unknown.code, Some(2));
+    assert!(
+        unknown
+            .stderr
+            .contains("no request has; the names are `read`"),
+        "{}",
+        unknown.stderr
+    );
+    assert!(!saved.exists());
+}
+
+#[test]
 fn one_url_has_no_rows_by_name() {
     let server = serve();
     let url = format!("http://{}/", server.addr());

@@ -13,6 +13,9 @@ use serde::{Deserialize, Serialize};
 pub struct Check {
     /// The condition as typed.
     pub text: String,
+    /// The name of the requests that are looked at; `None` for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// What is looked at.
     pub metric: Metric,
     /// How it is compared.

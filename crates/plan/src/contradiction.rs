@@ -57,6 +57,14 @@ pub enum Contradiction {
          delay; give a --rate, or leave the check out."
     )]
     CheckOnDelayWhenClosed(String),
+    /// A name that is no request's.
+    #[error("{check} looks at a name that no request has; the names are {names}.")]
+    CheckOnUnknownName {
+        /// The condition as typed.
+        check: String,
+        /// The first of the names that there are.
+        names: String,
+    },
     /// A key that belongs to nothing.
     #[error("--key belongs to a certificate; give that with --cert.")]
     KeyWithoutCert,

@@ -3,7 +3,7 @@
 use crate::contradiction::{LONGEST_SOCKET_PATH, MOST_PIPELINED};
 use crate::{
     Arrivals, Bound, Check, Clock, Clocked, Comparison, Connection, Contradiction, HttpVersion,
-    IpVersion, Load, Metric, Plan, Rate, Shape, Stage,
+    IpVersion, Load, Metric, Plan, Rate, Request, Shape, Stage,
 };
 use std::collections::HashSet;
 use std::net::IpAddr;
@@ -146,9 +146,43 @@ impl Plan {
 impl Plan {
     /// Refuses conditions on figures that a run of this load can't have.
     fn validate_conditions(&self) -> Result<(), Contradiction> {
-        let conditions = self.checks.iter().chain(&self.abort_on);
+        let conditions = || self.checks.iter().chain(&self.abort_on);
+        self.validate_names_of(conditions())?;
+        let conditions = conditions();
         let mut problems = conditions.filter_map(|check| self.load.shape.problem(check));
         problems.next().map_or(Ok(()), Err)
+    }
+
+    /// Refuses conditions on names that have no series.
+    fn validate_names_of<'a>(
+        &self,
+        mut conditions: impl Iterator<Item = &'a Check>,
+    ) -> Result<(), Contradiction> {
+        const LISTED: usize = 5;
+        let mut names = Vec::new();
+        let mut known = HashSet::new();
+        for name in self.requests.iter().map(Request::series_name) {
+            if known.len() < self.max_series as usize && known.insert(name.clone()) {
+                names.push(name);
+            }
+        }
+        let is_unknown = |check: &&Check| {
+            check
+                .name
+                .as_deref()
+                .is_some_and(|name| !known.contains(name))
+        };
+        conditions.find(is_unknown).map_or(Ok(()), |check| {
+            let listed = names.iter().take(LISTED).map(|name| format!("`{name}`"));
+            let mut text = listed.collect::<Vec<_>>().join(", ");
+            if names.len() > LISTED {
+                text.push_str(", …");
+            }
+            Err(Contradiction::CheckOnUnknownName {
+                check: check.text.clone(),
+                names: text,
+            })
+        })
     }
 }
 
@@ -438,6 +472,22 @@ mod tests {
             "{long}"
         );
         allowed(|plan| plan.connection.unix_socket = path(107));
+    }
+
+    #[test]
+    fn a_check_looks_at_a_name_that_there_is() {
+        let checked =
+            |plan: &mut Plan, check: &str| plan.checks = vec![check.parse().expect("a check")];
+        allowed(|plan| checked(plan, "p99{name:http://127.0.0.1:8080/}<1ms"));
+        allowed(|plan| {
+            plan.requests[0].name = Some("login".to_owned());
+            checked(plan, "errors{name:login}<1%");
+        });
+        assert_eq!(
+            refusal(|plan| checked(plan, "errors{name:login}<1%")),
+            "errors{name:login}<1% looks at a name that no request has; the names are \
+             `http://127.0.0.1:8080/`."
+        );
     }
 
     #[test]

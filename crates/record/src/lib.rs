@@ -41,6 +41,7 @@ mod host_counters;
 mod interval_archive;
 mod load_change;
 mod log;
+mod named;
 mod recorder;
 mod saved;
 mod snapshot;

@@ -21,7 +21,7 @@ use crate::check::{Observed, evaluate};
 use crate::comparison::CONFIDENCE;
 use crate::confidence::{confidence_interval, dependence};
 use loadline_plan::{Bound, Check, Clocked, Comparison, Metric, Plan, Shape, Statistic, Until};
-use loadline_record::{Blocks, Distribution, ErrorKind, Summary};
+use loadline_record::{Blocks, Distribution, ErrorKind, Snapshot, Summary};
 use loadline_stats::clusters::{self, Clusters};
 use loadline_stats::dependence::Block;
 use loadline_stats::least_samples;
@@ -177,7 +177,11 @@ impl Goal {
 impl Decided {
     /// Takes the last interval, if the check looks at a share of the requests.
     fn observe(&mut self, check: &Check, summary: &Summary) {
-        let Some((over, all)) = share(check, summary) else {
+        let counted = match (check.metric, &check.name) {
+            (Metric::Time(..), Some(name)) => slower(check, &summary.total.of_name(name)),
+            _ => share(check, summary),
+        };
+        let Some((over, all)) = counted else {
             return;
         };
         let sum = |of: fn(&Block) -> u64| -> u64 { self.shares.iter().map(of).sum() };
@@ -193,8 +197,9 @@ impl Decided {
         if self.proof != Proof::Open {
             return;
         }
-        let found = match check.metric {
-            Metric::Time(clocked, _) => times(check, clocked, summary),
+        let found = match (check.metric, &check.name) {
+            (Metric::Time(clocked, _), None) => times(check, clocked, summary),
+            (Metric::Time(..), Some(name)) => times_of_name(check, name, summary, &self.shares),
             _ => share(check, summary).and_then(|counted| shares(counted, &self.shares)),
         };
         if let (Some(found), Some(quantile)) = (found, promised(check)) {
@@ -338,14 +343,7 @@ fn promised(check: &Check) -> Option<f64> {
 
 /// What the run so far shows of a check that looks at times; `None` if it can't be told yet.
 fn times(check: &Check, clocked: Clocked, summary: &Summary) -> Option<Found> {
-    let Bound::TimeNs(bound_ns) = check.bound else {
-        return None;
-    };
-    // Strictly below a bound is at most a nanosecond less.
-    let most_ns = match check.comparison {
-        Comparison::Less => bound_ns.saturating_sub(1),
-        _ => bound_ns,
-    };
+    let most_ns = most_ns(check)?;
     let (times, blocks): (&Distribution, &Blocks) = match clocked {
         Clocked::Service => (&summary.total.times.service, &summary.service_blocks),
         _ => (&summary.total.times.response, &summary.response_blocks),
@@ -365,6 +363,49 @@ fn times(check: &Check, clocked: Clocked, summary: &Summary) -> Option<Found> {
         evidence,
         clusters: Clusters::of(&counted(blocks, most_ns), &levels)?,
         is_far_below: untimed == 0 && stays_far_below(most_ns, times, blocks),
+    })
+}
+
+/// The longest time within the bound of a check that looks at times.
+fn most_ns(check: &Check) -> Option<u64> {
+    let Bound::TimeNs(bound_ns) = check.bound else {
+        return None;
+    };
+    Some(match check.comparison {
+        // Strictly below a bound is at most a nanosecond less.
+        Comparison::Less => bound_ns.saturating_sub(1),
+        _ => bound_ns,
+    })
+}
+
+/// How many response times are beyond the bound of a check, and of how many.
+fn slower(check: &Check, total: &Snapshot) -> Option<(u64, u64)> {
+    let times = &total.times.response;
+    let within = times.count_up_to_ns(most_ns(check)?);
+    Some((times.len() - within, times.len()))
+}
+
+/// As [`times`], of the requests of one name, whose intervals are these. Of requests under way the
+/// names are not known, so that all may be of this one.
+fn times_of_name(
+    check: &Check,
+    name: &str,
+    summary: &Summary,
+    intervals: &[Block],
+) -> Option<Found> {
+    let total = summary.total.of_name(name);
+    let (over, timed) = slower(check, &total)?;
+    let ended = total.counts.answered + total.counts.failed;
+    let untimed = ended.saturating_sub(timed) + more_under_way(summary);
+    Some(Found {
+        evidence: Evidence {
+            over,
+            against: over + untimed,
+            timed,
+            ended: timed + untimed,
+        },
+        clusters: Clusters::of(intervals, &[])?,
+        is_far_below: false,
     })
 }
 

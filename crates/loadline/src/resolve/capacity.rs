@@ -203,7 +203,8 @@ fn fill_in(search: &SearchFlags, run: &mut RunFlags) {
 }
 
 fn has_errors_check(checks: &[Check]) -> bool {
-    checks.iter().any(|check| check.metric == Metric::Errors)
+    let counts_all = |check: &Check| check.metric == Metric::Errors && check.name.is_none();
+    checks.iter().any(counts_all)
 }
 
 /// So many requests the highest percentile of these checks needs, so that one of them may lie

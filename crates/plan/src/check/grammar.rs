@@ -1,9 +1,10 @@
-//! The grammar of checks: `[TIME.]STATISTIC`, `errors`, `non2xx`, `5xx`, `status:503` or `rate`, a
-//! comparison, a bound.
+//! The grammar of checks: `[TIME.]STATISTIC`, `errors`, `non2xx`, `5xx`, `status:503` or `rate`,
+//! perhaps `{name:NAME}`, a comparison, a bound.
 //!
 //! ```text
 //! p99<50ms   p99.9 <= 1s   service.mean<2ms   blocked.p99<1ms   lateness.max<5ms
 //! errors<0.1%   errors<=3   non2xx<1%   5xx<1%   status:200>99%   rate>=990   rate>=2.5k
+//! p99{name:login}<50ms   errors{name:GET /a}<1%
 //! ```
 //! A check that nothing could meet, or that nothing could break, is refused: it was meant
 //! otherwise.
@@ -36,6 +37,15 @@ pub enum CheckProblem {
     /// No result could pass.
     #[error("it can never hold; give it a bound that a result can keep.")]
     NeverHolds,
+    /// What stands in braces is no name.
+    #[error("`{0}` does not name requests; write {{name:NAME}} behind the metric.")]
+    Name(String),
+    /// A time that is recorded of all requests alone.
+    #[error(
+        "`{0}` is not recorded by name; of a name, write the response time, errors, non2xx, \
+         statuses or rate."
+    )]
+    TimeOfName(String),
     /// The percentile is outside of its range.
     #[error("`{0}` is not a percentile; write one above p0, up to p100.")]
     Percentile(String),
@@ -72,21 +82,34 @@ impl fmt::Display for Check {
 }
 
 fn parse(text: &str) -> Result<Check, CheckProblem> {
-    let (name, comparison, bound) = split(text).ok_or(CheckProblem::Comparison)?;
-    let metric = parse_metric(name)?;
-    let bound = parse_bound(metric, name, bound)?;
+    let (figure, comparison, bound) = split(text).ok_or(CheckProblem::Comparison)?;
+    let (figure, name) = split_name(figure)?;
+    let metric = parse_metric(figure)?;
+    let is_recorded = !matches!(metric, Metric::Time(clocked, _) if clocked != Clocked::Response);
+    if name.is_some() && !is_recorded {
+        return Err(CheckProblem::TimeOfName(figure.to_owned()));
+    }
+    let bound = parse_bound(metric, figure, bound)?;
     refuse_certainty(metric, comparison, bound)?;
     Ok(Check {
         text: text.trim().to_owned(),
+        name: name.map(str::to_owned),
         metric,
         comparison,
         bound,
     })
 }
 
-/// Splits a condition into its three parts.
+/// Splits a condition into its three parts. A name in braces may hold any of the signs.
 fn split(text: &str) -> Option<(&str, Comparison, &str)> {
-    let at = text.find(['<', '>'])?;
+    let is_sign = |at: &usize| text[*at..].starts_with(['<', '>']);
+    let braces = text.match_indices('}').map(|(at, _)| at + 1);
+    let after = |at: usize| at + (text[at..].len() - text[at..].trim_start().len());
+    let named = braces.map(after).find(is_sign);
+    let at = match text.find(['<', '>', '{']) {
+        Some(at) if text[at..].starts_with('{') => named?,
+        found => found?,
+    };
     let (metric, rest) = text.split_at(at);
     let (comparison, bound) = [
         ("<=", Comparison::LessOrEqual),
@@ -99,6 +122,20 @@ fn split(text: &str) -> Option<(&str, Comparison, &str)> {
     let metric = metric.trim();
     let whole = !metric.is_empty() && !bound.is_empty() && !bound.starts_with(['<', '>', '=']);
     whole.then_some((metric, comparison, bound))
+}
+
+/// Splits off the name in braces, if there is one.
+fn split_name(figure: &str) -> Result<(&str, Option<&str>), CheckProblem> {
+    let Some((figure, braces)) = figure.split_once('{') else {
+        return Ok((figure, None));
+    };
+    let name = braces
+        .strip_suffix('}')
+        .and_then(|tag| tag.strip_prefix("name:"));
+    match name.map(str::trim).filter(|name| !name.is_empty()) {
+        Some(name) => Ok((figure.trim(), Some(name))),
+        None => Err(CheckProblem::Name(format!("{{{braces}"))),
+    }
 }
 
 fn parse_metric(text: &str) -> Result<Metric, CheckProblem> {
@@ -254,6 +291,7 @@ mod tests {
     fn assert_read(text: &str, metric: Metric, comparison: Comparison, bound: Bound) {
         let expected = Check {
             text: text.to_owned(),
+            name: None,
             metric,
             comparison,
             bound,
@@ -323,6 +361,36 @@ mod tests {
         ] {
             assert_read(text, metric, comparison, bound);
         }
+    }
+
+    #[test]
+    fn a_condition_may_look_at_the_requests_of_one_name() {
+        for (text, name) in [
+            ("p99{name:login}<50ms", "login"),
+            ("errors {name: a < b} <1%", "a < b"),
+            ("rate{name:http://a/{id}?x>1}>=10", "http://a/{id}?x>1"),
+            ("status:503{name:GET /}<=3", "GET /"),
+        ] {
+            assert_eq!(check(text).name.as_deref(), Some(name), "{text}");
+            let plain: String = text.replace(&text[text.find('{').unwrap()..], "");
+            let plain = match plain.trim() {
+                "p99" => "p99<50ms",
+                "errors" => "errors<1%",
+                "rate" => "rate>=10",
+                _ => "status:503<=3",
+            };
+            assert_eq!(check(text).metric, check(plain).metric);
+            assert_eq!(check(text).bound, check(plain).bound);
+        }
+        let no_name = CheckProblem::Name("{user:new}".to_owned());
+        assert_eq!(problem("p99{user:new}<1ms"), no_name);
+        assert_eq!(
+            problem("p99{name:}<1ms"),
+            CheckProblem::Name("{name:}".to_owned())
+        );
+        assert_eq!(problem("p99{name:a<1ms"), CheckProblem::Comparison);
+        let blocked = CheckProblem::TimeOfName("blocked.p99".to_owned());
+        assert_eq!(problem("blocked.p99{name:a}<1ms"), blocked);
     }
 
     #[test]

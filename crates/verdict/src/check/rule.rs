@@ -37,6 +37,15 @@ impl Ruling {
         }
     }
 
+    /// The same, which this many unfinished requests leave open.
+    pub(super) fn left_open(self, unfinished: u64) -> Ruling {
+        Ruling {
+            outcome: CheckOutcome::NotKnown,
+            doubt: Some(Doubt::Unfinished(unfinished)),
+            ..self
+        }
+    }
+
     /// What the number says. Without one a check is broken.
     pub(super) fn plain(condition: Condition, actual: Option<Quantity>) -> Ruling {
         let holds = actual.is_some_and(|actual| condition.holds(actual));

@@ -1,4 +1,5 @@
 use super::*;
+use loadline_metrics::{Key, SeriesId, SeriesTable};
 use loadline_plan::{Statistic, Statuses};
 use loadline_record::{Distribution, ErrorKind, Exchange, Model, Outcome, Recorder};
 
@@ -53,6 +54,7 @@ fn with_failures(failed: u64, ended: u64) -> Snapshot {
 
 fn check(metric: Metric, comparison: Comparison, bound: Bound) -> Check {
     Check {
+        name: None,
         text: "as typed".to_owned(),
         metric,
         comparison,
@@ -286,6 +288,50 @@ impl Cut {
 }
 
 use CheckOutcome::{Broken, Kept, NotKnown};
+
+/// A thousand answers of 2 ms of the name `a`, and one of 2 s of `b`.
+fn of_two_names(ages_ms: &[u64]) -> Cut {
+    let mut table = SeriesTable::new(2);
+    for name in ["a", "b"] {
+        table.intern(&Key::new(name).unwrap());
+    }
+    let mut recorder = Recorder::new(Model::Open).with_series(table);
+    let times = [(0, 2); 1_000].into_iter().chain([(1, 2_000)]);
+    for (id, ms) in times {
+        let exchange = exchange(0, 0, ms * MS, Outcome::Answered { status: 200 });
+        recorder.begin();
+        recorder.end(&exchange);
+        recorder.count_in_series(SeriesId(id), &exchange);
+    }
+    Cut {
+        total: recorder.take(10_000 * MS),
+        ..Cut::of([], ages_ms)
+    }
+}
+
+#[test]
+fn a_check_of_a_name_looks_at_its_requests_alone() {
+    let cut = of_two_names(&[]);
+    assert_eq!(cut.outcome("max{name:a}<3ms"), Kept);
+    assert_eq!(cut.outcome("max<3ms"), Broken);
+    assert_eq!(cut.outcome("max{name:b}<3ms"), Broken);
+    assert_eq!(cut.outcome("status:200{name:a}>=1000"), Kept);
+    assert_eq!(cut.outcome("rate{name:b}>0.2"), Broken);
+    assert_eq!(cut.result("p99{name:a}<3ms").samples, 1_000);
+    assert_eq!(cut.result("p99{name:c}<3ms").actual, None);
+}
+
+#[test]
+fn requests_without_a_response_may_be_of_any_name() {
+    let cut = of_two_names(&[5_000; 30]);
+    let found = cut.result("p99{name:a}<1s");
+    assert_eq!(found.outcome, NotKnown);
+    assert_eq!(found.doubt, Some(Doubt::Unfinished(30)));
+    assert_eq!(cut.outcome("p90{name:a}<1s"), Kept);
+    assert_eq!(cut.outcome("p50{name:a}<1ms"), Broken);
+    assert_eq!(cut.outcome("errors{name:a}<1%"), NotKnown);
+    assert_eq!(cut.outcome("errors{name:a}<50%"), Kept);
+}
 
 #[test]
 fn a_percentile_beyond_all_that_is_known_breaks_only_a_bound_below_it() {

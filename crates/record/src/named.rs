@@ -1,0 +1,85 @@
+//! What was recorded of the requests of one name.
+
+use crate::{Counts, Distribution, Snapshot, Times};
+use loadline_metrics::{BITS, Series, highest_of};
+use std::borrow::Cow;
+
+impl Snapshot {
+    /// What is known of the requests of this name: how many were answered and failed, statuses, and
+    /// response times to within a hundredth, rounded up. Where all requests have one name there are
+    /// no series, and that is all of it.
+    pub fn of_name(&self, name: &str) -> Cow<'_, Snapshot> {
+        if self.series.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let mut sum = Series::default();
+        let series = self.series.iter().filter(|(key, _)| key.name() == name);
+        series.for_each(|(_, series)| sum.merge(series));
+        Cow::Owned(Snapshot {
+            start_ns: self.start_ns,
+            end_ns: self.end_ns,
+            counts: Counts {
+                answered: sum.answered,
+                completed: sum.completed,
+                failed: sum.failed,
+                ..Counts::default()
+            },
+            times: Times {
+                response: response(&sum),
+                ..Times::default()
+            },
+            statuses: sum.statuses,
+            ..Snapshot::default()
+        })
+    }
+}
+
+fn response(series: &Series) -> Distribution {
+    let mut times = Distribution::default();
+    for (bucket, count) in series.times.counts() {
+        times.record_many_ns(highest_of(bucket, BITS).min(series.max_ns), count);
+    }
+    times
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use loadline_metrics::{Ending, Key, SeriesId, SeriesRecorder, SeriesTable};
+
+    fn recorded() -> Snapshot {
+        let mut table = SeriesTable::new(2);
+        for name in ["a", "b"] {
+            table.intern(&Key::new(name).expect("a name"));
+        }
+        let mut recorder = SeriesRecorder::new(table);
+        let answered = Ending::Answered { status: 200 };
+        for ms in 1..=100 {
+            recorder.record(SeriesId(0), answered, ms * 1_000_000, true);
+        }
+        recorder.record(SeriesId(0), Ending::Failed, 7, true);
+        recorder.record(SeriesId(1), answered, 5_000_000_000, true);
+        Snapshot {
+            series: recorder.take(),
+            ..Snapshot::default()
+        }
+    }
+
+    #[test]
+    fn the_requests_of_a_name_are_counted_alone() {
+        let snapshot = recorded();
+        let named = snapshot.of_name("a");
+        assert_eq!((named.counts.answered, named.counts.failed), (100, 1));
+        assert_eq!(named.statuses[&200], 100);
+        let p99_ns = named.times.response.percentile_ns(99.0);
+        assert!((99_000_000..100_000_000).contains(&p99_ns), "{p99_ns}");
+        assert!(snapshot.of_name("c").times.response.is_empty());
+    }
+
+    #[test]
+    fn without_series_the_only_name_has_all_requests() {
+        let mut snapshot = Snapshot::default();
+        snapshot.counts.answered = 3;
+        assert_eq!(snapshot.of_name("a").counts.answered, 3);
+    }
+}
