@@ -195,7 +195,8 @@ pub enum OwnLimit {
         share: f64,
     },
     /// A worker's loop stalled, for this long at most.
-    StoodStill {
+    #[serde(rename = "stood_still")]
+    Stalled {
         /// The longest time, in nanoseconds.
         longest_ns: u64,
     },

@@ -2,19 +2,21 @@
 //! to do about each: every cause is one variant, with its sentence and its advice worded in one
 //! place.
 //!
-//! A [`Finding`] is a [`Reason`] with its [`Grade`]; the findings of a run are its [`Validity`]. A
-//! [`Warning`] is about what the target or the user did. [`failure_advice`] is about requests that
-//! failed. [`advice`] holds what several of them, searches for a capacity and refusals to start
-//! share. When a finding applies is decided in `verdict`; here it is only worded.
+//! A [`Finding`] is a [`Cause`] with its [`Grade`]. Reports list the [`Findings`] of a run in two
+//! [`Section`]s: what concerns the measurement, and what concerns the target or the user.
+//! [`failure_advice`] is about requests that failed, [`limit_and_advice`] about searches for a capacity.
+//! [`advice`] holds what several of them and refusals to start share. When a finding applies is
+//! decided in `verdict`; here it is only worded.
 
 pub mod advice;
+mod cause;
+mod clause;
 mod failure;
-mod reason;
-mod warning;
+mod own_limit;
 
+pub use cause::{Cause, Section, Shortfall};
 pub use failure::failure_advice;
-pub use reason::Reason;
-pub use warning::{Shortfall, Warning};
+pub use own_limit::limit_and_advice;
 
 use loadline_plan::Statistic;
 
@@ -63,56 +65,56 @@ impl Grade {
     }
 }
 
-/// Whether a result may be believed, and why not.
+/// All that was found of a run, the gravest first; of the same grade what concerns the target and
+/// the run's end comes last.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Validity {
-    /// What was found, the gravest first.
-    pub findings: Vec<Finding>,
+pub struct Findings {
+    /// These.
+    pub list: Vec<Finding>,
 }
 
-impl Validity {
+impl Findings {
     /// The worst grade of all findings.
     pub fn grade(&self) -> Grade {
-        self.findings
-            .iter()
-            .map(|finding| finding.grade)
-            .max()
-            .unwrap_or_default()
+        let grades = self.list.iter().map(|finding| finding.grade);
+        grades.max().unwrap_or_default()
+    }
+
+    /// Those that a report lists in one of its sections.
+    pub fn of(&self, section: Section) -> impl Iterator<Item = &Finding> {
+        let found = self.list.iter();
+        found.filter(move |finding| finding.cause.section() == section)
     }
 
     /// What to put besides the word *valid*: what was noted of the machine, in a few words each.
-    pub fn aside(&self) -> Option<String> {
-        let notes: Vec<String> = self
-            .findings
-            .iter()
-            .filter(|finding| self.is_aside(finding))
-            .map(|finding| finding.reason.phrase())
-            .collect();
+    pub fn notes(&self) -> Option<String> {
+        let noted = self.list.iter().filter(|finding| self.is_note(finding));
+        let notes: Vec<String> = noted.map(|finding| finding.cause.phrase()).collect();
         (!notes.is_empty()).then(|| {
             let notes = notes.join(", ");
             format!("the machine was busy: {notes}; no headline figure is affected")
         })
     }
 
-    /// The findings that need a sentence, each with what to do.
-    pub fn sentences(&self) -> impl Iterator<Item = String> + '_ {
-        let findings = self.findings.iter();
+    /// What affects the validity and needs a sentence, each with what to do.
+    pub fn validity_sentences(&self) -> impl Iterator<Item = String> + '_ {
+        let findings = self.of(Section::Validity);
         findings
-            .filter(|finding| !self.is_aside(finding))
-            .map(|finding| finding.reason.sentence())
+            .filter(|finding| !self.is_note(finding))
+            .map(|finding| finding.cause.sentence())
     }
 
-    /// What the machine did explains a doubt; without a doubt a few words will do.
-    fn is_aside(&self, finding: &Finding) -> bool {
-        self.grade() == Grade::Valid && finding.reason.is_circumstance()
+    /// What the machine did explains a grade; where the grade is *valid*, a few words will do.
+    fn is_note(&self, finding: &Finding) -> bool {
+        self.grade() == Grade::Valid && finding.cause.is_circumstance()
     }
 }
 
 /// One thing that was found. One of grade valid is only worth knowing.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// How far the result may still be believed.
     pub grade: Grade,
-    /// Why.
-    pub reason: Reason,
+    /// What was found, with its figures; its words end in advice.
+    pub cause: Cause,
 }

@@ -191,7 +191,8 @@ pub enum OwnLimit {
         share: Share,
     },
     /// A worker's loop stalled.
-    StoodStill {
+    #[serde(rename = "stood_still")]
+    Stalled {
         /// For so long at most.
         longest_us: Us,
     },

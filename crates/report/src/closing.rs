@@ -1,7 +1,7 @@
 //! Why a result ends a command with another exit code than 0: the ends of one line.
 
 use crate::{layout, quantity};
-use loadline_verdict::{CheckOutcome, CheckResult, RunResult};
+use loadline_verdict::{CheckOutcome, CheckResult, RunResult, Section};
 
 /// The checks that came out so, each with what was measured: `p99<50ms (61.2 ms)`; `None` where
 /// there is none.
@@ -19,8 +19,8 @@ fn measured(check: &CheckResult) -> String {
 /// The grade of a result and the gravest reason for it: `invalid: The generator was …`.
 pub fn grade_and_reason(run: &RunResult) -> String {
     let grade = run.grade().name();
-    match run.validity.findings.first() {
-        Some(finding) => format!("{grade}: {}", finding.reason.sentence()),
+    match run.findings.of(Section::Validity).next() {
+        Some(finding) => format!("{grade}: {}", finding.cause.sentence()),
         None => grade.to_owned(),
     }
 }

@@ -70,7 +70,7 @@ pub fn run_page(run: &RunResult, heat: &Heat) -> RunPage {
 
 fn warnings(run: &RunResult) -> Vec<String> {
     run.warnings_for(&tables::NEAR)
-        .map(|warning| crate::layout::harmless(&warning.sentence()))
+        .map(|warning| crate::layout::harmless(&warning.cause.sentence()))
         .collect()
 }
 
@@ -95,7 +95,7 @@ fn capitalised(text: String) -> String {
 }
 
 fn validity(run: &RunResult) -> ValidityText {
-    let found = &run.validity;
+    let found = &run.findings;
     ValidityText {
         tone: match run.grade() {
             Grade::Valid if run.many_failed() => Tone::Plain,
@@ -105,10 +105,10 @@ fn validity(run: &RunResult) -> ValidityText {
         },
         claim: claim(run).to_owned(),
         findings: found
-            .aside()
+            .notes()
             .map(capitalised)
             .into_iter()
-            .chain(found.sentences())
+            .chain(found.validity_sentences())
             .collect(),
     }
 }

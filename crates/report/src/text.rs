@@ -119,7 +119,7 @@ pub fn text(run: &RunResult, options: &TextOptions) -> String {
     let sections = [
         head::lines(summary, canvas),
         outcome::alarm(summary, canvas),
-        outcome::plan_limit(&run.validity, canvas),
+        outcome::plan_limit(&run.findings, canvas),
         response::lines(run, &options.percentiles, canvas),
         names::lines(summary, canvas),
         omission::lines_after_stall(summary, canvas),

@@ -37,7 +37,7 @@ pub use comparison::{
 };
 pub use confidence::{ConfidenceInterval, samples_needed};
 pub use effect::{AFFECTED_NS, AFFECTED_PART, is_limited_by_plan};
-pub use loadline_findings::{Effect, Finding, Grade, Reason, Validity, Warning};
+pub use loadline_findings::{Cause, Effect, Finding, Findings, Grade, Section};
 pub use quantity::Quantity;
 pub use result::RunResult;
 pub use series::{Side, checks_together, sides, whole_runs};

@@ -4,8 +4,8 @@ use crate::check::{broken_by_beginning, evaluate_run};
 use crate::validity::validity;
 use crate::warnings;
 use crate::{
-    CheckResult, ConfidenceInterval, Effect, Grade, Validity, Warning, confidence_interval,
-    own_delay, plan_wait,
+    CheckResult, ConfidenceInterval, Effect, Finding, Findings, Grade, Section,
+    confidence_interval, own_delay, plan_wait,
 };
 use loadline_plan::Statistic;
 use loadline_record::Summary;
@@ -20,39 +20,39 @@ pub struct RunResult {
     pub checks: Vec<CheckResult>,
     /// The checks, as typed, that only the transient at the beginning broke, which was left out.
     pub broken_by_beginning: Vec<String>,
-    /// Whether the result may be believed, and why not.
-    pub validity: Validity,
-    /// What a reader must know of the target and the run before reading a figure, the gravest
-    /// first. [`RunResult::few_samples`] depends on what is shown, and is apart.
-    pub warnings: Vec<Warning>,
+    /// Why the result may not be believed, and what a reader must know of the target and the run
+    /// before reading a figure. [`RunResult::few_samples`] depends on what is shown, and is apart.
+    pub findings: Findings,
 }
 
 impl RunResult {
     /// Judges what was recorded of a run.
     pub fn new(summary: Summary) -> RunResult {
-        let validity = validity(&summary);
+        let mut findings = validity(&summary);
+        let warnings = warnings::warnings(&summary, &findings);
+        findings.list.extend(warnings);
         RunResult {
             checks: evaluate_run(&summary),
             broken_by_beginning: broken_by_beginning(&summary),
-            warnings: warnings::warnings(&summary, &validity),
-            validity,
+            findings,
             summary,
         }
     }
 
     /// How far the result may be believed.
     pub fn grade(&self) -> Grade {
-        self.validity.grade()
+        self.findings.grade()
     }
 
     /// The warnings of a report that shows these percentiles, the gravest first.
-    pub fn warnings_for<'a>(&'a self, percentiles: &[f64]) -> impl Iterator<Item = Warning> + 'a {
+    pub fn warnings_for<'a>(&'a self, percentiles: &[f64]) -> impl Iterator<Item = Finding> + 'a {
         let few_samples = self.few_samples(percentiles);
-        self.warnings.iter().cloned().chain(few_samples)
+        let warnings = self.findings.of(Section::Warnings).cloned();
+        warnings.chain(few_samples)
     }
 
     /// The warning that these percentiles, or those that checks name, need more samples.
-    pub fn few_samples(&self, percentiles: &[f64]) -> Option<Warning> {
+    pub fn few_samples(&self, percentiles: &[f64]) -> Option<Finding> {
         warnings::few_samples(&self.summary, percentiles)
     }
 

@@ -9,7 +9,7 @@
 
 use crate::effect::{checked, connections_in_use, decided_by_own_delay};
 use crate::{CheckOutcome, is_limited_by_plan, own_delay, plan_wait};
-use loadline_findings::{Finding, Grade, Reason, Validity};
+use loadline_findings::{Cause, Finding, Findings, Grade};
 use loadline_plan::{Clock, Shape, Statistic};
 use loadline_record::watched::{GENERATOR, mean_rate};
 use loadline_record::{ErrorKind, Model, Summary, Transient, Unfinished, WorkerTimes};
@@ -42,7 +42,7 @@ const LONG_NS: u64 = 1_000_000_000;
 /// What a worker did in less time than this says nothing of the rest.
 const LONG_WORK_NS: u64 = 100_000_000;
 /// A worker whose loop stalled for more than this share of its time has moved the p99.9.
-const STOOD_STILL: f64 = 0.001;
+const STALLED: f64 = 0.001;
 /// With more than this share of the requests unsent for want of a port or descriptor it is another
 /// load (as of [`SENT`]); fewer may already have shaped it.
 const SHORT: f64 = 1.0 - SENT;
@@ -50,8 +50,8 @@ const SHORT: f64 = 1.0 - SENT;
 const LOST: f64 = 0.01;
 const FEW_LOST: u64 = 10;
 
-/// Whether this result may be believed.
-pub(crate) fn validity(summary: &Summary) -> Validity {
+/// What was found of the measurement, the gravest first.
+pub(crate) fn validity(summary: &Summary) -> Findings {
     let effects = match summary.model {
         Model::Open => vec![
             decisive(summary),
@@ -65,7 +65,7 @@ pub(crate) fn validity(summary: &Summary) -> Validity {
         descriptors(summary),
         ports(summary),
         unstamped(summary),
-        stood_still(summary),
+        stalled(summary),
         busy(summary).or_else(|| busy_at_times(summary)),
         bunched(summary),
         crowded(summary),
@@ -74,16 +74,16 @@ pub(crate) fn validity(summary: &Summary) -> Validity {
         broken_off(summary),
         unsettled(summary),
     ];
-    let mut findings: Vec<Finding> = effects.into_iter().chain(both).flatten().collect();
-    findings.sort_by_key(|finding| std::cmp::Reverse(finding.grade));
-    Validity { findings }
+    let mut list: Vec<Finding> = effects.into_iter().chain(both).flatten().collect();
+    list.sort_by_key(|finding| std::cmp::Reverse(finding.grade));
+    Findings { list }
 }
 
 fn decisive(summary: &Summary) -> Option<Finding> {
     let (effect, outcome) = decided_by_own_delay(summary)?;
     Some(Finding {
         grade: Grade::Invalid,
-        reason: Reason::Decisive {
+        cause: Cause::Decisive {
             effect,
             is_kept: outcome == CheckOutcome::Kept,
         },
@@ -98,10 +98,10 @@ fn late(summary: &Summary) -> Option<Finding> {
     let mut affected = figures.filter_map(|statistic| own_delay(summary, statistic));
     affected
         .next()
-        .map(|effect| suspect(Reason::Late { effect }))
+        .map(|effect| suspect(Cause::Late { effect }))
 }
 
-/// That the plan was the limit is no doubt in the target, but the figures are not those of a load
+/// That the plan was the limit says nothing against the target, but the figures are not those of a load
 /// without that limit.
 fn plan_limit(summary: &Summary) -> Option<Finding> {
     if !is_limited_by_plan(summary) {
@@ -113,7 +113,7 @@ fn plan_limit(summary: &Summary) -> Option<Finding> {
         .find_map(|statistic| plan_wait(summary, statistic));
     let unsent = summary.unfinished.by_plan;
     (waits.is_some() || unsent > 0).then(|| {
-        suspect(Reason::PlanLimit {
+        suspect(Cause::PlanLimit {
             max_connections: summary.plan.load.max_connections,
             effect: waits,
             unsent,
@@ -131,27 +131,27 @@ fn unstamped(summary: &Summary) -> Option<Finding> {
     let queued = most(summary, WorkerTimes::queued_share);
     let share = if busy > SATURATED { busy } else { queued };
     let had_no_time = busy > SATURATED || queued > CROWDED;
-    (!is_stamped && had_no_time).then(|| suspect(Reason::Unstamped { share }))
+    (!is_stamped && had_no_time).then(|| suspect(Cause::Unstamped { share }))
 }
 
 fn busy(summary: &Summary) -> Option<Finding> {
     let share = most(summary, WorkerTimes::cpu_share);
     let is_busy = summary.model == Model::Open && share > SATURATED;
-    is_busy.then(|| note(Reason::Busy { share }))
+    is_busy.then(|| note(Cause::Busy { share }))
 }
 
 /// A load that rises, or comes in waves, may saturate a worker for a part of the run.
 fn busy_at_times(summary: &Summary) -> Option<Finding> {
     let stretch = summary.busiest.stretch()?;
     let is_busy = summary.model == Model::Open && stretch.cpu_share > SATURATED;
-    is_busy.then(|| note(Reason::BusyAtTimes { stretch }))
+    is_busy.then(|| note(Cause::BusyAtTimes { stretch }))
 }
 
 fn limit(summary: &Summary) -> Option<Finding> {
     let share = most(summary, WorkerTimes::cpu_share);
     let beside_target = runs_beside_target(summary);
     (share > SATURATED).then(|| {
-        note(Reason::Limit {
+        note(Cause::Limit {
             share,
             beside_target,
         })
@@ -182,7 +182,7 @@ fn own_queue(summary: &Summary) -> Option<Finding> {
     let users = summary.plan.load.connections;
     // A single connection has none to wait behind.
     (users > 1 && in_flight + at_rest(summary) < f64::from(users) * IN_FLIGHT).then(|| {
-        note(Reason::OwnQueue {
+        note(Cause::OwnQueue {
             in_flight,
             users,
             beside_target: runs_beside_target(summary),
@@ -205,13 +205,13 @@ fn at_rest(summary: &Summary) -> f64 {
 fn bunched(summary: &Summary) -> Option<Finding> {
     let share = summary.arrivals.displaced_share();
     let is_open = summary.model == Model::Open;
-    (is_open && share > DISPLACED).then(|| note(Reason::Bunched { share }))
+    (is_open && share > DISPLACED).then(|| note(Cause::Bunched { share }))
 }
 
 fn crowded(summary: &Summary) -> Option<Finding> {
     let share = most(summary, WorkerTimes::queued_share);
     (share > CROWDED).then(|| {
-        note(Reason::Crowded {
+        note(Cause::Crowded {
             share,
             by_target: target_had_most(summary),
         })
@@ -240,22 +240,22 @@ fn target_had_most(summary: &Summary) -> bool {
 
 /// In an open load the times tell what a pause did. In a closed one nothing was sent meanwhile, so
 /// the rate is lower by as much.
-fn stood_still(summary: &Summary) -> Option<Finding> {
+fn stalled(summary: &Summary) -> Option<Finding> {
     let share = most(summary, WorkerTimes::stalled_share);
     let workers = summary.total.workers.values();
     let longest_ns = workers
         .map(|times| times.loop_iterations.max_ns())
         .max()
         .unwrap_or(0);
-    let reason = Reason::StoodStill { share, longest_ns };
+    let cause = Cause::Stalled { share, longest_ns };
     let is_rate_off = summary.model == Model::Closed && mean_stalled_share(summary) > RATE_OFF;
-    (share > STOOD_STILL).then_some(Finding {
+    (share > STALLED).then_some(Finding {
         grade: if is_rate_off {
             Grade::Invalid
         } else {
             Grade::Valid
         },
-        reason,
+        cause,
     })
 }
 
@@ -301,7 +301,7 @@ fn unsent(summary: &Summary) -> Option<Finding> {
     };
     Some(Finding {
         grade,
-        reason: Reason::Unsent {
+        cause: Cause::Unsent {
             planned,
             unsent,
             by_loadline,
@@ -311,23 +311,19 @@ fn unsent(summary: &Summary) -> Option<Finding> {
 
 fn descriptors(summary: &Summary) -> Option<Finding> {
     short(summary, ErrorKind::Descriptors, |failed, sent| {
-        Reason::Descriptors { failed, sent }
+        Cause::Descriptors { failed, sent }
     })
 }
 
 fn ports(summary: &Summary) -> Option<Finding> {
-    short(summary, ErrorKind::Ports, |failed, sent| Reason::Ports {
+    short(summary, ErrorKind::Ports, |failed, sent| Cause::Ports {
         failed,
         sent,
     })
 }
 
 /// What could not be sent because something ran out here.
-fn short(
-    summary: &Summary,
-    kind: ErrorKind,
-    reason: impl Fn(u64, u64) -> Reason,
-) -> Option<Finding> {
+fn short(summary: &Summary, kind: ErrorKind, cause: impl Fn(u64, u64) -> Cause) -> Option<Finding> {
     let failed = summary.total.errors.get(&kind)?.count;
     let sent = summary.total.counts.sent;
     let grade = if failed as f64 > sent as f64 * SHORT {
@@ -335,45 +331,45 @@ fn short(
     } else {
         Grade::Suspect
     };
-    let reason = reason(failed, sent);
-    (failed > 0).then_some(Finding { grade, reason })
+    let cause = cause(failed, sent);
+    (failed > 0).then_some(Finding { grade, cause })
 }
 
 fn stolen(summary: &Summary) -> Option<Finding> {
     let share = summary.host.steal_share();
-    (share > STOLEN).then(|| note(Reason::Stolen { share }))
+    (share > STOLEN).then(|| note(Cause::Stolen { share }))
 }
 
 /// Counted for the whole machine, so it may have been others' segments.
 fn lost(summary: &Summary) -> Option<Finding> {
     let share = summary.host.retransmitted_share();
     let many = share > LOST && summary.host.retransmitted > FEW_LOST;
-    many.then(|| note(Reason::Lost { share }))
+    many.then(|| note(Cause::Lost { share }))
 }
 
 fn broken_off(summary: &Summary) -> Option<Finding> {
-    (!summary.complete).then(|| suspect(Reason::BrokenOff))
+    (!summary.complete).then(|| suspect(Cause::BrokenOff))
 }
 
 fn unsettled(summary: &Summary) -> Option<Finding> {
     match summary.transient? {
-        Transient::Never => Some(suspect(Reason::NotSteady)),
-        Transient::TooShort => Some(suspect(Reason::TooShort)),
+        Transient::Never => Some(suspect(Cause::NotSteady)),
+        Transient::TooShort => Some(suspect(Cause::TooShort)),
         Transient::Cut { .. } => None,
     }
 }
 
-fn suspect(reason: Reason) -> Finding {
+fn suspect(cause: Cause) -> Finding {
     Finding {
         grade: Grade::Suspect,
-        reason,
+        cause,
     }
 }
 
-fn note(reason: Reason) -> Finding {
+fn note(cause: Cause) -> Finding {
     Finding {
         grade: Grade::Valid,
-        reason,
+        cause,
     }
 }
 

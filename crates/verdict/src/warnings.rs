@@ -1,8 +1,8 @@
 //! When a run deserves a warning: the conditions. The words are in
-//! [`Warning`](loadline_findings::Warning).
+//! [`Cause`](loadline_findings::Cause).
 
 use crate::confidence::samples_needed;
-use loadline_findings::{Finding, Reason, Shortfall, Validity, Warning};
+use loadline_findings::{Cause, Finding, Findings, Grade, Shortfall};
 use loadline_plan::{Metric, Plan, Statistic};
 use loadline_record::{Counts, Ended, Model, Summary};
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ const FEW_UNANSWERED: f64 = 0.01;
 const LONG_PART: u64 = 10;
 
 /// All warnings that do not depend on which percentiles are shown, the gravest first.
-pub(crate) fn warnings(summary: &Summary, validity: &Validity) -> Vec<Warning> {
+pub(crate) fn warnings(summary: &Summary, validity: &Findings) -> Vec<Finding> {
     let found = [
         early_end(summary),
         nothing_answered(summary),
@@ -31,7 +31,15 @@ pub(crate) fn warnings(summary: &Summary, validity: &Validity) -> Vec<Warning> {
         extra_bytes(&summary.total.counts),
         reconnects(&summary.total.counts),
     ];
-    found.into_iter().flatten().collect()
+    found.into_iter().flatten().map(warning).collect()
+}
+
+/// What is about the target or the user says nothing against the measurement.
+fn warning(cause: Cause) -> Finding {
+    Finding {
+        grade: Grade::Valid,
+        cause,
+    }
 }
 
 /// Whether nothing was answered, or many requests failed or had a status other than 2xx.
@@ -42,7 +50,7 @@ pub(crate) fn many_failed(summary: &Summary) -> bool {
     counts.answered == 0 || many_failed || not_successful(summary).is_some()
 }
 
-fn early_end(summary: &Summary) -> Option<Warning> {
+fn early_end(summary: &Summary) -> Option<Cause> {
     let after = Duration::from_nanos(summary.duration_ns);
     let planned = summary.plan.duration;
     match &summary.ended {
@@ -52,23 +60,23 @@ fn early_end(summary: &Summary) -> Option<Warning> {
         | Ended::Precise
         | Ended::Decided
         | Ended::Unknown => None,
-        Ended::Interrupted => Some(Warning::Interrupted { after, planned }),
-        Ended::Aborted(check) => Some(Warning::Aborted {
+        Ended::Interrupted => Some(Cause::Interrupted { after, planned }),
+        Ended::Aborted(check) => Some(Cause::Aborted {
             check: check.clone(),
             after,
         }),
-        Ended::Failed(error) => Some(Warning::WorkerFailed {
+        Ended::Failed(error) => Some(Cause::WorkerFailed {
             error: error.clone(),
             after,
         }),
-        Ended::Threw(error) => Some(Warning::ScriptThrew {
+        Ended::Threw(error) => Some(Cause::ScriptThrew {
             error: error.clone(),
             after,
         }),
     }
 }
 
-fn nothing_answered(summary: &Summary) -> Option<Warning> {
+fn nothing_answered(summary: &Summary) -> Option<Cause> {
     let Counts {
         sent,
         answered,
@@ -76,15 +84,15 @@ fn nothing_answered(summary: &Summary) -> Option<Warning> {
         ..
     } = summary.total.counts;
     let is_known = !summary.lacks_figures();
-    (answered == 0 && is_known).then_some(Warning::NothingAnswered { sent, failed })
+    (answered == 0 && is_known).then_some(Cause::NothingAnswered { sent, failed })
 }
 
-fn left_out(summary: &Summary) -> Option<Warning> {
+fn left_out(summary: &Summary) -> Option<Cause> {
     let addresses = summary.left_out.clone();
-    (!addresses.is_empty()).then_some(Warning::LeftOut { addresses })
+    (!addresses.is_empty()).then_some(Cause::LeftOut { addresses })
 }
 
-fn rate_below_asked(summary: &Summary, validity: &Validity) -> Option<Warning> {
+fn rate_below_asked(summary: &Summary, validity: &Findings) -> Option<Cause> {
     let Counts {
         planned,
         answered,
@@ -104,7 +112,7 @@ fn rate_below_asked(summary: &Summary, validity: &Validity) -> Option<Warning> {
         (failed, Shortfall::Failed),
     ];
     let (_, shortfall) = causes.into_iter().max_by_key(|(count, _)| *count)?;
-    Some(Warning::RateBelowAsked {
+    Some(Cause::RateBelowAsked {
         asked: summary.asked_per_s(),
         achieved: summary.answers_per_s(),
         shortfall,
@@ -112,19 +120,19 @@ fn rate_below_asked(summary: &Summary, validity: &Validity) -> Option<Warning> {
 }
 
 /// Whether the result's validity says already that most of the rest was never sent.
-fn says_unsent(validity: &Validity) -> bool {
+fn says_unsent(validity: &Findings) -> bool {
     let is_unsent = |finding: &Finding| {
         matches!(
-            finding.reason,
-            Reason::Unsent { .. } | Reason::PlanLimit { .. }
+            finding.cause,
+            Cause::Unsent { .. } | Cause::PlanLimit { .. }
         )
     };
-    validity.findings.iter().any(is_unsent)
+    validity.list.iter().any(is_unsent)
 }
 
 /// Some requests are always in flight when a run ends. They deserve a warning if they are more
 /// than that, if many are older than nearly all responses were, or if every user waited for long.
-fn unanswered(summary: &Summary) -> Option<Warning> {
+fn unanswered(summary: &Summary) -> Option<Cause> {
     let unfinished = &summary.unfinished;
     let (unsent, in_flight) = (unfinished.unsent, unfinished.in_flight);
     let is_open = summary.model == Model::Open;
@@ -139,7 +147,7 @@ fn unanswered(summary: &Summary) -> Option<Warning> {
         false => 0,
     };
     let all_wait = all_users_wait(summary);
-    (too_many || old > few || all_wait).then_some(Warning::Unanswered {
+    (too_many || old > few || all_wait).then_some(Cause::Unanswered {
         unsent,
         in_flight,
         oldest_ns,
@@ -167,7 +175,7 @@ fn usually_under_way(summary: &Summary) -> u64 {
     (mean + 3.0 * mean.sqrt()).ceil() as u64
 }
 
-fn not_successful(summary: &Summary) -> Option<Warning> {
+fn not_successful(summary: &Summary) -> Option<Cause> {
     let other: BTreeMap<u16, u64> = summary
         .total
         .statuses
@@ -177,34 +185,34 @@ fn not_successful(summary: &Summary) -> Option<Warning> {
         .collect();
     let (&status, _) = other.iter().max_by_key(|(_, count)| **count)?;
     let count = other.values().sum();
-    Some(Warning::NotSuccessful {
+    Some(Cause::NotSuccessful {
         count,
         answered: summary.total.counts.answered,
         status,
     })
 }
 
-fn extra_bytes(counts: &Counts) -> Option<Warning> {
+fn extra_bytes(counts: &Counts) -> Option<Cause> {
     let Counts {
         closed_for_extra_bytes: count,
         answered,
         ..
     } = *counts;
-    (count > 0).then_some(Warning::ExtraBytes { count, answered })
+    (count > 0).then_some(Cause::ExtraBytes { count, answered })
 }
 
 /// Connections that Loadline closed for extra bytes have a warning of their own.
-fn reconnects(counts: &Counts) -> Option<Warning> {
+fn reconnects(counts: &Counts) -> Option<Cause> {
     let count = counts
         .reconnects
         .saturating_sub(counts.closed_for_extra_bytes);
     let answered = counts.answered;
     let many = count as f64 > answered as f64 * FEW_RECONNECTS;
-    many.then_some(Warning::Reconnects { count, answered })
+    many.then_some(Cause::Reconnects { count, answered })
 }
 
 /// That there are fewer samples than these percentiles and those of the checks need.
-pub(crate) fn few_samples(summary: &Summary, percentiles: &[f64]) -> Option<Warning> {
+pub(crate) fn few_samples(summary: &Summary, percentiles: &[f64]) -> Option<Finding> {
     if summary.response().times.is_empty() {
         return None;
     }
@@ -215,12 +223,12 @@ pub(crate) fn few_samples(summary: &Summary, percentiles: &[f64]) -> Option<Warn
     percentiles.dedup();
     let needed = samples_needed(*percentiles.last()?);
     let seconds = summary.duration_ns as f64 / 1e9 * needed as f64 / samples as f64;
-    Some(Warning::FewSamples {
+    Some(warning(Cause::FewSamples {
         percentiles,
         samples,
         needed,
         length: Some(Duration::from_secs(seconds.ceil() as u64)),
-    })
+    }))
 }
 
 fn checked_percentiles(plan: &Plan) -> Vec<f64> {

@@ -223,7 +223,7 @@ fn other_answers() -> Vec<Conclusion> {
         nothing(None),
         nothing(Some(busy)),
         nothing(Some(OwnLimit::Crowded { share: 0.4 })),
-        nothing(Some(OwnLimit::StoodStill {
+        nothing(Some(OwnLimit::Stalled {
             longest_ns: 120_000_000,
         })),
         nothing(Some(stolen)),
@@ -350,8 +350,8 @@ fn a_rung_that_broke_on_a_disturbed_machine_is_no_word_on_the_target() {
     let recovery = "After 110 % the checks did not hold again within 5 s at 90 %.";
     assert!(text.contains(recovery), "{text}");
     let sentence = "The check at the step \"back at 90 %\" may be broken because of the generator \
-                  or its machine: the hypervisor gave 30.0 % of the machine's CPU time to other \
-                  machines. Search again";
+                  or its machine: the hypervisor gave 30.0 % of this machine's CPU time to other \
+                  machines. Measure again";
     assert!(text.contains(sentence), "{text}");
     assert_eq!(text.matches("may be broken").count(), 1, "{text}");
     let json = capacity_json(&report);

@@ -5,7 +5,7 @@ use loadline_capacity::{
     Breaking, Conclusion, Inconclusive, LoadLine, Observation, OwnLimit, Part, Rung, Settings,
     TooShort, Trial, Why,
 };
-use loadline_findings::advice;
+use loadline_findings::limit_and_advice;
 use loadline_plan::Check;
 use loadline_units as units;
 
@@ -121,7 +121,7 @@ fn nothing_holds(
     match (own_limit, report.users) {
         (Some(limit), _) => format!(
             "load line: not known; {where_}, and the generator may be the cause: {}",
-            own_end(limit)
+            limit_and_advice(limit)
         ),
         (None, false) => {
             format!("load line: none; {where_}. Start lower (--min-rate), or relax --check.")
@@ -141,7 +141,7 @@ fn at_least(level: f64, why: Why, users: bool) -> String {
         Why::Generator { limit, at } => format!(
             "{known}; the generator reaches its limit first, at {} {unit}: {}",
             amount(at),
-            own_end(limit)
+            limit_and_advice(limit)
         ),
         Why::Highest => {
             let flag = if users { "--max-users" } else { "--max-rate" };
@@ -161,62 +161,12 @@ pub(crate) fn too_short(found: TooShort) -> String {
     )
 }
 
-/// What of the generator ended, and what to do about it.
-fn own_end(limit: OwnLimit) -> String {
-    match limit {
-        OwnLimit::Busy { share } => format!(
-            "a worker's CPU load was {}. Use more cores (-t), or run the generator on another \
-             machine than the target.",
-            units::share(share)
-        ),
-        OwnLimit::Connections { most } => format!(
-            "all of its {most} connections were in use, and responses were as fast as before. \
-             Allow more (--max-connections)."
-        ),
-        OwnLimit::Exhausted { failed } => format!(
-            "{} could not be sent, because it had no descriptor or no local port left. Ports: {} \
-             Descriptors: {}",
-            units::counted(failed, "request"),
-            advice::PORTS,
-            advice::DESCRIPTORS,
-        ),
-        OwnLimit::Late { share } => format!(
-            "it sent {} of its requests late. Give it cores of its own (taskset -c), or run it on \
-             another machine than the target.",
-            units::share(share)
-        ),
-        OwnLimit::Crowded { share } => format!(
-            "a worker waited for the CPU for {} of its time. Give it cores of its own (taskset \
-             -c), or run it on another machine than the target.",
-            units::share(share)
-        ),
-        OwnLimit::StoodStill { longest_ns } => format!(
-            "it was stalled for up to {}. Run nothing else on its cores, or search again.",
-            units::time(longest_ns as f64)
-        ),
-        OwnLimit::Stolen { share } => format!(
-            "the hypervisor gave {} of the machine's CPU time to other machines. Search again at \
-             another time, or on a dedicated machine.",
-            units::share(share)
-        ),
-        OwnLimit::Others { cores } => format!(
-            "other processes of its machine used {} of a core. Stop them, or use another machine.",
-            percent(cores)
-        ),
-        OwnLimit::Floor { answers_per_s } => format!(
-            "this machine reaches at most {}/s with a server that does nothing. Use another \
-             machine than the target's, or one with more cores.",
-            units::count(answers_per_s.round() as u64)
-        ),
-    }
-}
-
 /// What a reader of a load line must know of the machine, if anything.
 pub(super) fn disturbed(line: &LoadLine) -> Option<String> {
     let limit = line.disturbance?;
     Some(format!(
         "The load line may be higher, because the trials just above it were disturbed: {}",
-        own_end(limit)
+        limit_and_advice(limit)
     ))
 }
 
@@ -230,7 +180,7 @@ pub(super) fn other_cause(rung: &Rung) -> Option<String> {
     Some(format!(
         "The check at the step \"{}\" may be broken because of the generator or its machine: {}",
         rung.part.name(),
-        own_end(limit)
+        limit_and_advice(limit)
     ))
 }
 
@@ -262,7 +212,7 @@ fn unsettled(known: Inconclusive, report: &CapacityReport<'_>) -> String {
     let ours = known.own_limit.map_or(String::new(), |limit| {
         format!(
             " The generator may be why checks are broken: {}",
-            own_end(limit)
+            limit_and_advice(limit)
         )
     });
     format!("load line: {where_}{refuted} {why}{ours}")

@@ -43,7 +43,7 @@ fn file(run: &FileRun<'_>) -> json::ComparedFile {
     json::ComparedFile {
         file: run.file.display().to_string(),
         run: run.number,
-        validity: judgement::validity(&run.result.validity),
+        validity: judgement::validity(&run.result.findings),
     }
 }
 

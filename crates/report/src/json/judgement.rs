@@ -4,12 +4,14 @@ use super::distribution::{response_intervals, service_intervals};
 use super::us;
 use crate::undecided;
 use loadline_json as json;
-use loadline_verdict::{CheckOutcome, CheckResult, Finding, Grade, Quantity, RunResult, Validity};
+use loadline_verdict::{
+    CheckOutcome, CheckResult, Finding, Findings, Grade, Quantity, RunResult, Section,
+};
 
 /// How a run was judged, for its saved run.
 pub fn judgement(run: &RunResult) -> json::Judgement {
     json::Judgement {
-        validity: validity(&run.validity),
+        validity: validity(&run.findings),
         checks: run.checks.iter().map(check).collect(),
         confidence_intervals: json::JudgedIntervals {
             response_time_us: response_intervals(run),
@@ -46,15 +48,15 @@ fn quantity(quantity: Quantity) -> (json::Number, json::Unit) {
     }
 }
 
-pub(super) fn validity(validity: &Validity) -> json::Validity {
+pub(super) fn validity(findings: &Findings) -> json::Validity {
     let finding = |finding: &Finding| json::Finding {
-        kind: finding.reason.name().to_owned(),
+        kind: finding.cause.name().to_owned(),
         grade: grade(finding.grade),
-        text: finding.reason.sentence(),
+        text: finding.cause.sentence(),
     };
     json::Validity {
-        grade: grade(validity.grade()),
-        findings: validity.findings.iter().map(finding).collect(),
+        grade: grade(findings.grade()),
+        findings: findings.of(Section::Validity).map(finding).collect(),
     }
 }
 

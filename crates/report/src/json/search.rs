@@ -125,7 +125,7 @@ fn own_limit(limit: OwnLimit) -> json::OwnLimit {
         OwnLimit::Exhausted { failed } => json::OwnLimit::Exhausted { failed },
         OwnLimit::Late { share } => json::OwnLimit::Late { share: of(share) },
         OwnLimit::Crowded { share } => json::OwnLimit::Crowded { share: of(share) },
-        OwnLimit::StoodStill { longest_ns } => json::OwnLimit::StoodStill {
+        OwnLimit::Stalled { longest_ns } => json::OwnLimit::Stalled {
             longest_us: us(longest_ns as f64),
         },
         OwnLimit::Stolen { share } => json::OwnLimit::Stolen { share: of(share) },

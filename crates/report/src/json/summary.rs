@@ -10,7 +10,7 @@ use loadline_json as json;
 use loadline_plan::{Level, Statistic};
 use loadline_record::{Ended, LoadChange, Summary, Times};
 use loadline_units::rounding;
-use loadline_verdict::{Effect, RunResult, Warning};
+use loadline_verdict::{Effect, Finding, RunResult};
 
 pub(super) fn summary(run: &RunResult) -> json::Summary {
     let summary = &run.summary;
@@ -45,7 +45,7 @@ pub(super) fn summary(run: &RunResult) -> json::Summary {
         errors: errors.collect(),
         names: names::names(summary),
         checks: run.checks.iter().map(check).collect(),
-        validity: validity(&run.validity),
+        validity: validity(&run.findings),
         generator: generator::generator(summary),
         warnings: warning_list(run),
         kernel_timestamps: every.map(|every| kernel_timestamps(every.get(), &total.times)),
@@ -153,9 +153,9 @@ fn closed_loop(found: &ClosedLoop<'_>) -> json::ClosedLoop {
 }
 
 fn warning_list(run: &RunResult) -> Vec<json::Warning> {
-    let warning = |warning: Warning| json::Warning {
-        kind: warning.name().to_owned(),
-        text: warning.sentence(),
+    let warning = |found: Finding| json::Warning {
+        kind: found.cause.name().to_owned(),
+        text: found.cause.sentence(),
     };
     run.warnings_for(&PERCENTILES).map(warning).collect()
 }

@@ -1,21 +1,23 @@
 //! Which warnings the made-up runs give.
 
 use crate::{PERCENTILES, samples};
-use loadline_findings::{Shortfall, Warning};
+use loadline_findings::{Cause, Shortfall};
 use loadline_plan::{Bound, Check, Clocked, Comparison, Metric, Statistic};
 use loadline_record::{Ended, Summary, Unfinished};
 use loadline_verdict::RunResult;
 use std::time::Duration;
 
-fn warnings(summary: &Summary, percentiles: &[f64]) -> Vec<Warning> {
+fn warnings(summary: &Summary, percentiles: &[f64]) -> Vec<Cause> {
     let run = RunResult::new(summary.clone());
-    run.warnings_for(percentiles).collect()
+    run.warnings_for(percentiles)
+        .map(|found| found.cause)
+        .collect()
 }
 
 fn of(summary: &Summary) -> Vec<&'static str> {
     warnings(summary, &PERCENTILES)
         .iter()
-        .map(Warning::name)
+        .map(Cause::name)
         .collect()
 }
 
@@ -60,7 +62,7 @@ fn a_run_that_ended_early_says_so_first() {
 fn arrivals_that_were_never_sent_are_left_to_the_validity_and_their_age_is_told() {
     let found = warnings(&samples::frozen_at_the_end(), &[]);
     let [
-        Warning::Unanswered {
+        Cause::Unanswered {
             unsent,
             in_flight,
             oldest_ns,
@@ -83,8 +85,8 @@ fn failures_may_be_what_a_rate_is_short_of() {
     let counts = &mut summary.total.counts;
     (counts.answered, counts.failed) = (counts.answered - 1_000, 1_000);
     counts.completed = counts.answered;
-    let shortfall = |warning: &Warning| match warning {
-        Warning::RateBelowAsked {
+    let shortfall = |warning: &Cause| match warning {
+        Cause::RateBelowAsked {
             asked,
             achieved,
             shortfall,
@@ -108,7 +110,7 @@ fn the_last_gap_counts_where_the_number_of_requests_ends_the_run() {
     summary.total.counts.failed = planned / 2;
     summary.total.counts.answered = planned - planned / 2;
     summary.total.counts.completed = summary.total.counts.answered;
-    let below = Warning::RateBelowAsked {
+    let below = Cause::RateBelowAsked {
         asked: 2_000.0,
         achieved: 1_000.0,
         shortfall: Shortfall::Failed,
@@ -189,7 +191,7 @@ fn percentiles_of_checks_need_their_samples_too() {
         bound: Bound::TimeNs(1_000_000_000),
     });
     let found = warnings(&summary, &[50.0]);
-    let Some(Warning::FewSamples {
+    let Some(Cause::FewSamples {
         percentiles,
         samples,
         needed,
@@ -208,7 +210,7 @@ fn percentiles_of_checks_need_their_samples_too() {
 #[test]
 fn statuses_other_than_2xx_are_counted_together() {
     let found = warnings(&samples::failing(), &[]);
-    let odd = Warning::NotSuccessful {
+    let odd = Cause::NotSuccessful {
         count: 80,
         answered: 3_904,
         status: 503,

@@ -14,7 +14,7 @@ pub fn comparison_of_files(compared: &ComparedFiles<'_>, options: &TextOptions) 
     let labelled = compared.each().map(|(side, run)| {
         let place = run.number.map_or_else(String::new, |n| format!("{n} of "));
         let file = layout::harmless(&run.file.display().to_string());
-        (format!("{place}{file} ({side})"), &run.result.validity)
+        (format!("{place}{file} ({side})"), &run.result.findings)
     });
     let sections = [
         comparison.lines().map(str::to_owned).collect(),

@@ -5,7 +5,7 @@ use crate::{layout, quantity, undecided};
 use loadline_findings::failure_advice;
 use loadline_record::{ErrorKind, Failures, Summary};
 use loadline_units as units;
-use loadline_verdict::{CheckOutcome, CheckResult, Grade, Reason, RunResult, Validity};
+use loadline_verdict::{Cause, CheckOutcome, CheckResult, Findings, Grade, RunResult};
 use std::cmp::Reverse;
 
 /// Columns of a failure's kind, at least.
@@ -166,20 +166,20 @@ fn check(check: &CheckResult, words: usize, texts: usize, canvas: Canvas) -> Str
 
 /// Whether the result may be believed, and why not.
 pub(super) fn validity(run: &RunResult, canvas: Canvas) -> Vec<String> {
-    let validity = &run.validity;
+    let findings = &run.findings;
     let heading = canvas.heading("Validity", "") + ": ";
     let grade = grade(run, canvas);
-    let notes = [valid_but(run), validity.aside()];
+    let notes = [valid_but(run), findings.notes()];
     let notes: Vec<String> = notes.into_iter().flatten().collect();
     let mut lines = vec![heading + &grade];
     if !notes.is_empty() {
-        let first = format!("Validity: {} ", validity.grade().name());
+        let first = format!("Validity: {} ", findings.grade().name());
         let text = layout::hanging(&first, &format!("({})", notes.join("; ")), canvas.width);
         let rest = text[0].strip_prefix(&first).unwrap_or_default().to_owned();
         lines[0].push_str(&format!(" {rest}"));
         lines.extend(text.into_iter().skip(1));
     }
-    for sentence in validity.sentences() {
+    for sentence in findings.validity_sentences() {
         lines.extend(layout::hanging("  - ", &sentence, canvas.width));
     }
     lines
@@ -204,10 +204,12 @@ fn grade(run: &RunResult, canvas: Canvas) -> String {
 }
 
 /// The sentence before all figures where the plan, and not the target, kept requests waiting.
-pub(super) fn plan_limit(validity: &Validity, canvas: Canvas) -> Vec<String> {
-    let findings = validity.findings.iter();
-    let limits = findings.filter(|found| matches!(found.reason, Reason::PlanLimit { .. }));
-    let texts = limits.map(|found| found.reason.sentence());
+pub(super) fn plan_limit(findings: &Findings, canvas: Canvas) -> Vec<String> {
+    let limits = findings
+        .list
+        .iter()
+        .filter(|found| matches!(found.cause, Cause::PlanLimit { .. }));
+    let texts = limits.map(|found| found.cause.sentence());
     let lines = texts.flat_map(|text| layout::hanging("  ! ", &text, canvas.width));
     lines.map(|line| canvas.style.doubtful(&line)).collect()
 }
@@ -226,7 +228,7 @@ pub(super) fn warnings(run: &RunResult, percentiles: &[f64], canvas: Canvas) -> 
     }
     let mut lines = vec![canvas.heading("Warnings", "")];
     for warning in warnings {
-        let text = layout::harmless(&warning.sentence());
+        let text = layout::harmless(&warning.cause.sentence());
         let text = layout::hanging("  ! ", &text, canvas.width);
         lines.extend(
             text.iter()

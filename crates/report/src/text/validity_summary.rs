@@ -3,13 +3,13 @@
 use super::Canvas;
 use crate::layout;
 use loadline_record::Summary;
-use loadline_verdict::{Grade, RunResult, Validity};
+use loadline_verdict::{Findings, Grade, RunResult};
 
 /// The validity summary of a series.
 pub(super) fn of_series(runs: &[RunResult], canvas: Canvas) -> Vec<String> {
     let runs = runs.iter().enumerate();
     section(
-        runs.map(|(index, run)| (label(index, &run.summary), &run.validity)),
+        runs.map(|(index, run)| (label(index, &run.summary), &run.findings)),
         canvas,
     )
 }
@@ -24,7 +24,7 @@ pub(crate) fn label(index: usize, run: &Summary) -> String {
 /// The validity summary of these labelled runs. It lists those that are not valid, or says that
 /// all are.
 pub(super) fn section<'a>(
-    runs: impl Iterator<Item = (String, &'a Validity)>,
+    runs: impl Iterator<Item = (String, &'a Findings)>,
     canvas: Canvas,
 ) -> Vec<String> {
     let heading = canvas.heading("Validity", "");
@@ -38,10 +38,10 @@ pub(super) fn section<'a>(
 /// The suspect and invalid runs of a series, a sentence for each reason.
 pub(crate) fn validity_sentences(runs: &[RunResult]) -> Vec<String> {
     let runs = runs.iter().enumerate();
-    sentences(runs.map(|(index, run)| (label(index, &run.summary), &run.validity)))
+    sentences(runs.map(|(index, run)| (label(index, &run.summary), &run.findings)))
 }
 
-fn lines<'a>(runs: impl Iterator<Item = (String, &'a Validity)>, width: usize) -> Vec<String> {
+fn lines<'a>(runs: impl Iterator<Item = (String, &'a Findings)>, width: usize) -> Vec<String> {
     let sentences = sentences(runs);
     let lines = sentences
         .iter()
@@ -50,16 +50,16 @@ fn lines<'a>(runs: impl Iterator<Item = (String, &'a Validity)>, width: usize) -
 }
 
 /// The suspect and invalid runs, grouped by their gravest reason, in the words of the first.
-fn sentences<'a>(runs: impl Iterator<Item = (String, &'a Validity)>) -> Vec<String> {
+fn sentences<'a>(runs: impl Iterator<Item = (String, &'a Findings)>) -> Vec<String> {
     let mut groups: Vec<Group> = Vec::new();
     let mut count = 0;
-    for (label, validity) in runs {
+    for (label, findings) in runs {
         count += 1;
-        let grade = validity.grade();
-        let Some(finding) = validity.findings.first().filter(|_| grade > Grade::Valid) else {
+        let grade = findings.grade();
+        let Some(finding) = findings.list.first().filter(|_| grade > Grade::Valid) else {
             continue;
         };
-        let kind = finding.reason.name();
+        let kind = finding.cause.name();
         let alike = |group: &&mut Group| group.grade == grade && group.kind == kind;
         match groups.iter_mut().find(alike) {
             Some(group) => group.runs.push(label),
@@ -67,7 +67,7 @@ fn sentences<'a>(runs: impl Iterator<Item = (String, &'a Validity)>) -> Vec<Stri
                 grade,
                 kind,
                 runs: vec![label],
-                reason: finding.reason.sentence(),
+                reason: finding.cause.sentence(),
             }),
         }
     }

@@ -4,7 +4,7 @@ use loadline_capacity::OwnLimit;
 use loadline_plan::{Clocked, Metric};
 use loadline_record::Summary;
 use loadline_record::watched::mean_rate;
-use loadline_verdict::{Finding, LATE_NS, Reason, RunResult, evaluate_all};
+use loadline_verdict::{Cause, Finding, LATE_NS, RunResult, evaluate_all};
 use std::time::Duration;
 
 /// Lateness that is this part of the response time is what decides on it.
@@ -21,8 +21,8 @@ pub(super) fn own_limit(run: &RunResult, fastest_ns: u64) -> Option<OwnLimit> {
 
 /// Descriptors or ports ran out.
 fn exhausted(run: &RunResult) -> Option<OwnLimit> {
-    found(run, |finding| match finding.reason {
-        Reason::Descriptors { failed, .. } | Reason::Ports { failed, .. } => {
+    found(run, |finding| match finding.cause {
+        Cause::Descriptors { failed, .. } | Cause::Ports { failed, .. } => {
             Some(OwnLimit::Exhausted { failed })
         }
         _ => None,
@@ -31,14 +31,14 @@ fn exhausted(run: &RunResult) -> Option<OwnLimit> {
 
 /// A worker computed all the time.
 fn busy(run: &RunResult) -> Option<OwnLimit> {
-    found(run, |finding| match finding.reason {
-        Reason::Busy { share } | Reason::Limit { share, .. } => Some(OwnLimit::Busy { share }),
+    found(run, |finding| match finding.cause {
+        Cause::Busy { share } | Cause::Limit { share, .. } => Some(OwnLimit::Busy { share }),
         _ => None,
     })
 }
 
 fn found(run: &RunResult, limit: impl Fn(&Finding) -> Option<OwnLimit>) -> Option<OwnLimit> {
-    run.validity.findings.iter().find_map(limit)
+    run.findings.list.iter().find_map(limit)
 }
 
 /// Lateness was most of the response time, of however few requests, or a large part of a figure
@@ -73,10 +73,10 @@ pub(super) fn disturbance(run: &RunResult, fastest_ns: u64) -> Option<OwnLimit> 
     if counts.answered + counts.failed == 0 {
         return lost_most(run);
     }
-    let ours = found(run, |finding| match finding.reason {
-        Reason::Crowded { share, .. } => Some(OwnLimit::Crowded { share }),
-        Reason::StoodStill { longest_ns, .. } => Some(OwnLimit::StoodStill { longest_ns }),
-        Reason::Stolen { share } => Some(OwnLimit::Stolen { share }),
+    let ours = found(run, |finding| match finding.cause {
+        Cause::Crowded { share, .. } => Some(OwnLimit::Crowded { share }),
+        Cause::Stalled { longest_ns, .. } => Some(OwnLimit::Stalled { longest_ns }),
+        Cause::Stolen { share } => Some(OwnLimit::Stolen { share }),
         _ => None,
     });
     let disturbance = ours.or_else(|| others(&run.summary));
@@ -86,10 +86,10 @@ pub(super) fn disturbance(run: &RunResult, fastest_ns: u64) -> Option<OwnLimit> 
 /// What took most of a trial: that is why nothing may have been answered, and less is not.
 fn lost_most(run: &RunResult) -> Option<OwnLimit> {
     let most_ns = run.summary.rated_ns() as f64 * MOST_OF_IT;
-    found(run, |finding| match finding.reason {
-        Reason::Stolen { share } if share > MOST_OF_IT => Some(OwnLimit::Stolen { share }),
-        Reason::StoodStill { longest_ns, .. } if longest_ns as f64 > most_ns => {
-            Some(OwnLimit::StoodStill { longest_ns })
+    found(run, |finding| match finding.cause {
+        Cause::Stolen { share } if share > MOST_OF_IT => Some(OwnLimit::Stolen { share }),
+        Cause::Stalled { longest_ns, .. } if longest_ns as f64 > most_ns => {
+            Some(OwnLimit::Stalled { longest_ns })
         }
         _ => None,
     })
@@ -97,13 +97,9 @@ fn lost_most(run: &RunResult) -> Option<OwnLimit> {
 
 /// Whether the machine lost time that no process of it had.
 pub(super) fn lost_time(run: &RunResult) -> bool {
-    let lost = |finding: &Finding| {
-        matches!(
-            finding.reason,
-            Reason::Stolen { .. } | Reason::StoodStill { .. }
-        )
-    };
-    run.validity.findings.iter().any(lost)
+    let lost =
+        |finding: &Finding| matches!(finding.cause, Cause::Stolen { .. } | Cause::Stalled { .. });
+    run.findings.list.iter().any(lost)
 }
 
 /// Processes that are neither ours nor the target's took more than a fifth of the machine.

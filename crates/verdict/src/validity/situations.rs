@@ -34,9 +34,9 @@ fn every_situation_has_the_grade_that_it_deserves() {
     let mut wrong = Vec::new();
     for (name, summary, grade, kinds) in table {
         let found = validity(&summary);
-        let names: Vec<&str> = found.findings.iter().map(|f| f.reason.name()).collect();
+        let names: Vec<&str> = found.list.iter().map(|f| f.cause.name()).collect();
         if (found.grade(), &names[..]) != (grade, kinds) {
-            wrong.push(format!("{name}: {:?} {:?}", found.grade(), found.findings));
+            wrong.push(format!("{name}: {:?} {:?}", found.grade(), found.list));
         }
     }
     assert_eq!(wrong, [""; 0], "{:?}", [Valid, Suspect, Invalid]);
@@ -45,11 +45,11 @@ fn every_situation_has_the_grade_that_it_deserves() {
 #[test]
 fn who_had_the_core_is_said_where_it_was_watched() {
     let by_target = |summary: &Summary| {
-        let findings = validity(summary).findings;
+        let findings = validity(summary).list;
         findings.iter().any(|found| {
             matches!(
-                found.reason,
-                Reason::Crowded {
+                found.cause,
+                Cause::Crowded {
                     by_target: true,
                     ..
                 }
@@ -98,7 +98,7 @@ fn our_delay_in_the_beginning_that_was_left_out_may_decide_a_check_too() {
         response_blocks: slow.response_blocks,
         service_blocks: slow.service_blocks,
     }));
-    let Reason::Decisive { effect, is_kept } = validity(&summary).findings[0].reason else {
+    let Cause::Decisive { effect, is_kept } = validity(&summary).list[0].cause else {
         panic!("{:?}", validity(&summary));
     };
     assert!(!is_kept);

@@ -69,9 +69,9 @@ fn worker(cpu: f64, queued: f64) -> WorkerTimes {
 /// Grade and name of what is found after a change to a healthy run.
 fn found(mut summary: Summary, change: impl FnOnce(&mut Summary)) -> Vec<(Grade, &'static str)> {
     change(&mut summary);
-    let findings = validity(&summary).findings.into_iter();
+    let findings = validity(&summary).list.into_iter();
     findings
-        .map(|finding| (finding.grade, finding.reason.name()))
+        .map(|finding| (finding.grade, finding.cause.name()))
         .collect()
 }
 
@@ -82,7 +82,7 @@ fn with_worker(cpu: f64, queued: f64) -> impl FnOnce(&mut Summary) {
 #[test]
 fn nothing_speaks_against_a_healthy_run() {
     for summary in [open(), closed()] {
-        assert_eq!(validity(&summary), Validity::default());
+        assert_eq!(validity(&summary), Findings::default());
         assert_eq!(validity(&summary).grade(), Grade::Valid);
     }
 }
@@ -123,12 +123,12 @@ fn with_a_wave(share: f64, seconds: usize) -> Summary {
 #[test]
 fn a_worker_that_was_busy_for_ten_seconds_is_found_in_a_minute() {
     let names = |summary: &Summary| -> Vec<&str> {
-        let findings = validity(summary).findings.into_iter();
-        findings.map(|finding| finding.reason.name()).collect()
+        let findings = validity(summary).list.into_iter();
+        findings.map(|finding| finding.cause.name()).collect()
     };
     let wave = with_a_wave(0.9, 10);
     assert_eq!(validity(&wave).grade(), Grade::Valid);
-    let Reason::BusyAtTimes { stretch } = validity(&wave).findings[0].reason else {
+    let Cause::BusyAtTimes { stretch } = validity(&wave).list[0].cause else {
         panic!("{:?}", validity(&wave));
     };
     assert_eq!(

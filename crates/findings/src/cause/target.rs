@@ -1,180 +1,10 @@
-//! What a reader must know of the target and of the run before reading its figures.
-//!
-//! Every text ends in what to do.
+//! The sentences about the target and about what the user did, and what to do.
 
+use super::Shortfall;
 use loadline_units as units;
 use std::time::Duration;
 
-/// What a reader must know before believing a figure.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Warning {
-    /// A condition of `--abort-on` broke and ended the run.
-    Aborted {
-        /// The condition as typed.
-        check: String,
-        /// The length of the measured part.
-        after: Duration,
-    },
-    /// Fewer samples than percentiles need.
-    FewSamples {
-        /// The percentiles that need more, rising.
-        percentiles: Vec<f64>,
-        /// The samples there are.
-        samples: u64,
-        /// The samples that the highest of them needs.
-        needed: u64,
-        /// How long a run at this rate takes for that; `None` if it is not known.
-        length: Option<Duration>,
-    },
-    /// The user stopped the run.
-    Interrupted {
-        /// The length of the measured part.
-        after: Duration,
-        /// The length that was planned.
-        planned: Option<Duration>,
-    },
-    /// Addresses of the target's name do not answer, and nothing was sent there.
-    LeftOut {
-        /// These.
-        addresses: Vec<String>,
-    },
-    /// Statuses other than 2xx.
-    NotSuccessful {
-        /// Answers with such a status.
-        count: u64,
-        /// All responses.
-        answered: u64,
-        /// The most frequent of these statuses.
-        status: u16,
-    },
-    /// No response at all.
-    NothingAnswered {
-        /// Requests sent.
-        sent: u64,
-        /// Those that failed; the others were still in flight at the end.
-        failed: u64,
-    },
-    /// An open load was answered at less than its rate.
-    RateBelowAsked {
-        /// Arrivals that fell due, per second.
-        asked: f64,
-        /// Answers per second.
-        achieved: f64,
-        /// Where most of the difference is.
-        shortfall: Shortfall,
-    },
-    /// The server closes many kept-alive connections.
-    Reconnects {
-        /// Connections replaced.
-        count: u64,
-        /// All responses.
-        answered: u64,
-    },
-    /// The script threw, which ended the run.
-    ScriptThrew {
-        /// What it threw, and where.
-        error: String,
-        /// The length of the measured part.
-        after: Duration,
-    },
-    /// The server sends more data than the lengths of its responses say.
-    ExtraBytes {
-        /// Connections given up for that.
-        count: u64,
-        /// All responses.
-        answered: u64,
-    },
-    /// Arrivals without a response at the end, older than any response in the figures or many.
-    Unanswered {
-        /// Arrivals never sent.
-        unsent: u64,
-        /// Requests sent and not answered.
-        in_flight: u64,
-        /// How long the oldest had waited, in nanoseconds; 0 if that is not known.
-        oldest_ns: u64,
-        /// Whether percentiles count them: for how long each had waited is known.
-        counted: bool,
-    },
-    /// A worker was lost, which ended the run.
-    WorkerFailed {
-        /// Which, and why: a whole sentence.
-        error: String,
-        /// The length of the measured part.
-        after: Duration,
-    },
-}
-
-/// Where the responses are that an open load is short of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shortfall {
-    /// Most of them failed.
-    Failed,
-    /// Most of them were still in flight at the end.
-    InFlight,
-    /// Most of them were never sent: no connection came free.
-    Unsent,
-}
-
-impl Warning {
-    /// The warning's name, as in the JSON.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Warning::Aborted { .. } => "aborted",
-            Warning::FewSamples { .. } => "few_samples",
-            Warning::Interrupted { .. } => "interrupted",
-            Warning::LeftOut { .. } => "left_out",
-            Warning::NotSuccessful { .. } => "not_successful",
-            Warning::NothingAnswered { .. } => "nothing_answered",
-            Warning::RateBelowAsked { .. } => "rate_below_asked",
-            Warning::Reconnects { .. } => "reconnects",
-            Warning::ScriptThrew { .. } => "script_threw",
-            Warning::ExtraBytes { .. } => "surplus",
-            Warning::Unanswered { .. } => "unanswered",
-            Warning::WorkerFailed { .. } => "worker_failed",
-        }
-    }
-
-    /// What happened, and what to do about it.
-    pub fn sentence(&self) -> String {
-        match self {
-            Warning::Aborted { check, after } => aborted_text(check, *after),
-            Warning::FewSamples {
-                percentiles,
-                samples,
-                needed,
-                length,
-            } => few_samples_text(percentiles, *samples, *needed, *length),
-            Warning::Interrupted { after, planned } => interrupted_text(*after, *planned),
-            Warning::LeftOut { addresses } => left_out_text(addresses),
-            Warning::NotSuccessful {
-                count,
-                answered,
-                status,
-            } => not_successful_text(*count, *answered, *status),
-            Warning::NothingAnswered { sent, failed } => nothing_answered_text(*sent, *failed),
-            Warning::RateBelowAsked {
-                asked,
-                achieved,
-                shortfall,
-            } => rate_text(*asked, *achieved, *shortfall),
-            Warning::Reconnects { count, answered } => reconnects_text(*count, *answered),
-            Warning::ScriptThrew { error, after } => script_threw_text(error, *after),
-            Warning::ExtraBytes { count, answered } => extra_bytes_text(*count, *answered),
-            Warning::Unanswered {
-                unsent,
-                in_flight,
-                oldest_ns,
-                counted,
-            } => {
-                let waited = unanswered_text(*unsent, *in_flight, *oldest_ns);
-                format!("{waited} {}", counted_text(*counted))
-            }
-            Warning::WorkerFailed { error, after } => worker_failed_text(error, *after),
-        }
-    }
-}
-
-fn aborted_text(check: &str, after: Duration) -> String {
+pub(super) fn aborted(check: &str, after: Duration) -> String {
     let after = units::elapsed(after);
     format!(
         "The run was ended after {after} because {check} broke. Lower the load, or remove the \
@@ -182,7 +12,7 @@ fn aborted_text(check: &str, after: Duration) -> String {
     )
 }
 
-fn few_samples_text(
+pub(super) fn few_samples(
     percentiles: &[f64],
     samples: u64,
     needed: u64,
@@ -210,7 +40,7 @@ fn few_samples_text(
     )
 }
 
-fn interrupted_text(after: Duration, planned: Option<Duration>) -> String {
+pub(super) fn interrupted(after: Duration, planned: Option<Duration>) -> String {
     let of = planned.map(|planned| format!(" of {}", units::duration(planned)));
     format!(
         "The run was interrupted after {}{}: the figures cover only that part. Let it run to its \
@@ -220,7 +50,7 @@ fn interrupted_text(after: Duration, planned: Option<Duration>) -> String {
     )
 }
 
-fn script_threw_text(error: &str, after: Duration) -> String {
+pub(super) fn script_threw(error: &str, after: Duration) -> String {
     format!(
         "The script raised an error after {}, which ended the run ({error}): the figures cover \
          only that part. Correct the script, and run it again.",
@@ -228,7 +58,7 @@ fn script_threw_text(error: &str, after: Duration) -> String {
     )
 }
 
-fn worker_failed_text(error: &str, after: Duration) -> String {
+pub(super) fn worker_failed(error: &str, after: Duration) -> String {
     if after.is_zero() {
         return format!("The figures are missing because {error} Run it again.");
     }
@@ -238,7 +68,7 @@ fn worker_failed_text(error: &str, after: Duration) -> String {
     )
 }
 
-fn left_out_text(addresses: &[String]) -> String {
+pub(super) fn left_out(addresses: &[String]) -> String {
     let list = addresses.join(", ");
     format!(
         "Nothing was sent to {list}: no connection could be opened at the start, unlike to other \
@@ -247,7 +77,7 @@ fn left_out_text(addresses: &[String]) -> String {
     )
 }
 
-fn not_successful_text(count: u64, answered: u64, status: u16) -> String {
+pub(super) fn not_successful(count: u64, answered: u64, status: u16) -> String {
     let advice = status_advice(status);
     if count == answered {
         let all = units::counted(answered, "response");
@@ -273,7 +103,7 @@ fn status_advice(status: u16) -> &'static str {
     }
 }
 
-fn nothing_answered_text(sent: u64, failed: u64) -> String {
+pub(super) fn nothing_answered(sent: u64, failed: u64) -> String {
     let requests = units::counted(sent, "request");
     match (sent, failed) {
         (0, _) => "Nothing was sent in the measured part: it was too short. Give the run more \
@@ -289,7 +119,7 @@ fn nothing_answered_text(sent: u64, failed: u64) -> String {
     }
 }
 
-fn rate_text(asked: f64, achieved: f64, shortfall: Shortfall) -> String {
+pub(super) fn rate_below_asked(asked: f64, achieved: f64, shortfall: Shortfall) -> String {
     let (asked, achieved) = (units::rate(asked), units::rate(achieved));
     let cause = match shortfall {
         Shortfall::Failed => {
@@ -306,7 +136,7 @@ fn rate_text(asked: f64, achieved: f64, shortfall: Shortfall) -> String {
     format!("{achieved} achieved of {asked} asked; {cause}")
 }
 
-fn extra_bytes_text(count: u64, answered: u64) -> String {
+pub(super) fn extra_bytes(count: u64, answered: u64) -> String {
     format!(
         "The server sent more data than Content-Length says, on {}{}: Loadline counted only the \
          announced length, and had to replace each such connection. Correct the length in the \
@@ -329,7 +159,7 @@ fn of_answers(count: u64, answered: u64) -> String {
 /// reconnects.
 const EACH_ANSWER: f64 = 0.6;
 
-fn reconnects_text(count: u64, answered: u64) -> String {
+pub(super) fn reconnects(count: u64, answered: u64) -> String {
     let of = of_answers(count, answered);
     if count as f64 >= answered as f64 * EACH_ANSWER {
         return "The server closes the connection after each response: it has no keep-alive, as \
@@ -345,7 +175,12 @@ fn reconnects_text(count: u64, answered: u64) -> String {
     )
 }
 
-fn unanswered_text(unsent: u64, in_flight: u64, oldest_ns: u64) -> String {
+pub(super) fn unanswered(unsent: u64, in_flight: u64, oldest_ns: u64, is_counted: bool) -> String {
+    let waited = oldest_unanswered(unsent, in_flight, oldest_ns);
+    format!("{waited} {}", counted(is_counted))
+}
+
+fn oldest_unanswered(unsent: u64, in_flight: u64, oldest_ns: u64) -> String {
     let what = match (unsent, in_flight) {
         (0, 1) => "1 request was in flight at the end, and".to_owned(),
         (0, _) => {
@@ -367,7 +202,7 @@ fn unanswered_text(unsent: u64, in_flight: u64, oldest_ns: u64) -> String {
     format!("{what} {waited}.")
 }
 
-fn counted_text(counted: bool) -> &'static str {
+fn counted(counted: bool) -> &'static str {
     match counted {
         true => {
             "Percentiles count each with the time that it had waited, as a lower bound. Run \
@@ -380,6 +215,3 @@ fn counted_text(counted: bool) -> &'static str {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

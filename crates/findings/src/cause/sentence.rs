@@ -1,0 +1,100 @@
+//! Each cause as a sentence that ends in what to do, and what the machine did in a few words.
+
+use super::{Cause, generator, target};
+use crate::clause;
+use loadline_units as units;
+
+impl Cause {
+    /// What was found, and what to do about it.
+    pub fn sentence(&self) -> String {
+        match self {
+            Cause::Decisive { effect, is_kept } => generator::decisive(*effect, *is_kept),
+            Cause::Late { effect } => generator::late(*effect),
+            Cause::PlanLimit {
+                max_connections,
+                effect,
+                unsent,
+                planned,
+            } => generator::plan_limit(*max_connections, *effect, *unsent, *planned),
+            Cause::Unstamped { share } => generator::unstamped(*share),
+            Cause::Busy { share } => generator::busy(*share),
+            Cause::BusyAtTimes { stretch } => generator::busy_at_times(*stretch),
+            Cause::Crowded { share, by_target } => generator::crowded(*share, *by_target),
+            Cause::Bunched { share } => generator::bunched(*share),
+            Cause::Stalled { share, longest_ns } => generator::stalled(*share, *longest_ns),
+            Cause::Unsent {
+                planned,
+                unsent,
+                by_loadline,
+            } => generator::unsent(*planned, *unsent, *by_loadline),
+            Cause::Descriptors { failed, sent } => generator::descriptors(*failed, *sent),
+            Cause::Ports { failed, sent } => generator::ports(*failed, *sent),
+            Cause::Stolen { share } => generator::stolen(*share),
+            Cause::Lost { share } => generator::lost(*share),
+            Cause::NotSteady => generator::UNSETTLED.to_owned(),
+            Cause::TooShort => generator::TOO_SHORT.to_owned(),
+            Cause::BrokenOff => generator::BROKEN_OFF.to_owned(),
+            Cause::OwnQueue {
+                in_flight,
+                users,
+                beside_target,
+            } => generator::own_queue(*in_flight, *users, *beside_target),
+            Cause::Limit {
+                share,
+                beside_target,
+            } => generator::limit(*share, *beside_target),
+            Cause::Aborted { check, after } => target::aborted(check, *after),
+            Cause::FewSamples {
+                percentiles,
+                samples,
+                needed,
+                length,
+            } => target::few_samples(percentiles, *samples, *needed, *length),
+            Cause::Interrupted { after, planned } => target::interrupted(*after, *planned),
+            Cause::LeftOut { addresses } => target::left_out(addresses),
+            Cause::NotSuccessful {
+                count,
+                answered,
+                status,
+            } => target::not_successful(*count, *answered, *status),
+            Cause::NothingAnswered { sent, failed } => target::nothing_answered(*sent, *failed),
+            Cause::RateBelowAsked {
+                asked,
+                achieved,
+                shortfall,
+            } => target::rate_below_asked(*asked, *achieved, *shortfall),
+            Cause::Reconnects { count, answered } => target::reconnects(*count, *answered),
+            Cause::ScriptThrew { error, after } => target::script_threw(error, *after),
+            Cause::ExtraBytes { count, answered } => target::extra_bytes(*count, *answered),
+            Cause::Unanswered {
+                unsent,
+                in_flight,
+                oldest_ns,
+                counted,
+            } => target::unanswered(*unsent, *in_flight, *oldest_ns, *counted),
+            Cause::WorkerFailed { error, after } => target::worker_failed(error, *after),
+        }
+    }
+
+    /// What the machine did, in a few words; of any other cause the whole sentence.
+    pub fn phrase(&self) -> String {
+        match self {
+            Cause::Busy { share } => clause::busy(*share),
+            Cause::BusyAtTimes { stretch } => clause::busy_at_times(*stretch),
+            Cause::Crowded { share, by_target } => {
+                let by = if *by_target { "the target" } else { "others" };
+                format!("{}, because {by} used it", clause::crowded(*share))
+            }
+            Cause::Bunched { share } => clause::bunched(*share),
+            Cause::Stalled { share, longest_ns } => clause::stalled(Some(*share), *longest_ns),
+            Cause::Stolen { share } => clause::stolen(*share),
+            Cause::Lost { share } => {
+                format!(
+                    "{} of its TCP segments were retransmitted",
+                    units::share(*share)
+                )
+            }
+            other => other.sentence(),
+        }
+    }
+}

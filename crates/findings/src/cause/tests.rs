@@ -1,0 +1,202 @@
+use super::*;
+use loadline_plan::Statistic;
+
+/// Every variant, and each of its texts.
+fn every_text() -> Vec<Cause> {
+    [
+        early_ends(),
+        few_samples(),
+        statuses(),
+        shortfalls(),
+        silence(),
+        reconnects(),
+    ]
+    .concat()
+}
+
+fn early_ends() -> Vec<Cause> {
+    let after = Duration::from_millis(3_210);
+    let planned = Some(Duration::from_secs(90));
+    let check = "errors<1%".to_owned();
+    vec![
+        Cause::Aborted { check, after },
+        Cause::Interrupted { after, planned },
+        Cause::Interrupted {
+            after,
+            planned: None,
+        },
+        Cause::ScriptThrew {
+            error: "token.lua, line 7, in request(): no token".to_owned(),
+            after,
+        },
+        Cause::WorkerFailed {
+            error: "worker 1 failed: Cannot allocate memory.".to_owned(),
+            after,
+        },
+    ]
+}
+
+fn few_samples() -> Vec<Cause> {
+    let few = |percentiles: &[f64], samples, needed, length| Cause::FewSamples {
+        percentiles: percentiles.to_vec(),
+        samples,
+        needed,
+        length,
+    };
+    let length = Some(Duration::from_secs(37));
+    vec![
+        few(&[99.9], 1_000, 3_688, length),
+        few(&[99.0, 99.99], 3, 36_887, None),
+    ]
+}
+
+fn statuses() -> Vec<Cause> {
+    let answered = 1_000;
+    let status = |(count, status)| Cause::NotSuccessful {
+        count,
+        answered,
+        status,
+    };
+    let some = [302, 401, 404, 405, 429, 503, 600].map(|status| (20, status));
+    some.into_iter()
+        .chain([(answered, 404)])
+        .map(status)
+        .collect()
+}
+
+fn shortfalls() -> Vec<Cause> {
+    let rate = |shortfall| Cause::RateBelowAsked {
+        asked: 2_000.0,
+        achieved: 1_666.7,
+        shortfall,
+    };
+    [Shortfall::Failed, Shortfall::InFlight, Shortfall::Unsent]
+        .map(rate)
+        .to_vec()
+}
+
+fn silence() -> Vec<Cause> {
+    let nothing = |(sent, failed)| Cause::NothingAnswered { sent, failed };
+    let some = |(unsent, in_flight, oldest_ns)| Cause::Unanswered {
+        unsent,
+        in_flight,
+        oldest_ns,
+        counted: oldest_ns > 0,
+    };
+    let (half, five) = (500_000_000, 5_000_000_000);
+    let nothing = [(0, 0), (1, 1), (50, 0)].map(nothing);
+    let some = [(950, 50, half), (0, 50, five), (0, 1, five), (3, 2, 0)].map(some);
+    nothing.into_iter().chain(some).collect()
+}
+
+fn reconnects() -> Vec<Cause> {
+    let reconnects = |(count, answered)| Cause::Reconnects { count, answered };
+    let surplus = |(count, answered)| Cause::ExtraBytes { count, answered };
+    let reconnects = [(240, 3_904), (1, 0)].map(reconnects).into_iter();
+    reconnects.chain([(20, 200)].map(surplus)).collect()
+}
+
+#[test]
+fn every_warning_ends_in_what_to_do() {
+    let texts: Vec<String> = every_text()
+        .iter()
+        .map(|warning| format!("{}: {}", warning.name(), warning.sentence()))
+        .collect();
+    assert!(texts.iter().all(|text| text.ends_with('.')));
+    insta::assert_snapshot!(texts.join("\n"));
+}
+
+#[test]
+fn a_server_without_keep_alive_is_not_told_to_raise_its_limits() {
+    let text = |count| {
+        Cause::Reconnects {
+            count,
+            answered: 200,
+        }
+        .sentence()
+    };
+    assert!(
+        text(150).contains("no keep-alive, as with HTTP/1.0"),
+        "{}",
+        text(150)
+    );
+    assert!(text(100).contains("keepalive_requests"), "{}", text(100));
+}
+
+#[test]
+fn every_cause_is_a_sentence_that_ends_in_what_to_do() {
+    let effect = Effect {
+        statistic: Statistic::Percentile(99.0),
+        with_ns: 682_000.0,
+        without_ns: 224_000.0,
+    };
+    let causes = [
+        Cause::Decisive {
+            effect,
+            is_kept: false,
+        },
+        Cause::Late { effect },
+        Cause::PlanLimit {
+            max_connections: 50,
+            effect: Some(effect),
+            unsent: 31,
+            planned: 5_000,
+        },
+        Cause::Unstamped { share: 0.91 },
+        Cause::Busy { share: 0.71 },
+        Cause::BusyAtTimes {
+            stretch: Stretch {
+                start_ns: 50_000_000_000,
+                end_ns: 60_000_000_000,
+                cpu_share: 0.93,
+            },
+        },
+        Cause::Crowded {
+            share: 0.3,
+            by_target: true,
+        },
+        Cause::Crowded {
+            share: 0.3,
+            by_target: false,
+        },
+        Cause::Bunched { share: 0.11 },
+        Cause::Stalled {
+            share: 0.04,
+            longest_ns: 201_000_000,
+        },
+        Cause::Unsent {
+            planned: 20_000,
+            unsent: 5_000,
+            by_loadline: 0,
+        },
+        Cause::Unsent {
+            planned: 20_000,
+            unsent: 5_000,
+            by_loadline: 4_900,
+        },
+        Cause::Descriptors {
+            failed: 12,
+            sent: 20_000,
+        },
+        Cause::Ports {
+            failed: 9_000,
+            sent: 37_000,
+        },
+        Cause::Stolen { share: 0.08 },
+        Cause::Lost { share: 0.02 },
+        Cause::NotSteady,
+        Cause::TooShort,
+        Cause::BrokenOff,
+        Cause::OwnQueue {
+            in_flight: 38.3,
+            users: 100,
+            beside_target: true,
+        },
+        Cause::Limit {
+            share: 0.97,
+            beside_target: false,
+        },
+    ];
+    let sentences: Vec<String> = causes.iter().map(Cause::sentence).collect();
+    insta::assert_snapshot!(sentences.join("\n"));
+}
