@@ -58,6 +58,10 @@ pub fn failure_advice(kind: ErrorKind, example: &str, timeout: Duration) -> Stri
              reason that goes with the code."
         }
         ErrorKind::Timeout => return too_slow(timeout),
+        ErrorKind::Aborted if example.contains("cancelled") => {
+            "The script cancelled these requests before their responses were complete. If it did \
+             so because they took too long, lower the load."
+        }
         ErrorKind::Aborted => {
             "These requests were in flight when the run was cut off. Let it end by itself, or \
              interrupt it only once, so that their responses are awaited."
@@ -77,6 +81,14 @@ fn too_slow(timeout: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_run_that_was_cut_off_is_told_to_end_by_itself() {
+        let advice = |example| failure_advice(ErrorKind::Aborted, example, Duration::ZERO);
+        let cancelled = "the request was cancelled before its response was complete";
+        assert!(advice(cancelled).starts_with("The script cancelled these requests"));
+        assert!(advice("").contains("Let it end by itself"));
+    }
 
     #[test]
     fn who_lacks_a_client_certificate_is_not_sent_for_an_authority() {
