@@ -144,10 +144,10 @@ fn resolve_alone(
         plan,
         repeat,
         session: Session {
-            watch: Watch {
+            watch: Some(Watch {
                 targets: flags.watching.watch,
                 find_target: !flags.watching.no_watch,
-            },
+            }),
             floor: flags.watching.floor,
             save: output.save,
             log: output.log,

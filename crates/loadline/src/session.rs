@@ -18,10 +18,10 @@ use loadline_runner::{
 use std::path::PathBuf;
 
 /// What is kept, shown and watched while runs last.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Session {
-    /// What is watched beside the load.
-    pub(crate) watch: Watch,
+    /// What is watched while a run lasts; `None` is nothing, not even the generator.
+    pub(crate) watch: Option<Watch>,
     /// Whether it is first measured what this machine can do at best.
     pub(crate) floor: bool,
     /// Where the runs are saved.
@@ -58,7 +58,7 @@ impl Session {
     /// If it can't be made.
     pub(crate) fn run(&self, plan: &Plan, needs: Needs) -> Result<Ran> {
         let setup = Setup {
-            watch: Some(&self.watch),
+            watch: self.watch.as_ref(),
             floor: self.floor(plan)?,
             ..Setup::of(plan)
         };
@@ -91,7 +91,7 @@ impl Session {
         needs: Needs,
     ) -> Result<(SeriesResult, Vec<Heat>)> {
         let common = Common {
-            watch: &self.watch,
+            watch: self.watch.as_ref(),
             floor: self.floor(plan)?,
             prints: needs.prints,
         };

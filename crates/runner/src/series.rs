@@ -25,8 +25,8 @@ pub struct Planned {
 /// What all runs of a series, or of a search, have in common.
 #[derive(Clone, Copy, Debug)]
 pub struct Common<'a> {
-    /// What is watched while each run lasts.
-    pub watch: &'a Watch,
+    /// What is watched while each run lasts; `None` is nothing, not even the generator.
+    pub watch: Option<&'a Watch>,
     /// What the machine does at best, if it was measured.
     pub floor: Option<Floor>,
     /// Where a script prints.
@@ -107,7 +107,7 @@ impl Common<'_> {
         let setup = Setup {
             plan: &plan,
             role: Some(role),
-            watch: Some(self.watch),
+            watch: self.watch,
             floor: self.floor,
         };
         let workload = workload(&plan, self.prints)?;

@@ -39,7 +39,7 @@ pub(crate) fn run(search: &Search) -> Result<Exit> {
         searched: searched(search, floor, start.elapsed()),
         settling: search.settling,
         common: Common {
-            watch: &search.run.session.watch,
+            watch: search.run.session.watch.as_ref(),
             floor,
             prints: search.run.reports.needs().prints,
         },

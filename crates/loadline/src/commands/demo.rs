@@ -3,17 +3,14 @@
 use crate::exit::{Exit, exit_of_run};
 use crate::flags::demo::DemoFlags;
 use crate::flags::run::judgement::Trust;
-use crate::interrupt::{Interrupts, Manner};
-use crate::live::Live;
 use crate::output::{Color, Output};
 use crate::publish::{Reports, Style, print};
+use crate::session::{Needs, Session};
 use anyhow::{Context, Result, ensure};
-use loadline_page::Heat;
 use loadline_plan::{Arrivals, Body, Load, Plan, Request, Shape};
 use loadline_report::PERCENTILES;
-use loadline_runner::{Commands, Prints, Setup, conduct, workload};
+use loadline_runner::Prints;
 use loadline_testbed::{Config, Freeze, Server};
-use loadline_verdict::RunResult;
 use std::net::{Ipv4Addr, SocketAddr};
 
 const CONNECTIONS: u32 = 50;
@@ -42,7 +39,16 @@ pub(crate) fn run(flags: &DemoFlags) -> Result<Exit> {
         server.addr(),
     ))?;
     let plan = plan(flags, server.addr())?;
-    let result = load(&plan)?;
+    let session = Session {
+        progress: true,
+        ..Session::default()
+    };
+    let needs = Needs {
+        prints: Prints::Stdout,
+        heat_maps: false,
+    };
+    let ran = session.run(&plan, needs)?;
+    let result = ran.conducted.result;
     server.stop();
     let reports = Reports {
         outputs: vec![Output::TEXT],
@@ -52,26 +58,13 @@ pub(crate) fn run(flags: &DemoFlags) -> Result<Exit> {
             short: false,
         },
     };
-    reports.publish(&result, &Heat::default())?;
+    reports.publish(&result, &ran.heat)?;
     // It is shown for what it tells, on whatever machine.
     let trust = Trust {
         allow_invalid: true,
         ..Trust::default()
     };
     Ok(exit_of_run(&result, &result.checks, trust))
-}
-
-fn load(plan: &Plan) -> Result<RunResult> {
-    let commands = Commands::default();
-    let _interrupts = Interrupts::watch(Manner::Gently, &commands)?;
-    let (workload, mut live) = (workload(plan, Prints::Stdout)?, Live::new(true));
-    let conducted = conduct(
-        &Setup::of(plan),
-        workload.as_ref(),
-        &commands,
-        &mut [&mut live],
-    )?;
-    Ok(conducted.result)
 }
 
 fn plan(flags: &DemoFlags, server: SocketAddr) -> Result<Plan> {

@@ -124,7 +124,7 @@ impl Trials<'_, '_, '_> {
                 name: Some(purpose.name().to_owned()),
                 search: Some(self.search.searched.clone()),
             }),
-            watch: Some(common.watch),
+            watch: common.watch,
             floor: common.floor,
         };
         let workload = workload(plan, common.prints)?;
