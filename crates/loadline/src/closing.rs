@@ -111,7 +111,7 @@ impl<'a> Grounds<'a> {
                 self.checks(CheckOutcome::NotKnown, "can't be decided")?,
                 self.undecided()?
             )),
-            Exit::Invalid => self.doubt(),
+            Exit::Invalid => self.grade_and_reason(),
         }
     }
 
@@ -156,9 +156,9 @@ impl<'a> Grounds<'a> {
         checks.find_map(undecided)
     }
 
-    fn doubt(&self) -> Option<String> {
-        let is_doubted = |run: &RunResult| !self.trust.believes(run.grade());
-        let (name, run) = self.runs.iter().find(|(_, run)| is_doubted(run))?;
+    fn grade_and_reason(&self) -> Option<String> {
+        let is_rejected = |run: &RunResult| !self.trust.believes(run.grade());
+        let (name, run) = self.runs.iter().find(|(_, run)| is_rejected(run))?;
         let strict = if self.trust.strict { " (--strict)" } else { "" };
         Some(format!(
             "{name}the result{strict} is {}",

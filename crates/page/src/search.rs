@@ -112,7 +112,7 @@ pub enum TrialEnd {
     /// They did not, or it did not.
     Broke,
     /// It was repeated, because the machine lost time.
-    SetAside,
+    Discarded,
     /// It only warmed the target up.
     WarmUp,
 }

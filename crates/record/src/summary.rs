@@ -82,7 +82,7 @@ pub struct Summary {
 
 /// What ended a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Ending", into = "Ending")]
+#[serde(from = "StoredEnd", into = "StoredEnd")]
 pub enum Ended {
     /// Its time was over.
     Duration,
@@ -109,7 +109,7 @@ pub enum Ended {
 /// [`Ended`] as it stands in a saved run, each text under a name of its own.
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "ended", rename_all = "snake_case")]
-enum Ending {
+enum StoredEnd {
     Duration,
     Requests,
     Stages,
@@ -122,36 +122,36 @@ enum Ending {
     Unknown,
 }
 
-impl From<Ended> for Ending {
+impl From<Ended> for StoredEnd {
     fn from(ended: Ended) -> Self {
         match ended {
-            Ended::Duration => Ending::Duration,
-            Ended::Requests => Ending::Requests,
-            Ended::Stages => Ending::Stages,
-            Ended::Precise => Ending::Precise,
-            Ended::Decided => Ending::Decided,
-            Ended::Interrupted => Ending::Interrupted,
-            Ended::Aborted(check) => Ending::Aborted { check },
-            Ended::Threw(error) => Ending::Threw { error },
-            Ended::Failed(error) => Ending::Failed { error },
-            Ended::Unknown => Ending::Unknown,
+            Ended::Duration => StoredEnd::Duration,
+            Ended::Requests => StoredEnd::Requests,
+            Ended::Stages => StoredEnd::Stages,
+            Ended::Precise => StoredEnd::Precise,
+            Ended::Decided => StoredEnd::Decided,
+            Ended::Interrupted => StoredEnd::Interrupted,
+            Ended::Aborted(check) => StoredEnd::Aborted { check },
+            Ended::Threw(error) => StoredEnd::Threw { error },
+            Ended::Failed(error) => StoredEnd::Failed { error },
+            Ended::Unknown => StoredEnd::Unknown,
         }
     }
 }
 
-impl From<Ending> for Ended {
-    fn from(ending: Ending) -> Self {
+impl From<StoredEnd> for Ended {
+    fn from(ending: StoredEnd) -> Self {
         match ending {
-            Ending::Duration => Ended::Duration,
-            Ending::Requests => Ended::Requests,
-            Ending::Stages => Ended::Stages,
-            Ending::Precise => Ended::Precise,
-            Ending::Decided => Ended::Decided,
-            Ending::Interrupted => Ended::Interrupted,
-            Ending::Aborted { check } => Ended::Aborted(check),
-            Ending::Threw { error } => Ended::Threw(error),
-            Ending::Failed { error } => Ended::Failed(error),
-            Ending::Unknown => Ended::Unknown,
+            StoredEnd::Duration => Ended::Duration,
+            StoredEnd::Requests => Ended::Requests,
+            StoredEnd::Stages => Ended::Stages,
+            StoredEnd::Precise => Ended::Precise,
+            StoredEnd::Decided => Ended::Decided,
+            StoredEnd::Interrupted => Ended::Interrupted,
+            StoredEnd::Aborted { check } => Ended::Aborted(check),
+            StoredEnd::Threw { error } => Ended::Threw(error),
+            StoredEnd::Failed { error } => Ended::Failed(error),
+            StoredEnd::Unknown => Ended::Unknown,
         }
     }
 }

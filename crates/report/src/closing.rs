@@ -37,7 +37,7 @@ mod tests {
             text: text.to_owned(),
             outcome,
             actual,
-            doubt: None,
+            undecided: None,
             is_at_least: false,
             estimate_holds: false,
             bound: Quantity::Share(0.01),

@@ -1,17 +1,17 @@
 //! Why a run can't decide a check, in words.
 
 use loadline_units as units;
-use loadline_verdict::{CheckResult, Doubt};
+use loadline_verdict::{CheckResult, Undecided};
 
 /// Why a run can't decide this check: a sentence that ends in what to do; `None` if it is decided.
 pub fn undecided(check: &CheckResult) -> Option<String> {
-    let sentence = match check.doubt? {
-        Doubt::Unfinished(count) => format!(
+    let sentence = match check.undecided? {
+        Undecided::Unfinished(count) => format!(
             "{} without a response at the end could change it; wait for the responses (--drain), \
              lower the load, or run longer (-d).",
             units::counted(count, "request")
         ),
-        Doubt::FewSamples(needed) => format!(
+        Undecided::FewSamples(needed) => format!(
             "{} are too few, the percentile needs {}; raise --requests, --rate or --duration.",
             units::counted(check.samples, "sample"),
             units::count(needed)
@@ -26,11 +26,11 @@ mod tests {
     use crate::quantity;
     use loadline_verdict::{CheckOutcome, Quantity};
 
-    fn doubted(doubt: Option<Doubt>) -> CheckResult {
+    fn check(undecided: Option<Undecided>) -> CheckResult {
         CheckResult {
             text: "p99<1s".to_owned(),
             outcome: CheckOutcome::NotKnown,
-            doubt,
+            undecided,
             actual: Some(Quantity::TimeNs(5e8)),
             is_at_least: true,
             estimate_holds: false,
@@ -40,19 +40,16 @@ mod tests {
     }
 
     #[test]
-    fn a_doubt_says_what_to_do() {
-        let said = |doubt| undecided(&doubted(Some(doubt))).unwrap();
-        assert!(said(Doubt::Unfinished(1)).starts_with("1 request without a response"));
-        assert!(said(Doubt::Unfinished(3_927)).contains("3 927 requests"));
-        let few = said(Doubt::FewSamples(368));
+    fn an_undecided_check_says_what_to_do() {
+        let said = |why| undecided(&check(Some(why))).unwrap();
+        assert!(said(Undecided::Unfinished(1)).starts_with("1 request without a response"));
+        assert!(said(Undecided::Unfinished(3_927)).contains("3 927 requests"));
+        let few = said(Undecided::FewSamples(368));
         assert!(
             few.starts_with("10 samples are too few, the percentile needs 368;"),
             "{few}"
         );
-        assert_eq!(undecided(&doubted(None)), None);
-        assert_eq!(
-            quantity::actual(&doubted(None)).as_deref(),
-            Some("> 500 ms")
-        );
+        assert_eq!(undecided(&check(None)), None);
+        assert_eq!(quantity::actual(&check(None)).as_deref(), Some("> 500 ms"));
     }
 }

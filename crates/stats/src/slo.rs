@@ -26,28 +26,28 @@ pub enum Proof {
 /// holds for one look at independent samples: see [`clustered_proof`] for others.
 pub fn proof(over: u64, samples: u64, quantile: f64, confidence: f64) -> Proof {
     let beyond = Binomial::new(samples, 1.0 - quantile);
-    let doubt = 1.0 - confidence;
+    let level = 1.0 - confidence;
     let fewer = over
         .checked_sub(1)
         .map_or(0.0, |fewer| beyond.at_most(fewer));
-    if beyond.at_most(over) <= doubt {
+    if beyond.at_most(over) <= level {
         Proof::Kept
-    } else if 1.0 - fewer <= doubt {
+    } else if 1.0 - fewer <= level {
         Proof::Broken
     } else {
         Proof::Open
     }
 }
 
-/// As [`proof`], of samples that come in clusters, at the doubt of one look (see
-/// [`doubt_of_look`]).
+/// As [`proof`], of samples that come in clusters, at the significance of one look (see
+/// [`significance_of_look`]).
 ///
 /// `against` counts what speaks against *kept*, `over` what surely lies beyond the bound: requests
 /// without a time are in `against` and in neither `over` nor `timed`.
 pub fn clustered_proof(
     evidence: Evidence,
     quantile: f64,
-    doubt: Doubt,
+    significance: Significance,
     clusters: Clusters,
 ) -> Proof {
     let share = 1.0 - quantile;
@@ -58,9 +58,9 @@ pub fn clustered_proof(
         ended,
     } = evidence;
     let at_most = |over: f64, of: u64| clusters.at_most(over, of as f64 * share, share);
-    if ended > 0 && at_most(against as f64, ended) <= doubt.of_kept {
+    if ended > 0 && at_most(against as f64, ended) <= significance.of_kept {
         Proof::Kept
-    } else if over > 0 && 1.0 - at_most(over as f64 - 0.5, timed) <= doubt.of_broken {
+    } else if over > 0 && 1.0 - at_most(over as f64 - 0.5, timed) <= significance.of_broken {
         Proof::Broken
     } else {
         Proof::Open
@@ -82,27 +82,27 @@ pub struct Evidence {
 
 /// With which probability one look may prove what is not so.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Doubt {
+pub struct Significance {
     /// That a check is kept.
     pub of_kept: f64,
     /// That a check is broken.
     pub of_broken: f64,
 }
 
-/// The doubt of a look, for who looks again and again at `checks` checks until it is proven that
+/// The significance level of a look, for who looks again and again at `checks` checks until it is proven that
 /// all are kept, or that one is broken. Of an endless series of looks, `look` counts from 1, either
 /// is wrong with probability 1 − c at most.
 ///
-/// Look k may spend the share 3/((k+2)(k+3)) of the doubt, which add up to one (a union bound over
+/// Look k may spend the share 3/((k+2)(k+3)) of the error probability, which add up to one (a union bound over
 /// the looks; the spending of an error is that of K. K. G. Lan, D. L. DeMets, "Discrete sequential
 /// boundaries for clinical trials", *Biometrika* 70 (1983)). To look only when the samples have
 /// grown by a quarter keeps k small. One wrong proof of many is enough to call the run broken, so
-/// that its doubt is divided by the number of checks; to call it kept, those that are broken must
+/// that its level is divided by the number of checks; to call it kept, those that are broken must
 /// all be mistaken.
-pub fn doubt_of_look(look: u64, confidence: f64, checks: usize) -> Doubt {
+pub fn significance_of_look(look: u64, confidence: f64, checks: usize) -> Significance {
     let look = look.max(1) as f64;
     let of_kept = (1.0 - confidence) * 3.0 / ((look + 2.0) * (look + 3.0));
-    Doubt {
+    Significance {
         of_kept,
         of_broken: of_kept / checks.max(1) as f64,
     }
@@ -190,8 +190,8 @@ mod tests {
             timed: samples,
             ended: samples,
         };
-        let doubt = doubt_of_look(look, confidence, 1);
-        clustered_proof(evidence, 0.9, doubt, Clusters::INDEPENDENT)
+        let significance = significance_of_look(look, confidence, 1);
+        clustered_proof(evidence, 0.9, significance, Clusters::INDEPENDENT)
     }
 
     #[test]
@@ -216,17 +216,19 @@ mod tests {
     }
 
     #[test]
-    fn the_doubt_of_all_looks_is_that_of_one() {
-        let all: f64 = (1..10_000).map(|k| doubt_of_look(k, 0.99, 1).of_kept).sum();
+    fn the_significance_of_all_looks_is_that_of_one() {
+        let all: f64 = (1..10_000)
+            .map(|k| significance_of_look(k, 0.99, 1).of_kept)
+            .sum();
         assert!((0.009_9..=0.01).contains(&all), "{all}");
-        let three = doubt_of_look(1, 0.99, 3);
+        let three = significance_of_look(1, 0.99, 3);
         assert!((three.of_broken * 3.0 - three.of_kept).abs() < 1e-15);
     }
 
     #[test]
     fn what_may_lie_beyond_the_bound_speaks_against_kept_and_not_for_broken() {
-        let doubt = doubt_of_look(1, 0.99, 1);
-        let proof = |evidence| clustered_proof(evidence, 0.99, doubt, Clusters::INDEPENDENT);
+        let significance = significance_of_look(1, 0.99, 1);
+        let proof = |evidence| clustered_proof(evidence, 0.99, significance, Clusters::INDEPENDENT);
         let clean = Evidence {
             timed: 5_000,
             ended: 5_000,

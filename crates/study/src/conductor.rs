@@ -6,7 +6,7 @@ use crate::command::{Blanks, Words, resolve};
 use crate::events::Events;
 use crate::expand::Run;
 use crate::folder::{Folder, FolderError};
-use crate::peer::Kind;
+use crate::peer::ToolKind;
 use crate::problem::{FileError, Problem};
 use crate::progress::{Forecast, Progress};
 use crate::saved::{SavedError, SavedRun};
@@ -30,7 +30,7 @@ pub trait Screen {
 
 /// How a study ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum StudyEnd {
     /// Every run was made.
     Complete,
     /// The user interrupted it; it goes on where it stopped when it is started again.
@@ -76,7 +76,7 @@ pub struct Conductor<'a> {
 /// A tool that is there.
 #[derive(Debug)]
 struct Equipped {
-    kind: Kind,
+    kind: ToolKind,
     words: Words,
 }
 
@@ -153,7 +153,7 @@ impl<'a> Conductor<'a> {
         redo: bool,
         screen: &mut dyn Screen,
         events: &Events,
-    ) -> Result<Ending, Error> {
+    ) -> Result<StudyEnd, Error> {
         let made = self.folder.make(self.study)?;
         let agenda = self.agenda()?;
         let total = agenda.len();
@@ -162,8 +162,8 @@ impl<'a> Conductor<'a> {
         let ended = self.make(&pending, total, screen, events);
         self.folder.clear_work();
         match ended {
-            Ok(()) => Ok(Ending::Complete),
-            Err(Stop::Interrupted) => Ok(Ending::Interrupted),
+            Ok(()) => Ok(StudyEnd::Complete),
+            Err(Stop::Interrupted) => Ok(StudyEnd::Interrupted),
             Err(Stop::Failed(error)) => {
                 self.folder.unmake(&made);
                 Err(error)

@@ -6,7 +6,7 @@
 
 use crate::command::OURSELVES;
 use crate::file::replace;
-use crate::peer::{self, Kind};
+use crate::peer::{self, ToolKind};
 use crate::problem::{FileError, Problem};
 use crate::settings::{Axis, Setting, Settings};
 use crate::study::{Order, Row, Study, Tool};
@@ -204,7 +204,7 @@ impl Study {
 /// The arguments with which this program makes a run itself, if it does.
 fn own_words(tool: &Tool, settings: &Settings) -> Option<Vec<String>> {
     let (first, words) = tool.words.split_first()?;
-    let is_own = tool.kind == Kind::Loadline && first == OURSELVES;
+    let is_own = tool.kind == ToolKind::Loadline && first == OURSELVES;
     let call = is_own.then(|| peer::words(tool.kind, settings).ok());
     Some([words, &call.flatten()?].concat())
 }

@@ -30,7 +30,7 @@ mod study;
 mod table;
 mod target;
 
-pub use conductor::{Conductor, Ending, Error, Screen};
+pub use conductor::{Conductor, Error, Screen, StudyEnd};
 pub use csv::csv;
 pub use events::{Events, Interrupter};
 pub use expand::Run;
@@ -38,7 +38,7 @@ pub use figures::{Figures, Moment, Percentiles};
 pub use folder::{Folder, FolderError};
 pub use meter::{Averages, Mean, Second, Used};
 pub use page::study_page;
-pub use peer::{Kind, Unfit, Unreadable};
+pub use peer::{ToolKind, Unfit, Unreadable};
 pub use problem::{FileError, Problem};
 pub use progress::Progress;
 pub use saved::{Header, Outcome, SavedError, SavedRun};

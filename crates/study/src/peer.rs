@@ -21,7 +21,7 @@ use std::time::Duration;
 
 /// A load tester whose arguments and report are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ToolKind {
     /// This one.
     Loadline,
     /// wrk, also as compatibility mode of this program.
@@ -121,38 +121,38 @@ pub(crate) trait Peer {
     fn read(&self, captured: &Captured<'_>) -> Result<Figures, Unreadable>;
 }
 
-impl Kind {
+impl ToolKind {
     /// All kinds.
-    pub const ALL: [Kind; 9] = [
-        Kind::Loadline,
-        Kind::Wrk,
-        Kind::Wrk2,
-        Kind::Oha,
-        Kind::Ab,
-        Kind::H2load,
-        Kind::Hey,
-        Kind::K6,
-        Kind::Locust,
+    pub const ALL: [ToolKind; 9] = [
+        ToolKind::Loadline,
+        ToolKind::Wrk,
+        ToolKind::Wrk2,
+        ToolKind::Oha,
+        ToolKind::Ab,
+        ToolKind::H2load,
+        ToolKind::Hey,
+        ToolKind::K6,
+        ToolKind::Locust,
     ];
 
     /// Its name, which is that of its program.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Loadline => "loadline",
-            Kind::Wrk => "wrk",
-            Kind::Wrk2 => "wrk2",
-            Kind::Oha => "oha",
-            Kind::Ab => "ab",
-            Kind::H2load => "h2load",
-            Kind::Hey => "hey",
-            Kind::K6 => "k6",
-            Kind::Locust => "locust",
+            ToolKind::Loadline => "loadline",
+            ToolKind::Wrk => "wrk",
+            ToolKind::Wrk2 => "wrk2",
+            ToolKind::Oha => "oha",
+            ToolKind::Ab => "ab",
+            ToolKind::H2load => "h2load",
+            ToolKind::Hey => "hey",
+            ToolKind::K6 => "k6",
+            ToolKind::Locust => "locust",
         }
     }
 
     /// The kind of this name.
-    pub fn named(name: &str) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|kind| kind.name() == name)
+    pub fn named(name: &str) -> Option<ToolKind> {
+        ToolKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
     /// The words that start it where it is installed under its own name.
@@ -163,31 +163,31 @@ impl Kind {
     /// Whether a process that ended with this code has made a report.
     pub(crate) fn is_success(self, code: i32) -> bool {
         // A check that failed, and a result that is not to be believed, are results.
-        code == 0 || self == Kind::Loadline && matches!(code, 1 | 3)
+        code == 0 || self == ToolKind::Loadline && matches!(code, 1 | 3)
     }
 
     pub(crate) fn peer(self) -> &'static dyn Peer {
         match self {
-            Kind::Loadline => &loadline::Loadline,
-            Kind::Wrk => &wrk::Wrk { paced: false },
-            Kind::Wrk2 => &wrk::Wrk { paced: true },
-            Kind::Oha => &oha::Oha,
-            Kind::Ab => &ab::Ab,
-            Kind::H2load => &h2load::H2load,
-            Kind::Hey => &hey::Hey,
-            Kind::K6 => &k6::K6,
-            Kind::Locust => &locust::Locust,
+            ToolKind::Loadline => &loadline::Loadline,
+            ToolKind::Wrk => &wrk::Wrk { paced: false },
+            ToolKind::Wrk2 => &wrk::Wrk { paced: true },
+            ToolKind::Oha => &oha::Oha,
+            ToolKind::Ab => &ab::Ab,
+            ToolKind::H2load => &h2load::H2load,
+            ToolKind::Hey => &hey::Hey,
+            ToolKind::K6 => &k6::K6,
+            ToolKind::Locust => &locust::Locust,
         }
     }
 }
 
 /// That a tool of this kind can do what is set.
-pub(crate) fn check(kind: Kind, settings: &Settings) -> Result<(), Unfit> {
+pub(crate) fn check(kind: ToolKind, settings: &Settings) -> Result<(), Unfit> {
     words(kind, settings).map(drop)
 }
 
 /// The arguments of a tool of this kind, with some URL.
-pub(crate) fn words(kind: Kind, settings: &Settings) -> Result<Vec<String>, Unfit> {
+pub(crate) fn words(kind: ToolKind, settings: &Settings) -> Result<Vec<String>, Unfit> {
     let place = Place {
         url: "http://127.0.0.1/",
         folder: Path::new(""),

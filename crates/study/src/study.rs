@@ -1,6 +1,6 @@
 //! What a study is: plain data, as its file says it.
 
-use crate::peer::Kind;
+use crate::peer::ToolKind;
 use crate::problem::{FileError, Problem};
 use crate::settings::Axis;
 use serde_json::{Value, json};
@@ -64,7 +64,7 @@ pub struct Tool {
     /// What the rows call it.
     pub name: String,
     /// Whose arguments it takes and whose report it prints.
-    pub kind: Kind,
+    pub kind: ToolKind,
     /// The words that start it, before any argument.
     pub words: Vec<String>,
 }
@@ -143,7 +143,7 @@ impl Study {
     pub(crate) fn tool(&self, name: &str) -> Option<Tool> {
         let named = self.tools.iter().find(|tool| tool.name == name).cloned();
         named.or_else(|| {
-            let kind = Kind::named(name)?;
+            let kind = ToolKind::named(name)?;
             Some(Tool {
                 name: name.to_owned(),
                 kind,

@@ -44,7 +44,7 @@ pub struct CheckResult {
     /// What the run says of the condition.
     pub outcome: CheckOutcome,
     /// Why that is not known, where it is not.
-    pub doubt: Option<Doubt>,
+    pub undecided: Option<Undecided>,
     /// What was measured; `None` without a single sample.
     pub actual: Option<Quantity>,
     /// Whether `actual` is a lower bound, because it lies beyond what is known of unfinished
@@ -61,7 +61,7 @@ pub struct CheckResult {
 
 /// Why a run can't decide a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Doubt {
+pub enum Undecided {
     /// It depends on how requests end that had no response when the run ended: on this many of
     /// them.
     Unfinished(u64),
@@ -228,7 +228,7 @@ pub fn evaluate(check: &Check, observed: &Observed<'_>) -> CheckResult {
     CheckResult {
         text: check.text.clone(),
         outcome: ruling.outcome,
-        doubt: ruling.doubt,
+        undecided: ruling.undecided,
         actual: actual.map(Bounded::value),
         is_at_least: actual.is_some_and(Bounded::is_at_least),
         estimate_holds: actual.is_some_and(|actual| condition.holds_for_all(actual)),

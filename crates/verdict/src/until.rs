@@ -25,7 +25,7 @@ use loadline_record::{Blocks, Distribution, ErrorKind, Snapshot, Summary};
 use loadline_stats::clusters::{self, Clusters};
 use loadline_stats::dependence::Block;
 use loadline_stats::least_samples;
-use loadline_stats::slo::{self, Doubt, Evidence, Proof};
+use loadline_stats::slo::{self, Evidence, Proof, Significance};
 use std::time::Duration;
 
 /// How sure a check is decided.
@@ -164,9 +164,9 @@ impl Goal {
             return None;
         }
         self.looks += 1;
-        let doubt = slo::doubt_of_look(self.looks, PROVEN, self.checks.len());
+        let significance = slo::significance_of_look(self.looks, PROVEN, self.checks.len());
         for (decided, check) in self.checks.iter_mut().zip(&summary.plan.checks) {
-            decided.look(check, summary, doubt);
+            decided.look(check, summary, significance);
         }
         let is = |proof| move |decided: &Decided| decided.proof == proof;
         let all_kept = self.checks.iter().all(is(Proof::Kept));
@@ -193,7 +193,7 @@ impl Decided {
         });
     }
 
-    fn look(&mut self, check: &Check, summary: &Summary, doubt: Doubt) {
+    fn look(&mut self, check: &Check, summary: &Summary, significance: Significance) {
         if self.proof != Proof::Open {
             return;
         }
@@ -203,7 +203,7 @@ impl Decided {
             _ => share(check, summary).and_then(|counted| shares(counted, &self.shares)),
         };
         if let (Some(found), Some(quantile)) = (found, promised(check)) {
-            self.proof = found.proof(quantile, doubt);
+            self.proof = found.proof(quantile, significance);
         }
     }
 }
@@ -218,8 +218,8 @@ struct Found {
 }
 
 impl Found {
-    fn proof(&self, quantile: f64, doubt: Doubt) -> Proof {
-        let of = |clusters| slo::clustered_proof(self.evidence, quantile, doubt, clusters);
+    fn proof(&self, quantile: f64, significance: Significance) -> Proof {
+        let of = |clusters| slo::clustered_proof(self.evidence, quantile, significance, clusters);
         match of(self.clusters) {
             // Independent requests would have to prove it too: there are enough of them.
             Proof::Open if self.is_far_below => of(Clusters::INDEPENDENT),
@@ -304,7 +304,7 @@ fn refuse(plan: &Plan, until: Until) -> Result<(), Impossible> {
 
 /// The fewest requests that can prove every check at the first look.
 fn needed_to_decide(plan: &Plan) -> Result<u64, Impossible> {
-    let at_first = slo::doubt_of_look(1, PROVEN, plan.checks.len());
+    let at_first = slo::significance_of_look(1, PROVEN, plan.checks.len());
     let needed = plan.checks.iter().map(|check| match promised(check) {
         Some(share) => Ok(slo::samples_to_prove(0, share, 1.0 - at_first.of_kept)),
         None => Err(Impossible::NotAShare(check.text.clone())),

@@ -719,7 +719,7 @@ export type Tone = "good" | "plain" | "doubtful" | "bad";
 /**
  * The result of a trial.
  */
-export type TrialEnd = "held" | "broke" | "set_aside" | "warm_up";
+export type TrialEnd = "held" | "broke" | "discarded" | "warm_up";
 
 /**
  * A trial, in a table and in plots.

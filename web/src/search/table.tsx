@@ -5,7 +5,7 @@ import type { TrialRow } from "../generated/page";
 const LOOKS = {
   held: { tone: "good", sign: "✓" },
   broke: { tone: "bad", sign: "✗" },
-  set_aside: { tone: "faint", sign: "–" },
+  discarded: { tone: "faint", sign: "–" },
   warm_up: { tone: "faint", sign: "–" },
 };
 

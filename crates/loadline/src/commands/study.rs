@@ -12,8 +12,8 @@ use anyhow::{Context, Result};
 use loadline_page::{Fact, Page, StudyPage, html};
 use loadline_record::Environment;
 use loadline_study::{
-    Conductor, Ending, Events, Folder, Interrupter, Problem, Progress, Run, SavedRun, Screen,
-    Study, csv, study_page, table,
+    Conductor, Events, Folder, Interrupter, Problem, Progress, Run, SavedRun, Screen, Study,
+    StudyEnd, csv, study_page, table,
 };
 use signal_hook::iterator::Signals;
 use std::ffi::OsString;
@@ -55,15 +55,15 @@ pub(crate) fn run(flags: &StudyFlags) -> Result<Exit> {
     page.facts.push(machine());
     publish(&saved, &path, page, conductor.missing_tools())?;
     match ended? {
-        Ending::Interrupted => {
+        StudyEnd::Interrupted => {
             tell("interrupted; the table covers the runs until then.");
             Ok(Exit::Interrupted)
         }
-        Ending::Complete if saved.iter().any(|run| run.outcome.failure.is_some()) => {
+        StudyEnd::Complete if saved.iter().any(|run| run.outcome.failure.is_some()) => {
             tell("some runs failed; the table says why.");
             Ok(Exit::Failed)
         }
-        Ending::Complete => Ok(Exit::Good),
+        StudyEnd::Complete => Ok(Exit::Good),
     }
 }
 

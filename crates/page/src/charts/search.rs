@@ -10,7 +10,7 @@ use serde::Serialize;
 const HELD: usize = 0;
 const BROKE: usize = 8;
 const MEDIAN: usize = 3;
-const SET_ASIDE: usize = 4;
+const DISCARDED: usize = 4;
 const WARM_UP: usize = INK;
 
 const RESPONSE_TITLE: &str = "Response time over the load";
@@ -133,7 +133,7 @@ fn course(trials: &[TrialRow], users: bool, shared_x: &mut SharedX) -> Option<Ch
         levels(users).between(0.0, 1.2 * highest),
         vec![
             dots("warm-up", WARM_UP, TrialEnd::WarmUp),
-            dots("discarded", SET_ASIDE, TrialEnd::SetAside),
+            dots("discarded", DISCARDED, TrialEnd::Discarded),
             dots("broke", BROKE, TrialEnd::Broke),
             dots("held", HELD, TrialEnd::Held),
         ],
@@ -187,7 +187,7 @@ mod tests {
             trial(1, 10.0, Some(900.0), TrialEnd::WarmUp),
             trial(2, 100.0, Some(1_000.0), TrialEnd::Held),
             trial(3, 400.0, Some(80_000.0), TrialEnd::Broke),
-            trial(4, 200.0, Some(90_000.0), TrialEnd::SetAside),
+            trial(4, 200.0, Some(90_000.0), TrialEnd::Discarded),
             trial(5, 200.0, Some(2_000.0), TrialEnd::Held),
             trial(6, 800.0, None, TrialEnd::Broke),
         ]

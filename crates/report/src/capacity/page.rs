@@ -96,7 +96,7 @@ fn trial_row(trial: &Trial, checks: &[Check]) -> TrialRow {
 fn ended(trial: &Trial) -> TrialEnd {
     match trial.purpose {
         Purpose::WarmUp => TrialEnd::WarmUp,
-        _ if trial.discarded => TrialEnd::SetAside,
+        _ if trial.discarded => TrialEnd::Discarded,
         _ if trial.held() => TrialEnd::Held,
         _ => TrialEnd::Broke,
     }

@@ -429,7 +429,7 @@ fn a_trial_that_was_discarded_or_not_answered_has_no_place_among_those_that_tell
             TrialEnd::WarmUp,
             held,
             held,
-            TrialEnd::SetAside,
+            TrialEnd::Discarded,
             held,
             broke
         ]

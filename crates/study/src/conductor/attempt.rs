@@ -8,7 +8,7 @@ use crate::figures::Figures;
 use crate::folder::Folder;
 use crate::meter::{Meter, Second, cpu_s};
 use crate::output::{excerpt, last_line};
-use crate::peer::{Call, Captured, Kind, Place};
+use crate::peer::{Call, Captured, Place, ToolKind};
 use crate::process::{Launch, Process, ending};
 use crate::saved::{Header, Outcome, SavedError, Writer};
 use crate::study::Study;
@@ -37,7 +37,7 @@ pub(super) struct Attempt<'a> {
     pub(super) study: &'a Study,
     pub(super) folder: &'a Folder,
     pub(super) run: &'a Run,
-    pub(super) kind: Kind,
+    pub(super) kind: ToolKind,
     pub(super) tool: &'a Words,
     pub(super) target: &'a Serving<'a>,
     pub(super) identity: Value,

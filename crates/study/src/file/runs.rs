@@ -1,7 +1,7 @@
 //! The runs of a study file: rows of settings, each with one value or several.
 
 use super::reader::{Entry, Reader};
-use crate::peer::Kind;
+use crate::peer::ToolKind;
 use crate::problem::{FileError, Problem};
 use crate::settings::{Axis, Flag, Setting};
 use crate::study::{Quick, Row, Study};
@@ -163,7 +163,7 @@ pub(super) fn check_axes(
         for value in &axis.values {
             let problem = match value {
                 Setting::Tool(name) if !study.knows_tool(name) => {
-                    let known = Kind::ALL.map(Kind::name).join(", ");
+                    let known = ToolKind::ALL.map(ToolKind::name).join(", ");
                     Problem::UnknownTool(name.clone(), known)
                 }
                 Setting::Target(name) if study.target(name).is_none() => {

@@ -1,7 +1,7 @@
 //! The sections on tools, targets and cores.
 
 use super::reader::{Entry, Reader};
-use crate::peer::Kind;
+use crate::peer::ToolKind;
 use crate::problem::{FileError, Problem};
 use crate::study::{Command, Cores, Pin, Target, Tool, What};
 use std::time::Duration;
@@ -58,7 +58,7 @@ fn tool(reader: &Reader<'_>, line: usize, entries: &[Entry<'_>]) -> Result<Tool,
         }
     }
     let missing = |key, advice| reader.error(line, None, Problem::Missing { key, advice });
-    let kind: Kind = kind.ok_or_else(|| {
+    let kind: ToolKind = kind.ok_or_else(|| {
         missing(
             "kind",
             "say whose arguments the tool takes, such as \"wrk\".",
@@ -71,10 +71,10 @@ fn tool(reader: &Reader<'_>, line: usize, entries: &[Entry<'_>]) -> Result<Tool,
     })
 }
 
-fn kind_of(reader: &Reader<'_>, entry: &Entry<'_>) -> Result<Kind, FileError> {
+fn kind_of(reader: &Reader<'_>, entry: &Entry<'_>) -> Result<ToolKind, FileError> {
     let text = reader.text(entry)?;
-    let names = Kind::ALL.map(Kind::name);
-    Kind::named(&text).ok_or_else(|| reader.not_one_of(entry, &text, &names))
+    let names = ToolKind::ALL.map(ToolKind::name);
+    ToolKind::named(&text).ok_or_else(|| reader.not_one_of(entry, &text, &names))
 }
 
 pub(super) fn targets(reader: &Reader<'_>, entry: &Entry<'_>) -> Result<Vec<Target>, FileError> {

@@ -1,7 +1,7 @@
 //! What a file says, and what is wrong with one, with its place.
 
 use super::*;
-use crate::peer::Kind;
+use crate::peer::ToolKind;
 use crate::study::{Command, Cores, What};
 
 const TARGET: &str = "[[target]]\nname = \"t\"\nurl = \"127.0.0.1:{port}/a\"\n";
@@ -31,7 +31,7 @@ fn a_file_says_all_of_a_study() {
     assert_eq!(study.pause, Duration::ZERO);
     assert_eq!(study.time_limit, Some(Duration::from_secs(300)));
     assert_eq!(study.pin.tools, Cores::parse("1"));
-    assert_eq!(study.tools[0].kind, Kind::Wrk);
+    assert_eq!(study.tools[0].kind, ToolKind::Wrk);
     let target = &study.targets[0];
     assert_eq!(target.url, "http://127.0.0.1:{port}/a");
     assert_eq!(target.files, [("a_b.conf".to_owned(), "x".to_owned())]);

@@ -6,7 +6,7 @@ use crate::settings::{Flag, Setting};
 use loadline_plan::Rate;
 use proptest::prelude::*;
 
-fn read(kind: Kind, stdout: &str) -> Result<Figures, Unreadable> {
+fn read(kind: ToolKind, stdout: &str) -> Result<Figures, Unreadable> {
     let folder = tempfile::tempdir().unwrap();
     kind.peer().read(&Captured {
         stdout,
@@ -15,7 +15,7 @@ fn read(kind: Kind, stdout: &str) -> Result<Figures, Unreadable> {
 }
 
 /// Reads a report that a tool writes into a file of this name.
-fn read_file(kind: Kind, name: &str, text: &str) -> Result<Figures, Unreadable> {
+fn read_file(kind: ToolKind, name: &str, text: &str) -> Result<Figures, Unreadable> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join(name), text).unwrap();
     kind.peer().read(&Captured {
@@ -27,7 +27,7 @@ fn read_file(kind: Kind, name: &str, text: &str) -> Result<Figures, Unreadable> 
 #[test]
 fn loadlines_own_figures_are_those_of_its_json() {
     let report = include_str!("../../fixtures/loadline.json");
-    let found = read_file(Kind::Loadline, "loadline.json", report).unwrap();
+    let found = read_file(ToolKind::Loadline, "loadline.json", report).unwrap();
     assert_eq!((found.rps, found.answers), (1_279.318, Some(3)));
     assert_eq!((found.errors, found.bad_statuses), (Some(0), Some(0)));
     assert_eq!(found.percentiles.p50_us, Some(600.063));
@@ -38,7 +38,7 @@ fn loadlines_own_figures_are_those_of_its_json() {
     let summary = other["summary"].as_object_mut().unwrap();
     summary.remove("wakeup_us");
     summary.insert("later".to_owned(), 1.into());
-    let again = read_file(Kind::Loadline, "loadline.json", &other.to_string()).unwrap();
+    let again = read_file(ToolKind::Loadline, "loadline.json", &other.to_string()).unwrap();
     assert_eq!(again, found);
 }
 
@@ -70,7 +70,7 @@ fn rounded(figures: Figures) -> Figures {
 
 #[test]
 fn wrk_is_read() {
-    let figures = read(Kind::Wrk, include_str!("../../fixtures/wrk.txt")).unwrap();
+    let figures = read(ToolKind::Wrk, include_str!("../../fixtures/wrk.txt")).unwrap();
     let expected = Figures {
         rps: 60_752.45,
         duration_s: Some(1.0),
@@ -90,7 +90,11 @@ fn wrk_is_read() {
         ..Figures::default()
     };
     assert_eq!(rounded(figures), expected);
-    let missing = read(Kind::Wrk, include_str!("../../fixtures/wrk-missing.txt")).unwrap();
+    let missing = read(
+        ToolKind::Wrk,
+        include_str!("../../fixtures/wrk-missing.txt"),
+    )
+    .unwrap();
     assert_eq!(missing.bad_statuses, Some(25_531));
 }
 
@@ -100,7 +104,7 @@ fn the_socket_errors_of_wrk_are_added_up() {
         "Requests/sec:",
         "  Socket errors: connect 1, read 20, write 0, timeout 300\nRequests/sec:",
     );
-    assert_eq!(read(Kind::Wrk, &report).unwrap().errors, Some(321));
+    assert_eq!(read(ToolKind::Wrk, &report).unwrap().errors, Some(321));
 }
 
 #[test]
@@ -111,7 +115,7 @@ fn a_wrk_without_an_answer_has_no_times() {
                   Distribution\n     50%    0.00us\n     75%    0.00us\n     90%    0.00us\n     \
                   99%    0.00us\n  0 requests in 1.00s, 0.00B read\nRequests/sec:      0.00\n\
                   Transfer/sec:       0.00B\n";
-    let figures = read(Kind::Wrk, report).unwrap();
+    let figures = read(ToolKind::Wrk, report).unwrap();
     assert_eq!((figures.rps, figures.answers), (0.0, Some(0)));
     assert_eq!((figures.mean_us, figures.max_us), (None, None));
     assert_eq!(figures.percentiles, Percentiles::default());
@@ -119,7 +123,7 @@ fn a_wrk_without_an_answer_has_no_times() {
 
 #[test]
 fn wrk2_is_read() {
-    let figures = read(Kind::Wrk2, include_str!("../../fixtures/wrk2.txt")).unwrap();
+    let figures = read(ToolKind::Wrk2, include_str!("../../fixtures/wrk2.txt")).unwrap();
     assert_eq!(figures.rps, 494.3);
     assert_eq!(figures.answers, Some(5_979));
     assert_eq!(figures.mean_us, Some(4_470.0));
@@ -136,7 +140,7 @@ fn wrk2_is_read() {
 
 #[test]
 fn ab_is_read() {
-    let figures = read(Kind::Ab, include_str!("../../fixtures/ab.txt")).unwrap();
+    let figures = read(ToolKind::Ab, include_str!("../../fixtures/ab.txt")).unwrap();
     let expected = Figures {
         rps: 6_716.46,
         duration_s: Some(0.149),
@@ -156,13 +160,13 @@ fn ab_is_read() {
         ..Figures::default()
     };
     assert_eq!(rounded(figures), expected);
-    let missing = read(Kind::Ab, include_str!("../../fixtures/ab-missing.txt")).unwrap();
+    let missing = read(ToolKind::Ab, include_str!("../../fixtures/ab-missing.txt")).unwrap();
     assert_eq!(missing.bad_statuses, Some(100));
 }
 
 #[test]
 fn h2load_is_read() {
-    let figures = read(Kind::H2load, include_str!("../../fixtures/h2load.txt")).unwrap();
+    let figures = read(ToolKind::H2load, include_str!("../../fixtures/h2load.txt")).unwrap();
     let expected = Figures {
         rps: 21_118.0,
         duration_s: Some(1.01),
@@ -175,7 +179,7 @@ fn h2load_is_read() {
     };
     assert_eq!(rounded(figures), expected);
     let missing = read(
-        Kind::H2load,
+        ToolKind::H2load,
         include_str!("../../fixtures/h2load-missing.txt"),
     )
     .unwrap();
@@ -184,7 +188,7 @@ fn h2load_is_read() {
 
 #[test]
 fn oha_is_read() {
-    let figures = read(Kind::Oha, include_str!("../../fixtures/oha.json")).unwrap();
+    let figures = read(ToolKind::Oha, include_str!("../../fixtures/oha.json")).unwrap();
     assert_eq!(figures.answers, Some(37_765));
     assert_eq!(figures.errors, Some(0), "what the end cut off is no error");
     let figures = rounded(figures);
@@ -195,7 +199,11 @@ fn oha_is_read() {
     );
     assert_eq!(figures.percentiles.p50_us, Some(197.001));
     assert_eq!(figures.percentiles.p99_9_us, Some(8_064.172));
-    let refused = read(Kind::Oha, include_str!("../../fixtures/oha-refused.json")).unwrap();
+    let refused = read(
+        ToolKind::Oha,
+        include_str!("../../fixtures/oha-refused.json"),
+    )
+    .unwrap();
     assert_eq!(
         (refused.rps, refused.answers, refused.errors),
         (0.0, Some(0), Some(20))
@@ -205,7 +213,7 @@ fn oha_is_read() {
 
 #[test]
 fn hey_is_read() {
-    let figures = read(Kind::Hey, include_str!("../../fixtures/hey.txt")).unwrap();
+    let figures = read(ToolKind::Hey, include_str!("../../fixtures/hey.txt")).unwrap();
     assert_eq!((figures.answers, figures.errors), (Some(9_745), Some(0)));
     let figures = rounded(figures);
     assert_eq!(figures.rps, 9_736.237);
@@ -214,12 +222,20 @@ fn hey_is_read() {
         (Some(1_000.0), Some(46_500.0))
     );
     assert_eq!(figures.percentiles.p99_us, Some(11_900.0));
-    let missing = read(Kind::Hey, include_str!("../../fixtures/hey-missing.txt")).unwrap();
+    let missing = read(
+        ToolKind::Hey,
+        include_str!("../../fixtures/hey-missing.txt"),
+    )
+    .unwrap();
     assert_eq!(
         (missing.answers, missing.bad_statuses),
         (Some(20), Some(20))
     );
-    let refused = read(Kind::Hey, include_str!("../../fixtures/hey-refused.txt")).unwrap();
+    let refused = read(
+        ToolKind::Hey,
+        include_str!("../../fixtures/hey-refused.txt"),
+    )
+    .unwrap();
     assert_eq!(
         (refused.rps, refused.answers, refused.errors),
         (0.0, Some(0), Some(20))
@@ -229,7 +245,12 @@ fn hey_is_read() {
 
 #[test]
 fn k6_is_read() {
-    let figures = read_file(Kind::K6, "k6.json", include_str!("../../fixtures/k6.json")).unwrap();
+    let figures = read_file(
+        ToolKind::K6,
+        "k6.json",
+        include_str!("../../fixtures/k6.json"),
+    )
+    .unwrap();
     let expected = Figures {
         rps: 7_855.147,
         answers: Some(23_574),
@@ -243,7 +264,7 @@ fn k6_is_read() {
     };
     assert_eq!(rounded(figures), expected);
     let refused = include_str!("../../fixtures/k6-refused.json");
-    let figures = read_file(Kind::K6, "k6.json", refused).unwrap();
+    let figures = read_file(ToolKind::K6, "k6.json", refused).unwrap();
     let expected = Figures {
         answers: Some(0),
         errors: Some(5_134),
@@ -255,7 +276,7 @@ fn k6_is_read() {
 #[test]
 fn locust_is_read() {
     let table = include_str!("../../fixtures/locust_stats.csv");
-    let figures = read_file(Kind::Locust, "locust_stats.csv", table).unwrap();
+    let figures = read_file(ToolKind::Locust, "locust_stats.csv", table).unwrap();
     let expected = Figures {
         rps: 2_325.888,
         answers: Some(4_644),
@@ -269,24 +290,24 @@ fn locust_is_read() {
     };
     assert_eq!(rounded(figures), expected);
     let processes = include_str!("../../fixtures/locust-processes_stats.csv");
-    let figures = read_file(Kind::Locust, "locust_stats.csv", processes).unwrap();
+    let figures = read_file(ToolKind::Locust, "locust_stats.csv", processes).unwrap();
     assert_eq!(figures.answers, Some(406));
 }
 
 #[test]
 fn what_is_empty_is_no_report() {
-    for kind in Kind::ALL {
+    for kind in ToolKind::ALL {
         let missing = match kind {
-            Kind::Loadline | Kind::K6 | Kind::Locust => Unreadable::NoFile,
+            ToolKind::Loadline | ToolKind::K6 | ToolKind::Locust => Unreadable::NoFile,
             _ => Unreadable::Empty,
         };
         assert_eq!(read(kind, ""), Err(missing.clone()), "{kind:?}");
         assert_eq!(read(kind, " \n\n").unwrap_err(), missing, "{kind:?}");
     }
     for (kind, name) in [
-        (Kind::Loadline, "loadline.json"),
-        (Kind::K6, "k6.json"),
-        (Kind::Locust, "locust_stats.csv"),
+        (ToolKind::Loadline, "loadline.json"),
+        (ToolKind::K6, "k6.json"),
+        (ToolKind::Locust, "locust_stats.csv"),
     ] {
         assert!(read_file(kind, name, "").is_err(), "{kind:?}");
     }
@@ -295,10 +316,13 @@ fn what_is_empty_is_no_report() {
 #[test]
 fn every_cut_of_a_report_is_read_or_refused() {
     for (kind, report) in [
-        (Kind::Wrk, include_str!("../../fixtures/wrk.txt")),
-        (Kind::Ab, include_str!("../../fixtures/ab.txt")),
-        (Kind::H2load, include_str!("../../fixtures/h2load.txt")),
-        (Kind::Oha, include_str!("../../fixtures/oha-refused.json")),
+        (ToolKind::Wrk, include_str!("../../fixtures/wrk.txt")),
+        (ToolKind::Ab, include_str!("../../fixtures/ab.txt")),
+        (ToolKind::H2load, include_str!("../../fixtures/h2load.txt")),
+        (
+            ToolKind::Oha,
+            include_str!("../../fixtures/oha-refused.json"),
+        ),
     ] {
         let mut refused = 0;
         for end in (0..report.len()).filter(|end| report.is_char_boundary(*end)) {
@@ -311,10 +335,10 @@ fn every_cut_of_a_report_is_read_or_refused() {
 proptest! {
     #[test]
     fn no_text_upsets_a_reader(text in "(\\PC|\n){0,300}") {
-        for kind in Kind::ALL {
+        for kind in ToolKind::ALL {
             let _ = read(kind, &text);
         }
-        for (kind, name) in [(Kind::K6, "k6.json"), (Kind::Locust, "locust_stats.csv")] {
+        for (kind, name) in [(ToolKind::K6, "k6.json"), (ToolKind::Locust, "locust_stats.csv")] {
             let _ = read_file(kind, name, &text);
         }
     }
@@ -326,7 +350,7 @@ fn settings(settings: &[Setting]) -> Settings {
     all
 }
 
-fn words(kind: Kind, set: &[Setting]) -> Result<String, Unfit> {
+fn words(kind: ToolKind, set: &[Setting]) -> Result<String, Unfit> {
     let place = Place {
         url: "http://h/",
         folder: Path::new("/w"),
@@ -345,20 +369,20 @@ fn settings_become_the_arguments_of_each_tool() {
     let common = [Connections(8), TEN_SECONDS, KeepAlive(true)];
     for (kind, expected) in [
         (
-            Kind::Loadline,
+            ToolKind::Loadline,
             "--no-progress -o text -o json=/w/loadline.json --connections 8 --duration 10s \
              http://h/",
         ),
-        (Kind::Wrk, "--latency -c 8 -d 10s http://h/"),
+        (ToolKind::Wrk, "--latency -c 8 -d 10s http://h/"),
         (
-            Kind::Oha,
+            ToolKind::Oha,
             "--no-tui --output-format json -c 8 -z 10s http://h/",
         ),
-        (Kind::Ab, "-q -t 10 -n 50000000 -c 8 -k http://h/"),
-        (Kind::H2load, "--h1 -c 8 -D 10 http://h/"),
-        (Kind::Hey, "-c 8 -z 10s http://h/"),
+        (ToolKind::Ab, "-q -t 10 -n 50000000 -c 8 -k http://h/"),
+        (ToolKind::H2load, "--h1 -c 8 -D 10 http://h/"),
+        (ToolKind::Hey, "-c 8 -z 10s http://h/"),
         (
-            Kind::Locust,
+            ToolKind::Locust,
             "--headless --only-summary --exit-code-on-error 0 -t 10s -u 8 -r 8 --csv /w/locust \
              -f /w/locustfile.py",
         ),
@@ -374,21 +398,21 @@ fn settings_become_the_arguments_of_each_tool() {
     ];
     for (kind, expected) in [
         (
-            Kind::Loadline,
+            ToolKind::Loadline,
             "--no-progress -o text -o json=/w/loadline.json --threads 2 --connections 8 \
              --duration 10s --rate 2000 --max-connections 8 --no-keepalive http://h/",
         ),
         (
-            Kind::Wrk2,
+            ToolKind::Wrk2,
             "--latency -t 2 -c 8 -d 10s -R 2000 -H Connection: close http://h/",
         ),
         (
-            Kind::Oha,
+            ToolKind::Oha,
             "--no-tui --output-format json --worker-threads 2 -c 8 -z 10s -q 2000 \
              --disable-keepalive http://h/",
         ),
         (
-            Kind::Hey,
+            ToolKind::Hey,
             "-cpus 2 -c 8 -z 10s -q 250 -disable-keepalive http://h/",
         ),
     ] {
@@ -401,7 +425,7 @@ fn settings_become_the_arguments_of_each_tool() {
     });
     let counted = [Connections(4), Requests(10_000), flag];
     let expected = "-q -n 10000 -c 4 -l http://h/";
-    assert_eq!(words(Kind::Ab, &counted).as_deref(), Ok(expected));
+    assert_eq!(words(ToolKind::Ab, &counted).as_deref(), Ok(expected));
 }
 
 #[test]
@@ -410,41 +434,41 @@ fn what_a_tool_cannot_do_is_refused() {
     let rate = Setting::Rate(Rate::each_second(10));
     let half = Setting::Duration(Duration::from_millis(500));
     for (kind, set, refused) in [
-        (Kind::Wrk, vec![], Unfit::NoEnd("wrk", "a duration")),
+        (ToolKind::Wrk, vec![], Unfit::NoEnd("wrk", "a duration")),
         (
-            Kind::Wrk,
+            ToolKind::Wrk,
             vec![half.clone()],
             Unfit::FractionOfSecond("wrk"),
         ),
         (
-            Kind::Wrk,
+            ToolKind::Wrk,
             vec![TEN_SECONDS, rate.clone()],
             Unfit::NoRate("wrk"),
         ),
-        (Kind::Wrk2, vec![TEN_SECONDS], Unfit::NeedsRate("wrk2")),
-        (Kind::Wrk, vec![Requests(5)], Unfit::NoRequests("wrk")),
+        (ToolKind::Wrk2, vec![TEN_SECONDS], Unfit::NeedsRate("wrk2")),
+        (ToolKind::Wrk, vec![Requests(5)], Unfit::NoRequests("wrk")),
         (
-            Kind::Ab,
+            ToolKind::Ab,
             vec![TEN_SECONDS, rate.clone()],
             Unfit::NoRate("ab"),
         ),
         (
-            Kind::Ab,
+            ToolKind::Ab,
             vec![TEN_SECONDS, Threads(2)],
             Unfit::NoThreads("ab"),
         ),
         (
-            Kind::H2load,
+            ToolKind::H2load,
             vec![TEN_SECONDS, KeepAlive(false)],
             Unfit::AlwaysKeepsAlive("h2load"),
         ),
         (
-            Kind::Oha,
+            ToolKind::Oha,
             vec![TEN_SECONDS, Requests(5)],
             Unfit::TwoEnds("oha"),
         ),
         (
-            Kind::Locust,
+            ToolKind::Locust,
             vec![TEN_SECONDS, rate],
             Unfit::NoRate("locust"),
         ),
@@ -465,16 +489,16 @@ fn k6_and_locust_get_scripts_that_request_the_url() {
         folder: Path::new("/w"),
         script: None,
     };
-    let script = |kind: Kind| {
+    let script = |kind: ToolKind| {
         let mut files = kind.peer().call(&set, &place).unwrap().files;
         assert_eq!(files.len(), 1);
         files.remove(0).1
     };
-    let k6 = script(Kind::K6);
+    let k6 = script(ToolKind::K6);
     assert!(k6.contains("http.get(\"http://h/a\\\"b\")"), "{k6}");
     assert!(k6.contains("\"noConnectionReuse\":true"), "{k6}");
     assert!(k6.contains("\"vus\":5"), "{k6}");
-    let locust = script(Kind::Locust);
+    let locust = script(ToolKind::Locust);
     assert!(
         locust.contains("self.client.get(\"http://h/a\\\"b\", headers="),
         "{locust}"

@@ -1,6 +1,6 @@
 //! What decides a check that unfinished requests or few samples may leave open.
 
-use super::{CheckOutcome, Condition, Doubt, Observed, times};
+use super::{CheckOutcome, Condition, Observed, Undecided, times};
 use crate::comparison::CONFIDENCE;
 use crate::{Quantity, confidence_interval};
 use loadline_plan::{Clocked, Comparison, Statistic};
@@ -12,7 +12,7 @@ use loadline_stats::slo::{Proof, proof};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ruling {
     pub(super) outcome: CheckOutcome,
-    pub(super) doubt: Option<Doubt>,
+    pub(super) undecided: Option<Undecided>,
     pub(super) actual: Option<Bounded<Quantity>>,
 }
 
@@ -24,15 +24,15 @@ impl Ruling {
         };
         Ruling {
             outcome,
-            doubt: None,
+            undecided: None,
             actual,
         }
     }
 
-    fn open(doubt: Doubt, actual: Bounded<Quantity>) -> Ruling {
+    fn open(undecided: Undecided, actual: Bounded<Quantity>) -> Ruling {
         Ruling {
             outcome: CheckOutcome::NotKnown,
-            doubt: Some(doubt),
+            undecided: Some(undecided),
             actual: Some(actual),
         }
     }
@@ -41,7 +41,7 @@ impl Ruling {
     pub(super) fn left_open(self, unfinished: u64) -> Ruling {
         Ruling {
             outcome: CheckOutcome::NotKnown,
-            doubt: Some(Doubt::Unfinished(unfinished)),
+            undecided: Some(Undecided::Unfinished(unfinished)),
             ..self
         }
     }
@@ -64,7 +64,7 @@ impl Ruling {
             (Some(actual), Some((one, other)))
                 if condition.holds(one) != condition.holds(other) =>
             {
-                Ruling::open(Doubt::Unfinished(open), Bounded::Exactly(actual))
+                Ruling::open(Undecided::Unfinished(open), Bounded::Exactly(actual))
             }
             _ => Ruling::plain(condition, actual),
         }
@@ -133,7 +133,7 @@ fn bounded(
     if holds == at_most.unwrap_or(!condition.is_upper()) {
         Ruling::decided(holds, Some(actual))
     } else {
-        Ruling::open(Doubt::Unfinished(open), actual)
+        Ruling::open(Undecided::Unfinished(open), actual)
     }
 }
 
@@ -177,12 +177,12 @@ impl<'a> Percentile<'a> {
         match self.is_within() {
             Ok(within) if self.condition.is_upper() => Ruling::decided(within, Some(actual)),
             Ok(within) => Ruling::decided(!within, Some(actual)),
-            Err(doubt) => Ruling::open(doubt, actual),
+            Err(undecided) => Ruling::open(undecided, actual),
         }
     }
 
     /// Whether the percentile lies on the lower side of the bound.
-    fn is_within(&self) -> Result<bool, Doubt> {
+    fn is_within(&self) -> Result<bool, Undecided> {
         let (surely, open) = self.beyond();
         let needed = least_samples(self.percentile / 100.0, CONFIDENCE);
         if self.len() < needed {
@@ -191,8 +191,8 @@ impl<'a> Percentile<'a> {
         let leaves = self.leaves();
         match (surely <= leaves, surely + open <= leaves) {
             (best, worst) if best == worst => Ok(best),
-            _ if self.times.ageless > 0 => Err(Doubt::Unfinished(open)),
-            _ => self.estimated().ok_or(Doubt::Unfinished(open)),
+            _ if self.times.ageless > 0 => Err(Undecided::Unfinished(open)),
+            _ => self.estimated().ok_or(Undecided::Unfinished(open)),
         }
     }
 
@@ -235,14 +235,14 @@ impl<'a> Percentile<'a> {
 
     /// What the binomial bound proves, with as few and with as many beyond the bound as there can
     /// be.
-    fn proven(&self, fewest: u64, most: u64, needed: u64) -> Result<bool, Doubt> {
+    fn proven(&self, fewest: u64, most: u64, needed: u64) -> Result<bool, Undecided> {
         let quantile = self.percentile / 100.0;
         let of = |beyond| proof(beyond, self.len(), quantile, CONFIDENCE);
         match (of(fewest), of(most)) {
             (_, Proof::Kept) => Ok(true),
             (Proof::Broken, _) => Ok(false),
-            (best, worst) if best != worst => Err(Doubt::Unfinished(most - fewest)),
-            _ => Err(Doubt::FewSamples(needed)),
+            (best, worst) if best != worst => Err(Undecided::Unfinished(most - fewest)),
+            _ => Err(Undecided::FewSamples(needed)),
         }
     }
 

@@ -326,7 +326,7 @@ fn requests_without_a_response_may_be_of_any_name() {
     let cut = of_two_names(&[5_000; 30]);
     let found = cut.result("p99{name:a}<1s");
     assert_eq!(found.outcome, NotKnown);
-    assert_eq!(found.doubt, Some(Doubt::Unfinished(30)));
+    assert_eq!(found.undecided, Some(Undecided::Unfinished(30)));
     assert_eq!(cut.outcome("p90{name:a}<1s"), Kept);
     assert_eq!(cut.outcome("p50{name:a}<1ms"), Broken);
     assert_eq!(cut.outcome("errors{name:a}<1%"), NotKnown);
@@ -343,7 +343,7 @@ fn a_percentile_beyond_all_that_is_known_breaks_only_a_bound_below_it() {
     let young = Cut::of([2; 1_000], &[500; 30]);
     let found = young.result("p99<1s");
     assert_eq!(found.outcome, NotKnown);
-    assert_eq!(found.doubt, Some(Doubt::Unfinished(30)));
+    assert_eq!(found.undecided, Some(Undecided::Unfinished(30)));
     assert!(!found.estimate_holds);
     assert_eq!(young.outcome("p99>1s"), NotKnown);
     assert_eq!(young.outcome("p99>=100ms"), Kept);
@@ -404,7 +404,7 @@ fn failures_that_unfinished_requests_may_become_are_not_known() {
     assert_eq!(frozen.outcome("p99<200ms"), Broken);
     let healthy = Cut::of([2; 16_000], &[1; 12]);
     assert_eq!(healthy.outcome("errors<1%"), Kept);
-    assert_eq!(healthy.result("errors<1%").doubt, None);
+    assert_eq!(healthy.result("errors<1%").undecided, None);
 }
 
 #[test]
@@ -437,8 +437,8 @@ fn few_samples_decide_what_the_binomial_bound_decides() {
     assert_eq!(ten.outcome("p99>10ms"), Kept);
     let under = ten.result("p99<30ms");
     assert_eq!(
-        (under.outcome, under.doubt),
-        (NotKnown, Some(Doubt::FewSamples(368)))
+        (under.outcome, under.undecided),
+        (NotKnown, Some(Undecided::FewSamples(368)))
     );
     assert!(under.estimate_holds);
     assert_eq!(ten.outcome("p50<30ms"), Kept);

@@ -157,7 +157,7 @@ fn neighbours_are_noticed() {
 }
 
 #[test]
-fn a_loop_that_stood_still_is_noted_in_either_model() {
+fn a_loop_that_stalled_is_noted_in_either_model() {
     let turned = |length_ns: u64, count: u64| {
         move |summary: &mut Summary| {
             let worker = summary.total.workers.entry(0).or_default();

@@ -111,7 +111,7 @@ pub(crate) fn delayed() -> Vec<Situation> {
         ),
         (
             "a process that was stopped for a second and made up for it",
-            stood_still(
+            stalled(
                 open(500, 4, |number| match number {
                     500..1_000 => (0, (1_000 - number) * 2 * MS, 200 * US),
                     _ => at_ease(number),

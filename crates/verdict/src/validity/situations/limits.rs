@@ -45,7 +45,7 @@ pub(crate) fn never_sent() -> Vec<Situation> {
         ),
         (
             "a process that was stopped from 2 s on, and went on at 6 s",
-            stood_still(unsent(open(500, 3, at_ease), 0, 0, 501), 4 * SECOND),
+            stalled(unsent(open(500, 3, at_ease), 0, 0, 501), 4 * SECOND),
             Invalid,
             &["unsent", "stood_still"],
         ),
@@ -127,7 +127,7 @@ pub(crate) fn closed_loads() -> Vec<Situation> {
         ),
         (
             "a process that was stopped for a quarter of a closed load",
-            stood_still(closed(50, 10_000, 9_900 * US), SECOND / 4),
+            stalled(closed(50, 10_000, 9_900 * US), SECOND / 4),
             Invalid,
             &["stood_still"],
         ),

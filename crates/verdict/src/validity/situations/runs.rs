@@ -258,7 +258,7 @@ pub(crate) fn with_user_clock(summary: Summary) -> Summary {
     })
 }
 
-pub(crate) fn stood_still(summary: Summary, stalled_ns: u64) -> Summary {
+pub(crate) fn stalled(summary: Summary, stalled_ns: u64) -> Summary {
     with(summary, |summary| {
         let worker = summary.total.workers.entry(0).or_default();
         worker.add_loop_iterations(stalled_ns, 1);
