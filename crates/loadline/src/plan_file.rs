@@ -4,6 +4,9 @@
 //! same declarations, so a value means the same in both places and is refused in the same words,
 //! here with file, line and key.
 
+mod scenario;
+
+use self::scenario::ScenarioTable;
 use crate::flags;
 use crate::flags::Planned;
 use crate::flags::run::request::Place;
@@ -28,6 +31,7 @@ const ALTERNATIVES: [&[&str]; 4] = [
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct PlanFile<F> {
     entries: Vec<Entry>,
+    scenarios: Vec<ScenarioTable>,
     flags: PhantomData<F>,
 }
 
@@ -58,10 +62,20 @@ enum Problem {
     NoList,
     #[error("it takes a text or a number.")]
     NoValue,
-    #[error("a plan file has no sections; write the keys one after the other.")]
+    #[error("a plan file has no sections but [[scenario]]; write the keys one after the other.")]
     Section,
     #[error("this is not TOML: {0}.")]
     Syntax(String),
+    #[error("two scenarios have the name {0}; rename one of them.")]
+    NameTwice(String),
+    #[error("it belongs to the whole run; write it above the first [[scenario]].")]
+    OfWholeRun,
+    #[error("a scenario needs a name; add name = \"…\" below [[scenario]].")]
+    NoName,
+    #[error("write each scenario below a line [[scenario]].")]
+    NoScenarios,
+    #[error("its tags are a table of texts, such as tags = {{ team = \"search\" }}.")]
+    NoTags,
     #[error("there is no such key.")]
     Unknown,
     #[error("there is no such key; did you mean {0}?")]
@@ -85,12 +99,21 @@ impl<F: Planned> PlanFile<F> {
         })?;
         let mut keys: Vec<_> = table.get_ref().iter().collect();
         keys.sort_by_key(|(key, _)| key.span().start);
+        let (scenarios, keys): (Vec<_>, Vec<_>) = keys
+            .into_iter()
+            .partition(|(key, _)| key.get_ref() == "scenario");
         let entries = keys.into_iter().map(|(key, value)| {
             let entry = reader.entry(key.get_ref(), value.get_ref());
             entry.map_err(|problem| reader.error(key.span(), Some(key.get_ref()), problem))
         });
+        let entries = entries.collect::<Result<_, _>>()?;
+        let scenarios = match scenarios.first() {
+            Some((key, value)) => reader.scenarios(key.span(), value.get_ref())?,
+            None => Vec::new(),
+        };
         Ok(Self {
-            entries: entries.collect::<Result<_, _>>()?,
+            entries,
+            scenarios,
             flags: PhantomData,
         })
     }
@@ -113,7 +136,10 @@ impl<F: Planned> PlanFile<F> {
             .iter()
             .filter(|entry| !alternatives(&entry.id).any(is_given));
         let words = kept.flat_map(|entry| &entry.words).chain(&run.typed);
-        flags::parse_planned(words.cloned())
+        let mut flags: F = flags::parse_planned(words.cloned())?;
+        let scenarios = self.scenarios.iter().map(ScenarioTable::flags);
+        flags.run().scenarios = scenarios.collect::<Result<_, _>>()?;
+        Ok(flags)
     }
 }
 

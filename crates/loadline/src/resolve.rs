@@ -4,6 +4,7 @@
 mod capacity;
 mod outputs;
 mod requests;
+mod scenarios;
 
 pub(crate) use capacity::{Search, SearchError, resolve_search};
 
@@ -89,6 +90,14 @@ pub(crate) enum Error {
         path: PathBuf,
         /// Why.
         error: io::Error,
+    },
+    /// A scenario of the plan file is none.
+    #[error("scenario {name}: {error}")]
+    Scenario {
+        /// Its name.
+        name: String,
+        /// Why.
+        error: Box<Error>,
     },
     /// They make no search.
     #[error(transparent)]
@@ -211,7 +220,8 @@ pub(crate) fn with_plan_file<F: Planned>(mut flags: F) -> Result<F, Error> {
         .map_err(|error| Error::Flags(flags::sentence(&error)))
 }
 
-fn plan(flags: &RunFlags, surroundings: Surroundings<'_>) -> Result<Plan, Error> {
+fn plan(flags: &RunFlags, mut surroundings: Surroundings<'_>) -> Result<Plan, Error> {
+    scenarios::refuse_contradictions(flags)?;
     let (mut load, duration) = flags.load.options().resolve()?;
     if flags.load.max_connections.is_none() {
         limit_connections(&mut load, surroundings.open_files);
@@ -220,7 +230,10 @@ fn plan(flags: &RunFlags, surroundings: Surroundings<'_>) -> Result<Plan, Error>
     let load = load.with_streams(connection.streams);
     let seed = flags.load.seed.unwrap_or(surroundings.seed);
     let mut plan = Plan {
-        requests: requests::requests(&flags.request, seed, surroundings.stdin)?,
+        requests: match flags.scenarios.is_empty() {
+            true => requests::requests(&flags.request, seed, surroundings.stdin)?,
+            false => Vec::new(),
+        },
         script: requests::script(&flags.request)?,
         order: flags.request.urls_order,
         load,
@@ -236,6 +249,10 @@ fn plan(flags: &RunFlags, surroundings: Surroundings<'_>) -> Result<Plan, Error>
         abort_on: flags.judgement.abort_on.clone(),
         ..Plan::default()
     };
+    if !flags.scenarios.is_empty() {
+        plan.script = None;
+        plan = plan.with_scenarios(scenarios::scenarios(flags, seed, &mut surroundings)?);
+    }
     plan.connection.drain = drain(flags.load.drain, &plan)?;
     plan.connection.drains_to_age = flags.load.drain.is_none() && !plan.connection.drain.is_zero();
     let asked = flags.load.threads;
@@ -290,16 +307,18 @@ fn threads(plan: &Plan, cores: u32) -> u32 {
 
 /// What is in these files is the business of those who connect, but that they are there is ours.
 fn refuse_unreadable(plan: &Plan) -> Result<(), Error> {
-    let (tls, script) = (&plan.connection.tls, &plan.script);
-    for (what, path) in [
-        ("--script", script.as_ref().map(|script| &script.path)),
+    let tls = &plan.connection.tls;
+    let files = [
         ("--cacert", tls.cacert.as_ref()),
         ("--cert", tls.cert.as_ref()),
         ("--key", tls.key.as_ref()),
-    ] {
-        if let Some(path) = path {
-            File::open(path).map_err(unreadable(what, path))?;
-        }
+    ];
+    let files = files
+        .into_iter()
+        .filter_map(|(what, path)| Some((what, path?)));
+    let scripts = plan.scripts().map(|script| ("--script", &script.path));
+    for (what, path) in scripts.chain(files) {
+        File::open(path).map_err(unreadable(what, path))?;
     }
     Ok(())
 }

@@ -65,6 +65,20 @@ pub enum Contradiction {
         /// The first of the names that there are.
         names: String,
     },
+    /// A scenario that could not be run by itself.
+    #[error("scenario {name}: {problem}")]
+    InScenario {
+        /// Its name.
+        name: String,
+        /// Why.
+        problem: Box<Contradiction>,
+    },
+    /// Users of which an open load or stages have any number.
+    #[error(
+        "iterations_per_user is for a number of users that stays the same; leave it out, or leave \
+         out rate, burst and stages."
+    )]
+    IterationsOfUsers,
     /// A key that belongs to nothing.
     #[error("--key belongs to a certificate; give that with --cert.")]
     KeyWithoutCert,
@@ -185,6 +199,9 @@ pub enum Contradiction {
     /// No workers.
     #[error("--threads 0 sends nothing; give at least 1.")]
     NoThreads,
+    /// Users that do nothing.
+    #[error("iterations_per_user = 0 sends nothing; give at least 1.")]
+    NoIterations,
     /// No time for what needs some.
     #[error("--{0} must be more than 0.")]
     NoTime(&'static str),
@@ -212,6 +229,9 @@ pub enum Contradiction {
          returns; leave out --pipeline."
     )]
     ScriptAndPipeline,
+    /// Two scenarios that could not be told apart.
+    #[error("two scenarios have the name {0}; rename one of them.")]
+    ScenarioTwice(String),
     /// A script that would have to choose.
     #[error("--script goes to one URL; give one, and make the paths in the script.")]
     ScriptAndUrls,

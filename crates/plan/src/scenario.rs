@@ -87,6 +87,13 @@ impl Plan {
         self.scenarios.iter().enumerate().map(alone).collect()
     }
 
+    /// The scripts of the plan and of its scenarios.
+    pub fn scripts(&self) -> impl Iterator<Item = &Script> {
+        let scenarios = self.scenarios.iter();
+        let own = scenarios.filter_map(|scenario| scenario.script.as_ref());
+        self.script.iter().chain(own)
+    }
+
     /// Makes this the plan of these scenarios: its load, requests and length become those of all of
     /// them together.
     #[must_use]

@@ -1,5 +1,6 @@
 //! Refuses plans that could not be run, before anything is started.
 
+use crate::Part;
 use crate::contradiction::{LONGEST_SOCKET_PATH, MOST_PIPELINED};
 use crate::{
     Arrivals, Bound, Check, Clock, Clocked, Comparison, Connection, Contradiction, HttpVersion,
@@ -22,6 +23,7 @@ impl Plan {
     /// # Errors
     /// The first [`Contradiction`] that is found.
     pub fn validate(&self) -> Result<(), Contradiction> {
+        self.validate_scenarios()?;
         self.validate_requests()?;
         refuse_first(self.script_rules())?;
         refuse_first(self.http2_rules())?;
@@ -30,6 +32,48 @@ impl Plan {
         self.validate_conditions()?;
         refuse_first(self.connection.rules())?;
         self.connection.validate_local_addresses()
+    }
+
+    /// Refuses scenarios that could not be run by themselves, and two of one name.
+    fn validate_scenarios(&self) -> Result<(), Contradiction> {
+        if self.scenarios.is_empty() {
+            return Ok(());
+        }
+        let mut names = HashSet::new();
+        for plan in self.parts() {
+            let Some(part) = &plan.part else { continue };
+            if !names.insert(part.name.clone()) {
+                return Err(Contradiction::ScenarioTwice(part.name.clone()));
+            }
+            plan.validate_part(part)
+                .map_err(|problem| Contradiction::InScenario {
+                    name: part.name.clone(),
+                    problem: Box::new(problem),
+                })?;
+        }
+        Ok(())
+    }
+
+    /// Refuses what one scenario could not do.
+    fn validate_part(&self, part: &Part) -> Result<(), Contradiction> {
+        self.validate_requests()?;
+        refuse_first(self.script_rules())?;
+        refuse_first(self.load.rules())?;
+        let each = part.iterations_per_user;
+        let ends = self.duration.is_some() || self.request_limit.is_some() || each.is_some();
+        refuse_first([
+            (!ends, Contradiction::NoEnd),
+            (
+                self.duration == Some(Duration::ZERO),
+                Contradiction::NoTime("duration"),
+            ),
+            (self.request_limit == Some(0), Contradiction::NoRequests),
+            (each == Some(0), Contradiction::NoIterations),
+            (
+                each.is_some() && self.load.shape != Shape::Closed,
+                Contradiction::IterationsOfUsers,
+            ),
+        ])
     }
 
     fn validate_requests(&self) -> Result<(), Contradiction> {
@@ -118,6 +162,7 @@ impl Plan {
     }
 
     fn extent_rules(&self) -> [Rule; 5] {
+        let each_ends = !self.scenarios.is_empty();
         let connections = self.load.max_connections / self.connection.streams.max(1);
         let threads = self.threads;
         let timeless = match self.load.shape.last_target() {
@@ -126,7 +171,7 @@ impl Plan {
         };
         [
             (
-                self.duration.is_none() && self.request_limit.is_none(),
+                self.duration.is_none() && self.request_limit.is_none() && !each_ends,
                 Contradiction::NoEnd,
             ),
             (self.duration == Some(Duration::ZERO), timeless),

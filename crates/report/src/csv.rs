@@ -42,7 +42,7 @@ pub fn csv(summary: &Summary) -> String {
         csv.push_str(&run_fields(&summary.watch, row.end_ns).join(","));
         csv.push_str(if has_names { ",\n" } else { "\n" });
     }
-    for (key, series) in summary.total.series.busiest() {
+    for (key, series) in crate::names::with_scenarios(&summary.total.series).busiest() {
         csv.push_str(&fields_of_name(series, summary).join(","));
         csv.push_str(&",".repeat(RUN_COLUMNS.len() + 1));
         csv.push_str(&quoted(&key.to_string()));

@@ -1,8 +1,37 @@
 //! The requests by name: what text, CSV and page say of them alike.
 
 use crate::layout;
-use loadline_metrics::{Key, Series};
+use loadline_metrics::{Key, Series, SeriesSet};
+use loadline_plan::SCENARIO_TAG;
 use loadline_units as units;
+use std::collections::BTreeMap;
+
+/// What the series of the requests of a scenario together are called.
+const ALL: &str = "(all)";
+
+/// The series, and for each scenario that has several of them what they are together.
+pub(crate) fn with_scenarios(series: &SeriesSet) -> SeriesSet {
+    let mut scenarios: BTreeMap<&str, (usize, Series)> = BTreeMap::new();
+    let mut all = SeriesSet::default();
+    for (key, own) in series.iter() {
+        all.add(key, own);
+        let mut tags = key.tags();
+        if let Some((_, name)) = tags.find(|(tag, _)| *tag == SCENARIO_TAG) {
+            let (count, sum) = scenarios.entry(name).or_default();
+            *count += 1;
+            sum.merge(own);
+        }
+    }
+    for (name, (count, sum)) in scenarios {
+        let tags = [(SCENARIO_TAG.to_owned(), name.to_owned())].into();
+        if let Ok(key) = Key::tagged(ALL, tags)
+            && count > 1
+        {
+            all.add(&key, &sum);
+        }
+    }
+    all
+}
 
 /// What each series is called: its key, without the scheme and host that all of several have.
 pub(crate) fn labels(series: &[(&Key, &Series)]) -> Vec<String> {

@@ -3,7 +3,7 @@
 use crate::error::RunError;
 use crate::observer::Wants;
 use crate::source::Source;
-use loadline_engine::{Run, StartError};
+use loadline_engine::{Launch, Run, StartError};
 use loadline_plan::Plan;
 use loadline_record::Summary;
 use loadline_script::{Language, Script, language_of};
@@ -45,10 +45,51 @@ pub trait Workload {
 /// # Errors
 /// If the script can't be loaded.
 pub fn workload(plan: &Plan, prints: Prints) -> Result<Box<dyn Workload>, RunError> {
+    if !plan.scenarios.is_empty() {
+        let scripts = plan.parts().into_iter().map(|part| load(&part, prints));
+        return Ok(Box::new(Scenarios(scripts.collect::<Result<_, _>>()?)));
+    }
     Ok(match load(plan, prints)? {
         Some(script) => Box::new(script),
         None => Box::new(Requests),
     })
+}
+
+/// Several scenarios, each with its script if it has one.
+struct Scenarios(Vec<Option<ScriptWorkload>>);
+
+impl Scenarios {
+    fn scripts(&self) -> impl Iterator<Item = &ScriptWorkload> {
+        self.0.iter().flatten()
+    }
+}
+
+impl Workload for Scenarios {
+    /// The run ends when any of the scripts raises an error.
+    fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
+        let launch = |script: &Option<ScriptWorkload>| match script {
+            Some(script) => script.0.launch(),
+            None => Launch::requests(),
+        };
+        let launches: Vec<Launch> = self.0.iter().map(launch).collect();
+        let run = Run::launch(plan, wants.detail(), &launches)?;
+        self.scripts()
+            .for_each(|script| script.0.watch(run.handle()));
+        Ok(Box::new(run))
+    }
+
+    fn failure(&self) -> Option<RunError> {
+        self.scripts().find_map(Workload::failure)
+    }
+
+    fn flush(&self) {
+        self.scripts().for_each(Workload::flush);
+    }
+
+    fn conclude(&self, summary: &Summary) -> Result<(), RunError> {
+        self.scripts()
+            .try_for_each(|script| script.conclude(summary))
+    }
 }
 
 /// The requests of the plan.

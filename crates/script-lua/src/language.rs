@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::options::Options;
 use crate::samples::Figures;
 use crate::script::Script;
-use loadline_engine::{Detail, Run, StartError};
+use loadline_engine::{Handle, Launch};
 use loadline_plan::{Body, Header, Plan, Request};
 use loadline_record::Summary;
 use loadline_script::{Language, LoadError, Prints, ScriptError};
@@ -62,10 +62,12 @@ fn options(plan: &Plan, request: &Request) -> Options {
 }
 
 impl loadline_script::Script for Script {
-    fn start(&self, plan: Plan, detail: Detail) -> Result<Run, StartError> {
-        let run = Run::start_scenario(plan, detail, self.scenarios())?;
-        self.watch(run.handle());
-        Ok(run)
+    fn launch(&self) -> Launch {
+        Launch::scenario(self.scenarios())
+    }
+
+    fn watch(&self, run: Handle) {
+        Script::watch(self, run);
     }
 
     fn failure(&self) -> Option<ScriptError> {

@@ -9,7 +9,8 @@
 //! 1. [`Language::load`] runs everything that comes before the run: the file itself, and what it
 //!    calls to initialise its workers.
 //! 2. [`Script::setup`] runs once, before connections are made.
-//! 3. [`Script::start`] begins the load. What users do is a [`Scenario`](loadline_engine::Scenario)
+//! 3. [`Script::start`] begins the load; in a plan of several scenarios [`Script::launch`] and
+//!    [`Script::watch`] make its users one of them. What users do is a [`Scenario`](loadline_engine::Scenario)
 //!    of the engine, made once for each worker on its own thread. It sends through a
 //!    [`Requester`](loadline_engine::Requester).
 //! 4. While the load lasts, an error of the script ends the run; [`Script::failure`] says which.
@@ -20,7 +21,7 @@ mod error;
 
 pub use error::{LoadError, ScriptError};
 
-use loadline_engine::{Detail, Run, StartError};
+use loadline_engine::{Detail, Handle, Launch, Run, StartError};
 use loadline_plan::Plan;
 use loadline_record::Summary;
 use std::path::Path;
@@ -60,12 +61,22 @@ pub trait Script {
         Ok(())
     }
 
-    /// Begins the load of a plan. Blocks until its connections are up. An error that the script
-    /// raises while the load lasts ends the run.
+    /// Begins the load of a plan that has no scenarios. Blocks until its connections are up. An
+    /// error that the script raises while the load lasts ends the run.
     ///
     /// # Errors
     /// Those of [`Run::start`].
-    fn start(&self, plan: Plan, detail: Detail) -> Result<Run, StartError>;
+    fn start(&self, plan: Plan, detail: Detail) -> Result<Run, StartError> {
+        let run = Run::launch(plan, detail, &[self.launch()])?;
+        self.watch(run.handle());
+        Ok(run)
+    }
+
+    /// What begins its users on each worker.
+    fn launch(&self) -> Launch;
+
+    /// Ends this run as soon as the script raises an error.
+    fn watch(&self, run: Handle);
 
     /// The error that it raised while the load lasted, if it did: the first.
     fn failure(&self) -> Option<ScriptError>;

@@ -8,6 +8,7 @@ pub(crate) mod request;
 pub(crate) mod watching;
 
 use clap::Args;
+use loadline_plan::Part;
 use std::ffi::OsString;
 
 /// All that can be said of a run, as typed.
@@ -29,4 +30,18 @@ pub(crate) struct RunFlags {
     /// and all is read again.
     #[arg(skip)]
     pub(crate) typed: Vec<OsString>,
+    /// The scenarios of the plan file.
+    #[arg(skip)]
+    pub(crate) scenarios: Vec<ScenarioFlags>,
+}
+
+/// What a plan file says of a scenario.
+#[derive(Clone, Debug)]
+pub(crate) struct ScenarioFlags {
+    /// What belongs to it whatever its load is.
+    pub(crate) part: Part,
+    /// What it says of its load.
+    pub(crate) load: load::LoadFlags,
+    /// What it says of its requests.
+    pub(crate) request: request::RequestFlags,
 }

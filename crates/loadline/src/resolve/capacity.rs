@@ -54,6 +54,12 @@ pub(crate) enum SearchError {
     /// A flag says what the search decides.
     #[error("the search itself decides --{0}; leave it out.")]
     Decided(&'static str),
+    /// Loads that a search has no hold of.
+    #[error(
+        "a search changes the one load of its trials, and the plan file has several scenarios; \
+         search with one of them alone."
+    )]
+    Scenarios,
     /// A check that more load can only fulfil has no highest load.
     #[error(
         "--check {0} is a lower bound, and a search for the highest load needs upper bounds; give \
@@ -112,6 +118,9 @@ pub(crate) fn resolve_search(
     surroundings: Surroundings<'_>,
 ) -> Result<Search, Error> {
     let CapacityFlags { search, mut run } = with_plan_file(flags)?;
+    if !run.scenarios.is_empty() {
+        return Err(SearchError::Scenarios.into());
+    }
     refuse_decided(&search, &run)?;
     refuse_lower_bounds(&run.judgement.check)?;
     let usual_checks = run.judgement.check.is_empty();

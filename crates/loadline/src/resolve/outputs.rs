@@ -50,14 +50,14 @@ pub(super) fn read<'a>(flags: &'a RequestFlags, plan: &'a Plan) -> impl Iterator
         } => Some(path),
         _ => None,
     });
-    let script = plan.script.as_ref().map(|script| &script.path);
+    let scripts = plan.scripts().map(|script| &script.path);
     let tls = &plan.connection.tls;
     let certificates = tls.cacert.iter().chain(&tls.cert).chain(&tls.key);
     plans
         .chain(&flags.urls)
         .chain(body)
         .chain(forms)
-        .chain(script)
+        .chain(scripts)
         .chain(certificates)
         .map(PathBuf::as_path)
 }

@@ -1,6 +1,7 @@
 //! The requests by name.
 
 use super::us;
+use crate::names::with_scenarios;
 use loadline_json as json;
 use loadline_metrics::{Key, Series};
 use loadline_record::Summary;
@@ -8,7 +9,8 @@ use loadline_units::rounding;
 
 pub(super) fn names(summary: &Summary) -> Vec<json::Named> {
     let length_ns = summary.rated_ns();
-    let series = summary.total.series.busiest().into_iter();
+    let shown = with_scenarios(&summary.total.series);
+    let series = shown.busiest().into_iter();
     series
         .map(|(key, series)| named(key, series, length_ns))
         .collect()

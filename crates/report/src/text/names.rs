@@ -23,7 +23,8 @@ const NUMBERS: [Column; 6] = [
 const NUMBERS_WIDTH: usize = 54;
 
 pub(super) fn lines(summary: &Summary, canvas: Canvas) -> Vec<String> {
-    let all = summary.total.series.busiest();
+    let shown = names::with_scenarios(&summary.total.series);
+    let all = shown.busiest();
     if all.is_empty() {
         return Vec::new();
     }

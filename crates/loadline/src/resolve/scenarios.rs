@@ -1,0 +1,111 @@
+//! The scenarios of a plan file: what each says itself, and what it takes of the whole run.
+
+use super::{Error, Surroundings, limit_connections, requests};
+use crate::flags::run::request::{Place, RequestFlags};
+use crate::flags::run::{RunFlags, ScenarioFlags};
+use loadline_plan::Scenario;
+
+/// Refuses flags of the whole run that each scenario says itself.
+pub(super) fn refuse_contradictions(flags: &RunFlags) -> Result<(), Error> {
+    if flags.scenarios.is_empty() {
+        return Ok(());
+    }
+    let load = &flags.load;
+    let own = [
+        ("connections", load.connections.is_some()),
+        ("max-connections", load.max_connections.is_some()),
+        ("rate", load.rate.is_some()),
+        ("arrivals", load.arrivals.is_some()),
+        ("stages", load.stages.is_some()),
+        ("burst", load.burst.is_some()),
+        ("requests", load.requests.is_some()),
+    ];
+    if let Some((name, _)) = own.into_iter().find(|(_, is_given)| *is_given) {
+        return Err(Error::Flags(format!(
+            "--{name} contradicts the plan's scenarios, each of which has its own load; leave it \
+             out, or give it to a [[scenario]] in the file."
+        )));
+    }
+    let takes_duration = |scenario: &ScenarioFlags| {
+        scenario.load.duration.is_none() && scenario.load.stages.is_none()
+    };
+    if load.duration.is_some() && !flags.scenarios.iter().any(takes_duration) {
+        let said = "--duration contradicts the plan's scenarios, each of which says how long it \
+                    lasts; leave it out, or out of a [[scenario]] in the file.";
+        return Err(Error::Flags(said.to_owned()));
+    }
+    Ok(())
+}
+
+/// The scenarios of a plan file. What one does not say of its requests and its length is what the
+/// whole run says of them.
+pub(super) fn scenarios(
+    flags: &RunFlags,
+    seed: u64,
+    surroundings: &mut Surroundings<'_>,
+) -> Result<Vec<Scenario>, Error> {
+    let each = flags.scenarios.iter().map(|own| {
+        let scenario = scenario(own, flags, seed, surroundings);
+        scenario.map_err(|error| Error::Scenario {
+            name: own.part.name.clone(),
+            error: Box::new(error),
+        })
+    });
+    each.collect()
+}
+
+fn scenario(
+    own: &ScenarioFlags,
+    whole: &RunFlags,
+    seed: u64,
+    surroundings: &mut Surroundings<'_>,
+) -> Result<Scenario, Error> {
+    let mut options = own.load.options();
+    let is_counted = options.requests.is_some() || own.part.iterations_per_user.is_some();
+    if options.duration.is_none() && options.stages.is_none() {
+        options.duration = whole.load.duration;
+    }
+    let (mut load, mut duration) = options.resolve()?;
+    if is_counted {
+        duration = options.duration;
+    }
+    if own.load.max_connections.is_none() {
+        limit_connections(&mut load, surroundings.open_files);
+    }
+    let request = completed(&own.request, &whole.request);
+    Ok(Scenario {
+        part: own.part.clone(),
+        requests: requests::requests(&request, seed, surroundings.stdin)?,
+        script: requests::script(&request)?,
+        order: request.urls_order,
+        load,
+        duration,
+        request_limit: own.load.requests,
+    })
+}
+
+/// What a scenario says of its requests, and what it does not say as the whole run says it.
+fn completed(own: &RequestFlags, whole: &RequestFlags) -> RequestFlags {
+    let mut flags = own.clone();
+    let names_urls = !own.places.is_empty() || own.urls.is_some() || own.urls_inline.is_some();
+    if !names_urls {
+        let is_url = |place: &&Place| matches!(place, Place::Url(_));
+        flags.places = whole.places.iter().filter(is_url).cloned().collect();
+        flags.urls = whole.urls.clone();
+        flags.urls_inline = whole.urls_inline.clone();
+    }
+    if own.header.is_empty() {
+        flags.header = whole.header.clone();
+    }
+    if own.body.is_none() && own.form.is_empty() {
+        flags.body = whole.body.clone();
+        flags.form = whole.form.clone();
+    }
+    if own.script.is_none() && own.script_arg.is_empty() {
+        flags.script_arg = whole.script_arg.clone();
+    }
+    flags.script = flags.script.or_else(|| whole.script.clone());
+    flags.method = flags.method.or_else(|| whole.method.clone());
+    flags.user = flags.user.or_else(|| whole.user.clone());
+    flags
+}
