@@ -123,6 +123,15 @@ export function run(): RunPage {
         service: { us: 900, at_least: false, text: "900 µs", interval: null },
       },
     ],
+    name_columns: ["ended", "failed", "rate", "p50", "p95", "p99", "statuses"],
+    names: [
+      {
+        name: "login",
+        cells: ["900", "1", "90/s", "1.2 ms", "2.0 ms", "4.1 ms", "200: 890, 503: 9"],
+        is_bad: true,
+      },
+    ],
+    name_notes: [],
     statuses: [
       { status: 200, count: 39_000 },
       { status: 503, count: 1_000 },

@@ -1,6 +1,6 @@
 import { render } from "preact-render-to-string";
 import { expect, test } from "vitest";
-import { Checks, Errors, Percentiles, Statuses, Times, Verdict } from "../src/run/tables";
+import { Checks, Errors, Names, Percentiles, Statuses, Times, Verdict } from "../src/run/tables";
 import { RunTable, sorted } from "../src/study/table";
 import { run, study } from "./sample";
 
@@ -18,6 +18,7 @@ test("each table has a caption and headings with a scope", () => {
     render(<Percentiles rows={page.percentiles} note={page.timed_from} />),
     render(<Checks checks={page.checks} />),
     render(<Times columns={page.time_columns} rows={page.times} notes={page.time_notes} />),
+    render(<Names columns={page.name_columns} rows={page.names} notes={page.name_notes} />),
     render(<Statuses rows={page.statuses} />),
     render(<Errors rows={page.errors} />),
     render(<RunTable page={study()} chosen={new Set()} choose={() => {}} />),

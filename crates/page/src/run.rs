@@ -29,6 +29,12 @@ pub struct RunPage {
     pub timed_from: String,
     /// The percentiles of the response time.
     pub percentiles: Vec<PercentileRow>,
+    /// The names of the columns of numbers by name, in the order of each row's cells.
+    pub name_columns: Vec<String>,
+    /// The requests by name, the most frequent name first; none where all have one name.
+    pub names: Vec<NameRow>,
+    /// What explains these rows.
+    pub name_notes: Vec<String>,
     /// Responses by status.
     pub statuses: Vec<StatusRow>,
     /// Failures by kind.
@@ -136,6 +142,18 @@ pub struct TimedFigure {
     pub text: String,
     /// Its 95 % interval in words, if there is one.
     pub interval: Option<String>,
+}
+
+/// The requests of one name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct NameRow {
+    /// The name.
+    pub name: String,
+    /// Its numbers, in the order of the columns.
+    pub cells: Vec<String>,
+    /// Whether requests failed, or responses had a status of 400 or above.
+    pub is_bad: bool,
 }
 
 /// Responses of one status.

@@ -173,13 +173,15 @@ pub struct Row {
     pub errors: u64,
 }
 
-/// A distribution in four numbers, each in nanoseconds, 0 when it is empty.
+/// A distribution in five numbers, each in nanoseconds, 0 when it is empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Quantiles {
     /// The median.
     pub p50_ns: u64,
     /// The 90th percentile.
     pub p90_ns: u64,
+    /// The 95th percentile.
+    pub p95_ns: u64,
     /// The 99th percentile.
     pub p99_ns: u64,
     /// The largest.
@@ -371,11 +373,12 @@ impl Row {
 }
 
 impl Quantiles {
-    /// The four numbers of this distribution.
+    /// The five numbers of this distribution.
     pub fn of(distribution: &Distribution) -> Quantiles {
         Quantiles {
             p50_ns: distribution.percentile_ns(50.0),
             p90_ns: distribution.percentile_ns(90.0),
+            p95_ns: distribution.percentile_ns(95.0),
             p99_ns: distribution.percentile_ns(99.0),
             max_ns: distribution.max_ns(),
         }

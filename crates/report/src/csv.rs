@@ -11,7 +11,7 @@ use loadline_record::{Row, Summary};
 use loadline_units::rounding;
 
 /// The names of the columns, as in the first line.
-const COLUMNS: [&str; 14] = [
+const COLUMNS: [&str; 15] = [
     "time_s",
     "planned",
     "sent",
@@ -21,6 +21,7 @@ const COLUMNS: [&str; 14] = [
     "rate",
     "p50_us",
     "p90_us",
+    "p95_us",
     "p99_us",
     "max_us",
     "bytes_in",
@@ -67,6 +68,7 @@ fn fields_of_name(series: &Series, summary: &Summary) -> [String; COLUMNS.len()]
         ("rate", rate.to_string()),
         ("p50_us", us(50.0)),
         ("p90_us", us(90.0)),
+        ("p95_us", us(95.0)),
         ("p99_us", us(99.0)),
         ("max_us", us(100.0)),
     ] {
@@ -107,6 +109,7 @@ fn fields(row: &Row, start_ns: u64) -> [String; COLUMNS.len()] {
         rounding::per_second(counts.completed, length_ns).to_string(),
         us(response.p50_ns),
         us(response.p90_ns),
+        us(response.p95_ns),
         us(response.p99_ns),
         us(response.max_ns),
         counts.bytes_in.to_string(),
@@ -153,6 +156,6 @@ mod tests {
     fn times_are_empty_where_nothing_was_answered() {
         let csv = csv(&samples::unanswered());
         let row = csv.lines().nth(1).unwrap();
-        assert!(row.contains(",0,,,,,"), "{row}");
+        assert!(row.contains(",0,,,,,,"), "{row}");
     }
 }

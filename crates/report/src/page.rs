@@ -13,7 +13,7 @@ mod timeline;
 pub(crate) use facts::of_machine as machine_facts;
 pub use series::series_page;
 
-use crate::wording;
+use crate::{text, wording};
 use loadline_page::{Heat, RunNumbers, RunPage, RunPlots, Spectrum, Tone, ValidityText};
 use loadline_record::{Bounded, Censored, Model, Snapshot, Summary};
 use loadline_verdict::{Grade, RunResult};
@@ -47,6 +47,9 @@ pub fn run_page(run: &RunResult, heat: &Heat) -> RunPage {
         checks: run.checks.iter().map(tables::check).collect(),
         timed_from: tables::timed_from(summary),
         percentiles: tables::percentiles(run),
+        name_columns: tables::name_columns(summary),
+        names: tables::names(summary),
+        name_notes: text::overflow_of_names(summary).into_iter().collect(),
         statuses: tables::statuses(&summary.total),
         errors: tables::errors(summary),
         time_columns: tables::time_columns(),

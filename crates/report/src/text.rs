@@ -26,6 +26,9 @@ pub use files::comparison_of_files;
 pub use omission::omission;
 
 pub(crate) use floor::floor_text;
+pub(crate) use names::{
+    COLUMNS as NAME_COLUMNS, numbers as name_cells, overflow_of as overflow_of_names,
+};
 
 pub(crate) use repeats::{repeats, spread_cells, spread_note};
 pub(crate) use sides::sides;

@@ -12,7 +12,7 @@ use url::Position;
 const MOST_NAMED: usize = 3;
 
 /// What was sent: `GET http://127.0.0.1:8080/`, `script login.lua at http://127.0.0.1:8080/`, or
-/// `12 requests (GET, POST) to 3 hosts: /a, /b, /c, …`.
+/// `12 requests, 2 names (GET, POST) to 3 hosts: /a, /b, /c, …`.
 pub(crate) fn target(plan: &Plan) -> String {
     let target = match (plan.requests.as_slice(), &plan.script) {
         ([one], Some(script)) => format!("script {} at {}", script.path.display(), one.url),
@@ -41,10 +41,18 @@ fn several_requests(requests: &[Request]) -> String {
         paths.push("…");
     }
     format!(
-        "{} ({methods}) to {hosts}: {}",
+        "{}{} ({methods}) to {hosts}: {}",
         units::counted(requests.len() as u64, "request"),
+        names(requests).map_or_else(String::new, |names| format!(", {names}")),
         paths.join(", ")
     )
+}
+
+/// How many names there are, if any request has one of its own: `2 names`.
+fn names(requests: &[Request]) -> Option<String> {
+    let is_named = requests.iter().any(|request| request.name.is_some());
+    let names: BTreeSet<_> = requests.iter().map(Request::series_name).collect();
+    is_named.then(|| units::counted(names.len() as u64, "name"))
 }
 
 /// Scheme, host and port.

@@ -193,6 +193,23 @@ columns: Array<HeatColumn>, };
 export type Mark = "line" | "dashed" | "dots";
 
 /**
+ * The requests of one name.
+ */
+export type NameRow = { 
+/**
+ * The name.
+ */
+name: string, 
+/**
+ * Its numbers, in the order of the columns.
+ */
+cells: Array<string>, 
+/**
+ * Whether requests failed, or responses had a status of 400 or above.
+ */
+is_bad: boolean, };
+
+/**
  * What a run says of a check.
  */
 export type Outcome = "kept" | "broken" | "not_known";
@@ -297,6 +314,18 @@ timed_from: string,
  * The percentiles of the response time.
  */
 percentiles: Array<PercentileRow>, 
+/**
+ * The names of the columns of numbers by name, in the order of each row's cells.
+ */
+name_columns: Array<string>, 
+/**
+ * The requests by name, the most frequent name first; none where all have one name.
+ */
+names: Array<NameRow>, 
+/**
+ * What explains these rows.
+ */
+name_notes: Array<string>, 
 /**
  * Responses by status.
  */

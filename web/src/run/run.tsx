@@ -3,7 +3,7 @@
 import { Charts } from "../charts/charts";
 import type { RunPage } from "../generated/page";
 import { Resources } from "./resources";
-import { Checks, Errors, Facts, Notes, Percentiles, Statuses, Times, Verdict } from "./tables";
+import { Checks, Errors, Facts, Names, Notes, Percentiles, Statuses, Times, Verdict } from "./tables";
 
 export function RunReport({ page }: { page: RunPage }) {
   return (
@@ -40,6 +40,7 @@ export function RunBody({ page }: { page: RunPage }) {
         <Charts charts={page.plots.course} sharedX={page.plots.shared_x} />
       </section>
       <Times columns={page.time_columns} rows={page.times} notes={page.time_notes} />
+      <Names columns={page.name_columns} rows={page.names} notes={page.name_notes} />
       <div class="columns">
         <Statuses rows={page.statuses} />
         <Errors rows={page.errors} />

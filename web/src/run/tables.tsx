@@ -5,6 +5,7 @@ import type {
   CheckRow,
   ErrorRow,
   Fact,
+  NameRow,
   PercentileRow,
   StatusRow,
   TimedFigure,
@@ -219,6 +220,52 @@ export function Times({ columns, rows, notes }: TimesProps) {
                     title={figure("us", row.mean_us)}
                   />
                 </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+interface NamesProps {
+  columns: string[];
+  rows: NameRow[];
+  notes: string[];
+}
+
+export function Names({ columns, rows, notes }: NamesProps) {
+  if (rows.length === 0) return null;
+  return (
+    <section>
+      <h2>By name</h2>
+      <div class="scroll">
+        <table>
+          <caption class={notes.length === 0 ? "unseen" : ""}>
+            {["The requests by name.", ...notes].join(" ")}
+          </caption>
+          <thead>
+            <tr>
+              <th scope="col">Name</th>
+              {columns.map((name) => (
+                <th scope="col" class="number" key={name}>
+                  {heading(name)}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row) => (
+              <tr key={row.name}>
+                <th scope="row" class={row.is_bad ? "bad" : ""}>
+                  {row.name}
+                </th>
+                {row.cells.map((cell, index) => (
+                  <td class="number" key={index}>
+                    {cell}
+                  </td>
+                ))}
               </tr>
             ))}
           </tbody>

@@ -2,9 +2,13 @@
 
 use crate::closed_loop::ClosedLoop;
 use crate::confidence::ConfidenceInterval;
-use crate::{PERCENTILES, affected, layout, percentiles as samples, quantity, text, undecided};
+use crate::{
+    PERCENTILES, affected, layout, names, percentiles as samples, quantity, text, undecided,
+};
 use loadline_findings::failure_advice;
-use loadline_page::{CheckRow, ErrorRow, Outcome, PercentileRow, StatusRow, TimeRow, TimedFigure};
+use loadline_page::{
+    CheckRow, ErrorRow, NameRow, Outcome, PercentileRow, StatusRow, TimeRow, TimedFigure,
+};
 use loadline_plan::Statistic;
 use loadline_record::{Bounded, Censored, Model, Snapshot, Summary};
 use loadline_units as units;
@@ -98,6 +102,31 @@ pub(super) fn check(check: &CheckResult) -> CheckRow {
         actual: quantity::actual(check).unwrap_or_else(|| "no samples".to_owned()),
         why: undecided(check),
     }
+}
+
+/// The names of the columns of numbers by name; none where all requests have one name.
+pub(super) fn name_columns(summary: &Summary) -> Vec<String> {
+    if summary.total.series.is_empty() {
+        return Vec::new();
+    }
+    let columns = text::NAME_COLUMNS.iter().chain(&["statuses"]);
+    columns.map(|name| (*name).to_owned()).collect()
+}
+
+/// The requests by name.
+pub(super) fn names(summary: &Summary) -> Vec<NameRow> {
+    let all = summary.total.series.busiest();
+    let rows = names::labels(&all).into_iter().zip(&all);
+    rows.map(|(name, (_, series))| {
+        let numbers = text::name_cells(series, summary.rated_ns()).into_iter();
+        let has_bad_status = series.statuses.keys().any(|status| *status >= 400);
+        NameRow {
+            name,
+            cells: numbers.chain([names::statuses(series)]).collect(),
+            is_bad: series.failed > 0 || has_bad_status,
+        }
+    })
+    .collect()
 }
 
 /// Responses by status.

@@ -1,5 +1,6 @@
 use super::*;
 use crate::samples;
+use loadline_metrics::{Ending, Key, SeriesId, SeriesRecorder, SeriesTable};
 use loadline_page::{Chart, Measure, Page, Timeline, Track};
 use std::cmp::Reverse;
 
@@ -106,6 +107,29 @@ fn a_run_without_an_answer_has_a_page() {
     for (name, is_shown) in [("heatmap", false), ("spectrum", false), ("in-flight", true)] {
         assert_eq!(chart(&page, name).is_some(), is_shown, "{name}");
     }
+}
+
+#[test]
+fn each_name_has_a_row_and_the_overflow_a_note() {
+    let mut table = SeriesTable::new(1);
+    table.intern(&Key::new("login").unwrap());
+    let mut recorder = SeriesRecorder::new(table);
+    let answered = |status| Ending::Answered { status };
+    recorder.record(SeriesId(0), answered(200), 1_000_000, true);
+    recorder.record(SeriesId(0), answered(503), 1_000_000, true);
+    recorder.record(SeriesId::OVERFLOW, answered(200), 1_000_000, true);
+    let mut summary = samples::three();
+    assert!(page_of(&summary).names.is_empty());
+    summary.total.series = recorder.take();
+    let page = page_of(&summary);
+    let names: Vec<_> = page.names.iter().map(|row| &*row.name).collect();
+    assert_eq!(names, ["login", "(other)"]);
+    let login = &page.names[0];
+    assert_eq!(login.cells.len(), page.name_columns.len());
+    assert_eq!(login.cells[0], "2");
+    assert_eq!(login.cells[6], "200: 1, 503: 1");
+    assert!(login.is_bad && !page.names[1].is_bad);
+    assert!(page.name_notes[0].starts_with("(other) holds the requests of all names beyond"));
 }
 
 #[test]

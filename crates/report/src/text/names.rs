@@ -10,6 +10,8 @@ use loadline_units::rounding::per_second;
 
 /// The most rows that are shown; all of them are in the other reports.
 const MOST: usize = 20;
+/// The names of the columns of numbers.
+pub(crate) const COLUMNS: [&str; 6] = ["ended", "failed", "rate", "p50", "p95", "p99"];
 /// Columns of the numbers: ended, failed, rate, p50, p95 and p99.
 const NUMBERS: [Column; 6] = [
     Column::Right(9),
@@ -31,8 +33,7 @@ pub(super) fn lines(summary: &Summary, canvas: Canvas) -> Vec<String> {
     let labels = names::labels(&all);
     let room = canvas.width.saturating_sub(NUMBERS_WIDTH);
     let width = widest(labels.iter().take(MOST).map(|label| indented(label))).clamp(9, room);
-    let heads = ["ended", "failed", "rate", "p50", "p95", "p99"];
-    let mut lines = vec![canvas.heading(&layout::left("By name", width), &line(NUMBERS, heads))];
+    let mut lines = vec![canvas.heading(&layout::left("By name", width), &line(NUMBERS, COLUMNS))];
     for ((key, series), label) in all.iter().zip(&labels).take(MOST) {
         lines.extend(row(label, width, &numbers(series, summary.rated_ns())));
         lines.extend(statuses(series));
@@ -53,7 +54,8 @@ fn row(label: &str, width: usize, numbers: &[String; 6]) -> Vec<String> {
     vec![label, layout::blanks(width) + &line(NUMBERS, numbers)]
 }
 
-fn numbers(series: &Series, length_ns: u64) -> [String; 6] {
+/// The numbers of a name in a run of this length, in the order of [`COLUMNS`].
+pub(crate) fn numbers(series: &Series, length_ns: u64) -> [String; 6] {
     let time = |percentile| {
         let found = series.percentile_ns(percentile);
         found.map_or_else(String::new, |ns| units::time_cell(ns as f64))
@@ -72,6 +74,11 @@ fn numbers(series: &Series, length_ns: u64) -> [String; 6] {
 fn statuses(series: &Series) -> Option<String> {
     let is_good = series.statuses.keys().all(|status| status / 100 == 2);
     (!is_good).then(|| format!("    statuses {}", names::statuses(series)))
+}
+
+/// What the series of all further names is, if there is one.
+pub(crate) fn overflow_of(summary: &Summary) -> Option<String> {
+    summary.total.series.overflow().map(|_| overflow(summary))
 }
 
 fn overflow(summary: &Summary) -> String {

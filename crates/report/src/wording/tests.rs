@@ -106,3 +106,19 @@ fn one_request_is_named_and_many_are_counted() {
     });
     assert_eq!(target(&plan), "script login.lua at http://127.0.0.1:8080/");
 }
+
+#[test]
+fn names_are_counted_where_requests_have_some() {
+    let mut plan = samples::closed_plan(1, 1);
+    plan.requests = ["/a", "/b", "/c"]
+        .map(|path| samples::request("GET", &format!("http://h{path}")))
+        .to_vec();
+    assert_eq!(target(&plan), "3 requests (GET) to http://h: /a, /b, /c");
+    for request in &mut plan.requests[..2] {
+        request.name = Some("read".to_owned());
+    }
+    assert_eq!(
+        target(&plan),
+        "3 requests, 2 names (GET) to http://h: /a, /b, /c"
+    );
+}
