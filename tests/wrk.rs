@@ -570,3 +570,22 @@ fn late_answers_are_answers_and_timeouts() {
         assert!(timeouts >= requests, "{report}");
     }
 }
+
+/// A script whose batches of four bring bodies of 300 bytes, and from the twentieth on of 3.
+const SHRINKING: &str = "
+local long, short = wrk.format(nil, '/?size=300'), wrk.format(nil, '/?size=3')
+local batches = 0
+function request()
+    batches = batches + 1
+    return (batches < 20 and long or short):rep(4)
+end";
+
+#[test]
+fn a_batch_that_is_shorter_than_those_before_is_read_all_the_same() {
+    let server = serve();
+    let said = with_script(&["wrk"], &server, SHRINKING);
+    assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""));
+    assert!(!said.stdout.contains("Socket errors"), "{}", said.stdout);
+    // Each connection waits in vain once, for up to 100 ms.
+    assert!(answered(&said.stdout) > 400, "{}", said.stdout);
+}

@@ -52,6 +52,7 @@ mod ease;
 mod error;
 mod event;
 mod exchange;
+mod gathering;
 mod heard_changes;
 mod interval_times;
 mod iteration;

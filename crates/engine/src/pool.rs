@@ -1,5 +1,6 @@
 //! Connections that wait for their next exchange.
 
+use crate::gathering::Gathering;
 use loadline_reactor::Host;
 use loadline_transport::Connection;
 use loadline_wire::ResponseParser;
@@ -11,6 +12,7 @@ pub(crate) struct OpenConnection<H: Host> {
     pub(crate) parser: ResponseParser,
     /// Answers that came over it.
     pub(crate) served: u64,
+    pub(crate) gathering: Gathering,
     /// The one to the same endpoint that waited before this one did.
     below: Option<Box<OpenConnection<H>>>,
 }
@@ -23,6 +25,7 @@ impl<H: Host> OpenConnection<H> {
             connection,
             parser: ResponseParser::new(),
             served: 0,
+            gathering: Gathering::default(),
             below: None,
         })
     }

@@ -93,7 +93,7 @@ pub(crate) struct Worker<H: Host> {
     drains_to_age: bool,
     /// Whether an answer is waited for beyond that.
     pub(crate) awaits_late: bool,
-    /// Whether the responses of a batch are read together.
+    /// Whether the responses of a batch are received together.
     pub(crate) gathers_batches: bool,
     /// Which exchanges are split by the kernel's clock.
     pub(crate) sampling: Sampling,

@@ -46,8 +46,8 @@ pub struct Connection {
     /// and does not fail.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub awaits_late: bool,
-    /// Whether a batch is a figure as a whole, so that its responses may be read together: the
-    /// earlier ones then end when the last that was read with them came.
+    /// Whether only a whole batch is a figure, so that its responses may be received together: each
+    /// of them then ends when the last one came.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub gathers_batches: bool,
     /// The most that dialling (connect and TLS) may take.

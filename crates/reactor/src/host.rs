@@ -108,6 +108,12 @@ pub trait Socket: 'static {
         None
     }
 
+    /// From now on the loop hears of what comes when this many bytes have, at least 1, or when
+    /// nothing more will. Does nothing where that cannot be asked for.
+    fn hear_from(&self, bytes: u32) {
+        let _ = bytes;
+    }
+
     /// Ready when the peer has closed its side or broken the connection, or at the deadline; what
     /// has been received stays where it is.
     fn poll_closed(&self, cx: &mut Context<'_>) -> Poll<()>;

@@ -2,11 +2,13 @@
 
 use crate::{Address, Coalescing, Host, Kernel, Received, Sim, Socket, SocketOptions};
 use std::cell::{Cell, RefCell};
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::UnixListener;
+use std::pin::pin;
 use std::rc::Rc;
+use std::task::Poll;
 use std::thread;
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -46,6 +48,39 @@ const STAMPED: SocketOptions = SocketOptions {
     timestamps: true,
     buffer_bytes: None,
 };
+
+#[test]
+fn the_kernel_face_hears_of_many_bytes_at_once() {
+    let (go_on, wait) = std::sync::mpsc::channel();
+    let (address, server) = serve_one(move |mut peer| {
+        peer.set_nodelay(true).unwrap();
+        for part in [&b"first"[..], b" second", b" third"] {
+            peer.write_all(part).unwrap();
+            wait.recv().unwrap();
+        }
+    });
+    let kernel = Kernel::new().unwrap();
+    let heard = async {
+        let connected = kernel.connect(&address, &STAMPED, later(&kernel)).await;
+        let socket = connected.unwrap().socket;
+        socket.hear_from(12);
+        let mut buffer = [0; 64];
+        let mut early = pin!(recv(&socket, &mut buffer));
+        kernel.timer().until(kernel.now_ns() + SECOND_NS / 50).await;
+        let is_early = poll_fn(|cx| Poll::Ready(early.as_mut().poll(cx).is_ready())).await;
+        assert!(!is_early, "five bytes are too few");
+        go_on.send(()).unwrap();
+        let both = early.await.unwrap().bytes;
+        go_on.send(()).unwrap();
+        kernel.timer().until(kernel.now_ns() + SECOND_NS / 50).await;
+        socket.hear_from(1);
+        let rest = recv(&socket, &mut [0; 64]).await.unwrap().bytes;
+        go_on.send(()).unwrap();
+        (both, rest)
+    };
+    assert_eq!(kernel.block_on(heard).unwrap(), (12, 6));
+    server.join().unwrap();
+}
 
 #[test]
 fn the_kernel_face_sends_receives_and_stamps() {

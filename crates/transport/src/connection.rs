@@ -128,6 +128,14 @@ impl<S: Socket> Connection<S> {
         self.socket.may_receive()
     }
 
+    /// Waits for this many bytes at once from now on, at least 1; those of TLS are not known before
+    /// they are read.
+    pub fn hear_from(&self, bytes: u32) {
+        if self.session.is_none() {
+            self.socket.hear_from(bytes);
+        }
+    }
+
     /// Has the kernel stamp the next send, for [`Connection::sent_at_ns`].
     pub fn stamp_next_send(&self) {
         self.socket.stamp_next_send();

@@ -89,13 +89,14 @@ pub(super) async fn attempt<H: Host, O: Observer>(
     if let Some(part) = in_flight.next_part() {
         open.parser.begin(part.expect);
     }
-    let may_gather = worker.gathers_batches && !in_flight.is_at_last();
+    if worker.gathers_batches {
+        gather(&mut open, in_flight, !is_long);
+    }
     let mut reading = Reading {
         worker,
         open: &mut open,
         in_flight,
         observer,
-        may_gather,
     };
     let reusable = if is_long {
         let mut sending = Sending::new(rest);
@@ -107,8 +108,23 @@ pub(super) async fn attempt<H: Host, O: Observer>(
     } else {
         poll_fn(|cx| reading.poll(cx)).await?
     };
+    if worker.gathers_batches {
+        open.gathering.end(in_flight.ended_ns - in_flight.begun_ns);
+    }
     put_back(user, endpoint, open, reusable);
     Ok(())
+}
+
+/// Has the loop hear of the answers of a batch when all have come, if their length can be guessed.
+fn gather<H: Host>(open: &mut OpenConnection<H>, in_flight: &InFlightBatch<'_, H>, is_short: bool) {
+    let may_gather = is_short && in_flight.is_whole_pipeline();
+    if let Some(bytes) = open.gathering.begin(may_gather) {
+        open.connection.hear_from(bytes);
+    }
+    if let Some(until_ns) = open.gathering.until_ns(in_flight.begun_ns) {
+        open.connection
+            .set_deadline(until_ns.min(in_flight.deadline_ns));
+    }
 }
 
 /// An idle connection of the user's, unless the server has closed it, or has said something

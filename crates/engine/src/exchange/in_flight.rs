@@ -166,9 +166,9 @@ impl<'a, H: Host> InFlightBatch<'a, H> {
         self.batch.parts.get(self.next)
     }
 
-    /// Whether the next request is the last of the batch.
-    pub(super) fn is_at_last(&self) -> bool {
-        self.next + 1 >= self.batch.parts.len()
+    /// Whether it is a pipeline's, and no answer of it has come.
+    pub(super) fn is_whole_pipeline(&self) -> bool {
+        self.next == 0 && self.batch.parts.len() > 1
     }
 
     /// Whether the next request belongs to the measured part of the run.

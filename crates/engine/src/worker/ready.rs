@@ -171,7 +171,7 @@ fn new_worker<H: Host>(
         drain_ns: nanoseconds(plan.connection.drain),
         drains_to_age: plan.connection.drains_to_age,
         awaits_late: plan.connection.awaits_late,
-        gathers_batches: plan.connection.gathers_batches,
+        gathers_batches: plan.connection.gathers_batches && are_stamped,
         sampling: Sampling::new(plan.connection.kernel_timestamps),
         coalescing: OpenLoadCoalescing::new(are_stamped),
         begin_ns: Cell::new(0),

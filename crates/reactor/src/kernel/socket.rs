@@ -281,6 +281,13 @@ impl Socket for KernelSocket {
         sent_at_ns
     }
 
+    fn hear_from(&self, bytes: u32) {
+        if self.is_tcp {
+            // Only TCP has it, and all of its sockets do.
+            let _ = sys::hear_from(self.inner.as_fd(), bytes);
+        }
+    }
+
     fn poll_closed(&self, cx: &mut Context<'_>) -> Poll<()> {
         if self.readiness.closed.get() {
             return Poll::Ready(());

@@ -397,6 +397,16 @@ pub(crate) fn stamp_received(fd: BorrowedFd<'_>) -> io::Result<()> {
     set_option(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS)
 }
 
+/// Tells of received bytes when so many have come.
+pub(crate) fn hear_from(fd: BorrowedFd<'_>, bytes: u32) -> io::Result<()> {
+    set_number(
+        fd,
+        libc::SOL_SOCKET,
+        libc::SO_RCVLOWAT,
+        bytes as libc::c_int,
+    )
+}
+
 /// Leaves the choice of a bound socket's port to `connect`, so that one local address serves as
 /// many connections to each target as there are ports.
 pub(crate) fn choose_port_at_connect(fd: BorrowedFd<'_>) -> io::Result<()> {

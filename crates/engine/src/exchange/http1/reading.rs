@@ -24,8 +24,6 @@ pub(super) struct Reading<'a, 'b, H: Host, O> {
     pub(super) open: &'a mut OpenConnection<H>,
     pub(super) in_flight: &'a mut InFlightBatch<'b, H>,
     pub(super) observer: &'a mut O,
-    /// Whether answers that have come may be left to gather for a loop iteration.
-    pub(super) may_gather: bool,
 }
 
 /// When bytes came, by the kernel's clock if it told and by ours.
@@ -40,9 +38,6 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
     // Two callers would keep it out of line, and nearly all requests go through one of them.
     #[inline(always)]
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<bool, Broken>> {
-        if self.may_gather && self.gathers(cx) {
-            return Poll::Pending;
-        }
         loop {
             let discardable = self.discardable();
             let received = if discardable > 0 {
@@ -53,7 +48,7 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
             };
             let received = match received {
                 Ok(received) => received,
-                Err(error) if self.may_be_late(&error) => continue,
+                Err(error) if self.stops_gathering(&error) || self.may_be_late(&error) => continue,
                 Err(error) => {
                     let answering = self.open.parser.started();
                     let broken = broken_connection(self.open, answering, ErrorKind::Read, &error);
@@ -64,19 +59,18 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
                 return Poll::Ready(ended);
             }
             self.worker.suspend_coalescing();
-            self.may_gather = self.worker.gathers_batches;
         }
     }
 
-    /// Whether to leave what has come for the next loop iteration, as more answers of the batch
-    /// come meanwhile: a server sends each apart, and each receive would be acknowledged apart.
+    /// Whether this error is only that a batch did not come at once: then it is read as it comes.
     #[cold]
-    fn gathers(&mut self, cx: &Context<'_>) -> bool {
-        if !self.open.connection.may_receive() || self.in_flight.is_at_last() {
+    fn stops_gathering(&mut self, error: &io::Error) -> bool {
+        let open = &mut *self.open;
+        if error.kind() != io::ErrorKind::TimedOut || !open.gathering.give_up() {
             return false;
         }
-        self.may_gather = false;
-        cx.waker().wake_by_ref();
+        open.connection.hear_from(1);
+        open.connection.set_deadline(self.in_flight.deadline_ns);
         true
     }
 
@@ -123,6 +117,9 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
                 .recorder
                 .borrow_mut()
                 .received(received.bytes as u64);
+        }
+        if self.worker.gathers_batches {
+            self.open.gathering.received(received.bytes);
         }
         if discarded {
             self.in_flight.bytes_in += received.bytes as u64;

@@ -1,0 +1,136 @@
+//! Receiving the responses of a pipelined batch at once.
+//!
+//! A server sends the responses of a batch one by one, and each receive costs a wake-up and an
+//! acknowledgement. Where only the whole batch is a figure, the kernel wakes the loop when as many
+//! bytes have come as each of the last batches had. If fewer come, the batch is read after a while,
+//! and its connection gathers no more. No time changes by that, as the kernel stamps what it
+//! receives; the next batch goes out later.
+
+/// After so many batches of one size the next is taken to have it too.
+const SURE_AFTER: u32 = 8;
+/// How long a batch may take beyond four times what the one before took.
+const PATIENCE_NS: u64 = 50_000_000;
+/// Batches are given up at multiples of this, so that those of all connections wake the loop
+/// together.
+const GRID_NS: u64 = 50_000_000;
+/// More than fits in one receive is not gathered.
+const MOST_BYTES: u64 = 32 * 1024;
+
+/// How much one connection's next batch will bring, as far as the last ones tell.
+#[derive(Debug, Default)]
+pub(crate) struct Gathering {
+    /// Bytes of the batch that is under way.
+    bytes: u64,
+    /// Bytes of the last batch.
+    last: u64,
+    /// How many batches before the last had as many.
+    repeated: u32,
+    /// How long the last batch took.
+    took_ns: u64,
+    /// How many bytes the loop is to hear of at once, if more than one.
+    heard_from: u32,
+    /// The batch under way has not come in time.
+    is_slow: bool,
+    /// One has come that was shorter.
+    is_over: bool,
+}
+
+impl Gathering {
+    /// A batch goes out. Returns from how many bytes on the loop is to hear of its responses, if
+    /// that changes.
+    pub(crate) fn begin(&mut self, is_whole: bool) -> Option<u32> {
+        self.bytes = 0;
+        let is_sure = self.repeated + 1 >= SURE_AFTER && (2..=MOST_BYTES).contains(&self.last);
+        let wanted = match is_whole && is_sure && !self.is_over {
+            true => self.last as u32,
+            false => 1,
+        };
+        let heard_from = std::mem::replace(&mut self.heard_from, wanted);
+        (wanted != heard_from.max(1)).then_some(wanted)
+    }
+
+    /// Until when to wait for a whole batch that began at this instant; `None` if it is read as it
+    /// comes.
+    pub(crate) fn until_ns(&self, begun_ns: u64) -> Option<u64> {
+        let patience_ns = self.took_ns.saturating_mul(4).saturating_add(PATIENCE_NS);
+        let until_ns = begun_ns.saturating_add(patience_ns);
+        (self.heard_from > 1).then(|| (until_ns / GRID_NS + 1).saturating_mul(GRID_NS))
+    }
+
+    /// Bytes of the batch were read.
+    pub(crate) fn received(&mut self, bytes: usize) {
+        self.bytes += bytes as u64;
+    }
+
+    /// The batch has not come whole in time: it is read as it comes. Returns whether that changes
+    /// anything.
+    pub(crate) fn give_up(&mut self) -> bool {
+        self.is_slow = std::mem::replace(&mut self.heard_from, 1) > 1;
+        self.is_slow
+    }
+
+    /// All responses of the batch have been read.
+    pub(crate) fn end(&mut self, took_ns: u64) {
+        let is_same = self.bytes == self.last;
+        self.is_over |= std::mem::take(&mut self.is_slow) && !is_same;
+        self.repeated = if is_same { self.repeated + 1 } else { 0 };
+        self.last = self.bytes;
+        self.took_ns = took_ns;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn batch(gathering: &mut Gathering, bytes: usize) -> Option<u32> {
+        let heard_from = gathering.begin(true);
+        gathering.received(bytes);
+        gathering.end(3 * MS);
+        heard_from
+    }
+
+    /// One that is sure of this size.
+    fn sure_of(bytes: usize) -> Gathering {
+        let mut gathering = Gathering::default();
+        for _ in 0..SURE_AFTER {
+            assert_eq!(batch(&mut gathering, bytes), None);
+        }
+        gathering
+    }
+
+    #[test]
+    fn batches_of_a_size_tell_that_of_the_next() {
+        let mut gathering = sure_of(800);
+        assert_eq!(gathering.until_ns(0), None);
+        assert_eq!(batch(&mut gathering, 800), Some(800));
+        assert_eq!(gathering.until_ns(1_000 * MS), Some(1_100 * MS));
+        assert_eq!(batch(&mut gathering, 801), None, "it stays at 800");
+        assert_eq!(batch(&mut gathering, 801), Some(1));
+    }
+
+    #[test]
+    fn part_of_a_batch_and_a_long_one_are_read_as_they_come() {
+        let mut gathering = sure_of(40_000);
+        assert_eq!(gathering.begin(true), None);
+        let mut gathering = sure_of(500);
+        assert_eq!(gathering.begin(true), Some(500));
+        assert_eq!(gathering.begin(false), Some(1));
+    }
+
+    #[test]
+    fn a_slow_batch_is_the_last_only_if_it_was_short() {
+        let after_a_slow_one_of = |bytes: usize| {
+            let mut gathering = sure_of(500);
+            assert_eq!(gathering.begin(true), Some(500));
+            assert!(gathering.give_up(), "it was waited for");
+            gathering.received(bytes);
+            gathering.end(90 * MS);
+            (0..SURE_AFTER).find_map(|_| batch(&mut gathering, bytes))
+        };
+        assert_eq!(after_a_slow_one_of(500), Some(500));
+        assert_eq!(after_a_slow_one_of(499), None);
+    }
+}
