@@ -47,6 +47,7 @@ mod repeats;
 /// What the other modules share: running the command, and servers.
 mod rig;
 /// Whether the JSON that the command prints fits its schema.
+mod scenarios;
 mod schemas;
 /// Lua scripts: what they make the server see, what they print, and how they fail.
 mod scripts;

@@ -10,12 +10,14 @@ use crate::control::Handle;
 use crate::prepare::Prepared;
 use crate::replay::Replay;
 use crate::worker::{self, Ready, Report};
-use loadline_reactor::{Host, Kernel, Task};
+use loadline_reactor::{Host, Kernel};
 use loadline_schedule::Stripe;
 use loadline_transport::DialError;
 use std::fmt;
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 
 /// A future on the thread of its worker.
 type Local<T> = Pin<Box<dyn Future<Output = T>>>;
@@ -106,20 +108,20 @@ impl<H: Host> Launch<H> {
     }
 }
 
-/// Runs the groups of a worker beside each other, to the end of the last one.
-pub(crate) async fn run_groups<H: Host>(
-    host: &H,
-    mut groups: Vec<Box<dyn Group>>,
-    begin_ns: u64,
-    handle: &Handle,
-) {
-    let Some(first) = groups.pop() else { return };
-    let run = |group: Box<dyn Group>| host.spawn(group.run(begin_ns, handle.clone()));
-    let others: Vec<Task> = groups.into_iter().map(run).collect();
-    first.run(begin_ns, handle.clone()).await;
-    for other in others {
-        other.await;
-    }
+/// Runs the groups of a worker beside each other, to the end of the last one. All supervisors are
+/// one future: as a task of its own, one that is late would be woken before the users that it
+/// waits for.
+pub(crate) async fn run_groups(groups: Vec<Box<dyn Group>>, begin_ns: u64, handle: &Handle) {
+    let run = |group: Box<dyn Group>| group.run(begin_ns, handle.clone());
+    let mut running: Vec<Local<()>> = groups.into_iter().map(run).collect();
+    poll_fn(|cx| {
+        running.retain_mut(|group| group.as_mut().poll(cx).is_pending());
+        match running.is_empty() {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        }
+    })
+    .await;
 }
 
 impl<H: Host> Clone for Launch<H> {

@@ -263,7 +263,7 @@ impl Starting {
             let _ = tell.send((up, first_error));
             match when.recv() {
                 Ok(begin_ns) => {
-                    kernel.block_on(run_groups(&kernel, groups, begin_ns, &own_handle))?;
+                    kernel.block_on(run_groups(groups, begin_ns, &own_handle))?;
                 }
                 // Another worker found nothing to talk to, so there is no run.
                 Err(_) => return Ok(()),

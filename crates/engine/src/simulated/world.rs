@@ -281,7 +281,7 @@ async fn run_all(ready: Vec<Vec<Box<dyn Group>>>, hands: &Rc<Hands>) {
             let begin_ns = own.begin_ns.get();
             let from_ns = begin_ns - HEAD_START + index as u64 * STAGGER;
             own.sim.timer().until(from_ns).await;
-            run_groups(&own.sim, groups, begin_ns, &own.handle).await;
+            run_groups(groups, begin_ns, &own.handle).await;
         }));
     }
     for worker in workers {

@@ -1,0 +1,109 @@
+//! Plan files with several scenarios: exact counts of each, its rows in every report, and what is
+//! refused.
+
+use crate::rig::{loadline, serve, summary, text};
+use serde_json::Value;
+use std::path::Path;
+
+/// Two loads of requests and a script, beside each other.
+fn write_plan(folder: &Path, address: &str) -> std::path::PathBuf {
+    let script = folder.join("visit.lua");
+    std::fs::write(
+        &script,
+        "request = function() return wrk.format('GET', '/visit') end",
+    )
+    .unwrap();
+    let plan = folder.join("shop.toml");
+    let keys = format!(
+        "threads = 1\nduration = '1s'\nurl = 'http://{address}/'\n\
+         [[scenario]]\nname = 'browse'\nrate = 50\nconnections = 2\n\
+         url = ['http://{address}/a', 'http://{address}/b']\n\
+         [[scenario]]\nname = 'order'\nrequests = 30\nconnections = 3\nstart = '200ms'\n\
+         tags = {{ team = 'shop' }}\n\
+         [[scenario]]\nname = 'visit'\nscript = '{}'\nconnections = 2\n\
+         iterations_per_user = 4\n",
+        script.display()
+    );
+    std::fs::write(&plan, keys).unwrap();
+    plan
+}
+
+fn answered(summary: &Value, name: &str, scenario: &str) -> u64 {
+    let rows = summary["names"].as_array().expect("names");
+    let own = rows.iter().find(|row| {
+        row["name"].as_str().is_some_and(|own| own.ends_with(name))
+            && row["tags"]["scenario"] == scenario
+    });
+    own.unwrap_or_else(|| panic!("no {name} of {scenario} in {rows:#?}"))["answered"]
+        .as_u64()
+        .unwrap()
+}
+
+#[test]
+fn each_scenario_has_its_exact_counts_and_rows_in_every_report() {
+    let server = serve();
+    let folder = tempfile::tempdir().unwrap();
+    let plan = write_plan(folder.path(), &server.addr().to_string());
+    let saved = folder.path().join("a.run");
+    let found = summary(&[text(&plan), "--save", text(&saved)]);
+    assert_eq!(answered(&found, "(all)", "browse"), 50);
+    assert_eq!(answered(&found, "/a", "browse"), 25);
+    assert_eq!(answered(&found, "/", "order"), 30);
+    assert_eq!(answered(&found, "/", "visit"), 8);
+    let report = |words: &[&str]| loadline(&[&["report", text(&saved)], words].concat()).stdout;
+    let shown = report(&[]);
+    assert!(
+        shown.contains("scenario     browse: open loop: 50/s"),
+        "{shown}"
+    );
+    assert!(shown.contains("(all){scenario:browse}"), "{shown}");
+    let again: Value = serde_json::from_str(&report(&["-o", "json"])).unwrap();
+    assert_eq!(again["summary"]["names"], found["names"]);
+    assert!(report(&["-o", "csv"]).contains("(all){scenario:browse}"));
+}
+
+#[test]
+fn what_contradicts_scenarios_is_refused_in_one_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = write_plan(folder.path(), "127.0.0.1:1");
+    for (words, expected) in [
+        (
+            vec![text(&plan), "-r", "5"],
+            "--rate contradicts the plan's scenarios",
+        ),
+        (
+            vec!["capacity", text(&plan)],
+            "a search changes the one load of its trials",
+        ),
+    ] {
+        let refused = loadline(&words);
+        assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+        assert!(refused.stderr.contains(expected), "{}", refused.stderr);
+        assert_eq!(refused.stderr.lines().count(), 1, "{}", refused.stderr);
+    }
+    for (keys, expected) in [
+        (
+            "name = 'a'\n[[scenario]]\nname = 'a'",
+            "two scenarios have the name a",
+        ),
+        ("rate = 5", "a scenario needs a name"),
+        ("name = 'a'\nthreads = 2", "it belongs to the whole run"),
+        (
+            "name = 'a'\niterations_per_user = 2\nrate = 5",
+            "a number of users that stays",
+        ),
+        (
+            "name = 'a'\ntags = { scenario = 'b' }",
+            "the tag scenario is the scenario's name",
+        ),
+    ] {
+        std::fs::write(
+            &plan,
+            format!("url = '127.0.0.1:1'\n[[scenario]]\n{keys}\n"),
+        )
+        .unwrap();
+        let refused = loadline(&[text(&plan)]);
+        assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+        assert!(refused.stderr.contains(expected), "{}", refused.stderr);
+    }
+}
