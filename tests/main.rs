@@ -22,6 +22,8 @@ mod documents;
 mod examples;
 /// Every fault of the test server, with exact counts on both sides.
 mod faults;
+/// HTTP/2 against the test server with its faults, nginx and nghttpd.
+mod http2;
 /// Ctrl-C, and runs that are killed.
 mod interrupts;
 /// Files of the user's: none is lost unasked, and no report is half a one.

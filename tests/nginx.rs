@@ -81,7 +81,7 @@ impl Drop for Nginx {
     }
 }
 
-fn binary() -> PathBuf {
+pub(crate) fn binary() -> PathBuf {
     let usual = PathBuf::from("/usr/sbin/nginx");
     if usual.exists() {
         usual
@@ -98,7 +98,7 @@ fn free_port() -> u16 {
         .port()
 }
 
-fn certificate(folder: &Path) {
+pub(crate) fn certificate(folder: &Path) {
     let (key, cert) = (folder.join("key.pem"), folder.join("cert.pem"));
     let made = Command::new("openssl")
         .args([
@@ -120,7 +120,7 @@ fn certificate(folder: &Path) {
     assert!(made.success());
 }
 
-fn allow_all(folder: &Path) {
+pub(crate) fn allow_all(folder: &Path) {
     let status = Command::new("chmod")
         .args(["-R", "a+rX", text(folder)])
         .status();

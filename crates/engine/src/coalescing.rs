@@ -8,6 +8,11 @@
 //! are more workers than cores a loop waits for its core as it is, and finds several: a sleep would
 //! give the core away once more.
 //!
+//! Where several streams share a connection of HTTP/2, a longer sleep pays: what comes together is
+//! answered together, so that the server as well reads and writes once for several requests. The
+//! kernel stamps the last packet of a receive, so that an early response of it reads late by the
+//! sleep at most.
+//!
 //! In an open load the loop must wake for the next arrival anyway. An answer that no user waits for
 //! can be read then, as the kernel has timestamped it.
 
@@ -16,10 +21,23 @@ use std::cell::Cell;
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
 
-/// The loop sleeps for the mean response time divided by this.
-const PART: u64 = 128;
-/// The longest sleep: a longer one saves nothing more.
-const MOST_NS: u64 = 50_000;
+/// How long the loop sleeps in a closed load.
+#[derive(Clone, Copy, Debug)]
+struct Sleep {
+    /// The mean response time divided by this.
+    part: u64,
+    /// The longest sleep: a longer one saves nothing more.
+    most_ns: u64,
+}
+
+const OF_CONNECTIONS: Sleep = Sleep {
+    part: 128,
+    most_ns: 50_000,
+};
+const OF_STREAMS: Sleep = Sleep {
+    part: 8,
+    most_ns: 100_000,
+};
 /// The shortest sleep: a shorter one costs more than it saves.
 const LEAST_NS: u64 = 4_000;
 
@@ -31,23 +49,30 @@ const MOST_BETWEEN_ARRIVALS_NS: u64 = 250_000;
 #[derive(Debug)]
 pub(crate) struct ClosedLoadCoalescing {
     has_own_core: bool,
+    sleep: Sleep,
     seen_ns: u64,
     seen_iterations: u64,
 }
 
 impl ClosedLoadCoalescing {
-    /// A load of so many workers that begins now.
-    pub(crate) fn new(begin_ns: u64, workers: u32) -> Self {
-        Self::on(
-            available_parallelism().map_or(1, NonZeroUsize::get),
-            begin_ns,
-            workers,
-        )
+    /// A load of so many workers, with so many streams on a connection, that begins now.
+    pub(crate) fn new(begin_ns: u64, workers: u32, streams: u32) -> Self {
+        let cores = available_parallelism().map_or(1, NonZeroUsize::get);
+        let sleep = if streams > 1 {
+            OF_STREAMS
+        } else {
+            OF_CONNECTIONS
+        };
+        ClosedLoadCoalescing {
+            sleep,
+            ..Self::on(cores, begin_ns, workers)
+        }
     }
 
     fn on(cores: usize, begin_ns: u64, workers: u32) -> Self {
         ClosedLoadCoalescing {
             has_own_core: workers as usize <= cores,
+            sleep: OF_CONNECTIONS,
             seen_ns: begin_ns,
             seen_iterations: 0,
         }
@@ -62,9 +87,10 @@ impl ClosedLoadCoalescing {
         if begun == 0 || !self.has_own_core {
             return Coalescing::Off;
         }
-        match u64::from(users).saturating_mul(passed_ns) / begun / PART {
+        let mean_ns = u64::from(users).saturating_mul(passed_ns) / begun;
+        match mean_ns / self.sleep.part {
             0..LEAST_NS => Coalescing::Off,
-            sleep_ns => Coalescing::For(sleep_ns.min(MOST_NS)),
+            sleep_ns => Coalescing::For(sleep_ns.min(self.sleep.most_ns)),
         }
     }
 }
@@ -134,10 +160,22 @@ mod tests {
     }
 
     #[test]
+    fn streams_that_share_connections_wait_longer_for_each_other() {
+        let mut coalescing = ClosedLoadCoalescing {
+            sleep: OF_STREAMS,
+            ..ClosedLoadCoalescing::on(2, 0, 1)
+        };
+        let first = coalescing.observe(100 * MS, 100, 25_000);
+        assert_eq!(first, Coalescing::For(50_000));
+        let slow = coalescing.observe(200 * MS, 100, 26_000);
+        assert_eq!(slow, Coalescing::For(OF_STREAMS.most_ns));
+    }
+
+    #[test]
     fn has_a_bound() {
         let mut coalescing = ClosedLoadCoalescing::on(2, 0, 1);
         let first = coalescing.observe(100 * MS, 10_000, 10);
-        assert_eq!(first, Coalescing::For(MOST_NS));
+        assert_eq!(first, Coalescing::For(OF_CONNECTIONS.most_ns));
     }
 
     #[test]

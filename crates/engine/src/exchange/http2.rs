@@ -8,7 +8,8 @@
 //!
 //! # When a connection takes no more requests
 //!
-//! A connection is *retired* when the server sends GOAWAY, or when its stream numbers are used up.
+//! A connection is *retired* when the server sends GOAWAY, when its stream numbers are used up, and
+//! when a request times out on which nothing at all has come meanwhile.
 //! Its streams go on to their end, and another connection takes over: that counts as a reconnect.
 //! If the server allows fewer streams than the plan has, further connections are dialled.
 //!
@@ -58,7 +59,7 @@ pub(super) async fn attempt<H: Host, O: Observer>(
             // Boxed: dialling is rare.
             None => Box::pin(dial(in_flight)).await?,
         };
-        if let Some(stream) = connection.begin(request, in_flight.deadline_ns) {
+        if let Some(stream) = connection.begin(request, in_flight.begun_ns, in_flight.deadline_ns) {
             in_flight.user.keep_http2_connection(connection);
             break stream;
         }

@@ -62,7 +62,11 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             due_ns: u64::MAX,
             interval_times: IntervalTimes::begin(&worker.host),
             zero_ns: (worker.pacer.warmup_ns > 0).then(|| worker.zero_ns.get()),
-            coalescing: ClosedLoadCoalescing::new(worker.begin_ns.get(), pool.stripe.of),
+            coalescing: ClosedLoadCoalescing::new(
+                worker.begin_ns.get(),
+                pool.stripe.of,
+                worker.dialler.settings().streams,
+            ),
             coalescing_due_ns: worker.begin_ns.get() + TICK_NS,
             pool,
             interval_ns,

@@ -178,7 +178,7 @@ fn time_row(name: &str, times: Censored<'_>) -> TimeRow {
 
 /// What explains them.
 pub(super) fn time_notes(summary: &Summary) -> Vec<String> {
-    let notes = text::part_notes(summary.model, &summary.total.times);
+    let notes = text::part_notes(summary);
     let closed_loop = ClosedLoop::of(summary).and_then(|found| found.note());
     let notes = notes.into_iter().map(str::to_owned);
     notes.chain(closed_loop).collect()

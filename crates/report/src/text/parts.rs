@@ -3,7 +3,7 @@
 use super::Canvas;
 use crate::table::{Column, indented, line, widest};
 use crate::{layout, percentiles, quantity};
-use loadline_record::{Censored, Distribution, Model, Summary, Times};
+use loadline_record::{Censored, Distribution, Model, Summary};
 use loadline_units as units;
 
 /// What stands in one cell of these times.
@@ -32,13 +32,12 @@ pub(crate) fn cells(times: Censored<'_>) -> impl Iterator<Item = String> {
 }
 
 pub(super) fn lines(summary: &Summary, canvas: Canvas) -> Vec<String> {
-    let times = &summary.total.times;
     let rows = rows(summary);
     if rows.is_empty() {
         return Vec::new();
     }
     let mut lines = table("Time spent", &rows, canvas);
-    lines.extend(notes(summary.model, times, canvas));
+    lines.extend(notes(summary, canvas));
     lines
 }
 
@@ -86,15 +85,16 @@ pub(crate) fn rows<'a>(summary: &'a Summary) -> Vec<(&'static str, Censored<'a>)
         .collect()
 }
 
-fn notes(model: Model, times: &Times, canvas: Canvas) -> Vec<String> {
-    explanations(model, times)
+fn notes(summary: &Summary, canvas: Canvas) -> Vec<String> {
+    explanations(summary)
         .iter()
         .flat_map(|note| canvas.paragraph(note))
         .collect()
 }
 
 /// What explains the rows.
-pub(crate) fn explanations(model: Model, times: &Times) -> Vec<&'static str> {
+pub(crate) fn explanations(summary: &Summary) -> Vec<&'static str> {
+    let (model, times) = (summary.model, &summary.total.times);
     let mut notes = Vec::new();
     if model == Model::Open && !times.response.is_empty() {
         notes.push(
@@ -108,6 +108,13 @@ pub(crate) fn explanations(model: Model, times: &Times) -> Vec<&'static str> {
         notes.push(
             "Own wake-up (from the kernel's receive to Loadline's read) is not in these times. \
              Tools that read a user-space clock, such as wrk, include it; so does --clock user.",
+        );
+    }
+    if summary.plan.connection.streams > 1 && model == Model::Closed {
+        notes.push(
+            "Between two receives Loadline waits for an eighth of the mean response time, at most \
+             100 µs, so that one brings the responses of several streams. They end with the \
+             last packet of the receive: an early one ends up to that much late.",
         );
     }
     notes

@@ -25,6 +25,8 @@ pub(super) struct State {
     pub(super) places: Places,
     /// How many streams the plan has on a connection.
     most_streams: usize,
+    /// When something came last.
+    pub(super) heard_ns: u64,
     /// Not after the first deadline of its streams; of the server's settings before they came.
     pub(super) deadline_ns: u64,
     /// Whether new streams go elsewhere.
@@ -47,6 +49,7 @@ pub(super) struct Places {
 #[derive(Default)]
 struct Place {
     stream: u32,
+    begun_ns: u64,
     deadline_ns: u64,
     first_byte_ns: Option<u64>,
     user: Option<Waker>,
@@ -92,6 +95,7 @@ impl Http2Connection {
                 wire: h2::Connection::new(config),
                 places: Places::default(),
                 most_streams,
+                heard_ns: 0,
                 deadline_ns,
                 is_retired: false,
                 lost: None,
@@ -116,17 +120,18 @@ impl Http2Connection {
         self.state.borrow().wire.open_streams()
     }
 
-    /// Begins a stream; `None` if there is no room for one.
+    /// Begins the stream of a request that was begun then; `None` if there is no room for one.
     pub(super) fn begin(
         self: &Rc<Self>,
         request: &h2::Request,
+        begun_ns: u64,
         deadline_ns: u64,
     ) -> Option<Stream> {
         let state = &mut *self.state.borrow_mut();
         if !state.has_room() {
             return None;
         }
-        let key = state.places.take(deadline_ns);
+        let key = state.places.take(begun_ns, deadline_ns);
         match state.wire.begin(request, key) {
             Ok(number) => state.places.list[key].stream = number,
             Err(refused) => {
@@ -169,9 +174,10 @@ impl State {
         }
     }
 
-    /// Resets the streams whose time is over by now, and finds the next deadline.
-    pub(super) fn expire(&mut self, now_ns: u64) {
-        let mut next_ns = NEVER;
+    /// Resets the streams whose time is over by now, and finds the next deadline. Returns whether
+    /// the connection is silent: nothing has come on it in the time of one of them.
+    pub(super) fn expire(&mut self, now_ns: u64) -> bool {
+        let (mut next_ns, mut is_silent) = (NEVER, false);
         for key in 0..self.places.list.len() {
             let place = &mut self.places.list[key];
             if place.stream == 0 {
@@ -181,10 +187,12 @@ impl State {
                 next_ns = next_ns.min(place.deadline_ns);
                 continue;
             }
+            is_silent |= self.heard_ns <= place.begun_ns;
             self.wire.reset(place.stream, ErrorCode::CANCEL);
             place.end(Ending::TimedOut, now_ns, now_ns);
         }
         self.deadline_ns = next_ns;
+        is_silent
     }
 
     /// Ends all streams with the connection.
@@ -203,12 +211,13 @@ impl State {
 }
 
 impl Places {
-    fn take(&mut self, deadline_ns: u64) -> usize {
+    fn take(&mut self, begun_ns: u64, deadline_ns: u64) -> usize {
         let key = self.free.pop().unwrap_or_else(|| {
             self.list.push(Place::default());
             self.list.len() - 1
         });
         let place = &mut self.list[key];
+        place.begun_ns = begun_ns;
         place.deadline_ns = deadline_ns;
         place.first_byte_ns = None;
         key

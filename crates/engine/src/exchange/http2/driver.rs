@@ -99,7 +99,9 @@ impl<H: Host> Driver<H> {
                     if !state.wire.is_ready() {
                         return Poll::Ready(Over::Lost(Failure::new(ErrorKind::Protocol, SILENT)));
                     }
-                    state.expire(now_ns);
+                    if state.expire(now_ns) {
+                        self.retire(state, worker);
+                    }
                 }
                 Poll::Ready(Err(failure)) => return Poll::Ready(Over::Lost(failure)),
             }
@@ -169,6 +171,7 @@ impl<H: Host> Driver<H> {
         cx: &mut Context<'_>,
     ) -> Result<(), Failure> {
         let read_ns = worker.host.now_ns();
+        state.heard_ns = read_ns;
         if worker.counts_bytes() {
             let mut recorder = worker.recorder.borrow_mut();
             recorder.received(received.bytes as u64);
@@ -200,10 +203,17 @@ impl<H: Host> Driver<H> {
             state.deadline_ns = NEVER;
             state.opener.take().inspect(std::task::Waker::wake_by_ref);
         }
-        if state.wire.takes_no_more() && !std::mem::replace(&mut state.is_retired, true) {
-            worker.http2_retired(self.connection.endpoint);
+        if state.wire.takes_no_more() {
+            self.retire(state, worker);
         }
         Ok(())
+    }
+
+    /// Has another connection take over.
+    fn retire(&self, state: &mut State, worker: &Worker<H>) {
+        if !std::mem::replace(&mut state.is_retired, true) {
+            worker.http2_retired(self.connection.endpoint);
+        }
     }
 }
 
