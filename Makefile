@@ -40,13 +40,15 @@ demo: build
 	target/release/loadline demo
 
 test: build
-	@scripts/need nginx=nginx-light openssl=openssl wrk=wrk ab=apache2-utils h2load=nghttp2-client nghttpd=nghttp2-server
+	@scripts/need nginx=nginx-light openssl=openssl wrk=wrk ab=apache2-utils \
+	  h2load=nghttp2-client nghttpd=nghttp2-server
 	$(if $(HTML),@scripts/need chromium=chromium || echo "The page's test in Chromium is left out.")
 	$(if $(HTML),npm --prefix web test --silent)
 	$(PROGRAM) $(CARGO) test --workspace --locked $(FEATURES)
 
 soak: build
-	@scripts/need nginx=nginx-light openssl=openssl wrk=wrk ab=apache2-utils h2load=nghttp2-client nghttpd=nghttp2-server
+	@scripts/need nginx=nginx-light openssl=openssl wrk=wrk ab=apache2-utils \
+	  h2load=nghttp2-client nghttpd=nghttp2-server
 	PROPTEST_CASES=20000 $(PROGRAM) $(CARGO) test --workspace --locked --profile soak $(FEATURES)
 	$(PROGRAM) $(CARGO) test --workspace --locked --profile soak $(FEATURES) -- \
 		--ignored --nocapture

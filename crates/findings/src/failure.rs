@@ -50,12 +50,12 @@ pub fn failure_advice(kind: ErrorKind, example: &str, timeout: Duration) -> Stri
              proxies on the way to the server."
         }
         ErrorKind::StreamReset => {
-            "The server reset these requests' streams. Look in its log for the reason that goes with \
-             the code."
+            "The server reset these requests' streams. Look in its log for the reason that goes \
+             with the code."
         }
         ErrorKind::GoAway => {
-            "The server gave up the connection that these requests were on. Look in its log for the \
-             reason that goes with the code."
+            "The server gave up the connection that these requests were on. Look in its log for \
+             the reason that goes with the code."
         }
         ErrorKind::Timeout => return too_slow(timeout),
         ErrorKind::Aborted if example.contains("cancelled") => {

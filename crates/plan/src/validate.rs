@@ -1,17 +1,16 @@
 //! Refuses plans that could not be run, before anything is started.
 
+mod http2;
+
 use crate::Part;
 use crate::contradiction::{LONGEST_SOCKET_PATH, MOST_PIPELINED};
 use crate::{
-    Arrivals, Bound, Check, Clock, Clocked, Comparison, Connection, Contradiction, HttpVersion,
-    IpVersion, Load, Metric, Plan, Rate, Request, Shape, Stage,
+    Arrivals, Bound, Check, Clock, Clocked, Comparison, Connection, Contradiction, IpVersion, Load,
+    Metric, Plan, Rate, Request, Shape, Stage,
 };
 use std::collections::HashSet;
 use std::net::IpAddr;
 use std::time::Duration;
-
-/// The largest flow-control window of HTTP/2 (RFC 9113, section 6.9.1).
-const MAX_WINDOW: u32 = (1 << 31) - 1;
 
 /// A condition under which a plan is refused, and the sentence for it.
 type Rule = (bool, Contradiction);
@@ -111,54 +110,6 @@ impl Plan {
             (has_script && pipelined, Contradiction::ScriptAndPipeline),
             (has_script && asks_proxy, Contradiction::ProxyAndScript),
         ]
-    }
-
-    /// What can't be had with HTTP/2, and what can't be had without it.
-    fn http2_rules(&self) -> Vec<Rule> {
-        let (connection, windows) = (&self.connection, self.connection.windows);
-        let (http, is_2) = (connection.http, connection.http == HttpVersion::V2);
-        let may_be_2 = http != HttpVersion::V1_1;
-        let mut requests = self.requests.iter();
-        let is_plain = requests.any(|request| request.url.scheme() == "http");
-        let mut rules = vec![
-            (connection.streams == 0, Contradiction::NoStreams),
-            (
-                connection.streams > 1 && !is_2,
-                Contradiction::StreamsWithoutHttp2,
-            ),
-            (
-                connection.pipeline > 1 && may_be_2,
-                Contradiction::PipelineAndHttp2,
-            ),
-            (
-                !connection.keepalive && is_2,
-                Contradiction::Http2WithoutKeepalive,
-            ),
-            (
-                connection.proxy.is_some() && is_plain && is_2,
-                Contradiction::Http2ThroughProxy,
-            ),
-            (
-                self.script.is_some() && may_be_2,
-                Contradiction::ScriptAndHttp2,
-            ),
-            (
-                connection.kernel_timestamps.is_some() && may_be_2,
-                Contradiction::KernelTimestampsAndHttp2,
-            ),
-        ];
-        for (name, window) in [
-            ("stream", windows.stream),
-            ("connection", windows.connection),
-        ] {
-            let is_out = window.is_some_and(|bytes| bytes == 0 || bytes > MAX_WINDOW);
-            rules.push((
-                window.is_some() && !may_be_2,
-                Contradiction::WindowWithoutHttp2(name),
-            ));
-            rules.push((is_out, Contradiction::WindowOutOfRange(name)));
-        }
-        rules
     }
 
     fn extent_rules(&self) -> [Rule; 5] {
@@ -425,13 +376,13 @@ mod tests {
     }
 
     /// The sentence about the plan after a change.
-    fn refusal(change: impl FnOnce(&mut Plan)) -> String {
+    pub(super) fn refusal(change: impl FnOnce(&mut Plan)) -> String {
         let mut plan = plan();
         change(&mut plan);
         plan.validate().expect_err("a contradiction").to_string()
     }
 
-    fn allowed(change: impl FnOnce(&mut Plan)) {
+    pub(super) fn allowed(change: impl FnOnce(&mut Plan)) {
         let mut plan = plan();
         change(&mut plan);
         assert_eq!(plan.validate(), Ok(()));

@@ -23,8 +23,8 @@
 //! # Clocks
 //!
 //! One receive brings many responses, and the kernel stamps its last packet. All responses of a
-//! receive end at that instant: an early one may read late, by at most the time between two wake-ups
-//! of the loop, and less than by the user's clock.
+//! receive end at that instant: an early one may read late, by at most the time between two
+//! wake-ups of the loop. By the user's clock all would read as late or later.
 
 mod connection;
 mod driver;

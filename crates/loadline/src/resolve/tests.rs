@@ -123,6 +123,31 @@ fn threads_are_never_more_than_connections() {
 }
 
 #[test]
+fn each_stream_of_http2_has_a_user_and_workers_have_whole_connections() {
+    let plan = |words: &[&str]| invocation(&[&["--http", "2", "a"], words].concat()).plan;
+    let ten = plan(&["-c", "12", "--streams", "10"]);
+    assert_eq!((ten.load.connections, ten.load.max_connections), (120, 120));
+    assert_eq!((ten.connection.streams, ten.threads), (10, 6));
+    assert_eq!(plan(&["-c", "1", "--streams", "100"]).threads, 1);
+    let open = plan(&[
+        "-c",
+        "8",
+        "--streams",
+        "5",
+        "-r",
+        "100",
+        "--max-connections",
+        "16",
+    ]);
+    assert_eq!((open.load.connections, open.load.max_connections), (40, 80));
+    let refused = refusal(&["-t", "2", "-c", "1", "--http", "2", "--streams", "9", "a"]);
+    assert!(
+        refused.starts_with("--threads 2 is more than --connections 1"),
+        "{refused}"
+    );
+}
+
+#[test]
 fn a_target_on_this_host_is_left_a_core() {
     let threads = |words: &[&str]| invocation(words).plan.threads;
     for words in [

@@ -19,7 +19,7 @@ pub(crate) struct ConnectionFlags {
     #[arg(long)]
     no_keepalive: bool,
 
-    /// HTTP version: 1.1, 2, or auto (2 where the server agrees on it in TLS)
+    /// HTTP version; auto takes 2 where the server agrees on it in TLS
     ///
     /// HTTP/2 is agreed on by ALPN over TLS; in clear text the server must know it before (prior
     /// knowledge).
