@@ -3,7 +3,17 @@
 import { Charts } from "../charts/charts";
 import type { RunPage } from "../generated/page";
 import { Resources } from "./resources";
-import { Checks, Errors, Facts, Names, Notes, Percentiles, Statuses, Times, Verdict } from "./tables";
+import {
+  Checks,
+  Errors,
+  Facts,
+  Names,
+  Notes,
+  Percentiles,
+  Statuses,
+  Times,
+  Verdict,
+} from "./tables";
 
 export function RunReport({ page }: { page: RunPage }) {
   return (
