@@ -115,7 +115,8 @@ pub(super) fn name_columns(summary: &Summary) -> Vec<String> {
 
 /// The requests by name.
 pub(super) fn names(summary: &Summary) -> Vec<NameRow> {
-    let all = summary.total.series.busiest();
+    let shown = names::with_scenarios(&summary.total.series);
+    let all = shown.busiest();
     let rows = names::labels(&all).into_iter().zip(&all);
     rows.map(|(name, (_, series))| {
         let numbers = text::name_cells(series, summary.rated_ns()).into_iter();
