@@ -314,7 +314,7 @@ export function search(): SearchPage {
       p50_us: p99_us / 9,
       p99_us,
       cells: [String(level), String(level), "1.02 ms", "5.10 ms", "0 %", "48.0 %"],
-      ended: index === 8 ? "set_aside" : ended,
+      ended: index === 8 ? "discarded" : ended,
       text: broke ? "p99<50ms breaks" : "holds",
     };
   });
