@@ -1,7 +1,7 @@
 //! Conducts one run: the events of its source go to the summary and to the observers; commands end
 //! it early.
 
-use crate::commands::Commands;
+use crate::commands::{Command, Commands};
 use crate::early_end::EarlyEnd;
 use crate::error::{ObserverError, RunError, Trouble};
 use crate::observer::{End, Interval, Observer, Observers};
@@ -15,7 +15,9 @@ use loadline_record::{
     Ended, Environment, Floor, Header, HostCounters, IntervalArchive, LoadChange, Role, Snapshot,
     Summary, Transient, Unfinished,
 };
+use loadline_script::OnError;
 use loadline_verdict::{RunResult, transient};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 /// How long the loop waits for an event before observers are told that nothing happened.
@@ -80,6 +82,7 @@ pub fn conduct(
     let wants = observers.wants();
     let source = workload.start(plan.clone(), wants)?;
     commands.attach(source.control(), &plan.load);
+    workload.on_error(abort_by(commands.clone()));
     if let Some(watching) = &mut watching {
         watching.begin(source.addresses(), plan.warmup);
     }
@@ -108,6 +111,11 @@ pub fn conduct(
     let conducted = conductor.conduct();
     commands.detach();
     Ok(conducted)
+}
+
+/// What ends a run when its script raises an error.
+fn abort_by(commands: Commands) -> OnError {
+    Arc::new(move |error| commands.end_run(Command::Abort, Ended::Threw(error.to_string())))
 }
 
 struct Conductor<'a> {
@@ -232,13 +240,8 @@ impl Conductor<'_> {
             let failure = self.source.failure();
             return Ended::Failed(failure.unwrap_or_else(|| "a worker failed.".to_owned()));
         }
-        if let Some(ended) = self.commands.ended() {
-            return ended;
-        }
-        match self.workload.failure() {
-            Some(error) => Ended::Threw(error.to_string()),
-            None => planned_end(reason, &self.summary.plan),
-        }
+        let ended = self.commands.ended();
+        ended.unwrap_or_else(|| planned_end(reason, &self.summary.plan))
     }
 }
 

@@ -9,7 +9,7 @@ use loadline_record::Summary;
 use loadline_script::{Language, Script, language_of};
 use loadline_script_lua::Lua;
 
-pub use loadline_script::Prints;
+pub use loadline_script::{OnError, Prints};
 
 /// The languages of scripts. A file whose name tells none is taken to be of the first.
 const LANGUAGES: &[&dyn Language] = &[&Lua];
@@ -21,6 +21,10 @@ pub trait Workload {
     /// # Errors
     /// Those of [`Run::start`].
     fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError>;
+
+    /// Calls this with the first error that ends the load while it lasts; at once if there was one
+    /// already.
+    fn on_error(&self, _act: OnError) {}
 
     /// Why it gave up while the load lasted, if it did.
     fn failure(&self) -> Option<RunError> {
@@ -65,17 +69,18 @@ impl Scenarios {
 }
 
 impl Workload for Scenarios {
-    /// The run ends when any of the scripts raises an error.
     fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
         let launch = |script: &Option<ScriptWorkload>| match script {
             Some(script) => script.0.launch(),
             None => Launch::requests(),
         };
         let launches: Vec<Launch> = self.0.iter().map(launch).collect();
-        let run = Run::launch(plan, wants.detail(), &launches)?;
+        Ok(Box::new(Run::launch(plan, wants.detail(), &launches)?))
+    }
+
+    fn on_error(&self, act: OnError) {
         self.scripts()
-            .for_each(|script| script.0.watch(run.handle()));
-        Ok(Box::new(run))
+            .for_each(|script| script.on_error(OnError::clone(&act)));
     }
 
     fn failure(&self) -> Option<RunError> {
@@ -105,9 +110,12 @@ impl Workload for Requests {
 struct ScriptWorkload(Box<dyn Script>);
 
 impl Workload for ScriptWorkload {
-    /// The run ends when the script raises an error.
     fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
         Ok(Box::new(self.0.start(plan, wants.detail())?))
+    }
+
+    fn on_error(&self, act: OnError) {
+        self.0.on_error(act);
     }
 
     fn failure(&self) -> Option<RunError> {

@@ -1,32 +1,33 @@
-//! The first error that a script threw while the run lasted, and the run that it ends.
+//! The first error that a script threw while the run lasted, and what is done with it.
 
 use crate::error::ScriptError;
-use loadline_engine::Handle;
+use loadline_script::OnError;
+use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Shared by all workers of a script; touched only when something goes wrong.
 #[derive(Debug, Default)]
 pub(crate) struct Failure(Mutex<Told>);
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Told {
     error: Option<ScriptError>,
-    run: Option<Handle>,
+    act: Option<OnError>,
 }
 
 impl Failure {
-    /// Keeps an error if it is the first, and ends the run.
+    /// Keeps an error if it is the first, and acts on it.
     pub(crate) fn tell(&self, error: ScriptError) {
         let mut told = self.lock();
         told.error.get_or_insert(error);
-        told.end_run();
+        told.act();
     }
 
-    /// The run that an error ends, even one that was told before.
-    pub(crate) fn ends(&self, run: Handle) {
+    /// Acts so on the first error, even one that was told before.
+    pub(crate) fn on_error(&self, act: OnError) {
         let mut told = self.lock();
-        told.run = Some(run);
-        told.end_run();
+        told.act = Some(act);
+        told.act();
     }
 
     pub(crate) fn error(&self) -> Option<ScriptError> {
@@ -39,9 +40,18 @@ impl Failure {
 }
 
 impl Told {
-    fn end_run(&self) {
-        if let (Some(_), Some(run)) = (&self.error, &self.run) {
-            run.abort();
+    fn act(&mut self) {
+        if let Some(error) = &self.error
+            && let Some(act) = self.act.take()
+        {
+            act(error.clone().into());
         }
+    }
+}
+
+impl fmt::Debug for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut told = f.debug_struct("Told");
+        told.field("error", &self.error).finish_non_exhaustive()
     }
 }

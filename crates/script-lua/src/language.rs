@@ -4,10 +4,10 @@ use crate::error::Error;
 use crate::options::Options;
 use crate::samples::Figures;
 use crate::script::Script;
-use loadline_engine::{Handle, Launch};
+use loadline_engine::Launch;
 use loadline_plan::{Body, Header, Plan, Request};
 use loadline_record::Summary;
-use loadline_script::{Language, LoadError, Prints, ScriptError};
+use loadline_script::{Language, LoadError, OnError, Prints, ScriptError};
 use std::path::Path;
 
 /// Lua, in wrk's words.
@@ -66,8 +66,8 @@ impl loadline_script::Script for Script {
         Launch::scenario(self.scenarios())
     }
 
-    fn watch(&self, run: Handle) {
-        Script::watch(self, run);
+    fn on_error(&self, act: OnError) {
+        Script::on_error(self, act);
     }
 
     fn failure(&self) -> Option<ScriptError> {

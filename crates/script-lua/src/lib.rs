@@ -8,7 +8,7 @@
 //! ```text
 //! let script = Script::load(path, &Options { threads, args, ..Options::new(url_as_typed) })?;
 //! let mut run = Run::start_scenario(plan, Detail::default(), script.scenarios())?;
-//! script.watch(run.handle());              // ends the run when the script throws
+//! script.on_error(Arc::new(|error| …));    // ends the run when the script throws
 //! …                                        // the run's events, to its end
 //! if let Some(error) = script.failure() {} // what it threw
 //! script.flush();                          // its prints so far, before the report

@@ -9,7 +9,7 @@ use crate::samples::Figures;
 use crate::scenario::{Callbacks, Scripted, ThreadContext};
 use crate::state::State;
 use crate::url_text::UrlText;
-use loadline_engine::Handle;
+use loadline_script::OnError;
 use mlua::Value;
 use std::path::Path;
 use std::sync::Arc;
@@ -103,9 +103,10 @@ impl Script {
         }
     }
 
-    /// Ends this run as soon as the script throws.
-    pub fn watch(&self, run: Handle) {
-        self.failure.ends(run);
+    /// Calls this with the first error that the script throws while the run lasts; at once if it has
+    /// thrown already.
+    pub fn on_error(&self, act: OnError) {
+        self.failure.on_error(act);
     }
 
     /// What the script threw while the run lasted, if it did.

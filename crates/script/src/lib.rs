@@ -9,11 +9,12 @@
 //! 1. [`Language::load`] runs everything that comes before the run: the file itself, and what it
 //!    calls to initialise its workers.
 //! 2. [`Script::setup`] runs once, before connections are made.
-//! 3. [`Script::start`] begins the load; in a plan of several scenarios [`Script::launch`] and
-//!    [`Script::watch`] make its users one of them. What users do is a [`Scenario`](loadline_engine::Scenario)
+//! 3. [`Script::start`] begins the load; in a plan of several scenarios [`Script::launch`]
+//!    makes its users one of them. What users do is a [`Scenario`](loadline_engine::Scenario)
 //!    of the engine, made once for each worker on its own thread. It sends through a
 //!    [`Requester`](loadline_engine::Requester).
-//! 4. While the load lasts, an error of the script ends the run; [`Script::failure`] says which.
+//! 4. While the load lasts, an error of the script ends the run through [`Script::on_error`];
+//!    [`Script::failure`] says which it was.
 //! 5. [`Script::teardown`] runs once, when the load has ended, whatever ended it.
 //! 6. [`Script::conclude`] runs behind the report, if no error was raised before.
 
@@ -21,10 +22,11 @@ mod error;
 
 pub use error::{LoadError, ScriptError};
 
-use loadline_engine::{Detail, Handle, Launch, Run, StartError};
+use loadline_engine::{Detail, Launch, Run, StartError};
 use loadline_plan::Plan;
 use loadline_record::Summary;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Where a script's prints go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,6 +37,9 @@ pub enum Prints {
     /// To stderr, whatever the script says: stdout has a report that a program reads.
     Stderr,
 }
+
+/// What is done with the first error that a script raises while its load lasts: it ends the run.
+pub type OnError = Arc<dyn Fn(ScriptError) + Send + Sync>;
 
 /// A language that scripts are written in.
 pub trait Language {
@@ -61,22 +66,20 @@ pub trait Script {
         Ok(())
     }
 
-    /// Begins the load of a plan that has no scenarios. Blocks until its connections are up. An
-    /// error that the script raises while the load lasts ends the run.
+    /// Begins the load of a plan that has no scenarios. Blocks until its connections are up.
     ///
     /// # Errors
     /// Those of [`Run::start`].
     fn start(&self, plan: Plan, detail: Detail) -> Result<Run, StartError> {
-        let run = Run::launch(plan, detail, &[self.launch()])?;
-        self.watch(run.handle());
-        Ok(run)
+        Run::launch(plan, detail, &[self.launch()])
     }
 
     /// What begins its users on each worker.
     fn launch(&self) -> Launch;
 
-    /// Ends this run as soon as the script raises an error.
-    fn watch(&self, run: Handle);
+    /// Calls this with the first error that the script raises while the load lasts, from the thread
+    /// that raised it; at once if it was raised already.
+    fn on_error(&self, act: OnError);
 
     /// The error that it raised while the load lasted, if it did: the first.
     fn failure(&self) -> Option<ScriptError>;

@@ -18,7 +18,7 @@ use loadline_engine::{Run, StartError, Tick};
 use loadline_plan::Plan;
 use loadline_record::{Exchange, Header, Summary};
 use loadline_runner::{
-    Command, Commands, Conducted, End, Observed, Observer, RunError, Setup, Source, Wants,
+    Command, Commands, Conducted, End, Observed, Observer, OnError, RunError, Setup, Source, Wants,
     Workload, conduct,
 };
 use loadline_script_lua::Script;
@@ -139,6 +139,12 @@ impl Workload for Users {
         }
     }
 
+    fn on_error(&self, act: OnError) {
+        if let Some(script) = &self.script {
+            script.on_error(act);
+        }
+    }
+
     fn flush(&self) {
         if let Some(script) = &self.script {
             script.flush();
@@ -150,7 +156,6 @@ impl Users {
     fn start_plan(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
         if let Some(script) = &self.script {
             let run = Run::start_scenario(plan, wants.detail(), script.scenarios())?;
-            script.watch(run.handle());
             return Ok(Box::new(run));
         }
         let repetition = self.repetition.clone();

@@ -6,6 +6,7 @@ use crate::observer::{Observed, Wants};
 use crate::samples;
 use loadline_engine::StartError;
 use loadline_plan::HttpVersion;
+use loadline_script::ScriptError;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -16,6 +17,8 @@ type Orders = Arc<Mutex<Vec<Command>>>;
 struct Script {
     events: RefCell<VecDeque<Option<Event>>>,
     orders: Orders,
+    /// What it raises as soon as its load has begun.
+    raises: Option<ScriptError>,
 }
 
 impl Script {
@@ -23,6 +26,7 @@ impl Script {
         Script {
             events: RefCell::new(events.into_iter().collect()),
             orders: Arc::default(),
+            raises: None,
         }
     }
 }
@@ -33,6 +37,12 @@ impl Workload for Script {
             events: self.events.take(),
             orders: Arc::clone(&self.orders),
         }))
+    }
+
+    fn on_error(&self, act: OnError) {
+        if let Some(error) = self.raises.clone() {
+            act(error);
+        }
     }
 }
 
@@ -223,6 +233,23 @@ fn a_command_before_the_load_aborts_it_and_names_the_end() {
     let ran = conduct(&Setup::of(&plan), &script, &commands, &mut []).unwrap();
     assert_eq!(*script.orders.lock().unwrap(), [Command::Abort]);
     assert_eq!(ran.result.summary.ended, Ended::Interrupted);
+}
+
+#[test]
+fn a_script_that_raises_an_error_aborts_its_run_and_none_behind_it() {
+    let (plan, commands) = (samples::plan(), Commands::default());
+    let mut script = Script::new([second(0), end(EndReason::Stopped)]);
+    script.raises = Some(ScriptError {
+        file: "a.lua".into(),
+        line: Some(3),
+        during: "in request()".to_owned(),
+        message: "no token".to_owned(),
+    });
+    let ran = conduct(&Setup::of(&plan), &script, &commands, &mut []).unwrap();
+    assert_eq!(*script.orders.lock().unwrap(), [Command::Abort]);
+    let why = "a.lua, line 3, in request(): no token".to_owned();
+    assert_eq!(ran.result.summary.ended, Ended::Threw(why));
+    assert!(!commands.is_ending());
 }
 
 #[test]
