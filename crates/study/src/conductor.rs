@@ -6,6 +6,7 @@ use crate::command::{Blanks, Words, resolve};
 use crate::events::Events;
 use crate::expand::Run;
 use crate::folder::{Folder, FolderError};
+use crate::identity::Identity;
 use crate::peer::ToolKind;
 use crate::problem::{FileError, Problem};
 use crate::progress::{Forecast, Progress};
@@ -13,7 +14,6 @@ use crate::saved::{SavedError, SavedRun};
 use crate::study::{Study, Target, Tool};
 use crate::target::{NoTarget, Serving};
 use attempt::Attempt;
-use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
@@ -252,7 +252,7 @@ impl<'a> Conductor<'a> {
             kind: tool.kind,
             tool: &tool.words,
             target,
-            identity: self.identity(run),
+            identity: Identity::new(self.study, &run.settings),
         }
     }
 
@@ -315,20 +315,8 @@ impl<'a> Conductor<'a> {
         if !path.exists() {
             return Ok(false);
         }
-        Ok(SavedRun::read(&path)?.header.identity == self.identity(run))
-    }
-
-    /// Everything that decides what a run is. A program is named as the file names it: the same
-    /// study may be resumed where it lies elsewhere.
-    fn identity(&self, run: &Run) -> Value {
-        let tool = self.study.tool(&run.settings.tool);
-        let target = self.study.target(&run.settings.target);
-        json!({
-            "settings": run.settings,
-            "tool": tool.map(|tool| tool.words),
-            "target": target.map(Target::identity),
-            "pin": self.study.pin.identity(),
-        })
+        let wanted = Identity::new(self.study, &run.settings);
+        Ok(SavedRun::read(&path)?.header.identity == Some(wanted))
     }
 }
 

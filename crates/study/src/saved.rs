@@ -5,10 +5,10 @@
 //! length. A file gets its name when its last line was written: one that has it is whole.
 
 use crate::figures::Figures;
+use crate::identity::{self, Identity};
 use crate::meter::{Averages, Second};
 use crate::settings::Settings;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -28,7 +28,9 @@ pub struct Header {
     /// What was set.
     pub settings: Settings,
     /// Everything that decides what the run is; a run that differs in any of it is another run.
-    pub identity: Value,
+    /// `None` where the file has it in another form.
+    #[serde(deserialize_with = "identity::read")]
+    pub identity: Option<Identity>,
     /// When the tool was started, in UTC (RFC 3339).
     pub started_at: String,
     /// The tool as it was started.
@@ -99,7 +101,7 @@ impl Header {
     pub(crate) fn new(
         (name, repeat): (String, u32),
         settings: Settings,
-        identity: Value,
+        identity: Option<Identity>,
         command: Vec<String>,
     ) -> Header {
         Header {
@@ -219,6 +221,7 @@ impl Writer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::identity::PinIdentity;
 
     pub(crate) fn header() -> Header {
         let settings = Settings {
@@ -226,9 +229,15 @@ mod tests {
             connections: Some(10),
             ..Settings::default()
         };
-        let identity = serde_json::json!({ "tool": "wrk" });
+        let identity = Identity {
+            settings: settings.clone(),
+            tool: Some(vec!["wrk".to_owned()]),
+            target: None,
+            pin: PinIdentity::default(),
+        };
         let command = vec!["/usr/bin/wrk".to_owned()];
-        Header::new(("wrk-c10".to_owned(), 2), settings, identity, command)
+        let name = ("wrk-c10".to_owned(), 2);
+        Header::new(name, settings, Some(identity), command)
     }
 
     #[test]
@@ -299,7 +308,7 @@ pub(crate) mod samples {
             duration: Some(Duration::from_millis(1_500)),
             ..Settings::default()
         };
-        let mut header = Header::new((name.to_owned(), repeat), settings, Value::Null, vec![]);
+        let mut header = Header::new((name.to_owned(), repeat), settings, None, vec![]);
         header.started_at = "2024-05-06T07:08:09Z".to_owned();
         SavedRun { header, outcome }
     }

@@ -3,7 +3,7 @@
 use crate::peer::ToolKind;
 use crate::problem::{FileError, Problem};
 use crate::settings::Axis;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -55,7 +55,7 @@ pub struct Pin {
 }
 
 /// Some of the machine's cores, by number and in rising order; never empty.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cores(pub(crate) Vec<usize>);
 
 /// A load tester as the file names it.
@@ -103,7 +103,8 @@ pub struct Command {
 }
 
 /// What a command runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
 pub enum What {
     /// A program with its arguments; never empty.
     Words(Vec<String>),
@@ -180,36 +181,7 @@ impl Study {
     }
 }
 
-impl Target {
-    /// What decides how it serves.
-    pub(crate) fn identity(&self) -> Value {
-        let command = |command: &Option<Command>| command.as_ref().map(Command::identity);
-        json!({
-            "name": self.name,
-            "url": self.url,
-            "start": command(&self.start),
-            "reset": command(&self.reset),
-            "files": self.files,
-        })
-    }
-}
-
-impl Command {
-    fn identity(&self) -> Value {
-        match &self.what {
-            What::Words(words) => json!(words),
-            What::Shell(line) => json!(line),
-        }
-    }
-}
-
 impl Pin {
-    /// What decides where the sides run.
-    pub(crate) fn identity(&self) -> Value {
-        let cores = |cores: &Option<Cores>| cores.as_ref().map(|Cores(cores)| cores.clone());
-        json!({ "tools": cores(&self.tools), "targets": cores(&self.targets) })
-    }
-
     /// The first core of either side that is not among these.
     pub(crate) fn beyond(&self, usable: impl Fn(usize) -> bool) -> Option<usize> {
         let sides = self.tools.iter().chain(&self.targets);

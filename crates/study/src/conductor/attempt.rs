@@ -6,6 +6,7 @@ use crate::events::{Event, Events};
 use crate::expand::Run;
 use crate::figures::Figures;
 use crate::folder::Folder;
+use crate::identity::Identity;
 use crate::meter::{Meter, Second, cpu_s};
 use crate::output::{excerpt, last_line};
 use crate::peer::{Call, Captured, Place, ToolKind};
@@ -14,7 +15,6 @@ use crate::saved::{Header, Outcome, SavedError, Writer};
 use crate::study::Study;
 use crate::target::Serving;
 use loadline_plan::DurationText;
-use serde_json::Value;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ pub(super) struct Attempt<'a> {
     pub(super) kind: ToolKind,
     pub(super) tool: &'a Words,
     pub(super) target: &'a Serving<'a>,
-    pub(super) identity: Value,
+    pub(super) identity: Identity,
 }
 
 /// How the tool's process came to its end.
@@ -113,7 +113,7 @@ impl Attempt<'_> {
         Header::new(
             (self.run.name.clone(), self.run.repeat),
             self.run.settings.clone(),
-            self.identity.clone(),
+            Some(self.identity.clone()),
             [&[program], arguments].concat(),
         )
     }

@@ -1,0 +1,164 @@
+//! What decides that a saved run is the run that a study asks for.
+//!
+//! A saved run contains it. A study that goes on makes a run again if any of it differs.
+
+use crate::settings::Settings;
+use crate::study::{Command, Cores, Pin, Study, Target, What};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// Everything that decides what a run is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Identity {
+    /// What is set.
+    pub settings: Settings,
+    /// The words that start the tool. A program is named as the file names it, so that a study
+    /// may go on in another place.
+    pub tool: Option<Vec<String>>,
+    /// How the target serves.
+    pub target: Option<TargetIdentity>,
+    /// Where both sides run.
+    pub pin: PinIdentity,
+}
+
+/// What decides how a target serves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TargetIdentity {
+    /// Its name.
+    pub name: String,
+    /// Where requests go.
+    pub url: String,
+    /// What starts it.
+    pub start: Option<What>,
+    /// What runs between two runs.
+    pub reset: Option<What>,
+    /// The files in its folder: name and text.
+    pub files: Vec<(String, String)>,
+}
+
+/// Which cores each side gets; `None` leaves it to the kernel.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PinIdentity {
+    /// The tools' cores.
+    pub tools: Option<Cores>,
+    /// The targets' cores.
+    pub targets: Option<Cores>,
+}
+
+impl Identity {
+    /// What decides what a run with these settings is.
+    pub(crate) fn new(study: &Study, settings: &Settings) -> Identity {
+        Identity {
+            settings: settings.clone(),
+            tool: study.tool(&settings.tool).map(|tool| tool.words),
+            target: study.target(&settings.target).map(TargetIdentity::new),
+            pin: PinIdentity::new(&study.pin),
+        }
+    }
+}
+
+impl TargetIdentity {
+    fn new(target: &Target) -> TargetIdentity {
+        let what = |command: &Option<Command>| command.as_ref().map(|known| known.what.clone());
+        TargetIdentity {
+            name: target.name.clone(),
+            url: target.url.clone(),
+            start: what(&target.start),
+            reset: what(&target.reset),
+            files: target.files.clone(),
+        }
+    }
+}
+
+impl PinIdentity {
+    fn new(pin: &Pin) -> PinIdentity {
+        PinIdentity {
+            tools: pin.tools.clone(),
+            targets: pin.targets.clone(),
+        }
+    }
+}
+
+/// Reads what a saved run contains; `None` for what has another form, which is another run.
+pub(crate) fn read<'de, D>(deserializer: D) -> Result<Option<Identity>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Saved {
+        Known(Box<Identity>),
+        Other(IgnoredAny),
+    }
+    Ok(match Saved::deserialize(deserializer)? {
+        Saved::Known(identity) => Some(*identity),
+        Saved::Other(_) => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    const SAVED: &str = concat!(
+        r#"{"pin":{"targets":null,"tools":[0,2]},"#,
+        r#""settings":{"connections":10,"duration":{"nanos":500000000,"secs":1},"#,
+        r#""rate":2000,"target":"here","tool":"wrk"},"#,
+        r#""target":{"files":[["a.conf","text"]],"name":"here","reset":"sync; sleep 1","#,
+        r#""start":["server","{port}"],"url":"http://127.0.0.1:{port}/"},"tool":["wrk"]}"#
+    );
+
+    fn identity() -> Identity {
+        Identity {
+            settings: Settings {
+                tool: "wrk".to_owned(),
+                target: "here".to_owned(),
+                connections: Some(10),
+                rate: Some("2000".parse().unwrap()),
+                duration: Some(Duration::from_millis(1_500)),
+                ..Settings::default()
+            },
+            tool: Some(vec!["wrk".to_owned()]),
+            target: Some(TargetIdentity {
+                name: "here".to_owned(),
+                url: "http://127.0.0.1:{port}/".to_owned(),
+                start: Some(What::Words(vec!["server".to_owned(), "{port}".to_owned()])),
+                reset: Some(What::Shell("sync; sleep 1".to_owned())),
+                files: vec![("a.conf".to_owned(), "text".to_owned())],
+            }),
+            pin: PinIdentity {
+                tools: Cores::parse("0,2"),
+                targets: None,
+            },
+        }
+    }
+
+    fn reread(text: &str) -> Option<Identity> {
+        read(&mut serde_json::Deserializer::from_str(text)).unwrap()
+    }
+
+    #[test]
+    fn it_is_written_as_saved_runs_have_it_and_read_back() {
+        let rate = serde_json::to_string(&identity().settings.rate).unwrap();
+        let saved = SAVED.replace(r#""rate":2000"#, &format!(r#""rate":{rate}"#));
+        assert_eq!(reread(&saved), Some(identity()));
+        let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+        assert_eq!(
+            value(&serde_json::to_string(&identity()).unwrap()),
+            value(&saved)
+        );
+    }
+
+    #[test]
+    fn another_form_is_another_run() {
+        for other in ["null", "{}", r#"{"tool":"wrk"}"#, "[1]"] {
+            assert_eq!(reread(other), None, "{other}");
+        }
+        let text = serde_json::to_string(&identity()).unwrap();
+        assert_eq!(reread(&text.replacen('{', r#"{"more":1,"#, 1)), None);
+    }
+}
