@@ -97,7 +97,8 @@ impl Merger {
         let mut merged: Option<Box<Snapshot>> = None;
         let mut in_flight = 0;
         for (waiting, before) in self.waiting.iter_mut().zip(&mut self.in_flight) {
-            let Some(part) = waiting.pop_front_if(|front| front.drain == drains) else {
+            let is_next = waiting.front().is_some_and(|front| front.drain == drains);
+            let Some(part) = is_next.then(|| waiting.pop_front()).flatten() else {
                 in_flight += *before;
                 continue;
             };
