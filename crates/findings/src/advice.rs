@@ -13,8 +13,8 @@ pub const MORE_CORES: &str =
     "Lower the rate (-r), use more cores (-t), or keep other work off them.";
 
 /// What to do where other work delays the generator.
-pub(crate) const OWN_CORES: &str = "Give the generator cores of its own (taskset -c), or run it on another machine than the \
-     target.";
+pub(crate) const OWN_CORES: &str = "Give the generator cores of its own (taskset -c), or run it on \
+     another machine than the target.";
 
 /// What to do where a hypervisor takes time.
 pub(crate) const QUIET_HOST: &str = "Measure again when they are quiet, or on a dedicated machine.";

@@ -103,8 +103,8 @@ impl Script {
         }
     }
 
-    /// Calls this with the first error that the script throws while the run lasts; at once if it has
-    /// thrown already.
+    /// Calls this with the first error that the script throws while the run lasts; at once if it
+    /// has thrown already.
     pub fn on_error(&self, act: OnError) {
         self.failure.on_error(act);
     }

@@ -101,8 +101,8 @@ fn late(summary: &Summary) -> Option<Finding> {
         .map(|effect| suspect(Cause::Late { effect }))
 }
 
-/// That the plan was the limit says nothing against the target, but the figures are not those of a load
-/// without that limit.
+/// That the plan was the limit says nothing against the target, but the figures are not those of a
+/// load without that limit.
 fn plan_limit(summary: &Summary) -> Option<Finding> {
     if !is_limited_by_plan(summary) {
         return None;

@@ -171,15 +171,15 @@ pub(super) fn lost(share: f64) -> String {
 
 // How the run went over time.
 
-pub(super) const UNSETTLED: &str = "The run never became steady: its rate or its times changed until the \
-                         end, so its figures depend on when it ended. Run longer (-d), and look \
-                         at the intervals (-o csv).";
+pub(super) const UNSETTLED: &str = "The run never became steady: its rate or its times changed \
+     until the end, so its figures depend on when it ended. Run longer (-d), and look at the \
+     intervals (-o csv).";
 
-pub(super) const TOO_SHORT: &str = "The run was too short to detect its warm-up: --warmup auto needs at \
-                         least 8 s, better 40 s. Run longer (-d).";
+pub(super) const TOO_SHORT: &str = "The run was too short to detect its warm-up: --warmup auto \
+     needs at least 8 s, better 40 s. Run longer (-d).";
 
-pub(super) const BROKEN_OFF: &str = "The run was killed, so the requests in flight at its end are unknown. \
-                          Repeat the run, and let it end.";
+pub(super) const BROKEN_OFF: &str = "The run was killed, so the requests in flight at its end are \
+     unknown. Repeat the run, and let it end.";
 
 // Where a closed load asked for as much as there is, and got what the generator could do.
 

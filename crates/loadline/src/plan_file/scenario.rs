@@ -1,5 +1,5 @@
-//! The scenarios of a plan file: each `[[scenario]]` has the keys of a run's load and requests, and a
-//! few of its own.
+//! The scenarios of a plan file: each `[[scenario]]` has the keys of a run's load and requests, and
+//! a few of its own.
 
 use super::{Entry, PlanFileError, Problem, Reader, scalar};
 use crate::flags;
