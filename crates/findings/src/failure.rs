@@ -46,7 +46,7 @@ pub fn failure_advice(kind: ErrorKind, example: &str, timeout: Duration) -> Stri
              crashes, restarts and limits on connections."
         }
         ErrorKind::Protocol => {
-            "The data received was not an HTTP/1.1 response. Check the URL's scheme and port, and \
+            "The data received was not an HTTP response. Check the URL's scheme and port, and \
              proxies on the way to the server."
         }
         ErrorKind::StreamReset => {
