@@ -505,7 +505,7 @@ mod tests {
 
     #[test]
     fn a_row_is_small() {
-        assert!(size_of::<Row>() <= 192, "{}", size_of::<Row>());
+        assert!(size_of::<Row>() <= 208, "{}", size_of::<Row>());
     }
 
     #[test]
