@@ -40,7 +40,7 @@ pub struct LoadLine {
     /// The lowest level above that does not: the RFC's relevant upper bound.
     pub upper: f64,
     /// The median of the answers a second in trials at the level that held: the RFC's *conditional
-    /// throughput*. Less than a level of which a little piles up in each trial.
+    /// throughput*. Less than the level where a few requests pile up in each trial.
     pub throughput: f64,
     /// What is published: the level, less what piles up in a second of the trials at it that held,
     /// if that is more than how the ends of a trial fall.

@@ -86,7 +86,7 @@ impl Settings {
         (trial_s / 2.0).max(SHORTEST_S).min(trial_s)
     }
 
-    /// Seconds that something takes of which this many are measured.
+    /// How many seconds something takes in all if this many of them are measured.
     pub(crate) fn whole_s(&self, seconds: f64) -> f64 {
         seconds + self.overhead_s
     }

@@ -123,9 +123,9 @@ impl Prepared {
         addresses.cloned().collect()
     }
 
-    /// Tries the addresses that dialling ahead of the run will not have tried: the several ones of
-    /// a name, of which those that do not answer are left out, the only one where each request has
-    /// a connection of its own, and those of several endpoints. Fails if no endpoint answers at
+    /// Tries the addresses that dialling ahead of the run will not have tried: those of a name that
+    /// has several (the silent ones are left out), the only one where each request has a
+    /// connection of its own, and those of several endpoints. Fails if no endpoint answers at
     /// all; if only some do, nothing is dialled ahead, and what goes to the others fails in the
     /// run. Where nothing is to be dialled ahead anyway, only the several addresses of a name are
     /// tried, and none that answers is no failure yet.

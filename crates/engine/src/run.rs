@@ -231,7 +231,7 @@ fn each_once(parts: impl Iterator<Item = Vec<Address>>) -> Vec<Address> {
     all
 }
 
-/// What a worker told, given by its number, and of which scenario.
+/// What a worker told of a scenario, with the numbers of both.
 type Told = (usize, usize, Report);
 
 /// A worker's thread that brings its connections up.

@@ -62,7 +62,7 @@ pub enum Clocked {
     Service,
     /// From the intended start to the send, the part spent waiting for a connection.
     Blocked,
-    /// From the intended start to the send, the part that was our own tardiness.
+    /// The part of the time from the intended start to the send that Loadline added.
     Lateness,
 }
 

@@ -73,7 +73,7 @@ pub enum Contradiction {
         /// Why.
         problem: Box<Contradiction>,
     },
-    /// Users of which an open load or stages have any number.
+    /// A number of users, where an open load or stages set it.
     #[error(
         "iterations_per_user is for a number of users that stays the same; leave it out, or leave \
          out rate, burst and stages."

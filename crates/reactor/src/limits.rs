@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_need_beyond_the_hard_limit_is_named_with_a_remedy() {
+    fn a_need_beyond_the_hard_limit_says_what_to_do() {
         assert_eq!(ensure_open_files(8), Ok(()));
         let error = ensure_open_files(u64::MAX).unwrap_err();
         assert_eq!(error.needed, u64::MAX);

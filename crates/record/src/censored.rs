@@ -1,4 +1,4 @@
-//! Times of which some are known by a lower bound alone: the estimator of Kaplan and Meier.
+//! Censored times, whose lower bound alone is known: the estimator of Kaplan and Meier.
 //!
 //! A request that has no answer when a run ends takes longer than it has waited: longer than its
 //! *age*. It is *censored* at this age. To leave it out would make every figure too good, because
@@ -61,7 +61,7 @@ pub struct Censored<'a> {
     pub times: &'a Distribution,
     /// How long what has not ended has waited.
     pub ages: &'a Distribution,
-    /// How many more have not ended, of which it is not known how long they have waited. They make
+    /// How many more have not ended, and have waited for an unknown time. They make
     /// the mean, the standard deviation and the maximum lower bounds, and are in nothing else.
     pub ageless: u64,
 }
@@ -115,9 +115,9 @@ impl<'a> Censored<'a> {
         self.len() == 0
     }
 
-    /// The time that `percentile` (0 to 100) of all requests do not exceed: the longest of the
-    /// first step by whose end the estimated share of the requests has ended. Of no request it is
-    /// 0.
+    /// The time that `percentile` (0 to 100) of all requests do not exceed: the longest time of
+    /// the first step at which that share of the requests is estimated to have ended; 0 without
+    /// requests.
     pub fn percentile(&self, percentile: f64) -> Bounded {
         if self.ages.is_empty() {
             return Bounded::Exactly(self.times.percentile_ns(percentile));
@@ -128,7 +128,7 @@ impl<'a> Censored<'a> {
         }
     }
 
-    /// The first step by whose end this share (0 to 1) of all requests has ended; `None` if it lies
+    /// The first step at which this share (0 to 1) of all requests has ended; `None` if it lies
     /// beyond all that is known.
     pub fn step_of(&self, share: f64) -> Option<Step> {
         let is_reached = |step: &Step| 1.0 - step.longer >= share * (1.0 - ROUNDING);
@@ -150,7 +150,7 @@ impl<'a> Censored<'a> {
         self.at_least_if_ageless(mean)
     }
 
-    /// The standard deviation in nanoseconds, of which the same holds.
+    /// The standard deviation in nanoseconds, bounded as the mean is.
     pub fn stdev_ns(&self) -> Bounded<f64> {
         let mean = self.mean_ns().value();
         let stdev = match self.ages.is_empty() {

@@ -83,7 +83,7 @@ impl Exchange {
         ready_ns.saturating_sub(self.intended_ns)
     }
 
-    /// The part of the delay that was our own tardiness, in nanoseconds.
+    /// The part of the delay that Loadline added, in nanoseconds.
     pub fn lateness_ns(&self) -> u64 {
         self.delay_ns() - self.blocked_ns()
     }
@@ -203,7 +203,7 @@ impl ErrorKind {
         ErrorKind::Other,
     ];
 
-    /// Those of requests that were never sent, for want of a connection.
+    /// Those of requests that were never sent, because no connection was free.
     pub const BEFORE_SENDING: [ErrorKind; 5] = [
         ErrorKind::Resolve,
         ErrorKind::Descriptors,

@@ -150,7 +150,7 @@ fn without_distributions(interval: &Snapshot) -> Snapshot {
     }
 }
 
-/// The summary of a run of which this many intervals at the beginning are left out; `rest` are the
+/// The summary of a run without this many intervals at its beginning; `rest` are the
 /// others, each or several together, with the pattern of their arrivals. The counters of the
 /// machine (`host`) go on covering all of the run, as they are read at its ends alone. Exchanges
 /// that were in flight at the cut count as sent after it, as in any interval. Nothing is left out

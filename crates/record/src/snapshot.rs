@@ -102,7 +102,7 @@ pub struct Times {
     pub omitted: Distribution,
     /// From the intended start until a connection was free.
     pub blocked: Distribution,
-    /// From there to the start: our own tardiness.
+    /// From there to the start: the delay that Loadline added.
     pub lateness: Distribution,
     /// `response` without the delay that Loadline added to it (`lateness`), to a microsecond or a
     /// thousandth. Open loads only: a closed one has no such delay.

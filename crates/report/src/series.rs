@@ -23,7 +23,7 @@ pub fn series_text(runs: &[RunResult], options: &TextOptions) -> String {
     }
 }
 
-/// Whether all runs, of which there is one at least, are of this kind.
+/// Whether all runs (at least one) are of this kind.
 pub(crate) fn are_all(runs: &[RunResult], kind: RoleKind) -> bool {
     let is = |run: &RunResult| {
         run.summary

@@ -103,7 +103,7 @@ impl Servers {
         Ok(Servers(servers))
     }
 
-    /// The plan in a closed loop of this many connections, all of which lead here.
+    /// The plan in a closed loop of this many connections, all of them to this address.
     fn plan(&self, plan: &Plan, connections: u32) -> Plan {
         let connect_to = plan.requests.iter().filter_map(|request| {
             let server = self

@@ -27,7 +27,7 @@ use statrs::function::gamma::{gamma_lr, ln_gamma};
 const EFFECT_RAISED: f64 = 1.3;
 const MEAN_RAISED: f64 = 1.5;
 
-/// The level of which the mean size is taken: at lower ones clusters run into each other.
+/// The level whose mean cluster size is taken: at lower ones clusters run into each other.
 const NEAR: f64 = 0.05;
 
 /// With more clusters than this the sum of their sizes is taken as one gamma variate.

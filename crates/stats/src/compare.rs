@@ -103,7 +103,8 @@ impl Ratio {
     }
 }
 
-/// The confidence of each of this many comparisons of which all are to hold at `confidence`.
+/// The confidence that each of this many comparisons needs, for all of them together to hold at
+/// `confidence`.
 pub fn confidence_of_each(comparisons: usize, confidence: f64) -> f64 {
     1.0 - (1.0 - confidence) / comparisons.max(1) as f64
 }

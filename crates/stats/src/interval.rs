@@ -110,10 +110,10 @@ impl SampleSize {
     }
 }
 
-/// The fewest independent samples of which the interval of `quantile` has an upper end: the largest
-/// of n samples lies above the quantile with probability 1 − qⁿ, so n ≥ ln(α/2) / ln q.
+/// The fewest independent samples for which the interval of `quantile` has an upper end: the
+/// largest of n samples lies above the quantile with probability 1 − qⁿ, so n ≥ ln(α/2) / ln q.
 ///
-/// `quantile` is above 0; of 1 (the largest value, which every sample has) it is one.
+/// `quantile` is above 0; for 1 (the largest value, which every sample has) the result is one.
 pub fn least_samples(quantile: f64, confidence: f64) -> u64 {
     if quantile >= 1.0 {
         return 1;

@@ -74,7 +74,7 @@ pub struct Evidence {
     pub over: u64,
     /// These, and all that may lie beyond it.
     pub against: u64,
-    /// Samples of which it is known on which side of the bound they lie.
+    /// Samples that are known to lie on one side of the bound.
     pub timed: u64,
     /// All samples.
     pub ended: u64,

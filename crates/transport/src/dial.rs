@@ -400,7 +400,7 @@ fn told_name(name: &ServerName) -> Option<String> {
     }
 }
 
-/// The kernel has one error for want of a local port and for want of a local address: tells which
+/// The kernel has one error for two causes, no local port and no local address: tells which
 /// it was.
 fn explain(error: io::Error, to: SocketAddr, local: Option<IpAddr>) -> io::Error {
     if error.kind() != io::ErrorKind::AddrNotAvailable || has_address(to, local) {

@@ -96,7 +96,7 @@ impl<'a> Observed<'a> {
         }
     }
 
-    /// A part of a run, of which only what has ended is looked at.
+    /// A part of a run; only requests that have ended are looked at.
     pub fn of_part(total: &'a Snapshot, duration: Duration) -> Observed<'a> {
         Observed {
             total,

@@ -1,12 +1,11 @@
 //! Is B slower than A? Saved runs compared.
 //!
-//! Each side is one run, or a set of repeats. Of repeats the *runs* are compared, so that what
+//! Each side is one run, or a set of repeats. Repeats are compared by their *runs*, so that what
 //! differs from run to run is in the intervals; where both sides took turns, in *pairs*, so that
-//! what drifted meanwhile is not. Of one run a side its *seconds* are, for want of better.
-//! Percentiles of response time and the achieved rate are each a [`ComparedFigure`] with the ratio
-//! B / A, its interval, and what it says. All intervals together hold at 95 %: a run that is
-//! compared with its like is called different in one case of twenty, however many figures there
-//! are.
+//! what drifted meanwhile is not. A single run is compared by its *seconds*. Percentiles of
+//! response time and the achieved rate are each a [`ComparedFigure`] with the ratio B / A, its
+//! interval, and what it says. All intervals together hold at 95 %: two equal runs are called
+//! different in one case of twenty, however many figures there are.
 
 mod conditions;
 mod fit;

@@ -43,8 +43,8 @@ const LONG_NS: u64 = 1_000_000_000;
 const LONG_WORK_NS: u64 = 100_000_000;
 /// A worker whose loop stalled for more than this share of its time has moved the p99.9.
 const STALLED: f64 = 0.001;
-/// With more than this share of the requests unsent for want of a port or descriptor it is another
-/// load (as of [`SENT`]); fewer may already have shaped it.
+/// With more than this share of the requests unsent because ports or descriptors ran out it is
+/// another load (as of [`SENT`]); fewer may already have shaped it.
 const SHORT: f64 = 1.0 - SENT;
 /// More than this share of the TCP segments was sent again, and not just a few.
 const LOST: f64 = 0.01;

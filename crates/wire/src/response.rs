@@ -49,13 +49,13 @@ enum Phase {
     /// A head, of an interim response or of the final one.
     #[default]
     Head,
-    /// A body of known length, of which this many bytes are missing; never 0.
+    /// A body of known length that lacks this many bytes; never 0.
     Length(u64),
     /// A body that ends with the connection.
     UntilClose,
     /// The framing between chunks.
     Framing(Chunk),
-    /// A chunk's data, of which this many bytes are missing; never 0.
+    /// A chunk's data that lacks this many bytes; never 0.
     Data(u64),
     /// The trailers after the last chunk.
     Trailers,

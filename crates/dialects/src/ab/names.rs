@@ -118,7 +118,7 @@ pub(super) fn version(own: &str) -> String {
     own.replace('_', ".")
 }
 
-/// A group in which keys were exchanged, as ab prints it; `None` for one of which nothing is known.
+/// A key exchange group, as ab prints it; `None` for an unknown one.
 pub(super) fn group(own: &str) -> Option<&'static str> {
     match own {
         "X25519" => Some("X25519 253 bits"),

@@ -19,7 +19,7 @@ fn limited(limit: u64) -> Plan {
     }
 }
 
-/// Three requests with rounds of 3 ms, of which `reply` meets the second.
+/// Three requests with rounds of 3 ms; `reply` answers the second.
 fn second_meets(reply: Reply) -> Ran {
     second_of(limited(3), reply)
 }
@@ -119,7 +119,7 @@ fn a_server_that_takes_some_connections_is_not_dialled_to_the_last() {
     assert!(began_ns.get() < 12 * SECOND, "{}", began_ns.get());
 }
 
-/// Three requests with bodies of 200 kB, of which 50 kB fit into the window, to a server that
+/// Three requests with bodies of 200 kB (50 kB fit into the window) to a server that
 /// answers when it has seen their heads.
 fn answered_early(reply: Reply) -> Ran {
     let mut plan = limited(3);
@@ -245,7 +245,7 @@ fn bytes_behind_an_answer_end_its_connection() {
 #[test]
 fn bytes_behind_an_answer_may_come_while_its_connection_stands_idle() {
     let long = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokmore";
-    for (answer, surplus) in [(long.to_owned(), 1), (long.replace("more", "\r\n"), 0)] {
+    for (answer, extra) in [(long.to_owned(), 1), (long.replace("more", "\r\n"), 0)] {
         let ran = World::new(open(100, 1, 29 * MS))
             .script(move |seen| match seen.number {
                 1 => Reply::raw(&answer).drip(40, 2 * MS),
@@ -253,9 +253,9 @@ fn bytes_behind_an_answer_may_come_while_its_connection_stands_idle() {
             })
             .run();
         assert_eq!(ran.counts(), [3, 3, 3, 0, 0]);
-        assert_eq!(ran.total.counts.closed_for_extra_bytes, surplus);
-        assert_eq!(ran.accepted as u64, 1 + surplus);
-        assert_eq!(ran.total.counts.reconnects, surplus);
+        assert_eq!(ran.total.counts.closed_for_extra_bytes, extra);
+        assert_eq!(ran.accepted as u64, 1 + extra);
+        assert_eq!(ran.total.counts.reconnects, extra);
     }
 }
 
@@ -393,7 +393,7 @@ fn connections_that_did_not_come_up_before_the_run_are_dialled_in_it() {
     assert_eq!((ran.accepted, ran.total.counts.connections), (0, 0));
 }
 
-/// A body of 1 000 bytes of which at most 100 are on their way or unread.
+/// A body of 1 000 bytes, with at most 100 of them on their way or unread.
 fn uploads(limit: u64) -> World {
     let mut plan = limited(limit);
     plan.requests[0].body = Body::Bytes(vec![b'x'; 1_000]);

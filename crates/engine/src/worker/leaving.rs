@@ -115,7 +115,7 @@ impl Leaving {
         self.age(self.now_ns.saturating_sub(intended_ns), 0, count);
     }
 
-    /// So many have waited this long, of which `late_ns` for Loadline.
+    /// So many have waited this long, `late_ns` of it for Loadline.
     fn age(&mut self, age_ns: u64, late_ns: u64, count: u64) {
         self.left.oldest_ns = self.left.oldest_ns.max(age_ns);
         self.left.ages.response.record_many_ns(age_ns, count);

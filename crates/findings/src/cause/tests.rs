@@ -91,9 +91,9 @@ fn silence() -> Vec<Cause> {
 
 fn reconnects() -> Vec<Cause> {
     let reconnects = |(count, answered)| Cause::Reconnects { count, answered };
-    let surplus = |(count, answered)| Cause::ExtraBytes { count, answered };
+    let extra = |(count, answered)| Cause::ExtraBytes { count, answered };
     let reconnects = [(240, 3_904), (1, 0)].map(reconnects).into_iter();
-    reconnects.chain([(20, 200)].map(surplus)).collect()
+    reconnects.chain([(20, 200)].map(extra)).collect()
 }
 
 #[test]

@@ -107,7 +107,7 @@ impl Poller {
         Ok((key, readiness))
     }
 
-    /// Watches for room to send as well, on a socket of which only receiving was watched.
+    /// Watches for room to send as well, on a socket that was watched for receiving only.
     pub(crate) fn watch_sends(&self, fd: RawFd, key: usize) -> io::Result<()> {
         sys::epoll_change(self.epoll.as_fd(), fd, Interest::Both.events(), key as u64)
     }

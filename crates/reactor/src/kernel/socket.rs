@@ -171,7 +171,7 @@ impl KernelSocket {
         Ok(Received { bytes, at_ns: None })
     }
 
-    /// Sends bytes of which the kernel knows the number, with a stamp if that was asked for.
+    /// Sends bytes that the kernel numbers, with a stamp if that was asked for.
     #[cold]
     fn send_numbered(&self, bytes: &[u8]) -> io::Result<usize> {
         let mut sends = self.sends.get();

@@ -79,7 +79,7 @@ impl RunFile {
         Ok(before)
     }
 
-    /// A run of which only the header is known.
+    /// A run with nothing but its header.
     pub(super) fn started(path: &Path, header: Header) -> RunFile {
         RunFile {
             path: path.to_owned(),

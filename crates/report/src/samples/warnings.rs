@@ -36,7 +36,7 @@ fn a_good_run_needs_no_word() {
 }
 
 #[test]
-fn connections_given_up_for_a_surplus_are_not_laid_to_keep_alive() {
+fn connections_given_up_for_extra_bytes_are_not_blamed_on_keep_alive() {
     let mut summary = samples::steady();
     let counts = &mut summary.total.counts;
     (counts.reconnects, counts.closed_for_extra_bytes) = (400, 300);

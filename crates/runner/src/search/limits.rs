@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(disturbance(&crowded("non2xx<1%"), MS), None);
     }
 
-    /// A second of which the hypervisor took this many percent.
+    /// A second in which the hypervisor took this many percent of the time.
     fn stolen(mut summary: Summary, percent: u64) -> Summary {
         summary.host.cpu_ticks = 100;
         summary.host.steal_ticks = percent;

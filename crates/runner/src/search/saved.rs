@@ -129,7 +129,7 @@ mod tests {
         }
     }
 
-    /// A file with the headers of this many trials, of which no version would make the second.
+    /// A file with the headers of this many trials; no version would have made the second one.
     fn trials(path: &Path, count: u32) {
         for number in 1..=count {
             let role = Role {

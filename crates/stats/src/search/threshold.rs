@@ -127,7 +127,7 @@ impl Posterior {
         likely.map(|(model, _)| *model).collect()
     }
 
-    /// The range outside of which the threshold hardly lies.
+    /// The range in which the threshold very likely lies.
     fn likely(&self) -> (f64, f64) {
         let (first, last) = (self.reaching(OUTSIDE).0, self.reaching(1.0 - OUTSIDE).0);
         let next = (last + 1).min(self.thresholds.len() - 1);

@@ -59,7 +59,7 @@ mod tests {
     use loadline_plan::Plan;
     use loadline_record::{Ended, IntervalArchive, Transient, Unfinished};
 
-    /// Twelve seconds of which four are ten times as slow, and left out.
+    /// Twelve seconds; four of them are ten times as slow, and left out.
     fn warmed_up(check: &str) -> Summary {
         let plan = Plan {
             checks: vec![check.parse().expect("a check")],

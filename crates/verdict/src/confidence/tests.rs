@@ -91,7 +91,7 @@ fn the_interval_of_a_slow_tail_holds_the_truth() {
     assert!(covered >= 90, "{covered} of 100");
 }
 
-/// Exponential times with a mean of 300 ms, of which the end of 5 s cuts off a part.
+/// Exponential times with a mean of 300 ms; the end of the run at 5 s cuts some of them off.
 #[test]
 fn intervals_of_independent_times_that_are_cut_cover_as_promised() {
     for percentile in [50.0, 90.0, 99.0] {

@@ -44,7 +44,7 @@ pub(crate) fn open(rate: u64, seconds: u64, went: impl Fn(u64) -> Went) -> Summa
     ended(summary)
 }
 
-/// A closed load of this many users for two seconds, each request of which took so long.
+/// A closed load of this many users for two seconds, whose requests each took this long.
 pub(crate) fn closed(users: u32, answered: u64, service_ns: u64) -> Summary {
     let mut summary = Summary::new(header(Shape::Closed, users, users));
     let mut recorder = Recorder::new(Model::Closed);
@@ -151,7 +151,7 @@ pub(crate) fn sparse_tail(number: u64) -> u64 {
     }
 }
 
-/// A thousand requests to such a target, of which three were late by half a millisecond.
+/// A thousand requests to such a target; three of them were late by half a millisecond.
 pub(crate) fn three_late() -> Summary {
     open(1_000, 1, |number| match number {
         700..703 => (0, 500 * US, sparse_tail(number)),
@@ -159,7 +159,7 @@ pub(crate) fn three_late() -> Summary {
     })
 }
 
-/// This many arrivals were never sent, for want of a connection or not.
+/// This many arrivals were never sent, because no connection was free or for another reason.
 pub(crate) fn unsent(summary: Summary, by_target: u64, by_plan: u64, by_loadline: u64) -> Summary {
     with(summary, |summary| {
         let unsent = by_target + by_plan + by_loadline;
