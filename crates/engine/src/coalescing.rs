@@ -4,9 +4,9 @@
 //! pays a system call and a wake-up for each, on both sides. A loop that sleeps a little first
 //! finds several. Where the kernel timestamps answers, the sleep is in no response time; it only
 //! delays what the users send next. Elsewhere it is part of what our clock adds. So it is a small
-//! part of the mean response time, and the rate changes by less than half of that part. Where there
-//! are more workers than cores a loop waits for its core as it is, and finds several: a sleep would
-//! give the core away once more.
+//! part of the mean response time, and the rate changes by less than half of that part. Where many
+//! workers share a core a loop waits for it as it is, and finds several: a sleep would give the
+//! core away once more.
 //!
 //! Where several streams share a connection of HTTP/2, a longer sleep pays: what comes together is
 //! answered together, so that the server as well reads and writes once for several requests. The
@@ -41,6 +41,10 @@ const OF_STREAMS: Sleep = Sleep {
 /// The shortest sleep: a shorter one costs more than it saves.
 const LEAST_NS: u64 = 4_000;
 
+/// With more workers for each core no loop sleeps: with four it still sends more requests than
+/// without the sleep, with fifteen half as many.
+const MOST_WORKERS_ON_A_CORE: usize = 4;
+
 /// The loop sleeps until the next arrival if that is at most so far away: from 4 000 arrivals a
 /// second and worker on a wake-up costs more than an exchange, below it hardly matters.
 const MOST_BETWEEN_ARRIVALS_NS: u64 = 250_000;
@@ -48,7 +52,7 @@ const MOST_BETWEEN_ARRIVALS_NS: u64 = 250_000;
 /// Coalescing for a closed load, which follows its mean response time.
 #[derive(Debug)]
 pub(crate) struct ClosedLoadCoalescing {
-    has_own_core: bool,
+    is_crowded: bool,
     sleep: Sleep,
     seen_ns: u64,
     seen_iterations: u64,
@@ -71,7 +75,7 @@ impl ClosedLoadCoalescing {
 
     fn on(cores: usize, begin_ns: u64, workers: u32) -> Self {
         ClosedLoadCoalescing {
-            has_own_core: workers as usize <= cores,
+            is_crowded: workers as usize > cores * MOST_WORKERS_ON_A_CORE,
             sleep: OF_CONNECTIONS,
             seen_ns: begin_ns,
             seen_iterations: 0,
@@ -84,7 +88,7 @@ impl ClosedLoadCoalescing {
         let passed_ns = now_ns.saturating_sub(self.seen_ns);
         let begun = iterations - self.seen_iterations;
         (self.seen_ns, self.seen_iterations) = (now_ns, iterations);
-        if begun == 0 || !self.has_own_core {
+        if begun == 0 || self.is_crowded {
             return Coalescing::Off;
         }
         let mean_ns = u64::from(users).saturating_mul(passed_ns) / begun;
@@ -152,8 +156,8 @@ mod tests {
     }
 
     #[test]
-    fn is_nothing_where_workers_share_cores() {
-        for (workers, expected) in [(2, Coalescing::For(7_812)), (3, Coalescing::Off)] {
+    fn is_nothing_where_many_workers_share_a_core() {
+        for (workers, expected) in [(8, Coalescing::For(7_812)), (9, Coalescing::Off)] {
             let mut coalescing = ClosedLoadCoalescing::on(2, 0, workers);
             assert_eq!(coalescing.observe(100 * MS, 100, 10_000), expected);
         }
