@@ -12,7 +12,9 @@ pub(crate) struct OpenConnection<H: Host> {
     pub(crate) parser: ResponseParser,
     /// Answers that came over it.
     pub(crate) served: u64,
-    pub(crate) gathering: Gathering,
+    /// What is known of batches that are received at once, where they are. Boxed, so that other
+    /// connections are small.
+    pub(crate) gathering: Option<Box<Gathering>>,
     /// The one to the same endpoint that waited before this one did.
     below: Option<Box<OpenConnection<H>>>,
 }
@@ -25,7 +27,7 @@ impl<H: Host> OpenConnection<H> {
             connection,
             parser: ResponseParser::new(),
             served: 0,
-            gathering: Gathering::default(),
+            gathering: None,
             below: None,
         })
     }

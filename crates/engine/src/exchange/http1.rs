@@ -108,8 +108,8 @@ pub(super) async fn attempt<H: Host, O: Observer>(
     } else {
         poll_fn(|cx| reading.poll(cx)).await?
     };
-    if worker.gathers_batches {
-        open.gathering.end(in_flight.ended_ns - in_flight.begun_ns);
+    if let Some(gathering) = &mut open.gathering {
+        gathering.end(in_flight.ended_ns - in_flight.begun_ns);
     }
     put_back(user, endpoint, open, reusable);
     Ok(())
@@ -117,11 +117,12 @@ pub(super) async fn attempt<H: Host, O: Observer>(
 
 /// Has the loop hear of the answers of a batch when all have come, if their length can be guessed.
 fn gather<H: Host>(open: &mut OpenConnection<H>, in_flight: &InFlightBatch<'_, H>, is_short: bool) {
+    let gathering = open.gathering.get_or_insert_default();
     let may_gather = is_short && in_flight.is_whole_pipeline();
-    if let Some(bytes) = open.gathering.begin(may_gather) {
+    if let Some(bytes) = gathering.begin(may_gather) {
         open.connection.hear_from(bytes);
     }
-    if let Some(until_ns) = open.gathering.until_ns(in_flight.begun_ns) {
+    if let Some(until_ns) = gathering.until_ns(in_flight.begun_ns) {
         open.connection
             .set_deadline(until_ns.min(in_flight.deadline_ns));
     }

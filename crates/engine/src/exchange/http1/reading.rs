@@ -5,6 +5,7 @@ use crate::behaviour::{Answer, Observer};
 use crate::exchange::failure::{Broken, Failure, broken_connection, protocol};
 use crate::exchange::in_flight::{Ending, InFlightBatch};
 use crate::exchange::{DISCARD_AT_ONCE, WORTH_DISCARDING};
+use crate::gathering::Gathering;
 use crate::pool::OpenConnection;
 use crate::sampling::Instants;
 use crate::worker::Worker;
@@ -66,7 +67,10 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
     #[cold]
     fn stops_gathering(&mut self, error: &io::Error) -> bool {
         let open = &mut *self.open;
-        if error.kind() != io::ErrorKind::TimedOut || !open.gathering.give_up() {
+        let gathering = open.gathering.as_deref_mut();
+        let gathers =
+            error.kind() == io::ErrorKind::TimedOut && gathering.is_some_and(Gathering::give_up);
+        if !gathers {
             return false;
         }
         open.connection.hear_from(1);
@@ -118,8 +122,8 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
                 .borrow_mut()
                 .received(received.bytes as u64);
         }
-        if self.worker.gathers_batches {
-            self.open.gathering.received(received.bytes);
+        if let Some(gathering) = &mut self.open.gathering {
+            gathering.received(received.bytes);
         }
         if discarded {
             self.in_flight.bytes_in += received.bytes as u64;
