@@ -41,8 +41,8 @@ const OF_STREAMS: Sleep = Sleep {
 /// The shortest sleep: a shorter one costs more than it saves.
 const LEAST_NS: u64 = 4_000;
 
-/// With more workers for each core no loop sleeps: with four it still sends more requests than
-/// without the sleep, with fifteen half as many.
+/// With more workers for each core no loop sleeps. With four the sleep makes no difference to the
+/// rate, with fifteen it halves it.
 const MOST_WORKERS_ON_A_CORE: usize = 4;
 
 /// The loop sleeps until the next arrival if that is at most so far away: from 4 000 arrivals a
