@@ -109,7 +109,7 @@ fn fields(row: &Row, start_ns: u64) -> [String; COLUMNS.len()] {
         rounding::per_second(counts.completed, length_ns).to_string(),
         us(response.p50_ns),
         us(response.p90_ns),
-        us(response.p95_ns),
+        us(row.response_p95_ns),
         us(response.p99_ns),
         us(response.max_ns),
         counts.bytes_in.to_string(),

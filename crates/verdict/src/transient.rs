@@ -68,7 +68,7 @@ mod tests {
                 },
                 response,
                 service: response,
-                errors: 0,
+                response_p95_ns: 0,
             }
         };
         (0..seconds).map(row).collect()
