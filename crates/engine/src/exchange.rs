@@ -10,7 +10,7 @@ mod http1;
 mod http2;
 mod in_flight;
 
-pub(crate) use http2::{Http2Connection, Http2Pool, establish_ahead};
+pub(crate) use http2::{Http2Connection, Http2Pool, establish_ahead, http2_config};
 
 use crate::behaviour::{Batch, Observer};
 use crate::user::User;

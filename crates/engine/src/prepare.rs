@@ -2,12 +2,14 @@
 
 use crate::StartError;
 use crate::event::Detail;
+use crate::exchange::http2_config;
 use crate::pacer::most_users;
 use crate::written_request::WrittenRequest;
 use loadline_metrics::{Key, SeriesId, SeriesTable};
 use loadline_plan::{Connection, HttpVersion, Plan, Tls};
 use loadline_reactor::{Address, Kernel, ensure_open_files, raise_open_files};
 use loadline_transport::{Dialler, Endpoint, TlsSetup};
+use loadline_wire::h2;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::num::NonZeroU32;
@@ -25,6 +27,8 @@ pub(crate) struct Prepared {
     pub(crate) plan: Plan,
     pub(crate) endpoints: Vec<Endpoint>,
     pub(crate) tls: Option<TlsSetup>,
+    /// The limits of connections of HTTP/2.
+    pub(crate) http2: h2::Config,
     pub(crate) requests: Vec<WrittenRequest>,
     /// The series of the requests, where there is more than one.
     pub(crate) series: Option<SeriesTable>,
@@ -98,6 +102,7 @@ impl Prepared {
         let endpoints = endpoints.list;
         let open_files = raise_open_files().unwrap_or(u64::MAX);
         let mut prepared = Prepared {
+            http2: http2_config(&plan.connection),
             plan,
             endpoints,
             tls,

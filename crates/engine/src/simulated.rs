@@ -20,6 +20,7 @@ mod faults;
 mod framing;
 mod growth;
 mod http2;
+mod http2_faults;
 mod http2_server;
 mod open;
 mod order;

@@ -31,7 +31,7 @@ mod driver;
 mod pool;
 
 pub(crate) use self::connection::Http2Connection;
-pub(crate) use self::pool::{Http2Pool, establish_ahead};
+pub(crate) use self::pool::{Http2Pool, establish_ahead, http2_config};
 
 use self::connection::{Ending, Flown};
 use super::failure::{Broken, Failure};

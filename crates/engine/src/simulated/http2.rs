@@ -10,7 +10,7 @@ use loadline_record::ErrorKind;
 use std::cell::Cell;
 
 /// The plan over HTTP/2, with so many streams on a connection.
-fn over_http2(mut plan: Plan, streams: u32) -> Plan {
+pub(crate) fn over_http2(mut plan: Plan, streams: u32) -> Plan {
     plan.connection.http = HttpVersion::V2;
     plan.connection.streams = streams;
     plan

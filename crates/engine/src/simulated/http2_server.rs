@@ -8,19 +8,19 @@ use std::future::poll_fn;
 use std::rc::{Rc, Weak};
 use std::task::{Poll, Waker};
 
-const DATA: u8 = 0;
-const HEADERS: u8 = 1;
+pub(crate) const DATA: u8 = 0;
+pub(crate) const HEADERS: u8 = 1;
 const RST_STREAM: u8 = 3;
-const SETTINGS: u8 = 4;
+pub(crate) const SETTINGS: u8 = 4;
 const GOAWAY: u8 = 7;
-const END_STREAM: u8 = 1;
+pub(crate) const END_STREAM: u8 = 1;
 const ACK: u8 = 1;
-const END_HEADERS: u8 = 4;
+pub(crate) const END_HEADERS: u8 = 4;
 const PREFACE_BYTES: usize = 24;
 const FRAME_HEAD_BYTES: usize = 9;
 
 /// `:status: 200`, from the static table (RFC 7541, appendix A).
-const STATUS_200: u8 = 0x88;
+pub(crate) const STATUS_200: u8 = 0x88;
 
 /// REFUSED_STREAM and INTERNAL_ERROR (RFC 9113, section 7).
 pub(crate) const REFUSED: u32 = 7;

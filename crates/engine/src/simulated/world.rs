@@ -6,6 +6,7 @@ use super::server::{Reply, Script, Seen, Server};
 use crate::behaviour::Scenario;
 use crate::control::Handle;
 use crate::event::Detail;
+use crate::exchange::http2_config;
 use crate::launch::{Group, Launch, run_groups};
 use crate::merger::Merger;
 use crate::prepare::{Prepared, series_of};
@@ -17,6 +18,7 @@ use loadline_reactor::{Address, Host, Sim, Task};
 use loadline_record::{Exchange, Model};
 use loadline_schedule::Stripe;
 use loadline_transport::Endpoint;
+use loadline_wire::h2;
 use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -49,6 +51,8 @@ pub(crate) struct World {
     pub(crate) hasty: bool,
     /// How many streams the server allows on a connection of HTTP/2.
     pub(crate) most_streams: Option<u32>,
+    /// The highest number of a stream.
+    pub(crate) last_stream: Option<u32>,
     script: Rc<Script>,
     incidents: Vec<Incident>,
     on_interval: Rc<OnInterval>,
@@ -83,6 +87,7 @@ impl World {
             most_accepted: usize::MAX,
             hasty: false,
             most_streams: None,
+            last_stream: None,
             script: Rc::new(|_| Reply::ok()),
             incidents: Vec::new(),
             on_interval: Rc::new(|_, _| ()),
@@ -156,9 +161,15 @@ impl World {
         let is_alone = parts.len() == 1;
         let prepared = parts.iter().enumerate().map(|(scenario, part)| {
             let prepared = prepared(part, endpoints.clone(), self.interval_ns);
+            let last_stream = self.last_stream.unwrap_or(prepared.http2.last_stream);
+            let http2 = h2::Config {
+                last_stream,
+                ..prepared.http2
+            };
             Arc::new(Prepared {
                 scenario,
                 is_alone,
+                http2,
                 ..prepared
             })
         });
@@ -251,6 +262,7 @@ fn prepared(plan: &Plan, endpoints: Vec<Endpoint>, interval_ns: u64) -> Prepared
         series,
         plan: plan.clone(),
         tls: None,
+        http2: http2_config(&plan.connection),
         detail: Detail {
             exchanges: true,
             ticks: true,

@@ -164,7 +164,8 @@ fn new_worker<H: Host>(
         heads: RefCell::default(),
         keepalive: plan.connection.keepalive,
         shared: shared(plan, stripe).map(SharedPool::new),
-        http2: (plan.connection.http == HttpVersion::V2).then(|| Http2Pool::new(&plan.connection)),
+        http2: (plan.connection.http == HttpVersion::V2)
+            .then(|| Http2Pool::new(prepared.http2, plan.connection.streams)),
         most_kept: prepared.most_kept,
         backs_off: true,
         timeout_ns: nanoseconds(plan.connection.timeout),

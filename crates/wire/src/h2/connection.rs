@@ -163,7 +163,7 @@ impl Connection {
             Err(Refused::GoingAway)
         } else if !self.is_ready {
             Err(Refused::NotReady)
-        } else if self.next_stream > MAX_WINDOW {
+        } else if self.next_stream > self.config.last_stream {
             Err(Refused::NumbersExhausted)
         } else if self.streams.len() >= self.peer.max_streams as usize {
             Err(Refused::Full)
@@ -174,7 +174,7 @@ impl Connection {
 
     /// Whether no stream will begin any more: the server goes away, or all numbers were used.
     pub fn takes_no_more(&self) -> bool {
-        self.going_away.is_some() || self.next_stream > MAX_WINDOW
+        self.going_away.is_some() || self.next_stream > self.config.last_stream
     }
 
     /// Whether the server's settings have come.

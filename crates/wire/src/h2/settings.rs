@@ -6,6 +6,9 @@ use super::hpack::DEFAULT_TABLE_SIZE;
 use super::window::{DEFAULT_WINDOW, MAX_WINDOW};
 use crate::MAX_HEAD_BYTES;
 
+/// The highest number of a stream (RFC 9113, section 5.1.1).
+const MAX_STREAM: u32 = (1 << 31) - 1;
+
 /// What a client sends before all else (RFC 9113, section 3.4).
 pub(crate) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
@@ -18,7 +21,7 @@ mod id {
     pub(super) const MAX_HEADER_LIST_SIZE: u16 = 6;
 }
 
-/// How much the server may send before it has to wait for us.
+/// The limits of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Bytes of DATA on one stream; at most 2^31 − 1.
@@ -28,6 +31,8 @@ pub struct Config {
     pub connection_window: u32,
     /// Bytes of the table with which the server compresses its header fields.
     pub table_size: u32,
+    /// The highest number that a stream may have; at most 2^31 − 1.
+    pub last_stream: u32,
 }
 
 impl Default for Config {
@@ -38,6 +43,7 @@ impl Default for Config {
             stream_window: 1 << 30,
             connection_window: 1 << 30,
             table_size: DEFAULT_TABLE_SIZE as u32,
+            last_stream: MAX_STREAM,
         }
     }
 }

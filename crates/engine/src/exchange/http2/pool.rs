@@ -4,7 +4,7 @@ use super::connection::Http2Connection;
 use super::driver::Driver;
 use crate::exchange::failure::Failure;
 use crate::worker::Worker;
-use loadline_plan::Connection as Settings;
+use loadline_plan::{Connection as Settings, Windows};
 use loadline_reactor::{Host, Task};
 use loadline_record::ErrorKind;
 use loadline_transport::{Connection, Dial, DialError, DialPhase};
@@ -46,19 +46,23 @@ struct DialState {
     waiting: Vec<Waker>,
 }
 
+/// The limits of each connection, as the plan has them.
+pub(crate) fn http2_config(settings: &Settings) -> Config {
+    let default = Config::default();
+    let Windows { stream, connection } = settings.windows;
+    Config {
+        stream_window: stream.unwrap_or(default.stream_window),
+        connection_window: connection.unwrap_or(default.connection_window),
+        ..default
+    }
+}
+
 impl Http2Pool {
-    pub(crate) fn new(settings: &Settings) -> Self {
-        let default = Config::default();
+    /// An empty one; `streams` is how many a connection has at most.
+    pub(crate) fn new(config: Config, streams: u32) -> Self {
         Http2Pool {
-            config: Config {
-                stream_window: settings.windows.stream.unwrap_or(default.stream_window),
-                connection_window: settings
-                    .windows
-                    .connection
-                    .unwrap_or(default.connection_window),
-                ..default
-            },
-            streams: settings.streams as usize,
+            config,
+            streams: streams as usize,
             members: RefCell::default(),
             dials: RefCell::default(),
             lost: RefCell::default(),
