@@ -119,6 +119,8 @@ pub enum Cause {
         in_flight: f64,
         /// Users.
         users: u32,
+        /// Whether each has a stream of HTTP/2, and not a connection of its own.
+        have_streams: bool,
         /// Whether several workers ran beside the target, on its host.
         beside_target: bool,
     },
@@ -192,6 +194,8 @@ pub enum Cause {
         count: u64,
         /// All responses.
         answered: u64,
+        /// Whether they are connections of HTTP/2.
+        is_http2: bool,
     },
     /// The script threw, which ended the run.
     ScriptThrew {

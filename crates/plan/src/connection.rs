@@ -131,6 +131,13 @@ impl Windows {
     }
 }
 
+impl Connection {
+    /// How many connections so many users have, each of them with its own or on a stream.
+    pub fn of_users(&self, users: u32) -> u32 {
+        users.div_ceil(self.streams.max(1))
+    }
+}
+
 impl Default for Connection {
     /// Keep-alive, one request at a time, 30 s for an exchange and 10 s for dialling.
     fn default() -> Self {

@@ -186,7 +186,10 @@ pub fn level_in_words(level: Level) -> String {
 
 /// `10 to 1 000 connections`, `10 connections of 10 streams`.
 fn connections(load: &Load, streams: u32) -> String {
-    let (least, most) = (load.connections / streams, load.max_connections / streams);
+    let (least, most) = (
+        load.connections.div_ceil(streams),
+        load.max_connections.div_ceil(streams),
+    );
     let counted = if load.shape.is_open() && most > least {
         let most = units::count(most.into());
         format!("{} to {most} connections", units::count(least.into()))

@@ -58,8 +58,8 @@ pub fn measure_floor(
     let Some(one) = half(&servers.plan(plan, 1), commands)? else {
         return Ok(None);
     };
-    let connections = plan.load.connections.max(1);
-    let Some(all) = half(&servers.plan(plan, connections), commands)? else {
+    let users = plan.load.connections.max(1);
+    let Some(all) = half(&servers.plan(plan, users), commands)? else {
         return Ok(None);
     };
     let (response, seconds) = (&one.total.times.response, all.duration_ns as f64 / 1e9);
@@ -71,7 +71,7 @@ pub fn measure_floor(
         p50_ns: response.percentile_ns(50.0),
         p99_ns: response.percentile_ns(99.0),
         answers_per_s: all.total.counts.answered as f64 / seconds,
-        connections,
+        connections: plan.connection.of_users(users),
     }))
 }
 
@@ -103,8 +103,8 @@ impl Servers {
         Ok(Servers(servers))
     }
 
-    /// The plan in a closed loop of this many connections, all of them to this address.
-    fn plan(&self, plan: &Plan, connections: u32) -> Plan {
+    /// The plan in a closed loop of this many users, all of them at this address.
+    fn plan(&self, plan: &Plan, users: u32) -> Plan {
         let connect_to = plan.requests.iter().filter_map(|request| {
             let server = self
                 .0
@@ -120,11 +120,11 @@ impl Servers {
         });
         Plan {
             load: Load {
-                connections,
-                max_connections: connections,
+                connections: users,
+                max_connections: users,
                 shape: Shape::Closed,
             },
-            threads: plan.threads.min(connections),
+            threads: plan.threads.min(users),
             duration: Some(HALF),
             request_limit: None,
             warmup: Duration::ZERO,

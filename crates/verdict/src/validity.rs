@@ -114,7 +114,10 @@ fn plan_limit(summary: &Summary) -> Option<Finding> {
     let unsent = summary.unfinished.by_plan;
     (waits.is_some() || unsent > 0).then(|| {
         suspect(Cause::PlanLimit {
-            max_connections: summary.plan.load.max_connections,
+            max_connections: summary
+                .plan
+                .connection
+                .of_users(summary.plan.load.max_connections),
             effect: waits,
             unsent,
             planned: summary.total.counts.planned,
@@ -185,6 +188,7 @@ fn own_queue(summary: &Summary) -> Option<Finding> {
         note(Cause::OwnQueue {
             in_flight,
             users,
+            have_streams: summary.plan.connection.streams > 1,
             beside_target: runs_beside_target(summary),
         })
     })

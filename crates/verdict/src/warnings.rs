@@ -3,7 +3,7 @@
 
 use crate::confidence::samples_needed;
 use loadline_findings::{Cause, Finding, Findings, Grade, Shortfall};
-use loadline_plan::{Metric, Plan, Statistic};
+use loadline_plan::{HttpVersion, Metric, Plan, Statistic};
 use loadline_record::{Counts, Ended, Model, Summary};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -29,7 +29,7 @@ pub(crate) fn warnings(summary: &Summary, validity: &Findings) -> Vec<Finding> {
         unanswered(summary),
         not_successful(summary),
         extra_bytes(&summary.total.counts),
-        reconnects(&summary.total.counts),
+        reconnects(summary),
     ];
     found.into_iter().flatten().map(warning).collect()
 }
@@ -202,13 +202,18 @@ fn extra_bytes(counts: &Counts) -> Option<Cause> {
 }
 
 /// Connections that Loadline closed for extra bytes have a warning of their own.
-fn reconnects(counts: &Counts) -> Option<Cause> {
+fn reconnects(summary: &Summary) -> Option<Cause> {
+    let counts = &summary.total.counts;
     let count = counts
         .reconnects
         .saturating_sub(counts.closed_for_extra_bytes);
     let answered = counts.answered;
     let many = count as f64 > answered as f64 * FEW_RECONNECTS;
-    many.then_some(Cause::Reconnects { count, answered })
+    many.then(|| Cause::Reconnects {
+        count,
+        answered,
+        is_http2: summary.plan.connection.http == HttpVersion::V2,
+    })
 }
 
 /// That there are fewer samples than these percentiles and those of the checks need.

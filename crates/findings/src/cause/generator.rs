@@ -183,11 +183,11 @@ pub(super) const BROKEN_OFF: &str = "The run was killed, so the requests in flig
 
 // Where a closed load asked for as much as there is, and got what the generator could do.
 
-pub(super) fn own_queue(in_flight: f64, users: u32, beside_target: bool) -> String {
+/// `of` is how many connections or streams there were, in words.
+pub(super) fn own_queue(in_flight: f64, of: &str, beside_target: bool) -> String {
     format!(
-        "The rate is a lower bound: of {} connections {in_flight:.1} had a request in flight on \
-         average (rate times response time); the rest waited for Loadline. {}",
-        units::count(u64::from(users)),
+        "The rate is a lower bound: of {of} {in_flight:.1} had a request in flight on average \
+         (rate times response time); the rest waited for Loadline. {}",
         more(beside_target),
     )
 }

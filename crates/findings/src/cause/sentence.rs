@@ -37,8 +37,17 @@ impl Cause {
             Cause::OwnQueue {
                 in_flight,
                 users,
+                have_streams,
                 beside_target,
-            } => generator::own_queue(*in_flight, *users, *beside_target),
+            } => {
+                let kind = if *have_streams {
+                    "stream"
+                } else {
+                    "connection"
+                };
+                let of = units::counted(u64::from(*users), kind);
+                generator::own_queue(*in_flight, &of, *beside_target)
+            }
             Cause::Limit {
                 share,
                 beside_target,
@@ -63,7 +72,14 @@ impl Cause {
                 achieved,
                 shortfall,
             } => target::rate_below_asked(*asked, *achieved, *shortfall),
-            Cause::Reconnects { count, answered } => target::reconnects(*count, *answered),
+            Cause::Reconnects {
+                count,
+                answered,
+                is_http2: false,
+            } => target::reconnects(*count, *answered),
+            Cause::Reconnects {
+                count, answered, ..
+            } => target::http2_reconnects(*count, *answered),
             Cause::ScriptThrew { error, after } => target::script_threw(error, *after),
             Cause::ExtraBytes { count, answered } => target::extra_bytes(*count, *answered),
             Cause::Unanswered {

@@ -175,6 +175,16 @@ pub(super) fn reconnects(count: u64, answered: u64) -> String {
     )
 }
 
+pub(super) fn http2_reconnects(count: u64, answered: u64) -> String {
+    format!(
+        "Loadline replaced {}{}: the server sent GOAWAY, closed them, or did not answer within --timeout. \
+         The time to replace them is in the response times. Raise the server's limit of requests \
+         per connection (keepalive_requests in nginx) and its idle timeout.",
+        units::counted(count, "HTTP/2 connection"),
+        of_answers(count, answered),
+    )
+}
+
 pub(super) fn unanswered(unsent: u64, in_flight: u64, oldest_ns: u64, is_counted: bool) -> String {
     let waited = oldest_unanswered(unsent, in_flight, oldest_ns);
     format!("{waited} {}", counted(is_counted))

@@ -90,9 +90,15 @@ fn silence() -> Vec<Cause> {
 }
 
 fn reconnects() -> Vec<Cause> {
-    let reconnects = |(count, answered)| Cause::Reconnects { count, answered };
+    let reconnects = |(count, answered, is_http2)| Cause::Reconnects {
+        count,
+        answered,
+        is_http2,
+    };
     let extra = |(count, answered)| Cause::ExtraBytes { count, answered };
-    let reconnects = [(240, 3_904), (1, 0)].map(reconnects).into_iter();
+    let reconnects = [(240, 3_904, false), (1, 0, false), (240, 3_904, true)]
+        .map(reconnects)
+        .into_iter();
     reconnects.chain([(20, 200)].map(extra)).collect()
 }
 
@@ -112,6 +118,7 @@ fn a_server_without_keep_alive_is_not_told_to_raise_its_limits() {
         Cause::Reconnects {
             count,
             answered: 200,
+            is_http2: false,
         }
         .sentence()
     };
@@ -190,7 +197,14 @@ fn every_cause_is_a_sentence_that_ends_in_what_to_do() {
         Cause::OwnQueue {
             in_flight: 38.3,
             users: 100,
+            have_streams: false,
             beside_target: true,
+        },
+        Cause::OwnQueue {
+            in_flight: 38.3,
+            users: 100,
+            have_streams: true,
+            beside_target: false,
         },
         Cause::Limit {
             share: 0.97,

@@ -70,7 +70,10 @@ pub(crate) fn facts(summary: &Summary) -> Vec<(&'static str, String)> {
 /// default.
 fn few_files(summary: &Summary) -> Option<String> {
     let (most, files) = (
-        summary.plan.load.max_connections,
+        summary
+            .plan
+            .connection
+            .of_users(summary.plan.load.max_connections),
         summary.environment.open_files?,
     );
     let is_less = most < DEFAULT_MAX_CONNECTIONS && files < u64::from(DEFAULT_MAX_CONNECTIONS);

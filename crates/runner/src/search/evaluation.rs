@@ -116,8 +116,14 @@ impl Evaluation {
             && 2 * in_flight >= u64::from(most);
         let service_ns = summary.total.times.service.percentile_ns(50.0);
         let as_ever = service_ns < self.service_at_ease_ns.saturating_mul(AS_EVER);
-        (all_in_use && as_ever && self.service_at_ease_ns < u64::MAX)
-            .then_some(OwnLimit::Connections { most })
+        (all_in_use && as_ever && self.service_at_ease_ns < u64::MAX).then(|| {
+            OwnLimit::Connections {
+                most: summary
+                    .plan
+                    .connection
+                    .of_users(summary.plan.load.max_connections),
+            }
+        })
     }
 }
 
