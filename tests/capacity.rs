@@ -238,7 +238,7 @@ fn the_users_that_a_server_lets_in_are_found_confirmed_and_all_of_it_kept() {
     assert_eq!(report["ladder"][4]["held"], false);
     assert_eq!(report["recovery"]["recovered"], true);
     let svg = std::fs::read_to_string(&svg).unwrap();
-    assert!(svg.starts_with("<svg") && svg.contains("p99, it broke"));
+    assert!(svg.starts_with("<svg") && svg.contains("p99, failed"));
     assert_kept(&saved, &report, said.code);
     #[cfg(feature = "html")]
     crate::page::assert_search_is_drawn(&page, &saved);
@@ -348,7 +348,7 @@ fn a_server_that_keeps_no_check_has_none() {
     let flags = ["--min-rate", "50", "--check", "non2xx<1%", "--no-floor"];
     let said = search(&flags, &url(&server, "status=503"));
     assert_eq!(said.code, Some(1), "{}{}", said.stdout, said.stderr);
-    let line = "load line: none; non2xx<1% breaks even at 50 req/s, the lowest";
+    let line = "load line: none; non2xx<1% fails even at 50 req/s, the lowest";
     assert!(said.stdout.contains(line), "{}", said.stdout);
 }
 

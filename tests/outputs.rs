@@ -205,17 +205,23 @@ fn each_exit_code_but_0_has_one_line_that_says_why_even_with_quiet() {
     };
     let (code, line) = quiet(&["--check", "p50<1ms", "--check", "errors<1%"]);
     assert_eq!((code, line.lines().count()), (Some(1), 1), "{line}");
-    assert!(line.starts_with("loadline: broke: p50<1ms ("), "{line}");
+    assert!(
+        line.starts_with("loadline: check failed: p50<1ms ("),
+        "{line}"
+    );
     let (code, line) = quiet(&["--abort-on", "p50<1ms"]);
     assert_eq!((code, line.lines().count()), (Some(1), 1), "{line}");
-    assert!(line.contains("--abort-on p50<1ms broke"), "{line}");
+    assert!(
+        line.contains("aborted: p50<1ms failed (--abort-on)"),
+        "{line}"
+    );
     let (code, line) = quiet(&["--repeat", "2", "--check", "p50<1ms"]);
     assert_eq!((code, line.lines().count()), (Some(1), 1), "{line}");
     assert_eq!(quiet(&["--check", "p50<10s"]), (Some(0), String::new()));
 }
 
 #[test]
-fn a_condition_that_breaks_ends_the_run_early() {
+fn a_check_that_fails_ends_the_run_early() {
     let server = serve();
     let url = url(&server, "delay=5ms");
     let words = [

@@ -118,15 +118,15 @@ fn the_floor_is_measured_once_and_kept_in_every_run() {
 fn checks_look_at_all_runs_together() {
     let (server, dir) = (serve(), tempfile::tempdir().unwrap());
     let path = dir.path().join("checked.run");
-    let held = repeated(&server, &path, &["--check", "p50<10s", "-o", "json"]);
-    assert_eq!(held.code, Some(0), "{}", held.stderr);
-    let check = &json(&held)["spread"]["checks"][0];
+    let passed = repeated(&server, &path, &["--check", "p50<10s", "-o", "json"]);
+    assert_eq!(passed.code, Some(0), "{}", passed.stderr);
+    let check = &json(&passed)["spread"]["checks"][0];
     assert_eq!(check["outcome"], "kept");
     // Three times a hundred, but for what was in flight when a run was over.
     let samples = count(check, "samples");
     assert!((1..=300).contains(&samples), "{samples}");
-    let broken = repeated(&server, &path, &["--check", "p50<1ms", "--quiet"]);
-    assert_eq!(broken.code, Some(1), "{}", broken.stderr);
+    let failed = repeated(&server, &path, &["--check", "p50<1ms", "--quiet"]);
+    assert_eq!(failed.code, Some(1), "{}", failed.stderr);
     let again = loadline(&["report", "--allow-invalid", text(&path)]);
     assert_eq!(again.code, Some(1), "{}", again.stdout);
 }

@@ -76,7 +76,7 @@ fn a_server_that_freezes_for_good_keeps_no_check() {
         text.stdout
     );
     assert!(
-        text.stdout.contains("  not known  errors<1%"),
+        text.stdout.contains("  undecided  errors<1%"),
         "{}",
         text.stdout
     );
@@ -108,7 +108,7 @@ fn a_share_that_unfinished_requests_could_change_is_not_known() {
 
 /// Three of a hundred requests take 1.5 s, and the run 2 s.
 #[test]
-fn a_slow_tail_that_the_end_cuts_off_breaks_its_check() {
+fn a_slow_tail_that_the_end_cuts_off_fails_its_check() {
     let server = serve();
     let folder = tempfile::tempdir().unwrap();
     let urls = folder.path().join("urls.txt");
@@ -134,17 +134,17 @@ fn few_samples_decide_what_they_can() {
         let words = ["-n", "10", "-c", "1", "--allow-invalid", "--no-progress"];
         loadline(&[&words[..], &["--check", check, &target]].concat())
     };
-    let broken = run("p99<1ms");
-    assert_eq!(broken.code, Some(1), "{}{}", broken.stdout, broken.stderr);
+    let failed = run("p99<1ms");
+    assert_eq!(failed.code, Some(1), "{}{}", failed.stdout, failed.stderr);
     assert!(
-        broken.stdout.contains("  broken  p99<1ms"),
+        failed.stdout.contains("  failed  p99<1ms"),
         "{}",
-        broken.stdout
+        failed.stdout
     );
     let open = run("p99<10s");
     assert_eq!(open.code, Some(3), "{}{}", open.stdout, open.stderr);
     assert!(
-        open.stdout.contains("  not known  p99<10s"),
+        open.stdout.contains("  undecided  p99<10s"),
         "{}",
         open.stdout
     );

@@ -139,7 +139,7 @@ fn the_floor_is_measured_once_with_the_requests_of_a() {
 
 /// No response comes sooner than the target's delay, and none of a healthy target takes minutes.
 #[test]
-fn checks_are_held_against_all_turns_of_each_target() {
+fn checks_are_evaluated_on_all_turns_of_each_target() {
     let (one, other) = (serve(), serve());
     let (a, b) = (url(&one, "delay=1ms"), url(&other, "delay=60ms"));
     let dir = tempfile::tempdir().unwrap();
@@ -151,26 +151,26 @@ fn checks_are_held_against_all_turns_of_each_target() {
         let words = [&["versus", &a, &b], &turns[..], &flags, checks, outputs].concat();
         loadline(&words)
     };
-    let kept = judged(&["--check", "p90<10m", "--check", "errors<1%"], &[]);
-    assert_eq!(kept.code, Some(0), "{}{}", kept.stdout, kept.stderr);
-    for line in ["  A  ok      p90<10m    ", "  B  ok      errors<1%  "] {
-        assert!(kept.stdout.contains(line), "{}", kept.stdout);
+    let passed = judged(&["--check", "p90<10m", "--check", "errors<1%"], &[]);
+    assert_eq!(passed.code, Some(0), "{}{}", passed.stdout, passed.stderr);
+    for line in ["  A  passed  p90<10m    ", "  B  passed  errors<1%  "] {
+        assert!(passed.stdout.contains(line), "{}", passed.stdout);
     }
-    let broken = judged(&["--check", "min>50ms"], &[]);
-    assert_eq!(broken.code, Some(1), "{}{}", broken.stdout, broken.stderr);
+    let failed = judged(&["--check", "min>50ms"], &[]);
+    assert_eq!(failed.code, Some(1), "{}{}", failed.stdout, failed.stderr);
     assert!(
-        broken.stdout.contains("  B  ok      min>50ms  "),
+        failed.stdout.contains("  B  passed  min>50ms  "),
         "{}",
-        broken.stdout
+        failed.stdout
     );
     let again = loadline(&["report", "--allow-invalid", path]);
-    assert_eq!((again.code, &again.stdout), (Some(1), &broken.stdout));
+    assert_eq!((again.code, &again.stdout), (Some(1), &failed.stdout));
 
-    let broken = judged(&["--check", "min>50ms"], &["-o", "json"]);
-    let all: Value = serde_json::from_str(&broken.stdout).unwrap();
+    let failed = judged(&["--check", "min>50ms"], &["-o", "json"]);
+    let all: Value = serde_json::from_str(&failed.stdout).unwrap();
     let check = |side: &str| &all["comparison"][side]["checks"][0];
     assert_eq!(check("a")["outcome"], "broken", "{}", check("a"));
-    assert_eq!(check("b")["outcome"], "kept", "{}", check("b"));
+    assert_eq!(check("b")["outcome"], "passed", "{}", check("b"));
     let samples = |side: &str| check(side)["samples"].as_u64();
     assert_eq!((samples("a"), samples("b")), (Some(30), Some(30)));
 }

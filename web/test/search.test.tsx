@@ -82,8 +82,8 @@ test("an answer has the colour of its kind, and a doubtful load line is no plain
 test("the ladder has a row for each part, and its sentences", () => {
   const html = render(<Ladder page={search()} />);
   expect(html.match(/scope="row"/g)!.length).toBe(6);
-  expect(html).toContain("p99&lt;50ms breaks");
-  expect(html).toContain("held again from 2 s");
+  expect(html).toContain("p99&lt;50ms failed");
+  expect(html).toContain("passed again from 2 s");
   expect(render(<Ladder page={{ ...search(), ladder: [] }} />)).toBe("");
 });
 

@@ -4,12 +4,12 @@ import { Checks, Errors, Names, Percentiles, Statuses, Times, Verdict } from "..
 import { RunTable, sorted } from "../src/study/table";
 import { run, study } from "./sample";
 
-test("the verdict names the grade, its reasons and the broken checks", () => {
+test("the verdict names the grade, its reasons and the failed checks", () => {
   const page = run();
   const html = render(<Verdict validity={page.validity} checks={page.checks} />);
   expect(html).toContain("Suspect");
   expect(html).toContain("Lower the rate (-r).");
-  expect(html).toContain("1 of 3 checks broken.");
+  expect(html).toContain("1 of 3 checks failed.");
 });
 
 test("each table has a caption and headings with a scope", () => {
@@ -29,14 +29,14 @@ test("each table has a caption and headings with a scope", () => {
   }
 });
 
-test("a check that is not known says why", () => {
+test("an undecided check says why", () => {
   const { validity, checks } = run();
   const html = render(<Checks checks={checks} />);
-  expect(html).toContain("? not known");
+  expect(html).toContain("? undecided");
   expect(html).toContain("could change it");
-  const open = checks.filter((check) => check.outcome !== "broken");
+  const open = checks.filter((check) => check.outcome !== "failed");
   const verdict = render(<Verdict validity={validity} checks={open} />);
-  expect(verdict).toContain("1 of 2 checks not known.");
+  expect(verdict).toContain("1 of 2 checks undecided.");
 });
 
 test("what a server said is text", () => {

@@ -12,12 +12,12 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cause {
     // About the measurement.
-    /// A check holds with the delay that Loadline added and breaks without it, or the reverse.
+    /// A check passes with the delay that Loadline added and fails without it, or the reverse.
     Decisive {
         /// The figure that the check names.
         effect: Effect,
-        /// Whether it holds with that delay.
-        is_kept: bool,
+        /// Whether it passes with that delay.
+        passed: bool,
     },
     /// The delay that Loadline added is a large part of a figure.
     Late {

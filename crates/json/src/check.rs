@@ -26,17 +26,21 @@ pub struct Check {
     pub samples: u64,
 }
 
-/// What a run says of a condition.
+/// The outcome of a check. In JSON *passed* is `kept`, *failed* `broken` and *undecided*
+/// `not_known`: programs rely on these names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum CheckOutcome {
-    /// It holds.
-    Kept,
-    /// It does not hold, or there was not a single sample.
-    Broken,
+    /// It passed.
+    #[serde(rename = "kept")]
+    Passed,
+    /// It failed, or there was not a single sample.
+    #[serde(rename = "broken")]
+    Failed,
     /// The run can't decide it.
-    NotKnown,
+    #[serde(rename = "not_known")]
+    Undecided,
 }
 
 /// A unit.

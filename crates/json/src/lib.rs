@@ -39,8 +39,8 @@ pub use number::{Number, PerSecond, Seconds, Share, Us};
 pub use run::{Counts, Interval, Run};
 pub use schema::{Document, schema};
 pub use search::{
-    CheckHeld, Goal, Measured, OwnLimit, Recovery, Rung, Search, SearchAnswer, Searched, TooShort,
-    Trial, WhyNoMore,
+    Goal, Measured, OwnLimit, Recovery, Rung, Search, SearchAnswer, Searched, TooShort, Trial,
+    TrialCheck, WhyNoMore,
 };
 pub use series::{FigureSpread, MedianInterval, Series, SeriesRun, Spread};
 pub use summary::{

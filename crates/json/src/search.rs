@@ -98,15 +98,15 @@ pub enum SearchAnswer {
         lower_bound: f64,
         /// The lowest level above that does not: the relevant upper bound of RFC 9971.
         upper_bound: f64,
-        /// The median of the answers a second in the trials at the lower bound that held.
+        /// The median of the responses a second in the trials at the lower bound that passed.
         conditional_throughput: f64,
-        /// What broke just above, the most often broken first.
+        /// What failed just above, the most frequent first.
         breaks: Vec<String>,
         /// How long the run that confirmed it measured.
         confirmed_s: Seconds,
         /// What the target used there, in percent of one core; null if it was not watched.
         target_cpu_percent: Option<f64>,
-        /// What disturbed most of the trials that broke just above; null if nothing.
+        /// What disturbed most of the trials that failed just above; null if nothing.
         disturbance: Option<OwnLimit>,
         /// The answer in words.
         text: String,
@@ -126,7 +126,7 @@ pub enum SearchAnswer {
     NothingHolds {
         /// The lowest level.
         level: f64,
-        /// What broke there, the most often broken first.
+        /// What failed there, the most frequent first.
         breaks: Vec<String>,
         /// What of the generator or its machine may have caused it; null if nothing.
         own_limit: Option<OwnLimit>,
@@ -139,10 +139,10 @@ pub enum SearchAnswer {
         lower: Option<f64>,
         /// The load line lies below this; null if that is not known.
         upper: Option<f64>,
-        /// The level at which a long run, or all answers together, broke what most short trials
-        /// held.
+        /// The level at which most short trials passed, and a long run or all responses together
+        /// failed.
         refuted: Option<f64>,
-        /// What of the generator or its machine may have caused what broke; null if nothing.
+        /// What of the generator or its machine may have caused the failures; null if nothing.
         own_limit: Option<OwnLimit>,
         /// The answer in words.
         text: String,
@@ -208,7 +208,7 @@ pub enum OwnLimit {
     },
     /// The generator gets no more answers on this machine, from a server that does nothing.
     Floor {
-        /// Answers a second.
+        /// Responses a second.
         rate: PerSecond,
     },
 }
@@ -231,7 +231,7 @@ pub struct TooShort {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Recovery {
-    /// Whether all checks held again.
+    /// Whether all checks passed again.
     pub recovered: bool,
     /// From so long after the step down; absent if they did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -254,7 +254,7 @@ pub struct Rung {
     pub part: String,
     /// The rate a second or the number of users that was asked for.
     pub level: f64,
-    /// Whether it held.
+    /// Whether it passed.
     pub held: bool,
 }
 
@@ -273,7 +273,7 @@ pub struct Trial {
     pub level: f64,
     /// How long it measured.
     pub seconds: Seconds,
-    /// Whether it held.
+    /// Whether it passed.
     pub held: bool,
     /// Whether no more was outstanding at its end than at its beginning, but for chance.
     pub kept_up: bool,
@@ -285,9 +285,9 @@ pub struct Trial {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Measured {
-    /// The conditions, and whether each held.
-    pub checks: Vec<CheckHeld>,
-    /// Answers a second.
+    /// The conditions, and whether each passed.
+    pub checks: Vec<TrialCheck>,
+    /// Responses a second.
     pub rate: PerSecond,
     /// The share of requests that failed.
     pub failed_share: Share,
@@ -310,12 +310,12 @@ pub struct Measured {
     pub disturbance: Option<OwnLimit>,
 }
 
-/// A condition, and whether it held.
+/// A condition, and whether it passed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub struct CheckHeld {
+pub struct TrialCheck {
     /// The condition as typed.
     pub check: String,
-    /// Whether it held.
+    /// Whether it passed.
     pub held: bool,
 }

@@ -120,7 +120,7 @@ pub enum Ended {
     Decided,
     /// The user stopped it.
     Interrupted,
-    /// A condition of `--abort-on` broke.
+    /// A check of `--abort-on` failed.
     Aborted,
     /// Its script threw.
     Threw,

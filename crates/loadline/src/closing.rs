@@ -103,12 +103,15 @@ impl<'a> Grounds<'a> {
                 Some("interrupted; the report covers what was measured until then.".to_owned())
             }
             Exit::Failed => self.failed().or_else(|| self.unanswered()),
-            Exit::CheckFailed => self
-                .aborted()
-                .or_else(|| Some(format!("{}.", self.checks(CheckOutcome::Broken, "broke")?))),
+            Exit::CheckFailed => self.aborted().or_else(|| {
+                Some(format!(
+                    "{}.",
+                    self.checks(CheckOutcome::Failed, "check failed")?
+                ))
+            }),
             Exit::NotKnown => Some(format!(
                 "{}: {}",
-                self.checks(CheckOutcome::NotKnown, "can't be decided")?,
+                self.checks(CheckOutcome::Undecided, "check undecided")?,
                 self.undecided()?
             )),
             Exit::Invalid => self.grade_and_reason(),
@@ -136,7 +139,9 @@ impl<'a> Grounds<'a> {
         self.runs
             .iter()
             .find_map(|(name, run)| match &run.summary.ended {
-                Ended::Aborted(check) => Some(format!("{name}--abort-on {check} broke.")),
+                Ended::Aborted(check) => {
+                    Some(format!("{name}aborted: {check} failed (--abort-on)."))
+                }
                 _ => None,
             })
     }

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 /// How the command ends: what its caller learns without reading a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Done, and every check held.
+    /// Done, and every check passed.
     Good,
     /// Done, and a check failed.
     CheckFailed,
@@ -90,8 +90,8 @@ pub(crate) fn exit_of_run(run: &RunResult, checks: &[CheckResult], trust: Trust)
 fn exit_of_checks(checks: &[CheckResult]) -> Exit {
     let any = |outcome| checks.iter().any(|check| check.outcome == outcome);
     match () {
-        () if any(CheckOutcome::Broken) => Exit::CheckFailed,
-        () if any(CheckOutcome::NotKnown) => Exit::NotKnown,
+        () if any(CheckOutcome::Failed) => Exit::CheckFailed,
+        () if any(CheckOutcome::Undecided) => Exit::NotKnown,
         () => Exit::Good,
     }
 }

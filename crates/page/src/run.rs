@@ -109,12 +109,12 @@ pub struct CheckRow {
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// It holds.
-    Kept,
-    /// It does not hold.
-    Broken,
+    /// It passed.
+    Passed,
+    /// It failed.
+    Failed,
     /// The run can't decide it.
-    NotKnown,
+    Undecided,
 }
 
 /// A percentile of the response and the service time.

@@ -107,10 +107,10 @@ pub struct TrialRow {
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum TrialEnd {
-    /// All checks held, and the target kept up.
-    Held,
-    /// They did not, or it did not.
-    Broke,
+    /// All checks passed, and the target kept up.
+    Passed,
+    /// A check failed, or the target did not keep up.
+    Failed,
     /// It was repeated, because the machine lost time.
     Discarded,
     /// It only warmed the target up.

@@ -209,14 +209,14 @@ fn ladder_notes(report: &CapacityReport<'_>) -> Vec<String> {
 
 fn rung_line(rung: &Rung, checks: &[Check], style: Style) -> String {
     let trial = &rung.trial;
-    let held = verdict(&trial.seen, trial.held(), checks);
-    let held = if trial.held() {
-        style.good(&held)
+    let ended = verdict(&trial.seen, trial.held(), checks);
+    let ended = if trial.held() {
+        style.good(&ended)
     } else {
-        style.bad(&held)
+        style.bad(&ended)
     };
     let name = layout::left(&format!("  {}", rung.part.name()), NAMES);
-    format!("{name}{}  {held}", columns(cells(trial)))
+    format!("{name}{}  {ended}", columns(cells(trial)))
 }
 
 /// A trial in numbers: see [`cells`].
@@ -248,12 +248,14 @@ fn columns(cells: [String; 6]) -> String {
 /// cause.
 fn recovery(recovery: Recovery, has_other_cause: bool) -> String {
     match recovery {
-        Recovery::After { seconds: 0.0 } => "After 110 % all checks held again at once.".to_owned(),
+        Recovery::After { seconds: 0.0 } => {
+            "After 110 % all checks passed again at once.".to_owned()
+        }
         Recovery::After { seconds } => {
-            format!("After 110 % all checks held again from {seconds:.0} s after the step down.")
+            format!("After 110 % all checks passed again from {seconds:.0} s after the step down.")
         }
         Recovery::NotWithin { seconds } if has_other_cause => {
-            format!("After 110 % the checks did not hold again within {seconds:.0} s at 90 %.")
+            format!("After 110 % the checks did not pass again within {seconds:.0} s at 90 %.")
         }
         Recovery::NotWithin { seconds } => format!(
             "After 110 % the target did not recover within {seconds:.0} s at 90 %: restart it, and \

@@ -44,15 +44,19 @@ mod tests {
             samples: 10,
         };
         let checks = [
-            check("5xx<1%", CheckOutcome::Broken, Some(Quantity::Share(0.5))),
-            check("errors<1%", CheckOutcome::Kept, Some(Quantity::Share(0.0))),
-            check("4xx<1%", CheckOutcome::Broken, None),
+            check("5xx<1%", CheckOutcome::Failed, Some(Quantity::Share(0.5))),
+            check(
+                "errors<1%",
+                CheckOutcome::Passed,
+                Some(Quantity::Share(0.0)),
+            ),
+            check("4xx<1%", CheckOutcome::Failed, None),
         ];
         assert_eq!(
-            checks_that_are(CheckOutcome::Broken, &checks).as_deref(),
+            checks_that_are(CheckOutcome::Failed, &checks).as_deref(),
             Some("5xx<1% (50.0 %), 4xx<1% (no samples)")
         );
-        assert_eq!(checks_that_are(CheckOutcome::NotKnown, &checks), None);
+        assert_eq!(checks_that_are(CheckOutcome::Undecided, &checks), None);
     }
 
     #[test]

@@ -211,7 +211,7 @@ mod tests {
         };
         let runs: Vec<RunResult> = (1..=2).flat_map(pair).collect();
         let text = series_text(&runs, &TextOptions::default());
-        for line in ["  A  broken  p99<10ms  ", "  B  ok      p99<10ms  "] {
+        for line in ["  A  failed  p99<10ms  ", "  B  passed  p99<10ms  "] {
             assert!(text.contains(line), "{text}");
         }
         let found = series_json(&runs);

@@ -60,14 +60,14 @@ mod tests {
 
     #[test]
     fn without_colour_text_stays_as_it_is() {
-        assert_eq!(Style::new(false).bad("broken"), "broken");
+        assert_eq!(Style::new(false).bad("failed"), "failed");
     }
 
     #[test]
     fn painted_text_ends_its_own_colour() {
-        let painted = Style::new(true).good("ok");
+        let painted = Style::new(true).good("passed");
         assert!(
-            painted.starts_with("\x1b[") && painted.ends_with("ok\x1b[0m"),
+            painted.starts_with("\x1b[") && painted.ends_with("passed\x1b[0m"),
             "{painted:?}"
         );
     }

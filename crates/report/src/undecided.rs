@@ -1,17 +1,17 @@
 //! Why a run can't decide a check, in words.
 
 use loadline_units as units;
-use loadline_verdict::{CheckResult, Undecided};
+use loadline_verdict::{CheckResult, WhyUndecided};
 
 /// Why a run can't decide this check: a sentence that ends in what to do; `None` if it is decided.
 pub fn undecided(check: &CheckResult) -> Option<String> {
     let sentence = match check.undecided? {
-        Undecided::Unfinished(count) => format!(
+        WhyUndecided::Unfinished(count) => format!(
             "{} without a response at the end could change it; wait for the responses (--drain), \
              lower the load, or run longer (-d).",
             units::counted(count, "request")
         ),
-        Undecided::FewSamples(needed) => format!(
+        WhyUndecided::FewSamples(needed) => format!(
             "{} are too few, the percentile needs {}; raise --requests, --rate or --duration.",
             units::counted(check.samples, "sample"),
             units::count(needed)
@@ -26,10 +26,10 @@ mod tests {
     use crate::quantity;
     use loadline_verdict::{CheckOutcome, Quantity};
 
-    fn check(undecided: Option<Undecided>) -> CheckResult {
+    fn check(undecided: Option<WhyUndecided>) -> CheckResult {
         CheckResult {
             text: "p99<1s".to_owned(),
-            outcome: CheckOutcome::NotKnown,
+            outcome: CheckOutcome::Undecided,
             undecided,
             actual: Some(Quantity::TimeNs(5e8)),
             is_at_least: true,
@@ -42,9 +42,9 @@ mod tests {
     #[test]
     fn an_undecided_check_says_what_to_do() {
         let said = |why| undecided(&check(Some(why))).unwrap();
-        assert!(said(Undecided::Unfinished(1)).starts_with("1 request without a response"));
-        assert!(said(Undecided::Unfinished(3_927)).contains("3 927 requests"));
-        let few = said(Undecided::FewSamples(368));
+        assert!(said(WhyUndecided::Unfinished(1)).starts_with("1 request without a response"));
+        assert!(said(WhyUndecided::Unfinished(3_927)).contains("3 927 requests"));
+        let few = said(WhyUndecided::FewSamples(368));
         assert!(
             few.starts_with("10 samples are too few, the percentile needs 368;"),
             "{few}"

@@ -42,7 +42,7 @@ impl EarlyEnd {
     fn abort_if_broken(&mut self, summary: &Summary) {
         let duration = Duration::from_nanos(summary.duration_ns);
         let results = evaluate_all(&self.abort_on, &summary.total, duration);
-        if let Some(broken) = results.into_iter().find(|result| result.is_broken()) {
+        if let Some(broken) = results.into_iter().find(|result| result.failed()) {
             self.abort_on.clear();
             let why = Ended::Aborted(broken.text);
             self.commands.end_run(Command::Abort, why);

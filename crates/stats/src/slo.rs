@@ -9,9 +9,9 @@ use crate::clusters::Clusters;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Proof {
     /// The share within the bound is at least the promised one.
-    Kept,
+    Passed,
     /// The share within the bound is below the promised one.
-    Broken,
+    Failed,
     /// Neither is proven yet.
     Open,
 }
@@ -20,9 +20,9 @@ pub enum Proof {
 /// the promise that the share `quantile` (strictly between 0 and 1) stays within it. Errors and
 /// timeouts are answers beyond every bound.
 ///
-/// Kept is proven when so few beyond it were improbable if the promise were just broken,
+/// *Passed* is proven when so few beyond it were improbable if the promise were just broken,
 /// P\[Bin(n, 1−p) ≤ t\] ≤ 1 − c: the rule of the MLPerf load generator (mlcommons/inference,
-/// `loadgen/early_stopping.cc`). Broken is its mirror image, P\[Bin(n, 1−p) ≥ t\] ≤ 1 − c. Each
+/// `loadgen/early_stopping.cc`). *Failed* is its mirror image, P\[Bin(n, 1−p) ≥ t\] ≤ 1 − c. Each
 /// holds for one look at independent samples: see [`clustered_proof`] for others.
 pub fn proof(over: u64, samples: u64, quantile: f64, confidence: f64) -> Proof {
     let beyond = Binomial::new(samples, 1.0 - quantile);
@@ -31,9 +31,9 @@ pub fn proof(over: u64, samples: u64, quantile: f64, confidence: f64) -> Proof {
         .checked_sub(1)
         .map_or(0.0, |fewer| beyond.at_most(fewer));
     if beyond.at_most(over) <= level {
-        Proof::Kept
+        Proof::Passed
     } else if 1.0 - fewer <= level {
-        Proof::Broken
+        Proof::Failed
     } else {
         Proof::Open
     }
@@ -42,7 +42,7 @@ pub fn proof(over: u64, samples: u64, quantile: f64, confidence: f64) -> Proof {
 /// As [`proof`], of samples that come in clusters, at the significance of one look (see
 /// [`significance_of_look`]).
 ///
-/// `against` counts what speaks against *kept*, `over` what surely lies beyond the bound: requests
+/// `against` counts what speaks against *passed*, `over` what surely lies beyond the bound: requests
 /// without a time are in `against` and in neither `over` nor `timed`.
 pub fn clustered_proof(
     evidence: Evidence,
@@ -58,10 +58,10 @@ pub fn clustered_proof(
         ended,
     } = evidence;
     let at_most = |over: f64, of: u64| clusters.at_most(over, of as f64 * share, share);
-    if ended > 0 && at_most(against as f64, ended) <= significance.of_kept {
-        Proof::Kept
-    } else if over > 0 && 1.0 - at_most(over as f64 - 0.5, timed) <= significance.of_broken {
-        Proof::Broken
+    if ended > 0 && at_most(against as f64, ended) <= significance.of_passed {
+        Proof::Passed
+    } else if over > 0 && 1.0 - at_most(over as f64 - 0.5, timed) <= significance.of_failed {
+        Proof::Failed
     } else {
         Proof::Open
     }
@@ -84,9 +84,9 @@ pub struct Evidence {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Significance {
     /// That a check is kept.
-    pub of_kept: f64,
+    pub of_passed: f64,
     /// That a check is broken.
-    pub of_broken: f64,
+    pub of_failed: f64,
 }
 
 /// The significance level of a look, for who looks again and again at `checks` checks until it is
@@ -101,17 +101,17 @@ pub struct Significance {
 /// broken must all be mistaken.
 pub fn significance_of_look(look: u64, confidence: f64, checks: usize) -> Significance {
     let look = look.max(1) as f64;
-    let of_kept = (1.0 - confidence) * 3.0 / ((look + 2.0) * (look + 3.0));
+    let of_passed = (1.0 - confidence) * 3.0 / ((look + 2.0) * (look + 3.0));
     Significance {
-        of_kept,
-        of_broken: of_kept / checks.max(1) as f64,
+        of_passed,
+        of_failed: of_passed / checks.max(1) as f64,
     }
 }
 
 /// The fewest independent samples that prove a bound kept with `over` answers beyond it: see
 /// [`proof`].
 pub fn samples_to_prove(over: u64, quantile: f64, confidence: f64) -> u64 {
-    let proves = |samples| proof(over, samples, quantile, confidence) == Proof::Kept;
+    let proves = |samples| proof(over, samples, quantile, confidence) == Proof::Passed;
     let mut enough = over + 1;
     while !proves(enough) {
         enough *= 2;
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn one_sample_less_proves_nothing() {
-        assert_eq!(proof(0, 459, 0.99, 0.99), Proof::Kept);
+        assert_eq!(proof(0, 459, 0.99, 0.99), Proof::Passed);
         assert_eq!(proof(0, 458, 0.99, 0.99), Proof::Open);
         assert_eq!(proof(0, 0, 0.99, 0.99), Proof::Open);
     }
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn who_looks_again_and_again_is_seldom_wrong() {
-        for wrong in [Proof::Kept, Proof::Broken] {
+        for wrong in [Proof::Passed, Proof::Failed] {
             let found = ever(0.9, wrong, |over, samples, look| {
                 sequential(over, samples, look, 0.95)
             });
@@ -211,18 +211,18 @@ mod tests {
     #[test]
     fn who_looks_again_and_again_comes_to_an_end() {
         let sequential = |over, samples, look| sequential(over, samples, look, 0.99);
-        assert!(ever(0.92, Proof::Kept, sequential) >= 950);
-        assert!(ever(0.88, Proof::Broken, sequential) >= 950);
+        assert!(ever(0.92, Proof::Passed, sequential) >= 950);
+        assert!(ever(0.88, Proof::Failed, sequential) >= 950);
     }
 
     #[test]
     fn the_significance_of_all_looks_is_that_of_one() {
         let all: f64 = (1..10_000)
-            .map(|k| significance_of_look(k, 0.99, 1).of_kept)
+            .map(|k| significance_of_look(k, 0.99, 1).of_passed)
             .sum();
         assert!((0.009_9..=0.01).contains(&all), "{all}");
         let three = significance_of_look(1, 0.99, 3);
-        assert!((three.of_broken * 3.0 - three.of_kept).abs() < 1e-15);
+        assert!((three.of_failed * 3.0 - three.of_passed).abs() < 1e-15);
     }
 
     #[test]
@@ -234,7 +234,7 @@ mod tests {
             ended: 5_000,
             ..Evidence::default()
         };
-        assert_eq!(proof(clean), Proof::Kept);
+        assert_eq!(proof(clean), Proof::Passed);
         let failed = Evidence {
             against: 500,
             ended: 5_500,
@@ -246,14 +246,14 @@ mod tests {
             against: 500,
             ..clean
         };
-        assert_eq!(proof(over), Proof::Broken);
+        assert_eq!(proof(over), Proof::Failed);
         assert_eq!(proof(Evidence::default()), Proof::Open);
     }
 
     #[test]
     fn many_beyond_the_bound_prove_it_broken() {
-        assert_eq!(proof(30, 1_000, 0.99, 0.99), Proof::Broken);
+        assert_eq!(proof(30, 1_000, 0.99, 0.99), Proof::Failed);
         assert_eq!(proof(10, 1_000, 0.99, 0.99), Proof::Open);
-        assert_eq!(proof(2, 2, 0.9, 0.95), Proof::Broken);
+        assert_eq!(proof(2, 2, 0.9, 0.95), Proof::Failed);
     }
 }

@@ -27,7 +27,7 @@
 mod rule;
 mod uncut;
 
-pub(crate) use uncut::broken_by_beginning;
+pub(crate) use uncut::failed_by_beginning;
 
 use crate::Quantity;
 use loadline_plan::{Bound, Check, Clocked, Comparison, Metric};
@@ -44,7 +44,7 @@ pub struct CheckResult {
     /// What the run says of the condition.
     pub outcome: CheckOutcome,
     /// Why that is not known, where it is not.
-    pub undecided: Option<Undecided>,
+    pub undecided: Option<WhyUndecided>,
     /// What was measured; `None` without a single sample.
     pub actual: Option<Quantity>,
     /// Whether `actual` is a lower bound, because it lies beyond what is known of unfinished
@@ -61,7 +61,7 @@ pub struct CheckResult {
 
 /// Why a run can't decide a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Undecided {
+pub enum WhyUndecided {
     /// It depends on how requests end that had no response when the run ended: on this many of
     /// them.
     Unfinished(u64),
@@ -113,38 +113,38 @@ impl<'a> Observed<'a> {
     }
 }
 
-/// What a run says of a condition.
+/// The outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckOutcome {
-    /// It holds.
-    Kept,
-    /// It does not hold, or there was not a single sample.
-    Broken,
+    /// The condition holds.
+    Passed,
+    /// The condition does not hold, or there was not a single sample.
+    Failed,
     /// The run can't decide it.
-    NotKnown,
+    Undecided,
 }
 
 impl CheckOutcome {
-    /// Its name in the JSON: `kept`, `broken`, `not_known`.
-    pub fn name(self) -> &'static str {
+    /// Its word in a report.
+    pub fn word(self) -> &'static str {
         match self {
-            CheckOutcome::Kept => "kept",
-            CheckOutcome::Broken => "broken",
-            CheckOutcome::NotKnown => "not_known",
+            CheckOutcome::Passed => "passed",
+            CheckOutcome::Failed => "failed",
+            CheckOutcome::Undecided => "undecided",
         }
     }
 }
 
 impl CheckResult {
-    /// Whether the condition holds.
-    pub fn is_kept(&self) -> bool {
-        self.outcome == CheckOutcome::Kept
+    /// Whether the check passed.
+    pub fn passed(&self) -> bool {
+        self.outcome == CheckOutcome::Passed
     }
 
     /// Whether there is evidence against the condition. A run may end early on this, where a check
-    /// that is not kept would end it before the first response.
-    pub fn is_broken(&self) -> bool {
-        self.outcome == CheckOutcome::Broken && self.actual.is_some()
+    /// without a sample, which has failed too, would end it before the first response.
+    pub fn failed(&self) -> bool {
+        self.outcome == CheckOutcome::Failed && self.actual.is_some()
     }
 }
 
@@ -153,19 +153,19 @@ pub fn evaluate_all(checks: &[Check], snapshot: &Snapshot, duration: Duration) -
     evaluate_observed(checks, &Observed::of_part(snapshot, duration))
 }
 
-/// Holds every check of a run against all of its requests. Where the beginning was left out a check
-/// must hold with it as well: see [`broken_by_beginning`].
+/// Evaluates every check of a run on all of its requests. Where the beginning was left out a check
+/// must pass with it as well: see [`failed_by_beginning`].
 pub(crate) fn evaluate_run(summary: &Summary) -> Vec<CheckResult> {
     let found = evaluate_observed(&summary.plan.checks, &Observed::of_run(summary));
     match &summary.uncut {
-        Some(uncut) => uncut::broken_or_without(found, uncut::on_all(summary, uncut)),
+        Some(uncut) => uncut::failed_or_without(found, uncut::on_all(summary, uncut)),
         None => found,
     }
 }
 
 /// Evaluates every check on all requests of several runs together. Their histograms are put
 /// together, those of the ages too, so that no percentile is averaged; a rate is taken over the sum
-/// of their times. Where the beginning of a run was left out a check must hold with it as well.
+/// of their times. Where the beginning of a run was left out a check must pass with it as well.
 pub fn evaluate_together(checks: &[Check], runs: &[&Summary]) -> Vec<CheckResult> {
     let measured = runs.iter().map(|run| (&run.total, run.rated_ns()));
     let found = evaluate_sum(checks, runs, measured);
@@ -176,7 +176,7 @@ pub fn evaluate_together(checks: &[Check], runs: &[&Summary]) -> Vec<CheckResult
         Some(uncut) => (&uncut.total, uncut.rated_ns),
         None => (&run.total, run.rated_ns()),
     });
-    uncut::broken_or_without(found, evaluate_sum(checks, runs, uncut))
+    uncut::failed_or_without(found, evaluate_sum(checks, runs, uncut))
 }
 
 /// Evaluates every check on the sum of these snapshots of several runs, each of this many

@@ -158,7 +158,7 @@ fn became_slower(summary: &Summary) -> bool {
     median_ns as f64 > shortest_ns as f64 * SLOWER
 }
 
-/// A check that is kept with the delay that Loadline added and broken without it, or the reverse:
+/// A check that passes with the delay that Loadline added and fails without it, or the reverse:
 /// the figure that it names, and what it says with the delay.
 pub(crate) fn decided_by_own_delay(summary: &Summary) -> Option<(Effect, CheckOutcome)> {
     let times = &summary.total.times;
@@ -202,7 +202,7 @@ fn known_ns(result: &CheckResult) -> Option<f64> {
 fn is_flipped(with: &CheckResult, without: &CheckResult) -> bool {
     matches!(
         (with.outcome, without.outcome),
-        (CheckOutcome::Kept, CheckOutcome::Broken) | (CheckOutcome::Broken, CheckOutcome::Kept)
+        (CheckOutcome::Passed, CheckOutcome::Failed) | (CheckOutcome::Failed, CheckOutcome::Passed)
     )
 }
 

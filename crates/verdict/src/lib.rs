@@ -28,7 +28,7 @@ mod validity;
 mod warnings;
 
 pub use check::{
-    CheckOutcome, CheckResult, Observed, Undecided, evaluate, evaluate_all, evaluate_observed,
+    CheckOutcome, CheckResult, Observed, WhyUndecided, evaluate, evaluate_all, evaluate_observed,
     evaluate_together,
 };
 pub use comparison::{

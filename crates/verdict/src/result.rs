@@ -1,6 +1,6 @@
 //! The result of a run: what was recorded, and everything that is judged of it.
 
-use crate::check::{broken_by_beginning, evaluate_run};
+use crate::check::{evaluate_run, failed_by_beginning};
 use crate::validity::validity;
 use crate::warnings;
 use crate::{
@@ -19,7 +19,7 @@ pub struct RunResult {
     /// The plan's checks, evaluated on all of the run.
     pub checks: Vec<CheckResult>,
     /// The checks, as typed, that only the transient at the beginning broke, which was left out.
-    pub broken_by_beginning: Vec<String>,
+    pub failed_by_beginning: Vec<String>,
     /// Why the result may not be believed, and what a reader must know of the target and the run
     /// before reading a figure. [`RunResult::few_samples`] depends on what is shown, and is apart.
     pub findings: Findings,
@@ -33,7 +33,7 @@ impl RunResult {
         findings.list.extend(warnings);
         RunResult {
             checks: evaluate_run(&summary),
-            broken_by_beginning: broken_by_beginning(&summary),
+            failed_by_beginning: failed_by_beginning(&summary),
             findings,
             summary,
         }

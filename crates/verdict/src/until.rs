@@ -4,15 +4,15 @@
 //! percentile's interval, adjusted for dependence, are near enough to it, and still are at the next
 //! look, when the run has grown by a quarter: an interval is narrow by chance now and then, and who
 //! stops at the first such one prefers those. That takes at least eight seconds, because dependence
-//! doesn't show in fewer. *Decided* is met when each check is proven to be kept, or one to be
-//! broken, at 99 %: by early stopping for who looks again and again, on requests that are slow in
+//! doesn't show in fewer. *Decided* is met when each check is proven to pass, or one to
+//! fail, at 99 %: by early stopping for who looks again and again, on requests that are slow in
 //! clusters ([`slo::clustered_proof`]). That takes at least half a minute: what comes every ten
-//! seconds must have had its chance to come. A check is also kept if the run never came near its
+//! seconds must have had its chance to come. A check also passes if the run never came near its
 //! bound ([`stays_far_below`]).
 //!
 //! Only what is a share of the requests can be proven before the end: that a percentile is below a
 //! bound (99 % of the requests were faster), or that errors or statuses are below a share. A
-//! request that failed counts against *kept*, and not for *broken*, where a check looks at times.
+//! request that failed counts against *passed*, and not for *failed*, where a check looks at times.
 //! So do requests under way, as far as they are more than a target that goes on as it did would
 //! have under way.
 
@@ -169,8 +169,8 @@ impl Goal {
             decided.look(check, summary, significance);
         }
         let is = |proof| move |decided: &Decided| decided.proof == proof;
-        let all_kept = self.checks.iter().all(is(Proof::Kept));
-        Some(all_kept || self.checks.iter().any(is(Proof::Broken)))
+        let all_passed = self.checks.iter().all(is(Proof::Passed));
+        Some(all_passed || self.checks.iter().any(is(Proof::Failed)))
     }
 }
 
@@ -306,7 +306,7 @@ fn refuse(plan: &Plan, until: Until) -> Result<(), Impossible> {
 fn needed_to_decide(plan: &Plan) -> Result<u64, Impossible> {
     let at_first = slo::significance_of_look(1, PROVEN, plan.checks.len());
     let needed = plan.checks.iter().map(|check| match promised(check) {
-        Some(share) => Ok(slo::samples_to_prove(0, share, 1.0 - at_first.of_kept)),
+        Some(share) => Ok(slo::samples_to_prove(0, share, 1.0 - at_first.of_passed)),
         None => Err(Impossible::NotAShare(check.text.clone())),
     });
     let needed: Vec<u64> = needed.collect::<Result<_, _>>()?;

@@ -85,7 +85,7 @@ fn decisive(summary: &Summary) -> Option<Finding> {
         grade: Grade::Invalid,
         cause: Cause::Decisive {
             effect,
-            is_kept: outcome == CheckOutcome::Kept,
+            passed: outcome == CheckOutcome::Passed,
         },
     })
 }

@@ -113,20 +113,8 @@ unit: Unit,
 samples: number, };
 
 /**
- * A condition, and whether it held.
- */
-export type CheckHeld = { 
-/**
- * The condition as typed.
- */
-check: string, 
-/**
- * Whether it held.
- */
-held: boolean, };
-
-/**
- * What a run says of a condition.
+ * The outcome of a check. In JSON *passed* is `kept`, *failed* `broken` and *undecided*
+ * `not_known`: programs rely on these names.
  */
 export type CheckOutcome = "kept" | "broken" | "not_known";
 
@@ -1162,7 +1150,7 @@ share: Share, } | { "kind": "others",
  */
 cpu_percent: number, } | { "kind": "floor", 
 /**
- * Answers a second.
+ * Responses a second.
  */
 rate: PerSecond, };
 
@@ -1240,7 +1228,7 @@ level: Share, };
  */
 export type Recovery = { 
 /**
- * Whether all checks held again.
+ * Whether all checks passed again.
  */
 recovered: boolean, 
 /**
@@ -1336,15 +1324,15 @@ part: string,
  */
 level: number, 
 /**
- * Whether it held.
+ * Whether it passed.
  */
 held: boolean, 
 /**
- * The conditions, and whether each held.
+ * The conditions, and whether each passed.
  */
-checks: Array<CheckHeld>, 
+checks: Array<TrialCheck>, 
 /**
- * Answers a second.
+ * Responses a second.
  */
 rate: PerSecond, 
 /**
@@ -1463,11 +1451,11 @@ lower_bound: number,
  */
 upper_bound: number, 
 /**
- * The median of the answers a second in the trials at the lower bound that held.
+ * The median of the responses a second in the trials at the lower bound that passed.
  */
 conditional_throughput: number, 
 /**
- * What broke just above, the most often broken first.
+ * What failed just above, the most frequent first.
  */
 breaks: Array<string>, 
 /**
@@ -1479,7 +1467,7 @@ confirmed_s: Seconds,
  */
 target_cpu_percent: number | null, 
 /**
- * What disturbed most of the trials that broke just above; null if nothing.
+ * What disturbed most of the trials that failed just above; null if nothing.
  */
 disturbance: OwnLimit | null, 
 /**
@@ -1507,7 +1495,7 @@ text: string, } | { "kind": "nothing_holds",
  */
 level: number, 
 /**
- * What broke there, the most often broken first.
+ * What failed there, the most frequent first.
  */
 breaks: Array<string>, 
 /**
@@ -1527,12 +1515,12 @@ lower: number | null,
  */
 upper: number | null, 
 /**
- * The level at which a long run, or all answers together, broke what most short trials
- * held.
+ * The level at which most short trials passed, and a long run or all responses together
+ * failed.
  */
 refuted: number | null, 
 /**
- * What of the generator or its machine may have caused what broke; null if nothing.
+ * What of the generator or its machine may have caused the failures; null if nothing.
  */
 own_limit: OwnLimit | null, 
 /**
@@ -2011,7 +1999,7 @@ level: number,
  */
 seconds: Seconds, 
 /**
- * Whether it held.
+ * Whether it passed.
  */
 held: boolean, 
 /**
@@ -2023,11 +2011,11 @@ kept_up: boolean,
  */
 set_aside: boolean, 
 /**
- * The conditions, and whether each held.
+ * The conditions, and whether each passed.
  */
-checks: Array<CheckHeld>, 
+checks: Array<TrialCheck>, 
 /**
- * Answers a second.
+ * Responses a second.
  */
 rate: PerSecond, 
 /**
@@ -2067,6 +2055,19 @@ own_limit: OwnLimit | null,
  * What took time from the generator and its machine; null if nothing.
  */
 disturbance: OwnLimit | null, };
+
+/**
+ * A condition, and whether it passed.
+ */
+export type TrialCheck = { 
+/**
+ * The condition as typed.
+ */
+check: string, 
+/**
+ * Whether it passed.
+ */
+held: boolean, };
 
 /**
  * Requests without a response when the run ended.

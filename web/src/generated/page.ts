@@ -212,7 +212,7 @@ is_bad: boolean, };
 /**
  * What a run says of a check.
  */
-export type Outcome = "kept" | "broken" | "not_known";
+export type Outcome = "passed" | "failed" | "undecided";
 
 /**
  * What a page shows.
@@ -748,7 +748,7 @@ export type Tone = "good" | "plain" | "doubtful" | "bad";
 /**
  * The result of a trial.
  */
-export type TrialEnd = "held" | "broke" | "discarded" | "warm_up";
+export type TrialEnd = "passed" | "failed" | "discarded" | "warm_up";
 
 /**
  * A trial, in a table and in plots.

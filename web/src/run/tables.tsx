@@ -16,15 +16,15 @@ import type {
 const SIGNS = { good: "✓", plain: "✓", doubtful: "!", bad: "✗" };
 
 const OUTCOMES = {
-  kept: { tone: "good", text: "✓ holds" },
-  broken: { tone: "bad", text: "✗ broken" },
-  not_known: { tone: "", text: "? not known" },
+  passed: { tone: "good", text: "✓ passed" },
+  failed: { tone: "bad", text: "✗ failed" },
+  undecided: { tone: "", text: "? undecided" },
 };
 
-/** Whether the figures may be believed, and whether the checks hold. */
+/** Whether the figures may be believed, and whether the checks passed. */
 export function Verdict({ validity, checks }: { validity: ValidityText; checks: CheckRow[] }) {
-  const broken = checks.filter((check) => check.outcome === "broken").length;
-  const open = checks.filter((check) => check.outcome === "not_known").length;
+  const failed = checks.filter((check) => check.outcome === "failed").length;
+  const open = checks.filter((check) => check.outcome === "undecided").length;
   return (
     <section class="verdicts" aria-label="Verdict">
       <div class={`verdict ${validity.tone}`}>
@@ -40,16 +40,16 @@ export function Verdict({ validity, checks }: { validity: ValidityText; checks: 
         )}
       </div>
       {checks.length > 0 && (
-        <div class={`verdict ${broken > 0 ? "bad" : open > 0 ? "doubtful" : "good"}`}>
+        <div class={`verdict ${failed > 0 ? "bad" : open > 0 ? "doubtful" : "good"}`}>
           <strong>
-            <span aria-hidden="true">{broken > 0 ? "✗" : open > 0 ? "?" : "✓"}</span>{" "}
-            {broken > 0
-              ? `${broken} of ${checks.length} checks broken.`
+            <span aria-hidden="true">{failed > 0 ? "✗" : open > 0 ? "?" : "✓"}</span>{" "}
+            {failed > 0
+              ? `${failed} of ${checks.length} checks failed.`
               : open > 0
-                ? `${open} of ${checks.length} checks not known.`
+                ? `${open} of ${checks.length} checks undecided.`
                 : checks.length === 1
-                  ? "The check holds."
-                  : `All ${checks.length} checks hold.`}
+                  ? "The check passed."
+                  : `All ${checks.length} checks passed.`}
           </strong>
         </div>
       )}

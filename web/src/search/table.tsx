@@ -3,8 +3,8 @@
 import type { TrialRow } from "../generated/page";
 
 const LOOKS = {
-  held: { tone: "good", sign: "✓" },
-  broke: { tone: "bad", sign: "✗" },
+  passed: { tone: "good", sign: "✓" },
+  failed: { tone: "bad", sign: "✗" },
   discarded: { tone: "faint", sign: "–" },
   warm_up: { tone: "faint", sign: "–" },
 };

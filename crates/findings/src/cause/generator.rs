@@ -8,11 +8,11 @@ use loadline_units as units;
 
 // What was late or slow in the generator itself.
 
-pub(super) fn decisive(effect: Effect, is_kept: bool) -> String {
-    let (with, without) = if is_kept {
-        ("is kept", "broken")
+pub(super) fn decisive(effect: Effect, passed: bool) -> String {
+    let (with, without) = if passed {
+        ("passes", "fails")
     } else {
-        ("is broken", "kept")
+        ("fails", "passes")
     };
     format!(
         "Delay added by Loadline decides a check: the check on the {} {with} with this delay ({}) \

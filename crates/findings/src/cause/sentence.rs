@@ -8,7 +8,7 @@ impl Cause {
     /// What was found, and what to do about it.
     pub fn sentence(&self) -> String {
         match self {
-            Cause::Decisive { effect, is_kept } => generator::decisive(*effect, *is_kept),
+            Cause::Decisive { effect, passed } => generator::decisive(*effect, *passed),
             Cause::Late { effect } => generator::late(*effect),
             Cause::PlanLimit {
                 max_connections,

@@ -140,7 +140,7 @@ fn every_cause_is_a_sentence_that_ends_in_what_to_do() {
     let causes = [
         Cause::Decisive {
             effect,
-            is_kept: false,
+            passed: false,
         },
         Cause::Late { effect },
         Cause::PlanLimit {

@@ -176,7 +176,7 @@ pub(crate) fn told_exit(answer: &Conclusion, trust: Trust) -> Exit {
 fn why(exit: Exit, answer: &Conclusion) -> Option<&'static str> {
     let is_ours = !matches!(answer, Conclusion::Inconclusive(known) if known.own_limit.is_none());
     Some(match exit {
-        Exit::CheckFailed => "even at the lowest load a check is broken; the report says which.",
+        Exit::CheckFailed => "a check fails even at the lowest load; the report says which.",
         Exit::Invalid if is_ours => {
             "the generator was the limit, or was disturbed; the report says which, and what to do."
         }
@@ -184,7 +184,9 @@ fn why(exit: Exit, answer: &Conclusion) -> Option<&'static str> {
             "the time was over before the load line was known; the report gives its bounds, and \
              what to do."
         }
-        Exit::Failed => "the highest load that was tried holds; the report says what to raise.",
+        Exit::Failed => {
+            "the checks pass even at the highest load that was tried; the report says what to raise."
+        }
         _ => return None,
     })
 }
@@ -233,6 +235,6 @@ mod tests {
             level: 10.0,
             why: Why::Highest,
         };
-        assert!(said(&highest).starts_with("the highest load that was tried holds"));
+        assert!(said(&highest).starts_with("the checks pass even at the highest load"));
     }
 }

@@ -6,9 +6,9 @@ use crate::{
 };
 use serde::Serialize;
 
-/// Colours of the result of a trial. What broke is a ring, told apart without colours as well.
-const HELD: usize = 0;
-const BROKE: usize = 8;
+/// Colours of the result of a trial. A failed trial is a ring, told apart without colours as well.
+const PASSED: usize = 0;
+const FAILED: usize = 8;
 const MEDIAN: usize = 3;
 const DISCARDED: usize = 4;
 const WARM_UP: usize = INK;
@@ -67,7 +67,7 @@ fn response_over_load(
     shared_x: &mut SharedX,
 ) -> Option<Chart> {
     let is_shown = |trial: &&TrialRow| {
-        matches!(trial.ended, TrialEnd::Held | TrialEnd::Broke) && trial.p99_us.is_some()
+        matches!(trial.ended, TrialEnd::Passed | TrialEnd::Failed) && trial.p99_us.is_some()
     };
     let mut shown: Vec<&TrialRow> = trials.iter().filter(is_shown).collect();
     shown.sort_by(|a, b| a.level.total_cmp(&b.level));
@@ -92,8 +92,8 @@ fn response_over_load(
         Axis::log("response time", Unit::Us),
         vec![
             dots("p50", MEDIAN, &|trial| trial.p50_us),
-            dots("p99, it broke", BROKE, &p99(TrialEnd::Broke)),
-            dots("p99, it held", HELD, &p99(TrialEnd::Held)),
+            dots("p99, failed", FAILED, &p99(TrialEnd::Failed)),
+            dots("p99, passed", PASSED, &p99(TrialEnd::Passed)),
         ],
     );
     let line = load_line.map(|line| ReferenceLine {
@@ -134,8 +134,8 @@ fn course(trials: &[TrialRow], users: bool, shared_x: &mut SharedX) -> Option<Ch
         vec![
             dots("warm-up", WARM_UP, TrialEnd::WarmUp),
             dots("discarded", DISCARDED, TrialEnd::Discarded),
-            dots("broke", BROKE, TrialEnd::Broke),
-            dots("held", HELD, TrialEnd::Held),
+            dots("failed", FAILED, TrialEnd::Failed),
+            dots("passed", PASSED, TrialEnd::Passed),
         ],
     );
     chart.map(|chart| Chart {
@@ -185,11 +185,11 @@ mod tests {
     fn trials() -> Vec<TrialRow> {
         vec![
             trial(1, 10.0, Some(900.0), TrialEnd::WarmUp),
-            trial(2, 100.0, Some(1_000.0), TrialEnd::Held),
-            trial(3, 400.0, Some(80_000.0), TrialEnd::Broke),
+            trial(2, 100.0, Some(1_000.0), TrialEnd::Passed),
+            trial(3, 400.0, Some(80_000.0), TrialEnd::Failed),
             trial(4, 200.0, Some(90_000.0), TrialEnd::Discarded),
-            trial(5, 200.0, Some(2_000.0), TrialEnd::Held),
-            trial(6, 800.0, None, TrialEnd::Broke),
+            trial(5, 200.0, Some(2_000.0), TrialEnd::Passed),
+            trial(6, 800.0, None, TrialEnd::Failed),
         ]
     }
 
@@ -218,8 +218,8 @@ mod tests {
     fn times_are_those_of_trials_that_tell_of_the_target() {
         let plots = SearchPlots::new(&trials(), None, false);
         let found = |name| points(&plots, 0, name);
-        assert_eq!(found("p99, it held"), [(100.0, 1_000.0), (200.0, 2_000.0)]);
-        assert_eq!(found("p99, it broke"), [(400.0, 80_000.0)]);
+        assert_eq!(found("p99, passed"), [(100.0, 1_000.0), (200.0, 2_000.0)]);
+        assert_eq!(found("p99, failed"), [(400.0, 80_000.0)]);
         assert_eq!(found("p50").len(), 3);
         assert_eq!(plots.charts[0].x.unit, Unit::PerSecond);
     }
@@ -247,8 +247,8 @@ mod tests {
         let names: Vec<_> = plots.charts.iter().map(|chart| &*chart.name).collect();
         assert_eq!(names, ["response-time-over-load", "trials"]);
         let found = |name| points(&plots, 1, name);
-        assert_eq!(found("held"), [(2.0, 100.0), (5.0, 200.0)]);
-        assert_eq!(found("broke"), [(3.0, 400.0), (6.0, 800.0)]);
+        assert_eq!(found("passed"), [(2.0, 100.0), (5.0, 200.0)]);
+        assert_eq!(found("failed"), [(3.0, 400.0), (6.0, 800.0)]);
         assert_eq!(found("discarded"), [(4.0, 200.0)]);
         assert_eq!(found("warm-up"), [(1.0, 10.0)]);
         let lines = plots.charts[1].reference_lines.iter();
@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn a_search_without_a_trial_has_no_chart() {
         assert_eq!(SearchPlots::new(&[], None, false).charts, []);
-        let silent = [trial(1, 10.0, None, TrialEnd::Broke)];
+        let silent = [trial(1, 10.0, None, TrialEnd::Failed)];
         let names = SearchPlots::new(&silent, None, false).charts;
         assert_eq!(names.len(), 1);
     }

@@ -97,8 +97,8 @@ fn ended(trial: &Trial) -> TrialEnd {
     match trial.purpose {
         Purpose::WarmUp => TrialEnd::WarmUp,
         _ if trial.discarded => TrialEnd::Discarded,
-        _ if trial.held() => TrialEnd::Held,
-        _ => TrialEnd::Broke,
+        _ if trial.held() => TrialEnd::Passed,
+        _ => TrialEnd::Failed,
     }
 }
 

@@ -20,8 +20,8 @@ const MARGIN: usize = 10;
 enum Mark {
     Nothing,
     Median,
-    Held,
-    Broke,
+    Passed,
+    Failed,
 }
 
 impl Mark {
@@ -29,8 +29,8 @@ impl Mark {
         match self {
             Mark::Nothing => ' ',
             Mark::Median => '-',
-            Mark::Held => 'o',
-            Mark::Broke => 'x',
+            Mark::Passed => 'o',
+            Mark::Failed => 'x',
         }
     }
 }
@@ -41,7 +41,7 @@ pub(super) fn lines(report: &CapacityReport<'_>, style: Style, width: usize) -> 
         return Vec::new();
     };
     let title = style.strong("Response time over the load");
-    let key = style.faint("  o p99 where it held, x where it broke, - p50");
+    let key = style.faint("  o p99 (passed), x p99 (failed), - p50");
     let mut lines = vec![format!("{title}{key}")];
     let rows = scale.draw(&trials);
     for (index, row) in rows.iter().enumerate() {
@@ -96,9 +96,9 @@ impl Scale {
         let mut rows = vec![vec![Mark::Nothing; self.columns]; HEIGHT];
         for trial in trials {
             let p99 = if trial.held() {
-                Mark::Held
+                Mark::Passed
             } else {
-                Mark::Broke
+                Mark::Failed
             };
             let column = self.column(trial.level);
             for (ns, mark) in [(trial.seen.p50_ns, Mark::Median), (trial.seen.p99_ns, p99)] {

@@ -10,7 +10,7 @@ use searches::*;
 fn a_load_line_comes_with_its_ladder_and_its_picture() {
     let (plan, outcome) = (plan(), found());
     let text = capacity(&report(&plan, &outcome), &TextOptions::default());
-    let line = "load line: 4900 req/s (4880 … 4961); p99 breaks first; target CPU 98 %;";
+    let line = "load line: 4900 req/s (4880 … 4961); p99 fails first; target CPU 98 %;";
     assert!(text.contains(line), "{text}");
     insta::assert_snapshot!(text);
 }
@@ -112,8 +112,8 @@ fn a_trial_is_one_line() {
     assert_eq!(
         lines,
         [
-            "trial   3 search            3200 req/s  p50    300 µs  p99   4.00 ms  holds",
-            "trial   4 search            6400 req/s  p50    300 µs  p99    900 ms  p99<50ms breaks",
+            "trial   3 search            3200 req/s  p50    300 µs  p99   4.00 ms  passed",
+            "trial   4 search            6400 req/s  p50    300 µs  p99    900 ms  p99<50ms failed",
         ]
     );
 }
@@ -136,7 +136,7 @@ fn a_load_line_of_a_disturbed_machine_says_so() {
 }
 
 #[test]
-fn a_rung_that_broke_on_a_disturbed_machine_is_no_word_on_the_target() {
+fn a_rung_that_failed_on_a_disturbed_machine_does_not_blame_the_target() {
     let mut outcome = found();
     let stolen = Some(OwnLimit::Stolen { share: 0.3 });
     for rung in &mut outcome.ladder.rungs {
@@ -147,13 +147,13 @@ fn a_rung_that_broke_on_a_disturbed_machine_is_no_word_on_the_target() {
     let report = report(&plan, &outcome);
     let text = capacity(&report, &TextOptions::default());
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let recovery = "After 110 % the checks did not hold again within 5 s at 90 %.";
+    let recovery = "After 110 % the checks did not pass again within 5 s at 90 %.";
     assert!(text.contains(recovery), "{text}");
-    let sentence = "The check at the step \"back at 90 %\" may be broken because of the generator \
+    let sentence = "The check at the step \"back at 90 %\" may have failed because of the generator \
                   or its machine: the hypervisor gave 30.0 % of this machine's CPU time to other \
                   machines. Measure again";
     assert!(text.contains(sentence), "{text}");
-    assert_eq!(text.matches("may be broken").count(), 1, "{text}");
+    assert_eq!(text.matches("may have failed").count(), 1, "{text}");
     let json = capacity_json(&report);
     assert_eq!(json["ladder"][5]["disturbance"]["kind"], "stolen");
     assert_eq!(json["ladder"][5]["lost_time"], false);
@@ -196,7 +196,7 @@ fn the_page_has_every_sentence_of_the_text() {
 }
 
 #[test]
-fn what_broke_by_our_own_doing_is_not_called_nothing_by_the_page() {
+fn what_failed_because_of_the_generator_is_not_blamed_on_the_target_by_the_page() {
     let (plan, limit) = (plan(), OwnLimit::Late { share: 0.8 });
     let kind = |own_limit| {
         let level = 1.0;
@@ -222,16 +222,16 @@ fn a_trial_that_was_discarded_or_not_answered_has_no_place_among_those_that_tell
     (outcome.trials[5].seen.p50_ns, outcome.trials[5].seen.p99_ns) = (0, 0);
     let page = search_page(&report(&plan, &outcome));
     let ends: Vec<_> = page.trials.iter().map(|trial| trial.ended).collect();
-    let (held, broke) = (TrialEnd::Held, TrialEnd::Broke);
+    let (passed, failed) = (TrialEnd::Passed, TrialEnd::Failed);
     assert_eq!(
         ends,
         [
             TrialEnd::WarmUp,
-            held,
-            held,
+            passed,
+            passed,
             TrialEnd::Discarded,
-            held,
-            broke
+            passed,
+            failed
         ]
     );
     assert_eq!((page.trials[5].p50_us, page.trials[5].p99_us), (None, None));
@@ -244,7 +244,7 @@ fn discarded_trials_are_counted_and_not_drawn() {
     highest.discarded = true;
     highest.seen.disturbance = Some(OwnLimit::Stolen { share: 0.3 });
     let line = trial_line(&outcome.trials[3], &plan.checks, false);
-    let end = "p99<50ms breaks; discarded, because the machine was disturbed";
+    let end = "p99<50ms failed; discarded, because the machine was disturbed";
     assert!(line.ends_with(end), "{line}");
     let text = capacity(&report(&plan, &outcome), &TextOptions::default());
     let course = "searched in 6 trials (1 of them discarded, because the machine was disturbed), \

@@ -69,7 +69,7 @@ fn found(report: &CapacityReport<'_>, line: &LoadLine) -> String {
     let mut text = load_line(line.carried, report.users);
     text.push_str(&format!(" ({} … {})", amount(low), amount(high)));
     if let Some(first) = line.breaks.first() {
-        text.push_str(&format!("; {} first", breaks(*first, &report.plan.checks)));
+        text.push_str(&format!("; {} first", fails(*first, &report.plan.checks)));
     }
     if let Some(cores) = line.target_cores {
         text.push_str(&format!("; target CPU {}", percent(cores)));
@@ -112,7 +112,7 @@ fn nothing_holds(
     report: &CapacityReport<'_>,
 ) -> String {
     let checks = &report.plan.checks;
-    let what = breaks.map_or("nothing holds".to_owned(), |what| broken(what, checks));
+    let what = breaks.map_or("a check fails".to_owned(), |what| failed(what, checks));
     let unit = unit_of(level, report.users);
     let where_ = format!(
         "{what} even at {} {unit}, the lowest that was tried",
@@ -120,7 +120,7 @@ fn nothing_holds(
     );
     match (own_limit, report.users) {
         (Some(limit), _) => format!(
-            "load line: not known; {where_}, and the generator may be the cause: {}",
+            "load line: unknown; {where_}, and the generator may be the cause: {}",
             limit_and_advice(limit)
         ),
         (None, false) => {
@@ -170,7 +170,7 @@ pub(super) fn disturbed(line: &LoadLine) -> Option<String> {
     ))
 }
 
-/// Why a check may be broken at a rung for another reason than the target. Above the load line it
+/// Why a check may have failed at a rung for another reason than the target. Above the load line it
 /// is no wonder.
 pub(super) fn other_cause(rung: &Rung) -> Option<String> {
     let limit = rung
@@ -178,7 +178,7 @@ pub(super) fn other_cause(rung: &Rung) -> Option<String> {
         .other_cause()
         .filter(|_| rung.part != Part::Over)?;
     Some(format!(
-        "The check at the step \"{}\" may be broken because of the generator or its machine: {}",
+        "The check at the step \"{}\" may have failed because of the generator or its machine: {}",
         rung.part.name(),
         limit_and_advice(limit)
     ))
@@ -196,12 +196,12 @@ fn unsettled(known: Inconclusive, report: &CapacityReport<'_>) -> String {
             format!("at least {} {unit}", amount(lower))
         }
         (None, Some(upper)) => format!("below {} {unit}", amount(upper)),
-        (None, None) => "not known, no trial counted yet".to_owned(),
+        (None, None) => "unknown, no trial counted yet".to_owned(),
     };
     let refuted = known.refuted.map_or(String::new(), |level| {
         format!(
-            " (most short trials at {} held, but neither all their responses together nor a long \
-             run did)",
+            " (most short trials at {} passed, but neither all their responses together nor a \
+             long run did)",
             amount(level)
         )
     });
@@ -211,7 +211,7 @@ fn unsettled(known: Inconclusive, report: &CapacityReport<'_>) -> String {
     };
     let ours = known.own_limit.map_or(String::new(), |limit| {
         format!(
-            " The generator may be why checks are broken: {}",
+            " The generator may be why checks failed: {}",
             limit_and_advice(limit)
         )
     });
@@ -237,7 +237,7 @@ fn round_percent(share: f64) -> String {
     amount((share * 1_000.0).round() / 10.0)
 }
 
-/// One line on a trial: `trial 12, search: 3200 req/s held, p50 0.3 ms, p99 0.9 ms`.
+/// One line on a trial: `trial 12, search: 3200 req/s passed, p50 0.3 ms, p99 0.9 ms`.
 pub fn trial_line(trial: &Trial, checks: &[Check], users: bool) -> String {
     format!(
         "trial {:>3} {:<13} {:>8} {}  p50 {:>9}  p99 {:>9}  {}",
@@ -251,7 +251,7 @@ pub fn trial_line(trial: &Trial, checks: &[Check], users: bool) -> String {
     )
 }
 
-/// Whether a trial held, or else what broke, and the possible cause.
+/// Whether a trial passed, or else what failed, and the possible cause.
 pub(super) fn sight(trial: &Trial, checks: &[Check]) -> String {
     let ours = match (trial.own_limit(), trial.other_cause()) {
         _ if trial.discarded => "; discarded, because the machine was disturbed",
@@ -262,28 +262,28 @@ pub(super) fn sight(trial: &Trial, checks: &[Check]) -> String {
     format!("{}{ours}", verdict(&trial.seen, trial.held(), checks))
 }
 
-/// Whether it held, or else what broke.
-pub(super) fn verdict(seen: &Observation, held: bool, checks: &[Check]) -> String {
-    let broken = seen.checks.iter().zip(checks).find(|(held, _)| !**held);
-    match (held, broken) {
-        (true, _) => "holds".to_owned(),
-        (false, Some((_, check))) => format!("{} breaks", check.text),
-        (false, None) => "falls behind".to_owned(),
+/// Whether it passed, or else what failed.
+pub(super) fn verdict(seen: &Observation, passed: bool, checks: &[Check]) -> String {
+    let failed = seen.checks.iter().zip(checks).find(|(passed, _)| !**passed);
+    match (passed, failed) {
+        (true, _) => "passed".to_owned(),
+        (false, Some((_, check))) => format!("{} failed", check.text),
+        (false, None) => "fell behind".to_owned(),
     }
 }
 
-fn breaks(what: Breaking, checks: &[Check]) -> String {
+fn fails(what: Breaking, checks: &[Check]) -> String {
     match what {
-        Breaking::Check(index) => format!("{} breaks", metric(checks.get(index))),
+        Breaking::Check(index) => format!("{} fails", metric(checks.get(index))),
         Breaking::KeepingUp => "the target falls behind".to_owned(),
     }
 }
 
-fn broken(what: Breaking, checks: &[Check]) -> String {
+fn failed(what: Breaking, checks: &[Check]) -> String {
     match what {
         Breaking::Check(index) => {
             let text = checks.get(index).map_or("a check", |check| &check.text);
-            format!("{text} breaks")
+            format!("{text} fails")
         }
         Breaking::KeepingUp => "the target falls behind".to_owned(),
     }

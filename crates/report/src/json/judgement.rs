@@ -25,9 +25,9 @@ pub(super) fn check(check: &CheckResult) -> json::Check {
     json::Check {
         text: check.text.clone(),
         outcome: match check.outcome {
-            CheckOutcome::Kept => json::CheckOutcome::Kept,
-            CheckOutcome::Broken => json::CheckOutcome::Broken,
-            CheckOutcome::NotKnown => json::CheckOutcome::NotKnown,
+            CheckOutcome::Passed => json::CheckOutcome::Passed,
+            CheckOutcome::Failed => json::CheckOutcome::Failed,
+            CheckOutcome::Undecided => json::CheckOutcome::Undecided,
         },
         why: undecided(check),
         actual: check.actual.map(|actual| quantity(actual).0),

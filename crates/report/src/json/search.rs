@@ -183,7 +183,7 @@ fn trial(trial: &Trial, checks: &[Check]) -> json::Trial {
 
 fn measured(seen: &Observation, checks: &[Check]) -> json::Measured {
     let checks = checks.iter().zip(&seen.checks);
-    let checks = checks.map(|(check, held)| json::CheckHeld {
+    let checks = checks.map(|(check, held)| json::TrialCheck {
         check: check.text.clone(),
         held: *held,
     });

@@ -95,9 +95,9 @@ pub(super) fn check(check: &CheckResult) -> CheckRow {
     CheckRow {
         text: check.text.clone(),
         outcome: match check.outcome {
-            CheckOutcome::Kept => Outcome::Kept,
-            CheckOutcome::Broken => Outcome::Broken,
-            CheckOutcome::NotKnown => Outcome::NotKnown,
+            CheckOutcome::Passed => Outcome::Passed,
+            CheckOutcome::Failed => Outcome::Failed,
+            CheckOutcome::Undecided => Outcome::Undecided,
         },
         actual: quantity::actual(check).unwrap_or_else(|| "no samples".to_owned()),
         why: undecided(check),

@@ -104,7 +104,7 @@ fn duration(summary: &Summary) -> String {
         Ended::Duration | Ended::Requests | Ended::Stages => length + &not_reached(summary),
         Ended::Precise | Ended::Decided => length + &reached(summary),
         Ended::Interrupted => format!("{length}, interrupted"),
-        Ended::Aborted(check) => format!("{length}, ended because {check} broke"),
+        Ended::Aborted(check) => format!("{length}, ended because {check} failed"),
         Ended::Threw(_) => format!("{length}, ended because the script raised an error"),
         Ended::Failed(_) => format!("{length}, ended because a worker failed"),
         Ended::Unknown => format!("{length}, then the record breaks off"),

@@ -95,10 +95,10 @@ fn example(failures: &Failures) -> Option<String> {
     (!example.is_empty()).then(|| format!("e.g. {example}"))
 }
 
-/// What the checks of a run say, and which of them its left out beginning broke.
+/// What the checks of a run say, and which of them failed because of the beginning that was left out.
 pub(super) fn checks_of_run(run: &RunResult, canvas: Canvas) -> Vec<String> {
     let mut lines = checks(&run.checks, canvas);
-    let broken = &run.broken_by_beginning;
+    let broken = &run.failed_by_beginning;
     if !broken.is_empty() {
         let text = format!(
             "{}: broken with the transient that was left out, and ok without it. A check must \
@@ -121,7 +121,7 @@ pub(super) fn checks_of_each(of_each: &[(&str, &[CheckResult])], canvas: Canvas)
     let Some(texts) = all().map(|check| layout::width(&check.text)).max() else {
         return Vec::new();
     };
-    let words = all().map(|check| word(check.outcome).len()).max();
+    let words = all().map(|check| check.outcome.word().len()).max();
     let words = words.unwrap_or(0).max(WORD);
     let mut lines = vec![canvas.heading("Checks", "")];
     for (name, checks) in of_each {
@@ -143,23 +143,15 @@ pub(super) fn checks_of_each(of_each: &[(&str, &[CheckResult])], canvas: Canvas)
     lines
 }
 
-fn word(outcome: CheckOutcome) -> &'static str {
-    match outcome {
-        CheckOutcome::Kept => "ok",
-        CheckOutcome::Broken => "broken",
-        CheckOutcome::NotKnown => "not known",
-    }
-}
-
 fn check(check: &CheckResult, words: usize, texts: usize, canvas: Canvas) -> String {
     let nothing = || "no samples".to_owned();
     let actual = quantity::actual(check).unwrap_or_else(nothing);
     let text = layout::left(&layout::cut(&check.text, texts), texts);
-    let word = layout::left(word(check.outcome), words);
+    let word = layout::left(check.outcome.word(), words);
     let painted = match check.outcome {
-        CheckOutcome::Kept => canvas.style.good(&word),
-        CheckOutcome::Broken => canvas.style.bad(&word),
-        CheckOutcome::NotKnown => canvas.style.doubtful(&word),
+        CheckOutcome::Passed => canvas.style.good(&word),
+        CheckOutcome::Failed => canvas.style.bad(&word),
+        CheckOutcome::Undecided => canvas.style.doubtful(&word),
     };
     format!("  {painted}  {text}  {actual}")
 }

@@ -43,7 +43,7 @@ pub(crate) fn repeats(runs: &[RunResult], options: &TextOptions) -> String {
         omission::of_series(runs, canvas),
         floor::lines(&runs[0].summary, canvas),
         outcome::checks(&checks, canvas),
-        held(&whole, canvas),
+        passed(&whole, canvas),
         validity_summary::of_series(runs, canvas),
     ];
     assemble(&sections, options)
@@ -202,18 +202,18 @@ pub(crate) fn spread_note(runs: usize) -> String {
     "The interval is that of the median: where it lies for runs such as these.".to_owned()
 }
 
-/// In how many runs a check held, where that is not all or none of them.
-fn held(runs: &[&RunResult], canvas: Canvas) -> Vec<String> {
+/// In how many runs a check passed, where that is not all or none of them.
+fn passed(runs: &[&RunResult], canvas: Canvas) -> Vec<String> {
     let Some(first) = runs.first() else {
         return Vec::new();
     };
     let texts = first.checks.iter().enumerate();
     let sentences = texts.filter_map(|(index, check)| {
-        let held = |run: &&&RunResult| run.checks.get(index).is_some_and(CheckResult::is_kept);
-        let held = runs.iter().filter(held).count();
-        let some = held > 0 && held < runs.len();
+        let has_passed = |run: &&&RunResult| run.checks.get(index).is_some_and(CheckResult::passed);
+        let passed = runs.iter().filter(has_passed).count();
+        let some = passed > 0 && passed < runs.len();
         let text = layout::harmless(&check.text);
-        some.then(|| format!("{text} held in {held} of {} runs.", runs.len()))
+        some.then(|| format!("{text} passed in {passed} of {} runs.", runs.len()))
     });
     sentences
         .flat_map(|sentence| canvas.paragraph(&sentence))
@@ -265,7 +265,7 @@ mod tests {
             text.contains("The interval is that of the median"),
             "{text}"
         );
-        assert!(text.contains("p99<10ms held in 5 of 6 runs."), "{text}");
+        assert!(text.contains("p99<10ms passed in 5 of 6 runs."), "{text}");
     }
 
     #[test]

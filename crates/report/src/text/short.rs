@@ -36,7 +36,7 @@ pub(super) fn lines(run: &RunResult, canvas: Canvas) -> Vec<String> {
     if run.grade() > Grade::Valid {
         lines[3] = canvas.style.doubtful(&lines[3]);
     }
-    if checks.iter().any(|check| !check.is_kept()) {
+    if checks.iter().any(|check| !check.passed()) {
         lines[4] = canvas.style.bad(&lines[4]);
     }
     lines
@@ -91,17 +91,15 @@ fn failures(summary: &Summary) -> String {
 }
 
 fn told(checks: &[CheckResult]) -> String {
-    let told = [
-        (CheckOutcome::Broken, "broken"),
-        (CheckOutcome::NotKnown, "not known"),
-    ];
-    let told =
-        told.map(|(outcome, word)| Some(format!("{word}: {}", checks_that_are(outcome, checks)?)));
+    let told = [CheckOutcome::Failed, CheckOutcome::Undecided].map(|outcome| {
+        let those = checks_that_are(outcome, checks)?;
+        Some(format!("{}: {those}", outcome.word()))
+    });
     let told: Vec<String> = told.into_iter().flatten().collect();
     match (checks.len(), told.is_empty()) {
         (0, _) => "none given".to_owned(),
-        (1, true) => "kept".to_owned(),
-        (count, true) => format!("all {count} ok"),
+        (1, true) => "passed".to_owned(),
+        (count, true) => format!("all {count} passed"),
         (_, false) => told.join("; "),
     }
 }

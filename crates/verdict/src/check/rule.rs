@@ -1,6 +1,6 @@
 //! What decides a check that unfinished requests or few samples may leave open.
 
-use super::{CheckOutcome, Condition, Observed, Undecided, times};
+use super::{CheckOutcome, Condition, Observed, WhyUndecided, times};
 use crate::comparison::CONFIDENCE;
 use crate::{Quantity, confidence_interval};
 use loadline_plan::{Clocked, Comparison, Statistic};
@@ -12,15 +12,15 @@ use loadline_stats::slo::{Proof, proof};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ruling {
     pub(super) outcome: CheckOutcome,
-    pub(super) undecided: Option<Undecided>,
+    pub(super) undecided: Option<WhyUndecided>,
     pub(super) actual: Option<Bounded<Quantity>>,
 }
 
 impl Ruling {
     fn decided(holds: bool, actual: Option<Bounded<Quantity>>) -> Ruling {
         let outcome = match holds {
-            true => CheckOutcome::Kept,
-            false => CheckOutcome::Broken,
+            true => CheckOutcome::Passed,
+            false => CheckOutcome::Failed,
         };
         Ruling {
             outcome,
@@ -29,9 +29,9 @@ impl Ruling {
         }
     }
 
-    fn open(undecided: Undecided, actual: Bounded<Quantity>) -> Ruling {
+    fn open(undecided: WhyUndecided, actual: Bounded<Quantity>) -> Ruling {
         Ruling {
-            outcome: CheckOutcome::NotKnown,
+            outcome: CheckOutcome::Undecided,
             undecided: Some(undecided),
             actual: Some(actual),
         }
@@ -40,8 +40,8 @@ impl Ruling {
     /// The same, which this many unfinished requests leave open.
     pub(super) fn left_open(self, unfinished: u64) -> Ruling {
         Ruling {
-            outcome: CheckOutcome::NotKnown,
-            undecided: Some(Undecided::Unfinished(unfinished)),
+            outcome: CheckOutcome::Undecided,
+            undecided: Some(WhyUndecided::Unfinished(unfinished)),
             ..self
         }
     }
@@ -64,7 +64,7 @@ impl Ruling {
             (Some(actual), Some((one, other)))
                 if condition.holds(one) != condition.holds(other) =>
             {
-                Ruling::open(Undecided::Unfinished(open), Bounded::Exactly(actual))
+                Ruling::open(WhyUndecided::Unfinished(open), Bounded::Exactly(actual))
             }
             _ => Ruling::plain(condition, actual),
         }
@@ -133,7 +133,7 @@ fn bounded(
     if holds == at_most.unwrap_or(!condition.is_upper()) {
         Ruling::decided(holds, Some(actual))
     } else {
-        Ruling::open(Undecided::Unfinished(open), actual)
+        Ruling::open(WhyUndecided::Unfinished(open), actual)
     }
 }
 
@@ -182,7 +182,7 @@ impl<'a> Percentile<'a> {
     }
 
     /// Whether the percentile lies on the lower side of the bound.
-    fn is_within(&self) -> Result<bool, Undecided> {
+    fn is_within(&self) -> Result<bool, WhyUndecided> {
         let (surely, open) = self.beyond();
         let needed = least_samples(self.percentile / 100.0, CONFIDENCE);
         if self.len() < needed {
@@ -191,8 +191,8 @@ impl<'a> Percentile<'a> {
         let leaves = self.leaves();
         match (surely <= leaves, surely + open <= leaves) {
             (best, worst) if best == worst => Ok(best),
-            _ if self.times.ageless > 0 => Err(Undecided::Unfinished(open)),
-            _ => self.estimated().ok_or(Undecided::Unfinished(open)),
+            _ if self.times.ageless > 0 => Err(WhyUndecided::Unfinished(open)),
+            _ => self.estimated().ok_or(WhyUndecided::Unfinished(open)),
         }
     }
 
@@ -235,14 +235,14 @@ impl<'a> Percentile<'a> {
 
     /// What the binomial bound proves, with as few and with as many beyond the bound as there can
     /// be.
-    fn proven(&self, fewest: u64, most: u64, needed: u64) -> Result<bool, Undecided> {
+    fn proven(&self, fewest: u64, most: u64, needed: u64) -> Result<bool, WhyUndecided> {
         let quantile = self.percentile / 100.0;
         let of = |beyond| proof(beyond, self.len(), quantile, CONFIDENCE);
         match (of(fewest), of(most)) {
-            (_, Proof::Kept) => Ok(true),
-            (Proof::Broken, _) => Ok(false),
-            (best, worst) if best != worst => Err(Undecided::Unfinished(most - fewest)),
-            _ => Err(Undecided::FewSamples(needed)),
+            (_, Proof::Passed) => Ok(true),
+            (Proof::Failed, _) => Ok(false),
+            (best, worst) if best != worst => Err(WhyUndecided::Unfinished(most - fewest)),
+            _ => Err(WhyUndecided::FewSamples(needed)),
         }
     }
 

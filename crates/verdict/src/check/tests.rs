@@ -112,14 +112,14 @@ fn comparisons_differ_only_at_the_bound() {
     let snapshot = with_failures(1, 1_000);
     let shares = [(0.0009, true), (0.001, false), (0.0011, false)];
     for (share, above) in shares {
-        let kept = |comparison| {
-            result(&snapshot, Metric::Errors, comparison, Bound::Share(share)).is_kept()
+        let passed = |comparison| {
+            result(&snapshot, Metric::Errors, comparison, Bound::Share(share)).passed()
         };
         let at = share == 0.001;
-        assert_eq!(kept(Comparison::Greater), above);
-        assert_eq!(kept(Comparison::GreaterOrEqual), above || at);
-        assert_eq!(kept(Comparison::LessOrEqual), !above);
-        assert_eq!(kept(Comparison::Less), !above && !at);
+        assert_eq!(passed(Comparison::Greater), above);
+        assert_eq!(passed(Comparison::GreaterOrEqual), above || at);
+        assert_eq!(passed(Comparison::LessOrEqual), !above);
+        assert_eq!(passed(Comparison::Less), !above && !at);
     }
 }
 
@@ -133,10 +133,10 @@ fn errors_are_a_share_or_a_count_as_the_bound_says() {
         Bound::Share(0.007),
     );
     assert_eq!(share.actual, Some(Quantity::Share(0.007)));
-    assert!(!share.is_kept());
+    assert!(!share.passed());
     let count = result(&snapshot, Metric::Errors, Comparison::Less, Bound::Count(8));
     assert_eq!(count.actual, Some(Quantity::Count(7)));
-    assert!(count.is_kept());
+    assert!(count.passed());
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn statuses_are_counted_one_by_one_or_by_class() {
         let metric = Metric::Statuses(statuses);
         let result = result(&snapshot, metric, Comparison::Less, Bound::Share(0.5));
         assert_eq!(result.actual, Some(Quantity::Share(share)), "{statuses}");
-        assert_eq!((result.is_kept(), result.samples), (share < 0.5, 900));
+        assert_eq!((result.passed(), result.samples), (share < 0.5, 900));
     }
 }
 
@@ -164,7 +164,7 @@ fn a_status_other_than_2xx_is_an_answer_of_its_own_kind() {
     let share = Bound::Share(0.2);
     let share = result(&snapshot, Metric::Non2xx, Comparison::Less, share);
     assert_eq!(share.actual, Some(Quantity::Share(0.2)));
-    assert_eq!((share.is_kept(), share.samples), (false, 900));
+    assert_eq!((share.passed(), share.samples), (false, 900));
     let count = result(
         &snapshot,
         Metric::Non2xx,
@@ -172,7 +172,7 @@ fn a_status_other_than_2xx_is_an_answer_of_its_own_kind() {
         Bound::Count(181),
     );
     assert_eq!(count.actual, Some(Quantity::Count(180)));
-    assert!(count.is_kept());
+    assert!(count.passed());
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn what_is_in_flight_is_neither_answered_nor_failed() {
         Comparison::GreaterOrEqual,
         Bound::Share(1.0),
     );
-    assert!(all.is_kept(), "one of one that ended has failed: {all:?}");
+    assert!(all.passed(), "one of one that ended has failed: {all:?}");
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn the_rate_counts_answers_alone() {
     let bound = Bound::PerSecond(990.0);
     let result = result(&snapshot, Metric::Rate, Comparison::GreaterOrEqual, bound);
     assert_eq!(result.actual, Some(Quantity::PerSecond(990.0)));
-    assert!(result.is_kept());
+    assert!(result.passed());
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn without_a_sample_every_check_fails_but_none_is_broken() {
     for (metric, bound) in cases {
         let result = result(&nothing, metric, Comparison::Less, bound);
         assert_eq!(result.actual, None);
-        assert!(!result.is_kept() && !result.is_broken());
+        assert!(!result.passed() && !result.failed());
     }
     let instant = check(Metric::Rate, Comparison::Less, Bound::PerSecond(1.0));
     let nothing = Observed::of_part(&nothing, Duration::ZERO);
@@ -227,14 +227,14 @@ fn no_error_among_nothing_is_no_error_counted() {
         Bound::Count(1),
     );
     assert_eq!(result.actual, Some(Quantity::Count(0)));
-    assert!(result.is_kept());
+    assert!(result.passed());
 }
 
 #[test]
 fn a_bound_of_another_unit_never_holds() {
     for comparison in [Comparison::Less, Comparison::GreaterOrEqual] {
         let result = result(&hundred(), Metric::Rate, comparison, Bound::TimeNs(MS));
-        assert!(!result.is_kept());
+        assert!(!result.passed());
     }
 }
 
@@ -245,8 +245,8 @@ fn all_checks_are_answered_in_their_order() {
         check(Metric::Errors, Comparison::Greater, Bound::Count(1)),
     ];
     let results = evaluate_all(&checks, &hundred(), TEN_SECONDS);
-    let kept: Vec<bool> = results.iter().map(|result| result.is_kept()).collect();
-    assert_eq!(kept, [true, false]);
+    let passed: Vec<bool> = results.iter().map(|result| result.passed()).collect();
+    assert_eq!(passed, [true, false]);
     assert_eq!(results[0].text, "as typed");
 }
 
@@ -287,7 +287,7 @@ impl Cut {
     }
 }
 
-use CheckOutcome::{Broken, Kept, NotKnown};
+use CheckOutcome::{Failed, Passed, Undecided};
 
 /// A thousand answers of 2 ms of the name `a`, and one of 2 s of `b`.
 fn of_two_names(ages_ms: &[u64]) -> Cut {
@@ -312,11 +312,11 @@ fn of_two_names(ages_ms: &[u64]) -> Cut {
 #[test]
 fn a_check_of_a_name_looks_at_its_requests_alone() {
     let cut = of_two_names(&[]);
-    assert_eq!(cut.outcome("max{name:a}<3ms"), Kept);
-    assert_eq!(cut.outcome("max<3ms"), Broken);
-    assert_eq!(cut.outcome("max{name:b}<3ms"), Broken);
-    assert_eq!(cut.outcome("status:200{name:a}>=1000"), Kept);
-    assert_eq!(cut.outcome("rate{name:b}>0.2"), Broken);
+    assert_eq!(cut.outcome("max{name:a}<3ms"), Passed);
+    assert_eq!(cut.outcome("max<3ms"), Failed);
+    assert_eq!(cut.outcome("max{name:b}<3ms"), Failed);
+    assert_eq!(cut.outcome("status:200{name:a}>=1000"), Passed);
+    assert_eq!(cut.outcome("rate{name:b}>0.2"), Failed);
     assert_eq!(cut.result("p99{name:a}<3ms").samples, 1_000);
     assert_eq!(cut.result("p99{name:c}<3ms").actual, None);
 }
@@ -325,28 +325,28 @@ fn a_check_of_a_name_looks_at_its_requests_alone() {
 fn requests_without_a_response_may_be_of_any_name() {
     let cut = of_two_names(&[5_000; 30]);
     let found = cut.result("p99{name:a}<1s");
-    assert_eq!(found.outcome, NotKnown);
-    assert_eq!(found.undecided, Some(Undecided::Unfinished(30)));
-    assert_eq!(cut.outcome("p90{name:a}<1s"), Kept);
-    assert_eq!(cut.outcome("p50{name:a}<1ms"), Broken);
-    assert_eq!(cut.outcome("errors{name:a}<1%"), NotKnown);
-    assert_eq!(cut.outcome("errors{name:a}<50%"), Kept);
+    assert_eq!(found.outcome, Undecided);
+    assert_eq!(found.undecided, Some(WhyUndecided::Unfinished(30)));
+    assert_eq!(cut.outcome("p90{name:a}<1s"), Passed);
+    assert_eq!(cut.outcome("p50{name:a}<1ms"), Failed);
+    assert_eq!(cut.outcome("errors{name:a}<1%"), Undecided);
+    assert_eq!(cut.outcome("errors{name:a}<50%"), Passed);
 }
 
 #[test]
 fn a_percentile_beyond_all_that_is_known_breaks_only_a_bound_below_it() {
     let cut = Cut::of([2; 1_000], &[2_000; 30]);
     let found = cut.result("p99<1s");
-    assert_eq!((found.outcome, found.is_at_least), (Broken, true));
-    assert_eq!(cut.outcome("p99>1s"), Kept);
-    assert_eq!(cut.outcome("p90<1s"), Kept);
+    assert_eq!((found.outcome, found.is_at_least), (Failed, true));
+    assert_eq!(cut.outcome("p99>1s"), Passed);
+    assert_eq!(cut.outcome("p90<1s"), Passed);
     let young = Cut::of([2; 1_000], &[500; 30]);
     let found = young.result("p99<1s");
-    assert_eq!(found.outcome, NotKnown);
-    assert_eq!(found.undecided, Some(Undecided::Unfinished(30)));
+    assert_eq!(found.outcome, Undecided);
+    assert_eq!(found.undecided, Some(WhyUndecided::Unfinished(30)));
     assert!(!found.estimate_holds);
-    assert_eq!(young.outcome("p99>1s"), NotKnown);
-    assert_eq!(young.outcome("p99>=100ms"), Kept);
+    assert_eq!(young.outcome("p99>1s"), Undecided);
+    assert_eq!(young.outcome("p99>=100ms"), Passed);
 }
 
 #[test]
@@ -363,9 +363,9 @@ fn a_few_young_requests_leave_a_healthy_run_decided() {
         "max<50ms",
         "stdev<50ms",
     ] {
-        assert_eq!(healthy.outcome(check), Kept, "{check}");
+        assert_eq!(healthy.outcome(check), Passed, "{check}");
     }
-    assert_eq!(healthy.outcome("p50<5ms"), Broken);
+    assert_eq!(healthy.outcome("p50<5ms"), Failed);
 }
 
 /// More requests are in flight than the percentile leaves; the estimate decides where it is sure.
@@ -373,13 +373,13 @@ fn a_few_young_requests_leave_a_healthy_run_decided() {
 fn young_requests_that_could_change_it_are_left_to_the_estimate() {
     let ages: Vec<u64> = (0..400).map(|n| n % 20).collect();
     let slow = Cut::of((0..10_000).map(|n| 1 + n % 20), &ages);
-    assert_eq!(slow.outcome("p99<50ms"), Kept);
-    assert_eq!(slow.outcome("p90<10ms"), Broken);
+    assert_eq!(slow.outcome("p99<50ms"), Passed);
+    assert_eq!(slow.outcome("p90<10ms"), Failed);
     let near = Cut::of(
         (0..10_000).map(|n| 1 + n % 20 + 200 * u64::from(n % 103 == 0)),
         &ages,
     );
-    assert_eq!(near.outcome("p99<50ms"), NotKnown);
+    assert_eq!(near.outcome("p99<50ms"), Undecided);
 }
 
 /// A run that was drained until all that is left was older than the bound.
@@ -389,21 +389,21 @@ fn an_age_at_the_bound_is_beyond_it() {
     let ages = &mut drained.unfinished.ages;
     ages.response.record_many_ns(1_000 * MS + 1, 30);
     drained.unfinished.in_flight = 30;
-    assert_eq!(drained.outcome("p99<1s"), Broken);
-    assert_eq!(drained.outcome("p90<1s"), Kept);
+    assert_eq!(drained.outcome("p99<1s"), Failed);
+    assert_eq!(drained.outcome("p90<1s"), Passed);
 }
 
 #[test]
 fn failures_that_unfinished_requests_may_become_are_not_known() {
     let frozen = Cut::of([2; 16_009], &[1_000; 3_927]);
-    assert_eq!(frozen.outcome("errors<1%"), NotKnown);
-    assert_eq!(frozen.outcome("non2xx<1%"), NotKnown);
-    assert_eq!(frozen.outcome("errors<1"), NotKnown);
-    assert_eq!(frozen.outcome("errors<50%"), Kept);
-    assert_eq!(frozen.outcome("errors>50%"), Broken);
-    assert_eq!(frozen.outcome("p99<200ms"), Broken);
+    assert_eq!(frozen.outcome("errors<1%"), Undecided);
+    assert_eq!(frozen.outcome("non2xx<1%"), Undecided);
+    assert_eq!(frozen.outcome("errors<1"), Undecided);
+    assert_eq!(frozen.outcome("errors<50%"), Passed);
+    assert_eq!(frozen.outcome("errors>50%"), Failed);
+    assert_eq!(frozen.outcome("p99<200ms"), Failed);
     let healthy = Cut::of([2; 16_000], &[1; 12]);
-    assert_eq!(healthy.outcome("errors<1%"), Kept);
+    assert_eq!(healthy.outcome("errors<1%"), Passed);
     assert_eq!(healthy.result("errors<1%").undecided, None);
 }
 
@@ -411,46 +411,46 @@ fn failures_that_unfinished_requests_may_become_are_not_known() {
 fn ages_that_nobody_knows_decide_nothing() {
     let mut cut = Cut::of([2; 1_000], &[]);
     cut.unfinished.in_flight = 30;
-    assert_eq!(cut.outcome("p99<1s"), NotKnown);
-    assert_eq!(cut.outcome("p90<1s"), Kept);
-    assert_eq!(cut.outcome("p90<1ms"), Broken);
+    assert_eq!(cut.outcome("p99<1s"), Undecided);
+    assert_eq!(cut.outcome("p90<1s"), Passed);
+    assert_eq!(cut.outcome("p90<1ms"), Failed);
 }
 
 #[test]
 fn a_mean_that_is_a_lower_bound_is_held_against_the_timeout() {
     let cut = Cut::of([2; 10_000], &[60]);
     assert!(cut.result("mean<50ms").is_at_least);
-    assert_eq!(cut.outcome("mean<50ms"), Kept);
-    assert_eq!(cut.outcome("mean<3ms"), NotKnown);
-    assert_eq!(cut.outcome("mean<1ms"), Broken);
-    assert_eq!(cut.outcome("max<50ms"), Broken);
-    assert_eq!(cut.outcome("max<70ms"), NotKnown);
-    assert_eq!(cut.outcome("min<3ms"), Kept);
-    assert_eq!(cut.outcome("p100<50ms"), Broken);
-    assert_eq!(Cut::of([2; 1_000], &[1]).outcome("p100<50ms"), Kept);
+    assert_eq!(cut.outcome("mean<50ms"), Passed);
+    assert_eq!(cut.outcome("mean<3ms"), Undecided);
+    assert_eq!(cut.outcome("mean<1ms"), Failed);
+    assert_eq!(cut.outcome("max<50ms"), Failed);
+    assert_eq!(cut.outcome("max<70ms"), Undecided);
+    assert_eq!(cut.outcome("min<3ms"), Passed);
+    assert_eq!(cut.outcome("p100<50ms"), Failed);
+    assert_eq!(Cut::of([2; 1_000], &[1]).outcome("p100<50ms"), Passed);
 }
 
 #[test]
 fn few_samples_decide_what_the_binomial_bound_decides() {
     let ten = Cut::of([20; 10], &[]);
-    assert_eq!(ten.outcome("p99<10ms"), Broken);
-    assert_eq!(ten.outcome("p99>10ms"), Kept);
+    assert_eq!(ten.outcome("p99<10ms"), Failed);
+    assert_eq!(ten.outcome("p99>10ms"), Passed);
     let under = ten.result("p99<30ms");
     assert_eq!(
         (under.outcome, under.undecided),
-        (NotKnown, Some(Undecided::FewSamples(368)))
+        (Undecided, Some(WhyUndecided::FewSamples(368)))
     );
     assert!(under.estimate_holds);
-    assert_eq!(ten.outcome("p50<30ms"), Kept);
-    assert_eq!(Cut::of([20; 5], &[]).outcome("p50<30ms"), Kept);
-    assert_eq!(Cut::of([20; 4], &[]).outcome("p50<30ms"), NotKnown);
-    assert_eq!(Cut::of([20; 4], &[]).outcome("max<30ms"), Kept);
+    assert_eq!(ten.outcome("p50<30ms"), Passed);
+    assert_eq!(Cut::of([20; 5], &[]).outcome("p50<30ms"), Passed);
+    assert_eq!(Cut::of([20; 4], &[]).outcome("p50<30ms"), Undecided);
+    assert_eq!(Cut::of([20; 4], &[]).outcome("max<30ms"), Passed);
     // One of a hundred beyond a p99 is what one expects.
     let one_slow = |all: u64| Cut::of((0..all).map(|n| if n == 0 { 90 } else { 1 }), &[]);
-    assert_eq!(one_slow(100).outcome("p99<10ms"), NotKnown);
-    assert_eq!(one_slow(5).outcome("p99<10ms"), Broken);
-    assert_eq!(one_slow(368).outcome("p99<10ms"), Kept);
-    assert_eq!(ten.outcome("errors<1%"), Kept);
+    assert_eq!(one_slow(100).outcome("p99<10ms"), Undecided);
+    assert_eq!(one_slow(5).outcome("p99<10ms"), Failed);
+    assert_eq!(one_slow(368).outcome("p99<10ms"), Passed);
+    assert_eq!(ten.outcome("errors<1%"), Passed);
 }
 
 #[test]
@@ -471,7 +471,7 @@ fn runs_together_put_their_ages_together() {
     let together = evaluate_together(&checks, &[&one, &other]);
     let outcomes: Vec<_> = together.iter().map(|result| result.outcome).collect();
     // Ten of 1 010 are what a p99 leaves; of 510 they are more.
-    assert_eq!(outcomes, [Kept, Kept]);
+    assert_eq!(outcomes, [Passed, Passed]);
     let alone = evaluate_together(&checks, &[&one]);
-    assert!(alone.iter().all(|result| result.outcome == Broken));
+    assert!(alone.iter().all(|result| result.outcome == Failed));
 }

@@ -1,36 +1,36 @@
-//! Checks where the beginning of a run was left out: they must hold on all of it as well.
+//! Checks where the beginning of a run was left out: they must pass on all of it as well.
 //!
 //! What comes before a run is steady is in no figure. But a stall at the beginning may be a stall
-//! like any other, and a check that holds only without it is broken.
+//! like any other, and a check that passes only without it has failed.
 
 use super::{CheckOutcome, CheckResult, Observed, evaluate_observed};
 use loadline_record::{Summary, Uncut};
 use std::time::Duration;
 
-/// What was found without the beginning; where a check is kept by that and broken with the
+/// What was found without the beginning; where a check passed so and failed with the
 /// beginning, what was found with it.
-pub(super) fn broken_or_without(
+pub(super) fn failed_or_without(
     without: Vec<CheckResult>,
     with: Vec<CheckResult>,
 ) -> Vec<CheckResult> {
     let pairs = without.into_iter().zip(with);
     pairs
-        .map(|(without, with)| match is_broken_by_it(&without, &with) {
+        .map(|(without, with)| match fails_by_it(&without, &with) {
             true => with,
             false => without,
         })
         .collect()
 }
 
-/// The checks that are broken by what was left out at the beginning, and kept by the rest.
-pub(crate) fn broken_by_beginning(summary: &Summary) -> Vec<String> {
+/// The checks that failed because of the beginning that was left out, and passed without it.
+pub(crate) fn failed_by_beginning(summary: &Summary) -> Vec<String> {
     let Some(uncut) = &summary.uncut else {
         return Vec::new();
     };
     let without = evaluate_observed(&summary.plan.checks, &Observed::of_run(summary));
     let pairs = without.into_iter().zip(on_all(summary, uncut));
     pairs
-        .filter(|(without, with)| is_broken_by_it(without, with))
+        .filter(|(without, with)| fails_by_it(without, with))
         .map(|(without, _)| without.text)
         .collect()
 }
@@ -46,8 +46,8 @@ pub(super) fn on_all(summary: &Summary, uncut: &Uncut) -> Vec<CheckResult> {
     evaluate_observed(&summary.plan.checks, &observed)
 }
 
-fn is_broken_by_it(without: &CheckResult, with: &CheckResult) -> bool {
-    without.outcome == CheckOutcome::Kept && with.outcome == CheckOutcome::Broken
+fn fails_by_it(without: &CheckResult, with: &CheckResult) -> bool {
+    without.outcome == CheckOutcome::Passed && with.outcome == CheckOutcome::Failed
 }
 
 #[cfg(test)]
@@ -76,15 +76,15 @@ mod tests {
     }
 
     #[test]
-    fn a_check_that_the_beginning_breaks_is_broken() {
+    fn a_check_that_fails_because_of_the_beginning_has_failed() {
         let summary = warmed_up("p99<15ms");
         let result = &evaluate_run(&summary)[0];
-        assert_eq!(result.outcome, CheckOutcome::Broken);
+        assert_eq!(result.outcome, CheckOutcome::Failed);
         assert_eq!(
             result.samples,
             summary.uncut.as_ref().unwrap().total.times.response.len()
         );
-        assert_eq!(broken_by_beginning(&summary), ["p99<15ms"]);
+        assert_eq!(failed_by_beginning(&summary), ["p99<15ms"]);
     }
 
     #[test]
@@ -95,9 +95,9 @@ mod tests {
             ..other.clone()
         };
         let outcome = |runs: &[&Summary]| evaluate_together(&one.plan.checks, runs)[0].outcome;
-        assert_eq!(outcome(&[&whole, &whole]), CheckOutcome::Kept);
-        assert_eq!(outcome(&[&one, &other]), CheckOutcome::Broken);
-        assert_eq!(outcome(&[&whole, &other]), CheckOutcome::Broken);
+        assert_eq!(outcome(&[&whole, &whole]), CheckOutcome::Passed);
+        assert_eq!(outcome(&[&one, &other]), CheckOutcome::Failed);
+        assert_eq!(outcome(&[&whole, &other]), CheckOutcome::Failed);
     }
 
     #[test]
@@ -106,7 +106,7 @@ mod tests {
             let summary = warmed_up(check);
             let result = &evaluate_run(&summary)[0];
             assert_eq!(result.samples, summary.total.times.response.len());
-            assert!(broken_by_beginning(&summary).is_empty(), "{check}");
+            assert!(failed_by_beginning(&summary).is_empty(), "{check}");
         }
     }
 }

@@ -20,8 +20,8 @@ struct Row {
 #[derive(Debug, Default)]
 struct Ends {
     runs: u64,
-    kept: u64,
-    broken: u64,
+    passed: u64,
+    failed: u64,
     seconds: usize,
 }
 
@@ -67,20 +67,20 @@ fn ends(row: &Row, runs: u64) -> Ends {
             }
         }
         ends.seconds += summary.rows.len();
-        ends.kept += u64::from(met && goal.checks[0].proof == Proof::Kept);
-        ends.broken += u64::from(met && goal.checks[0].proof == Proof::Broken);
+        ends.passed += u64::from(met && goal.checks[0].proof == Proof::Passed);
+        ends.failed += u64::from(met && goal.checks[0].proof == Proof::Failed);
     }
     let seconds = ends.seconds as u64 / runs;
     let (target, over) = (row.target, row.over);
     println!(
-        "{target:?} {over}: kept {}, broken {} of {runs}, {seconds} s",
-        ends.kept, ends.broken
+        "{target:?} {over}: passed {}, failed {} of {runs}, {seconds} s",
+        ends.passed, ends.failed
     );
     ends
 }
 
-/// Targets that break the check: *kept* is false.
-fn broken() -> Vec<Row> {
+/// Targets that fail the check: *passed* is false.
+fn failing() -> Vec<Row> {
     vec![
         row(Target::Queue(0.8), 0.02),
         row(Target::Queue(0.9), 0.02),
@@ -127,7 +127,7 @@ fn at_a_tenth() -> Vec<Row> {
     ]
 }
 
-/// Targets of which too few independent requests come in two minutes. *Broken* is false.
+/// Targets of which too few independent requests come in two minutes. *Failed* is false.
 fn too_slow_to_tell() -> Vec<Row> {
     vec![
         row(Target::Queue(0.9), 0.001),
@@ -144,22 +144,22 @@ fn assert_seldom(wrong: u64, row: &Row, ends: &Ends) {
 }
 
 fn assert_table(runs: u64) {
-    for row in broken() {
+    for row in failing() {
         let ends = ends(&row, runs);
-        assert_seldom(ends.kept, &row, &ends);
+        assert_seldom(ends.passed, &row, &ends);
     }
     for row in at_the_bound() {
         let ends = ends(&row, runs);
-        assert_seldom(ends.kept + ends.broken, &row, &ends);
+        assert_seldom(ends.passed + ends.failed, &row, &ends);
     }
     for row in at_a_tenth() {
         let ends = ends(&row, runs);
-        assert_seldom(ends.broken, &row, &ends);
-        assert!(2 * ends.kept >= runs, "{:?}: {ends:?}", row.target);
+        assert_seldom(ends.failed, &row, &ends);
+        assert!(2 * ends.passed >= runs, "{:?}: {ends:?}", row.target);
     }
     for row in too_slow_to_tell() {
         let ends = ends(&row, runs);
-        assert_seldom(ends.broken, &row, &ends);
+        assert_seldom(ends.failed, &row, &ends);
     }
 }
 

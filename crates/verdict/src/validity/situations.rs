@@ -98,10 +98,10 @@ fn our_delay_in_the_beginning_that_was_left_out_may_decide_a_check_too() {
         response_blocks: slow.response_blocks,
         service_blocks: slow.service_blocks,
     }));
-    let Cause::Decisive { effect, is_kept } = validity(&summary).list[0].cause else {
+    let Cause::Decisive { effect, passed } = validity(&summary).list[0].cause else {
         panic!("{:?}", validity(&summary));
     };
-    assert!(!is_kept);
+    assert!(!passed);
     assert!(
         effect.with_ns > 100e6 && effect.without_ns < 6e6,
         "{effect:?}"

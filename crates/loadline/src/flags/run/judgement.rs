@@ -8,7 +8,7 @@ use loadline_verdict::Grade;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Judgement")]
 pub(crate) struct JudgementFlags {
-    /// Exit with 1 unless this holds: 'p99<50ms', 'errors<0.1%', 'non2xx<1%' (repeatable)
+    /// Exit with 1 unless this check passes: 'p99<50ms', 'errors<0.1%', 'non2xx<1%' (repeatable)
     ///
     /// A check compares one of these with a bound: any percentile, mean, min, max or stdev of the
     /// response time, or of its parts with service., blocked. or lateness. before it; errors
