@@ -26,6 +26,8 @@ mod faults;
 mod http2;
 /// Ctrl-C, and runs that are killed.
 mod interrupts;
+/// Keys on a terminal, which change the load.
+mod keys;
 /// Files of the user's: none is lost unasked, and no report is half a one.
 mod kept;
 /// How missing programs are installed or named, for which the system's own are stood in for.

@@ -81,7 +81,7 @@ pub use iteration::Iteration;
 pub use launch::Launch;
 pub use loadline_transport::Agreed;
 pub use lost::WorkerFailure;
-pub use prepare::OTHER_FILES;
+pub use prepare::{OTHER_FILES, open_files_at};
 pub use replay::Replay;
 pub use requester::Requester;
 pub use run::Run;

@@ -326,6 +326,18 @@ pub(crate) fn most_users(plan: &Plan) -> u32 {
     }
 }
 
+/// As [`most_users`], of a load that is changed to this level.
+pub(crate) fn most_users_at(plan: &Plan, level: Level) -> u32 {
+    match (&plan.load.shape, closed_level(level)) {
+        (Shape::Closed | Shape::ClosedStages { .. }, Some(level)) => {
+            let mut users = users(&plan.load, hold_ns(plan));
+            users.change(0, level);
+            users.most()
+        }
+        _ => most_users(plan),
+    }
+}
+
 /// When a load ends, from its begin: never, if only a number of requests ends it.
 pub(crate) fn end_ns(plan: &Plan) -> u64 {
     let stages: Option<Duration> = match &plan.load.shape {

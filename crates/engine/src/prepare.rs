@@ -3,10 +3,10 @@
 use crate::StartError;
 use crate::event::Detail;
 use crate::exchange::http2_config;
-use crate::pacer::most_users;
+use crate::pacer::{most_users, most_users_at};
 use crate::written_request::WrittenRequest;
 use loadline_metrics::{Key, SeriesId, SeriesTable};
-use loadline_plan::{Connection, HttpVersion, Plan, Tls};
+use loadline_plan::{Connection, HttpVersion, Level, Plan, Tls};
 use loadline_reactor::{Address, Kernel, ensure_open_files, raise_open_files};
 use loadline_transport::{Dialler, Endpoint, TlsSetup};
 use loadline_wire::h2;
@@ -196,9 +196,25 @@ fn chosen_http(
     Ok(HttpVersion::V2)
 }
 
+/// How many files this process has open at most in a run of the plan whose load is changed to this
+/// level. A level for several scenarios is that of each.
+pub fn open_files_at(plan: &Plan, level: Level) -> u64 {
+    let parts = plan.parts();
+    let connections = parts
+        .iter()
+        .map(|part| connections_of(part, most_users_at(part, level)))
+        .fold(0, u32::saturating_add);
+    u64::from(connections) + OTHER_FILES
+}
+
 /// How many connections a load has at once, at most.
 fn most_connections(plan: &Plan) -> u32 {
-    let users = most_users(plan).max(plan.load.max_connections);
+    connections_of(plan, most_users(plan))
+}
+
+/// How many connections this many users of a load have at once, at most.
+fn connections_of(plan: &Plan, users: u32) -> u32 {
+    let users = users.max(plan.load.max_connections);
     let shared = plan.connection.shared.map_or(u32::MAX, NonZeroU32::get);
     let connections = users.div_ceil(plan.connection.streams);
     connections.min(shared.max(plan.threads))
@@ -281,6 +297,18 @@ mod tests {
         assert_eq!(most_kept(OTHER_FILES + 199, 20), 9);
         assert_eq!(most_kept(8, 20), 1);
         assert_eq!(most_kept(1_024, 0), 1_008);
+    }
+
+    #[test]
+    fn more_users_need_more_open_files_unless_they_share_connections() {
+        let mut plan = closed(100, SECOND);
+        let at = |plan: &Plan, level| open_files_at(plan, level) - OTHER_FILES;
+        assert_eq!(at(&plan, Level::Share(1_050)), 105);
+        assert_eq!(at(&plan, Level::Users(700)), 700);
+        assert_eq!(at(&plan, Level::Users(7)), 100);
+        assert_eq!(at(&plan, Level::Paused), 100);
+        plan.connection.streams = 10;
+        assert_eq!(at(&plan, Level::Users(700)), 70);
     }
 
     fn address(listener: &TcpListener) -> SocketAddr {

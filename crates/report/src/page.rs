@@ -67,8 +67,22 @@ pub fn run_page(run: &RunResult, heat: &Heat) -> RunPage {
                 .into_iter()
                 .map(|(resource, tracks)| (resource.name, tracks))
                 .collect(),
+            changes: changes(summary),
         }),
     }
+}
+
+/// When the load was changed, in seconds, and to what.
+fn changes(summary: &Summary) -> Vec<(f64, String)> {
+    let changes = summary.changes.iter();
+    let mut marks: Vec<_> = changes
+        .map(|change| {
+            let words = wording::level_in_words(change.level);
+            (change.at_ns as f64 / 1e9, words)
+        })
+        .collect();
+    marks.sort_by(|a, b| a.0.total_cmp(&b.0));
+    marks
 }
 
 fn warnings(run: &RunResult) -> Vec<String> {

@@ -179,7 +179,7 @@ pub fn level_in_words(level: Level) -> String {
             tenths => format!("{}.{tenths} % of the plan", share / 10),
         },
         Level::Rate(rate) => asked(rate),
-        Level::Users(users) => units::counted(users.into(), "connection"),
+        Level::Users(users) => units::counted(users.into(), "user"),
         Level::Paused => "paused".to_owned(),
     }
 }

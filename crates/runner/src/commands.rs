@@ -4,7 +4,7 @@
 //! begins behind it is aborted before it measures anything.
 
 use crate::steering::{ChangeProblem, Steering};
-use loadline_plan::{Level, Load};
+use loadline_plan::Level;
 use loadline_record::Ended;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -127,13 +127,13 @@ impl Commands {
     }
 
     /// A run has begun its load: this controls it.
-    pub(crate) fn attach(&self, run: Box<dyn Control>, load: &Load) {
+    pub(crate) fn attach(&self, run: Box<dyn Control>, steering: Steering) {
         let mut state = self.state();
         if state.command.is_some() {
             run.abort();
         }
         state.run = Some(run);
-        state.steering = Some(Steering::new(load));
+        state.steering = Some(steering);
         state.own_end = None;
     }
 
@@ -192,6 +192,10 @@ fn carry_out(command: Command, run: &dyn Control) {
 mod tests {
     use super::*;
 
+    fn steering() -> Steering {
+        Steering::new(&loadline_plan::Plan::default(), u64::MAX)
+    }
+
     struct Told(Arc<Mutex<Vec<Command>>>);
 
     impl Control for Told {
@@ -213,12 +217,12 @@ mod tests {
         let commands = Commands::default();
         let told = Arc::default();
         assert_eq!(commands.phase(), Phase::BeforeLoad);
-        commands.attach(Box::new(Told(Arc::clone(&told))), &Load::default());
+        commands.attach(Box::new(Told(Arc::clone(&told))), steering());
         assert!(!commands.is_ending());
         assert_eq!(commands.send(Command::Stop), Phase::Running);
         commands.detach();
         assert_eq!(commands.phase(), Phase::Ended);
-        commands.attach(Box::new(Told(Arc::clone(&told))), &Load::default());
+        commands.attach(Box::new(Told(Arc::clone(&told))), steering());
         assert_eq!(*told.lock().unwrap(), [Command::Stop, Command::Abort]);
         assert!(commands.is_ending());
     }
@@ -228,13 +232,13 @@ mod tests {
         let commands = Commands::default();
         let told = Arc::default();
         commands.end_run(Command::Abort, Ended::Precise);
-        commands.attach(Box::new(Told(Arc::clone(&told))), &Load::default());
+        commands.attach(Box::new(Told(Arc::clone(&told))), steering());
         assert_eq!(commands.ended(), None);
         commands.end_run(Command::Stop, Ended::Decided);
         assert_eq!(commands.ended(), Some(Ended::Decided));
         assert!(!commands.is_ending());
         commands.detach();
-        commands.attach(Box::new(Told(Arc::clone(&told))), &Load::default());
+        commands.attach(Box::new(Told(Arc::clone(&told))), steering());
         assert_eq!(commands.ended(), None);
         assert_eq!(*told.lock().unwrap(), [Command::Stop]);
     }
@@ -242,7 +246,7 @@ mod tests {
     #[test]
     fn an_abort_of_one_run_stands_above_an_interrupt_and_that_above_a_goal() {
         let commands = Commands::default();
-        commands.attach(Box::new(Told(Arc::default())), &Load::default());
+        commands.attach(Box::new(Told(Arc::default())), steering());
         commands.end_run(Command::Stop, Ended::Precise);
         commands.send(Command::Stop);
         assert_eq!(commands.ended(), Some(Ended::Interrupted));

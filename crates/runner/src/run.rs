@@ -6,11 +6,12 @@ use crate::early_end::EarlyEnd;
 use crate::error::{ObserverError, RunError, Trouble};
 use crate::observer::{End, Interval, Observer, Observers};
 use crate::source::Source;
+use crate::steering::Steering;
 use crate::watching::{Watch, Watching};
 use crate::workload::Workload;
 use loadline_engine::{Change, EndReason, Event};
 use loadline_plan::{Plan, Shape};
-use loadline_reactor::Address;
+use loadline_reactor::{Address, raise_open_files};
 use loadline_record::{
     Ended, Environment, Floor, Header, HostCounters, IntervalArchive, LoadChange, Role, Snapshot,
     Summary, Transient, Unfinished,
@@ -81,7 +82,8 @@ pub fn conduct(
     };
     let wants = observers.wants();
     let source = workload.start(plan.clone(), wants)?;
-    commands.attach(source.control(), &plan.load);
+    let open_files = raise_open_files().unwrap_or(u64::MAX);
+    commands.attach(source.control(), Steering::new(plan, open_files));
     workload.on_error(abort_by(commands.clone()));
     if let Some(watching) = &mut watching {
         watching.begin(source.addresses(), plan.warmup);
@@ -213,6 +215,8 @@ impl Conductor<'_> {
             Ended::Failed(text) => Some(ObserverError::from(text.clone())),
             _ => None,
         };
+        // No interval comes that could tell of these.
+        self.summary.changes.append(&mut self.changes);
         self.summary.finish(ended, unfinished);
         self.source.next_event(FAREWELL);
         self.workload.flush();

@@ -1,7 +1,9 @@
 //! Changing the load of the run that is under way: levels, steps and pauses.
 
 use crate::commands::{Commands, Control};
-use loadline_plan::{LEAST_SHARE, Level, LevelProblem, Load, MOST_SHARE, MOST_USERS, Shape};
+use loadline_engine::open_files_at;
+use loadline_plan::{LEAST_SHARE, Level, LevelProblem, MOST_SHARE, MOST_USERS};
+use loadline_plan::{Plan, Scenario, Shape};
 
 /// The load as planned, in thousandths.
 const WHOLE: u32 = 1_000;
@@ -14,6 +16,23 @@ pub enum ChangeProblem {
     /// What was asked for makes no sense, or is out of range.
     #[error(transparent)]
     Level(#[from] LevelProblem),
+    /// The users that it takes would have more connections than this process may have.
+    #[error(
+        "it takes {needed} open files, and this process may have {limit}; raise the hard limit \
+         (`ulimit -Hn`) before the run."
+    )]
+    OpenFiles {
+        /// How many files would be open.
+        needed: u64,
+        /// How many may be.
+        limit: u64,
+    },
+    /// All users have a number of iterations of their own.
+    #[error(
+        "each user does a fixed number of iterations, so that no users can be added; lower the \
+         load, or pause it."
+    )]
+    FixedIterations,
     /// There is nothing to change.
     #[error("no load is under way that could be changed; change it while a run lasts.")]
     NoRun,
@@ -31,16 +50,24 @@ pub enum Step {
 /// The load of a run, as it was changed last.
 #[derive(Clone, Debug)]
 pub(crate) struct Steering {
-    load: Load,
+    /// Without its requests.
+    plan: Plan,
+    /// How many files this process may have open.
+    open_files: u64,
     /// Pauses left out.
     level: Level,
     is_paused: bool,
 }
 
 impl Steering {
-    pub(crate) fn new(load: &Load) -> Self {
+    /// The load of this plan, in a process that may have so many files open.
+    pub(crate) fn new(plan: &Plan, open_files: u64) -> Self {
         Steering {
-            load: load.clone(),
+            plan: Plan {
+                requests: Vec::new(),
+                ..plan.clone()
+            },
+            open_files,
             level: Level::Share(WHOLE),
             is_paused: false,
         }
@@ -52,7 +79,11 @@ impl Steering {
         run: &dyn Control,
         level: Level,
     ) -> Result<Level, ChangeProblem> {
-        level.check(&self.load.shape)?;
+        level.check(&self.plan.load.shape)?;
+        let (needed, limit) = (open_files_at(&self.plan, level), self.open_files);
+        if needed > limit {
+            return Err(ChangeProblem::OpenFiles { needed, limit });
+        }
         if !run.change(level) {
             return Err(ChangeProblem::NoRun);
         }
@@ -65,21 +96,58 @@ impl Steering {
 
     /// The level that is a step away, within what can be asked for. Users of a constant number are
     /// stepped one by one at least.
-    fn stepped(&self, step: Step) -> Level {
-        let planned = self.load.connections;
-        match (self.level, &self.load.shape) {
+    fn stepped(&self, step: Step) -> Result<Level, ChangeProblem> {
+        let planned = self.plan.load.connections;
+        Ok(match (self.level, &self.plan.load.shape) {
             (Level::Share(WHOLE), Shape::Closed) => Level::Users(stepped(planned, step, planned)),
             (Level::Users(users), _) => Level::Users(stepped(users, step, planned)),
-            (Level::Share(share), _) => {
-                let share = match step {
-                    Step::Up => share + WHOLE / STEPS,
-                    Step::Down => share.saturating_sub(WHOLE / STEPS),
-                };
-                Level::Share(share.clamp(LEAST_SHARE, MOST_SHARE))
-            }
+            (Level::Share(share), Shape::Scenarios { .. }) => self.stepped_together(share, step)?,
+            (Level::Share(share), _) => Level::Share(stepped_share(share, step)),
             (level @ (Level::Rate(_) | Level::Paused), _) => level,
+        })
+    }
+
+    /// The next share that brings one of the scenarios to another load: a twentieth of few users is
+    /// no whole one.
+    fn stepped_together(&self, from: u32, step: Step) -> Result<Level, ChangeProblem> {
+        let moves = |to| self.plan.scenarios.iter().any(|one| moves(one, from, to));
+        let mut share = from;
+        loop {
+            let next = stepped_share(share, step);
+            if moves(next) {
+                return Ok(Level::Share(next));
+            }
+            if next == share && step == Step::Up && from >= WHOLE {
+                return Err(ChangeProblem::FixedIterations);
+            }
+            if next == share {
+                return Ok(Level::Share(from));
+            }
+            share = next;
         }
     }
+}
+
+/// Whether a scenario has another load at one share of it than at another.
+fn moves(scenario: &Scenario, from: u32, to: u32) -> bool {
+    if scenario.load.shape != Shape::Closed {
+        return true;
+    }
+    let is_fixed = scenario.part.iterations_per_user.is_some();
+    let users = |share: u32| {
+        let share = if is_fixed { share.min(WHOLE) } else { share };
+        let users = u64::from(scenario.load.connections) * u64::from(share);
+        ((users + u64::from(WHOLE) / 2) / u64::from(WHOLE)).max(1)
+    };
+    users(from) != users(to)
+}
+
+fn stepped_share(share: u32, step: Step) -> u32 {
+    let share = match step {
+        Step::Up => share.saturating_add(WHOLE / STEPS),
+        Step::Down => share.saturating_sub(WHOLE / STEPS),
+    };
+    share.clamp(LEAST_SHARE, MOST_SHARE)
 }
 
 fn stepped(users: u32, step: Step, planned: u32) -> u32 {
@@ -96,17 +164,19 @@ impl Commands {
     /// the same instant. Ends a pause. Returns what it is then.
     ///
     /// # Errors
-    /// If no load is under way, or it can't be brought to this level.
+    /// If no load is under way, or it can't be brought to this level, or that takes more open files
+    /// than there may be.
     pub fn change(&self, level: Level) -> Result<Level, ChangeProblem> {
         self.steer(|steering, run| steering.change(run, level))
     }
 
-    /// Raises or lowers the load by a twentieth of the plan. Ends a pause.
+    /// Raises or lowers the load by a twentieth of the plan, several scenarios by as many
+    /// twentieths as change one of them. Ends a pause.
     ///
     /// # Errors
-    /// If no load is under way.
+    /// If no load is under way, or it can't be raised any further.
     pub fn step(&self, step: Step) -> Result<Level, ChangeProblem> {
-        self.steer(|steering, run| steering.change(run, steering.stepped(step)))
+        self.steer(|steering, run| steering.change(run, steering.stepped(step)?))
     }
 
     /// Pauses the load: requests under way finish, and nothing is planned.
@@ -135,7 +205,7 @@ impl Commands {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use loadline_plan::{Arrivals, Rate};
+    use loadline_plan::{Arrivals, Load, Part, Rate};
     use std::sync::{Arc, Mutex};
 
     struct Changed(Arc<Mutex<Vec<Level>>>);
@@ -152,10 +222,42 @@ mod tests {
     }
 
     fn run_of(load: Load) -> (Commands, Arc<Mutex<Vec<Level>>>) {
+        let plan = Plan {
+            load,
+            ..Plan::default()
+        };
+        run_of_plan(&plan, u64::MAX)
+    }
+
+    fn run_of_plan(plan: &Plan, open_files: u64) -> (Commands, Arc<Mutex<Vec<Level>>>) {
         let commands = Commands::default();
         let changed = Arc::default();
-        commands.attach(Box::new(Changed(Arc::clone(&changed))), &load);
+        let steering = Steering::new(plan, open_files);
+        commands.attach(Box::new(Changed(Arc::clone(&changed))), steering);
         (commands, changed)
+    }
+
+    fn scenario(load: Load, iterations_per_user: Option<u64>) -> Scenario {
+        Scenario {
+            part: Part {
+                iterations_per_user,
+                ..Part::default()
+            },
+            requests: Vec::new(),
+            script: None,
+            order: loadline_plan::Order::default(),
+            load,
+            duration: None,
+            request_limit: None,
+        }
+    }
+
+    fn users(connections: u32) -> Load {
+        Load {
+            connections,
+            max_connections: connections,
+            ..Load::default()
+        }
     }
 
     fn of_rate() -> Load {
@@ -184,10 +286,6 @@ mod tests {
 
     #[test]
     fn steps_of_a_closed_load_are_users() {
-        let users = |connections| Load {
-            connections,
-            ..Load::default()
-        };
         let (commands, changed) = run_of(users(3));
         for step in [Step::Down, Step::Down, Step::Down, Step::Up] {
             commands.step(step).unwrap();
@@ -220,5 +318,40 @@ mod tests {
         commands.detach();
         assert_eq!(commands.pause(), Err(ChangeProblem::NoRun));
         assert!(changed.lock().unwrap().is_empty());
+    }
+
+    #[test]
+    fn scenarios_are_stepped_together_as_far_as_one_of_them_moves() {
+        let steps = |scenarios: Vec<Scenario>, step| {
+            let plan = Plan::default().with_scenarios(scenarios);
+            run_of_plan(&plan, u64::MAX).0.step(step)
+        };
+        let open = || vec![scenario(users(3), None), scenario(of_rate(), None)];
+        assert_eq!(steps(open(), Step::Up), Ok(Level::Share(1_050)));
+        // Three users are four from 7/6 on, and two below 5/6.
+        let closed = || vec![scenario(users(3), None)];
+        assert_eq!(steps(closed(), Step::Up), Ok(Level::Share(1_200)));
+        assert_eq!(steps(closed(), Step::Down), Ok(Level::Share(800)));
+        let fixed = || vec![scenario(users(20), Some(5))];
+        let no_more = Err(ChangeProblem::FixedIterations);
+        assert_eq!(steps(fixed(), Step::Up), no_more);
+        assert_eq!(steps(fixed(), Step::Down), Ok(Level::Share(950)));
+    }
+
+    #[test]
+    fn users_are_bounded_by_the_open_files() {
+        let plan = Plan {
+            load: users(100),
+            ..Plan::default()
+        };
+        let (commands, changed) = run_of_plan(&plan, 120);
+        let refused = commands.step(Step::Up).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "it takes 121 open files, and this process may have 120; raise the hard limit (`ulimit \
+             -Hn`) before the run."
+        );
+        commands.step(Step::Down).unwrap();
+        assert_eq!(*changed.lock().unwrap(), [Level::Users(95)]);
     }
 }

@@ -1,8 +1,8 @@
 //! The charts of one run.
 
 use crate::chart::INK;
-use crate::{Axis, Chart, Heatmap, Mark, Measure, Scale, Series, SharedX, Spectrum};
-use crate::{Timeline, Track, Unit, number};
+use crate::{Axis, Chart, Heatmap, Mark, Measure, ReferenceLine, Scale, Series, SharedX};
+use crate::{Spectrum, Timeline, Track, Unit, number};
 use serde::Serialize;
 
 /// The charts of a run.
@@ -28,6 +28,9 @@ pub struct RunNumbers {
     pub heatmap: Option<Heatmap>,
     /// What processes and the machine used at the moments of the timeline, each with its name.
     pub resources: Vec<(String, Vec<Track>)>,
+    /// Changes of the load: when, in seconds from the begin of the measured part, rising; and what
+    /// it was changed to, in words.
+    pub changes: Vec<(f64, String)>,
 }
 
 impl RunPlots {
@@ -35,7 +38,8 @@ impl RunPlots {
     pub fn new(numbers: RunNumbers) -> RunPlots {
         let mut shared_x = SharedX::default();
         let x = time_axis(&numbers.timeline, numbers.heatmap.as_ref());
-        let resources = RESOURCES
+        let marks = marks(&numbers.changes);
+        let mut resources: Vec<Chart> = RESOURCES
             .iter()
             .filter_map(|drawn| of_resources(&numbers, drawn, &x, &mut shared_x))
             .collect();
@@ -46,8 +50,14 @@ impl RunPlots {
             spectrum(&numbers.spectra, &mut shared_x),
             in_flight(&numbers.timeline, &x, &mut shared_x),
         ];
+        let mut course: Vec<Chart> = course.into_iter().flatten().collect();
+        for chart in course.iter_mut().chain(&mut resources) {
+            if chart.x == x {
+                chart.reference_lines.clone_from(&marks);
+            }
+        }
         RunPlots {
-            course: course.into_iter().flatten().collect(),
+            course,
             resources,
             shared_x,
         }
@@ -64,6 +74,17 @@ fn time_axis(timeline: &Timeline, heatmap: Option<&Heatmap>) -> Axis {
     };
     let last_s = timeline.time_s.last().copied().unwrap_or(0.0);
     Axis::linear("time since the end of warm-up", Unit::Seconds).between(0.0, end_s.max(last_s))
+}
+
+/// The changes of the load in the measured part.
+fn marks(changes: &[(f64, String)]) -> Vec<ReferenceLine> {
+    let measured = changes.iter().filter(|(at_s, _)| *at_s >= 0.0);
+    let mark = |(at_s, label): &(f64, String)| ReferenceLine {
+        at: number::milliseconds(*at_s),
+        band: None,
+        label: label.clone(),
+    };
+    measured.map(mark).collect()
 }
 
 fn rate(timeline: &Timeline, x: &Axis, shared_x: &mut SharedX) -> Option<Chart> {
@@ -341,6 +362,34 @@ mod tests {
         };
         assert_eq!(series(0), [("generator", 0), ("host", 0)]);
         assert_eq!(series(1), [("host received", 0), ("host sent", 0)]);
+    }
+
+    #[test]
+    fn changes_of_the_load_are_marked_in_every_chart_over_time() {
+        let mut numbers = numbers(vec![track(Measure::Rate, vec![Some(1.0); 2])]);
+        let cpu = track(Measure::Cpu, vec![Some(1.0); 2]);
+        numbers.resources = vec![("host".to_owned(), vec![cpu])];
+        numbers.spectra = vec![Spectrum {
+            name: "response time".to_owned(),
+            percentile: vec![50.0],
+            us: vec![100.0],
+        }];
+        let change = |at_s, label: &str| (at_s, label.to_owned());
+        numbers.changes = vec![change(-0.5, "105 %"), change(1.25, "paused")];
+        let plots = RunPlots::new(numbers);
+        let charts = plots.course.iter().chain(&plots.resources);
+        let marks = |chart: &Chart| -> Vec<_> {
+            let lines = chart.reference_lines.iter();
+            lines.map(|line| (line.at, line.label.clone())).collect()
+        };
+        let marked: Vec<_> = charts.map(|chart| (&*chart.name, marks(chart))).collect();
+        let paused = vec![change(1.25, "paused")];
+        let expected = [
+            ("rate", paused.clone()),
+            ("spectrum", Vec::new()),
+            ("cpu", paused),
+        ];
+        assert_eq!(marked, expected);
     }
 
     #[test]

@@ -274,12 +274,12 @@ pub(crate) struct Ending {
     pub(crate) transient: Option<Transient>,
 }
 
-/// What an interval's line carries beside its snapshot.
+/// What the line of an interval or of the summary carries beside its snapshot.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Beside {
     #[serde(default)]
     pub(crate) watch: Option<Watched>,
-    /// Changes of the load that were told since the interval before.
+    /// Changes of the load that were told since the line before.
     #[serde(default)]
     pub(crate) changes: Vec<LoadChange>,
 }
@@ -339,14 +339,17 @@ pub(crate) fn interval_line(
 
 pub(crate) fn summary_line(
     summary: &Summary,
+    changes: &[LoadChange],
     judgement: Option<&impl Serialize>,
     encoder: &mut Encoder,
 ) -> Vec<u8> {
     #[derive(Serialize)]
-    struct Line<J> {
+    struct Line<'a, J> {
         kind: &'static str,
         #[serde(flatten)]
         ending: Ending,
+        #[serde(skip_serializing_if = "<[LoadChange]>::is_empty")]
+        changes: &'a [LoadChange],
         #[serde(skip_serializing_if = "Option::is_none")]
         judgement: Option<J>,
         #[serde(flatten)]
@@ -360,6 +363,7 @@ pub(crate) fn summary_line(
             host: summary.host,
             transient: summary.transient,
         },
+        changes,
         judgement,
         total: StoredSnapshot::encode(&summary.total, encoder),
     })

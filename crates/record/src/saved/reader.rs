@@ -205,6 +205,8 @@ impl RunFile {
             host,
             transient,
         } = serde_json::from_slice(line)?;
+        let Beside { changes, .. } = serde_json::from_slice(line)?;
+        self.summary.changes.extend(changes);
         self.summary.host = host;
         self.summary.transient = transient;
         self.summary.finish(ended, unfinished.decode()?);

@@ -449,10 +449,12 @@ fn changes_of_the_load_are_read_back_and_merged() {
     let told = [
         change(-20, Level::Share(1_050)),
         change(1_500_000_000, Level::Paused),
+        // Behind the last interval.
+        change(2_900_000_000, Level::Users(7)),
     ];
     let mut writer = RunWriter::new(Path::new("a.run"), Vec::new(), &header()).unwrap();
     let mut summary = Summary::new(header());
-    for (index, changes) in [(0, &told[..1]), (1, &told[1..]), (2, &[])] {
+    for (index, changes) in [(0, &told[..1]), (1, &told[1..2]), (2, &[])] {
         let interval = second(index);
         writer.interval_beside(&interval, None, changes).unwrap();
         summary.observe(&interval);
@@ -467,6 +469,9 @@ fn changes_of_the_load_are_read_back_and_merged() {
         text.contains(r#""changes":[{"at_ns":-20,"level":{"share":1050}}]"#),
         "{text}"
     );
+    let last = text.lines().last().unwrap();
+    let late = r#""changes":[{"at_ns":2900000000,"level":{"users":7}}]"#;
+    assert!(last.contains(late), "{last}");
 }
 
 #[test]

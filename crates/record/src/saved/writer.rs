@@ -19,6 +19,8 @@ pub struct RunWriter<W: Write> {
     path: PathBuf,
     output: W,
     encoder: Encoder,
+    /// How many changes of the load the intervals have told.
+    told_changes: usize,
 }
 
 impl RunWriter<File> {
@@ -95,6 +97,7 @@ impl<W: Write> RunWriter<W> {
             path: path.to_owned(),
             output,
             encoder: Encoder::new(),
+            told_changes: 0,
         };
         writer.write(&header_line(header))?;
         Ok(writer)
@@ -113,11 +116,13 @@ impl<W: Write> RunWriter<W> {
         watched: Option<&Watched>,
         changes: &[LoadChange],
     ) -> Result<(), Error> {
+        self.told_changes += changes.len();
         let line = interval_line(interval, watched, changes, &mut self.encoder);
         self.write(&line)
     }
 
-    /// Adds the summary of all intervals written, the last line, and gives the output back. A
+    /// Adds the summary of all intervals written, with the changes of the load that none of them
+    /// told: the last line; and gives the output back. A
     /// summary that is not complete is left out, so that the file stays that of a killed run.
     pub fn finish(self, summary: &Summary) -> Result<W, Error> {
         self.finish_judged(summary, None::<&()>)
@@ -131,7 +136,9 @@ impl<W: Write> RunWriter<W> {
         judgement: Option<&impl Serialize>,
     ) -> Result<W, Error> {
         if summary.complete {
-            let line = summary_line(summary, judgement, &mut self.encoder);
+            let untold = summary.changes.get(self.told_changes..);
+            let untold = untold.unwrap_or_default();
+            let line = summary_line(summary, untold, judgement, &mut self.encoder);
             self.write(&line)?;
         }
         Ok(self.output)

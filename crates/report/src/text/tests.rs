@@ -73,7 +73,7 @@ fn changes_of_the_load_stand_in_the_head() {
     assert!(
         text.contains(
             "load changed to 105 % of the plan in the warm-up, paused at 1.2 s, changed to 99.5 % \
-             of the plan at 2.0 s, changed to 12 connections at 3.0 s"
+             of the plan at 2.0 s, changed to 12 users at 3.0 s"
         ),
         "{text}"
     );
