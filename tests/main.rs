@@ -26,10 +26,10 @@ mod faults;
 mod http2;
 /// Ctrl-C, and runs that are killed.
 mod interrupts;
-/// Keys on a terminal, which change the load.
-mod keys;
 /// Files of the user's: none is lost unasked, and no report is half a one.
 mod kept;
+/// Keys on a terminal, which change the load.
+mod keys;
 /// How missing programs are installed or named, for which the system's own are stood in for.
 mod names;
 mod need;

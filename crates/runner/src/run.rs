@@ -219,6 +219,7 @@ impl Conductor<'_> {
         self.summary.changes.append(&mut self.changes);
         self.summary.finish(ended, unfinished);
         self.source.next_event(FAREWELL);
+        let torn_down = self.workload.teardown();
         self.workload.flush();
         let Conductor {
             summary,
@@ -232,7 +233,8 @@ impl Conductor<'_> {
             result: &result,
         };
         observers.tell(|observer| observer.ended(&end));
-        let failed = observers.into_errors();
+        let torn_down = torn_down.err().map(ObserverError::from);
+        let failed = torn_down.into_iter().chain(observers.into_errors());
         Conducted {
             result,
             trouble: Trouble::of_all(lost.into_iter().chain(failed).collect()),

@@ -8,6 +8,7 @@ use loadline_plan::Plan;
 use loadline_record::Summary;
 use loadline_script::{Language, Script, language_of};
 use loadline_script_lua::Lua;
+use std::cell::Cell;
 
 pub use loadline_script::{OnError, Prints};
 
@@ -34,7 +35,15 @@ pub trait Workload {
     /// Brings what it printed so far to its reader, before something else is printed there.
     fn flush(&self) {}
 
-    /// Lets it conclude, behind the report of its run.
+    /// Does what is to be done once when the load has ended, before anything is reported.
+    ///
+    /// # Errors
+    /// If it can't be done.
+    fn teardown(&self) -> Result<(), RunError> {
+        Ok(())
+    }
+
+    /// Lets it conclude, behind the report of its run; not if its teardown failed.
     ///
     /// # Errors
     /// Why it gave up, or can't conclude.
@@ -71,7 +80,7 @@ impl Scenarios {
 impl Workload for Scenarios {
     fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
         let launch = |script: &Option<ScriptWorkload>| match script {
-            Some(script) => script.0.launch(),
+            Some(script) => script.script.launch(),
             None => Launch::requests(),
         };
         let launches: Vec<Launch> = self.0.iter().map(launch).collect();
@@ -91,6 +100,12 @@ impl Workload for Scenarios {
         self.scripts().for_each(Workload::flush);
     }
 
+    /// Each of its scripts, whether or not one before it failed.
+    fn teardown(&self) -> Result<(), RunError> {
+        let torn_down: Vec<_> = self.scripts().map(Workload::teardown).collect();
+        torn_down.into_iter().collect()
+    }
+
     fn conclude(&self, summary: &Summary) -> Result<(), RunError> {
         self.scripts()
             .try_for_each(|script| script.conclude(summary))
@@ -107,32 +122,41 @@ impl Workload for Requests {
 }
 
 /// What a script says.
-struct ScriptWorkload(Box<dyn Script>);
+struct ScriptWorkload {
+    script: Box<dyn Script>,
+    /// Whether its teardown failed.
+    is_broken: Cell<bool>,
+}
 
 impl Workload for ScriptWorkload {
     fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
-        Ok(Box::new(self.0.start(plan, wants.detail())?))
+        Ok(Box::new(self.script.start(plan, wants.detail())?))
     }
 
     fn on_error(&self, act: OnError) {
-        self.0.on_error(act);
+        self.script.on_error(act);
     }
 
     fn failure(&self) -> Option<RunError> {
-        self.0.failure().map(Into::into)
+        self.script.failure().map(Into::into)
     }
 
     fn flush(&self) {
-        self.0.flush();
+        self.script.flush();
+    }
+
+    fn teardown(&self) -> Result<(), RunError> {
+        let torn_down = self.script.teardown();
+        self.is_broken.set(torn_down.is_err());
+        Ok(torn_down?)
     }
 
     fn conclude(&self, summary: &Summary) -> Result<(), RunError> {
-        let torn_down = self.0.teardown();
-        if let Some(error) = self.failure() {
-            return Err(error);
+        match self.failure() {
+            Some(error) => Err(error),
+            None if self.is_broken.get() => Ok(()),
+            None => Ok(self.script.conclude(summary)?),
         }
-        torn_down?;
-        Ok(self.0.conclude(summary)?)
     }
 }
 
@@ -147,5 +171,8 @@ fn load(plan: &Plan, prints: Prints) -> Result<Option<ScriptWorkload>, RunError>
     };
     let script = language.load(plan, prints)?;
     script.setup()?;
-    Ok(Some(ScriptWorkload(script)))
+    Ok(Some(ScriptWorkload {
+        script,
+        is_broken: Cell::new(false),
+    }))
 }

@@ -19,6 +19,8 @@ struct Script {
     orders: Orders,
     /// What it raises as soon as its load has begun.
     raises: Option<ScriptError>,
+    /// What it notes when it is torn down, beside the witness; it fails then.
+    torn_down: Option<Arc<Mutex<Vec<String>>>>,
 }
 
 impl Script {
@@ -27,6 +29,7 @@ impl Script {
             events: RefCell::new(events.into_iter().collect()),
             orders: Arc::default(),
             raises: None,
+            torn_down: None,
         }
     }
 }
@@ -43,6 +46,14 @@ impl Workload for Script {
         if let Some(error) = self.raises.clone() {
             act(error);
         }
+    }
+
+    fn teardown(&self) -> Result<(), RunError> {
+        let Some(notes) = &self.torn_down else {
+            return Ok(());
+        };
+        notes.lock().unwrap().push("teardown".to_owned());
+        Err(RunError::Threw(error("in teardown()")))
     }
 }
 
@@ -135,6 +146,15 @@ impl Observer for Witness {
 
     fn ended(&mut self, end: &End<'_>) -> Observed {
         self.note(&format!("ended {:?}", end.result.summary.ended))
+    }
+}
+
+fn error(during: &str) -> ScriptError {
+    ScriptError {
+        file: "a.lua".into(),
+        line: Some(3),
+        during: during.to_owned(),
+        message: "no token".to_owned(),
     }
 }
 
@@ -239,17 +259,56 @@ fn a_command_before_the_load_aborts_it_and_names_the_end() {
 fn a_script_that_raises_an_error_aborts_its_run_and_none_behind_it() {
     let (plan, commands) = (samples::plan(), Commands::default());
     let mut script = Script::new([second(0), end(EndReason::Stopped)]);
-    script.raises = Some(ScriptError {
-        file: "a.lua".into(),
-        line: Some(3),
-        during: "in request()".to_owned(),
-        message: "no token".to_owned(),
-    });
+    script.raises = Some(error("in request()"));
     let ran = conduct(&Setup::of(&plan), &script, &commands, &mut []).unwrap();
     assert_eq!(*script.orders.lock().unwrap(), [Command::Abort]);
     let why = "a.lua, line 3, in request(): no token".to_owned();
     assert_eq!(ran.result.summary.ended, Ended::Threw(why));
     assert!(!commands.is_ending());
+}
+
+/// Notes the end of a run where its script notes its teardown.
+struct Last(Arc<Mutex<Vec<String>>>);
+
+impl Observer for Last {
+    fn ended(&mut self, _: &End<'_>) -> Observed {
+        self.0.lock().unwrap().push("ended".to_owned());
+        Ok(())
+    }
+}
+
+#[test]
+fn a_script_is_torn_down_before_anything_is_reported() {
+    let (plan, commands) = (samples::plan(), Commands::default());
+    let mut script = Script::new([second(0), end(EndReason::Duration)]);
+    let notes = Arc::default();
+    script.torn_down = Some(Arc::clone(&notes));
+    let mut last = Last(Arc::clone(&notes));
+    let ran = conduct(&Setup::of(&plan), &script, &commands, &mut [&mut last]).unwrap();
+    assert_eq!(*notes.lock().unwrap(), ["teardown", "ended"]);
+    let trouble = ran.trouble.unwrap().to_string();
+    assert_eq!(trouble, "a.lua, line 3, in teardown(): no token");
+}
+
+#[test]
+fn a_change_behind_the_last_interval_is_kept() {
+    let (plan, commands) = (samples::plan(), Commands::default());
+    let change = |at_ns| Change {
+        at_ns,
+        level: loadline_plan::Level::Paused,
+    };
+    let events = [
+        Some(Event::Changed(change(5))),
+        second(0),
+        Some(Event::Changed(change(1_100_000_000))),
+        end(EndReason::Stopped),
+    ];
+    let script = Script::new(events);
+    let ran = conduct(&Setup::of(&plan), &script, &commands, &mut []).unwrap();
+    let changes = ran.result.summary.changes.iter();
+    let at_ns: Vec<i64> = changes.map(|change| change.at_ns).collect();
+    let warmup_ns = plan.warmup.as_nanos() as i64;
+    assert_eq!(at_ns, [5 - warmup_ns, 1_100_000_000 - warmup_ns]);
 }
 
 #[test]
