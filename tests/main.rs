@@ -30,8 +30,9 @@ mod interrupts;
 mod kept;
 /// Keys on a terminal, which change the load.
 mod keys;
-/// How missing programs are installed or named, for which the system's own are stood in for.
+/// Rows, checks and logs by name.
 mod names;
+/// How missing programs are installed or named, for which the system's own are stood in for.
 mod need;
 /// Against nginx: what a server that we did not write makes of us.
 mod nginx;
@@ -50,9 +51,12 @@ mod proxies;
 mod repeats;
 /// What the other modules share: running the command, and servers.
 mod rig;
-/// Whether the JSON that the command prints fits its schema.
+/// Several loads at once, from plan files.
 mod scenarios;
+/// Whether the JSON that the command prints fits its schema.
 mod schemas;
+/// Scripts where a command takes a URL.
+mod script_commands;
 /// Lua scripts: what they make the server see, what they print, and how they fail.
 mod scripts;
 /// The source itself: which crate depends on which.
