@@ -87,7 +87,21 @@ fn what_contradicts_scenarios_is_refused_in_one_sentence() {
             "two scenarios have the name a",
         ),
         ("rate = 5", "a scenario needs a name"),
+        ("name = \"a\\u0007b\"", "has a control character"),
+        (
+            "name = 'a'\ntags = { team = \"a\\tb\" }",
+            "has a control character",
+        ),
         ("name = 'a'\nthreads = 2", "it belongs to the whole run"),
+        ("name = 'a'\nweight = 0", "write 1"),
+        (
+            "name = 'a'\nweight = 2\nrate = 5",
+            "a scenario with a weight takes its users of the run's connections; leave out rate",
+        ),
+        (
+            "name = 'a'\nweight = 100\n[[scenario]]\nname = 'b'\nweight = 1",
+            "its weight leaves it no user; give more --connections",
+        ),
         (
             "name = 'a'\niterations_per_user = 2\nrate = 5",
             "a number of users that stays",
@@ -106,4 +120,30 @@ fn what_contradicts_scenarios_is_refused_in_one_sentence() {
         assert_eq!(refused.code, Some(2), "{}", refused.stderr);
         assert!(refused.stderr.contains(expected), "{}", refused.stderr);
     }
+}
+
+#[test]
+fn classes_of_users_take_the_connections_of_the_run_by_weight() {
+    let server = serve();
+    let folder = tempfile::tempdir().unwrap();
+    let plan = folder.path().join("shop.toml");
+    let keys = format!(
+        "threads = 1\nconnections = 8\nurl = 'http://{}/'\n\
+         [[scenario]]\nname = 'browse'\nweight = 3\niterations_per_user = 5\n\
+         [[scenario]]\nname = 'order'\nweight = 1\niterations_per_user = 5\n",
+        server.addr()
+    );
+    std::fs::write(&plan, keys).unwrap();
+    let checks = [
+        "--check",
+        "errors{scenario:browse}<1%",
+        "--check",
+        "p99{scenario:order}<60s",
+    ];
+    let found = summary(&[&[text(&plan)], &checks[..]].concat());
+    assert_eq!(answered(&found, "/", "browse"), 30);
+    assert_eq!(answered(&found, "/", "order"), 10);
+    let broken = ["--check", "p50{scenario:order}<1ns", "--allow-invalid"];
+    let said = loadline(&[&[text(&plan)], &broken[..]].concat());
+    assert_eq!(said.code, Some(1), "{}{}", said.stdout, said.stderr);
 }

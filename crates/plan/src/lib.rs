@@ -31,7 +31,7 @@ pub use load::{
     Level, LevelProblem, Load, LoadOptions, MOST_SHARE, MOST_USERS, Shape, Stage, StageList,
 };
 pub use request::{Body, Header, HeaderProblem, Order, Request, RequestDefaults, parse_method};
-pub use scenario::{Part, SCENARIO_TAG, Scenario};
+pub use scenario::{Part, SCENARIO_TAG, Scenario, spread_by_weight};
 pub use script::Script;
 pub use target::{Credentials, Target, TargetProblem};
 pub use until::Until;

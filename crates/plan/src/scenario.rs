@@ -134,3 +134,46 @@ impl Scenario {
         Some(self.duration?.saturating_add(start).saturating_add(stop))
     }
 }
+
+/// Spreads users over classes by their weights: to each its exact share of them, rounded down, and
+/// of those that are left one to each class in the order of what its share was rounded by (the
+/// largest remainder method), the first of equal ones before the others.
+///
+/// Weights of which none is above 0 get no user.
+pub fn spread_by_weight(users: u32, weights: &[u32]) -> Vec<u32> {
+    let sum: u64 = weights.iter().copied().map(u64::from).sum();
+    if sum == 0 {
+        return vec![0; weights.len()];
+    }
+    let share = |weight: &u32| u64::from(users) * u64::from(*weight);
+    let mut spread: Vec<u32> = weights
+        .iter()
+        .map(|weight| u32::try_from(share(weight) / sum).unwrap_or(users))
+        .collect();
+    let mut by_remainder: Vec<usize> = (0..weights.len()).collect();
+    by_remainder.sort_by_key(|index| std::cmp::Reverse(share(&weights[*index]) % sum));
+    let left = users - spread.iter().sum::<u32>();
+    for index in by_remainder.into_iter().take(left as usize) {
+        spread[index] += 1;
+    }
+    spread
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn users_are_spread_by_weight_and_none_is_lost() {
+        assert_eq!(spread_by_weight(9, &[2, 1]), [6, 3]);
+        assert_eq!(spread_by_weight(10, &[1, 1, 1]), [4, 3, 3]);
+        assert_eq!(spread_by_weight(10, &[3, 0, 1]), [8, 0, 2]);
+        assert_eq!(spread_by_weight(2, &[1, 5, 5]), [0, 1, 1]);
+        assert_eq!(spread_by_weight(u32::MAX, &[u32::MAX]), [u32::MAX]);
+        assert_eq!(spread_by_weight(5, &[0, 0]), [0, 0]);
+        for users in 0..50 {
+            let spread = spread_by_weight(users, &[7, 3, 13, 1]);
+            assert_eq!(spread.iter().sum::<u32>(), users);
+        }
+    }
+}

@@ -5,6 +5,7 @@ use super::ran::Ran;
 use super::world::World;
 use crate::EndReason;
 use loadline_metrics::{Key, Series};
+use loadline_plan::spread_by_weight;
 use loadline_plan::{Arrivals, Level, Load, Order, Part, Plan, Rate, Scenario, Shape};
 
 /// A scenario of this name, which asks for a path of its name for so long.
@@ -199,4 +200,18 @@ fn a_warm_up_belongs_to_the_scenarios_that_begin_at_once() {
     let due = [700, 800, 900, 1_000, 1_100].map(|ms| ms * MS + MS);
     assert_eq!(arrivals_of(&ran, "late"), due);
     assert_eq!(ran.total.counts.planned, 105);
+}
+
+#[test]
+fn classes_of_users_send_by_their_weights() {
+    for threads in [1, 2] {
+        let users = spread_by_weight(9, &[2, 1]);
+        let class = |(name, users)| scenario(name, Shape::Closed, users, SECOND);
+        let classes = ["browse", "order"].into_iter().zip(users).map(class);
+        let ran = World::new(plan(threads, classes.collect()))
+            .serves_in(10 * MS)
+            .run();
+        assert_eq!(series(&ran, "browse").answered, 600, "{threads} workers");
+        assert_eq!(series(&ran, "order").answered, 300, "{threads} workers");
+    }
 }

@@ -40,6 +40,8 @@ pub(crate) struct RunFlags {
 pub(crate) struct ScenarioFlags {
     /// What belongs to it whatever its load is.
     pub(crate) part: Part,
+    /// Its part of the whole run's users, if it takes them by weight.
+    pub(crate) weight: Option<u32>,
     /// What it says of its load.
     pub(crate) load: load::LoadFlags,
     /// What it says of its requests.

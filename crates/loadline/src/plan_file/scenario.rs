@@ -9,7 +9,7 @@ use crate::flags::run::request::RequestFlags;
 use crate::flags::run::{RunFlags, ScenarioFlags};
 use clap::Args;
 use loadline_metrics::Key;
-use loadline_plan::{Part, SCENARIO_TAG, parse_count, parse_duration};
+use loadline_plan::{Part, SCENARIO_TAG, parse_count, parse_duration, parse_small_count};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
@@ -22,6 +22,7 @@ const OF_WHOLE_RUN: [&str; 6] = ["threads", "seed", "until", "warmup", "drain", 
 #[derive(Debug, PartialEq)]
 pub(super) struct ScenarioTable {
     part: Part,
+    weight: Option<u32>,
     entries: Vec<Entry>,
 }
 
@@ -34,6 +35,7 @@ impl ScenarioTable {
         let flags: RunFlags = flags::parse_planned(words.cloned())?;
         Ok(ScenarioFlags {
             part: self.part.clone(),
+            weight: self.weight,
             load: flags.load,
             request: flags.request,
         })
@@ -70,6 +72,7 @@ impl<F: Planned> Reader<'_, F> {
     ) -> Result<ScenarioTable, PlanFileError> {
         let mut scenario = ScenarioTable {
             part: Part::default(),
+            weight: None,
             entries: Vec::new(),
         };
         let mut keys: Vec<_> = table.iter().collect();
@@ -105,6 +108,11 @@ impl<F: Planned> Reader<'_, F> {
                 part.iterations_per_user = Some(count);
             }
             "tags" => part.tags = tags(value)?,
+            "weight" => {
+                let weight = parse_small_count(&scalar(value)?);
+                let weight = weight.map_err(|error| Problem::Value(error.to_string()))?;
+                scenario.weight = Some(weight);
+            }
             id if !may_have(id) => return Err(self.refusal(id)),
             _ => scenario.entries.push(self.entry(key, value)?),
         }

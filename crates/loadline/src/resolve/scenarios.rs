@@ -1,9 +1,10 @@
 //! The scenarios of a plan file: what each says itself, and what it takes of the whole run.
 
 use super::{Error, Surroundings, limit_connections, requests};
+use crate::flags::run::load::LoadFlags;
 use crate::flags::run::request::{Place, RequestFlags};
 use crate::flags::run::{RunFlags, ScenarioFlags};
-use loadline_plan::Scenario;
+use loadline_plan::{DEFAULT_CONNECTIONS, Scenario, spread_by_weight};
 
 /// Refuses flags of the whole run that each scenario says itself.
 pub(super) fn refuse_contradictions(flags: &RunFlags) -> Result<(), Error> {
@@ -12,7 +13,10 @@ pub(super) fn refuse_contradictions(flags: &RunFlags) -> Result<(), Error> {
     }
     let load = &flags.load;
     let own = [
-        ("connections", load.connections.is_some()),
+        (
+            "connections",
+            load.connections.is_some() && !has_weights(flags),
+        ),
         ("max-connections", load.max_connections.is_some()),
         ("rate", load.rate.is_some()),
         ("arrivals", load.arrivals.is_some()),
@@ -37,6 +41,52 @@ pub(super) fn refuse_contradictions(flags: &RunFlags) -> Result<(), Error> {
     Ok(())
 }
 
+/// Whether some of the scenarios take their users by weight.
+fn has_weights(flags: &RunFlags) -> bool {
+    flags.scenarios.iter().any(|own| own.weight.is_some())
+}
+
+/// How many of the whole run's users each scenario takes, by the weights that they have.
+fn users_by_weight(flags: &RunFlags) -> Result<Vec<Option<u32>>, Error> {
+    let weights = flags.scenarios.iter().map(|own| own.weight);
+    let spread: Vec<u32> = weights.map(Option::unwrap_or_default).collect();
+    let users = flags.load.connections.unwrap_or(DEFAULT_CONNECTIONS);
+    let spread = flags.scenarios.iter().zip(spread_by_weight(users, &spread));
+    let own = spread.map(|(own, users)| match own.weight {
+        Some(_) if users == 0 => Err(Error::Scenario {
+            name: own.part.name.clone(),
+            error: Box::new(Error::Flags(
+                "its weight leaves it no user; give more --connections.".to_owned(),
+            )),
+        }),
+        Some(_) => has_own_load(&own.load).map_or(Ok(Some(users)), |key| {
+            let said = format!(
+                "a scenario with a weight takes its users of the run's connections; leave out \
+                 {key}, or the weight."
+            );
+            Err(Error::Scenario {
+                name: own.part.name.clone(),
+                error: Box::new(Error::Flags(said)),
+            })
+        }),
+        None => Ok(None),
+    });
+    own.collect()
+}
+
+/// The first key of a load that says how many users or arrivals there are.
+fn has_own_load(load: &LoadFlags) -> Option<&'static str> {
+    let keys = [
+        ("connections", load.connections.is_some()),
+        ("max_connections", load.max_connections.is_some()),
+        ("rate", load.rate.is_some()),
+        ("stages", load.stages.is_some()),
+        ("burst", load.burst.is_some()),
+    ];
+    let given = keys.into_iter().find(|(_, is_given)| *is_given);
+    given.map(|(key, _)| key)
+}
+
 /// The scenarios of a plan file. What one does not say of its requests and its length is what the
 /// whole run says of them.
 pub(super) fn scenarios(
@@ -44,8 +94,9 @@ pub(super) fn scenarios(
     seed: u64,
     surroundings: &mut Surroundings<'_>,
 ) -> Result<Vec<Scenario>, Error> {
-    let each = flags.scenarios.iter().map(|own| {
-        let scenario = scenario(own, flags, seed, surroundings);
+    let users = users_by_weight(flags)?;
+    let each = flags.scenarios.iter().zip(users).map(|(own, users)| {
+        let scenario = scenario(own, users, flags, seed, surroundings);
         scenario.map_err(|error| Error::Scenario {
             name: own.part.name.clone(),
             error: Box::new(error),
@@ -56,11 +107,13 @@ pub(super) fn scenarios(
 
 fn scenario(
     own: &ScenarioFlags,
+    users: Option<u32>,
     whole: &RunFlags,
     seed: u64,
     surroundings: &mut Surroundings<'_>,
 ) -> Result<Scenario, Error> {
     let mut options = own.load.options();
+    options.connections = users.or(options.connections);
     let is_counted = options.requests.is_some() || own.part.iterations_per_user.is_some();
     if options.duration.is_none() && options.stages.is_none() {
         options.duration = whole.load.duration;
