@@ -196,7 +196,7 @@ export function series(): SeriesPage {
     },
     notes: ["The interval is that of the median."],
     checks: page.checks,
-    doubts: ["All 3 runs are suspect."],
+    validity_findings: ["All 3 runs are suspect."],
     columns: ["rate", "p99", "failed", "validity"],
     runs: [1, 2, 3].map(one),
   };
@@ -212,7 +212,7 @@ export function study(): StudyPage {
       20 * (index + 1),
       index === 2 ? null : 5e6 * (index + 1),
     ],
-    doubt: index === 2 ? "It failed." : null,
+    finding: index === 2 ? "It failed." : null,
   });
   const tools = ["wrk", "oha"];
   const names = (tool: string) => [0, 1, 2].map((index) => `${tool} ${index}`);

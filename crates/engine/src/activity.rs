@@ -16,7 +16,7 @@ pub(crate) struct Activity {
     /// How long they could have begun before; 0 in a closed load.
     pub(crate) late_ns: Cell<u64>,
     /// The batches in flight beside the main one, in no order.
-    beside: RefCell<Vec<Beside>>,
+    concurrent: RefCell<Vec<ConcurrentBatch>>,
     /// Requests that wait for one of the connections that users share.
     pub(crate) waiting: Cell<u32>,
     /// Whether it is in an iteration.
@@ -33,7 +33,7 @@ pub(crate) struct Activity {
 
 /// A batch in flight beside the main one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Beside {
+pub(crate) struct ConcurrentBatch {
     /// When it was begun, and so were all its exchanges.
     pub(crate) begun_ns: u64,
     /// Its exchanges that have not ended.
@@ -43,34 +43,34 @@ pub(crate) struct Beside {
 impl Activity {
     /// Whether an exchange has not ended, or a start that it has taken was not used.
     pub(crate) fn is_busy(&self) -> bool {
-        self.since_ns.get().is_some() || !self.beside.borrow().is_empty()
+        self.since_ns.get().is_some() || !self.concurrent.borrow().is_empty()
     }
 
     /// Whether an exchange is in flight.
     pub(crate) fn has_flights(&self) -> bool {
-        self.in_flight.get() > 0 || !self.beside.borrow().is_empty()
+        self.in_flight.get() > 0 || !self.concurrent.borrow().is_empty()
     }
 
     /// The batches in flight beside the main one.
-    pub(crate) fn each_beside(&self, mut tell: impl FnMut(Beside)) {
-        self.beside.borrow().iter().copied().for_each(&mut tell);
+    pub(crate) fn each_concurrent(&self, mut tell: impl FnMut(ConcurrentBatch)) {
+        self.concurrent.borrow().iter().copied().for_each(&mut tell);
     }
 
     /// A batch was begun beside the main one.
-    pub(crate) fn begin_beside(&self, batch: Beside) {
-        self.beside.borrow_mut().push(batch);
+    pub(crate) fn begin_concurrent(&self, batch: ConcurrentBatch) {
+        self.concurrent.borrow_mut().push(batch);
     }
 
     /// An exchange of such a batch has ended; `batch` is what there was of it before. Two batches
     /// that are equal are alike in everything that is looked at.
-    pub(crate) fn end_beside(&self, batch: Beside) {
-        let mut beside = self.beside.borrow_mut();
-        let Some(index) = beside.iter().position(|other| *other == batch) else {
+    pub(crate) fn end_concurrent(&self, batch: ConcurrentBatch) {
+        let mut concurrent = self.concurrent.borrow_mut();
+        let Some(index) = concurrent.iter().position(|other| *other == batch) else {
             return;
         };
-        beside[index].left -= 1;
-        if beside[index].left == 0 {
-            beside.swap_remove(index);
+        concurrent[index].left -= 1;
+        if concurrent[index].left == 0 {
+            concurrent.swap_remove(index);
         }
     }
 
@@ -83,7 +83,7 @@ impl Activity {
             let is_sent = u64::from(self.in_flight.get()) >= held;
             youngest_ns = is_sent.then(|| self.begun_ns.get())?;
         }
-        self.each_beside(|batch| youngest_ns = youngest_ns.max(batch.begun_ns));
+        self.each_concurrent(|batch| youngest_ns = youngest_ns.max(batch.begun_ns));
         Some(youngest_ns)
     }
 }

@@ -1,4 +1,4 @@
-//! What of the generator ended a search before the target did, in words.
+//! The sentences for the generator's own limits, which ended a search before the target did.
 
 use crate::{advice, clause};
 use loadline_capacity::OwnLimit;

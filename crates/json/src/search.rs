@@ -108,7 +108,7 @@ pub enum SearchAnswer {
         target_cpu_percent: Option<f64>,
         /// What disturbed most of the trials that failed just above; null if nothing.
         disturbance: Option<OwnLimit>,
-        /// The answer in words.
+        /// The answer as a sentence.
         text: String,
     },
     /// A level holds, and what lies above it is not known.
@@ -119,7 +119,7 @@ pub enum SearchAnswer {
         why: WhyNoMore,
         /// What of the generator ended before the target did; null if nothing.
         own_limit: Option<OwnLimit>,
-        /// The answer in words.
+        /// The answer as a sentence.
         text: String,
     },
     /// Not even the lowest level holds.
@@ -130,7 +130,7 @@ pub enum SearchAnswer {
         breaks: Vec<String>,
         /// What of the generator or its machine may have caused it; null if nothing.
         own_limit: Option<OwnLimit>,
-        /// The answer in words.
+        /// The answer as a sentence.
         text: String,
     },
     /// The search ended before it knew.
@@ -144,7 +144,7 @@ pub enum SearchAnswer {
         refuted: Option<f64>,
         /// What of the generator or its machine may have caused the failures; null if nothing.
         own_limit: Option<OwnLimit>,
-        /// The answer in words.
+        /// The answer as a sentence.
         text: String,
     },
 }

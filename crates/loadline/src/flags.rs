@@ -52,7 +52,7 @@ struct Line {
 pub(crate) enum Command {
     /// Load a service and report how it did; the word `run` may be left out.
     Run(Box<run::RunFlags>),
-    /// Find the load line: the highest rate at which all checks hold.
+    /// Find the load line: the highest rate at which all checks pass.
     Capacity(Box<capacity::CapacityFlags>),
     /// Report a saved run again, in any format.
     Report(report::ReportFlags),

@@ -6,7 +6,7 @@
 use crate::interrupt::say;
 use anyhow::{Context, Result};
 use loadline_plan::Level;
-use loadline_report::level_in_words;
+use loadline_report::level_text;
 use loadline_runner::{ChangeProblem, Commands, Step};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{self, LocalModes, OptionalActions, SpecialCodeIndex, Termios};
@@ -115,7 +115,7 @@ fn press(key: u8, commands: &Commands) {
         return;
     }
     match change(key, commands) {
-        Some(Ok(level)) => say(&format!("The load is {}.", level_in_words(level))),
+        Some(Ok(level)) => say(&format!("The load is {}.", level_text(level))),
         Some(Err(problem)) => say(&format!("The load stays as it is: {problem}")),
         None => {}
     }

@@ -23,7 +23,7 @@ mod table;
 
 pub use key::{InvalidName, Key, LONGEST_NAME};
 pub use paged::PagedCounts;
-pub use recorder::{Ending, SeriesRecorder};
+pub use recorder::{RequestOutcome, SeriesRecorder};
 pub use series::Series;
 pub use set::SeriesSet;
 pub use sparse::{LONGEST_NS, SparseCounts, bucket, highest_of};

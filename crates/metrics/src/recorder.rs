@@ -5,7 +5,7 @@ use std::mem;
 
 /// How a request ended, as far as its series tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum RequestOutcome {
     /// A whole answer came, with this status.
     Answered {
         /// The status code.
@@ -56,16 +56,22 @@ impl SeriesRecorder {
 
     /// A request of this series ended, after this response time; in the window or behind it.
     #[inline]
-    pub fn record(&mut self, id: SeriesId, ending: Ending, response_ns: u64, is_in_window: bool) {
+    pub fn record(
+        &mut self,
+        id: SeriesId,
+        ending: RequestOutcome,
+        response_ns: u64,
+        is_in_window: bool,
+    ) {
         let index = (id.0 as usize).min(self.live.len() - 1);
         let live = &mut self.live[index];
         match ending {
-            Ending::Answered { status } => {
+            RequestOutcome::Answered { status } => {
                 live.completed += u64::from(is_in_window);
                 live.count_status(status);
             }
-            Ending::TimedOut => live.failed += 1,
-            Ending::Failed => {
+            RequestOutcome::TimedOut => live.failed += 1,
+            RequestOutcome::Failed => {
                 live.failed += 1;
                 return;
             }
@@ -132,15 +138,15 @@ mod tests {
         SeriesRecorder::new(table)
     }
 
-    const OK: Ending = Ending::Answered { status: 200 };
+    const OK: RequestOutcome = RequestOutcome::Answered { status: 200 };
 
     #[test]
     fn each_ending_counts_where_it_belongs() {
         let mut recorder = recorder(2, &["a", "b"]);
         recorder.record(SeriesId(0), OK, 10, true);
         recorder.record(SeriesId(0), OK, 20, false);
-        recorder.record(SeriesId(0), Ending::TimedOut, 300, true);
-        recorder.record(SeriesId(1), Ending::Failed, 7, true);
+        recorder.record(SeriesId(0), RequestOutcome::TimedOut, 300, true);
+        recorder.record(SeriesId(1), RequestOutcome::Failed, 7, true);
         let set = recorder.take();
         let [a, b] = ["a", "b"].map(|name| set.get(&Key::new(name).unwrap()).unwrap().clone());
         assert_eq!((a.answered, a.completed, a.failed), (2, 1, 1));

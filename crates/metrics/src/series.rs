@@ -64,7 +64,7 @@ impl Series {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::{Ending, Key, SeriesId, SeriesRecorder, SeriesTable};
+    use crate::{Key, RequestOutcome, SeriesId, SeriesRecorder, SeriesTable};
     use proptest::prelude::*;
 
     /// The series of requests that were answered after these times.
@@ -75,7 +75,7 @@ pub(crate) mod tests {
         for time_ns in times_ns {
             recorder.record(
                 SeriesId(0),
-                Ending::Answered { status: 200 },
+                RequestOutcome::Answered { status: 200 },
                 *time_ns,
                 true,
             );

@@ -1,7 +1,7 @@
 //! How much memory the series of a run take at their bound.
 
 use loadline_metrics::{
-    DEFAULT_MOST, Ending, Key, SeriesId, SeriesRecorder, SeriesSet, SeriesTable,
+    DEFAULT_MOST, Key, RequestOutcome, SeriesId, SeriesRecorder, SeriesSet, SeriesTable,
 };
 
 /// Bytes of memory that this process holds.
@@ -28,7 +28,7 @@ fn two_thousand_series_take_at_most_forty_megabytes() {
                 let spread = (request * 7_919 + second * 104_729) % 1_000;
                 let time_ns = (100_000.0 * 1_000_f64.powf(spread as f64 / 1_000.0)) as u64;
                 let id = SeriesId((request % u64::from(DEFAULT_MOST)) as u32);
-                worker.record(id, Ending::Answered { status: 200 }, time_ns, true);
+                worker.record(id, RequestOutcome::Answered { status: 200 }, time_ns, true);
             }
             total.merge(&worker.take());
         }

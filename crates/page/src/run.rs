@@ -3,7 +3,7 @@
 use crate::{RunPlots, number};
 use serde::Serialize;
 
-/// The page of one run. Sentences and figures in words are those of the text report.
+/// The page of one run. Its sentences and formatted figures are those of the text report.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RunPage {
@@ -15,7 +15,7 @@ pub struct RunPage {
     pub title: String,
     /// How much, in which model: `open loop: 2 000/s constant, 50 connections, …`.
     pub load: String,
-    /// How it went in numbers.
+    /// What was counted.
     pub facts: Vec<Fact>,
     /// The generator's machine.
     pub machine: Vec<Fact>,
@@ -61,7 +61,7 @@ pub struct Fact {
     pub text: String,
 }
 
-/// Whether a result can be believed, in words.
+/// Whether a result can be believed, as sentences.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ValidityText {
@@ -129,7 +129,7 @@ pub struct PercentileRow {
     pub service: TimedFigure,
 }
 
-/// A time in words.
+/// A formatted time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TimedFigure {
@@ -138,9 +138,9 @@ pub struct TimedFigure {
     pub us: Option<f64>,
     /// Whether the time is a lower bound.
     pub at_least: bool,
-    /// The time in words, or what it takes to have one.
+    /// The formatted time, or how many samples it needs.
     pub text: String,
-    /// Its 95 % interval in words, if there is one.
+    /// Its formatted 95 % interval, if there is one.
     pub interval: Option<String>,
 }
 
@@ -190,7 +190,7 @@ pub struct TimeRow {
     pub within_service: bool,
     /// How many samples there are.
     pub count: u64,
-    /// Its times in words, one for each of the page's `time_columns`.
+    /// Its formatted times, one for each of the page's `time_columns`.
     pub cells: Vec<String>,
     /// The mean in microseconds.
     #[serde(serialize_with = "number::one")]

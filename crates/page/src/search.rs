@@ -4,7 +4,7 @@
 use crate::{Fact, SearchPlots, number};
 use serde::Serialize;
 
-/// The page of a search. Sentences and figures in words are those of the text report.
+/// The page of a search. Its sentences and formatted figures are those of the text report.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SearchPage {
@@ -34,7 +34,7 @@ pub struct SearchPage {
     pub machine: Vec<Fact>,
 }
 
-/// What was found, in words.
+/// What was found, as a sentence.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SearchAnswer {
@@ -94,11 +94,11 @@ pub struct TrialRow {
     /// The 99th percentile of the response time in microseconds; `None` if nothing was answered.
     #[serde(serialize_with = "number::maybe")]
     pub p99_us: Option<f64>,
-    /// The level and what was seen, in words.
+    /// The level and what was measured, formatted.
     pub cells: Vec<String>,
     /// Its result, as plots show it.
     pub ended: TrialEnd,
-    /// Its result, in words.
+    /// Its result, as text.
     pub text: String,
 }
 

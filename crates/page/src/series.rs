@@ -22,14 +22,14 @@ pub struct SeriesPage {
     /// The checks, evaluated on all runs of each side together.
     pub checks: Vec<CheckRow>,
     /// The runs that may not be believed, and why.
-    pub doubts: Vec<String>,
+    pub validity_findings: Vec<String>,
     /// The names of the cells of each run.
     pub columns: Vec<String>,
     /// Every run, in order.
     pub runs: Vec<SeriesRun>,
 }
 
-/// A table of figures in words.
+/// A table of formatted figures.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Table {

@@ -51,7 +51,7 @@ pub struct StudyRow {
     /// A cell for each column.
     pub cells: Vec<Cell>,
     /// Whether it can't be believed, or failed: then why, in a sentence.
-    pub doubt: Option<String>,
+    pub finding: Option<String>,
 }
 
 /// What stands in a cell.

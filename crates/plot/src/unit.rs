@@ -24,7 +24,7 @@ fn name(unit: Unit) -> &'static str {
     }
 }
 
-/// The axis in words: its title, and its unit in brackets unless the title says it.
+/// The label of the axis: its title, and its unit in brackets unless the title says it.
 pub(crate) fn words(axis: &Axis) -> String {
     let unit = name(axis.unit);
     let is_said = match axis.unit {

@@ -32,5 +32,5 @@ pub use sim::{Sim, SimListener, SimSocket};
 pub use tasks::Task;
 pub use timers::{Alarm, Timer};
 
-/// How a [`Kernel`] waits for the instant at which something is due, in words.
+/// How a [`Kernel`] waits for the instant at which something is due: a phrase for reports.
 pub const PACING: &str = "a timer ahead of the deadline, then polling";

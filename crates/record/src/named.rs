@@ -45,7 +45,7 @@ fn response(series: &Series) -> Distribution {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use loadline_metrics::{Ending, Key, SeriesId, SeriesRecorder, SeriesTable};
+    use loadline_metrics::{Key, RequestOutcome, SeriesId, SeriesRecorder, SeriesTable};
 
     fn recorded() -> Snapshot {
         let mut table = SeriesTable::new(2);
@@ -53,11 +53,11 @@ mod tests {
             table.intern(&Key::new(name).expect("a name"));
         }
         let mut recorder = SeriesRecorder::new(table);
-        let answered = Ending::Answered { status: 200 };
+        let answered = RequestOutcome::Answered { status: 200 };
         for ms in 1..=100 {
             recorder.record(SeriesId(0), answered, ms * 1_000_000, true);
         }
-        recorder.record(SeriesId(0), Ending::Failed, 7, true);
+        recorder.record(SeriesId(0), RequestOutcome::Failed, 7, true);
         recorder.record(SeriesId(1), answered, 5_000_000_000, true);
         Snapshot {
             series: recorder.take(),

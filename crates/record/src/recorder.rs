@@ -10,7 +10,7 @@ use self::bucket_counts::BucketCounts;
 use crate::{
     Arrivals, Counts, ErrorKind, Exchange, Failures, Outcome, Snapshot, Split, Times, Workers,
 };
-use loadline_metrics::{Ending, SeriesId, SeriesRecorder, SeriesTable};
+use loadline_metrics::{RequestOutcome, SeriesId, SeriesRecorder, SeriesTable};
 use loadline_plan::Shape;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -136,9 +136,9 @@ impl Recorder {
             return;
         };
         let ending = match exchange.outcome {
-            Outcome::Answered { status } => Ending::Answered { status },
-            Outcome::Failed(ErrorKind::Timeout) => Ending::TimedOut,
-            Outcome::Failed(_) => Ending::Failed,
+            Outcome::Answered { status } => RequestOutcome::Answered { status },
+            Outcome::Failed(ErrorKind::Timeout) => RequestOutcome::TimedOut,
+            Outcome::Failed(_) => RequestOutcome::Failed,
         };
         let response_ns = match self.model {
             Model::Closed => exchange.service_ns(),

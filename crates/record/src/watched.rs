@@ -256,7 +256,7 @@ pub enum Figure {
 }
 
 impl Figure {
-    /// The figure in words.
+    /// The name of the figure in reports.
     pub fn name(self) -> &'static str {
         match self {
             Figure::ContextSwitches => "context switches",
@@ -290,7 +290,7 @@ pub enum Why {
 }
 
 impl Why {
-    /// The reason in words.
+    /// The reason, as a phrase for reports.
     pub fn text(self) -> &'static str {
         match self {
             Why::Rights => "it belongs to another user",

@@ -56,7 +56,7 @@ pub(crate) fn notes(run: &RunResult, percentiles: &[f64]) -> Vec<String> {
 }
 
 /// What stands beside a figure in a table with room for it.
-pub(crate) fn beside(run: &RunResult, statistic: Statistic) -> Option<String> {
+pub(crate) fn without_delay(run: &RunResult, statistic: Statistic) -> Option<String> {
     let own = run.own_delay(statistic).map(|effect| {
         let without = units::time(effect.without_ns);
         format!("{without} without Loadline's own delay")

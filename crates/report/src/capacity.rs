@@ -219,7 +219,7 @@ fn rung_line(rung: &Rung, checks: &[Check], style: Style) -> String {
     format!("{name}{}  {ended}", columns(cells(trial)))
 }
 
-/// A trial in numbers: see [`cells`].
+/// The names of the [`cells`].
 fn headings(users: bool) -> [String; 6] {
     let unit = words::unit(users);
     [unit, "responses/s", "p50", "p99", "failed", "target CPU"].map(str::to_owned)

@@ -5,7 +5,7 @@ mod picture;
 
 pub use files::{ComparedFiles, FileRun};
 
-pub(crate) use files::sentence_of_unlike;
+pub(crate) use files::mismatch_sentence;
 
 use crate::style::Style;
 use crate::table::{Column, indented, line};

@@ -49,4 +49,4 @@ pub use series::{series_csv, series_text};
 pub use text::{TextOptions, comparison_of_files, omission, text};
 pub use undecided::undecided;
 pub use watch::{watch_csv_header, watch_csv_row, watch_line, watch_line_header, watch_notes};
-pub use wording::level_in_words;
+pub use wording::level_text;

@@ -77,7 +77,7 @@ fn changes(summary: &Summary) -> Vec<(f64, String)> {
     let changes = summary.changes.iter();
     let mut marks: Vec<_> = changes
         .map(|change| {
-            let words = wording::level_in_words(change.level);
+            let words = wording::level_text(change.level);
             (change.at_ns as f64 / 1e9, words)
         })
         .collect();

@@ -53,7 +53,7 @@ impl Progress {
         if ascii { layout::ascii(&line) } else { line }
     }
 
-    /// The line for a log, at most `width` columns, in words and without a bar. Where there is
+    /// The line for a log, at most `width` columns, without a bar. Where there is
     /// little room, it leaves out as the terminal's line does.
     pub fn log_line(&self, width: usize) -> String {
         let answered = format!("{} answered", units::count(self.counts.answered));

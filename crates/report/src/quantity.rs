@@ -1,4 +1,4 @@
-//! Recorded quantities in words: times that may be lower bounds, intervals, what a check measured.
+//! Recorded quantities as text: times that may be lower bounds, intervals, what a check measured.
 
 use loadline_record::Bounded;
 use loadline_units::{

@@ -1,6 +1,6 @@
 //! The report as text, for people, in 80 columns.
 //!
-//! Sections from the question to the result: what was run and how it went in numbers, response
+//! Sections from the question to the result: what was run and what was counted, response
 //! times with their histogram, what a closed-loop tool would have shown (where that differs), where
 //! the time went, what was watched, errors, checks, warnings. A section that has nothing to say is
 //! left out.

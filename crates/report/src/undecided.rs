@@ -1,4 +1,4 @@
-//! Why a run can't decide a check, in words.
+//! The sentences that say why a run can't decide a check.
 
 use loadline_units as units;
 use loadline_verdict::{CheckResult, WhyUndecided};

@@ -1,4 +1,4 @@
-//! A plan in words: what was run, and how much in which model.
+//! A plan as text: what was run, and how much in which model.
 
 use loadline_plan::{
     Arrivals, HttpVersion, Level, Load, Plan, Rate, Request, Scenario, Shape, Stage, Until,
@@ -172,7 +172,7 @@ pub(crate) fn scenarios(plan: &Plan) -> Vec<String> {
 }
 
 /// What a load is changed to: `105 % of the plan`, `400/s`, `12 connections`, `paused`.
-pub fn level_in_words(level: Level) -> String {
+pub fn level_text(level: Level) -> String {
     match level {
         Level::Share(share) => match share % 10 {
             0 => format!("{} % of the plan", units::count((share / 10).into())),

@@ -33,8 +33,8 @@ pub struct Figures {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub validity: Option<String>,
     /// The gravest reason why it does not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub doubt: Option<String>,
+    #[serde(default, rename = "doubt", skip_serializing_if = "Option::is_none")]
+    pub finding: Option<String>,
     /// How the run went, moment by moment.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub moments: Vec<Moment>,

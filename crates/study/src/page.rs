@@ -181,20 +181,20 @@ fn row(
             .chain(cells)
             .collect(),
         name,
-        doubt: doubt(run),
+        finding: finding(run),
     };
     let path = folder.file(&header.name, header.repeat);
     Ok((row, timeline(&path, run)?))
 }
 
 /// Why a run is not to be believed.
-fn doubt(run: &SavedRun) -> Option<String> {
+fn finding(run: &SavedRun) -> Option<String> {
     if let Some(failure) = &run.outcome.failure {
         return Some(format!("The run failed: {failure}."));
     }
     let grade = run.outcome.figures.as_ref()?.validity.as_deref()?;
     let figures = run.outcome.figures.as_ref();
-    let reason = figures.and_then(|figures| figures.doubt.as_deref());
+    let reason = figures.and_then(|figures| figures.finding.as_deref());
     (grade != "valid").then(|| match reason {
         Some(reason) => format!("The tool says that its result is {grade}: {reason}"),
         None => format!("The tool says that its result is {grade}."),

@@ -138,7 +138,7 @@ fn spawn(command: &mut Command, cores: Option<&Cores>) -> io::Result<Child> {
     })
 }
 
-/// How a process ended, in words, where it did not succeed.
+/// A phrase for how a process ended, if it did not succeed.
 pub(crate) fn ending(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("it ended with exit code {code}"),

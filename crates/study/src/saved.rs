@@ -40,7 +40,7 @@ pub struct Header {
 /// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// Why it failed, in words, if it did.
+    /// A phrase that says why it failed, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
     /// What the tool measured, where it told.

@@ -158,7 +158,7 @@ impl Study {
     }
 
     /// A path of the file, which begins at the file's folder.
-    pub(crate) fn beside(&self, path: &Path) -> PathBuf {
+    pub(crate) fn resolve_path(&self, path: &Path) -> PathBuf {
         self.folder().join(path)
     }
 

@@ -221,7 +221,7 @@ fn note(runs: &[&SavedRun]) -> Option<String> {
     });
     notes.extend(doubted.and_then(|figures| {
         let grade = figures.validity.clone()?;
-        Some(match &figures.doubt {
+        Some(match &figures.finding {
             Some(reason) => format!("{grade}: {reason}"),
             None => grade,
         })

@@ -222,7 +222,7 @@ impl<'a> Serving<'a> {
         Ok(self.run(command, events)?.map_err(failed)?)
     }
 
-    /// Runs a command to its end. How it failed is said in words.
+    /// Runs a command to its end. The error is a phrase.
     fn run(&self, command: &Command, events: &Events) -> Result<Result<(), String>, NoTarget> {
         let mut process = self.launch(command, events)?;
         let until = Instant::now() + self.target.patience;

@@ -15,7 +15,7 @@ use std::num::NonZeroU64;
 pub struct ResponseOption {
     /// Its name: in the query as it is, in a header as `X-Loadline-<name>`.
     pub name: &'static str,
-    /// The values it takes, in words.
+    /// A phrase for the values it takes.
     pub takes: &'static str,
     /// What it does, in one sentence.
     pub meaning: &'static str,
@@ -208,7 +208,7 @@ pub enum OptionError {
         name: &'static str,
         /// The value as it came.
         value: String,
-        /// What the option takes, in words.
+        /// A phrase for what the option takes.
         takes: &'static str,
     },
     /// There is no such option.

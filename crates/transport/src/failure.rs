@@ -1,4 +1,4 @@
-//! What went wrong in TLS, in words that say what to do about it.
+//! The sentences for failures of TLS; each says what to do.
 
 use rustls::{
     AlertDescription, CertificateError, InconsistentKeys, InvalidMessage, PeerIncompatible,

@@ -26,7 +26,7 @@ const GATHERED_BYTES: usize = 4096;
 pub(crate) struct Session {
     tls: ClientConnection,
     /// Why nothing more can be received.
-    ending: Option<Ending>,
+    end: Option<SessionEnd>,
     /// Plaintext that came with the end of the handshake: of one receive, so it fits in one.
     early: Vec<u8>,
 }
@@ -46,7 +46,7 @@ pub struct Agreed {
 }
 
 #[derive(Debug)]
-enum Ending {
+enum SessionEnd {
     /// The server has said that it sends nothing more.
     Closed,
     /// The connection ended, and the server has not said that it would.
@@ -60,7 +60,7 @@ impl Session {
     pub(crate) fn new(tls: ClientConnection) -> Box<Self> {
         Box::new(Session {
             tls,
-            ending: None,
+            end: None,
             early: Vec::new(),
         })
     }
@@ -107,7 +107,7 @@ impl Session {
         socket: &impl Socket,
         scratch: &RefCell<Scratch>,
     ) -> io::Result<()> {
-        let spoke = !self.early.is_empty() || self.ending.is_some();
+        let spoke = !self.early.is_empty() || self.end.is_some();
         if spoke || self.tls.protocol_version() != Some(ProtocolVersion::TLSv1_3) {
             return Ok(());
         }
@@ -132,7 +132,7 @@ impl Session {
         }
         let bytes = self.absorb(&cipher[..received.bytes], plain);
         self.early.extend_from_slice(&plain[..bytes]);
-        let Some(Ending::Failed(failure)) = &self.ending else {
+        let Some(SessionEnd::Failed(failure)) = &self.end else {
             return Poll::Ready(Ok(()));
         };
         let error = failure.clone().into();
@@ -171,12 +171,12 @@ impl Session {
             return Poll::Ready(Ok(self.hand_over_early(plain)));
         }
         loop {
-            if let Some(ending) = &self.ending {
-                return Poll::Ready(ending.received());
+            if let Some(end) = &self.end {
+                return Poll::Ready(end.received());
             }
             let received = ready!(socket.poll_recv(cx, cipher))?;
             if received.bytes == 0 {
-                self.ending = Some(Ending::Cut);
+                self.end = Some(SessionEnd::Cut);
                 return Poll::Ready(Ok(received));
             }
             let bytes = self.absorb(&cipher[..received.bytes], plain);
@@ -192,7 +192,7 @@ impl Session {
     /// Whether the connection ended and the server has not said that it would: somebody else may
     /// have cut it (RFC 8446, section 6.1).
     pub(crate) fn is_cut(&self) -> bool {
-        matches!(self.ending, Some(Ending::Cut))
+        matches!(self.end, Some(SessionEnd::Cut))
     }
 
     fn hand_over_early(&mut self, plain: &mut [u8]) -> Received {
@@ -210,9 +210,9 @@ impl Session {
     /// record that an earlier part began: [`RECORD_BYTES`] more than `cipher` are always enough.
     fn absorb(&mut self, mut cipher: &[u8], plain: &mut [u8]) -> usize {
         let mut filled = 0;
-        // What comes after the ending is no concern of anybody's (RFC 8446, section 6.1).
-        while !cipher.is_empty() && self.ending.is_none() {
-            self.ending = self.process(&mut cipher);
+        // What comes after the end is no concern of anybody's (RFC 8446, section 6.1).
+        while !cipher.is_empty() && self.end.is_none() {
+            self.end = self.process(&mut cipher);
             // Taken at once: TLS refuses more ciphertext while it holds too much plaintext. An
             // error says only that there is none.
             filled += self.tls.reader().read(&mut plain[filled..]).unwrap_or(0);
@@ -220,14 +220,14 @@ impl Session {
         filled
     }
 
-    fn process(&mut self, cipher: &mut &[u8]) -> Option<Ending> {
+    fn process(&mut self, cipher: &mut &[u8]) -> Option<SessionEnd> {
         if let Err(error) = self.tls.read_tls(cipher) {
             let error = rustls::Error::General(error.to_string());
-            return Some(Ending::Failed(TlsFailure(error)));
+            return Some(SessionEnd::Failed(TlsFailure(error)));
         }
         match self.tls.process_new_packets() {
-            Ok(state) => state.peer_has_closed().then_some(Ending::Closed),
-            Err(error) => Some(Ending::Failed(TlsFailure(error))),
+            Ok(state) => state.peer_has_closed().then_some(SessionEnd::Closed),
+            Err(error) => Some(SessionEnd::Failed(TlsFailure(error))),
         }
     }
 
@@ -244,14 +244,14 @@ impl Session {
     }
 }
 
-impl Ending {
+impl SessionEnd {
     fn received(&self) -> io::Result<Received> {
         match self {
-            Ending::Closed | Ending::Cut => Ok(Received {
+            SessionEnd::Closed | SessionEnd::Cut => Ok(Received {
                 bytes: 0,
                 at_ns: None,
             }),
-            Ending::Failed(failure) => Err(failure.clone().into()),
+            SessionEnd::Failed(failure) => Err(failure.clone().into()),
         }
     }
 }

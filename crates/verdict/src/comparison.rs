@@ -10,7 +10,7 @@
 mod conditions;
 mod fit;
 
-pub use conditions::{Trait, Unlike, unlike};
+pub use conditions::{MachineProperty, Mismatch, mismatches};
 pub use fit::{ComparisonError, SavedRun};
 
 use crate::spread::is_whole;

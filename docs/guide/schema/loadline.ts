@@ -1471,7 +1471,7 @@ target_cpu_percent: number | null,
  */
 disturbance: OwnLimit | null, 
 /**
- * The answer in words.
+ * The answer as a sentence.
  */
 text: string, } | { "kind": "at_least", 
 /**
@@ -1487,7 +1487,7 @@ why: WhyNoMore,
  */
 own_limit: OwnLimit | null, 
 /**
- * The answer in words.
+ * The answer as a sentence.
  */
 text: string, } | { "kind": "nothing_holds", 
 /**
@@ -1503,7 +1503,7 @@ breaks: Array<string>,
  */
 own_limit: OwnLimit | null, 
 /**
- * The answer in words.
+ * The answer as a sentence.
  */
 text: string, } | { "kind": "unsettled", 
 /**
@@ -1524,7 +1524,7 @@ refuted: number | null,
  */
 own_limit: OwnLimit | null, 
 /**
- * The answer in words.
+ * The answer as a sentence.
  */
 text: string, };
 

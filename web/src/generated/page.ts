@@ -267,7 +267,7 @@ name: string,
 notes: Array<string>, };
 
 /**
- * The page of one run. Sentences and figures in words are those of the text report.
+ * The page of one run. Its sentences and formatted figures are those of the text report.
  */
 export type RunPage = { 
 /**
@@ -287,7 +287,7 @@ title: string,
  */
 load: string, 
 /**
- * How it went in numbers.
+ * What was counted.
  */
 facts: Array<Fact>, 
 /**
@@ -391,7 +391,7 @@ title: string,
 charts: Array<Chart>, };
 
 /**
- * What was found, in words.
+ * What was found, as a sentence.
  */
 export type SearchAnswer = { 
 /**
@@ -408,7 +408,7 @@ text: string,
 notes: Array<string>, };
 
 /**
- * The page of a search. Sentences and figures in words are those of the text report.
+ * The page of a search. Its sentences and formatted figures are those of the text report.
  */
 export type SearchPage = { 
 /**
@@ -538,7 +538,7 @@ checks: Array<CheckRow>,
 /**
  * The runs that may not be believed, and why.
  */
-doubts: Array<string>, 
+validity_findings: Array<string>, 
 /**
  * The names of the cells of each run.
  */
@@ -662,10 +662,10 @@ cells: Array<Cell>,
 /**
  * Whether it can't be believed, or failed: then why, in a sentence.
  */
-doubt: string | null, };
+finding: string | null, };
 
 /**
- * A table of figures in words.
+ * A table of formatted figures.
  */
 export type Table = { 
 /**
@@ -711,7 +711,7 @@ within_service: boolean,
  */
 count: number, 
 /**
- * Its times in words, one for each of the page's `time_columns`.
+ * Its formatted times, one for each of the page's `time_columns`.
  */
 cells: Array<string>, 
 /**
@@ -720,7 +720,7 @@ cells: Array<string>,
 mean_us: number, };
 
 /**
- * A time in words.
+ * A formatted time.
  */
 export type TimedFigure = { 
 /**
@@ -732,11 +732,11 @@ us: number | null,
  */
 at_least: boolean, 
 /**
- * The time in words, or what it takes to have one.
+ * The formatted time, or how many samples it needs.
  */
 text: string, 
 /**
- * Its 95 % interval in words, if there is one.
+ * Its formatted 95 % interval, if there is one.
  */
 interval: string | null, };
 
@@ -780,7 +780,7 @@ p50_us: number | null,
  */
 p99_us: number | null, 
 /**
- * The level and what was seen, in words.
+ * The level and what was measured, formatted.
  */
 cells: Array<string>, 
 /**
@@ -788,7 +788,7 @@ cells: Array<string>,
  */
 ended: TrialEnd, 
 /**
- * Its result, in words.
+ * Its result, as text.
  */
 text: string, };
 
@@ -798,7 +798,7 @@ text: string, };
 export type Unit = "text" | "count" | "per_second" | "percent" | "bytes" | "bytes_per_second" | "us" | "seconds";
 
 /**
- * Whether a result can be believed, in words.
+ * Whether a result can be believed, as sentences.
  */
 export type ValidityText = { 
 /**

@@ -20,7 +20,7 @@ export function SeriesReport({ page }: { page: SeriesPage }) {
         <p class="hint">Choose a run to see its figures and plots below.</p>
         <Runs columns={page.columns} runs={page.runs} chosen={chosen} choose={choose} />
       </section>
-      <Notes title="Validity" notes={page.doubts} />
+      <Notes title="Validity" notes={page.validity_findings} />
       {run && (
         <section key={chosen}>
           <h2 class="chosen">{run.name}</h2>

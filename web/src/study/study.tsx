@@ -24,7 +24,7 @@ function Doubts({ rows }: { rows: StudyRow[] }) {
       <ul class="notes">
         {rows.map((row) => (
           <li key={row.name}>
-            {row.name}: {row.doubt}
+            {row.name}: {row.finding}
           </li>
         ))}
       </ul>
@@ -49,7 +49,7 @@ export function StudyReport({ page }: { page: StudyPage }) {
       <section>
         <h2>Runs</h2>
         <RunTable page={page} chosen={chosen} choose={choose} />
-        <Doubts rows={page.rows.filter((row) => row.doubt)} />
+        <Doubts rows={page.rows.filter((row) => row.finding)} />
       </section>
       {scatters.map(({ title, charts: [all, ...each] }) => (
         <section key={title}>

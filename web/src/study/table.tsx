@@ -47,7 +47,11 @@ export function RunTable(props: {
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={row.name} class={row.doubt ? "doubtful" : ""} title={row.doubt ?? undefined}>
+            <tr
+              key={row.name}
+              class={row.finding ? "doubtful" : ""}
+              title={row.finding ?? undefined}
+            >
               <td>
                 {withTimeline.has(row.name) && (
                   <input

@@ -128,7 +128,7 @@ impl Options {
     }
 
     /// Whether the server is told its name in TLS: never an address.
-    pub(super) fn told_name(&self) -> Option<String> {
+    pub(super) fn tls_server_name(&self) -> Option<String> {
         let own = self.headers.iter().find_map(|line| value_of(line, "host"));
         let name = own.map_or(self.target.host.as_str(), |host| {
             host.rsplit_once(':').map_or(host, |(name, _)| name)

@@ -135,7 +135,7 @@ fn tls(options: &Options) -> Result<Tls, Output> {
         insecure: true,
         cert: options.certificate.as_ref().map(Into::into),
         server_name: options
-            .told_name()
+            .tls_server_name()
             .map_or(ServerName::Untold, ServerName::Other),
         versions,
         suites,

@@ -51,7 +51,7 @@ impl Report<'_> {
                 lines.put("Server Temp Key", group);
             }
         }
-        if let Some(name) = self.options.told_name() {
+        if let Some(name) = self.options.tls_server_name() {
             lines.put("TLS Server Name", name);
         }
         lines.0.push('\n');

@@ -101,7 +101,7 @@ pub(super) async fn attempt<H: Host, O: Observer>(
     let reusable = if is_long {
         let mut sending = Sending::new(rest);
         // Apart, so that it takes no room in a user that sends no long requests.
-        let reusable = Box::pin(sending.beside(&mut reading)).await?;
+        let reusable = Box::pin(sending.send_and_read(&mut reading)).await?;
         let sent = counted.saturating_sub(sending.unsent());
         worker.recorder.borrow_mut().transmitted(sent);
         reusable

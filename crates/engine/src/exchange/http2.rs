@@ -33,7 +33,7 @@ mod pool;
 pub(crate) use self::connection::Http2Connection;
 pub(crate) use self::pool::{Http2Pool, establish_ahead, http2_config};
 
-use self::connection::{Ending, Flown};
+use self::connection::{EndedStream, StreamEnd};
 use super::failure::{Broken, Failure};
 use super::in_flight::{self, InFlightBatch};
 use super::let_others_run;
@@ -65,22 +65,24 @@ pub(super) async fn attempt<H: Host, O: Observer>(
         }
     };
     in_flight.sendings += 1;
-    let flown = poll_fn(|cx| stream.poll(cx)).await;
+    let ended_stream = poll_fn(|cx| stream.poll(cx)).await;
     drop(stream);
-    end(in_flight, observer, flown)
+    end(in_flight, observer, ended_stream)
 }
 
 /// What became of a stream is what becomes of the exchange.
 fn end<H: Host, O: Observer>(
     in_flight: &mut InFlightBatch<'_, H>,
     observer: &mut O,
-    flown: Flown,
+    ended_stream: EndedStream,
 ) -> Result<(), Broken> {
-    in_flight.first_byte_ns = flown.first_byte_ns.map(|ns| ns.max(in_flight.begun_ns));
-    let ended = match flown.ending {
-        Ending::TimedOut => return Err(Broken::Failed(Failure::timeout())),
-        Ending::Stream(ended) => ended,
-        Ending::Connection(ended, failure) => {
+    in_flight.first_byte_ns = ended_stream
+        .first_byte_ns
+        .map(|ns| ns.max(in_flight.begun_ns));
+    let ended = match ended_stream.ending {
+        StreamEnd::TimedOut => return Err(Broken::Failed(Failure::timeout())),
+        StreamEnd::Stream(ended) => ended,
+        StreamEnd::Connection(ended, failure) => {
             in_flight.bytes_in += ended.head_len + ended.body_len;
             return Err(Broken::Failed(failure));
         }
@@ -94,10 +96,10 @@ fn end<H: Host, O: Observer>(
         body_bytes: ended.body_len,
         keeps_connection: true,
     });
-    let end_ns = flown.at_ns.max(in_flight.begun_ns);
-    let ending = in_flight::Ending {
+    let end_ns = ended_stream.at_ns.max(in_flight.begun_ns);
+    let ending = in_flight::ExchangeEnd {
         end_ns,
-        wakeup_ns: flown.read_ns.saturating_sub(end_ns),
+        wakeup_ns: ended_stream.read_ns.saturating_sub(end_ns),
         outcome: Outcome::Answered {
             status: ended.status,
         },

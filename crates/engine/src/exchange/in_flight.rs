@@ -2,7 +2,7 @@
 //! before it ended.
 
 use super::failure::Failure;
-use crate::activity::Beside;
+use crate::activity::ConcurrentBatch;
 use crate::behaviour::{Batch, Observer, Part};
 use crate::user::{Start, User};
 use crate::worker::Worker;
@@ -19,7 +19,7 @@ pub(super) struct InFlightBatch<'a, H: Host> {
     pub(super) user: &'a User<H>,
     pub(super) batch: Batch<'a>,
     /// Whether another one of the user's is in flight, which goes on with the iteration's starts.
-    is_beside: bool,
+    is_concurrent: bool,
     /// Whether it is split by the kernel's clock.
     pub(super) is_sampled: bool,
     pub(super) begun_ns: u64,
@@ -51,7 +51,7 @@ pub(super) struct InFlightBatch<'a, H: Host> {
 struct Beginning {
     at_ns: u64,
     start: Start,
-    is_beside: bool,
+    is_concurrent: bool,
     first_counted: usize,
     /// How many of its exchanges are those of the schedule.
     scheduled: usize,
@@ -62,26 +62,26 @@ impl Beginning {
     fn take<H: Host>(user: &User<H>, count: usize) -> Self {
         let worker = &*user.worker;
         let is_open = worker.pacer.is_open();
-        let is_beside = user.activity.has_flights();
+        let is_concurrent = user.activity.has_flights();
         let mut starts = user.starts.borrow_mut();
         let at_ns = match starts.last() {
             // In a closed load the start is the moment at which it was taken.
-            Some(start) if !is_open && !is_beside && user.is_prompt.get() => start.intended_ns,
+            Some(start) if !is_open && !is_concurrent && user.is_prompt.get() => start.intended_ns,
             _ => worker.host.now_ns(),
         };
-        if !is_open && !is_beside {
+        if !is_open && !is_concurrent {
             starts.fill(Start::undelayed(at_ns));
         }
-        let taken = if is_beside { None } else { starts.pop() };
+        let taken = if is_concurrent { None } else { starts.pop() };
         let start = taken.unwrap_or_else(|| {
             worker.suspend_coalescing();
             Start::undelayed(at_ns)
         });
-        let later = if is_beside { &[] } else { &**starts };
+        let later = if is_concurrent { &[] } else { &**starts };
         Beginning {
             at_ns,
             start,
-            is_beside,
+            is_concurrent,
             first_counted: first_counted(worker, start, later, count),
             scheduled: taken.map_or(0, |_| 1 + later.len()),
         }
@@ -109,12 +109,12 @@ impl Beginning {
             recorder.arrived(since_zero(ready_ns), begun_ns, counted as u64);
             let late_ns = self.at_ns.saturating_sub(ready_ns);
             worker.backlog.sent(counted as u64, late_ns);
-            if !self.is_beside {
+            if !self.is_concurrent {
                 activity.late_ns.set(late_ns);
             }
         }
-        if self.is_beside {
-            activity.begin_beside(Beside {
+        if self.is_concurrent {
+            activity.begin_concurrent(ConcurrentBatch {
                 begun_ns: self.at_ns,
                 left: count as u32,
             });
@@ -134,7 +134,7 @@ impl<'a, H: Host> InFlightBatch<'a, H> {
         InFlightBatch {
             user,
             batch,
-            is_beside: beginning.is_beside,
+            is_concurrent: beginning.is_concurrent,
             is_sampled: false,
             begun_ns: beginning.at_ns,
             deadline_ns: beginning.at_ns.saturating_add(timeout_ns),
@@ -154,8 +154,8 @@ impl<'a, H: Host> InFlightBatch<'a, H> {
     }
 
     /// What the worker sees of it if it is not the main batch.
-    fn beside(&self) -> Beside {
-        Beside {
+    fn concurrent(&self) -> ConcurrentBatch {
+        ConcurrentBatch {
             begun_ns: self.begun_ns,
             left: (self.batch.parts.len() - self.next) as u32,
         }
@@ -196,7 +196,7 @@ impl<'a, H: Host> InFlightBatch<'a, H> {
 
     /// Ends the next exchange and goes on to the one behind it.
     #[inline(always)]
-    pub(super) fn end<O: Observer>(&mut self, observer: &mut O, ending: Ending) {
+    pub(super) fn end<O: Observer>(&mut self, observer: &mut O, ending: ExchangeEnd) {
         let user = self.user;
         let worker = &*user.worker;
         let part = &self.batch.parts[self.next];
@@ -241,8 +241,8 @@ impl<'a, H: Host> InFlightBatch<'a, H> {
     fn go_on(&mut self) {
         let user = self.user;
         let activity = &user.activity;
-        if self.is_beside {
-            activity.end_beside(self.beside());
+        if self.is_concurrent {
+            activity.end_concurrent(self.concurrent());
             self.next += 1;
             return;
         }
@@ -266,7 +266,7 @@ impl<'a, H: Host> InFlightBatch<'a, H> {
     /// Ends what is left of it with a failure.
     pub(super) fn fail_rest<O: Observer>(&mut self, observer: &mut O, failure: Failure) {
         let worker = &*self.user.worker;
-        let ending = Ending {
+        let ending = ExchangeEnd {
             end_ns: worker.host.now_ns(),
             wakeup_ns: 0,
             outcome: Outcome::Failed(failure.kind),
@@ -327,7 +327,7 @@ fn first_counted<H: Host>(worker: &Worker<H>, next: Start, later: &[Start], coun
 
 /// How and when an exchange ended.
 #[derive(Clone, Copy)]
-pub(super) struct Ending {
+pub(super) struct ExchangeEnd {
     pub(super) end_ns: u64,
     pub(super) wakeup_ns: u64,
     pub(super) outcome: Outcome,

@@ -110,7 +110,7 @@ impl Ran {
     }
 
     /// What holds whatever is run and whatever goes wrong.
-    pub(crate) fn hold_what_all_runs_promise(&self, models: &[Model]) {
+    pub(crate) fn assert_invariants(&self, models: &[Model]) {
         self.hold_the_balance();
         self.hold_the_intervals_together();
         self.logs.iter().flatten().for_each(hold_the_identities);

@@ -14,7 +14,7 @@ use std::rc::Rc;
 
 const REQUEST: &[u8] = b"GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n";
 
-/// What was seen, in words.
+/// What was seen, a line each.
 type Seen = Rc<RefCell<Vec<String>>>;
 
 /// Sends the same bytes again and again, and watches.

@@ -348,7 +348,7 @@ impl Told {
         let mut merger = self.merger.borrow_mut();
         let events = std::iter::from_fn(|| merger.event()).collect();
         let ran = Ran::new(events, self.logs.take(), server);
-        ran.hold_what_all_runs_promise(&self.models);
+        ran.assert_invariants(&self.models);
         ran
     }
 }

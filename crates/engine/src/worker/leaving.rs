@@ -29,7 +29,7 @@ pub(super) fn flight_ns<H: Host, S>(pool: &UserPool<H, S>, now_ns: u64) -> u64 {
             u64::from(count) * now_ns.saturating_sub(begun_ns.max(zero_ns))
         };
         let mut sum_ns = flight_ns(activity.in_flight.get(), activity.begun_ns.get());
-        activity.each_beside(|batch| sum_ns += flight_ns(batch.left, batch.begun_ns));
+        activity.each_concurrent(|batch| sum_ns += flight_ns(batch.left, batch.begun_ns));
         sum_ns
     });
     in_flight.sum()
@@ -72,7 +72,7 @@ impl Leaving {
 
     /// The exchanges that a user has in flight, and the starts that it holds.
     fn member(&mut self, activity: &Activity) {
-        activity.each_beside(|batch| {
+        activity.each_concurrent(|batch| {
             (0..batch.left).for_each(|_| self.in_flight(batch.begun_ns, batch.begun_ns, 0));
         });
         let Some(first_ns) = activity.since_ns.get() else {

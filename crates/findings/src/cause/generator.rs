@@ -183,7 +183,7 @@ pub(super) const BROKEN_OFF: &str = "The run was killed, so the requests in flig
 
 // Where a closed load asked for as much as there is, and got what the generator could do.
 
-/// `of` is how many connections or streams there were, in words.
+/// `of` is how many connections or streams there were, as text.
 pub(super) fn own_queue(in_flight: f64, of: &str, beside_target: bool) -> String {
     format!(
         "The rate is a lower bound: of {of} {in_flight:.1} had a request in flight on average \

@@ -75,7 +75,7 @@ pub(crate) fn run(search: &Search) -> Result<Exit> {
             closing::tell("interrupted; the report covers what was found until then.");
             Ok(Exit::Interrupted)
         }
-        (SearchEnd::Complete, None) => Ok(told_exit(&outcome.conclusion, search.run.trust)),
+        (SearchEnd::Complete, None) => Ok(tell_exit(&outcome.conclusion, search.run.trust)),
     }
 }
 
@@ -164,7 +164,7 @@ fn draw(search: &Search, report: &CapacityReport<'_>) -> Result<()> {
 }
 
 /// How the answer ends the command, which is said on stderr where it is not good.
-pub(crate) fn told_exit(answer: &Conclusion, trust: Trust) -> Exit {
+pub(crate) fn tell_exit(answer: &Conclusion, trust: Trust) -> Exit {
     let exit = exit(answer, trust);
     if let Some(why) = why(exit, answer) {
         closing::tell(why);

@@ -113,7 +113,7 @@ fn report_search(
     Ok(match search.interrupted {
         // It was the search that ended so, not this report of it.
         true => Exit::Good,
-        false => capacity::told_exit(&search.outcome.conclusion, flags.trust),
+        false => capacity::tell_exit(&search.outcome.conclusion, flags.trust),
     })
 }
 

@@ -231,7 +231,7 @@ mod tests {
             tool: tool.to_owned(),
             name: name.to_owned(),
             cells: vec![Cell::Number(rate), memory],
-            doubt: None,
+            finding: None,
         };
         vec![
             (row("wrk", "wrk 1", 9_000.0, Cell::Number(5e6)), None),

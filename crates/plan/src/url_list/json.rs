@@ -1,4 +1,4 @@
-//! One line of JSON Lines, and what may be wrong with it in words of the format.
+//! One line of JSON Lines, and what may be wrong with it, in the format's terms.
 //!
 //! The line is first read as any JSON, keeping the order and the duplicates of names, which header
 //! fields have; then each key is taken out and told in our words if it is not what it should be.

@@ -264,7 +264,7 @@ fn optional(name: &'static str, text: Option<&str>) -> Result<Distribution, Line
 
 /// How a run ended: what a summary says beside its snapshot.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Ending {
+pub(crate) struct RunEnd {
     #[serde(flatten)]
     pub(crate) ended: Ended,
     pub(crate) unfinished: StoredUnfinished,
@@ -347,7 +347,7 @@ pub(crate) fn summary_line(
     struct Line<'a, J> {
         kind: &'static str,
         #[serde(flatten)]
-        ending: Ending,
+        ending: RunEnd,
         #[serde(skip_serializing_if = "<[LoadChange]>::is_empty")]
         changes: &'a [LoadChange],
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -357,7 +357,7 @@ pub(crate) fn summary_line(
     }
     to_line(&Line {
         kind: "summary",
-        ending: Ending {
+        ending: RunEnd {
             ended: summary.ended.clone(),
             unfinished: StoredUnfinished::encode(&summary.unfinished, encoder),
             host: summary.host,

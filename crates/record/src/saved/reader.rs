@@ -2,7 +2,7 @@
 
 use super::header::Header;
 use super::is_read;
-use super::line::{Beside, Ending, Format, Kind, StoredSearch, StoredSnapshot};
+use super::line::{Beside, Format, Kind, RunEnd, StoredSearch, StoredSnapshot};
 use super::search::SavedOutcome;
 use crate::error::{Error, LineError};
 use crate::interval_archive::without_first;
@@ -199,7 +199,7 @@ impl RunFile {
         if total.decode()? != self.summary.total {
             return Err(LineError::NotTheSum);
         }
-        let Ending {
+        let RunEnd {
             ended,
             unfinished,
             host,

@@ -78,7 +78,7 @@ impl StoredSeries {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use loadline_metrics::{Ending, SeriesId, SeriesRecorder, SeriesTable};
+    use loadline_metrics::{RequestOutcome, SeriesId, SeriesRecorder, SeriesTable};
     use proptest::prelude::*;
 
     proptest! {
@@ -92,8 +92,8 @@ mod tests {
             let mut recorder = SeriesRecorder::new(table);
             for (id, time_ns) in requests {
                 let ending = match time_ns % 3 {
-                    0 => Ending::Failed,
-                    _ => Ending::Answered { status: 200 },
+                    0 => RequestOutcome::Failed,
+                    _ => RequestOutcome::Answered { status: 200 },
                 };
                 recorder.record(SeriesId(id), ending, time_ns, true);
             }

@@ -1,7 +1,7 @@
 //! What the HTML report of a search shows: the sentences and figures of the text report, and
 //! its charts.
 
-use super::words::{answer_line, goal, load_line, outwards, sight, verdict};
+use super::words::{answer_line, goal, load_line, outwards, trial_outcome, verdict};
 use super::{CapacityReport, cells, course, headings, ladder_notes, notes};
 use crate::layout;
 use crate::page::machine_facts;
@@ -89,7 +89,7 @@ fn trial_row(trial: &Trial, checks: &[Check]) -> TrialRow {
         p99_us: us(trial.seen.p99_ns),
         cells: cells(trial).map(|cell| cell.trim().to_owned()).to_vec(),
         ended: ended(trial),
-        text: sight(trial, checks),
+        text: trial_outcome(trial, checks),
     }
 }
 

@@ -247,12 +247,12 @@ pub fn trial_line(trial: &Trial, checks: &[Check], users: bool) -> String {
         unit_of(trial.level, users),
         units::time(trial.seen.p50_ns as f64),
         units::time(trial.seen.p99_ns as f64),
-        sight(trial, checks),
+        trial_outcome(trial, checks),
     )
 }
 
 /// Whether a trial passed, or else what failed, and the possible cause.
-pub(super) fn sight(trial: &Trial, checks: &[Check]) -> String {
+pub(super) fn trial_outcome(trial: &Trial, checks: &[Check]) -> String {
     let ours = match (trial.own_limit(), trial.other_cause()) {
         _ if trial.discarded => "; discarded, because the machine was disturbed",
         (Some(_), _) => " because of the generator",

@@ -2,7 +2,7 @@
 
 use loadline_plan::Plan;
 use loadline_record::Summary;
-use loadline_verdict::{Comparison, RunResult, Trait, Unlike, unlike};
+use loadline_verdict::{Comparison, MachineProperty, Mismatch, RunResult, mismatches};
 use std::path::Path;
 
 /// A run that was read from a file.
@@ -43,32 +43,36 @@ impl ComparedFiles<'_> {
     }
 
     /// What else differs between the runs.
-    pub(crate) fn unlike(&self) -> Vec<Unlike> {
+    pub(crate) fn mismatches(&self) -> Vec<Mismatch> {
         let runs: Vec<&Summary> = self.each().map(|(_, run)| &run.result.summary).collect();
-        unlike(&runs)
+        mismatches(&runs)
     }
 }
 
 /// What differs, and what to do about it.
-pub(crate) fn sentence_of_unlike(unlike: &Unlike) -> String {
-    match unlike {
-        Unlike::Clock => "Some of these runs time a response by the kernel's timestamp, others \
+pub(crate) fn mismatch_sentence(mismatch: &Mismatch) -> String {
+    match mismatch {
+        Mismatch::Clock => "Some of these runs time a response by the kernel's timestamp, others \
                           when Loadline read it (--clock user), so part of a difference may come \
                           from the clock: make all of them with the same --clock."
             .to_owned(),
-        Unlike::Counting => "Some of these files are of an earlier version. It left requests \
+        Mismatch::Counting => "Some of these files are of an earlier version. It left requests \
                              without a response at the end out of percentiles, and requests begun \
                              in the warm-up out of the rate. Compare runs of one version."
             .to_owned(),
-        Unlike::Machine(traits) => format!(
+        Mismatch::Machine(properties) => format!(
             "These runs were not all made on one machine with one setup ({}), so part of a \
              difference may come from the machine: make all of them on the same machine with the \
              same setup.",
-            traits.iter().map(differing).collect::<Vec<_>>().join("; ")
+            properties
+                .iter()
+                .map(differing)
+                .collect::<Vec<_>>()
+                .join("; ")
         ),
     }
 }
 
-fn differing(of_machine: &Trait) -> String {
+fn differing(of_machine: &MachineProperty) -> String {
     format!("{} {}", of_machine.name, of_machine.values.join(" and "))
 }

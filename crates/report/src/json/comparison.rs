@@ -1,12 +1,12 @@
 //! Two sides, compared.
 
 use super::{judgement, us};
-use crate::comparison::{name, sentence_of_unlike};
+use crate::comparison::{mismatch_sentence, name};
 use crate::{ComparedFiles, FileRun, quantity, wording};
 use loadline_json as json;
 use loadline_plan::Plan;
 use loadline_units::rounding;
-use loadline_verdict::{ComparedFigure, Comparison, Figure, Standing, Unlike};
+use loadline_verdict::{ComparedFigure, Comparison, Figure, Mismatch, Standing};
 
 pub(super) fn comparison(comparison: &Comparison, base: &Plan, with: &Plan) -> json::Comparison {
     let side = |plan: &Plan, runs: usize, failed: f64| json::Side {
@@ -35,7 +35,7 @@ pub(super) fn of_files(compared: &ComparedFiles<'_>) -> json::Comparison {
     let mut found = comparison(compared.comparison, base, with);
     found.a.files = Some(compared.base.iter().map(file).collect());
     found.b.files = Some(compared.with.iter().map(file).collect());
-    found.warnings = Some(compared.unlike().iter().map(difference).collect());
+    found.warnings = Some(compared.mismatches().iter().map(difference).collect());
     found
 }
 
@@ -47,10 +47,10 @@ fn file(run: &FileRun<'_>) -> json::ComparedFile {
     }
 }
 
-fn difference(unlike: &Unlike) -> json::Difference {
+fn difference(mismatch: &Mismatch) -> json::Difference {
     json::Difference {
-        kind: unlike.name().to_owned(),
-        text: sentence_of_unlike(unlike),
+        kind: mismatch.name().to_owned(),
+        text: mismatch_sentence(mismatch),
     }
 }
 

@@ -1,4 +1,4 @@
-//! How it went in numbers, and on which machine.
+//! What was counted, and on which machine.
 
 use crate::text;
 use loadline_page::Fact;

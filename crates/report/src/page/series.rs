@@ -31,7 +31,7 @@ pub fn series_page(runs: &[RunResult], heats: &[Heat]) -> SeriesPage {
         together: found.as_ref().map(comparison).or_else(|| spread(runs)),
         notes: notes(runs, found.as_ref()),
         checks: checks(runs),
-        doubts: validity_sentences(runs),
+        validity_findings: validity_sentences(runs),
         columns: columns(),
         runs: each(runs, heats),
     }

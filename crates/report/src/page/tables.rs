@@ -51,9 +51,9 @@ pub(super) fn percentiles(run: &RunResult) -> Vec<PercentileRow> {
         let mut row = row(quantity::percentile(p), &|times, interval| {
             percentile(times, interval, p)
         });
-        let beside = affected::beside(run, Statistic::Percentile(p));
-        if let (Some(beside), Some(interval)) = (beside, &mut row.response.interval) {
-            interval.push_str(&format!("; {beside}"));
+        let without = affected::without_delay(run, Statistic::Percentile(p));
+        if let (Some(without), Some(interval)) = (without, &mut row.response.interval) {
+            interval.push_str(&format!("; {without}"));
         }
         row
     });

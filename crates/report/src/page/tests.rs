@@ -1,6 +1,6 @@
 use super::*;
 use crate::samples;
-use loadline_metrics::{Ending, Key, SeriesId, SeriesRecorder, SeriesTable};
+use loadline_metrics::{Key, RequestOutcome, SeriesId, SeriesRecorder, SeriesTable};
 use loadline_page::{Chart, Measure, Page, Timeline, Track};
 use std::cmp::Reverse;
 
@@ -114,7 +114,7 @@ fn each_name_has_a_row_and_the_overflow_a_note() {
     let mut table = SeriesTable::new(1);
     table.intern(&Key::new("login").unwrap());
     let mut recorder = SeriesRecorder::new(table);
-    let answered = |status| Ending::Answered { status };
+    let answered = |status| RequestOutcome::Answered { status };
     recorder.record(SeriesId(0), answered(200), 1_000_000, true);
     recorder.record(SeriesId(0), answered(503), 1_000_000, true);
     recorder.record(SeriesId::OVERFLOW, answered(200), 1_000_000, true);

@@ -2,9 +2,9 @@
 //! believed.
 
 use super::{Canvas, TextOptions, assemble, validity_summary};
-use crate::comparison::{ComparedFiles, comparison, sentence_of_unlike};
+use crate::comparison::{ComparedFiles, comparison, mismatch_sentence};
 use crate::layout;
-use loadline_verdict::Unlike;
+use loadline_verdict::Mismatch;
 
 /// The comparison of saved runs as text, ending in a line feed.
 pub fn comparison_of_files(compared: &ComparedFiles<'_>, options: &TextOptions) -> String {
@@ -18,18 +18,18 @@ pub fn comparison_of_files(compared: &ComparedFiles<'_>, options: &TextOptions) 
     });
     let sections = [
         comparison.lines().map(str::to_owned).collect(),
-        warnings(&compared.unlike(), canvas),
+        warnings(&compared.mismatches(), canvas),
         validity_summary::section(labelled, canvas),
     ];
     assemble(&sections, options)
 }
 
-fn warnings(unlike: &[Unlike], canvas: Canvas) -> Vec<String> {
-    if unlike.is_empty() {
+fn warnings(mismatches: &[Mismatch], canvas: Canvas) -> Vec<String> {
+    if mismatches.is_empty() {
         return Vec::new();
     }
-    let each = unlike.iter().flat_map(|unlike| {
-        let text = layout::harmless(&sentence_of_unlike(unlike));
+    let each = mismatches.iter().flat_map(|mismatch| {
+        let text = layout::harmless(&mismatch_sentence(mismatch));
         layout::hanging("  ! ", &text, canvas.width)
     });
     std::iter::once(canvas.heading("Warnings", ""))

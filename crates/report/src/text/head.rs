@@ -1,4 +1,4 @@
-//! What was run, in which model, and how it went in numbers.
+//! What was run, in which model, and what was counted.
 
 use super::Canvas;
 use crate::{layout, quantity, wording};
@@ -39,7 +39,7 @@ fn title(summary: &Summary, canvas: Canvas) -> Vec<String> {
         .collect()
 }
 
-/// How it went in numbers, each with a name; one without a name goes on from the one before.
+/// What was counted, each with a name; one without a name continues the one before.
 pub(crate) fn facts(summary: &Summary) -> Vec<(&'static str, String)> {
     if summary.lacks_figures() {
         let duration = "not known, ended because a worker failed".to_owned();
@@ -189,7 +189,7 @@ fn change(change: &LoadChange) -> String {
     };
     match change.level {
         Level::Paused => format!("paused {at}"),
-        level => format!("changed to {} {at}", wording::level_in_words(level)),
+        level => format!("changed to {} {at}", wording::level_text(level)),
     }
 }
 

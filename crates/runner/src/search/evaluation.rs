@@ -56,7 +56,7 @@ impl Evaluation {
     }
 
     /// What the next trial saw, at this level.
-    pub(super) fn see(&mut self, result: RunResult, level: f64) -> Observation {
+    pub(super) fn observe(&mut self, result: RunResult, level: f64) -> Observation {
         let summary = &result.summary;
         let checks = result.checks.iter().map(holds).collect();
         let seen = seen(&Stretch::whole(summary), &result, level);
@@ -80,7 +80,7 @@ impl Evaluation {
     }
 
     /// What a run saw at one level for so long, and then at another.
-    pub(super) fn see_descent(
+    pub(super) fn observe_descent(
         &self,
         run: &RunResult,
         snapshots: &[Snapshot],

@@ -101,7 +101,7 @@ impl Measure for Saved<'_> {
             return Ok(None);
         };
         let result = RunResult::new(run.summary().clone());
-        Ok(Some(self.evaluation.see(result, level)))
+        Ok(Some(self.evaluation.observe(result, level)))
     }
 
     fn descend(
@@ -116,7 +116,7 @@ impl Measure for Saved<'_> {
         let snapshots: Vec<Snapshot> = window.collect();
         let result = RunResult::new(run.summary().clone());
         let evaluation = &self.evaluation;
-        let descent = evaluation.see_descent(&result, &snapshots, whole(over), back.0);
+        let descent = evaluation.observe_descent(&result, &snapshots, whole(over), back.0);
         Ok(Some(descent))
     }
 

@@ -200,7 +200,7 @@ impl Measure for Trials<'_, '_, '_> {
     ) -> Result<Option<Observation>, RunError> {
         let plan = self.plan(self.level(level), seconds);
         let result = self.run(&plan, purpose, &mut Unobserved)?;
-        Ok(result.map(|result| self.evaluation.see(result, level)))
+        Ok(result.map(|result| self.evaluation.observe(result, level)))
     }
 
     fn descend(&mut self, over: (f64, f64), back: (f64, f64)) -> Result<Option<Descent>, RunError> {
@@ -215,7 +215,7 @@ impl Measure for Trials<'_, '_, '_> {
         };
         let descent = self
             .evaluation
-            .see_descent(&result, &snapshots.0, over, back.0);
+            .observe_descent(&result, &snapshots.0, over, back.0);
         Ok(Some(descent))
     }
 

@@ -92,7 +92,7 @@ impl Attempt<'_> {
         };
         fs::create_dir_all(work).map_err(io)?;
         let script = self.run.settings.script.as_ref();
-        let script = script.map(|path| self.study.beside(path));
+        let script = script.map(|path| self.study.resolve_path(path));
         let script = script.map(|path| std::path::absolute(&path).unwrap_or(path));
         let place = Place {
             url: self.target.url(),
@@ -194,7 +194,7 @@ impl Attempt<'_> {
         }
     }
 
-    /// What the tool measured, or in words why it did not.
+    /// What the tool measured, or a sentence that says why it did not.
     fn result(
         &self,
         over: Over,

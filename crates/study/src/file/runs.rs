@@ -169,7 +169,7 @@ pub(super) fn check_axes(
                 Setting::Target(name) if study.target(name).is_none() => {
                     Problem::UnknownTarget(name.clone())
                 }
-                Setting::Script(path) if !study.beside(path).is_file() => {
+                Setting::Script(path) if !study.resolve_path(path).is_file() => {
                     Problem::Value(missing_script(path))
                 }
                 _ => continue,

@@ -83,9 +83,9 @@ fn a_page_has_a_row_for_each_run_and_the_columns_that_are_known() {
     assert_eq!(cells[place("rps")], Cell::Number(1_000.0));
     assert_eq!(cells[place("avg_memory")], Cell::Number(5_120.0 * 1_024.0));
     assert_eq!(page.rows[1].cells[place("rps")], Cell::Absent);
-    assert_eq!(page.rows[0].doubt, None);
-    let doubt = "The run failed: it ended with exit code 1.";
-    assert_eq!(page.rows[1].doubt.as_deref(), Some(doubt));
+    assert_eq!(page.rows[0].finding, None);
+    let finding = "The run failed: it ended with exit code 1.";
+    assert_eq!(page.rows[1].finding.as_deref(), Some(finding));
     let cpu = page
         .plots
         .timelines

@@ -90,7 +90,7 @@ impl Report {
                 p99_9_us: percentiles.p99_9,
             },
             validity: Some(summary.validity.grade.name().to_owned()),
-            doubt: findings.into_iter().next().map(|found| found.text),
+            finding: findings.into_iter().next().map(|found| found.text),
             moments: self.intervals.iter().map(moment).collect(),
         }
     }

@@ -80,7 +80,7 @@ proptest! {
         let cipher = seal(&mut server, &body);
         let got = absorb_all(&mut session, &cipher, cuts.into_iter().cycle());
         assert_same(&got, &body);
-        prop_assert!(session.ending.is_none());
+        prop_assert!(session.end.is_none());
     }
 }
 
@@ -116,7 +116,7 @@ fn what_follows_a_close_is_ignored() {
         cipher.extend(pattern(3, trash));
         let mut plain = [0; 100];
         assert_eq!(session.absorb(&cipher, &mut plain), 3);
-        assert!(matches!(session.ending, Some(Ending::Closed)));
+        assert!(matches!(session.end, Some(SessionEnd::Closed)));
         assert_eq!(session.absorb(&pattern(4, 50_000), &mut plain), 0);
     }
 }
@@ -133,7 +133,7 @@ fn a_damaged_record_gives_no_plaintext_and_those_before_it_do() {
         assert_eq!(session.absorb(&cipher, &mut plain), 4);
         assert_eq!(&plain[..4], b"good");
         let failure = TlsFailure(rustls::Error::DecryptError);
-        assert!(matches!(&session.ending, Some(Ending::Failed(error)) if *error == failure));
+        assert!(matches!(&session.end, Some(SessionEnd::Failed(error)) if *error == failure));
         assert_eq!(session.absorb(&seal(&mut server, b"more"), &mut plain), 0);
     }
 }

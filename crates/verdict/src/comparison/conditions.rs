@@ -9,29 +9,29 @@ use std::collections::BTreeSet;
 
 /// A condition that was not the same for all runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unlike {
+pub enum Mismatch {
     /// Some runs took the end of a response from the kernel's clock, others from ours (`--clock`).
     Clock,
     /// Some runs are of a file of an earlier format version, which counted otherwise.
     Counting,
     /// The machine that the runs were made on was another, or was set up otherwise.
-    Machine(Vec<Trait>),
+    Machine(Vec<MachineProperty>),
 }
 
-impl Unlike {
+impl Mismatch {
     /// Its name, as in reports.
     pub fn name(&self) -> &'static str {
         match self {
-            Unlike::Clock => "clock",
-            Unlike::Counting => "counting",
-            Unlike::Machine(_) => "machine",
+            Mismatch::Clock => "clock",
+            Mismatch::Counting => "counting",
+            Mismatch::Machine(_) => "machine",
         }
     }
 }
 
 /// Something about a machine that was not the same for all runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trait {
+pub struct MachineProperty {
     /// What it is called.
     pub name: &'static str,
     /// What it was, each value once, in their order as text.
@@ -41,7 +41,7 @@ pub struct Trait {
 type Source = (&'static str, fn(&Environment) -> Option<String>);
 
 /// What makes another machine of it. The machine's current load is not one of them.
-const TRAITS: [Source; 5] = [
+const PROPERTIES: [Source; 5] = [
     ("processor", |machine| machine.cpu_model.clone()),
     ("cores", |machine| machine.cores.map(|n| n.to_string())),
     ("usable cores", |machine| {
@@ -53,24 +53,24 @@ const TRAITS: [Source; 5] = [
 
 /// In what these runs were not made alike, apart from what is compared. A property that a run does
 /// not have counts as equal to that of the other runs.
-pub fn unlike(runs: &[&Summary]) -> Vec<Unlike> {
+pub fn mismatches(runs: &[&Summary]) -> Vec<Mismatch> {
     let clocks = runs.iter().map(|run| run.plan.connection.clock);
     let by_ours = clocks.filter(|clock| *clock == Clock::User).count();
-    let clock = (by_ours > 0 && by_ours < runs.len()).then_some(Unlike::Clock);
-    let traits: Vec<Trait> = TRAITS
+    let clock = (by_ours > 0 && by_ours < runs.len()).then_some(Mismatch::Clock);
+    let properties: Vec<MachineProperty> = PROPERTIES
         .iter()
         .filter_map(|source| differing(source, runs))
         .collect();
-    let machine = (!traits.is_empty()).then_some(Unlike::Machine(traits));
+    let machine = (!properties.is_empty()).then_some(Mismatch::Machine(properties));
     let formats: BTreeSet<u64> = runs.iter().map(|run| run.format).collect();
-    let counting = (formats.len() > 1).then_some(Unlike::Counting);
+    let counting = (formats.len() > 1).then_some(Mismatch::Counting);
     let others = counting.into_iter().chain(machine);
     clock.into_iter().chain(others).collect()
 }
 
-fn differing((name, of): &Source, runs: &[&Summary]) -> Option<Trait> {
+fn differing((name, of): &Source, runs: &[&Summary]) -> Option<MachineProperty> {
     let values: BTreeSet<String> = runs.iter().filter_map(|run| of(&run.environment)).collect();
-    (values.len() > 1).then(|| Trait {
+    (values.len() > 1).then(|| MachineProperty {
         name,
         values: values.into_iter().collect(),
     })
@@ -103,16 +103,16 @@ mod tests {
         let mut other = one.clone();
         other.environment.load_average = Some([1.0; 3]);
         other.environment.kernel = None;
-        assert_eq!(unlike(&[&one, &other]), []);
-        assert_eq!(unlike(&[]), []);
+        assert_eq!(mismatches(&[&one, &other]), []);
+        assert_eq!(mismatches(&[]), []);
     }
 
     #[test]
     fn runs_timed_by_two_clocks_are_unlike() {
         let by = |clock| on(machine(None, 2), clock);
         let (kernel, user) = (by(Clock::Kernel), by(Clock::User));
-        assert_eq!(unlike(&[&kernel, &kernel, &user]), [Unlike::Clock]);
-        assert_eq!(unlike(&[&user, &user]), []);
+        assert_eq!(mismatches(&[&kernel, &kernel, &user]), [Mismatch::Clock]);
+        assert_eq!(mismatches(&[&user, &user]), []);
     }
 
     #[test]
@@ -120,16 +120,16 @@ mod tests {
         let new = on(machine(None, 2), Clock::Kernel);
         let mut old = new.clone();
         old.format = 1;
-        assert_eq!(unlike(&[&old, &new]), [Unlike::Counting]);
-        assert_eq!(unlike(&[&old, &old]), []);
+        assert_eq!(mismatches(&[&old, &new]), [Mismatch::Counting]);
+        assert_eq!(mismatches(&[&old, &old]), []);
     }
 
     #[test]
     fn a_machine_is_told_from_another_by_what_it_is() {
         let on = |kernel, cores| on(machine(Some(kernel), cores), Clock::Kernel);
         let (one, other) = (on("6.1", 2), on("5.15", 8));
-        let found = unlike(&[&one, &other, &one]);
-        let differs = |name, values: [&str; 2]| Trait {
+        let found = mismatches(&[&one, &other, &one]);
+        let differs = |name, values: [&str; 2]| MachineProperty {
             name,
             values: values.map(str::to_owned).to_vec(),
         };
@@ -137,6 +137,6 @@ mod tests {
             differs("usable cores", ["2", "8"]),
             differs("kernel", ["5.15", "6.1"]),
         ];
-        assert_eq!(found, [Unlike::Machine(expected)]);
+        assert_eq!(found, [Mismatch::Machine(expected)]);
     }
 }

@@ -3,7 +3,7 @@
 use super::{are_extra_bytes, are_line_ends};
 use crate::behaviour::{Answer, Observer};
 use crate::exchange::failure::{Broken, Failure, broken_connection, protocol};
-use crate::exchange::in_flight::{Ending, InFlightBatch};
+use crate::exchange::in_flight::{ExchangeEnd, InFlightBatch};
 use crate::exchange::{DISCARD_AT_ONCE, WORTH_DISCARDING};
 use crate::gathering::Gathering;
 use crate::pool::OpenConnection;
@@ -218,7 +218,7 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
         let outcome = Outcome::Answered {
             status: self.open.parser.status(),
         };
-        let ending = Ending {
+        let ending = ExchangeEnd {
             end_ns,
             wakeup_ns,
             outcome,

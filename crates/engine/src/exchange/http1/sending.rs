@@ -41,7 +41,7 @@ impl<'a> Sending<'a> {
 
     /// Sends and reads until all answers are whole; says whether the connection can serve another
     /// batch.
-    pub(super) async fn beside<H: Host, O: Observer>(
+    pub(super) async fn send_and_read<H: Host, O: Observer>(
         &mut self,
         reading: &mut Reading<'_, '_, H, O>,
     ) -> Result<bool, Broken> {

@@ -53,12 +53,12 @@ struct Place {
     deadline_ns: u64,
     first_byte_ns: Option<u64>,
     user: Option<Waker>,
-    flown: Option<Flown>,
+    ended_stream: Option<EndedStream>,
 }
 
 /// How a stream ended. Times are nanoseconds on the host's clock.
-pub(super) struct Flown {
-    pub(super) ending: Ending,
+pub(super) struct EndedStream {
+    pub(super) ending: StreamEnd,
     pub(super) first_byte_ns: Option<u64>,
     /// When the last bytes came, and when they were read.
     pub(super) at_ns: u64,
@@ -66,7 +66,7 @@ pub(super) struct Flown {
 }
 
 /// How a stream ended.
-pub(super) enum Ending {
+pub(super) enum StreamEnd {
     /// By itself.
     Stream(Ended),
     /// With its connection, for this reason.
@@ -189,7 +189,7 @@ impl State {
             }
             is_silent |= self.heard_ns <= place.begun_ns;
             self.wire.reset(place.stream, ErrorCode::CANCEL);
-            place.end(Ending::TimedOut, now_ns, now_ns);
+            place.end(StreamEnd::TimedOut, now_ns, now_ns);
         }
         self.deadline_ns = next_ns;
         is_silent
@@ -225,9 +225,9 @@ impl Places {
 }
 
 impl Place {
-    fn end(&mut self, ending: Ending, at_ns: u64, read_ns: u64) {
+    fn end(&mut self, ending: StreamEnd, at_ns: u64, read_ns: u64) {
         self.stream = 0;
-        self.flown = Some(Flown {
+        self.ended_stream = Some(EndedStream {
             ending,
             first_byte_ns: self.first_byte_ns,
             at_ns,
@@ -239,10 +239,10 @@ impl Place {
 
 impl Stream {
     /// Ready when the stream has ended.
-    pub(super) fn poll(&self, cx: &mut Context<'_>) -> Poll<Flown> {
+    pub(super) fn poll(&self, cx: &mut Context<'_>) -> Poll<EndedStream> {
         let place = &mut self.connection.state.borrow_mut().places.list[self.key];
-        if let Some(flown) = place.flown.take() {
-            return Poll::Ready(flown);
+        if let Some(ended_stream) = place.ended_stream.take() {
+            return Poll::Ready(ended_stream);
         }
         place.user = Some(cx.waker().clone());
         Poll::Pending
@@ -254,7 +254,7 @@ impl Drop for Stream {
         let state = &mut *self.connection.state.borrow_mut();
         let place = &mut state.places.list[self.key];
         place.user = None;
-        place.flown = None;
+        place.ended_stream = None;
         let number = std::mem::take(&mut place.stream);
         if number > 0 && state.wire.reset(number, ErrorCode::CANCEL) {
             state.wake_driver();
@@ -287,8 +287,8 @@ impl h2::Sink for Told<'_> {
     fn end(&mut self, key: usize, ended: Ended) {
         self.ended += 1;
         let ending = match self.lost {
-            None => Ending::Stream(ended),
-            Some(failure) => Ending::Connection(ended, failure.clone()),
+            None => StreamEnd::Stream(ended),
+            Some(failure) => StreamEnd::Connection(ended, failure.clone()),
         };
         self.places.list[key].end(ending, self.at_ns, self.read_ns);
     }

@@ -19,7 +19,7 @@ pub(crate) struct JudgementFlags {
     #[arg(long, value_name = "CONDITION")]
     pub(crate) check: Vec<Check>,
 
-    /// End the run when this does not hold, tested every second; written as for --check
+    /// End the run when this check fails, evaluated every second; written as for --check
     /// (repeatable)
     #[arg(long, value_name = "CONDITION")]
     pub(crate) abort_on: Vec<Check>,

@@ -103,7 +103,7 @@ pub(crate) struct LoadFlags {
     ///
     /// No new request is sent meanwhile. Late responses count in the response times, but not in
     /// the rate. With --check the default is the largest time in a check, at most --timeout: a
-    /// slower response breaks the check anyway. If all checks are on failures or statuses, it is
+    /// slower response fails the check anyway. If all checks are on failures or statuses, it is
     /// --timeout.
     #[arg(long, value_name = "TIME", help_heading = "Length", value_parser = parse_duration)]
     pub(crate) drain: Option<Duration>,
