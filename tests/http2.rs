@@ -2,7 +2,7 @@
 //! through another implementation and plays its faults, nginx and nghttpd.
 
 use crate::rig::{count, failures, loadline, serve, serve_with, summary, text, url};
-use loadline_testbed::Counts;
+use loadline_testbed::{Counts, Limit};
 use serde_json::Value;
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
@@ -250,6 +250,90 @@ fn nghttpd_answers_every_request() {
     let _ = server.wait();
     assert_eq!(count(&summary, "answered"), 2000, "{summary:#}");
     assert_eq!(count(&summary, "reconnects"), 0);
+}
+
+/// The answers of a scenario, all of its requests together.
+fn of_scenario(summary: &Value, scenario: &str) -> u64 {
+    let rows = summary["names"].as_array().expect("names");
+    let own = rows
+        .iter()
+        .filter(|row| row["tags"]["scenario"] == scenario);
+    own.map(|row| count(row, "answered")).max().unwrap()
+}
+
+#[test]
+fn scenarios_have_exact_counts_over_http2() {
+    let server = serve();
+    let folder = tempfile::tempdir().unwrap();
+    let plan = folder.path().join("shop.toml");
+    let address = server.addr();
+    let keys = format!(
+        "threads = 1\nduration = '1s'\nhttp = '2'\nstreams = 4\nurl = 'http://{address}/'\n\
+         [[scenario]]\nname = 'browse'\nrate = 50\nconnections = 2\n\
+         url = ['http://{address}/a', 'http://{address}/b']\n\
+         [[scenario]]\nname = 'order'\nrequests = 30\nconnections = 3\nstart = '200ms'\n\
+         [[scenario]]\nname = 'visit'\nconnections = 1\niterations_per_user = 5\n"
+    );
+    std::fs::write(&plan, keys).unwrap();
+    let found = summary(&[text(&plan)]);
+    assert_eq!(of_scenario(&found, "browse"), 50);
+    assert_eq!(of_scenario(&found, "order"), 30);
+    // Five of each of the four users of the connection.
+    assert_eq!(of_scenario(&found, "visit"), 20);
+    assert_eq!(count(&found, "failed"), 0);
+    assert_eq!(server.stop().requests, 100);
+}
+
+#[test]
+fn two_targets_take_turns_over_http2() {
+    let (fast, slow) = (serve(), serve());
+    let (a, b) = (url(&fast, "delay=20ms"), url(&slow, "delay=300ms"));
+    let load = ["--http", "2", "--streams", "10", "-c", "4", "-t", "1"];
+    let turns = ["-r", "40", "-d", "1s", "--repeat", "3", "--allow-invalid"];
+    let rest = ["--no-progress", "-o", "json", "versus", &a, &b];
+    let said = loadline(&[&rest[3..], &load, &turns, &rest[..3]].concat());
+    assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
+    let all: Value = serde_json::from_str(&said.stdout).unwrap();
+    for run in all["runs"].as_array().unwrap() {
+        let summary = &run["summary"];
+        assert_eq!(count(summary, "planned"), 40, "{summary:#}");
+        assert_eq!(count(summary, "failed"), 0, "{summary:#}");
+    }
+    assert_eq!(fast.stop().requests, 120);
+    assert_eq!(slow.stop().requests, 120);
+}
+
+#[test]
+fn a_search_over_http2_ends_in_an_answer_with_its_reason() {
+    let server = serve_with(|config| {
+        config.limit = Some(Limit {
+            rate_per_s: 400.0,
+            counters: 2,
+        });
+    });
+    let search = ["-d", "500ms", "--warmup", "500ms", "--trials", "3", "-t1"];
+    let end = ["--precision", "10%", "--budget", "20s", "--check"];
+    let load = ["p99<200ms", "--http", "2", "--streams", "10", "-c", "2"];
+    let address = url(&server, "");
+    let rest = ["-o", "json", "--no-progress", &address];
+    let words = [&["capacity"], &search[..], &end, &load, &rest].concat();
+    let said = loadline(&words);
+    let report: Value = serde_json::from_str(&said.stdout).unwrap();
+    let answer = &report["answer"];
+    let code = match answer["kind"].as_str().unwrap() {
+        "found" => 0,
+        "nothing_holds" if answer["own_limit"].is_null() => 1,
+        _ => 3,
+    };
+    assert_eq!(said.code, Some(code), "{answer:#} {}", said.stderr);
+    if let Some(found) = answer["level"].as_f64() {
+        assert!(found <= 480.0, "{found}");
+    }
+    let trials = report["trials"].as_array().unwrap();
+    assert!(
+        trials.iter().any(|trial| trial["held"] == true),
+        "{trials:#?}"
+    );
 }
 
 /// An nginx that speaks HTTP/2 on two ports, and only HTTP/1.1 on two others.

@@ -28,7 +28,21 @@ struct Stalled {
     rate: u32,
     length: Duration,
     freeze: Duration,
+    /// Flags that say how many connections there are, at most twenty streams.
+    connections: &'static [&'static str],
 }
+
+const HTTP1: &[&str] = &["-c", "20", "--max-connections", "20"];
+const HTTP2: &[&str] = &[
+    "--http",
+    "2",
+    "--streams",
+    "10",
+    "-c",
+    "2",
+    "--max-connections",
+    "2",
+];
 
 #[test]
 fn a_second_of_ten_frozen_shows_in_the_percentiles_as_it_must() {
@@ -36,6 +50,18 @@ fn a_second_of_ten_frozen_shows_in_the_percentiles_as_it_must() {
         rate: 2_000,
         length: Duration::from_secs(10),
         freeze: Duration::from_secs(1),
+        connections: HTTP1,
+    }
+    .shows();
+}
+
+#[test]
+fn a_second_of_ten_frozen_shows_as_it_must_over_http2() {
+    Stalled {
+        rate: 2_000,
+        length: Duration::from_secs(10),
+        freeze: Duration::from_secs(1),
+        connections: HTTP2,
     }
     .shows();
 }
@@ -46,6 +72,7 @@ fn a_slower_rate_and_a_shorter_stall_show_as_they_must() {
         rate: 1_000,
         length: Duration::from_secs(4),
         freeze: Duration::from_millis(600),
+        connections: HTTP1,
     }
     .shows();
 }
@@ -56,6 +83,7 @@ fn a_faster_rate_and_a_stall_of_a_fifth_of_a_second_show_as_they_must() {
         rate: 4_000,
         length: Duration::from_secs(2),
         freeze: Duration::from_millis(200),
+        connections: HTTP1,
     }
     .shows();
 }
@@ -109,8 +137,11 @@ impl Stalled {
         let folder = tempfile::tempdir().unwrap();
         let saved = folder.path().join("a.run");
         let (rate, length) = (self.rate.to_string(), self.length.as_secs().to_string());
-        let most = ["-c", "20", "--max-connections", "20"];
-        let load = [&["-r", &rate, "-t", "1", "-d", &length] as &[&str], &most].concat();
+        let load = [
+            &["-r", &rate, "-t", "1", "-d", &length] as &[&str],
+            self.connections,
+        ]
+        .concat();
         let summary = summary_alone(&[&load[..], &["--save", text(&saved), &url]].concat());
         let report = loadline(&["report", "--allow-invalid", text(&saved)]);
         assert_eq!(report.code, Some(0), "{}", report.stderr);

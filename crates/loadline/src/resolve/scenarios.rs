@@ -131,7 +131,7 @@ fn scenario(
         requests: requests::requests(&request, seed, surroundings.stdin)?,
         script: requests::script(&request)?,
         order: request.urls_order,
-        load,
+        load: load.with_streams(whole.connection.options().streams),
         duration,
         request_limit: own.load.requests,
     })
