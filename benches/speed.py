@@ -1,4 +1,4 @@
-"""Speed and memory of Loadline against wrk, wrk2, ab and oha, side by side in one run.
+"""Speed and memory of Loadline against wrk, wrk2, ab, oha and h2load, side by side in one run.
 
 What is a tool with its settings against nginx is the study `studies/speed.toml`: it makes the runs,
 and COMPARED below says which of them are held against each other, and by which bar. The two runs of
@@ -64,6 +64,11 @@ def run_of(tool, connections, target="nginx", **more):
             "script": "", "flags": "", **more}
 
 
+def over_http2(streams, tls=False):
+    """The flags of a run of ours over HTTP/2, as the study's results have them."""
+    return f"--http 2 --streams {streams}" + (" --insecure" if tls else "")
+
+
 def compared():
     """The scenarios of the study, in the order of the table."""
     for connections in [100, 1000]:
@@ -79,6 +84,18 @@ def compared():
                    run_of("ab", 50, keep_alive="false"), 0.90, 1.0)
     yield Compared("TLS", run_of("loadline", 100, "tls", flags="--insecure"),
                    run_of("wrk", 100, "tls"), 1.0)
+    for connections, streams, bar, rate in [(10, 10, 0.60, 1.1), (1, 100, 0.60, 1.1),
+                                            (100, 1, 0.65, 1.0)]:
+        yield Compared(f"HTTP/2, TLS, {connections} × {streams} streams",
+                       run_of("loadline", connections, "http2-tls",
+                              flags=over_http2(streams, tls=True)),
+                       run_of("h2load", connections, "http2-tls", flags=f"-m {streams}"), bar, rate)
+    yield Compared("HTTP/2, clear text, 10 × 10 streams",
+                   run_of("loadline", 10, "http2", flags=over_http2(10)),
+                   run_of("h2load", 10, "http2", flags="-m 10"), 0.60, 1.1)
+    yield Compared("HTTP/2, TLS, 10 × 10 streams, 16 KiB body",
+                   run_of("loadline", 10, "http2-16k", flags=over_http2(10, tls=True)),
+                   run_of("h2load", 10, "http2-16k", flags="-m 10"), 0.75, 1.0)
     yield Compared("ab -k", run_of("loadline-ab", 100, keep_alive="true"),
                    run_of("ab", 100, keep_alive="true"), 0.90)
     yield Compared("wrk2 -R 20000", run_of("loadline-wrk2", 100), run_of("wrk2", 100), 1.0)
@@ -165,6 +182,10 @@ def of_wrk2(text):
     return {**of_wrk(text), "p50_us": float(value) * {"us": 1, "ms": 1e3, "s": 1e6}[unit]}
 
 
+def of_h2load(text):
+    return {"requests": int(re.search(r"requests: .* (\d+) succeeded", text)[1])}
+
+
 def of_oha(text):
     found = json.loads(text)
     counts = found["statusCodeDistribution"].values()
@@ -178,7 +199,7 @@ class Bench:
         self.options = options
         self.folder = pathlib.Path(folder)
         self.rows = []
-        self.http = free_port()
+        self.http, self.http2 = free_port(), free_port()
 
     @contextlib.contextmanager
     def nginx(self):
@@ -197,6 +218,10 @@ class Bench:
                 listen 127.0.0.1:{self.http} backlog=4096;
                 location / {{ return 200 "{'x' * 60}"; }}
                 location = /authenticate {{ add_header X-Token secret; return 200 "in"; }}
+              }}
+              server {{
+                listen 127.0.0.1:{self.http2} http2 backlog=4096;
+                location / {{ return 200 "{'x' * 13}"; }}
               }}
             }}
         """)
@@ -285,6 +310,40 @@ class Bench:
             self.add(f"1000 connections, {clock} clock", "peak RSS",
                      f"{mine.rss_mb:.1f} MB (wrk {theirs.rss_mb:.1f})", "≤ 12 MB",
                      mine.rss_mb <= 12)
+
+    def http2_peak_rss(self):
+        """The same over HTTP/2, with 100 connections of 10 streams."""
+        scenario, figure, bar = "HTTP/2, 100 × 10 streams", "peak RSS, ours / h2load", 0.5
+        url = f"http://127.0.0.1:{self.http2}/"
+        mine = run_client(*self.loadline("--http", "2", "--streams", "10", "-c", "100",
+                                         "-d", self.seconds(), url))
+        if not shutil.which("h2load"):
+            self.add(scenario, figure, f"{mine.rss_mb:.1f} MB; h2load is not installed",
+                     f"≤ {bar:.2f}", None)
+            return
+        theirs = run_client(["h2load", "-t1", "-c100", "-m10", "-D", str(self.options.seconds),
+                             url], of_h2load)
+        found = mine.rss_mb / theirs.rss_mb
+        self.add(scenario, figure, f"{mine.rss_mb:.1f} / {theirs.rss_mb:.1f} MB = {found:.2f}",
+                 f"≤ {bar:.2f}", found <= bar)
+
+    def http2_pacing(self):
+        """How evenly requests arrive at 20 000/s over 10 connections of HTTP/2, as against as many
+        connections of HTTP/1.1 as there are streams."""
+        words = ["-r", "20000", "-d", self.seconds()]
+        versions = {"HTTP/2": ["--http", "2", "--streams", "10", "-c", "10",
+                               "--max-connections", "10"],
+                    "HTTP/1.1": ["-c", "100", "--max-connections", "100"]}
+        found = {version: [] for version in versions}
+        for _ in range(self.options.rounds):
+            for version, flags in versions.items():
+                with test_server(20000) as (url, report):
+                    run_client(*self.loadline(*words, *flags, url))
+                found[version].append(report())
+        http2, http1 = (statistics.median(values) for values in found.values())
+        self.add("HTTP/2, 20 000/s", "p99 stray from the even schedule, HTTP/2 / HTTP/1.1",
+                 f"{http2:.0f} / {http1:.0f} µs = {http2 / http1:.2f}", "≤ 1.20",
+                 http2 / http1 <= 1.2)
 
     def spoken(self, dialect, *words):
         return [LOADLINE, dialect, *words]
@@ -402,6 +461,8 @@ class Bench:
         with self.nginx():
             if wanted("1000 connections"):
                 self.peak_rss()
+            if wanted("HTTP/2, 100 × 10 streams"):
+                self.http2_peak_rss()
             self.scripts()
             if wanted("10 000 connections"):
                 self.many_connections()
@@ -410,6 +471,8 @@ class Bench:
         if wanted("5 000/s"):
             self.pacing()
             self.open_against_closed()
+        if wanted("HTTP/2, 20 000/s"):
+            self.http2_pacing()
         if wanted("wrk2 -R 20000"):
             self.wrk2_against_closed()
         if wanted("loadline --version"):
@@ -425,10 +488,10 @@ class Bench:
 
 
 @contextlib.contextmanager
-def test_server():
-    """`loadline serve` that measures arrivals at 5 000/s; the report is there when it has ended."""
+def test_server(rate=5000):
+    """`loadline serve` that measures arrivals at this rate; its report comes at its end."""
     port = free_port()
-    command = [LOADLINE, "serve", "--listen", f"127.0.0.1:{port}", "--arrivals", "5000"]
+    command = [LOADLINE, "serve", "--listen", f"127.0.0.1:{port}", "--arrivals", str(rate)]
     server = subprocess.Popen(pinned(SERVER_CORE, command), stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, text=True)
     text = []

@@ -1,4 +1,4 @@
-//! h2load of nghttp2, with HTTP/1.1.
+//! h2load of nghttp2: HTTP/1.1, or HTTP/2 where it is asked for streams (`-m`).
 
 use super::scan::{after, count_before, number, time_us};
 use super::{Call, Captured, Peer, Place, Unfit, Unreadable, Words, check_end, seconds};
@@ -27,7 +27,11 @@ impl Peer for H2load {
             } => return Err(Unfit::TwoEnds("h2load")),
             _ => {}
         }
-        let mut words = Words::of(&["--h1"]);
+        let mut words = Words::of(if asks_for_streams(settings) {
+            &[]
+        } else {
+            &["--h1"]
+        });
         words.flag("-t", settings.threads);
         words.flag("-c", settings.connections);
         words.flag("-n", settings.requests);
@@ -64,4 +68,10 @@ impl Peer for H2load {
             ..Figures::default()
         })
     }
+}
+
+/// Whether a flag says how many streams a connection has.
+fn asks_for_streams(settings: &Settings) -> bool {
+    let mut flags = settings.flags.iter();
+    flags.any(|flag| flag.on && matches!(flag.name.as_str(), "-m" | "--max-concurrent-streams"))
 }

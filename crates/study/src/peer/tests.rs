@@ -423,6 +423,17 @@ fn settings_become_the_arguments_of_each_tool() {
         value: None,
         on: true,
     });
+    let streams = Setting::Flag(Flag {
+        name: "-m".to_owned(),
+        value: Some("10".to_owned()),
+        on: true,
+    });
+    let over_http2 = [Connections(4), TEN_SECONDS, streams];
+    let expected = "-c 4 -D 10 -m 10 http://h/";
+    assert_eq!(
+        words(ToolKind::H2load, &over_http2).as_deref(),
+        Ok(expected)
+    );
     let counted = [Connections(4), Requests(10_000), flag];
     let expected = "-q -n 10000 -c 4 -l http://h/";
     assert_eq!(words(ToolKind::Ab, &counted).as_deref(), Ok(expected));
