@@ -6,6 +6,7 @@
 //! its [`Role`]. Behind the trials of a search a *search* line holds its outcome. The format is
 //! documented in `docs/guide/saved-run.md`.
 
+mod differences;
 mod encoding;
 mod header;
 mod line;

@@ -4,15 +4,36 @@
 //! 1 000/s are a load of 2 000/s. Intervals are merged by index, not by time: the clocks of two
 //! machines differ by more than the intervals do.
 
+use super::differences::first_difference;
 use super::encoding::Encoder;
-use super::header::Header;
+use super::header::{Header, LongBody};
 use super::line::StoredSnapshot;
 use super::reader::RunFile;
 use crate::error::Error;
 use crate::{Ended, Snapshot, Unfinished};
 use loadline_plan::Plan;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 use std::time::{Duration, SystemTime};
+
+/// What the headers of all parts have in common.
+#[derive(PartialEq, Serialize)]
+struct Planned<'a> {
+    /// Without its seed, which may differ, so that parts draw different numbers.
+    plan: Plan,
+    long_bodies: &'a [LongBody],
+}
+
+impl<'a> Planned<'a> {
+    fn of(header: &'a Header) -> Self {
+        Planned {
+            plan: Plan {
+                seed: 0,
+                ..header.plan.clone()
+            },
+            long_bodies: &header.long_bodies,
+        }
+    }
+}
 
 /// The starts of parts lie closer together than this.
 const START_SPREAD: Duration = Duration::from_secs(10);
@@ -41,7 +62,11 @@ impl RunFile {
     }
 
     fn refuse_other_plan(&self, other: &RunFile) -> Result<(), Error> {
-        match first_difference("", &planned(&self.header), &planned(&other.header)) {
+        let (first, second) = (Planned::of(&self.header), Planned::of(&other.header));
+        if first == second {
+            return Ok(());
+        }
+        match first_difference(&first, &second) {
             None => Ok(()),
             Some(difference) => Err(Error::DifferentPlans {
                 first: self.path.clone(),
@@ -192,61 +217,4 @@ fn merged_unfinished(parts: &[RunFile]) -> Unfinished {
 fn distance(one: SystemTime, other: SystemTime) -> Duration {
     one.duration_since(other)
         .unwrap_or_else(|error| error.duration())
-}
-
-/// What the parts have in common. The seed may differ, so that parts draw different numbers.
-fn planned(header: &Header) -> Value {
-    let plan = Plan {
-        seed: 0,
-        ..header.plan.clone()
-    };
-    json!({ "plan": plan, "long_bodies": header.long_bodies })
-}
-
-struct Difference {
-    key: String,
-    in_first: String,
-    in_other: String,
-}
-
-fn first_difference(key: &str, first: &Value, other: &Value) -> Option<Difference> {
-    match (first, other) {
-        _ if first == other => None,
-        (Value::Object(first), Value::Object(other)) => difference_in_maps(key, first, other),
-        (Value::Array(first), Value::Array(other)) if first.len() == other.len() => first
-            .iter()
-            .zip(other)
-            .enumerate()
-            .find_map(|(index, (one, two))| first_difference(&format!("{key}[{index}]"), one, two)),
-        _ => Some(Difference {
-            key: key.to_owned(),
-            in_first: shortened(first),
-            in_other: shortened(other),
-        }),
-    }
-}
-
-fn difference_in_maps(
-    key: &str,
-    first: &Map<String, Value>,
-    other: &Map<String, Value>,
-) -> Option<Difference> {
-    first.keys().chain(other.keys()).find_map(|name| {
-        let inner = match key {
-            "" => name.clone(),
-            _ => format!("{key}.{name}"),
-        };
-        let value = |map: &Map<String, Value>| map.get(name).cloned().unwrap_or_default();
-        first_difference(&inner, &value(first), &value(other))
-    })
-}
-
-/// A value as JSON, cut where a sentence would burst.
-fn shortened(value: &Value) -> String {
-    const LONGEST: usize = 60;
-    let text = value.to_string();
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
 }

@@ -27,6 +27,7 @@ pub struct Role {
         skip_serializing_if = "Option::is_none",
         deserialize_with = "readable"
     )]
+    // The schemas describe a plan as any object, as they do for the plan of a run.
     #[schemars(with = "Option<Map<String, Value>>")]
     #[cfg_attr(feature = "typescript", ts(optional, type = "Record<string, unknown>"))]
     pub search: Option<Searched>,
