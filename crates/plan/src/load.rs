@@ -117,6 +117,10 @@ impl Shape {
 }
 
 /// A linear change of the load to `target`, taking `duration`. A duration of zero is a jump.
+///
+/// This is what the user asked for and what plan files and saved runs contain, so its duration is
+/// written as a time. The schedule has a `Stage` of its own, in whole nanoseconds and without a
+/// serialised form. The engine's pacer converts the one into the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stage<T> {
     /// How long the change takes.

@@ -3,6 +3,10 @@
 //! The same stages serve rates and numbers of users. [`spans`] lays them on the time axis.
 
 /// A linear change to `target`. A duration of zero is a jump.
+///
+/// It is what the schedule computes with: whole nanoseconds, and no form in files. The plan has a
+/// `Stage` of its own, which is serialised; this crate depends on `units` alone, so that a
+/// schedule can be computed and tested without a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stage<T> {
     /// How long the change takes, in nanoseconds.
