@@ -151,6 +151,33 @@ fn alpn_decides_which_version_is_spoken() {
 }
 
 #[test]
+fn all_scenarios_speak_the_version_that_every_server_chooses() {
+    let [tls, other_tls] = [true, true].map(|tls| serve_with(|config| config.tls = tls));
+    let plain = serve();
+    let folder = tempfile::tempdir().unwrap();
+    let plan = folder.path().join("two.toml");
+    let (a, b) = (format!("https://{}/", tls.addr()), url(&plain, ""));
+    let c = format!("https://{}/", other_tls.addr());
+    for (first, second, is_2) in [(&a, &b, false), (&b, &a, false), (&a, &c, true)] {
+        let scenario = |name, url| {
+            format!(
+                "[[scenario]]\nname = '{name}'\nurl = '{url}'\nrequests = 20\nconnections = 2\n"
+            )
+        };
+        let keys = [
+            "http = 'auto'\ninsecure = true\n".to_owned(),
+            scenario("a", first),
+            scenario("b", second),
+        ];
+        std::fs::write(&plan, keys.concat()).unwrap();
+        let said = loadline(&[plan.to_str().unwrap(), "--allow-invalid"]);
+        assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
+        assert_eq!(said.stdout.contains("HTTP/2"), is_2, "{}", said.stdout);
+        assert!(said.stdout.contains("40 answered"), "{}", said.stdout);
+    }
+}
+
+#[test]
 fn in_clear_text_auto_is_http_1() {
     let server = serve();
     let said = loadline(&["--http", "auto", "-n", "10", "-c", "1", &url(&server, "")]);

@@ -47,7 +47,7 @@ pub(crate) struct Prepared {
 
 impl Prepared {
     /// Prepares each scenario of a plan; the plan itself where it has none. `composes` says of each
-    /// whether requests to other endpoints will be composed.
+    /// whether requests to other endpoints will be composed. All speak the same version of HTTP.
     ///
     /// # Errors
     /// If something that the plan names can't be used, or not so many files may be open.
@@ -61,15 +61,27 @@ impl Prepared {
         let connections = connections.fold(0, u32::saturating_add);
         ensure_open_files(u64::from(connections) + OTHER_FILES)?;
         let is_alone = parts.len() == 1;
-        let each = parts.into_iter().enumerate().map(|(scenario, part)| {
+        let prepare = |(scenario, part): (usize, Plan)| {
             let prepared = Prepared::new(part, detail, composes(scenario), connections)?;
             Ok(Arc::new(Prepared {
                 scenario,
                 is_alone,
                 ..prepared
             }))
-        });
-        each.collect()
+        };
+        let each = parts.into_iter().enumerate().map(prepare);
+        let each: Vec<Arc<Prepared>> = each.collect::<Result<_, StartError>>()?;
+        let http = |prepared: &Arc<Prepared>| prepared.plan.connection.http;
+        if each.iter().all(|one| http(one) == http(&each[0])) {
+            return Ok(each);
+        }
+        // Not every server of the plan chooses HTTP/2.
+        let one_version = |mut part: Plan| {
+            part.connection.http = HttpVersion::V1_1;
+            part
+        };
+        let parts = plan.parts().into_iter().map(one_version);
+        parts.enumerate().map(prepare).collect()
     }
 
     /// Reads, resolves and writes what the plan names. Blocks; sends nothing but the probes of
