@@ -86,8 +86,10 @@ fn keys_change_all_scenarios_and_every_report_tells_it() {
         document(&again)["summary"]["changes"],
         report["summary"]["changes"]
     );
-    let page = loadline(&["report", text(&saved), "-o", "html"]).stdout;
-    assert!(page.contains(r#""band":null,"label":"paused""#), "no mark");
+    let plots = file("plots");
+    let drawn = loadline(&["report", text(&saved), "--plots", text(&plots)]);
+    assert_eq!(drawn.code, Some(0), "{}", drawn.stderr);
+    assert!(read(&plots.join("rate.svg")).contains("105 %"), "no mark");
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn what_contradicts_scenarios_is_refused_in_one_sentence() {
             "has a control character",
         ),
         ("name = 'a'\nthreads = 2", "it belongs to the whole run"),
-        ("name = 'a'\nweight = 0", "write 1"),
+        ("name = 'a'\nweight = 0", "its weight leaves it no user"),
         (
             "name = 'a'\nweight = 2\nrate = 5",
             "a scenario with a weight takes its users of the run's connections; leave out rate",
@@ -134,16 +134,7 @@ fn classes_of_users_take_the_connections_of_the_run_by_weight() {
         server.addr()
     );
     std::fs::write(&plan, keys).unwrap();
-    let checks = [
-        "--check",
-        "errors{scenario:browse}<1%",
-        "--check",
-        "p99{scenario:order}<60s",
-    ];
-    let found = summary(&[&[text(&plan)], &checks[..]].concat());
+    let found = summary(&[text(&plan)]);
     assert_eq!(answered(&found, "/", "browse"), 30);
     assert_eq!(answered(&found, "/", "order"), 10);
-    let broken = ["--check", "p50{scenario:order}<1ns", "--allow-invalid"];
-    let said = loadline(&[&[text(&plan)], &broken[..]].concat());
-    assert_eq!(said.code, Some(1), "{}{}", said.stdout, said.stderr);
 }

@@ -72,13 +72,15 @@ pub fn run_page(run: &RunResult, heat: &Heat) -> RunPage {
     }
 }
 
-/// When the load was changed, in seconds, and to what.
+/// When the load was changed, in seconds, and to what, in so few words that marks close to each
+/// other have room.
 fn changes(summary: &Summary) -> Vec<(f64, String)> {
     let changes = summary.changes.iter();
     let mut marks: Vec<_> = changes
         .map(|change| {
             let words = wording::level_text(change.level);
-            (change.at_ns as f64 / 1e9, words)
+            let short = words.strip_suffix(" of the plan").unwrap_or(&words);
+            (change.at_ns as f64 / 1e9, short.to_owned())
         })
         .collect();
     marks.sort_by(|a, b| a.0.total_cmp(&b.0));
