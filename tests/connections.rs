@@ -227,3 +227,43 @@ fn pass_on_without_farewell(mut client: TcpStream, mut server: TcpStream) {
     }
     let _ = client.shutdown(Shutdown::Both);
 }
+
+#[test]
+fn users_share_as_many_connections_as_they_are_given() {
+    let server = serve();
+    let target = url(&server, "delay=2ms");
+    let words = [
+        "-c",
+        "20",
+        "--shared-connections",
+        "2",
+        "-t",
+        "1",
+        "-n",
+        "60",
+    ];
+    let found = summary(&[&words[..], &[&target]].concat());
+    assert_eq!(count(&found, "answered"), 60);
+    let said = loadline(&[&words[..], &["--allow-invalid", &target]].concat());
+    let users = "closed loop: 20 users on 2 shared connections";
+    assert!(
+        said.stdout.contains(users),
+        "{}{}",
+        said.stdout,
+        said.stderr
+    );
+    assert_eq!(server.stop().connections, 4);
+    for (more, refused) in [
+        (["--http", "2"], "give --streams."),
+        (["--threads", "3"], "--threads 3 needs as many connections"),
+    ] {
+        let own = ["-c", "20", "--shared-connections", "2", &target];
+        let said = loadline(&[&more[..], &own].concat());
+        assert_eq!(said.code, Some(2), "{}", said.stderr);
+        assert!(said.stderr.contains(refused), "{}", said.stderr);
+        assert_eq!(said.stderr.lines().count(), 1, "{}", said.stderr);
+    }
+    let none = loadline(&["--shared-connections", "0", &target]);
+    assert_eq!(none.code, Some(2), "{}", none.stderr);
+    assert!(none.stderr.contains("give at least 1"), "{}", none.stderr);
+}

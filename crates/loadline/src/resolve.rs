@@ -26,6 +26,7 @@ use loadline_runner::preflight::{Overwriting, refuse_overwriting};
 use loadline_verdict::{Goal, Impossible};
 use std::fs::File;
 use std::io::{self, Read};
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 use std::time::Duration;
@@ -299,7 +300,8 @@ fn threads(plan: &Plan, cores: u32) -> u32 {
     let cores = cores.saturating_sub(spared).max(1);
     let streams = plan.connection.streams.max(1);
     let connections = (plan.load.connections / streams).max(1);
-    let most = cores.min(connections);
+    let shared = plan.connection.shared.map_or(u32::MAX, NonZeroU32::get);
+    let most = cores.min(connections).min(shared);
     // Workers share no connection: each has whole ones, with all of their streams.
     let divides = |threads: &u32| streams == 1 || connections.is_multiple_of(*threads);
     (1..=most).rev().find(divides).unwrap_or(1)

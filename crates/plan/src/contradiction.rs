@@ -88,6 +88,23 @@ pub enum Contradiction {
          --streams."
     )]
     PipelineAndHttp2,
+    /// Users of HTTP/2 share connections by its streams.
+    #[error(
+        "--shared-connections is for HTTP/1.1, and over HTTP/2 users share connections by their \
+         streams; give --streams."
+    )]
+    SharedAndHttp2,
+    /// Each worker has connections of its own.
+    #[error(
+        "--threads {threads} needs as many connections, and --shared-connections {shared} are \
+         fewer; give more of these, or fewer threads."
+    )]
+    ThreadsAboveShared {
+        /// How many workers there are.
+        threads: u32,
+        /// How many connections there are for all users.
+        shared: u32,
+    },
     /// HTTP/2 is for connections that stay.
     #[error("--http 2 needs connections that stay open; leave out --no-keepalive.")]
     Http2WithoutKeepalive,

@@ -10,6 +10,7 @@ use crate::{
 };
 use std::collections::HashSet;
 use std::net::IpAddr;
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 /// A condition under which a plan is refused, and the sentence for it.
@@ -112,10 +113,11 @@ impl Plan {
         ]
     }
 
-    fn extent_rules(&self) -> [Rule; 5] {
+    fn extent_rules(&self) -> [Rule; 6] {
         let each_ends = !self.scenarios.is_empty();
         let connections = self.load.max_connections / self.connection.streams.max(1);
         let threads = self.threads;
+        let shared = self.connection.shared.map_or(u32::MAX, NonZeroU32::get);
         let timeless = match self.load.shape.last_target() {
             Some(target) => Contradiction::NoStageWithTime(target),
             None => Contradiction::NoTime("duration"),
@@ -128,6 +130,10 @@ impl Plan {
             (self.duration == Some(Duration::ZERO), timeless),
             (self.request_limit == Some(0), Contradiction::NoRequests),
             (threads == 0, Contradiction::NoThreads),
+            (
+                shared < threads,
+                Contradiction::ThreadsAboveShared { threads, shared },
+            ),
             (
                 threads > connections,
                 Contradiction::ThreadsAboveConnections {
@@ -639,5 +645,11 @@ mod tests {
         for (refusal, start) in refusals.iter().zip(starts) {
             assert!(refusal.starts_with(start), "{refusal}");
         }
+        let shared = refusal(|plan| plan.connection.shared = NonZeroU32::new(1));
+        assert_eq!(
+            shared,
+            "--threads 2 needs as many connections, and --shared-connections 1 are fewer; give \
+             more of these, or fewer threads."
+        );
     }
 }

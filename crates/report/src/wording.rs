@@ -1,7 +1,8 @@
 //! A plan as text: what was run, and how much in which model.
 
 use loadline_plan::{
-    Arrivals, HttpVersion, Level, Load, Plan, Rate, Request, Scenario, Shape, Stage, Until,
+    Arrivals, Connection, HttpVersion, Level, Load, Plan, Rate, Request, Scenario, Shape, Stage,
+    Until,
 };
 use loadline_units as units;
 use std::collections::BTreeSet;
@@ -63,7 +64,7 @@ fn origin(request: &Request) -> &str {
 /// How much, in which model: `open loop: 2 000/s constant, 50 connections, 2 threads, for 10 s`.
 pub(crate) fn load(plan: &Plan) -> String {
     let mut parts = match plan.scenarios.len() {
-        0 => vec![model(&plan.load, plan.connection.streams)],
+        0 => vec![model(&plan.load, &plan.connection)],
         count => vec![units::counted(count as u64, "scenario")],
     };
     parts.push(units::counted(plan.threads.into(), "thread"));
@@ -97,16 +98,16 @@ pub(crate) fn load(plan: &Plan) -> String {
     parts.join(", ")
 }
 
-fn model(load: &Load, streams: u32) -> String {
-    let connections = connections(load, streams);
+fn model(load: &Load, connection: &Connection) -> String {
+    let connections = connections(load, connection);
     match &load.shape {
         Shape::Closed => format!("closed loop: {connections}"),
         Shape::ClosedStages { start, stages } => {
             let level = |n: u32| units::count(n.into());
-            let users = if streams > 1 {
-                "streams"
-            } else {
-                "connections"
+            let users = match (connection.streams, connection.shared) {
+                (1, None) => "connections",
+                (1, Some(_)) => "users",
+                _ => "streams",
             };
             format!(
                 "closed loop: {users} {}",
@@ -147,7 +148,7 @@ pub(crate) fn scenarios(plan: &Plan) -> Vec<String> {
         let mut text = vec![format!(
             "{}: {}",
             part.name,
-            model(&scenario.load, plan.connection.streams)
+            model(&scenario.load, &plan.connection)
         )];
         let limit = scenario.request_limit;
         text.extend(limit.map(|limit| units::counted(limit, "iteration")));
@@ -171,7 +172,7 @@ pub(crate) fn scenarios(plan: &Plan) -> Vec<String> {
     plan.scenarios.iter().map(one).collect()
 }
 
-/// What a load is changed to: `105 % of the plan`, `400/s`, `12 connections`, `paused`.
+/// What a load is changed to: `105 % of the plan`, `400/s`, `12 users`, `paused`.
 pub fn level_text(level: Level) -> String {
     match level {
         Level::Share(share) => match share % 10 {
@@ -184,18 +185,28 @@ pub fn level_text(level: Level) -> String {
     }
 }
 
-/// `10 to 1 000 connections`, `10 connections of 10 streams`.
-fn connections(load: &Load, streams: u32) -> String {
+/// `10 to 1 000 connections`, `10 connections of 10 streams`, `50 users on 10 shared connections`.
+fn connections(load: &Load, connection: &Connection) -> String {
+    let (streams, shared) = (connection.streams, connection.shared);
+    let noun = if shared.is_some() {
+        "user"
+    } else {
+        "connection"
+    };
     let (least, most) = (
         load.connections.div_ceil(streams),
         load.max_connections.div_ceil(streams),
     );
     let counted = if load.shape.is_open() && most > least {
         let most = units::count(most.into());
-        format!("{} to {most} connections", units::count(least.into()))
+        format!("{} to {most} {noun}s", units::count(least.into()))
     } else {
-        units::counted(least.into(), "connection")
+        units::counted(least.into(), noun)
     };
+    if let Some(shared) = shared {
+        let shared = units::counted(shared.get().into(), "shared connection");
+        return format!("{counted} on {shared}");
+    }
     if streams > 1 {
         return format!("{counted} of {} streams", units::count(streams.into()));
     }

@@ -25,6 +25,10 @@ impl Plan {
                 Contradiction::PipelineAndHttp2,
             ),
             (
+                connection.shared.is_some() && may_be_2,
+                Contradiction::SharedAndHttp2,
+            ),
+            (
                 !connection.keepalive && is_2,
                 Contradiction::Http2WithoutKeepalive,
             ),
@@ -33,7 +37,7 @@ impl Plan {
                 Contradiction::Http2ThroughProxy,
             ),
             (
-                self.script.is_some() && may_be_2,
+                self.scripts().next().is_some() && may_be_2,
                 Contradiction::ScriptAndHttp2,
             ),
             (

@@ -108,6 +108,17 @@ fn one_request_is_named_and_many_are_counted() {
 }
 
 #[test]
+fn users_that_share_connections_are_called_so() {
+    let mut plan = samples::closed_plan(50, 1);
+    plan.connection.shared = std::num::NonZeroU32::new(4);
+    assert!(
+        load(&plan).starts_with("closed loop: 50 users on 4 shared connections"),
+        "{}",
+        load(&plan)
+    );
+}
+
+#[test]
 fn names_are_counted_where_requests_have_some() {
     let mut plan = samples::closed_plan(1, 1);
     plan.requests = ["/a", "/b", "/c"]

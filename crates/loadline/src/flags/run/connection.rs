@@ -33,6 +33,14 @@ pub(crate) struct ConnectionFlags {
     #[arg(long, value_name = "N", default_value = "1", value_parser = parse_small_count)]
     streams: u32,
 
+    /// Let all users share this many connections, in place of one each
+    ///
+    /// With -c 100 --shared-connections 10 there are 100 users on 10 connections. A request waits
+    /// until one of them is free, and is blocked meanwhile. Each worker has its part of them. For
+    /// HTTP/1.1; over HTTP/2 users share connections by --streams. Each scenario has as many.
+    #[arg(long, value_name = "N", value_parser = parse_some)]
+    shared_connections: Option<NonZeroU32>,
+
     /// Bytes that the server may send on an HTTP/2 stream before it waits (default: 1 GiB)
     #[arg(long, value_name = "BYTES", value_parser = parse_small_count)]
     stream_window: Option<u32>,
@@ -114,6 +122,12 @@ pub(crate) struct ConnectionFlags {
     kernel_timestamps: Option<NonZeroU32>,
 }
 
+/// Reads how many connections all users share.
+fn parse_some(text: &str) -> Result<NonZeroU32, String> {
+    let count = parse_small_count(text).map_err(|error| error.to_string())?;
+    NonZeroU32::new(count).ok_or_else(|| "0 connections carry nothing; give at least 1.".to_owned())
+}
+
 impl ConnectionFlags {
     /// The options of the connections.
     pub(crate) fn options(&self) -> Connection {
@@ -121,6 +135,7 @@ impl ConnectionFlags {
             keepalive: !self.no_keepalive,
             http: self.http,
             streams: self.streams,
+            shared: self.shared_connections,
             windows: Windows {
                 stream: self.stream_window,
                 connection: self.connection_window,
