@@ -46,33 +46,38 @@ fn the_capacity_of_a_noisy_queue_lies_in_the_interval_and_not_below_its_load_lin
 }
 
 /// In M/M/1 the response time is exponential with the rate μ − λ (Kleinrock, *Queueing Systems* I),
-/// so its 99th percentile is ln 100 / (μ − λ).
+/// so its 99th percentile is ln 100 / (μ − λ). Trials of two seconds hold more often than that: at
+/// the rate of theory 78 of 100 do.
 #[test]
 fn the_rate_at_which_a_percentile_breaks_is_that_of_theory() {
     let (service_rate, p99_s) = (2_000.0, 0.02);
     let capacity = service_rate - 100f64.ln() / p99_s;
-    let mut queue = Queue {
-        servers: 1,
-        service_rate,
-        noise: 0.0,
-        p99_s,
-        random: ChaCha8Rng::seed_from_u64(1),
-        kept: Kept::default(),
-    };
-    let (outcome, _) = find(&settings(), &mut queue);
-    let line = load_line(&outcome);
-    assert!(
-        (line.low..=1.02 * line.high).contains(&capacity),
-        "{line:?}"
-    );
+    let lines = (0..20).map(|seed| {
+        let mut queue = Queue {
+            servers: 1,
+            service_rate,
+            noise: 0.0,
+            p99_s,
+            random: ChaCha8Rng::seed_from_u64(seed),
+            kept: Kept::default(),
+        };
+        let (outcome, _) = find(&settings(), &mut queue);
+        let line = load_line(&outcome);
+        assert_eq!(line.breaks[0], crate::Breaking::Check(0));
+        (line.level / capacity - 1.0, line.low..=line.high)
+    });
+    let (offs, intervals): (Vec<f64>, Vec<_>) = lines.unzip();
     // A rate at which all answers together hold lies below that at which half of the trials do.
-    let off = line.level / capacity - 1.0;
+    let off = offs.iter().sum::<f64>() / offs.len() as f64;
     assert!(
         (-0.08..0.02).contains(&off),
-        "{} instead of {capacity}",
-        line.level
+        "{off} of {capacity}: {offs:?}"
     );
-    assert_eq!(line.breaks[0], crate::Breaking::Check(0));
+    let inside = intervals
+        .iter()
+        .filter(|interval| interval.contains(&capacity));
+    let inside = inside.count();
+    assert!(inside >= 18, "{inside} of {intervals:?}");
 }
 
 #[test]
