@@ -534,6 +534,32 @@ fn the_first_interrupt_ends_a_script_that_does_not_return() {
 }
 
 #[test]
+fn an_interrupt_ends_a_script_that_never_finishes_loading() {
+    let folder = tempfile::tempdir().unwrap();
+    let begun = folder.path().join("begun");
+    let loads = format!("io.open('{}', 'w'):close() while true do end", text(&begun));
+    let script = Script::new(&loads);
+    let path = script.path();
+    let _beside_others = crate::rig::beside_others();
+    let mut command = crate::rig::command(&["-s", text(&path), "http://127.0.0.1:1/"]);
+    let child = command.spawn().unwrap();
+    let patience = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while !begun.exists() {
+        assert!(std::time::Instant::now() < patience, "it was never loaded");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let sent = std::process::Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(sent.unwrap().success());
+    let said = Said::from(child.wait_with_output().unwrap());
+    assert_eq!(said.code, Some(130), "{}{}", said.stdout, said.stderr);
+    let notice = "loadline: interrupted before the load began; nothing was measured.\n";
+    assert_eq!(said.stderr, notice);
+    assert_eq!(said.stdout, "");
+}
+
+#[test]
 fn a_body_without_end_is_not_gathered_for_ever() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());

@@ -62,10 +62,11 @@ impl Session {
             floor: self.floor(plan)?,
             ..Setup::of(plan)
         };
-        let workload = workload(plan, needs.prints)?;
         let mut observers = self.observers(needs.heat_maps);
         let commands = Commands::default();
         let _interrupts = Interrupts::watch(Manner::Gently, &commands)?;
+        // A script may take long to load, or for ever.
+        let workload = workload(plan, needs.prints)?;
         let _keys = self
             .progress
             .then(|| Keys::watch(&commands))
