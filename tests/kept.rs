@@ -95,6 +95,23 @@ fn a_report_that_does_not_fit_leaves_the_old_one() {
 }
 
 #[test]
+fn everything_that_does_not_fit_is_named() {
+    let server = serve();
+    let url = url(&server, "");
+    for repeats in ["1", "2"] {
+        let words = ["-n", "50", "--repeat", repeats, "--save", "/dev/full", &url];
+        let said = from_shell("", &words, ">/dev/full");
+        assert_eq!(said.code, Some(2), "{}", said.stderr);
+        for lost in [
+            "the saved run /dev/full can't be written",
+            "stdout can't be written",
+        ] {
+            assert!(said.stderr.contains(lost), "{lost}: {}", said.stderr);
+        }
+    }
+}
+
+#[test]
 fn a_run_that_may_not_write_more_is_reported_all_the_same() {
     let server = serve();
     let folder = tempfile::tempdir().unwrap();

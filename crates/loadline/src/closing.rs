@@ -2,7 +2,7 @@
 //! another than 0. `-q` leaves it: a
 //! job of continuous integration that fails must not be silent.
 
-use crate::exit::{Exit, exit_of_run};
+use crate::exit::{Exit, exit_of_run, sentence};
 use crate::flags::run::judgement::Trust;
 use crate::live::say_line;
 use anyhow::{Result, bail};
@@ -27,6 +27,26 @@ pub(crate) fn end_of_run(run: &RunResult, trouble: Option<Trouble>, trust: Trust
     }
     Grounds::of_run(run, trust).tell(exit);
     Ok(exit)
+}
+
+/// Hands `trouble` on if the result was published. If not, the command ends with that error, so
+/// `trouble` is printed before it.
+///
+/// # Errors
+/// That of publishing.
+pub(crate) fn tell_trouble_before(
+    published: Result<()>,
+    trouble: Option<Trouble>,
+) -> Result<Option<Trouble>> {
+    match published {
+        Ok(()) => Ok(trouble),
+        Err(error) => {
+            if let Some(trouble) = trouble {
+                tell(&sentence(&trouble.into()));
+            }
+            Err(error)
+        }
+    }
 }
 
 /// How a series ends the command, if its runs by themselves would end it so; says on stderr why.

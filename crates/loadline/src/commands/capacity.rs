@@ -65,7 +65,7 @@ pub(crate) fn run(search: &Search) -> Result<Exit> {
         interrupted: matches!(ended, SearchEnd::Interrupted),
         origin: &first.0.unwrap_or_else(|| Origin::now(floor)),
     };
-    publish(search, &report)?;
+    let trouble = closing::tell_trouble_before(publish(search, &report), trouble)?;
     match (ended, trouble) {
         (SearchEnd::Failed(error), _) => {
             Err(anyhow::Error::from(error).context("the search ended early"))

@@ -1,6 +1,6 @@
 //! `loadline run`, and `loadline` alone.
 
-use crate::closing::{end_of_run, end_of_series};
+use crate::closing::{end_of_run, end_of_series, tell_trouble_before};
 use crate::exit::{Exit, exit_of_series};
 use crate::flags::run::judgement::Trust;
 use crate::invocation::Invocation;
@@ -32,8 +32,9 @@ fn run_once(plan: &Plan, session: &Session, reports: &Reports, trust: Trust) -> 
         workload,
         heat,
     } = session.run(plan, reports.needs())?;
-    reports.publish(&result, &heat)?;
-    workload.conclude(&result.summary)?;
+    let published = reports.publish(&result, &heat);
+    let concluded = published.and_then(|()| Ok(workload.conclude(&result.summary)?));
+    let trouble = tell_trouble_before(concluded, trouble)?;
     end_of_run(&result, trouble, trust)
 }
 
@@ -44,8 +45,9 @@ fn run_repeatedly(
     reports: &Reports,
     trust: Trust,
 ) -> Result<Exit> {
-    let (series, heats) = session.run_series(plan, repeats(plan, count), reports.needs())?;
-    reports.publish_series(&series.runs, &heats)?;
+    let (mut series, heats) = session.run_series(plan, repeats(plan, count), reports.needs())?;
+    let published = reports.publish_series(&series.runs, &heats);
+    series.trouble = tell_trouble_before(published, series.trouble.take())?;
     let exit = exit_of_series(&series.runs, trust);
     end_of_series(series, exit, trust)
 }

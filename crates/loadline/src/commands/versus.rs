@@ -4,7 +4,7 @@
 //! runs come in pairs, one of each target in random order, and each pair is compared by itself:
 //! what drifts while the series lasts is in both (docs/design/010).
 
-use crate::closing::{end_of_series, end_silently, tell};
+use crate::closing::{end_of_series, end_silently, tell, tell_trouble_before};
 use crate::commands::compare;
 use crate::exit::{Exit, exit_of_series};
 use crate::flags::run::RunFlags;
@@ -35,14 +35,15 @@ pub(crate) fn run(flags: VersusFlags) -> Result<Exit> {
     reports.prepare()?;
     let turns = turns([&base.plan, &with.plan], base.repeat.unwrap_or(PAIRS));
     let session = &base.session;
-    let (series, heats) = session.run_series(&base.plan, turns, reports.needs())?;
+    let (mut series, heats) = session.run_series(&base.plan, turns, reports.needs())?;
     let summaries: Vec<&Summary> = series.runs.iter().map(|run| &run.summary).collect();
     let found = Comparison::of_sides(&summaries);
     if found.is_none() && series.trouble.is_some() {
         // If one of them can't be run at all, a report of the rest is of no use.
         return end_silently(series, Exit::Failed);
     }
-    reports.publish_series(&series.runs, &heats)?;
+    let published = reports.publish_series(&series.runs, &heats);
+    series.trouble = tell_trouble_before(published, series.trouble.take())?;
     let of_runs = exit_of_series(&series.runs, *trust);
     let of_sides = found.map_or(Exit::Good, |found| compare::exit(fail_on, found.standing()));
     let worst = [of_runs, of_sides]
