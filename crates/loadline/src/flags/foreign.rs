@@ -126,7 +126,7 @@ const REQUEST: [Same; 13] = [
 ];
 
 /// Flags of connections.
-const CONNECTION: [Same; 9] = [
+const CONNECTION: [Same; 10] = [
     (
         &[
             "no-keep-alive",
@@ -149,6 +149,7 @@ const CONNECTION: [Same; 9] = [
     ),
     (&["connection-timeout", "dial-timeout"], "--connect-timeout"),
     (&["pipelining"], "--pipeline"),
+    (&["max-concurrent-streams"], "--streams"),
     (&["x"], "--proxy"),
     (&["resolve"], "--connect-to"),
     (
@@ -204,7 +205,7 @@ const RESULT: [Same; 9] = [
 ];
 
 /// Flags of others without a counterpart, and what to do.
-const OTHERWISE: [Same; 11] = [
+const OTHERWISE: [Same; 12] = [
     (
         &["json", "j"],
         "write -o json to report as JSON, or --body and -H 'Content-Type: application/json' to \
@@ -227,11 +228,13 @@ const OTHERWISE: [Same; 11] = [
             "http2-prior-knowledge",
             "h2",
             "h2c",
-            "http3",
             "http-version",
-            "max-concurrent-streams",
         ],
-        "HTTP/2 and HTTP/3 are not supported yet, and requests are sent with HTTP/1.1.",
+        "use --http 2, and --streams for several requests at once on a connection.",
+    ),
+    (
+        &["http3", "quic"],
+        "HTTP/3 is not supported; requests are sent with HTTP/1.1, or with HTTP/2 (--http 2).",
     ),
     (
         &["h1", "http1.1", "keepalive", "keep-alive"],
@@ -346,7 +349,8 @@ mod tests {
         ] {
             assert_eq!(instead(foreign).as_deref(), Some(ours), "{foreign}");
         }
-        assert!(instead("--http2").is_some_and(|text| text.contains("not supported yet")));
+        assert!(instead("--http2").is_some_and(|text| text.starts_with("use --http 2")));
+        assert!(instead("--http3").is_some_and(|text| text.contains("not supported")));
         assert!(instead("--follow").is_some_and(|text| text.contains("not followed yet")));
         assert!(instead("--json").is_some_and(|text| text.contains("-o json")));
         for unknown in ["--durtion", "-R2", "--z", "-rps", "z"] {
