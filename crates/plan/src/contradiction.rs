@@ -44,7 +44,7 @@ pub enum Contradiction {
     #[error("--form sets the Content-Type itself, with its boundary; leave that --header out.")]
     FormAndContentType,
     /// A rate that even a target that answers all at once can't have.
-    #[error("{check} can never hold: --rate asks for {rate}; raise that, or lower the bound.")]
+    #[error("{check} can never pass: --rate asks for {rate}; raise that, or lower the bound.")]
     CheckAboveRate {
         /// The condition as typed.
         check: String,

@@ -419,7 +419,7 @@ mod tests {
         });
         assert_eq!(
             said,
-            "rate>=990 can never hold: --rate asks for 500/s; raise that, or lower the bound."
+            "rate>=990 can never pass: --rate asks for 500/s; raise that, or lower the bound."
         );
         allowed(|plan| {
             plan.checks = checking("rate>=500");

@@ -19,7 +19,7 @@ use std::str::FromStr;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CheckProblem {
     /// Every result would pass.
-    #[error("it always holds, whatever is measured.")]
+    #[error("it always passes, whatever is measured.")]
     AlwaysHolds,
     /// No comparison, or one that is not known.
     #[error("it needs a metric, one of <, <=, > and >=, and a bound, such as p99<50ms.")]
@@ -35,7 +35,7 @@ pub enum CheckProblem {
     )]
     Metric(String),
     /// No result could pass.
-    #[error("it can never hold; give it a bound that a result can keep.")]
+    #[error("it can never pass; give it another bound.")]
     NeverHolds,
     /// What stands in braces is no name.
     #[error("`{0}` does not name requests; write {{name:NAME}} behind the metric.")]
