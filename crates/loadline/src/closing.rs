@@ -1,6 +1,6 @@
-//! How a command that made runs ends: its exit code, and the line on stderr that says why it is
-//! another than 0. `-q` leaves it: a
-//! job of continuous integration that fails must not be silent.
+//! How a command that made runs ends: its exit code, and the line on stderr that explains a code
+//! other than 0. `-q` does not suppress that line: a job of continuous integration that fails must
+//! not be silent.
 
 use crate::exit::{Exit, exit_of_run, sentence};
 use crate::flags::run::judgement::Trust;
@@ -12,10 +12,10 @@ use loadline_runner::{SeriesResult, Trouble};
 use loadline_verdict::{CheckOutcome, CheckResult, RunResult, sides};
 use std::collections::BTreeMap;
 
-/// How a run by itself ends the command; says on stderr why.
+/// How a single run ends the command; says on stderr why.
 ///
 /// # Errors
-/// If not all of it could be kept, or nothing was answered: a sentence that no `-q` takes away.
+/// If not all of it could be kept, or nothing was answered: a sentence that `-q` does not suppress.
 pub(crate) fn end_of_run(run: &RunResult, trouble: Option<Trouble>, trust: Trust) -> Result<Exit> {
     if let Some(trouble) = trouble {
         return Err(trouble.into());
@@ -82,7 +82,7 @@ pub(crate) struct Grounds<'a> {
 }
 
 impl<'a> Grounds<'a> {
-    /// Those of a run by itself.
+    /// Those of a single run.
     pub(crate) fn of_run(run: &'a RunResult, trust: Trust) -> Self {
         Grounds {
             runs: vec![(String::new(), run)],
@@ -109,7 +109,7 @@ impl<'a> Grounds<'a> {
         }
     }
 
-    /// Says in one line why the command ends so. An `Err` says why by itself.
+    /// Says in one line why the command ends so. The text of an `Err` already says it.
     pub(crate) fn tell(&self, exit: Exit) {
         if let Some(why) = self.why(exit) {
             tell(&why);
@@ -192,7 +192,7 @@ impl<'a> Grounds<'a> {
     }
 }
 
-/// Says why a command ends with another exit code than 0.
+/// Says why a command ends with an exit code other than 0.
 pub(crate) fn tell(why: &str) {
     say_line(&format!("loadline: {why}"));
 }

@@ -139,7 +139,7 @@ impl Scenario {
 /// of those that are left one to each class in the order of what its share was rounded by (the
 /// largest remainder method), the first of equal ones before the others.
 ///
-/// Weights of which none is above 0 get no user.
+/// If no weight is above 0, none gets a user.
 pub fn spread_by_weight(users: u32, weights: &[u32]) -> Vec<u32> {
     let sum: u64 = weights.iter().copied().map(u64::from).sum();
     if sum == 0 {

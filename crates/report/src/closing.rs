@@ -1,4 +1,4 @@
-//! Why a result ends a command with another exit code than 0: the ends of one line.
+//! The phrases that say why a command ends with an exit code other than 0.
 
 use crate::{layout, quantity};
 use loadline_verdict::{CheckOutcome, CheckResult, RunResult, Section};

@@ -152,8 +152,8 @@ impl Search {
         self.spent_s += trial.seconds;
     }
 
-    /// Makes a rate an upper bound of a goal, whatever its trials were: something else than them
-    /// spoke against it.
+    /// Makes a rate an upper bound of a goal, whatever its trials were: other evidence spoke
+    /// against it.
     pub fn refute(&mut self, goal: usize, rate: f64) {
         self.refuted[goal] = self.refuted[goal].min(rate);
     }

@@ -127,7 +127,7 @@ impl Comparison {
     }
 
     /// Compares the sides of a series, those named `B` with those named `A`, in the pairs in which
-    /// they alternated. Pairs of which a run is missing or was cut short are left out; `None` if
+    /// they alternated. Pairs with a run that is missing or was cut short are left out; `None` if
     /// fewer than two are left.
     pub fn of_sides(runs: &[&Summary]) -> Option<Comparison> {
         let of = |name: &str, number: u32| {

@@ -1,7 +1,7 @@
 //! The TCP sockets of our own network namespace, asked of the kernel by way of `sock_diag`.
 //!
 //! `net/tcp` has a line for every connection that was closed in the last minute. After a load
-//! without keep-alive these are tens of thousands, each of which the kernel writes out and we would
+//! without keep-alive these are tens of thousands: the kernel writes out each of them, and we would
 //! read again, for nothing: nobody holds them open. Asked this way, the kernel leaves them out.
 
 use crate::listener::TcpSocket;

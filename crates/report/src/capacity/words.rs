@@ -170,8 +170,8 @@ pub(super) fn disturbed(line: &LoadLine) -> Option<String> {
     ))
 }
 
-/// Why a check may have failed at a rung for another reason than the target. Above the load line it
-/// is no wonder.
+/// Why a check may have failed at a rung for another reason than the target. Above the load line
+/// a failure is expected.
 pub(super) fn other_cause(rung: &Rung) -> Option<String> {
     let limit = rung
         .trial

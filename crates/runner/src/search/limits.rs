@@ -42,7 +42,7 @@ fn found(run: &RunResult, limit: impl Fn(&Finding) -> Option<OwnLimit>) -> Optio
 }
 
 /// Lateness was most of the response time, of however few requests, or a large part of a figure
-/// whose check broke, and with answers as fast as before all checks had held.
+/// whose check failed, and with responses as fast as before all checks would have passed.
 fn late(run: &RunResult, fastest_ns: u64) -> Option<OwnLimit> {
     let times = &run.summary.total.times;
     let late_ns = times.lateness.percentile_ns(99.0);
@@ -50,16 +50,16 @@ fn late(run: &RunResult, fastest_ns: u64) -> Option<OwnLimit> {
     let is_most = late_ns > LATE_NS && late_ns as f64 > response_ns as f64 * MOST_OF_IT;
     let in_time = times.lateness.count_up_to_ns(LATE_NS) as f64;
     let share = 1.0 - in_time / times.lateness.len().max(1) as f64;
-    let is_ours = is_most || has_broken_a_check(run);
+    let is_ours = is_most || has_failed_by_own_delay(run);
     (is_ours && holds_at_best(&run.summary, fastest_ns)).then_some(OwnLimit::Late { share })
 }
 
-/// Whether a check broke on a figure of which the delay that we added is more than a tenth, and
-/// more than 50 µs.
-fn has_broken_a_check(run: &RunResult) -> bool {
+/// Whether a check failed on a figure that contains delay added by Loadline: more than a tenth of
+/// it, and more than 50 µs.
+fn has_failed_by_own_delay(run: &RunResult) -> bool {
     let checks = run.summary.plan.checks.iter().zip(&run.checks);
-    let mut broken = checks.filter(|(_, result)| !result.estimate_holds);
-    broken.any(|(check, _)| match check.metric {
+    let mut failed = checks.filter(|(_, result)| !result.estimate_holds);
+    failed.any(|(check, _)| match check.metric {
         Metric::Time(Clocked::Response, statistic) if check.name.is_none() => {
             run.own_delay(statistic).is_some()
         }
@@ -67,7 +67,7 @@ fn has_broken_a_check(run: &RunResult) -> bool {
     })
 }
 
-/// What took time from the generator or its machine, if the checks had held without it.
+/// What took time from the generator or its machine, if the checks would have passed without it.
 pub(super) fn disturbance(run: &RunResult, fastest_ns: u64) -> Option<OwnLimit> {
     let counts = &run.summary.total.counts;
     if counts.answered + counts.failed == 0 {
