@@ -69,6 +69,50 @@ fn crates_depend_on_each_other_as_the_table_says() {
     }
 }
 
+/// The folders whose files ARCHITECTURE.md names from the repository's root.
+const NAMED_FROM_ROOT: [&str; 8] = [
+    "crates/", "tests/", "web/", "docs/", "studies/", "benches/", "fuzz/", "scripts/",
+];
+
+#[test]
+fn every_path_that_the_architecture_names_exists() {
+    let text = read_to_string(format!("{ROOT}/ARCHITECTURE.md")).expect("the document");
+    let begins_at_root = |path: &str| {
+        NAMED_FROM_ROOT
+            .iter()
+            .any(|folder| path.starts_with(folder))
+    };
+    for line in text.lines() {
+        let words = line.split('`').skip(1).step_by(2);
+        let mut last: Option<PathBuf> = None;
+        for path in words.filter(|word| begins_at_root(word) || is_neighbour(word)) {
+            let found = match &last {
+                _ if begins_at_root(path) => Some(PathBuf::from(ROOT).join(path)),
+                // A neighbour of the path before it, or of one of the folders around that.
+                Some(last) => last
+                    .ancestors()
+                    .map(|folder| folder.join(path))
+                    .find(|path| path.exists()),
+                None => None,
+            };
+            let found = found.filter(|path| path.exists());
+            assert!(
+                found.is_some(),
+                "ARCHITECTURE.md names `{path}`, which does not exist: {line}"
+            );
+            last = found;
+        }
+    }
+}
+
+/// Whether a word names a file or folder beside one that was named before: `poisson.rs`, `http1/`.
+fn is_neighbour(word: &str) -> bool {
+    let is_source = [".rs", ".lua", ".tsx", ".txt"]
+        .iter()
+        .any(|end| word.ends_with(end));
+    is_source && !word.contains([' ', '*', '{'])
+}
+
 /// The most columns of a line. `rustfmt` leaves comments, attributes and strings as they are.
 const COLUMNS: usize = 100;
 /// What a tab counts for.
