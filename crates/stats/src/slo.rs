@@ -42,8 +42,8 @@ pub fn proof(over: u64, samples: u64, quantile: f64, confidence: f64) -> Proof {
 /// As [`proof`], of samples that come in clusters, at the significance of one look (see
 /// [`significance_of_look`]).
 ///
-/// `against` counts what speaks against *passed*, `over` what surely lies beyond the bound: requests
-/// without a time are in `against` and in neither `over` nor `timed`.
+/// `against` counts what speaks against *passed*, `over` what surely lies beyond the bound:
+/// requests without a time are in `against` and in neither `over` nor `timed`.
 pub fn clustered_proof(
     evidence: Evidence,
     quantile: f64,

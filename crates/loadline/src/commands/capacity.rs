@@ -185,7 +185,8 @@ fn why(exit: Exit, answer: &Conclusion) -> Option<&'static str> {
              what to do."
         }
         Exit::Failed => {
-            "the checks pass even at the highest load that was tried; the report says what to raise."
+            "the checks pass even at the highest load that was tried; the report says what to \
+             raise."
         }
         _ => return None,
     })

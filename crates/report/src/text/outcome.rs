@@ -95,7 +95,8 @@ fn example(failures: &Failures) -> Option<String> {
     (!example.is_empty()).then(|| format!("e.g. {example}"))
 }
 
-/// What the checks of a run say, and which of them failed because of the beginning that was left out.
+/// What the checks of a run say, and which of them failed because of the beginning that was left
+/// out.
 pub(super) fn checks_of_run(run: &RunResult, canvas: Canvas) -> Vec<String> {
     let mut lines = checks(&run.checks, canvas);
     let broken = &run.failed_by_beginning;
