@@ -114,11 +114,18 @@ impl<H: Host> Pool<H> {
 
     fn with_slot<T>(&self, endpoint: usize, act: impl FnOnce(&mut Slot<H>) -> T) -> T {
         let mut slots = self.0.borrow_mut();
-        if slots.len() <= endpoint {
-            slots.resize_with(endpoint + 1, Slot::default);
+        if let Some(slot) = slots.get_mut(endpoint) {
+            return act(slot);
         }
-        act(&mut slots[endpoint])
+        act(first_of(&mut slots, endpoint))
     }
+}
+
+/// Makes room for connections to an endpoint.
+#[cold]
+fn first_of<H: Host>(slots: &mut Vec<Slot<H>>, endpoint: usize) -> &mut Slot<H> {
+    slots.resize_with(endpoint + 1, Slot::default);
+    &mut slots[endpoint]
 }
 
 impl<H: Host> Slot<H> {

@@ -115,40 +115,45 @@ impl<H: Host> Behaviour<H> for Replayer {
         true
     }
 
+    // One call of `send`, so that it is compiled into the task of its user.
     async fn iterate(&mut self, iteration: Iteration<'_, H>) {
-        let count = iteration.starts_left();
-        if count > 1 {
-            self.iterate_pipeline(iteration, count).await;
-            return;
+        let mut left = iteration.starts_left();
+        loop {
+            let batch = self.next_batch(left);
+            left = left.saturating_sub(batch.parts.len());
+            iteration.requester().send(batch, &mut ()).await;
+            if left == 0 {
+                return;
+            }
         }
-        let request = &self.replay.prepared.requests[self.replay.sequence.take()];
-        let parts = std::slice::from_ref(&request.part);
-        let batch = Batch {
-            endpoint: request.endpoint,
-            bytes: &request.bytes,
-            http2: request.http2.as_ref(),
-            parts,
-        };
-        iteration.requester().send(batch, &mut ()).await;
     }
 }
 
 impl Replayer {
-    /// Sends the next `count` requests in as few batches as their endpoints allow.
-    async fn iterate_pipeline<H: Host>(&mut self, iteration: Iteration<'_, H>, count: usize) {
-        let mut left = count;
-        while left > 0 {
-            let endpoint = self.fill(left);
-            let count = self.parts.len().min(left);
-            let end = self.parts[count - 1].end;
-            let batch = Batch {
-                endpoint,
-                bytes: &self.bytes[..end],
-                http2: None,
-                parts: &self.parts[..count],
-            };
-            iteration.requester().send(batch, &mut ()).await;
-            left -= count;
+    /// The next request, or as many of the next `most` as go to one endpoint.
+    #[inline(always)]
+    fn next_batch(&mut self, most: usize) -> Batch<'_> {
+        if most > 1 {
+            return self.next_pipeline(most);
+        }
+        let request = &self.replay.prepared.requests[self.replay.sequence.take()];
+        Batch {
+            endpoint: request.endpoint,
+            bytes: &request.bytes,
+            http2: request.http2.as_ref(),
+            parts: std::slice::from_ref(&request.part),
+        }
+    }
+
+    fn next_pipeline(&mut self, most: usize) -> Batch<'_> {
+        let endpoint = self.fill(most);
+        let count = self.parts.len().min(most);
+        let end = self.parts[count - 1].end;
+        Batch {
+            endpoint,
+            bytes: &self.bytes[..end],
+            http2: None,
+            parts: &self.parts[..count],
         }
     }
 

@@ -50,6 +50,7 @@ struct Queues {
 }
 
 impl Queues {
+    #[inline]
     fn push(&self, runnable: Runnable) {
         let queue = if self.is_due.get() {
             &self.due

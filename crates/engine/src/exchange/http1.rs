@@ -72,11 +72,11 @@ pub(super) async fn attempt<H: Host, O: Observer>(
     if in_flight.is_sampled {
         open.connection.stamp_next_send();
     }
-    let rest = &in_flight.batch.bytes[in_flight.offset()..];
+    let mut rest = &in_flight.batch.bytes[in_flight.offset()..];
     let is_long = rest.len() > SURELY_SENT_AT_ONCE;
     if is_long {
         worker.suspend_coalescing();
-    } else if let Err(error) = open.connection.send_all(rest).await {
+    } else if let Err(error) = poll_fn(|cx| open.connection.poll_send_all(cx, &mut rest)).await {
         return Err(broken_connection(&open, false, ErrorKind::Write, &error));
     } else if O::WANTS_SENT {
         in_flight.sent_ns = worker.host.now_ns();
@@ -89,7 +89,7 @@ pub(super) async fn attempt<H: Host, O: Observer>(
     if let Some(part) = in_flight.next_part() {
         open.parser.begin(part.expect);
     }
-    if worker.gathers_batches {
+    if worker.gathers_batches && (in_flight.batch.parts.len() > 1 || open.gathering.is_some()) {
         gather(&mut open, in_flight, !is_long);
     }
     let mut reading = Reading {

@@ -238,6 +238,7 @@ impl<'a, H: Host> InFlightBatch<'a, H> {
     }
 
     /// Goes on to the next exchange of the batch, or to the starts that are left behind it.
+    #[inline(always)]
     fn go_on(&mut self) {
         let user = self.user;
         let activity = &user.activity;
