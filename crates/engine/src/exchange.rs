@@ -13,12 +13,14 @@ mod in_flight;
 pub(crate) use http2::{Http2Connection, Http2Pool, establish_ahead, http2_config};
 
 use crate::behaviour::{Batch, Observer};
+use crate::shared_pool::Place;
 use crate::user::User;
+use either::Either;
 use failure::Broken;
 use in_flight::InFlightBatch;
 use loadline_reactor::Host;
 use loadline_record::Outcome;
-use std::future::poll_fn;
+use std::future::{Future, Pending, pending, poll_fn};
 use std::task::Poll;
 
 /// How long we wait for a server to close the connection it promised to close. If we closed first,
@@ -30,51 +32,54 @@ const WORTH_DISCARDING: u64 = 16 * 1024;
 const DISCARD_AT_ONCE: u64 = 1 << 30;
 
 /// Sends a batch and waits for all its answers; returns how the last exchange ended.
-pub(crate) async fn send<H: Host, O: Observer>(
+// Not a future of its own around the protocol's: nearly all requests pass here.
+pub(crate) fn send<H: Host, O: Observer>(
     user: &User<H>,
     batch: Batch<'_>,
     timeout_ns: u64,
     observer: &mut O,
-) -> Outcome {
-    let place = match user.worker.shared {
-        None => None,
-        // Boxed, as dialling is.
-        Some(_) => Box::pin(user.place()).await,
-    };
-    if user.is_drained() {
-        drop(place);
-        user.refuse();
-        return std::future::pending().await;
+) -> impl Future<Output = Outcome> {
+    match batch.http2 {
+        None => Either::Left(http1::send(user, batch, timeout_ns, observer)),
+        Some(request) => Either::Right(http2::send(user, batch, request, timeout_ns, observer)),
     }
-    let mut in_flight = InFlightBatch::begin(user, batch, timeout_ns);
-    loop {
-        let attempted = match batch.http2 {
-            None => http1::attempt(&mut in_flight, observer).await,
-            Some(request) => http2::attempt(&mut in_flight, request, observer).await,
-        };
-        match attempted {
-            Ok(()) => {
-                user.backoff.succeeded();
-                break;
-            }
-            Err(Broken::ClosedByServer) => user.pool().lose(batch.endpoint),
-            Err(Broken::Unprocessed) => {}
-            Err(Broken::Failed(failure)) => {
-                in_flight.fail_rest(observer, failure);
-                break;
-            }
+}
+
+/// Waits for ever: the window of this user is over, and it begins nothing more.
+#[cold]
+fn refuse<H: Host>(user: &User<H>) -> Pending<Outcome> {
+    user.refuse();
+    pending()
+}
+
+/// What a broken attempt means: whether the batch has ended, because what is left of it failed, as
+/// opposed to going out once more.
+#[cold]
+fn is_over<H: Host, O: Observer>(
+    in_flight: &mut InFlightBatch<'_, H>,
+    observer: &mut O,
+    broken: Broken,
+) -> bool {
+    match broken {
+        Broken::ClosedByServer => in_flight.user.pool().lose(in_flight.batch.endpoint),
+        Broken::Unprocessed => {}
+        Broken::Failed(failure) => {
+            in_flight.fail_rest(observer, failure);
+            return true;
         }
     }
-    let last = in_flight.last;
+    false
+}
+
+/// Ends a batch, and returns for how long its user waits before it goes on.
+#[inline(always)]
+fn end<H: Host>(in_flight: &InFlightBatch<'_, H>, place: Option<Place<'_, H>>) -> u64 {
+    let user = in_flight.user;
     drop(place);
     user.set_free_since(in_flight.ended_ns);
     user.end_if_refused();
     let backoff_ns = user.backoff.take_ns();
-    if backoff_ns > 0 && user.worker.backs_off {
-        // Boxed, as dialling is.
-        Box::pin(user.pause(backoff_ns)).await;
-    }
-    last
+    if user.worker.backs_off { backoff_ns } else { 0 }
 }
 
 /// Goes to the end of the loop's queue, behind what the kernel has to tell.

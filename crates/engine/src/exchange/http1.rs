@@ -30,13 +30,13 @@ mod sending;
 
 use super::failure::{Broken, Failure, broken_connection};
 use super::in_flight::InFlightBatch;
-use super::{CLOSE_WAIT_NS, let_others_run};
-use crate::behaviour::Observer;
+use super::{CLOSE_WAIT_NS, end, is_over, let_others_run, refuse};
+use crate::behaviour::{Batch, Observer};
 use crate::pool::OpenConnection;
 use crate::user::User;
 use crate::worker::Worker;
 use loadline_reactor::{Host, Received};
-use loadline_record::ErrorKind;
+use loadline_record::{ErrorKind, Outcome};
 use loadline_transport::Connection;
 use reading::Reading;
 use sending::Sending;
@@ -46,73 +46,159 @@ use std::task::{Context, Poll, Waker};
 /// A socket's buffer takes so much at once: the default of Linux (`net.ipv4.tcp_wmem`).
 const SURELY_SENT_AT_ONCE: usize = 16 * 1024;
 
-/// Sends what is left of a batch and reads its answers, over the standing connection or a new one.
-pub(super) async fn attempt<H: Host, O: Observer>(
-    in_flight: &mut InFlightBatch<'_, H>,
+/// Sends a batch and reads its answers, over standing connections or new ones; returns how the last
+/// exchange ended.
+// One future for all that nearly every request passes; what is rare is boxed, or its state would
+// make every user's task half as large again.
+pub(super) async fn send<H: Host, O: Observer>(
+    user: &User<H>,
+    batch: Batch<'_>,
+    timeout_ns: u64,
     observer: &mut O,
-) -> Result<(), Broken> {
-    let user = in_flight.user;
-    let worker = &*user.worker;
-    let endpoint = in_flight.batch.endpoint;
-    let mut open = match standing(user, endpoint) {
-        Some(open) => open,
-        // Boxed: dialling is rare, and its state would make every user's task half as large again.
-        None => {
-            let open = Box::pin(dial(in_flight)).await?;
-            if O::WANTS_TLS
-                && let Some(agreed) = open.connection.agreed()
-            {
-                observer.secured(&agreed);
-            }
-            open
-        }
+) -> Outcome {
+    let place = match user.worker.shared {
+        None => None,
+        Some(_) => Box::pin(user.place()).await,
     };
+    if user.is_drained() {
+        drop(place);
+        return refuse(user).await;
+    }
+    let mut in_flight = InFlightBatch::begin(user, batch, timeout_ns);
+    loop {
+        let opened = match standing(user, batch.endpoint) {
+            Some(open) => Ok(open),
+            None => Box::pin(open_new(&mut in_flight, observer)).await,
+        };
+        let mut open = match opened {
+            Ok(open) => open,
+            Err(broken) => match is_over(&mut in_flight, observer, broken) {
+                true => break,
+                false => continue,
+            },
+        };
+        let mut rest = begin_attempt(&open, &mut in_flight);
+        let carried = if rest.len() > SURELY_SENT_AT_ONCE {
+            Box::pin(carry_long(&mut open, &mut in_flight, observer, rest)).await
+        } else {
+            match poll_fn(|cx| open.connection.poll_send_all(cx, &mut rest)).await {
+                Ok(()) => {
+                    sent(&mut open, &mut in_flight, O::WANTS_SENT);
+                    let mut reading = Reading {
+                        worker: &user.worker,
+                        open: &mut open,
+                        in_flight: &mut in_flight,
+                        observer,
+                    };
+                    poll_fn(|cx| reading.poll(cx)).await
+                }
+                Err(error) => Err(broken_connection(&open, false, ErrorKind::Write, &error)),
+            }
+        };
+        match carried {
+            Ok(reusable) => {
+                finish(&in_flight, open, reusable);
+                break;
+            }
+            Err(broken) => {
+                if is_over(&mut in_flight, observer, broken) {
+                    break;
+                }
+            }
+        }
+    }
+    let last = in_flight.last;
+    let wait_ns = end(&in_flight, place);
+    drop(in_flight);
+    if wait_ns > 0 {
+        Box::pin(user.pause(wait_ns)).await;
+    }
+    last
+}
+
+/// Begins to send what is left of a batch on a connection, and returns that.
+#[inline(always)]
+fn begin_attempt<'a, H: Host>(
+    open: &OpenConnection<H>,
+    in_flight: &mut InFlightBatch<'a, H>,
+) -> &'a [u8] {
     open.connection.set_deadline(in_flight.deadline_ns);
-    in_flight.is_sampled = worker.sampling.picks() && in_flight.may_be_split();
+    in_flight.is_sampled = in_flight.user.worker.sampling.picks() && in_flight.may_be_split();
     if in_flight.is_sampled {
         open.connection.stamp_next_send();
     }
-    let mut rest = &in_flight.batch.bytes[in_flight.offset()..];
-    let is_long = rest.len() > SURELY_SENT_AT_ONCE;
-    if is_long {
-        worker.suspend_coalescing();
-    } else if let Err(error) = poll_fn(|cx| open.connection.poll_send_all(cx, &mut rest)).await {
-        return Err(broken_connection(&open, false, ErrorKind::Write, &error));
-    } else if O::WANTS_SENT {
+    &in_flight.batch.bytes[in_flight.offset()..]
+}
+
+/// All of it is sent: its answers come.
+#[inline(always)]
+fn sent<H: Host>(
+    open: &mut OpenConnection<H>,
+    in_flight: &mut InFlightBatch<'_, H>,
+    wants_sent: bool,
+) {
+    let worker = &in_flight.user.worker;
+    if wants_sent {
         in_flight.sent_ns = worker.host.now_ns();
     }
     in_flight.sendings += 1;
     let counted = in_flight.counted_bytes();
-    if !is_long {
-        worker.recorder.borrow_mut().transmitted(counted);
-    }
+    worker.recorder.borrow_mut().transmitted(counted);
+    expect_answers(open, in_flight, true);
+}
+
+#[inline(always)]
+fn expect_answers<H: Host>(
+    open: &mut OpenConnection<H>,
+    in_flight: &InFlightBatch<'_, H>,
+    is_short: bool,
+) {
     if let Some(part) = in_flight.next_part() {
         open.parser.begin(part.expect);
     }
-    if worker.gathers_batches && (in_flight.batch.parts.len() > 1 || open.gathering.is_some()) {
-        gather(&mut open, in_flight, !is_long);
+    let is_gathered = in_flight.batch.parts.len() > 1 || open.gathering.is_some();
+    if in_flight.user.worker.gathers_batches && is_gathered {
+        gather(open, in_flight, is_short);
     }
+}
+
+/// Sends what need not fit into the socket's buffer, and reads its answers meanwhile.
+async fn carry_long<H: Host, O: Observer>(
+    open: &mut OpenConnection<H>,
+    in_flight: &mut InFlightBatch<'_, H>,
+    observer: &mut O,
+    rest: &[u8],
+) -> Result<bool, Broken> {
+    let worker = &*in_flight.user.worker;
+    worker.suspend_coalescing();
+    in_flight.sendings += 1;
+    let counted = in_flight.counted_bytes();
+    expect_answers(open, in_flight, false);
+    let mut sending = Sending::new(rest);
     let mut reading = Reading {
         worker,
-        open: &mut open,
+        open,
         in_flight,
         observer,
     };
-    let reusable = if is_long {
-        let mut sending = Sending::new(rest);
-        // Apart, so that it takes no room in a user that sends no long requests.
-        let reusable = Box::pin(sending.send_and_read(&mut reading)).await?;
-        let sent = counted.saturating_sub(sending.unsent());
-        worker.recorder.borrow_mut().transmitted(sent);
-        reusable
-    } else {
-        poll_fn(|cx| reading.poll(cx)).await?
-    };
+    let reusable = sending.send_and_read(&mut reading).await?;
+    let sent = counted.saturating_sub(sending.unsent());
+    worker.recorder.borrow_mut().transmitted(sent);
+    Ok(reusable)
+}
+
+/// All responses of the batch have come.
+#[inline(always)]
+fn finish<H: Host>(
+    in_flight: &InFlightBatch<'_, H>,
+    mut open: Box<OpenConnection<H>>,
+    reusable: bool,
+) {
     if let Some(gathering) = &mut open.gathering {
         gathering.end(in_flight.ended_ns - in_flight.begun_ns);
     }
-    put_back(user, endpoint, open, reusable);
-    Ok(())
+    put_back(in_flight.user, in_flight.batch.endpoint, open, reusable);
+    in_flight.user.backoff.succeeded();
 }
 
 /// Has the loop hear of the answers of a batch when all have come, if their length can be guessed.
@@ -179,6 +265,20 @@ fn are_extra_bytes(behind: &[u8]) -> bool {
 
 fn are_line_ends(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| matches!(byte, b'\r' | b'\n'))
+}
+
+/// Dials a connection for a batch.
+async fn open_new<H: Host, O: Observer>(
+    in_flight: &mut InFlightBatch<'_, H>,
+    observer: &mut O,
+) -> Result<Box<OpenConnection<H>>, Broken> {
+    let open = dial(in_flight).await?;
+    if O::WANTS_TLS
+        && let Some(agreed) = open.connection.agreed()
+    {
+        observer.secured(&agreed);
+    }
+    Ok(open)
 }
 
 async fn dial<H: Host>(

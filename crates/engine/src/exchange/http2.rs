@@ -36,8 +36,9 @@ pub(crate) use self::pool::{Http2Pool, establish_ahead, http2_config};
 use self::connection::{EndedStream, StreamEnd};
 use super::failure::{Broken, Failure};
 use super::in_flight::{self, InFlightBatch};
-use super::let_others_run;
-use crate::behaviour::{Answer, Observer};
+use super::{is_over, let_others_run, refuse};
+use crate::behaviour::{Answer, Batch, Observer};
+use crate::user::User;
 use loadline_reactor::Host;
 use loadline_record::{ErrorKind, Outcome};
 use loadline_wire::h2::{self, Ended};
@@ -47,8 +48,40 @@ use std::rc::Rc;
 /// How often a request goes out at most, if the server refuses each time to look at it.
 const MOST_SENDINGS: u64 = 4;
 
-/// Sends the one request of a batch on a stream and waits for its response.
-pub(super) async fn attempt<H: Host, O: Observer>(
+/// Sends the one request of a batch and waits for its response; returns how the exchange ended.
+pub(super) async fn send<H: Host, O: Observer>(
+    user: &User<H>,
+    batch: Batch<'_>,
+    request: &h2::Request,
+    timeout_ns: u64,
+    observer: &mut O,
+) -> Outcome {
+    let place = match user.worker.shared {
+        None => None,
+        // Boxed, as dialling is.
+        Some(_) => Box::pin(user.place()).await,
+    };
+    if user.is_drained() {
+        drop(place);
+        return refuse(user).await;
+    }
+    let mut in_flight = InFlightBatch::begin(user, batch, timeout_ns);
+    while let Err(broken) = attempt(&mut in_flight, request, observer).await {
+        if is_over(&mut in_flight, observer, broken) {
+            break;
+        }
+    }
+    let last = in_flight.last;
+    let wait_ns = super::end(&in_flight, place);
+    drop(in_flight);
+    if wait_ns > 0 {
+        Box::pin(user.pause(wait_ns)).await;
+    }
+    last
+}
+
+/// Sends it on a stream.
+async fn attempt<H: Host, O: Observer>(
     in_flight: &mut InFlightBatch<'_, H>,
     request: &h2::Request,
     observer: &mut O,
