@@ -209,8 +209,9 @@ fn classes_of_users_send_by_their_weights() {
         let class = |(name, users)| scenario(name, Shape::Closed, users, SECOND);
         let classes = ["browse", "order"].into_iter().zip(users).map(class);
         let ran = World::new(plan(threads, classes.collect()))
-            .serves_in(10 * MS)
+            .serves_in(8 * MS)
             .run();
+        // Each user has 10 ms for a request.
         assert_eq!(series(&ran, "browse").answered, 600, "{threads} workers");
         assert_eq!(series(&ran, "order").answered, 300, "{threads} workers");
     }
