@@ -5,15 +5,20 @@
 //! small [`Row`] for each interval, so an hour of seconds costs about half a megabyte, and the
 //! times of both kinds in at most 64 stretches ([`Blocks`]).
 
+mod ended;
+mod row;
+
+pub use ended::Ended;
+pub use row::{Quantiles, Row};
+
 use crate::saved::FORMAT_VERSION;
 use crate::watched::{WatchHistory, Watched};
 use crate::{
-    Blocks, Busiest, Censored, Counts, Distribution, Environment, Header, HostCounters, LoadChange,
-    LongBody, Model, Pattern, Role, Snapshot, Transient, Uncut, Unfinished,
+    Blocks, Busiest, Censored, Environment, Header, HostCounters, LoadChange, LongBody, Model,
+    Pattern, Role, Snapshot, Transient, Uncut, Unfinished,
 };
 use loadline_metrics::SeriesSet;
 use loadline_plan::{Arrivals as Spread, Plan, Shape};
-use serde::{Deserialize, Serialize};
 use std::time::SystemTime;
 
 /// The whole run, as reports print it.
@@ -78,112 +83,6 @@ pub struct Summary {
     pub changes: Vec<LoadChange>,
     /// What the processes and the machine used; without rows if nothing was watched.
     pub watch: WatchHistory,
-}
-
-/// What ended a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "StoredEnd", into = "StoredEnd")]
-pub enum Ended {
-    /// Its time was over.
-    Duration,
-    /// The planned number of exchanges had ended.
-    Requests,
-    /// The last stage was over.
-    Stages,
-    /// A percentile was as precise as the plan wanted it.
-    Precise,
-    /// The checks were proven to be kept, or one to be broken.
-    Decided,
-    /// The user stopped it.
-    Interrupted,
-    /// This check (as typed) broke, and the plan says to stop then.
-    Aborted(String),
-    /// Its script threw this.
-    Threw(String),
-    /// A worker was lost; this says why.
-    Failed(String),
-    /// Not known: the run goes on, or it was killed before it could say.
-    Unknown,
-}
-
-/// [`Ended`] as it stands in a saved run, each text under a name of its own.
-#[derive(Serialize, Deserialize)]
-#[serde(tag = "ended", rename_all = "snake_case")]
-enum StoredEnd {
-    Duration,
-    Requests,
-    Stages,
-    Precise,
-    Decided,
-    Interrupted,
-    Aborted { check: String },
-    Threw { error: String },
-    Failed { error: String },
-    Unknown,
-}
-
-impl From<Ended> for StoredEnd {
-    fn from(ended: Ended) -> Self {
-        match ended {
-            Ended::Duration => StoredEnd::Duration,
-            Ended::Requests => StoredEnd::Requests,
-            Ended::Stages => StoredEnd::Stages,
-            Ended::Precise => StoredEnd::Precise,
-            Ended::Decided => StoredEnd::Decided,
-            Ended::Interrupted => StoredEnd::Interrupted,
-            Ended::Aborted(check) => StoredEnd::Aborted { check },
-            Ended::Threw(error) => StoredEnd::Threw { error },
-            Ended::Failed(error) => StoredEnd::Failed { error },
-            Ended::Unknown => StoredEnd::Unknown,
-        }
-    }
-}
-
-impl From<StoredEnd> for Ended {
-    fn from(ending: StoredEnd) -> Self {
-        match ending {
-            StoredEnd::Duration => Ended::Duration,
-            StoredEnd::Requests => Ended::Requests,
-            StoredEnd::Stages => Ended::Stages,
-            StoredEnd::Precise => Ended::Precise,
-            StoredEnd::Decided => Ended::Decided,
-            StoredEnd::Interrupted => Ended::Interrupted,
-            StoredEnd::Aborted { check } => Ended::Aborted(check),
-            StoredEnd::Threw { error } => Ended::Threw(error),
-            StoredEnd::Failed { error } => Ended::Failed(error),
-            StoredEnd::Unknown => Ended::Unknown,
-        }
-    }
-}
-
-/// One interval in a few numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
-    /// When the interval began, in nanoseconds from the run's start.
-    pub start_ns: u64,
-    /// When the interval ended, in nanoseconds from the run's start.
-    pub end_ns: u64,
-    /// What was counted.
-    pub counts: Counts,
-    /// Response time.
-    pub response: Quantiles,
-    /// The 95th percentile of response time, in nanoseconds, 0 without one.
-    pub response_p95_ns: u64,
-    /// Service time.
-    pub service: Quantiles,
-}
-
-/// A distribution in four numbers, each in nanoseconds, 0 when it is empty.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Quantiles {
-    /// The median.
-    pub p50_ns: u64,
-    /// The 90th percentile.
-    pub p90_ns: u64,
-    /// The 99th percentile.
-    pub p99_ns: u64,
-    /// The largest.
-    pub max_ns: u64,
 }
 
 impl Summary {
@@ -353,32 +252,6 @@ impl Summary {
         self.ended = ended;
         self.unfinished = unfinished;
         self.complete = true;
-    }
-}
-
-impl Row {
-    /// The row of this interval.
-    pub fn of(interval: &Snapshot) -> Row {
-        Row {
-            start_ns: interval.start_ns,
-            end_ns: interval.end_ns,
-            counts: interval.counts,
-            response: Quantiles::of(&interval.times.response),
-            response_p95_ns: interval.times.response.percentile_ns(95.0),
-            service: Quantiles::of(&interval.times.service),
-        }
-    }
-}
-
-impl Quantiles {
-    /// The four numbers of this distribution.
-    pub fn of(distribution: &Distribution) -> Quantiles {
-        Quantiles {
-            p50_ns: distribution.percentile_ns(50.0),
-            p90_ns: distribution.percentile_ns(90.0),
-            p99_ns: distribution.percentile_ns(99.0),
-            max_ns: distribution.max_ns(),
-        }
     }
 }
 
