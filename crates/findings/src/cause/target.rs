@@ -178,8 +178,8 @@ pub(super) fn reconnects(count: u64, answered: u64) -> String {
 pub(super) fn http2_reconnects(count: u64, answered: u64) -> String {
     format!(
         "Loadline replaced {}{}: the server sent GOAWAY, closed them, or did not answer within \
-         --timeout. The time to replace them is in the response times. Raise the server's limit of requests \
-         per connection (keepalive_requests in nginx) and its idle timeout.",
+         --timeout. The time to replace them is in the response times. Raise the server's limit of \
+         requests per connection (keepalive_requests in nginx) and its idle timeout.",
         units::counted(count, "HTTP/2 connection"),
         of_answers(count, answered),
     )

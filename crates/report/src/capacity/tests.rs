@@ -150,8 +150,8 @@ fn a_rung_that_failed_on_a_disturbed_machine_does_not_blame_the_target() {
     let recovery = "After 110 % the checks did not pass again within 5 s at 90 %.";
     assert!(text.contains(recovery), "{text}");
     let sentence = "The check at the step \"back at 90 %\" may have failed because of the \
-                  generator or its machine: the hypervisor gave 30.0 % of this machine's CPU time to other \
-                  machines. Measure again";
+                  generator or its machine: the hypervisor gave 30.0 % of this machine's CPU time \
+                  to other machines. Measure again";
     assert!(text.contains(sentence), "{text}");
     assert_eq!(text.matches("may have failed").count(), 1, "{text}");
     let json = capacity_json(&report);
