@@ -66,7 +66,7 @@ def run_of(tool, connections, target="nginx", **more):
 
 def over_http2(streams, tls=False):
     """The flags of a run of ours over HTTP/2, as the study's results have them."""
-    return f"--http 2 --streams {streams}" + (" --insecure" if tls else "")
+    return f"--http 2 --streams {streams}" + (" -k" if tls else "")
 
 
 def compared():

@@ -276,7 +276,7 @@ fn study_row(index: usize) -> (StudyRow, Option<Timeline>) {
                 Cell::Number(120.0 * level)
             },
         ],
-        doubt: None,
+        finding: None,
     };
     let timeline = Timeline {
         time_s: (0..240).map(|second| f64::from(second) + 0.513).collect(),

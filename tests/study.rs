@@ -448,5 +448,5 @@ fn the_studies_that_ship_can_be_read_and_have_all_their_rows() {
     assert!(runs("http-tools.toml", &["--quick"]).len() < 30);
     assert_eq!(runs("concurrency-sweep.toml", &[]).len(), 2 * 2 * 8 * 3);
     assert_eq!(runs("two-servers.toml", &[]).len(), 2 * 5 * 3);
-    assert_eq!(runs("speed.toml", &[]).len(), 18 * 4);
+    assert_eq!(runs("speed.toml", &[]).len(), 28 * 4);
 }

@@ -153,7 +153,7 @@ fn few_samples_decide_what_they_can() {
         "{}",
         open.stdout
     );
-    let why = "can't be decided: p99<10s (";
+    let why = "check undecided: p99<10s (";
     assert!(open.stderr.contains(why), "{}", open.stderr);
     assert!(open.stderr.contains("needs 368"), "{}", open.stderr);
     for decided in ["p50<10s", "p100<10s", "errors<1%", "max<10s"] {

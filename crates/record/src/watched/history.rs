@@ -19,7 +19,7 @@ pub struct WatchHistory {
 /// What became of a tree.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TreeHistory {
-    /// What it was asked for by; [`GENERATOR`] for the generator itself.
+    /// What it was asked for by; [`GENERATOR`](super::GENERATOR) for the generator itself.
     pub name: String,
     /// The name of its first process's program.
     pub command: Option<String>,
