@@ -67,9 +67,10 @@ impl Watching {
         let first = ip_addresses.clone().next();
         self.watcher
             .follow_route_to(first.map(|address| address.ip()));
-        for address in ip_addresses.filter(|address| self.find_target && is_local(address.ip())) {
-            // It responds and yet no process listens there: it is behind a rule of a firewall.
-            let _ = self.watcher.watch_listener(address);
+        if self.find_target {
+            let local = ip_addresses.filter(|address| is_local(address.ip()));
+            // Where nobody listens and yet somebody responds, a rule of a firewall redirects.
+            self.watcher.watch_listeners(local);
         }
         self.zero = (!warmup.is_zero()).then(|| self.clock.elapsed() + warmup);
         self.watcher.begin(self.now_ns());

@@ -151,7 +151,7 @@ impl Meter {
         let local = address.filter(|address| is_local(address.ip()));
         let has_target = match (target, local) {
             (Some(pid), _) => watcher.watch(&Target::Pid(pid)).is_ok(),
-            (None, Some(address)) => watcher.watch_listener(address).is_ok(),
+            (None, Some(address)) => watcher.watch_listeners([address]) > 0,
             (None, None) => false,
         };
         watcher.begin(0);

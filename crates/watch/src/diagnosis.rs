@@ -4,7 +4,7 @@
 //! without keep-alive these are tens of thousands: the kernel writes out each of them, and we would
 //! read again, for nothing: nobody holds them open. Asked this way, the kernel leaves them out.
 
-use crate::listener::TcpSocket;
+use crate::tcp_sockets::TcpSocket;
 use netlink_packet_core::{
     NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload,
 };

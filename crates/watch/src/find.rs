@@ -1,8 +1,7 @@
 //! Finding the processes that a target means.
 
-use crate::listener::{Spot, listeners};
+use crate::listeners::Listeners;
 use crate::proc::Proc;
-use crate::sockets::files_of;
 use crate::table::Table;
 use crate::target::Target;
 use procfs_core::process::{ProcState, Stat};
@@ -11,8 +10,6 @@ use std::path::Path;
 
 /// The longest name of a program that the kernel keeps, in bytes.
 const LONGEST_COMM: usize = 15;
-/// The first process; it may hold a listening socket on behalf of another.
-const INIT: u32 = 1;
 
 /// A target is not there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -47,35 +44,11 @@ impl Wanted {
         let found = match &self.target {
             Target::Pid(pid) => return only(proc, *pid),
             Target::Name(name) => named(proc, table, name),
-            Target::Port(port) => self.listening(proc, table, *port)?,
+            Target::Port(port) => Listeners::read(proc, table).on(*port, self.address)?,
         };
-        let others: Vec<u32> = found.into_iter().filter(|pid| *pid != own).collect();
-        match (topmost(table, &others), &self.target) {
+        match (roots(table, found, own), &self.target) {
             (roots, Target::Name(name)) if roots.is_empty() => Err(NotFound::Name(name.clone())),
             (roots, _) => Ok(roots),
-        }
-    }
-
-    fn listening(&self, proc: &Proc, table: &Table, port: u16) -> Result<Vec<u32>, NotFound> {
-        let spot = Spot {
-            port,
-            address: self.address,
-        };
-        let inodes = listeners(proc, spot).unwrap_or_default();
-        if inodes.is_empty() {
-            return Err(NotFound::Nobody(port));
-        }
-        let holds = |pid: &u32| {
-            let files = files_of(proc, *pid).unwrap_or_default();
-            files.sockets.iter().any(|inode| inodes.contains(inode))
-        };
-        let mut holders: Vec<u32> = table.pids().filter(holds).collect();
-        if holders.len() > 1 {
-            holders.retain(|pid| *pid != INIT);
-        }
-        match holders.is_empty() {
-            true => Err(NotFound::NotTold(port)),
-            false => Ok(holders),
         }
     }
 }
@@ -110,8 +83,10 @@ fn called(proc: &Proc, pid: u32) -> Option<String> {
     Some(name.to_str()?.to_owned())
 }
 
-/// Without those that descend from another, in the order of their numbers.
-fn topmost(table: &Table, found: &[u32]) -> Vec<u32> {
+/// The processes that were found, without `own` and those that descend from another, in the order
+/// of their numbers.
+pub(crate) fn roots(table: &Table, mut found: Vec<u32>, own: u32) -> Vec<u32> {
+    found.retain(|pid| *pid != own);
     let descends = |pid: u32| {
         let mut ancestors = table.line_of(pid).skip(1);
         ancestors.any(|ancestor| found.contains(&ancestor))

@@ -73,6 +73,11 @@ impl Fixture {
         symlink(to, folder.join(fd.to_string())).unwrap();
     }
 
+    /// Closes all files of a process.
+    pub(crate) fn close_all(&self, pid: u32) {
+        let _ = fs::remove_dir_all(self.0.path().join(format!("proc/{pid}/fd")));
+    }
+
     /// The network namespace of a process, with its sockets.
     pub(crate) fn namespace(&self, pid: u32, tcp: &str) {
         let folder = self.0.path().join(format!("proc/{pid}/ns"));

@@ -16,7 +16,7 @@ mod cpu;
 mod diagnosis;
 mod find;
 mod host;
-mod listener;
+mod listeners;
 mod look;
 mod probe_budget;
 mod proc;
@@ -25,6 +25,7 @@ mod sockets;
 mod switches;
 mod table;
 mod target;
+mod tcp_sockets;
 mod tree;
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Looking at everything that is watched.
 
-use crate::find::{NotFound, Wanted};
+use crate::find::{NotFound, Wanted, roots};
 use crate::host::Host;
+use crate::listeners::Listeners;
 use crate::probe_budget::ProbeBudget;
 use crate::proc::Proc;
 use crate::route;
@@ -79,35 +80,64 @@ impl Watcher {
     /// # Errors
     /// If there is no such process now.
     pub fn watch(&mut self, target: &Target) -> Result<(), NotFound> {
-        self.find(target.clone(), None)
+        self.refresh();
+        let target = target.clone();
+        let wanted = Wanted {
+            target,
+            address: None,
+        };
+        let roots = wanted.find(&self.proc, &self.table, self.own)?;
+        self.add(wanted, roots);
+        Ok(())
     }
 
-    /// Watches the process that listens at an address of this host, unless it is watched already. A
-    /// process that may not be inspected becomes a tree without readings.
+    /// Watches the processes that listen at addresses of this host, but for those that are watched
+    /// already. A process that may not be inspected becomes a tree without readings. However many
+    /// addresses there are, the sockets of the host are listed once.
     ///
-    /// # Errors
-    /// If no process listens there.
-    pub fn watch_listener(&mut self, address: SocketAddr) -> Result<(), NotFound> {
+    /// Returns how many of the addresses a process listens at.
+    pub fn watch_listeners(&mut self, addresses: impl IntoIterator<Item = SocketAddr>) -> usize {
+        let mut addresses = addresses.into_iter().peekable();
+        if addresses.peek().is_none() {
+            return 0;
+        }
+        self.refresh();
+        let listeners = Listeners::read(&self.proc, &self.table);
+        let mut count = 0;
+        for address in addresses {
+            count += usize::from(self.add_listener(&listeners, address));
+        }
+        count
+    }
+
+    /// Watches who listens at an address; false if nobody does.
+    fn add_listener(&mut self, listeners: &Listeners, address: SocketAddr) -> bool {
         let target = Target::Port(address.port());
-        match self.find(target.clone(), Some(address.ip())) {
-            Err(NotFound::NotTold(_)) => {
-                self.trees.push(Tree::refused(target.to_string(), self.own));
-                Ok(())
+        match listeners.on(address.port(), Some(address.ip())) {
+            Ok(found) => {
+                let address = Some(address.ip());
+                let roots = roots(&self.table, found, self.own);
+                self.add(Wanted { target, address }, roots);
+                true
             }
-            found => found,
+            Err(NotFound::NotTold(_)) => {
+                let name = target.to_string();
+                if self.trees.iter().all(|tree| tree.name() != name) {
+                    self.trees.push(Tree::refused(name, self.own));
+                }
+                true
+            }
+            Err(_) => false,
         }
     }
 
-    /// A process that is watched already is watched once.
-    fn find(&mut self, target: Target, address: Option<IpAddr>) -> Result<(), NotFound> {
-        self.refresh();
-        let wanted = Wanted { target, address };
-        let tree = Tree::find(wanted, self.own, &self.proc, &self.table)?;
+    /// Watches what begins with these processes, unless all of them are watched already.
+    fn add(&mut self, wanted: Wanted, roots: Vec<u32>) {
         let known = |root: &u32| self.trees.iter().any(|tree| tree.running().contains(root));
-        if !tree.roots().iter().all(known) {
+        if !roots.iter().all(known) {
+            let tree = Tree::of(wanted, roots, self.own, &self.proc, &self.table);
             self.trees.push(tree);
         }
-        Ok(())
     }
 
     /// Counts the traffic of the interface that leads to an address, or of none. Without this it is

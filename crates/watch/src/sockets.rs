@@ -1,7 +1,7 @@
 //! Open files and sockets of a tree.
 
-use crate::listener::{count, states};
 use crate::proc::{Proc, Unread};
+use crate::tcp_sockets::{count, states};
 use loadline_record::watched::{Figure, Missing, TcpStates, TreeUsage};
 use procfs_core::net::TcpState;
 use procfs_core::process::FDTarget;

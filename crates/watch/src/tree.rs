@@ -1,7 +1,7 @@
 //! A tree of processes: who belongs to it, what it uses, and that it ends or comes back.
 
 use crate::cpu::{Times, used};
-use crate::find::{NotFound, Wanted, is_alive};
+use crate::find::{Wanted, is_alive};
 use crate::proc::{Proc, Unread, parse};
 use crate::switches::Switches;
 use crate::table::Table;
@@ -53,20 +53,20 @@ impl Tree {
         tree
     }
 
-    /// The tree of a target.
-    pub(crate) fn find(
+    /// The tree of a target whose processes were found.
+    pub(crate) fn of(
         wanted: Wanted,
+        roots: Vec<u32>,
         own: u32,
         proc: &Proc,
         table: &Table,
-    ) -> Result<Tree, NotFound> {
-        let roots = wanted.find(proc, table, own)?;
+    ) -> Tree {
         let name = wanted.target.to_string();
         // The number of a process that has ended may be given to any other.
         let comes_back = !matches!(wanted.target, Target::Pid(_));
         let mut tree = Tree::empty(name, comes_back.then_some(wanted), own);
         tree.settle(roots, proc, table);
-        Ok(tree)
+        tree
     }
 
     /// A tree that exists but can't be read.
@@ -97,9 +97,9 @@ impl Tree {
         &self.running
     }
 
-    /// The processes that it begins with.
-    pub(crate) fn roots(&self) -> &[u32] {
-        &self.roots
+    /// How it is called in a report.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
     }
 
     /// Whether it has any process.

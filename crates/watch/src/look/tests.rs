@@ -133,9 +133,8 @@ fn a_listener_that_may_not_be_looked_at_is_told_from_none() {
     fixture.write("net/tcp", &Fixture::tcp(&[("00000000:0050", "0A", 71)]));
     assert_eq!(not_found(&fixture, ":80"), NotFound::NotTold(80));
     let mut watcher = Watcher::as_process(fixture.proc(), OWN);
-    watcher
-        .watch_listener("127.0.0.1:80".parse().unwrap())
-        .unwrap();
+    let address = "127.0.0.1:80".parse().unwrap();
+    assert_eq!(watcher.watch_listeners([address]), 1);
     let tree = watcher.look(SECOND).trees.remove(0);
     assert_eq!((tree.name.as_str(), tree.usage.cpu_ns), (":80", None));
     assert_eq!(tree.missing, [missing(Figure::Cpu, Why::Rights)]);
@@ -149,15 +148,36 @@ fn the_address_decides_who_listens_and_nobody_is_watched_twice() {
     fixture.open(10, 3, "socket:[71]");
     fixture.open(40, 3, "socket:[72]");
     let mut watcher = watching(&fixture, &["10"]);
-    let mut watch = |address: &str| watcher.watch_listener(address.parse().unwrap());
-    watch("127.0.0.1:80").unwrap();
+    let mut watch = |address: &str| watcher.watch_listeners([address.parse().unwrap()]);
+    assert_eq!(watch("127.0.0.1:80"), 1);
     assert_eq!(watcher.look(2 * SECOND).trees.len(), 1);
-    watcher
-        .watch_listener("127.0.0.2:80".parse().unwrap())
-        .unwrap();
-    assert_eq!(watcher.look(3 * SECOND).trees[1].pid, Some(40));
-    let nobody = watcher.watch_listener("127.0.0.3:80".parse().unwrap());
-    assert_eq!(nobody, Err(NotFound::Nobody(80)));
+    let mut watch = |address: &str| watcher.watch_listeners([address.parse().unwrap()]);
+    assert_eq!((watch("127.0.0.2:80"), watch("127.0.0.3:80")), (1, 0));
+    let trees = watcher.look(3 * SECOND).trees;
+    assert_eq!((trees.len(), trees[1].pid), (2, Some(40)));
+}
+
+#[test]
+fn the_sockets_of_the_host_are_listed_once_for_all_addresses() {
+    let fixture = host();
+    let table = Fixture::tcp(&[("0100007F:0050", "0A", 71), ("0100007F:0051", "0A", 72)]);
+    fixture.write("net/tcp", &table);
+    fixture.open(10, 3, "socket:[71]");
+    fixture.open(40, 3, "socket:[72]");
+    let mut watcher = Watcher::as_process(fixture.proc(), OWN);
+    // Whoever lists sockets or open files again after the first address finds none.
+    let forget = |address: &SocketAddr| {
+        if address.port() != 80 {
+            fixture.write("net/tcp", &Fixture::tcp(&[]));
+            fixture.close_all(10);
+            fixture.close_all(40);
+        }
+    };
+    let addresses = (80..1_000).map(|port| SocketAddr::from(([127, 0, 0, 1], port)));
+    assert_eq!(watcher.watch_listeners(addresses.inspect(forget)), 2);
+    let trees = watcher.look(SECOND).trees;
+    let pids: Vec<_> = trees.iter().map(|tree| tree.pid).collect();
+    assert_eq!(pids, [Some(10), Some(40)]);
 }
 
 #[test]

@@ -5,8 +5,8 @@ use crate::diagnosis::{listening_sockets, open_sockets};
 use crate::proc::{Proc, Unread};
 use loadline_record::watched::TcpStates;
 use procfs_core::net::{TcpNetEntries, TcpNetEntry, TcpState};
-use std::collections::{HashMap, HashSet};
-use std::net::{IpAddr, SocketAddr};
+use std::collections::HashMap;
+use std::net::SocketAddr;
 
 /// A TCP socket, of a process or orphaned.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,21 +19,12 @@ pub(crate) struct TcpSocket {
     pub(crate) local: SocketAddr,
 }
 
-/// Where a process may listen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Spot {
-    /// The port.
-    pub(crate) port: u16,
-    /// The address that is dialled; `None` is any.
-    pub(crate) address: Option<IpAddr>,
-}
-
-/// The sockets that listen there, by inode.
-pub(crate) fn listeners(proc: &Proc, spot: Spot) -> Result<HashSet<u64>, Unread> {
+/// The sockets that listen, in our own namespace.
+pub(crate) fn listening(proc: &Proc) -> Result<Vec<TcpSocket>, Unread> {
     let asked = proc.is_kernels().then(listening_sockets).flatten();
-    let sockets = asked.map_or_else(|| listed(proc, "net"), Ok)?;
-    let there = |socket: &&TcpSocket| socket.state == TcpState::Listen && spot.is_of(socket);
-    Ok(sockets.iter().filter(there).map(|it| it.inode).collect())
+    let mut sockets = asked.map_or_else(|| listed(proc, "net"), Ok)?;
+    sockets.retain(|socket| socket.state == TcpState::Listen);
+    Ok(sockets)
 }
 
 /// The state of every TCP socket that a process has open, by inode, in the namespace of a process.
@@ -64,15 +55,6 @@ impl From<TcpNetEntry> for TcpSocket {
             state: entry.state,
             local: entry.local_address,
         }
-    }
-}
-
-impl Spot {
-    fn is_of(self, socket: &TcpSocket) -> bool {
-        let local = socket.local;
-        let ip = local.ip().to_canonical();
-        let suits = |address: IpAddr| ip.is_unspecified() || ip == address.to_canonical();
-        local.port() == self.port && self.address.is_none_or(suits)
     }
 }
 
