@@ -112,6 +112,7 @@ impl<H: Host> Pool<H> {
         self.0.borrow_mut().clear();
     }
 
+    #[inline(always)]
     fn with_slot<T>(&self, endpoint: usize, act: impl FnOnce(&mut Slot<H>) -> T) -> T {
         let mut slots = self.0.borrow_mut();
         if let Some(slot) = slots.get_mut(endpoint) {

@@ -313,18 +313,24 @@ async fn dial<H: Host>(
 }
 
 /// Keeps a connection for the next exchange, or lets the server close it while the user goes on.
+#[inline(always)]
 fn put_back<H: Host>(
     user: &User<H>,
     endpoint: usize,
     open: Box<OpenConnection<H>>,
     reusable: bool,
 ) {
-    let keepalive = user.worker.keepalive;
-    if reusable && keepalive {
+    if reusable && user.worker.keepalive {
         user.pool().put(endpoint, open);
-        return;
+    } else {
+        let_close(user, endpoint, open);
     }
-    if keepalive {
+}
+
+/// Gives up a connection that serves nothing more, and leaves its close to the server.
+#[inline(never)]
+fn let_close<H: Host>(user: &User<H>, endpoint: usize, open: Box<OpenConnection<H>>) {
+    if user.worker.keepalive {
         user.pool().lose(endpoint);
     }
     if !open.connection.peer_closed() {
