@@ -72,6 +72,17 @@ impl<H: Host> fmt::Debug for Iteration<'_, H> {
     }
 }
 
+/// What a user has of the schedule's starts.
+enum Taken {
+    /// None: its window is over, or the schedule has no more.
+    Nothing,
+    /// All that it asked for, the last of them due.
+    Due,
+    /// The last is due at this instant on the host's clock; in a pause, which has no known end,
+    /// that is [`NEVER`].
+    DueAt(u64),
+}
+
 /// Runs a user's iterations in each of the windows of user number `number`, until nothing is left
 /// to begin.
 pub(crate) async fn run<H: Host>(
@@ -84,7 +95,19 @@ pub(crate) async fn run<H: Host>(
     let worker = &*user.worker;
     let mut iterations_left = worker.pacer.iterations_per_user.unwrap_or(u64::MAX);
     while user.wait_for_window(&mut timer, number).await {
-        while iterations_left > 0 && user.take_starts(&mut timer, behaviour.depth()).await {
+        while iterations_left > 0 {
+            // In line, not in a future: in a closed loop the next start is nearly always now.
+            let has_starts = match user.take_starts(behaviour.depth()) {
+                Taken::Nothing => false,
+                Taken::Due => true,
+                Taken::DueAt(at_ns) => {
+                    let depth = behaviour.depth();
+                    user.wait_for_starts(&mut timer, depth, at_ns).await
+                }
+            };
+            if !has_starts {
+                break;
+            }
             iterations_left -= 1;
             user.activity.iterating.set(true);
             user.is_prompt.set(behaviour.is_prompt());
@@ -129,41 +152,49 @@ impl<H: Host> User<H> {
         }
     }
 
-    /// Takes `depth` starts and waits until the last is due; false if there is none in its window.
-    /// A pipeline's batch goes out when its last start is due: until then the earlier ones wait
-    /// for it, as for a connection.
-    async fn take_starts(&self, timer: &mut Timer, depth: u32) -> bool {
-        let worker = &*self.worker;
+    /// Takes `depth` starts, in place of those that were not used.
+    #[inline(always)]
+    fn take_starts(&self, depth: u32) -> Taken {
         self.starts.borrow_mut().clear();
+        self.take_more_starts(depth)
+    }
+
+    /// Waits until the last of `depth` starts is due, at `due_ns` unless the load changes; false if
+    /// there is none in its window. A pipeline's batch goes out when its last start is due: until
+    /// then the earlier ones wait for it, as for a connection.
+    async fn wait_for_starts(&self, timer: &mut Timer, depth: u32, mut due_ns: u64) -> bool {
+        let worker = &*self.worker;
         loop {
-            let now_ns = worker.host.now_ns();
-            let Some(due_ns) = self.take_due_starts(now_ns, depth) else {
-                return false;
-            };
-            if due_ns <= now_ns {
-                return true;
-            }
-            worker.backlog.is_empty_at(now_ns);
+            worker.backlog.is_empty_at(worker.host.now_ns());
             timer.until(due_ns).await;
             let is_changed = self.changes.get() != worker.pacer.changes();
             if !is_changed && due_ns != NEVER {
                 return true;
             }
             self.give_back_void_starts();
+            match self.take_more_starts(depth) {
+                Taken::Nothing => return false,
+                Taken::Due => return true,
+                Taken::DueAt(at_ns) => due_ns = at_ns,
+            }
         }
     }
 
-    /// Takes starts up to `depth`, those that it holds included, unless its time is over; returns
-    /// when the last is due, which is never in a pause.
-    fn take_due_starts(&self, now_ns: u64, depth: u32) -> Option<u64> {
+    /// Takes starts up to `depth`, those that it holds included, unless its time is over.
+    #[inline(always)]
+    fn take_more_starts(&self, depth: u32) -> Taken {
+        let now_ns = self.worker.host.now_ns();
         let mut starts = self.starts.borrow_mut();
         if starts.is_empty() && !self.may_begin(now_ns) {
-            return None;
+            return Taken::Nothing;
         }
         self.changes.set(self.worker.pacer.changes());
         let is_paused = self.fill(&mut starts, depth, now_ns);
         let Some(last) = starts.last() else {
-            return is_paused.then_some(NEVER);
+            return match is_paused {
+                true => Taken::DueAt(NEVER),
+                false => Taken::Nothing,
+            };
         };
         let due_ns = last.intended_ns;
         let ready_ns = self.free_ns.get().max(due_ns);
@@ -172,7 +203,10 @@ impl<H: Host> User<H> {
             .for_each(|start| start.ready_ns = ready_ns);
         starts.reverse();
         self.show_starts(&starts);
-        Some(due_ns)
+        match due_ns <= now_ns {
+            true => Taken::Due,
+            false => Taken::DueAt(due_ns),
+        }
     }
 
     /// Whether it may begin something at this instant, if there is a start.
