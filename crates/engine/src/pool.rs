@@ -72,23 +72,23 @@ impl<H: Host> Pool<H> {
     /// Keeps a connection for the next exchange.
     #[inline]
     pub(crate) fn put(&self, endpoint: usize, mut open: Box<OpenConnection<H>>) {
-        self.with_slot(endpoint, |slot| {
-            open.below = slot.idle.take();
-            slot.idle = Some(open);
-        });
+        let mut slots = self.0.borrow_mut();
+        let slot = slot_of(&mut slots, endpoint);
+        open.below = slot.idle.take();
+        slot.idle = Some(open);
     }
 
     /// The server has closed a connection to an endpoint.
     pub(crate) fn lose(&self, endpoint: usize) {
-        self.with_slot(endpoint, |slot| slot.lost += 1);
+        slot_of(&mut self.0.borrow_mut(), endpoint).lost += 1;
     }
 
     /// A connection to an endpoint was dialled; says whether it takes the place of a lost one.
     pub(crate) fn replaces(&self, endpoint: usize) -> bool {
-        self.with_slot(endpoint, |slot| {
-            let left = slot.lost.checked_sub(1);
-            left.inspect(|left| slot.lost = *left).is_some()
-        })
+        let mut slots = self.0.borrow_mut();
+        let slot = slot_of(&mut slots, endpoint);
+        let left = slot.lost.checked_sub(1);
+        left.inspect(|left| slot.lost = *left).is_some()
     }
 
     /// Gives up a connection where one more than `most` would be kept.
@@ -111,22 +111,20 @@ impl<H: Host> Pool<H> {
     pub(crate) fn close(&self) {
         self.0.borrow_mut().clear();
     }
-
-    #[inline(always)]
-    fn with_slot<T>(&self, endpoint: usize, act: impl FnOnce(&mut Slot<H>) -> T) -> T {
-        let mut slots = self.0.borrow_mut();
-        if let Some(slot) = slots.get_mut(endpoint) {
-            return act(slot);
-        }
-        act(first_of(&mut slots, endpoint))
-    }
 }
 
-/// Makes room for connections to an endpoint.
-#[cold]
-fn first_of<H: Host>(slots: &mut Vec<Slot<H>>, endpoint: usize) -> &mut Slot<H> {
-    slots.resize_with(endpoint + 1, Slot::default);
+/// The connections to an endpoint, made room for where it has had none.
+#[inline(always)]
+fn slot_of<H: Host>(slots: &mut Vec<Slot<H>>, endpoint: usize) -> &mut Slot<H> {
+    if endpoint >= slots.len() {
+        make_slots(slots, endpoint);
+    }
     &mut slots[endpoint]
+}
+
+#[cold]
+fn make_slots<H: Host>(slots: &mut Vec<Slot<H>>, endpoint: usize) {
+    slots.resize_with(endpoint + 1, Slot::default);
 }
 
 impl<H: Host> Slot<H> {
