@@ -13,7 +13,7 @@ pub struct HostCounters {
     pub cpu_ticks: u64,
     /// How much of it the hypervisor gave to others.
     pub steal_ticks: u64,
-    /// TCP segments sent.
+    /// TCP segments sent for the first time (`tcpOutSegs`, RFC 4022).
     pub segments: u64,
     /// TCP segments sent again.
     pub retransmitted: u64,
@@ -88,9 +88,10 @@ impl HostCounters {
         self.steal_ticks as f64 / self.cpu_ticks.max(1) as f64
     }
 
-    /// The share of the TCP segments that were sent again.
+    /// The share of the TCP segments sent that had been sent before.
     pub fn retransmitted_share(&self) -> f64 {
-        self.retransmitted as f64 / self.segments.max(1) as f64
+        let all = self.segments.saturating_add(self.retransmitted);
+        self.retransmitted as f64 / all.max(1) as f64
     }
 
     fn of_cores(stat: &str) -> HostCounters {
@@ -146,7 +147,7 @@ mod tests {
 
     const STAT: &str = "cpu  100 1 50 800 9 0 10 30 5 0\ncpu0 50 1 25 400 4 0 5 15 5 0\nintr 1 2\n";
     const SNMP: &str = "Ip: Forwarding\nIp: 1\nTcp: RtoMin InSegs OutSegs RetransSegs\n\
-                        Tcp: 200 90 2000 20\nUdp: InDatagrams\nUdp: 5\n";
+                        Tcp: 200 90 1980 20\nUdp: InDatagrams\nUdp: 5\n";
 
     #[test]
     fn reads_ticks_and_segments() {
@@ -156,6 +157,9 @@ mod tests {
         counters.segments = counter(SNMP, "Tcp: ", "OutSegs").unwrap();
         counters.retransmitted = counter(SNMP, "Tcp: ", "RetransSegs").unwrap();
         assert_eq!(counters.retransmitted_share(), 0.01);
+        // Only first segments of connections that nobody accepts, over and over.
+        (counters.segments, counters.retransmitted) = (10, 30);
+        assert_eq!(counters.retransmitted_share(), 0.75);
     }
 
     #[test]
