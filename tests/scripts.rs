@@ -560,6 +560,24 @@ fn an_interrupt_ends_a_script_that_never_finishes_loading() {
 }
 
 #[test]
+fn a_script_that_takes_long_to_load_is_named() {
+    let script = Script::new("while true do end");
+    let path = script.path();
+    let _beside_others = crate::rig::beside_others();
+    let words = ["-s", text(&path), "http://127.0.0.1:1/"];
+    let mut child = crate::rig::command(&words).spawn().unwrap();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    stderr.read_line(&mut line).unwrap();
+    let sent = std::process::Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(sent.unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(line.starts_with("Still loading the script: "), "{line}");
+}
+
+#[test]
 fn a_body_without_end_is_not_gathered_for_ever() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());

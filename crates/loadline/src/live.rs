@@ -1,8 +1,8 @@
 //! What is shown while a run lasts, on stderr: one line that is drawn again on a terminal, a plain
 //! line every few seconds elsewhere.
 
-use crate::connecting::Connecting;
 use crate::visible::visible;
+use crate::waiting::Waiting;
 use anyhow::Context;
 use loadline_record::{Header, Role, RoleKind, Row, Summary};
 use loadline_report::Progress;
@@ -21,7 +21,7 @@ pub(crate) const CLEAR_LINE: &str = "\r\x1b[K";
 pub(crate) struct Live {
     place: Place,
     /// While the connections of a run are brought up.
-    connecting: Option<Connecting>,
+    connecting: Option<Waiting>,
     /// How many runs have begun.
     runs: u32,
     /// What stands before each line.
@@ -41,7 +41,7 @@ enum Place {
 impl Observer for Live {
     fn prepare(&mut self) -> Observed {
         if !matches!(self.place, Place::Nowhere) {
-            let connecting = Connecting::watch().context("a thread can't be started")?;
+            let connecting = Waiting::for_connections().context("a thread can't be started")?;
             self.connecting = Some(connecting);
         }
         Ok(())

@@ -2,7 +2,6 @@
 
 mod closing;
 mod commands;
-mod connecting;
 mod dialect;
 mod exit;
 mod flags;
@@ -18,6 +17,7 @@ mod publish;
 mod resolve;
 mod session;
 mod visible;
+mod waiting;
 
 use crate::exit::{Exit, refuse, sentence};
 use crate::flags::{Command, Refusal};
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
 /// Does what the command line says.
 fn command() -> ExitCode {
     let line: Vec<OsString> = std::env::args_os().collect();
-    // Without it a full file ends the process, as it did before.
+    // Where this fails, a signal ends the process when a file is full.
     let _ = interrupt::outlive_full_files();
     if let Some(code) = dialect::run(&line) {
         return code;

@@ -6,6 +6,7 @@ use crate::interrupt::{Interrupts, Manner};
 use crate::keys::Keys;
 use crate::live::Live;
 use crate::observers::RunObservers;
+use crate::waiting::Waiting;
 use anyhow::Result;
 use loadline_page::Heat;
 use loadline_plan::Plan;
@@ -66,7 +67,9 @@ impl Session {
         let commands = Commands::default();
         let _interrupts = Interrupts::watch(Manner::Gently, &commands)?;
         // A script may take long to load, or for ever.
+        let waiting = self.progress.then(Waiting::for_script).transpose()?;
         let workload = workload(plan, needs.prints)?;
+        drop(waiting);
         let _keys = self
             .progress
             .then(|| Keys::watch(&commands))

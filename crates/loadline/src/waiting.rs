@@ -1,5 +1,4 @@
-//! The sentence when connections take long to open: the load has not begun, and there is nothing
-//! else to show.
+//! The sentence when something takes long before the load begins: there is nothing else to show.
 
 use crate::live::say_line;
 use std::io;
@@ -9,29 +8,44 @@ use std::time::Duration;
 
 /// So long a wait needs no word.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The sentence that is printed then.
+/// The sentence while connections are brought up.
 const STILL_CONNECTING: &str = "Still connecting: the load begins when each connection is open or \
                                 has failed.";
+/// The sentence while a script is loaded.
+const STILL_LOADING: &str = "Still loading the script: the load begins when it has returned. If \
+                             it does not, look for an endless loop in it.";
 
-/// Says that connections are still brought up, unless it is dropped before.
-pub(crate) struct Connecting {
+/// Says what is waited for, unless it is dropped before.
+pub(crate) struct Waiting {
     _done: Sender<()>,
 }
 
-impl Connecting {
-    /// Begins to wait.
+impl Waiting {
+    /// Begins to wait for connections.
     ///
     /// # Errors
     /// Those of the system, if it refuses a thread.
-    pub(crate) fn watch() -> io::Result<Self> {
+    pub(crate) fn for_connections() -> io::Result<Self> {
+        Waiting::begin(STILL_CONNECTING)
+    }
+
+    /// Begins to wait for a script.
+    ///
+    /// # Errors
+    /// Those of the system, if it refuses a thread.
+    pub(crate) fn for_script() -> io::Result<Self> {
+        Waiting::begin(STILL_LOADING)
+    }
+
+    fn begin(sentence: &'static str) -> io::Result<Self> {
         let (done, over) = channel::<()>();
         thread::Builder::new()
-            .name("connecting".to_owned())
+            .name("waiting".to_owned())
             .spawn(move || {
                 if over.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
-                    say_line(STILL_CONNECTING);
+                    say_line(sentence);
                 }
             })?;
-        Ok(Connecting { _done: done })
+        Ok(Waiting { _done: done })
     }
 }
