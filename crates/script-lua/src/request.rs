@@ -130,14 +130,17 @@ fn each_request(
     parts.clear();
     let mut begin = after_line_ends(text, 0);
     while begin < text.len() || parts.is_empty() {
-        let Some(head_end) = head_end(text, begin) else {
+        let Some((head_end, may_have_body)) = head_end(text, begin) else {
             // What there is of it may be wrong before it ends.
             check(&text[begin..], begin)?;
             return Err((Flaw::Incomplete, text.len()));
         };
         let head = &text[begin..head_end];
         check(head, begin)?;
-        let end = head_end + body_len(head, begin, &text[head_end..])?;
+        let mut end = head_end;
+        if may_have_body {
+            end += body_len(head, begin, &text[head_end..])?;
+        }
         if end > text.len() {
             return Err((Flaw::Incomplete, text.len()));
         }
@@ -159,23 +162,31 @@ fn after_line_ends(text: &[u8], from: usize) -> usize {
     from + ends.count()
 }
 
-/// Where the head that begins here ends, behind its empty line.
-fn head_end(text: &[u8], begin: usize) -> Option<usize> {
-    let mut line = begin;
+/// Where the head that begins here ends, behind its empty line, and whether one of its fields may
+/// tell the length of a body.
+fn head_end(text: &[u8], begin: usize) -> Option<(usize, bool)> {
+    let (mut line, mut may_have_body) = (begin, false);
     while let Some(length) = memchr(b'\n', &text[line..]) {
         let next = line + length + 1;
         if matches!(&text[line..next], b"\n" | b"\r\n") {
-            return Some(next);
+            return Some((next, may_have_body));
         }
         line = next;
+        may_have_body |= text.get(line).is_some_and(may_tell_length);
     }
     None
 }
 
+/// Whether a field with this first letter may be `Content-Length` or `Transfer-Encoding`: most
+/// fields of a request are neither, and a script's requests are cut one by one while it runs.
+fn may_tell_length(first: &u8) -> bool {
+    matches!(first, b'c' | b'C' | b't' | b'T')
+}
+
 /// The first word, as far as it is one.
 fn method(head: &[u8]) -> &str {
-    let word = head.split(|byte| *byte == b' ').next().unwrap_or_default();
-    std::str::from_utf8(word).unwrap_or_default()
+    let end = memchr(b' ', head).unwrap_or(head.len());
+    std::str::from_utf8(&head[..end]).unwrap_or_default()
 }
 
 /// Lines with their place, without their ends, up to the empty one. Of a head that breaks off the
@@ -197,8 +208,7 @@ fn lines(head: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
 fn body_len(head: &[u8], begin: usize, rest: &[u8]) -> Result<usize, Broken> {
     let mut length = 0;
     for (at, line) in lines(head).skip(1) {
-        // Most fields are neither of the two, which their first letter tells.
-        if !matches!(line[0], b'c' | b'C' | b't' | b'T') {
+        if !may_tell_length(&line[0]) {
             continue;
         }
         if let Some(place) = value_of(line, b"content-length") {
