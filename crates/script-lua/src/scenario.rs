@@ -12,7 +12,7 @@ use loadline_engine::{Batch, Behaviour, Iteration, Observer, Part, Scenario};
 use loadline_reactor::Host;
 use loadline_record::{Exchange, Outcome};
 use loadline_wire::Sink;
-use mlua::{FromLuaMulti, Function, IntoLuaMulti, LuaString, Value};
+use mlua::{FromLuaMulti, Function, IntoLuaMulti, Value};
 use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -70,15 +70,18 @@ struct Text {
 }
 
 impl Text {
-    /// Takes over what a script wants sent. Most scripts send the like of the last one, and many
-    /// the same.
-    fn take(&mut self, bytes: &[u8]) {
-        if self.bytes == bytes {
-            return;
+    /// Takes over what a script wants sent; false if that is nothing. Most scripts send the like of
+    /// the last one, and many the same.
+    fn take(&mut self, bytes: &[u8]) -> bool {
+        if bytes.is_empty() {
+            return false;
         }
-        self.bytes.clear();
-        self.bytes.extend_from_slice(bytes);
-        request::cut(bytes, &mut self.parts);
+        if self.bytes != bytes {
+            self.bytes.clear();
+            self.bytes.extend_from_slice(bytes);
+            request::cut(bytes, &mut self.parts);
+        }
+        true
     }
 
     /// At most so many requests.
@@ -149,29 +152,30 @@ impl ThreadContext {
 impl Worker {
     /// Asks once for the text that all users send.
     fn fix(&mut self) {
-        if !self.context.callbacks.request
-            && let Some(text) = self.ask()
-        {
-            self.fixed.take(&text.as_bytes());
+        if !self.context.callbacks.request {
+            let mut fixed = Text::default();
+            self.ask(&mut fixed);
+            self.fixed = fixed;
         }
     }
 
-    /// The next text, unless the script throws or has none: nil, a boolean or an empty text, with
-    /// which it lets a connection rest.
-    fn ask(&self) -> Option<LuaString> {
+    /// Asks for the next text and keeps it in `text`; false if the script throws or has none: nil,
+    /// a boolean or an empty text, with which it lets a connection rest.
+    fn ask(&self, text: &mut Text) -> bool {
         let state = &self.context.thread().state;
-        match self.call(&self.request, During::Request, ())? {
-            Value::String(text) => Some(text).filter(|text| !text.as_bytes().is_empty()),
-            Value::Nil | Value::Boolean(_) => None,
-            number @ (Value::Integer(_) | Value::Number(_)) => {
+        let wanted = match self.call(&self.request, During::Request, ()) {
+            Some(Value::String(wanted)) => Some(wanted),
+            None | Some(Value::Nil | Value::Boolean(_)) => None,
+            Some(number @ (Value::Integer(_) | Value::Number(_))) => {
                 state.lua.coerce_string(number).ok().flatten()
             }
-            other => {
+            Some(other) => {
                 let message = format!("a text was expected, not a {}", other.type_name());
                 self.fail(state.script_error(During::Request, &message));
                 None
             }
-        }
+        };
+        wanted.is_some_and(|wanted| text.take(&wanted.as_bytes()))
     }
 
     /// Calls the script; what it throws ends the run.
@@ -296,11 +300,7 @@ impl ScriptUser {
             // Empty if `wrk.request` had nothing.
             return !self.worker.fixed.parts.is_empty();
         }
-        let Some(text) = self.worker.ask() else {
-            return false;
-        };
-        self.text.take(&text.as_bytes());
-        true
+        self.worker.ask(&mut self.text)
     }
 
     async fn send<H: Host>(&mut self, iteration: Iteration<'_, H>, most: usize) {
