@@ -36,6 +36,7 @@ use loadline_plan::{HttpVersion, Plan};
 use loadline_reactor::{Address, Host, Kernel};
 use loadline_schedule::Stripe;
 use loadline_transport::DialError;
+use std::collections::HashSet;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -222,13 +223,9 @@ fn end(length_ns: u64) -> Option<Instant> {
 
 /// The addresses of all scenarios, each of them once.
 fn each_once(parts: impl Iterator<Item = Vec<Address>>) -> Vec<Address> {
-    let mut all = Vec::new();
-    for address in parts.flatten() {
-        if !all.contains(&address) {
-            all.push(address);
-        }
-    }
-    all
+    let mut known = HashSet::new();
+    let is_new = |address: &Address| known.insert(address.clone());
+    parts.flatten().filter(is_new).collect()
 }
 
 /// What a worker told of a scenario, with the numbers of both.
