@@ -57,6 +57,7 @@ fn options(plan: &Plan, request: &Request) -> Options {
         threads: plan.threads,
         resolve: connection.unix_socket.is_none() && connection.connect_to.is_empty(),
         connect_timeout: connection.connect_timeout,
+        may_exit: false,
         ..Options::new(request.url.as_str())
     }
 }

@@ -31,6 +31,9 @@ pub struct Options {
     pub prints: Prints,
     /// What becomes of a script that can't be loaded.
     pub broken: Broken,
+    /// Whether `os.exit` ends the process while the load lasts too, as in wrk. Otherwise it is an
+    /// error there, so that the run has a report.
+    pub may_exit: bool,
 }
 
 impl Options {
@@ -48,6 +51,7 @@ impl Options {
             connect_timeout: Duration::from_secs(10),
             prints: Prints::Stdout,
             broken: Broken::Refused,
+            may_exit: true,
         }
     }
 }

@@ -25,6 +25,20 @@ if host.prints_to_stderr then
    end
 end
 
+-- Whether the load has begun in this state.
+local has_begun = false
+
+-- A run whose process ends has no report, and leaves a terminal as it is while keys are read.
+if not host.may_exit then
+   local exit = os.exit
+   function os.exit(...)
+      if has_begun then
+         error("os.exit() can't end a run; call wrk.thread:stop() in each thread", 2)
+      end
+      exit(...)
+   end
+end
+
 -- Refuses an argument of a kind that a function can't take, in the words of Lua's libraries. The level
 -- is that of `error`, as it counts in the function that refuses.
 local function refuse(place, name, expected, value, level)
@@ -306,6 +320,10 @@ end
 
 function entries.init(args)
    wrk.init(args)
+end
+
+function entries.begin()
+   has_begun = true
 end
 
 function entries.done(summary, latency, rates)

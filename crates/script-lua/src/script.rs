@@ -62,6 +62,9 @@ impl Script {
             }
             threads.push(thread);
         }
+        for thread in &threads {
+            thread.state.call::<()>("begin", During::Load, ())?;
+        }
         main.flush();
         Ok(Script {
             flavour: options.flavour,

@@ -206,6 +206,7 @@ fn host(
         body.map(|body| lua.create_string(body)).transpose()?,
     )?;
     host.set("prints_to_stderr", options.prints == Prints::Stderr)?;
+    host.set("may_exit", options.may_exit)?;
     add_functions(lua, &host, options, refusal)?;
     Ok(host)
 }
