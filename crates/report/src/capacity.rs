@@ -58,15 +58,12 @@ impl Origin {
         }
     }
 
-    /// That of a search which begins now.
-    pub fn now(floor: Option<Floor>) -> Origin {
+    /// That of a search which begins now, on this machine.
+    pub fn now(environment: Environment) -> Origin {
         Origin {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             started_at: SystemTime::now(),
-            environment: Environment {
-                floor,
-                ..Environment::read()
-            },
+            environment,
         }
     }
 }

@@ -18,6 +18,7 @@ use loadline_record::{
 };
 use loadline_script::OnError;
 use loadline_verdict::{RunResult, transient};
+use loadline_watch::host_counters;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -78,7 +79,7 @@ pub fn conduct(
     let environment = Environment {
         floor: setup.floor,
         pacing: Some(loadline_reactor::PACING.to_owned()),
-        ..Environment::read()
+        ..loadline_watch::environment()
     };
     let wants = observers.wants();
     let source = workload.start(plan.clone(), wants)?;
@@ -107,7 +108,7 @@ pub fn conduct(
         changes: Vec::new(),
         archive: plan.settle.then(IntervalArchive::default),
         summary: Summary::new(header),
-        host_before: HostCounters::read(),
+        host_before: host_counters(),
         warm_at: (!plan.warmup.is_zero()).then(|| Instant::now() + plan.warmup),
     };
     let conducted = conductor.conduct();
@@ -171,7 +172,7 @@ impl Conductor<'_> {
         };
         let left = warm_at.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            self.host_before = HostCounters::read();
+            self.host_before = host_counters();
             self.warm_at = None;
             return self.patience;
         }
@@ -209,7 +210,7 @@ impl Conductor<'_> {
     }
 
     fn finish(mut self, reason: EndReason, unfinished: Unfinished) -> Conducted {
-        self.summary.host = HostCounters::read().since(&self.host_before);
+        self.summary.host = host_counters().since(&self.host_before);
         let ended = self.ended(reason);
         let lost = match &ended {
             Ended::Failed(text) => Some(ObserverError::from(text.clone())),

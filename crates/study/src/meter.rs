@@ -339,22 +339,5 @@ impl Weighted {
     }
 }
 
-/// What a process has used in all, in seconds, its children that ended included: also of one that
-/// has ended and was not reaped yet (proc_pid_stat(5), fields 14 to 17).
-pub(crate) fn cpu_s(pid: u32) -> Option<f64> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let ticks = ticks(&stat)?;
-    Some(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
-}
-
-fn ticks(stat: &str) -> Option<u64> {
-    /// Where field 14 stands behind the name, which is field 2 and may have anything in it.
-    const FIRST: usize = 11;
-    let (_, rest) = stat.rsplit_once(')')?;
-    let fields: Vec<&str> = rest.split_whitespace().collect();
-    let four = fields.get(FIRST..FIRST + 4)?;
-    four.iter().map(|field| field.parse::<u64>().ok()).sum()
-}
-
 #[cfg(test)]
 mod tests;

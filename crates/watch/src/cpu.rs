@@ -5,8 +5,20 @@
 //! children count that no look ever saw; but it also holds the whole life of those that were seen,
 //! which has to come off again.
 
+use crate::proc::Proc;
 use procfs_core::process::Stat;
 use std::collections::HashMap;
+
+/// What a process has used in all, in seconds, its children that ended included: also of one that
+/// has ended and was not reaped yet. `None` if it is gone.
+pub fn cpu_s(pid: u32) -> Option<f64> {
+    total_s(&Proc::default(), pid)
+}
+
+fn total_s(proc: &Proc, pid: u32) -> Option<f64> {
+    let times = Times::of(&proc.stat(pid).ok()?);
+    Some(proc.ticks_ns(times.own + times.children) as f64 / 1e9)
+}
 
 /// The times of one process, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +69,7 @@ fn same(times: &HashMap<u32, Times>, pid: u32, start: u64) -> Option<&Times> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::Fixture;
 
     fn tree(processes: &[(u32, u64, u64, u64)]) -> HashMap<u32, Times> {
         let times = processes.iter().map(|&(pid, start, own, children)| {
@@ -104,5 +117,17 @@ mod tests {
         let before = tree(&[(7, 5, 1_000, 0)]);
         let after = tree(&[(7, 50, 3, 0)]);
         assert_eq!(used(&before, &after), 3);
+    }
+
+    #[test]
+    fn all_that_a_process_used_has_the_time_of_its_children() {
+        let made_up = Fixture::new();
+        let stat = "12 (a) (b c) R 1 12 12 0 -1 4194304 90 0 0 0 5 6 7 8 20 0 1 0 100 1 1 ";
+        made_up.write("12/stat", &(stat.to_owned() + &"0 ".repeat(28)));
+        assert_eq!(total_s(&made_up.proc(), 12), Some(0.26));
+        made_up.write("13/stat", "13 (a");
+        assert_eq!(total_s(&made_up.proc(), 13), None);
+        assert!(cpu_s(std::process::id()).is_some());
+        assert_eq!(cpu_s(u32::MAX), None);
     }
 }

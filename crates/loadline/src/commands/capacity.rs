@@ -10,7 +10,7 @@ use crate::publish::write_file;
 use crate::resolve::Search;
 use anyhow::Result;
 use loadline_capacity::{Conclusion, SearchEnd, Settings, Why};
-use loadline_record::{Floor, Searched};
+use loadline_record::{Environment, Floor, Searched};
 use loadline_report::{CapacityReport, Origin, search_page};
 use loadline_runner::preflight::Reserved;
 use loadline_runner::search::{Progress, Search as Setup, SearchResult, conduct_search};
@@ -63,7 +63,12 @@ pub(crate) fn run(search: &Search) -> Result<Exit> {
         settings: &setup.searched.settings,
         outcome: &outcome,
         interrupted: matches!(ended, SearchEnd::Interrupted),
-        origin: &first.0.unwrap_or_else(|| Origin::now(floor)),
+        origin: &first.0.unwrap_or_else(|| {
+            Origin::now(Environment {
+                floor,
+                ..loadline_watch::environment()
+            })
+        }),
     };
     let trouble = closing::tell_trouble_before(publish(search, &report), trouble)?;
     match (ended, trouble) {

@@ -10,7 +10,6 @@ use crate::publish::{print, write_file, write_plots};
 use crate::visible::visible;
 use anyhow::{Context, Result};
 use loadline_page::{Fact, Page, StudyPage, html};
-use loadline_record::Environment;
 use loadline_study::{
     Conductor, Events, Folder, Interrupter, Problem, Progress, Run, SavedRun, Screen, Study,
     StudyEnd, csv, study_page, table,
@@ -102,7 +101,7 @@ fn list(study: &Study, runs: &[Run]) -> Result<Exit> {
 
 /// The machine that the runs were made on.
 fn machine() -> Fact {
-    let environment = Environment::read();
+    let environment = loadline_watch::environment();
     let cores = environment.cores.map(|cores| format!("{cores} cores"));
     let kernel = environment.kernel.map(|kernel| format!("Linux {kernel}"));
     let known = [environment.cpu_model, cores, kernel].into_iter().flatten();

@@ -132,14 +132,3 @@ fn a_tree_that_has_ended_lowers_no_mean() {
 fn nothing_seen_is_no_mean() {
     assert_eq!(Sums::default().tool.mean(0.0), Mean::default());
 }
-
-#[test]
-fn the_ticks_of_a_process_stand_behind_its_name() {
-    let stat = "12 (a) (b c) R 1 12 12 0 -1 4194304 90 0 0 0 5 6 7 8 20 0 1 0 100 1 1";
-    assert_eq!(ticks(stat), Some(26));
-    assert_eq!(ticks("12 (a"), None);
-    assert_eq!(ticks("12 (a) R 1 2 3 4 5 6 7 8 9 0 x 1 1 1"), None);
-    assert_eq!(ticks("12 (a) R 1 2 3 4 5 6 7 8 9 0 1 1 1"), None);
-    assert!(cpu_s(std::process::id()).is_some());
-    assert_eq!(cpu_s(u32::MAX), None);
-}
