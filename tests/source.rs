@@ -105,6 +105,28 @@ fn every_path_that_the_architecture_names_exists() {
     }
 }
 
+#[test]
+fn every_path_that_a_design_note_names_exists() {
+    let notes = read_dir(format!("{ROOT}/docs/design")).expect("the notes");
+    for note in notes {
+        let note = note.expect("a note").path();
+        let text = read_to_string(&note).expect("a note is text");
+        let words = text.split('`').skip(1).step_by(2);
+        let begins_at_root = |path: &&str| {
+            let begins = |folder: &&str| path.starts_with(*folder) && !path.contains([' ', '*']);
+            NAMED_FROM_ROOT.iter().any(begins)
+        };
+        for path in words.filter(begins_at_root) {
+            let found = PathBuf::from(ROOT).join(path);
+            let note = note.display();
+            assert!(
+                found.exists(),
+                "{note} names `{path}`, which does not exist"
+            );
+        }
+    }
+}
+
 /// Whether a word names a file or folder beside one that was named before: `poisson.rs`, `http1/`.
 fn is_neighbour(word: &str) -> bool {
     let is_source = [".rs", ".lua", ".tsx", ".txt"]

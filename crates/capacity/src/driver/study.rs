@@ -49,7 +49,7 @@ fn tally(searches: u64, target: impl Fn(u64) -> Wavering) -> Tally {
     tally
 }
 
-/// A name, how alike trials are that follow one another, the share that lapses, and the spread.
+/// A name, the correlation from one trial to the next, the share that lapses, and the spread.
 type Case = (&'static str, f64, f64, f64);
 
 const CASES: [Case; 12] = [
@@ -58,20 +58,20 @@ const CASES: [Case; 12] = [
     ("spread 2 %", 0.0, 0.0, 0.02),
     ("spread 5 %", 0.0, 0.0, 0.05),
     ("spread 10 %", 0.0, 0.0, 0.1),
-    ("spread 5 %, likeness 0.5", 0.5, 0.0, 0.05),
-    ("spread 5 %, likeness 0.7", 0.7, 0.0, 0.05),
-    ("spread 5 %, likeness 0.9", 0.9, 0.0, 0.05),
-    ("spread 2 %, likeness 0.9", 0.9, 0.0, 0.02),
+    ("spread 5 %, correlation 0.5", 0.5, 0.0, 0.05),
+    ("spread 5 %, correlation 0.7", 0.7, 0.0, 0.05),
+    ("spread 5 %, correlation 0.9", 0.9, 0.0, 0.05),
+    ("spread 2 %, correlation 0.9", 0.9, 0.0, 0.02),
     ("spread 2 %, lapses 5 %", 0.0, 0.05, 0.02),
     ("spread 2 %, lapses 10 %", 0.0, 0.1, 0.02),
     ("spread 0.5 %, lapses 10 %", 0.0, 0.1, 0.005),
 ];
 
 fn of_case(case: &Case, searches: u64) -> Tally {
-    let (_, likeness, lapses, spread) = *case;
+    let (_, correlation, lapses, spread) = *case;
     tally(searches, |seed| {
         let mut target = Wavering::new(1_000.0 + 137.0 * seed as f64, spread, seed);
-        (target.likeness, target.lapses) = (likeness, lapses);
+        (target.correlation, target.lapses) = (correlation, lapses);
         target
     })
 }

@@ -48,11 +48,10 @@ fn the_capacity_of_a_noisy_queue_lies_in_the_interval_and_not_below_its_load_lin
 /// In M/M/1 the response time is exponential with the rate μ − λ (Kleinrock, *Queueing Systems* I),
 /// so its 99th percentile is ln 100 / (μ − λ). Trials of two seconds hold more often than that: at
 /// the rate of theory 78 of 100 do.
-#[test]
-fn the_rate_at_which_a_percentile_breaks_is_that_of_theory() {
+fn assert_theory(searches: u64) {
     let (service_rate, p99_s) = (2_000.0, 0.02);
     let capacity = service_rate - 100f64.ln() / p99_s;
-    let lines = (0..20).map(|seed| {
+    let lines = (0..searches).map(|seed| {
         let mut queue = Queue {
             servers: 1,
             service_rate,
@@ -77,7 +76,22 @@ fn the_rate_at_which_a_percentile_breaks_is_that_of_theory() {
         .iter()
         .filter(|interval| interval.contains(&capacity));
     let inside = inside.count();
-    assert!(inside >= 18, "{inside} of {intervals:?}");
+    println!("{inside} of {searches} hold {capacity:.0}; load lines are off by {off:+.4}, mean");
+    assert!(
+        inside as u64 * 10 >= searches * 9,
+        "{inside} of {intervals:?}"
+    );
+}
+
+#[test]
+fn the_rate_at_which_a_percentile_breaks_is_that_of_theory() {
+    assert_theory(20);
+}
+
+#[test]
+#[ignore = "a hundred searches take most of a minute; make soak makes them"]
+fn of_a_hundred_searches_of_a_queue_ninety_hold_the_rate_of_theory() {
+    assert_theory(100);
 }
 
 #[test]

@@ -14,8 +14,8 @@ use std::ops::Range;
 pub(crate) struct Wavering {
     pub(crate) threshold: f64,
     pub(crate) noise: f64,
-    /// How alike stretches are that follow one another.
-    pub(crate) likeness: f64,
+    /// The correlation from one stretch to the next.
+    pub(crate) correlation: f64,
     /// The share of the stretches that break at any level.
     pub(crate) lapses: f64,
     pub(crate) random: ChaCha8Rng,
@@ -41,7 +41,7 @@ impl Wavering {
         Wavering {
             threshold,
             noise,
-            likeness: 0.0,
+            correlation: 0.0,
             lapses: 0.0,
             off: StandardNormal.sample(&mut random),
             random,
@@ -58,7 +58,7 @@ impl Wavering {
     /// Whether the next stretch holds.
     fn holds(&mut self, level: f64) -> bool {
         let new: f64 = StandardNormal.sample(&mut self.random);
-        self.off = self.likeness * self.off + (1.0 - self.likeness.powi(2)).sqrt() * new;
+        self.off = self.correlation * self.off + (1.0 - self.correlation.powi(2)).sqrt() * new;
         let lapses = self.random.random::<f64>() < self.lapses;
         level <= self.threshold * (1.0 + self.noise * self.off) && !lapses
     }

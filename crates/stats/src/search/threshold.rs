@@ -22,10 +22,10 @@ const LAPSES: [f64; 5] = [0.01, 0.05, 0.1, 0.2, 0.4];
 const SPREADS: [f64; 10] = [
     0.001, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64,
 ];
-/// How alike trials may be that follow one another, besides not at all.
-const LIKENESSES: [f64; 3] = [0.7, 0.9, 0.98];
-/// The part of the variance that is alike, where any is.
-const ALIKE: f64 = 0.9;
+/// The correlation from one trial to the next, where there is any.
+const CORRELATIONS: [f64; 3] = [0.7, 0.9, 0.98];
+/// The part of the variance that is correlated, where any is.
+const CORRELATED: f64 = 0.9;
 /// Values of the process that are tried, and how far apart they are, in standard deviations.
 const STATES: usize = 7;
 const STATE_STEP: f64 = 0.8;
@@ -181,7 +181,7 @@ struct Model {
 }
 
 fn models() -> Vec<Model> {
-    let processes = || (0..LIKENESSES.len()).map(Some).chain([None]);
+    let processes = || (0..CORRELATIONS.len()).map(Some).chain([None]);
     let spreads = 0..SPREADS.len();
     let each = |spread| {
         LAPSES.into_iter().flat_map(move |lapses| {
@@ -202,7 +202,7 @@ fn log_likelihoods(threshold: f64, attempts: &[Attempt], models: &[Model]) -> Ve
         .map(|attempt| (threshold / attempt.rate).ln())
         .collect();
     let reached = |alike| SPREADS.map(|spread| emissions(attempts, &distances, spread, alike));
-    let (alone, alike) = (reached(0.0), reached(ALIKE));
+    let (alone, alike) = (reached(0.0), reached(CORRELATED));
     let log = |model: &Model| match model.process {
         None => independent(attempts, &alone[model.spread], model.lapses),
         Some(index) => PROCESSES[index].log(attempts, &alike[model.spread], model.lapses),
@@ -247,14 +247,14 @@ struct Process {
     after: [[f64; STATES]; STATES],
 }
 
-static PROCESSES: LazyLock<[Process; LIKENESSES.len()]> =
-    LazyLock::new(|| LIKENESSES.map(Process::new));
+static PROCESSES: LazyLock<[Process; CORRELATIONS.len()]> =
+    LazyLock::new(|| CORRELATIONS.map(Process::new));
 
 impl Process {
-    fn new(likeness: f64) -> Process {
-        let deviation = (1.0 - likeness * likeness).sqrt();
+    fn new(correlation: f64) -> Process {
+        let deviation = (1.0 - correlation * correlation).sqrt();
         let from = |state: usize| {
-            let mean = likeness * value_of(state);
+            let mean = correlation * value_of(state);
             let mut next = [0.0; STATES];
             for (state, next) in next.iter_mut().enumerate() {
                 *next = density((value_of(state) - mean) / deviation);
