@@ -55,6 +55,7 @@ mod hpack;
 mod request;
 mod settings;
 mod sink;
+mod stream;
 mod streams;
 #[cfg(test)]
 mod tests;

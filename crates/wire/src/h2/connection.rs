@@ -231,7 +231,7 @@ impl Connection {
     /// Resets an open stream, which then ends without a word to the sink. False if it was not
     /// open.
     pub fn reset(&mut self, stream: u32, code: ErrorCode) -> bool {
-        let was_open = self.streams.remove(&stream).is_some();
+        let was_open = self.streams.remove(stream).is_some();
         if was_open {
             self.write_reset(stream, code);
         }
@@ -250,11 +250,11 @@ impl Connection {
 
     /// Ends all streams above `last`, in their order.
     fn end_streams_after<S: Sink>(&mut self, last: u32, outcome: &Outcome, sink: &mut S) {
-        let above = self.streams.keys().copied().filter(|&number| number > last);
+        let above = self.streams.numbers().filter(|&number| number > last);
         let mut above: Vec<u32> = above.collect();
         above.sort_unstable();
         for number in above {
-            if let Some(stream) = self.streams.remove(&number) {
+            if let Some(stream) = self.streams.remove(number) {
                 self.latest_reset = self.latest_reset.max(number);
                 sink.end(stream.key, stream.ended(outcome.clone()));
             }

@@ -1,172 +1,183 @@
 //! The streams that are open, by their numbers.
+//!
+//! A hash table with linear probing, whose hash is the stream's number: a client counts its streams
+//! up, so that those that are open at the same time mostly have slots of their own. Nothing is
+//! allocated while the number of open streams stays below its maximum so far.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::Arc;
+use super::stream::Stream;
 
-use super::error::StreamError;
-use super::head::Facts;
-use super::hpack::FieldList;
-use super::sink::{Ended, Outcome, Sink};
-use super::window::{ReceiveWindow, SendWindow};
-use crate::body::Expect;
+/// Slots of the smallest table.
+const MIN_SLOTS: usize = 4;
 
-/// The open streams. Memory of those that ended is used again.
-pub(crate) type Streams = HashMap<u32, Stream, BuildHasherDefault<NumberHasher>>;
+/// The open streams of a connection.
+#[derive(Debug, Default)]
+pub(crate) struct Streams {
+    /// None, or a power of two; at most half of them are taken.
+    slots: Vec<Option<Slot>>,
+    len: usize,
+}
 
-/// Interim responses that may come before a final one.
-const MAX_INTERIM: u32 = 100;
-
-/// One request and its response.
 #[derive(Debug)]
-pub(crate) struct Stream {
-    pub(crate) key: usize,
-    pub(crate) expect: Expect,
-    /// The status of the final head; 0 until it comes.
-    pub(crate) status: u16,
-    /// The announced length of the body, if there is one.
-    pub(crate) content_length: Option<u64>,
-    pub(crate) head_len: u64,
-    pub(crate) body_len: u64,
-    pub(crate) interim: u32,
-    pub(crate) receive_window: ReceiveWindow,
-    pub(crate) send_window: SendWindow,
-    /// What is to be sent of the request's body.
-    pub(crate) unsent: Option<Unsent>,
+struct Slot {
+    number: u32,
+    stream: Stream,
 }
 
-/// A body that the windows have held back.
-#[derive(Debug)]
-pub(crate) struct Unsent {
-    pub(crate) body: Arc<[u8]>,
-    pub(crate) sent: usize,
-}
-
-impl Stream {
-    /// Takes a header block: a head, interim or final, or trailers.
+impl Streams {
+    /// How many streams are open.
     #[inline]
-    pub(crate) fn take_block<S: Sink>(
-        &mut self,
-        fields: &FieldList,
-        facts: &Facts,
-        ends_stream: bool,
-        sink: &mut S,
-    ) -> Result<(), StreamError> {
-        if self.status > 0 {
-            if !ends_stream {
-                return Err(StreamError::Trailers);
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The open stream with a number.
+    #[inline]
+    pub(crate) fn get(&self, number: u32) -> Option<&Stream> {
+        let index = self.find(number)?;
+        self.slots[index].as_ref().map(|slot| &slot.stream)
+    }
+
+    /// The open stream with a number.
+    #[inline]
+    pub(crate) fn get_mut(&mut self, number: u32) -> Option<&mut Stream> {
+        let index = self.find(number)?;
+        self.slots[index].as_mut().map(|slot| &mut slot.stream)
+    }
+
+    /// Adds a stream, whose number no other one may have.
+    #[inline]
+    pub(crate) fn insert(&mut self, number: u32, stream: Stream) {
+        if self.len * 2 >= self.slots.len() {
+            self.grow();
+        }
+        self.len += 1;
+        self.put(Slot { number, stream });
+    }
+
+    /// Takes a stream out.
+    #[inline]
+    pub(crate) fn remove(&mut self, number: u32) -> Option<Stream> {
+        let index = self.find(number)?;
+        let removed = self.slots[index].take()?;
+        self.len -= 1;
+        if self.slots[self.after(index)].is_some() {
+            self.close_gap(index);
+        }
+        Some(removed.stream)
+    }
+
+    /// The numbers of the open streams, in no order.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = u32> {
+        self.slots.iter().flatten().map(|slot| slot.number)
+    }
+
+    /// The open streams, in no order.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Stream> {
+        let slots = self.slots.iter_mut().flatten();
+        slots.map(|slot| &mut slot.stream)
+    }
+
+    #[inline]
+    fn find(&self, number: u32) -> Option<usize> {
+        let mut index = self.home(number);
+        loop {
+            if self.slots.get(index)?.as_ref()?.number == number {
+                return Some(index);
             }
-            facts.trailers()?;
-            self.show(fields, sink);
-            return Ok(());
+            index = self.after(index);
         }
-        let head = facts.head()?;
-        if head.is_interim() {
-            self.interim += 1;
-            let is_good = !ends_stream && self.interim <= MAX_INTERIM;
-            return is_good.then_some(()).ok_or(StreamError::Interim);
-        }
-        self.status = head.status;
-        self.content_length = head.content_length.filter(|_| !self.is_bodiless());
-        sink.head(self.key, head.status);
-        self.show(fields, sink);
-        Ok(())
+    }
+
+    /// Where a stream lies unless another one is there. All numbers are odd.
+    #[inline]
+    fn home(&self, number: u32) -> usize {
+        (number / 2) as usize & self.slots.len().wrapping_sub(1)
     }
 
     #[inline]
-    fn show<S: Sink>(&self, fields: &FieldList, sink: &mut S) {
-        if S::WANTS_FIELDS {
-            for (name, value) in fields.iter().filter(|(name, _)| !name.starts_with(b":")) {
-                sink.field(self.key, name, value);
+    fn after(&self, index: usize) -> usize {
+        (index + 1) & (self.slots.len() - 1)
+    }
+
+    #[inline]
+    fn put(&mut self, slot: Slot) {
+        let mut index = self.home(slot.number);
+        while self.slots[index].is_some() {
+            index = self.after(index);
+        }
+        self.slots[index] = Some(slot);
+    }
+
+    /// Moves streams that lie behind a slot that was emptied back to where they are looked for.
+    fn close_gap(&mut self, mut gap: usize) {
+        let mask = self.slots.len() - 1;
+        let mut index = self.after(gap);
+        while let Some(slot) = &self.slots[index] {
+            let from_home = index.wrapping_sub(self.home(slot.number)) & mask;
+            if from_home >= index.wrapping_sub(gap) & mask {
+                self.slots.swap(gap, index);
+                gap = index;
             }
+            index = self.after(index);
         }
     }
 
-    /// Takes the head of a DATA frame of so many bytes; by how much the window is to be opened.
-    #[inline]
-    pub(crate) fn begin_data(&mut self, length: u32) -> Result<Option<u32>, StreamError> {
-        if self.status == 0 {
-            return Err(StreamError::DataBeforeHead);
-        }
-        if !self.receive_window.take(length) {
-            return Err(StreamError::WindowExceeded);
-        }
-        Ok(self.receive_window.update())
-    }
-
-    /// How many bytes more the body may have.
-    #[inline]
-    pub(crate) fn room(&self) -> u64 {
-        if self.is_bodiless() {
-            return 0;
-        }
-        self.content_length
-            .map_or(u64::MAX, |length| length - self.body_len)
-    }
-
-    /// Counts bytes of the body, at least one.
-    #[inline]
-    pub(crate) fn count_data(&mut self, bytes: u64) -> Result<(), StreamError> {
-        let room = self.room();
-        self.body_len += bytes.min(room);
-        if bytes <= room {
-            return Ok(());
-        }
-        Err(self
-            .content_length
-            .map_or(StreamError::Body, StreamError::TooLong))
-    }
-
-    /// Whether the response may end here.
-    #[inline]
-    pub(crate) fn check_length(&self) -> Result<(), StreamError> {
-        match self.content_length {
-            Some(expected) if expected != self.body_len => Err(StreamError::Length {
-                expected,
-                received: self.body_len,
-            }),
-            _ if self.status == 0 => Err(StreamError::Status),
-            _ => Ok(()),
-        }
-    }
-
-    /// Whether no body may come, whatever the head says.
-    fn is_bodiless(&self) -> bool {
-        self.expect == Expect::Head || matches!(self.status, 204 | 304)
-    }
-
-    pub(crate) fn ended(&self, outcome: Outcome) -> Ended {
-        Ended {
-            outcome,
-            status: self.status,
-            is_sent: self.unsent.is_none(),
-            head_len: self.head_len,
-            body_len: self.body_len,
-            interim: self.interim,
-        }
+    #[cold]
+    fn grow(&mut self) {
+        let len = (self.slots.len() * 2).max(MIN_SLOTS);
+        let larger = std::iter::repeat_with(|| None).take(len).collect();
+        let slots = std::mem::replace(&mut self.slots, larger);
+        slots.into_iter().flatten().for_each(|slot| self.put(slot));
     }
 }
 
-/// Spreads stream numbers, which we choose ourselves, over a table.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct NumberHasher(u64);
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::body::Expect;
+    use crate::h2::window::{ReceiveWindow, SendWindow};
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
 
-impl Hasher for NumberHasher {
-    #[inline]
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_u32(byte.into());
+    fn stream(key: usize) -> Stream {
+        Stream {
+            key,
+            expect: Expect::Other,
+            status: 0,
+            content_length: None,
+            head_len: 0,
+            body_len: 0,
+            interim: 0,
+            receive_window: ReceiveWindow::new(1, 1),
+            send_window: SendWindow::new(1),
+            unsent: None,
         }
     }
 
-    /// By the golden ratio: the highest bits and the lowest differ from number to number.
-    #[inline]
-    fn write_u32(&mut self, number: u32) {
-        let odd = self.0 ^ u64::from(number);
-        self.0 = odd.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
+    proptest! {
+        #[test]
+        fn streams_are_found_as_in_a_map(
+            steps in prop::collection::vec((any::<bool>(), 0_u32..100), 0..300),
+        ) {
+            let (mut streams, mut map) = (Streams::default(), BTreeMap::new());
+            for (key, (is_new, at)) in steps.into_iter().enumerate() {
+                let number = at * 2 + 1;
+                if is_new && !map.contains_key(&number) {
+                    streams.insert(number, stream(key));
+                    map.insert(number, key);
+                } else {
+                    let removed = streams.remove(number).map(|stream| stream.key);
+                    prop_assert_eq!(removed, map.remove(&number));
+                }
+                prop_assert_eq!(streams.len(), map.len());
+                let mut numbers: Vec<u32> = streams.numbers().collect();
+                numbers.sort_unstable();
+                prop_assert!(numbers.iter().eq(map.keys()));
+                for number in (1..200).step_by(2) {
+                    let found = streams.get(number).map(|stream| stream.key);
+                    prop_assert_eq!(found, map.get(&number).copied());
+                }
+            }
+        }
     }
 }

@@ -95,7 +95,7 @@ impl Connection {
     ) -> Result<(), ConnectionError> {
         let number = block.stream;
         let (fields, facts) = self.blocks.read(bytes, Facts::of)?;
-        let Some(stream) = self.streams.get_mut(&number) else {
+        let Some(stream) = self.streams.get_mut(number) else {
             return self.check_reset(FrameKind::HEADERS, number);
         };
         self.idle_frames = 0;
@@ -129,7 +129,7 @@ impl Connection {
         }
         self.open_receive_window();
         let ends_stream = head.has(flags::END_STREAM);
-        match self.streams.get_mut(&number) {
+        match self.streams.get_mut(number) {
             None => self.check_reset(head.kind, number)?,
             Some(stream) => {
                 stream.head_len += FRAME_HEAD_BYTES as u64;
@@ -154,7 +154,7 @@ impl Connection {
     #[inline]
     pub(super) fn count_data<S: Sink>(&mut self, number: u32, bytes: u32, sink: &mut S) {
         if bytes > 0
-            && let Some(stream) = self.streams.get_mut(&number)
+            && let Some(stream) = self.streams.get_mut(number)
         {
             self.idle_frames = 0;
             if let Err(error) = stream.count_data(bytes.into()) {
@@ -166,7 +166,7 @@ impl Connection {
     /// The server has ended a stream in good order.
     #[inline]
     pub(super) fn end_response<S: Sink>(&mut self, number: u32, sink: &mut S) {
-        let Some(stream) = self.streams.get(&number) else {
+        let Some(stream) = self.streams.get(number) else {
             return;
         };
         if let Err(error) = stream.check_length() {
@@ -188,7 +188,7 @@ impl Connection {
 
     #[inline]
     fn end<S: Sink>(&mut self, number: u32, outcome: Outcome, sink: &mut S) {
-        if let Some(stream) = self.streams.remove(&number) {
+        if let Some(stream) = self.streams.remove(number) {
             self.idle_frames = 0;
             sink.end(stream.key, stream.ended(outcome));
         }
@@ -233,7 +233,7 @@ impl Connection {
         }
         if !self
             .streams
-            .values_mut()
+            .iter_mut()
             .all(|stream| stream.send_window.shift(by))
         {
             return Err(ConnectionError::Setting { id: 4, value });
@@ -295,7 +295,7 @@ impl Connection {
             }
         } else {
             self.check_begun(head)?;
-            if let Some(stream) = self.streams.get_mut(&head.stream)
+            if let Some(stream) = self.streams.get_mut(head.stream)
                 && (is_zero || !stream.send_window.shift(increment.into()))
             {
                 self.refuse(head.stream, StreamError::WindowUpdate { is_zero }, sink);

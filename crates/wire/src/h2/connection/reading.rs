@@ -157,7 +157,7 @@ impl Connection {
             return padding;
         }
         if S::WANTS_BODY
-            && let Some(stream) = self.streams.get(&data.stream)
+            && let Some(stream) = self.streams.get(data.stream)
             && stream.room() > 0
         {
             let shown = stream.room().min(used as u64) as usize;

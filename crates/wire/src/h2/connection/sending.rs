@@ -6,7 +6,7 @@ use super::Connection;
 use crate::h2::frame::{self, FrameHead, FrameKind, flags};
 use crate::h2::hpack::NO_TABLE;
 use crate::h2::request::Request;
-use crate::h2::streams::{Stream, Unsent};
+use crate::h2::stream::{Stream, Unsent};
 use crate::h2::window::{MAX_WINDOW, ReceiveWindow, SendWindow};
 
 /// Bytes of output from which on bodies wait until some are sent.
@@ -117,7 +117,7 @@ impl Connection {
 
     /// True if the body still has to wait.
     fn send_more(&mut self, number: u32) -> bool {
-        let Some(stream) = self.streams.get_mut(&number) else {
+        let Some(stream) = self.streams.get_mut(number) else {
             return false;
         };
         let Some(unsent) = stream.unsent.take() else {
@@ -126,7 +126,7 @@ impl Connection {
         let mut window = stream.send_window;
         let sent = self.send_data(number, &mut window, &unsent.body, unsent.sent);
         let is_waiting = sent < unsent.body.len();
-        if let Some(stream) = self.streams.get_mut(&number) {
+        if let Some(stream) = self.streams.get_mut(number) {
             stream.send_window = window;
             stream.unsent = is_waiting.then_some(Unsent { sent, ..unsent });
         }
