@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::error::StreamError;
+use super::frame::FRAME_HEAD_BYTES;
 use super::head::Facts;
 use super::hpack::FieldList;
 use super::sink::{Ended, Outcome, Sink};
@@ -80,6 +81,7 @@ impl Stream {
     /// Takes the head of a DATA frame of so many bytes; by how much the window is to be opened.
     #[inline]
     pub(crate) fn begin_data(&mut self, length: u32) -> Result<Option<u32>, StreamError> {
+        self.head_len += FRAME_HEAD_BYTES as u64;
         if self.status == 0 {
             return Err(StreamError::DataBeforeHead);
         }
@@ -89,9 +91,20 @@ impl Stream {
         Ok(self.receive_window.update())
     }
 
+    /// Shows bytes of the body, as far as it may have that many.
+    #[inline]
+    pub(crate) fn show_body<S: Sink>(&self, part: &[u8], sink: &mut S) {
+        if S::WANTS_BODY {
+            let shown = self.room().min(part.len() as u64) as usize;
+            if shown > 0 {
+                sink.body(self.key, &part[..shown]);
+            }
+        }
+    }
+
     /// How many bytes more the body may have.
     #[inline]
-    pub(crate) fn room(&self) -> u64 {
+    fn room(&self) -> u64 {
         if self.is_bodiless() {
             return 0;
         }
@@ -99,7 +112,7 @@ impl Stream {
             .map_or(u64::MAX, |length| length - self.body_len)
     }
 
-    /// Counts bytes of the body, at least one.
+    /// Counts bytes of the body.
     #[inline]
     pub(crate) fn count_data(&mut self, bytes: u64) -> Result<(), StreamError> {
         let room = self.room();

@@ -108,46 +108,79 @@ impl Connection {
         Ok(())
     }
 
-    /// Takes the head of a DATA frame: the windows count all of it.
+    /// Takes a DATA frame that lies whole in the input and has no padding.
+    #[inline]
+    pub(super) fn take_data<S: Sink>(
+        &mut self,
+        head: FrameHead,
+        payload: &[u8],
+        sink: &mut S,
+    ) -> Result<(), ConnectionError> {
+        self.take_window(head)?;
+        let number = head.stream;
+        let Some(stream) = self.streams.get_mut(number) else {
+            return self.check_reset(head.kind, number);
+        };
+        let ends_stream = head.has(flags::END_STREAM);
+        let taken = stream.begin_data(head.length).and_then(|increment| {
+            if let Some(increment) = increment.filter(|_| !ends_stream) {
+                frame::write_window_update(number, increment, self.output.end());
+            }
+            stream.show_body(payload, sink);
+            stream.count_data(payload.len() as u64)
+        });
+        if !payload.is_empty() {
+            self.idle_frames = 0;
+        }
+        match taken {
+            Err(error) => self.refuse(number, error, sink),
+            Ok(()) if ends_stream => self.end_response(number, sink),
+            Ok(()) => (),
+        }
+        Ok(())
+    }
+
+    /// Takes the head of a DATA frame whose payload follows in parts.
     #[inline]
     pub(super) fn begin_data<S: Sink>(
         &mut self,
         head: FrameHead,
         sink: &mut S,
     ) -> Result<Data, ConnectionError> {
-        self.check_begun(head)?;
-        let FrameHead {
-            length,
-            stream: number,
-            ..
-        } = head;
-        if head.has(flags::PADDED) && length == 0 {
+        if head.has(flags::PADDED) && head.length == 0 {
+            self.check_begun(head)?;
             return Err(ConnectionError::Padding);
         }
-        if !self.receive_window.take(length) {
-            return Err(ConnectionError::WindowExceeded);
-        }
-        self.open_receive_window();
+        self.take_window(head)?;
+        let number = head.stream;
         let ends_stream = head.has(flags::END_STREAM);
         match self.streams.get_mut(number) {
             None => self.check_reset(head.kind, number)?,
-            Some(stream) => {
-                stream.head_len += FRAME_HEAD_BYTES as u64;
-                match stream.begin_data(length) {
-                    Err(error) => self.refuse(number, error, sink),
-                    Ok(Some(increment)) if !ends_stream => {
-                        frame::write_window_update(number, increment, self.output.end());
-                    }
-                    Ok(_) => (),
+            Some(stream) => match stream.begin_data(head.length) {
+                Err(error) => self.refuse(number, error, sink),
+                Ok(Some(increment)) if !ends_stream => {
+                    frame::write_window_update(number, increment, self.output.end());
                 }
-            }
+                Ok(_) => (),
+            },
         }
         Ok(Data {
             stream: number,
-            left: length,
+            left: head.length,
             padding: 0,
             ends_stream,
         })
+    }
+
+    /// Takes all of a DATA frame, its padding included, from the connection's window.
+    #[inline]
+    fn take_window(&mut self, head: FrameHead) -> Result<(), ConnectionError> {
+        self.check_begun(head)?;
+        if !self.receive_window.take(head.length) {
+            return Err(ConnectionError::WindowExceeded);
+        }
+        self.open_receive_window();
+        Ok(())
     }
 
     /// Counts bytes of a body.

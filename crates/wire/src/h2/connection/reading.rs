@@ -1,5 +1,5 @@
-//! Bytes to frames. A frame that lies whole in the input is taken where it lies; DATA is passed on
-//! as it comes, and any other frame in pieces is gathered.
+//! Bytes to frames. A frame that lies whole in the input is taken where it lies. Of a frame in
+//! pieces, DATA is passed on as it comes, and anything else is gathered.
 
 use super::{Connection, MAX_IDLE_FRAMES};
 use crate::excerpt::Excerpt;
@@ -67,14 +67,17 @@ impl Connection {
         }
         let head = self.parse_head(bytes)?;
         let length = head.length as usize;
-        if head.kind != FrameKind::DATA
-            && let Some(payload) = rest.get(..length)
-        {
-            self.take_frame(head, payload, sink)?;
-            return Ok(FRAME_HEAD_BYTES + length);
+        match rest.get(..length) {
+            Some(payload) if head.kind != FrameKind::DATA => {
+                self.take_frame(head, payload, sink)?;
+            }
+            Some(payload) if !head.has(flags::PADDED) => self.take_data(head, payload, sink)?,
+            _ => {
+                self.begin_payload(head, sink)?;
+                return Ok(FRAME_HEAD_BYTES);
+            }
         }
-        self.begin_payload(head, sink)?;
-        Ok(FRAME_HEAD_BYTES)
+        Ok(FRAME_HEAD_BYTES + length)
     }
 
     #[cold]
@@ -158,10 +161,8 @@ impl Connection {
         }
         if S::WANTS_BODY
             && let Some(stream) = self.streams.get(data.stream)
-            && stream.room() > 0
         {
-            let shown = stream.room().min(used as u64) as usize;
-            sink.body(stream.key, &input[..shown]);
+            stream.show_body(&input[..used], sink);
         }
         self.drop_data(used as u64, sink);
         used
