@@ -157,7 +157,7 @@ fn many_hosts_need_no_more_descriptors_than_there_are() {
     let words = "-c 20 -t 1 -n 3000 --no-progress --allow-invalid -o json --urls";
     let line = format!("ulimit -n 100; exec \"$0\" {words} \"$1\"");
     let said = std::process::Command::new("sh")
-        .args(["-c", &line, env!("CARGO_BIN_EXE_loadline"), text(&list)])
+        .args(["-c", &line, text(&crate::rig::program()), text(&list)])
         .output()
         .unwrap();
     let errors = String::from_utf8_lossy(&said.stderr);

@@ -127,6 +127,18 @@ fn every_path_that_a_design_note_names_exists() {
     }
 }
 
+/// A panic that ends the process leaves a run without a report. The strategy of a test's own binary
+/// is always to unwind, so that only the manifest tells the program's.
+#[test]
+fn the_program_that_is_shipped_unwinds() {
+    let manifest = read_to_string(format!("{ROOT}/Cargo.toml")).expect("the manifest");
+    let (_, release) = manifest
+        .split_once("[profile.release]")
+        .expect("its profile");
+    let (release, _) = release.split_once("\n[").unwrap_or((release, ""));
+    assert!(release.contains("\npanic = \"unwind\"\n"), "{release}");
+}
+
 /// Whether a word names a file or folder beside one that was named before: `poisson.rs`, `http1/`.
 fn is_neighbour(word: &str) -> bool {
     let is_source = [".rs", ".lua", ".tsx", ".txt"]
