@@ -87,4 +87,6 @@ pub use requester::Requester;
 pub use run::Run;
 
 #[cfg(test)]
+mod costs;
+#[cfg(test)]
 mod simulated;

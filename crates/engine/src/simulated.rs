@@ -21,7 +21,7 @@ mod framing;
 mod growth;
 mod http2;
 mod http2_faults;
-mod http2_server;
+pub(crate) mod http2_server;
 mod open;
 mod order;
 mod parallel;

@@ -16,7 +16,7 @@ const GOAWAY: u8 = 7;
 pub(crate) const END_STREAM: u8 = 1;
 const ACK: u8 = 1;
 pub(crate) const END_HEADERS: u8 = 4;
-const PREFACE_BYTES: usize = 24;
+pub(crate) const PREFACE_BYTES: usize = 24;
 const FRAME_HEAD_BYTES: usize = 9;
 
 /// `:status: 200`, from the static table (RFC 7541, appendix A).
@@ -158,7 +158,7 @@ impl Line {
 }
 
 /// Takes the first frame off, if it is whole: its kind, flags and stream.
-fn take_frame(input: &mut Vec<u8>) -> Option<(u8, u8, u32)> {
+pub(crate) fn take_frame(input: &mut Vec<u8>) -> Option<(u8, u8, u32)> {
     let head: [u8; FRAME_HEAD_BYTES] = *input.first_chunk()?;
     let [a, b, c, kind, flags, stream @ ..] = head;
     let end = FRAME_HEAD_BYTES + u32::from_be_bytes([0, a, b, c]) as usize;
