@@ -60,7 +60,7 @@ pub struct Worker {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct InFlight {
-    /// Where intervals ended.
+    /// The time that each was in flight, until its response was read, over that of the run.
     #[schemars(range(min = 0.0))]
     pub counted: f64,
     /// Rate times service time.

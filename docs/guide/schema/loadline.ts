@@ -803,7 +803,7 @@ listen_overflows: number | null, };
  */
 export type InFlight = { 
 /**
- * Where intervals ended.
+ * The time that each was in flight, until its response was read, over that of the run.
  */
 counted: number, 
 /**
