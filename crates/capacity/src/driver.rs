@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 
 /// The goal that all checks hold; those of the single checks come after it.
 const ALL: usize = 0;
-/// The share of the seconds for repeated trials that is reserved until a trial broke.
+/// The share of the time for repeated trials that is kept back until a first trial has failed.
 const RETRY_RESERVE: f64 = 0.5;
 /// The part of the width by which the first level lies below one that was refuted.
 const CLOSE_BELOW: f64 = 0.9;
-/// The next one lies below that by this many times the distance, as a power.
+/// Each further step down is this many times as long as the one before, on a logarithmic scale.
 const FURTHER_BELOW: i32 = 3;
 
 /// The outcome of a search.

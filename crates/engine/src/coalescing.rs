@@ -3,8 +3,8 @@
 //! In a closed load behind a busy server answers come one by one, and a loop that waits for each
 //! pays a system call and a wake-up for each, on both sides. A loop that sleeps a little first
 //! finds several. Where the kernel timestamps answers, the sleep is in no response time; it only
-//! delays what the users send next. Elsewhere it is part of what our clock adds. So it is a small
-//! part of the mean response time, and the rate changes by less than half of that part. Where many
+//! delays what the users send next. Without kernel timestamps it is part of the time that our
+//! clock adds. So it is a small part of the mean response time, and the rate changes by less than half of that part. Where many
 //! workers share a core a loop waits for it as it is, and finds several: a sleep would give the
 //! core away once more.
 //!

@@ -157,7 +157,7 @@ impl Pacer {
         changes_ns.get(changes).copied().unwrap_or(u64::MAX)
     }
 
-    /// Takes a start at this instant back that a change has made void.
+    /// Returns a start at this instant to the budget, because a change of the load cancelled it.
     pub(crate) fn give_back(&self, at_ns: u64) {
         if at_ns >= self.warmup_ns {
             self.budget.set(self.budget.get().saturating_add(1));

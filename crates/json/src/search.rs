@@ -117,7 +117,7 @@ pub enum SearchAnswer {
         level: f64,
         /// Why there is no more to say.
         why: WhyNoMore,
-        /// What of the generator ended before the target did; null if nothing.
+        /// Which limit of the generator was reached before the target's; null if none.
         own_limit: Option<OwnLimit>,
         /// The answer as a sentence.
         text: String,
@@ -128,7 +128,7 @@ pub enum SearchAnswer {
         level: f64,
         /// What failed there, the most frequent first.
         breaks: Vec<String>,
-        /// What of the generator or its machine may have caused it; null if nothing.
+        /// Which limit of the generator or its machine may have caused it; null if none.
         own_limit: Option<OwnLimit>,
         /// The answer as a sentence.
         text: String,
@@ -142,7 +142,7 @@ pub enum SearchAnswer {
         /// The level at which most short trials passed, and a long run or all responses together
         /// failed.
         refuted: Option<f64>,
-        /// What of the generator or its machine may have caused the failures; null if nothing.
+        /// Which limit of the generator or its machine may have caused the failures; null if none.
         own_limit: Option<OwnLimit>,
         /// The answer as a sentence.
         text: String,
@@ -160,7 +160,7 @@ pub enum WhyNoMore {
     Highest,
 }
 
-/// What of the generator or its machine was at its end, or took time from it.
+/// A limit of the generator or its machine that was reached, or what took time from it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -304,7 +304,7 @@ pub struct Measured {
     pub target_cpu_percent: Option<f64>,
     /// Whether the machine lost time: it was stolen, or a loop stalled.
     pub lost_time: bool,
-    /// What of the generator was at its end before the target was; null if nothing.
+    /// Which limit of the generator was reached before the target's; null if none.
     pub own_limit: Option<OwnLimit>,
     /// What took time from the generator and its machine; null if nothing.
     pub disturbance: Option<OwnLimit>,

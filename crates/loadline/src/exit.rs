@@ -22,7 +22,7 @@ pub(crate) enum Exit {
     Interrupted,
     /// Done, no check broken, but one that the measurement can't decide.
     NotKnown,
-    /// As the tool ends whose command line was used.
+    /// The code that the tool would return whose command line was used.
     Of(u8),
 }
 

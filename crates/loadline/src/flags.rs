@@ -28,8 +28,8 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 
 /// How the command ends.
-pub(crate) const EXIT_CODES: &str = "Exit codes: 0 good, 1 a check failed, 2 usage or run error, \
-    3 the result is invalid or can't decide a check, 130 interrupted.";
+pub(crate) const EXIT_CODES: &str = "Exit codes: 0 success, 1 a check failed, 2 usage or run \
+    error, 3 the result is invalid or can't decide a check, 130 interrupted.";
 
 /// The whole command line. Without a subcommand, it is a run.
 #[derive(Debug, Parser)]

@@ -23,7 +23,7 @@ use std::time::Duration;
 /// A run that was told to end at once does so in much less; a worker that does not answer is given
 /// up in about half of it.
 const GRACE: Duration = Duration::from_secs(5);
-/// And so does everything behind it: what is measured is written and printed.
+/// How long writing and printing the results may take after the run has ended.
 const LAST_GRACE: Duration = Duration::from_secs(8);
 /// The sentence where there is nothing to report.
 const NOTHING_MEASURED: &str = "loadline: interrupted before the load began; nothing was measured.";
@@ -155,8 +155,8 @@ impl Shared {
         }
     }
 
-    /// A run that was told to end does, unless an output holds it up, or what is reported of it. A
-    /// script that concludes behind it has the time it takes, unless it was said again.
+    /// A run that was told to end does, unless an output blocks it. What a script does after the
+    /// run has all the time that it takes, unless the interrupt came again.
     fn end_after_grace(&self, again: bool) {
         thread::sleep(GRACE);
         if self.commands.phase() != Phase::Running {
@@ -165,7 +165,7 @@ impl Shared {
             }
             thread::sleep(LAST_GRACE);
         }
-        give_up("loadline: the reader of an output closed it; ended without it.");
+        give_up("loadline: an output took no data any more; ended without it.");
     }
 }
 

@@ -287,7 +287,7 @@ fn drain(asked: Option<Duration>, plan: &Plan) -> Result<Duration, Contradiction
     Ok(asked.unwrap_or(default.min(plan.connection.timeout)))
 }
 
-/// A default limit of connections is no reason not to start.
+/// Lowers the default limit of connections to what the limit of open files allows.
 fn limit_connections(load: &mut Load, open_files: u64) {
     let room = open_files.saturating_sub(OTHER_FILES);
     let room = u32::try_from(room).unwrap_or(u32::MAX);
@@ -307,7 +307,7 @@ fn threads(plan: &Plan, cores: u32) -> u32 {
     (1..=most).rev().find(divides).unwrap_or(1)
 }
 
-/// What is in these files is the business of those who connect, but that they are there is ours.
+/// Checks only that these files can be opened; the transport reads them.
 fn refuse_unreadable(plan: &Plan) -> Result<(), Error> {
     let tls = &plan.connection.tls;
     let files = [

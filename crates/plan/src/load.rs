@@ -96,10 +96,11 @@ pub enum Shape {
 impl Shape {
     /// Whether starts come from a schedule rather than from the responses.
     pub fn is_open(&self) -> bool {
-        !matches!(
-            self,
-            Shape::Closed | Shape::ClosedStages { .. } | Shape::Scenarios { is_open: false }
-        )
+        match self {
+            Shape::Closed | Shape::ClosedStages { .. } => false,
+            Shape::Rate { .. } | Shape::RateStages { .. } | Shape::Burst { .. } => true,
+            Shape::Scenarios { is_open } => *is_open,
+        }
     }
 
     /// How arrivals are spread around their rate; `None` where no rate is asked for.

@@ -6,9 +6,9 @@
 //!
 //! The estimator (E. L. Kaplan, P. Meier, "Nonparametric estimation from incomplete observations",
 //! *Journal of the American Statistical Association* 53, 1958) counts each request as long as it is
-//! known: if n requests are known to take at least t and d of them took t, then of the share that
-//! takes at least t the part d/n ends there. Beyond the last answer it knows that what is left
-//! takes longer than the greatest age; a figure that lies there is a lower bound
+//! known: if n requests took at least t and d of them ended at t, then the share of unfinished
+//! requests falls by the factor 1 − d/n at t. Beyond the last response it knows that the rest takes
+//! longer than the greatest age; a figure that lies there is a lower bound
 //! ([`Bounded::AtLeast`]).
 //!
 //! Where an answer and an age share a step of the histogram, the answer counts as the earlier.

@@ -203,7 +203,7 @@ impl ErrorKind {
         ErrorKind::Other,
     ];
 
-    /// Those of requests that were never sent, because no connection was free.
+    /// Those of requests that were never sent, because no connection could be made.
     pub const BEFORE_SENDING: [ErrorKind; 5] = [
         ErrorKind::Resolve,
         ErrorKind::Descriptors,

@@ -20,9 +20,9 @@ use std::mem;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Model {
-    /// The answer before it.
+    /// A user sends when its previous request has ended.
     Closed,
-    /// The schedule.
+    /// The schedule decides.
     Open,
 }
 

@@ -12,8 +12,8 @@ use std::time::Instant;
 /// What a run can be told while it lasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Command {
-    /// Begin no new request and wait for the answers in flight, at most until the duration is over.
-    /// Sent by [`Commands::send`], also at most [`STOP_PATIENCE`](crate::STOP_PATIENCE).
+    /// Begin no new request and wait for those in flight, at most until the duration is over; if it
+    /// is sent by [`Commands::send`], at most [`STOP_PATIENCE`](crate::STOP_PATIENCE) as well.
     Stop,
     /// End at once; requests in flight stay without an answer.
     Abort,

@@ -11,7 +11,7 @@
 //!
 //! 1. The command resolves flags and plan file into a plan. Nothing has been started yet.
 //! 2. The engine resolves each endpoint, writes every request, reads certificates and raises the
-//!    limit of open files. If that fails, the run ends with one sentence and exit code 2.
+//!    limit of open files. If that fails, the run is refused with one sentence.
 //! 3. Each worker opens a connection for each of its users, 64 at a time, and gives up if the first
 //!    8 fail. If no connection comes up, the run ends with one sentence. The user of a single
 //!    failed connection tries again.

@@ -17,7 +17,7 @@ const LIMIT: u64 = 1 << 62;
 /// them by themselves.
 ///
 /// Rates whose common denominator goes beyond the limit are rounded to an even number of ticks.
-/// That needs periods with large factors that are foreign to each other; decimals of seconds,
+/// This happens only for periods with large coprime factors; decimals of seconds,
 /// minutes and hours are far from it. Rates beyond 2^62 arrivals per nanosecond are cut off there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Grid {

@@ -10,8 +10,8 @@ use std::time::Instant;
 const LOOPBACK: &str = "lo";
 /// Bytes of a kilobyte, as ps(1) and the published comparison count them.
 const KB: f64 = 1024.0;
-/// Which part of a core the count of a tool's sockets may take: a run of seconds needs it each
-/// second, and that of a thousand sockets takes some milliseconds.
+/// Counting a tool's sockets may use at most one part of a core in so many: a run of seconds needs
+/// the count each second, and for a thousand sockets it takes some milliseconds.
 const PARTS: u32 = 100;
 /// Looks that are shorter say nothing about CPU: the kernel counts it in ticks of 10 ms.
 const SHORTEST_S: f64 = 0.2;

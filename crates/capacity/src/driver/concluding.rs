@@ -4,7 +4,8 @@ use super::{ALL, Driver};
 use crate::conclusion::{self, Conclusion, Inconclusive, LoadLine, Why};
 use crate::measure::{Measure, OwnLimit, Purpose, Trial};
 
-/// This many requests more at the end of a trial than at its beginning is how its ends fell.
+/// If the requests in flight grow by no more than this during a trial, there is no backlog: the
+/// difference only depends on when the trial began and ended.
 const ENDS: f64 = 2.0;
 
 impl<M: Measure> Driver<'_, M> {
@@ -15,7 +16,8 @@ impl<M: Measure> Driver<'_, M> {
         self.trials.iter().filter(counts).collect()
     }
 
-    /// What of the generator ended between these bounds, if the upper one is not the target's.
+    /// Which limit of the generator was reached between these bounds, if the upper one is not the
+    /// target's.
     pub(super) fn own_limit(&self, lower: f64, upper: f64) -> Option<OwnLimit> {
         let in_trials = conclusion::own_limit(&self.counting(Some(upper)));
         in_trials.or_else(|| self.settings.floor_at(lower))

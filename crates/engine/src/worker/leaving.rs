@@ -7,13 +7,14 @@ use crate::activity::Activity;
 use loadline_reactor::Host;
 use loadline_record::Unfinished;
 
-/// What is left, and what of it waited for us. Nanoseconds on the host's clock.
+/// What is unfinished, and how much of it waited because of Loadline. Nanoseconds on the host's
+/// clock.
 pub(super) struct Leaving {
     /// When the worker ends.
     now_ns: u64,
     /// Where the measured part began.
     zero_ns: u64,
-    /// An arrival from here on was not to be sent any more.
+    /// Arrivals at or after this instant were not due any more.
     until_ns: u64,
     is_open: bool,
     /// Starts that users held and did not send though they were free, in time added up.

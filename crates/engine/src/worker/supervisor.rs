@@ -22,7 +22,8 @@ pub(super) struct Supervisor<H: Host, S> {
     pub(super) pool: UserPool<H, S>,
     timer: Timer,
     interval_times: IntervalTimes,
-    /// Whether it tells of them: one of a worker does.
+    /// Whether this supervisor reports the interval times. A worker has one for each scenario; only
+    /// the first reports.
     is_first: bool,
     /// When the interval times begin anew: at the begin of the measured part, if that is to come.
     pub(super) zero_ns: Option<u64>,
@@ -134,7 +135,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         self.end_ns = drain_end_ns;
     }
 
-    /// Whatever the loop is late for a look, it was late for everything else.
+    /// If this check runs late, the loop stalled, and every request was delayed by as much.
     fn notice_stall(&self, now_ns: u64) {
         let stalled_ns = now_ns.min(self.end_ns).saturating_sub(self.due_ns);
         if stalled_ns > STALL_NS {

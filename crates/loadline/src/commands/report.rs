@@ -72,8 +72,8 @@ fn whole_search(flags: &ReportFlags, runs: &[RunFile]) -> Option<SavedSearch> {
             let found = SavedSearch::read(runs);
             if found.is_none() && is_search(runs) {
                 say_line(
-                    "These trials are not one whole search, or this version would have searched \
-                     otherwise: each is reported by itself.",
+                    "These trials are not a complete search, or another version of Loadline made \
+                     them with other rules: each trial is reported as a run.",
                 );
             }
             found

@@ -1,6 +1,6 @@
 //! `loadline wrk` and `loadline wrk2`: their command lines, run here and reported in their words.
 //!
-//! Mismatch our own runs these have no progress, save nothing and check nothing. An interrupt ends
+//! Unlike our own runs, these show no progress, save nothing and check nothing. An interrupt ends
 //! the run at once and the report follows; whatever a run came to, it ends with exit code 0.
 
 mod latencies;

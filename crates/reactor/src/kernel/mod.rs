@@ -49,10 +49,9 @@ pub(crate) struct Inner {
     /// Whether an iteration is under way: a task must not run the loop that runs it.
     iterating: Cell<bool>,
     loop_iterations: RefCell<LoopIterations>,
-    /// Whether the last wait was one, and no look.
+    /// Whether the last call of the poller could block, as opposed to a poll without waiting.
     asleep: Cell<bool>,
-    /// When the last wait returned that was a look and found nothing; `None` if something came
-    /// since.
+    /// When the last poll without waiting returned nothing; `None` if an event came since.
     looked_ns: Cell<Option<u64>>,
     /// When the kernel's news were last taken.
     news_ns: Cell<u64>,

@@ -12,7 +12,7 @@ const MOST_OF_IT: f64 = 0.5;
 /// Other processes that take more than this share of all cores disturb what is measured.
 const CROWDED: f64 = 0.2;
 
-/// What of the generator was at its end. Whether that matters is for the search to say.
+/// Which limit of the generator was reached. Whether that matters is for the search to say.
 pub(super) fn own_limit(run: &RunResult, fastest_ns: u64) -> Option<OwnLimit> {
     exhausted(run)
         .or_else(|| busy(run))

@@ -1,7 +1,7 @@
-//! How sure a capacity is: where the rate lies at which half of the trials hold, given all trials.
+//! How sure a capacity is: an estimate, from all trials, of the rate at which half of them pass.
 //!
-//! A trial at rate r holds with the probability (1 − λ) Φ((ln θ − ln r) / σ), where θ is the
-//! threshold, σ how much it varies from trial to trial, and λ the share of trials that break at any
+//! A trial at rate r passes with the probability (1 − λ) Φ((ln θ − ln r) / σ), where θ is the
+//! threshold, σ how much it varies from trial to trial, and λ the share of trials that fail at any
 //! rate (a *lapse*: something else had the machine). Trials that follow one another are alike: a
 //! part of the variation is an autoregressive process, z' = φ z + √(1 − φ²) ε. Only θ is wanted; σ,
 //! λ and φ are tried on a grid, how likely the trials are is computed for each combination, and
@@ -14,10 +14,10 @@
 use crate::normal::normal_probability;
 use std::sync::LazyLock;
 
-/// The share of trials that hold at any rate.
-const LUCK: f64 = 0.005;
-/// The share of trials that may break at any rate.
-const LAPSES: [f64; 5] = [0.01, 0.05, 0.1, 0.2, 0.4];
+/// The probability that a trial passes however far its rate is above the threshold.
+const GUESS_RATE: f64 = 0.005;
+/// The probabilities that a trial fails however far its rate is below the threshold.
+const LAPSE_RATES: [f64; 5] = [0.01, 0.05, 0.1, 0.2, 0.4];
 /// How much the threshold may vary from trial to trial, as a share of it.
 const SPREADS: [f64; 10] = [
     0.001, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64,
@@ -184,7 +184,7 @@ fn models() -> Vec<Model> {
     let processes = || (0..CORRELATIONS.len()).map(Some).chain([None]);
     let spreads = 0..SPREADS.len();
     let each = |spread| {
-        LAPSES.into_iter().flat_map(move |lapses| {
+        LAPSE_RATES.into_iter().flat_map(move |lapses| {
             processes().map(move |process| Model {
                 spread,
                 lapses,
@@ -231,7 +231,7 @@ fn emissions(
 
 /// How probable it is that a trial came out as it did.
 fn outcome(attempt: &Attempt, reached: f64, lapses: f64) -> f64 {
-    let holds = LUCK + (1.0 - LUCK - lapses) * reached;
+    let holds = GUESS_RATE + (1.0 - GUESS_RATE - lapses) * reached;
     if attempt.held { holds } else { 1.0 - holds }
 }
 

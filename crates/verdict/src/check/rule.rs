@@ -8,7 +8,7 @@ use loadline_record::{Blocks, Bounded, Censored};
 use loadline_stats::least_samples;
 use loadline_stats::slo::{Proof, proof};
 
-/// The sentence about a check, and of what number.
+/// How a check came out, and the figure that decided it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ruling {
     pub(super) outcome: CheckOutcome,
