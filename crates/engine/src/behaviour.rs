@@ -77,13 +77,13 @@ pub struct Batch<'a> {
 pub struct Part {
     /// The offset behind its last byte.
     pub end: usize,
-    /// What kind of answer it gets.
+    /// What kind of response it gets.
     pub expect: Expect,
     /// The series that counts it, where the run has series.
     pub series: SeriesId,
 }
 
-/// A whole answer, as far as its exchange does not tell.
+/// A whole response, as far as its exchange does not tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// Bytes of its head, those of interim answers among them.
@@ -94,7 +94,7 @@ pub struct Answer {
     pub keeps_connection: bool,
 }
 
-/// Sees the answers of a behaviour's requests. `()` sees nothing and costs nothing.
+/// Sees the responses of a behaviour's requests. `()` sees nothing and costs nothing.
 pub trait Observer: Sink {
     /// Whether [`secured`](Observer::secured) is called.
     const WANTS_TLS: bool = false;
@@ -106,13 +106,13 @@ pub trait Observer: Sink {
         let _ = agreed;
     }
 
-    /// Why the answer that comes is not to be read to its end, if it is not: its exchange fails as
-    /// `protocol`. Asked for while a body comes, if [`WANTS_BODY`](Sink::WANTS_BODY).
+    /// Why the response that comes is not to be read to its end, if it is not: its exchange fails
+    /// as `protocol`. Asked for while a body comes, if [`WANTS_BODY`](Sink::WANTS_BODY).
     fn refusal(&self) -> Option<&'static str> {
         None
     }
 
-    /// A whole answer has come; [`ended`](Observer::ended) follows.
+    /// A whole response has come; [`ended`](Observer::ended) follows.
     fn answered(&mut self, answer: &Answer) {
         let _ = answer;
     }

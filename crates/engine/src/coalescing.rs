@@ -4,17 +4,17 @@
 //! pays a system call and a wake-up for each, on both sides. A loop that sleeps a little first
 //! finds several. Where the kernel timestamps answers, the sleep is in no response time; it only
 //! delays what the users send next. Without kernel timestamps it is part of the time that our
-//! clock adds. So it is a small part of the mean response time, and the rate changes by less than half of that part. Where many
-//! workers share a core a loop waits for it as it is, and finds several: a sleep would give the
-//! core away once more.
+//! clock adds. So it is a small part of the mean response time, and the rate changes by less than
+//! half of that part. Where many workers share a core a loop waits for it as it is, and finds
+//! several: a sleep would give the core away once more.
 //!
 //! Where several streams share a connection of HTTP/2, a longer sleep pays: what comes together is
 //! answered together, so that the server as well reads and writes once for several requests. The
 //! kernel stamps the last packet of a receive, so that an early response of it reads late by the
 //! sleep at most.
 //!
-//! In an open load the loop must wake for the next arrival anyway. An answer that no user waits for
-//! can be read then, as the kernel has timestamped it.
+//! In an open load the loop must wake for the next arrival anyway. A response that no user waits
+//! for can be read then, as the kernel has timestamped it.
 
 use loadline_reactor::Coalescing;
 use std::cell::Cell;
@@ -100,9 +100,9 @@ impl ClosedLoadCoalescing {
 }
 
 /// Coalescing for an open load: on while everything that its users wait for can be read when the
-/// next arrival is due, which holds for whole answers that the kernel timestamps. Waiting for
-/// anything else (a connection, the rest of a long answer, an answer within an iteration) suspends
-/// it until the supervisor next asks.
+/// next arrival is due, which holds for whole responses that the kernel timestamps. Waiting for
+/// anything else (a connection, the rest of a long response, a response within an iteration)
+/// suspends it until the supervisor next asks.
 #[derive(Debug)]
 pub(crate) struct OpenLoadCoalescing {
     are_stamped: bool,

@@ -39,7 +39,7 @@ pub enum ComposeError {
 }
 
 impl<H: Host> Requester<H> {
-    /// Writes a request, sends it and waits for its answer; returns how the exchange ended. The
+    /// Writes a request, sends it and waits for its response; returns how the exchange ended. The
     /// name of a host that nobody asked for yet is resolved within the exchange: a name without
     /// address is a failure of the exchange
     /// ([`Resolve`](loadline_record::ErrorKind::Resolve)). Everything else is as with

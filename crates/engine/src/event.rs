@@ -38,7 +38,7 @@ pub enum Event {
     Ended {
         /// Why it ended.
         reason: EndReason,
-        /// What was left without an answer.
+        /// What was left without a response.
         unfinished: Box<Unfinished>,
     },
 }

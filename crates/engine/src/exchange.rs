@@ -1,4 +1,4 @@
-//! Exchanges: a batch of requests goes out on a connection, its answers come back.
+//! Exchanges: a batch of requests goes out on a connection, its responses come back.
 //!
 //! An exchange has its clock, its place in the counts and its outcome here. How its messages are
 //! carried is up to a *protocol*: `http1` on a connection of the user's, `http2` on a stream of a
@@ -31,7 +31,7 @@ const WORTH_DISCARDING: u64 = 16 * 1024;
 /// The most that is dropped at once.
 const DISCARD_AT_ONCE: u64 = 1 << 30;
 
-/// Sends a batch and waits for all its answers; returns how the last exchange ended.
+/// Sends a batch and waits for all its responses; returns how the last exchange ended.
 // Not a future of its own around the protocol's: nearly all requests pass here.
 pub(crate) fn send<H: Host, O: Observer>(
     user: &User<H>,

@@ -16,8 +16,8 @@
 //!    run, or composes one ([`Composed`]), and sends it through the user's [`Requester`].
 //! 3. `exchange` reads the clock (the *start*), counts the request as sent, takes an idle
 //!    connection or opens one, and sends.
-//! 4. The answer is read into the worker's one buffer and parsed. Payload that nobody wants to see
-//!    is dropped in the kernel where the transport allows it.
+//! 4. The response is read into the worker's one buffer and parsed. Payload that nobody wants to
+//!    see is dropped in the kernel where the transport allows it.
 //! 5. The exchange's instants go to the worker's recorder and, if there is one, to the log. No lock
 //!    is taken and no message is sent for a request.
 //! 6. The connection is kept for the user's next exchange. One that is given up is held for up to 5

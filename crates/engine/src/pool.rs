@@ -6,7 +6,7 @@ use loadline_transport::Connection;
 use loadline_wire::ResponseParser;
 use std::cell::RefCell;
 
-/// An open connection, with what is known of the answers that come over it.
+/// An open connection, with what is known of the responses that come over it.
 pub(crate) struct OpenConnection<H: Host> {
     pub(crate) connection: Connection<H::Socket>,
     pub(crate) parser: ResponseParser,

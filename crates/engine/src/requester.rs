@@ -17,7 +17,7 @@ use std::rc::Rc;
 pub struct Requester<H: Host>(pub(crate) Rc<User<H>>);
 
 impl<H: Host> Requester<H> {
-    /// Sends a batch of requests on one connection and waits for all its answers; returns how the
+    /// Sends a batch of requests on one connection and waits for all its responses; returns how the
     /// last exchange ended. Dials where no connection is idle, and records every exchange. In a
     /// closed load it returns a moment later where a dial failed: 1 ms after the first one, up to
     /// 100 ms after many.

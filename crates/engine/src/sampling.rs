@@ -42,7 +42,7 @@ pub(crate) struct Instants {
     pub(crate) begun_ns: u64,
     /// The request left, by the kernel's clock.
     pub(crate) sent_ns: u64,
-    /// The answer came, by the kernel's clock.
+    /// The response came, by the kernel's clock.
     pub(crate) received_ns: u64,
     pub(crate) read_ns: u64,
     pub(crate) parsed_ns: u64,

@@ -3,7 +3,7 @@
 
 use crate::event::Tick;
 
-/// Counts the answers of each tick.
+/// Counts the responses of each tick.
 #[derive(Debug)]
 pub(crate) struct Ticker {
     length_ns: u64,
@@ -47,7 +47,7 @@ impl Ticker {
         self.carried = 0;
     }
 
-    /// The interval ends with this many answers; hands over its ticks.
+    /// The interval ends with this many responses; hands over its ticks.
     pub(crate) fn end_interval(&mut self, answered: u64) -> Vec<Tick> {
         self.carried += answered - self.counted;
         self.counted = 0;

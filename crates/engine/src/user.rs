@@ -21,7 +21,7 @@ pub(crate) struct User<H: Host> {
     pub(crate) starts: RefCell<Vec<Start>>,
     /// Whether its behaviour sends what it is to send first without work of its own.
     pub(crate) is_prompt: Cell<bool>,
-    /// Since when it has been free for the next start: since its last answer came, by the clock
+    /// Since when it has been free for the next start: since its last response came, by the clock
     /// that ends exchanges, so that a worker which reads that late is not taken for a target.
     pub(crate) free_ns: Cell<u64>,
     pub(crate) activity: Activity,

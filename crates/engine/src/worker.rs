@@ -75,7 +75,7 @@ pub(crate) struct Worker<H: Host> {
     pub(crate) dialler: Dialler<H>,
     pub(crate) recorder: RefCell<Recorder>,
     pub(crate) pacer: Pacer,
-    /// The last head of an answer: the next one is often the same.
+    /// The last head of a response: the next one is often the same.
     pub(crate) heads: RefCell<HeadMemo>,
     pub(crate) keepalive: bool,
     /// The connections of all its users, where each has none of its own.
@@ -91,7 +91,7 @@ pub(crate) struct Worker<H: Host> {
     drain_ns: u64,
     /// The drain ends as soon as everything unfinished is older than it is long.
     drains_to_age: bool,
-    /// Whether an answer is waited for beyond that.
+    /// Whether a response is waited for beyond that.
     pub(crate) awaits_late: bool,
     /// Whether the responses of a batch are received together.
     pub(crate) gathers_batches: bool,
@@ -193,7 +193,7 @@ impl<H: Host> Worker<H> {
         self.http2.iter().for_each(|pool| pool.lose(endpoint));
     }
 
-    /// A user waits for more than one whole answer: the loop reads what comes at once, until the
+    /// A user waits for more than one whole response: the loop reads what comes at once, until the
     /// supervisor sets the coalescing again.
     #[inline]
     pub(crate) fn suspend_coalescing(&self) {

@@ -6,12 +6,12 @@ use std::mem;
 /// How a request ended, as far as its series tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestOutcome {
-    /// A whole answer came, with this status.
+    /// A whole response came, with this status.
     Answered {
         /// The status code.
         status: u16,
     },
-    /// The answer was not whole within the time allowed: its time is a lower bound.
+    /// The response was not whole within the time allowed: its time is a lower bound.
     TimedOut,
     /// It failed otherwise, and has no time.
     Failed,

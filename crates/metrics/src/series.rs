@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 /// The requests of one key that have ended: how, and after what time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
-    /// Those with a whole answer, whatever its status.
+    /// Those with a whole response, whatever its status.
     pub answered: u64,
-    /// The answers that ended in the window, whenever their request began. Rates are taken of
+    /// The responses that ended in the window, whenever their request began. Rates are taken of
     /// these.
     pub completed: u64,
-    /// Those without an answer.
+    /// Those without a response.
     pub failed: u64,
     /// Answers by status.
     pub statuses: BTreeMap<u16, u64>,

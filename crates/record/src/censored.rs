@@ -1,6 +1,6 @@
 //! Censored times, whose lower bound alone is known: the estimator of Kaplan and Meier.
 //!
-//! A request that has no answer when a run ends takes longer than it has waited: longer than its
+//! A request that has no response when a run ends takes longer than it has waited: longer than its
 //! *age*. It is *censored* at this age. To leave it out would make every figure too good, because
 //! the slowest requests are the likeliest to be unfinished.
 //!
@@ -11,7 +11,7 @@
 //! longer than the greatest age; a figure that lies there is a lower bound
 //! ([`Bounded::AtLeast`]).
 //!
-//! Where an answer and an age share a step of the histogram, the answer counts as the earlier.
+//! Where a response and an age share a step of the histogram, the response counts as the earlier.
 //! Without ages every figure is that of the [`Distribution`], exactly.
 
 use crate::Distribution;
@@ -140,7 +140,7 @@ impl<'a> Censored<'a> {
         self.at_least_if_ageless(self.percentile(100.0))
     }
 
-    /// The mean in nanoseconds. Where unfinished requests are older than every answer, it counts
+    /// The mean in nanoseconds. Where unfinished requests are older than every response, it counts
     /// them with the greatest age, and is a lower bound.
     pub fn mean_ns(&self) -> Bounded<f64> {
         let mean = match self.ages.is_empty() {

@@ -44,14 +44,14 @@ pub struct Exchange {
     /// When the last byte of the request was handed to the kernel, where a behaviour asked for it;
     /// elsewhere when the first one was.
     pub sent_ns: u64,
-    /// When the first byte of the answer was received; `end_ns` if none was.
+    /// When the first byte of the response was received; `end_ns` if none was.
     pub first_byte_ns: u64,
     /// When the last byte was received (the kernel's clock where it gives one), or the failure.
     pub end_ns: u64,
     /// From the kernel's receive to our read, a duration; 0 with the user clock.
     pub wakeup_ns: u64,
-    /// Bytes of the answer: head and body as on the wire (inside TLS); where what came was no HTTP,
-    /// all that came with it.
+    /// Bytes of the response: head and body as on the wire (inside TLS); where what came was no
+    /// HTTP, all that came with it.
     pub bytes_in: u64,
     /// Bytes of the request, as often as it went out whole: none where there was no connection,
     /// twice where it was sent again.
@@ -102,7 +102,7 @@ impl Exchange {
             .saturating_sub(self.dial_ns)
     }
 
-    /// From the send (after dialling, if it dialled) to the first byte of the answer, in
+    /// From the send (after dialling, if it dialled) to the first byte of the response, in
     /// nanoseconds.
     pub fn wait_ns(&self) -> u64 {
         self.first_byte_ns
@@ -110,7 +110,7 @@ impl Exchange {
             .saturating_sub(self.dial_ns)
     }
 
-    /// From the first byte of the answer to the last, in nanoseconds.
+    /// From the first byte of the response to the last, in nanoseconds.
     pub fn rest_ns(&self) -> u64 {
         self.end_ns.saturating_sub(self.first_byte_ns)
     }
@@ -123,17 +123,17 @@ pub struct Split {
     pub wait_ns: u64,
     /// From the start until the last byte of the request left for the network device.
     pub send_ns: u64,
-    /// From there until the last packet of the answer was received.
+    /// From there until the last packet of the response was received.
     pub wire_ns: u64,
     /// From there to our read.
     pub wakeup_ns: u64,
-    /// From there until the answer was known to be whole.
+    /// From there until the response was known to be whole.
     pub parse_ns: u64,
 }
 
 impl Split {
     /// What a clock in user space takes for the time of the wire and the server: from before the
-    /// send until the answer is parsed.
+    /// send until the response is parsed.
     pub fn user_ns(&self) -> u64 {
         self.send_ns + self.wire_ns + self.wakeup_ns + self.parse_ns
     }
@@ -142,12 +142,12 @@ impl Split {
 /// How an exchange ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// A whole answer came, with this status.
+    /// A whole response came, with this status.
     Answered {
         /// The status code, 100 to 999.
         status: u16,
     },
-    /// No whole answer came.
+    /// No whole response came.
     Failed(ErrorKind),
 }
 
@@ -168,15 +168,15 @@ pub enum ErrorKind {
     Tls,
     /// The request could not be sent whole.
     Write,
-    /// The connection ended or broke before the answer was whole.
+    /// The connection ended or broke before the response was whole.
     Read,
-    /// The answer was not HTTP.
+    /// The response was not HTTP.
     Protocol,
     /// The server reset the request's stream (HTTP/2).
     StreamReset,
     /// The server gave the connection up, and the request with it (HTTP/2).
     GoAway,
-    /// The answer was not whole within the time allowed.
+    /// The response was not whole within the time allowed.
     Timeout,
     /// Its user gave it up. What is cut off with the run is none of these: it stays in flight.
     Aborted,

@@ -105,7 +105,7 @@ impl<W: Write> LogWriter<W> {
     }
 }
 
-/// A failure without any byte of an answer has its first byte at its end.
+/// A failure without any byte of a response has its first byte at its end.
 fn has_first_byte(exchange: &Exchange) -> bool {
     match exchange.outcome {
         Outcome::Answered { .. } => true,

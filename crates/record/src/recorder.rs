@@ -188,7 +188,7 @@ impl Recorder {
         self.counts.reconnects += 1;
     }
 
-    /// Extra bytes came on a connection, beyond the lengths of its answers, so it is closed.
+    /// Extra bytes came on a connection, beyond the lengths of its responses, so it is closed.
     #[inline]
     pub fn extra_bytes(&mut self) {
         self.counts.closed_for_extra_bytes += 1;
@@ -308,8 +308,8 @@ impl Recorder {
         }
     }
 
-    /// A failure's time says nothing about answers, but for a timeout: the answer would have taken
-    /// longer than that.
+    /// A failure's time says nothing about answers, but for a timeout: the response would have
+    /// taken longer than that.
     fn failed(&mut self, kind: ErrorKind, exchange: &Exchange) {
         self.counts.failed += 1;
         self.failures[kind as usize] += 1;
@@ -372,7 +372,7 @@ impl Recorder {
 /// Times that most exchanges have, some of which stand for several.
 #[derive(Debug, Default)]
 struct Usual {
-    /// Service times of answers that came in one piece over a standing connection: their first
+    /// Service times of responses that came in one piece over a standing connection: their first
     /// byte took as long, and their rest no time.
     in_one_piece: BucketCounts,
     /// Response times of an open load that Loadline added no delay to: they are the same without.

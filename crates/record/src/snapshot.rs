@@ -42,7 +42,7 @@ pub struct Counts {
     pub planned: u64,
     /// Exchanges begun.
     pub sent: u64,
-    /// Exchanges that ended with a whole answer, whatever its status.
+    /// Exchanges that ended with a whole response, whatever its status.
     pub answered: u64,
     /// Answers that ended in the interval, whenever their exchange was begun: in the warm-up too.
     /// Not those that came in the drain. Rates are taken of these.
@@ -113,9 +113,9 @@ pub struct Times {
     pub connect: Distribution,
     /// The TLS handshake.
     pub tls: Distribution,
-    /// From the send to the first byte of the answer.
+    /// From the send to the first byte of the response.
     pub first_byte: Distribution,
-    /// From the first byte of the answer to the last.
+    /// From the first byte of the response to the last.
     pub rest: Distribution,
     /// From the kernel's receive to our read; empty where the kernel's clock is not used.
     pub wakeup: Distribution,
@@ -123,11 +123,11 @@ pub struct Times {
     pub split_wait: Distribution,
     /// From there until the request left for the network device.
     pub split_send: Distribution,
-    /// From there until the last packet of the answer was received.
+    /// From there until the last packet of the response was received.
     pub split_wire: Distribution,
     /// From there to our read.
     pub split_wakeup: Distribution,
-    /// From there until the answer was known to be whole.
+    /// From there until the response was known to be whole.
     pub split_parse: Distribution,
     /// All but the first of these: what a clock in user space takes for that of the wire.
     pub split_user: Distribution,

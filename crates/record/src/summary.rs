@@ -71,7 +71,7 @@ pub struct Summary {
     pub transient: Option<Transient>,
     /// The run with its beginning, if some of that was left out.
     pub uncut: Option<Box<Uncut>>,
-    /// What had no answer when the run ended; where the record breaks off, how old the oldest was
+    /// What had no response when the run ended; where the record breaks off, how old the oldest was
     /// is not known, and 0.
     pub unfinished: Unfinished,
     /// What the whole machine did in all of the measured part, a transient that was left out
@@ -145,7 +145,7 @@ impl Summary {
         self.busiest.observe(interval);
     }
 
-    /// The answers of the drain are in the times, and in no row.
+    /// The responses of the drain are in the times, and in no row.
     fn observe_drain(&mut self, drain: &Snapshot) {
         self.drained_ns = drain.length_ns();
         self.unfinished = Unfinished::after(&self.total.counts);
@@ -162,9 +162,9 @@ impl Summary {
     /// The time over which rates are taken, in nanoseconds: that in which all answers would have
     /// ended at the rate of the window. The window is the measured part; but where the last request
     /// ended an open load of even arrivals, it is as long as its arrivals occupy, from the first
-    /// answer on, so that neither the last gap nor a last answer that takes long makes a rate that
-    /// was kept seem another one. The last of n at r a second falls due after n − 1 gaps, and n
-    /// gaps are n / r seconds.
+    /// answer on, so that neither the last gap nor a last response that takes long makes a rate
+    /// that was kept seem another one. The last of n at r a second falls due after n − 1 gaps, and
+    /// n gaps are n / r seconds.
     pub fn rated_ns(&self) -> u64 {
         let Some(occupied_ns) = self.occupied_ns() else {
             return self.duration_ns;
@@ -225,7 +225,7 @@ impl Summary {
         Some(u64::try_from(occupied_ns).unwrap_or(u64::MAX))
     }
 
-    /// About how many answers ended in the first `length_ns` of the window: those of an interval
+    /// About how many responses ended in the first `length_ns` of the window: those of an interval
     /// that is not over by then in proportion.
     fn completed_until_ns(&self, length_ns: u64) -> f64 {
         let until_ns = self.total.start_ns.saturating_add(length_ns);
@@ -237,17 +237,17 @@ impl Summary {
         self.rows.iter().map(part).sum()
     }
 
-    /// The response times, with the ages of what had no answer.
+    /// The response times, with the ages of what had no response.
     pub fn response(&self) -> Censored<'_> {
         self.unfinished.beside_response(&self.total.times.response)
     }
 
-    /// The service times, with the ages of what had no answer.
+    /// The service times, with the ages of what had no response.
     pub fn service(&self) -> Censored<'_> {
         self.unfinished.beside_service(&self.total.times.service)
     }
 
-    /// The run has ended, and this is what had no answer then.
+    /// The run has ended, and this is what had no response then.
     pub fn finish(&mut self, ended: Ended, unfinished: Unfinished) {
         self.ended = ended;
         self.unfinished = unfinished;

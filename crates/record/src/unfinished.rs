@@ -1,11 +1,11 @@
-//! What had no answer when a run ended.
+//! What had no response when a run ended.
 //!
 //! It is censored data: of each such request it is known exactly how long it had waited, and that
-//! its answer takes longer than that. So the ages are kept, as distributions like all times.
+//! its response takes longer than that. So the ages are kept, as distributions like all times.
 
 use crate::{Censored, Counts, Distribution};
 
-/// What had no answer when the run ended.
+/// What had no response when the run ended.
 ///
 /// `unsent = by_target + by_plan + by_loadline + by_stop` wherever the causes are known; in the
 /// record of a run that breaks off, neither causes nor ages are.
@@ -45,7 +45,7 @@ pub struct Ages {
 }
 
 impl Unfinished {
-    /// What has no answer after these; for how long is not known.
+    /// What has no response after these; for how long is not known.
     pub(crate) fn after(counts: &Counts) -> Unfinished {
         Unfinished {
             unsent: counts.planned.saturating_sub(counts.sent),
@@ -54,7 +54,7 @@ impl Unfinished {
         }
     }
 
-    /// How many have no answer.
+    /// How many have no response.
     pub fn count(&self) -> u64 {
         self.unsent.saturating_add(self.in_flight)
     }
@@ -64,7 +64,7 @@ impl Unfinished {
         self.ages.response.len() == self.count() && self.ages.service.len() == self.in_flight
     }
 
-    /// These response times with the ages of what had no answer.
+    /// These response times with the ages of what had no response.
     pub fn beside_response<'a>(&'a self, times: &'a Distribution) -> Censored<'a> {
         Censored {
             times,
@@ -73,7 +73,7 @@ impl Unfinished {
         }
     }
 
-    /// These service times with the ages of what had no answer.
+    /// These service times with the ages of what had no response.
     pub fn beside_service<'a>(&'a self, times: &'a Distribution) -> Censored<'a> {
         Censored {
             times,
@@ -93,8 +93,8 @@ impl Unfinished {
         Censored { ages, ..with_delay }
     }
 
-    /// Adds what had no answer in another part of the same run. Saturating, because the numbers may
-    /// come from a file.
+    /// Adds what had no response in another part of the same run. Saturating, because the numbers
+    /// may come from a file.
     pub fn merge(&mut self, other: &Unfinished) {
         let add = |sum: &mut u64, count: u64| *sum = sum.saturating_add(count);
         add(&mut self.unsent, other.unsent);

@@ -57,7 +57,7 @@ fn origin(key: &str) -> Option<&str> {
     is_scheme.then(|| &key[..scheme + 3 + path])
 }
 
-/// The answers by status: `200: 95, 503: 5`.
+/// The responses by status: `200: 95, 503: 5`.
 pub(crate) fn statuses(series: &Series) -> String {
     let each = series.statuses.iter();
     let each = each.map(|(status, count)| format!("{status}: {}", units::count(*count)));

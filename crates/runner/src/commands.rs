@@ -15,7 +15,7 @@ pub enum Command {
     /// Begin no new request and wait for those in flight, at most until the duration is over; if it
     /// is sent by [`Commands::send`], at most [`STOP_PATIENCE`](crate::STOP_PATIENCE) as well.
     Stop,
-    /// End at once; requests in flight stay without an answer.
+    /// End at once; requests in flight stay without a response.
     Abort,
 }
 

@@ -11,7 +11,7 @@ use loadline_record::{Ended, Summary};
 use loadline_verdict::{Goal, evaluate_all};
 use std::time::Duration;
 
-/// How long a run that was told to stop waits for answers in flight, at most; its `--timeout` may
+/// How long a run that was told to stop waits for responses in flight, at most; its `--timeout` may
 /// be shorter.
 pub const STOP_PATIENCE: Duration = Duration::from_secs(5);
 

@@ -211,7 +211,7 @@ impl Schedule {
     /// How many arrivals of all stripes have an `at_ns` less than `t_ns`; at most `u64::MAX`.
     ///
     /// Computed at once for the even law and bursts. For the Poisson law it draws the arrivals one
-    /// by one, so the time it takes grows with the answer.
+    /// by one, so the time it takes grows with the response.
     pub fn due_before(&self, t_ns: u64) -> u64 {
         let Some(first) = self.segments.first() else {
             return self.planned_before(t_ns);

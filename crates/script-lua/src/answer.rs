@@ -1,11 +1,11 @@
-//! An answer on its way to the script: gathered as it comes, then handed over.
+//! A response on its way to the script: gathered as it comes, then handed over.
 
 use mlua::{Lua, LuaString, Table};
 
 /// What is kept of the room for a body until the next one comes.
 const KEPT_BYTES: usize = 1 << 20;
 
-/// An answer as far as it came.
+/// A response as far as it came.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -15,7 +15,7 @@ pub(crate) struct Answer {
     pub(crate) is_too_long: bool,
 }
 
-/// The fields of an answer, the trailers among them.
+/// The fields of a response, the trailers among them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Head {
     /// Names and values, one after the other.

@@ -289,7 +289,7 @@ fn unusable(path: &Path, what: &'static str, reason: impl Into<String>) -> TlsSe
 }
 
 /// The client's certificate, or none; notes that a server asked for it. What such a server thinks
-/// of the answer it says, in TLS 1.3, only when the client is done with the handshake (RFC 8446,
+/// of the response it says, in TLS 1.3, only when the client is done with the handshake (RFC 8446,
 /// section 2).
 #[derive(Debug)]
 struct Asked {

@@ -1,7 +1,7 @@
 //! Holding a check against what was recorded.
 //!
 //! What is looked at: percentiles, mean and so on of one of the times of an exchange; failed
-//! exchanges as a share of those that ended, or as a count, and answers with a status, one of a
+//! exchanges as a share of those that ended, or as a count, and responses with a status, one of a
 //! class or any other than 2xx likewise; answered exchanges a second. Without a single sample there
 //! is nothing to look at, and the check fails: silence is no success.
 //!

@@ -7,7 +7,7 @@ use loadline_transport::{DialError, DialPhase, is_tls_error};
 use loadline_wire::Malformed;
 use std::io;
 
-/// Why a batch did not get all its answers in one attempt.
+/// Why a batch did not get all its responses in one attempt.
 pub(super) enum Broken {
     /// What is left may be sent once more.
     ClosedByServer,
@@ -34,7 +34,7 @@ impl Failure {
         }
     }
 
-    /// The answer was not whole in time.
+    /// The response was not whole in time.
     pub(super) fn timeout() -> Self {
         let text = "no complete response within the timeout";
         Failure::new(ErrorKind::Timeout, text)

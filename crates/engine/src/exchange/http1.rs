@@ -7,12 +7,12 @@
 //! # Sending again
 //!
 //! HTTP/1.1 lets a server close an idle connection at any time, so a close may cross a request on
-//! its way. One case, and no other, is repaired silently: the connection ended, it *had served an
-//! answer before*, and *no byte of this answer* had come. The same holds for the rest of a pipeline
-//! after an answer that announces the close. Then the rest of the batch is sent once more on a new
-//! connection. The exchange keeps its start, its deadline and its single place in *sent*; dialling
-//! is part of its service time; *reconnects* counts one. The new connection has served nothing, so
-//! a second close without an answer is a failure.
+//! its way. One case, and no other, is repaired silently: the connection ended, it *had served a
+//! response before*, and *no byte of this response* had come. The same holds for the rest of a
+//! pipeline after a response that announces the close. Then the rest of the batch is sent once more
+//! on a new connection. The exchange keeps its start, its deadline and its single place in *sent*;
+//! dialling is part of its service time; *reconnects* counts one. The new connection has served
+//! nothing, so a second close without a response is a failure.
 //!
 //! A connection that served and is known to be closed before anything was sent is replaced in the
 //! same way. One that was opened before the run and never served is replaced and not counted.
@@ -20,7 +20,7 @@
 //!
 //! # Answers that come early
 //!
-//! Requests of more than 16 KiB are sent while their answers are read. After an answer with a
+//! Requests of more than 16 KiB are sent while their responses are read. After a response with a
 //! status of 400 or more, or on a connection that the server closes, nothing more is sent and the
 //! connection is given up; after any other answer the rest is sent before the connection serves
 //! again.
@@ -46,8 +46,8 @@ use std::task::{Context, Poll, Waker};
 /// A socket's buffer takes so much at once: the default of Linux (`net.ipv4.tcp_wmem`).
 const SURELY_SENT_AT_ONCE: usize = 16 * 1024;
 
-/// Sends a batch and reads its answers, over standing connections or new ones; returns how the last
-/// exchange ended.
+/// Sends a batch and reads its responses, over standing connections or new ones; returns how the
+/// last exchange ended.
 // One future for all that nearly every request passes; what is rare is boxed, or its state would
 // make every user's task half as large again.
 pub(super) async fn send<H: Host, O: Observer>(
@@ -130,7 +130,7 @@ fn begin_attempt<'a, H: Host>(
     &in_flight.batch.bytes[in_flight.offset()..]
 }
 
-/// All of it is sent: its answers come.
+/// All of it is sent: its responses come.
 #[inline(always)]
 fn sent<H: Host>(
     open: &mut OpenConnection<H>,
@@ -201,7 +201,8 @@ fn finish<H: Host>(
     in_flight.user.backoff.succeeded();
 }
 
-/// Has the loop hear of the answers of a batch when all have come, if their length can be guessed.
+/// Has the loop hear of the responses of a batch when all have come, if their length can be
+/// guessed.
 fn gather<H: Host>(open: &mut OpenConnection<H>, in_flight: &InFlightBatch<'_, H>, is_short: bool) {
     let gathering = open.gathering.get_or_insert_default();
     let may_gather = is_short && in_flight.is_whole_pipeline();
@@ -215,7 +216,7 @@ fn gather<H: Host>(open: &mut OpenConnection<H>, in_flight: &InFlightBatch<'_, H
 }
 
 /// An idle connection of the user's, unless the server has closed it, or has said something
-/// unasked: that is no answer to what is asked next (RFC 9112, section 9.2).
+/// unasked: that is no response to what is asked next (RFC 9112, section 9.2).
 #[inline(always)]
 fn standing<H: Host>(user: &User<H>, endpoint: usize) -> Option<Box<OpenConnection<H>>> {
     loop {
@@ -257,8 +258,8 @@ fn speaks_unasked<H: Host>(connection: &mut Connection<H::Socket>, worker: &Work
     }
 }
 
-/// Whether bytes behind an answer are extra bytes of its body, beyond the length that it told: they
-/// are neither line ends nor an answer to no request, as some servers send before they close.
+/// Whether bytes behind a response are extra bytes of its body, beyond the length that it told:
+/// they are neither line ends nor a response to no request, as some servers send before they close.
 fn are_extra_bytes(behind: &[u8]) -> bool {
     !are_line_ends(behind) && !behind.starts_with(b"HTTP/")
 }

@@ -32,13 +32,13 @@ pub(super) struct InFlightBatch<'a, H: Host> {
     pub(super) sent_ns: u64,
     /// The first request that belongs to the measured part of the run.
     first_counted: usize,
-    /// The first request without a whole answer.
+    /// The first request without a whole response.
     pub(super) next: usize,
     /// The start of that request.
     pub(super) start: Start,
-    /// When the first byte of its answer came.
+    /// When the first byte of its response came.
     pub(super) first_byte_ns: Option<u64>,
-    /// Bytes of its answer so far.
+    /// Bytes of its response so far.
     pub(super) bytes_in: u64,
     /// How often what is left of the batch went out.
     pub(super) sendings: u64,
@@ -166,7 +166,7 @@ impl<'a, H: Host> InFlightBatch<'a, H> {
         self.batch.parts.get(self.next)
     }
 
-    /// Whether it is a pipeline's, and no answer of it has come.
+    /// Whether it is a pipeline's, and no response of it has come.
     pub(super) fn is_whole_pipeline(&self) -> bool {
         self.next == 0 && self.batch.parts.len() > 1
     }
@@ -177,7 +177,7 @@ impl<'a, H: Host> InFlightBatch<'a, H> {
     }
 
     /// Whether it is one exchange of the measured part on a standing connection, so that what lies
-    /// between its begin and the kernel's stamps is sending and waiting for the answer.
+    /// between its begin and the kernel's stamps is sending and waiting for the response.
     pub(super) fn may_be_split(&self) -> bool {
         let is_one = self.batch.parts.len() == 1 && self.sendings == 0;
         is_one && self.is_counted() && self.dial_ns == 0

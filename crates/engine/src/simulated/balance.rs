@@ -1,4 +1,4 @@
-//! Under any mix of faults nothing is lost, nothing is counted twice, every answer is its
+//! Under any mix of faults nothing is lost, nothing is counted twice, every response is its
 //! request's own, and the same seed gives the same run.
 
 use super::mix::{answer_with, any_world};
@@ -75,7 +75,7 @@ impl<H: Host> Behaviour<H> for Numbered {
     }
 }
 
-/// Reads the answers of a batch.
+/// Reads the responses of a batch.
 struct Reader {
     number: u64,
     body: Vec<u8>,

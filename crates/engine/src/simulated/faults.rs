@@ -261,7 +261,7 @@ fn bytes_behind_an_answer_may_come_while_its_connection_stands_idle() {
 
 #[test]
 fn bytes_that_come_unasked_are_no_answer() {
-    // An answer to nothing comes 2 ms behind the answer, while the connection stands idle.
+    // A response to nothing comes 2 ms behind the response, while the connection stands idle.
     let unasked = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 500 No\r\n\r\n";
     let ran = World::new(open(100, 1, 29 * MS))
         .script(move |seen| match seen.number {
@@ -359,7 +359,7 @@ fn a_connection_that_does_not_come_up_in_time_is_a_failure_to_connect() {
         .at(9 * MS, |hands| hands.server.set_silent(true))
         .at(21 * MS, |hands| hands.server.set_silent(false))
         .run();
-    // 5 ms for each, with or without an answer; 1 and 2 ms behind those without.
+    // 5 ms for each, with or without a response; 1 and 2 ms behind those without.
     let expected = [(0, 2), (5, 2), (10, 5), (16, 5), (23, 2), (28, 2), (33, 2)];
     let starts = courses(&ran)
         .into_iter()

@@ -6,7 +6,7 @@ use super::world::World;
 use loadline_plan::Plan;
 use loadline_record::Outcome;
 
-/// Runs three exchanges that get this answer, cut up in several ways.
+/// Runs three exchanges that get this response, cut up in several ways.
 fn assert_answered(method: &str, status: u16, answer: &str, reply: fn(&str) -> Reply) {
     for most in [None, Some(1), Some(3), Some(1_000)] {
         let mut plan = Plan {

@@ -308,9 +308,9 @@ fn each_fault_in_a_closed_load_fails_what_it_concerns() {
 
 #[test]
 fn each_fault_in_an_open_load_fails_what_it_concerns() {
-    // A request takes 2.5 ms, and one is sent each millisecond. The last answer before the silence
-    // comes when two more requests are sent: when their time is over, the connection is not known
-    // to be silent, and two others take their streams.
+    // A request takes 2.5 ms, and one is sent each millisecond. The last response before the
+    // silence comes when two more requests are sent: when their time is over, the connection is not
+    // known to be silent, and two others take their streams.
     let concerned = Concerned {
         in_flight: 3,
         unseen: 2,

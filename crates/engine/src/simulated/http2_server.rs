@@ -1,5 +1,5 @@
 //! HTTP/2 as the scripted server speaks it: it reads frames as far as it must to find where a
-//! request ends, and answers with frames that a test composes.
+//! request ends, and responses with frames that a test composes.
 
 use super::server::{Reply, Seen, Server, Then};
 use loadline_reactor::{SimSocket, Socket};

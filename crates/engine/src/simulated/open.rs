@@ -65,7 +65,7 @@ fn random_arrivals_do_not_depend_on_the_workers() {
         .take_while(|at_ns| *at_ns < SECOND)
         .collect();
     assert!((430..570).contains(&expected.len()));
-    // The run ends in a gap that is long enough for the last answer.
+    // The run ends in a gap that is long enough for the last response.
     let gap = (1..expected.len()).rfind(|k| expected[*k] - expected[k - 1] > 4 * MS);
     let expected = &expected[..gap.unwrap()];
     let end_ns = expected.last().unwrap() + 4 * MS;
@@ -175,7 +175,7 @@ fn a_batch_goes_out_when_its_last_arrival_is_due() {
         ran.arrivals().iter().map(|at| at / MS).collect::<Vec<_>>()[8..],
         [91, 91]
     );
-    // The last answer would come at 96 ms.
+    // The last response would come at 96 ms.
     assert_eq!(ran.counts(), [10, 10, 9, 0, 1]);
     assert_eq!(ran.left(), [1, 0, 5 * MS]);
 }

@@ -52,7 +52,7 @@ pub(super) fn run<F: Future<Output = ()> + 'static>(
     world.run_scenario(|_, _| Worker(Rc::clone(&work)))
 }
 
-/// Sends one request, with this time for its answer.
+/// Sends one request, with this time for its response.
 async fn send(requester: Requester<Sim>, timeout_ns: u64) -> Outcome {
     let part = Part {
         end: REQUEST.len(),
@@ -68,7 +68,7 @@ async fn send(requester: Requester<Sim>, timeout_ns: u64) -> Outcome {
     requester.send_within(timeout_ns, batch, &mut ()).await
 }
 
-/// Sends this many requests at a time and waits for all their answers.
+/// Sends this many requests at a time and waits for all their responses.
 async fn send_together(requester: Requester<Sim>, count: usize) {
     let one = |_| {
         let request = send(requester.clone(), 30 * SECOND);

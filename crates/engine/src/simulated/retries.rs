@@ -166,7 +166,7 @@ fn a_connection_that_is_announced_to_close_is_replaced() {
         "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok",
         "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok",
     ] {
-        // With the answer, 2 ms behind it, or never.
+        // With the response, 2 ms behind it, or never.
         let answer = Reply::raw(answer);
         for reply in [
             answer.clone().close(),

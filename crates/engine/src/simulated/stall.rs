@@ -266,7 +266,7 @@ fn an_arrival_behind_an_answer_that_is_read_late_is_late_not_blocked() {
         (second.blocked_ns(), second.lateness_ns())
     };
     assert_eq!(by_clock(Clock::Kernel), (0, 15 * MS));
-    // Without the kernel's clock nobody knows when the answer came.
+    // Without the kernel's clock nobody knows when the response came.
     assert_eq!(by_clock(Clock::User), (15 * MS, 0));
 }
 

@@ -25,7 +25,7 @@ fn a_rate_is_that_of_the_answers_that_ended_in_the_window() {
     world.latency_ns = 500 * US;
     let ran = world.run();
     let counts = ran.total.counts;
-    // Rounds of 500 ms: an answer that ends with the warm-up is of that.
+    // Rounds of 500 ms: a response that ends with the warm-up is of that.
     assert_eq!(ran.counts(), [200, 200, 200, 0, 0]);
     assert_eq!(counts.completed, 200);
     // All twenty are in flight all the time.

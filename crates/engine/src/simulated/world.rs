@@ -100,7 +100,7 @@ impl World {
         World { script, ..self }
     }
 
-    /// The server takes this long for each answer.
+    /// The server takes this long for each response.
     pub(crate) fn serves_in(self, service_ns: u64) -> Self {
         self.script(move |_| Reply::ok().after(service_ns))
     }

@@ -126,7 +126,7 @@ impl Kernel {
     }
 
     /// Runs the tasks that can go on. A deadline that comes meanwhile wakes its task before the
-    /// next one runs, so that no request waits for the answers of others to be read.
+    /// next one runs, so that no request waits for the responses of others to be read.
     fn run_ready(&self) -> bool {
         let near_ns = self.0.news_ns.get() + LONG_ITERATION_NS;
         self.0.tasks.run_ready(|| {

@@ -190,7 +190,7 @@ impl KernelSocket {
     }
 
     /// Has the kernel number the bytes that are sent. It does so from the last one that was
-    /// acknowledged: all were, or no answer could have come.
+    /// acknowledged: all were, or no response could have come.
     fn set_up_stamps(&self) -> bool {
         let done = self.is_tcp && sys::number_sends(self.inner.as_fd()).is_ok();
         self.readiness.stamps.set(done);

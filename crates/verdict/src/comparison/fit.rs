@@ -92,7 +92,7 @@ pub enum ComparisonError {
         /// The other file.
         other: PathBuf,
     },
-    /// A run of less than two seconds with answers.
+    /// A run of less than two seconds with responses.
     #[error(
         "{} has responses in less than two seconds, which is too short to compare a single run; \
          run it longer, or several times.",

@@ -90,7 +90,7 @@ pub enum ConnectionError {
         /// Its stream.
         stream: u32,
     },
-    /// Frames that nobody needs, or that want an answer, without end.
+    /// Frames that nobody needs, or that want a response, without end.
     #[error("the server floods the connection with frames that carry no response")]
     Flood,
     /// A frame has a length that it may not have.

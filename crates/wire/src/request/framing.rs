@@ -52,7 +52,7 @@ fn check_coding(coding: &str, body: &[u8]) -> Result<(), InvalidRequest> {
     Ok(())
 }
 
-/// Chunks are the same in requests and answers.
+/// Chunks are the same in requests and responses.
 fn is_chunked(body: &[u8]) -> bool {
     let mut parser = ResponseParser::new();
     parser.begin(Expect::Other);

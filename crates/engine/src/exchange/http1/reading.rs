@@ -1,4 +1,4 @@
-//! Reading the answers of a batch.
+//! Reading the responses of a batch.
 
 use super::{are_extra_bytes, are_line_ends};
 use crate::behaviour::{Answer, Observer};
@@ -15,11 +15,11 @@ use loadline_wire::Malformed;
 use std::io;
 use std::task::{Context, Poll, ready};
 
-/// An answer that ends with its connection, where TLS was not ended first.
+/// A response that ends with its connection, where TLS was not ended first.
 const CUT: &str = "the response ends with its connection, but the server did not end TLS before \
                    (close_notify): it may be truncated";
 
-/// Reads the answers of a batch.
+/// Reads the responses of a batch.
 pub(super) struct Reading<'a, 'b, H: Host, O> {
     pub(super) worker: &'a Worker<H>,
     pub(super) open: &'a mut OpenConnection<H>,
@@ -35,7 +35,7 @@ struct Arrival {
 }
 
 impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
-    /// Ready when all answers are whole; says whether the connection can serve another batch.
+    /// Ready when all responses are whole; says whether the connection can serve another batch.
     // Two callers would keep it out of line, and nearly all requests go through one of them.
     #[inline(always)]
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<bool, Broken>> {
@@ -78,8 +78,8 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
         true
     }
 
-    /// Whether the time for the answer is over and it is waited for all the same. That happens once
-    /// for a batch: from then on there is no deadline.
+    /// Whether the time for the response is over and it is waited for all the same. That happens
+    /// once for a batch: from then on there is no deadline.
     #[cold]
     fn may_be_late(&mut self, error: &io::Error) -> bool {
         if !self.waits_longer(error) {
@@ -93,7 +93,7 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
         true
     }
 
-    /// Whether this error is that the time is over, and the answer is waited for all the same.
+    /// Whether this error is that the time is over, and the response is waited for all the same.
     pub(super) fn waits_longer(&self, error: &io::Error) -> bool {
         self.worker.awaits_late && error.kind() == io::ErrorKind::TimedOut
     }
@@ -201,14 +201,14 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
                 if reusable && are_extra_bytes(input) {
                     worker.extra_bytes();
                 }
-                // More behind the last answer than a line end makes what follows it doubtful.
+                // More behind the last response than a line end makes what follows it doubtful.
                 return Ok(Some(reusable && are_line_ends(input)));
             }
         }
         Ok(None)
     }
 
-    /// An answer is whole. `Some` if it was the last: whether the connection can be used again.
+    /// A response is whole. `Some` if it was the last: whether the connection can be used again.
     fn answered(&mut self, arrival: Arrival) -> Result<Option<bool>, Broken> {
         let Arrival {
             at_ns: end_ns,
@@ -243,7 +243,7 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
         Ok(None)
     }
 
-    /// The server has closed its side: the end of an answer whose length it did not tell, or of a
+    /// The server has closed its side: the end of a response whose length it did not tell, or of a
     /// connection that we thought would go on.
     fn closed(&mut self, arrival: Arrival) -> Result<bool, Broken> {
         match self.open.parser.close() {

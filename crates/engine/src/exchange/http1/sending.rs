@@ -1,9 +1,9 @@
-//! Sending what need not fit into the socket's buffer, while its answer may come already.
+//! Sending what need not fit into the socket's buffer, while its response may come already.
 //!
 //! A server may answer before it has read the whole request, mostly to refuse it, and then close
 //! the connection or read no more. So answers are read while the request is sent (RFC 9112, section
-//! 9.5). Behind an answer that refuses, nothing more is sent and the connection is given up; behind
-//! any other the rest is sent, as the server waits for it on a connection that goes on.
+//! 9.5). Behind a response that refuses, nothing more is sent and the connection is given up;
+//! behind any other the rest is sent, as the server waits for it on a connection that goes on.
 
 use super::reading::Reading;
 use crate::behaviour::Observer;
@@ -39,7 +39,7 @@ impl<'a> Sending<'a> {
         self.rest.len() as u64
     }
 
-    /// Sends and reads until all answers are whole; says whether the connection can serve another
+    /// Sends and reads until all responses are whole; says whether the connection can serve another
     /// batch.
     pub(super) async fn send_and_read<H: Host, O: Observer>(
         &mut self,
@@ -78,7 +78,7 @@ impl<'a> Sending<'a> {
                     }
                     State::Sent
                 }
-                // The time is over for the answer as well, and who reads takes note of that.
+                // The time is over for the response as well, and who reads takes note of that.
                 Poll::Ready(Err(error)) if reading.waits_longer(&error) => State::UnderWay,
                 Poll::Ready(Err(error)) => State::Broken(error),
             };
