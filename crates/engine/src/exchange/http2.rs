@@ -115,7 +115,8 @@ fn end<H: Host, O: Observer>(
     let ended = match ended_stream.ending {
         StreamEnd::TimedOut => return Err(Broken::Failed(Failure::timeout())),
         StreamEnd::Stream(ended) => ended,
-        StreamEnd::Connection(ended, failure) => {
+        StreamEnd::Connection(lost) => {
+            let (ended, failure) = *lost;
             in_flight.bytes_in += ended.head_len + ended.body_len;
             return Err(Broken::Failed(failure));
         }

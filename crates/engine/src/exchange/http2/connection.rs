@@ -52,6 +52,7 @@ struct Place {
     begun_ns: u64,
     deadline_ns: u64,
     first_byte_ns: Option<u64>,
+    /// Wakes the user of its stream, or of its last one: the next stream is mostly the same user's.
     user: Option<Waker>,
     ended_stream: Option<EndedStream>,
 }
@@ -70,7 +71,7 @@ pub(super) enum StreamEnd {
     /// By itself.
     Stream(Ended),
     /// With its connection, for this reason.
-    Connection(Ended, Failure),
+    Connection(Box<(Ended, Failure)>),
     /// We reset it, as its time was over.
     TimedOut,
 }
@@ -131,6 +132,8 @@ impl Http2Connection {
         if !state.has_room() {
             return None;
         }
+        // A driver that has something to send is awake, or waits until the socket takes it.
+        let is_asleep = state.wire.output().is_empty() || deadline_ns < state.deadline_ns;
         let key = state.places.take(begun_ns, deadline_ns);
         match state.wire.begin(request, key) {
             Ok(number) => state.places.list[key].stream = number,
@@ -141,7 +144,9 @@ impl Http2Connection {
             }
         }
         state.deadline_ns = state.deadline_ns.min(deadline_ns);
-        state.wake_driver();
+        if is_asleep {
+            state.wake_driver();
+        }
         Some(Stream {
             connection: Rc::clone(self),
             key,
@@ -233,7 +238,7 @@ impl Place {
             at_ns,
             read_ns,
         });
-        self.user.take().inspect(Waker::wake_by_ref);
+        self.user.iter().for_each(Waker::wake_by_ref);
     }
 }
 
@@ -244,7 +249,10 @@ impl Stream {
         if let Some(ended_stream) = place.ended_stream.take() {
             return Poll::Ready(ended_stream);
         }
-        place.user = Some(cx.waker().clone());
+        match &mut place.user {
+            Some(user) => user.clone_from(cx.waker()),
+            None => place.user = Some(cx.waker().clone()),
+        }
         Poll::Pending
     }
 }
@@ -253,7 +261,6 @@ impl Drop for Stream {
     fn drop(&mut self) {
         let state = &mut *self.connection.state.borrow_mut();
         let place = &mut state.places.list[self.key];
-        place.user = None;
         place.ended_stream = None;
         let number = std::mem::take(&mut place.stream);
         if number > 0 && state.wire.reset(number, ErrorCode::CANCEL) {
@@ -288,7 +295,7 @@ impl h2::Sink for Told<'_> {
         self.ended += 1;
         let ending = match self.lost {
             None => StreamEnd::Stream(ended),
-            Some(failure) => StreamEnd::Connection(ended, failure.clone()),
+            Some(failure) => StreamEnd::Connection(Box::new((ended, failure.clone()))),
         };
         self.places.list[key].end(ending, self.at_ns, self.read_ns);
     }
