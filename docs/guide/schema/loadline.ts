@@ -1114,7 +1114,7 @@ response_time_without_us: Distribution,
 affected: Array<Affected>, };
 
 /**
- * What of the generator or its machine was at its end, or took time from it.
+ * A limit of the generator or its machine that was reached, or what took time from it.
  */
 export type OwnLimit = { "kind": "busy", 
 /**
@@ -1365,7 +1365,7 @@ target_cpu_percent: number | null,
  */
 lost_time: boolean, 
 /**
- * What of the generator was at its end before the target was; null if nothing.
+ * Which limit of the generator was reached before the target's; null if none.
  */
 own_limit: OwnLimit | null, 
 /**
@@ -1483,7 +1483,7 @@ level: number,
  */
 why: WhyNoMore, 
 /**
- * What of the generator ended before the target did; null if nothing.
+ * Which limit of the generator was reached before the target's; null if none.
  */
 own_limit: OwnLimit | null, 
 /**
@@ -1499,7 +1499,7 @@ level: number,
  */
 breaks: Array<string>, 
 /**
- * What of the generator or its machine may have caused it; null if nothing.
+ * Which limit of the generator or its machine may have caused it; null if none.
  */
 own_limit: OwnLimit | null, 
 /**
@@ -1520,7 +1520,7 @@ upper: number | null,
  */
 refuted: number | null, 
 /**
- * What of the generator or its machine may have caused the failures; null if nothing.
+ * Which limit of the generator or its machine may have caused the failures; null if none.
  */
 own_limit: OwnLimit | null, 
 /**
@@ -2048,7 +2048,7 @@ target_cpu_percent: number | null,
  */
 lost_time: boolean, 
 /**
- * What of the generator was at its end before the target was; null if nothing.
+ * Which limit of the generator was reached before the target's; null if none.
  */
 own_limit: OwnLimit | null, 
 /**
