@@ -231,7 +231,7 @@ impl Connection {
     /// Resets an open stream, which then ends without a word to the sink. False if it was not
     /// open.
     pub fn reset(&mut self, stream: u32, code: ErrorCode) -> bool {
-        let was_open = self.streams.remove(stream).is_some();
+        let was_open = self.streams.remove(stream);
         if was_open {
             self.write_reset(stream, code);
         }
@@ -254,9 +254,11 @@ impl Connection {
         let mut above: Vec<u32> = above.collect();
         above.sort_unstable();
         for number in above {
-            if let Some(stream) = self.streams.remove(number) {
+            if let Some(stream) = self.streams.get(number) {
+                let (key, ended) = (stream.key, stream.ended(outcome.clone()));
+                self.streams.remove(number);
                 self.latest_reset = self.latest_reset.max(number);
-                sink.end(stream.key, stream.ended(outcome.clone()));
+                sink.end(key, ended);
             }
         }
     }

@@ -1,8 +1,9 @@
 //! The streams that are open, by their numbers.
 //!
-//! A hash table with linear probing, whose hash is the stream's number: a client counts its streams
-//! up, so that those that are open at the same time mostly have slots of their own. Nothing is
-//! allocated while the number of open streams stays below its maximum so far.
+//! Each number has one slot of a table, which is larger than the number of open streams. A client
+//! counts its streams up, so that those that are open at the same time mostly have slots of their
+//! own. Where an older stream has the slot, the new one goes to a list. Nothing is allocated while
+//! no more streams are open than were before.
 
 use super::stream::Stream;
 
@@ -12,8 +13,10 @@ const MIN_SLOTS: usize = 4;
 /// The open streams of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct Streams {
-    /// None, or a power of two; at most half of them are taken.
+    /// None, or a power of two: at least twice as many as streams were open, as some end late.
     slots: Vec<Option<Slot>>,
+    /// Streams whose slots older ones have.
+    displaced: Vec<Slot>,
     len: usize,
 }
 
@@ -33,15 +36,22 @@ impl Streams {
     /// The open stream with a number.
     #[inline]
     pub(crate) fn get(&self, number: u32) -> Option<&Stream> {
-        let index = self.find(number)?;
-        self.slots[index].as_ref().map(|slot| &slot.stream)
+        let slot = match self.slots.get(self.home(number)) {
+            Some(Some(slot)) if slot.number == number => slot,
+            _ => &self.displaced[self.find_displaced(number)?],
+        };
+        Some(&slot.stream)
     }
 
     /// The open stream with a number.
     #[inline]
     pub(crate) fn get_mut(&mut self, number: u32) -> Option<&mut Stream> {
-        let index = self.find(number)?;
-        self.slots[index].as_mut().map(|slot| &mut slot.stream)
+        let home = self.home(number);
+        if self.has(home, number) {
+            return self.slots[home].as_mut().map(|slot| &mut slot.stream);
+        }
+        let index = self.find_displaced(number)?;
+        Some(&mut self.displaced[index].stream)
     }
 
     /// Adds a stream, whose number no other one may have.
@@ -54,71 +64,59 @@ impl Streams {
         self.put(Slot { number, stream });
     }
 
-    /// Takes a stream out.
+    /// Forgets a stream. False if it was not open.
     #[inline]
-    pub(crate) fn remove(&mut self, number: u32) -> Option<Stream> {
-        let index = self.find(number)?;
-        let removed = self.slots[index].take()?;
-        self.len -= 1;
-        if self.slots[self.after(index)].is_some() {
-            self.close_gap(index);
+    pub(crate) fn remove(&mut self, number: u32) -> bool {
+        let home = self.home(number);
+        if self.has(home, number) {
+            self.slots[home] = None;
+        } else if let Some(index) = self.find_displaced(number) {
+            self.displaced.swap_remove(index);
+        } else {
+            return false;
         }
-        Some(removed.stream)
+        self.len -= 1;
+        true
     }
 
     /// The numbers of the open streams, in no order.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = u32> {
-        self.slots.iter().flatten().map(|slot| slot.number)
+        let slots = self.slots.iter().flatten();
+        slots.chain(&self.displaced).map(|slot| slot.number)
     }
 
     /// The open streams, in no order.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Stream> {
         let slots = self.slots.iter_mut().flatten();
-        slots.map(|slot| &mut slot.stream)
+        slots
+            .chain(&mut self.displaced)
+            .map(|slot| &mut slot.stream)
     }
 
-    #[inline]
-    fn find(&self, number: u32) -> Option<usize> {
-        let mut index = self.home(number);
-        loop {
-            if self.slots.get(index)?.as_ref()?.number == number {
-                return Some(index);
-            }
-            index = self.after(index);
-        }
-    }
-
-    /// Where a stream lies unless another one is there. All numbers are odd.
+    /// The index of a number's slot. All numbers are odd.
     #[inline]
     fn home(&self, number: u32) -> usize {
         (number / 2) as usize & self.slots.len().wrapping_sub(1)
     }
 
     #[inline]
-    fn after(&self, index: usize) -> usize {
-        (index + 1) & (self.slots.len() - 1)
+    fn has(&self, home: usize, number: u32) -> bool {
+        matches!(self.slots.get(home), Some(Some(slot)) if slot.number == number)
+    }
+
+    #[cold]
+    fn find_displaced(&self, number: u32) -> Option<usize> {
+        let mut displaced = self.displaced.iter();
+        displaced.position(|slot| slot.number == number)
     }
 
     #[inline]
     fn put(&mut self, slot: Slot) {
-        let mut index = self.home(slot.number);
-        while self.slots[index].is_some() {
-            index = self.after(index);
-        }
-        self.slots[index] = Some(slot);
-    }
-
-    /// Moves streams that lie behind a slot that was emptied back to where they are looked for.
-    fn close_gap(&mut self, mut gap: usize) {
-        let mask = self.slots.len() - 1;
-        let mut index = self.after(gap);
-        while let Some(slot) = &self.slots[index] {
-            let from_home = index.wrapping_sub(self.home(slot.number)) & mask;
-            if from_home >= index.wrapping_sub(gap) & mask {
-                self.slots.swap(gap, index);
-                gap = index;
-            }
-            index = self.after(index);
+        let home = self.home(slot.number);
+        if self.slots[home].is_none() {
+            self.slots[home] = Some(slot);
+        } else {
+            self.displaced.push(slot);
         }
     }
 
@@ -127,7 +125,9 @@ impl Streams {
         let len = (self.slots.len() * 2).max(MIN_SLOTS);
         let larger = std::iter::repeat_with(|| None).take(len).collect();
         let slots = std::mem::replace(&mut self.slots, larger);
-        slots.into_iter().flatten().for_each(|slot| self.put(slot));
+        let displaced = std::mem::take(&mut self.displaced);
+        let all = slots.into_iter().flatten().chain(displaced);
+        all.for_each(|slot| self.put(slot));
     }
 }
 
@@ -166,8 +166,7 @@ mod tests {
                     streams.insert(number, stream(key));
                     map.insert(number, key);
                 } else {
-                    let removed = streams.remove(number).map(|stream| stream.key);
-                    prop_assert_eq!(removed, map.remove(&number));
+                    prop_assert_eq!(streams.remove(number), map.remove(&number).is_some());
                 }
                 prop_assert_eq!(streams.len(), map.len());
                 let mut numbers: Vec<u32> = streams.numbers().collect();

@@ -221,9 +221,11 @@ impl Connection {
 
     #[inline]
     fn end<S: Sink>(&mut self, number: u32, outcome: Outcome, sink: &mut S) {
-        if let Some(stream) = self.streams.remove(number) {
+        if let Some(stream) = self.streams.get(number) {
+            let (key, ended) = (stream.key, stream.ended(outcome));
+            self.streams.remove(number);
             self.idle_frames = 0;
-            sink.end(stream.key, stream.ended(outcome));
+            sink.end(key, ended);
         }
     }
 
