@@ -116,7 +116,7 @@ pub enum Standing {
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Difference {
     /// What it is.
-    #[schemars(extend("enum" = ["clock", "counting", "machine"]))]
+    #[schemars(extend("enum" = ["clock", "counting", "threads", "machine"]))]
     pub kind: String,
     /// What it means and what to do.
     pub text: String,

@@ -60,6 +60,15 @@ pub(crate) fn mismatch_sentence(mismatch: &Mismatch) -> String {
                              without a response at the end out of percentiles, and requests begun \
                              in the warm-up out of the rate. Compare runs of one version."
             .to_owned(),
+        Mismatch::Threads(numbers) => format!(
+            "These runs had different numbers of worker threads ({}), so part of a difference may \
+             come from Loadline: make all of them with the same --threads.",
+            numbers
+                .iter()
+                .map(u32::to_string)
+                .collect::<Vec<_>>()
+                .join(" and ")
+        ),
         Mismatch::Machine(properties) => format!(
             "These runs were not all made on one machine with one setup ({}), so part of a \
              difference may come from the machine: make all of them on the same machine with the \

@@ -1,4 +1,5 @@
-//! What else differs between runs that are compared: the clock that timed them, and the machine.
+//! What else differs between runs that are compared: the clock that timed them, the worker threads
+//! that sent them, and the machine.
 //!
 //! None of it is refused, as one may compare machines on purpose. But it is in the ratio along with
 //! what was meant to differ, so the reader of the ratio must know of it.
@@ -14,6 +15,8 @@ pub enum Mismatch {
     Clock,
     /// Some runs are of a file of an earlier format version, which counted otherwise.
     Counting,
+    /// The runs had these numbers of worker threads, in ascending order.
+    Threads(Vec<u32>),
     /// The machine that the runs were made on was another, or was set up otherwise.
     Machine(Vec<MachineProperty>),
 }
@@ -24,6 +27,7 @@ impl Mismatch {
         match self {
             Mismatch::Clock => "clock",
             Mismatch::Counting => "counting",
+            Mismatch::Threads(_) => "threads",
             Mismatch::Machine(_) => "machine",
         }
     }
@@ -64,8 +68,12 @@ pub fn mismatches(runs: &[&Summary]) -> Vec<Mismatch> {
     let machine = (!properties.is_empty()).then_some(Mismatch::Machine(properties));
     let formats: BTreeSet<u64> = runs.iter().map(|run| run.format).collect();
     let counting = (formats.len() > 1).then_some(Mismatch::Counting);
-    let others = counting.into_iter().chain(machine);
-    clock.into_iter().chain(others).collect()
+    let threads: BTreeSet<u32> = runs.iter().map(|run| run.plan.threads).collect();
+    let threads = (threads.len() > 1).then(|| Mismatch::Threads(threads.into_iter().collect()));
+    [clock, counting, threads, machine]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn differing((name, of): &Source, runs: &[&Summary]) -> Option<MachineProperty> {
@@ -122,6 +130,18 @@ mod tests {
         old.format = 1;
         assert_eq!(mismatches(&[&old, &new]), [Mismatch::Counting]);
         assert_eq!(mismatches(&[&old, &old]), []);
+    }
+
+    #[test]
+    fn runs_of_different_numbers_of_threads_are_unlike() {
+        let one = on(machine(None, 2), Clock::Kernel);
+        let mut four = one.clone();
+        four.plan.threads = one.plan.threads + 3;
+        let numbers = vec![one.plan.threads, four.plan.threads];
+        assert_eq!(
+            mismatches(&[&four, &one, &four]),
+            [Mismatch::Threads(numbers)]
+        );
     }
 
     #[test]
