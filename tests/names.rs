@@ -69,6 +69,31 @@ fn each_name_has_its_exact_counts_in_every_report() {
 }
 
 #[test]
+fn each_row_of_the_log_has_the_name_and_url_of_its_request() {
+    let server = serve();
+    let address = format!("http://{}", server.addr());
+    let folder = tempfile::tempdir().unwrap();
+    let [urls, log] = ["urls", "log.csv"].map(|name| folder.path().join(name));
+    std::fs::write(&urls, list(&address)).unwrap();
+    let few = ["-n", "60", "-c", "3", "-t", "1"];
+    summary(&[&few[..], &["--urls", text(&urls), "--log", text(&log)]].concat());
+    let log = std::fs::read_to_string(&log).unwrap();
+    for (status, name, path, count) in [
+        ("200", "read", "a", 10),
+        ("200", "read", "b", 10),
+        ("503", "\"broken, \"\"really\"\"\"", "?status=503", 10),
+        ("200", &format!("POST {address}/c"), "c", 30),
+    ] {
+        let end = format!(",{name},{address}/{path}");
+        let rows = log.lines().filter(|row| row.ends_with(&end));
+        let rows: Vec<&str> = rows.collect();
+        assert_eq!(rows.len(), count, "{end} in {log}");
+        let is_answered = |row: &&str| row.split(',').nth(8) == Some(status);
+        assert!(rows.iter().all(is_answered), "{log}");
+    }
+}
+
+#[test]
 fn urls_beyond_the_most_series_are_counted_together() {
     let server = serve();
     let urls = ["a", "b", "c", "d"].map(|path| format!("http://{}/{path}", server.addr()));

@@ -44,8 +44,13 @@ fn each_scenario_has_its_exact_counts_and_rows_in_every_report() {
     let server = serve();
     let folder = tempfile::tempdir().unwrap();
     let plan = write_plan(folder.path(), &server.addr().to_string());
-    let saved = folder.path().join("a.run");
-    let found = summary(&[text(&plan), "--save", text(&saved)]);
+    let [saved, log] = ["a.run", "log.csv"].map(|name| folder.path().join(name));
+    let found = summary(&[text(&plan), "--save", text(&saved), "--log", text(&log)]);
+    let log = std::fs::read_to_string(&log).unwrap();
+    for (end, count) in [("/a", 25), ("/b", 25), ("/", 30), (",,", 8)] {
+        let rows = log.lines().filter(|row| row.ends_with(end));
+        assert_eq!(rows.count(), count, "{end} in {log}");
+    }
     assert_eq!(answered(&found, "(all)", "browse"), 50);
     assert_eq!(answered(&found, "/a", "browse"), 25);
     assert_eq!(answered(&found, "/", "order"), 30);

@@ -81,6 +81,8 @@ pub struct Part {
     pub expect: Expect,
     /// The series that counts it, where the run has series.
     pub series: SeriesId,
+    /// Its index among the plan's requests; `None` if it is none of them.
+    pub request: Option<u32>,
 }
 
 /// A whole response, as far as its exchange does not tell.

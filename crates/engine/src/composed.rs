@@ -68,6 +68,7 @@ impl<H: Host> Requester<H> {
             end: bytes.len(),
             expect: Expect::for_method(request.method),
             series: SeriesId::default(),
+            request: None,
         };
         let batch = Batch {
             endpoint: worker.dialler.endpoint_of(request.url),

@@ -62,7 +62,9 @@ impl Prepared {
         ensure_open_files(u64::from(connections) + OTHER_FILES)?;
         let is_alone = parts.len() == 1;
         let prepare = |(scenario, part): (usize, Plan)| {
-            let prepared = Prepared::new(part, detail, composes(scenario), connections)?;
+            let mut prepared = Prepared::new(part, detail, composes(scenario), connections)?;
+            let before = plan.scenarios.iter().take(scenario);
+            prepared.number_requests(before.map(|one| one.requests.len()).sum());
             Ok(Arc::new(Prepared {
                 scenario,
                 is_alone,
@@ -129,6 +131,13 @@ impl Prepared {
         };
         prepared.probe()?;
         Ok(prepared)
+    }
+
+    /// Gives its requests their indices among those of all scenarios.
+    fn number_requests(&mut self, first: usize) {
+        for (index, request) in (first..).zip(&mut self.requests) {
+            request.part.request = u32::try_from(index).ok();
+        }
     }
 
     /// The addresses of all endpoints.

@@ -48,6 +48,7 @@ impl WrittenRequest {
             end: http2.as_ref().map_or(bytes.len(), h2::Request::size),
             expect: Expect::for_method(&request.method),
             series,
+            request: None,
         };
         Ok(WrittenRequest {
             endpoint,

@@ -58,6 +58,9 @@ pub struct Exchange {
     pub bytes_out: u64,
     /// How it ended.
     pub outcome: Outcome,
+    /// Which of the plan's requests was sent: its index among those of all scenarios. `None` for a
+    /// request that a script wrote.
+    pub request: Option<u32>,
 }
 
 impl Exchange {

@@ -4,40 +4,38 @@
 //! by hand, digit by digit: formatting machinery would cost as much as the exchange itself.
 
 use crate::{Exchange, Outcome};
-use std::fs::File;
+use loadline_plan::Request;
+use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
 
 /// The log's first line: the names of the columns.
 pub const COLUMNS: &str = "intended_us,start_us,response_us,service_us,blocked_us,lateness_us,\
-                           dial_us,first_byte_us,status,error,bytes_in,bytes_out";
+                           dial_us,first_byte_us,status,error,bytes_in,bytes_out,name,url";
 
 /// Writes exchanges as CSV.
 ///
 /// `intended_us` and `start_us` count from the run's start, all others are durations:
 /// `first_byte_us` runs from the send (after dialling) and is empty where a failure came before any
-/// byte. Of `status` and `error` one is always empty. Lines end in a single newline.
+/// byte. Of `status` and `error` one is always empty. `name` and `url` are empty for a request that
+/// is none of the plan's; they are quoted where CSV needs it (RFC 4180, section 2). Lines end in a
+/// single newline.
 #[derive(Debug)]
 pub struct LogWriter<W: Write> {
     output: BufWriter<W>,
     line: Vec<u8>,
-}
-
-impl LogWriter<File> {
-    /// A log into this file, which is emptied if there is one.
-    pub fn create(path: &Path) -> io::Result<LogWriter<File>> {
-        LogWriter::new(File::create(path)?)
-    }
+    /// The last two columns of each of the plan's requests.
+    names: Vec<String>,
 }
 
 impl<W: Write> LogWriter<W> {
-    /// A log into this output, beginning with the names of the columns.
-    pub fn new(output: W) -> io::Result<LogWriter<W>> {
+    /// A log of these requests into this output, beginning with the names of the columns.
+    pub fn new(output: W, requests: &[Request]) -> io::Result<LogWriter<W>> {
         let mut output = BufWriter::with_capacity(64 * 1024, output);
         writeln!(output, "{COLUMNS}")?;
         Ok(LogWriter {
             output,
             line: Vec::with_capacity(256),
+            names: requests.iter().map(name_and_url).collect(),
         })
     }
 
@@ -49,6 +47,8 @@ impl<W: Write> LogWriter<W> {
         self.put_integer(exchange.bytes_in);
         self.line.push(b',');
         self.put_integer(exchange.bytes_out);
+        self.line.push(b',');
+        self.put_name(exchange.request);
         self.line.push(b'\n');
         self.output.write_all(&self.line)
     }
@@ -91,6 +91,12 @@ impl<W: Write> LogWriter<W> {
         self.line.push(b',');
     }
 
+    fn put_name(&mut self, request: Option<u32>) {
+        let name = request.and_then(|index| self.names.get(index as usize));
+        let name = name.map_or(",", String::as_str);
+        self.line.extend_from_slice(name.as_bytes());
+    }
+
     fn put_microseconds(&mut self, time_ns: u64) {
         self.put_integer(time_ns / 1000);
         let rest = time_ns % 1000;
@@ -105,6 +111,20 @@ impl<W: Write> LogWriter<W> {
     }
 }
 
+/// What a request is called in reports and its whole URL, as two columns.
+fn name_and_url(request: &Request) -> String {
+    let name = request.series_name();
+    format!("{},{}", quoted(&name), quoted(request.url.as_str()))
+}
+
+/// The text as a field of CSV.
+fn quoted(text: &str) -> Cow<'_, str> {
+    if text.contains([',', '"', '\r', '\n']) {
+        return Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")));
+    }
+    Cow::Borrowed(text)
+}
+
 /// A failure without any byte of a response has its first byte at its end.
 fn has_first_byte(exchange: &Exchange) -> bool {
     match exchange.outcome {
@@ -117,11 +137,11 @@ fn has_first_byte(exchange: &Exchange) -> bool {
 mod tests {
     use super::*;
     use crate::ErrorKind;
-    use crate::samples::{any_exchange, exchange, failure};
+    use crate::samples::{any_exchange, exchange, failure, plan};
     use proptest::prelude::*;
 
     fn lines(exchanges: &[Exchange]) -> Vec<String> {
-        let mut log = LogWriter::new(Vec::new()).unwrap();
+        let mut log = LogWriter::new(Vec::new(), &plan().requests).unwrap();
         exchanges
             .iter()
             .for_each(|exchange| log.record(exchange).unwrap());
@@ -133,7 +153,7 @@ mod tests {
     #[test]
     fn begins_with_the_columns() {
         assert_eq!(lines(&[]), [COLUMNS]);
-        assert_eq!(COLUMNS.split(',').count(), 12);
+        assert_eq!(COLUMNS.split(',').count(), 14);
     }
 
     #[test]
@@ -147,7 +167,7 @@ mod tests {
             end_ns: 1_005_100,
             ..exchange(0, 0)
         };
-        let expected = "1000.001,1000.101,5.099,4.999,0.030,0.070,2.050,1.000,200,,60,40";
+        let expected = "1000.001,1000.101,5.099,4.999,0.030,0.070,2.050,1.000,200,,60,40,,";
         assert_eq!(lines(&[answer])[1], expected);
     }
 
@@ -162,12 +182,40 @@ mod tests {
         let lines = lines(&[silent, cut]);
         assert_eq!(
             lines[1],
-            "1.000,1.000,30.000,30.000,0.000,0.000,0.000,,,timeout,60,40"
+            "1.000,1.000,30.000,30.000,0.000,0.000,0.000,,,timeout,60,40,,"
         );
         assert_eq!(
             lines[2],
-            "1.000,1.000,30.000,30.000,0.000,0.000,0.000,10.000,,read,60,40"
+            "1.000,1.000,30.000,30.000,0.000,0.000,0.000,10.000,,read,60,40,,"
         );
+    }
+
+    #[test]
+    fn a_request_of_the_plan_has_its_name_and_url() {
+        let mut requests = plan().requests;
+        requests.push(Request {
+            name: Some("the \"search\", slow".to_owned()),
+            url: "http://127.0.0.1/a,b".parse().unwrap(),
+            ..requests[0].clone()
+        });
+        let mut log = LogWriter::new(Vec::new(), &requests).unwrap();
+        for request in [Some(0), Some(1), None] {
+            let exchange = Exchange {
+                request,
+                ..exchange(0, 0)
+            };
+            log.record(&exchange).unwrap();
+        }
+        let text = String::from_utf8(log.finish().unwrap()).unwrap();
+        let url = "http://127.0.0.1:8080/a?b=%C3%BC";
+        let ends = [
+            format!(",60,40,{url},{url}"),
+            ",60,40,\"the \"\"search\"\", slow\",\"http://127.0.0.1/a,b\"".to_owned(),
+            ",60,40,,".to_owned(),
+        ];
+        for (line, end) in text.lines().skip(1).zip(ends) {
+            assert!(line.ends_with(&end), "{line}");
+        }
     }
 
     /// The column's nanoseconds, read back without going through floating point.
@@ -187,7 +235,7 @@ mod tests {
             prop_assert_eq!(nanoseconds(line, 2), exchange.response_ns());
             let parts: u64 = (3..6).map(|column| nanoseconds(line, column)).sum();
             prop_assert_eq!(nanoseconds(line, 2), parts);
-            prop_assert_eq!(line.split(',').count(), 12);
+            prop_assert_eq!(line.split(',').count(), 14);
         }
     }
 }

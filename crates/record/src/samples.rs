@@ -100,6 +100,7 @@ pub(crate) fn exchange(intended_ns: u64, service_ns: u64) -> Exchange {
         bytes_in: 60,
         bytes_out: 40,
         outcome: Outcome::Answered { status: 200 },
+        request: None,
     }
 }
 
@@ -190,6 +191,7 @@ pub(crate) fn any_exchange() -> impl Strategy<Value = Exchange> {
                 bytes_in: bytes,
                 bytes_out: bytes / 2,
                 outcome,
+                request: None,
             }
         },
     )

@@ -447,6 +447,7 @@ fn sent_at(start_ns: u64, service_ns: u64, outcome: Outcome) -> Exchange {
         bytes_in: if answered { 240 } else { 0 },
         bytes_out: 60,
         outcome,
+        request: None,
     }
 }
 

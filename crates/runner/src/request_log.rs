@@ -44,9 +44,10 @@ impl Observer for RequestLog {
         Ok(())
     }
 
-    fn begun(&mut self, _: &Header) -> Observed {
+    fn begun(&mut self, header: &Header) -> Observed {
         if let Some(file) = self.reserved.take() {
-            self.writer = Some(LogWriter::new(file.take_empty()).map_err(LogError)?);
+            let writer = LogWriter::new(file.take_empty(), &header.plan.requests);
+            self.writer = Some(writer.map_err(LogError)?);
         }
         Ok(())
     }

@@ -118,6 +118,7 @@ pub(crate) fn cut(text: &[u8], parts: &mut Vec<Part>) {
             end: text.len(),
             expect: Expect::for_method(method(&text[begin..])),
             series: SeriesId::default(),
+            request: None,
         });
     }
 }
@@ -149,6 +150,7 @@ fn each_request(
             end: begin,
             expect: Expect::for_method(method(head)),
             series: SeriesId::default(),
+            request: None,
         });
     }
     Ok(())

@@ -52,6 +52,7 @@ impl<H: Host> Scenario<H> for RepeatScenario {
                 end: self.message.bytes.len(),
                 expect: Expect::for_method(&self.message.method),
                 series: SeriesId::default(),
+                request: None,
             },
             message: Arc::clone(&self.message),
             ledger: Rc::clone(&self.ledger),

@@ -56,6 +56,7 @@ impl<H: Host> Scenario<H> for Repetition {
                 end: self.request.len(),
                 expect: Expect::for_method(METHOD),
                 series: SeriesId::default(),
+                request: None,
             },
             request: Arc::clone(&self.request),
         }

@@ -221,6 +221,7 @@ impl<'a, H: Host> InFlightBatch<'a, H> {
             bytes_in: self.bytes_in,
             bytes_out,
             outcome: ending.outcome,
+            request: part.request,
         };
         if self.is_counted() {
             worker.record(&exchange, part.series, user.activity.is_omitted.get());

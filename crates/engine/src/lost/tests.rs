@@ -75,6 +75,7 @@ impl Behaviour<Kernel> for Deviant {
             end: REQUEST.len(),
             expect: Expect::for_method("GET"),
             series: SeriesId::default(),
+            request: None,
         };
         let batch = Batch {
             endpoint: 0,

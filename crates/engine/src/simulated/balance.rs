@@ -58,6 +58,7 @@ impl<H: Host> Behaviour<H> for Numbered {
                 end: bytes.len(),
                 expect: Expect::Other,
                 series: SeriesId::default(),
+                request: None,
             });
         }
         let batch = Batch {

@@ -58,6 +58,7 @@ async fn send(requester: Requester<Sim>, timeout_ns: u64) -> Outcome {
         end: REQUEST.len(),
         expect: Expect::Other,
         series: SeriesId::default(),
+        request: None,
     };
     let batch = Batch {
         endpoint: 0,

@@ -60,6 +60,7 @@ impl<H: Host> Behaviour<H> for Steps {
             end: REQUEST.len(),
             expect: Expect::Other,
             series: SeriesId::default(),
+            request: None,
         };
         let batch = Batch {
             endpoint: 0,

@@ -35,6 +35,7 @@ impl<H: Host> Behaviour<H> for Watcher {
             end: REQUEST.len(),
             expect: Expect::Other,
             series: SeriesId::default(),
+            request: None,
         };
         let batch = Batch {
             endpoint: 0,

@@ -22,6 +22,7 @@ fn exchange(blocked_ns: u64, lateness_ns: u64, service_ns: u64, outcome: Outcome
         bytes_in: 0,
         bytes_out: 0,
         outcome,
+        request: None,
     }
 }
 

@@ -89,6 +89,7 @@ pub(crate) fn second(index: u64, dice: &mut Dice, mean_ns: f64, answers: u64) ->
             bytes_in: 10,
             bytes_out: 10,
             outcome: Outcome::Answered { status: 200 },
+            request: None,
         });
     }
     recorder.take((index + 1) * SECOND)

@@ -83,6 +83,7 @@ pub(crate) fn exchange(
         bytes_in: 100,
         bytes_out: 50,
         outcome: Outcome::Answered { status: 200 },
+        request: None,
     }
 }
 
