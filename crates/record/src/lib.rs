@@ -45,6 +45,7 @@ mod named;
 mod recorder;
 mod saved;
 mod snapshot;
+mod socket_errors;
 mod summary;
 mod transient;
 mod unfinished;
@@ -74,6 +75,7 @@ pub use saved::{
     SavedOutcome, Searched, append_search,
 };
 pub use snapshot::{Counts, Failures, Snapshot, Times};
+pub use socket_errors::SocketErrors;
 pub use summary::{Ended, Quantiles, Row, Summary};
 pub use transient::{Transient, Uncut};
 pub use unfinished::{Ages, Unfinished};

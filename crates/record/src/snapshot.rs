@@ -143,12 +143,6 @@ impl Snapshot {
         }
     }
 
-    /// The exchanges that failed in one of these ways.
-    pub fn failed(&self, kinds: &[ErrorKind]) -> u64 {
-        let found = kinds.iter().filter_map(|kind| self.errors.get(kind));
-        found.map(|failures| failures.count).sum()
-    }
-
     /// Adds what another worker recorded in the same interval.
     pub fn merge(&mut self, other: &Snapshot) {
         self.start_ns = self.start_ns.min(other.start_ns);

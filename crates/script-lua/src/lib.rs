@@ -58,6 +58,6 @@ pub use language::Lua;
 pub use loadline_script::Prints;
 pub use options::{Broken, Flavour, Options};
 pub use request::{Flaw, RequestProblem};
-pub use samples::{Errors, Figures, Samples};
+pub use samples::{Figures, Samples};
 pub use scenario::{ScriptUser, Scripted};
 pub use script::Script;

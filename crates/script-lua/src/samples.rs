@@ -1,7 +1,7 @@
 //! What `done` is told: the figures of a run, and samples in the arithmetic of wrk and of wrk2.
 
 use crate::Flavour;
-use loadline_record::{ErrorKind, Summary};
+use loadline_record::{SocketErrors, Summary};
 
 /// The figures of a run that `done` is told.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -12,27 +12,14 @@ pub struct Figures {
     pub requests: u64,
     /// Bytes received.
     pub bytes: u64,
-    /// What went wrong.
-    pub errors: Errors,
+    /// Failed exchanges.
+    pub errors: SocketErrors,
+    /// Responses with a status above 399.
+    pub bad_statuses: u64,
     /// Times in microseconds.
     pub latency: Samples,
     /// Answers a second of each worker, interval by interval.
     pub rates: Samples,
-}
-
-/// What went wrong in a run, in wrk's kinds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Errors {
-    /// Connections that did not come up, TLS included.
-    pub connect: u64,
-    /// Responses that broke off, or were malformed.
-    pub read: u64,
-    /// Requests that could not be sent.
-    pub write: u64,
-    /// Responses with a status above 399.
-    pub status: u64,
-    /// Responses that were not whole in time.
-    pub timeout: u64,
 }
 
 impl Figures {
@@ -44,7 +31,13 @@ impl Figures {
             duration_us: summary.duration_ns / 1_000,
             requests: summary.total.counts.answered,
             bytes: summary.total.counts.bytes_in,
-            errors: Errors::of(summary),
+            errors: SocketErrors::of(&summary.total),
+            bad_statuses: summary
+                .total
+                .statuses
+                .range(400..)
+                .map(|(_, count)| count)
+                .sum(),
             latency: Samples::counted(latency.map(|(value_ns, count)| (value_ns / 1_000, count))),
             rates: rates(summary),
         }
@@ -64,23 +57,6 @@ fn rates(summary: &Summary) -> Samples {
             workers,
         )
     }))
-}
-
-impl Errors {
-    fn of(summary: &Summary) -> Self {
-        let total = &summary.total;
-        let statuses = summary.total.statuses.iter();
-        Errors {
-            connect: total.failed(&ErrorKind::BEFORE_SENDING),
-            read: total.failed(&[ErrorKind::Read, ErrorKind::Protocol]),
-            write: total.failed(&[ErrorKind::Write]),
-            status: statuses
-                .filter(|(status, _)| **status > 399)
-                .map(|(_, count)| count)
-                .sum(),
-            timeout: total.failed(&[ErrorKind::Timeout]),
-        }
-    }
 }
 
 /// Whole numbers, each as often as it was seen.

@@ -278,7 +278,7 @@ fn summary_table(lua: &Lua, figures: &Figures) -> mlua::Result<Table> {
         ("connect", figures.errors.connect as f64),
         ("read", figures.errors.read as f64),
         ("write", figures.errors.write as f64),
-        ("status", figures.errors.status as f64),
+        ("status", figures.bad_statuses as f64),
         ("timeout", figures.errors.timeout as f64),
     ])?;
     let summary = lua.create_table_from([

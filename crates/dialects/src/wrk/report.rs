@@ -4,7 +4,7 @@ use super::rates::Rates;
 use super::scaling::{binary, cell, duration_s, metric, number, time_us};
 use super::spectrum::Micros;
 use super::{Arguments, Tool};
-use loadline_record::{Distribution, ErrorKind, Snapshot, Summary};
+use loadline_record::{Distribution, Snapshot, SocketErrors, Summary};
 
 /// What is printed when the run has begun.
 pub fn banner(arguments: &Arguments) -> String {
@@ -186,12 +186,12 @@ fn totals(summary: &Summary) -> String {
 
 /// The failures, if there are any. Requests cut off at the end of the run are not among them.
 fn failures(total: &Snapshot) -> String {
-    let connect = total.failed(&ErrorKind::BEFORE_SENDING);
-    // Extra bytes after a response are a read error to wrk.
-    let read =
-        total.failed(&[ErrorKind::Read, ErrorKind::Protocol]) + total.counts.closed_for_extra_bytes;
-    let write = total.failed(&[ErrorKind::Write]);
-    let timeout = total.failed(&[ErrorKind::Timeout]) + total.counts.late;
+    let SocketErrors {
+        connect,
+        read,
+        write,
+        timeout,
+    } = SocketErrors::of(total);
     let mut text = String::new();
     if connect + read + write + timeout > 0 {
         text.push_str(&format!(

@@ -1,20 +1,21 @@
 //! What `done` is told, in wrk's words and in wrk2's.
 
 use super::Bench;
-use crate::{Error, Errors, Figures, Flavour, Samples};
+use crate::{Error, Figures, Flavour, Samples};
+use loadline_record::SocketErrors;
 
 fn figures() -> Figures {
     Figures {
         duration_us: 2_000_000,
         requests: 100,
         bytes: 12_345,
-        errors: Errors {
+        errors: SocketErrors {
             connect: 1,
             read: 2,
             write: 3,
-            status: 4,
             timeout: 5,
         },
+        bad_statuses: 4,
         latency: Samples::counted([(100, 2), (200, 1), (400, 1)]),
         rates: Samples::counted([(50, 2)]),
     }

@@ -1,5 +1,5 @@
 use super::*;
-use loadline_record::{Environment, Failures, Header};
+use loadline_record::{Environment, ErrorKind, Failures, Header};
 use std::time::SystemTime;
 
 const MS_NS: u64 = 1_000_000;

@@ -43,8 +43,5 @@ pub(super) fn figures(measured: &Measured) -> Figures {
     let mut figures = Figures::of(&measured.summary);
     let rates = measured.rates.samples().iter();
     figures.rates = Samples::counted(rates.map(|&rate| (rate, 1)));
-    let counts = &measured.summary.total.counts;
-    figures.errors.read += counts.closed_for_extra_bytes;
-    figures.errors.timeout += counts.late;
     figures
 }
