@@ -15,7 +15,8 @@ pub struct Validity {
     pub findings: Vec<Finding>,
 }
 
-/// How far a result may be believed.
+/// How far a result may be believed, as a reader of the JSON sees it: what judges has a type of its
+/// own, so that a reader needs none of the judging.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]

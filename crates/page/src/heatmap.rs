@@ -91,7 +91,8 @@ impl Heatmap {
     }
 }
 
-/// A heatmap that grows.
+/// A heatmap that grows. Its columns are joined here and not by the record's histories, because the
+/// page depends on nothing that records.
 #[derive(Clone, Debug)]
 pub struct Heat {
     columns: Vec<Column>,

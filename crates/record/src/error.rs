@@ -1,6 +1,6 @@
 //! What can go wrong with a saved run.
 
-use crate::saved::FORMAT_VERSION;
+use crate::format::FORMAT_VERSION;
 use std::io;
 use std::path::PathBuf;
 

@@ -36,6 +36,7 @@ mod environment;
 mod error;
 mod exchange;
 mod floor;
+mod format;
 mod halving;
 mod host_counters;
 mod interval_archive;
@@ -64,6 +65,7 @@ pub use environment::Environment;
 pub use error::{DecodeError, Error, LineError};
 pub use exchange::{ErrorKind, Exchange, Outcome, Split};
 pub use floor::Floor;
+pub use format::FORMAT_VERSION;
 pub use halving::{Halving, Segment};
 pub use host_counters::HostCounters;
 pub use interval_archive::IntervalArchive;
@@ -71,8 +73,8 @@ pub use load_change::LoadChange;
 pub use log::{COLUMNS, LogWriter};
 pub use recorder::{Dial, Model, Recorder};
 pub use saved::{
-    FORMAT_VERSION, Header, LONGEST_KEPT_BODY, LongBody, Role, RoleKind, RunFile, RunWriter,
-    SavedOutcome, Searched, append_search,
+    Header, LONGEST_KEPT_BODY, LongBody, Role, RoleKind, RunFile, RunWriter, SavedOutcome,
+    Searched, append_search,
 };
 pub use snapshot::{Counts, Failures, Snapshot, Times};
 pub use socket_errors::SocketErrors;

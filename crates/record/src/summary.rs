@@ -11,7 +11,7 @@ mod row;
 pub use ended::Ended;
 pub use row::{Quantiles, Row};
 
-use crate::saved::FORMAT_VERSION;
+use crate::format::FORMAT_VERSION;
 use crate::watched::{WatchHistory, Watched};
 use crate::{
     Blocks, Busiest, Censored, Environment, Header, HostCounters, LoadChange, LongBody, Model,

@@ -626,7 +626,8 @@ lowest: number,
 highest: number, };
 
 /**
- * How far a result may be believed.
+ * How far a result may be believed, as a reader of the JSON sees it: what judges has a type of its
+ * own, so that a reader needs none of the judging.
  */
 export type Grade = "valid" | "suspect" | "invalid";
 

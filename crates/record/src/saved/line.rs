@@ -4,12 +4,12 @@
 //! each thing that it carries; keys that nobody asks for are passed over, so that a later minor
 //! version may add some.
 
-use super::FORMAT_VERSION;
 use super::encoding::{self, Encoder};
 use super::header::Header;
 use super::search::{SavedOutcome, readable};
 use super::series::StoredSeries;
 use crate::error::LineError;
+use crate::format::FORMAT_VERSION;
 use crate::watched::Watched;
 use crate::{
     Ages, Arrivals, Counts, Distribution, Ended, ErrorKind, Failures, HostCounters, LoadChange,

@@ -1,10 +1,10 @@
 //! Reading a saved run, whole or cut.
 
 use super::header::Header;
-use super::is_read;
 use super::line::{Beside, Format, Kind, RunEnd, StoredSearch, StoredSnapshot};
 use super::search::SavedOutcome;
 use crate::error::{Error, LineError};
+use crate::format::is_read;
 use crate::interval_archive::without_first;
 use crate::{Pattern, Snapshot, Summary, Transient};
 use std::cmp::Ordering;
