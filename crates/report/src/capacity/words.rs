@@ -211,7 +211,7 @@ fn unsettled(known: Inconclusive, report: &CapacityReport<'_>) -> String {
     };
     let ours = known.own_limit.map_or(String::new(), |limit| {
         format!(
-            " The generator may be why checks failed: {}",
+            " The generator or its machine may be why checks failed: {}",
             limit_and_advice(limit)
         )
     });
