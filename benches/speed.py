@@ -82,7 +82,7 @@ def compared():
                    run_of("wrk", 10, "megabyte"), 0.60)
     yield Compared("no keep-alive", run_of("loadline", 50, keep_alive="false"),
                    run_of("ab", 50, keep_alive="false"), 0.90, 1.0)
-    yield Compared("TLS", run_of("loadline", 100, "tls", flags="--insecure"),
+    yield Compared("TLS", run_of("loadline", 100, "tls", flags="-k"),
                    run_of("wrk", 100, "tls"), 1.0)
     for connections, streams, bar, rate in [(10, 10, 0.60, 1.1), (1, 100, 0.60, 1.1),
                                             (100, 1, 0.65, 1.0)]:
@@ -285,9 +285,12 @@ class Bench:
             return
         peer = scenario.peer["tool"]
         alone = f"{median(mine.values(), 'cpu_us'):.2f} µs; " if mine else ""
-        why = "has no results" if shutil.which(peer) else "is not installed"
+        if mine:
+            why = f"{peer} has no results" if shutil.which(peer) else f"{peer} is not installed"
+        else:
+            why = "loadline has no results"
         self.add(scenario.scenario, f"CPU per request, ours / {peer}",
-                 f"{alone}{peer} {why}", f"≤ {scenario.cpu_bar:.2f}", None)
+                 f"{alone}{why}", f"≤ {scenario.cpu_bar:.2f}", None)
 
     def add(self, scenario, figure, value, bar, holds):
         self.rows.append(Row(scenario, figure, value, bar, holds))
