@@ -11,7 +11,7 @@
 //! Where several streams share a connection of HTTP/2, a longer sleep pays: what comes together is
 //! answered together, so that the server as well reads and writes once for several requests. The
 //! kernel stamps the last packet of a receive, so that an early response of it reads late by the
-//! sleep at most.
+//! sleep at most. So the loop sleeps only if several responses are expected meanwhile.
 //!
 //! In an open load the loop must wake for the next arrival anyway. A response that no user waits
 //! for can be read then, as the kernel has timestamped it.
@@ -28,15 +28,19 @@ struct Sleep {
     part: u64,
     /// The longest sleep: a longer one saves nothing more.
     most_ns: u64,
+    /// How many iterations must be expected to end during the sleep.
+    least_iterations: u64,
 }
 
 const OF_CONNECTIONS: Sleep = Sleep {
     part: 128,
     most_ns: 50_000,
+    least_iterations: 0,
 };
 const OF_STREAMS: Sleep = Sleep {
-    part: 8,
-    most_ns: 100_000,
+    part: 4,
+    most_ns: 200_000,
+    least_iterations: 8,
 };
 /// The shortest sleep: a shorter one costs more than it saves.
 const LEAST_NS: u64 = 4_000;
@@ -92,10 +96,12 @@ impl ClosedLoadCoalescing {
             return Coalescing::Off;
         }
         let mean_ns = u64::from(users).saturating_mul(passed_ns) / begun;
-        match mean_ns / self.sleep.part {
-            0..LEAST_NS => Coalescing::Off,
-            sleep_ns => Coalescing::For(sleep_ns.min(self.sleep.most_ns)),
+        let sleep_ns = (mean_ns / self.sleep.part).min(self.sleep.most_ns);
+        let meanwhile = sleep_ns.saturating_mul(begun) / passed_ns.max(1);
+        if sleep_ns < LEAST_NS || meanwhile < self.sleep.least_iterations {
+            return Coalescing::Off;
         }
+        Coalescing::For(sleep_ns)
     }
 }
 
@@ -170,9 +176,11 @@ mod tests {
             ..ClosedLoadCoalescing::on(2, 0, 1)
         };
         let first = coalescing.observe(100 * MS, 100, 25_000);
-        assert_eq!(first, Coalescing::For(50_000));
-        let slow = coalescing.observe(200 * MS, 100, 26_000);
-        assert_eq!(slow, Coalescing::For(OF_STREAMS.most_ns));
+        assert_eq!(first, Coalescing::For(100_000));
+        let slower = coalescing.observe(200 * MS, 100, 30_000);
+        assert_eq!(slower, Coalescing::For(OF_STREAMS.most_ns));
+        let slow = coalescing.observe(300 * MS, 100, 33_900);
+        assert_eq!(slow, Coalescing::Off, "fewer than eight would come meanwhile");
     }
 
     #[test]

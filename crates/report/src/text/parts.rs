@@ -112,9 +112,9 @@ pub(crate) fn explanations(summary: &Summary) -> Vec<&'static str> {
     }
     if summary.plan.connection.streams > 1 && model == Model::Closed {
         notes.push(
-            "Between two receives Loadline waits for an eighth of the mean response time, at most \
-             100 µs, so that one brings the responses of several streams. They end with the \
-             last packet of the receive: an early one ends up to that much late.",
+            "While many responses come, Loadline waits between two receives for a quarter of the \
+             mean response time, at most 200 µs, so that one brings those of several streams. They \
+             end with the last packet of the receive: an early one ends up to that much late.",
         );
     }
     notes
