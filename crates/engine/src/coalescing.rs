@@ -180,7 +180,11 @@ mod tests {
         let slower = coalescing.observe(200 * MS, 100, 30_000);
         assert_eq!(slower, Coalescing::For(OF_STREAMS.most_ns));
         let slow = coalescing.observe(300 * MS, 100, 33_900);
-        assert_eq!(slow, Coalescing::Off, "fewer than eight would come meanwhile");
+        assert_eq!(
+            slow,
+            Coalescing::Off,
+            "fewer than eight would come meanwhile"
+        );
     }
 
     #[test]

@@ -94,6 +94,7 @@ pub(crate) async fn run<H: Host>(
     let user = &*requester.0;
     let worker = &*user.worker;
     let mut iterations_left = worker.pacer.iterations_per_user.unwrap_or(u64::MAX);
+    let mut think_times = worker.pacer.think_times(number);
     while user.wait_for_window(&mut timer, number).await {
         while iterations_left > 0 {
             // In line, not in a future: in a closed loop the next start is nearly always now.
@@ -120,6 +121,11 @@ pub(crate) async fn run<H: Host>(
             }
             user.activity.iterating.set(false);
             user.activity.since_ns.set(None);
+            if let Some(times) = &mut think_times
+                && iterations_left > 0
+            {
+                user.think(&mut timer, times.next_ns()).await;
+            }
         }
         let is_done = worker.pacer.is_spent() || iterations_left == 0;
         if worker.stopping.get() || worker.pacer.is_open() || is_done {
@@ -146,6 +152,21 @@ impl<H: Host> User<H> {
             };
             if until_ns <= now_ns {
                 return true;
+            }
+            // A change of the load ends the wait early.
+            timer.until(until_ns).await;
+        }
+    }
+
+    /// Waits for so long, unless its window or the load is over before.
+    async fn think(&self, timer: &mut Timer, duration_ns: u64) {
+        let worker = &*self.worker;
+        let _thinks = worker.one_thinks();
+        let due_ns = worker.host.now_ns().saturating_add(duration_ns);
+        loop {
+            let until_ns = due_ns.min(self.activity.to_ns.get());
+            if worker.host.now_ns() >= until_ns {
+                return;
             }
             // A change of the load ends the wait early.
             timer.until(until_ns).await;

@@ -7,9 +7,9 @@ pub(crate) use self::planned::Planned;
 
 use self::open_load::{OpenLoad, Queue, closed_level, open_level};
 use self::planned::Counted;
-use loadline_plan::{Level, Load, Plan, Shape, Stage};
+use loadline_plan::{Level, Load, Plan, Shape, Stage, Think};
 use loadline_schedule as schedule;
-use schedule::{Stripe, Users, Window};
+use schedule::{Stripe, ThinkTimes, Users, Window};
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
@@ -24,6 +24,8 @@ pub(crate) struct Pacer {
     pub(crate) graceful_ns: u64,
     /// How many iterations each user begins, at most.
     pub(crate) iterations_per_user: Option<u64>,
+    /// How long users wait between two iterations, and the seed of what is drawn.
+    think: Option<(Think, u64)>,
     /// When the load's own time begins.
     lead_ns: u64,
     /// Where the measured part begins.
@@ -90,6 +92,7 @@ impl Pacer {
             end_ns: end_ns(plan),
             graceful_ns: graceful_ns(plan),
             iterations_per_user: plan.part.as_ref().and_then(|part| part.iterations_per_user),
+            think: plan.think.map(|think| (think, plan.seed)),
             lead_ns: lead_ns(plan),
             warmup_ns,
             budget: Cell::new(budget.unwrap_or(u64::MAX)),
@@ -97,6 +100,16 @@ impl Pacer {
             changes: Cell::new(0),
             is_paused: Cell::new(false),
         }
+    }
+
+    /// How long user number `user` of the run waits between its iterations, if it does. Boxed,
+    /// since most loads have none.
+    pub(crate) fn think_times(&self, user: u32) -> Option<Box<ThinkTimes>> {
+        let (think, seed) = self.think?;
+        Some(Box::new(match think {
+            Think::Constant(time) => ThinkTimes::constant(nanoseconds(time)),
+            Think::Exponential(mean) => ThinkTimes::exponential(nanoseconds(mean), seed, user),
+        }))
     }
 
     pub(crate) fn is_open(&self) -> bool {

@@ -104,9 +104,7 @@ impl<H: Host> User<H> {
         if let Some(place) = shared.try_place() {
             return Some(place);
         }
-        let waiting = &self.activity.waiting;
-        waiting.set(waiting.get() + 1);
-        let _waits = Counted(waiting);
+        let _waits = Counted::in_number(&self.activity.waiting);
         let place = shared.place().await;
         self.set_free_since(self.worker.host.now_ns());
         Some(place)
@@ -179,7 +177,14 @@ impl<H: Host> User<H> {
 }
 
 /// One of those that a number counts, until it is dropped.
-struct Counted<'a>(&'a Cell<u32>);
+pub(crate) struct Counted<'a>(&'a Cell<u32>);
+
+impl<'a> Counted<'a> {
+    pub(crate) fn in_number(number: &'a Cell<u32>) -> Self {
+        number.set(number.get() + 1);
+        Counted(number)
+    }
+}
 
 impl Drop for Counted<'_> {
     fn drop(&mut self) {

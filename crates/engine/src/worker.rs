@@ -20,6 +20,7 @@ use crate::lost::WorkerFailure;
 use crate::pacer::{Pacer, nanoseconds};
 use crate::sampling::Sampling;
 use crate::shared_pool::SharedPool;
+use crate::user::Counted;
 use loadline_metrics::SeriesId;
 use loadline_reactor::{Coalescing, Host};
 use loadline_record::{Exchange, Recorder, Snapshot, Unfinished};
@@ -116,6 +117,8 @@ pub(crate) struct Worker<H: Host> {
     users: Cell<u32>,
     /// Users that rest until the end.
     resting: Cell<u32>,
+    /// Users that wait between two iterations.
+    thinking: Cell<u32>,
     most_users: u32,
     /// Closed-loop slots: of the users that an open load began with, those that would be idle if
     /// there were no others. A closed loop would leave out what finds no slot.
@@ -234,7 +237,26 @@ impl<H: Host> Worker<H> {
 
     /// Whether no user does anything any more.
     fn all_rest(&self) -> bool {
-        self.users.get() == self.resting.get()
+        // What the others have taken leaves nothing to those that think.
+        let idle = match self.pacer.is_spent() {
+            true => self.thinking.get(),
+            false => 0,
+        };
+        self.users.get() == self.resting.get() + idle
+    }
+
+    /// A user waits between two iterations, until what this returns is dropped.
+    pub(crate) fn one_thinks(&self) -> Counted<'_> {
+        let thinks = Counted::in_number(&self.thinking);
+        if self.all_rest() {
+            self.wake_supervisor();
+        }
+        thinks
+    }
+
+    /// Users that are not between two iterations.
+    fn unthinking(&self) -> u32 {
+        self.users.get().saturating_sub(self.thinking.get())
     }
 
     /// A user rests until the end.

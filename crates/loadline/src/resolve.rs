@@ -237,6 +237,7 @@ fn plan(flags: &RunFlags, mut surroundings: Surroundings<'_>) -> Result<Plan, Er
         },
         script: requests::script(&flags.request)?,
         order: flags.request.urls_order,
+        think: flags.load.think,
         load,
         duration,
         request_limit: flags.load.requests,

@@ -57,6 +57,12 @@ pub enum Contradiction {
          delay; give a --rate, or leave the check out."
     )]
     CheckOnDelayWhenClosed(String),
+    /// A pause of users that wait for a schedule anyway.
+    #[error(
+        "--think pauses the users of a closed loop between two iterations, and in an open loop the \
+         schedule says when the next one begins; leave it out, or --rate and --burst."
+    )]
+    ThinkWhenOpen,
     /// A name that is no request's.
     #[error("{check} looks at a name that no request has; the names are {names}.")]
     CheckOnUnknownName {

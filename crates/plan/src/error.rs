@@ -114,6 +114,12 @@ pub enum Error {
          more, such as 'p99±2%' or 'p99+-2%'; or decided, to stop when the checks are."
     )]
     Until(String),
+    /// No think time.
+    #[error(
+        "`{0}` is not a think time. Write a time such as 1s or 500ms, or exp:1s for times drawn \
+         from an exponential distribution with this mean."
+    )]
+    Think(String),
     /// A list of URLs without one.
     #[error(
         "there is no URL in it. Write one per line, or JSON Lines such as {{\"url\": \

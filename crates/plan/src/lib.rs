@@ -14,6 +14,7 @@ mod request;
 mod scenario;
 mod script;
 mod target;
+mod think;
 mod until;
 mod url_list;
 mod validate;
@@ -34,6 +35,7 @@ pub use request::{Body, Header, HeaderProblem, Order, Request, RequestDefaults, 
 pub use scenario::{Part, SCENARIO_TAG, Scenario, spread_by_weight};
 pub use script::Script;
 pub use target::{Credentials, Target, TargetProblem};
+pub use think::Think;
 pub use until::Until;
 pub use url_list::{JsonProblem, LineProblem, ListedRequest, parse_url_list};
 
@@ -54,6 +56,9 @@ pub struct Plan {
     pub script: Option<Script>,
     /// In which order users take the requests.
     pub order: Order,
+    /// How long users of a closed load wait between two iterations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub think: Option<Think>,
     /// How much, and in which model.
     pub load: Load,
     /// Worker threads, at least one.
@@ -114,6 +119,7 @@ impl Default for Plan {
             requests: Vec::new(),
             script: None,
             order: Order::default(),
+            think: None,
             load: Load::default(),
             threads: 1,
             duration: Some(DEFAULT_DURATION),

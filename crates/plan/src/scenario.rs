@@ -1,6 +1,6 @@
 //! Scenarios: several loads at once in one plan, each with its own requests and its own time.
 
-use crate::{Load, Order, Plan, Request, Script, Shape};
+use crate::{Load, Order, Plan, Request, Script, Shape, Think};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -24,6 +24,9 @@ pub struct Scenario {
     pub script: Option<Script>,
     /// In which order its users take the requests.
     pub order: Order,
+    /// How long its users wait between two iterations, in a closed load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub think: Option<Think>,
     /// How much, and in which model.
     pub load: Load,
     /// How long starts are issued, from its own start on.
@@ -77,6 +80,7 @@ impl Plan {
             requests: scenario.requests.clone(),
             script: scenario.script.clone(),
             order: scenario.order,
+            think: scenario.think,
             load: scenario.load.clone(),
             duration: scenario.duration,
             request_limit: scenario.request_limit,
@@ -120,6 +124,7 @@ impl Plan {
                 .map(Scenario::length)
                 .try_fold(Duration::ZERO, |longest, length| Some(longest.max(length?))),
             request_limit: None,
+            think: None,
             scenarios,
             ..self
         }

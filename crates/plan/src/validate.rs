@@ -24,6 +24,7 @@ impl Plan {
         refuse_first(self.script_rules())?;
         refuse_first(self.http2_rules())?;
         refuse_first(self.load.rules())?;
+        refuse_first([self.think_rule()])?;
         refuse_first(self.extent_rules())?;
         self.validate_conditions()?;
         refuse_first(self.connection.rules())?;
@@ -55,6 +56,7 @@ impl Plan {
         self.validate_requests()?;
         refuse_first(self.script_rules())?;
         refuse_first(self.load.rules())?;
+        refuse_first([self.think_rule()])?;
         let each = part.iterations_per_user;
         let ends = self.duration.is_some() || self.request_limit.is_some() || each.is_some();
         refuse_first([
@@ -107,6 +109,14 @@ impl Plan {
             (has_script && pipelined, Contradiction::ScriptAndPipeline),
             (has_script && asks_proxy, Contradiction::ProxyAndScript),
         ]
+    }
+
+    fn think_rule(&self) -> Rule {
+        let is_open = self.load.shape.is_open();
+        (
+            self.think.is_some() && is_open,
+            Contradiction::ThinkWhenOpen,
+        )
     }
 
     fn extent_rules(&self) -> [Rule; 6] {

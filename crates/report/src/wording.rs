@@ -2,7 +2,7 @@
 
 use loadline_plan::{
     Arrivals, Connection, HttpVersion, Level, Load, Plan, Rate, Request, Scenario, Shape, Stage,
-    Until,
+    Think, Until,
 };
 use loadline_units as units;
 use std::collections::BTreeSet;
@@ -67,6 +67,7 @@ pub(crate) fn load(plan: &Plan) -> String {
         0 => vec![model(&plan.load, &plan.connection)],
         count => vec![units::counted(count as u64, "scenario")],
     };
+    parts.extend(plan.think.map(thinking));
     parts.push(units::counted(plan.threads.into(), "thread"));
     parts.extend(
         plan.request_limit
@@ -150,6 +151,7 @@ pub(crate) fn scenarios(plan: &Plan) -> Vec<String> {
             part.name,
             model(&scenario.load, &plan.connection)
         )];
+        text.extend(scenario.think.map(thinking));
         let limit = scenario.request_limit;
         text.extend(limit.map(|limit| units::counted(limit, "iteration")));
         let each = part
@@ -170,6 +172,15 @@ pub(crate) fn scenarios(plan: &Plan) -> Vec<String> {
         text.join(", ")
     };
     plan.scenarios.iter().map(one).collect()
+}
+
+/// How long users think: `1 s of think time`, `1 s of think time on average`.
+fn thinking(think: Think) -> String {
+    let time = units::duration(think.mean());
+    match think {
+        Think::Constant(_) => format!("{time} of think time"),
+        Think::Exponential(_) => format!("{time} of think time on average"),
+    }
 }
 
 /// What a load is changed to: `105 % of the plan`, `400/s`, `12 users`, `paused`.

@@ -239,6 +239,7 @@ mod tests {
 
     fn scenario(load: Load, iterations_per_user: Option<u64>) -> Scenario {
         Scenario {
+            think: None,
             part: Part {
                 iterations_per_user,
                 ..Part::default()

@@ -1,7 +1,8 @@
 //! Arrivals and active users as pure functions of time: no clock, no I/O, no global state.
 //!
 //! A [`Schedule`] says when each iteration of an open load is meant to start, [`Users`] says which
-//! users of a closed load are active when. Both are made once from plain numbers; afterwards any
+//! users of a closed load are active when, and [`ThinkTimes`] how long a user waits between two
+//! iterations. All are made once from plain numbers; afterwards any
 //! number of workers, processes or machines can ask them and get the same answers, because each
 //! takes its [`Stripe`] of the arrivals and all stripes together are exactly the whole.
 //!
@@ -43,6 +44,7 @@ mod schedule;
 mod segment;
 mod stage;
 mod stripe;
+mod think;
 mod users;
 
 pub use level::{Level, Share};
@@ -50,4 +52,5 @@ pub use loadline_units::Rate;
 pub use schedule::{Arrival, Arrivals, Law, Schedule};
 pub use stage::Stage;
 pub use stripe::Stripe;
+pub use think::ThinkTimes;
 pub use users::{Users, Window};

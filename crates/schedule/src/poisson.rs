@@ -121,7 +121,7 @@ impl Points {
     }
 
     /// An exponential variate with mean 1, in 2^-64.
-    fn gap(&mut self) -> u128 {
+    pub(crate) fn gap(&mut self) -> u128 {
         const TWO_TO_53: f64 = (1u64 << 53) as f64;
         const TWO_TO_64: f64 = TWO_TO_53 * 2048.0;
         let uniform = ((self.random.next_u64() >> 11) + 1) as f64 / TWO_TO_53;

@@ -18,6 +18,7 @@ fn scenario(name: &str, shape: Shape, connections: u32, duration_ns: u64) -> Sce
         requests: vec![get(&format!("http://10.0.0.1:80/{name}"))],
         script: None,
         order: Order::default(),
+        think: None,
         load: Load {
             connections,
             max_connections: connections,

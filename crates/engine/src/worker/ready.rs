@@ -184,6 +184,7 @@ fn new_worker<H: Host>(
         backlog: Backlog::default(),
         users: Cell::new(0),
         resting: Cell::new(0),
+        thinking: Cell::new(0),
         most_users,
         closed_loop_slots: Cell::new(most_users),
         is_alone: prepared.is_alone,

@@ -198,7 +198,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         let coalescing = if worker.pacer.is_open() {
             worker.coalescing.next()
         } else {
-            let (users, iterations) = (worker.users.get(), worker.iterations.get());
+            let (users, iterations) = (worker.unthinking(), worker.iterations.get());
             self.coalescing.observe(now_ns, users, iterations)
         };
         worker.host.set_coalescing(coalescing);

@@ -131,6 +131,7 @@ fn scenario(
         requests: requests::requests(&request, seed, surroundings.stdin)?,
         script: requests::script(&request)?,
         order: request.urls_order,
+        think: own.load.think.or(whole.load.think),
         load: load.with_streams(whole.connection.options().streams),
         duration,
         request_limit: own.load.requests,

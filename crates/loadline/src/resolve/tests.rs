@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::output::{Color, Format, Output, Sink};
-use loadline_plan::{Arrivals, Body, Load, Order, Rate, Request, Shape};
+use loadline_plan::{Arrivals, Body, Load, Order, Rate, Request, Shape, Think};
 use std::fs;
 use std::time::Duration;
 
@@ -217,6 +217,21 @@ fn what_is_said_arrives_in_the_plan() {
     assert_eq!((plan.order, plan.connection.pipeline), (Order::Random, 4));
     let texts = [&plan.checks[0].text, &plan.abort_on[0].text];
     assert_eq!(texts, ["p99<50ms", "errors<5%"]);
+}
+
+#[test]
+fn users_think_as_long_as_is_said_above_or_in_their_scenario() {
+    let think = |words: &[&str]| invocation(words).plan.think;
+    let exponential = Think::Exponential(Duration::from_millis(250));
+    assert_eq!(think(&["--think", "exp:250ms", "a"]), Some(exponential));
+    assert_eq!(think(&["a"]), None);
+    let text = "think = '1s'\nurl = 'a'\n[[scenario]]\nname = 'x'\n\
+                [[scenario]]\nname = 'y'\nthink = 'exp:250ms'\n";
+    let (_folder, path) = file("plan.toml", text);
+    let plan = invocation(&[&path]).plan;
+    let each: Vec<_> = plan.parts().iter().map(|part| part.think).collect();
+    let second = Think::Constant(Duration::from_secs(1));
+    assert_eq!(each, [Some(second), Some(exponential)]);
 }
 
 #[test]

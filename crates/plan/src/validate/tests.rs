@@ -2,7 +2,7 @@ use super::*;
 use crate::contradiction::MOST_PIPELINED;
 use crate::{
     Arrivals, Connection, IpVersion, ListedRequest, Load, Rate, Request, RequestDefaults, Script,
-    Stage, Tls,
+    Stage, Think, Tls,
 };
 
 fn plan() -> Plan {
@@ -212,6 +212,23 @@ fn a_load_needs_a_level_above_zero() {
     };
     assert!(shaped(stages).starts_with("--stages stays at zero"));
     assert!(refusal(|plan| plan.load.connections = 0).starts_with("--connections 0"));
+}
+
+#[test]
+fn only_users_of_a_closed_load_think() {
+    let think = |plan: &mut Plan| plan.think = Some(Think::Constant(Duration::from_secs(1)));
+    allowed(think);
+    let said = refusal(|plan| {
+        think(plan);
+        plan.load.shape = Shape::Rate {
+            rate: Rate::each_second(10),
+            arrivals: Arrivals::Constant,
+        };
+    });
+    assert!(
+        said.starts_with("--think pauses the users of a closed loop"),
+        "{said}"
+    );
 }
 
 #[test]

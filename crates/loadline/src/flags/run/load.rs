@@ -3,8 +3,8 @@
 use crate::flags::choice::choice;
 use clap::Args;
 use loadline_plan::{
-    Arrivals, Burst, Error, LoadOptions, Rate, StageList, Until, parse_count, parse_duration,
-    parse_small_count,
+    Arrivals, Burst, Error, LoadOptions, Rate, StageList, Think, Until, parse_count,
+    parse_duration, parse_small_count,
 };
 use std::str::FromStr;
 use std::time::Duration;
@@ -42,6 +42,14 @@ pub(crate) struct LoadFlags {
         ("poisson", Arrivals::Poisson),
     ]))]
     pub(crate) arrivals: Option<Arrivals>,
+
+    /// Let each user wait this long between two iterations: 1s, or exp:1s for random times
+    ///
+    /// For closed loops. exp:1s draws the times from an exponential distribution with a mean of one
+    /// second. Without --script an iteration is one request. At the end of the run nobody waits for
+    /// a user that thinks.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) think: Option<Think>,
 
     /// Ramp linearly through these levels, such as 10s:100,1m:100,10s:0
     ///
