@@ -48,6 +48,50 @@ fn sets_of_repeats_are_compared_by_their_runs() {
     assert!(said.stdout.contains("p50"), "{}", said.stdout);
 }
 
+/// A saved run of 4 s at 60 requests a second, of these names with their delays in turn.
+fn saved_names(dir: &Path, file: &str, names: &[(&str, &str)]) -> PathBuf {
+    let server = serve();
+    let line = |(name, delay): &(&str, &str)| {
+        let url = url(&server, &format!("delay={delay}"));
+        serde_json::json!({ "url": url, "name": name }).to_string()
+    };
+    let lines: Vec<String> = names.iter().map(line).collect();
+    let [urls, path] = [format!("{file}.jsonl"), file.to_owned()].map(|name| dir.join(name));
+    std::fs::write(&urls, lines.join("\n")).unwrap();
+    let words = ["-r", "60", "-d", "4s", "-t", "1", "--urls", text(&urls)];
+    let rest = ["--quiet", "--allow-invalid", "--save", text(&path)];
+    let said = loadline(&[&words[..], &rest[..]].concat());
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    path
+}
+
+#[test]
+fn names_that_both_runs_have_are_compared() {
+    let dir = tempfile::tempdir().unwrap();
+    let base = [("login", "5ms"), ("search", "5ms"), ("old", "5ms")];
+    let with = [("login", "5ms"), ("search", "100ms"), ("new", "5ms")];
+    let base = saved_names(dir.path(), "base.run", &base);
+    let with = saved_names(dir.path(), "with.run", &with);
+    let words = ["compare", "--allow-invalid", text(&base), text(&with)];
+    let said = loadline(&[&words[..], &["-o", "json"]].concat());
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let found: Value = serde_json::from_str(&said.stdout).unwrap();
+    let names = &found["names"];
+    assert_eq!(names["only_a"], serde_json::json!(["old"]));
+    assert_eq!(names["only_b"], serde_json::json!(["new"]));
+    let search = &names["common"].as_array().unwrap()[1];
+    assert_eq!(search["name"], "search", "{names:#}");
+    assert_eq!(search["figures"][0]["figure"], "p50");
+    assert_eq!(search["figures"][0]["standing"], "slower", "{search:#}");
+    let shown = loadline(&words).stdout;
+    assert!(shown.contains("Only A has old."), "{shown}");
+    let row = shown
+        .split("\n  search\n")
+        .nth(1)
+        .and_then(|rest| rest.lines().next());
+    assert!(row.is_some_and(|row| row.ends_with("slower")), "{shown}");
+}
+
 #[test]
 fn runs_of_different_loads_are_refused() {
     let dir = tempfile::tempdir().unwrap();

@@ -3,6 +3,7 @@
 use crate::{Check, Share, Unit, Validity};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// What `loadline compare -o json` prints. Described in docs/guide/json.md.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,6 +26,11 @@ pub struct Comparison {
     pub bounds: Vec<String>,
     /// Of all figures: slower if any is, else faster if any is, else cannot_tell.
     pub standing: Standing,
+    /// The same of the requests of each name that both sides have, the one with the most requests
+    /// first; left out where there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub names: Option<ComparedNames>,
     /// What else differs between the runs; of saved runs only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
@@ -49,6 +55,39 @@ pub struct Side {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub files: Option<Vec<ComparedFile>>,
+}
+
+/// The names of both sides, compared. The intervals of all of them hold together at 95 %, apart
+/// from those of the whole sides.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ComparedNames {
+    /// Those that both sides have; at most 50.
+    pub common: Vec<ComparedName>,
+    /// How many more both have, with fewer requests: they are not compared.
+    pub more: usize,
+    /// Those that only A has, with their tags in braces.
+    pub only_a: Vec<String>,
+    /// Those that only B has, with their tags in braces.
+    pub only_b: Vec<String>,
+}
+
+/// A name that both sides have.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ComparedName {
+    /// The name; where the names of a side are URLs of one host, without scheme and host.
+    pub name: String,
+    /// Its tags.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[cfg_attr(test, ts(optional, as = "Option<BTreeMap<String, String>>"))]
+    pub tags: BTreeMap<String, String>,
+    /// The share of A's requests that failed.
+    pub a_failed: Share,
+    /// The share of B's requests that failed.
+    pub b_failed: Share,
+    /// The figures that were compared, the rate last.
+    pub figures: Vec<ComparedFigure>,
 }
 
 /// A saved run that was compared.

@@ -27,7 +27,8 @@ mod watch;
 
 pub use check::{Check, CheckOutcome, Unit};
 pub use comparison::{
-    ComparedFigure, ComparedFile, Comparison, Difference, RatioInterval, Side, Standing,
+    ComparedFigure, ComparedFile, ComparedName, ComparedNames, Comparison, Difference,
+    RatioInterval, Side, Standing,
 };
 pub use distribution::{
     ConfidenceInterval, ConfidenceIntervals, Distribution, End, Percentiles, Quantiles, Statistic,

@@ -1,11 +1,13 @@
 //! The comparison of two sides, as text for people.
 
 mod files;
+mod names;
 mod picture;
 
 pub use files::{ComparedFiles, FileRun};
 
 pub(crate) use files::mismatch_sentence;
+pub(crate) use names::{MOST as MOST_NAMES, label as name_label, notes as names_notes};
 
 use crate::style::Style;
 use crate::table::{Column, indented, line};
@@ -43,6 +45,7 @@ pub fn comparison(
     lines.push(String::new());
     lines.extend(picture::lines(&comparison.figures, options.width));
     lines.push(String::new());
+    lines.extend(names::lines(&comparison.names, options.width, style));
     for paragraph in conclusion(comparison) {
         lines.extend(layout::wrap(&paragraph, options.width));
     }

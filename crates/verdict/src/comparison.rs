@@ -9,9 +9,11 @@
 
 mod conditions;
 mod fit;
+mod names;
 
 pub use conditions::{MachineProperty, Mismatch, mismatches};
 pub use fit::{ComparisonError, SavedRun};
+pub use names::{ComparedName, ComparedNames};
 
 use crate::spread::is_whole;
 use loadline_record::{Distribution, Role, RunFile, Summary};
@@ -93,6 +95,8 @@ pub struct Comparison {
     pub base_failed: f64,
     /// The share of B's requests that failed.
     pub with_failed: f64,
+    /// The same by name, where both sides have names.
+    pub names: ComparedNames,
 }
 
 impl Comparison {
@@ -123,6 +127,7 @@ impl Comparison {
             bounds: bounds_in(&all),
             base_failed: failed(base.iter().map(|run| run.run.summary())),
             with_failed: failed(with.iter().map(|run| run.run.summary())),
+            names: ComparedNames::of(base, with),
         })
     }
 
@@ -161,6 +166,7 @@ impl Comparison {
             bounds: bounds_in(&both),
             base_failed: failed(base.iter().copied()),
             with_failed: failed(with.iter().copied()),
+            names: ComparedNames::of_pairs(base, with),
         })
     }
 

@@ -200,6 +200,53 @@ run: number | null,
 validity: Validity, };
 
 /**
+ * A name that both sides have.
+ */
+export type ComparedName = { 
+/**
+ * The name; where the names of a side are URLs of one host, without scheme and host.
+ */
+name: string, 
+/**
+ * Its tags.
+ */
+tags?: { [key in string]: string }, 
+/**
+ * The share of A's requests that failed.
+ */
+a_failed: Share, 
+/**
+ * The share of B's requests that failed.
+ */
+b_failed: Share, 
+/**
+ * The figures that were compared, the rate last.
+ */
+figures: Array<ComparedFigure>, };
+
+/**
+ * The names of both sides, compared. The intervals of all of them hold together at 95 %, apart
+ * from those of the whole sides.
+ */
+export type ComparedNames = { 
+/**
+ * Those that both sides have; at most 50.
+ */
+common: Array<ComparedName>, 
+/**
+ * How many more both have, with fewer requests: they are not compared.
+ */
+more: number, 
+/**
+ * Those that only A has, with their tags in braces.
+ */
+only_a: Array<string>, 
+/**
+ * Those that only B has, with their tags in braces.
+ */
+only_b: Array<string>, };
+
+/**
  * What `loadline compare -o json` prints. Described in docs/guide/json.md.
  */
 export type Comparison = { 
@@ -232,6 +279,11 @@ bounds: Array<string>,
  * Of all figures: slower if any is, else faster if any is, else cannot_tell.
  */
 standing: Standing, 
+/**
+ * The same of the requests of each name that both sides have, the one with the most requests
+ * first; left out where there are none.
+ */
+names?: ComparedNames, 
 /**
  * What else differs between the runs; of saved runs only.
  */

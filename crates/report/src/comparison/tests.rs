@@ -1,7 +1,9 @@
 use super::*;
 use crate::comparison_json;
 use crate::samples;
+use loadline_metrics::Key;
 use loadline_stats::compare::compare_runs;
+use loadline_verdict::{ComparedName, ComparedNames};
 
 const MS: f64 = 1e6;
 
@@ -44,6 +46,7 @@ fn sides(runs: usize, failed: f64) -> Comparison {
         bounds: Vec::new(),
         base_failed: 0.0,
         with_failed: failed,
+        names: ComparedNames::default(),
     }
 }
 
@@ -55,6 +58,39 @@ fn shown(sides: &Comparison) -> String {
 #[test]
 fn sets_of_repeats() {
     insta::assert_snapshot!(shown(&sides(6, 0.0)));
+}
+
+#[test]
+fn names_of_both_sides_and_of_one() {
+    let mut sides = sides(6, 0.0);
+    let key = |name: &str| Key::new(name).unwrap();
+    let named = |name, figures, with_failed| ComparedName {
+        key: key(name),
+        figures,
+        base_failed: 0.0,
+        with_failed,
+    };
+    let slower = vec![
+        compared(Figure::Percentile(50.0), 5.0 * MS, 1.1, Standing::Slower),
+        compared(Figure::Rate, 100.0, 1.001, Standing::CannotTell),
+    ];
+    sides.names = ComparedNames {
+        common: vec![named("login", slower, 0.02), named("/a/b", Vec::new(), 0.0)],
+        more: 3,
+        only_base: vec![key("old")],
+        only_with: ["1", "2", "3", "4", "5", "6"].map(key).to_vec(),
+    };
+    insta::assert_snapshot!(shown(&sides));
+    let plan = samples::open_plan(2_000, 50);
+    let found = comparison_json(&sides, &plan, &plan);
+    let names = &found["names"];
+    assert_eq!(names["common"][0]["name"], "login");
+    assert_eq!(names["common"][0]["b_failed"], 0.02);
+    assert_eq!(names["common"][0]["figures"][0]["standing"], "slower");
+    assert_eq!(
+        (&names["more"], &names["only_a"][0]),
+        (&3.into(), &"old".into())
+    );
 }
 
 #[test]

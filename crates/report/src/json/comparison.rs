@@ -4,9 +4,12 @@ use super::{judgement, us};
 use crate::comparison::{mismatch_sentence, name};
 use crate::{ComparedFiles, FileRun, quantity, wording};
 use loadline_json as json;
+use loadline_metrics::Key;
 use loadline_plan::Plan;
 use loadline_units::rounding;
-use loadline_verdict::{ComparedFigure, Comparison, Figure, Mismatch, Standing};
+use loadline_verdict::{
+    ComparedFigure, ComparedName, ComparedNames, Comparison, Figure, Mismatch, Standing,
+};
 
 pub(super) fn comparison(comparison: &Comparison, base: &Plan, with: &Plan) -> json::Comparison {
     let side = |plan: &Plan, runs: usize, failed: f64| json::Side {
@@ -25,6 +28,7 @@ pub(super) fn comparison(comparison: &Comparison, base: &Plan, with: &Plan) -> j
         figures: comparison.figures.iter().map(figure).collect(),
         bounds: bounds.map(|p| quantity::percentile(*p)).collect(),
         standing: standing(comparison.standing()),
+        names: (!comparison.names.is_empty()).then(|| names(&comparison.names)),
         warnings: None,
     }
 }
@@ -37,6 +41,27 @@ pub(super) fn of_files(compared: &ComparedFiles<'_>) -> json::Comparison {
     found.b.files = Some(compared.with.iter().map(file).collect());
     found.warnings = Some(compared.mismatches().iter().map(difference).collect());
     found
+}
+
+fn names(names: &ComparedNames) -> json::ComparedNames {
+    let texts = |keys: &[Key]| keys.iter().map(Key::to_string).collect();
+    json::ComparedNames {
+        common: names.common.iter().map(named).collect(),
+        more: names.more,
+        only_a: texts(&names.only_base),
+        only_b: texts(&names.only_with),
+    }
+}
+
+fn named(named: &ComparedName) -> json::ComparedName {
+    let owned = |(tag, value): (&str, &str)| (tag.to_owned(), value.to_owned());
+    json::ComparedName {
+        name: named.key.name().to_owned(),
+        tags: named.key.tags().map(owned).collect(),
+        a_failed: json::Share(rounding::share(named.base_failed)),
+        b_failed: json::Share(rounding::share(named.with_failed)),
+        figures: named.figures.iter().map(figure).collect(),
+    }
 }
 
 fn file(run: &FileRun<'_>) -> json::ComparedFile {

@@ -1,7 +1,7 @@
 //! What the HTML report of several runs shows.
 
 use super::{run_page, tables};
-use crate::comparison::{conclusion, figure_cells};
+use crate::comparison::{MOST_NAMES, conclusion, figure_cells, name_label, names_notes};
 use crate::series::{checks_of_side, compared};
 use crate::text::{label, spread_cells, spread_note, validity_sentences};
 use crate::{layout, percentiles, quantity, wording};
@@ -85,8 +85,23 @@ fn comparison(found: &Comparison) -> Table {
             .figures
             .iter()
             .map(|figure| row(figure_cells(figure)))
+            .chain(named_rows(found))
             .collect(),
     }
+}
+
+/// A row for each figure of the names that both sides have.
+fn named_rows(found: &Comparison) -> impl Iterator<Item = TableRow> {
+    let shown = found.names.common.iter().take(MOST_NAMES);
+    shown.flat_map(|name| {
+        let label = name_label(name);
+        let named = move |mut row: TableRow| {
+            row.name = format!("{label}: {}", row.name);
+            row
+        };
+        let rows = name.figures.iter().map(|figure| row(figure_cells(figure)));
+        rows.map(named)
+    })
 }
 
 /// The first cell is the name.
@@ -100,7 +115,10 @@ fn row(cells: [String; 6]) -> TableRow {
 
 fn notes(runs: &[RunResult], found: Option<&Comparison>) -> Vec<String> {
     match found {
-        Some(found) => conclusion(found),
+        Some(found) => {
+            let names = names_notes(&found.names, MOST_NAMES);
+            conclusion(found).into_iter().chain(names).collect()
+        }
         None if are_repeats(runs) => vec![spread_note(whole_runs(runs).len())],
         None => Vec::new(),
     }
