@@ -115,6 +115,14 @@ fn what_contradicts_scenarios_is_refused_in_one_sentence() {
             "name = 'a'\ntags = { scenario = 'b' }",
             "the tag scenario is the scenario's name",
         ),
+        (
+            "name = 'a'\nurl = 'b'",
+            "no scenario takes the URL http://127.0.0.1:1/",
+        ),
+        (
+            "name = 'a'\nthink = '1s'\nrate = 5",
+            "--think pauses the users of a closed loop",
+        ),
     ] {
         std::fs::write(
             &plan,

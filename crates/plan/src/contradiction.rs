@@ -19,6 +19,11 @@ pub enum Contradiction {
     /// Two options that set the credentials.
     #[error("--user and the header Authorization both set the credentials; give one of them.")]
     AuthorizationTwice,
+    /// A base of nothing.
+    #[error(
+        "--base-url is the beginning of relative URLs in a list; give --urls, or leave it out."
+    )]
+    BaseUrlWithoutList,
     /// A path that no socket can have.
     #[error(
         "--unix-socket has a path of {0} bytes, and sockets have at most {LONGEST_SOCKET_PATH}; \

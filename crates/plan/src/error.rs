@@ -54,6 +54,12 @@ pub enum Error {
         /// The name as typed.
         name: String,
     },
+    /// A URL without a server.
+    #[error(
+        "`{0}` is relative, and nothing says to what: give the server with --base-url, such as \
+         --base-url http://127.0.0.1:8080."
+    )]
+    RelativeUrl(String),
     /// A proxy that can't be used.
     #[error("`{text}` is not a proxy: {problem} Write one such as http://127.0.0.1:3128.")]
     Proxy {

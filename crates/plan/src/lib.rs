@@ -34,7 +34,7 @@ pub use load::{
 pub use request::{Body, Header, HeaderProblem, Order, Request, RequestDefaults, parse_method};
 pub use scenario::{Part, SCENARIO_TAG, Scenario, spread_by_weight};
 pub use script::Script;
-pub use target::{Credentials, Target, TargetProblem};
+pub use target::{BaseUrl, Credentials, Target, TargetProblem};
 pub use think::Think;
 pub use until::Until;
 pub use url_list::{JsonProblem, LineProblem, ListedRequest, parse_url_list};

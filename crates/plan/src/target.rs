@@ -13,6 +13,9 @@ pub enum TargetProblem {
     /// There is no host in it.
     #[error("it has no host. Write one such as http://127.0.0.1:8080/.")]
     Host,
+    /// A base with a query.
+    #[error("a base has no query; leave out what stands behind the question mark.")]
+    Query,
     /// Port 0, which no server listens on.
     #[error("nothing listens on port 0.")]
     Port,
@@ -66,6 +69,49 @@ fn parse(text: &str) -> Result<Target, TargetProblem> {
     let credentials = take_credentials(&mut url);
     url.set_fragment(None);
     Ok(Target { url, credentials })
+}
+
+/// What the relative URLs of a list begin with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BaseUrl(Target);
+
+impl BaseUrl {
+    /// The target of a relative URL: the base, and behind its path this text.
+    ///
+    /// # Errors
+    /// If both together are no URL.
+    pub fn join(&self, relative: &str) -> Result<Target, Error> {
+        let base = self.0.url.as_str();
+        let base = match relative.starts_with('/') {
+            true => base.strip_suffix('/').unwrap_or(base),
+            false => base,
+        };
+        let target: Target = format!("{base}{relative}").parse()?;
+        Ok(Target {
+            credentials: self.0.credentials.clone(),
+            ..target
+        })
+    }
+}
+
+impl FromStr for BaseUrl {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let target: Target = text.parse()?;
+        match target.url.query() {
+            None => Ok(BaseUrl(target)),
+            Some(_) => Err(Error::Target {
+                text: text.to_owned(),
+                problem: TargetProblem::Query,
+            }),
+        }
+    }
+}
+
+/// Whether the text is a URL without scheme and host: a path, or a query.
+pub(crate) fn is_relative(text: &str) -> bool {
+    text.starts_with(['/', '?'])
 }
 
 /// Whether the text begins like `http://`; one such as `localhost:80/?next=http://a/` does not.
@@ -129,6 +175,25 @@ impl std::fmt::Debug for Credentials {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_relative_url_stands_behind_the_path_of_its_base() {
+        for (base, relative, expected) in [
+            ("a:1", "/x?y", "http://a:1/x?y"),
+            ("http://a/api/", "/x", "http://a/api/x"),
+            ("http://a/api", "/", "http://a/api/"),
+            ("https://a/api", "?x=1", "https://a/api?x=1"),
+        ] {
+            let base: BaseUrl = base.parse().expect("a base");
+            let target = base.join(relative).expect("a URL");
+            assert_eq!(target.url.as_str(), expected);
+        }
+        let base: BaseUrl = "http://me:secret@a/".parse().expect("a base");
+        let target = base.join("/x").expect("a URL");
+        assert!(target.credentials.is_some() && target.url.username().is_empty());
+        let said = "a/?x".parse::<BaseUrl>().expect_err("a query").to_string();
+        assert!(said.contains("a base has no query"), "{said}");
+    }
 
     #[test]
     fn urls_are_read_with_or_without_a_scheme() {

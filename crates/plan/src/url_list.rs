@@ -10,7 +10,8 @@ mod json;
 
 pub use json::JsonProblem;
 
-use crate::{Error, Header, Target, parse_method};
+use crate::target::is_relative;
+use crate::{BaseUrl, Error, Header, Target, parse_method};
 use json::{Object, refuse_other_json};
 
 /// The most bytes of a name.
@@ -70,24 +71,32 @@ impl ListedRequest {
         }
     }
 
-    fn of_line(line: &str) -> Result<Self, LineProblem> {
+    fn of_line(line: &str, base: Option<&BaseUrl>) -> Result<Self, LineProblem> {
         if line.starts_with('{') {
-            return Ok(Object::parse(line)?.into_request()?);
+            return Ok(Object::parse(line)?.into_request(base)?);
         }
         refuse_other_json(line)?;
         if line.contains(char::is_whitespace) {
             return Err(LineProblem::Blank(line.to_owned()));
         }
-        Ok(Self::new(line.parse()?))
+        Ok(Self::new(target(line, base)?))
     }
 }
 
-/// Reads a list of URLs, given its whole text.
+fn target(url: &str, base: Option<&BaseUrl>) -> Result<Target, Error> {
+    match base {
+        Some(base) if is_relative(url) => base.join(url),
+        None if is_relative(url) => Err(Error::RelativeUrl(url.to_owned())),
+        _ => url.parse(),
+    }
+}
+
+/// Reads a list of URLs, given its whole text, and what its relative URLs begin with.
 ///
 /// # Errors
 /// [`Error::UrlListLine`] with the number of the first line that can't be read, and
 /// [`Error::UrlListEmpty`] if no line has a URL.
-pub fn parse_url_list(text: &str) -> Result<Vec<ListedRequest>, Error> {
+pub fn parse_url_list(text: &str, base: Option<&BaseUrl>) -> Result<Vec<ListedRequest>, Error> {
     let lines = text
         .trim_start_matches('\u{feff}')
         .lines()
@@ -100,7 +109,7 @@ pub fn parse_url_list(text: &str) -> Result<Vec<ListedRequest>, Error> {
                 line: index + 1,
                 problem,
             };
-            ListedRequest::of_line(line).map_err(at_line)
+            ListedRequest::of_line(line, base).map_err(at_line)
         })
         .collect::<Result<_, _>>()?;
     if requests.is_empty() {
@@ -121,13 +130,13 @@ fn parse_name(name: String) -> Result<String, Error> {
 }
 
 impl Object {
-    fn into_request(self) -> Result<ListedRequest, Error> {
+    fn into_request(self, base: Option<&BaseUrl>) -> Result<ListedRequest, Error> {
         let headers = self
             .headers
             .iter()
             .map(|(name, value)| Header::new(name, value));
         Ok(ListedRequest {
-            target: self.url.parse()?,
+            target: target(&self.url, base)?,
             method: self.method.as_deref().map(parse_method).transpose()?,
             headers: headers.collect::<Result<_, _>>()?,
             body: self.body,
@@ -143,15 +152,37 @@ mod tests {
     use proptest::prelude::*;
 
     fn urls(text: &str) -> Vec<String> {
-        let list = parse_url_list(text).unwrap_or_else(|error| panic!("{error}"));
+        let list = parse_url_list(text, None).unwrap_or_else(|error| panic!("{error}"));
         list.into_iter()
             .map(|request| request.target.url.to_string())
             .collect()
     }
 
     fn assert_refused(text: &str, beginning: &str) {
-        let refusal = parse_url_list(text).expect_err(text).to_string();
+        let refusal = parse_url_list(text, None).expect_err(text).to_string();
         assert!(refusal.starts_with(beginning), "{refusal}");
+    }
+
+    #[test]
+    fn relative_urls_have_a_base_or_are_refused() {
+        let base: BaseUrl = "http://a/api".parse().expect("a base");
+        let text = "/x\n?y\n{\"url\": \"/z\"}\nhttp://b/\n";
+        let list = parse_url_list(text, Some(&base)).expect("a list");
+        let urls: Vec<_> = list.iter().map(|one| one.target.url.as_str()).collect();
+        assert_eq!(
+            urls,
+            [
+                "http://a/api/x",
+                "http://a/api?y",
+                "http://a/api/z",
+                "http://b/"
+            ]
+        );
+        let said = parse_url_list(text, None).expect_err("no base").to_string();
+        assert!(
+            said.contains("line 1") && said.contains("--base-url"),
+            "{said}"
+        );
     }
 
     #[test]
@@ -181,16 +212,16 @@ mod tests {
             weight: 3,
             name: Some("pages".into()),
         };
-        assert_eq!(parse_url_list(text), Ok(vec![expected.clone()]));
+        assert_eq!(parse_url_list(text, None), Ok(vec![expected.clone()]));
         let pairs = text.replace(
             r#"{"X-B":"1","X-A":"2","X-B":"3"}"#,
             r#"[["X-B","1"],["X-A","2"],["X-B","3"]]"#,
         );
-        assert_eq!(parse_url_list(&pairs), Ok(vec![expected]));
+        assert_eq!(parse_url_list(&pairs, None), Ok(vec![expected]));
         let sparse =
             r#"{"url":"a","method":null,"headers":null,"body":null,"weight":null,"name":null}"#;
         assert_eq!(
-            parse_url_list(sparse),
+            parse_url_list(sparse, None),
             Ok(vec![ListedRequest::new("a".parse().expect("a URL"))])
         );
     }
@@ -322,14 +353,14 @@ mod tests {
     #[test]
     fn a_list_without_a_url_is_refused() {
         for text in ["", "\n\n", "# nothing"] {
-            assert_eq!(parse_url_list(text), Err(Error::UrlListEmpty));
+            assert_eq!(parse_url_list(text, None), Err(Error::UrlListEmpty));
         }
     }
 
     proptest! {
         #[test]
         fn no_text_upsets_the_parser(text in "(\\PC|\n)*") {
-            let _ = parse_url_list(&text);
+            let _ = parse_url_list(&text, None);
         }
     }
 }

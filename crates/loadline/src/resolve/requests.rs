@@ -1,11 +1,11 @@
 //! The requests of a run: every URL that was named, with the method, headers and body for all.
 
 use super::{Error, read_bytes, read_text, unreadable};
-use crate::flags::run::request::{BodySource, Place, RequestFlags, UrlLines};
+use crate::flags::run::request::{BodySource, Place, RequestFlags};
 use flate2::Crc;
 use loadline_plan::{
-    Body, Contradiction, FormField, FormPart, FormSource, Header, ListedRequest, Multipart,
-    Request, RequestDefaults, Script, parse_url_list,
+    BaseUrl, Body, Contradiction, FormField, FormPart, FormSource, Header, ListedRequest,
+    Multipart, Request, RequestDefaults, Script, parse_url_list,
 };
 use std::fs::File;
 use std::io::{self, Read};
@@ -56,6 +56,10 @@ fn refuse_contradictions(flags: &RequestFlags) -> Result<(), Contradiction> {
     if has_form && has_header("Content-Type") {
         return Err(Contradiction::FormAndContentType);
     }
+    let has_list = flags.urls.is_some() || flags.urls_inline.is_some();
+    if flags.base_url.is_some() && !has_list {
+        return Err(Contradiction::BaseUrlWithoutList);
+    }
     if flags.user.is_some() && has_header("Authorization") {
         return Err(Contradiction::AuthorizationTwice);
     }
@@ -63,19 +67,21 @@ fn refuse_contradictions(flags: &RequestFlags) -> Result<(), Contradiction> {
 }
 
 fn listed(flags: &RequestFlags) -> Result<Vec<ListedRequest>, Error> {
+    let base = flags.base_url.as_ref();
     let mut listed: Vec<_> = flags.places.iter().filter_map(Place::request).collect();
     if let Some(path) = &flags.urls {
-        listed.extend(read_list(path)?);
+        listed.extend(read_list(path, base)?);
     }
-    if let Some(UrlLines(lines)) = &flags.urls_inline {
-        listed.extend(lines.iter().cloned());
+    if let Some(lines) = &flags.urls_inline {
+        let lines = lines.requests(base);
+        listed.extend(lines.map_err(|said| Error::Flags(format!("urls_inline: {said}")))?);
     }
     Ok(listed)
 }
 
-fn read_list(path: &Path) -> Result<Vec<ListedRequest>, Error> {
+fn read_list(path: &Path, base: Option<&BaseUrl>) -> Result<Vec<ListedRequest>, Error> {
     let text = read_text("--urls", path)?;
-    parse_url_list(&text).map_err(|error| Error::UrlList {
+    parse_url_list(&text, base).map_err(|error| Error::UrlList {
         path: path.to_owned(),
         error,
     })

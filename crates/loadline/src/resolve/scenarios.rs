@@ -38,7 +38,29 @@ pub(super) fn refuse_contradictions(flags: &RunFlags) -> Result<(), Error> {
                     lasts; leave it out, or out of a [[scenario]] in the file.";
         return Err(Error::Flags(said.to_owned()));
     }
-    Ok(())
+    refuse_unused_url(flags)
+}
+
+/// Refuses a URL of the whole run that no scenario takes.
+fn refuse_unused_url(flags: &RunFlags) -> Result<(), Error> {
+    let urls = flags.request.places.iter().find_map(|place| match place {
+        Place::Url(target) => Some(&target.url),
+        Place::Plan(_) => None,
+    });
+    match urls {
+        Some(url) if flags.scenarios.iter().all(|own| names_urls(&own.request)) => {
+            Err(Error::Flags(format!(
+                "no scenario takes the URL {url}, as each has its own; leave it out, or leave out \
+                 those of a [[scenario]] in the file."
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether a scenario says itself where its requests go.
+fn names_urls(own: &RequestFlags) -> bool {
+    !own.places.is_empty() || own.urls.is_some() || own.urls_inline.is_some()
 }
 
 /// Whether some of the scenarios take their users by weight.
@@ -141,13 +163,15 @@ fn scenario(
 /// What a scenario says of its requests, and what it does not say as the whole run says it.
 fn completed(own: &RequestFlags, whole: &RequestFlags) -> RequestFlags {
     let mut flags = own.clone();
-    let names_urls = !own.places.is_empty() || own.urls.is_some() || own.urls_inline.is_some();
-    if !names_urls {
+    if !names_urls(own) {
         let is_url = |place: &&Place| matches!(place, Place::Url(_));
         flags.places = whole.places.iter().filter(is_url).cloned().collect();
         flags.urls = whole.urls.clone();
         flags.urls_inline = whole.urls_inline.clone();
     }
+    let has_list = flags.urls.is_some() || flags.urls_inline.is_some();
+    let base_url = whole.base_url.clone().filter(|_| has_list);
+    flags.base_url = flags.base_url.or(base_url);
     if own.header.is_empty() {
         flags.header = whole.header.clone();
     }

@@ -300,6 +300,27 @@ fn lists_of_urls_are_completed_by_the_flags() {
 }
 
 #[test]
+fn a_list_of_relative_urls_has_a_base() {
+    let (_folder, path) = file("urls.txt", "/a\n{\"url\": \"/b?c\", \"name\": \"b\"}");
+    let plan = invocation(&["--urls", &path, "--base-url", "http://me:1@a/api"]).plan;
+    let urls: Vec<_> = plan.requests.iter().map(|one| one.url.as_str()).collect();
+    assert_eq!(urls, ["http://a/api/a", "http://a/api/b?c"]);
+    assert!(headers(&plan.requests[0])[0].starts_with("Authorization: "));
+    let said = refusal(&["--urls", &path]);
+    let start = format!("--urls {path}: line 1: `/a` is relative, and nothing says to what: ");
+    assert!(said.starts_with(&start), "{said}");
+    let (_folder, path) = file("plan.toml", "urls_inline = '/a'\nbase_url = 'b:1'");
+    let plan = invocation(&[&path]).plan;
+    assert_eq!(plan.requests[0].url.as_str(), "http://b:1/a");
+    let (_folder, path) = file("plan.toml", "urls_inline = '/a'");
+    let said = refusal(&[&path]);
+    assert!(
+        said.contains("urls_inline: in its line 1: `/a` is relative"),
+        "{said}"
+    );
+}
+
+#[test]
 fn plan_files_stand_under_the_flags() {
     let (_folder, path) = file(
         "soak.toml",
@@ -395,6 +416,10 @@ fn contradictions_are_sentences() {
         ),
         ("-c 0 a", "--connections 0 sends nothing"),
         ("-d 0 a", "--duration must be more than 0"),
+        (
+            "--base-url a b",
+            "--base-url is the beginning of relative URLs",
+        ),
         ("-n 0 a", "--requests 0 sends nothing"),
         ("-r 0 a", "--rate 0/s sends nothing"),
         ("--stages 0s:5 a", "--stages ends at once"),

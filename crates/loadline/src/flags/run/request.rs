@@ -3,7 +3,7 @@
 use crate::flags::choice::choice;
 use clap::{Args, ValueHint};
 use loadline_plan::{
-    Credentials, Error, FormField, Header, ListedRequest, Order, Target, parse_method,
+    BaseUrl, Credentials, Error, FormField, Header, ListedRequest, Order, Target, parse_method,
     parse_small_count, parse_url_list,
 };
 use std::convert::Infallible;
@@ -50,6 +50,12 @@ pub(crate) struct RequestFlags {
     /// plan file can hold such lines itself, under the key `urls_inline`.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) urls: Option<PathBuf>,
+
+    /// The beginning of the relative URLs (/login) in --urls
+    ///
+    /// A line that begins with / or ? is put behind it, so that one list serves several servers.
+    #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
+    pub(crate) base_url: Option<BaseUrl>,
 
     /// The lines of a URL list, for plan files
     #[arg(long, value_name = "LINES", hide = true)]
@@ -125,18 +131,32 @@ impl FromStr for BodySource {
     }
 }
 
-/// A URL list that is part of a plan file.
+/// The text of a URL list that is part of a plan file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct UrlLines(pub(crate) Vec<ListedRequest>);
+pub(crate) struct UrlLines(String);
+
+impl UrlLines {
+    /// Its requests; what is relative begins with this base.
+    ///
+    /// # Errors
+    /// The sentence about the first line that can't be read. It names the line as one of the list:
+    /// in a plan file, the list itself stands on a line.
+    pub(crate) fn requests(&self, base: Option<&BaseUrl>) -> Result<Vec<ListedRequest>, String> {
+        parse_url_list(&self.0, base).map_err(|error| match error {
+            Error::UrlListLine { .. } => format!("in its {error}"),
+            other => other.to_string(),
+        })
+    }
+}
 
 impl FromStr for UrlLines {
     type Err = String;
 
-    /// Names the line as one of the list: in a plan file, the list itself stands on a line.
+    /// Reads the list as if it had a base, which is known once all flags are.
     fn from_str(text: &str) -> Result<Self, String> {
-        parse_url_list(text).map(Self).map_err(|error| match error {
-            Error::UrlListLine { .. } => format!("in its {error}"),
-            other => other.to_string(),
-        })
+        let lines = UrlLines(text.to_owned());
+        let base: Option<BaseUrl> = "http://localhost".parse().ok();
+        lines.requests(base.as_ref())?;
+        Ok(lines)
     }
 }
