@@ -52,6 +52,12 @@ pub trait Scenario<H: Host>: 'static {
         None
     }
 
+    /// Whether its users name requests ([`Requester::series`]) beside those of the plan, so that the
+    /// run has series although the plan's requests have one name. Asked for once.
+    fn names_requests(&self) -> bool {
+        false
+    }
+
     /// Whether users of a closed load wait after a dial that failed. Asked for once. Where the
     /// number of requests bounds the run, there is no need to.
     fn backs_off(&self) -> bool {

@@ -23,6 +23,9 @@ pub struct Composed<'a> {
     pub headers: &'a [(&'a str, &'a str)],
     /// Its body.
     pub body: Option<&'a [u8]>,
+    /// The series that counts it ([`Requester::series`]); that of the plan's first request by
+    /// default.
+    pub series: SeriesId,
     /// How long its exchange may take; the plan's timeout if `None`.
     pub timeout: Option<Duration>,
 }
@@ -67,7 +70,7 @@ impl<H: Host> Requester<H> {
         let part = Part {
             end: bytes.len(),
             expect: Expect::for_method(request.method),
-            series: SeriesId::default(),
+            series: request.series,
             request: None,
         };
         let batch = Batch {

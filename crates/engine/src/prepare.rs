@@ -30,8 +30,10 @@ pub(crate) struct Prepared {
     /// The limits of connections of HTTP/2.
     pub(crate) http2: h2::Config,
     pub(crate) requests: Vec<WrittenRequest>,
-    /// The series of the requests, where there is more than one.
-    pub(crate) series: Option<SeriesTable>,
+    /// The series of the requests.
+    pub(crate) series: SeriesTable,
+    /// Whether requests are counted in them. If all have one name, the totals are its series.
+    pub(crate) has_series: bool,
     pub(crate) detail: Detail,
     pub(crate) interval_ns: u64,
     /// How many connections a user keeps at most, each to another endpoint: as many as there are
@@ -104,7 +106,7 @@ impl Prepared {
         plan.connection.http = chosen_http(&plan.connection, &endpoints.list, tls.as_ref())?;
         let tls = tls.map(|tls| tls.offering(plan.connection.http));
         let mut requests = Vec::new();
-        let (series, ids) = series_of(&plan)?;
+        let (series, has_series, ids) = series_of(&plan)?;
         for (request, id) in plan.requests.iter().zip(ids) {
             let endpoint = endpoints.index_of(&request.url, &plan)?;
             let written = WrittenRequest::new(request, endpoint, id, &plan.connection);
@@ -122,6 +124,7 @@ impl Prepared {
             tls,
             requests,
             series,
+            has_series,
             detail,
             interval_ns: INTERVAL_NS,
             most_kept: most_kept(open_files, connections),
@@ -241,9 +244,10 @@ fn connections_of(plan: &Plan, users: u32) -> u32 {
     connections.min(shared.max(plan.threads))
 }
 
-/// The series of a plan's requests, and that of each of them. A plan whose requests have one name
-/// has none, unless it is one scenario of several: the totals are that series.
-pub(crate) fn series_of(plan: &Plan) -> Result<(Option<SeriesTable>, Vec<SeriesId>), StartError> {
+/// The series of a plan's requests, whether requests are counted in them, and that of each request.
+/// They are not if all requests have one name, unless the plan is one scenario of several: the
+/// totals are that series.
+pub(crate) fn series_of(plan: &Plan) -> Result<(SeriesTable, bool, Vec<SeriesId>), StartError> {
     let mut table = SeriesTable::new(plan.max_series);
     let mut ids = Vec::new();
     let tags = plan.part.as_ref().map(|part| part.series_tags());
@@ -254,7 +258,7 @@ pub(crate) fn series_of(plan: &Plan) -> Result<(Option<SeriesTable>, Vec<SeriesI
         ids.push(table.intern(&key));
     }
     let is_one = tags.is_none() && ids.iter().all(|id| *id == ids[0]);
-    Ok(((!is_one).then_some(table), ids))
+    Ok((table, !is_one, ids))
 }
 
 /// How many connections each of this many users may keep at the same time: at least the one that it

@@ -3,6 +3,7 @@
 use crate::behaviour::{Batch, Observer};
 use crate::exchange;
 use crate::user::User;
+use loadline_metrics::{InvalidName, Key, SeriesId};
 use loadline_reactor::Host;
 use loadline_record::Outcome;
 use std::fmt;
@@ -31,6 +32,18 @@ impl<H: Host> Requester<H> {
         observer: &mut O,
     ) -> impl Future<Output = Outcome> {
         exchange::send(&self.0, batch, self.0.worker.timeout_ns, observer)
+    }
+
+    /// The series of the user's requests of this name, with the tags of its scenario; the
+    /// overflow's where there is no room. Hashes: ask once for each name. Only of a scenario that
+    /// [names requests](crate::Scenario::names_requests).
+    ///
+    /// # Errors
+    /// If the text can't be a name.
+    pub fn series(&self, name: &str) -> Result<SeriesId, InvalidName> {
+        let worker = &self.0.worker;
+        let key = Key::tagged(name, worker.series_tags.clone().unwrap_or_default())?;
+        Ok(worker.recorder.borrow_mut().series_of(&key))
     }
 
     /// As [`send`](Self::send), with another time for the answers than the plan's.

@@ -27,6 +27,7 @@ use loadline_record::{Exchange, Recorder, Snapshot, Unfinished};
 use loadline_transport::{Dial, Dialler};
 use loadline_wire::HeadMemo;
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::task::Waker;
 
@@ -75,6 +76,8 @@ pub(crate) struct Worker<H: Host> {
     pub(crate) host: H,
     pub(crate) dialler: Dialler<H>,
     pub(crate) recorder: RefCell<Recorder>,
+    /// The tags of all its series, where it belongs to one scenario of several.
+    pub(crate) series_tags: Option<BTreeMap<String, String>>,
     pub(crate) pacer: Pacer,
     /// The last head of a response: the next one is often the same.
     pub(crate) heads: RefCell<HeadMemo>,

@@ -154,18 +154,22 @@ impl Plan {
 impl Plan {
     /// Refuses conditions on figures that a run of this load can't have.
     fn validate_conditions(&self) -> Result<(), Contradiction> {
-        let conditions = || self.checks.iter().chain(&self.abort_on);
-        self.validate_names_of(conditions())?;
-        let conditions = conditions();
+        // A script may name its requests: that is known once it is loaded.
+        if self.scripts().next().is_none() {
+            self.validate_check_names()?;
+        }
+        let conditions = self.checks.iter().chain(&self.abort_on);
         let mut problems = conditions.filter_map(|check| self.load.shape.problem(check));
         problems.next().map_or(Ok(()), Err)
     }
 
-    /// Refuses conditions on names that have no series.
-    fn validate_names_of<'a>(
-        &self,
-        mut conditions: impl Iterator<Item = &'a Check>,
-    ) -> Result<(), Contradiction> {
+    /// Checks that every condition on a name is on one of the plan's requests. Part of
+    /// [`validate`](Self::validate), unless a script may name requests.
+    ///
+    /// # Errors
+    /// [`Contradiction::CheckOnUnknownName`] of the first one that is not.
+    pub fn validate_check_names(&self) -> Result<(), Contradiction> {
+        let mut conditions = self.checks.iter().chain(&self.abort_on);
         const LISTED: usize = 5;
         let mut names = Vec::new();
         let mut known = HashSet::new();

@@ -10,7 +10,7 @@ use self::bucket_counts::BucketCounts;
 use crate::{
     Arrivals, Counts, ErrorKind, Exchange, Failures, Outcome, Snapshot, Split, Times, Workers,
 };
-use loadline_metrics::{RequestOutcome, SeriesId, SeriesRecorder, SeriesTable};
+use loadline_metrics::{Key, RequestOutcome, SeriesId, SeriesRecorder, SeriesTable};
 use loadline_plan::Shape;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -95,6 +95,13 @@ impl Recorder {
     pub fn with_series(mut self, table: SeriesTable) -> Recorder {
         self.series = Some(Box::new(SeriesRecorder::new(table)));
         self
+    }
+
+    /// The series of this key, which is added where there is room. Hashes: ask once for each name.
+    /// Without series all keys are one.
+    pub fn series_of(&mut self, key: &Key) -> SeriesId {
+        let series = self.series.as_mut();
+        series.map_or(SeriesId::default(), |series| series.intern(key))
     }
 
     /// An exchange was begun.

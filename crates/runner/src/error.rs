@@ -2,6 +2,7 @@
 
 use crate::watching::WatchError;
 use loadline_engine::StartError;
+use loadline_plan::Contradiction;
 use loadline_script::{LoadError, ScriptError};
 use loadline_verdict::Impossible;
 use std::error::Error;
@@ -19,6 +20,9 @@ pub enum RunError {
     /// What the run is to go on until can never be reached.
     #[error(transparent)]
     Goal(#[from] Impossible),
+    /// A check looks at a name that neither the plan nor a script gives.
+    #[error(transparent)]
+    Name(#[from] Contradiction),
     /// The script can't be loaded.
     #[error(transparent)]
     Script(#[from] LoadError),

@@ -15,6 +15,7 @@ pub(crate) fn plan() -> Plan {
             name: None,
         }],
         script: None,
+        think: None,
         order: Order::Sequential,
         load: Load {
             connections: 1,

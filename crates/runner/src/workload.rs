@@ -56,13 +56,18 @@ pub trait Workload {
 /// prints goes where `prints` says.
 ///
 /// # Errors
-/// If the script can't be loaded.
+/// If the script can't be loaded, or a check is on a name that no request has.
 pub fn workload(plan: &Plan, prints: Prints) -> Result<Box<dyn Workload>, RunError> {
-    if !plan.scenarios.is_empty() {
-        let scripts = plan.parts().into_iter().map(|part| load(&part, prints));
-        return Ok(Box::new(Scenarios(scripts.collect::<Result<_, _>>()?)));
+    let parts = plan.parts().into_iter().map(|part| load(&part, prints));
+    let mut parts: Vec<Option<ScriptWorkload>> = parts.collect::<Result<_, _>>()?;
+    let mut scripts = parts.iter().flatten();
+    if !scripts.any(|script| script.script.names_requests()) {
+        plan.validate_check_names()?;
     }
-    Ok(match load(plan, prints)? {
+    if !plan.scenarios.is_empty() {
+        return Ok(Box::new(Scenarios(parts)));
+    }
+    Ok(match parts.pop().flatten() {
         Some(script) => Box::new(script),
         None => Box::new(Requests),
     })

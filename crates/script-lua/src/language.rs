@@ -63,6 +63,10 @@ fn options(plan: &Plan, request: &Request) -> Options {
 }
 
 impl loadline_script::Script for Script {
+    fn names_requests(&self) -> bool {
+        Script::names_requests(self)
+    }
+
     fn launch(&self) -> Launch {
         Launch::scenario(self.scenarios())
     }

@@ -40,6 +40,7 @@ mod debug_info;
 mod error;
 mod failure;
 mod language;
+mod names;
 mod options;
 mod request;
 mod samples;

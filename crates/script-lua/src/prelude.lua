@@ -8,7 +8,7 @@
 local host = ...
 
 local type, pairs, tostring, error, getmetatable = type, pairs, tostring, error, getmetatable
-local pcall = pcall
+local pcall, rawset, setmetatable = pcall, rawset, setmetatable
 local concat = table.concat
 
 -- Where a report is on stdout that a program reads, whatever the script prints goes to stderr.
@@ -198,6 +198,29 @@ wrk = {
 }
 local wrk = wrk
 package.loaded.wrk = wrk
+
+-- `wrk.name` is what the next requests are called in reports. Only texts are names: a script may keep
+-- something else there, as in wrk.
+local name_of_requests
+
+setmetatable(wrk, {
+   __index = function(_, key)
+      if key == "name" then
+         return name_of_requests
+      end
+   end,
+   __newindex = function(self, key, value)
+      if key ~= "name" or not (value == nil or is_text[type(value)]) then
+         rawset(self, key, value)
+         return
+      end
+      local problem = host.set_name(value and tostring(value))
+      if problem then
+         error(problem, 2)
+      end
+      name_of_requests = value
+   end,
+})
 
 function wrk.lookup(name, service)
    for place, text in ipairs({ name or false, service or false }) do

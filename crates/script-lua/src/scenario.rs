@@ -6,9 +6,11 @@
 use crate::answer::{Answer, Head};
 use crate::error::{During, ScriptError};
 use crate::failure::Failure;
+use crate::names::NamedSeries;
 use crate::request;
 use crate::script::Thread;
-use loadline_engine::{Batch, Behaviour, Iteration, Observer, Part, Scenario};
+use loadline_engine::{Batch, Behaviour, Iteration, Observer, Part, Requester, Scenario};
+use loadline_metrics::SeriesId;
 use loadline_reactor::Host;
 use loadline_record::{Exchange, Outcome};
 use loadline_wire::Sink;
@@ -41,6 +43,8 @@ pub(crate) struct ThreadContext {
     pub(crate) index: usize,
     pub(crate) failure: Arc<Failure>,
     pub(crate) callbacks: Callbacks,
+    /// Whether its requests have names.
+    pub(crate) names_requests: bool,
 }
 
 /// The scenario of one worker: users that do what the script says.
@@ -58,6 +62,8 @@ pub(crate) struct Worker {
     fixed: Text,
     /// The head of the response that the script was shown last.
     last_head: RefCell<Head>,
+    /// The series of the names that the script gave its requests.
+    series: NamedSeries,
     /// The script threw.
     failed: Cell<bool>,
 }
@@ -84,6 +90,13 @@ impl Text {
         true
     }
 
+    /// Counts its requests in this series.
+    fn count_in(&mut self, series: SeriesId) {
+        if self.parts.first().is_some_and(|part| part.series != series) {
+            self.parts.iter_mut().for_each(|part| part.series = series);
+        }
+    }
+
     /// At most so many requests.
     fn batch(&self, most: usize) -> Batch<'_> {
         let parts = &self.parts[..most.clamp(1, self.parts.len())];
@@ -108,6 +121,7 @@ impl Scripted {
             delay,
             fixed: Text::default(),
             last_head: RefCell::default(),
+            series: NamedSeries::default(),
             failed: Cell::new(false),
             context,
         };
@@ -136,6 +150,10 @@ impl<H: Host> Scenario<H> for Scripted {
             text: Text::default(),
             answer: Answer::default(),
         }
+    }
+
+    fn names_requests(&self) -> bool {
+        self.worker.context.names_requests
     }
 
     fn address(&self) -> Option<SocketAddr> {
@@ -262,7 +280,7 @@ impl<H: Host> Behaviour<H> for ScriptUser {
             } else {
                 usize::MAX
             };
-            let has_text = self.compose();
+            let has_text = self.compose(iteration.requester());
             if has_text {
                 self.send(iteration, most).await;
             }
@@ -292,23 +310,38 @@ impl ScriptUser {
     }
 
     /// Makes up what is sent next; false if there is nothing.
-    fn compose(&mut self) -> bool {
-        if self.worker.failed.get() {
+    fn compose<H: Host>(&mut self, requester: &Requester<H>) -> bool {
+        let worker = &*self.worker;
+        if worker.failed.get() {
             return false;
         }
-        if !self.worker.context.callbacks.request {
+        let has_text = match worker.context.callbacks.request {
+            true => worker.ask(&mut self.text),
             // Empty if `wrk.request` had nothing.
-            return !self.worker.fixed.parts.is_empty();
+            false => !worker.fixed.parts.is_empty(),
+        };
+        if has_text && worker.context.names_requests {
+            self.name(requester);
         }
-        self.worker.ask(&mut self.text)
+        has_text
+    }
+
+    /// Counts what is sent next by its name.
+    fn name<H: Host>(&mut self, requester: &Requester<H>) {
+        let worker = &*self.worker;
+        if self.text.parts.is_empty() {
+            self.text.clone_from(&worker.fixed);
+        }
+        let name = &worker.context.thread().state.name;
+        self.text.count_in(worker.series.of(name, requester));
     }
 
     async fn send<H: Host>(&mut self, iteration: Iteration<'_, H>, most: usize) {
         let callbacks = self.worker.context.callbacks;
-        let text = if callbacks.request {
-            &self.text
-        } else {
-            &self.worker.fixed
+        let is_own = callbacks.request || self.worker.context.names_requests;
+        let text = match is_own {
+            true => &self.text,
+            false => &self.worker.fixed,
         };
         let batch = text.batch(most);
         if callbacks.response {

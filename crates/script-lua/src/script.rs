@@ -3,6 +3,7 @@
 use crate::cell::ThreadCell;
 use crate::error::{During, Error, ScriptError};
 use crate::failure::Failure;
+use crate::names::Naming;
 use crate::options::{Broken, Flavour, Options};
 use crate::request;
 use crate::samples::Figures;
@@ -23,6 +24,7 @@ pub struct Script {
     callbacks: Callbacks,
     failure: Arc<Failure>,
     complaints: Vec<Error>,
+    naming: Arc<Naming>,
 }
 
 /// The state of a worker's thread.
@@ -48,6 +50,7 @@ impl Script {
             options,
             url,
             complaints: Vec::new(),
+            naming: Arc::default(),
         };
         let main = loader.state()?;
         if options.resolve {
@@ -66,7 +69,9 @@ impl Script {
             thread.state.call::<()>("begin", During::Load, ())?;
         }
         main.flush();
+        loader.naming.begin();
         Ok(Script {
+            naming: loader.naming,
             flavour: options.flavour,
             main,
             threads: Arc::new(threads),
@@ -91,17 +96,23 @@ impl Script {
         !self.callbacks.request && !self.callbacks.response && !self.callbacks.delay
     }
 
+    /// Whether it names its requests, by `wrk.name`.
+    pub fn names_requests(&self) -> bool {
+        self.naming.is_used()
+    }
+
     /// What makes the scenario of each worker, for
     /// [`Run::start_scenario`](loadline_engine::Run::start_scenario).
     pub fn scenarios(&self) -> impl Fn(u32) -> Scripted + Send + Sync + use<> + 'static {
         let (threads, failure) = (Arc::clone(&self.threads), Arc::clone(&self.failure));
-        let callbacks = self.callbacks;
+        let (callbacks, names_requests) = (self.callbacks, self.names_requests());
         move |worker| {
             Scripted::new(ThreadContext {
                 threads: Arc::clone(&threads),
                 index: worker as usize % threads.len(),
                 failure: Arc::clone(&failure),
                 callbacks,
+                names_requests,
             })
         }
     }
@@ -148,12 +159,13 @@ struct Loader<'a> {
     options: &'a Options,
     url: UrlText,
     complaints: Vec<Error>,
+    naming: Arc<Naming>,
 }
 
 impl Loader<'_> {
     /// A state in which the file has run.
     fn state(&mut self) -> Result<State, Error> {
-        let state = State::new(self.path, self.options, &self.url)?;
+        let state = State::new(self.path, self.options, &self.url, &self.naming)?;
         match (state.run_file(), self.options.broken) {
             (Ok(()), _) => {}
             // wrk gives up where a name has no address, wherever it was asked for.

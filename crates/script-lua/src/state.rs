@@ -6,6 +6,7 @@ use crate::addresses::{look_up, try_connect};
 use crate::cell::ThreadCell;
 use crate::debug_info;
 use crate::error::{During, Error, REFUSAL, ScriptError};
+use crate::names::{Naming, RequestName};
 use crate::options::{Flavour, Options};
 use crate::samples::{Figures, Samples};
 use crate::url_text::UrlText;
@@ -33,14 +34,23 @@ pub(crate) struct State {
     path: PathBuf,
     /// What `wrk.connect` came to when it failed last.
     refusal: Arc<Mutex<Option<String>>>,
+    /// What the next requests are called.
+    pub(crate) name: Arc<RequestName>,
 }
 
 impl State {
-    pub(crate) fn new(path: &Path, options: &Options, url: &UrlText) -> Result<Self, Error> {
+    pub(crate) fn new(
+        path: &Path,
+        options: &Options,
+        url: &UrlText,
+        naming: &Arc<Naming>,
+    ) -> Result<Self, Error> {
         let refusal = Arc::default();
+        let name = Arc::new(RequestName::new(naming));
         let made = || {
             let lua = Lua::new();
             let host = host(&lua, options, url, &refusal)?;
+            host.set("set_name", set_name(&lua, &name)?)?;
             let (cjson, safe_cjson): (Table, Table) =
                 lua.load(CJSON).set_name("=cjson").call(Value::NULL)?;
             let libraries = lua.load(LIBRARIES).set_name("=libraries");
@@ -55,6 +65,7 @@ impl State {
             entries,
             path: path.to_owned(),
             refusal,
+            name,
         })
     }
 
@@ -172,6 +183,20 @@ impl State {
     pub(crate) fn script_error(&self, during: During, message: &str) -> ScriptError {
         ScriptError::new(&self.path, during, message)
     }
+}
+
+/// What `wrk.name` is set by: returns what is wrong with the name, or nil.
+fn set_name(lua: &Lua, name: &Arc<RequestName>) -> mlua::Result<Function> {
+    let name = Arc::clone(name);
+    lua.create_function(move |_, text: Option<LuaString>| {
+        let Some(text) = text else {
+            return Ok(name.set(None));
+        };
+        Ok(match text.to_str() {
+            Ok(text) => name.set(Some(&text)),
+            Err(_) => Some("a name is UTF-8".to_owned()),
+        })
+    })
 }
 
 /// The source without the text of a first line that is for the shell. The line stays.

@@ -74,6 +74,11 @@ pub trait Script {
         Run::launch(plan, detail, &[self.launch()])
     }
 
+    /// Whether its users name their requests, beside what the plan says of names.
+    fn names_requests(&self) -> bool {
+        false
+    }
+
     /// What begins its users on each worker.
     fn launch(&self) -> Launch;
 

@@ -6,6 +6,7 @@ use super::ran::Ran;
 use super::world::World;
 use crate::composed::{ComposeError, Composed};
 use crate::requester::Requester;
+use loadline_metrics::SeriesId;
 use loadline_reactor::Sim;
 use loadline_record::{ErrorKind, Outcome};
 use std::cell::RefCell;
@@ -24,6 +25,7 @@ async fn get(requester: &Requester<Sim>, text: &str) -> Result<Outcome, ComposeE
         url: &url,
         headers: &[],
         body: None,
+        series: SeriesId::default(),
         timeout: None,
     };
     requester.request(request, &mut ()).await
@@ -49,6 +51,7 @@ fn a_composed_request_goes_out_as_a_written_one_does() {
             url: &url,
             headers: &[("Content-Type", "text/plain")],
             body: Some(b"hello"),
+            series: SeriesId::default(),
             timeout: None,
         };
         let outcome = requester.request(request, &mut ()).await;
@@ -121,6 +124,7 @@ fn a_resolver_that_says_nothing_costs_the_time_of_a_request() {
             url: &url,
             headers: &[],
             body: None,
+            series: SeriesId::default(),
             timeout: Some(super::plans::time(20 * MS)),
         };
         let outcome = requester.request(request, &mut ()).await;
@@ -146,6 +150,7 @@ fn what_can_not_be_written_is_not_sent_and_not_recorded() {
                 url: &url,
                 headers: &[("a b", "c")],
                 body: None,
+                series: SeriesId::default(),
                 timeout: None,
             };
             let error = requester.request(request, &mut ()).await;

@@ -250,7 +250,7 @@ impl World {
 }
 
 fn prepared(plan: &Plan, endpoints: Vec<Endpoint>, interval_ns: u64) -> Prepared {
-    let (series, ids) = series_of(plan).unwrap();
+    let (series, has_series, ids) = series_of(plan).unwrap();
     let written = |(request, id): (&loadline_plan::Request, SeriesId)| {
         let endpoint = endpoints
             .iter()
@@ -260,6 +260,7 @@ fn prepared(plan: &Plan, endpoints: Vec<Endpoint>, interval_ns: u64) -> Prepared
     Prepared {
         requests: plan.requests.iter().zip(ids).map(written).collect(),
         series,
+        has_series,
         plan: plan.clone(),
         tls: None,
         http2: http2_config(&plan.connection),

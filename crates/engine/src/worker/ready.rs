@@ -74,6 +74,8 @@ pub(crate) async fn prepare<H: Host, S: Scenario<H>>(
     let most = share(u64::from(plan.load.max_connections), stripe) as u32;
     let endpoints = endpoints(prepared, scenario.address());
     let mut worker = new_worker(host, prepared, endpoints, stripe, most.max(users), send);
+    let has_series = prepared.has_series || scenario.names_requests();
+    worker.recorder = RefCell::new(recorder(prepared, has_series));
     worker.backs_off = scenario.backs_off() && !worker.pacer.is_open();
     if worker.pacer.is_open() {
         worker.closed_loop_slots = Cell::new(users);
@@ -136,11 +138,11 @@ fn endpoints(prepared: &Prepared, address: Option<SocketAddr>) -> Vec<Endpoint> 
     endpoints
 }
 
-fn recorder(prepared: &Prepared) -> Recorder {
+fn recorder(prepared: &Prepared, has_series: bool) -> Recorder {
     let recorder = Recorder::new(Model::of(&prepared.plan.load.shape));
-    match &prepared.series {
-        Some(series) => recorder.with_series(series.clone()),
-        None => recorder,
+    match has_series {
+        true => recorder.with_series(prepared.series.clone()),
+        false => recorder,
     }
 }
 
@@ -159,7 +161,8 @@ fn new_worker<H: Host>(
     Worker {
         dialler: Dialler::new(host.clone(), endpoints, &plan.connection, tls, first),
         host,
-        recorder: RefCell::new(recorder(prepared)),
+        recorder: RefCell::new(recorder(prepared, false)),
+        series_tags: plan.part.as_ref().map(|part| part.series_tags()),
         pacer: Pacer::new(plan, stripe),
         heads: RefCell::default(),
         keepalive: plan.connection.keepalive,
