@@ -52,8 +52,8 @@ pub trait Scenario<H: Host>: 'static {
         None
     }
 
-    /// Whether its users name requests ([`Requester::series`]) beside those of the plan, so that the
-    /// run has series although the plan's requests have one name. Asked for once.
+    /// Whether its users name requests ([`Requester::series`]) beside those of the plan, so that
+    /// the run has series although the plan's requests have one name. Asked for once.
     fn names_requests(&self) -> bool {
         false
     }
