@@ -21,7 +21,7 @@ pub(crate) struct Ease {
 impl Ease {
     pub(crate) fn new(plan: &Plan) -> Self {
         Ease {
-            connections: f64::from(plan.load.max_connections.max(plan.load.connections)),
+            connections: f64::from(plan.load.max_users.max(plan.load.users)),
             service_ns: f64::INFINITY,
             per_ns: 0.0,
         }

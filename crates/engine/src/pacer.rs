@@ -316,7 +316,7 @@ pub(crate) fn over_ns(plan: &Plan) -> u64 {
 /// The users of a closed load; a warm-up holds its first level before anything moves.
 fn users(load: &Load, warmup_ns: u64) -> Users {
     let Shape::ClosedStages { start, stages } = &load.shape else {
-        return Users::constant(load.connections);
+        return Users::constant(load.users);
     };
     let hold = schedule::Stage {
         duration_ns: warmup_ns,
@@ -335,7 +335,7 @@ fn users(load: &Load, warmup_ns: u64) -> Users {
 pub(crate) fn most_users(plan: &Plan) -> u32 {
     match plan.load.shape {
         Shape::Closed | Shape::ClosedStages { .. } => users(&plan.load, hold_ns(plan)).most(),
-        _ => plan.load.connections,
+        _ => plan.load.users,
     }
 }
 

@@ -238,7 +238,7 @@ fn most_connections(plan: &Plan) -> u32 {
 
 /// How many connections this many users of a load have at once, at most.
 fn connections_of(plan: &Plan, users: u32) -> u32 {
-    let users = users.max(plan.load.max_connections);
+    let users = users.max(plan.load.max_users);
     let shared = plan.connection.shared.map_or(u32::MAX, NonZeroU32::get);
     let connections = users.div_ceil(plan.connection.streams);
     connections.min(shared.max(plan.threads))

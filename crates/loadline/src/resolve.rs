@@ -292,7 +292,7 @@ fn drain(asked: Option<Duration>, plan: &Plan) -> Result<Duration, Contradiction
 fn limit_connections(load: &mut Load, open_files: u64) {
     let room = open_files.saturating_sub(OTHER_FILES);
     let room = u32::try_from(room).unwrap_or(u32::MAX);
-    load.max_connections = load.max_connections.min(room).max(load.connections);
+    load.max_users = load.max_users.min(room).max(load.users);
 }
 
 /// A worker for each core; where the target runs on this host it gets a core too.
@@ -300,7 +300,7 @@ fn threads(plan: &Plan, cores: u32) -> u32 {
     let spared = u32::from(plan.stays_on_host(loadline_watch::is_local));
     let cores = cores.saturating_sub(spared).max(1);
     let streams = plan.connection.streams.max(1);
-    let connections = (plan.load.connections / streams).max(1);
+    let connections = (plan.load.users / streams).max(1);
     let shared = plan.connection.shared.map_or(u32::MAX, NonZeroU32::get);
     let most = cores.min(connections).min(shared);
     // Workers share no connection: each has whole ones, with all of their streams.

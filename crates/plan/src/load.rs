@@ -15,11 +15,15 @@ use std::time::Duration;
 /// How much load a run makes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Load {
-    /// Users of the run: those that loop in a closed load, those that take arrivals in an open
-    /// one. Each has a connection of its own, or a stream of a connection of HTTP/2.
-    pub connections: u32,
-    /// An open load opens more connections, up to here, when an arrival finds none free.
-    pub max_connections: u32,
+    /// Users: those that loop in a closed load, those that take arrivals in an open one. Each has a
+    /// connection of its own, unless [they share some](crate::Connection::shared), or a
+    /// [stream](crate::Connection::streams) of a connection of HTTP/2. (`connections` in saved runs
+    /// before this word.)
+    #[serde(alias = "connections")]
+    pub users: u32,
+    /// An open load has more users, up to here, when an arrival finds none free.
+    #[serde(alias = "max_connections")]
+    pub max_users: u32,
     /// The model and its course over time.
     pub shape: Shape,
 }
@@ -28,8 +32,8 @@ impl Default for Load {
     /// Closed, with [`DEFAULT_CONNECTIONS`].
     fn default() -> Self {
         Self {
-            connections: DEFAULT_CONNECTIONS,
-            max_connections: DEFAULT_CONNECTIONS,
+            users: DEFAULT_CONNECTIONS,
+            max_users: DEFAULT_CONNECTIONS,
             shape: Shape::Closed,
         }
     }
@@ -38,12 +42,14 @@ impl Default for Load {
 impl Load {
     /// The same load with so many users on each of its connections.
     pub fn with_streams(mut self, streams: u32) -> Self {
-        let users = |connections: &mut u32| *connections = connections.saturating_mul(streams);
-        users(&mut self.connections);
-        users(&mut self.max_connections);
+        let multiply = |users: &mut u32| *users = users.saturating_mul(streams);
+        multiply(&mut self.users);
+        multiply(&mut self.max_users);
         if let Shape::ClosedStages { start, stages } = &mut self.shape {
-            users(start);
-            stages.iter_mut().for_each(|stage| users(&mut stage.target));
+            multiply(start);
+            stages
+                .iter_mut()
+                .for_each(|stage| multiply(&mut stage.target));
         }
         self
     }

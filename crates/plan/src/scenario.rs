@@ -115,8 +115,8 @@ impl Plan {
                 .flat_map(|scenario| scenario.requests.clone())
                 .collect(),
             load: Load {
-                connections: sum(|load| load.connections),
-                max_connections: sum(|load| load.max_connections),
+                users: sum(|load| load.users),
+                max_users: sum(|load| load.max_users),
                 shape: Shape::Scenarios { is_open },
             },
             duration: scenarios

@@ -121,7 +121,7 @@ impl Plan {
 
     fn extent_rules(&self) -> [Rule; 6] {
         let each_ends = !self.scenarios.is_empty();
-        let connections = self.load.max_connections / self.connection.streams.max(1);
+        let connections = self.load.max_users / self.connection.streams.max(1);
         let threads = self.threads;
         let shared = self.connection.shared.map_or(u32::MAX, NonZeroU32::get);
         let timeless = match self.load.shape.last_target() {

@@ -3,8 +3,14 @@
 /// The version of the format that this program writes. It reads those before it too.
 ///
 /// In version 1 answers counted for the rate only if they were begun in the window, and nothing was
-/// known of the ages of what was unfinished.
-pub const FORMAT_VERSION: u64 = 2;
+/// known of the ages of what was unfinished. In version 2 the users of a plan were called
+/// connections.
+pub const FORMAT_VERSION: u64 = 3;
+
+/// Whether responses are counted in files of this version as they are now.
+pub fn counts_alike(format: u64) -> bool {
+    format >= 2
+}
 
 /// Whether this program reads files of this version.
 pub(crate) fn is_read(format: u64) -> bool {

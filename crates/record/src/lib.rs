@@ -65,7 +65,7 @@ pub use environment::Environment;
 pub use error::{DecodeError, Error, LineError};
 pub use exchange::{ErrorKind, Exchange, Outcome, Split};
 pub use floor::Floor;
-pub use format::FORMAT_VERSION;
+pub use format::{FORMAT_VERSION, counts_alike};
 pub use halving::{Halving, Segment};
 pub use host_counters::HostCounters;
 pub use interval_archive::IntervalArchive;

@@ -33,8 +33,8 @@ pub(crate) fn plan() -> Plan {
 
 fn load() -> Load {
     Load {
-        connections: 50,
-        max_connections: 100,
+        users: 50,
+        max_users: 100,
         shape: Shape::Rate {
             rate: Rate {
                 count: 2000,

@@ -49,7 +49,7 @@ pub(crate) fn notes(run: &RunResult, percentiles: &[f64]) -> Vec<String> {
         format!(
             "{PLAN} A large part of it is the wait for one of the {} that the plan allows: \
              without that {told}.",
-            units::counted(run.summary.plan.load.max_connections.into(), "connection"),
+            units::counted(run.summary.plan.load.max_users.into(), "connection"),
         )
     });
     own.into_iter().chain(plan).collect()

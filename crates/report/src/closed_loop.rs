@@ -51,7 +51,7 @@ impl<'a> ClosedLoop<'a> {
         (is_comparable && !shown.is_empty()).then(|| ClosedLoop {
             times,
             shown,
-            users: u64::from(summary.plan.load.connections) * u64::from(summary.parts),
+            users: u64::from(summary.plan.load.users) * u64::from(summary.parts),
             by_plan: loadline_verdict::is_limited_by_plan(summary),
         })
     }

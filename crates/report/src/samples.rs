@@ -76,7 +76,7 @@ pub(crate) fn stalled_while_growing() -> Summary {
             service_ns
         }
     });
-    run.plan.load.max_connections = 3_000;
+    run.plan.load.max_users = 3_000;
     let mut summary = run.summary(Ended::Duration);
     let mut places = [0; 50];
     for exchange in &run.exchanges {
@@ -351,8 +351,8 @@ pub(crate) fn huge() -> Summary {
         let same = summary.total.clone();
         summary.total.merge(&same);
     }
-    summary.plan.load.connections = 1_000_000;
-    summary.plan.load.max_connections = 4_000_000_000;
+    summary.plan.load.users = 1_000_000;
+    summary.plan.load.max_users = 4_000_000_000;
     summary.plan.requests[0].url = format!("http://127.0.0.1:8080/{}?q=%C3%BC", "long/".repeat(30))
         .parse()
         .unwrap();
@@ -363,8 +363,8 @@ pub(crate) fn huge() -> Summary {
 pub(crate) fn closed_plan(connections: u32, threads: u32) -> Plan {
     plan(
         Load {
-            connections,
-            max_connections: connections,
+            users: connections,
+            max_users: connections,
             shape: Shape::Closed,
         },
         threads,
@@ -383,8 +383,8 @@ pub(crate) fn open_plan(per_second: u64, connections: u32) -> Plan {
     };
     let mut plan = plan(
         Load {
-            connections,
-            max_connections: connections,
+            users: connections,
+            max_users: connections,
             shape,
         },
         2,

@@ -205,8 +205,8 @@ fn connections(load: &Load, connection: &Connection) -> String {
         "connection"
     };
     let (least, most) = (
-        load.connections.div_ceil(streams),
-        load.max_connections.div_ceil(streams),
+        load.users.div_ceil(streams),
+        load.max_users.div_ceil(streams),
     );
     let counted = if load.shape.is_open() && most > least {
         let most = units::count(most.into());

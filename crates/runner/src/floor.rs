@@ -58,7 +58,7 @@ pub fn measure_floor(
     let Some(one) = half(&servers.plan(plan, 1), commands)? else {
         return Ok(None);
     };
-    let users = plan.load.connections.max(1);
+    let users = plan.load.users.max(1);
     let Some(all) = half(&servers.plan(plan, users), commands)? else {
         return Ok(None);
     };
@@ -120,8 +120,8 @@ impl Servers {
         });
         Plan {
             load: Load {
-                connections: users,
-                max_connections: users,
+                users: users,
+                max_users: users,
                 shape: Shape::Closed,
             },
             threads: plan.threads.min(users),

@@ -18,8 +18,8 @@ pub(crate) fn plan() -> Plan {
         think: None,
         order: Order::Sequential,
         load: Load {
-            connections: 1,
-            max_connections: 1,
+            users: 1,
+            max_users: 1,
             shape: Shape::Rate {
                 rate: "20".parse().expect("a rate"),
                 arrivals: Arrivals::Constant,

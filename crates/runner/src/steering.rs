@@ -97,7 +97,7 @@ impl Steering {
     /// The level that is a step away, within what can be asked for. Users of a constant number are
     /// stepped one by one at least.
     fn stepped(&self, step: Step) -> Result<Level, ChangeProblem> {
-        let planned = self.plan.load.connections;
+        let planned = self.plan.load.users;
         Ok(match (self.level, &self.plan.load.shape) {
             (Level::Share(WHOLE), Shape::Closed) => Level::Users(stepped(planned, step, planned)),
             (Level::Users(users), _) => Level::Users(stepped(users, step, planned)),
@@ -136,7 +136,7 @@ fn moves(scenario: &Scenario, from: u32, to: u32) -> bool {
     let is_fixed = scenario.part.iterations_per_user.is_some();
     let users = |share: u32| {
         let share = if is_fixed { share.min(WHOLE) } else { share };
-        let users = u64::from(scenario.load.connections) * u64::from(share);
+        let users = u64::from(scenario.load.users) * u64::from(share);
         ((users + u64::from(WHOLE) / 2) / u64::from(WHOLE)).max(1)
     };
     users(from) != users(to)
@@ -255,8 +255,8 @@ mod tests {
 
     fn users(connections: u32) -> Load {
         Load {
-            connections,
-            max_connections: connections,
+            users: connections,
+            max_users: connections,
             ..Load::default()
         }
     }

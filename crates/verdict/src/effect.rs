@@ -137,7 +137,7 @@ pub fn is_limited_by_plan(summary: &Summary) -> bool {
     if unfinished.unsent as f64 > planned * DETAIL {
         return unfinished.by_plan > unfinished.by_target.max(unfinished.by_loadline);
     }
-    let most = f64::from(plan.load.max_connections) * f64::from(summary.parts);
+    let most = f64::from(plan.load.max_users) * f64::from(summary.parts);
     let has_waited = summary.total.times.blocked.percentile_ns(99.0) as f64 > AFFECTED_NS;
     let is_full = connections_in_use(summary) > most * IN_USE;
     is_plain && is_even && has_waited && is_full && !became_slower(summary)

@@ -117,7 +117,7 @@ fn plan_limit(summary: &Summary) -> Option<Finding> {
             max_connections: summary
                 .plan
                 .connection
-                .of_users(summary.plan.load.max_connections),
+                .of_users(summary.plan.load.max_users),
             effect: waits,
             unsent,
             planned: summary.total.counts.planned,
@@ -172,7 +172,9 @@ fn runs_beside_target(summary: &Summary) -> bool {
 /// are stamped by the kernel, so what is missing are users whose response was there and not yet
 /// read, or read and not yet followed by the next request.
 fn own_queue(summary: &Summary) -> Option<Finding> {
-    let never_pause = summary.plan.load.shape == Shape::Closed && summary.plan.script.is_none();
+    let plan = &summary.plan;
+    let is_scripted = plan.script.is_some() || plan.think.is_some();
+    let never_pause = plan.load.shape == Shape::Closed && !is_scripted;
     let is_plain = summary.plan.connection.pipeline == 1 && summary.total.failures() == 0;
     if !never_pause || !is_plain || summary.duration_ns < LONG_NS {
         return None;
@@ -182,7 +184,7 @@ fn own_queue(summary: &Summary) -> Option<Finding> {
         return None;
     }
     let in_flight = connections_in_use(summary);
-    let users = summary.plan.load.connections;
+    let users = summary.plan.load.users;
     // A single connection has none to wait behind.
     (users > 1 && in_flight + at_rest(summary) < f64::from(users) * IN_FLIGHT).then(|| {
         note(Cause::OwnQueue {
@@ -203,7 +205,7 @@ fn at_rest(summary: &Summary) -> f64 {
     let times = &summary.total.times.service;
     let slowest_ns = times.max_ns().max(summary.unfinished.ages.service.max_ns());
     let share = slowest_ns as f64 / summary.duration_ns.max(1) as f64;
-    f64::from(summary.plan.load.connections) * share.min(1.0)
+    f64::from(summary.plan.load.users) * share.min(1.0)
 }
 
 fn bunched(summary: &Summary) -> Option<Finding> {

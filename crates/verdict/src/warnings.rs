@@ -163,7 +163,7 @@ fn all_users_wait(summary: &Summary) -> bool {
     let long_ns = slowest_ns.max(summary.duration_ns / LONG_PART);
     summary.model == Model::Closed
         && !ages.is_empty()
-        && ages.len() >= u64::from(summary.plan.load.connections)
+        && ages.len() >= u64::from(summary.plan.load.users)
         && ages.count_up_to_ns(long_ns) == 0
 }
 

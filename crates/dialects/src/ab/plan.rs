@@ -24,8 +24,8 @@ pub(super) fn plan(options: &Options, cores: u32) -> Result<Plan, Output> {
     Ok(Plan {
         requests: vec![request(options)?],
         load: Load {
-            connections,
-            max_connections: connections,
+            users: connections,
+            max_users: connections,
             shape: Shape::Closed,
         },
         threads: threads(connections, cores),

@@ -23,8 +23,8 @@ impl Arguments {
         Ok(Plan {
             requests: vec![self.request()],
             load: Load {
-                connections: self.connections,
-                max_connections: self.connections,
+                users: self.connections,
+                max_users: self.connections,
                 shape: self.shape()?,
             },
             threads: self.threads,
@@ -97,7 +97,7 @@ mod tests {
     fn wrk_is_a_closed_load_on_every_connection() {
         let plan = plan(Tool::Wrk, "-c5,-t2,-d3,http://h:81/p").expect("a plan");
         assert_eq!(plan.load.shape, Shape::Closed);
-        assert_eq!((plan.load.connections, plan.threads), (5, 2));
+        assert_eq!((plan.load.users, plan.threads), (5, 2));
         assert_eq!(plan.duration, Some(Duration::from_secs(3)));
         assert_eq!(plan.requests[0].url.as_str(), "http://h:81/p");
         assert!(plan.connection.tls.insecure && plan.connection.keepalive);

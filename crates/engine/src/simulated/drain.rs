@@ -17,7 +17,7 @@ fn draining(mut plan: Plan, drain_ns: u64) -> World {
 fn slow_answers_are_waited_for_and_no_rate_is_taken_of_them() {
     // Every hundredth request takes 1.5 s.
     let mut plan = open(1_000, 100, 2 * SECOND);
-    plan.load.max_connections = 500;
+    plan.load.max_users = 500;
     for threads in [1, 2] {
         let plan = Plan {
             threads,

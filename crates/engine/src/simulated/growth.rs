@@ -8,7 +8,7 @@ use loadline_plan::{Plan, Shape};
 /// 100 arrivals a second on one connection and up to `most`, each taking `service` and 2 ms.
 fn grown(most: u32, service: u64, arrivals: u64) -> Ran {
     let mut plan = open(100, 1, 10 * MS * arrivals - MS);
-    plan.load.max_connections = most;
+    plan.load.max_users = most;
     World::new(plan).serves_in(service).run()
 }
 
@@ -76,7 +76,7 @@ fn a_burst_opens_what_it_needs_at_once() {
             threads,
             ..shaped(shape.clone(), 2, 250 * MS)
         };
-        plan.load.max_connections = 4;
+        plan.load.max_users = 4;
         let ran = World::new(plan).serves_in(8 * MS).run();
         assert_eq!(ran.accepted, 4);
         // Two go at once, two after dialling, and two wait 10 ms for the first to be answered.
@@ -96,7 +96,7 @@ fn workers_grow_by_their_own_share() {
         threads: 3,
         ..open(1_000, 3, SECOND)
     };
-    plan.load.max_connections = 8;
+    plan.load.max_users = 8;
     // A tenth of a second each: all connections there may be are needed.
     let ran = World::new(plan).serves_in(98 * MS).run();
     assert_eq!(ran.accepted, 8);

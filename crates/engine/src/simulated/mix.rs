@@ -47,7 +47,7 @@ fn any_plan(dice: &mut Dice, seed: u64) -> Plan {
     let shape = any_shape(dice, connections);
     let mut plan = shaped(shape, connections, 100 * MS + dice.below(150 * MS));
     if plan.load.shape.is_open() {
-        plan.load.max_connections += dice.below(10) as u32;
+        plan.load.max_users += dice.below(10) as u32;
     }
     plan.seed = seed;
     plan.threads = threads;

@@ -34,7 +34,7 @@ fn counts(ran: &Ran) -> [u64; 3] {
 #[test]
 fn a_sequence_repeats_a_request_as_its_weight_says() {
     let mut plan = weighted(Order::Sequential, 14, 1, 1);
-    plan.load.connections = 1;
+    plan.load.users = 1;
     let ran = World::new(plan).run();
     let targets: String = ran.seen.iter().map(|seen| &seen.target[1..]).collect();
     assert_eq!(targets, "01122201122201");

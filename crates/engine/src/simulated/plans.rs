@@ -43,8 +43,8 @@ pub(crate) fn shaped(shape: Shape, connections: u32, duration_ns: u64) -> Plan {
     Plan {
         requests: vec![get(URL)],
         load: Load {
-            connections,
-            max_connections: connections,
+            users: connections,
+            max_users: connections,
             shape,
         },
         duration: Some(time(duration_ns)),

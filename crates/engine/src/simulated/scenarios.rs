@@ -20,8 +20,8 @@ fn scenario(name: &str, shape: Shape, connections: u32, duration_ns: u64) -> Sce
         order: Order::default(),
         think: None,
         load: Load {
-            connections,
-            max_connections: connections,
+            users: connections,
+            max_users: connections,
             shape,
         },
         duration: Some(time(duration_ns)),

@@ -13,7 +13,7 @@ fn frozen_for_a_second(connections: u32, most: u32, threads: u32) -> Ran {
         threads,
         ..open(2_000, connections, 10 * SECOND)
     };
-    plan.load.max_connections = most;
+    plan.load.max_users = most;
     let freeze = 4_500 * MS..5_500 * MS;
     let mut world = World::new(plan);
     world.latency_ns = 5 * US;
@@ -160,7 +160,7 @@ fn what_a_closed_loop_would_have_timed_is_what_it_times() {
     let truth = stalled_twice(closed(5, 4 * SECOND)).total.times.service;
     let growing = {
         let mut plan = open(200, 5, 4 * SECOND);
-        plan.load.max_connections = 500;
+        plan.load.max_users = 500;
         stalled_twice(plan).total.times
     };
     let fixed = stalled_twice(open(200, 5, 4 * SECOND)).total.times;

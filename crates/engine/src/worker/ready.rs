@@ -71,7 +71,7 @@ pub(crate) async fn prepare<H: Host, S: Scenario<H>>(
 ) -> Ready<H, S> {
     let plan = &prepared.plan;
     let users = share(u64::from(most_users(plan)), stripe) as u32;
-    let most = share(u64::from(plan.load.max_connections), stripe) as u32;
+    let most = share(u64::from(plan.load.max_users), stripe) as u32;
     let endpoints = endpoints(prepared, scenario.address());
     let mut worker = new_worker(host, prepared, endpoints, stripe, most.max(users), send);
     let has_series = prepared.has_series || scenario.names_requests();

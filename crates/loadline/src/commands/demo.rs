@@ -82,8 +82,8 @@ fn plan(flags: &DemoFlags, server: SocketAddr) -> Result<Plan> {
     Ok(Plan {
         requests: vec![request],
         load: Load {
-            connections: CONNECTIONS,
-            max_connections: CONNECTIONS,
+            users: CONNECTIONS,
+            max_users: CONNECTIONS,
             shape: Shape::Rate {
                 rate: flags.rate,
                 arrivals: Arrivals::Constant,

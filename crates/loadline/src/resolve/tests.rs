@@ -60,8 +60,8 @@ fn a_url_alone_is_a_whole_run() {
     let expected = Plan {
         requests: vec![request.clone()],
         load: Load {
-            connections: 50,
-            max_connections: 50,
+            users: 50,
+            max_users: 50,
             shape: Shape::Closed,
         },
         threads: 7,
@@ -126,7 +126,7 @@ fn threads_are_never_more_than_connections() {
 fn each_stream_of_http2_has_a_user_and_workers_have_whole_connections() {
     let plan = |words: &[&str]| invocation(&[&["--http", "2", "a"], words].concat()).plan;
     let ten = plan(&["-c", "12", "--streams", "10"]);
-    assert_eq!((ten.load.connections, ten.load.max_connections), (120, 120));
+    assert_eq!((ten.load.users, ten.load.max_users), (120, 120));
     assert_eq!((ten.connection.streams, ten.threads), (10, 6));
     assert_eq!(plan(&["-c", "1", "--streams", "100"]).threads, 1);
     let open = plan(&[
@@ -139,7 +139,7 @@ fn each_stream_of_http2_has_a_user_and_workers_have_whole_connections() {
         "--max-connections",
         "16",
     ]);
-    assert_eq!((open.load.connections, open.load.max_connections), (40, 80));
+    assert_eq!((open.load.users, open.load.max_users), (40, 80));
     let refused = refusal(&["-t", "2", "-c", "1", "--http", "2", "--streams", "9", "a"]);
     assert!(
         refused.starts_with("--threads 2 is more than --connections 1"),
@@ -183,7 +183,7 @@ fn the_limit_of_connections_that_nobody_asked_for_fits_the_open_files() {
             stdin: &mut std::io::empty(),
         };
         let plan = resolve(flags, surroundings).expect("a plan").plan;
-        (plan.load.connections, plan.load.max_connections)
+        (plan.load.users, plan.load.max_users)
     };
     assert_eq!(most(&["-r", "10", "a"], 4_096), (50, 1_000));
     assert_eq!(most(&["-r", "10", "a"], 256), (50, 240));
@@ -204,8 +204,8 @@ fn what_is_said_arrives_in_the_plan() {
     assert_eq!(
         plan.load,
         Load {
-            connections: 50,
-            max_connections: 80,
+            users: 50,
+            max_users: 80,
             shape
         }
     );

@@ -52,8 +52,8 @@ impl LoadOptions {
         let max_connections = self.max_connections.unwrap_or(default);
         Ok((
             Load {
-                connections,
-                max_connections,
+                users: connections,
+                max_users: max_connections,
                 shape,
             },
             self.resolve_duration(),
@@ -149,8 +149,8 @@ mod tests {
         assert_eq!(
             load,
             Load {
-                connections: 50,
-                max_connections: 50,
+                users: 50,
+                max_users: 50,
                 shape: Shape::Closed
             }
         );
@@ -187,7 +187,7 @@ mod tests {
                 arrivals: Arrivals::Constant
             }
         );
-        assert_eq!((load.connections, load.max_connections), (50, 80));
+        assert_eq!((load.users, load.max_users), (50, 80));
     }
 
     #[test]
@@ -201,7 +201,7 @@ mod tests {
                 ..Default::default()
             };
             let (load, _) = resolve(options);
-            (load.connections, load.max_connections)
+            (load.users, load.max_users)
         };
         assert_eq!(most(None, None, None), (50, 1_000));
         assert_eq!(most(Some(10), None, Some("20/500ms")), (10, 1_000));
@@ -246,10 +246,10 @@ mod tests {
         };
         let (load, _) = resolve(from_none);
         assert!(matches!(load.shape, Shape::ClosedStages { start: 0, .. }));
-        assert_eq!((load.connections, load.max_connections), (100, 100));
+        assert_eq!((load.users, load.max_users), (100, 100));
         let (load, _) = resolve(from_many);
         assert!(matches!(load.shape, Shape::ClosedStages { start: 200, .. }));
-        assert_eq!(load.connections, 200);
+        assert_eq!(load.users, 200);
     }
 
     #[test]

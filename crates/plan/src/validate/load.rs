@@ -5,7 +5,7 @@ use crate::{Arrivals, Check, Contradiction, Load, Rate, Shape, Stage};
 
 impl Load {
     pub(super) fn rules(&self) -> [Rule; 3] {
-        let (most, connections) = (self.max_connections, self.connections);
+        let (most, connections) = (self.max_users, self.users);
         [
             self.shape.rule(),
             (connections == 0, Contradiction::NoConnections),

@@ -10,8 +10,8 @@ fn plan() -> Plan {
     Plan {
         requests: vec![RequestDefaults::default().complete(listed)],
         load: Load {
-            connections: 50,
-            max_connections: 50,
+            users: 50,
+            max_users: 50,
             shape: Shape::Closed,
         },
         threads: 2,
@@ -83,7 +83,7 @@ fn plans_that_can_be_run_pass() {
         plan.request_limit = Some(1);
     });
     allowed(|plan| {
-        plan.load.max_connections = 80;
+        plan.load.max_users = 80;
         plan.threads = 60;
     });
     allowed(|plan| {
@@ -211,7 +211,7 @@ fn a_load_needs_a_level_above_zero() {
         }],
     };
     assert!(shaped(stages).starts_with("--stages stays at zero"));
-    assert!(refusal(|plan| plan.load.connections = 0).starts_with("--connections 0"));
+    assert!(refusal(|plan| plan.load.users = 0).starts_with("--connections 0"));
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn a_plan_needs_time() {
 #[test]
 fn connections_and_threads_fit_together() {
     assert_eq!(
-        refusal(|plan| plan.load.max_connections = 10),
+        refusal(|plan| plan.load.max_users = 10),
         "--max-connections 10 is below --connections 50; raise it, or lower --connections."
     );
     assert_eq!(

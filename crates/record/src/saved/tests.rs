@@ -236,6 +236,16 @@ fn a_file_of_the_first_version_is_read_with_the_counts_of_its_time() {
 }
 
 #[test]
+fn users_that_were_called_connections_are_read_as_users() {
+    let old = include_bytes!("tests/version-2.run");
+    let summary = parse(old).unwrap().into_summary();
+    assert_eq!((summary.format, summary.complete), (2, true));
+    let load = &summary.plan.load;
+    assert_eq!((load.users, load.max_users), (2, 5));
+    assert_eq!(summary.total.counts.answered, 6);
+}
+
+#[test]
 fn kinds_of_failures_that_only_a_later_version_knows_are_counted_together() {
     let bytes = changed(|lines| {
         for (line, errors) in lines.iter_mut().skip(1).zip([
@@ -358,9 +368,9 @@ fn a_damaged_distribution_is_named() {
 #[test]
 fn another_version_is_refused() {
     let bytes =
-        changed(|lines| lines[0] = lines[0].replace(r#"{"loadline":2,"#, r#"{"loadline":3,"#));
+        changed(|lines| lines[0] = lines[0].replace(r#"{"loadline":3,"#, r#"{"loadline":4,"#));
     assert!(message(&bytes).starts_with(
-        "a.run is a saved run of format version 3, and this program reads versions 1 to 2."
+        "a.run is a saved run of format version 4, and this program reads versions 1 to 3."
     ));
 }
 

@@ -73,7 +73,7 @@ fn few_files(summary: &Summary) -> Option<String> {
         summary
             .plan
             .connection
-            .of_users(summary.plan.load.max_connections),
+            .of_users(summary.plan.load.max_users),
         summary.environment.open_files?,
     );
     let is_less = most < DEFAULT_MAX_CONNECTIONS && files < u64::from(DEFAULT_MAX_CONNECTIONS);

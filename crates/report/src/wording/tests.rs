@@ -59,7 +59,7 @@ fn every_shape_has_its_words() {
 #[test]
 fn what_is_out_of_the_ordinary_is_said() {
     let mut plan = samples::open_plan(2_000, 50);
-    plan.load.max_connections = 1_000;
+    plan.load.max_users = 1_000;
     plan.threads = 1;
     plan.duration = None;
     plan.request_limit = Some(10_000);

@@ -105,7 +105,7 @@ impl Evaluation {
     /// lowest load: with more connections there would be more. At one instant, the last of the
     /// window, some connections may just have had their answer. What waited then is sent behind it.
     fn connections(&self, summary: &Summary) -> Option<OwnLimit> {
-        let most = summary.plan.load.max_connections;
+        let most = summary.plan.load.max_users;
         let window = summary.rows.iter().map(|row| row.counts);
         let in_flight = window
             .clone()
@@ -121,7 +121,7 @@ impl Evaluation {
                 most: summary
                     .plan
                     .connection
-                    .of_users(summary.plan.load.max_connections),
+                    .of_users(summary.plan.load.max_users),
             }
         })
     }

@@ -81,7 +81,7 @@ impl Saved<'_> {
     fn level(&self, summary: &Summary) -> f64 {
         let load = &summary.plan.load;
         match &load.shape {
-            _ if self.users => f64::from(load.connections),
+            _ if self.users => f64::from(load.users),
             Shape::Rate { rate, .. } | Shape::RateStages { start: rate, .. } => rate.per_second(),
             _ => f64::NAN,
         }

@@ -147,7 +147,7 @@ impl Trials<'_, '_, '_> {
     fn plan(&self, load: Load, seconds: f64) -> Plan {
         let plan = self.search.plan;
         Plan {
-            threads: plan.threads.min(load.connections.max(1)),
+            threads: plan.threads.min(load.users.max(1)),
             load,
             duration: Some(length(seconds)),
             warmup: self.search.settling,
@@ -266,8 +266,8 @@ fn rate(level: f64) -> Rate {
 /// This many users, each with a connection.
 fn users(level: f64, shape: Shape) -> Load {
     Load {
-        connections: level as u32,
-        max_connections: level as u32,
+        users: level as u32,
+        max_users: level as u32,
         shape,
     }
 }

@@ -5,7 +5,7 @@
 //! what was meant to differ, so the reader of the ratio must know of it.
 
 use loadline_plan::Clock;
-use loadline_record::{Environment, Summary};
+use loadline_record::{Environment, Summary, counts_alike};
 use std::collections::BTreeSet;
 
 /// A condition that was not the same for all runs.
@@ -66,8 +66,8 @@ pub fn mismatches(runs: &[&Summary]) -> Vec<Mismatch> {
         .filter_map(|source| differing(source, runs))
         .collect();
     let machine = (!properties.is_empty()).then_some(Mismatch::Machine(properties));
-    let formats: BTreeSet<u64> = runs.iter().map(|run| run.format).collect();
-    let counting = (formats.len() > 1).then_some(Mismatch::Counting);
+    let alike: BTreeSet<bool> = runs.iter().map(|run| counts_alike(run.format)).collect();
+    let counting = (alike.len() > 1).then_some(Mismatch::Counting);
     let threads: BTreeSet<u32> = runs.iter().map(|run| run.plan.threads).collect();
     let threads = (threads.len() > 1).then(|| Mismatch::Threads(threads.into_iter().collect()));
     [clock, counting, threads, machine]

@@ -185,10 +185,8 @@ fn difference(first: &Load, other: &Load) -> Option<&'static str> {
             Some("one is an open loop, one a closed loop")
         }
         () if first.shape != other.shape => Some("the rate, the stages or the bursts"),
-        () if first.connections != other.connections => Some("the number of connections"),
-        () if first.max_connections != other.max_connections => {
-            Some("the greatest number of connections")
-        }
+        () if first.users != other.users => Some("the number of connections"),
+        () if first.max_users != other.max_users => Some("the greatest number of connections"),
         () => None,
     }
 }

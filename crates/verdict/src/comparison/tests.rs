@@ -25,8 +25,8 @@ pub(crate) fn plan(per_second: u64, connections: u32) -> Plan {
             name: None,
         }],
         load: Load {
-            connections,
-            max_connections: connections,
+            users: connections,
+            max_users: connections,
             shape: Shape::Rate {
                 rate,
                 arrivals: Arrivals::Constant,

@@ -13,8 +13,8 @@ fn plan(shape: Shape) -> Plan {
         requests: Vec::new(),
         load: Load {
             shape,
-            connections: 1,
-            max_connections: 1,
+            users: 1,
+            max_users: 1,
         },
         threads: 2,
         duration: Some(Duration::from_secs(10)),

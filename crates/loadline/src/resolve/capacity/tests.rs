@@ -26,7 +26,7 @@ fn nothing_said_is_a_search_for_the_rate_by_the_usual_checks() {
     assert!(search.usual_checks && search.floor && !search.users);
     let checks: Vec<&str> = plan.checks.iter().map(|check| &*check.text).collect();
     assert_eq!(checks, USUAL_CHECKS);
-    assert_eq!(plan.load.max_connections, 1_000);
+    assert_eq!(plan.load.max_users, 1_000);
     assert_eq!(plan.warmup, Duration::from_secs(5));
     let Settings {
         lowest,
@@ -43,7 +43,7 @@ fn what_is_said_of_a_run_is_said_of_each_trial() {
     let words = "--check p99<50ms -c 10 --arrivals poisson -d 1s --min-rate 200 --max-rate 5k";
     let search = search(words).expect("a search");
     let load = &search.run.plan.load;
-    assert_eq!((load.connections, load.max_connections), (10, 1_000));
+    assert_eq!((load.users, load.max_users), (10, 1_000));
     let poisson = Arrivals::Poisson;
     assert!(matches!(load.shape, Shape::Rate { arrivals, .. } if arrivals == poisson));
     let settings = &search.settings;

@@ -118,8 +118,8 @@ fn a_later_programs_kind_and_version() {
     let runs = parse_all(later.as_bytes()).unwrap();
     let kind = runs[1].header().role.as_ref().map(|role| role.kind);
     assert_eq!(kind, Some(RoleKind::Unknown));
-    let at = text.rfind(r#"{"loadline":2"#).unwrap();
-    let other = format!("{}{}", &text[..at], text[at..].replace(":2,", ":9,"));
+    let at = text.rfind(r#"{"loadline":3"#).unwrap();
+    let other = format!("{}{}", &text[..at], text[at..].replace(":3,", ":9,"));
     let message = parse_all(other.as_bytes()).unwrap_err().to_string();
     assert!(
         message.starts_with("a.run, line 5: a run of format version 9 begins there"),

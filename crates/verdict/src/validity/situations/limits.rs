@@ -96,6 +96,12 @@ pub(crate) fn closed_loads() -> Vec<Situation> {
             &["own_queue"],
         ),
         (
+            "seven of ten users with the target, and three that think",
+            thinking(closed(10, 7_000, 2 * MS)),
+            Valid,
+            &[],
+        ),
+        (
             "half of the users in a last round of a number of requests",
             limited(closed(50, 75, SECOND)),
             Valid,

@@ -1,7 +1,7 @@
 //! The runs of the situations, as a recorder would have seen them.
 
 use crate::validity::*;
-use loadline_plan::{Arrivals, Check, Load, Plan, Rate};
+use loadline_plan::{Arrivals, Check, Load, Plan, Rate, Think};
 use loadline_record::watched::{HostUsage, TreeUsage, Watched, WatchedHost, WatchedTree};
 use loadline_record::{
     Ages, Dial, Distribution, Ended, Environment, Exchange, Header, HostCounters, Outcome,
@@ -92,8 +92,8 @@ pub(crate) fn header(shape: Shape, connections: u32, max_connections: u32) -> He
         requests: Vec::new(),
         load: Load {
             shape,
-            connections,
-            max_connections,
+            users: connections,
+            max_users: max_connections,
         },
         duration: Some(Duration::from_secs(2)),
         ..Plan::default()
@@ -183,6 +183,12 @@ pub(crate) fn limited(summary: Summary) -> Summary {
     })
 }
 
+pub(crate) fn thinking(summary: Summary) -> Summary {
+    with(summary, |summary| {
+        summary.plan.think = Some(Think::Constant(Duration::from_millis(1)));
+    })
+}
+
 pub(crate) fn in_flight(summary: Summary, ages_ns: &[u64]) -> Summary {
     with(summary, |summary| {
         summary.total.counts.in_flight = ages_ns.len() as u64;
@@ -210,7 +216,7 @@ pub(crate) fn ages(response: &[u64], service: &[u64]) -> Ages {
 /// Two connections' worth of a plan: a rate of 400/s to a target that takes 110 ms for each.
 pub(crate) fn through_50_connections() -> Summary {
     let summary = open(400, 4, |_| (60 * MS, 500, 110 * MS));
-    with(summary, |summary| summary.plan.load.max_connections = 50)
+    with(summary, |summary| summary.plan.load.max_users = 50)
 }
 
 /// Half a second in each ten in which the target stalls, with connections to spare.
