@@ -56,7 +56,7 @@ pub use watch::{
 
 /// The version of the schema of runs, series and comparisons. It rises when a program that reads
 /// the older one would be misled; a new key alone does not raise it.
-pub const SCHEMA: u64 = 2;
+pub const SCHEMA: u64 = 3;
 
 /// The version of the schema of searches, which rises as [`SCHEMA`] does.
-pub const SEARCH_SCHEMA: u64 = 2;
+pub const SEARCH_SCHEMA: u64 = 3;
