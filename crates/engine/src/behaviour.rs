@@ -30,6 +30,12 @@ pub trait Behaviour<H: Host>: 'static {
         false
     }
 
+    /// Whether its iterations are timed, beside their requests: not if each is one request, whose
+    /// response time that would be.
+    fn times_iterations(&self) -> bool {
+        false
+    }
+
     /// Runs one iteration.
     fn iterate(&mut self, iteration: Iteration<'_, H>) -> impl Future<Output = ()>;
 }

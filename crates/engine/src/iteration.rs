@@ -115,7 +115,11 @@ pub(crate) async fn run<H: Host>(
             worker.iterations.set(worker.iterations.get() + 1);
             let has_slot = worker.take_closed_loop_slot();
             user.activity.is_omitted.set(!has_slot);
+            let timed_from_ns = user.intended_ns().filter(|_| behaviour.times_iterations());
             behaviour.iterate(Iteration { requester }).await;
+            if let Some(from_ns) = timed_from_ns {
+                user.time_iteration(from_ns);
+            }
             if has_slot {
                 worker.return_closed_loop_slot();
             }
@@ -155,6 +159,26 @@ impl<H: Host> User<H> {
             }
             // A change of the load ends the wait early.
             timer.until(until_ns).await;
+        }
+    }
+
+    /// When the earliest of its starts was to be.
+    #[inline(always)]
+    fn intended_ns(&self) -> Option<u64> {
+        let starts = self.starts.borrow();
+        starts.last().map(|start| start.intended_ns)
+    }
+
+    /// Records the time of an iteration that has ended, if it belongs to the measured part and had
+    /// a response.
+    fn time_iteration(&self, from_ns: u64) {
+        let worker = &*self.worker;
+        if from_ns < worker.zero_ns.get() {
+            return;
+        }
+        if let Some(iteration_ns) = self.answered_ns().checked_sub(from_ns) {
+            let mut recorder = worker.recorder.borrow_mut();
+            recorder.iteration_ended(iteration_ns);
         }
     }
 

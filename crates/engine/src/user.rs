@@ -24,6 +24,8 @@ pub(crate) struct User<H: Host> {
     /// Since when it has been free for the next start: since its last response came, by the clock
     /// that ends exchanges, so that a worker which reads that late is not taken for a target.
     pub(crate) free_ns: Cell<u64>,
+    /// Its last pause: when it ended, and since when it had been free before.
+    last_pause: Cell<(u64, u64)>,
     pub(crate) activity: Activity,
     pub(crate) backoff: Backoff,
     /// How often the load had been changed when the starts were taken.
@@ -58,6 +60,7 @@ impl<H: Host> User<H> {
             starts: RefCell::default(),
             is_prompt: Cell::new(false),
             free_ns: Cell::new(0),
+            last_pause: Cell::default(),
             activity: Activity::default(),
             backoff: Backoff::default(),
             changes: Cell::new(0),
@@ -172,7 +175,16 @@ impl<H: Host> User<H> {
         }
         let until_ns = self.worker.host.now_ns().saturating_add(duration_ns);
         self.worker.host.timer().until(until_ns).await;
+        self.last_pause.set((until_ns, self.answered_ns()));
         self.set_free_since(until_ns);
+    }
+
+    /// When its last response came, whatever pauses there were behind it.
+    pub(crate) fn answered_ns(&self) -> u64 {
+        match (self.free_ns.get(), self.last_pause.get()) {
+            (free_ns, (ended_ns, before_ns)) if free_ns == ended_ns => before_ns,
+            (free_ns, _) => free_ns,
+        }
     }
 }
 

@@ -54,6 +54,11 @@ pub struct Summary {
     pub phases: Phases,
     /// From the kernel's receive to Loadline's read; in none of the times above.
     pub wakeup_us: Distribution,
+    /// From the intended start of an iteration to its last response; of iterations of several
+    /// requests only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub iteration_us: Option<Distribution>,
     /// The delay that Loadline added, and what it changes; of an open load with answers only.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]

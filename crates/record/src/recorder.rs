@@ -154,6 +154,11 @@ impl Recorder {
         series.record(id, ending, response_ns, !self.draining);
     }
 
+    /// An iteration of several requests had its last response so long after its intended start.
+    pub fn iteration_ended(&mut self, iteration_ns: u64) {
+        self.times.iteration.record_ns(iteration_ns);
+    }
+
     /// An exchange of the warm-up has ended in the window, in which it had been in flight so long.
     pub fn warm_up_ended(&mut self, outcome: Outcome, flight_ns: u64) {
         if !self.draining {

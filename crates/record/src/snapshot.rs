@@ -107,6 +107,9 @@ pub struct Times {
     /// `response` without the delay that Loadline added to it (`lateness`), to a microsecond or a
     /// thousandth. Open loads only: a closed one has no such delay.
     pub undelayed: Distribution,
+    /// From the intended start of an iteration to its last response; of iterations of several
+    /// requests alone, as it is the response time of the others.
+    pub iteration: Distribution,
     /// Looking up a name.
     pub resolve: Distribution,
     /// Making a TCP or Unix connection.
@@ -234,7 +237,7 @@ impl Failures {
 
 impl Times {
     /// How many distributions there are.
-    pub(crate) const KINDS: usize = 18;
+    pub(crate) const KINDS: usize = 19;
 
     /// Adds all that the other one holds, without loss.
     pub fn merge(&mut self, other: &Times) {
@@ -282,6 +285,7 @@ impl Times {
             ("split_user", &self.split_user),
             ("omitted", &self.omitted),
             ("undelayed", &self.undelayed),
+            ("iteration", &self.iteration),
         ]
     }
 
@@ -306,6 +310,7 @@ impl Times {
             ("split_user", &mut self.split_user),
             ("omitted", &mut self.omitted),
             ("undelayed", &mut self.undelayed),
+            ("iteration", &mut self.iteration),
         ]
     }
 }
@@ -382,7 +387,7 @@ mod tests {
         }
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), 18);
+        assert_eq!(names.len(), 19);
     }
 
     proptest! {

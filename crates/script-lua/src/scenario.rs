@@ -269,6 +269,10 @@ impl<H: Host> Behaviour<H> for ScriptUser {
         !self.worker.context.callbacks.request
     }
 
+    fn times_iterations(&self) -> bool {
+        self.worker.context.callbacks.depth > 1
+    }
+
     async fn iterate(&mut self, iteration: Iteration<'_, H>) {
         // A text goes out whole, unless the run is to end after fewer requests.
         let starts = iteration.starts_left();

@@ -1780,6 +1780,11 @@ phases: Phases,
  */
 wakeup_us: Distribution, 
 /**
+ * From the intended start of an iteration to its last response; of iterations of several
+ * requests only.
+ */
+iteration_us?: Distribution, 
+/**
  * The delay that Loadline added, and what it changes; of an open load with answers only.
  */
 own_delay?: OwnDelay, 

@@ -35,6 +35,10 @@ impl Scenario<Sim> for Worker {
 }
 
 impl Behaviour<Sim> for Worker {
+    fn times_iterations(&self) -> bool {
+        true
+    }
+
     async fn iterate(&mut self, iteration: Iteration<'_, Sim>) {
         (self.0)(iteration.requester().clone()).await;
     }
@@ -119,6 +123,9 @@ fn requests_at_a_time_have_a_connection_each_and_wait_for_the_slowest() {
     assert_eq!(ran.each(|exchange| exchange.dial_ns), dials);
     assert_eq!(ran.each(|exchange| exchange.delay_ns()), [0; 9]);
     assert_eq!(ran.accepted, 3);
+    let iterations = &ran.total.times.iteration;
+    // 12 ms, as two requests dial, and twice 10 ms.
+    assert_eq!((iterations.len(), iterations.max_ns() / MS), (3, 12));
     // The three that are in flight at the end are as old as the last iteration.
     assert_eq!(ran.counts(), [12, 12, 9, 0, 3]);
     assert_eq!(ran.unfinished.oldest_ns, 3 * MS);
@@ -133,6 +140,9 @@ fn the_delay_of_an_iteration_is_that_of_its_first_request_alone() {
     // The first iteration takes 152 ms, as its second request dials; the arrival at 100 ms waits
     // for it, and that at 200 ms for the one behind.
     assert_eq!(delays, [0, 0, 0, 52]);
+    // From the intended start: 152 ms, and the second began 52 ms late.
+    let iterations = &ran.total.times.iteration;
+    assert_eq!((iterations.len(), iterations.max_ns() / MS), (2, 202));
     // Four arrivals, and a further request of each of the three that were begun.
     assert_eq!(ran.counts(), [7, 6, 4, 0, 2]);
 }

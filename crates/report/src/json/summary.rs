@@ -38,6 +38,8 @@ pub(super) fn summary(run: &RunResult) -> json::Summary {
         blocked_us: distribution(&total.times.blocked),
         lateness_us: distribution(&total.times.lateness),
         phases: phases(&total.times),
+        iteration_us: (!total.times.iteration.is_empty())
+            .then(|| distribution(&total.times.iteration)),
         wakeup_us: distribution(&total.times.wakeup),
         own_delay: (!total.times.undelayed.is_empty()).then(|| own_delay(run)),
         closed_loop: ClosedLoop::of(summary).map(|found| closed_loop(&found)),

@@ -74,6 +74,7 @@ pub(crate) fn rows<'a>(summary: &'a Summary) -> Vec<(&'static str, Censored<'a>)
         ("  first byte", &times.first_byte),
         ("  rest", &times.rest),
         ("own wake-up", &times.wakeup),
+        ("iteration", &times.iteration),
     ];
     let ended = |(name, times): (&'static str, &'a Distribution)| (name, times.into());
     let delay = delay.into_iter().filter(|_| summary.model == Model::Open);
@@ -109,6 +110,9 @@ pub(crate) fn explanations(summary: &Summary) -> Vec<&'static str> {
             "Own wake-up (from the kernel's receive to Loadline's read) is not in these times. \
              Tools that read a user-space clock, such as wrk, include it; so does --clock user.",
         );
+    }
+    if !times.iteration.is_empty() {
+        notes.push("An iteration lasts from its intended start to its last response.");
     }
     if summary.plan.connection.streams > 1 && model == Model::Closed {
         notes.push(
