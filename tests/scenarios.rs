@@ -136,6 +136,34 @@ fn what_contradicts_scenarios_is_refused_in_one_sentence() {
 }
 
 #[test]
+fn a_check_looks_at_one_scenario() {
+    let server = serve();
+    let folder = tempfile::tempdir().unwrap();
+    let plan = folder.path().join("shop.toml");
+    let keys = format!(
+        "threads = 1\n\
+         [[scenario]]\nname = 'good'\nurl = 'http://{0}/'\nrequests = 200\ntags = {{ team = 'a' }}\n\
+         [[scenario]]\nname = 'bad'\nurl = 'http://{0}/?status=503'\nrequests = 200\n",
+        server.addr()
+    );
+    std::fs::write(&plan, keys).unwrap();
+    let exit = |check: &str| {
+        let said = loadline(&[text(&plan), "--allow-invalid", "--check", check]);
+        (said.code, said.stderr)
+    };
+    assert_eq!(exit("5xx{scenario:good}<2%").0, Some(0));
+    assert_eq!(exit("5xx{team:a}<2%").0, Some(0));
+    assert_eq!(exit("5xx{scenario:bad}<2%").0, Some(1));
+    assert_eq!(exit("5xx<2%").0, Some(1));
+    let (code, said) = exit("5xx{scenario:other}<2%");
+    assert_eq!(code, Some(2), "{said}");
+    assert!(
+        said.contains("the tags are scenario:bad, scenario:good, team:a"),
+        "{said}"
+    );
+}
+
+#[test]
 fn classes_of_users_take_the_connections_of_the_run_by_weight() {
     let server = serve();
     let folder = tempfile::tempdir().unwrap();

@@ -7,6 +7,7 @@ pub use grammar::CheckProblem;
 pub use statuses::Statuses;
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// A condition the user set on the result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,12 +17,30 @@ pub struct Check {
     /// The name of the requests that are looked at; `None` for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// Tags of the requests that are looked at, with their values; none for all.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tags: BTreeMap<String, String>,
     /// What is looked at.
     pub metric: Metric,
     /// How it is compared.
     pub comparison: Comparison,
     /// What it is compared with.
     pub bound: Bound,
+}
+
+impl Check {
+    /// Whether it looks at some requests only, by their name or tags.
+    pub fn is_of_part(&self) -> bool {
+        self.name.is_some() || !self.tags.is_empty()
+    }
+
+    /// Whether it looks at requests of this name with these tags.
+    pub fn looks_at<'a>(&self, name: &str, tags: impl Iterator<Item = (&'a str, &'a str)>) -> bool {
+        let has_name = self.name.as_deref().is_none_or(|wanted| wanted == name);
+        let is_wanted =
+            |(tag, value): &(&str, &str)| self.tags.get(*tag).is_some_and(|wanted| wanted == value);
+        has_name && tags.filter(is_wanted).count() == self.tags.len()
+    }
 }
 
 /// What a check looks at.

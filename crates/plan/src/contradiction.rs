@@ -68,6 +68,20 @@ pub enum Contradiction {
          schedule says when the next one begins; leave it out, or --rate and --burst."
     )]
     ThinkWhenOpen,
+    /// A tag, where only scenarios have tags.
+    #[error(
+        "{0} looks at a tag, and only the scenarios of a plan file have tags; leave it out, or \
+         look at a {{name:NAME}}."
+    )]
+    CheckOnTagWithoutScenarios(String),
+    /// A tag that no scenario has.
+    #[error("{check} looks at a tag that no scenario has; the tags are {tags}.")]
+    CheckOnUnknownTag {
+        /// The condition as typed.
+        check: String,
+        /// The first of the tags that there are.
+        tags: String,
+    },
     /// A name that is no request's.
     #[error("{check} looks at a name that no request has; the names are {names}.")]
     CheckOnUnknownName {

@@ -5,9 +5,12 @@ mod http2;
 mod load;
 
 use crate::{Bound, Check, Clocked, Comparison, Contradiction, Metric, Part, Plan, Request, Shape};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::num::NonZeroU32;
 use std::time::Duration;
+
+/// The most names or tags that a sentence lists.
+const MOST_LISTED: usize = 5;
 
 /// A condition under which a plan is refused, and the sentence for it.
 type Rule = (bool, Contradiction);
@@ -158,9 +161,37 @@ impl Plan {
         if self.scripts().next().is_none() {
             self.validate_check_names()?;
         }
+        self.validate_check_tags()?;
         let conditions = self.checks.iter().chain(&self.abort_on);
         let mut problems = conditions.filter_map(|check| self.load.shape.problem(check));
         problems.next().map_or(Ok(()), Err)
+    }
+
+    /// Refuses conditions on tags that no scenario has.
+    fn validate_check_tags(&self) -> Result<(), Contradiction> {
+        let parts = self.scenarios.iter();
+        let known: BTreeSet<(String, String)> = parts
+            .flat_map(|scenario| scenario.part.series_tags())
+            .collect();
+        let mut wanted = self.checks.iter().chain(&self.abort_on).flat_map(|check| {
+            let tags = check.tags.iter();
+            tags.map(move |(tag, value)| (check, tag.clone(), value.clone()))
+        });
+        let unknown = wanted.find(|(_, tag, value)| !known.contains(&(tag.clone(), value.clone())));
+        unknown.map_or(Ok(()), |(check, ..)| {
+            let listed = known.iter().take(MOST_LISTED);
+            let listed: Vec<_> = listed
+                .map(|(tag, value)| format!("{tag}:{value}"))
+                .collect();
+            let check = check.text.clone();
+            Err(match listed.is_empty() {
+                true => Contradiction::CheckOnTagWithoutScenarios(check),
+                false => Contradiction::CheckOnUnknownTag {
+                    check,
+                    tags: listed.join(", "),
+                },
+            })
+        })
     }
 
     /// Checks that every condition on a name is on one of the plan's requests. Part of
@@ -170,7 +201,6 @@ impl Plan {
     /// [`Contradiction::CheckOnUnknownName`] of the first one that is not.
     pub fn validate_check_names(&self) -> Result<(), Contradiction> {
         let mut conditions = self.checks.iter().chain(&self.abort_on);
-        const LISTED: usize = 5;
         let mut names = Vec::new();
         let mut known = HashSet::new();
         for name in self.requests.iter().map(Request::series_name) {
@@ -185,9 +215,12 @@ impl Plan {
                 .is_some_and(|name| !known.contains(name))
         };
         conditions.find(is_unknown).map_or(Ok(()), |check| {
-            let listed = names.iter().take(LISTED).map(|name| format!("`{name}`"));
+            let listed = names
+                .iter()
+                .take(MOST_LISTED)
+                .map(|name| format!("`{name}`"));
             let mut text = listed.collect::<Vec<_>>().join(", ");
-            if names.len() > LISTED {
+            if names.len() > MOST_LISTED {
                 text.push_str(", …");
             }
             Err(Contradiction::CheckOnUnknownName {

@@ -1,19 +1,21 @@
-//! What was recorded of the requests of one name.
+//! What was recorded of the requests that a check looks at.
 
 use crate::{Counts, Distribution, Snapshot, Times};
 use loadline_metrics::{BITS, Series, highest_of};
+use loadline_plan::Check;
 use std::borrow::Cow;
 
 impl Snapshot {
-    /// What is known of the requests of this name: how many were answered and failed, statuses, and
-    /// response times to within a hundredth, rounded up. Where all requests have one name there are
-    /// no series, and that is all of it.
-    pub fn of_name(&self, name: &str) -> Cow<'_, Snapshot> {
+    /// What is known of the requests that a check looks at: how many were answered and failed,
+    /// statuses, and response times to within a hundredth, rounded up. Where all requests have one
+    /// name there are no series, and that is all of it.
+    pub fn of_check(&self, check: &Check) -> Cow<'_, Snapshot> {
         if self.series.is_empty() {
             return Cow::Borrowed(self);
         }
         let mut sum = Series::default();
-        let series = self.series.iter().filter(|(key, _)| key.name() == name);
+        let series = self.series.iter();
+        let series = series.filter(|(key, _)| check.looks_at(key.name(), key.tags()));
         series.for_each(|(_, series)| sum.merge(series));
         Cow::Owned(Snapshot {
             start_ns: self.start_ns,
@@ -47,6 +49,11 @@ mod tests {
     use super::*;
     use loadline_metrics::{Key, RequestOutcome, SeriesId, SeriesRecorder, SeriesTable};
 
+    /// A check of this name.
+    fn of(name: &str) -> Check {
+        format!("p99{{name:{name}}}<1s").parse().expect("a check")
+    }
+
     fn recorded() -> Snapshot {
         let mut table = SeriesTable::new(2);
         for name in ["a", "b"] {
@@ -68,18 +75,18 @@ mod tests {
     #[test]
     fn the_requests_of_a_name_are_counted_alone() {
         let snapshot = recorded();
-        let named = snapshot.of_name("a");
+        let named = snapshot.of_check(&of("a"));
         assert_eq!((named.counts.answered, named.counts.failed), (100, 1));
         assert_eq!(named.statuses[&200], 100);
         let p99_ns = named.times.response.percentile_ns(99.0);
         assert!((99_000_000..100_000_000).contains(&p99_ns), "{p99_ns}");
-        assert!(snapshot.of_name("c").times.response.is_empty());
+        assert!(snapshot.of_check(&of("c")).times.response.is_empty());
     }
 
     #[test]
     fn without_series_the_only_name_has_all_requests() {
         let mut snapshot = Snapshot::default();
         snapshot.counts.answered = 3;
-        assert_eq!(snapshot.of_name("a").counts.answered, 3);
+        assert_eq!(snapshot.of_check(&of("a")).counts.answered, 3);
     }
 }

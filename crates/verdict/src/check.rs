@@ -220,9 +220,9 @@ pub fn evaluate_observed(checks: &[Check], observed: &Observed<'_>) -> Vec<Check
 /// parsed have none.
 pub fn evaluate(check: &Check, observed: &Observed<'_>) -> CheckResult {
     let condition = Condition::of(check);
-    let (ruling, samples) = match &check.name {
-        Some(name) => rule_by_name(name, check, condition, observed),
-        None => rule(check, condition, observed),
+    let (ruling, samples) = match check.is_of_part() {
+        true => rule_on_part(check, condition, observed),
+        false => rule(check, condition, observed),
     };
     let actual = ruling.actual;
     CheckResult {
@@ -280,19 +280,14 @@ fn holds(comparison: Comparison, ordering: Ordering) -> bool {
     }
 }
 
-/// The ruling on the requests of one name. Of what had no response at the end the names are not
+/// The ruling on some of the requests. Of what had no response at the end the names are not
 /// known: where there are several names the check is decided only if it comes out the same with
 /// none and with all of these requests.
-fn rule_by_name(
-    name: &str,
-    check: &Check,
-    condition: Condition,
-    observed: &Observed<'_>,
-) -> (Ruling, u64) {
+fn rule_on_part(check: &Check, condition: Condition, observed: &Observed<'_>) -> (Ruling, u64) {
     if observed.total.series.is_empty() {
         return rule(check, condition, observed);
     }
-    let total = observed.total.of_name(name);
+    let total = observed.total.of_check(check);
     let without = Observed::of_part(&total, observed.duration);
     let with = Observed {
         unfinished: observed.unfinished,

@@ -177,8 +177,8 @@ impl Goal {
 impl Decided {
     /// Takes the last interval, if the check looks at a share of the requests.
     fn observe(&mut self, check: &Check, summary: &Summary) {
-        let counted = match (check.metric, &check.name) {
-            (Metric::Time(..), Some(name)) => slower(check, &summary.total.of_name(name)),
+        let counted = match (check.metric, check.is_of_part()) {
+            (Metric::Time(..), true) => slower(check, &summary.total.of_check(check)),
             _ => share(check, summary),
         };
         let Some((over, all)) = counted else {
@@ -197,9 +197,9 @@ impl Decided {
         if self.proof != Proof::Open {
             return;
         }
-        let found = match (check.metric, &check.name) {
-            (Metric::Time(clocked, _), None) => times(check, clocked, summary),
-            (Metric::Time(..), Some(name)) => times_of_name(check, name, summary, &self.shares),
+        let found = match (check.metric, check.is_of_part()) {
+            (Metric::Time(clocked, _), false) => times(check, clocked, summary),
+            (Metric::Time(..), true) => times_of_part(check, summary, &self.shares),
             _ => share(check, summary).and_then(|counted| shares(counted, &self.shares)),
         };
         if let (Some(found), Some(quantile)) = (found, promised(check)) {
@@ -385,15 +385,10 @@ fn slower(check: &Check, total: &Snapshot) -> Option<(u64, u64)> {
     Some((times.len() - within, times.len()))
 }
 
-/// As [`times`], of the requests of one name, whose intervals are these. Of requests under way the
+/// As [`times`], of some of the requests, whose intervals are these. Of requests under way the
 /// names are not known, so that all may be of this one.
-fn times_of_name(
-    check: &Check,
-    name: &str,
-    summary: &Summary,
-    intervals: &[Block],
-) -> Option<Found> {
-    let total = summary.total.of_name(name);
+fn times_of_part(check: &Check, summary: &Summary, intervals: &[Block]) -> Option<Found> {
+    let total = summary.total.of_check(check);
     let (over, timed) = slower(check, &total)?;
     let ended = total.counts.answered + total.counts.failed;
     let untimed = ended.saturating_sub(timed) + more_under_way(summary);

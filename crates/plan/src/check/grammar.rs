@@ -1,10 +1,11 @@
 //! The grammar of checks: `[TIME.]STATISTIC`, `errors`, `non2xx`, `5xx`, `status:503` or `rate`,
-//! perhaps `{name:NAME}`, a comparison, a bound.
+//! perhaps `{TAG:VALUE,name:NAME}`, a comparison, a bound.
 //!
 //! ```text
 //! p99<50ms   p99.9 <= 1s   service.mean<2ms   blocked.p99<1ms   lateness.max<5ms
 //! errors<0.1%   errors<=3   non2xx<1%   5xx<1%   status:200>99%   rate>=990   rate>=2.5k
-//! p99{name:login}<50ms   errors{name:GET /a}<1%
+//! p99{name:login}<50ms   errors{name:GET /a}<1%   p99{scenario:browse}<80ms
+//! p99{scenario:browse,name:GET /a}<80ms
 //! ```
 //! A check that nothing could meet, or that nothing could break, is refused: it was meant
 //! otherwise.
@@ -12,6 +13,7 @@
 use super::{Bound, Check, Clocked, Comparison, Metric, Statistic, Statuses};
 use crate::{Error, Rate, parse_count, parse_percentile};
 use loadline_units::{parse_duration_with_unit, parse_share};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -37,15 +39,18 @@ pub enum CheckProblem {
     /// No result could pass.
     #[error("it can never pass; give it another bound.")]
     NeverHolds,
-    /// What stands in braces is no name.
-    #[error("`{0}` does not name requests; write {{name:NAME}} behind the metric.")]
-    Name(String),
+    /// What stands in braces is neither a name nor a tag.
+    #[error(
+        "`{0}` does not say which requests; write {{name:NAME}} or {{scenario:NAME}} behind the \
+         metric, or both: {{scenario:NAME,name:NAME}}."
+    )]
+    Braces(String),
     /// A time that is recorded of all requests alone.
     #[error(
-        "`{0}` is not recorded by name; of a name, write the response time, errors, non2xx, \
+        "`{0}` is not recorded by name or tag; of these, write the response time, errors, non2xx, \
          statuses or rate."
     )]
-    TimeOfName(String),
+    TimeOfPart(String),
     /// The percentile is outside of its range.
     #[error("`{0}` is not a percentile; write one above p0, up to p100.")]
     Percentile(String),
@@ -83,17 +88,19 @@ impl fmt::Display for Check {
 
 fn parse(text: &str) -> Result<Check, CheckProblem> {
     let (figure, comparison, bound) = split(text).ok_or(CheckProblem::Comparison)?;
-    let (figure, name) = split_name(figure)?;
+    let (figure, part) = split_braces(figure)?;
     let metric = parse_metric(figure)?;
     let is_recorded = !matches!(metric, Metric::Time(clocked, _) if clocked != Clocked::Response);
-    if name.is_some() && !is_recorded {
-        return Err(CheckProblem::TimeOfName(figure.to_owned()));
+    if part.is_some() && !is_recorded {
+        return Err(CheckProblem::TimeOfPart(figure.to_owned()));
     }
+    let Part { name, tags } = part.unwrap_or_default();
     let bound = parse_bound(metric, figure, bound)?;
     refuse_certainty(metric, comparison, bound)?;
     Ok(Check {
         text: text.trim().to_owned(),
-        name: name.map(str::to_owned),
+        name,
+        tags,
         metric,
         comparison,
         bound,
@@ -124,17 +131,45 @@ fn split(text: &str) -> Option<(&str, Comparison, &str)> {
     whole.then_some((metric, comparison, bound))
 }
 
-/// Splits off the name in braces, if there is one.
-fn split_name(figure: &str) -> Result<(&str, Option<&str>), CheckProblem> {
+/// Which requests are meant.
+#[derive(Default)]
+struct Part {
+    name: Option<String>,
+    tags: BTreeMap<String, String>,
+}
+
+/// Splits off what stands in braces, if there are any.
+fn split_braces(figure: &str) -> Result<(&str, Option<Part>), CheckProblem> {
     let Some((figure, braces)) = figure.split_once('{') else {
         return Ok((figure, None));
     };
-    let name = braces
-        .strip_suffix('}')
-        .and_then(|tag| tag.strip_prefix("name:"));
-    match name.map(str::trim).filter(|name| !name.is_empty()) {
-        Some(name) => Ok((figure.trim(), Some(name))),
-        None => Err(CheckProblem::Name(format!("{{{braces}"))),
+    let part = braces.strip_suffix('}').and_then(parse_part);
+    let unknown = || CheckProblem::Braces(format!("{{{braces}"));
+    Ok((figure.trim(), Some(part.ok_or_else(unknown)?)))
+}
+
+/// Reads tags with their values, and a name behind them, which may have commas.
+fn parse_part(mut text: &str) -> Option<Part> {
+    let mut part = Part::default();
+    loop {
+        if let Some(name) = text.trim_start().strip_prefix("name:") {
+            part.name = Some(name.trim().to_owned()).filter(|name| !name.is_empty());
+            return part.name.is_some().then_some(part);
+        }
+        let (own, rest) = match text.split_once(',') {
+            Some((own, rest)) => (own, Some(rest)),
+            None => (text, None),
+        };
+        let (tag, value) = own.split_once(':')?;
+        let (tag, value) = (tag.trim(), value.trim());
+        let is_new = part.tags.insert(tag.to_owned(), value.to_owned()).is_none();
+        if tag.is_empty() || value.is_empty() || !is_new {
+            return None;
+        }
+        match rest {
+            Some(rest) => text = rest,
+            None => return Some(part),
+        }
     }
 }
 

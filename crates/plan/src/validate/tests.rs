@@ -1,8 +1,8 @@
 use super::*;
 use crate::contradiction::MOST_PIPELINED;
 use crate::{
-    Arrivals, Connection, IpVersion, ListedRequest, Load, Rate, Request, RequestDefaults, Script,
-    Stage, Think, Tls,
+    Arrivals, Connection, IpVersion, ListedRequest, Load, Order, Rate, Request, RequestDefaults,
+    Scenario, Script, Stage, Think, Tls,
 };
 
 fn plan() -> Plan {
@@ -128,6 +128,44 @@ fn a_check_looks_at_a_name_that_there_is() {
         refusal(|plan| checked(plan, "errors{name:login}<1%")),
         "errors{name:login}<1% looks at a name that no request has; the names are \
          `http://127.0.0.1:8080/`."
+    );
+}
+
+#[test]
+fn a_check_looks_at_a_tag_that_a_scenario_has() {
+    let checked =
+        |plan: &mut Plan, check: &str| plan.checks = vec![check.parse().expect("a check")];
+    let said = refusal(|plan| checked(plan, "p99{scenario:browse}<1s"));
+    assert!(
+        said.contains("only the scenarios of a plan file have tags"),
+        "{said}"
+    );
+    let scenario = |name: &str| Scenario {
+        part: Part {
+            name: name.to_owned(),
+            tags: [("team".to_owned(), "a".to_owned())].into(),
+            ..Part::default()
+        },
+        requests: plan().requests,
+        script: None,
+        order: Order::default(),
+        think: None,
+        load: plan().load,
+        duration: plan().duration,
+        request_limit: None,
+    };
+    let several = || plan().with_scenarios(vec![scenario("browse"), scenario("order")]);
+    let validated = |check: &str| {
+        let mut plan = several();
+        checked(&mut plan, check);
+        plan.validate().map_err(|problem| problem.to_string())
+    };
+    assert_eq!(validated("p99{scenario:order,team:a}<1s"), Ok(()));
+    let said = validated("p99{scenario:sell}<1s").expect_err("no such scenario");
+    assert_eq!(
+        said,
+        "p99{scenario:sell}<1s looks at a tag that no scenario has; the tags are \
+         scenario:browse, scenario:order, team:a."
     );
 }
 

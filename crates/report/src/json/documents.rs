@@ -69,6 +69,7 @@ fn split() -> Summary {
 /// A run with a check of each unit.
 pub(crate) fn checked(summary: &Summary) -> Value {
     let check = |metric, bound| Check {
+        tags: std::collections::BTreeMap::new(),
         name: None,
         text: "as typed".to_owned(),
         metric,

@@ -184,6 +184,7 @@ fn what_has_no_answer_is_a_sample_too() {
 fn percentiles_of_checks_need_their_samples_too() {
     let mut summary = samples::not_found();
     summary.plan.checks.push(Check {
+        tags: std::collections::BTreeMap::new(),
         name: None,
         text: "p99.9<1s".to_owned(),
         metric: Metric::Time(Clocked::Response, Statistic::Percentile(99.9)),

@@ -141,6 +141,7 @@ fn colored() -> TextOptions {
 
 fn checks(summary: &Summary) -> Vec<CheckResult> {
     let check = |text: &str, metric, comparison, bound| Check {
+        tags: std::collections::BTreeMap::new(),
         name: None,
         text: text.to_owned(),
         metric,

@@ -60,7 +60,7 @@ fn has_failed_by_own_delay(run: &RunResult) -> bool {
     let checks = run.summary.plan.checks.iter().zip(&run.checks);
     let mut failed = checks.filter(|(_, result)| !result.estimate_holds);
     failed.any(|(check, _)| match check.metric {
-        Metric::Time(Clocked::Response, statistic) if check.name.is_none() => {
+        Metric::Time(Clocked::Response, statistic) if !check.is_of_part() => {
             run.own_delay(statistic).is_some()
         }
         _ => false,

@@ -55,6 +55,7 @@ fn with_failures(failed: u64, ended: u64) -> Snapshot {
 
 fn check(metric: Metric, comparison: Comparison, bound: Bound) -> Check {
     Check {
+        tags: std::collections::BTreeMap::new(),
         name: None,
         text: "as typed".to_owned(),
         metric,

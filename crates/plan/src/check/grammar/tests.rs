@@ -18,6 +18,7 @@ fn assert_read(text: &str, metric: Metric, comparison: Comparison, bound: Bound)
     let expected = Check {
         text: text.to_owned(),
         name: None,
+        tags: BTreeMap::new(),
         metric,
         comparison,
         bound,
@@ -108,15 +109,47 @@ fn a_condition_may_look_at_the_requests_of_one_name() {
         assert_eq!(check(text).metric, check(plain).metric);
         assert_eq!(check(text).bound, check(plain).bound);
     }
-    let no_name = CheckProblem::Name("{user:new}".to_owned());
-    assert_eq!(problem("p99{user:new}<1ms"), no_name);
-    assert_eq!(
-        problem("p99{name:}<1ms"),
-        CheckProblem::Name("{name:}".to_owned())
-    );
+    for braces in [
+        "{user}",
+        "{name:}",
+        "{}",
+        "{a:}",
+        "{:b}",
+        "{a:b,a:c}",
+        "{a:b,}",
+    ] {
+        let expected = CheckProblem::Braces(braces.to_owned());
+        assert_eq!(problem(&format!("p99{braces}<1ms")), expected);
+    }
     assert_eq!(problem("p99{name:a<1ms"), CheckProblem::Comparison);
-    let blocked = CheckProblem::TimeOfName("blocked.p99".to_owned());
+    let blocked = CheckProblem::TimeOfPart("blocked.p99".to_owned());
     assert_eq!(problem("blocked.p99{name:a}<1ms"), blocked);
+}
+
+#[test]
+fn a_condition_may_look_at_the_requests_with_tags() {
+    let of = |text: &str| {
+        let check = check(text);
+        let tags = check
+            .tags
+            .iter()
+            .map(|(tag, value)| format!("{tag}={value}"));
+        (check.name, tags.collect::<Vec<_>>().join(" "))
+    };
+    assert_eq!(
+        of("p99{scenario:browse}<80ms"),
+        (None, "scenario=browse".to_owned())
+    );
+    let both = of("errors{ team:a, scenario:b, name: x, y }<1%");
+    assert_eq!(
+        both,
+        (Some("x, y".to_owned()), "scenario=b team=a".to_owned())
+    );
+    let check = check("p99{team:a,name:x}<1s");
+    let tags = [("scenario", "b"), ("team", "a")];
+    assert!(check.is_of_part() && check.looks_at("x", tags.into_iter()));
+    assert!(!check.looks_at("y", tags.into_iter()));
+    assert!(!check.looks_at("x", tags[..1].iter().copied()));
 }
 
 #[test]
