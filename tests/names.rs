@@ -185,3 +185,41 @@ fn several_urls_are_named_by_themselves() {
     let shown = loadline(&words).stdout;
     assert!(shown.contains("\n  /a "), "{shown}");
 }
+
+#[test]
+fn a_check_on_a_name_ends_a_run_early() {
+    let server = serve();
+    let address = format!("http://{}", server.addr());
+    let folder = tempfile::tempdir().unwrap();
+    let urls = folder.path().join("urls");
+    let lines = [
+        json!({"url": format!("{address}/a"), "name": "good"}),
+        json!({"url": format!("{address}/?status=503"), "name": "bad"}),
+    ];
+    std::fs::write(&urls, lines.map(|line| line.to_string()).join("\n")).unwrap();
+    let run = |words: &[&str]| {
+        let few = [
+            "-r",
+            "200",
+            "-d",
+            "20s",
+            "-t",
+            "1",
+            "-o",
+            "json",
+            "--allow-invalid",
+        ];
+        let said = loadline(&[&few[..], &["--urls", text(&urls)], words].concat());
+        let found: Value = serde_json::from_str(&said.stdout).expect("a report");
+        (said.code, found["summary"].clone())
+    };
+    let (code, aborted) = run(&["--abort-on", "5xx{name:bad}<50%"]);
+    assert_eq!(
+        (code, aborted["ended"].as_str()),
+        (Some(1), Some("aborted"))
+    );
+    assert_eq!(
+        of(&aborted, "good")["statuses"].as_object().unwrap().len(),
+        1
+    );
+}

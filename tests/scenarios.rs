@@ -142,7 +142,8 @@ fn a_check_looks_at_one_scenario() {
     let plan = folder.path().join("shop.toml");
     let keys = format!(
         "threads = 1\n\
-         [[scenario]]\nname = 'good'\nurl = 'http://{0}/'\nrequests = 200\ntags = {{ team = 'a' }}\n\
+         [[scenario]]\nname = 'good'\nurl = 'http://{0}/'\nrequests = 200\n\
+         tags = {{ team = 'a' }}\n\
          [[scenario]]\nname = 'bad'\nurl = 'http://{0}/?status=503'\nrequests = 200\n",
         server.addr()
     );

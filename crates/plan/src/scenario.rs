@@ -1,6 +1,6 @@
 //! Scenarios: several loads at once in one plan, each with its own requests and its own time.
 
-use crate::{Load, Order, Plan, Request, Script, Shape, Think};
+use crate::{Load, Order, Plan, Request, Script, Shape, Stage, Think};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -164,9 +164,64 @@ pub fn spread_by_weight(users: u32, weights: &[u32]) -> Vec<u32> {
     spread
 }
 
+impl Load {
+    /// The share of each class in the users of a closed load, by the classes' weights; where
+    /// stages ramp them, in the users at the begin and at the end of each stage. An open load has
+    /// none.
+    pub fn split_by_weight(&self, weights: &[u32]) -> Vec<Load> {
+        let class = |index: usize| {
+            let share = |users: u32| spread_by_weight(users, weights)[index];
+            let (users, shape) = match &self.shape {
+                Shape::ClosedStages { start, stages } => {
+                    let start = share(*start);
+                    let target = |stage: &Stage<u32>| Stage {
+                        target: share(stage.target),
+                        ..*stage
+                    };
+                    let stages: Vec<_> = stages.iter().map(target).collect();
+                    let targets = stages.iter().map(|stage| stage.target);
+                    let most = targets.fold(start, u32::max);
+                    (most, Shape::ClosedStages { start, stages })
+                }
+                _ => (share(self.users), Shape::Closed),
+            };
+            Load {
+                users,
+                max_users: users,
+                shape,
+            }
+        };
+        (0..weights.len()).map(class).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn stages_are_split_by_weight_at_their_ends() {
+        let stage = |seconds, target| Stage {
+            duration: Duration::from_secs(seconds),
+            target,
+        };
+        let load = Load {
+            users: 10,
+            max_users: 10,
+            shape: Shape::ClosedStages {
+                start: 0,
+                stages: vec![stage(5, 10), stage(10, 5), stage(5, 0)],
+            },
+        };
+        let classes = load.split_by_weight(&[3, 1]);
+        assert_eq!([classes[0].users, classes[1].users], [8, 2]);
+        let targets = |load: &Load| match &load.shape {
+            Shape::ClosedStages { stages, .. } => stages.iter().map(|stage| stage.target).collect(),
+            _ => Vec::new(),
+        };
+        assert_eq!(targets(&classes[0]), [8, 4, 0]);
+        assert_eq!(targets(&classes[1]), [2, 1, 0]);
+    }
 
     #[test]
     fn users_are_spread_by_weight_and_none_is_lost() {

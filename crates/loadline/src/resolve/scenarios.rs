@@ -4,7 +4,7 @@ use super::{Error, Surroundings, limit_connections, requests};
 use crate::flags::run::load::LoadFlags;
 use crate::flags::run::request::{Place, RequestFlags};
 use crate::flags::run::{RunFlags, ScenarioFlags};
-use loadline_plan::{DEFAULT_CONNECTIONS, Scenario, spread_by_weight};
+use loadline_plan::{Load, LoadOptions, Scenario, StageList};
 
 /// Refuses flags of the whole run that each scenario says itself.
 pub(super) fn refuse_contradictions(flags: &RunFlags) -> Result<(), Error> {
@@ -20,7 +20,7 @@ pub(super) fn refuse_contradictions(flags: &RunFlags) -> Result<(), Error> {
         ("max-connections", load.max_connections.is_some()),
         ("rate", load.rate.is_some()),
         ("arrivals", load.arrivals.is_some()),
-        ("stages", load.stages.is_some()),
+        ("stages", load.stages.is_some() && !has_weights(flags)),
         ("burst", load.burst.is_some()),
         ("requests", load.requests.is_some()),
     ];
@@ -68,20 +68,26 @@ fn has_weights(flags: &RunFlags) -> bool {
     flags.scenarios.iter().any(|own| own.weight.is_some())
 }
 
-/// How many of the whole run's users each scenario takes, by the weights that they have.
-fn users_by_weight(flags: &RunFlags) -> Result<Vec<Option<u32>>, Error> {
+/// The load of each scenario that takes its part of the whole run's users, by its weight.
+fn loads_by_weight(flags: &RunFlags) -> Result<Vec<Option<Load>>, Error> {
     let weights = flags.scenarios.iter().map(|own| own.weight);
-    let spread: Vec<u32> = weights.map(Option::unwrap_or_default).collect();
-    let users = flags.load.connections.unwrap_or(DEFAULT_CONNECTIONS);
-    let spread = flags.scenarios.iter().zip(spread_by_weight(users, &spread));
-    let own = spread.map(|(own, users)| match own.weight {
-        Some(_) if users == 0 => Err(Error::Scenario {
+    let weights: Vec<u32> = weights.map(Option::unwrap_or_default).collect();
+    let (whole, _) = LoadOptions {
+        connections: flags.load.connections,
+        duration: flags.load.duration,
+        stages: flags.load.stages.clone(),
+        ..LoadOptions::default()
+    }
+    .resolve()?;
+    let loads = flags.scenarios.iter().zip(whole.split_by_weight(&weights));
+    let own = loads.map(|(own, load)| match own.weight {
+        Some(_) if load.users == 0 => Err(Error::Scenario {
             name: own.part.name.clone(),
             error: Box::new(Error::Flags(
                 "its weight leaves it no user; give more --connections.".to_owned(),
             )),
         }),
-        Some(_) => has_own_load(&own.load).map_or(Ok(Some(users)), |key| {
+        Some(_) => has_own_load(&own.load).map_or(Ok(Some(load)), |key| {
             let said = format!(
                 "a scenario with a weight takes its users of the run's connections; leave out \
                  {key}, or the weight."
@@ -116,9 +122,9 @@ pub(super) fn scenarios(
     seed: u64,
     surroundings: &mut Surroundings<'_>,
 ) -> Result<Vec<Scenario>, Error> {
-    let users = users_by_weight(flags)?;
-    let each = flags.scenarios.iter().zip(users).map(|(own, users)| {
-        let scenario = scenario(own, users, flags, seed, surroundings);
+    let loads = loads_by_weight(flags)?;
+    let each = flags.scenarios.iter().zip(loads).map(|(own, load)| {
+        let scenario = scenario(own, load, flags, seed, surroundings);
         scenario.map_err(|error| Error::Scenario {
             name: own.part.name.clone(),
             error: Box::new(error),
@@ -129,18 +135,21 @@ pub(super) fn scenarios(
 
 fn scenario(
     own: &ScenarioFlags,
-    users: Option<u32>,
+    by_weight: Option<Load>,
     whole: &RunFlags,
     seed: u64,
     surroundings: &mut Surroundings<'_>,
 ) -> Result<Scenario, Error> {
     let mut options = own.load.options();
-    options.connections = users.or(options.connections);
     let is_counted = options.requests.is_some() || own.part.iterations_per_user.is_some();
     if options.duration.is_none() && options.stages.is_none() {
         options.duration = whole.load.duration;
     }
-    let (mut load, mut duration) = options.resolve()?;
+    if by_weight.is_some() && options.duration.is_none() {
+        options.duration = whole.load.stages.as_ref().map(StageList::duration);
+    }
+    let (own_load, mut duration) = options.resolve()?;
+    let mut load = by_weight.unwrap_or(own_load);
     if is_counted {
         duration = options.duration;
     }

@@ -235,6 +235,24 @@ fn users_think_as_long_as_is_said_above_or_in_their_scenario() {
 }
 
 #[test]
+fn classes_of_users_share_the_stages_of_the_run() {
+    let text = "url = 'a'\nstages = '10s:8,20s:0'\n[[scenario]]\nname = 'x'\nweight = 3\n\
+                [[scenario]]\nname = 'y'\nweight = 1\n";
+    let (_folder, path) = file("plan.toml", text);
+    let plan = invocation(&[&path]).plan;
+    let users: Vec<_> = plan.scenarios.iter().map(|own| own.load.users).collect();
+    assert_eq!(users, [6, 2]);
+    for own in &plan.scenarios {
+        assert_eq!(own.duration, Some(Duration::from_secs(30)));
+        let Shape::ClosedStages { start: 0, stages } = &own.load.shape else {
+            panic!("{:?}", own.load);
+        };
+        assert_eq!((stages[0].target, stages[1].target), (own.load.users, 0));
+    }
+    assert_eq!(plan.load.users, 8);
+}
+
+#[test]
 fn bodies_come_from_texts_files_and_stdin() {
     let (_folder, path) = file("body.txt", "from a file");
     let request = only_request(&["-b", "from here", "a"]);
