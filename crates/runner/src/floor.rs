@@ -120,7 +120,7 @@ impl Servers {
         });
         Plan {
             load: Load {
-                users: users,
+                users,
                 max_users: users,
                 shape: Shape::Closed,
             },

@@ -1,5 +1,6 @@
 use super::*;
 use crate::comparison::tests::{Dice, environment, plan, second};
+use loadline_metrics::{Key, RequestOutcome, SeriesRecorder, SeriesTable};
 use loadline_record::{Bounded, Header, Snapshot};
 use std::time::{Duration, SystemTime};
 
@@ -97,6 +98,32 @@ fn decided(checks: &[&str], second: impl Fn(u64, &mut Dice) -> Snapshot) -> Opti
         summary.observe(&second(index, &mut dice));
         goal.is_met(&summary).then_some(summary.rows.len())
     })
+}
+
+#[test]
+fn the_requests_of_a_name_are_decided_alone() {
+    let named = |index, dice: &mut Dice| {
+        let mut second = second(index, dice, 5.0 * MS, 200);
+        let mut table = SeriesTable::new(2);
+        let ids = ["fast", "slow"].map(|name| table.intern(&Key::new(name).unwrap()));
+        let mut recorder = SeriesRecorder::new(table);
+        for (id, mean_ns) in ids.into_iter().zip([5.0 * MS, 20.0 * MS]) {
+            for _ in 0..100 {
+                let answered = RequestOutcome::Answered { status: 200 };
+                recorder.record(id, answered, dice.wait_ns(mean_ns), true);
+            }
+        }
+        second.series = recorder.take();
+        second
+    };
+    // The p90 of an exponential time is 2.3 times its mean.
+    assert_eq!(decided(&["p90{name:fast}<20ms"], named), Some(30));
+    assert_eq!(decided(&["p90{name:slow}<20ms"], named), Some(30));
+    assert_eq!(
+        decided(&["p90{name:slow}<46ms"], named),
+        None,
+        "it lies at the bound"
+    );
 }
 
 #[test]
