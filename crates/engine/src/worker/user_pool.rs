@@ -76,7 +76,7 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
         let alarm = timer.alarm();
         let task = self.worker.host.spawn(async move {
             iteration::run(&requester, &mut behaviour, number, timer).await;
-            requester.0.own.close();
+            requester.0.own.close().await;
             requester.0.end();
         });
         self.members.push(Member {
