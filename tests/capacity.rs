@@ -457,6 +457,8 @@ fn the_floor_of_this_machine_is_kept_with_a_run() {
         "2",
         "-t",
         "1",
+        "--think",
+        "40ms",
         "--no-progress",
         "-o",
         "json",
@@ -469,7 +471,7 @@ fn the_floor_of_this_machine_is_kept_with_a_run() {
         floor["min_ns"].as_u64().unwrap(),
         floor["p50_ns"].as_u64().unwrap(),
     );
-    // The target's delay, which the query asks for, is none of the floor's.
+    // The target's delay, which the query asks for, is none of the floor's, nor is think time.
     assert!(min <= p50 && min < 1_000_000, "{floor}");
     assert!(floor["answers_per_s"].as_f64().unwrap() > 100.0, "{floor}");
 }

@@ -65,7 +65,8 @@ pub enum Contradiction {
     /// A pause of users that wait for a schedule anyway.
     #[error(
         "--think pauses the users of a closed loop between two iterations, and in an open loop the \
-         schedule says when the next one begins; leave it out, or --rate and --burst."
+         schedule says when the next one begins; leave out --think, or what opens the loop: \
+         --rate, --burst, a search without --users."
     )]
     ThinkWhenOpen,
     /// A tag, where only scenarios have tags.

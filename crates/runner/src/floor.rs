@@ -127,6 +127,7 @@ impl Servers {
             threads: plan.threads.min(users),
             duration: Some(HALF),
             request_limit: None,
+            think: None,
             warmup: Duration::ZERO,
             connection: Connection {
                 connect_to: connect_to.collect(),
