@@ -1,6 +1,6 @@
 //! Which runs can be compared at all.
 
-use loadline_plan::Load;
+use loadline_plan::Plan;
 use loadline_record::{RoleKind, RunFile};
 use std::path::PathBuf;
 
@@ -167,8 +167,7 @@ fn refuse_other_side(first: &SavedRun, other: &SavedRun) -> Result<(), Compariso
 }
 
 fn refuse_other_load(first: &SavedRun, other: &SavedRun) -> Result<(), ComparisonError> {
-    let loads = (&first.run.header().plan.load, &other.run.header().plan.load);
-    match difference(loads.0, loads.1) {
+    match difference(&first.run.header().plan, &other.run.header().plan) {
         None => Ok(()),
         Some(difference) => Err(ComparisonError::DifferentLoads {
             first: first.path.clone(),
@@ -179,7 +178,8 @@ fn refuse_other_load(first: &SavedRun, other: &SavedRun) -> Result<(), Compariso
 }
 
 /// What differs. Targets, requests and seeds may: they are what is compared, or chance.
-fn difference(first: &Load, other: &Load) -> Option<&'static str> {
+fn difference(first_plan: &Plan, other_plan: &Plan) -> Option<&'static str> {
+    let (first, other) = (&first_plan.load, &other_plan.load);
     match () {
         () if first.shape.is_open() != other.shape.is_open() => {
             Some("one is an open loop, one a closed loop")
@@ -187,6 +187,7 @@ fn difference(first: &Load, other: &Load) -> Option<&'static str> {
         () if first.shape != other.shape => Some("the rate, the stages or the bursts"),
         () if first.users != other.users => Some("the number of connections"),
         () if first.max_users != other.max_users => Some("the greatest number of connections"),
+        () if first_plan.think != other_plan.think => Some("the think time"),
         () => None,
     }
 }

@@ -1,5 +1,5 @@
 use super::*;
-use loadline_plan::{Arrivals, Body, Load, Plan, Rate, Request, Shape};
+use loadline_plan::{Arrivals, Body, Load, Plan, Rate, Request, Shape, Think};
 use loadline_record::{
     Ended, Environment, Exchange, Header, Model, Outcome, Recorder, RoleKind, RunWriter, Snapshot,
     Unfinished,
@@ -195,6 +195,11 @@ fn runs_that_do_not_belong_together_are_refused_in_a_sentence() {
          times can't be compared; run both with the same load."
     );
     assert!(refused(&one, &[recorded(2, 5e6, 2, &plan(400, 9))]).contains("number of connections"));
+    let thinking = Plan {
+        think: Some(Think::Constant(Duration::from_secs(1))),
+        ..plan(400, 50)
+    };
+    assert!(refused(&one, &[recorded(2, 5e6, 2, &thinking)]).contains("the think time"));
     assert!(refused(&one, &one).contains("1.run and 1.run are the same run"));
     assert!(refused(&one, &set(2..5, 5.0)).contains("1 of A can't be compared with 3 of B"));
     let in_role = |kind, seed, name: &str| {
