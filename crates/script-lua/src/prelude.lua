@@ -201,14 +201,11 @@ package.loaded.wrk = wrk
 
 -- `wrk.name` is what the next requests are called in reports. Only texts are names: a script may keep
 -- something else there, as in wrk.
-local name_of_requests
+local named = {}
 
 setmetatable(wrk, {
-   __index = function(_, key)
-      if key == "name" then
-         return name_of_requests
-      end
-   end,
+   -- A table, as scripts ask for fields that are not there at every request.
+   __index = named,
    __newindex = function(self, key, value)
       if key ~= "name" or not (value == nil or is_text[type(value)]) then
          rawset(self, key, value)
@@ -218,7 +215,7 @@ setmetatable(wrk, {
       if problem then
          error(problem, 2)
       end
-      name_of_requests = value
+      named.name = value
    end,
 })
 
