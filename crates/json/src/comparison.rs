@@ -66,6 +66,9 @@ pub struct ComparedNames {
     pub common: Vec<ComparedName>,
     /// How many more both have, with fewer requests: they are not compared.
     pub more: usize,
+    /// How many percentiles are left out, because requests that had no response at the end of a run
+    /// could move them.
+    pub open_percentiles: usize,
     /// Those that only A has, with their tags in braces.
     pub only_a: Vec<String>,
     /// Those that only B has, with their tags in braces.

@@ -238,6 +238,11 @@ common: Array<ComparedName>,
  */
 more: number, 
 /**
+ * How many percentiles are left out, because requests that had no response at the end of a run
+ * could move them.
+ */
+open_percentiles: number, 
+/**
  * Those that only A has, with their tags in braces.
  */
 only_a: Array<string>, 

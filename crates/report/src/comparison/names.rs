@@ -63,6 +63,13 @@ pub(crate) fn notes(names: &ComparedNames, shown: usize) -> Vec<String> {
             units::counted(more as u64, "further name")
         ));
     }
+    if names.open_percentiles > 0 {
+        notes.push(format!(
+            "{} of names are left out: requests without a response at the end of a run could move \
+             them.",
+            units::counted(names.open_percentiles as u64, "percentile")
+        ));
+    }
     notes.extend(only("A", &names.only_base));
     notes.extend(only("B", &names.only_with));
     if !names.common.is_empty() {

@@ -77,6 +77,7 @@ fn names_of_both_sides_and_of_one() {
     sides.names = ComparedNames {
         common: vec![named("login", slower, 0.02), named("/a/b", Vec::new(), 0.0)],
         more: 3,
+        open_percentiles: 2,
         only_base: vec![key("old")],
         only_with: ["1", "2", "3", "4", "5", "6"].map(key).to_vec(),
     };

@@ -48,6 +48,7 @@ fn names(names: &ComparedNames) -> json::ComparedNames {
     json::ComparedNames {
         common: names.common.iter().map(named).collect(),
         more: names.more,
+        open_percentiles: names.open_percentiles,
         only_a: texts(&names.only_base),
         only_b: texts(&names.only_with),
     }

@@ -21,6 +21,8 @@ const MOST_NAMES: usize = 50;
 const PERCENTILES: [f64; 2] = [50.0, 99.0];
 /// The times of a name are known to within this share.
 const PRECISION: f64 = 0.01;
+/// A percentile stands if what may lie beyond it besides is at most this share of what does.
+const MOST_BESIDES: f64 = 0.1;
 
 /// The names of both sides.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,6 +31,9 @@ pub struct ComparedNames {
     pub common: Vec<ComparedName>,
     /// How many more both have, with fewer requests: they are not compared.
     pub more: usize,
+    /// How many percentiles are left out, because requests that had no response at the end of a run
+    /// could move them.
+    pub open_percentiles: usize,
     /// Those that only A has.
     pub only_base: Vec<Key>,
     /// Those that only B has.
@@ -121,6 +126,22 @@ impl<'a> Side<'a> {
         counts.min().unwrap_or(0)
     }
 
+    /// Whether this percentile of a name stands in each run, were all that had no response at its
+    /// end of this name: of which name that was is not known.
+    fn knows(&self, key: &Key, percentile: f64) -> bool {
+        let stands = |run: &&Summary| {
+            let series = run.total.series.get(key)?;
+            let value_ns = series.percentile_ns(percentile)?;
+            let (unfinished, ages) = (&run.unfinished, &run.unfinished.ages.response);
+            let older = unfinished
+                .count()
+                .saturating_sub(ages.count_up_to_ns(value_ns));
+            let beyond = (1.0 - percentile / 100.0) * series.times.len() as f64;
+            Some(older as f64 <= MOST_BESIDES * beyond)
+        };
+        self.runs.iter().all(|run| stands(run).unwrap_or(false))
+    }
+
     fn values(&self, key: &Key, figure: Figure) -> Option<Vec<f64>> {
         self.runs
             .iter()
@@ -149,11 +170,17 @@ impl Name<'_> {
         ))
     }
 
-    /// The percentiles for which every run has enough samples, and the rate.
-    fn figures(&self, base: &Side<'_>, with: &Side<'_>) -> Vec<Figure> {
+    /// The percentiles for which every run has enough samples.
+    fn sampled(&self, base: &Side<'_>, with: &Side<'_>) -> impl Iterator<Item = f64> + use<> {
         let fewest = base.fewest(self.base).min(with.fewest(self.with));
-        let is_known = |p: &f64| least_samples(*p / 100.0, CONFIDENCE) <= fewest;
-        let percentiles = PERCENTILES.into_iter().filter(is_known);
+        let is_sampled = move |p: &f64| least_samples(*p / 100.0, CONFIDENCE) <= fewest;
+        PERCENTILES.into_iter().filter(is_sampled)
+    }
+
+    /// Those of them that every run knows, and the rate.
+    fn figures(&self, base: &Side<'_>, with: &Side<'_>) -> Vec<Figure> {
+        let knows = |p: &f64| base.knows(self.base, *p) && with.knows(self.with, *p);
+        let percentiles = self.sampled(base, with).filter(knows);
         percentiles
             .map(Figure::Percentile)
             .chain([Figure::Rate])
@@ -184,6 +211,11 @@ fn compare(
         .map(|(_, name)| (name.figures(base, with), name));
     let wanted: Vec<(Vec<Figure>, Name<'_>)> = wanted.collect();
     let figures = wanted.iter().map(|(figures, _)| figures.len()).sum();
+    let sampled = |(figures, name): &(Vec<Figure>, Name<'_>)| {
+        // The rate is no percentile.
+        name.sampled(base, with).count() + 1 - figures.len()
+    };
+    let open_percentiles = wanted.iter().map(sampled).sum();
     let confidence = confidence_of_each(figures, CONFIDENCE);
     let compared_name = |(figures, name): &(Vec<Figure>, Name<'_>)| ComparedName {
         key: name.key.clone(),
@@ -207,6 +239,7 @@ fn compare(
     ComparedNames {
         common: wanted.iter().map(compared_name).collect(),
         more,
+        open_percentiles,
         only_base: only(base, with),
         only_with: only(with, base),
     }

@@ -14,6 +14,11 @@ type Named = (&'static str, f64, u64);
 
 /// A run of ten seconds with 100 requests a second of each name.
 fn recorded(seed: u64, names: &[Named]) -> SavedRun {
+    recorded_with(seed, names, &[])
+}
+
+/// The same, with requests of these ages that had no response at its end.
+fn recorded_with(seed: u64, names: &[Named], ages_ns: &[u64]) -> SavedRun {
     let header = Header::new(&plan(400, 50), environment(), SystemTime::UNIX_EPOCH);
     let path = format!("{seed}.run");
     let mut writer = RunWriter::new(Path::new(&path), Vec::new(), &header).unwrap();
@@ -40,7 +45,15 @@ fn recorded(seed: u64, names: &[Named]) -> SavedRun {
         writer.interval(&interval).unwrap();
         summary.observe(&interval);
     }
-    summary.finish(Ended::Duration, Unfinished::default());
+    let mut unfinished = Unfinished {
+        in_flight: ages_ns.len() as u64,
+        ..Unfinished::default()
+    };
+    for age_ns in ages_ns {
+        unfinished.ages.response.record_ns(*age_ns);
+        unfinished.ages.service.record_ns(*age_ns);
+    }
+    summary.finish(Ended::Duration, unfinished);
     let bytes = writer.finish(&summary).unwrap();
     SavedRun {
         run: RunFile::parse(Path::new(&path), bytes.as_slice()).unwrap(),
@@ -161,4 +174,19 @@ fn equal_names_are_called_different_in_one_comparison_of_twenty_at_most() {
     };
     let different = (1..41).filter(differs).count();
     assert!(different <= 4, "{different} of 40");
+}
+
+#[test]
+fn a_percentile_is_left_out_that_requests_without_a_response_could_move() {
+    let names = [("login", 5.0 * MS, 0)];
+    let figures = |with: SavedRun| {
+        let found = ComparedNames::of(&runs(1..2, &names), &[with]);
+        (found.common[0].figures.len(), found.open_percentiles)
+    };
+    let (young, old) = (MS as u64, 5_000 * MS as u64);
+    assert_eq!(figures(recorded_with(2, &names, &[young; 50])), (3, 0));
+    // Of a thousand times ten lie beyond the p99: one more may, two may not.
+    assert_eq!(figures(recorded_with(2, &names, &[old; 1])), (3, 0));
+    assert_eq!(figures(recorded_with(2, &names, &[old; 2])), (2, 1));
+    assert_eq!(figures(recorded_with(2, &names, &[old; 60])), (1, 2));
 }
