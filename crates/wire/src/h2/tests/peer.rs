@@ -5,6 +5,8 @@ use crate::h2::{ErrorCode, Outcome, Refused};
 use bytes::Bytes;
 use h2::server::SendResponse;
 use http::{HeaderMap, Response, StatusCode};
+use proptest::collection::vec;
+use proptest::prelude::*;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
@@ -45,18 +47,15 @@ async fn answer(
         let code: u32 = code.to_str().unwrap().parse().unwrap();
         return respond.send_reset(code.into());
     }
-    let response = Response::builder()
+    let mut response = Response::builder()
         .status(StatusCode::OK)
         .header("x-method", head.method.as_str())
-        .header("x-path", head.uri.path())
-        .header(
-            "x-echo",
-            head.headers
-                .get("x-echo")
-                .map_or(&b""[..], |v| v.as_bytes()),
-        )
-        .body(())
-        .unwrap();
+        .header("x-path", head.uri.path());
+    let echoed = head.headers.iter();
+    for (name, value) in echoed.filter(|(name, _)| name.as_str().starts_with("x-echo")) {
+        response = response.header(name, value);
+    }
+    let response = response.body(()).unwrap();
     let mut stream = respond.send_response(response, false).unwrap();
     let length = received.len();
     stream.send_data(received.into(), false).unwrap();
@@ -137,6 +136,12 @@ fn field<'a>(seen: &'a Seen, key: usize, name: &str) -> &'a str {
         .map_or("", |(_, _, value)| value)
 }
 
+fn all_fields<'a>(seen: &'a Seen, key: usize, name: &str) -> Vec<&'a str> {
+    let own = seen.fields.iter();
+    let own = own.filter(|field| field.0 == key && field.1 == name);
+    own.map(|(_, _, value)| value.as_str()).collect()
+}
+
 #[test]
 fn another_server_reads_what_is_written_and_is_read() {
     let client = async |mut pipe: DuplexStream| {
@@ -169,6 +174,47 @@ fn another_server_reads_what_is_written_and_is_read() {
     run(client, |builder| {
         builder.max_header_list_size(1 << 20);
     });
+}
+
+/// Fields by the number of their name, and the length of a body.
+type Asked = (Vec<(u8, String)>, usize);
+
+fn any_request() -> impl Strategy<Value = Asked> {
+    let value = prop_oneof!["", "[!-~]([ -~]{0,60}[!-~])?"];
+    (vec((0..5u8, value), 0..8), 0..20_000_usize)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn any_fields_and_bodies_are_read_by_another_implementation_and_echoed(
+        asked in vec(any_request(), 1..12)
+    ) {
+        run(
+            async |mut pipe: DuplexStream| {
+                let mut connection = Connection::new(Config::default());
+                let body = vec![b'b'; 20_000];
+                let request = |(fields, length): &Asked| {
+                    let names = fields.iter().map(|(name, _)| format!("X-Echo-{name}"));
+                    let names: Vec<String> = names.collect();
+                    let values = fields.iter().map(|(_, value)| value.as_str());
+                    let headers: Vec<_> = names.iter().map(String::as_str).zip(values).collect();
+                    asking("POST", &headers, Some(&body[..*length]))
+                };
+                let requests: Vec<Request> = asked.iter().map(request).collect();
+                let seen = exchange(&mut connection, &mut pipe, &requests).await;
+                for (key, (fields, length)) in asked.iter().enumerate() {
+                    assert_eq!(seen.body_of(key).len(), *length);
+                    for name in 0..5 {
+                        let sent = fields.iter().filter(|(own, _)| *own == name);
+                        let sent: Vec<&str> = sent.map(|(_, value)| value.as_str()).collect();
+                        assert_eq!(all_fields(&seen, key, &format!("x-echo-{name}")), sent);
+                    }
+                }
+            },
+            |_| {},
+        );
+    }
 }
 
 #[test]
