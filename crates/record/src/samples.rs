@@ -3,6 +3,7 @@
 use crate::{
     Dial, Environment, ErrorKind, Exchange, Header, Model, Outcome, Recorder, Snapshot, WorkerTimes,
 };
+use loadline_metrics::{Key, SeriesSet, SeriesTable};
 use loadline_plan::{
     Arrivals, Body, Clock, Connection, Header as Field, IpVersion, Load, Plan, Rate, Request,
     Shape, Tls,
@@ -221,6 +222,20 @@ pub(crate) fn recorded(exchanges: &[Exchange], in_flight: u64, until_ns: u64) ->
 
 pub(crate) fn any_snapshot() -> impl Strategy<Value = Snapshot> {
     let exchanges = prop::collection::vec(any_exchange(), 0..20);
-    (exchanges, 0..5_u64, 0..1_u64 << 40)
-        .prop_map(|(exchanges, in_flight, until_ns)| recorded(&exchanges, in_flight, until_ns))
+    (exchanges, 0..5_u64, 0..1_u64 << 40).prop_map(|(exchanges, in_flight, until_ns)| Snapshot {
+        series: series_of(&exchanges),
+        ..recorded(&exchanges, in_flight, until_ns)
+    })
+}
+
+/// The series of these exchanges, which have three names in turn.
+fn series_of(exchanges: &[Exchange]) -> SeriesSet {
+    let mut table = SeriesTable::new(2_000);
+    let names = ["a", "b", "c"].map(|name| Key::new(name).expect("a name"));
+    let ids = names.map(|name| table.intern(&name));
+    let mut recorder = Recorder::new(Model::Open).with_series(table);
+    for (exchange, id) in exchanges.iter().zip(ids.into_iter().cycle()) {
+        recorder.count_in_series(id, exchange);
+    }
+    recorder.take(0).series
 }
