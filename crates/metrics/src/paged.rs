@@ -2,10 +2,13 @@
 //!
 //! The buckets lie in pages of 32, a quarter of a doubling of time each, and a page has memory
 //! only once a time falls into it. A series whose times spread over a factor of a hundred has about
-//! 30 pages, 4 KB. Adding a time is two look-ups by index.
+//! 30 pages, 2 KB. Adding a time is two look-ups by index. A count has 16 bits; what does not fit
+//! is put aside.
 
 use crate::sparse::{LONGEST_NS, SparseCounts, bucket};
 use crate::{BITS, highest_of};
+use std::collections::BTreeMap;
+use std::mem;
 
 /// Buckets in a page.
 const PAGE: usize = 32;
@@ -13,14 +16,13 @@ const PAGE: usize = 32;
 const PAGES: usize = 144;
 
 /// How many times fell into each bucket, to be added to.
-///
-/// A bucket counts to 2^32 − 1 between two calls of [`take`](PagedCounts::take): at least an hour
-/// of a million requests a second.
 #[derive(Clone, Debug)]
 pub struct PagedCounts {
     /// For each page its place in `counts` plus 1; 0 if it has none.
     places: [u8; PAGES],
-    counts: Vec<[u32; PAGE]>,
+    counts: Vec<[u16; PAGE]>,
+    /// What no longer had room in the count of its bucket, as often as that was full.
+    aside: BTreeMap<u32, u64>,
 }
 
 impl Default for PagedCounts {
@@ -28,6 +30,7 @@ impl Default for PagedCounts {
         PagedCounts {
             places: [0; PAGES],
             counts: Vec::new(),
+            aside: BTreeMap::new(),
         }
     }
 }
@@ -43,7 +46,11 @@ impl PagedCounts {
             place => usize::from(place) - 1,
         };
         let count = &mut self.counts[place][bucket % PAGE];
-        *count = count.saturating_add(1);
+        if *count == u16::MAX {
+            *count = 0;
+            self.put_aside(bucket as u32);
+        }
+        self.counts[place][bucket % PAGE] += 1;
     }
 
     /// What was counted since the last call. The memory stays for the next interval.
@@ -56,9 +63,17 @@ impl PagedCounts {
             let buckets = page.iter().enumerate();
             buckets.map(move |(index, count)| ((first + index) as u32, u64::from(*count)))
         });
-        let taken = SparseCounts::from_counts(buckets.filter(|(_, count)| *count > 0));
+        let mut taken = SparseCounts::from_counts(buckets.filter(|(_, count)| *count > 0));
+        taken.merge(&SparseCounts::from_counts(
+            mem::take(&mut self.aside).into_iter(),
+        ));
         self.counts.iter_mut().for_each(|page| page.fill(0));
         taken
+    }
+
+    #[cold]
+    fn put_aside(&mut self, bucket: u32) {
+        *self.aside.entry(bucket).or_default() += u64::from(u16::MAX);
     }
 
     #[cold]
@@ -86,6 +101,16 @@ mod tests {
         }
         let taken: Vec<_> = counts.take().counts().collect();
         assert_eq!(taken, [(0, 1), (1, 1), (bucket(LONGEST_NS, BITS), 2)]);
+    }
+
+    #[test]
+    fn a_bucket_counts_beyond_sixteen_bits() {
+        let mut counts = PagedCounts::default();
+        (0..200_000).for_each(|_| counts.record_ns(1_000));
+        counts.record_ns(5);
+        let taken: Vec<_> = counts.take().counts().collect();
+        assert_eq!(taken, [(5, 1), (bucket(1_000, BITS), 200_000)]);
+        assert!(counts.take().is_empty());
     }
 
     proptest! {
