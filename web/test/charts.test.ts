@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { cellAt, cells, densest } from "../src/charts/heatmap";
 import { fromZero, nines } from "../src/charts/options";
 import { svg, type Shown } from "../src/charts/file";
-import { placeable, plotOf, type Plot } from "../src/charts/plot";
+import { hiddenOf, placeable, plotOf, type Plot } from "../src/charts/plot";
 import type { Chart, SharedX } from "../src/generated/page";
 import { timelines } from "../src/study/timelines";
 import { COLOURS } from "../src/theme";
@@ -53,6 +53,16 @@ test("a percentile axis has a line for each nine", () => {
 test("what is not above zero has no place on a logarithmic axis", () => {
   const log = axis("", "us", { scale: "log" });
   expect(placeable(log, [0, 5, null, -1])).toEqual([null, 5, null, null]);
+});
+
+test("a series that is left out at first can be chosen", () => {
+  const lines = [line("a", [1, 2]), line("b", [3, 4], 1)];
+  lines[1]!.is_hidden = true;
+  const time = axis("", "seconds");
+  const described = chart("", "", [time, time], lines);
+  const shared: SharedX = [{ values: [0, 1], names: [] }];
+  expect([...hiddenOf(plotOf(described, shared))]).toEqual(["b"]);
+  expect(hiddenOf(plotOf(described, shared, lines)).size).toBe(0);
 });
 
 test("series share one list of places, with nothing where they have no point", () => {

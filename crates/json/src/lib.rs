@@ -37,7 +37,7 @@ pub use generator::{Arrivals, Band, Generator, HostCounters, InFlight, Worker};
 pub use load_change::{LoadChange, LoadLevel};
 pub use named::{Named, NamedTimes};
 pub use number::{Number, PerSecond, Seconds, Share, Us};
-pub use run::{Counts, Interval, Run};
+pub use run::{Counts, Interval, NameCourse, NamesOverTime, Run};
 pub use schema::{Document, schema};
 pub use search::{
     Goal, Measured, OwnLimit, Recovery, Rung, Search, SearchAnswer, Searched, TooShort, Trial,

@@ -32,10 +32,49 @@ pub struct Run {
     /// The measured part, second by second.
     pub intervals: Vec<Interval>,
     /// The whole run.
+    /// The busiest names over time; absent where all requests have one name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub names_over_time: Option<NamesOverTime>,
     pub summary: Summary,
 }
 
 /// One second of a run.
+/// The busiest names over time, as columns.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct NamesOverTime {
+    /// When each stretch begins, from the start of the measured part: a second each, or several in
+    /// a long run.
+    pub start_s: Vec<Seconds>,
+    /// When each stretch ends.
+    pub end_s: Vec<Seconds>,
+    /// The names, the busiest first.
+    pub names: Vec<NameCourse>,
+}
+
+/// A name over time: a value for each stretch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct NameCourse {
+    /// The name.
+    pub name: String,
+    /// Its tags.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[cfg_attr(test, ts(optional, as = "Option<BTreeMap<String, String>>"))]
+    pub tags: BTreeMap<String, String>,
+    /// Responses a second.
+    pub rate: Vec<PerSecond>,
+    /// Requests that ended without a response.
+    pub failed: Vec<u64>,
+    /// The median response time, to within a hundredth; null without a response.
+    pub p50_us: Vec<Option<Us>>,
+    /// The 95th percentile.
+    pub p95_us: Vec<Option<Us>>,
+    /// The 99th percentile.
+    pub p99_us: Vec<Option<Us>>,
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Interval {

@@ -1,5 +1,6 @@
 //! The charts of each kind of page.
 
+mod names;
 mod run;
 mod search;
 mod study;

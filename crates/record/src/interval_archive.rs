@@ -174,6 +174,7 @@ pub(crate) fn without_first(
     summary.watch.rows.retain(|row| row.at_ns > before.end_ns);
     summary.total = Snapshot::empty(before.end_ns);
     (summary.busiest, summary.arrivals) = (Busiest::default(), Pattern::default());
+    summary.names.leave_out_until(before.end_ns);
     for (stretch, arrivals) in rest {
         summary.arrivals.append(&arrivals);
         summary.total.append(&stretch);

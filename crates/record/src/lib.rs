@@ -42,6 +42,7 @@ mod host_counters;
 mod interval_archive;
 mod load_change;
 mod log;
+mod name_history;
 mod named;
 mod recorder;
 mod saved;
@@ -71,6 +72,7 @@ pub use host_counters::HostCounters;
 pub use interval_archive::IntervalArchive;
 pub use load_change::LoadChange;
 pub use log::{COLUMNS, LogWriter};
+pub use name_history::{BUSIEST_NAMES, Moment, NameHistory};
 pub use recorder::{Dial, Model, Recorder};
 pub use saved::{
     Header, LONGEST_KEPT_BODY, LongBody, Role, RoleKind, RunFile, RunWriter, SavedOutcome,

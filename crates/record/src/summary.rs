@@ -15,7 +15,7 @@ use crate::format::FORMAT_VERSION;
 use crate::watched::{WatchHistory, Watched};
 use crate::{
     Blocks, Busiest, Censored, Environment, Header, HostCounters, LoadChange, LongBody, Model,
-    Pattern, Role, Snapshot, Transient, Uncut, Unfinished,
+    NameHistory, Pattern, Role, Snapshot, Transient, Uncut, Unfinished,
 };
 use loadline_metrics::SeriesSet;
 use loadline_plan::{Arrivals as Spread, Plan, Shape};
@@ -67,6 +67,8 @@ pub struct Summary {
     pub service_blocks: Blocks,
     /// Where in the run a worker computed most.
     pub busiest: Busiest,
+    /// The course of its busiest names.
+    pub names: NameHistory,
     /// What was found of its beginning, if the plan asked to leave out what was not steady yet.
     pub transient: Option<Transient>,
     /// The run with its beginning, if some of that was left out.
@@ -116,6 +118,7 @@ impl Summary {
             response_blocks: Blocks::default(),
             service_blocks: Blocks::default(),
             busiest: Busiest::default(),
+            names: NameHistory::default(),
             transient: None,
             uncut: None,
             unfinished: Unfinished::default(),
@@ -144,6 +147,7 @@ impl Summary {
         self.service_blocks.observe(&interval.times.service);
         self.busiest.observe(interval);
     }
+        self.names.observe(interval, &self.total.series);
 
     /// The responses of the drain are in the times, and in no row.
     fn observe_drain(&mut self, drain: &Snapshot) {

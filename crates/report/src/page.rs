@@ -69,6 +69,7 @@ pub fn run_page(run: &RunResult, heat: &Heat) -> RunPage {
                 .collect(),
             changes: changes(summary),
         }),
+            names: timeline::of_names(summary, MOST_MOMENTS),
     }
 }
 

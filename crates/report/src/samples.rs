@@ -3,6 +3,7 @@
 mod recording;
 mod warnings;
 
+use loadline_metrics::{Key, RequestOutcome, SeriesId, SeriesRecorder, SeriesTable};
 use loadline_plan::{
     Arrivals, Body, Clock, Connection, IpVersion, Load, Plan, Rate, Request, Shape, Tls,
 };
@@ -10,7 +11,7 @@ use loadline_record::watched::{
     Change, Figure, GENERATOR, HostUsage, Missing, Pressure, TcpStates, Traffic, TreeUsage,
     Watched, WatchedHost, WatchedTree, Why,
 };
-use loadline_record::{Dial, Ended, ErrorKind, Exchange, Outcome, Summary, Transient};
+use loadline_record::{Dial, Ended, ErrorKind, Exchange, Outcome, Snapshot, Summary, Transient};
 use loadline_verdict::{CheckResult, RunResult};
 use recording::{Dice, Run};
 use std::time::Duration;
@@ -50,6 +51,33 @@ pub(crate) fn closed() -> Summary {
         }
     }
     run.summary(Ended::Duration)
+}
+
+/// A run of two seconds with requests of two names, and some beyond them.
+pub(crate) fn named() -> Summary {
+    let mut table = SeriesTable::new(2);
+    for name in ["login", "GET /articles"] {
+        table.intern(&Key::new(name).unwrap());
+    }
+    let mut recorder = SeriesRecorder::new(table);
+    let mut summary = closed();
+    for second in 0..2 {
+        for request in 0..40 + 10 * second {
+            let id = [SeriesId(0), SeriesId(1), SeriesId(1), SeriesId::OVERFLOW];
+            let outcome = RequestOutcome::Answered { status: 200 };
+            let time_ns = MS + request * 10 * US;
+            recorder.record(id[request as usize % 4], outcome, time_ns, true);
+        }
+        let interval = Snapshot {
+            start_ns: second * SECOND,
+            end_ns: (second + 1) * SECOND,
+            series: recorder.take(),
+            ..Snapshot::default()
+        };
+        summary.total.series.merge(&interval.series);
+        summary.names.observe(&interval, &summary.total.series);
+    }
+    summary
 }
 
 /// 2 000/s for 10 s over 50 connections; the server stalls from 5 s to 6 s.

@@ -1168,6 +1168,39 @@ response_time_without_us: Distribution,
 /**
  * Figures of the response time that contain more than a tenth, and more than 50 µs, of delay
  * not caused by the target.
+/**
+ * A name over time: a value for each stretch.
+ */
+export type NameCourse = { 
+/**
+ * The name.
+ */
+name: string, 
+/**
+ * Its tags.
+ */
+tags?: { [key in string]: string }, 
+/**
+ * Responses a second.
+ */
+rate: Array<PerSecond>, 
+/**
+ * Requests that ended without a response.
+ */
+failed: Array<number>, 
+/**
+ * The median response time, to within a hundredth; null without a response.
+ */
+p50_us: Array<Us | null>, 
+/**
+ * The 95th percentile.
+ */
+p95_us: Array<Us | null>, 
+/**
+ * The 99th percentile.
+ */
+p99_us: Array<Us | null>, };
+
  */
 affected: Array<Affected>, };
 
@@ -1231,6 +1264,24 @@ resolve_us: Distribution,
 connect_us: Distribution, 
 /**
  * TLS handshakes of the connections made.
+/**
+ * The busiest names over time, as columns.
+ */
+export type NamesOverTime = { 
+/**
+ * When each stretch begins, from the start of the measured part: a second each, or several in
+ * a long run.
+ */
+start_s: Array<Seconds>, 
+/**
+ * When each stretch ends.
+ */
+end_s: Array<Seconds>, 
+/**
+ * The names, the busiest first.
+ */
+names: Array<NameCourse>, };
+
  */
 tls_us: Distribution, 
 /**
@@ -1457,6 +1508,10 @@ searched: Searched,
 goal: Goal, 
 /**
  * What was found.
+/**
+ * The busiest names over time; absent where all requests have one name.
+ */
+names_over_time?: NamesOverTime, 
  */
 answer: SearchAnswer, 
 /**
@@ -1751,6 +1806,10 @@ aborted_by: string | null,
 /**
  * What was found of the run's beginning, with `--warmup auto` only.
  */
+/**
+ * The busiest names over time; absent where all requests have one name.
+ */
+names_over_time?: NamesOverTime, 
 transient?: Transient, 
 /**
  * How the load was changed while it lasted; absent where it was not.

@@ -12,7 +12,7 @@ import { colour, heat, useColours, type Colours } from "../theme";
 import { cellAt, densest } from "./heatmap";
 import { options } from "./options";
 import { png, save, svg, type Shown } from "./file";
-import { isRing, placeable, quantityOf, type Plot, type PlotSeries } from "./plot";
+import { hiddenOf, isRing, placeable, quantityOf, type Plot, type PlotSeries } from "./plot";
 
 const HEIGHT = 290;
 
@@ -30,7 +30,7 @@ export function Chart({ plot }: { plot: Plot }) {
   const place = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot | null>(null);
   const ticks = useRef<Shown["ticks"]>({ x: [], y: [] });
-  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(() => hiddenOf(plot));
   const [zoomed, setZoomed] = useState(false);
   const [hover, setHover] = useState<Hover | null>(null);
   const width = useWidth(place);

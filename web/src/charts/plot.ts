@@ -23,8 +23,9 @@ export interface Plot extends Omit<Chart, "series"> {
   series: PlotSeries[];
 }
 
-/** The plot of a chart, with all of its series or with these. */
-export function plotOf(chart: Chart, sharedX: SharedX, series: Series[] = chart.series): Plot {
+/** The plot of a chart, with all of its series or with these, which are chosen and so are shown. */
+export function plotOf(chart: Chart, sharedX: SharedX, chosen?: Series[]): Plot {
+  const series = chosen?.map((one) => ({ ...one, is_hidden: false })) ?? chart.series;
   const place = chart.x.scale === "percentile" ? ninesOf : (x: number) => x;
   const used = [...new Set(series.map((one) => one.x))].map((index) => sharedX[index]!);
   const keys = new Map(used.map((x) => [x, keysOf(x)]));
@@ -59,6 +60,11 @@ export function plotOf(chart: Chart, sharedX: SharedX, series: Series[] = chart.
       values: valuesOf(series[index]!),
     })),
   };
+}
+
+/** The series that are left out until a reader chooses them. */
+export function hiddenOf(plot: Plot): ReadonlySet<string> {
+  return new Set(plot.series.filter((one) => one.is_hidden).map((one) => one.name));
 }
 
 /** A key for each place: two things with names may stand at the same x. */

@@ -1,5 +1,6 @@
 //! The charts of one run.
 
+use super::names;
 use crate::chart::INK;
 use crate::{Axis, Chart, Heatmap, Mark, Measure, ReferenceLine, Scale, Series, SharedX};
 use crate::{Spectrum, Timeline, Track, Unit, number};
@@ -28,6 +29,9 @@ pub struct RunNumbers {
     pub heatmap: Option<Heatmap>,
     /// What processes and the machine used at the moments of the timeline, each with its name.
     pub resources: Vec<(String, Vec<Track>)>,
+    /// The course of each of the busiest names, the busiest first; none where all requests have one
+    /// name.
+    pub names: Vec<(String, Timeline)>,
     /// Changes of the load: when, in seconds from the begin of the measured part, rising; and what
     /// it was changed to, in words.
     pub changes: Vec<(f64, String)>,
@@ -51,6 +55,7 @@ impl RunPlots {
             in_flight(&numbers.timeline, &x, &mut shared_x),
         ];
         let mut course: Vec<Chart> = course.into_iter().flatten().collect();
+        course.extend(names::charts(&numbers.names, &x, &mut shared_x));
         for chart in course.iter_mut().chain(&mut resources) {
             if chart.x == x {
                 chart.reference_lines.clone_from(&marks);

@@ -43,6 +43,8 @@ pub(crate) fn all() -> Vec<(String, Value)> {
 pub(crate) fn runs() -> Vec<(&'static str, Summary)> {
     vec![
         ("closed", samples::closed()),
+        ("counted", samples::counted()),
+        ("named", samples::named()),
         ("stalled", samples::stalled()),
         ("grown", samples::stalled_while_growing()),
         ("interrupted", samples::interrupted()),

@@ -4,7 +4,7 @@ use super::us;
 use crate::names::with_scenarios;
 use loadline_json as json;
 use loadline_metrics::{Key, Series};
-use loadline_record::Summary;
+use loadline_record::{Moment, Summary};
 use loadline_units::rounding;
 
 pub(super) fn names(summary: &Summary) -> Vec<json::Named> {
@@ -14,6 +14,53 @@ pub(super) fn names(summary: &Summary) -> Vec<json::Named> {
     series
         .map(|(key, series)| named(key, series, length_ns))
         .collect()
+}
+
+/// The busiest names over time, where there are several.
+pub(super) fn over_time(summary: &Summary) -> Option<json::NamesOverTime> {
+    let moments = summary.names.moments();
+    let busiest = summary.names.busiest(&summary.total.series);
+    let start_ns = summary.total.start_ns;
+    let from_start = |ns: u64| json::Seconds(rounding::seconds(ns.saturating_sub(start_ns)));
+    (!busiest.is_empty()).then(|| json::NamesOverTime {
+        start_s: moments
+            .iter()
+            .map(|moment| from_start(moment.start_ns))
+            .collect(),
+        end_s: moments
+            .iter()
+            .map(|moment| from_start(moment.end_ns))
+            .collect(),
+        names: busiest
+            .into_iter()
+            .map(|(key, of_name)| course(key, of_name, moments))
+            .collect(),
+    })
+}
+
+fn course(key: &Key, of_name: &[(usize, Series)], moments: &[Moment]) -> json::NameCourse {
+    let owned = |(tag, value): (&str, &str)| (tag.to_owned(), value.to_owned());
+    let mut all = vec![Series::default(); moments.len()];
+    for (index, series) in of_name {
+        all[*index].merge(series);
+    }
+    let length_ns = |moment: &Moment| moment.end_ns.saturating_sub(moment.start_ns);
+    let rate = |(series, moment): (&Series, &Moment)| {
+        json::PerSecond(rounding::per_second(series.completed, length_ns(moment)))
+    };
+    let percentile = |percentile: f64| {
+        let of = |series: &Series| series.percentile_ns(percentile).map(|ns| us(ns as f64));
+        all.iter().map(of).collect()
+    };
+    json::NameCourse {
+        name: key.name().to_owned(),
+        tags: key.tags().map(owned).collect(),
+        rate: all.iter().zip(moments).map(rate).collect(),
+        failed: all.iter().map(|series| series.failed).collect(),
+        p50_us: percentile(50.0),
+        p95_us: percentile(95.0),
+        p99_us: percentile(99.0),
+    }
 }
 
 fn named(key: &Key, series: &Series, length_ns: u64) -> json::Named {

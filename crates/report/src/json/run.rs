@@ -17,6 +17,7 @@ pub(super) fn run(run: &RunResult) -> json::Run {
         long_bodies: summary.long_bodies.clone(),
         environment: summary.environment.clone(),
         intervals: intervals(summary),
+        names_over_time: names::over_time(summary),
         summary: summary::summary(run),
     }
 }

@@ -122,6 +122,22 @@ fn what_does_not_fit_is_noticed() {
 }
 
 #[test]
+fn the_busiest_names_are_told_over_time() {
+    let json = json(&RunResult::new(samples::named()));
+    let over_time = &json["names_over_time"];
+    assert_eq!(over_time["end_s"], serde_json::json!([1.0, 2.0]));
+    let articles = &over_time["names"][0];
+    assert_eq!(articles["name"], "GET /articles");
+    assert_eq!(articles["rate"], serde_json::json!([20.0, 25.0]));
+    assert_eq!(over_time["names"].as_array().unwrap().len(), 2);
+    assert!(json_of_closed().get("names_over_time").is_none());
+}
+
+fn json_of_closed() -> Value {
+    json(&RunResult::new(samples::closed()))
+}
+
+#[test]
 fn the_guide_names_every_key() {
     let schema = schema(Document::Run);
     let definitions = schema["$defs"].as_object().unwrap().values();

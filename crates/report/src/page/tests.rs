@@ -110,6 +110,27 @@ fn a_run_without_an_answer_has_a_page() {
 }
 
 #[test]
+fn the_busiest_names_have_a_course() {
+    let page = page_of(&samples::named());
+    let charts = &page.plots.course;
+    let rate = charts.iter().find(|chart| chart.name == "name-rate");
+    let lines: Vec<_> = rate
+        .unwrap()
+        .series
+        .iter()
+        .map(|line| &*line.name)
+        .collect();
+    assert_eq!(lines, ["GET /articles", "login"]);
+    assert_eq!(rate.unwrap().series[1].y, [Some(10.0), Some(13.0)]);
+    let has_none = page_of(&samples::closed()).plots.course;
+    assert!(
+        has_none
+            .iter()
+            .all(|chart| !chart.name.starts_with("name-"))
+    );
+}
+
+#[test]
 fn each_name_has_a_row_and_the_overflow_a_note() {
     let mut table = SeriesTable::new(1);
     table.intern(&Key::new("login").unwrap());

@@ -1,7 +1,9 @@
 //! Rates and response times, interval by interval.
 
+use crate::names;
+use loadline_metrics::{Key, Series};
 use loadline_page::{Measure, Timeline, Track};
-use loadline_record::{Model, Quantiles, Row, Summary};
+use loadline_record::{Model, Moment, Quantiles, Row, Summary};
 use loadline_units::rounding::per_second;
 
 /// The intervals of a run, with a moment in the middle of each.
@@ -14,6 +16,42 @@ pub(super) fn timeline(summary: &Summary) -> Timeline {
     Timeline {
         time_s: summary.rows.iter().map(middle_s).collect(),
         tracks: tracks(summary),
+    }
+}
+
+/// The course of each of the busiest names, of so many moments at most.
+pub(super) fn of_names(summary: &Summary, most: usize) -> Vec<(String, Timeline)> {
+    let busiest = summary.names.busiest(&summary.total.series);
+    let listed: Vec<(&Key, &Series)> = busiest
+        .iter()
+        .filter_map(|(key, _)| Some((*key, summary.total.series.get(key)?)))
+        .collect();
+    let labels = names::labels(&listed).into_iter();
+    let moments = summary.names.moments();
+    let zero_ns = summary.total.start_ns;
+    let courses = busiest.into_iter().map(|(_, of_name)| {
+        let course = course(of_name, moments, zero_ns);
+        course.thinned(most)
+    });
+    labels.zip(courses).collect()
+}
+
+fn course(of_name: &[(usize, Series)], moments: &[Moment], zero_ns: u64) -> Timeline {
+    let middle_s = |moment: &Moment| {
+        let middle_ns = moment.start_ns / 2 + moment.end_ns / 2;
+        middle_ns.saturating_sub(zero_ns) as f64 / 1e9
+    };
+    let mut rate = vec![Some(0.0); moments.len()];
+    let mut p99 = vec![None; moments.len()];
+    for (index, series) in of_name {
+        let length_ns = moments[*index].end_ns - moments[*index].start_ns;
+        rate[*index] = Some(per_second(series.completed, length_ns));
+        p99[*index] = series.percentile_ns(99.0).map(|ns| ns as f64 / 1e3);
+    }
+    let track = |measure, values| Track { measure, values };
+    Timeline {
+        time_s: moments.iter().map(middle_s).collect(),
+        tracks: vec![track(Measure::Rate, rate), track(Measure::ResponseP99, p99)],
     }
 }
 
