@@ -132,6 +132,18 @@ export function run(): RunPage {
       },
     ],
     name_notes: [],
+    metrics: [
+      {
+        name: "cache_hits",
+        kind: "rate",
+        figures: [
+          { name: "share", text: "93.4 %" },
+          { name: "count", text: "1 200" },
+        ],
+      },
+      { name: "queue", kind: "gauge", figures: [] },
+    ],
+    metric_notes: [],
     statuses: [
       { status: 200, count: 39_000 },
       { status: 503, count: 1_000 },

@@ -1,6 +1,15 @@
 import { render } from "preact-render-to-string";
 import { expect, test } from "vitest";
-import { Checks, Errors, Names, Percentiles, Statuses, Times, Verdict } from "../src/run/tables";
+import {
+  Checks,
+  Errors,
+  Metrics,
+  Names,
+  Percentiles,
+  Statuses,
+  Times,
+  Verdict,
+} from "../src/run/tables";
 import { RunTable, sorted } from "../src/study/table";
 import { run, study } from "./sample";
 
@@ -19,6 +28,7 @@ test("each table has a caption and headings with a scope", () => {
     render(<Checks checks={page.checks} />),
     render(<Times columns={page.time_columns} rows={page.times} notes={page.time_notes} />),
     render(<Names columns={page.name_columns} rows={page.names} notes={page.name_notes} />),
+    render(<Metrics rows={page.metrics} notes={page.metric_notes} />),
     render(<Statuses rows={page.statuses} />),
     render(<Errors rows={page.errors} />),
     render(<RunTable page={study()} chosen={new Set()} choose={() => {}} />),
@@ -27,6 +37,13 @@ test("each table has a caption and headings with a scope", () => {
     expect(html).toContain("<caption");
     expect(html).toContain('scope="col"');
   }
+});
+
+test("a metric of the script has its figures in one cell", () => {
+  const page = run();
+  const html = render(<Metrics rows={page.metrics} notes={page.metric_notes} />);
+  expect(html).toContain("share 93.4 %, count 1 200");
+  expect(html).toContain("no value");
 });
 
 test("an undecided check says why", () => {

@@ -5,7 +5,7 @@ use crate::Iteration;
 use crate::Requester;
 use loadline_metrics::SeriesId;
 use loadline_reactor::Host;
-use loadline_record::Exchange;
+use loadline_record::{Exchange, SharedMetrics};
 use loadline_transport::Agreed;
 use loadline_wire::{Expect, Sink, h2};
 use std::future::Future;
@@ -62,6 +62,13 @@ pub trait Scenario<H: Host>: 'static {
     /// the run has series although the plan's requests have one name. Asked for once.
     fn names_requests(&self) -> bool {
         false
+    }
+
+    /// What its users count by themselves
+    /// ([`CustomRecorder`](loadline_metrics::CustomRecorder)), if they do: the worker takes it at
+    /// the end of each interval. Asked for once.
+    fn metrics(&self) -> Option<SharedMetrics> {
+        None
     }
 
     /// Whether users of a closed load wait after a dial that failed. Asked for once. Where the

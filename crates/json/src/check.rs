@@ -56,4 +56,6 @@ pub enum Unit {
     Count,
     /// How many a second.
     PerSecond,
+    /// None, or that of a custom metric.
+    Number,
 }

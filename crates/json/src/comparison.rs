@@ -1,6 +1,6 @@
 //! Two sides, compared.
 
-use crate::{Check, Share, Unit, Validity};
+use crate::{Check, MetricKind, Share, Unit, Validity};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -31,10 +31,33 @@ pub struct Comparison {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub names: Option<ComparedNames>,
+    /// What the scripts of both sides counted by themselves: the metrics that both have; left out
+    /// where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, ts(optional, as = "Option<Vec<ComparedMetric>>"))]
+    pub metrics: Vec<ComparedMetric>,
     /// What else differs between the runs; of saved runs only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub warnings: Option<Vec<Difference>>,
+}
+
+/// A metric that the scripts of both sides counted, without an interval.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ComparedMetric {
+    /// Its name.
+    pub name: String,
+    /// Its tags.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[cfg_attr(test, ts(optional, as = "Option<BTreeMap<String, String>>"))]
+    pub tags: BTreeMap<String, String>,
+    /// What is made of its values.
+    pub kind: MetricKind,
+    /// A's figures: `sum`, `share`, `p95` and so on, in the metric's unit.
+    pub a: BTreeMap<String, f64>,
+    /// B's figures.
+    pub b: BTreeMap<String, f64>,
 }
 
 /// One side of a comparison.

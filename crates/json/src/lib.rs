@@ -13,6 +13,7 @@ mod comparison;
 mod distribution;
 mod generator;
 mod load_change;
+mod metric;
 mod named;
 mod number;
 mod run;
@@ -27,14 +28,15 @@ mod watch;
 
 pub use check::{Check, CheckOutcome, Unit};
 pub use comparison::{
-    ComparedFigure, ComparedFile, ComparedName, ComparedNames, Comparison, Difference,
-    RatioInterval, Side, Standing,
+    ComparedFigure, ComparedFile, ComparedMetric, ComparedName, ComparedNames, Comparison,
+    Difference, RatioInterval, Side, Standing,
 };
 pub use distribution::{
     ConfidenceInterval, ConfidenceIntervals, Distribution, End, Percentiles, Quantiles, Statistic,
 };
 pub use generator::{Arrivals, Band, Generator, HostCounters, InFlight, Worker};
 pub use load_change::{LoadChange, LoadLevel};
+pub use metric::{CustomMetric, MetricKind};
 pub use named::{Named, NamedTimes};
 pub use number::{Number, PerSecond, Seconds, Share, Us};
 pub use run::{Counts, Interval, NameCourse, NamesOverTime, Run};

@@ -1,11 +1,12 @@
 //! One run.
 
-use crate::{Look, PerSecond, Quantiles, Seconds, Summary};
+use crate::{Look, PerSecond, Quantiles, Seconds, Summary, Us};
 use loadline_plan::Plan;
 use loadline_record::{Environment, LongBody};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// What `loadline -o json` prints of a run. Described in docs/guide/json.md.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -31,15 +32,14 @@ pub struct Run {
     pub environment: Environment,
     /// The measured part, second by second.
     pub intervals: Vec<Interval>,
-    /// The whole run.
     /// The busiest names over time; absent where all requests have one name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub names_over_time: Option<NamesOverTime>,
+    /// The whole run.
     pub summary: Summary,
 }
 
-/// One second of a run.
 /// The busiest names over time, as columns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -75,6 +75,7 @@ pub struct NameCourse {
     pub p99_us: Vec<Option<Us>>,
 }
 
+/// One second of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Interval {

@@ -1,7 +1,8 @@
 //! A whole run.
 
 use crate::{
-    Check, Counts, Distribution, Generator, LoadChange, Named, Seconds, Us, Validity, Watch,
+    Check, Counts, CustomMetric, Distribution, Generator, LoadChange, Named, Seconds, Us, Validity,
+    Watch,
 };
 use loadline_record::{ErrorKind, Transient};
 use schemars::JsonSchema;
@@ -81,6 +82,15 @@ pub struct Summary {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(optional, as = "Option<Vec<Named>>"))]
     pub names: Vec<Named>,
+    /// The metrics that a script counted by itself, in the order of their names; absent where there
+    /// are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, ts(optional, as = "Option<Vec<CustomMetric>>"))]
+    pub metrics: Vec<CustomMetric>,
+    /// Values that are in none of them, as there was no room; absent where there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub metric_values_left_out: Option<u64>,
     /// The conditions of `--check`, in their order.
     pub checks: Vec<Check>,
     /// Whether the result may be believed.

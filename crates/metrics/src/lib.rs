@@ -13,6 +13,7 @@
 //! ([`PagedCounts`]), everybody else in two or three bytes for each time that differs
 //! ([`SparseCounts`]). Both tell times apart to within a hundredth.
 
+mod custom;
 mod key;
 mod paged;
 mod recorder;
@@ -21,6 +22,10 @@ mod set;
 mod sparse;
 mod table;
 
+pub use custom::{
+    Counter, CustomMetric, CustomMetrics, CustomRecorder, ExactSum, Gauge, MetricId, MetricKind,
+    MetricUnit, OtherKind, Rate, Trend, TrendParts, Values, is_metric_name,
+};
 pub use key::{InvalidName, Key, LONGEST_NAME};
 pub use paged::PagedCounts;
 pub use recorder::{RequestOutcome, SeriesRecorder};

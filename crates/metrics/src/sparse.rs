@@ -75,10 +75,19 @@ impl SparseCounts {
     /// The bucket in which the time lies that `percentile` (0 to 100) of all do not exceed: that of
     /// rank ⌈n · percentile / 100⌉, at least 1. `None` where there is no time.
     pub fn bucket_of_rank(&self, percentile: f64) -> Option<u32> {
+        self.bucket_at(SparseCounts::rank(percentile, self.len()))
+    }
+
+    /// The rank of `percentile` (0 to 100) among so many.
+    pub(crate) fn rank(percentile: f64, count: u64) -> u64 {
         // The product is lowered by more than its rounding error: 99.9 % of 1 000 are 999.
         const ROUNDING: f64 = 1e-13;
-        let exact = percentile.clamp(0.0, 100.0) * self.len() as f64 / 100.0;
-        let rank = (exact * (1.0 - ROUNDING)).ceil().max(1.0) as u64;
+        let exact = percentile.clamp(0.0, 100.0) * count as f64 / 100.0;
+        (exact * (1.0 - ROUNDING)).ceil().max(1.0) as u64
+    }
+
+    /// The bucket of the time of this rank, from 1; `None` if there are fewer.
+    pub(crate) fn bucket_at(&self, rank: u64) -> Option<u32> {
         let mut passed = 0;
         let reached = |(bucket, count)| {
             passed += count;
@@ -93,9 +102,9 @@ impl SparseCounts {
     }
 
     /// The counts that these bytes of a file stand for; `None` if they are not such counts with
-    /// buckets of so many bits.
-    pub fn from_bytes(bytes: &[u8], bits: u32) -> Option<SparseCounts> {
-        let last = u64::from(bucket(LONGEST_NS, bits));
+    /// buckets up to this one.
+    pub fn from_bytes(bytes: &[u8], last: u32) -> Option<SparseCounts> {
+        let last = u64::from(last);
         let (mut rest, mut at, mut sum, mut is_first) = (bytes, 0_u64, 0_u64, true);
         while !rest.is_empty() {
             let (step, count) = (take(&mut rest)?, take(&mut rest)?);
@@ -152,7 +161,7 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_counts_are_refused() {
-        let counts = |bytes: &[u8]| SparseCounts::from_bytes(bytes, 7);
+        let counts = |bytes: &[u8]| SparseCounts::from_bytes(bytes, bucket(LONGEST_NS, 7));
         assert_eq!(counts(&[]), Some(SparseCounts::default()));
         assert!(counts(&[0, 1, 2, 3]).is_some());
         for bad in [&[1][..], &[5, 0], &[5, 1, 0, 1], &[255, 255, 1, 1], &[128]] {
@@ -187,7 +196,7 @@ mod tests {
             counts in prop::collection::btree_map(0u32..4_500, 1..u64::MAX / 8_000, 0..100),
         ) {
             let sparse = SparseCounts::from_counts(counts.into_iter());
-            prop_assert_eq!(SparseCounts::from_bytes(sparse.bytes(), 7), Some(sparse));
+            prop_assert_eq!(SparseCounts::from_bytes(sparse.bytes(), 4_500), Some(sparse));
         }
 
         #[test]

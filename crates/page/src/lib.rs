@@ -29,8 +29,8 @@ pub use chart::{Axis, Chart, Mark, ReferenceLine, Scale, Series, SharedX, Unit, 
 pub use charts::{FileChart, RunNumbers, RunPlots, ScatterPlots, SearchPlots, StudyPlots, charts};
 pub use heatmap::{Heat, HeatCell, HeatColumn, Heatmap};
 pub use run::{
-    CheckRow, ErrorRow, Fact, NameRow, Outcome, PercentileRow, Resource, RunPage, StatusRow,
-    TimeRow, TimedFigure, Tone, ValidityText,
+    CheckRow, ErrorRow, Fact, MetricRow, NameRow, Outcome, PercentileRow, Resource, RunPage,
+    StatusRow, TimeRow, TimedFigure, Tone, ValidityText,
 };
 pub use search::{AnswerKind, LoadLine, SearchAnswer, SearchPage, TrialEnd, TrialRow};
 pub use series::{SeriesPage, SeriesRun, Table, TableRow};

@@ -35,6 +35,10 @@ pub struct RunPage {
     pub names: Vec<NameRow>,
     /// What explains these rows.
     pub name_notes: Vec<String>,
+    /// The metrics that a script counted by itself.
+    pub metrics: Vec<MetricRow>,
+    /// What explains these rows.
+    pub metric_notes: Vec<String>,
     /// Responses by status.
     pub statuses: Vec<StatusRow>,
     /// Failures by kind.
@@ -59,6 +63,18 @@ pub struct Fact {
     pub name: String,
     /// Its text.
     pub text: String,
+}
+
+/// A metric that a script counted by itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct MetricRow {
+    /// Its name, with its tags.
+    pub name: String,
+    /// What is made of its values: `trend`, `counter`, `rate` or `gauge`.
+    pub kind: String,
+    /// Its figures by name; none without a value.
+    pub figures: Vec<Fact>,
 }
 
 /// Whether a result can be believed, as sentences.

@@ -1,8 +1,11 @@
-//! Conditions on a result: `p99<50ms`, `service.mean<=2ms`, `errors<0.1%`, `5xx<1%`, `rate>=990`.
+//! Conditions on a result: `p99<50ms`, `service.mean<=2ms`, `errors<0.1%`, `5xx<1%`, `rate>=990`,
+//! `metric:logins.count>100`.
 
+mod custom;
 mod grammar;
 mod statuses;
 
+pub use custom::CustomFigure;
 pub use grammar::CheckProblem;
 pub use statuses::Statuses;
 
@@ -17,6 +20,9 @@ pub struct Check {
     /// The name of the requests that are looked at; `None` for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// The name of the custom metric that is looked at, where `metric` is [`Metric::Custom`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub custom: Option<String>,
     /// Tags of the requests that are looked at, with their values; none for all.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, String>,
@@ -31,7 +37,7 @@ pub struct Check {
 impl Check {
     /// Whether it looks at some requests only, by their name or tags.
     pub fn is_of_part(&self) -> bool {
-        self.name.is_some() || !self.tags.is_empty()
+        self.custom.is_none() && (self.name.is_some() || !self.tags.is_empty())
     }
 
     /// Whether it looks at requests of this name with these tags.
@@ -57,6 +63,8 @@ pub enum Metric {
     Statuses(Statuses),
     /// Answered exchanges a second.
     Rate,
+    /// A figure of a metric that a script counts by itself.
+    Custom(CustomFigure),
 }
 
 impl Metric {
@@ -65,7 +73,7 @@ impl Metric {
         match self {
             Metric::Non2xx => Some(status / 100 != 2),
             Metric::Statuses(statuses) => Some(statuses.includes(status)),
-            Metric::Time(..) | Metric::Errors | Metric::Rate => None,
+            Metric::Time(..) | Metric::Errors | Metric::Rate | Metric::Custom(_) => None,
         }
     }
 }
@@ -127,4 +135,6 @@ pub enum Bound {
     Count(u64),
     /// A rate per second.
     PerSecond(f64),
+    /// A number without a unit, or in that of a custom metric.
+    Number(f64),
 }

@@ -83,6 +83,9 @@ pub enum Contradiction {
         /// The first of the tags that there are.
         tags: String,
     },
+    /// A metric that nothing counts.
+    #[error("{0} looks at a metric of a script, and there is no script; add one with --script.")]
+    CheckOnMetricWithoutScript(String),
     /// A name that is no request's.
     #[error("{check} looks at a name that no request has; the names are {names}.")]
     CheckOnUnknownName {

@@ -19,7 +19,9 @@ mod until;
 mod url_list;
 mod validate;
 
-pub use check::{Bound, Check, CheckProblem, Clocked, Comparison, Metric, Statistic, Statuses};
+pub use check::{
+    Bound, Check, CheckProblem, Clocked, Comparison, CustomFigure, Metric, Statistic, Statuses,
+};
 pub use connection::{
     Clock, ConnectTo, Connection, HttpVersion, IpVersion, Proxy, ServerName, Tls, TlsVersion,
     Windows, parse_ip_address, parse_part,

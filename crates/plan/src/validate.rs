@@ -160,11 +160,22 @@ impl Plan {
         // A script may name its requests: that is known once it is loaded.
         if self.scripts().next().is_none() {
             self.validate_check_names()?;
+            self.refuse_custom_metrics()?;
         }
         self.validate_check_tags()?;
         let conditions = self.checks.iter().chain(&self.abort_on);
         let mut problems = conditions.filter_map(|check| self.load.shape.problem(check));
         problems.next().map_or(Ok(()), Err)
+    }
+
+    fn refuse_custom_metrics(&self) -> Result<(), Contradiction> {
+        let mut conditions = self.checks.iter().chain(&self.abort_on);
+        let custom = conditions.find(|check| check.custom.is_some());
+        custom.map_or(Ok(()), |check| {
+            Err(Contradiction::CheckOnMetricWithoutScript(
+                check.text.clone(),
+            ))
+        })
     }
 
     /// Refuses conditions on tags that no scenario has.
@@ -173,7 +184,10 @@ impl Plan {
         let known: BTreeSet<(String, String)> = parts
             .flat_map(|scenario| scenario.part.series_tags())
             .collect();
-        let mut wanted = self.checks.iter().chain(&self.abort_on).flat_map(|check| {
+        // A script gives its metrics tags of its own.
+        let conditions = self.checks.iter().chain(&self.abort_on);
+        let of_requests = conditions.filter(|check| check.custom.is_none());
+        let mut wanted = of_requests.flat_map(|check| {
             let tags = check.tags.iter();
             tags.map(move |(tag, value)| (check, tag.clone(), value.clone()))
         });

@@ -186,6 +186,12 @@ pub enum LineError {
         /// Why not.
         source: DecodeError,
     },
+    /// A custom metric cannot be decoded.
+    #[error("the metric `{name}` is damaged")]
+    CustomMetric {
+        /// Its name.
+        name: String,
+    },
     /// A series cannot be decoded.
     #[error("the series `{name}` is damaged")]
     Series {

@@ -142,6 +142,7 @@ fn without_distributions(interval: &Snapshot) -> Snapshot {
         statuses: interval.statuses.clone(),
         errors: interval.errors.clone(),
         series: interval.series.clone(),
+        metrics: interval.metrics.clone(),
         workers: workers
             .map(|(worker, times)| (*worker, bare(times)))
             .collect(),
@@ -173,8 +174,8 @@ pub(crate) fn without_first(
     summary.rows.drain(..intervals);
     summary.watch.rows.retain(|row| row.at_ns > before.end_ns);
     summary.total = Snapshot::empty(before.end_ns);
-    (summary.busiest, summary.arrivals) = (Busiest::default(), Pattern::default());
     summary.names.leave_out_until(before.end_ns);
+    (summary.busiest, summary.arrivals) = (Busiest::default(), Pattern::default());
     for (stretch, arrivals) in rest {
         summary.arrivals.append(&arrivals);
         summary.total.append(&stretch);

@@ -73,7 +73,7 @@ pub use interval_archive::IntervalArchive;
 pub use load_change::LoadChange;
 pub use log::{COLUMNS, LogWriter};
 pub use name_history::{BUSIEST_NAMES, Moment, NameHistory};
-pub use recorder::{Dial, Model, Recorder};
+pub use recorder::{Dial, Model, Recorder, SharedMetrics};
 pub use saved::{
     Header, LONGEST_KEPT_BODY, LongBody, Role, RoleKind, RunFile, RunWriter, SavedOutcome,
     Searched, append_search,

@@ -10,11 +10,14 @@ use self::bucket_counts::BucketCounts;
 use crate::{
     Arrivals, Counts, ErrorKind, Exchange, Failures, Outcome, Snapshot, Split, Times, Workers,
 };
-use loadline_metrics::{Key, RequestOutcome, SeriesId, SeriesRecorder, SeriesTable};
+use loadline_metrics::{
+    CustomRecorder, Key, RequestOutcome, SeriesId, SeriesRecorder, SeriesTable,
+};
 use loadline_plan::Shape;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::mem;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What decides when an exchange starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +38,14 @@ impl Model {
             Model::Closed
         }
     }
+}
+
+/// The custom metrics of a worker, which its script adds to and the recorder takes. The two are on
+/// one thread, so nobody waits for the lock; a script's state may be moved between threads.
+pub type SharedMetrics = Arc<Mutex<CustomRecorder>>;
+
+fn lock(metrics: &SharedMetrics) -> MutexGuard<'_, CustomRecorder> {
+    metrics.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// How long it took to make a connection.
@@ -71,6 +82,8 @@ pub struct Recorder {
     arrivals: Arrivals,
     /// The running interval's requests by name, where there are several.
     series: Option<Box<SeriesRecorder>>,
+    /// What a script counts by itself.
+    metrics: Option<SharedMetrics>,
 }
 
 impl Recorder {
@@ -88,12 +101,20 @@ impl Recorder {
             examples: Default::default(),
             arrivals: Arrivals::default(),
             series: None,
+            metrics: None,
         }
     }
 
     /// The same, which counts its exchanges in these series too.
     pub fn with_series(mut self, table: SeriesTable) -> Recorder {
         self.series = Some(Box::new(SeriesRecorder::new(table)));
+        self
+    }
+
+    /// The same, which takes over what a script counts by itself.
+    pub fn with_metrics(mut self, metrics: SharedMetrics) -> Recorder {
+        lock(&metrics).begin();
+        self.metrics = Some(metrics);
         self
     }
 
@@ -176,6 +197,9 @@ impl Recorder {
     /// The window is over: what is told from here on is of the drain.
     pub fn drain(&mut self) {
         self.draining = true;
+        if let Some(metrics) = &self.metrics {
+            lock(metrics).drain();
+        }
     }
 
     /// An exchange that has ended is one that a closed loop would have left out: see
@@ -287,6 +311,11 @@ impl Recorder {
                 .series
                 .as_mut()
                 .map(|series| series.take())
+                .unwrap_or_default(),
+            metrics: self
+                .metrics
+                .as_ref()
+                .map(|metrics| lock(metrics).take())
                 .unwrap_or_default(),
         };
         self.usual.fill_in(&mut snapshot.times);

@@ -11,6 +11,7 @@ mod encoding;
 mod header;
 mod line;
 mod merge;
+mod metrics;
 mod reader;
 mod role;
 mod search;

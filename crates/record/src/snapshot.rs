@@ -4,7 +4,7 @@
 //! the same interval, [`Snapshot::append`] with the next interval's.
 
 use crate::{Arrivals, Distribution, ErrorKind, Workers};
-use loadline_metrics::SeriesSet;
+use loadline_metrics::{CustomMetrics, SeriesSet};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -33,6 +33,8 @@ pub struct Snapshot {
     pub arrivals: Arrivals,
     /// The requests by name; empty where all have the same.
     pub series: SeriesSet,
+    /// What a script counted by itself.
+    pub metrics: CustomMetrics,
 }
 
 /// What is counted in an interval.
@@ -197,6 +199,7 @@ impl Snapshot {
             self.errors.entry(kind).or_default().add(failures);
         }
         self.series.merge(&other.series);
+        self.metrics.merge(&other.metrics);
         for (&worker, times) in &other.workers {
             self.workers.entry(worker).or_default().add(times);
         }

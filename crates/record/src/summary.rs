@@ -17,7 +17,7 @@ use crate::{
     Blocks, Busiest, Censored, Environment, Header, HostCounters, LoadChange, LongBody, Model,
     NameHistory, Pattern, Role, Snapshot, Transient, Uncut, Unfinished,
 };
-use loadline_metrics::SeriesSet;
+use loadline_metrics::{CustomMetrics, SeriesSet};
 use loadline_plan::{Arrivals as Spread, Plan, Shape};
 use std::time::SystemTime;
 
@@ -134,6 +134,7 @@ impl Summary {
         if self.rows.is_empty() {
             self.total = Snapshot::empty(interval.start_ns);
             self.total.series = SeriesSet::new(self.plan.max_series);
+            self.total.metrics = CustomMetrics::new(self.plan.max_series);
         }
         self.total.append(interval);
         if interval.drain {
@@ -146,8 +147,8 @@ impl Summary {
         self.response_blocks.observe(&interval.times.response);
         self.service_blocks.observe(&interval.times.service);
         self.busiest.observe(interval);
-    }
         self.names.observe(interval, &self.total.series);
+    }
 
     /// The responses of the drain are in the times, and in no row.
     fn observe_drain(&mut self, drain: &Snapshot) {

@@ -1,12 +1,14 @@
 //! The comparison of two sides, as text for people.
 
 mod files;
+mod metrics;
 mod names;
 mod picture;
 
 pub use files::{ComparedFiles, FileRun};
 
 pub(crate) use files::mismatch_sentence;
+pub(crate) use metrics::{compared as compared_metrics, notes as metrics_notes};
 pub(crate) use names::{MOST as MOST_NAMES, label as name_label, notes as names_notes};
 
 use crate::style::Style;
@@ -46,6 +48,7 @@ pub fn comparison(
     lines.extend(picture::lines(&comparison.figures, options.width));
     lines.push(String::new());
     lines.extend(names::lines(&comparison.names, options.width, style));
+    lines.extend(metrics::lines(&comparison.metrics, options.width, style));
     for paragraph in conclusion(comparison) {
         lines.extend(layout::wrap(&paragraph, options.width));
     }

@@ -2,9 +2,11 @@
 //!
 //! RFC 4180 but for its line ends, which are plain line feeds. A time is empty in a row without a
 //! response, and what was not watched is empty as well. Where requests have several names, there is
-//! a last column `name`, which is empty in the rows of seconds, and a row for each name follows
-//! them. No other field needs quotes.
+//! a column `name`, which is empty in the rows of seconds, and a row for each name follows them.
+//! Where a script counts metrics, `metric` and `value` are the last columns, and a row for each
+//! figure of a metric, named as in a check, is the last of all. No other field needs quotes.
 
+use crate::metrics;
 use crate::watch::{RUN_COLUMNS, run_fields};
 use loadline_metrics::Series;
 use loadline_record::{Row, Summary};
@@ -35,19 +37,31 @@ pub fn csv(summary: &Summary) -> String {
     let has_names = !summary.total.series.is_empty();
     let mut names: Vec<&str> = COLUMNS.into_iter().chain(RUN_COLUMNS).collect();
     names.extend(has_names.then_some("name"));
+    let figures = metrics::numbers(summary);
+    if !figures.is_empty() {
+        names.extend(["metric", "value"]);
+    }
+    let behind = ",".repeat(2 * usize::from(!figures.is_empty()));
     let mut csv = names.join(",");
     csv.push('\n');
     for row in &summary.rows {
         csv.push_str(&fields(row, summary.total.start_ns).join(","));
         csv.push(',');
         csv.push_str(&run_fields(&summary.watch, row.end_ns).join(","));
-        csv.push_str(if has_names { ",\n" } else { "\n" });
+        csv.push_str(if has_names { "," } else { "" });
+        csv.push_str(&behind);
+        csv.push('\n');
     }
     for (key, series) in crate::names::with_scenarios(&summary.total.series).busiest() {
         csv.push_str(&fields_of_name(series, summary).join(","));
         csv.push_str(&",".repeat(RUN_COLUMNS.len() + 1));
         csv.push_str(&quoted(&key.to_string()));
+        csv.push_str(&behind);
         csv.push('\n');
+    }
+    let empty = ",".repeat(names.len().saturating_sub(2));
+    for (figure, value) in figures {
+        csv.push_str(&format!("{empty}{},{value}\n", quoted(&figure)));
     }
     csv
 }
@@ -150,6 +164,25 @@ mod tests {
         assert_eq!(sum("sent"), counts.sent);
         assert_eq!(sum("answered"), counts.answered);
         assert_eq!(sum("bytes_in"), counts.bytes_in);
+    }
+
+    #[test]
+    fn each_figure_of_a_metric_has_a_row_named_as_in_a_check() {
+        let csv = csv(&samples::counted());
+        let mut lines = csv.lines();
+        let columns = lines.next().unwrap();
+        assert!(columns.ends_with(",metric,value"), "{columns}");
+        let width = columns.split(',').count();
+        assert!(lines.all(|line| line.split(',').count() == width), "{csv}");
+        for row in [
+            ",logins.sum,120",
+            ",logins.rate,60",
+            ",cache_hits.share,0.75",
+            ",queue_ms.last,3.25",
+            ",payload.max{size:big},40000",
+        ] {
+            assert!(csv.lines().any(|line| line.ends_with(row)), "{row}: {csv}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod comparison;
 mod distribution;
 mod generator;
 mod judgement;
+mod metrics;
 mod names;
 mod run;
 mod search;

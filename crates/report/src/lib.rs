@@ -17,6 +17,7 @@ mod confidence;
 mod csv;
 mod json;
 mod layout;
+mod metrics;
 mod names;
 mod page;
 mod percentiles;

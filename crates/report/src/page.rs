@@ -13,7 +13,7 @@ mod timeline;
 pub(crate) use facts::of_machine as machine_facts;
 pub use series::series_page;
 
-use crate::{text, wording};
+use crate::{metrics, text, wording};
 use loadline_page::{Heat, RunNumbers, RunPage, RunPlots, Spectrum, Tone, ValidityText};
 use loadline_record::{Bounded, Censored, Model, Snapshot, Summary};
 use loadline_verdict::{Grade, RunResult};
@@ -50,6 +50,8 @@ pub fn run_page(run: &RunResult, heat: &Heat) -> RunPage {
         name_columns: tables::name_columns(summary),
         names: tables::names(summary),
         name_notes: text::overflow_of_names(summary).into_iter().collect(),
+        metrics: tables::metrics(summary),
+        metric_notes: metrics::left_out(summary).into_iter().collect(),
         statuses: tables::statuses(&summary.total),
         errors: tables::errors(summary),
         time_columns: tables::time_columns(),
@@ -67,9 +69,9 @@ pub fn run_page(run: &RunResult, heat: &Heat) -> RunPage {
                 .into_iter()
                 .map(|(resource, tracks)| (resource.name, tracks))
                 .collect(),
+            names: timeline::of_names(summary, MOST_MOMENTS),
             changes: changes(summary),
         }),
-            names: timeline::of_names(summary, MOST_MOMENTS),
     }
 }
 

@@ -2,7 +2,8 @@
 
 use loadline_record::Bounded;
 use loadline_units::{
-    MOST_DIGITS, SIGNIFICANT_DIGITS, count, rate_to, share_to, split_time, time, time_cell, time_to,
+    MOST_DIGITS, SIGNIFICANT_DIGITS, count, number_to, rate_to, share_to, split_time, time,
+    time_cell, time_to,
 };
 use loadline_verdict::{CheckResult, Quantity};
 use std::cmp::Ordering;
@@ -74,6 +75,7 @@ fn quantity(quantity: Quantity, digits: usize) -> String {
         Quantity::Share(share) => share_to(share, digits),
         Quantity::Count(n) => count(n),
         Quantity::PerSecond(per_second) => rate_to(per_second, digits),
+        Quantity::Number(number) => number_to(number, digits),
     }
 }
 

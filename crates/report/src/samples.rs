@@ -3,7 +3,10 @@
 mod recording;
 mod warnings;
 
-use loadline_metrics::{Key, RequestOutcome, SeriesId, SeriesRecorder, SeriesTable};
+use loadline_metrics::{
+    CustomRecorder, Key, MetricKind, MetricUnit, RequestOutcome, SeriesId, SeriesRecorder,
+    SeriesTable,
+};
 use loadline_plan::{
     Arrivals, Body, Clock, Connection, IpVersion, Load, Plan, Rate, Request, Shape, Tls,
 };
@@ -14,6 +17,7 @@ use loadline_record::watched::{
 use loadline_record::{Dial, Ended, ErrorKind, Exchange, Outcome, Snapshot, Summary, Transient};
 use loadline_verdict::{CheckResult, RunResult};
 use recording::{Dice, Run};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 const US: u64 = 1_000;
@@ -77,6 +81,39 @@ pub(crate) fn named() -> Summary {
         summary.total.series.merge(&interval.series);
         summary.names.observe(&interval, &summary.total.series);
     }
+    summary
+}
+
+/// A run whose script counted a metric of each kind, and more than there was room for.
+pub(crate) fn counted() -> Summary {
+    let mut recorder = CustomRecorder::new(4);
+    let mut add = |name: &str, kind, unit, values: &[f64]| {
+        let tags = match name {
+            "payload" => BTreeMap::from([("size".to_owned(), "big".to_owned())]),
+            _ => BTreeMap::new(),
+        };
+        let key = Key::tagged(name, tags).unwrap();
+        let id = recorder.define(&key, kind, unit).unwrap();
+        values.iter().for_each(|value| recorder.add(id, *value, 1));
+    };
+    let payload: Vec<f64> = (1..=400).map(|k| f64::from(k) * 100.0).collect();
+    add("payload", MetricKind::Trend, MetricUnit::Bytes, &payload);
+    add("logins", MetricKind::Counter, MetricUnit::None, &[1.0; 120]);
+    add(
+        "cache_hits",
+        MetricKind::Rate,
+        MetricUnit::None,
+        &[1.0, 1.0, 0.0, 1.0],
+    );
+    add(
+        "queue_ms",
+        MetricKind::Gauge,
+        MetricUnit::Milliseconds,
+        &[12.5, 3.25],
+    );
+    add("unheard", MetricKind::Gauge, MetricUnit::None, &[1.0]);
+    let mut summary = closed();
+    summary.total.metrics = recorder.take();
     summary
 }
 

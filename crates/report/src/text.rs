@@ -9,6 +9,7 @@ mod files;
 mod floor;
 mod head;
 mod histogram;
+mod metrics;
 mod names;
 mod omission;
 mod outcome;
@@ -125,6 +126,7 @@ pub fn text(run: &RunResult, options: &TextOptions) -> String {
         outcome::plan_limit(&run.findings, canvas),
         response::lines(run, &options.percentiles, canvas),
         names::lines(summary, canvas),
+        metrics::lines(summary, canvas),
         omission::lines_after_stall(summary, canvas),
         parts::lines(summary, canvas),
         split::lines(summary, canvas),

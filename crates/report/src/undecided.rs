@@ -16,6 +16,11 @@ pub fn undecided(check: &CheckResult) -> Option<String> {
             units::counted(check.samples, "sample"),
             units::count(needed)
         ),
+        WhyUndecided::NoMetric => {
+            "the script counts no metric of this name, with these tags, that \
+             has this figure; correct the name, or the figure for its kind."
+                .to_owned()
+        }
     };
     Some(sentence)
 }

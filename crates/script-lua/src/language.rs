@@ -58,6 +58,12 @@ fn options(plan: &Plan, request: &Request) -> Options {
         resolve: connection.unix_socket.is_none() && connection.connect_to.is_empty(),
         connect_timeout: connection.connect_timeout,
         may_exit: false,
+        max_metrics: plan.max_series,
+        tags: plan
+            .part
+            .as_ref()
+            .map(|part| part.series_tags())
+            .unwrap_or_default(),
         ..Options::new(request.url.as_str())
     }
 }

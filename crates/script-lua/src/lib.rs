@@ -40,6 +40,7 @@ mod debug_info;
 mod error;
 mod failure;
 mod language;
+mod metrics;
 mod names;
 mod options;
 mod request;

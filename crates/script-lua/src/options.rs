@@ -1,6 +1,7 @@
 //! What a script is given before it runs.
 
 use loadline_script::Prints;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// What a script is given before it runs.
@@ -34,6 +35,10 @@ pub struct Options {
     /// Whether `os.exit` ends the process while the load lasts too, as in wrk. Otherwise it is an
     /// error there, so that the run has a report.
     pub may_exit: bool,
+    /// The most metrics that the script may define.
+    pub max_metrics: u32,
+    /// The tags of all its metrics.
+    pub tags: BTreeMap<String, String>,
 }
 
 impl Options {
@@ -52,6 +57,8 @@ impl Options {
             prints: Prints::Stdout,
             broken: Broken::Refused,
             may_exit: true,
+            max_metrics: loadline_metrics::DEFAULT_MOST,
+            tags: BTreeMap::new(),
         }
     }
 }

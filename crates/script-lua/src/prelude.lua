@@ -219,6 +219,73 @@ setmetatable(wrk, {
    end,
 })
 
+-- The table `loadline`: metrics of k6's kinds that a script counts by itself. They count what threads do:
+-- the script's own state, in which `setup` and `done` run, has no part in the load.
+loadline = {}
+
+-- Where there is no thread, and so nobody to count, methods still check what they are given.
+local is_thread = false
+
+local function number_of(kind, value)
+   if kind == "rate" and type(value) == "boolean" then
+      return value and 1 or 0
+   end
+   if kind == "counter" and value == nil then
+      return 1
+   end
+   local is_finite = type(value) == "number" and value - value == 0
+   if not is_finite then
+      local text = "the value of a %s is a %s, not %s"
+      local expected = kind == "rate" and "boolean or a finite number" or "finite number"
+      error(text:format(kind, expected, tostring(value)), 3)
+   end
+   return value
+end
+
+local function check_tags(tags, level)
+   local is_good = type(tags) == "table"
+   for tag, value in pairs(is_good and tags or {}) do
+      is_good = is_good and is_text[type(tag)] and is_text[type(value)]
+   end
+   if not is_good then
+      error("the tags of a value are a table of texts, such as { page = \"home\" }", level + 1)
+   end
+end
+
+for _, kind in ipairs({ "trend", "counter", "rate", "gauge" }) do
+   loadline[kind] = function(name, unit)
+      if not is_text[type(name)] then
+         refuse(1, kind, "string", name, 2)
+      elseif unit ~= nil and not is_text[type(unit)] then
+         refuse(2, kind, "string", unit, 2)
+      end
+      local function defined(tags, level)
+         local add, problem = host.define_metric(kind, tostring(name), unit, tags)
+         if problem then
+            error(problem, level + 1)
+         end
+         return add
+      end
+      local plain
+      local metric = {}
+      function metric:add(value, tags)
+         local number = number_of(kind, value)
+         if not is_thread then
+            error("a metric counts what threads do: add to it in init(), request(), response() or delay()", 2)
+         elseif tags ~= nil then
+            check_tags(tags, 2)
+            defined(tags, 2)(number)
+         else
+            plain = plain or defined(nil, 2)
+            plain(number)
+         end
+      end
+      metric.set = kind == "gauge" and metric.add or nil
+      plain = defined(nil, 2)
+      return metric
+   end
+end
+
 function wrk.lookup(name, service)
    for place, text in ipairs({ name or false, service or false }) do
       if not is_text[type(text)] then
@@ -318,6 +385,7 @@ function entries.is_function(name)
 end
 
 function entries.set_thread(cell)
+   is_thread = true
    wrk.thread = new_thread(cell)
 end
 

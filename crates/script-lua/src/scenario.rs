@@ -12,7 +12,7 @@ use crate::script::Thread;
 use loadline_engine::{Batch, Behaviour, Iteration, Observer, Part, Requester, Scenario};
 use loadline_metrics::SeriesId;
 use loadline_reactor::Host;
-use loadline_record::{Exchange, Outcome};
+use loadline_record::{Exchange, Outcome, SharedMetrics};
 use loadline_wire::Sink;
 use mlua::{FromLuaMulti, Function, IntoLuaMulti, Value};
 use std::cell::{Cell, RefCell};
@@ -154,6 +154,10 @@ impl<H: Host> Scenario<H> for Scripted {
 
     fn names_requests(&self) -> bool {
         self.worker.context.names_requests
+    }
+
+    fn metrics(&self) -> Option<SharedMetrics> {
+        Some(Arc::clone(&self.worker.context.thread().state.metrics))
     }
 
     fn address(&self) -> Option<SocketAddr> {

@@ -6,10 +6,12 @@ use crate::addresses::{look_up, try_connect};
 use crate::cell::ThreadCell;
 use crate::debug_info;
 use crate::error::{During, Error, REFUSAL, ScriptError};
+use crate::metrics;
 use crate::names::{Naming, RequestName};
 use crate::options::{Flavour, Options};
 use crate::samples::{Figures, Samples};
 use crate::url_text::UrlText;
+use loadline_record::SharedMetrics;
 use loadline_script::Prints;
 use mlua::{FromLuaMulti, Function, IntoLuaMulti, Lua, LuaString, Table, Value};
 use std::io;
@@ -36,6 +38,8 @@ pub(crate) struct State {
     refusal: Arc<Mutex<Option<String>>>,
     /// What the next requests are called.
     pub(crate) name: Arc<RequestName>,
+    /// What the script counts by itself.
+    pub(crate) metrics: SharedMetrics,
 }
 
 impl State {
@@ -47,10 +51,13 @@ impl State {
     ) -> Result<Self, Error> {
         let refusal = Arc::default();
         let name = Arc::new(RequestName::new(naming));
+        let counted = metrics::recorder(options.max_metrics);
         let made = || {
             let lua = Lua::new();
             let host = host(&lua, options, url, &refusal)?;
             host.set("set_name", set_name(&lua, &name)?)?;
+            let define = metrics::define(&lua, &counted, &options.tags)?;
+            host.set("define_metric", define)?;
             let (cjson, safe_cjson): (Table, Table) =
                 lua.load(CJSON).set_name("=cjson").call(Value::NULL)?;
             let libraries = lua.load(LIBRARIES).set_name("=libraries");
@@ -66,6 +73,7 @@ impl State {
             path: path.to_owned(),
             refusal,
             name,
+            metrics: counted,
         })
     }
 

@@ -104,6 +104,23 @@ pub fn rate_to(per_second: f64, digits: usize) -> String {
     format!("{}/s", significant(per_second, digits))
 }
 
+/// A number without a unit, with this many significant digits; whole numbers have all of theirs:
+/// `0.0120`, `-1.50`, `20 000`.
+pub fn number_to(number: f64, digits: usize) -> String {
+    let sign = if number < 0.0 { "-" } else { "" };
+    let magnitude = number.abs();
+    // Beyond this a float tells no whole numbers apart.
+    if magnitude.fract() == 0.0 && magnitude < 9e15 {
+        return format!("{sign}{}", count(magnitude as u64));
+    }
+    format!("{sign}{}", significant(magnitude, digits))
+}
+
+/// As [`number_to`], with the digits of all figures.
+pub fn number(number: f64) -> String {
+    number_to(number, SIGNIFICANT_DIGITS)
+}
+
 /// A rate per second as asked for, without trailing zeros: `0.2/s`, `1.5/s`, `2 000/s`.
 pub fn asked_rate(per_second: f64) -> String {
     let thousandths = (per_second * 1e3).round() as u64;

@@ -19,11 +19,15 @@
 //! - **The largest time, the mean and the standard deviation** are those of the estimate. Where one
 //!   is a lower bound, what lies above it decides: for the mean that every request ends by its
 //!   timeout.
+//! - **Metrics of a script** have no unfinished values; a percentile of few of them is decided by
+//!   the binomial bound too. A metric, or a figure of it, that the run does not have leaves the
+//!   check not known.
 //! - **Shares and counts** of failures, or of responses with some statuses: an unfinished request
 //!   may become one or not, and if that matters, the check is not known. They are facts of the
 //!   requests that were made, and have no binomial bound: `errors<1%` is kept by ten requests of
 //!   which none failed.
 
+mod custom;
 mod rule;
 mod uncut;
 
@@ -67,6 +71,8 @@ pub enum WhyUndecided {
     Unfinished(u64),
     /// The percentile takes at least this many samples.
     FewSamples(u64),
+    /// No script counted a metric of this name that has this figure.
+    NoMetric,
 }
 
 /// What checks are evaluated on.
@@ -315,6 +321,7 @@ fn rule(check: &Check, condition: Condition, observed: &Observed<'_>) -> (Ruling
             let (counted, answered) = (statuses(check, total), total.counts.answered);
             part(counted, answered, check.bound, condition, observed)
         }
+        Metric::Custom(figure) => custom::rule(check, figure, condition, observed),
         Metric::Rate => {
             let (actual, samples) = rate(&total.counts, observed.duration);
             (Ruling::plain(condition, actual), samples)

@@ -9,10 +9,12 @@
 
 mod conditions;
 mod fit;
+mod metrics;
 mod names;
 
 pub use conditions::{MachineProperty, Mismatch, mismatches};
 pub use fit::{ComparisonError, SavedRun};
+pub use metrics::{ComparedMetrics, SideMetrics};
 pub use names::{ComparedName, ComparedNames};
 
 use crate::spread::is_whole;
@@ -97,6 +99,8 @@ pub struct Comparison {
     pub with_failed: f64,
     /// The same by name, where both sides have names.
     pub names: ComparedNames,
+    /// What the scripts of both sides counted by themselves.
+    pub metrics: ComparedMetrics,
 }
 
 impl Comparison {
@@ -128,6 +132,10 @@ impl Comparison {
             base_failed: failed(base.iter().map(|run| run.run.summary())),
             with_failed: failed(with.iter().map(|run| run.run.summary())),
             names: ComparedNames::of(base, with),
+            metrics: ComparedMetrics::of(
+                base.iter().map(|run| run.run.summary()),
+                with.iter().map(|run| run.run.summary()),
+            ),
         })
     }
 
@@ -167,6 +175,7 @@ impl Comparison {
             base_failed: failed(base.iter().copied()),
             with_failed: failed(with.iter().copied()),
             names: ComparedNames::of_pairs(base, with),
+            metrics: ComparedMetrics::of(base.iter().copied(), with.iter().copied()),
         })
     }
 

@@ -19,6 +19,8 @@ pub enum Quantity {
     Count(u64),
     /// A rate per second.
     PerSecond(f64),
+    /// A number without a unit, or in that of a custom metric.
+    Number(f64),
 }
 
 impl Quantity {
@@ -28,7 +30,8 @@ impl Quantity {
             (Quantity::Count(a), Quantity::Count(b)) => Some(a.cmp(&b)),
             (Quantity::TimeNs(a), Quantity::TimeNs(b))
             | (Quantity::Share(a), Quantity::Share(b))
-            | (Quantity::PerSecond(a), Quantity::PerSecond(b)) => compare_floats(a, b),
+            | (Quantity::PerSecond(a), Quantity::PerSecond(b))
+            | (Quantity::Number(a), Quantity::Number(b)) => compare_floats(a, b),
             _ => None,
         }
     }
@@ -41,6 +44,7 @@ impl From<Bound> for Quantity {
             Bound::Share(share) => Quantity::Share(share),
             Bound::Count(count) => Quantity::Count(count),
             Bound::PerSecond(rate) => Quantity::PerSecond(rate),
+            Bound::Number(number) => Quantity::Number(number),
         }
     }
 }

@@ -335,6 +335,7 @@ fn promised(check: &Check) -> Option<f64> {
             let is_known = matches!(clocked, Clocked::Response | Clocked::Service);
             is_known.then_some(percentile / 100.0)
         }
+        (Metric::Custom(_), _) => None,
         (_, Bound::Share(share)) => Some(1.0 - share),
         _ => None,
     };

@@ -200,6 +200,31 @@ run: number | null,
 validity: Validity, };
 
 /**
+ * A metric that the scripts of both sides counted, without an interval.
+ */
+export type ComparedMetric = { 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * Its tags.
+ */
+tags?: { [key in string]: string }, 
+/**
+ * What is made of its values.
+ */
+kind: MetricKind, 
+/**
+ * A's figures: `sum`, `share`, `p95` and so on, in the metric's unit.
+ */
+a: { [key in string]: number }, 
+/**
+ * B's figures.
+ */
+b: { [key in string]: number }, };
+
+/**
  * A name that both sides have.
  */
 export type ComparedName = { 
@@ -290,6 +315,11 @@ standing: Standing,
  */
 names?: ComparedNames, 
 /**
+ * What the scripts of both sides counted by themselves: the metrics that both have; left out
+ * where there are none.
+ */
+metrics?: Array<ComparedMetric>, 
+/**
  * What else differs between the runs; of saved runs only.
  */
 warnings?: Array<Difference>, };
@@ -359,6 +389,64 @@ p99: ConfidenceInterval,
  * The 99.99th percentile.
  */
 "p99.99": ConfidenceInterval, };
+
+/**
+ * A metric that a script counted by itself, in its unit. Figures that its kind does not have, and
+ * those of a metric without a value, are absent.
+ */
+export type CustomMetric = { 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * Its tags.
+ */
+tags?: { [key in string]: string }, 
+/**
+ * What is made of its values.
+ */
+kind: MetricKind, 
+/**
+ * What its values are: `ms` or `bytes`; absent for plain numbers.
+ */
+unit?: string, 
+/**
+ * How many values were added; of a gauge 1 if it was set.
+ */
+count: number, 
+/**
+ * The sum of a counter.
+ */
+sum?: number, 
+/**
+ * What was added to a counter in the window, per second.
+ */
+rate?: number, 
+/**
+ * The share of a rate's values that are not zero: 1 is all.
+ */
+share?: number, 
+/**
+ * The value that a gauge was set to last.
+ */
+last?: number, 
+/**
+ * The smallest value of a gauge or a trend.
+ */
+min?: number, 
+/**
+ * The largest one.
+ */
+max?: number, 
+/**
+ * The arithmetic mean of a trend.
+ */
+mean?: number, 
+/**
+ * Percentiles of a trend, to within a hundredth: `p50`, `p90`, `p95`, `p99`.
+ */
+percentiles?: { [key in string]: number }, };
 
 /**
  * What else differs between the runs of a comparison.
@@ -1063,6 +1151,11 @@ upper: number,
 level: Share, };
 
 /**
+ * What is made of a metric's values.
+ */
+export type MetricKind = "trend" | "counter" | "rate" | "gauge";
+
+/**
  * A figure that could not be read, and why.
  */
 export type Missing = { 
@@ -1074,6 +1167,39 @@ figure: Figure,
  * Why.
  */
 why: Why, };
+
+/**
+ * A name over time: a value for each stretch.
+ */
+export type NameCourse = { 
+/**
+ * The name.
+ */
+name: string, 
+/**
+ * Its tags.
+ */
+tags?: { [key in string]: string }, 
+/**
+ * Responses a second.
+ */
+rate: Array<PerSecond>, 
+/**
+ * Requests that ended without a response.
+ */
+failed: Array<number>, 
+/**
+ * The median response time, to within a hundredth; null without a response.
+ */
+p50_us: Array<Us | null>, 
+/**
+ * The 95th percentile.
+ */
+p95_us: Array<Us | null>, 
+/**
+ * The 99th percentile.
+ */
+p99_us: Array<Us | null>, };
 
 /**
  * The requests of one name that ended in the run.
@@ -1139,6 +1265,24 @@ p99: Us | null,
 max: Us | null, };
 
 /**
+ * The busiest names over time, as columns.
+ */
+export type NamesOverTime = { 
+/**
+ * When each stretch begins, from the start of the measured part: a second each, or several in
+ * a long run.
+ */
+start_s: Array<Seconds>, 
+/**
+ * When each stretch ends.
+ */
+end_s: Array<Seconds>, 
+/**
+ * The names, the busiest first.
+ */
+names: Array<NameCourse>, };
+
+/**
  * A number that is whole where it counts something.
  */
 export type Number = number | number;
@@ -1168,39 +1312,6 @@ response_time_without_us: Distribution,
 /**
  * Figures of the response time that contain more than a tenth, and more than 50 µs, of delay
  * not caused by the target.
-/**
- * A name over time: a value for each stretch.
- */
-export type NameCourse = { 
-/**
- * The name.
- */
-name: string, 
-/**
- * Its tags.
- */
-tags?: { [key in string]: string }, 
-/**
- * Responses a second.
- */
-rate: Array<PerSecond>, 
-/**
- * Requests that ended without a response.
- */
-failed: Array<number>, 
-/**
- * The median response time, to within a hundredth; null without a response.
- */
-p50_us: Array<Us | null>, 
-/**
- * The 95th percentile.
- */
-p95_us: Array<Us | null>, 
-/**
- * The 99th percentile.
- */
-p99_us: Array<Us | null>, };
-
  */
 affected: Array<Affected>, };
 
@@ -1264,24 +1375,6 @@ resolve_us: Distribution,
 connect_us: Distribution, 
 /**
  * TLS handshakes of the connections made.
-/**
- * The busiest names over time, as columns.
- */
-export type NamesOverTime = { 
-/**
- * When each stretch begins, from the start of the measured part: a second each, or several in
- * a long run.
- */
-start_s: Array<Seconds>, 
-/**
- * When each stretch ends.
- */
-end_s: Array<Seconds>, 
-/**
- * The names, the busiest first.
- */
-names: Array<NameCourse>, };
-
  */
 tls_us: Distribution, 
 /**
@@ -1416,6 +1509,10 @@ environment: Environment,
  */
 intervals: Array<Interval>, 
 /**
+ * The busiest names over time; absent where all requests have one name.
+ */
+names_over_time?: NamesOverTime, 
+/**
  * The whole run.
  */
 summary: Summary, };
@@ -1508,10 +1605,6 @@ searched: Searched,
 goal: Goal, 
 /**
  * What was found.
-/**
- * The busiest names over time; absent where all requests have one name.
- */
-names_over_time?: NamesOverTime, 
  */
 answer: SearchAnswer, 
 /**
@@ -1714,6 +1807,10 @@ environment: Environment,
  */
 intervals: Array<Interval>, 
 /**
+ * The busiest names over time; absent where all requests have one name.
+ */
+names_over_time?: NamesOverTime, 
+/**
  * The whole run.
  */
 summary: Summary, };
@@ -1806,10 +1903,6 @@ aborted_by: string | null,
 /**
  * What was found of the run's beginning, with `--warmup auto` only.
  */
-/**
- * The busiest names over time; absent where all requests have one name.
- */
-names_over_time?: NamesOverTime, 
 transient?: Transient, 
 /**
  * How the load was changed while it lasted; absent where it was not.
@@ -1868,6 +1961,15 @@ errors: { [key in string]: Failures },
  * The requests by name, those with the most requests first; absent where all have one name.
  */
 names?: Array<Named>, 
+/**
+ * The metrics that a script counted by itself, in the order of their names; absent where there
+ * are none.
+ */
+metrics?: Array<CustomMetric>, 
+/**
+ * Values that are in none of them, as there was no room; absent where there are none.
+ */
+metric_values_left_out?: number, 
 /**
  * The conditions of `--check`, in their order.
  */
@@ -2223,7 +2325,7 @@ oldest_us: Us, };
 /**
  * A unit.
  */
-export type Unit = "us" | "share" | "count" | "per_second";
+export type Unit = "us" | "share" | "count" | "per_second" | "number";
 
 /**
  * Microseconds, exact to the nanosecond.

@@ -193,6 +193,23 @@ columns: Array<HeatColumn>, };
 export type Mark = "line" | "dashed" | "dots";
 
 /**
+ * A metric that a script counted by itself.
+ */
+export type MetricRow = { 
+/**
+ * Its name, with its tags.
+ */
+name: string, 
+/**
+ * What is made of its values: `trend`, `counter`, `rate` or `gauge`.
+ */
+kind: string, 
+/**
+ * Its figures by name; none without a value.
+ */
+figures: Array<Fact>, };
+
+/**
  * The requests of one name.
  */
 export type NameRow = { 
@@ -326,6 +343,14 @@ names: Array<NameRow>,
  * What explains these rows.
  */
 name_notes: Array<string>, 
+/**
+ * The metrics that a script counted by itself.
+ */
+metrics: Array<MetricRow>, 
+/**
+ * What explains these rows.
+ */
+metric_notes: Array<string>, 
 /**
  * Responses by status.
  */

@@ -5,6 +5,7 @@ import type {
   CheckRow,
   ErrorRow,
   Fact,
+  MetricRow,
   NameRow,
   PercentileRow,
   StatusRow,
@@ -266,6 +267,40 @@ export function Names({ columns, rows, notes }: NamesProps) {
                     {cell}
                   </td>
                 ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+export function Metrics({ rows, notes }: { rows: MetricRow[]; notes: string[] }) {
+  if (rows.length === 0) return null;
+  return (
+    <section>
+      <h2>Metrics of the script</h2>
+      <div class="scroll">
+        <table>
+          <caption class={notes.length === 0 ? "unseen" : ""}>
+            {["What the script counted by itself.", ...notes].join(" ")}
+          </caption>
+          <thead>
+            <tr>
+              <th scope="col">Name</th>
+              <th scope="col">Kind</th>
+              <th scope="col">Figures</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row) => (
+              <tr key={row.name}>
+                <th scope="row">{row.name}</th>
+                <td>{row.kind}</td>
+                <td>
+                  {row.figures.map(({ name, text }) => `${name} ${text}`).join(", ") || "no value"}
+                </td>
               </tr>
             ))}
           </tbody>

@@ -12,7 +12,7 @@ use crate::sampling::Sampling;
 use crate::shared_pool::SharedPool;
 use loadline_plan::{Clock, HttpVersion, Plan};
 use loadline_reactor::{Address, Host, Task};
-use loadline_record::{Model, Recorder};
+use loadline_record::{Model, Recorder, SharedMetrics};
 use loadline_schedule::Stripe;
 use loadline_transport::{Dial, DialError, Dialler, Endpoint};
 use std::cell::{Cell, RefCell};
@@ -75,7 +75,7 @@ pub(crate) async fn prepare<H: Host, S: Scenario<H>>(
     let endpoints = endpoints(prepared, scenario.address());
     let mut worker = new_worker(host, prepared, endpoints, stripe, most.max(users), send);
     let has_series = prepared.has_series || scenario.names_requests();
-    worker.recorder = RefCell::new(recorder(prepared, has_series));
+    worker.recorder = RefCell::new(recorder(prepared, has_series, scenario.metrics()));
     worker.backs_off = scenario.backs_off() && !worker.pacer.is_open();
     if worker.pacer.is_open() {
         worker.closed_loop_slots = Cell::new(users);
@@ -138,11 +138,14 @@ fn endpoints(prepared: &Prepared, address: Option<SocketAddr>) -> Vec<Endpoint> 
     endpoints
 }
 
-fn recorder(prepared: &Prepared, has_series: bool) -> Recorder {
-    let recorder = Recorder::new(Model::of(&prepared.plan.load.shape));
-    match has_series {
-        true => recorder.with_series(prepared.series.clone()),
-        false => recorder,
+fn recorder(prepared: &Prepared, has_series: bool, metrics: Option<SharedMetrics>) -> Recorder {
+    let mut recorder = Recorder::new(Model::of(&prepared.plan.load.shape));
+    if has_series {
+        recorder = recorder.with_series(prepared.series.clone());
+    }
+    match metrics {
+        Some(metrics) => recorder.with_metrics(metrics),
+        None => recorder,
     }
 }
 
@@ -161,7 +164,7 @@ fn new_worker<H: Host>(
     Worker {
         dialler: Dialler::new(host.clone(), endpoints, &plan.connection, tls, first),
         host,
-        recorder: RefCell::new(recorder(prepared, false)),
+        recorder: RefCell::new(recorder(prepared, false, None)),
         series_tags: plan.part.as_ref().map(|part| part.series_tags()),
         pacer: Pacer::new(plan, stripe),
         heads: RefCell::default(),

@@ -10,7 +10,7 @@
 //! A check that nothing could meet, or that nothing could break, is refused: it was meant
 //! otherwise.
 
-use super::{Bound, Check, Clocked, Comparison, Metric, Statistic, Statuses};
+use super::{Bound, Check, Clocked, Comparison, Metric, Statistic, Statuses, custom};
 use crate::{Error, Rate, parse_count, parse_percentile};
 use loadline_units::{parse_duration_with_unit, parse_share};
 use std::collections::BTreeMap;
@@ -29,6 +29,15 @@ pub enum CheckProblem {
     /// The number of errors, or of statuses, is neither a count nor a share.
     #[error("{0} is compared with a whole number or a percentage up to 100%, such as {0}<0.1%.")]
     CountBound(String),
+    /// What is looked at of a custom metric is not known.
+    #[error(
+        "`{0}` is no figure of a script's metric; write metric:NAME. and one of count, sum, rate, \
+         share, last, min, max, mean, or p99 or another percentile."
+    )]
+    Custom(String),
+    /// The bound of a custom metric is none.
+    #[error("`{0}` is not a number, a percentage up to 100%, or a time such as 50ms.")]
+    NumberBound(String),
     /// The metric is not known.
     #[error(
         "`{0}` is not a metric. Write p50, p99.9 or any percentile, mean, min, max or stdev (of \
@@ -89,6 +98,9 @@ impl fmt::Display for Check {
 fn parse(text: &str) -> Result<Check, CheckProblem> {
     let (figure, comparison, bound) = split(text).ok_or(CheckProblem::Comparison)?;
     let (figure, part) = split_braces(figure)?;
+    if let Some(custom) = custom::parse(figure) {
+        return custom_check(text, custom?, part.unwrap_or_default(), (comparison, bound));
+    }
     let metric = parse_metric(figure)?;
     let is_recorded = !matches!(metric, Metric::Time(clocked, _) if clocked != Clocked::Response);
     if part.is_some() && !is_recorded {
@@ -100,10 +112,31 @@ fn parse(text: &str) -> Result<Check, CheckProblem> {
     Ok(Check {
         text: text.trim().to_owned(),
         name,
+        custom: None,
         tags,
         metric,
         comparison,
         bound,
+    })
+}
+
+fn custom_check(
+    text: &str,
+    (custom, metric): (String, Metric),
+    part: Part,
+    (comparison, bound): (Comparison, &str),
+) -> Result<Check, CheckProblem> {
+    if let Some(name) = part.name {
+        return Err(CheckProblem::Braces(format!("{{name:{name}}}")));
+    }
+    Ok(Check {
+        text: text.trim().to_owned(),
+        name: None,
+        custom: Some(custom),
+        tags: part.tags,
+        metric,
+        comparison,
+        bound: custom::parse_bound(bound)?,
     })
 }
 
@@ -231,6 +264,7 @@ fn parse_bound(metric: Metric, name: &str, text: &str) -> Result<Bound, CheckPro
         Metric::Errors | Metric::Non2xx | Metric::Statuses(_) => {
             parse_count_bound(text).ok_or_else(|| CheckProblem::CountBound(name.to_owned()))
         }
+        Metric::Custom(_) => custom::parse_bound(text),
         Metric::Rate => match text.parse::<Rate>() {
             Ok(rate) => Ok(Bound::PerSecond(rate.per_second())),
             Err(_) => Err(CheckProblem::RateBound(text.to_owned())),

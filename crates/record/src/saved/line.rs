@@ -6,6 +6,7 @@
 
 use super::encoding::{self, Encoder};
 use super::header::Header;
+use super::metrics::StoredMetrics;
 use super::search::{SavedOutcome, readable};
 use super::series::StoredSeries;
 use crate::error::LineError;
@@ -39,6 +40,8 @@ pub(crate) struct StoredSnapshot {
     arrivals: Arrivals,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     series: Vec<StoredSeries>,
+    #[serde(default, skip_serializing_if = "StoredMetrics::is_empty")]
+    metrics: StoredMetrics,
 }
 
 /// Failures by kind. Those of kinds that this version does not know are counted together; their
@@ -139,6 +142,7 @@ impl StoredSnapshot {
                 .collect(),
             arrivals: snapshot.arrivals.clone(),
             series: StoredSeries::encode_all(&snapshot.series),
+            metrics: StoredMetrics::encode(&snapshot.metrics),
         }
     }
 
@@ -179,6 +183,7 @@ impl StoredSnapshot {
             errors: self.errors.clone(),
             arrivals: self.arrivals.clone(),
             series: StoredSeries::decode_all(&self.series)?,
+            metrics: self.metrics.decode()?,
             ..Snapshot::default()
         };
         for (&worker, stored) in &self.workers {

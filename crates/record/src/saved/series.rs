@@ -3,7 +3,7 @@
 use crate::error::LineError;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use loadline_metrics::{BITS, Key, Series, SeriesSet, SparseCounts};
+use loadline_metrics::{BITS, Key, LONGEST_NS, Series, SeriesSet, SparseCounts, bucket};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -67,7 +67,7 @@ impl StoredSeries {
             completed: self.completed,
             failed: self.failed,
             statuses: self.statuses.clone(),
-            times: SparseCounts::from_bytes(&bytes, BITS)?,
+            times: SparseCounts::from_bytes(&bytes, bucket(LONGEST_NS, BITS))?,
             sum_ns: self.sum_ns,
             max_ns: self.max_ns,
         };

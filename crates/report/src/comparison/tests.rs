@@ -3,7 +3,7 @@ use crate::comparison_json;
 use crate::samples;
 use loadline_metrics::Key;
 use loadline_stats::compare::compare_runs;
-use loadline_verdict::{ComparedName, ComparedNames};
+use loadline_verdict::{ComparedMetrics, ComparedName, ComparedNames};
 
 const MS: f64 = 1e6;
 
@@ -47,12 +47,34 @@ fn sides(runs: usize, failed: f64) -> Comparison {
         base_failed: 0.0,
         with_failed: failed,
         names: ComparedNames::default(),
+        metrics: ComparedMetrics::default(),
     }
 }
 
 fn shown(sides: &Comparison) -> String {
     let plan = samples::open_plan(2_000, 50);
     comparison(sides, &plan, &plan, &TextOptions::default())
+}
+
+#[test]
+fn metrics_of_scripts_stand_side_by_side() {
+    let mut found = sides(6, 0.0);
+    let counted = samples::counted().total.metrics;
+    found.metrics.base.metrics.merge(&counted);
+    found.metrics.base.rated_ns = 2_000_000_000;
+    let key = Key::new("logins").unwrap();
+    let logins = counted.get(&key).unwrap();
+    found.metrics.with.metrics.add(&key, logins);
+    found.metrics.with.metrics.add(&key, logins);
+    found.metrics.with.rated_ns = 2_000_000_000;
+    let report = shown(&found);
+    let section = &report[report.find("Metrics of the scripts").unwrap()..];
+    let end = section.find("\n\n").unwrap();
+    insta::assert_snapshot!(&section[..end]);
+    let plan = samples::open_plan(2_000, 50);
+    let json = comparison_json(&found, &plan, &plan);
+    assert_eq!(json["metrics"][0]["b"]["sum"], 240.0);
+    assert_eq!(json["metrics"].as_array().unwrap().len(), 1);
 }
 
 #[test]

@@ -1,14 +1,17 @@
 //! Two sides, compared.
 
+use super::metrics::kind;
 use super::{judgement, us};
 use crate::comparison::{mismatch_sentence, name};
+use crate::metrics::figures;
 use crate::{ComparedFiles, FileRun, quantity, wording};
 use loadline_json as json;
-use loadline_metrics::Key;
+use loadline_metrics::{CustomMetric, Key};
 use loadline_plan::Plan;
 use loadline_units::rounding;
 use loadline_verdict::{
-    ComparedFigure, ComparedName, ComparedNames, Comparison, Figure, Mismatch, Standing,
+    ComparedFigure, ComparedMetrics, ComparedName, ComparedNames, Comparison, Figure, Mismatch,
+    Standing,
 };
 
 pub(super) fn comparison(comparison: &Comparison, base: &Plan, with: &Plan) -> json::Comparison {
@@ -29,6 +32,7 @@ pub(super) fn comparison(comparison: &Comparison, base: &Plan, with: &Plan) -> j
         bounds: bounds.map(|p| quantity::percentile(*p)).collect(),
         standing: standing(comparison.standing()),
         names: (!comparison.names.is_empty()).then(|| names(&comparison.names)),
+        metrics: metrics(&comparison.metrics),
         warnings: None,
     }
 }
@@ -52,6 +56,19 @@ fn names(names: &ComparedNames) -> json::ComparedNames {
         only_a: texts(&names.only_base),
         only_b: texts(&names.only_with),
     }
+}
+
+fn metrics(metrics: &ComparedMetrics) -> Vec<json::ComparedMetric> {
+    let (base_ns, with_ns) = (metrics.base.rated_ns, metrics.with.rated_ns);
+    let owned = |(tag, value): (&str, &str)| (tag.to_owned(), value.to_owned());
+    let compared = |(key, base, with): (&Key, &CustomMetric, &CustomMetric)| json::ComparedMetric {
+        name: key.name().to_owned(),
+        tags: key.tags().map(owned).collect(),
+        kind: kind(base),
+        a: figures(base, base_ns).into_iter().collect(),
+        b: figures(with, with_ns).into_iter().collect(),
+    };
+    metrics.common().map(compared).collect()
 }
 
 fn named(named: &ComparedName) -> json::ComparedName {

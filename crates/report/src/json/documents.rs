@@ -73,6 +73,7 @@ pub(crate) fn checked(summary: &Summary) -> Value {
     let check = |metric, bound| Check {
         tags: std::collections::BTreeMap::new(),
         name: None,
+        custom: None,
         text: "as typed".to_owned(),
         metric,
         comparison: Comparison::Less,

@@ -45,6 +45,7 @@ fn quantity(quantity: Quantity) -> (json::Number, json::Unit) {
         Quantity::Share(share) => (json::Number::Measured(share), json::Unit::Share),
         Quantity::Count(count) => (json::Number::Count(count), json::Unit::Count),
         Quantity::PerSecond(rate) => (json::Number::Measured(rate), json::Unit::PerSecond),
+        Quantity::Number(number) => (json::Number::Measured(number), json::Unit::Number),
     }
 }
 

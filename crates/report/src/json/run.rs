@@ -1,6 +1,6 @@
 //! One run, with its intervals.
 
-use super::{summary, us, watch};
+use super::{names, summary, us, watch};
 use loadline_json as json;
 use loadline_record::{Counts, Quantiles, Row, Summary};
 use loadline_units::rounding;

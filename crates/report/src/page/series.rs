@@ -1,7 +1,9 @@
 //! What the HTML report of several runs shows.
 
 use super::{run_page, tables};
-use crate::comparison::{MOST_NAMES, conclusion, figure_cells, name_label, names_notes};
+use crate::comparison::{
+    MOST_NAMES, compared_metrics, conclusion, figure_cells, metrics_notes, name_label, names_notes,
+};
 use crate::series::{checks_of_side, compared};
 use crate::text::{label, spread_cells, spread_note, validity_sentences};
 use crate::{layout, percentiles, quantity, wording};
@@ -86,6 +88,7 @@ fn comparison(found: &Comparison) -> Table {
             .iter()
             .map(|figure| row(figure_cells(figure)))
             .chain(named_rows(found))
+            .chain(metric_rows(found))
             .collect(),
     }
 }
@@ -104,6 +107,19 @@ fn named_rows(found: &Comparison) -> impl Iterator<Item = TableRow> {
     })
 }
 
+/// A row for each figure of the metrics that both sides have.
+fn metric_rows(found: &Comparison) -> impl Iterator<Item = TableRow> {
+    let metrics = compared_metrics(&found.metrics).into_iter();
+    metrics.flat_map(|(label, rows)| {
+        let empty = String::new;
+        let rows = rows.into_iter();
+        rows.map(move |[name, base, with]| {
+            let name = format!("{label}: {name}");
+            row([name, base, with, empty(), empty(), empty()])
+        })
+    })
+}
+
 /// The first cell is the name.
 fn row(cells: [String; 6]) -> TableRow {
     let mut cells = cells.map(|cell| cell.trim().to_owned()).into_iter();
@@ -117,7 +133,12 @@ fn notes(runs: &[RunResult], found: Option<&Comparison>) -> Vec<String> {
     match found {
         Some(found) => {
             let names = names_notes(&found.names, MOST_NAMES);
-            conclusion(found).into_iter().chain(names).collect()
+            let metrics = metrics_notes(&found.metrics);
+            conclusion(found)
+                .into_iter()
+                .chain(names)
+                .chain(metrics)
+                .collect()
         }
         None if are_repeats(runs) => vec![spread_note(whole_runs(runs).len())],
         None => Vec::new(),

@@ -3,11 +3,13 @@
 use crate::closed_loop::ClosedLoop;
 use crate::confidence::ConfidenceInterval;
 use crate::{
-    PERCENTILES, affected, layout, names, percentiles as samples, quantity, text, undecided,
+    PERCENTILES, affected, layout, metrics, names, percentiles as samples, quantity, text,
+    undecided,
 };
 use loadline_findings::failure_advice;
 use loadline_page::{
-    CheckRow, ErrorRow, NameRow, Outcome, PercentileRow, StatusRow, TimeRow, TimedFigure,
+    CheckRow, ErrorRow, Fact, MetricRow, NameRow, Outcome, PercentileRow, StatusRow, TimeRow,
+    TimedFigure,
 };
 use loadline_plan::Statistic;
 use loadline_record::{Bounded, Censored, Model, Snapshot, Summary};
@@ -128,6 +130,18 @@ pub(super) fn names(summary: &Summary) -> Vec<NameRow> {
         }
     })
     .collect()
+}
+
+/// The metrics that a script counted by itself.
+pub(super) fn metrics(summary: &Summary) -> Vec<MetricRow> {
+    let lines = metrics::lines(summary).into_iter();
+    let fact = |(name, text)| Fact { name, text };
+    let row = |line: metrics::MetricLine| MetricRow {
+        name: line.label,
+        kind: line.kind.to_owned(),
+        figures: line.figures.into_iter().map(fact).collect(),
+    };
+    lines.map(row).collect()
 }
 
 /// Responses by status.

@@ -131,6 +131,27 @@ fn the_busiest_names_have_a_course() {
 }
 
 #[test]
+fn each_metric_of_a_script_has_a_row() {
+    assert!(page_of(&samples::closed()).metrics.is_empty());
+    let page = page_of(&samples::counted());
+    let rows: Vec<_> = page
+        .metrics
+        .iter()
+        .map(|row| (&*row.name, &*row.kind))
+        .collect();
+    let expected = [
+        ("cache_hits", "rate"),
+        ("logins", "counter"),
+        ("payload{size:big}", "trend"),
+        ("queue_ms", "gauge"),
+    ];
+    assert_eq!(rows, expected);
+    let last = &page.metrics[3].figures[0];
+    assert_eq!((&*last.name, &*last.text), ("last", "3.25 ms"));
+    assert!(page.metric_notes[0].starts_with("1 value is not counted"));
+}
+
+#[test]
 fn each_name_has_a_row_and_the_overflow_a_note() {
     let mut table = SeriesTable::new(1);
     table.intern(&Key::new("login").unwrap());

@@ -186,6 +186,7 @@ fn percentiles_of_checks_need_their_samples_too() {
     summary.plan.checks.push(Check {
         tags: std::collections::BTreeMap::new(),
         name: None,
+        custom: None,
         text: "p99.9<1s".to_owned(),
         metric: Metric::Time(Clocked::Response, Statistic::Percentile(99.9)),
         comparison: Comparison::Less,

@@ -43,7 +43,7 @@ mod tests {
     use crate::comparison::FileRun;
     use crate::{comparison_of_files_json, samples};
     use loadline_plan::Clock;
-    use loadline_verdict::{ComparedNames, Comparison, RunResult};
+    use loadline_verdict::{ComparedMetrics, ComparedNames, Comparison, RunResult};
     use std::path::Path;
 
     fn comparison() -> Comparison {
@@ -56,6 +56,7 @@ mod tests {
             base_failed: 0.0,
             with_failed: 0.0,
             names: ComparedNames::default(),
+            metrics: ComparedMetrics::default(),
         }
     }
 

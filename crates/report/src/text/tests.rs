@@ -32,6 +32,14 @@ fn watched() {
 }
 
 #[test]
+fn each_metric_of_a_script_has_a_row_with_its_figures() {
+    let report = plain(&samples::counted());
+    let section = &report[report.find("Metrics of the script").unwrap()..];
+    let end = section.find("\n\n").unwrap_or(section.len());
+    insta::assert_snapshot!(&section[..end]);
+}
+
+#[test]
 fn what_ended_a_run_and_what_was_left_out_stand_in_the_head() {
     let text = unwrapped(&samples::settled());
     assert!(text.contains("or until p50±5%"), "{text}");
@@ -143,6 +151,7 @@ fn checks(summary: &Summary) -> Vec<CheckResult> {
     let check = |text: &str, metric, comparison, bound| Check {
         tags: std::collections::BTreeMap::new(),
         name: None,
+        custom: None,
         text: text.to_owned(),
         metric,
         comparison,

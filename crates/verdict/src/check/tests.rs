@@ -57,6 +57,7 @@ fn check(metric: Metric, comparison: Comparison, bound: Bound) -> Check {
     Check {
         tags: std::collections::BTreeMap::new(),
         name: None,
+        custom: None,
         text: "as typed".to_owned(),
         metric,
         comparison,

@@ -18,6 +18,7 @@ fn assert_read(text: &str, metric: Metric, comparison: Comparison, bound: Bound)
     let expected = Check {
         text: text.to_owned(),
         name: None,
+        custom: None,
         tags: BTreeMap::new(),
         metric,
         comparison,

@@ -1,0 +1,73 @@
+//! The metrics that a script counts by itself.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A metric that a script counted by itself, in its unit. Figures that its kind does not have, and
+/// those of a metric without a value, are absent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct CustomMetric {
+    /// Its name.
+    pub name: String,
+    /// Its tags.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[cfg_attr(test, ts(optional, as = "Option<BTreeMap<String, String>>"))]
+    pub tags: BTreeMap<String, String>,
+    /// What is made of its values.
+    pub kind: MetricKind,
+    /// What its values are: `ms` or `bytes`; absent for plain numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub unit: Option<String>,
+    /// How many values were added; of a gauge 1 if it was set.
+    pub count: u64,
+    /// The sum of a counter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub sum: Option<f64>,
+    /// What was added to a counter in the window, per second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub rate: Option<f64>,
+    /// The share of a rate's values that are not zero: 1 is all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub share: Option<f64>,
+    /// The value that a gauge was set to last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub last: Option<f64>,
+    /// The smallest value of a gauge or a trend.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub min: Option<f64>,
+    /// The largest one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub max: Option<f64>,
+    /// The arithmetic mean of a trend.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub mean: Option<f64>,
+    /// Percentiles of a trend, to within a hundredth: `p50`, `p90`, `p95`, `p99`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[cfg_attr(test, ts(optional, as = "Option<BTreeMap<String, f64>>"))]
+    pub percentiles: BTreeMap<String, f64>,
+}
+
+/// What is made of a metric's values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum MetricKind {
+    /// Their distribution.
+    Trend,
+    /// Their sum.
+    Counter,
+    /// The share of those that are not zero.
+    Rate,
+    /// The last of them.
+    Gauge,
+}

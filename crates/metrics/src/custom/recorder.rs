@@ -1,0 +1,286 @@
+//! The custom metrics of one worker: takes values in, gives a set per interval out.
+
+use super::trend::{Trend, bucket};
+use super::{
+    Counter, CustomMetric, CustomMetrics, ExactSum, Gauge, MetricKind, MetricUnit, Rate, Values,
+};
+use crate::{Key, SparseCounts};
+use std::collections::{BTreeMap, HashMap};
+use std::mem;
+
+/// The index of a metric in the [`CustomRecorder`] that defined it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MetricId(u32);
+
+impl MetricId {
+    /// The metric that has no room: its values are left out, and counted.
+    const NO_ROOM: MetricId = MetricId(u32::MAX);
+}
+
+/// A metric of this name was defined before, as one of this kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OtherKind(pub MetricKind);
+
+/// Counts the custom metrics of one worker.
+#[derive(Clone, Debug)]
+pub struct CustomRecorder {
+    ids: HashMap<Key, MetricId>,
+    /// What each name was defined as first.
+    kinds: HashMap<Box<str>, MetricKind>,
+    live: Vec<(Key, LiveMetric)>,
+    most: u32,
+    left_out: u64,
+    /// Whether the window is over.
+    is_draining: bool,
+}
+
+/// A metric in the running interval.
+#[derive(Clone, Debug)]
+struct LiveMetric {
+    unit: MetricUnit,
+    values: LiveValues,
+}
+
+#[derive(Clone, Debug)]
+enum LiveValues {
+    Trend(LiveTrend),
+    Counter(Counter),
+    Rate(Rate),
+    /// It lives on, as the state that it tells of does.
+    Gauge(Option<Gauge>),
+}
+
+/// A trend while it is added to.
+#[derive(Clone, Debug, Default)]
+struct LiveTrend {
+    sum: ExactSum,
+    range: Option<(f64, f64)>,
+    positive: BTreeMap<u32, u64>,
+    negative: BTreeMap<u32, u64>,
+}
+
+impl CustomRecorder {
+    /// A recorder with room for so many metrics.
+    pub fn new(most: u32) -> CustomRecorder {
+        CustomRecorder {
+            ids: HashMap::new(),
+            kinds: HashMap::new(),
+            live: Vec::new(),
+            most,
+            left_out: 0,
+            is_draining: false,
+        }
+    }
+
+    /// Whether no metric was defined.
+    pub fn is_empty(&self) -> bool {
+        self.live.is_empty()
+    }
+
+    /// The metric of this key, which is defined if it is new. Hashes, so ask once for each. All
+    /// metrics of a name are of one kind.
+    pub fn define(
+        &mut self,
+        key: &Key,
+        kind: MetricKind,
+        unit: MetricUnit,
+    ) -> Result<MetricId, OtherKind> {
+        let first = *self.kinds.entry(key.name().into()).or_insert(kind);
+        if first != kind {
+            return Err(OtherKind(first));
+        }
+        if let Some(id) = self.ids.get(key) {
+            return Ok(*id);
+        }
+        if self.live.len() >= self.most as usize {
+            return Ok(MetricId::NO_ROOM);
+        }
+        let id = MetricId(self.live.len() as u32);
+        self.live.push((key.clone(), LiveMetric::new(kind, unit)));
+        self.ids.insert(key.clone(), id);
+        Ok(id)
+    }
+
+    /// Adds a value, which is a finite number, at this instant in nanoseconds since 1970.
+    pub fn add(&mut self, id: MetricId, value: f64, at_ns: u64) {
+        match self.live.get_mut(id.0 as usize) {
+            Some((_, metric)) => metric.values.add(value, at_ns, !self.is_draining),
+            None => self.left_out += 1,
+        }
+    }
+
+    /// A run begins: what was recorded before belongs to it.
+    pub fn begin(&mut self) {
+        self.is_draining = false;
+    }
+
+    /// The window is over: what is told from here on is of the drain.
+    pub fn drain(&mut self) {
+        self.is_draining = true;
+    }
+
+    /// What was recorded since the last call. Metrics without a value are in it too.
+    pub fn take(&mut self) -> CustomMetrics {
+        let mut set = CustomMetrics::new(self.most);
+        for (key, metric) in &mut self.live {
+            set.add(key, &metric.take());
+        }
+        set.leave_out(mem::take(&mut self.left_out));
+        set
+    }
+}
+
+impl LiveMetric {
+    fn new(kind: MetricKind, unit: MetricUnit) -> LiveMetric {
+        let values = match kind {
+            MetricKind::Trend => LiveValues::Trend(LiveTrend::default()),
+            MetricKind::Counter => LiveValues::Counter(Counter::default()),
+            MetricKind::Rate => LiveValues::Rate(Rate::default()),
+            MetricKind::Gauge => LiveValues::Gauge(None),
+        };
+        LiveMetric { unit, values }
+    }
+
+    fn take(&mut self) -> CustomMetric {
+        let values = match &mut self.values {
+            LiveValues::Trend(trend) => Values::Trend(mem::take(trend).into_trend()),
+            LiveValues::Counter(counter) => Values::Counter(mem::take(counter)),
+            LiveValues::Rate(rate) => Values::Rate(mem::take(rate)),
+            LiveValues::Gauge(gauge) => {
+                let taken = *gauge;
+                if let Some(gauge) = gauge {
+                    (gauge.min, gauge.max) = (gauge.last, gauge.last);
+                }
+                Values::Gauge(taken)
+            }
+        };
+        CustomMetric {
+            unit: self.unit,
+            values,
+        }
+    }
+}
+
+impl LiveValues {
+    fn add(&mut self, value: f64, at_ns: u64, is_in_window: bool) {
+        match self {
+            LiveValues::Trend(trend) => trend.add(value),
+            LiveValues::Counter(counter) => {
+                counter.count += 1;
+                counter.sum.add(value);
+                if is_in_window {
+                    counter.in_window.add(value);
+                }
+            }
+            LiveValues::Rate(rate) => {
+                rate.count += 1;
+                rate.nonzero += u64::from(value != 0.0);
+            }
+            LiveValues::Gauge(gauge) => {
+                let (min, max) = gauge.map_or((value, value), |gauge| (gauge.min, gauge.max));
+                *gauge = Some(Gauge {
+                    last: value,
+                    at_ns,
+                    min: min.min(value),
+                    max: max.max(value),
+                });
+            }
+        }
+    }
+}
+
+impl LiveTrend {
+    fn add(&mut self, value: f64) {
+        self.sum.add(value);
+        let (min, max) = self.range.unwrap_or((value, value));
+        self.range = Some((min.min(value), max.max(value)));
+        let counts = match value < 0.0 {
+            true => &mut self.negative,
+            false => &mut self.positive,
+        };
+        *counts.entry(bucket(value.abs())).or_default() += 1;
+    }
+
+    fn into_trend(self) -> Trend {
+        let Some((min, max)) = self.range else {
+            return Trend::default();
+        };
+        let sparse = |counts: BTreeMap<u32, u64>| SparseCounts::from_counts(counts.into_iter());
+        let (positive, negative) = (sparse(self.positive), sparse(self.negative));
+        Trend::of_counts((self.sum, min, max), positive, negative)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(name: &str) -> Key {
+        Key::new(name).unwrap()
+    }
+
+    fn define(recorder: &mut CustomRecorder, name: &str, kind: MetricKind) -> MetricId {
+        let id = recorder.define(&key(name), kind, MetricUnit::None);
+        id.unwrap()
+    }
+
+    #[test]
+    fn a_name_has_one_kind() {
+        let mut recorder = CustomRecorder::new(5);
+        let id = define(&mut recorder, "hits", MetricKind::Counter);
+        assert_eq!(id, define(&mut recorder, "hits", MetricKind::Counter));
+        let other = recorder.define(&key("hits"), MetricKind::Gauge, MetricUnit::None);
+        assert_eq!(other, Err(OtherKind(MetricKind::Counter)));
+    }
+
+    #[test]
+    fn values_without_room_are_counted() {
+        let mut recorder = CustomRecorder::new(1);
+        define(&mut recorder, "hits", MetricKind::Counter);
+        let none = define(&mut recorder, "misses", MetricKind::Counter);
+        recorder.add(none, 1.0, 0);
+        recorder.add(none, 1.0, 0);
+        assert_eq!(recorder.take().left_out(), 2);
+        assert_eq!(recorder.take().left_out(), 0);
+    }
+
+    #[test]
+    fn a_counter_begins_anew_and_a_gauge_stays() {
+        let mut recorder = CustomRecorder::new(5);
+        let hits = define(&mut recorder, "hits", MetricKind::Counter);
+        let queue = define(&mut recorder, "queue", MetricKind::Gauge);
+        recorder.add(hits, 2.5, 10);
+        recorder.add(queue, 7.0, 10);
+        recorder.add(queue, 3.0, 20);
+        recorder.take();
+        recorder.drain();
+        recorder.add(hits, 4.0, 30);
+        let set = recorder.take();
+        let Values::Counter(hits) = set.get(&key("hits")).unwrap().values else {
+            panic!("{set:?}");
+        };
+        assert_eq!((hits.sum.value(), hits.in_window.value()), (4.0, 0.0));
+        let queue = &set.get(&key("queue")).unwrap().values;
+        let stays = Gauge {
+            last: 3.0,
+            at_ns: 20,
+            min: 3.0,
+            max: 3.0,
+        };
+        assert_eq!(*queue, Values::Gauge(Some(stays)));
+    }
+
+    #[test]
+    fn a_rate_counts_what_is_not_zero() {
+        let mut recorder = CustomRecorder::new(5);
+        let ok = define(&mut recorder, "ok", MetricKind::Rate);
+        for value in [1.0, 0.0, 1.0, -2.0] {
+            recorder.add(ok, value, 0);
+        }
+        let set = recorder.take();
+        let Values::Rate(ok) = set.get(&key("ok")).unwrap().values else {
+            panic!("{set:?}");
+        };
+        assert_eq!(ok.share(), Some(0.75));
+    }
+}

@@ -1,0 +1,70 @@
+//! A sum that does not depend on the order of its parts.
+
+/// The sum of numbers, in fixed point: 2⁻⁴⁰ is its smallest step, about 10⁻¹², and it saturates
+/// beyond 10²⁶. Sums of floats would differ with the order in which workers are merged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ExactSum(i128);
+
+/// How many steps there are in 1.
+const STEPS: f64 = (1u64 << 40) as f64;
+
+impl ExactSum {
+    /// Adds a number.
+    pub fn add(&mut self, value: f64) {
+        // The conversion saturates.
+        self.0 = self.0.saturating_add((value * STEPS).round() as i128);
+    }
+
+    /// Adds another sum.
+    pub fn merge(&mut self, other: ExactSum) {
+        self.0 = self.0.saturating_add(other.0);
+    }
+
+    /// The sum as a number.
+    pub fn value(self) -> f64 {
+        self.0 as f64 / STEPS
+    }
+
+    /// The sum in steps, for files.
+    pub fn steps(self) -> i128 {
+        self.0
+    }
+
+    /// The sum of so many steps.
+    pub fn of_steps(steps: i128) -> ExactSum {
+        ExactSum(steps)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn tenths_add_up() {
+        let mut sum = ExactSum::default();
+        (0..1_000_000).for_each(|_| sum.add(0.1));
+        assert!((sum.value() - 100_000.0).abs() < 1e-6, "{}", sum.value());
+        sum.add(f64::MAX);
+        sum.add(f64::MAX);
+        assert!(sum.value() > 1e26);
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_does_not_count(mut values in prop::collection::vec(-1e9..1e9_f64, 0..50)) {
+            let sum = |values: &[f64]| {
+                let mut sum = ExactSum::default();
+                values.iter().for_each(|value| sum.add(*value));
+                sum
+            };
+            let forwards = sum(&values);
+            values.reverse();
+            prop_assert_eq!(forwards, sum(&values));
+            prop_assert_eq!(ExactSum::of_steps(forwards.steps()), forwards);
+            let plain: f64 = values.iter().sum();
+            prop_assert!((forwards.value() - plain).abs() < 1e-4);
+        }
+    }
+}

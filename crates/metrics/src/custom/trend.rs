@@ -1,0 +1,225 @@
+//! The distribution of a custom metric's values, whatever numbers they are.
+//!
+//! A value's bucket is its exponent and the first [`BITS`] bits behind it, as a `f64` holds them,
+//! so that it is known to within a hundredth. Buckets of numbers below zero are kept apart, by
+//! their magnitude.
+
+use super::ExactSum;
+use crate::{BITS, SparseCounts};
+
+/// Bits of a `f64` that a bucket does not tell apart.
+const SHIFT: u32 = f64::MANTISSA_DIGITS - 1 - BITS;
+/// The last bucket: that of the largest number.
+const LAST: u32 = (f64::MAX.to_bits() >> SHIFT) as u32;
+
+/// The distribution of the values of a trend.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trend {
+    count: u64,
+    sum: ExactSum,
+    min: f64,
+    max: f64,
+    /// Values from 0 on, by bucket.
+    positive: SparseCounts,
+    /// Values below 0, by the bucket of their magnitude.
+    negative: SparseCounts,
+}
+
+impl Default for Trend {
+    fn default() -> Trend {
+        Trend {
+            count: 0,
+            sum: ExactSum::default(),
+            min: f64::INFINITY,
+            max: f64::NEG_INFINITY,
+            positive: SparseCounts::default(),
+            negative: SparseCounts::default(),
+        }
+    }
+}
+
+/// What a file says of a trend.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrendParts<'a> {
+    /// The sum of the values.
+    pub sum: ExactSum,
+    /// The smallest value, and the largest.
+    pub range: (f64, f64),
+    /// The counts of the values from 0 on, as bytes.
+    pub positive: &'a [u8],
+    /// The counts of those below.
+    pub negative: &'a [u8],
+}
+
+/// The bucket of a number from 0 on.
+pub(super) fn bucket(magnitude: f64) -> u32 {
+    (magnitude.to_bits() >> SHIFT) as u32
+}
+
+fn lowest_of(bucket: u32) -> f64 {
+    f64::from_bits(u64::from(bucket) << SHIFT)
+}
+
+fn highest_of(bucket: u32) -> f64 {
+    f64::from_bits(((u64::from(bucket) + 1) << SHIFT) - 1)
+}
+
+impl Trend {
+    pub(super) fn of_counts(
+        (sum, min, max): (ExactSum, f64, f64),
+        positive: SparseCounts,
+        negative: SparseCounts,
+    ) -> Trend {
+        Trend {
+            count: positive.len().saturating_add(negative.len()),
+            sum,
+            min,
+            max,
+            positive,
+            negative,
+        }
+    }
+
+    /// How many values there are.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Their sum.
+    pub fn sum(&self) -> ExactSum {
+        self.sum
+    }
+
+    /// The smallest of them; `None` if there is none.
+    pub fn min(&self) -> Option<f64> {
+        (self.count > 0).then_some(self.min)
+    }
+
+    /// The largest of them; `None` if there is none.
+    pub fn max(&self) -> Option<f64> {
+        (self.count > 0).then_some(self.max)
+    }
+
+    /// Their arithmetic mean; `None` if there is none.
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum.value() / self.count as f64)
+    }
+
+    /// The value that `percentile` (0 to 100) of all do not exceed, by the nearest rank, to within
+    /// a hundredth, rounded up; `None` without a value.
+    pub fn percentile(&self, percentile: f64) -> Option<f64> {
+        if self.count == 0 {
+            return None;
+        }
+        let rank = SparseCounts::rank(percentile, self.count);
+        let below = self.negative.len();
+        let value = match rank.checked_sub(below) {
+            // The largest magnitude is the smallest value.
+            None | Some(0) => -lowest_of(self.negative.bucket_at(below - rank + 1)?),
+            Some(rank) => highest_of(self.positive.bucket_at(rank)?),
+        };
+        Some(value.clamp(self.min, self.max))
+    }
+
+    /// How many values are greater than this one, to within a hundredth of it.
+    pub fn beyond(&self, value: f64) -> u64 {
+        if value < 0.0 {
+            let nearer = bucket(-value).checked_sub(1);
+            let nearer = nearer.map_or(0, |last| self.negative.up_to(last));
+            return self.positive.len() + nearer;
+        }
+        self.positive.len() - self.positive.up_to(bucket(value))
+    }
+
+    /// Adds all that the other one holds, without loss.
+    pub fn merge(&mut self, other: &Trend) {
+        self.count = self.count.saturating_add(other.count);
+        self.sum.merge(other.sum);
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+        self.positive.merge(&other.positive);
+        self.negative.merge(&other.negative);
+    }
+
+    /// What a file is to hold of it.
+    pub fn parts(&self) -> TrendParts<'_> {
+        TrendParts {
+            sum: self.sum,
+            range: (self.min, self.max),
+            positive: self.positive.bytes(),
+            negative: self.negative.bytes(),
+        }
+    }
+
+    /// The trend that a file tells of; `None` if it is none.
+    pub fn from_parts(parts: &TrendParts<'_>) -> Option<Trend> {
+        let counts = |bytes| SparseCounts::from_bytes(bytes, LAST);
+        let (positive, negative) = (counts(parts.positive)?, counts(parts.negative)?);
+        if positive.is_empty() && negative.is_empty() {
+            return Some(Trend::default());
+        }
+        let (min, max) = parts.range;
+        let is_range = min.is_finite() && max.is_finite() && min <= max;
+        is_range.then(|| Trend::of_counts((parts.sum, min, max), positive, negative))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{CustomMetric, CustomRecorder, Key, MetricKind, MetricUnit, Values};
+    use proptest::prelude::*;
+
+    fn trend(values: &[f64]) -> Trend {
+        let mut recorder = CustomRecorder::new(1);
+        let key = Key::new("a").unwrap();
+        let id = recorder.define(&key, MetricKind::Trend, MetricUnit::None);
+        let id = id.unwrap();
+        values.iter().for_each(|value| recorder.add(id, *value, 0));
+        let set = recorder.take();
+        match set.get(&key) {
+            Some(CustomMetric {
+                values: Values::Trend(trend),
+                ..
+            }) => trend.clone(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn nothing_has_no_figures() {
+        let nothing = trend(&[]);
+        assert_eq!((nothing.mean(), nothing.percentile(50.0)), (None, None));
+        assert_eq!((nothing.min(), nothing.beyond(-1.0)), (None, 0));
+    }
+
+    #[test]
+    fn numbers_below_zero_stand_before_those_above() {
+        let some = trend(&[-100.0, -1.0, 0.0, 3.0]);
+        let of = |percentile| some.percentile(percentile).unwrap();
+        assert_eq!((of(25.0), of(75.0), of(100.0)), (-100.0, of(60.0), 3.0));
+        assert!((of(50.0) - -1.0).abs() < 0.01 && of(75.0).abs() < 1e-300);
+        let beyond = [-200.0, -50.0, -0.5, 0.0, 2.0, 4.0].map(|value| some.beyond(value));
+        assert_eq!(beyond, [4, 3, 2, 1, 1, 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn percentiles_are_known_to_a_hundredth(
+            mut values in prop::collection::vec(-1e12..1e12_f64, 1..100),
+            percentile in 0.0..=100.0_f64,
+        ) {
+            let found = trend(&values).percentile(percentile).unwrap();
+            values.sort_by(f64::total_cmp);
+            let rank = ((percentile * values.len() as f64 / 100.0) * (1.0 - 1e-13)).ceil();
+            let exact = values[(rank.max(1.0) as usize) - 1];
+            prop_assert!(found >= exact && found <= exact + exact.abs() / 100.0);
+        }
+
+        #[test]
+        fn a_file_brings_it_back(values in prop::collection::vec(-1e12..1e12_f64, 0..50)) {
+            let trend = trend(&values);
+            prop_assert_eq!(Trend::from_parts(&trend.parts()), Some(trend));
+        }
+    }
+}
