@@ -1,0 +1,181 @@
+//! Who asks, where the server wants to know: basic and digest authentication (RFC 7617, 7616).
+
+use http_auth::{DigestClient, PasswordParams};
+
+/// Why a challenge can't be answered.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ChallengeProblem {
+    /// A challenge that breaks the rules, for this reason.
+    #[error("the server's challenge can't be read: {0}")]
+    Malformed(String),
+    /// A challenge for a digest that can't be made.
+    #[error("the server's digest challenge can't be answered: {0}")]
+    Unanswerable(String),
+}
+
+/// Answers a server's digest challenges for one user, and signs what follows ahead of them.
+#[derive(Debug)]
+pub struct Authenticator {
+    user: String,
+    password: String,
+    digest: Option<DigestClient>,
+}
+
+impl Authenticator {
+    /// One for this user, whom no server has challenged yet.
+    pub fn new(user: String, password: String) -> Self {
+        Authenticator {
+            user,
+            password,
+            digest: None,
+        }
+    }
+
+    /// Takes the challenges of a response of status 401: the values of its WWW-Authenticate. Tells
+    /// whether the request can be sent again, [signed](Self::sign) for the first of them that asks
+    /// for a digest: not if none does, nor if `is_answer` says that the request was signed and the
+    /// server does not call the signature stale.
+    ///
+    /// # Errors
+    /// If all of those that ask for a digest make no sense.
+    pub fn challenged<'a>(
+        &mut self,
+        challenges: impl IntoIterator<Item = &'a [u8]>,
+        is_answer: bool,
+    ) -> Result<bool, ChallengeProblem> {
+        let mut problem = None;
+        for value in challenges {
+            match digest_of(&String::from_utf8_lossy(value)) {
+                Ok(None) => {}
+                Ok(Some((_, is_stale))) if is_answer && !is_stale => return Ok(false),
+                Ok(Some((digest, _))) => {
+                    self.digest = Some(digest);
+                    return Ok(true);
+                }
+                Err(found) => problem = Some(found),
+            }
+        }
+        problem.map_or(Ok(false), Err)
+    }
+
+    /// The value of the Authorization of a request with this method, for this target (path and
+    /// query) and with this body; `None` if no server has asked for it.
+    pub fn sign(&mut self, method: &str, target: &str, body: &[u8]) -> Option<String> {
+        let digest = self.digest.as_mut()?;
+        let signed = digest.respond(&PasswordParams {
+            username: &self.user,
+            password: &self.password,
+            uri: target,
+            method,
+            body: Some(body),
+        });
+        // It fails only where the body is not known.
+        signed.ok()
+    }
+}
+
+/// The first challenge for a digest in the value of a WWW-Authenticate, and whether it calls the
+/// signature before it stale.
+fn digest_of(value: &str) -> Result<Option<(DigestClient, bool)>, ChallengeProblem> {
+    let challenges = http_auth::parse_challenges(value);
+    let challenges =
+        challenges.map_err(|error| ChallengeProblem::Malformed(first_line(&error.to_string())))?;
+    let mut challenges = challenges.iter();
+    let Some(challenge) = challenges.find(|one| one.scheme.eq_ignore_ascii_case("Digest")) else {
+        return Ok(None);
+    };
+    let is_stale = challenge.params.iter().any(|(name, value)| {
+        name.eq_ignore_ascii_case("stale") && value.to_unescaped().eq_ignore_ascii_case("true")
+    });
+    match DigestClient::try_from(challenge) {
+        Ok(digest) => Ok(Some((digest, is_stale))),
+        Err(error) => Err(ChallengeProblem::Unanswerable(first_line(&error))),
+    }
+}
+
+/// A parser's drawing of where it stopped does not fit on a line.
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CHALLENGE: &[u8] = br#"Digest realm="http-auth@example.org", qop="auth, auth-int",
+        algorithm=SHA-256, nonce="7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v",
+        opaque="FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS""#;
+
+    fn mufasa() -> Authenticator {
+        Authenticator::new("Mufasa".to_owned(), "Circle of Life".to_owned())
+    }
+
+    fn challenge() -> Vec<u8> {
+        let text = String::from_utf8_lossy(CHALLENGE);
+        text.split_whitespace().collect::<Vec<_>>().join(" ").into()
+    }
+
+    #[test]
+    fn a_challenge_is_answered_and_what_follows_is_signed_ahead() {
+        let mut mufasa = mufasa();
+        assert_eq!(mufasa.sign("GET", "/dir/index.html", b""), None);
+        assert_eq!(mufasa.challenged([&*challenge()], false), Ok(true));
+        let mut sign = || {
+            mufasa
+                .sign("GET", "/dir/index.html", b"")
+                .expect("a signature")
+        };
+        let (first, second) = (sign(), sign());
+        for part in [
+            r#"Digest username="Mufasa""#,
+            r#"uri="/dir/index.html""#,
+            "algorithm=SHA-256",
+            "nc=00000001",
+        ] {
+            assert!(first.contains(part), "{part}: {first}");
+        }
+        assert!(second.contains("nc=00000002"), "{second}");
+    }
+
+    #[test]
+    fn the_first_challenge_for_a_digest_is_taken() {
+        let basic: &[u8] = b"Basic realm=\"a\"";
+        let mut mufasa = mufasa();
+        assert_eq!(mufasa.challenged([basic], false), Ok(false));
+        assert_eq!(mufasa.sign("GET", "/", b""), None);
+        assert_eq!(mufasa.challenged([basic, &*challenge()], false), Ok(true));
+    }
+
+    #[test]
+    fn a_stale_nonce_is_no_refusal() {
+        let mut mufasa = mufasa();
+        assert_eq!(mufasa.challenged([&*challenge()], false), Ok(true));
+        let stale = [&*challenge(), b", stale=TRUE"].concat();
+        assert_eq!(mufasa.challenged([&*stale], true), Ok(true));
+        assert_eq!(mufasa.challenged([&*challenge()], true), Ok(false));
+    }
+
+    #[test]
+    fn challenges_that_make_no_sense_are_said() {
+        let said = |challenge: &[u8]| {
+            let problem = mufasa().challenged([challenge], false);
+            problem.expect_err("a problem").to_string()
+        };
+        for (challenge, start) in [
+            (&b""[..], "the server's challenge can't be read"),
+            (b"Digest realm=\"a", "the server's challenge can't be read"),
+            (
+                b"Digest realm=\"a\"",
+                "the server's digest challenge can't be answered",
+            ),
+            (
+                b"Digest realm=\"a\", nonce=\"b\", algorithm=ROT13",
+                "the server's digest challenge can't be answered",
+            ),
+        ] {
+            let said = said(challenge);
+            assert!(said.starts_with(start), "{said}");
+            assert!(!said.contains('\n'), "{said}");
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! What makes a *user* of a series of requests: cookies, redirects, authentication, decompression.
+//!
+//! Everything here is a rule on what a response says and what the next request has to say; nothing
+//! sends, waits or reads a clock but the expiry of cookies. Whoever sends asks a
+//! [`CookieJar`] for the cookies of a URL, [`follow`]s a redirect, answers a challenge with an
+//! [`Authenticator`], and puts the body through a [`Decoder`].
+
+mod authentication;
+mod cookies;
+mod decoder;
+mod redirect;
+
+pub use authentication::{Authenticator, ChallengeProblem};
+pub use cookies::CookieJar;
+pub use decoder::{ACCEPT_ENCODING, ContentCoding, DecodeError, Decoder, LONGEST_DECODED};
+pub use redirect::{NextRequest, RedirectProblem, follow, is_redirect, keeps_credentials};
