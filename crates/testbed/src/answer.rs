@@ -8,6 +8,7 @@ use crate::fault::Fault;
 use crate::h2_fault::H2Fault;
 use crate::values;
 use hyper::StatusCode;
+use hyper::header::HeaderValue;
 use std::num::NonZeroU64;
 use std::str::FromStr;
 use std::time::Duration;
@@ -19,6 +20,12 @@ pub struct Answer {
     pub size: u64,
     /// The status code, 200 to 999.
     pub status: StatusCode,
+    /// The value of its Location.
+    pub location: Option<HeaderValue>,
+    /// The value of its Set-Cookie.
+    pub set_cookie: Option<HeaderValue>,
+    /// How its body is compressed.
+    pub encoding: Option<Encoding>,
     /// The version in the status line.
     pub version: Version,
     /// Whether the body comes in chunks of at most 4 096 bytes instead of with a length.
@@ -60,6 +67,9 @@ impl Default for Answer {
         Self {
             size: 60,
             status: StatusCode::OK,
+            location: None,
+            set_cookie: None,
+            encoding: None,
             version: Version::Http11,
             chunked: false,
             trailers: false,
@@ -101,6 +111,25 @@ impl Answer {
     /// Whether an HTTP library would refuse to send this: it is sent on the bare connection.
     pub(crate) fn is_raw(&self) -> bool {
         self.fault.is_some() || self.trailers || self.until_close || !self.interim.is_empty()
+    }
+}
+
+/// How a body is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    /// RFC 1952.
+    Gzip,
+    /// RFC 1950.
+    Deflate,
+}
+
+impl Encoding {
+    /// Its name in Content-Encoding.
+    pub fn name(self) -> &'static str {
+        match self {
+            Encoding::Gzip => "gzip",
+            Encoding::Deflate => "deflate",
+        }
     }
 }
 

@@ -9,12 +9,12 @@ mod http2;
 
 use crate::answer::{self, Answer};
 use crate::body::AnswerBody;
-use crate::content::Content;
+use crate::content::{self, Content};
 use crate::context::Context;
 use crate::echo;
 use crate::h2_fault::H2Fault;
 use crate::h2_frames::PREFACE;
-use crate::head::{GAP_HEADER, TEXT};
+use crate::head::{GAP_HEADER, TEXT, asked_fields};
 use crate::line::Line;
 use crate::raw_response::{self, Onward};
 use crate::reply::{Reply, refusal};
@@ -219,15 +219,26 @@ impl Connection {
                 refusal(StatusCode::BAD_REQUEST, OTHER_VERSION.to_owned())
             }
             (Err(error), _) => refusal(StatusCode::BAD_REQUEST, error.to_string()),
+            (Ok(answer), None)
+                if answer.encoding.is_some() && answer.size > content::MOST_COMPRESSED =>
+            {
+                let most = content::MOST_COMPRESSED;
+                let most = format!("A compressed body stands for at most {most} bytes.");
+                refusal(StatusCode::BAD_REQUEST, most)
+            }
             (Ok(answer), None) => {
-                let content = Content::Filler(answer.size);
+                let content = Content::of(&answer);
                 (answer.into_owned(), content)
             }
             (Ok(_), Some(echo)) if echo.len() > echo::MOST_BYTES => {
                 let most = format!("An echo holds at most {} bytes.", echo::MOST_BYTES);
                 refusal(StatusCode::PAYLOAD_TOO_LARGE, most)
             }
-            (Ok(answer), Some(echo)) => (answer.into_owned(), Content::Text(Bytes::from(echo))),
+            (Ok(answer), Some(echo)) => {
+                let mut answer = answer.into_owned();
+                answer.encoding = None;
+                (answer, Content::Text(Bytes::from(echo)))
+            }
         }
     }
 
@@ -253,6 +264,7 @@ impl Connection {
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, TEXT);
         headers.insert(GAP_HEADER, HeaderValue::from(reply.gap_ns));
+        headers.extend(asked_fields(&reply.answer));
         let is_old = reply.answer.version == answer::Version::Http10;
         if reply.closes {
             headers.insert(CONNECTION, HeaderValue::from_static("close"));

@@ -1,15 +1,21 @@
 //! What stands in a response's body, and in which pieces it is sent.
 
 use crate::alarm::{Alarm, Sleep};
-use crate::answer::{Answer, Drip};
+use crate::answer::{Answer, Drip, Encoding};
+use flate2::Compression;
+use flate2::read::{GzEncoder, ZlibEncoder};
 use hyper::body::Bytes;
 use std::future::Future;
+use std::io::{self, Read};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 /// A body that says nothing is cut from this.
 static FILLER: [u8; 64 * 1024] = [b'x'; 64 * 1024];
+
+/// The most bytes that a compressed body stands for: it is compressed in memory, for each response.
+pub(crate) const MOST_COMPRESSED: u64 = 1_000_000_000;
 
 /// The bytes of a chunk, where the response is chunked and nothing else is asked for.
 const CHUNK_BYTES: u64 = 4096;
@@ -23,6 +29,14 @@ pub(crate) enum Content {
 }
 
 impl Content {
+    /// The body of an answer that nobody gave a text.
+    pub(crate) fn of(answer: &Answer) -> Content {
+        match answer.encoding {
+            None => Content::Filler(answer.size),
+            Some(encoding) => Content::Text(compressed(answer.size, encoding).into()),
+        }
+    }
+
     pub(crate) fn size(&self) -> u64 {
         match self {
             Self::Filler(size) => *size,
@@ -41,6 +55,19 @@ impl Content {
             Self::Text(text) => text.slice(start as usize..(start + size) as usize),
         }
     }
+}
+
+/// So many bytes that say nothing, compressed.
+fn compressed(size: u64, encoding: Encoding) -> Vec<u8> {
+    let filler = io::repeat(FILLER[0]).take(size);
+    let mut bytes = Vec::new();
+    let level = Compression::default();
+    let read = match encoding {
+        Encoding::Gzip => GzEncoder::new(filler, level).read_to_end(&mut bytes),
+        Encoding::Deflate => ZlibEncoder::new(filler, level).read_to_end(&mut bytes),
+    };
+    read.expect("nothing that could fail");
+    bytes
 }
 
 /// How many bytes of a body go in one piece.
@@ -86,6 +113,7 @@ impl Dripper {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flate2::read::GzDecoder;
 
     #[test]
     fn pieces_cover_the_content_and_end_with_it() {
@@ -93,6 +121,23 @@ mod tests {
         let pieces: Vec<Bytes> = [0, 3, 6].map(|start| text.piece(start, 3)).into();
         assert_eq!(pieces, ["abc", "def", "g"]);
         assert_eq!(text.size(), 7);
+    }
+
+    #[test]
+    fn a_compressed_body_stands_for_as_many_bytes() {
+        let answer = Answer {
+            size: 10_000,
+            encoding: Some(Encoding::Gzip),
+            ..Answer::default()
+        };
+        let content = Content::of(&answer);
+        assert!(content.size() < 100);
+        let mut body = Vec::new();
+        let bytes = content.piece(0, u64::MAX);
+        GzDecoder::new(&bytes[..])
+            .read_to_end(&mut body)
+            .expect("gzip");
+        assert_eq!(body, [b'x'; 10_000]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::answer::{Answer, Version};
 use crate::fault::Fault;
 use crate::reply::Reply;
 use hyper::StatusCode;
-use hyper::header::{HeaderName, HeaderValue};
+use hyper::header::{CONTENT_ENCODING, HeaderName, HeaderValue, LOCATION, SET_COOKIE};
 use std::fmt::Write;
 
 /// The header that says how long ago the request before came, in nanoseconds.
@@ -18,6 +18,18 @@ pub(crate) const TRAILER: &str = "X-Trailer: end\r\n";
 
 /// The bytes that a huge head has at least.
 const HUGE_HEAD_BYTES: usize = 1_000_000;
+
+/// The fields that a response has because somebody asked for them.
+pub(crate) fn asked_fields(answer: &Answer) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
+    let encoding = answer.encoding.map(|encoding| encoding.name());
+    let fields = [
+        (LOCATION, answer.location.clone()),
+        (SET_COOKIE, answer.set_cookie.clone()),
+        (CONTENT_ENCODING, encoding.map(HeaderValue::from_static)),
+    ];
+    let fields = fields.into_iter();
+    fields.filter_map(|(name, value)| Some((name, value?)))
+}
 
 /// How the end of a response's body is known (RFC 9112, section 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +73,10 @@ pub(crate) fn write(reply: &Reply, framing: Framing) -> Vec<u8> {
         &mut head,
         format_args!("{GAP_HEADER}: {}\r\n", reply.gap_ns),
     );
+    for (name, value) in asked_fields(answer) {
+        let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
+        push(&mut head, format_args!("{name}: {value}\r\n"));
+    }
     push_framing(&mut head, answer, framing);
     push_connection(&mut head, reply);
     if answer.fault == Some(Fault::HugeHead) {

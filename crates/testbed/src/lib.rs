@@ -61,7 +61,7 @@ mod tls;
 mod values;
 mod worker;
 
-pub use answer::{Answer, Drip, DripError, Version};
+pub use answer::{Answer, Drip, DripError, Encoding, Version};
 pub use arrivals::{ArrivalReport, MOST_ARRIVALS, Spread};
 pub use config::{Config, EvenSchedule, Freeze, FreezeError};
 pub use counts::Counts;

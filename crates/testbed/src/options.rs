@@ -4,9 +4,10 @@
 //! options by its query (`/?size=1000&delay=20ms`) and, above that, by its headers
 //! (`X-Loadline-Size: 1000`): whatever reads them comes here.
 
-use crate::answer::{Answer, Version};
+use crate::answer::{Answer, Encoding, Version};
 use crate::values::{self, optional};
 use hyper::StatusCode;
+use hyper::header::HeaderValue;
 use std::fmt;
 use std::num::NonZeroU64;
 
@@ -29,7 +30,7 @@ pub fn response_options() -> &'static [ResponseOption] {
 
 const SWITCH: &str = "1 or 0";
 
-static OPTIONS: [ResponseOption; 16] = [
+static OPTIONS: [ResponseOption; 19] = [
     ResponseOption {
         name: "size",
         takes: "a number of bytes up to 1000G, such as 1000, 64k or 1M",
@@ -43,15 +44,33 @@ static OPTIONS: [ResponseOption; 16] = [
         set: |answer, text| put(&mut answer.status, final_status(text)),
     },
     ResponseOption {
+        name: "location",
+        takes: "a URL such as /other, or none",
+        meaning: "Where a redirect leads.",
+        set: |answer, text| put(&mut answer.location, optional(text, location)),
+    },
+    ResponseOption {
+        name: "set-cookie",
+        takes: "a cookie such as NAME=VALUE, or none",
+        meaning: "Set this cookie.",
+        set: |answer, text| put(&mut answer.set_cookie, optional(text, cookie)),
+    },
+    ResponseOption {
+        name: "encoding",
+        takes: "gzip, deflate or none",
+        meaning: "Compress the body.",
+        set: |answer, text| put(&mut answer.encoding, optional(text, encoding)),
+    },
+    ResponseOption {
         name: "version",
         takes: "1.1 or 1.0",
-        meaning: "The version of HTTP in the status line; 1.0 closes unless close=0.",
+        meaning: "HTTP version of the status line; 1.0 closes unless close=0.",
         set: |answer, text| put(&mut answer.version, version(text)),
     },
     ResponseOption {
         name: "chunked",
         takes: SWITCH,
-        meaning: "Send the body in chunks of at most 4096 bytes instead of with a length.",
+        meaning: "Send chunks of at most 4096 bytes instead of a length.",
         set: |answer, text| put(&mut answer.chunked, values::switch(text)),
     },
     ResponseOption {
@@ -158,6 +177,21 @@ fn version(text: &str) -> Option<Version> {
     }
 }
 
+fn location(text: &str) -> Option<HeaderValue> {
+    let text = Some(text).filter(|text| text.contains('/'));
+    HeaderValue::from_str(text?).ok()
+}
+
+fn cookie(text: &str) -> Option<HeaderValue> {
+    let text = Some(text).filter(|text| text.contains('='));
+    HeaderValue::from_str(text?).ok()
+}
+
+fn encoding(text: &str) -> Option<Encoding> {
+    let mut known = [Encoding::Gzip, Encoding::Deflate].into_iter();
+    known.find(|encoding| encoding.name() == text)
+}
+
 fn interims(text: &str) -> Option<Vec<StatusCode>> {
     let all = optional(text, |text| text.split(',').map(interim).collect())?;
     Some(all.unwrap_or_default())
@@ -246,6 +280,9 @@ mod tests {
         for (name, value, back) in [
             ("size", "1k", "60"),
             ("status", "503", "200"),
+            ("location", "/other", "none"),
+            ("set-cookie", "k=v; Path=/", "none"),
+            ("encoding", "deflate", "none"),
             ("version", "1.0", "1.1"),
             ("chunked", "1", "0"),
             ("trailers", "1", "0"),
@@ -268,7 +305,7 @@ mod tests {
                 .expect("an option that can be set back");
             assert_eq!(answer, Answer::default(), "{name}");
         }
-        assert_eq!(OPTIONS.len(), 16, "each option is set above");
+        assert_eq!(OPTIONS.len(), 19, "each option is set above");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::{Connection, Unanswered};
 use crate::body::AnswerBody;
 use crate::h2_fault::H2Fault;
 use crate::h2_frames;
-use crate::head::{GAP_HEADER, TEXT};
+use crate::head::{GAP_HEADER, TEXT, asked_fields};
 use crate::reply::Reply;
 use h2::Reason;
 use hyper::Response;
@@ -123,6 +123,7 @@ impl Connection {
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, TEXT);
         headers.insert(GAP_HEADER, HeaderValue::from(reply.gap_ns));
+        headers.extend(asked_fields(&reply.answer));
         if reply.is_head_only && !reply.answer.chunked {
             headers.insert(CONTENT_LENGTH, HeaderValue::from(reply.content.size()));
         }
