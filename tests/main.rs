@@ -59,6 +59,8 @@ mod schemas;
 mod script_commands;
 /// Lua scripts: what they make the server see, what they print, and how they fail.
 mod scripts;
+/// Users that look at responses: cookies, redirects, compressed bodies.
+mod sessions;
 /// The source itself: which crate depends on which.
 mod source;
 /// Executable specifications: pages with scripts, and what comes of them.

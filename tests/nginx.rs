@@ -6,6 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+/// JSON of some 10 KB that compresses well.
+fn account() -> String {
+    let orders = (0..200).map(|order| format!("{{\"order\": {order}, \"total\": \"12.50 EUR\"}}"));
+    format!("[{}]", orders.collect::<Vec<_>>().join(", "))
+}
+
 /// An nginx with one worker on free ports, its files in a folder of its own.
 struct Nginx {
     process: Child,
@@ -20,6 +26,7 @@ impl Nginx {
         let (http, https) = (free_port(), free_port());
         std::fs::create_dir(folder.path().join("www")).unwrap();
         std::fs::write(folder.path().join("www/big"), vec![b'x'; 1 << 20]).unwrap();
+        std::fs::write(folder.path().join("www/account.json"), account()).unwrap();
         certificate(folder.path());
         let config = folder.path().join("nginx.conf");
         std::fs::write(&config, configuration(folder.path(), http, https)).unwrap();
@@ -144,6 +151,15 @@ fn configuration(folder: &Path, http: u16, https: u16) -> String {
             root {folder}/www;
             location = / {{ return 200 '{body}'; }}
             location = /moved {{ return 301 /; }}
+            location = /login {{
+              add_header Set-Cookie 'session=open; Path=/; HttpOnly';
+              return 303 /account.json;
+            }}
+            location = /account.json {{
+              if ($cookie_session != open) {{ return 403; }}
+              gzip on; gzip_min_length 0; gzip_types application/json;
+              default_type application/json;
+            }}
           }}
         }}",
         body = "x".repeat(60)
@@ -269,4 +285,42 @@ fn statuses_that_are_no_success_are_shown_and_followed_by_nothing() {
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     assert!(said.stdout.contains("301"), "{}", said.stdout);
     assert_eq!(nginx.log().len(), 10, "a redirect is not followed");
+}
+
+#[test]
+fn a_list_logs_in_is_redirected_and_reads_compressed_json() {
+    let nginx = Nginx::start();
+    let list = nginx.folder.path().join("list");
+    std::fs::write(&list, "/login\n/account.json\n").unwrap();
+    let base = nginx.url("");
+    let words = [
+        "-c",
+        "3",
+        "-n",
+        "30",
+        "--base-url",
+        &base,
+        "--urls",
+        text(&list),
+    ];
+    let session = ["--cookies", "--follow-redirects", "5", "--compressed"];
+    let found = summary(&[&words[..], &session].concat());
+    // Fifteen logins are redirected to the account, and fifteen accounts are asked for.
+    assert_eq!(found["statuses"], serde_json::json!({"200": 30, "303": 15}));
+    assert_eq!(
+        (count(&found, "answered"), count(&found, "failed")),
+        (45, 0)
+    );
+    let bodies = 30 * account().len() as u64;
+    assert!(count(&found, "bytes_in") < bodies / 2, "{found:#}");
+    let without = summary(&words);
+    assert_eq!(
+        without["statuses"],
+        serde_json::json!({"303": 15, "403": 15})
+    );
+    let log = nginx.log();
+    let accounts = log
+        .iter()
+        .filter(|line| line.starts_with("200 GET /account.json "));
+    assert_eq!((log.len(), accounts.count()), (75, 30));
 }

@@ -5,7 +5,7 @@ use crate::Iteration;
 use crate::Requester;
 use loadline_metrics::SeriesId;
 use loadline_reactor::Host;
-use loadline_record::{Exchange, SharedMetrics};
+use loadline_record::{ErrorKind, Exchange, SharedMetrics};
 use loadline_transport::Agreed;
 use loadline_wire::{Expect, Sink, h2};
 use std::future::Future;
@@ -115,21 +115,34 @@ pub struct Answer {
     pub keeps_connection: bool,
 }
 
+/// Why a response is not taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// How its exchange failed.
+    pub kind: ErrorKind,
+    /// Why.
+    pub reason: String,
+}
+
 /// Sees the responses of a behaviour's requests. `()` sees nothing and costs nothing.
 pub trait Observer: Sink {
     /// Whether [`secured`](Observer::secured) is called.
     const WANTS_TLS: bool = false;
     /// Whether the end of sending is read from the clock, for [`Exchange::sent_ns`].
     const WANTS_SENT: bool = false;
+    /// Whether [`refusal`](Observer::refusal) is called.
+    const MAY_REFUSE: bool = false;
 
     /// A connection was dialled for the exchange, and this is what its TLS agreed on.
     fn secured(&mut self, agreed: &Agreed) {
         let _ = agreed;
     }
 
-    /// Why the response that comes is not to be read to its end, if it is not: its exchange fails
-    /// as `protocol`. Asked for while a body comes, if [`WANTS_BODY`](Sink::WANTS_BODY).
-    fn refusal(&self) -> Option<&'static str> {
+    /// Why the response is none that it takes, if it is not: its exchange fails so. Asked for while
+    /// a response comes, which is not read to its end then, and once more when it `is_whole`; only
+    /// if [`MAY_REFUSE`](Observer::MAY_REFUSE), and over HTTP/1.1.
+    fn refusal(&mut self, is_whole: bool) -> Option<Refusal> {
+        let _ = is_whole;
         None
     }
 

@@ -9,7 +9,9 @@ use crate::behaviour::Scenario;
 use crate::control::Handle;
 use crate::prepare::Prepared;
 use crate::replay::Replay;
+use crate::sessions::Sessions;
 use crate::worker::{self, Ready, Report};
+use loadline_plan::Client;
 use loadline_reactor::{Host, Kernel};
 use loadline_schedule::Stripe;
 use loadline_transport::DialError;
@@ -62,8 +64,13 @@ impl<H: Host, S: Scenario<H>> Group for Ready<H, S> {
 }
 
 impl<H: Host> Launch<H> {
-    /// Users that send the requests of their plan.
-    pub fn requests() -> Self {
+    /// Users that send the requests of their plan, and do this with the responses.
+    pub fn requests(client: &Client) -> Self {
+        if !client.is_plain() {
+            return Launch::prepared(client.follow_redirects > 0, |prepared, stripe| {
+                Sessions::new(prepared, stripe.index, stripe.of)
+            });
+        }
         Launch::prepared(false, |prepared, stripe| {
             Replay::new(Arc::clone(prepared), stripe.index, stripe.of)
         })

@@ -66,13 +66,14 @@ mod replay;
 mod requester;
 mod run;
 mod sampling;
+mod sessions;
 mod shared_pool;
 mod ticker;
 mod user;
 mod worker;
 mod written_request;
 
-pub use behaviour::{Answer, Batch, Behaviour, Observer, Part, Scenario};
+pub use behaviour::{Answer, Batch, Behaviour, Observer, Part, Refusal, Scenario};
 pub use composed::{ComposeError, Composed};
 pub use control::{Change, Handle};
 pub use error::StartError;

@@ -19,8 +19,9 @@ pub struct Replay {
     sequence: Rc<Sequence>,
 }
 
+/// The order in which requests are taken.
 #[derive(Debug)]
-struct Sequence {
+pub(crate) struct Sequence {
     /// The position behind each request if each were listed as often as its weight.
     ends: Vec<u64>,
     next: Cell<u64>,
@@ -34,6 +35,19 @@ impl Replay {
     /// The dealer of worker `index` of `of`. Workers begin at different positions of the sequence,
     /// and draw from different streams of the plan's seed.
     pub(crate) fn new(prepared: Arc<Prepared>, index: u32, of: u32) -> Self {
+        let sequence = Rc::new(Sequence::new(&prepared, index, of));
+        Replay { prepared, sequence }
+    }
+
+    /// The index of the next request in the plan's list.
+    pub(crate) fn take(&self) -> usize {
+        self.sequence.take()
+    }
+}
+
+impl Sequence {
+    /// The sequence of taker `index` of `of`, who begin at different positions.
+    pub(crate) fn new(prepared: &Prepared, index: u32, of: u32) -> Self {
         let mut total = 0;
         let ends: Vec<u64> = prepared
             .requests
@@ -48,22 +62,16 @@ impl Replay {
             generator.set_stream(u64::from(index) + 1);
             RefCell::new(generator)
         });
-        let next = Cell::new(total * u64::from(index) / u64::from(of));
-        Replay {
-            prepared,
-            sequence: Rc::new(Sequence {
-                ends,
-                next,
-                held: Cell::new(None),
-                random,
-            }),
+        Sequence {
+            ends,
+            next: Cell::new(total * u64::from(index) / u64::from(of)),
+            held: Cell::new(None),
+            random,
         }
     }
-}
 
-impl Sequence {
     /// The index of the next request in the plan's list.
-    fn take(&self) -> usize {
+    pub(crate) fn take(&self) -> usize {
         let [.., total] = self.ends[..] else { return 0 };
         if self.ends.len() == 1 {
             return 0;

@@ -9,6 +9,7 @@ use loadline_record::Outcome;
 use std::fmt;
 use std::future::Future;
 use std::rc::Rc;
+use url::Url;
 
 /// Sends the requests of one user, several at a time if its behaviour asks for that. Clones are of
 /// the same user, and share its connections.
@@ -44,6 +45,11 @@ impl<H: Host> Requester<H> {
         let worker = &self.0.worker;
         let key = Key::tagged(name, worker.series_tags.clone().unwrap_or_default())?;
         Ok(worker.recorder.borrow_mut().series_of(&key))
+    }
+
+    /// The number of the endpoint of a URL, which may be a new one: see [`Batch::endpoint`].
+    pub(crate) fn endpoint_of(&self, url: &Url) -> usize {
+        self.0.worker.dialler.endpoint_of(url)
     }
 
     /// As [`send`](Self::send), with another time for the answers than the plan's.

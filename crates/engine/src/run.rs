@@ -69,7 +69,11 @@ impl Run {
     /// Prepares a plan's run, brings its connections up and begins the load. `detail` asks for
     /// events beside intervals. Blocks until the load has begun.
     pub fn start(plan: Plan, detail: Detail) -> Result<Run, StartError> {
-        let launches = vec![Launch::requests(); plan.scenarios.len().max(1)];
+        let parts = plan.parts();
+        let launches: Vec<Launch> = parts
+            .iter()
+            .map(|part| Launch::requests(&part.client))
+            .collect();
         Run::launch(plan, detail, &launches)
     }
 

@@ -27,6 +27,7 @@ mod order;
 mod parallel;
 mod retries;
 mod scenarios;
+mod sessions;
 mod stall;
 mod steps;
 mod warmup;

@@ -57,6 +57,18 @@ pub fn failure_advice(kind: ErrorKind, example: &str, timeout: Duration) -> Stri
             "The server gave up the connection that these requests were on. Look in its log for \
              the reason that goes with the code."
         }
+        ErrorKind::Redirect => {
+            "The redirects led nowhere, or in a circle. Open the URL in a browser, or raise \
+             --follow-redirects."
+        }
+        ErrorKind::Challenge => {
+            "The server asked for a digest in a way that has no answer. Ask with curl --digest -v \
+             what it says in WWW-Authenticate."
+        }
+        ErrorKind::Content => {
+            "The body was not what its Content-Encoding says. Look at it with curl --compressed, \
+             and at proxies on the way to the server."
+        }
         ErrorKind::Timeout => return too_slow(timeout),
         ErrorKind::Aborted if example.contains("cancelled") => {
             "The script cancelled these requests before their responses were complete. If it did \

@@ -19,7 +19,7 @@ use crate::plan_file::{PlanFile, PlanFileError};
 use crate::publish::{Reports, Style};
 use crate::session::Session;
 use loadline_engine::OTHER_FILES;
-use loadline_plan::{Bound, Check, Contradiction, Load, Plan};
+use loadline_plan::{Bound, Check, Client, Contradiction, Load, Plan};
 use loadline_reactor::raise_open_files;
 use loadline_runner::Watch;
 use loadline_runner::preflight::{Overwriting, refuse_overwriting};
@@ -238,6 +238,7 @@ fn plan(flags: &RunFlags, mut surroundings: Surroundings<'_>) -> Result<Plan, Er
         script: requests::script(&flags.request)?,
         order: flags.request.urls_order,
         think: flags.load.think,
+        client: requests::client(&flags.request)?,
         load,
         duration,
         request_limit: flags.load.requests,
@@ -253,6 +254,7 @@ fn plan(flags: &RunFlags, mut surroundings: Surroundings<'_>) -> Result<Plan, Er
     };
     if !flags.scenarios.is_empty() {
         plan.script = None;
+        plan.client = Client::default();
         plan = plan.with_scenarios(scenarios::scenarios(flags, seed, &mut surroundings)?);
     }
     plan.connection.drain = drain(flags.load.drain, &plan)?;

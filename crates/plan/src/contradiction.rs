@@ -212,6 +212,24 @@ pub enum Contradiction {
     /// No connections.
     #[error("--connections 0 sends nothing; give at least 1.")]
     NoConnections,
+    /// A script's requests are its own.
+    #[error(
+        "--{0} is for the requests of a list, and --script itself decides what follows on a \
+         response; leave one of them out."
+    )]
+    ClientAndScript(&'static str),
+    /// What follows on a response can't be sent before it.
+    #[error(
+        "--{0} looks at each response before the next request, and --pipeline sends that ahead; \
+         leave one of them out."
+    )]
+    ClientAndPipeline(&'static str),
+    /// Users that look at responses speak HTTP/1.1.
+    #[error("--{0} is for HTTP/1.1; leave it out, or leave out --http.")]
+    ClientAndHttp2(&'static str),
+    /// A digest of no password.
+    #[error("--digest answers the server's challenge with a password; give --user.")]
+    DigestWithoutUser,
     /// Nothing ends the run.
     #[error("nothing ends the run; give --duration or --requests.")]
     NoEnd,

@@ -4,6 +4,7 @@
 //! front end (flags, plan files, other tools' command lines) makes one; the engine runs it.
 
 mod check;
+mod client;
 mod connection;
 mod contradiction;
 mod destination;
@@ -22,6 +23,7 @@ mod validate;
 pub use check::{
     Bound, Check, CheckProblem, Clocked, Comparison, CustomFigure, Metric, Statistic, Statuses,
 };
+pub use client::Client;
 pub use connection::{
     Clock, ConnectTo, Connection, HttpVersion, IpVersion, Proxy, ServerName, Tls, TlsVersion,
     Windows, parse_ip_address, parse_part,
@@ -61,6 +63,9 @@ pub struct Plan {
     /// How long users of a closed load wait between two iterations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think: Option<Think>,
+    /// What users do with responses.
+    #[serde(default, skip_serializing_if = "Client::is_plain")]
+    pub client: Client,
     /// How much, and in which model.
     pub load: Load,
     /// Worker threads, at least one.
@@ -122,6 +127,7 @@ impl Default for Plan {
             script: None,
             order: Order::default(),
             think: None,
+            client: Client::default(),
             load: Load::default(),
             threads: 1,
             duration: Some(DEFAULT_DURATION),

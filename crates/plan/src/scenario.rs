@@ -1,6 +1,6 @@
 //! Scenarios: several loads at once in one plan, each with its own requests and its own time.
 
-use crate::{Load, Order, Plan, Request, Script, Shape, Stage, Think};
+use crate::{Client, Load, Order, Plan, Request, Script, Shape, Stage, Think};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -27,6 +27,9 @@ pub struct Scenario {
     /// How long its users wait between two iterations, in a closed load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think: Option<Think>,
+    /// What its users do with responses.
+    #[serde(default, skip_serializing_if = "Client::is_plain")]
+    pub client: Client,
     /// How much, and in which model.
     pub load: Load,
     /// How long starts are issued, from its own start on.
@@ -81,6 +84,7 @@ impl Plan {
             script: scenario.script.clone(),
             order: scenario.order,
             think: scenario.think,
+            client: scenario.client.clone(),
             load: scenario.load.clone(),
             duration: scenario.duration,
             request_limit: scenario.request_limit,
@@ -125,6 +129,7 @@ impl Plan {
                 .try_fold(Duration::ZERO, |longest, length| Some(longest.max(length?))),
             request_limit: None,
             think: None,
+            client: Client::default(),
             scenarios,
             ..self
         }

@@ -3,6 +3,7 @@
 use crate::{Error, Header};
 use base64::prelude::{BASE64_STANDARD, Engine};
 use percent_encoding::percent_decode_str;
+use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
 use std::str::FromStr;
 use url::Url;
@@ -134,14 +135,22 @@ fn take_credentials(url: &mut Url) -> Option<Credentials> {
     Some(Credentials { pair })
 }
 
-/// A user and a password, sent as basic authentication (RFC 7617).
-#[derive(Clone, PartialEq, Eq)]
+/// A user and a password, for basic authentication (RFC 7617) or the answer to a digest challenge.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
 pub struct Credentials {
     /// `user:password`.
     pair: Vec<u8>,
 }
 
 impl Credentials {
+    /// The user, and the password.
+    pub fn user_and_password(&self) -> (String, String) {
+        let text = String::from_utf8_lossy(&self.pair);
+        let (user, password) = text.split_once(':').unwrap_or((&text, ""));
+        (user.to_owned(), password.to_owned())
+    }
+
     /// The field that carries them.
     pub fn to_header(&self) -> Header {
         let value = format!("Basic {}", BASE64_STANDARD.encode(&self.pair));
@@ -161,6 +170,20 @@ impl FromStr for Credentials {
         Ok(Self {
             pair: format!("{text}{colon}").into_bytes(),
         })
+    }
+}
+
+impl From<String> for Credentials {
+    fn from(pair: String) -> Self {
+        Credentials {
+            pair: pair.into_bytes(),
+        }
+    }
+}
+
+impl From<Credentials> for String {
+    fn from(credentials: Credentials) -> Self {
+        String::from_utf8_lossy(&credentials.pair).into_owned()
     }
 }
 

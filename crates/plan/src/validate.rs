@@ -4,7 +4,10 @@ mod connection;
 mod http2;
 mod load;
 
-use crate::{Bound, Check, Clocked, Comparison, Contradiction, Metric, Part, Plan, Request, Shape};
+use crate::{
+    Bound, Check, Clocked, Comparison, Contradiction, HttpVersion, Metric, Part, Plan, Request,
+    Shape,
+};
 use std::collections::{BTreeSet, HashSet};
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -28,6 +31,7 @@ impl Plan {
         refuse_first(self.http2_rules())?;
         refuse_first(self.load.rules())?;
         refuse_first([self.think_rule()])?;
+        refuse_first(self.client_rules())?;
         refuse_first(self.extent_rules())?;
         self.validate_conditions()?;
         refuse_first(self.connection.rules())?;
@@ -111,6 +115,28 @@ impl Plan {
             (has_script && several, Contradiction::ScriptAndUrls),
             (has_script && pipelined, Contradiction::ScriptAndPipeline),
             (has_script && asks_proxy, Contradiction::ProxyAndScript),
+        ]
+    }
+
+    fn client_rules(&self) -> Vec<Rule> {
+        let client = &self.client;
+        let asked = [
+            ("follow-redirects", client.follow_redirects > 0),
+            ("cookies", client.cookies),
+            ("compressed", client.compressed),
+            ("digest", client.digest.is_some()),
+        ];
+        let Some((flag, _)) = asked.into_iter().find(|(_, is_asked)| *is_asked) else {
+            return Vec::new();
+        };
+        let may_be_2 = self.connection.http != HttpVersion::V1_1;
+        vec![
+            (self.script.is_some(), Contradiction::ClientAndScript(flag)),
+            (
+                self.connection.pipeline > 1,
+                Contradiction::ClientAndPipeline(flag),
+            ),
+            (may_be_2, Contradiction::ClientAndHttp2(flag)),
         ]
     }
 

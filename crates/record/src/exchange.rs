@@ -179,6 +179,12 @@ pub enum ErrorKind {
     StreamReset,
     /// The server gave the connection up, and the request with it (HTTP/2).
     GoAway,
+    /// A redirect led nowhere, or further than its user follows.
+    Redirect,
+    /// A challenge of the server's could not be answered.
+    Challenge,
+    /// The body was not what its encoding says, or too long when decoded.
+    Content,
     /// The response was not whole within the time allowed.
     Timeout,
     /// Its user gave it up. What is cut off with the run is none of these: it stays in flight.
@@ -190,7 +196,7 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// Every kind, in the order of an exchange's course.
-    pub const ALL: [ErrorKind; 13] = [
+    pub const ALL: [ErrorKind; 16] = [
         ErrorKind::Resolve,
         ErrorKind::Descriptors,
         ErrorKind::Ports,
@@ -201,6 +207,9 @@ impl ErrorKind {
         ErrorKind::Protocol,
         ErrorKind::StreamReset,
         ErrorKind::GoAway,
+        ErrorKind::Redirect,
+        ErrorKind::Challenge,
+        ErrorKind::Content,
         ErrorKind::Timeout,
         ErrorKind::Aborted,
         ErrorKind::Other,
@@ -228,6 +237,9 @@ impl ErrorKind {
             ErrorKind::Protocol => "protocol",
             ErrorKind::StreamReset => "stream_reset",
             ErrorKind::GoAway => "go_away",
+            ErrorKind::Redirect => "redirect",
+            ErrorKind::Challenge => "challenge",
+            ErrorKind::Content => "content",
             ErrorKind::Timeout => "timeout",
             ErrorKind::Aborted => "aborted",
             ErrorKind::Other => "other",

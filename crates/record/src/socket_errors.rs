@@ -45,6 +45,9 @@ impl SocketErrors {
             | ErrorKind::Protocol
             | ErrorKind::StreamReset
             | ErrorKind::GoAway
+            | ErrorKind::Redirect
+            | ErrorKind::Challenge
+            | ErrorKind::Content
             | ErrorKind::Other => Some(&mut self.read),
             ErrorKind::Write => Some(&mut self.write),
             ErrorKind::Timeout => Some(&mut self.timeout),
@@ -71,7 +74,7 @@ mod tests {
         (total.counts.closed_for_extra_bytes, total.counts.late) = (10, 100);
         let errors = SocketErrors {
             connect: 5,
-            read: 15,
+            read: 18,
             write: 1,
             timeout: 101,
         };

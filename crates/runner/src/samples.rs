@@ -1,6 +1,6 @@
 //! Plans for tests.
 
-use loadline_plan::{Arrivals, Body, Connection, Load, Order, Plan, Request, Shape};
+use loadline_plan::{Arrivals, Body, Client, Connection, Load, Order, Plan, Request, Shape};
 use std::time::Duration;
 
 /// A plan of one second at 20 requests a second to an address where nobody is.
@@ -16,6 +16,7 @@ pub(crate) fn plan() -> Plan {
         }],
         script: None,
         think: None,
+        client: Client::default(),
         order: Order::Sequential,
         load: Load {
             users: 1,

@@ -205,7 +205,7 @@ impl Commands {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use loadline_plan::{Arrivals, Load, Part, Rate};
+    use loadline_plan::{Arrivals, Client, Load, Part, Rate};
     use std::sync::{Arc, Mutex};
 
     struct Changed(Arc<Mutex<Vec<Level>>>);
@@ -240,6 +240,7 @@ mod tests {
     fn scenario(load: Load, iterations_per_user: Option<u64>) -> Scenario {
         Scenario {
             think: None,
+            client: Client::default(),
             part: Part {
                 iterations_per_user,
                 ..Part::default()

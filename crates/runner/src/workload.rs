@@ -84,11 +84,12 @@ impl Scenarios {
 
 impl Workload for Scenarios {
     fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
-        let launch = |script: &Option<ScriptWorkload>| match script {
+        let launch = |(script, part): (&Option<ScriptWorkload>, &Plan)| match script {
             Some(script) => script.script.launch(),
-            None => Launch::requests(),
+            None => Launch::requests(&part.client),
         };
-        let launches: Vec<Launch> = self.0.iter().map(launch).collect();
+        let parts = plan.parts();
+        let launches: Vec<Launch> = self.0.iter().zip(&parts).map(launch).collect();
         Ok(Box::new(Run::launch(plan, wants.detail(), &launches)?))
     }
 

@@ -9,10 +9,10 @@ use crate::failure::Failure;
 use crate::names::NamedSeries;
 use crate::request;
 use crate::script::Thread;
-use loadline_engine::{Batch, Behaviour, Iteration, Observer, Part, Requester, Scenario};
+use loadline_engine::{Batch, Behaviour, Iteration, Observer, Part, Refusal, Requester, Scenario};
 use loadline_metrics::SeriesId;
 use loadline_reactor::Host;
-use loadline_record::{Exchange, Outcome, SharedMetrics};
+use loadline_record::{ErrorKind, Exchange, Outcome, SharedMetrics};
 use loadline_wire::Sink;
 use mlua::{FromLuaMulti, Function, IntoLuaMulti, Value};
 use std::cell::{Cell, RefCell};
@@ -392,8 +392,13 @@ impl Sink for Reader<'_> {
 }
 
 impl Observer for Reader<'_> {
-    fn refusal(&self) -> Option<&'static str> {
-        self.answer.is_too_long.then_some(TOO_LONG)
+    const MAY_REFUSE: bool = true;
+
+    fn refusal(&mut self, _is_whole: bool) -> Option<Refusal> {
+        self.answer.is_too_long.then(|| Refusal {
+            kind: ErrorKind::Protocol,
+            reason: TOO_LONG.to_owned(),
+        })
     }
 
     fn ended(&mut self, exchange: &Exchange) {

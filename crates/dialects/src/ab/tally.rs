@@ -211,6 +211,9 @@ impl Tally {
                 | ErrorKind::Ports
                 | ErrorKind::StreamReset
                 | ErrorKind::GoAway
+                | ErrorKind::Redirect
+                | ErrorKind::Challenge
+                | ErrorKind::Content
                 | ErrorKind::Aborted
                 | ErrorKind::Other,
                 _,

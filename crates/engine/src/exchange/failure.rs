@@ -1,5 +1,6 @@
 //! Why an attempt to exchange a batch broke off, and what that means for what is left of it.
 
+use crate::behaviour::Refusal;
 use crate::pool::OpenConnection;
 use loadline_reactor::{Host, Shortage};
 use loadline_record::ErrorKind;
@@ -32,6 +33,11 @@ impl Failure {
             text: text.to_string(),
             os_error: None,
         }
+    }
+
+    /// Its observer does not take the response.
+    pub(super) fn refused(refusal: Refusal) -> Self {
+        Failure::new(refusal.kind, refusal.reason)
     }
 
     /// The response was not whole in time.

@@ -3,7 +3,7 @@
 
 use super::failure::Failure;
 use crate::activity::ConcurrentBatch;
-use crate::behaviour::{Batch, Observer, Part};
+use crate::behaviour::{Batch, Observer, Part, Refusal};
 use crate::user::{Start, User};
 use crate::worker::Worker;
 use loadline_reactor::Host;
@@ -281,6 +281,18 @@ impl<'a, H: Host> InFlightBatch<'a, H> {
             observer.failed(&failure.text, failure.os_error);
             self.end(observer, ending);
         }
+    }
+
+    /// Tells that the next exchange fails with its response, and how.
+    #[cold]
+    pub(super) fn refuse<O: Observer>(&self, observer: &mut O, refusal: &Refusal) -> Outcome {
+        let Refusal { kind, reason } = refusal;
+        if self.is_counted() {
+            let mut recorder = self.user.worker.recorder.borrow_mut();
+            recorder.failure_example(*kind, || reason.clone());
+        }
+        observer.failed(reason, None);
+        Outcome::Failed(*kind)
     }
 
     /// Ends what is left of it because its behaviour gave it up.

@@ -94,6 +94,7 @@ impl Server {
                         place,
                         stream,
                         target: String::new(),
+                        text: String::new(),
                     };
                     place += 1;
                     let reply = self.reply(seen);

@@ -6,7 +6,7 @@ use super::world::World;
 use crate::EndReason;
 use loadline_metrics::{Key, Series};
 use loadline_plan::spread_by_weight;
-use loadline_plan::{Arrivals, Level, Load, Order, Part, Plan, Rate, Scenario, Shape};
+use loadline_plan::{Arrivals, Client, Level, Load, Order, Part, Plan, Rate, Scenario, Shape};
 
 /// A scenario of this name, which asks for a path of its name for so long.
 fn scenario(name: &str, shape: Shape, connections: u32, duration_ns: u64) -> Scenario {
@@ -19,6 +19,7 @@ fn scenario(name: &str, shape: Shape, connections: u32, duration_ns: u64) -> Sce
         script: None,
         order: Order::default(),
         think: None,
+        client: Client::default(),
         load: Load {
             users: connections,
             max_users: connections,

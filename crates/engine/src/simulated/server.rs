@@ -27,6 +27,8 @@ pub(crate) struct Seen {
     /// The number of its stream; 0 with HTTP/1.1.
     pub(crate) stream: u32,
     pub(crate) target: String,
+    /// All of it, as far as it was read; empty with HTTP/2.
+    pub(crate) text: String,
 }
 
 /// What is done about a request.
@@ -267,7 +269,7 @@ impl Server {
         let mut requests = Requests::default();
         for place in 0.. {
             socket.set_deadline(self.idle_ns.get().map(|ns| self.sim.now_ns() + ns));
-            let Some((target, at_ns)) = requests.next(&self, &socket).await else {
+            let Some((text, at_ns)) = requests.next(&self, &socket).await else {
                 return self.saw_end();
             };
             socket.set_deadline(None);
@@ -278,7 +280,8 @@ impl Server {
                 connection,
                 place,
                 stream: 0,
-                target,
+                target: text.split(' ').nth(1).unwrap().to_owned(),
+                text,
             };
             let reply = self.reply(seen);
             if self.answer(&socket, &reply).await.is_err() {
@@ -341,7 +344,7 @@ struct Requests {
 }
 
 impl Requests {
-    /// The target of the next whole request and when its last byte came; `None` at the end.
+    /// The next whole request and when its last byte came; `None` at the end.
     async fn next(&mut self, server: &Server, socket: &SimSocket) -> Option<(String, u64)> {
         loop {
             let answered = self.answered.min(self.rest.len());
@@ -349,9 +352,7 @@ impl Requests {
             self.answered -= answered;
             if let Some(end) = self.end(server.hasty.get()) {
                 let request: Vec<u8> = self.rest.drain(..end).collect();
-                let text = String::from_utf8(request).unwrap();
-                let target = text.split(' ').nth(1).unwrap();
-                return Some((target.to_owned(), self.at_ns));
+                return Some((String::from_utf8(request).unwrap(), self.at_ns));
             }
             let mut buffer = [0; 16_384];
             server.thaw().await;

@@ -84,7 +84,7 @@ const LOAD: [Same; 9] = [
 ];
 
 /// Flags of requests.
-const REQUEST: [Same; 13] = [
+const REQUEST: [Same; 17] = [
     (
         &[
             "data",
@@ -105,7 +105,23 @@ const REQUEST: [Same; 13] = [
     ),
     (&["head", "i", "I"], "-X HEAD"),
     (&["headers", "add-header", "custom-header"], "--header (-H)"),
-    (&["cookie", "cookies", "C"], "-H 'Cookie: name=value'"),
+    (
+        &["cookie", "C"],
+        "-H 'Cookie: name=value', or --cookies to keep those that servers set",
+    ),
+    (&["cookie-jar", "enable-cookies"], "--cookies"),
+    (
+        &[
+            "follow",
+            "location",
+            "redirect",
+            "redirects",
+            "max-redirects",
+        ],
+        "--follow-redirects N",
+    ),
+    (&["compression", "decompress"], "--compressed"),
+    (&["think-time", "sleep", "wait"], "--think"),
     (&["user-agent", "agent"], "-H 'User-Agent: name'"),
     (&["content-type", "T"], "-H 'Content-Type: type'"),
     (&["accept", "A"], "-H 'Accept: type'"),
@@ -205,22 +221,11 @@ const RESULT: [Same; 9] = [
 ];
 
 /// Flags of others without a counterpart, and what to do.
-const OTHERWISE: [Same; 12] = [
+const OTHERWISE: [Same; 9] = [
     (
         &["json", "j"],
         "write -o json to report as JSON, or --body and -H 'Content-Type: application/json' to \
          send JSON.",
-    ),
-    (
-        &[
-            "follow",
-            "location",
-            "redirect",
-            "redirects",
-            "max-redirects",
-            "follow-redirects",
-        ],
-        "redirects are not followed yet; give the URL that they lead to.",
     ),
     (
         &[
@@ -241,11 +246,6 @@ const OTHERWISE: [Same; 12] = [
         "requests are sent with HTTP/1.1 and keep-alive anyway; leave it out.",
     ),
     (
-        &["think-time", "sleep", "wait"],
-        "there is no think time yet; give a --rate, or a --script whose delay() says how long to \
-         wait.",
-    ),
-    (
         &[
             "latency",
             "latencies",
@@ -260,12 +260,8 @@ const OTHERWISE: [Same; 12] = [
     ),
     (&["burst-delay", "burst-rate"], "use --burst N/TIME."),
     (
-        &["compressed", "compression"],
-        "use -H 'Accept-Encoding: gzip'; responses are counted as they come, and not decompressed.",
-    ),
-    (
         &["disable-compression", "disable-redirects"],
-        "nothing is decompressed and no redirect is followed anyway; leave it out.",
+        "nothing is decompressed and no redirect followed unless asked; leave it out.",
     ),
     (
         &["master", "worker", "expect-workers", "execution-segment"],
@@ -343,7 +339,9 @@ mod tests {
             ("--users", "use --connections (-c)."),
             ("-z", "use --duration (-d)."),
             ("--data", "use --body (-b) TEXT or @FILE."),
-            ("--cookie", "use -H 'Cookie: name=value'."),
+            ("--cookie-jar", "use --cookies."),
+            ("--redirect", "use --follow-redirects N."),
+            ("--think-time", "use --think."),
             ("--max-time", "use --timeout."),
             ("-m", "use --method (-X)."),
         ] {
@@ -351,7 +349,6 @@ mod tests {
         }
         assert!(instead("--http2").is_some_and(|text| text.starts_with("use --http 2")));
         assert!(instead("--http3").is_some_and(|text| text.contains("not supported")));
-        assert!(instead("--follow").is_some_and(|text| text.contains("not followed yet")));
         assert!(instead("--json").is_some_and(|text| text.contains("-o json")));
         for unknown in ["--durtion", "-R2", "--z", "-rps", "z"] {
             assert_eq!(instead(unknown), None, "{unknown}");

@@ -4,7 +4,7 @@ use super::{Error, read_bytes, read_text, unreadable};
 use crate::flags::run::request::{BodySource, Place, RequestFlags};
 use flate2::Crc;
 use loadline_plan::{
-    BaseUrl, Body, Contradiction, FormField, FormPart, FormSource, Header, ListedRequest,
+    BaseUrl, Body, Client, Contradiction, FormField, FormPart, FormSource, Header, ListedRequest,
     Multipart, Request, RequestDefaults, Script, parse_url_list,
 };
 use std::fs::File;
@@ -31,6 +31,19 @@ fn crc32(text: &[u8]) -> String {
     let mut crc = Crc::new();
     crc.update(text);
     format!("{:08x}", crc.sum())
+}
+
+/// What users do with responses.
+pub(super) fn client(flags: &RequestFlags) -> Result<Client, Contradiction> {
+    if flags.digest && flags.user.is_none() {
+        return Err(Contradiction::DigestWithoutUser);
+    }
+    Ok(Client {
+        follow_redirects: flags.follow_redirects,
+        cookies: flags.cookies,
+        compressed: flags.compressed,
+        digest: flags.user.clone().filter(|_| flags.digest),
+    })
 }
 
 /// All requests, in the order of the command line, then of the file, then of the plan's lines.
@@ -114,7 +127,7 @@ fn defaults(
             Body::Bytes(form.body)
         }
     };
-    let credentials = flags.user.clone();
+    let credentials = flags.user.clone().filter(|_| !flags.digest);
     Ok(RequestDefaults {
         method: flags.method.clone(),
         headers,

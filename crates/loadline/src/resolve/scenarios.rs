@@ -162,6 +162,7 @@ fn scenario(
         requests: requests::requests(&request, seed, surroundings.stdin)?,
         script: requests::script(&request)?,
         order: request.urls_order,
+        client: requests::client(&request)?,
         think: own.load.think.or(whole.load.think),
         load: load.with_streams(whole.connection.options().streams),
         duration,
@@ -194,5 +195,11 @@ fn completed(own: &RequestFlags, whole: &RequestFlags) -> RequestFlags {
     flags.script = flags.script.or_else(|| whole.script.clone());
     flags.method = flags.method.or_else(|| whole.method.clone());
     flags.user = flags.user.or_else(|| whole.user.clone());
+    flags.digest |= whole.digest;
+    flags.cookies |= whole.cookies;
+    flags.compressed |= whole.compressed;
+    if own.follow_redirects == 0 {
+        flags.follow_redirects = whole.follow_redirects;
+    }
     flags
 }

@@ -1,8 +1,8 @@
 use super::*;
 use crate::contradiction::MOST_PIPELINED;
 use crate::{
-    Arrivals, Connection, IpVersion, ListedRequest, Load, Order, Rate, Request, RequestDefaults,
-    Scenario, Script, Stage, Think, Tls,
+    Arrivals, Client, Connection, IpVersion, ListedRequest, Load, Order, Rate, Request,
+    RequestDefaults, Scenario, Script, Stage, Think, Tls,
 };
 
 fn plan() -> Plan {
@@ -150,6 +150,7 @@ fn a_check_looks_at_a_tag_that_a_scenario_has() {
         script: None,
         order: Order::default(),
         think: None,
+        client: Client::default(),
         load: plan().load,
         duration: plan().duration,
         request_limit: None,

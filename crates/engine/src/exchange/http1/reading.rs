@@ -186,10 +186,11 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
             })?;
             input = &input[fed.used..];
             self.in_flight.bytes_in += fed.used as u64;
-            if O::WANTS_BODY
-                && let Some(reason) = self.observer.refusal()
+            if O::MAY_REFUSE
+                && !fed.done
+                && let Some(refusal) = self.observer.refusal(false)
             {
-                return Err(Broken::Failed(Failure::new(ErrorKind::Protocol, reason)));
+                return Err(Broken::Failed(Failure::refused(refusal)));
             }
             if self.in_flight.first_byte_ns.is_none() && self.open.parser.started() {
                 self.in_flight.first_byte_ns = Some(arrival.at_ns);
@@ -215,9 +216,7 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
             wakeup_ns,
         } = arrival;
         let reusable = self.open.parser.reusable();
-        let outcome = Outcome::Answered {
-            status: self.open.parser.status(),
-        };
+        let outcome = self.outcome();
         let ending = ExchangeEnd {
             end_ns,
             wakeup_ns,
@@ -227,11 +226,13 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
         if self.in_flight.is_sampled {
             self.split(arrival);
         }
-        self.observer.answered(&Answer {
-            head_bytes: self.open.parser.head_len(),
-            body_bytes: self.open.parser.body_len(),
-            keeps_connection: reusable,
-        });
+        if matches!(outcome, Outcome::Answered { .. }) {
+            self.observer.answered(&Answer {
+                head_bytes: self.open.parser.head_len(),
+                body_bytes: self.open.parser.body_len(),
+                keeps_connection: reusable,
+            });
+        }
         self.in_flight.end(self.observer, ending);
         let Some(part) = self.in_flight.next_part() else {
             return Ok(Some(reusable));
@@ -241,6 +242,18 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
         }
         self.open.parser.begin(part.expect);
         Ok(None)
+    }
+
+    /// How an exchange ends whose response is whole.
+    fn outcome(&mut self) -> Outcome {
+        if O::MAY_REFUSE
+            && let Some(refusal) = self.observer.refusal(true)
+        {
+            return self.in_flight.refuse(self.observer, &refusal);
+        }
+        Outcome::Answered {
+            status: self.open.parser.status(),
+        }
     }
 
     /// The server has closed its side: the end of a response whose length it did not tell, or of a

@@ -44,6 +44,30 @@ pub(crate) struct RequestFlags {
     #[arg(short, long, value_name = "USER:PASSWORD")]
     pub(crate) user: Option<Credentials>,
 
+    /// Send --user in answer to the server's digest challenge, not as basic authentication
+    ///
+    /// The first request of each user is answered with the challenge and sent again; those behind
+    /// it are signed ahead.
+    #[arg(long)]
+    pub(crate) digest: bool,
+
+    /// Follow redirects, at most N in a row; each is a request of its own
+    ///
+    /// A redirect further than that, or to nothing that is http, is counted as an error.
+    #[arg(long, value_name = "N", default_value = "0", value_parser = parse_small_count)]
+    pub(crate) follow_redirects: u32,
+
+    /// Keep the cookies of each user (RFC 6265)
+    ///
+    /// Each user then goes through the URLs by itself, from the first one on, so that a list can
+    /// begin with a login.
+    #[arg(long)]
+    pub(crate) cookies: bool,
+
+    /// Ask for compressed bodies and decode them (gzip, deflate, br, zstd)
+    #[arg(long)]
+    pub(crate) compressed: bool,
+
     /// Read the URLs from a file: one per line, or JSON Lines
     ///
     /// A line of JSON has the key url, and optionally method, headers, body, weight and name. A

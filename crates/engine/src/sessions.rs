@@ -1,0 +1,207 @@
+//! The requests of a plan, sent by users that look at the responses: they keep cookies, follow
+//! redirects, answer challenges and decode bodies.
+//!
+//! A request goes out as it was written before the run, with the fields that its user adds put
+//! between. What follows on a redirect or a challenge is written when it is sent, and is an
+//! exchange of its own under the name of the plan's request.
+
+mod hearing;
+mod step;
+mod written;
+
+use self::hearing::{Decoders, Hearing, Kept, Next};
+use self::step::Step;
+use self::written::SessionRequest;
+use crate::behaviour::{Batch, Behaviour, Part, Scenario};
+use crate::iteration::Iteration;
+use crate::prepare::Prepared;
+use crate::replay::{Replay, Sequence};
+use crate::requester::Requester;
+use loadline_client::{Authenticator, CookieJar};
+use loadline_plan::{Client, Order};
+use loadline_reactor::Host;
+use loadline_wire::Expect;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Makes the users of one worker.
+#[derive(Debug)]
+pub(crate) struct Sessions(Rc<Shared>);
+
+/// What the users of a worker share.
+#[derive(Debug)]
+struct Shared {
+    prepared: Arc<Prepared>,
+    /// The plan's requests, with room for what users add.
+    requests: Vec<SessionRequest>,
+    /// The requests in turn, where users take them together.
+    replay: Replay,
+    decoders: Decoders,
+}
+
+impl Shared {
+    fn client(&self) -> &Client {
+        &self.prepared.plan.client
+    }
+}
+
+impl Sessions {
+    /// The users of worker `index` of `of`.
+    pub(crate) fn new(prepared: &Arc<Prepared>, index: u32, of: u32) -> Self {
+        let (plan, written) = (&prepared.plan, &prepared.requests);
+        let requests = plan.requests.iter().zip(written).map(|(request, written)| {
+            SessionRequest::new(&written.bytes, request, plan.client.compressed)
+        });
+        Sessions(Rc::new(Shared {
+            requests: requests.collect(),
+            replay: Replay::new(Arc::clone(prepared), index, of),
+            decoders: Decoders::default(),
+            prepared: Arc::clone(prepared),
+        }))
+    }
+}
+
+impl<H: Host> Scenario<H> for Sessions {
+    type Behaviour = SessionUser;
+
+    fn user(&mut self) -> SessionUser {
+        let shared = Rc::clone(&self.0);
+        let client = shared.client();
+        let goes_alone = client.cookies && shared.prepared.plan.order == Order::Sequential;
+        let authenticator = client.digest.as_ref().map(|credentials| {
+            let (user, password) = credentials.user_and_password();
+            Authenticator::new(user, password)
+        });
+        SessionUser {
+            own_sequence: goes_alone.then(|| Sequence::new(&shared.prepared, 0, 1)),
+            kept: Kept {
+                jar: client.cookies.then(CookieJar::default),
+                authenticator,
+                most_redirects: client.follow_redirects,
+            },
+            buffer: Vec::new(),
+            shared,
+        }
+    }
+}
+
+/// One user, with what it keeps from one request to the next.
+#[derive(Debug)]
+pub(crate) struct SessionUser {
+    shared: Rc<Shared>,
+    /// The requests in the order in which it takes them by itself, if it does.
+    own_sequence: Option<Sequence>,
+    kept: Kept,
+    /// What goes out, where that differs from what was written before.
+    buffer: Vec<u8>,
+}
+
+impl<H: Host> Behaviour<H> for SessionUser {
+    fn is_prompt(&self) -> bool {
+        let client = self.shared.client();
+        !client.cookies && client.digest.is_none()
+    }
+
+    fn times_iterations(&self) -> bool {
+        self.shared.client().goes_on()
+    }
+
+    async fn iterate(&mut self, iteration: Iteration<'_, H>) {
+        let shared = Rc::clone(&self.shared);
+        let index = match &self.own_sequence {
+            Some(own) => own.take(),
+            None => shared.replay.take(),
+        };
+        let mut step = Step::first(&shared.prepared.plan.requests[index]);
+        loop {
+            self.sign(&mut step);
+            let next = match shared.client().compressed {
+                true => {
+                    self.send::<H, true>(iteration.requester(), index, &step)
+                        .await
+                }
+                false => {
+                    self.send::<H, false>(iteration.requester(), index, &step)
+                        .await
+                }
+            };
+            match next {
+                Next::Nothing => return,
+                Next::Signed => {}
+                Next::Redirected(next) => step.redirected(next),
+            }
+        }
+    }
+}
+
+impl SessionUser {
+    /// Signs what is about to be sent, if a server has asked for that.
+    fn sign(&mut self, step: &mut Step<'_>) {
+        step.authorization = None;
+        if let Some(authenticator) = &mut self.kept.authenticator
+            && step.may_authorize()
+        {
+            let body = step.body().unwrap_or_default();
+            step.authorization = authenticator.sign(step.method(), step.target(), body);
+        }
+    }
+
+    /// Sends one request, and tells what follows on its response. `DECODES` says whether its body
+    /// is decoded.
+    async fn send<H: Host, const DECODES: bool>(
+        &mut self,
+        requester: &Requester<H>,
+        index: usize,
+        step: &Step<'_>,
+    ) -> Next {
+        let shared = Rc::clone(&self.shared);
+        let Some(bytes) = self.kept.write(&shared, index, step, &mut self.buffer) else {
+            return Next::Nothing;
+        };
+        let written = &shared.prepared.requests[index];
+        let part = Part {
+            end: bytes.len(),
+            expect: Expect::for_method(step.method()),
+            series: written.part.series,
+            request: written.part.request.filter(|_| step.is_first()),
+        };
+        let batch = Batch {
+            endpoint: match step.is_at_home() {
+                true => written.endpoint,
+                false => requester.endpoint_of(step.url()),
+            },
+            bytes,
+            http2: None,
+            parts: &[part],
+        };
+        let mut hearing = Hearing::<DECODES>::new(step, &mut self.kept, &shared.decoders);
+        requester.send(batch, &mut hearing).await;
+        hearing.into_next()
+    }
+}
+
+impl Kept {
+    /// The bytes that go out, written into `buffer` where they are not those that were written
+    /// before; `None` if they can't be written.
+    fn write<'a>(
+        &mut self,
+        shared: &'a Shared,
+        index: usize,
+        step: &Step<'_>,
+        buffer: &'a mut Vec<u8>,
+    ) -> Option<&'a [u8]> {
+        let cookies = self.jar.as_mut().and_then(|jar| jar.header(step.url()));
+        let request = &shared.requests[index];
+        if step.is_first() && request.takes_fields {
+            let fields = [
+                ("Cookie", cookies),
+                ("Authorization", step.authorization.as_deref()),
+            ];
+            return Some(request.with_fields(fields, buffer));
+        }
+        let plan = &shared.prepared.plan;
+        let written = step.write(cookies, plan.client.compressed, &plan.connection);
+        *buffer = written.ok()?;
+        Some(buffer)
+    }
+}
