@@ -53,7 +53,10 @@ fn what_follows_on_a_redirect_is_in_the_saved_run_and_its_plan_too() {
     let found = summary(&[&words[..], &["--save", text(&saved), &url]].concat());
     let again = loadline(&["report", text(&saved), "-o", "json"]);
     let again: serde_json::Value = serde_json::from_str(&again.stdout).unwrap();
-    assert_eq!((count(&found, "answered"), count(&found, "failed")), (10, 0));
+    assert_eq!(
+        (count(&found, "answered"), count(&found, "failed")),
+        (10, 0)
+    );
     assert_eq!(again["summary"]["answered"], found["answered"]);
     assert_eq!(again["summary"]["statuses"], json!({"200": 5, "302": 5}));
 }

@@ -169,6 +169,7 @@ impl Watcher {
         let (proc, table) = (&self.proc, &self.table);
         let looks = self.trees.iter_mut().map(|tree| tree.look(proc, table));
         let mut trees: Vec<WatchedTree> = looks.collect();
+        self.table.forget_fresh();
         self.add_switches(now_ns, &mut trees);
         Watched {
             length_ns,

@@ -5,7 +5,7 @@
 //! joined.
 
 use crate::proc::{Proc, Unread, numbers_in};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// No line of ancestors is longer; a folder that was made up may run in circles.
 const LONGEST_LINE: usize = 1_000;
@@ -14,7 +14,8 @@ const LONGEST_LINE: usize = 1_000;
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     known: HashMap<u32, Known>,
-    fresh: Vec<u32>,
+    /// Those that nobody has been told of.
+    fresh: BTreeSet<u32>,
     round: u64,
 }
 
@@ -29,7 +30,6 @@ impl Table {
     /// Reads the list of processes again.
     pub(crate) fn refresh(&mut self, proc: &Proc) -> Result<(), Unread> {
         self.round += 1;
-        self.fresh.clear();
         for pid in numbers_in(&proc.path(""))? {
             match self.known.get_mut(&pid) {
                 Some(known) => known.round = self.round,
@@ -46,13 +46,18 @@ impl Table {
             let parent = u32::try_from(stat.ppid).unwrap_or(0);
             let round = self.round;
             self.known.insert(pid, Known { parent, round });
-            self.fresh.push(pid);
+            self.fresh.insert(pid);
         }
     }
 
-    /// The processes that the last round saw for the first time.
-    pub(crate) fn fresh(&self) -> &[u32] {
+    /// The processes that are new since they were last forgotten, however many rounds ago.
+    pub(crate) fn fresh(&self) -> &BTreeSet<u32> {
         &self.fresh
+    }
+
+    /// All trees have looked at the new processes.
+    pub(crate) fn forget_fresh(&mut self) {
+        self.fresh.clear();
     }
 
     /// All processes.
@@ -80,10 +85,12 @@ mod tests {
         let mut table = Table::default();
         table.refresh(&fixture.proc()).unwrap();
         assert_eq!(table.fresh().len(), 2);
+        table.forget_fresh();
         fixture.process(9, 7, "worker");
         fixture.end(7);
         table.refresh(&fixture.proc()).unwrap();
-        assert_eq!(table.fresh(), [9]);
+        table.refresh(&fixture.proc()).unwrap();
+        assert!(table.fresh().iter().eq(&[9]));
         assert!(table.pids().all(|pid| pid != 7));
         assert_eq!(table.line_of(9).collect::<Vec<_>>(), [9, 7]);
     }

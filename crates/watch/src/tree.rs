@@ -135,7 +135,8 @@ impl Tree {
     /// What it used since the last look, but for what costs much to read.
     pub(crate) fn look(&mut self, proc: &Proc, table: &Table) -> WatchedTree {
         let born = table.fresh().iter().copied();
-        let born: Vec<u32> = born.filter(|pid| self.owns(*pid, table)).collect();
+        let is_new = |pid: &u32| !self.times.contains_key(pid) && self.owns(*pid, table);
+        let born: Vec<u32> = born.filter(is_new).collect();
         let census = self.census(self.times.keys().copied().chain(born), proc);
         let mut watched = WatchedTree::default();
         let usage = &mut watched.usage;

@@ -77,6 +77,20 @@ fn the_generator_is_part_of_no_other_tree() {
 }
 
 #[test]
+fn processes_of_the_generator_are_its_own_whenever_the_list_was_read() {
+    let fixture = host();
+    let mut watcher = Watcher::as_process(fixture.proc(), OWN);
+    watcher.watch_generator();
+    fixture.process(51, OWN, "loadline");
+    // Whoever looks for the target reads the list of processes too.
+    watcher.watch(&"server".parse().unwrap()).unwrap();
+    watcher.begin(SECOND);
+    let seen = watcher.look(2 * SECOND);
+    assert_eq!(seen.trees[0].usage.processes, 2);
+    assert_eq!(seen.trees[1].usage.processes, 3);
+}
+
+#[test]
 fn a_name_means_all_of_that_name_and_never_this_process() {
     let fixture = host();
     fixture.process(30, 1, "server");
