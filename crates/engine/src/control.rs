@@ -1,13 +1,15 @@
 //! Stopping a run from outside, and changing its load.
 
 use loadline_plan::Level;
+use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How a run is to go on. Workers look every tick, so that nothing is shared on a request's path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[repr(u8)]
-pub(crate) enum Order {
+#[serde(rename_all = "snake_case")]
+pub enum Order {
     /// Go on.
     Run,
     /// Begin nothing new; end when what is in flight has ended.
@@ -17,7 +19,7 @@ pub(crate) enum Order {
 }
 
 /// A change of a run's load.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Change {
     /// From when on it holds, in nanoseconds from the begin of the load (of the warm-up, if there
     /// is one).
@@ -74,6 +76,13 @@ impl Handle {
         }
     }
 
+    /// A worker of another process has looked so often.
+    pub(crate) fn hear_beats(&self, worker: usize, count: u64) {
+        if let Some(beats) = self.0.beats.get(worker) {
+            beats.store(count, Ordering::Relaxed);
+        }
+    }
+
     /// How often a worker has looked.
     pub(crate) fn beats(&self, worker: usize) -> u64 {
         let beats = self.0.beats.get(worker);
@@ -110,9 +119,9 @@ impl Handle {
         lasts.then(|| self.change_at(at_ns.saturating_sub(begin_ns), level))?
     }
 
-    /// As [`change`](Self::change), at this instant. A worker that hears of it later changes its
-    /// load when it hears of it.
-    pub(crate) fn change_at(&self, at_ns: u64, level: Level) -> Option<Change> {
+    /// As [`change`](Self::change), at this instant from the begin of the load. A worker that hears
+    /// of it later changes its load when it hears of it.
+    pub fn change_at(&self, at_ns: u64, level: Level) -> Option<Change> {
         if self.order() != Order::Run {
             return None;
         }
@@ -125,9 +134,9 @@ impl Handle {
         Some(change)
     }
 
-    /// The changes behind the first this many.
+    /// The changes of the load behind the first this many.
     #[inline]
-    pub(crate) fn changes_since(&self, heard: usize) -> Vec<Change> {
+    pub fn changes_since(&self, heard: usize) -> Vec<Change> {
         match self.0.change_count.load(Ordering::Acquire) {
             count if count == heard => Vec::new(),
             _ => self.changes()[heard..].to_vec(),
@@ -139,7 +148,8 @@ impl Handle {
         changes.unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn order(&self) -> Order {
+    /// How the run is to go on.
+    pub fn order(&self) -> Order {
         match self.0.order.load(Ordering::Relaxed) {
             0 => Order::Run,
             1 => Order::Stop,

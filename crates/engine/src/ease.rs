@@ -64,6 +64,7 @@ impl Ease {
         }
         unfinished.unsent = unsent;
         unfinished.by_loadline = by_loadline + by_lost_worker;
+        unfinished.lost = by_lost_worker;
         unfinished.by_target = by_target;
         unfinished.by_plan = by_plan;
         unfinished.by_stop = by_stop;
@@ -83,9 +84,10 @@ mod tests {
                 ..Unfinished::default()
             };
             Ease::new(&Plan::default()).give_causes(&mut left, 10, is_lost);
-            [left.by_target, left.by_plan, left.by_loadline, left.by_stop]
+            let causes = [left.by_target, left.by_plan, left.by_loadline, left.by_stop];
+            (causes, left.lost)
         };
-        assert_eq!(caused(true), [2, 0, 8, 0]);
-        assert_eq!(caused(false), [2, 0, 1, 7]);
+        assert_eq!(caused(true), ([2, 0, 8, 0], 7));
+        assert_eq!(caused(false), ([2, 0, 1, 7], 0));
     }
 }

@@ -35,11 +35,14 @@ pub enum StartError {
         problem: InvalidName,
     },
     /// Not one connection came up.
-    #[error("{error}: {}", hint(error))]
+    #[error("{}", unreachable(error))]
     Unreachable {
         /// The first failure.
         error: DialError,
     },
+    /// Another process could not begin its part, for this reason.
+    #[error("{0}")]
+    Remote(String),
     /// A worker was lost before the load began.
     #[error(transparent)]
     Worker(#[from] WorkerFailure),
@@ -50,6 +53,11 @@ pub enum StartError {
 
 /// What ran out is this machine's.
 const OURS: &str = "this machine has too few of them, not the target.";
+
+/// Why a connection did not come up, and what to do about it.
+pub(crate) fn unreachable(error: &DialError) -> String {
+    format!("{error}: {}", hint(error))
+}
 
 /// What to do about a connection that did not come up.
 fn hint(error: &DialError) -> String {

@@ -2,9 +2,10 @@
 
 use crate::control::Change;
 use loadline_record::{Exchange, Snapshot, Unfinished};
+use serde::{Deserialize, Serialize};
 
 /// Which events a run tells beside its intervals and its end.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Detail {
     /// Whether it tells [`Event::Log`].
     pub exchanges: bool,
@@ -44,7 +45,7 @@ pub enum Event {
 }
 
 /// A short while of one worker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tick {
     /// How long it was, in nanoseconds.
     pub length_ns: u64,

@@ -48,6 +48,7 @@ mod behaviour;
 mod coalescing;
 mod composed;
 mod control;
+mod crew;
 mod ease;
 mod error;
 mod event;
@@ -75,7 +76,8 @@ mod written_request;
 
 pub use behaviour::{Answer, Batch, Behaviour, Observer, Part, Refusal, Scenario};
 pub use composed::{ComposeError, Composed};
-pub use control::{Change, Handle};
+pub use control::{Change, Handle, Order};
+pub use crew::{Crew, Readiness, Told, WorkerReport};
 pub use error::StartError;
 pub use event::{Detail, EndReason, Event, Tick};
 pub use iteration::Iteration;
@@ -85,7 +87,7 @@ pub use lost::WorkerFailure;
 pub use prepare::{OTHER_FILES, open_files_at};
 pub use replay::Replay;
 pub use requester::Requester;
-pub use run::Run;
+pub use run::{Inlet, Run};
 
 #[cfg(test)]
 mod costs;

@@ -4,6 +4,7 @@
 //! Such a worker is *lost*: the run ends without it, with what it had told until then.
 
 use crate::control::Handle;
+use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::io;
 use std::thread;
@@ -14,7 +15,7 @@ use std::time::Duration;
 const MOST_SILENCE: Duration = Duration::from_secs(2);
 
 /// Why a worker did not come to the end of a run.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum WorkerFailure {
     /// It panicked.
     #[error(
@@ -36,6 +37,24 @@ pub enum WorkerFailure {
     Stuck {
         /// Its number, from 0.
         worker: usize,
+    },
+    /// The process that it was part of came to an end, or had to be ended. The workers of other
+    /// processes went on.
+    #[error(
+        "process {process} of {processes} {reason}: the last that it told is the interval up to \
+         {until_s} s, and {share} of the load is lost from there on."
+    )]
+    Gone {
+        /// Which process, from 1.
+        process: u32,
+        /// How many there were.
+        processes: u32,
+        /// What happened to it, as the rest of a sentence.
+        reason: String,
+        /// When its last interval ended, in seconds from the run's zero.
+        until_s: String,
+        /// Its share of the load, such as `50%`.
+        share: String,
     },
     /// The system refused it what it can't do without.
     #[error("worker {worker} failed: {reason}. What was recorded until then is in the report.")]
@@ -70,9 +89,13 @@ fn message(panic: &(dyn Any + Send)) -> &str {
         .unwrap_or("without a message")
 }
 
+/// As long as this where a worker is in another process, which is ended itself if it is silent.
+const MOST_SILENCE_ELSEWHERE: Duration = Duration::from_secs(6);
+
 /// Who of the workers still says a word when the run is to end.
 #[derive(Debug)]
 pub(crate) struct Attendance {
+    patience: Duration,
     heard: Vec<u64>,
     silent: Vec<Duration>,
 }
@@ -80,8 +103,17 @@ pub(crate) struct Attendance {
 impl Attendance {
     pub(crate) fn new(workers: usize) -> Self {
         Attendance {
+            patience: MOST_SILENCE,
             heard: vec![0; workers],
             silent: vec![Duration::ZERO; workers],
+        }
+    }
+
+    /// That of workers in other processes.
+    pub(crate) fn elsewhere(workers: usize) -> Self {
+        Attendance {
+            patience: MOST_SILENCE_ELSEWHERE,
+            ..Attendance::new(workers)
         }
     }
 
@@ -104,7 +136,7 @@ impl Attendance {
         }
         let silent = self.silent.iter().enumerate();
         silent
-            .filter(|(_, silent)| **silent >= MOST_SILENCE)
+            .filter(|(_, silent)| **silent >= self.patience)
             .map(|(worker, _)| worker)
             .collect()
     }

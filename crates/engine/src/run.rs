@@ -23,25 +23,18 @@
 
 use crate::StartError;
 use crate::behaviour::Scenario;
-use crate::control::{Handle, Order};
+use crate::control::{Change, Handle, Order};
+use crate::crew::{Crew, Readiness, WorkerReport};
 use crate::event::{Detail, Event};
-use crate::launch::{Group, Launch, run_groups};
+use crate::launch::Launch;
 use crate::lost::{Attendance, WorkerFailure};
 use crate::merger::Merger;
-use crate::pacer::over_ns;
-use crate::prepare::Prepared;
 use crate::worker::Report;
-
 use loadline_plan::{HttpVersion, Plan};
-use loadline_reactor::{Address, Host, Kernel};
-use loadline_schedule::Stripe;
-use loadline_transport::DialError;
-use std::collections::HashSet;
-use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use loadline_reactor::{Address, Kernel, monotonic_ns};
+use std::ops::Range;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// From the moment when all workers are ready to the begin of the load.
@@ -51,7 +44,7 @@ const HEAD_START_NS: u64 = 2_000_000;
 #[derive(Debug)]
 pub struct Run {
     handle: Handle,
-    reports: Receiver<Told>,
+    reports: Receiver<WorkerReport>,
     threads: Vec<JoinHandle<()>>,
     merger: Merger,
     /// How many changes of the load were told.
@@ -60,9 +53,7 @@ pub struct Run {
     begin_ns: u64,
     /// When the load is over, if its time ends it.
     over: Option<Instant>,
-    addresses: Vec<Address>,
-    left_out: Vec<Address>,
-    http: HttpVersion,
+    ready: Readiness,
 }
 
 impl Run {
@@ -94,40 +85,56 @@ impl Run {
     /// # Panics
     /// If there are fewer launches than scenarios.
     pub fn launch(plan: Plan, detail: Detail, launches: &[Launch]) -> Result<Run, StartError> {
-        let scenarios = Prepared::all(&plan, detail, |index| launches[index].composes)?;
-        let workers = plan.threads;
-        let handle = Handle::of_workers(workers);
-        let (send, reports) = channel();
-        let mut starting: Vec<Starting> = Vec::new();
-        for index in 0..workers {
-            let stripe = Stripe { index, of: workers };
-            let parts = scenarios.iter().cloned().zip(launches.iter().cloned());
-            starting.push(Starting::spawn(parts.collect(), stripe, &handle, &send)?);
-        }
-        drop(send);
-        await_connections(&starting, &reports)?;
-        let begin_ns = Kernel::new()?.now_ns() + HEAD_START_NS;
-        let length_ns = scenarios.iter().map(|prepared| over_ns(&prepared.plan));
-        let length_ns = length_ns.max().unwrap_or(0);
-        handle.begin(begin_ns, length_ns);
-        for worker in &starting {
-            // A worker that is gone already has told why.
-            let _ = worker.begin.send(begin_ns);
-        }
-        let threads = starting.into_iter().map(|worker| worker.thread).collect();
-        Ok(Run {
+        let mut crew = Crew::launch(&plan, detail, launches, 0..plan.threads)?;
+        crew.check_connections()?;
+        let begin_ns = monotonic_ns() + HEAD_START_NS;
+        crew.begin(begin_ns);
+        let Crew {
             handle,
             reports,
             threads,
-            merger: Merger::new(&plan),
+            ready,
+            ..
+        } = crew;
+        let run = Run::told(&plan, handle, reports, ready, begin_ns);
+        Ok(Run { threads, ..run })
+    }
+
+    /// A run whose workers are elsewhere, and begin at this instant: nanoseconds of
+    /// `CLOCK_MONOTONIC`. What they tell comes through the inlet.
+    pub fn elsewhere(plan: &Plan, ready: Readiness, begin_ns: u64) -> (Run, Inlet) {
+        let handle = Handle::of_workers(plan.threads);
+        handle.begin(begin_ns, ready.length_ns);
+        let (send, reports) = channel();
+        let inlet = Inlet {
+            send,
+            handle: handle.clone(),
+        };
+        let run = Run {
+            attendance: Attendance::elsewhere(plan.threads as usize),
+            ..Run::told(plan, handle, reports, ready, begin_ns)
+        };
+        (run, inlet)
+    }
+
+    fn told(
+        plan: &Plan,
+        handle: Handle,
+        reports: Receiver<WorkerReport>,
+        ready: Readiness,
+        begin_ns: u64,
+    ) -> Run {
+        Run {
+            handle,
+            reports,
+            threads: Vec::new(),
+            merger: Merger::new(plan),
             changes: 0,
-            attendance: Attendance::new(workers as usize),
+            attendance: Attendance::new(plan.threads as usize),
             begin_ns,
-            over: end(length_ns),
-            addresses: each_once(scenarios.iter().map(|prepared| prepared.addresses())),
-            left_out: each_once(scenarios.iter().map(|prepared| prepared.left_out.clone())),
-            http: scenarios[0].plan.connection.http,
-        })
+            over: end(begin_ns, ready.length_ns),
+            ready,
+        }
     }
 
     /// When the load begins: nanoseconds of `CLOCK_MONOTONIC`.
@@ -137,18 +144,18 @@ impl Run {
 
     /// Where the requests go.
     pub fn addresses(&self) -> &[Address] {
-        &self.addresses
+        &self.ready.addresses
     }
 
     /// Addresses to which nothing goes because they did not answer at the start, while others of
     /// the same name did.
     pub fn left_out(&self) -> &[Address] {
-        &self.left_out
+        &self.ready.left_out
     }
 
     /// The version of HTTP in which requests are sent; never [`HttpVersion::Auto`].
     pub fn http(&self) -> HttpVersion {
-        self.http
+        self.ready.http
     }
 
     /// What stops the run, from any thread.
@@ -178,18 +185,33 @@ impl Run {
             let received = self.reports.recv_timeout(timeout);
             self.miss_the_silent(since.elapsed().min(timeout));
             match received {
-                Ok((worker, _, Report::Log(exchanges))) => {
-                    return Some(Event::Log { worker, exchanges });
+                Ok(told) => {
+                    if let Some(event) = self.take(told) {
+                        return Some(event);
+                    }
                 }
-                Ok((worker, _, Report::Ticks(ticks))) => {
-                    return Some(Event::Ticks { worker, ticks });
-                }
-                Ok((worker, scenario, report)) => self.merger.take(worker, scenario, report),
                 Err(RecvTimeoutError::Timeout) => return self.merger.event(),
                 Err(RecvTimeoutError::Disconnected) => {
                     self.join();
                     return self.merger.event();
                 }
+            }
+        }
+    }
+
+    /// Takes what a worker told, or gives it back if it is an event by itself.
+    fn take(&mut self, told: WorkerReport) -> Option<Event> {
+        let WorkerReport {
+            worker,
+            scenario,
+            report,
+        } = told;
+        match report {
+            Report::Log(exchanges) => Some(Event::Log { worker, exchanges }),
+            Report::Ticks(ticks) => Some(Event::Ticks { worker, ticks }),
+            report => {
+                self.merger.take(worker, scenario, report);
+                None
             }
         }
     }
@@ -217,115 +239,51 @@ impl Run {
     }
 }
 
-/// When a load that begins now and lasts so long is over, if its time ends it.
-fn end(length_ns: u64) -> Option<Instant> {
+/// Where workers that are elsewhere tell their run what they recorded, and hear how it goes on.
+#[derive(Clone, Debug)]
+pub struct Inlet {
+    send: Sender<WorkerReport>,
+    handle: Handle,
+}
+
+impl Inlet {
+    /// A worker told this.
+    pub fn tell(&self, report: WorkerReport) {
+        // A run that is gone wants nothing any more.
+        let _ = self.send.send(report);
+    }
+
+    /// A worker has looked at its orders so often.
+    pub fn beat(&self, worker: usize, count: u64) {
+        self.handle.hear_beats(worker, count);
+    }
+
+    /// These workers are lost; the others go on.
+    pub fn lose(&self, workers: Range<u32>, failure: &WorkerFailure) {
+        for worker in workers {
+            self.tell(WorkerReport {
+                worker: worker as usize,
+                scenario: 0,
+                report: Report::Lost(failure.clone()),
+            });
+        }
+    }
+
+    /// How the run is to go on.
+    pub fn order(&self) -> Order {
+        self.handle.order()
+    }
+
+    /// The changes of the load behind the first this many.
+    pub fn changes_since(&self, heard: usize) -> Vec<Change> {
+        self.handle.changes_since(heard)
+    }
+}
+
+/// When a load that begins at this instant and lasts so long is over, if its time ends it.
+fn end(begin_ns: u64, length_ns: u64) -> Option<Instant> {
     let length_ns = Some(length_ns).filter(|length_ns| *length_ns < u64::MAX)?;
-    Instant::now().checked_add(Duration::from_nanos(
-        length_ns.saturating_add(HEAD_START_NS),
-    ))
-}
-
-/// The addresses of all scenarios, each of them once.
-fn each_once(parts: impl Iterator<Item = Vec<Address>>) -> Vec<Address> {
-    let mut known = HashSet::new();
-    let is_new = |address: &Address| known.insert(address.clone());
-    parts.flatten().filter(is_new).collect()
-}
-
-/// What a worker told of a scenario, with the numbers of both.
-type Told = (usize, usize, Report);
-
-/// A worker's thread that brings its connections up.
-struct Starting {
-    thread: JoinHandle<()>,
-    /// How many connections came up, and what went wrong first.
-    connected: Receiver<(usize, Option<DialError>)>,
-    begin: Sender<u64>,
-}
-
-impl Starting {
-    fn spawn(
-        parts: Vec<(Arc<Prepared>, Launch)>,
-        stripe: Stripe,
-        handle: &Handle,
-        send: &Sender<Told>,
-    ) -> io::Result<Starting> {
-        let (tell, connected) = channel();
-        let (begin, when) = channel();
-        let worker = stripe.index as usize;
-        let (send, last_word) = (send.clone(), send.clone());
-        let (own_handle, handle) = (handle.clone(), handle.clone());
-        let body = move || {
-            let kernel = Kernel::new()?;
-            let setting_up = set_up(kernel.clone(), &parts, stripe, &send);
-            let mut groups = kernel.block_on(setting_up)?;
-            let up = groups.iter().map(|group| group.connected()).sum();
-            let first_error = groups.iter_mut().find_map(|group| group.take_error());
-            let _ = tell.send((up, first_error));
-            match when.recv() {
-                Ok(begin_ns) => {
-                    kernel.block_on(run_groups(groups, begin_ns, &own_handle))?;
-                }
-                // Another worker found nothing to talk to, so there is no run.
-                Err(_) => return Ok(()),
-            }
-            // A user that was cut off goes, and its connections with it, when the loop looks at it.
-            kernel.iterate().map(drop)
-        };
-        let thread = thread::Builder::new()
-            .name(format!("worker-{worker}"))
-            .spawn(move || {
-                let ended = catch_unwind(AssertUnwindSafe(body));
-                if let Some(failure) = WorkerFailure::of(worker, ended) {
-                    handle.abort();
-                    let _ = last_word.send((worker, 0, Report::Lost(failure)));
-                }
-            })?;
-        Ok(Starting {
-            thread,
-            connected,
-            begin,
-        })
-    }
-}
-
-/// Sets up the users of all scenarios on a worker's thread.
-async fn set_up(
-    kernel: Kernel,
-    parts: &[(Arc<Prepared>, Launch)],
-    stripe: Stripe,
-    send: &Sender<Told>,
-) -> Vec<Box<dyn Group>> {
-    let worker = stripe.index as usize;
-    let mut groups = Vec::new();
-    for (prepared, launch) in parts {
-        let (send, scenario) = (send.clone(), prepared.scenario);
-        // A receiver that is gone wants nothing any more.
-        let tell = move |report| drop(send.send((worker, scenario, report)));
-        let group = launch.set_up(kernel.clone(), prepared, stripe, Box::new(tell));
-        groups.push(group.await);
-    }
-    groups
-}
-
-/// Waits until all workers have dialled; fails if connections were tried and none came up, or if a
-/// worker was lost.
-fn await_connections(starting: &[Starting], reports: &Receiver<Told>) -> Result<(), StartError> {
-    let mut connected = 0;
-    let mut first_error = None;
-    for worker in starting {
-        let Ok((up, error)) = worker.connected.recv() else {
-            // Its last word comes when its thread has been unwound; no other comes before the load.
-            if let Ok((.., Report::Lost(failure))) = reports.recv() {
-                return Err(failure.into());
-            }
-            continue;
-        };
-        connected += up;
-        first_error = first_error.or(error);
-    }
-    match first_error {
-        Some(error) if connected == 0 => Err(StartError::Unreachable { error }),
-        _ => Ok(()),
-    }
+    let until_begin_ns = begin_ns.saturating_sub(monotonic_ns());
+    let left_ns = length_ns.saturating_add(until_begin_ns);
+    Instant::now().checked_add(Duration::from_nanos(left_ns))
 }

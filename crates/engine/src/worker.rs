@@ -26,6 +26,7 @@ use loadline_reactor::{Coalescing, Host};
 use loadline_record::{Exchange, Recorder, Snapshot, Unfinished};
 use loadline_transport::{Dial, Dialler};
 use loadline_wire::HeadMemo;
+use serde::{Deserialize, Serialize};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -35,6 +36,7 @@ use std::task::Waker;
 const LOG_BATCH: usize = 4096;
 
 /// What a worker tells while the run lasts.
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Report {
     Interval {
         snapshot: Box<Snapshot>,
@@ -54,7 +56,7 @@ pub(crate) enum Report {
 }
 
 /// A change of the load that a worker heard of.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Heard {
     /// Its number among the run's changes, from 0.
     pub(crate) number: usize,
@@ -63,7 +65,7 @@ pub(crate) struct Heard {
 }
 
 /// How a worker ended.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Done {
     /// All its users had run to their end, as opposed to being cut off.
     pub(crate) complete: bool,

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 /// `response = delay + service` holds exactly: response is `end - intended`, service
 /// `end - start`, delay `start - intended`, and delay is *blocked* (until `ready`) and *late*
 /// (from there to `start`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exchange {
     /// When the schedule wanted it to start; in a closed load the same as `start_ns`.
     pub intended_ns: u64,
@@ -143,7 +143,7 @@ impl Split {
 }
 
 /// How an exchange ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
     /// A whole response came, with this status.
     Answered {

@@ -6,6 +6,7 @@
 //! its [`Role`]. Behind the trials of a search a *search* line holds its outcome. The format is
 //! documented in `docs/guide/saved-run.md`.
 
+mod carried;
 mod differences;
 mod encoding;
 mod header;

@@ -24,6 +24,9 @@ pub struct Unfinished {
     /// Unsent, because the script or the user ended the load of one worker before that of the
     /// others.
     pub by_stop: u64,
+    /// Of `by_loadline`, those that would have been a lost worker's: it may have sent some of them,
+    /// and told nobody.
+    pub lost: u64,
     /// Exchanges that were sent and not answered.
     pub in_flight: u64,
     /// How long the oldest of both had waited since its intended start, in nanoseconds.
@@ -102,6 +105,7 @@ impl Unfinished {
         add(&mut self.by_plan, other.by_plan);
         add(&mut self.by_loadline, other.by_loadline);
         add(&mut self.by_stop, other.by_stop);
+        add(&mut self.lost, other.lost);
         add(&mut self.in_flight, other.in_flight);
         self.oldest_ns = self.oldest_ns.max(other.oldest_ns);
         self.ages.response.merge(&other.ages.response);

@@ -211,6 +211,8 @@ pub(crate) struct StoredUnfinished {
     by_loadline: u64,
     #[serde(default, skip_serializing_if = "is_zero")]
     by_stop: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    lost: u64,
     in_flight: u64,
     oldest_ns: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -226,13 +228,14 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl StoredUnfinished {
-    fn encode(unfinished: &Unfinished, encoder: &mut Encoder) -> StoredUnfinished {
+    pub(crate) fn encode(unfinished: &Unfinished, encoder: &mut Encoder) -> StoredUnfinished {
         StoredUnfinished {
             unsent: unfinished.unsent,
             by_target: unfinished.by_target,
             by_plan: unfinished.by_plan,
             by_loadline: unfinished.by_loadline,
             by_stop: unfinished.by_stop,
+            lost: unfinished.lost,
             in_flight: unfinished.in_flight,
             oldest_ns: unfinished.oldest_ns,
             response_ages: encoder.encode(&unfinished.ages.response),
@@ -248,6 +251,7 @@ impl StoredUnfinished {
             by_plan: self.by_plan,
             by_loadline: self.by_loadline,
             by_stop: self.by_stop,
+            lost: self.lost,
             in_flight: self.in_flight,
             oldest_ns: self.oldest_ns,
             ages: Ages {

@@ -1,0 +1,305 @@
+//! The workers of a run that are threads of this process: all of them, or some where the others are
+//! in other processes.
+
+use crate::StartError;
+use crate::control::Handle;
+use crate::error::unreachable;
+use crate::event::Detail;
+use crate::launch::{Group, Launch, run_groups};
+use crate::lost::WorkerFailure;
+use crate::pacer::over_ns;
+use crate::prepare::Prepared;
+use crate::worker::Report;
+use loadline_plan::{HttpVersion, Plan};
+use loadline_reactor::{Address, Kernel};
+use loadline_schedule::Stripe;
+use loadline_transport::DialError;
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+use std::io;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// What a worker told of a scenario. It can go to another process, by serde.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct WorkerReport {
+    /// The worker's number in the run, from 0.
+    pub(crate) worker: usize,
+    /// The scenario's, from 0.
+    pub(crate) scenario: usize,
+    pub(crate) report: Report,
+}
+
+impl WorkerReport {
+    /// The worker's number in the run, from 0.
+    pub fn worker(&self) -> usize {
+        self.worker
+    }
+
+    /// Where the interval ends that it tells of, if it tells of one: nanoseconds from the run's
+    /// zero, the end of the warm-up.
+    pub fn interval_end_ns(&self) -> Option<u64> {
+        match &self.report {
+            Report::Interval { snapshot, .. } => Some(snapshot.end_ns),
+            _ => None,
+        }
+    }
+}
+
+/// What is known when all workers of a crew have brought their connections up.
+#[derive(Clone, Debug)]
+pub struct Readiness {
+    /// How many connections came up.
+    pub connected: usize,
+    /// Why the first of them that did not come up did not.
+    pub error: Option<String>,
+    /// Where the requests go.
+    pub addresses: Vec<Address>,
+    /// Addresses to which nothing goes because they did not answer, while others of the same name
+    /// did.
+    pub left_out: Vec<Address>,
+    /// The version of HTTP in which requests are sent; never [`HttpVersion::Auto`].
+    pub http: HttpVersion,
+    /// How long the load lasts, warm-up included, in nanoseconds; `u64::MAX` if its time does not
+    /// end it.
+    pub length_ns: u64,
+}
+
+/// Workers of a run that are threads of this process.
+#[derive(Debug)]
+pub struct Crew {
+    pub(crate) handle: Handle,
+    pub(crate) reports: Receiver<WorkerReport>,
+    pub(crate) threads: Vec<JoinHandle<()>>,
+    begin: Vec<Sender<u64>>,
+    pub(crate) ready: Readiness,
+    first_error: Option<DialError>,
+}
+
+/// What came of waiting for a crew.
+#[derive(Debug)]
+pub enum Told {
+    /// A worker told something.
+    Report(Box<WorkerReport>),
+    /// Nothing came in the time given.
+    Nothing,
+    /// All workers have told their last.
+    Over,
+}
+
+impl Crew {
+    /// Prepares a plan's run and brings up the connections of these of its workers, which are
+    /// numbered from 0 to the plan's number of threads. There is a launch for each scenario of the
+    /// plan; one where it has none. Blocks until they have dialled.
+    ///
+    /// # Errors
+    /// If the plan can't be run here, or a worker was lost.
+    ///
+    /// # Panics
+    /// If there are fewer launches than scenarios.
+    pub fn launch(
+        plan: &Plan,
+        detail: Detail,
+        launches: &[Launch],
+        workers: Range<u32>,
+    ) -> Result<Crew, StartError> {
+        let scenarios = Prepared::all(plan, detail, |index| launches[index].composes)?;
+        let of = plan.threads;
+        let handle = Handle::of_workers(of);
+        let (send, reports) = channel();
+        let mut starting: Vec<Starting> = Vec::new();
+        for index in workers {
+            let stripe = Stripe { index, of };
+            let parts = scenarios.iter().cloned().zip(launches.iter().cloned());
+            starting.push(Starting::spawn(parts.collect(), stripe, &handle, &send)?);
+        }
+        drop(send);
+        let (connected, first_error) = await_connections(&starting, &reports)?;
+        let length_ns = scenarios.iter().map(|prepared| over_ns(&prepared.plan));
+        let ready = Readiness {
+            connected,
+            error: first_error.as_ref().map(unreachable),
+            addresses: each_once(scenarios.iter().map(|prepared| prepared.addresses())),
+            left_out: each_once(scenarios.iter().map(|prepared| prepared.left_out.clone())),
+            http: scenarios[0].plan.connection.http,
+            length_ns: length_ns.max().unwrap_or(0),
+        };
+        let (begin, threads) = starting
+            .into_iter()
+            .map(|worker| (worker.begin, worker.thread))
+            .unzip();
+        Ok(Crew {
+            handle,
+            reports,
+            threads,
+            begin,
+            ready,
+            first_error,
+        })
+    }
+
+    /// What is known now that the connections are up.
+    pub fn ready(&self) -> &Readiness {
+        &self.ready
+    }
+
+    /// Fails if connections were tried and none came up.
+    ///
+    /// # Errors
+    /// Why the first one did not.
+    pub fn check_connections(&mut self) -> Result<(), StartError> {
+        match self.first_error.take() {
+            Some(error) if self.ready.connected == 0 => Err(StartError::Unreachable { error }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Begins the load at this instant: nanoseconds of `CLOCK_MONOTONIC`.
+    pub fn begin(&mut self, begin_ns: u64) {
+        self.handle.begin(begin_ns, self.ready.length_ns);
+        for worker in self.begin.drain(..) {
+            // A worker that is gone already has told why.
+            let _ = worker.send(begin_ns);
+        }
+    }
+
+    /// What stops the crew or changes its load, from any thread.
+    pub fn handle(&self) -> Handle {
+        self.handle.clone()
+    }
+
+    /// How often a worker of the crew has looked at its orders: it is there as long as that grows.
+    pub fn beats(&self, worker: usize) -> u64 {
+        self.handle.beats(worker)
+    }
+
+    /// The next that a worker tells.
+    pub fn next_report(&mut self, patience: Duration) -> Told {
+        match self.reports.recv_timeout(patience) {
+            Ok(report) => Told::Report(Box::new(report)),
+            Err(RecvTimeoutError::Timeout) => Told::Nothing,
+            Err(RecvTimeoutError::Disconnected) => Told::Over,
+        }
+    }
+}
+
+/// The addresses of all scenarios, each of them once.
+fn each_once(parts: impl Iterator<Item = Vec<Address>>) -> Vec<Address> {
+    let mut known = HashSet::new();
+    let is_new = |address: &Address| known.insert(address.clone());
+    parts.flatten().filter(is_new).collect()
+}
+
+/// A worker's thread that brings its connections up.
+struct Starting {
+    thread: JoinHandle<()>,
+    /// How many connections came up, and what went wrong first.
+    connected: Receiver<(usize, Option<DialError>)>,
+    begin: Sender<u64>,
+}
+
+impl Starting {
+    fn spawn(
+        parts: Vec<(Arc<Prepared>, Launch)>,
+        stripe: Stripe,
+        handle: &Handle,
+        send: &Sender<WorkerReport>,
+    ) -> io::Result<Starting> {
+        let (tell, connected) = channel();
+        let (begin, when) = channel();
+        let worker = stripe.index as usize;
+        let (send, last_word) = (send.clone(), send.clone());
+        let (own_handle, handle) = (handle.clone(), handle.clone());
+        let body = move || {
+            let kernel = Kernel::new()?;
+            let setting_up = set_up(kernel.clone(), &parts, stripe, &send);
+            let mut groups = kernel.block_on(setting_up)?;
+            let up = groups.iter().map(|group| group.connected()).sum();
+            let first_error = groups.iter_mut().find_map(|group| group.take_error());
+            let _ = tell.send((up, first_error));
+            match when.recv() {
+                Ok(begin_ns) => {
+                    kernel.block_on(run_groups(groups, begin_ns, &own_handle))?;
+                }
+                // Another worker found nothing to talk to, so there is no run.
+                Err(_) => return Ok(()),
+            }
+            // A user that was cut off goes, and its connections with it, when the loop looks at it.
+            kernel.iterate().map(drop)
+        };
+        let thread = thread::Builder::new()
+            .name(format!("worker-{worker}"))
+            .spawn(move || {
+                let ended = catch_unwind(AssertUnwindSafe(body));
+                if let Some(failure) = WorkerFailure::of(worker, ended) {
+                    handle.abort();
+                    let report = Report::Lost(failure);
+                    let _ = last_word.send(WorkerReport {
+                        worker,
+                        scenario: 0,
+                        report,
+                    });
+                }
+            })?;
+        Ok(Starting {
+            thread,
+            connected,
+            begin,
+        })
+    }
+}
+
+/// Sets up the users of all scenarios on a worker's thread.
+async fn set_up(
+    kernel: Kernel,
+    parts: &[(Arc<Prepared>, Launch)],
+    stripe: Stripe,
+    send: &Sender<WorkerReport>,
+) -> Vec<Box<dyn Group>> {
+    let worker = stripe.index as usize;
+    let mut groups = Vec::new();
+    for (prepared, launch) in parts {
+        let (send, scenario) = (send.clone(), prepared.scenario);
+        // A receiver that is gone wants nothing any more.
+        let tell = move |report| {
+            drop(send.send(WorkerReport {
+                worker,
+                scenario,
+                report,
+            }));
+        };
+        let group = launch.set_up(kernel.clone(), prepared, stripe, Box::new(tell));
+        groups.push(group.await);
+    }
+    groups
+}
+
+/// Waits until all workers have dialled: how many connections came up, and what went wrong first.
+/// Fails if a worker was lost.
+fn await_connections(
+    starting: &[Starting],
+    reports: &Receiver<WorkerReport>,
+) -> Result<(usize, Option<DialError>), StartError> {
+    let mut connected = 0;
+    let mut first_error = None;
+    for worker in starting {
+        let Ok((up, error)) = worker.connected.recv() else {
+            // Its last word comes when its thread has been unwound; no other comes before the load.
+            if let Ok(WorkerReport {
+                report: Report::Lost(failure),
+                ..
+            }) = reports.recv()
+            {
+                return Err(failure.into());
+            }
+            continue;
+        };
+        connected += up;
+        first_error = first_error.or(error);
+    }
+    Ok((connected, first_error))
+}
