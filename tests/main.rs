@@ -45,6 +45,8 @@ mod outputs;
 mod page;
 /// Regular expressions that read other tools' reports.
 mod parsers;
+/// A run on several processes, and what is left when one is lost.
+mod processes;
 /// Through proxies.
 mod proxies;
 /// Runs made again and again, and what differs among them.

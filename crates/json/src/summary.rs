@@ -159,6 +159,11 @@ pub struct Unfinished {
     pub by_plan: u64,
     /// Unsent although a connection was free, or could be opened.
     pub by_loadline: u64,
+    /// Arrivals that would have been those of a worker that was lost, so that planned = sent +
+    /// unsent + lost; absent without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub lost: Option<u64>,
     /// Requests in flight.
     pub in_flight: u64,
     /// How long the oldest had waited since its intended start.

@@ -12,4 +12,5 @@ pub(crate) mod shims;
 pub(crate) mod study;
 pub(crate) mod versus;
 pub(crate) mod watch;
+pub(crate) mod worker;
 pub(crate) mod wrk;

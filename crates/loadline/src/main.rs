@@ -39,6 +39,12 @@ fn command() -> ExitCode {
     let line: Vec<OsString> = std::env::args_os().collect();
     // Where this fails, a signal ends the process when a file is full.
     let _ = interrupt::outlive_full_files();
+    if commands::worker::is_meant(&line) {
+        let served = commands::worker::run();
+        return served
+            .unwrap_or_else(|error| refuse(&sentence(&error)))
+            .into();
+    }
     if let Some(code) = dialect::run(&line) {
         return code;
     }

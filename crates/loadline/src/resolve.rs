@@ -260,6 +260,7 @@ fn plan(flags: &RunFlags, mut surroundings: Surroundings<'_>) -> Result<Plan, Er
     plan.connection.drain = drain(flags.load.drain, &plan)?;
     plan.connection.drains_to_age = flags.load.drain.is_none() && !plan.connection.drain.is_zero();
     let asked = flags.load.threads;
+    plan.processes = flags.load.processes;
     plan.threads = asked.unwrap_or_else(|| threads(&plan, surroundings.cores));
     plan.validate()?;
     Goal::of(&plan)?;
@@ -304,7 +305,7 @@ fn threads(plan: &Plan, cores: u32) -> u32 {
     let streams = plan.connection.streams.max(1);
     let connections = (plan.load.users / streams).max(1);
     let shared = plan.connection.shared.map_or(u32::MAX, NonZeroU32::get);
-    let most = cores.min(connections).min(shared);
+    let most = cores.max(plan.processes).min(connections).min(shared);
     // Workers share no connection: each has whole ones, with all of their streams.
     let divides = |threads: &u32| streams == 1 || connections.is_multiple_of(*threads);
     (1..=most).rev().find(divides).unwrap_or(1)

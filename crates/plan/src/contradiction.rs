@@ -266,6 +266,9 @@ pub enum Contradiction {
     /// Users that do nothing.
     #[error("iterations_per_user = 0 sends nothing; give at least 1.")]
     NoIterations,
+    /// No processes.
+    #[error("--processes 0 runs nothing; give at least 1.")]
+    NoProcesses,
     /// No time for what needs some.
     #[error("--{0} must be more than 0.")]
     NoTime(&'static str),
@@ -278,6 +281,27 @@ pub enum Contradiction {
     /// Two options that set where connections go.
     #[error("--proxy and --{0} both say where connections go; give one of them.")]
     ProxyAnd(&'static str),
+    /// A process without a worker.
+    #[error("--processes {processes} needs as many threads, and --threads {threads} are fewer.")]
+    ProcessesAboveThreads {
+        /// Processes.
+        processes: u32,
+        /// The threads that they could share.
+        threads: u32,
+    },
+    /// A process without a connection.
+    #[error("--processes {processes} is more than --connections {connections}: some would idle.")]
+    ProcessesAboveConnections {
+        /// Processes.
+        processes: u32,
+        /// The connections that they could share.
+        connections: u32,
+    },
+    /// A script would be loaded in each process.
+    #[error(
+        "--processes is for the requests of a list, not for a --script; leave one of them out."
+    )]
+    ProcessesAndScript,
     /// A proxy that would be asked in words for a server.
     #[error(
         "--script writes requests for the server itself, so a --proxy can only forward them with \

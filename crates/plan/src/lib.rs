@@ -70,6 +70,9 @@ pub struct Plan {
     pub load: Load,
     /// Worker threads, at least one.
     pub threads: u32,
+    /// How many processes they are spread over, at least one.
+    #[serde(default = "one_process", skip_serializing_if = "is_one_process")]
+    pub processes: u32,
     /// How long starts are issued, warm-up apart; `None` only with a `request_limit`.
     pub duration: Option<Duration>,
     /// What ends the run before its time.
@@ -107,6 +110,14 @@ pub struct Plan {
     pub part: Option<Box<Part>>,
 }
 
+fn one_process() -> u32 {
+    1
+}
+
+fn is_one_process(processes: &u32) -> bool {
+    *processes == 1
+}
+
 /// The most names that have series of their own, if the user does not say otherwise.
 pub const DEFAULT_MAX_SERIES: u32 = 2_000;
 
@@ -130,6 +141,7 @@ impl Default for Plan {
             client: Client::default(),
             load: Load::default(),
             threads: 1,
+            processes: 1,
             duration: Some(DEFAULT_DURATION),
             until: None,
             request_limit: None,

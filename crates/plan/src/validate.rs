@@ -148,10 +148,10 @@ impl Plan {
         )
     }
 
-    fn extent_rules(&self) -> [Rule; 6] {
+    fn extent_rules(&self) -> [Rule; 10] {
         let each_ends = !self.scenarios.is_empty();
         let connections = self.load.max_users / self.connection.streams.max(1);
-        let threads = self.threads;
+        let (threads, processes) = (self.threads, self.processes);
         let shared = self.connection.shared.map_or(u32::MAX, NonZeroU32::get);
         let timeless = match self.load.shape.last_target() {
             Some(target) => Contradiction::NoStageWithTime(target),
@@ -165,6 +165,22 @@ impl Plan {
             (self.duration == Some(Duration::ZERO), timeless),
             (self.request_limit == Some(0), Contradiction::NoRequests),
             (threads == 0, Contradiction::NoThreads),
+            (processes == 0, Contradiction::NoProcesses),
+            (
+                processes > 1 && self.scripts().next().is_some(),
+                Contradiction::ProcessesAndScript,
+            ),
+            (
+                processes > connections && processes > 1,
+                Contradiction::ProcessesAboveConnections {
+                    processes,
+                    connections,
+                },
+            ),
+            (
+                processes > threads,
+                Contradiction::ProcessesAboveThreads { processes, threads },
+            ),
             (
                 shared < threads,
                 Contradiction::ThreadsAboveShared { threads, shared },

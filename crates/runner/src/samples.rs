@@ -27,6 +27,7 @@ pub(crate) fn plan() -> Plan {
             },
         },
         threads: 1,
+        processes: 1,
         duration: Some(Duration::from_secs(1)),
         request_limit: None,
         warmup: Duration::ZERO,

@@ -1,6 +1,7 @@
-//! Where the events of a run come from: an engine of this process.
+//! Where the events of a run come from: an engine of this process, or of several.
 
 use crate::commands::Control;
+use loadline_cluster::Processes;
 use loadline_engine::{Event, Run};
 use loadline_plan::HttpVersion;
 use loadline_reactor::Address;
@@ -57,5 +58,35 @@ impl Source for Run {
 
     fn http(&self) -> HttpVersion {
         Run::http(self)
+    }
+}
+
+impl Source for Processes {
+    fn next_event(&mut self, patience: Duration) -> Option<Event> {
+        self.run.next_event(patience)
+    }
+
+    fn control(&self) -> Box<dyn Control> {
+        self.run.control()
+    }
+
+    fn failure(&self) -> Option<String> {
+        Source::failure(&self.run)
+    }
+
+    fn begin_ns(&self) -> u64 {
+        self.run.begin_ns()
+    }
+
+    fn addresses(&self) -> &[Address] {
+        self.run.addresses()
+    }
+
+    fn left_out(&self) -> &[Address] {
+        self.run.left_out()
+    }
+
+    fn http(&self) -> HttpVersion {
+        self.run.http()
     }
 }

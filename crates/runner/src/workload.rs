@@ -3,12 +3,14 @@
 use crate::error::RunError;
 use crate::observer::Wants;
 use crate::source::Source;
+use loadline_cluster::Processes;
 use loadline_engine::{Launch, Run, StartError};
 use loadline_plan::Plan;
 use loadline_record::Summary;
 use loadline_script::{Language, Script, language_of};
 use loadline_script_lua::Lua;
 use std::cell::Cell;
+use std::process::Command;
 
 pub use loadline_script::{OnError, Prints};
 
@@ -88,6 +90,9 @@ impl Workload for Scenarios {
             Some(script) => script.script.launch(),
             None => Launch::requests(&part.client),
         };
+        if plan.processes > 1 {
+            return on_processes(&plan, wants);
+        }
         let parts = plan.parts();
         let launches: Vec<Launch> = self.0.iter().zip(&parts).map(launch).collect();
         Ok(Box::new(Run::launch(plan, wants.detail(), &launches)?))
@@ -123,8 +128,26 @@ struct Requests;
 
 impl Workload for Requests {
     fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
+        if plan.processes > 1 {
+            return on_processes(&plan, wants);
+        }
         Ok(Box::new(Run::start(plan, wants.detail())?))
     }
+}
+
+/// The word by which this program is started as one of the processes of a run.
+pub const WORKER_WORD: &str = "worker-process";
+
+/// The requests of a plan, on several processes of this program.
+fn on_processes(plan: &Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
+    let program = std::env::current_exe()?;
+    let command = || {
+        let mut command = Command::new(&program);
+        command.arg(WORKER_WORD);
+        command
+    };
+    let processes = Processes::start(plan, plan.processes, wants.detail(), command)?;
+    Ok(Box::new(processes))
 }
 
 /// What a script says.

@@ -2314,6 +2314,11 @@ by_plan: number,
  */
 by_loadline: number, 
 /**
+ * Arrivals that would have been those of a worker that was lost, so that planned = sent +
+ * unsent + lost; absent without any.
+ */
+lost?: number, 
+/**
  * Requests in flight.
  */
 in_flight: number, 

@@ -91,10 +91,11 @@ fn ended(ended: &Ended) -> (json::Ended, Option<String>) {
 fn unfinished(summary: &Summary) -> json::Unfinished {
     let unfinished = &summary.unfinished;
     json::Unfinished {
-        unsent: unfinished.unsent,
+        unsent: unfinished.unsent.saturating_sub(unfinished.lost),
         by_target: unfinished.by_target,
         by_plan: unfinished.by_plan.saturating_add(unfinished.by_stop),
-        by_loadline: unfinished.by_loadline,
+        by_loadline: unfinished.by_loadline.saturating_sub(unfinished.lost),
+        lost: Some(unfinished.lost).filter(|lost| *lost > 0),
         in_flight: unfinished.in_flight,
         oldest_us: us(unfinished.oldest_ns as f64),
     }

@@ -205,17 +205,21 @@ fn rate(summary: &Summary) -> String {
 fn sent(summary: &Summary) -> String {
     let Counts { planned, sent, .. } = summary.total.counts;
     let sent = format!("{} sent", units::count(sent));
-    match (summary.model, summary.unfinished.unsent) {
-        (Model::Closed, _) => sent,
-        (Model::Open, 0) => format!("{} planned, {sent}", units::count(planned)),
-        (Model::Open, unsent) => {
-            let unsent = units::count(unsent);
-            format!(
-                "{} planned, {sent}, {unsent} never sent",
-                units::count(planned)
-            )
+    if summary.model == Model::Closed {
+        return sent;
+    }
+    let unfinished = &summary.unfinished;
+    let mut text = format!("{} planned, {sent}", units::count(planned));
+    let never = unfinished.unsent.saturating_sub(unfinished.lost);
+    for (count, what) in [
+        (never, "never sent"),
+        (unfinished.lost, "lost with a worker"),
+    ] {
+        if count > 0 {
+            text.push_str(&format!(", {} {what}", units::count(count)));
         }
     }
+    text
 }
 
 fn ended(counts: &Counts) -> String {

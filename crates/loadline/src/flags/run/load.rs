@@ -27,6 +27,14 @@ pub(crate) struct LoadFlags {
     #[arg(short, long, value_name = "N", value_parser = parse_small_count)]
     pub(crate) threads: Option<u32>,
 
+    /// Spread the worker threads over this many processes
+    ///
+    /// The arrivals and the report are those of as many threads in one process. A process that is
+    /// killed loses what it recorded since its last full second; the others go on, and the report
+    /// says what is lost. Not with a script.
+    #[arg(long, value_name = "N", default_value = "1", value_parser = parse_small_count)]
+    pub(crate) processes: u32,
+
     /// Send at this rate (500, 2.5k, 90/m, 0.2/s) even while responses are missing: an open loop,
     /// free of coordinated omission
     ///

@@ -1,0 +1,166 @@
+//! A child: some of the workers of a run, for a coordinator on the other end of its pipes.
+
+use crate::message::{self, Command, FromChild, PROTOCOL, Ready, ToChild};
+use loadline_engine::{Crew, Handle, Launch, Order, StartError, Told};
+use loadline_plan::Plan;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::ops::Range;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// From one heartbeat to the next.
+const HEARTBEAT: Duration = Duration::from_millis(100);
+
+/// Why a child could not do its part.
+#[derive(Debug, thiserror::Error)]
+pub enum ChildError {
+    /// Nobody told it what to do.
+    #[error("this command is for Loadline itself, which starts it for --processes")]
+    NoCoordinator,
+    /// The coordinator said something else than was due.
+    #[error("the coordinator sent another message than was due")]
+    OutOfTurn,
+    /// The coordinator is gone, or sends what is no message.
+    #[error("the coordinator can't be heard: {0}")]
+    Pipe(#[from] io::Error),
+}
+
+/// Does the part of a child, and returns at the end of the run; earlier if the coordinator is gone.
+///
+/// Signals that end a command are the coordinator's to take, which tells its children.
+///
+/// # Errors
+/// If the coordinator can't be understood, or can't be told.
+pub fn serve(
+    input: impl Read + Send + 'static,
+    output: impl Write + Send + 'static,
+) -> Result<(), ChildError> {
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
+    }
+    let mut input = BufReader::new(input);
+    let voice = Voice::new(output);
+    voice.say(&FromChild::Hello { protocol: PROTOCOL })?;
+    let assigned = message::read(&mut input, u64::MAX);
+    let Ok(Some(ToChild::Assign {
+        plan,
+        detail,
+        workers,
+    })) = assigned
+    else {
+        return Err(ChildError::NoCoordinator);
+    };
+    voice.beat();
+    let parts = plan.parts();
+    let launches: Vec<Launch> = parts
+        .iter()
+        .map(|part| Launch::requests(&part.client))
+        .collect();
+    let crew = match Crew::launch(&plan, detail, &launches, workers.clone()) {
+        Ok(crew) => crew,
+        Err(error) => return Ok(voice.say(&failed(&error))?),
+    };
+    voice.say(&FromChild::Ready(Ready::from(crew.ready())))?;
+    run(crew, &plan, workers, input, &voice)
+}
+
+fn failed(error: &StartError) -> FromChild {
+    FromChild::Failed {
+        reason: error.to_string(),
+    }
+}
+
+/// Runs the load when the coordinator says so, and tells what comes of it.
+fn run(
+    mut crew: Crew,
+    plan: &Plan,
+    workers: Range<u32>,
+    mut input: impl BufRead + Send + 'static,
+    voice: &Voice,
+) -> Result<(), ChildError> {
+    match message::read(&mut input, u64::MAX)? {
+        Some(ToChild::StartAt { begin_ns }) => crew.begin(begin_ns),
+        // There is no run, as another child can't begin its part.
+        None => return Ok(()),
+        Some(_) => return Err(ChildError::OutOfTurn),
+    }
+    let handle = crew.handle();
+    let obeying = crew.handle();
+    thread::spawn(move || obey(&mut input, &obeying));
+    debug_assert!(workers.end <= plan.threads);
+    loop {
+        let told = match crew.next_report(HEARTBEAT) {
+            Told::Report(report) => voice.say(&FromChild::Report(report)),
+            Told::Nothing => Ok(()),
+            Told::Over => return Ok(voice.say(&FromChild::Done)?),
+        };
+        voice.hear_beats(workers.clone().map(|worker| crew.beats(worker as usize)));
+        if let Err(error) = told {
+            handle.abort();
+            return Err(error.into());
+        }
+    }
+}
+
+/// Does what the coordinator says until it is gone.
+fn obey(input: &mut impl BufRead, handle: &Handle) {
+    loop {
+        match message::read(input, u64::MAX) {
+            Ok(Some(ToChild::Command(Command::Order(Order::Stop)))) => handle.stop(),
+            Ok(Some(ToChild::Command(Command::Change(change)))) => {
+                handle.change_at(change.at_ns, change.level);
+            }
+            // Whatever else comes, there is nobody to report to.
+            _ => return handle.abort(),
+        }
+    }
+}
+
+/// Tells the coordinator, from several threads.
+#[derive(Clone)]
+struct Voice(Arc<Mutex<Said>>);
+
+struct Said {
+    output: Box<dyn Write + Send>,
+    beats: Vec<u64>,
+}
+
+impl Voice {
+    fn new(output: impl Write + Send + 'static) -> Voice {
+        Voice(Arc::new(Mutex::new(Said {
+            output: Box::new(output),
+            beats: Vec::new(),
+        })))
+    }
+
+    fn say(&self, message: &FromChild) -> io::Result<()> {
+        let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        message::write(&mut said.output, message)
+    }
+
+    /// How often each worker has looked, for the next heartbeat.
+    fn hear_beats(&self, beats: impl Iterator<Item = u64>) {
+        let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        said.beats = beats.collect();
+    }
+
+    /// Says from now on that the process is there, until nobody hears it.
+    fn beat(&self) {
+        let voice = self.clone();
+        thread::spawn(move || {
+            loop {
+                let beats = {
+                    let said = voice.0.lock().unwrap_or_else(PoisonError::into_inner);
+                    said.beats.clone()
+                };
+                if voice.say(&FromChild::Heartbeat { beats }).is_err() {
+                    return;
+                }
+                thread::sleep(HEARTBEAT);
+            }
+        });
+    }
+}

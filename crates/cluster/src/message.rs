@@ -1,0 +1,203 @@
+//! The messages of the worker protocol, and how they are written.
+
+use loadline_engine::{Change, Detail, Order, Readiness, WorkerReport};
+use loadline_plan::{HttpVersion, Plan};
+use loadline_reactor::Address;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::io::{self, BufRead, Read, Write};
+use std::net::SocketAddr;
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// The version of the protocol. Both sides must have the same: they are one program.
+pub const PROTOCOL: u32 = 1;
+
+/// What the coordinator tells a child.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToChild {
+    /// What it is to run: these workers of the plan's.
+    Assign {
+        /// The whole plan.
+        plan: Box<Plan>,
+        /// What its workers tell beside intervals.
+        detail: Detail,
+        /// Which of the plan's workers are its own, from 0.
+        workers: Range<u32>,
+    },
+    /// When its load begins: nanoseconds of `CLOCK_MONOTONIC`.
+    StartAt {
+        /// The instant.
+        begin_ns: u64,
+    },
+    /// How the run is to go on.
+    Command(Command),
+}
+
+/// How a run is to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Command {
+    /// Whether it is.
+    Order(Order),
+    /// Its load changes.
+    Change(Change),
+}
+
+/// What a child tells the coordinator.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FromChild {
+    /// Its first word.
+    Hello {
+        /// The version of the protocol that it speaks.
+        protocol: u32,
+    },
+    /// It is there: how often each of its workers has looked at its orders, in their order.
+    Heartbeat {
+        /// None before its workers are up.
+        beats: Vec<u64>,
+    },
+    /// Its connections are up.
+    Ready(Ready),
+    /// It can't begin its part, for this reason.
+    Failed {
+        /// A sentence without its full stop.
+        reason: String,
+    },
+    /// What a worker told: an interval, the ticks or log lines of one, or its last word.
+    Report(Box<WorkerReport>),
+    /// Its last word.
+    Done,
+}
+
+/// What a child knows when its connections are up.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ready {
+    connected: usize,
+    error: Option<String>,
+    addresses: Vec<Place>,
+    left_out: Vec<Place>,
+    http: HttpVersion,
+    length_ns: u64,
+}
+
+/// An address.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Place {
+    Ip(SocketAddr),
+    Unix(PathBuf),
+}
+
+impl From<&Address> for Place {
+    fn from(address: &Address) -> Self {
+        match address {
+            Address::Ip(address) => Place::Ip(*address),
+            Address::Unix(path) => Place::Unix(path.clone()),
+        }
+    }
+}
+
+impl From<Place> for Address {
+    fn from(place: Place) -> Self {
+        match place {
+            Place::Ip(address) => Address::Ip(address),
+            Place::Unix(path) => Address::Unix(path),
+        }
+    }
+}
+
+impl From<&Readiness> for Ready {
+    fn from(ready: &Readiness) -> Self {
+        Ready {
+            connected: ready.connected,
+            error: ready.error.clone(),
+            addresses: ready.addresses.iter().map(Place::from).collect(),
+            left_out: ready.left_out.iter().map(Place::from).collect(),
+            http: ready.http,
+            length_ns: ready.length_ns,
+        }
+    }
+}
+
+impl From<Ready> for Readiness {
+    fn from(ready: Ready) -> Self {
+        let addresses = |places: Vec<Place>| places.into_iter().map(Address::from).collect();
+        Readiness {
+            connected: ready.connected,
+            error: ready.error,
+            addresses: addresses(ready.addresses),
+            left_out: addresses(ready.left_out),
+            http: ready.http,
+            length_ns: ready.length_ns,
+        }
+    }
+}
+
+/// Writes a message.
+///
+/// # Errors
+/// If it can't be written.
+pub(crate) fn write(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    to.write_all(&line)?;
+    to.flush()
+}
+
+/// Reads the next message, of so many bytes at most; `None` at the end.
+///
+/// # Errors
+/// If what comes is none, or can't be read.
+pub(crate) fn read<T: DeserializeOwned>(
+    from: &mut impl BufRead,
+    most: u64,
+) -> io::Result<Option<T>> {
+    let mut line = Vec::new();
+    from.take(most).read_until(b'\n', &mut line)?;
+    if line.is_empty() {
+        return Ok(None);
+    }
+    serde_json::from_slice(&line).map(Some).map_err(Into::into)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_read_as_they_were_written() {
+        let readiness = Readiness {
+            connected: 3,
+            error: Some("refused".to_owned()),
+            addresses: vec![
+                Address::Ip(SocketAddr::from(([127, 0, 0, 1], 80))),
+                Address::Unix("/a".into()),
+            ],
+            left_out: Vec::new(),
+            http: HttpVersion::V2,
+            length_ns: u64::MAX,
+        };
+        let mut bytes = Vec::new();
+        write(&mut bytes, &FromChild::Ready(Ready::from(&readiness))).expect("memory");
+        write(&mut bytes, &FromChild::Done).expect("memory");
+        let mut rest = &bytes[..];
+        let Ok(Some(FromChild::Ready(ready))) = read(&mut rest, 9_999) else {
+            panic!("not what was written");
+        };
+        let back = Readiness::from(ready);
+        assert_eq!(back.addresses, readiness.addresses);
+        assert_eq!((back.connected, back.length_ns), (3, u64::MAX));
+        assert!(matches!(read(&mut rest, 9_999), Ok(Some(FromChild::Done))));
+        assert!(matches!(read::<FromChild>(&mut rest, 9_999), Ok(None)));
+    }
+
+    #[test]
+    fn what_is_no_message_is_an_error() {
+        for bytes in [&b"hello\n"[..], b"{}\n", b"{\"done\n", b"\xff\n", b"\n"] {
+            assert!(read::<FromChild>(&mut &*bytes, 9_999).is_err(), "{bytes:?}");
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! A run on several processes of this machine, seen from the one that merges and reports.
+
+use crate::link::{Link, Part, Started};
+use crate::message::{Command as Instruction, ToChild};
+use loadline_engine::{Detail, Inlet, Order, Readiness, Run, StartError};
+use loadline_plan::Plan;
+use loadline_reactor::monotonic_ns;
+use std::ops::Range;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, OnceLock};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// From the moment when all processes are ready to the begin of the load: the message that says so
+/// must have come to each of them by then.
+const HEAD_START_NS: u64 = 20_000_000;
+/// How often commands are passed on, and children that are silent are looked for. A change of the
+/// load is told 150 ms ahead.
+const TURN: Duration = Duration::from_millis(10);
+
+/// What a child is told that found another version of HTTP than those before it.
+const OTHER_HTTP: &str = "the server chose another version of HTTP than for the others; give \
+                          --http 1.1 or 2";
+
+/// A run on several processes of this machine.
+#[derive(Debug)]
+pub struct Processes {
+    /// What they tell, merged.
+    pub run: Run,
+    is_over: Arc<AtomicBool>,
+    /// Looks after the children, and holds them.
+    guard: Option<JoinHandle<()>>,
+}
+
+impl Processes {
+    /// Starts a run of this plan on so many processes, each with an equal share of the plan's
+    /// workers, and begins its load. `program` makes the command of a child, which
+    /// [serves](crate::serve) on its standard input and output. Blocks until the load has begun.
+    ///
+    /// # Errors
+    /// If a process can't be started, or can't begin its part; the others are ended then.
+    pub fn start(
+        plan: &Plan,
+        processes: u32,
+        detail: Detail,
+        program: impl Fn() -> Command,
+    ) -> Result<Processes, StartError> {
+        let inlet = Arc::new(OnceLock::new());
+        let (send, started) = channel();
+        let mut links: Vec<Link> = Vec::new();
+        for (index, workers) in (0..).zip(shares(plan.threads, processes)) {
+            let child = program()
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .spawn()?;
+            let part = Part {
+                index,
+                of: processes,
+                workers,
+                threads: plan.threads,
+            };
+            links.push(Link::new(child, part, Arc::clone(&inlet), send.clone()));
+        }
+        drop(send);
+        for link in &mut links {
+            let workers = link.workers();
+            link.tell(&ToChild::Assign {
+                plan: Box::new(plan.clone()),
+                detail,
+                workers,
+            });
+        }
+        let ready = all_ready(&mut links, &started)?;
+        let begin_ns = monotonic_ns() + HEAD_START_NS;
+        let (run, run_inlet) = Run::elsewhere(plan, ready, begin_ns);
+        let run_inlet = inlet.get_or_init(|| run_inlet).clone();
+        for link in &mut links {
+            link.tell(&ToChild::StartAt { begin_ns });
+        }
+        let is_over = Arc::new(AtomicBool::new(false));
+        let over = Arc::clone(&is_over);
+        let guard = thread::spawn(move || look_after(links, &run_inlet, &over));
+        Ok(Processes {
+            run,
+            is_over,
+            guard: Some(guard),
+        })
+    }
+}
+
+impl Drop for Processes {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        if let Some(guard) = self.guard.take() {
+            let _ = guard.join();
+        }
+    }
+}
+
+/// The workers of each process, as equal in number as can be.
+fn shares(workers: u32, processes: u32) -> impl Iterator<Item = Range<u32>> {
+    let end =
+        move |index: u32| (u64::from(workers) * u64::from(index) / u64::from(processes)) as u32;
+    (0..processes).map(move |index| end(index)..end(index + 1))
+}
+
+/// Waits until all children are ready, and puts together what they know. They must have come to
+/// the same version of HTTP; of addresses, those of the first stand for all.
+fn all_ready(
+    links: &mut [Link],
+    started: &Receiver<(u32, Started)>,
+) -> Result<Readiness, StartError> {
+    let of = links.len();
+    let mut all: Option<Readiness> = None;
+    let mut waiting = of;
+    while waiting > 0 {
+        let (index, ready) = match started.recv_timeout(TURN) {
+            Ok(started) => started,
+            Err(RecvTimeoutError::Timeout) => {
+                links.iter_mut().for_each(|link| link.miss_if_silent(TURN));
+                continue;
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+        };
+        waiting -= 1;
+        let process = index + 1;
+        let failed =
+            |reason: &str| StartError::Remote(format!("process {process} of {of}: {reason}"));
+        let ready = Readiness::from(ready.map_err(|reason| failed(&reason))?);
+        match &mut all {
+            None => all = Some(ready),
+            Some(all) if all.http != ready.http => {
+                return Err(failed(OTHER_HTTP));
+            }
+            Some(all) => {
+                all.connected += ready.connected;
+                all.error = all.error.take().or(ready.error);
+            }
+        }
+    }
+    let all = all.ok_or_else(|| StartError::Remote("no process was started".to_owned()))?;
+    match &all.error {
+        Some(error) if all.connected == 0 => Err(StartError::Remote(error.clone())),
+        _ => Ok(all),
+    }
+}
+
+/// Passes commands on and ends children that are silent, until the run is over.
+fn look_after(mut links: Vec<Link>, inlet: &Inlet, is_over: &AtomicBool) {
+    let (mut order, mut changes) = (Order::Run, 0);
+    while !is_over.load(Ordering::Relaxed) {
+        thread::sleep(TURN);
+        for change in inlet.changes_since(changes) {
+            changes += 1;
+            tell_all(&mut links, Instruction::Change(change));
+        }
+        let now = inlet.order();
+        if now != order {
+            order = now;
+            tell_all(&mut links, Instruction::Order(now));
+        }
+        links.iter_mut().for_each(|link| link.miss_if_silent(TURN));
+    }
+}
+
+fn tell_all(links: &mut [Link], instruction: Instruction) {
+    links.iter_mut().for_each(|link| link.command(instruction));
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,311 @@
+//! A run on several processes: the report of one, and exact sums when one of them is lost.
+
+use crate::rig::{beside_others, command, count, loadline, serve, summary, text};
+use loadline_testbed::Server;
+use serde_json::Value;
+use std::fs;
+use std::process::{Child, Command, Output};
+use std::sync::RwLockReadGuard;
+use std::time::{Duration, Instant};
+
+fn url(server: &Server) -> String {
+    format!("http://{}/", server.addr())
+}
+
+#[test]
+fn the_report_is_that_of_as_many_threads() {
+    let server = serve();
+    let url = url(&server);
+    let words = ["-t", "2", "-c", "6", "-r", "500", "-d", "2s", &url];
+    let two = summary(&[&words[..], &["--processes", "2"]].concat());
+    let one = summary(&words);
+    for found in [&two, &one] {
+        assert_eq!(
+            (count(found, "planned"), count(found, "failed")),
+            (1_000, 0)
+        );
+        assert_eq!(count(found, "answered"), 1_000);
+        assert_eq!(found["statuses"], serde_json::json!({"200": 1_000}));
+        assert_eq!(found["response_time_us"]["count"], 1_000);
+    }
+    let keys = |found: &Value| -> Vec<String> {
+        let object = found.as_object().expect("an object");
+        object.keys().cloned().collect()
+    };
+    assert_eq!(keys(&two), keys(&one));
+    assert_eq!(server.stop().answers, 2_000);
+}
+
+#[test]
+fn requests_are_counted_out_over_processes_and_logged() {
+    let server = serve();
+    let url = url(&server);
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log.csv");
+    let found = summary(&[
+        "-t",
+        "3",
+        "--processes",
+        "3",
+        "-c",
+        "9",
+        "-n",
+        "300",
+        "--log",
+        text(&log),
+        &url,
+    ]);
+    assert_eq!(
+        (count(&found, "sent"), count(&found, "answered")),
+        (300, 300)
+    );
+    assert_eq!(fs::read_to_string(&log).unwrap().lines().count(), 301);
+    assert_eq!(server.stop().answers, 300);
+}
+
+#[test]
+fn several_scenarios_run_on_processes_as_well() {
+    let server = serve();
+    let folder = tempfile::tempdir().unwrap();
+    let plan = folder.path().join("plan.toml");
+    let url = url(&server);
+    let scenarios = ["a", "b"].map(|name| {
+        let load = "connections = 2\nrequests = 50\n";
+        format!("[[scenario]]\nname = \"{name}\"\nurl = \"{url}{name}\"\n{load}")
+    });
+    fs::write(
+        &plan,
+        format!("threads = 2\nprocesses = 2\n{}", scenarios.join("\n")),
+    )
+    .unwrap();
+    let found = summary(&[text(&plan)]);
+    assert_eq!(count(&found, "answered"), 100);
+    assert_eq!(found["names"].as_array().map(Vec::len), Some(2));
+}
+
+/// A run of five seconds on two processes, and what it says in the end.
+struct Running {
+    coordinator: Child,
+    since: Instant,
+    _beside_others: RwLockReadGuard<'static, ()>,
+}
+
+impl Running {
+    fn start(url: &str, more: &[&str]) -> Running {
+        let words = [
+            "-t",
+            "2",
+            "--processes",
+            "2",
+            "-c",
+            "4",
+            "-d",
+            "5s",
+            "-o",
+            "json",
+        ];
+        let words = [&words[..], more, &["--no-progress", url]].concat();
+        Running {
+            _beside_others: beside_others(),
+            coordinator: command(&words).spawn().expect("the command"),
+            since: Instant::now(),
+        }
+    }
+
+    /// The number of its second process, once both are there.
+    fn second(&self) -> u32 {
+        loop {
+            let own = self.coordinator.id();
+            let path = format!("/proc/{own}/task/{own}/children");
+            let children = fs::read_to_string(path).unwrap_or_default();
+            let pids: Vec<u32> = children
+                .split_whitespace()
+                .filter_map(|pid| pid.parse().ok())
+                .collect();
+            if let [_, second] = pids[..] {
+                return second;
+            }
+            assert!(self.since.elapsed() < Duration::from_secs(10), "{children}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Sends a signal to a process this long after the start of the run.
+    fn signal(&self, pid: u32, signal: &str, after: Duration) {
+        std::thread::sleep(after.saturating_sub(self.since.elapsed()));
+        let sent = Command::new("kill")
+            .args(["-s", signal, &pid.to_string()])
+            .status();
+        assert!(sent.expect("kill").success());
+    }
+
+    fn end(self) -> (Value, Output) {
+        let output = self.coordinator.wait_with_output().expect("an end");
+        let summary: Value = serde_json::from_slice(&output.stdout).expect("a report");
+        (summary["summary"].clone(), output)
+    }
+}
+
+/// planned = sent + unsent + lost, and sent = answered + failed + in flight.
+fn assert_sums(found: &Value) -> u64 {
+    let unfinished = &found["unfinished"];
+    let of = |key: &str| unfinished[key].as_u64().unwrap_or(0);
+    let sent = count(found, "sent");
+    assert_eq!(
+        count(found, "planned"),
+        sent + of("unsent") + of("lost"),
+        "{found:#}"
+    );
+    let ended = count(found, "answered") + count(found, "failed");
+    assert_eq!(sent, ended + of("in_flight"), "{found:#}");
+    of("lost")
+}
+
+#[test]
+fn a_process_that_is_killed_loses_its_share_from_then_on() {
+    let server = serve();
+    let run = Running::start(&url(&server), &["-r", "400"]);
+    run.signal(run.second(), "KILL", Duration::from_millis(2_500));
+    let (found, output) = run.end();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(
+        stderr.contains("process 2 of 2 was killed by signal 9"),
+        "{stderr}"
+    );
+    assert!(
+        stderr.contains("50% of the load is lost from there on"),
+        "{stderr}"
+    );
+    assert_eq!(count(&found, "planned"), 2_000);
+    let lost = assert_sums(&found);
+    // It sends 200 a second, and had told of so many of five seconds.
+    let told = stderr
+        .split("the interval up to ")
+        .nth(1)
+        .unwrap_or_default();
+    let told: f64 = told.split(' ').next().unwrap_or_default().parse().unwrap();
+    let silent = (200.0 * (5.0 - told)).round() as u64;
+    assert!((1.0..=4.0).contains(&told), "{stderr}");
+    assert!((silent..=silent + 5).contains(&lost), "{lost}: {stderr}");
+    // The other went on to the end.
+    assert!(count(&found, "answered") >= 1_195, "{found:#}");
+}
+
+#[test]
+fn a_process_that_is_stopped_is_ended_and_named() {
+    let server = serve();
+    let run = Running::start(&url(&server), &["-r", "400"]);
+    run.signal(run.second(), "STOP", Duration::from_millis(1_300));
+    let (found, output) = run.end();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    let said = "process 2 of 2 said nothing for 3 s and was ended";
+    assert!(stderr.contains(said), "{stderr}");
+    assert!(assert_sums(&found) > 0);
+}
+
+#[test]
+fn a_closed_load_goes_on_with_the_users_that_are_left() {
+    let server = serve();
+    let run = Running::start(&url(&server), &[]);
+    run.signal(run.second(), "KILL", Duration::from_millis(2_500));
+    let (found, output) = run.end();
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(assert_sums(&found), 0, "nobody plans in a closed load");
+    assert_eq!(
+        found["duration_s"].as_f64().map(f64::round),
+        Some(5.0),
+        "{found:#}"
+    );
+}
+
+#[test]
+fn an_interrupt_ends_all_processes_with_a_report() {
+    let server = serve();
+    let run = Running::start(&url(&server), &["-r", "200"]);
+    let second = run.second();
+    run.signal(run.coordinator.id(), "INT", Duration::from_millis(1_500));
+    let (found, output) = run.end();
+    assert_eq!(output.status.code(), Some(130));
+    assert_eq!(assert_sums(&found), 0);
+    assert!(count(&found, "answered") > 0);
+    assert!(
+        !fs::exists(format!("/proc/{second}")).unwrap(),
+        "it is gone"
+    );
+}
+
+#[test]
+fn children_whose_coordinator_is_killed_end_by_themselves() {
+    let server = serve();
+    let mut run = Running::start(&url(&server), &["-r", "200"]);
+    let second = run.second();
+    std::thread::sleep(Duration::from_millis(800));
+    run.coordinator.kill().unwrap();
+    run.coordinator.wait().unwrap();
+    let patience = Instant::now() + Duration::from_secs(5);
+    // Whoever takes it over may let it wait as a zombie, which runs no more.
+    let runs = || {
+        let stat = fs::read_to_string(format!("/proc/{second}/stat")).unwrap_or_default();
+        !stat.is_empty() && !stat.contains(") Z ")
+    };
+    while runs() {
+        assert!(Instant::now() < patience, "it still runs");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn what_can_not_run_on_processes_is_refused_in_a_sentence() {
+    for (words, start) in [
+        (&["--processes", "0"][..], "--processes 0 runs nothing"),
+        (
+            &["--processes", "5", "-c", "4"],
+            "--processes 5 is more than --connections 4",
+        ),
+        (
+            &["--processes", "3", "-t", "2"],
+            "--processes 3 needs as many threads",
+        ),
+    ] {
+        let said = loadline(&[words, &["http://127.0.0.1:9/"]].concat());
+        assert_eq!(said.code, Some(2), "{words:?}");
+        assert!(said.stderr.contains(start), "{words:?}: {}", said.stderr);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("a.lua");
+    fs::write(&script, "").unwrap();
+    let words = [
+        "--processes",
+        "2",
+        "--script",
+        text(&script),
+        "http://127.0.0.1:9/",
+    ];
+    let said = loadline(&words);
+    assert!(
+        said.stderr
+            .contains("--processes is for the requests of a list"),
+        "{}",
+        said.stderr
+    );
+    // Nobody listens there, which both processes say as one.
+    let said = loadline(&[
+        "--processes",
+        "2",
+        "-c",
+        "4",
+        "-d",
+        "1s",
+        "http://127.0.0.1:9/",
+    ]);
+    assert_eq!(said.code, Some(2));
+    assert!(
+        said.stderr
+            .contains("start the server or correct the address"),
+        "{}",
+        said.stderr
+    );
+    assert_eq!(loadline(&["worker-process"]).code, Some(2));
+}
