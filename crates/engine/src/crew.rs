@@ -69,6 +69,24 @@ pub struct Readiness {
     pub length_ns: u64,
 }
 
+impl Readiness {
+    pub(crate) fn of(
+        scenarios: &[Arc<Prepared>],
+        connected: usize,
+        first_error: Option<&DialError>,
+    ) -> Readiness {
+        let length_ns = scenarios.iter().map(|prepared| over_ns(&prepared.plan));
+        Readiness {
+            connected,
+            error: first_error.map(unreachable),
+            addresses: each_once(scenarios.iter().map(|prepared| prepared.addresses())),
+            left_out: each_once(scenarios.iter().map(|prepared| prepared.left_out.clone())),
+            http: scenarios[0].plan.connection.http,
+            length_ns: length_ns.max().unwrap_or(0),
+        }
+    }
+}
+
 /// Workers of a run that are threads of this process.
 #[derive(Debug)]
 pub struct Crew {
@@ -119,15 +137,7 @@ impl Crew {
         }
         drop(send);
         let (connected, first_error) = await_connections(&starting, &reports)?;
-        let length_ns = scenarios.iter().map(|prepared| over_ns(&prepared.plan));
-        let ready = Readiness {
-            connected,
-            error: first_error.as_ref().map(unreachable),
-            addresses: each_once(scenarios.iter().map(|prepared| prepared.addresses())),
-            left_out: each_once(scenarios.iter().map(|prepared| prepared.left_out.clone())),
-            http: scenarios[0].plan.connection.http,
-            length_ns: length_ns.max().unwrap_or(0),
-        };
+        let ready = Readiness::of(&scenarios, connected, first_error.as_ref());
         let (begin, threads) = starting
             .into_iter()
             .map(|worker| (worker.begin, worker.thread))
@@ -254,7 +264,7 @@ impl Starting {
 }
 
 /// Sets up the users of all scenarios on a worker's thread.
-async fn set_up(
+pub(crate) async fn set_up(
     kernel: Kernel,
     parts: &[(Arc<Prepared>, Launch)],
     stripe: Stripe,

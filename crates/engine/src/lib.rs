@@ -49,6 +49,7 @@ mod coalescing;
 mod composed;
 mod control;
 mod crew;
+mod driven;
 mod ease;
 mod error;
 mod event;
@@ -78,6 +79,7 @@ pub use behaviour::{Answer, Batch, Behaviour, Observer, Part, Refusal, Scenario}
 pub use composed::{ComposeError, Composed};
 pub use control::{Change, Handle, Order};
 pub use crew::{Crew, Readiness, Told, WorkerReport};
+pub use driven::DrivenWorker;
 pub use error::StartError;
 pub use event::{Detail, EndReason, Event, Tick};
 pub use iteration::Iteration;

@@ -269,6 +269,11 @@ impl Inlet {
         }
     }
 
+    /// What stops the run or changes its load: workers of this process look at it themselves.
+    pub(crate) fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
     /// How the run is to go on.
     pub fn order(&self) -> Order {
         self.handle.order()

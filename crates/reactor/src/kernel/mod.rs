@@ -21,7 +21,7 @@ use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -34,6 +34,9 @@ const LONG_ITERATION_NS: u64 = 1_000_000;
 /// The event loop of one thread. Clones are handles to the same loop.
 #[derive(Clone)]
 pub struct Kernel(Rc<Inner>);
+
+/// A timer's descriptor, and the instant that it is set to.
+type Alarm = (OwnedFd, Option<u64>);
 
 pub(crate) struct Inner {
     tasks: Tasks,
@@ -57,6 +60,9 @@ pub(crate) struct Inner {
     news_ns: Cell<u64>,
     /// The time spent looking again and again, because the next deadline was too near to sleep.
     polled_ns: Cell<u64>,
+    /// What makes the descriptor readable at a deadline, and the deadline, where another loop
+    /// drives this one.
+    alarm: RefCell<Option<Alarm>>,
     /// When the current loop iteration began; `None` while the loop waits.
     iteration_from_ns: Cell<Option<u64>>,
     /// When the last iteration ended, or the loop was entered: what fell due before is not waited
@@ -84,6 +90,7 @@ impl Kernel {
             looked_ns: Cell::new(None),
             news_ns: Cell::new(0),
             polled_ns: Cell::new(0),
+            alarm: RefCell::default(),
             iteration_from_ns: Cell::new(None),
             iteration_end_ns: Cell::new(0),
         })))
@@ -123,6 +130,28 @@ impl Kernel {
             return Ok(Some(self.now_ns()));
         }
         Ok(self.0.timers.next_ns())
+    }
+
+    /// A turn for a loop that is driven by another one, which waits for [`Kernel::as_fd`] alone: as
+    /// [`iterate`](Self::iterate), and the descriptor becomes readable again when the next turn is
+    /// due, be it by the clock.
+    pub fn turn(&self) -> io::Result<()> {
+        let due_ns = self.iterate()?;
+        let mut alarm = self.0.alarm.borrow_mut();
+        let (timer, set_ns) = match &mut *alarm {
+            Some(alarm) => alarm,
+            none => {
+                let timer = sys::timer_create()?;
+                self.0.poller.watch_timer(timer.as_fd())?;
+                none.insert((timer, None))
+            }
+        };
+        // One that is due already has to be set again, as it was told of.
+        if *set_ns != due_ns || due_ns.is_some_and(|due_ns| due_ns <= self.now_ns()) {
+            sys::timer_set(timer.as_fd(), due_ns)?;
+            *set_ns = due_ns;
+        }
+        Ok(())
     }
 
     /// Runs the tasks that can go on. A deadline that comes meanwhile wakes its task before the

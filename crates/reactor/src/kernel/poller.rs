@@ -4,11 +4,14 @@ use super::sys;
 use slab::Slab;
 use std::cell::{Cell, RefCell};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::rc::Rc;
 use std::task::Waker;
 
 const EVENTS_PER_POLL: usize = 512;
+
+/// The key of what is no socket.
+const NO_SOCKET: u64 = u64::MAX;
 
 pub(crate) struct Poller {
     epoll: OwnedFd,
@@ -91,6 +94,12 @@ impl Poller {
             sockets: RefCell::default(),
             events: RefCell::new(Vec::with_capacity(EVENTS_PER_POLL)),
         })
+    }
+
+    /// Lets its own descriptor be readable when this timer's is. That is news of no socket.
+    pub(crate) fn watch_timer(&self, timer: BorrowedFd<'_>) -> io::Result<()> {
+        let events = (libc::EPOLLIN | libc::EPOLLET) as u32;
+        sys::epoll_add(self.epoll.as_fd(), timer.as_raw_fd(), events, NO_SOCKET)
     }
 
     /// Watches a socket; the key is for [`Poller::forget`].

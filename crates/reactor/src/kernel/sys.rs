@@ -77,6 +77,38 @@ pub(crate) fn sleep(duration_ns: u64) {
     unsafe { libc::clock_nanosleep(libc::CLOCK_MONOTONIC, 0, &duration, ptr::null_mut()) };
 }
 
+/// A descriptor that becomes readable at the instant that [`timer_set`] says.
+pub(crate) fn timer_create() -> io::Result<OwnedFd> {
+    let flags = libc::TFD_NONBLOCK | libc::TFD_CLOEXEC;
+    // SAFETY: no memory is passed; the descriptor returned is ours alone.
+    unsafe {
+        let fd = check(libc::timerfd_create(libc::CLOCK_MONOTONIC, flags))?;
+        Ok(OwnedFd::from_raw_fd(fd))
+    }
+}
+
+/// Makes a timer's descriptor readable at this instant of `CLOCK_MONOTONIC`, which may have passed;
+/// not at all if that is `None`. Until then it is not.
+pub(crate) fn timer_set(timer: BorrowedFd<'_>, due_ns: Option<u64>) -> io::Result<()> {
+    // An instant of 0 would be none.
+    let due_ns = due_ns.map_or(0, |due_ns| due_ns.max(1));
+    let zero = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    let setting = libc::itimerspec {
+        it_interval: zero,
+        it_value: libc::timespec {
+            tv_sec: (due_ns / NS_PER_S) as libc::time_t,
+            tv_nsec: (due_ns % NS_PER_S) as libc::c_long,
+        },
+    };
+    let (fd, flags) = (timer.as_raw_fd(), libc::TFD_TIMER_ABSTIME);
+    // SAFETY: `setting` is valid for reads, and the setting before goes nowhere.
+    check(unsafe { libc::timerfd_settime(fd, flags, &setting, ptr::null_mut()) })?;
+    Ok(())
+}
+
 pub(crate) fn epoll_create() -> io::Result<OwnedFd> {
     // SAFETY: no memory is passed; the descriptor returned is ours alone.
     unsafe {

@@ -1,0 +1,141 @@
+//! A worker that another loop drives: on its thread, behind one descriptor.
+//!
+//! Python's gevent has a loop of its own, on whose thread the users' code runs. A worker for such
+//! users is no thread: the other loop waits until the worker's descriptor is readable and calls
+//! [`DrivenWorker::turn`], which does what there is to do and returns. What the worker tells goes
+//! into a run that is [elsewhere](crate::Run::elsewhere), on any thread.
+
+use crate::StartError;
+use crate::crew::{Readiness, WorkerReport, set_up};
+use crate::event::Detail;
+use crate::launch::{Group, Launch, run_groups};
+use crate::prepare::Prepared;
+use crate::run::Inlet;
+use loadline_plan::Plan;
+use loadline_reactor::{Host, Kernel, Task};
+use loadline_schedule::Stripe;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::mpsc::{Receiver, channel};
+
+/// A worker that another loop drives.
+///
+/// Its descriptor ([`AsFd`]) is readable when a [`turn`](Self::turn) has something to do, be it that
+/// a deadline has come.
+#[derive(Debug)]
+pub struct DrivenWorker {
+    kernel: Kernel,
+    reports: Receiver<WorkerReport>,
+    ready: Readiness,
+    stage: Stage,
+}
+
+enum Stage {
+    /// Its connections are up.
+    Prepared(Vec<Box<dyn Group>>),
+    /// Its load lasts, and tells this run.
+    Running { load: Task, inlet: Inlet },
+    /// Its load has ended, and all is told.
+    Over,
+}
+
+impl DrivenWorker {
+    /// Prepares worker `index` of a plan's run, and brings its connections up. There is a launch for
+    /// each scenario of the plan; one where it has none. Blocks until they have dialled.
+    ///
+    /// # Errors
+    /// If the plan can't be run here, or connections were tried and none came up.
+    ///
+    /// # Panics
+    /// If there are fewer launches than scenarios, or no such worker.
+    pub fn prepare(
+        plan: &Plan,
+        detail: Detail,
+        launches: &[Launch],
+        index: u32,
+    ) -> Result<Self, StartError> {
+        assert!(index < plan.threads, "worker {index} of {}", plan.threads);
+        let scenarios = Prepared::all(plan, detail, |index| launches[index].composes)?;
+        let kernel = Kernel::new()?;
+        let (send, reports) = channel();
+        let parts = scenarios.iter().cloned().zip(launches.iter().cloned());
+        let parts: Vec<_> = parts.collect();
+        let stripe = Stripe {
+            index,
+            of: plan.threads,
+        };
+        let setting_up = set_up(kernel.clone(), &parts, stripe, &send);
+        let mut groups = kernel.block_on(setting_up)?;
+        let connected = groups.iter().map(|group| group.connected()).sum();
+        let first_error = groups.iter_mut().find_map(|group| group.take_error());
+        let ready = Readiness::of(&scenarios, connected, first_error.as_ref());
+        match first_error {
+            Some(error) if connected == 0 => Err(StartError::Unreachable { error }),
+            _ => Ok(DrivenWorker {
+                kernel,
+                reports,
+                ready,
+                stage: Stage::Prepared(groups),
+            }),
+        }
+    }
+
+    /// What is known now that the connections are up.
+    pub fn ready(&self) -> &Readiness {
+        &self.ready
+    }
+
+    /// Begins the load at this instant (nanoseconds of `CLOCK_MONOTONIC`), for the run of this
+    /// inlet. Turns are due from now on. Nothing happens if it has begun already.
+    pub fn begin(&mut self, begin_ns: u64, inlet: Inlet) {
+        let Stage::Prepared(groups) = &mut self.stage else {
+            return;
+        };
+        let (groups, handle) = (std::mem::take(groups), inlet.handle().clone());
+        let load = async move { run_groups(groups, begin_ns, &handle).await };
+        self.stage = Stage::Running {
+            load: self.kernel.spawn(load),
+            inlet,
+        };
+    }
+
+    /// Does what there is to do, without waiting. Returns whether the load goes on: then the next
+    /// turn is due when the descriptor is readable.
+    ///
+    /// # Errors
+    /// If the system refuses the loop something.
+    pub fn turn(&mut self) -> io::Result<bool> {
+        self.kernel.turn()?;
+        let Stage::Running { load, inlet } = &self.stage else {
+            return Ok(!matches!(self.stage, Stage::Over));
+        };
+        // Whether the load is over is looked at first: its last word comes before its end.
+        let is_over = load.is_finished();
+        self.reports
+            .try_iter()
+            .for_each(|report| inlet.tell(report));
+        if is_over {
+            self.stage = Stage::Over;
+        }
+        Ok(!is_over)
+    }
+}
+
+impl AsFd for DrivenWorker {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.kernel.as_fd()
+    }
+}
+
+impl std::fmt::Debug for Stage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Stage::Prepared(_) => "Prepared",
+            Stage::Running { .. } => "Running",
+            Stage::Over => "Over",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+//! Workers driven by a loop that waits for their descriptors with poll(2).
+
+use super::*;
+use crate::simulated::plans::{closed, open, time};
+use crate::{EndReason, Event, Run};
+use loadline_reactor::monotonic_ns;
+use loadline_record::{Snapshot, Unfinished};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::time::Duration;
+
+const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+const MS: u64 = 1_000_000;
+
+/// A server that answers whatever comes, a request at a time on each connection.
+fn serve() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("an address");
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            std::thread::spawn(move || answer(stream));
+        }
+    });
+    address
+}
+
+fn answer(mut stream: TcpStream) {
+    let mut buffer = [0; 4_096];
+    while stream.read(&mut buffer).is_ok_and(|bytes| bytes > 0) {
+        if stream.write_all(ANSWER).is_err() {
+            return;
+        }
+    }
+}
+
+fn to(address: SocketAddr, mut plan: Plan) -> Plan {
+    plan.requests[0].url = format!("http://{address}/").parse().expect("a URL");
+    plan
+}
+
+/// Waits until a descriptor is readable; fails if that takes ten seconds.
+fn wait_for(worker: &DrivenWorker) {
+    let mut fds = [PollFd::new(worker, PollFlags::IN)];
+    let patience = Timespec {
+        tv_sec: 10,
+        tv_nsec: 0,
+    };
+    let ready = poll(&mut fds, Some(&patience)).expect("a wait");
+    assert_eq!(ready, 1, "nothing is due");
+}
+
+/// What came of a run whose workers are driven by this thread.
+struct Driven {
+    total: Snapshot,
+    reason: EndReason,
+    unfinished: Unfinished,
+    /// Turns of all workers.
+    turns: u64,
+}
+
+fn drive(plan: &Plan) -> Driven {
+    let launches = [Launch::requests(&plan.client)];
+    let prepare =
+        |index| DrivenWorker::prepare(plan, Detail::default(), &launches, index).expect("a server");
+    let mut workers: Vec<DrivenWorker> = (0..plan.threads).map(prepare).collect();
+    let begin_ns = monotonic_ns() + MS;
+    let (mut run, inlet) = Run::elsewhere(plan, workers[0].ready().clone(), begin_ns);
+    for worker in &mut workers {
+        worker.begin(begin_ns, inlet.clone());
+        worker.turn().expect("a loop");
+    }
+    let mut turns = 0;
+    for worker in &mut workers {
+        // One after the other: what the others have to do waits for them in their descriptors.
+        loop {
+            wait_for(worker);
+            turns += 1;
+            if !worker.turn().expect("a loop") {
+                break;
+            }
+        }
+    }
+    let mut total = Snapshot::default();
+    loop {
+        match run.next_event(Duration::ZERO) {
+            Some(Event::Interval(snapshot)) => total.append(&snapshot),
+            Some(Event::Ended { reason, unfinished }) => {
+                return Driven {
+                    total,
+                    reason,
+                    unfinished: *unfinished,
+                    turns,
+                };
+            }
+            Some(_) => {}
+            None => panic!("the run does not end"),
+        }
+    }
+}
+
+#[test]
+fn a_closed_load_is_driven_to_its_last_request() {
+    let mut plan = to(serve(), closed(3, 60_000 * MS));
+    plan.request_limit = Some(200);
+    let driven = drive(&plan);
+    let counts = driven.total.counts;
+    assert_eq!((counts.sent, counts.answered, counts.failed), (200, 200, 0));
+    assert_eq!(driven.reason, EndReason::Requests);
+}
+
+#[test]
+fn deadlines_make_the_descriptor_readable() {
+    let plan = to(serve(), open(100, 2, 500 * MS));
+    let driven = drive(&plan);
+    let counts = driven.total.counts;
+    assert_eq!((counts.planned, counts.sent, counts.answered), (50, 50, 50));
+    assert_eq!(driven.reason, EndReason::Duration);
+    // Every request has a start, a response and a few turns between; a loop that looked again and
+    // again would have made thousands.
+    assert!(driven.turns < 1_000, "{}", driven.turns);
+}
+
+#[test]
+fn a_worker_that_is_driven_late_still_counts_all_its_arrivals() {
+    let mut plan = to(serve(), open(100, 4, 300 * MS));
+    plan.threads = 2;
+    plan.connection.drain = time(5_000 * MS);
+    let driven = drive(&plan);
+    let counts = driven.total.counts;
+    let planned = counts.sent + driven.unfinished.unsent;
+    assert_eq!((counts.planned, planned), (30, 30));
+    assert_eq!(counts.answered, counts.sent);
+}
+
+#[test]
+fn a_target_that_is_not_there_is_said_before_the_load() {
+    let nobody = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+    let plan = to(nobody.expect("a free port"), closed(1, MS));
+    let launches = [Launch::requests(&plan.client)];
+    let refused = DrivenWorker::prepare(&plan, Detail::default(), &launches, 0);
+    assert!(matches!(refused, Err(StartError::Unreachable { .. })));
+}
