@@ -43,6 +43,7 @@
 //! TLS sessions are kept per worker.
 
 mod activity;
+mod at_once;
 mod backoff;
 mod behaviour;
 mod coalescing;
@@ -75,6 +76,7 @@ mod user;
 mod worker;
 mod written_request;
 
+pub use at_once::AtOnce;
 pub use behaviour::{Answer, Batch, Behaviour, Observer, Part, Refusal, Scenario};
 pub use composed::{ComposeError, Composed};
 pub use control::{Change, Handle, Order};

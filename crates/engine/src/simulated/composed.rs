@@ -4,12 +4,14 @@ use super::parallel::run;
 use super::plans::{MS, SECOND, URL, closed};
 use super::ran::Ran;
 use super::world::World;
+use crate::at_once::AtOnce;
 use crate::composed::{ComposeError, Composed};
 use crate::requester::Requester;
 use loadline_metrics::SeriesId;
 use loadline_reactor::Sim;
 use loadline_record::{ErrorKind, Outcome};
 use std::cell::RefCell;
+use std::future::Future;
 use std::net::Ipv4Addr;
 use std::rc::Rc;
 use url::Url;
@@ -166,4 +168,123 @@ fn what_can_not_be_written_is_not_sent_and_not_recorded() {
     );
     assert!(errors[1].contains("a b"), "{errors:?}");
     assert_eq!(ran.counts(), [1, 1, 1, 0, 0]);
+}
+
+/// Asks for these URLs at once within bounds; how each ended, in their order.
+async fn get_all(
+    requester: &Requester<Sim>,
+    urls: &[&str],
+    bounds: AtOnce,
+) -> Vec<Result<Outcome, ComposeError>> {
+    let urls: Vec<Url> = urls.iter().map(|text| url(text)).collect();
+    let mut observers = vec![(); urls.len()];
+    let requests = urls.iter().zip(&mut observers).map(|(url, observer)| {
+        let request = Composed {
+            method: "GET",
+            url,
+            headers: &[],
+            body: None,
+            series: SeriesId::default(),
+            timeout: None,
+        };
+        (request, observer)
+    });
+    requester.request_all(requests.collect(), bounds).await
+}
+
+/// When each target came, from the first of them on, in milliseconds.
+fn arrivals_ms(ran: &Ran) -> Vec<(&str, u64)> {
+    let first_ns = ran.seen.iter().map(|seen| seen.at_ns).min().unwrap_or(0);
+    let arrival = |seen: &'_ crate::simulated::server::Seen| (seen.at_ns - first_ns) / MS;
+    let mut arrivals: Vec<_> = ran
+        .seen
+        .iter()
+        .map(|seen| (&*seen.target, arrival(seen)))
+        .collect();
+    arrivals.sort_by_key(|(target, at_ms)| (*at_ms, *target));
+    arrivals
+}
+
+#[test]
+fn at_once_are_as_many_as_the_bounds_allow_and_the_others_follow() {
+    const BOUNDS: AtOnce = AtOnce {
+        most: 3,
+        per_host: 2,
+    };
+    let mut world = once();
+    world.doors = 2;
+    let ran = run(world, async |requester| {
+        let urls = [
+            "http://10.0.0.1/a",
+            "http://10.0.0.1/b",
+            "http://10.0.0.1/c",
+            "http://10.0.0.1:8001/d",
+            "http://10.0.0.1:8001/e",
+        ];
+        let ended = get_all(&requester, &urls, BOUNDS).await;
+        assert_eq!(ended, vec![Ok(Outcome::Answered { status: 200 }); 5]);
+    });
+    assert_eq!(ran.counts(), [5, 5, 5, 0, 0]);
+    let arrivals = arrivals_ms(&ran);
+    // A connection is dialled in 2 ms and a request takes 10: c waits for its host, e for room.
+    let first: Vec<&str> = arrivals[..3].iter().map(|(target, _)| *target).collect();
+    assert_eq!(first, ["/a", "/b", "/d"]);
+    assert!(
+        arrivals[..3].iter().all(|(_, at_ms)| *at_ms <= 2),
+        "{arrivals:?}"
+    );
+    let later: Vec<&str> = arrivals[3..].iter().map(|(target, _)| *target).collect();
+    assert_eq!(later, ["/c", "/e"]);
+    assert!(
+        arrivals[3..]
+            .iter()
+            .all(|(_, at_ms)| (10..=14).contains(at_ms)),
+        "{arrivals:?}"
+    );
+}
+
+#[test]
+fn one_that_can_not_be_sent_leaves_the_others_alone() {
+    let ran = run(once(), async |requester| {
+        let urls = ["ftp://10.0.0.1/a", "http://10.0.0.1/b"];
+        let ended = get_all(&requester, &urls, AtOnce::default()).await;
+        assert_eq!(ended[0], Err(ComposeError::Scheme("ftp".to_owned())));
+        assert_eq!(ended[1], Ok(Outcome::Answered { status: 200 }));
+    });
+    assert_eq!(targets(&ran), ["/b"]);
+}
+
+#[test]
+fn what_is_given_up_is_cancelled_and_what_waited_is_never_sent() {
+    const BOUNDS: AtOnce = AtOnce {
+        most: 2,
+        per_host: 2,
+    };
+    let mut world = once();
+    world.plan.request_limit = None;
+    world.plan.duration = Some(super::plans::time(50 * MS));
+    let ran = run(world.serves_in(20 * MS), async |requester| {
+        let urls = [
+            "http://10.0.0.1/a",
+            "http://10.0.0.1/b",
+            "http://10.0.0.1/c",
+        ];
+        let mut all = Box::pin(get_all(&requester, &urls, BOUNDS));
+        // Once: both are under way then.
+        std::future::poll_fn(|cx| {
+            assert!(all.as_mut().poll(cx).is_pending());
+            std::task::Poll::Ready(())
+        })
+        .await;
+        drop(all);
+        get(&requester, "http://10.0.0.1/z")
+            .await
+            .expect("a good request");
+    });
+    let cancelled = ran.errors();
+    assert!(
+        matches!(cancelled[..], [(ErrorKind::Aborted, count)] if count >= 2),
+        "{cancelled:?}"
+    );
+    assert!(ran.seen.iter().all(|seen| seen.target != "/c"));
 }
