@@ -30,6 +30,20 @@ pub struct Composed<'a> {
     pub timeout: Option<Duration>,
 }
 
+impl Composed<'_> {
+    pub(crate) fn check_scheme(&self) -> Result<(), ComposeError> {
+        match self.url.scheme() {
+            "http" | "https" => Ok(()),
+            other => Err(ComposeError::Scheme(other.to_owned())),
+        }
+    }
+
+    pub(crate) fn timeout_ns(&self) -> Option<u64> {
+        let timeout = self.timeout?;
+        Some(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX))
+    }
+}
+
 /// Why a composed request was not sent. Nothing is recorded of it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ComposeError {
@@ -57,9 +71,7 @@ impl<H: Host> Requester<H> {
     ) -> Result<Outcome, ComposeError> {
         let user = &*self.0;
         let worker = &*user.worker;
-        if !matches!(request.url.scheme(), "http" | "https") {
-            return Err(ComposeError::Scheme(request.url.scheme().to_owned()));
-        }
+        request.check_scheme()?;
         let outgoing = Outgoing {
             method: request.method,
             url: request.url,
@@ -79,9 +91,7 @@ impl<H: Host> Requester<H> {
             http2: None,
             parts: &[part],
         };
-        let timeout_ns = request.timeout.map_or(worker.timeout_ns, |timeout| {
-            u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX)
-        });
+        let timeout_ns = request.timeout_ns().unwrap_or(worker.timeout_ns);
         Ok(exchange::send(user, batch, timeout_ns, observer).await)
     }
 }

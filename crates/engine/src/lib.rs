@@ -92,6 +92,7 @@ pub use prepare::{OTHER_FILES, open_files_at};
 pub use replay::Replay;
 pub use requester::Requester;
 pub use run::{Inlet, Run};
+pub use sessions::{Session, SessionEnd};
 
 #[cfg(test)]
 mod costs;

@@ -4,6 +4,7 @@ use crate::behaviour::{Batch, Observer};
 use crate::exchange;
 use crate::user::User;
 use loadline_metrics::{InvalidName, Key, SeriesId};
+use loadline_plan::Connection;
 use loadline_reactor::Host;
 use loadline_record::Outcome;
 use std::fmt;
@@ -45,6 +46,11 @@ impl<H: Host> Requester<H> {
         let worker = &self.0.worker;
         let key = Key::tagged(name, worker.series_tags.clone().unwrap_or_default())?;
         Ok(worker.recorder.borrow_mut().series_of(&key))
+    }
+
+    /// How its connections are made and used.
+    pub(crate) fn settings(&self) -> &Connection {
+        self.0.worker.dialler.settings()
     }
 
     /// The number of the endpoint of a URL, which may be a new one: see [`Batch::endpoint`].

@@ -6,21 +6,24 @@
 //! exchange of its own under the name of the plan's request.
 
 mod hearing;
+mod session;
 mod step;
 mod written;
 
+pub use self::session::{Session, SessionEnd};
+
 use self::hearing::{Decoders, Hearing, Kept, Next};
-use self::step::Step;
+use self::step::{Asked, Step};
 use self::written::SessionRequest;
 use crate::behaviour::{Batch, Behaviour, Part, Scenario};
 use crate::iteration::Iteration;
 use crate::prepare::Prepared;
 use crate::replay::{Replay, Sequence};
 use crate::requester::Requester;
-use loadline_client::{Authenticator, CookieJar};
 use loadline_plan::{Client, Order};
 use loadline_reactor::Host;
 use loadline_wire::Expect;
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -68,17 +71,9 @@ impl<H: Host> Scenario<H> for Sessions {
         let shared = Rc::clone(&self.0);
         let client = shared.client();
         let goes_alone = client.cookies && shared.prepared.plan.order == Order::Sequential;
-        let authenticator = client.digest.as_ref().map(|credentials| {
-            let (user, password) = credentials.user_and_password();
-            Authenticator::new(user, password)
-        });
         SessionUser {
             own_sequence: goes_alone.then(|| Sequence::new(&shared.prepared, 0, 1)),
-            kept: Kept {
-                jar: client.cookies.then(CookieJar::default),
-                authenticator,
-                most_redirects: client.follow_redirects,
-            },
+            kept: RefCell::new(Kept::new(client)),
             buffer: Vec::new(),
             shared,
         }
@@ -91,7 +86,7 @@ pub(crate) struct SessionUser {
     shared: Rc<Shared>,
     /// The requests in the order in which it takes them by itself, if it does.
     own_sequence: Option<Sequence>,
-    kept: Kept,
+    kept: RefCell<Kept>,
     /// What goes out, where that differs from what was written before.
     buffer: Vec<u8>,
 }
@@ -112,18 +107,13 @@ impl<H: Host> Behaviour<H> for SessionUser {
             Some(own) => own.take(),
             None => shared.replay.take(),
         };
-        let mut step = Step::first(&shared.prepared.plan.requests[index]);
+        let requester = iteration.requester();
+        let mut step = Step::first(Asked::of_plan(&shared.prepared.plan.requests[index]));
         loop {
-            self.sign(&mut step);
+            self.kept.get_mut().sign(&mut step);
             let next = match shared.client().compressed {
-                true => {
-                    self.send::<H, true>(iteration.requester(), index, &step)
-                        .await
-                }
-                false => {
-                    self.send::<H, false>(iteration.requester(), index, &step)
-                        .await
-                }
+                true => self.send::<H, true>(requester, index, &step).await,
+                false => self.send::<H, false>(requester, index, &step).await,
             };
             match next {
                 Next::Nothing => return,
@@ -135,17 +125,6 @@ impl<H: Host> Behaviour<H> for SessionUser {
 }
 
 impl SessionUser {
-    /// Signs what is about to be sent, if a server has asked for that.
-    fn sign(&mut self, step: &mut Step<'_>) {
-        step.authorization = None;
-        if let Some(authenticator) = &mut self.kept.authenticator
-            && step.may_authorize()
-        {
-            let body = step.body().unwrap_or_default();
-            step.authorization = authenticator.sign(step.method(), step.target(), body);
-        }
-    }
-
     /// Sends one request, and tells what follows on its response. `DECODES` says whether its body
     /// is decoded.
     async fn send<H: Host, const DECODES: bool>(
@@ -154,8 +133,9 @@ impl SessionUser {
         index: usize,
         step: &Step<'_>,
     ) -> Next {
-        let shared = Rc::clone(&self.shared);
-        let Some(bytes) = self.kept.write(&shared, index, step, &mut self.buffer) else {
+        let shared = &*self.shared;
+        let kept = self.kept.get_mut();
+        let Some(bytes) = write(kept, shared, index, step, &mut self.buffer) else {
             return Next::Nothing;
         };
         let written = &shared.prepared.requests[index];
@@ -174,34 +154,33 @@ impl SessionUser {
             http2: None,
             parts: &[part],
         };
-        let mut hearing = Hearing::<DECODES>::new(step, &mut self.kept, &shared.decoders);
+        let observer = &mut ();
+        let mut hearing = Hearing::<_, DECODES>::new(step, &self.kept, &shared.decoders, observer);
         requester.send(batch, &mut hearing).await;
         hearing.into_next()
     }
 }
 
-impl Kept {
-    /// The bytes that go out, written into `buffer` where they are not those that were written
-    /// before; `None` if they can't be written.
-    fn write<'a>(
-        &mut self,
-        shared: &'a Shared,
-        index: usize,
-        step: &Step<'_>,
-        buffer: &'a mut Vec<u8>,
-    ) -> Option<&'a [u8]> {
-        let cookies = self.jar.as_mut().and_then(|jar| jar.header(step.url()));
-        let request = &shared.requests[index];
-        if step.is_first() && request.takes_fields {
-            let fields = [
-                ("Cookie", cookies),
-                ("Authorization", step.authorization.as_deref()),
-            ];
-            return Some(request.with_fields(fields, buffer));
-        }
-        let plan = &shared.prepared.plan;
-        let written = step.write(cookies, plan.client.compressed, &plan.connection);
-        *buffer = written.ok()?;
-        Some(buffer)
+/// The bytes that go out, written into `buffer` where they are not those that were written before;
+/// `None` if they can't be written.
+fn write<'a>(
+    kept: &mut Kept,
+    shared: &'a Shared,
+    index: usize,
+    step: &Step<'_>,
+    buffer: &'a mut Vec<u8>,
+) -> Option<&'a [u8]> {
+    let cookies = kept.cookies(step.url());
+    let request = &shared.requests[index];
+    if step.is_first() && request.takes_fields {
+        let fields = [
+            ("Cookie", cookies),
+            ("Authorization", step.authorization.as_deref()),
+        ];
+        return Some(request.with_fields(fields, buffer));
     }
+    let plan = &shared.prepared.plan;
+    let written = step.write(cookies, plan.client.compressed, &plan.connection);
+    *buffer = written.ok()?;
+    Some(buffer)
 }

@@ -1,15 +1,18 @@
 //! What a user takes from a response, and what it makes of it.
 
 use super::step::Step;
-use crate::behaviour::{Observer, Refusal};
+use crate::behaviour::{Answer, Observer, Refusal};
 use loadline_client::{
     Authenticator, ContentCoding, CookieJar, Decoder, LONGEST_DECODED, NextRequest,
     RedirectProblem, follow, is_redirect,
 };
-use loadline_record::ErrorKind;
+use loadline_plan::Client;
+use loadline_record::{ErrorKind, Exchange};
+use loadline_transport::Agreed;
 use loadline_wire::Sink;
 use std::cell::RefCell;
 use std::mem;
+use url::Url;
 
 /// The status by which a server asks who is there.
 const UNAUTHORIZED: u16 = 401;
@@ -55,11 +58,44 @@ pub(super) struct Kept {
     pub(super) most_redirects: u32,
 }
 
-/// Takes the response to one request. `DECODES` says whether its body is looked at.
+impl Kept {
+    /// A user that keeps what is asked for, and has nothing yet.
+    pub(super) fn new(client: &Client) -> Self {
+        let authenticator = client.digest.as_ref().map(|credentials| {
+            let (user, password) = credentials.user_and_password();
+            Authenticator::new(user, password)
+        });
+        Kept {
+            jar: client.cookies.then(CookieJar::default),
+            authenticator,
+            most_redirects: client.follow_redirects,
+        }
+    }
+
+    /// Signs what is about to be sent, if a server has asked for that.
+    pub(super) fn sign(&mut self, step: &mut Step<'_>) {
+        step.authorization = None;
+        if let Some(authenticator) = &mut self.authenticator
+            && step.may_authorize()
+        {
+            let body = step.body().unwrap_or_default();
+            step.authorization = authenticator.sign(step.method(), step.target(), body);
+        }
+    }
+
+    /// The cookies for a request to this URL.
+    pub(super) fn cookies(&mut self, to: &Url) -> Option<&str> {
+        self.jar.as_mut()?.header(to)
+    }
+}
+
+/// Takes the response to one request, and passes it on: its body as what that stands for, if it
+/// `DECODES`.
 #[derive(Debug)]
-pub(super) struct Hearing<'a, const DECODES: bool> {
+pub(super) struct Hearing<'a, O, const DECODES: bool> {
     step: &'a Step<'a>,
-    kept: &'a mut Kept,
+    kept: &'a RefCell<Kept>,
+    observer: &'a mut O,
     decoders: &'a Decoders,
     status: u16,
     locations: Vec<Vec<u8>>,
@@ -69,11 +105,17 @@ pub(super) struct Hearing<'a, const DECODES: bool> {
     next: Next,
 }
 
-impl<'a, const DECODES: bool> Hearing<'a, DECODES> {
-    pub(super) fn new(step: &'a Step<'a>, kept: &'a mut Kept, decoders: &'a Decoders) -> Self {
+impl<'a, O: Observer, const DECODES: bool> Hearing<'a, O, DECODES> {
+    pub(super) fn new(
+        step: &'a Step<'a>,
+        kept: &'a RefCell<Kept>,
+        decoders: &'a Decoders,
+        observer: &'a mut O,
+    ) -> Self {
         Hearing {
             step,
             kept,
+            observer,
             decoders,
             status: 0,
             locations: Vec::new(),
@@ -111,7 +153,7 @@ impl<'a, const DECODES: bool> Hearing<'a, DECODES> {
         if let Some(Err(problem)) = cut {
             return self.refuse(ErrorKind::Content, problem);
         }
-        if is_redirect(self.status) && self.kept.most_redirects > 0 {
+        if is_redirect(self.status) && self.most_redirects() > 0 {
             match self.redirect() {
                 Ok(Some(next)) => self.next = Next::Redirected(next),
                 Ok(None) => {}
@@ -130,20 +172,28 @@ impl<'a, const DECODES: bool> Hearing<'a, DECODES> {
         if others.iter().any(|other| other != location) {
             return Err(RedirectProblem::SeveralUrls);
         }
-        if self.step.redirects >= self.kept.most_redirects {
-            return Err(RedirectProblem::TooMany(self.kept.most_redirects));
+        let most = self.most_redirects();
+        if self.step.redirects >= most {
+            return Err(RedirectProblem::TooMany(most));
         }
         let step = self.step;
         follow(self.status, step.method(), step.url(), location).map(Some)
     }
 
+    fn most_redirects(&self) -> u32 {
+        self.kept.borrow().most_redirects
+    }
+
     fn answer_challenge(&mut self) {
-        let Some(authenticator) = &mut self.kept.authenticator else {
+        let mut kept = self.kept.borrow_mut();
+        let Some(authenticator) = &mut kept.authenticator else {
             return;
         };
         let challenges = self.challenges.iter().map(Vec::as_slice);
         let is_answer = self.step.authorization.is_some();
-        match authenticator.challenged(challenges, is_answer) {
+        let challenged = authenticator.challenged(challenges, is_answer);
+        drop(kept);
+        match challenged {
             Ok(true) => self.next = Next::Signed,
             Ok(false) => {}
             Err(problem) => self.refuse(ErrorKind::Challenge, problem),
@@ -151,21 +201,27 @@ impl<'a, const DECODES: bool> Hearing<'a, DECODES> {
     }
 }
 
-impl<const DECODES: bool> Sink for Hearing<'_, DECODES> {
+impl<O: Observer, const DECODES: bool> Sink for Hearing<'_, O, DECODES> {
     const WANTS_HEAD: bool = true;
-    const WANTS_BODY: bool = DECODES;
+    const WANTS_BODY: bool = DECODES || O::WANTS_BODY;
+
+    fn head(&mut self, bytes: &[u8]) {
+        self.observer.head(bytes);
+    }
 
     fn status(&mut self, status: u16) {
         self.status = status;
+        self.observer.status(status);
     }
 
     fn header(&mut self, name: &[u8], value: &[u8]) {
+        self.observer.header(name, value);
         let is = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
         // Most fields are told apart by their length.
         match name.len() {
             8 if is("Location") => self.locations.push(value.to_vec()),
             10 if is("Set-Cookie") => {
-                if let Some(jar) = &mut self.kept.jar {
+                if let Some(jar) = &mut self.kept.borrow_mut().jar {
                     jar.store(self.step.url(), value);
                 }
             }
@@ -179,23 +235,46 @@ impl<const DECODES: bool> Sink for Hearing<'_, DECODES> {
         if self.problem.is_some() {
             return;
         }
-        let fed = self
-            .decoder
-            .as_mut()
-            .map(|decoder| decoder.feed(part, |_| ()));
-        if let Some(Err(problem)) = fed {
+        let Some(decoder) = &mut self.decoder else {
+            return self.observer.body(part);
+        };
+        let observer = &mut *self.observer;
+        if let Err(problem) = decoder.feed(part, |decoded| observer.body(decoded)) {
             self.refuse(ErrorKind::Content, problem);
         }
     }
 }
 
-impl<const DECODES: bool> Observer for Hearing<'_, DECODES> {
+impl<O: Observer, const DECODES: bool> Observer for Hearing<'_, O, DECODES> {
+    const WANTS_TLS: bool = O::WANTS_TLS;
+    const WANTS_SENT: bool = O::WANTS_SENT;
     const MAY_REFUSE: bool = true;
 
+    fn secured(&mut self, agreed: &Agreed) {
+        self.observer.secured(agreed);
+    }
+
     fn refusal(&mut self, is_whole: bool) -> Option<Refusal> {
+        if O::MAY_REFUSE
+            && let Some(refusal) = self.observer.refusal(is_whole)
+        {
+            return Some(refusal);
+        }
         if is_whole && self.problem.is_none() {
             self.conclude();
         }
         mem::take(&mut self.problem)
+    }
+
+    fn answered(&mut self, answer: &Answer) {
+        self.observer.answered(answer);
+    }
+
+    fn failed(&mut self, reason: &str, os_error: Option<i32>) {
+        self.observer.failed(reason, os_error);
+    }
+
+    fn ended(&mut self, exchange: &Exchange) {
+        self.observer.ended(exchange);
     }
 }

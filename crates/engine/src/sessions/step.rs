@@ -1,7 +1,8 @@
-//! What a user sends for a request of the plan: that request, or what a redirect or a challenge
-//! made of it.
+//! What a user sends for a request: that request, or what a redirect or a challenge made of it.
 
+use crate::composed::Composed;
 use crate::written_request::Outgoing;
+use either::Either;
 use loadline_client::{ACCEPT_ENCODING, NextRequest, keeps_credentials};
 use loadline_plan::{Body, Connection, Header, Request};
 use loadline_wire::InvalidRequest;
@@ -17,10 +18,62 @@ const OF_BODIES: &[&str] = &[
     "Transfer-Encoding",
 ];
 
-/// A request of the plan, or what follows on it.
+/// A request as it was asked for: one of the plan's, or a composed one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked<'a> {
+    method: &'a str,
+    url: &'a Url,
+    fields: Fields<'a>,
+    body: Option<&'a [u8]>,
+}
+
+/// Its header fields.
+#[derive(Clone, Copy, Debug)]
+enum Fields<'a> {
+    OfPlan(&'a [Header]),
+    Composed(&'a [(&'a str, &'a str)]),
+}
+
+impl<'a> Asked<'a> {
+    /// One of the plan's.
+    pub(super) fn of_plan(request: &'a Request) -> Self {
+        Asked {
+            method: &request.method,
+            url: &request.url,
+            fields: Fields::OfPlan(&request.headers),
+            body: match &request.body {
+                Body::Bytes(bytes) => Some(bytes),
+                Body::None => None,
+            },
+        }
+    }
+
+    /// A composed one.
+    pub(super) fn composed(request: &Composed<'a>) -> Self {
+        Asked {
+            method: request.method,
+            url: request.url,
+            fields: Fields::Composed(request.headers),
+            body: request.body,
+        }
+    }
+
+    /// Names and values, in their order.
+    fn fields(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
+        match self.fields {
+            Fields::OfPlan(headers) => {
+                let field = |header: &'a Header| (&*header.name, &*header.value);
+                Either::Left(headers.iter().map(field))
+            }
+            Fields::Composed(fields) => Either::Right(fields.iter().copied()),
+        }
+    }
+}
+
+/// A request as it was asked for, or what follows on it.
 #[derive(Debug)]
 pub(super) struct Step<'a> {
-    request: &'a Request,
+    asked: Asked<'a>,
     /// Where it goes, if a redirect says so.
     url: Option<Url>,
     /// Whether it has become a GET without a body.
@@ -35,9 +88,9 @@ pub(super) struct Step<'a> {
 
 impl<'a> Step<'a> {
     /// The request itself.
-    pub(super) fn first(request: &'a Request) -> Self {
+    pub(super) fn first(asked: Asked<'a>) -> Self {
         Step {
-            request,
+            asked,
             url: None,
             is_get: false,
             keeps_credentials: true,
@@ -55,21 +108,18 @@ impl<'a> Step<'a> {
     }
 
     pub(super) fn url(&self) -> &Url {
-        self.url.as_ref().unwrap_or(&self.request.url)
+        self.url.as_ref().unwrap_or(self.asked.url)
     }
 
     pub(super) fn method(&self) -> &str {
         match self.is_get {
             true => "GET",
-            false => &self.request.method,
+            false => self.asked.method,
         }
     }
 
     pub(super) fn body(&self) -> Option<&'a [u8]> {
-        match &self.request.body {
-            Body::Bytes(bytes) if !self.is_get => Some(bytes),
-            Body::Bytes(_) | Body::None => None,
-        }
+        self.asked.body.filter(|_| !self.is_get)
     }
 
     /// Path and query.
@@ -77,17 +127,17 @@ impl<'a> Step<'a> {
         &self.url()[Position::BeforePath..Position::AfterQuery]
     }
 
-    /// Whether it is the plan's request.
+    /// Whether it is the request as it was asked for.
     pub(super) fn is_first(&self) -> bool {
         self.redirects == 0
     }
 
-    /// Whether it goes to the origin of the plan's request.
+    /// Whether it goes to the origin of that request.
     pub(super) fn is_at_home(&self) -> bool {
-        self.is_first() || keeps_credentials(self.url(), &self.request.url)
+        self.is_first() || keeps_credentials(self.url(), self.asked.url)
     }
 
-    /// Whether what authorises the plan's request may go with it.
+    /// Whether what authorises that request may go with it.
     pub(super) fn may_authorize(&self) -> bool {
         self.keeps_credentials
     }
@@ -96,27 +146,28 @@ impl<'a> Step<'a> {
     /// that is wanted.
     ///
     /// # Errors
-    /// If it can't be written. The plan's own fields were written before.
+    /// If it can't be written. One of the plan's was written before.
     pub(super) fn write(
         &self,
         cookies: Option<&str>,
         compressed: bool,
         connection: &Connection,
     ) -> Result<Vec<u8>, InvalidRequest> {
-        let own_cookies = self.headers().find(|header| header.is("Cookie"));
+        let is = |name: &str, field: &str| name.eq_ignore_ascii_case(field);
+        let own_cookies = self.fields().find(|(name, _)| is(name, "Cookie"));
         let merged = match (own_cookies, cookies) {
-            (Some(own), Some(cookies)) => Some(format!("{}; {cookies}", own.value)),
+            (Some((_, own)), Some(cookies)) => Some(format!("{own}; {cookies}")),
             _ => None,
         };
         let mut headers: Vec<(&str, &str)> = Vec::new();
-        for header in self.headers() {
+        for (name, value) in self.fields() {
             match &merged {
-                Some(merged) if header.is("Cookie") => headers.push(("Cookie", merged)),
-                _ => headers.push((&header.name, &header.value)),
+                Some(merged) if is(name, "Cookie") => headers.push(("Cookie", merged)),
+                _ => headers.push((name, value)),
             }
         }
-        let asks = |name: &str| self.headers().any(|header| header.is(name));
-        if compressed && !asks("Accept-Encoding") {
+        let asks = headers.iter().any(|(name, _)| is(name, "Accept-Encoding"));
+        if compressed && !asks {
             headers.push(("Accept-Encoding", ACCEPT_ENCODING));
         }
         let added = [
@@ -135,17 +186,18 @@ impl<'a> Step<'a> {
     }
 
     /// The request's own fields, without those that stay behind where a redirect led away from it.
-    fn headers(&self) -> impl Iterator<Item = &'a Header> {
+    fn fields(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
         let leaves_host = !self.is_at_home();
         let (is_get, keeps_credentials) = (self.is_get, self.keeps_credentials);
         let is_signed = self.authorization.is_some();
-        self.request.headers.iter().filter(move |header| {
-            let describes_body = OF_BODIES.iter().any(|name| header.is(name));
-            let authorizes = header.is("Authorization");
+        self.asked.fields().filter(move |(name, _)| {
+            let is = |field: &str| name.eq_ignore_ascii_case(field);
+            let describes_body = OF_BODIES.iter().any(|field| is(field));
+            let authorizes = is("Authorization");
             let stays = is_get && describes_body
-                || !keeps_credentials && (authorizes || header.is("Cookie"))
+                || !keeps_credentials && (authorizes || is("Cookie"))
                 || is_signed && authorizes
-                || leaves_host && header.is("Host");
+                || leaves_host && is("Host");
             !stays
         })
     }

@@ -1,15 +1,25 @@
 //! Users that look at responses: cookies, redirects, challenges and decoding, with exact counts.
 
+use super::parallel;
 use super::plans::{MS, SECOND, closed, get, open};
 use super::ran::Ran;
 use super::server::{Reply, Seen};
 use super::world::World;
+use crate::behaviour::Observer;
+use crate::composed::{ComposeError, Composed};
+use crate::sessions::Session;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use loadline_metrics::SeriesId;
 use loadline_plan::{Body, Client, Plan};
-use loadline_record::ErrorKind;
+use loadline_record::{ErrorKind, Exchange, Outcome};
+use loadline_wire::Sink;
 use std::collections::BTreeMap;
+use std::future::{Future, poll_fn};
 use std::io::Write;
+use std::rc::Rc;
+use std::task::Poll;
+use url::Url;
 
 /// One user that sends these requests, so many of them.
 fn user(paths: &[&str], requests: u64, client: Client) -> Plan {
@@ -340,4 +350,139 @@ fn what_has_no_body_has_nothing_to_decode() {
         })
         .run();
     assert_eq!(ran.counts(), [2, 2, 2, 0, 0]);
+}
+
+/// Keeps the last body that it was told of.
+#[derive(Default)]
+struct LastBody {
+    body: Vec<u8>,
+    exchanges: usize,
+}
+
+impl Sink for LastBody {
+    const WANTS_HEAD: bool = true;
+    const WANTS_BODY: bool = true;
+
+    fn status(&mut self, _status: u16) {
+        self.body.clear();
+    }
+
+    fn body(&mut self, part: &[u8]) {
+        self.body.extend_from_slice(part);
+    }
+}
+
+impl Observer for LastBody {
+    fn ended(&mut self, _exchange: &Exchange) {
+        self.exchanges += 1;
+    }
+}
+
+fn composed<'a>(method: &'a str, url: &'a Url) -> Composed<'a> {
+    Composed {
+        method,
+        url,
+        headers: &[("Authorization", "secret")],
+        body: (method == "POST").then_some(b"name=me"),
+        series: SeriesId::default(),
+        timeout: None,
+    }
+}
+
+/// One iteration of one user.
+fn one_iteration() -> World {
+    let mut plan = closed(1, SECOND);
+    plan.request_limit = Some(1);
+    World::new(plan)
+}
+
+#[test]
+fn a_script_logs_in_is_redirected_and_reads_what_was_compressed() {
+    let body = b"{\"orders\": []}".repeat(500);
+    let expected = body.clone();
+    let zipped = gzip(&body);
+    let world = one_iteration().script(move |seen| match &*seen.target {
+        "/login" => answer(
+            "303 See Other",
+            "Set-Cookie: session=1\r\nLocation: /orders\r\n",
+            b"",
+        ),
+        _ if !seen.text.contains("Cookie: session=1\r\n") => answer("403 Forbidden", "", b""),
+        _ => answer("200 OK", GZIP, &zipped),
+    });
+    let ran = parallel::run(world, move |requester| {
+        let expected = expected.clone();
+        async move {
+            let session = Session::new(&Client {
+                cookies: true,
+                follow_redirects: 5,
+                compressed: true,
+                digest: None,
+            });
+            let login: Url = "http://10.0.0.1/login".parse().expect("a URL");
+            let mut observer = LastBody::default();
+            let sent = session.request(&requester, composed("POST", &login), &mut observer);
+            let end = sent.await.expect("a good request");
+            assert_eq!(end.outcome, Outcome::Answered { status: 200 });
+            assert_eq!(
+                (end.url.as_str(), end.redirects),
+                ("http://10.0.0.1/orders", 1)
+            );
+            assert!(observer.body == expected && observer.exchanges == 2);
+        }
+    });
+    assert_eq!(lines(&ran), ["POST /login", "GET /orders"]);
+    assert_eq!(fields(&ran, "Authorization"), ["secret", "secret"]);
+    assert_eq!(ran.counts(), [2, 2, 2, 0, 0]);
+}
+
+#[test]
+fn requests_of_a_session_beside_each_other_share_its_cookies() {
+    let world = one_iteration().script(|seen| match &*seen.target {
+        "/a" => answer("200 OK", "Set-Cookie: a=1; Path=/\r\n", b""),
+        "/b" => answer("200 OK", "Set-Cookie: b=2; Path=/\r\n", b"").after(5 * MS),
+        _ => Reply::ok(),
+    });
+    let ran = parallel::run(world, async |requester| {
+        let session = Rc::new(Session::new(&cookies()));
+        let get = |path: &'static str| {
+            let (session, requester) = (Rc::clone(&session), requester.clone());
+            async move {
+                let url: Url = format!("http://10.0.0.1{path}").parse().expect("a URL");
+                let observer = &mut ();
+                let sent = session.request(&requester, composed("GET", &url), observer);
+                sent.await.expect("a good request").outcome
+            }
+        };
+        let mut both = [Box::pin(get("/a")), Box::pin(get("/b"))].map(Some);
+        poll_fn(|cx| {
+            for one in &mut both {
+                if one
+                    .as_mut()
+                    .is_some_and(|one| one.as_mut().poll(cx).is_ready())
+                {
+                    *one = None;
+                }
+            }
+            match both.iter().all(Option::is_none) {
+                true => Poll::Ready(()),
+                false => Poll::Pending,
+            }
+        })
+        .await;
+        assert_eq!(get("/c").await, Outcome::Answered { status: 200 });
+    });
+    assert_eq!(fields(&ran, "Cookie")[2], "a=1; b=2");
+}
+
+#[test]
+fn a_request_of_a_session_that_can_not_be_written_is_not_sent() {
+    let ran = parallel::run(one_iteration(), async |requester| {
+        let session = Session::new(&following(3));
+        let url: Url = "ftp://10.0.0.1/".parse().expect("a URL");
+        let observer = &mut ();
+        let sent = session.request(&requester, composed("GET", &url), observer);
+        assert_eq!(sent.await, Err(ComposeError::Scheme("ftp".to_owned())));
+    });
+    assert!(ran.seen.is_empty());
 }
