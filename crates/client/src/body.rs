@@ -1,0 +1,53 @@
+//! Bodies that are made of values: forms and JSON. A multipart form with files is
+//! `Multipart` of the plan.
+
+use url::form_urlencoded;
+
+/// A body with the value of its Content-Type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypedBody {
+    /// What it is.
+    pub content_type: &'static str,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// The fields of a form, as a browser sends them (WHATWG URL, section 5).
+pub fn form<'a>(fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> TypedBody {
+    let mut encoded = form_urlencoded::Serializer::new(String::new());
+    encoded.extend_pairs(fields);
+    TypedBody {
+        content_type: "application/x-www-form-urlencoded",
+        bytes: encoded.finish().into_bytes(),
+    }
+}
+
+/// A text of JSON.
+pub fn json(text: impl Into<String>) -> TypedBody {
+    TypedBody {
+        content_type: "application/json",
+        bytes: text.into().into_bytes(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_is_written_as_browsers_write_it() {
+        let body = form([("name", "Jo & Ann"), ("city", "Köln"), ("empty", "")]);
+        assert_eq!(body.content_type, "application/x-www-form-urlencoded");
+        assert_eq!(body.bytes, b"name=Jo+%26+Ann&city=K%C3%B6ln&empty=");
+        assert_eq!(form([]).bytes, b"");
+    }
+
+    #[test]
+    fn json_is_sent_as_it_is() {
+        let body = json("{\"a\": 1}");
+        assert_eq!(
+            (body.content_type, &*body.bytes),
+            ("application/json", &b"{\"a\": 1}"[..])
+        );
+    }
+}
