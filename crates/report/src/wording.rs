@@ -68,7 +68,11 @@ pub(crate) fn load(plan: &Plan) -> String {
         count => vec![units::counted(count as u64, "scenario")],
     };
     parts.extend(plan.think.map(thinking));
-    parts.push(units::counted(plan.threads.into(), "thread"));
+    let threads = units::counted(plan.threads.into(), "thread");
+    parts.push(match plan.processes {
+        1 => threads,
+        processes => format!("{threads} in {processes} processes"),
+    });
     parts.extend(
         plan.request_limit
             .map(|limit| units::counted(limit, "request")),

@@ -35,10 +35,7 @@ const LOAD: [Same; 9] = [
         "--connections (-c)",
     ),
     (&["max-workers", "max-vus"], "--max-connections"),
-    (
-        &["processes", "cpus", "num-threads", "cores"],
-        "--threads (-t)",
-    ),
+    (&["cpus", "num-threads", "cores"], "--threads (-t)"),
     (
         &[
             "iterations",

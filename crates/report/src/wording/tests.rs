@@ -74,6 +74,13 @@ fn what_is_out_of_the_ordinary_is_said() {
 }
 
 #[test]
+fn several_processes_are_told_with_their_threads() {
+    let mut plan = samples::closed_plan(50, 2);
+    (plan.threads, plan.processes) = (4, 2);
+    assert!(load(&plan).contains("4 threads in 2 processes"));
+}
+
+#[test]
 fn one_request_is_named_and_many_are_counted() {
     let mut plan = samples::closed_plan(1, 1);
     assert_eq!(target(&plan), "GET http://127.0.0.1:8080/");
