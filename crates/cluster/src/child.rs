@@ -44,6 +44,8 @@ pub fn serve(
     let mut input = BufReader::new(input);
     let voice = Voice::new(output);
     voice.say(&FromChild::Hello { protocol: PROTOCOL })?;
+    // A plan with large bodies takes its time to be read.
+    voice.beat();
     let assigned = message::read(&mut input, u64::MAX);
     let Ok(Some(ToChild::Assign {
         plan,
@@ -53,7 +55,6 @@ pub fn serve(
     else {
         return Err(ChildError::NoCoordinator);
     };
-    voice.beat();
     let parts = plan.parts();
     let launches: Vec<Launch> = parts
         .iter()
