@@ -117,7 +117,7 @@ impl<H: Host> Behaviour<H> for SessionUser {
             };
             match next {
                 Next::Nothing => return,
-                Next::Signed => {}
+                Next::Signed => step.challenged(),
                 Next::Redirected(next) => step.redirected(next),
             }
         }

@@ -3,7 +3,7 @@
 use super::step::Step;
 use crate::behaviour::{Answer, Observer, Refusal};
 use loadline_client::{
-    Authenticator, ContentCoding, CookieJar, Decoder, LONGEST_DECODED, NextRequest,
+    Authenticator, ContentCoding, CookieJar, DecodeError, Decoder, LONGEST_DECODED, NextRequest,
     RedirectProblem, follow, is_redirect,
 };
 use loadline_plan::Client;
@@ -141,6 +141,11 @@ impl<'a, O: Observer, const DECODES: bool> Hearing<'a, O, DECODES> {
 
     fn encoded(&mut self, value: &[u8]) {
         match ContentCoding::parse(value) {
+            Ok(Some(_)) if self.decoder.is_some() => {
+                let value = String::from_utf8_lossy(value).into_owned();
+                let several = DecodeError::Unknown(format!("{value} behind another one"));
+                self.refuse(ErrorKind::Content, several);
+            }
             Ok(Some(coding)) => self.decoder = Some(self.decoders.take(coding)),
             Ok(None) => {}
             Err(problem) => self.refuse(ErrorKind::Content, problem),
@@ -159,7 +164,7 @@ impl<'a, O: Observer, const DECODES: bool> Hearing<'a, O, DECODES> {
                 Ok(None) => {}
                 Err(problem) => self.refuse(ErrorKind::Redirect, problem),
             }
-        } else if self.status == UNAUTHORIZED && self.step.may_authorize() {
+        } else if self.status == UNAUTHORIZED && self.step.may_be_challenged() {
             self.answer_challenge();
         }
     }

@@ -78,7 +78,7 @@ impl Session {
                         redirects: step.redirects,
                     });
                 }
-                Next::Signed => {}
+                Next::Signed => step.challenged(),
                 Next::Redirected(next) => step.redirected(next),
             }
         }

@@ -8,6 +8,9 @@ use loadline_plan::{Body, Connection, Header, Request};
 use loadline_wire::InvalidRequest;
 use url::{Position, Url};
 
+/// How many challenges to a request are answered: the first, and one that calls the answer stale.
+const MOST_CHALLENGES: u32 = 2;
+
 /// Fields that describe a body (Fetch, "request-body-header name"), and its framing.
 const OF_BODIES: &[&str] = &[
     "Content-Encoding",
@@ -84,6 +87,8 @@ pub(super) struct Step<'a> {
     pub(super) redirects: u32,
     /// The answer to a challenge that goes with it.
     pub(super) authorization: Option<String>,
+    /// How often it was sent again because of a challenge.
+    challenges: u32,
 }
 
 impl<'a> Step<'a> {
@@ -96,7 +101,18 @@ impl<'a> Step<'a> {
             keeps_credentials: true,
             redirects: 0,
             authorization: None,
+            challenges: 0,
         }
+    }
+
+    /// Goes out once more, signed for a challenge.
+    pub(super) fn challenged(&mut self) {
+        self.challenges += 1;
+    }
+
+    /// Whether a challenge may be answered: a server may call every answer stale.
+    pub(super) fn may_be_challenged(&self) -> bool {
+        self.may_authorize() && self.challenges < MOST_CHALLENGES
     }
 
     /// Goes on where a redirect leads.
@@ -104,6 +120,7 @@ impl<'a> Step<'a> {
         self.is_get |= !next.repeats;
         self.keeps_credentials &= next.keeps_credentials;
         self.redirects += 1;
+        self.challenges = 0;
         self.url = Some(next.url);
     }
 
