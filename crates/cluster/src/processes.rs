@@ -60,6 +60,7 @@ impl Processes {
                 of: processes,
                 workers,
                 threads: plan.threads,
+                scenarios: plan.scenarios.len().max(1),
             };
             links.push(Link::new(child, part, Arc::clone(&inlet), send.clone()));
         }
@@ -77,6 +78,7 @@ impl Processes {
         let (run, run_inlet) = Run::elsewhere(plan, ready, begin_ns);
         let run_inlet = inlet.get_or_init(|| run_inlet).clone();
         for link in &mut links {
+            link.tell_loss(&run_inlet);
             link.tell(&ToChild::StartAt { begin_ns });
         }
         let is_over = Arc::new(AtomicBool::new(false));

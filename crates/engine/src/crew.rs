@@ -40,6 +40,11 @@ impl WorkerReport {
         self.worker
     }
 
+    /// The scenario's number in the plan, from 0.
+    pub fn scenario(&self) -> usize {
+        self.scenario
+    }
+
     /// Where the interval ends that it tells of, if it tells of one: nanoseconds from the run's
     /// zero, the end of the warm-up.
     pub fn interval_end_ns(&self) -> Option<u64> {

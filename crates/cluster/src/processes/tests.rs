@@ -32,6 +32,14 @@ fn a_child_that_is_none_is_named_with_what_it_did() {
         ("exit 7", "process 2 of 2: ended with exit code 7"),
         ("kill -9 $$", "process 2 of 2: was killed by signal 9"),
         (
+            "printf '{\"hel'; kill -9 $$",
+            "process 2 of 2: was killed by signal 9",
+        ),
+        (
+            "echo '\"done\"'; exec sleep 60",
+            "process 2 of 2: ended before its connections",
+        ),
+        (
             "echo hello; exec sleep 60",
             "process 2 of 2: sent what is no message of the protocol",
         ),

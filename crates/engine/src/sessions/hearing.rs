@@ -79,7 +79,7 @@ impl Kept {
             && step.may_authorize()
         {
             let body = step.body().unwrap_or_default();
-            step.authorization = authenticator.sign(step.method(), step.target(), body);
+            step.authorization = authenticator.sign(step.method(), step.url(), body);
         }
     }
 
@@ -196,7 +196,7 @@ impl<'a, O: Observer, const DECODES: bool> Hearing<'a, O, DECODES> {
         };
         let challenges = self.challenges.iter().map(Vec::as_slice);
         let is_answer = self.step.authorization.is_some();
-        let challenged = authenticator.challenged(challenges, is_answer);
+        let challenged = authenticator.challenged(self.step.url(), challenges, is_answer);
         drop(kept);
         match challenged {
             Ok(true) => self.next = Next::Signed,

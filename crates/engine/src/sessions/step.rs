@@ -6,7 +6,7 @@ use either::Either;
 use loadline_client::{ACCEPT_ENCODING, NextRequest, keeps_credentials};
 use loadline_plan::{Body, Connection, Header, Request};
 use loadline_wire::InvalidRequest;
-use url::{Position, Url};
+use url::Url;
 
 /// How many challenges to a request are answered: the first, and one that calls the answer stale.
 const MOST_CHALLENGES: u32 = 2;
@@ -137,11 +137,6 @@ impl<'a> Step<'a> {
 
     pub(super) fn body(&self) -> Option<&'a [u8]> {
         self.asked.body.filter(|_| !self.is_get)
-    }
-
-    /// Path and query.
-    pub(super) fn target(&self) -> &str {
-        &self.url()[Position::BeforePath..Position::AfterQuery]
     }
 
     /// Whether it is the request as it was asked for.
