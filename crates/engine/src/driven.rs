@@ -20,8 +20,8 @@ use std::sync::mpsc::{Receiver, channel};
 
 /// A worker that another loop drives.
 ///
-/// Its descriptor ([`AsFd`]) is readable when a [`turn`](Self::turn) has something to do, be it that
-/// a deadline has come.
+/// Its descriptor ([`AsFd`]) is readable when a [`turn`](Self::turn) has something to do, be it
+/// that a deadline has come.
 #[derive(Debug)]
 pub struct DrivenWorker {
     kernel: Kernel,
@@ -40,8 +40,8 @@ enum Stage {
 }
 
 impl DrivenWorker {
-    /// Prepares worker `index` of a plan's run, and brings its connections up. There is a launch for
-    /// each scenario of the plan; one where it has none. Blocks until they have dialled.
+    /// Prepares worker `index` of a plan's run, and brings its connections up. There is a launch
+    /// for each scenario of the plan; one where it has none. Blocks until they have dialled.
     ///
     /// # Errors
     /// If the plan can't be run here, or connections were tried and none came up.
