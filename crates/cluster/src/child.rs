@@ -2,7 +2,6 @@
 
 use crate::message::{self, Command, FromChild, PROTOCOL, Ready, ToChild};
 use loadline_engine::{Crew, Handle, Launch, Order, StartError, Told};
-use loadline_plan::Plan;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::ops::Range;
@@ -55,17 +54,13 @@ pub fn serve(
     else {
         return Err(ChildError::NoCoordinator);
     };
-    let parts = plan.parts();
-    let launches: Vec<Launch> = parts
-        .iter()
-        .map(|part| Launch::requests(&part.client))
-        .collect();
+    let launches = Launch::of_plan(&plan);
     let crew = match Crew::launch(&plan, detail, &launches, workers.clone()) {
         Ok(crew) => crew,
         Err(error) => return Ok(voice.say(&failed(&error))?),
     };
     voice.say(&FromChild::Ready(Ready::from(crew.ready())))?;
-    run(crew, &plan, workers, input, &voice)
+    run(crew, workers, input, &voice)
 }
 
 fn failed(error: &StartError) -> FromChild {
@@ -77,7 +72,6 @@ fn failed(error: &StartError) -> FromChild {
 /// Runs the load when the coordinator says so, and tells what comes of it.
 fn run(
     mut crew: Crew,
-    plan: &Plan,
     workers: Range<u32>,
     mut input: impl BufRead + Send + 'static,
     voice: &Voice,
@@ -91,7 +85,6 @@ fn run(
     let handle = crew.handle();
     let obeying = crew.handle();
     thread::spawn(move || obey(&mut input, &obeying));
-    debug_assert!(workers.end <= plan.threads);
     loop {
         let told = match crew.next_report(HEARTBEAT) {
             Told::Report(report) => voice.say(&FromChild::Report(report)),

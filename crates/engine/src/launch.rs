@@ -11,7 +11,7 @@ use crate::prepare::Prepared;
 use crate::replay::Replay;
 use crate::sessions::Sessions;
 use crate::worker::{self, Ready, Report};
-use loadline_plan::Client;
+use loadline_plan::{Client, Plan};
 use loadline_reactor::{Host, Kernel};
 use loadline_schedule::Stripe;
 use loadline_transport::DialError;
@@ -74,6 +74,16 @@ impl<H: Host> Launch<H> {
         Launch::prepared(false, |prepared, stripe| {
             Replay::new(Arc::clone(prepared), stripe.index, stripe.of)
         })
+    }
+
+    /// Users of each scenario of a plan that send its requests; of the plan itself where it has
+    /// none.
+    pub fn of_plan(plan: &Plan) -> Vec<Self> {
+        let parts = plan.parts();
+        parts
+            .iter()
+            .map(|part| Launch::requests(&part.client))
+            .collect()
     }
 
     /// Users that do what a scenario makes of them; the requests of their plan say only which

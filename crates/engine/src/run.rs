@@ -13,6 +13,7 @@
 //!   when they next look.
 //! - A worker panics, or the system refuses it a resource: the other workers are cut off, what this
 //!   one had recorded counts, exit code 2.
+//! - A process that has some of the workers is lost: the others go on to the end, exit code 2.
 //! - A worker is silent for 2 s when the run is to end: it is treated as one that panicked, because
 //!   a script that loops never returns.
 //!
@@ -60,11 +61,7 @@ impl Run {
     /// Prepares a plan's run, brings its connections up and begins the load. `detail` asks for
     /// events beside intervals. Blocks until the load has begun.
     pub fn start(plan: Plan, detail: Detail) -> Result<Run, StartError> {
-        let parts = plan.parts();
-        let launches: Vec<Launch> = parts
-            .iter()
-            .map(|part| Launch::requests(&part.client))
-            .collect();
+        let launches = Launch::of_plan(&plan);
         Run::launch(plan, detail, &launches)
     }
 
@@ -170,8 +167,9 @@ impl Run {
 
     /// The next event; `None` if none came in this time. After [`Event::Ended`] nothing comes.
     ///
-    /// A worker that is lost ends the run: the others are told to end, and what it had told until
-    /// then counts. [`failure`](Self::failure) tells why.
+    /// What a worker that is lost had told until then counts, and [`failure`](Self::failure) tells
+    /// why it was lost. A lost thread ends the run: the others are told to end. Workers that are
+    /// [elsewhere](Self::elsewhere) go on to its end.
     pub fn next_event(&mut self, timeout: Duration) -> Option<Event> {
         loop {
             if let Some(change) = self.handle.changes_since(self.changes).first() {

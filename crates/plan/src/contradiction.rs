@@ -282,7 +282,10 @@ pub enum Contradiction {
     #[error("--proxy and --{0} both say where connections go; give one of them.")]
     ProxyAnd(&'static str),
     /// A process without a worker.
-    #[error("--processes {processes} needs as many threads, and --threads {threads} are fewer.")]
+    #[error(
+        "--processes {processes} needs as many threads, and --threads {threads} are fewer; give \
+         more of these, or fewer processes."
+    )]
     ProcessesAboveThreads {
         /// Processes.
         processes: u32,
