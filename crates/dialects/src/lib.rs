@@ -5,4 +5,6 @@
 //! `docs/dialects.md` lists every flag, and where we differ and why.
 
 pub mod ab;
+pub mod oha;
+mod threads;
 pub mod wrk;

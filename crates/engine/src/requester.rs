@@ -54,7 +54,7 @@ impl<H: Host> Requester<H> {
     }
 
     /// The number of the endpoint of a URL, which may be a new one: see [`Batch::endpoint`].
-    pub(crate) fn endpoint_of(&self, url: &Url) -> usize {
+    pub fn endpoint_of(&self, url: &Url) -> usize {
         self.0.worker.dialler.endpoint_of(url)
     }
 

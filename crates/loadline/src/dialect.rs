@@ -5,8 +5,9 @@
 use crate::commands::wrk;
 use crate::exit::{refuse, sentence};
 use crate::flags::not_text;
-use loadline_dialects::ab;
+use crate::live::draws;
 use loadline_dialects::wrk::Tool;
+use loadline_dialects::{ab, oha};
 use loadline_runner::{Command, Commands};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -14,7 +15,12 @@ use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, available_parallelism};
+
+/// The exit code of a tool that SIGTERM ended.
+const TERMINATED: u8 = 128 + SIGTERM as u8;
 
 /// A tool whose command line is understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +29,8 @@ enum Dialect {
     Ab,
     /// wrk or wrk2.
     Wrk(Tool),
+    /// oha.
+    Oha,
 }
 
 impl Dialect {
@@ -31,6 +39,7 @@ impl Dialect {
             "ab" => Some(Dialect::Ab),
             "wrk" => Some(Dialect::Wrk(Tool::Wrk)),
             "wrk2" => Some(Dialect::Wrk(Tool::Wrk2)),
+            "oha" => Some(Dialect::Oha),
             _ => None,
         }
     }
@@ -40,6 +49,7 @@ impl Dialect {
         ExitCode::from(match self {
             Dialect::Ab => 22,
             Dialect::Wrk(_) => 1,
+            Dialect::Oha => 2,
         })
     }
 }
@@ -55,6 +65,7 @@ pub(crate) fn run(line: &[OsString]) -> Option<ExitCode> {
     Some(match dialect {
         Dialect::Ab => run_ab(words),
         Dialect::Wrk(tool) => run_wrk(tool, words),
+        Dialect::Oha => run_oha(words),
     })
 }
 
@@ -70,17 +81,21 @@ fn asked(line: &[OsString]) -> Option<(Dialect, &[OsString])> {
     Some((dialect, words))
 }
 
-/// SIGINT and SIGTERM abort the run.
-fn abort_by_signals(commands: &Commands) -> io::Result<()> {
+/// SIGINT and SIGTERM abort the run. What is returned says whether SIGTERM has come.
+fn abort_by_signals(commands: &Commands) -> io::Result<Arc<AtomicBool>> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     let commands = commands.clone();
+    let is_terminated = Arc::new(AtomicBool::new(false));
+    let terminated = Arc::clone(&is_terminated);
     let wait = move || {
-        for _ in signals.forever() {
+        for signal in signals.forever() {
+            terminated.fetch_or(signal == SIGTERM, Ordering::Relaxed);
             commands.send(Command::Abort);
         }
     };
     let interrupts = thread::Builder::new().name("interrupts".to_owned());
-    interrupts.spawn(wait).map(drop)
+    interrupts.spawn(wait)?;
+    Ok(is_terminated)
 }
 
 fn run_wrk(tool: Tool, words: &[OsString]) -> ExitCode {
@@ -88,23 +103,59 @@ fn run_wrk(tool: Tool, words: &[OsString]) -> ExitCode {
     ran.unwrap_or_else(|error| refuse(&sentence(&error))).into()
 }
 
+/// All are UTF-8: others were refused.
+fn text_of(words: &[OsString]) -> Vec<String> {
+    let text = |word: &OsString| word.to_string_lossy().into_owned();
+    words.iter().map(text).collect()
+}
+
+fn cores() -> u32 {
+    available_parallelism().map_or(1, |cores| cores.get() as u32)
+}
+
 fn run_ab(words: &[OsString]) -> ExitCode {
-    // All are UTF-8: others were refused.
-    let words: Vec<String> = words
-        .iter()
-        .map(|word| word.to_string_lossy().into_owned())
-        .collect();
+    let words = text_of(words);
     let commands = Commands::default();
     if let Err(error) = abort_by_signals(&commands) {
         return refuse(&format!("signals can't be watched: {error}")).into();
     }
     let surroundings = ab::Surroundings {
-        cores: available_parallelism().map_or(1, |cores| cores.get() as u32),
+        cores: cores(),
         commands,
         stdout: &mut io::stdout().lock(),
         stderr: &mut io::stderr().lock(),
     };
     ab::run(&words, surroundings).into()
+}
+
+fn run_oha(words: &[OsString]) -> ExitCode {
+    let commands = Commands::default();
+    let is_terminated = match abort_by_signals(&commands) {
+        Ok(is_terminated) => is_terminated,
+        Err(error) => return refuse(&format!("signals can't be watched: {error}")).into(),
+    };
+    let surroundings = oha::Surroundings {
+        cores: cores(),
+        seed: rand::random(),
+        commands,
+        stdout: &mut io::stdout().lock(),
+        stderr: &mut io::stderr(),
+        place: oha::Place {
+            is_terminal: draws(&io::stdout()),
+            has_colours: draws(&io::stdout()) && !is_set("NO_COLOR"),
+        },
+        view: &|_| None,
+        watch: None,
+    };
+    match oha::run(&text_of(words), surroundings) {
+        0 if is_terminated.load(Ordering::Relaxed) => ExitCode::from(TERMINATED),
+        code => code.into(),
+    }
+}
+
+/// Whether a variable of the environment has a value.
+fn is_set(name: &str) -> bool {
+    std::env::var_os(name).is_some_and(|value| !value.is_empty())
 }
 
 #[cfg(test)]

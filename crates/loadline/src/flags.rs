@@ -75,7 +75,10 @@ pub(crate) enum Command {
     /// wrk2-compatible mode: wrk2's options and scripts, wrk2's report.
     #[command(disable_help_flag = true)]
     Wrk2(Verbatim),
-    /// Create symlinks wrk, wrk2 and ab that run Loadline in compatibility mode.
+    /// oha-compatible mode: oha's options, oha's reports.
+    #[command(disable_help_flag = true)]
+    Oha(Verbatim),
+    /// Create symlinks wrk, wrk2, ab and oha that run Loadline in compatibility mode.
     Shims(shims::ShimsFlags),
     /// Watch CPU, memory and network of a process and of this host, until Ctrl-C.
     Watch(watch::WatchFlags),

@@ -3,7 +3,7 @@
 mod connect_to;
 mod proxy;
 
-use crate::Error;
+use crate::{Error, Header};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::net::IpAddr;
@@ -224,6 +224,9 @@ pub struct Proxy {
     pub url: Url,
     /// The value of `Proxy-Authorization`, if it wants to know who asks.
     pub authorization: Option<String>,
+    /// Further fields of the requests that ask it for tunnels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tunnel_headers: Vec<Header>,
 }
 
 impl fmt::Debug for Proxy {

@@ -140,8 +140,7 @@ impl Named {
 /// Only TLS goes through a tunnel: plain requests are asked of the proxy itself.
 fn tunnel(url: &Url, connection: &Connection) -> Option<Tunnel> {
     let proxy = connection.proxy.as_ref().filter(|_| is_tls(url))?;
-    let authorization = proxy.authorization.as_deref();
-    Some(Tunnel::to(url, port_of(url), authorization))
+    Some(Tunnel::to(url, port_of(url), proxy))
 }
 
 fn port_of(url: &Url) -> u16 {

@@ -1,6 +1,7 @@
 //! Tunnels: a proxy is asked with CONNECT to pass on whatever comes next (RFC 9110, section 9.3.6).
 
 use crate::connection::{Connection, Scratch};
+use loadline_plan::Proxy;
 use loadline_reactor::Socket;
 use loadline_wire::{Expect, RequestHead, ResponseParser, Version, write_request};
 use std::cell::RefCell;
@@ -17,27 +18,27 @@ pub struct Tunnel {
 }
 
 impl Tunnel {
-    /// A tunnel to the URL's host and this port, with the value of `Proxy-Authorization` if the
-    /// proxy wants to know who asks.
-    pub(crate) fn to(url: &Url, port: u16, authorization: Option<&str>) -> Self {
+    /// A tunnel through a proxy to the URL's host and this port.
+    pub(crate) fn to(url: &Url, port: u16, proxy: &Proxy) -> Self {
         let host = &url[Position::BeforeHost..Position::AfterHost];
         let to = format!("{host}:{port}");
-        let who_asks: Vec<_> = authorization
-            .map(|value| ("Proxy-Authorization", value))
-            .into_iter()
-            .collect();
+        let who_asks = proxy.authorization.as_deref();
+        let who_asks = who_asks.map(|value| ("Proxy-Authorization", value));
+        let others = proxy.tunnel_headers.iter();
+        let others = others.map(|header| (header.name.as_str(), header.value.as_str()));
+        let headers: Vec<_> = who_asks.into_iter().chain(others).collect();
         let head = RequestHead {
             method: "CONNECT",
             target: &to,
             host: &to,
-            headers: &who_asks,
+            headers: &headers,
             body: None,
             keepalive: true,
             version: Version::Http11,
         };
         let mut request = Vec::new();
         write_request(&head, &mut request)
-            .expect("a URL's host and base64 hold neither blanks nor control characters");
+            .expect("a URL's host and base64 have no control characters, and fields are checked");
         Tunnel { to, request }
     }
 

@@ -5,6 +5,7 @@ use super::names;
 use super::options::{Options, Protocol};
 use super::request::basic;
 use super::usage::Output;
+use crate::threads::threads;
 use loadline_plan::{
     Body, Connection, Load, Plan, Proxy, Request, ServerName, Shape, Tls, TlsVersion,
 };
@@ -15,9 +16,6 @@ use url::Url;
 
 /// Where `-s` sets no limit: longer than any run.
 const UNLIMITED: Duration = Duration::from_secs(30 * 24 * 3600);
-/// With this many connections a thread, one more or less makes no difference worth a thread.
-const MANY: u32 = 16;
-
 /// The plan that an ab command line asks for, on this many cores.
 pub(super) fn plan(options: &Options, cores: u32) -> Result<Plan, Output> {
     let connections = options.concurrency;
@@ -34,17 +32,6 @@ pub(super) fn plan(options: &Options, cores: u32) -> Result<Plan, Output> {
         connection: connection(options)?,
         ..Plan::default()
     })
-}
-
-/// As many threads as there are cores, if they share requests and connections evenly: else the
-/// thread with fewer connections would still be at its requests when the others have done theirs.
-fn threads(connections: u32, cores: u32) -> u32 {
-    let is_fair =
-        |threads: &u32| connections.is_multiple_of(*threads) || connections / threads >= MANY;
-    (1..=cores.min(connections).max(1))
-        .rev()
-        .find(is_fair)
-        .unwrap_or(1)
 }
 
 /// Says where connections go; what is sent is written as ab writes it.
@@ -209,13 +196,6 @@ mod tests {
             "-s 0 -b 4096 -B 127.0.0.1 -X p:1 -P a:b https://[::1]:8443/x",
         ] {
             assert_eq!(plan_of(line).validate(), Ok(()), "{line}");
-        }
-    }
-
-    #[test]
-    fn threads_share_evenly() {
-        for (connections, threads) in [(1, 1), (2, 2), (3, 3), (5, 1), (6, 3), (10, 2), (101, 4)] {
-            assert_eq!(super::threads(connections, 4), threads, "{connections}");
         }
     }
 

@@ -29,6 +29,7 @@ impl FromStr for Proxy {
         Ok(Self {
             url,
             authorization: credentials.map(|who| who.to_header().value),
+            tunnel_headers: Vec::new(),
         })
     }
 }

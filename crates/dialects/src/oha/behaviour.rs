@@ -1,0 +1,407 @@
+//! Users that send oha's requests and add every result to the tally of their worker.
+
+use super::message::Message;
+use super::options::{Bodies, Options, Version};
+use super::redirect;
+use super::spool::Row;
+use super::tally::{Success, Tally};
+use loadline_engine::{Answer, Batch, Behaviour, Iteration, Observer, Part, Requester, Scenario};
+use loadline_metrics::SeriesId;
+use loadline_reactor::Host;
+use loadline_record::{ErrorKind, Exchange, Outcome};
+use loadline_wire::Sink;
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::io;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use url::Url;
+
+/// Rows that are sent in one message.
+const BATCH: usize = 512;
+/// How long a user waits where nothing could be sent, in nanoseconds.
+const PAUSE_NS: u64 = 1_000_000;
+
+/// What a worker tells.
+#[derive(Debug)]
+pub(super) enum Told {
+    /// Some of its successes, where each is listed.
+    Rows(Vec<Row>),
+    /// All its results, when it goes.
+    Tally(Box<Tally>),
+}
+
+/// Makes the users of one worker.
+#[derive(Debug)]
+pub(super) struct OhaScenario(Rc<Worker>);
+
+/// What the users of a worker share.
+#[derive(Debug)]
+struct Worker {
+    options: Arc<Options>,
+    /// Whether each success is listed.
+    lists: bool,
+    tally: RefCell<Tally>,
+    rows: RefCell<Vec<Row>>,
+    random: RefCell<ChaCha8Rng>,
+    /// The messages of a list of URLs, written when they are first sent.
+    written: RefCell<Vec<Option<Rc<Prepared>>>>,
+    tell: Sender<Told>,
+}
+
+/// A message, and where it goes.
+#[derive(Debug)]
+struct Prepared {
+    url: Url,
+    endpoint: usize,
+    message: Message,
+    /// The index of its body.
+    line: usize,
+    part: Part,
+}
+
+impl OhaScenario {
+    /// The users of the worker with this index, who draw from a stream of the seed.
+    pub(super) fn new(
+        options: Arc<Options>,
+        lists: bool,
+        seed: u64,
+        index: u32,
+        tell: Sender<Told>,
+    ) -> Self {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        random.set_stream(u64::from(index) + 1);
+        OhaScenario(Rc::new(Worker {
+            tally: RefCell::new(Tally::new(options.arguments.stats_success_breakdown)),
+            rows: RefCell::default(),
+            random: RefCell::new(random),
+            written: RefCell::default(),
+            options,
+            lists,
+            tell,
+        }))
+    }
+}
+
+impl<H: Host> Scenario<H> for OhaScenario {
+    const COMPOSES: bool = true;
+
+    type Behaviour = User;
+
+    fn user(&mut self) -> User {
+        User(Rc::clone(&self.0))
+    }
+
+    /// A connection that fails is a request that failed, and the next one follows at once: that
+    /// is so where their number is bounded. A run of some time need not ask a dead server a
+    /// hundred thousand times a second.
+    fn backs_off(&self) -> bool {
+        self.0.options.arguments.duration.is_some()
+    }
+}
+
+/// One user.
+#[derive(Debug)]
+pub(super) struct User(Rc<Worker>);
+
+impl<H: Host> Behaviour<H> for User {
+    fn is_prompt(&self) -> bool {
+        self.0.is_prompt()
+    }
+
+    async fn iterate(&mut self, iteration: Iteration<'_, H>) {
+        let worker = &*self.0;
+        let requester = iteration.requester();
+        let prepared = match worker.next(requester) {
+            Ok(prepared) => prepared,
+            Err(problem) => {
+                worker.tally.borrow_mut().failed(&problem, 0);
+                return iteration.pause(PAUSE_NS).await;
+            }
+        };
+        if worker.options.arguments.redirect == 0 || prepared.message.http2.is_some() {
+            let mut watch = Watch::<false>::default();
+            requester.send(prepared.batch(), &mut watch).await;
+            if let Some(end) = watch.end() {
+                worker.take(end, &prepared.url);
+            }
+        } else {
+            worker.follow(requester, prepared).await;
+        }
+    }
+}
+
+impl Prepared {
+    fn batch(&self) -> Batch<'_> {
+        Batch {
+            endpoint: self.endpoint,
+            bytes: &self.message.bytes,
+            http2: self.message.http2.as_ref(),
+            parts: std::slice::from_ref(&self.part),
+        }
+    }
+}
+
+impl Worker {
+    /// Whether what is sent was written before.
+    fn is_prompt(&self) -> bool {
+        let is_one = matches!(&self.options.urls, super::urls::Urls::List(list) if list.len() == 1);
+        is_one && self.options.signer.is_none() && matches!(self.options.bodies, Bodies::One(_))
+    }
+
+    /// What is sent next.
+    fn next<H: Host>(&self, requester: &Requester<H>) -> Result<Rc<Prepared>, String> {
+        let mut random = self.random.borrow_mut();
+        let (url, index) = self.options.urls.draw(&mut *random)?;
+        let (line, is_same) = match &self.options.bodies {
+            Bodies::One(_) => (0, true),
+            Bodies::Lines(lines) => (random.random_range(0..lines.len()), false),
+        };
+        let Some(index) = index.filter(|_| is_same) else {
+            return self.prepare(requester, url, line, false).map(Rc::new);
+        };
+        let mut written = self.written.borrow_mut();
+        if written.len() <= index {
+            written.resize(index + 1, None);
+        }
+        let known = written[index].as_ref();
+        if let Some(known) = known.filter(|known| known.message.holds()) {
+            return Ok(Rc::clone(known));
+        }
+        let prepared = Rc::new(self.prepare(requester, url, line, false)?);
+        written[index] = Some(Rc::clone(&prepared));
+        Ok(prepared)
+    }
+
+    fn prepare<H: Host>(
+        &self,
+        requester: &Requester<H>,
+        url: Cow<'_, Url>,
+        line: usize,
+        is_elsewhere: bool,
+    ) -> Result<Prepared, String> {
+        let body = match &self.options.bodies {
+            Bodies::One(body) => body,
+            Bodies::Lines(lines) => &lines[line],
+        };
+        let message = Message::new(&self.options, &url, body, is_elsewhere)
+            .map_err(|problem| problem.to_string())?;
+        Ok(Prepared {
+            endpoint: requester.endpoint_of(&url),
+            url: url.into_owned(),
+            line,
+            part: Part {
+                end: message.size(),
+                expect: message.expect,
+                series: SeriesId::default(),
+                request: None,
+            },
+            message,
+        })
+    }
+
+    /// Sends a message, and follows the redirects that it leads to. All are one result, with the
+    /// status and the size of the last.
+    async fn follow<H: Host>(&self, requester: &Requester<H>, first: Rc<Prepared>) {
+        let mut prepared = Rc::clone(&first);
+        let mut so_far: Option<Success> = None;
+        for hop in 0.. {
+            let mut watch = Watch::<true>::default();
+            requester.send(prepared.batch(), &mut watch).await;
+            let location = watch.location.take();
+            let Some(mut end) = watch.end() else { return };
+            if let (Some(before), Ok(success)) = (&so_far, &mut end.outcome) {
+                *success = chained(before, success);
+            }
+            let (Ok(success), Some(location)) = (&end.outcome, location) else {
+                return self.take(end, &prepared.url);
+            };
+            let next = self.next_hop(requester, hop, &first.url, &prepared, &location);
+            so_far = Some(success.clone());
+            match next {
+                Ok(next) => prepared = Rc::new(next),
+                Err(problem) => {
+                    end.outcome = Err(Cow::Owned(problem));
+                    return self.take(end, &prepared.url);
+                }
+            }
+        }
+    }
+
+    /// The request that a redirect leads to: the same again, whatever its status, as in oha.
+    fn next_hop<H: Host>(
+        &self,
+        requester: &Requester<H>,
+        hop: u32,
+        first: &Url,
+        from: &Prepared,
+        location: &[u8],
+    ) -> Result<Prepared, String> {
+        if hop >= self.options.arguments.redirect {
+            return Err(redirect::LIMIT_REACHED.to_owned());
+        }
+        let url = redirect::target(&from.url, location).ok_or_else(|| {
+            format!(
+                "the redirect leads nowhere: {}",
+                String::from_utf8_lossy(location)
+            )
+        })?;
+        let is_elsewhere = url.origin() != first.origin();
+        self.prepare(requester, Cow::Owned(url), from.line, is_elsewhere)
+    }
+
+    /// Adds the result of a request.
+    fn take(&self, end: End, url: &Url) {
+        let mut tally = self.tally.borrow_mut();
+        match end.outcome {
+            Err(error) => {
+                let wait_ns = self.options.wait().as_nanos() as u64;
+                tally.failed(&error, wait_ns + end.end_ns);
+            }
+            Ok(success) => {
+                let success = self.timed(success);
+                tally.succeeded(&success);
+                if self.lists {
+                    drop(tally);
+                    self.list(success, url);
+                }
+            }
+        }
+    }
+
+    /// Times from the command's begin. Over HTTP/2 opening a connection does not count; where the
+    /// user wants it, the wait before the send does.
+    fn timed(&self, mut success: Success) -> Success {
+        let wait_ns = self.options.wait().as_nanos() as u64;
+        success.start_ns += wait_ns;
+        success.intended_ns += wait_ns;
+        success.end_ns += wait_ns;
+        if self.options.version == Version::Http2 {
+            let dial_ns = success.dial_ns.unwrap_or(0);
+            success.latency_ns = success.latency_ns.saturating_sub(dial_ns);
+            success.first_byte_ns = success.first_byte_ns.map(|ns| ns.saturating_sub(dial_ns));
+        }
+        if self.options.arguments.latency_correction {
+            success.latency_ns = success.end_ns.saturating_sub(success.intended_ns);
+        }
+        success
+    }
+
+    fn list(&self, success: Success, url: &Url) {
+        let target = self.options.target_of(url).to_owned();
+        let mut rows = self.rows.borrow_mut();
+        rows.push(Row { success, target });
+        if rows.len() >= BATCH {
+            let batch = std::mem::replace(&mut *rows, Vec::with_capacity(BATCH));
+            let _ = self.tell.send(Told::Rows(batch));
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let _ = self.tell.send(Told::Rows(self.rows.take()));
+        let _ = self.tell.send(Told::Tally(Box::new(self.tally.take())));
+    }
+}
+
+/// A response that a redirect led to, as the end of the request that was made first.
+fn chained(before: &Success, last: &Success) -> Success {
+    Success {
+        start_ns: before.start_ns,
+        intended_ns: before.intended_ns,
+        latency_ns: last.end_ns.saturating_sub(before.start_ns),
+        first_byte_ns: before.first_byte_ns,
+        dial_ns: before.dial_ns,
+        lookup_ns: before.lookup_ns,
+        ..last.clone()
+    }
+}
+
+/// How an exchange ended.
+#[derive(Debug)]
+struct End {
+    outcome: Result<Success, Cow<'static, str>>,
+    /// From the run's begin.
+    end_ns: u64,
+}
+
+/// Watches one exchange; its Location, if `HEAD`.
+#[derive(Debug, Default)]
+struct Watch<const HEAD: bool> {
+    body_bytes: u64,
+    location: Option<Vec<u8>>,
+    failure: Option<(String, Option<i32>)>,
+    exchange: Option<Exchange>,
+}
+
+impl<const HEAD: bool> Watch<HEAD> {
+    /// `None` if the run was over before it was sent.
+    fn end(mut self) -> Option<End> {
+        let exchange = self.exchange.take()?;
+        Some(End {
+            outcome: match exchange.outcome {
+                Outcome::Answered { status } => Ok(self.success(&exchange, status)),
+                Outcome::Failed(kind) => Err(self.error(kind)),
+            },
+            end_ns: exchange.end_ns,
+        })
+    }
+
+    fn success(&self, exchange: &Exchange, status: u16) -> Success {
+        let bytes = self.body_bytes;
+        let first_byte_ns = exchange.first_byte_ns.saturating_sub(exchange.start_ns);
+        Success {
+            start_ns: exchange.start_ns,
+            intended_ns: exchange.intended_ns,
+            end_ns: exchange.end_ns,
+            latency_ns: exchange.service_ns(),
+            first_byte_ns: (bytes > 0).then_some(first_byte_ns),
+            dial_ns: (exchange.dial_ns > 0).then_some(exchange.dial_ns),
+            lookup_ns: exchange.resolve_ns,
+            status,
+            bytes,
+        }
+    }
+
+    /// What oha says of it: the system's own words where it is the system that told.
+    fn error(&mut self, kind: ErrorKind) -> Cow<'static, str> {
+        if kind == ErrorKind::Timeout {
+            return Cow::Borrowed("timeout");
+        }
+        match self.failure.take() {
+            Some((_, Some(number))) => io::Error::from_raw_os_error(number).to_string().into(),
+            Some((reason, None)) => reason.into(),
+            None => Cow::Borrowed(kind.name()),
+        }
+    }
+}
+
+impl<const HEAD: bool> Sink for Watch<HEAD> {
+    const WANTS_HEAD: bool = HEAD;
+    const WANTS_BODY: bool = false;
+
+    fn header(&mut self, name: &[u8], value: &[u8]) {
+        if name.eq_ignore_ascii_case(b"location") {
+            self.location = Some(value.to_vec());
+        }
+    }
+}
+
+impl<const HEAD: bool> Observer for Watch<HEAD> {
+    fn answered(&mut self, answer: &Answer) {
+        self.body_bytes = answer.body_bytes;
+    }
+
+    fn failed(&mut self, reason: &str, os_error: Option<i32>) {
+        self.failure = Some((reason.to_owned(), os_error));
+    }
+
+    fn ended(&mut self, exchange: &Exchange) {
+        self.exchange = Some(*exchange);
+    }
+}

@@ -1,0 +1,391 @@
+//! An oha command from its words to its exit code.
+
+use super::arguments::{Arguments, Format};
+use super::behaviour::{OhaScenario, Told};
+use super::debug;
+use super::options::Options;
+use super::outcome::Output;
+use super::plan::plan;
+use super::report::{Measured, csv, json, text};
+use super::spool::Spool;
+use super::tally::Tally;
+use clap::CommandFactory;
+use loadline_engine::{Run, StartError};
+use loadline_plan::Plan;
+use loadline_record::Summary;
+use loadline_runner::{
+    Commands, Interval, Observed, Observer, ObserverError, Setup, Source, Wants, Watch, Workload,
+};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use std::fs::File;
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How often rows are taken from the workers.
+const PATIENCE: Duration = Duration::from_millis(20);
+/// How long a worker may take to hand over its tally when the run has ended.
+const FAREWELL: Duration = Duration::from_secs(10);
+
+/// What a command takes from where it is started.
+pub struct Surroundings<'a> {
+    /// Cores that may be used, at least 1.
+    pub cores: u32,
+    /// Draws what is random.
+    pub seed: u64,
+    /// Ends the run where the user wants that; the report is printed all the same.
+    pub commands: Commands,
+    /// Where the report goes.
+    pub stdout: &'a mut dyn Write,
+    /// Where problems go.
+    pub stderr: &'a mut dyn Write,
+    /// What stdout is.
+    pub place: Place,
+    /// Makes what is shown while a run lasts, with so many frames per second.
+    pub view: &'a dyn Fn(u32) -> Option<Box<dyn Observer>>,
+    /// What is watched while a run is shown.
+    pub watch: Option<Watch>,
+}
+
+/// What stdout is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Whether it is a terminal, on which a run is shown.
+    pub is_terminal: bool,
+    /// Whether that shows colours.
+    pub has_colours: bool,
+}
+
+impl std::fmt::Debug for Surroundings<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Surroundings")
+            .field("cores", &self.cores)
+            .field("place", &self.place)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Runs the command with these words behind its name; returns its exit code.
+pub fn run(words: &[String], mut surroundings: Surroundings<'_>) -> u8 {
+    let output = command(words, &mut surroundings).unwrap_or_else(|output| output);
+    let printed = surroundings.stdout.write_all(output.stdout.as_bytes());
+    let printed = printed.and_then(|()| surroundings.stdout.flush());
+    // Where stderr is closed nobody wants to know.
+    let _ = surroundings.stderr.write_all(output.stderr.as_bytes());
+    match printed {
+        Ok(()) => output.code,
+        Err(error) => {
+            let _ = writeln!(surroundings.stderr, "Error: {error}");
+            output.code.max(1)
+        }
+    }
+}
+
+fn command(words: &[String], surroundings: &mut Surroundings<'_>) -> Result<Output, Output> {
+    let arguments = Arguments::read(words)?;
+    if let Some(shell) = arguments.completions {
+        let mut script = Vec::new();
+        clap_complete::generate(shell, &mut Arguments::command(), "oha", &mut script);
+        return Ok(Output::text(String::from_utf8_lossy(&script).into_owned()));
+    }
+    let mut random = ChaCha8Rng::seed_from_u64(surroundings.seed);
+    let mut options = Options::of(arguments, &mut random)?;
+    if let Some(count) = options.arguments.dump_urls {
+        return dump(&options, count, &mut random);
+    }
+    let (sample, _) = options.urls.draw(&mut random).map_err(Output::error)?;
+    let sample = sample.into_owned();
+    let is_debug = options.arguments.debug;
+    if is_debug {
+        options.be_one_request();
+    }
+    let plan = match options.sends_nothing() {
+        true => None,
+        false => Some(plan(&options, &sample, surroundings.cores)?),
+    };
+    let mut destination = Destination::of(&options)?;
+    if let Some(plan) = plan.as_ref().filter(|_| is_debug) {
+        let text = debug::exchange(&options, &sample, plan, &surroundings.commands)?;
+        return destination.print(text.as_bytes());
+    }
+    let options = Arc::new(options);
+    let conductor = Conductor {
+        options,
+        surroundings,
+    };
+    conductor.conduct(plan, &mut destination)
+}
+
+/// Random URLs, as requests would have them.
+fn dump(options: &Options, count: usize, random: &mut ChaCha8Rng) -> Result<Output, Output> {
+    let mut out = String::new();
+    for _ in 0..count {
+        let (url, _) = options.urls.draw(random).map_err(Output::error)?;
+        out += &format!("{url}\n");
+    }
+    Ok(Output::text(out))
+}
+
+/// Where the report goes.
+enum Destination {
+    Stdout,
+    File(File),
+}
+
+impl Destination {
+    /// The file is made before the run: what can't be written is known then.
+    fn of(options: &Options) -> Result<Self, Output> {
+        let Some(path) = &options.arguments.output else {
+            return Ok(Destination::Stdout);
+        };
+        let file = File::create(path).map_err(|error| {
+            Output::error(format!("{} can't be written: {error}", path.display()))
+        })?;
+        Ok(Destination::File(file))
+    }
+
+    fn print(&mut self, text: &[u8]) -> Result<Output, Output> {
+        match self {
+            Destination::Stdout => Ok(Output::text(String::from_utf8_lossy(text).into_owned())),
+            Destination::File(file) => {
+                file.write_all(text).map_err(Output::error)?;
+                Ok(Output::default())
+            }
+        }
+    }
+}
+
+/// Runs a plan and reports it.
+struct Conductor<'a, 'b> {
+    options: Arc<Options>,
+    surroundings: &'a mut Surroundings<'b>,
+}
+
+impl Conductor<'_, '_> {
+    /// Without a plan nothing is sent.
+    fn conduct(
+        mut self,
+        plan: Option<Plan>,
+        destination: &mut Destination,
+    ) -> Result<Output, Output> {
+        let mut spool = self
+            .lists()
+            .then(Spool::new)
+            .transpose()
+            .map_err(Output::error)?;
+        let ran = match plan {
+            None => Ran::default(),
+            Some(plan) => self.run(&plan, spool.as_mut())?,
+        };
+        let mut output = self.report(&ran, spool.as_mut(), destination)?;
+        if let Some(failure) = ran.failure {
+            output.stderr += &format!("oha: {failure}\n");
+            output.code = 2;
+        }
+        Ok(output)
+    }
+
+    /// Whether each success is listed somewhere.
+    fn lists(&self) -> bool {
+        let arguments = &self.options.arguments;
+        arguments.output_format == Format::Csv || arguments.db_url.is_some()
+    }
+
+    fn run(&mut self, plan: &Plan, spool: Option<&mut Spool>) -> Result<Ran, Output> {
+        let (tell, told) = channel();
+        let users = Users {
+            options: Arc::clone(&self.options),
+            lists: spool.is_some(),
+            seed: self.surroundings.seed,
+            next: AtomicU32::new(0),
+            tell,
+        };
+        let mut listener = Listener {
+            told,
+            spool,
+            tally: Tally::new(self.options.arguments.stats_success_breakdown),
+        };
+        let view = self
+            .is_shown()
+            .then(|| (self.surroundings.view)(self.options.arguments.fps));
+        let mut view = view.flatten();
+        self.wait_for_first_burst();
+        let setup = Setup {
+            watch: self.surroundings.watch.as_ref().filter(|_| view.is_some()),
+            ..Setup::of(plan)
+        };
+        let mut observers: Vec<&mut dyn Observer> = vec![&mut listener];
+        if let Some(view) = &mut view {
+            observers.push(view.as_mut());
+        }
+        let commands = &self.surroundings.commands;
+        let conducted = loadline_runner::conduct(&setup, &users, commands, &mut observers)
+            .map_err(Output::error)?;
+        drop(users);
+        listener.hear_all().map_err(Output::error)?;
+        let is_cut_short = self.surroundings.commands.is_ending();
+        Ok(Ran {
+            measured: self.measured(&conducted.result.summary, listener.tally, is_cut_short),
+            failure: conducted.trouble.map(|trouble| trouble.to_string()),
+        })
+    }
+
+    /// The first burst comes after as long as the others, as in oha.
+    fn wait_for_first_burst(&self) {
+        let end = Instant::now() + self.options.wait();
+        while !self.surroundings.commands.is_ending() {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            thread::sleep(left.min(PATIENCE));
+        }
+    }
+
+    fn is_shown(&self) -> bool {
+        self.surroundings.place.is_terminal && !self.options.arguments.no_tui
+    }
+
+    fn measured(&self, summary: &Summary, tally: Tally, is_cut_short: bool) -> Measured {
+        let wait_ns = self.options.wait().as_nanos() as u64;
+        let end_ns = match self.options.arguments.duration {
+            _ if is_cut_short => wait_ns + summary.duration_ns,
+            Some(duration) => tally.end_ns.max(duration.as_nanos() as u64),
+            None => tally.end_ns,
+        };
+        Measured {
+            aborted: summary.unfinished.in_flight,
+            total: end_ns as f64 / 1e9,
+            unit: self.options.arguments.time_unit,
+            tally,
+        }
+    }
+
+    fn report(
+        &mut self,
+        ran: &Ran,
+        spool: Option<&mut Spool>,
+        destination: &mut Destination,
+    ) -> Result<Output, Output> {
+        let measured = &ran.measured;
+        let arguments = &self.options.arguments;
+        let is_stdout = matches!(destination, Destination::Stdout);
+        let colours = self.surroundings.place.has_colours && !arguments.no_color && is_stdout;
+        match (arguments.output_format, spool) {
+            (Format::Text, _) => destination.print(text(measured, colours).as_bytes()),
+            (Format::Json, _) => destination.print(json(measured).as_bytes()),
+            (Format::Csv, Some(spool)) => {
+                let output: &mut dyn Write = match destination {
+                    Destination::Stdout => &mut *self.surroundings.stdout,
+                    Destination::File(file) => file,
+                };
+                csv(spool, output).map_err(Output::error)?;
+                Ok(Output::default())
+            }
+            (Format::Csv | Format::Quiet, _) => Ok(Output::default()),
+        }
+    }
+}
+
+/// A run that has ended.
+#[derive(Debug)]
+struct Ran {
+    measured: Measured,
+    /// Why not all of it was measured, if so.
+    failure: Option<String>,
+}
+
+impl Default for Ran {
+    /// Nothing was sent.
+    fn default() -> Self {
+        Ran {
+            measured: Measured {
+                tally: Tally::default(),
+                aborted: 0,
+                total: 0.0,
+                unit: None,
+            },
+            failure: None,
+        }
+    }
+}
+
+/// The users of all workers.
+struct Users {
+    options: Arc<Options>,
+    lists: bool,
+    seed: u64,
+    next: AtomicU32,
+    tell: Sender<Told>,
+}
+
+impl Workload for Users {
+    fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
+        let (options, tell) = (Arc::clone(&self.options), self.tell.clone());
+        let (lists, seed) = (self.lists, self.seed);
+        let first = self.next.fetch_add(plan.threads, Ordering::Relaxed);
+        let run = Run::start_scenario(plan, wants.detail(), move |worker| {
+            let index = first + worker;
+            OhaScenario::new(Arc::clone(&options), lists, seed, index, tell.clone())
+        })?;
+        Ok(Box::new(run))
+    }
+}
+
+/// Takes in what the workers tell.
+struct Listener<'a> {
+    told: Receiver<Told>,
+    spool: Option<&'a mut Spool>,
+    tally: Tally,
+}
+
+impl Observer for Listener<'_> {
+    fn wants(&self) -> Wants {
+        Wants {
+            idle_after: self.spool.is_some().then_some(PATIENCE),
+            ..Wants::default()
+        }
+    }
+
+    fn interval(&mut self, _: &Interval<'_>) -> Observed {
+        self.hear()
+    }
+
+    fn idle(&mut self, _: &Summary) -> Observed {
+        self.hear()
+    }
+}
+
+impl Listener<'_> {
+    fn hear(&mut self) -> Observed {
+        while let Ok(told) = self.told.try_recv() {
+            self.take(told)
+                .map_err(|error| ObserverError::from(error.to_string()))?;
+        }
+        Ok(())
+    }
+
+    /// Waits until all workers have handed over what they have.
+    fn hear_all(&mut self) -> io::Result<()> {
+        while let Ok(told) = self.told.recv_timeout(FAREWELL) {
+            self.take(told)?;
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, told: Told) -> io::Result<()> {
+        match told {
+            Told::Tally(tally) => self.tally.merge(*tally),
+            Told::Rows(rows) => {
+                if let Some(spool) = &mut self.spool {
+                    rows.into_iter().try_for_each(|row| spool.add(row))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

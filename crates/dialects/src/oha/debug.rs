@@ -1,0 +1,211 @@
+//! `--debug`: one request and its response, printed as the types of Rust's HTTP libraries print
+//! themselves.
+
+use super::message::Message;
+use super::options::{Bodies, Options, Version};
+use super::outcome::Output;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use loadline_engine::{Batch, Behaviour, Iteration, Observer, Part, Run, Scenario, StartError};
+use loadline_metrics::SeriesId;
+use loadline_plan::Plan;
+use loadline_reactor::Host;
+use loadline_record::{Exchange, Outcome};
+use loadline_runner::{Commands, Setup, Source, Wants, Workload};
+use loadline_wire::Sink;
+use std::fmt::Debug;
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use url::Url;
+
+/// The most of a body that is printed.
+const MOST_BYTES: usize = 16 << 20;
+
+/// Sends the request for a URL once; returns what is printed of it.
+///
+/// # Errors
+/// If it has no response. The request is printed all the same.
+pub(super) fn exchange(
+    options: &Options,
+    url: &Url,
+    plan: &Plan,
+    commands: &Commands,
+) -> Result<String, Output> {
+    if options.version == Version::Http2 {
+        return Err(Output::refusal(
+            "--debug shows requests over HTTP/1.1 only; leave out --http2.",
+        ));
+    }
+    let body = match &options.bodies {
+        Bodies::One(body) => body,
+        Bodies::Lines(lines) => &lines[0],
+    };
+    let message = Message::new(options, url, body, false).map_err(Output::error)?;
+    let request = printed_request(options, url, &message, body);
+    let (tell, told) = channel();
+    let users = Users {
+        message: Arc::new(message),
+        tell,
+    };
+    let ran = loadline_runner::conduct(&Setup::of(plan), &users, commands, &mut []);
+    let failed = |problem: String| Output {
+        stdout: request.clone(),
+        ..Output::error(problem)
+    };
+    ran.map_err(|error| failed(error.to_string()))?;
+    let response = told.try_iter().next();
+    let response = response.unwrap_or_else(|| Err("interrupted".to_owned()));
+    Ok(request.clone() + &response.map_err(failed)?)
+}
+
+/// The body of a request.
+#[derive(Debug)]
+#[expect(dead_code, reason = "it is printed")]
+struct Full {
+    data: Option<bytes::Bytes>,
+}
+
+fn printed_request(options: &Options, url: &Url, message: &Message, body: &[u8]) -> String {
+    let version = match options.version {
+        Version::Http10 => http::Version::HTTP_10,
+        _ => http::Version::HTTP_11,
+    };
+    let mut request = http::Request::new(Full {
+        data: (!body.is_empty()).then(|| bytes::Bytes::copy_from_slice(body)),
+    });
+    *request.version_mut() = version;
+    *request.method_mut() = options.method.parse().unwrap_or_default();
+    *request.uri_mut() = options.target_of(url).parse().unwrap_or_default();
+    let text = String::from_utf8_lossy(&message.bytes);
+    let head = text.split("\r\n\r\n").next().unwrap_or_default();
+    for (name, value) in head
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split_once(": "))
+    {
+        append(request.headers_mut(), name.as_bytes(), value.as_bytes());
+    }
+    printed(&request)
+}
+
+fn printed(value: &impl Debug) -> String {
+    format!("{value:#?}\n")
+}
+
+fn append(headers: &mut HeaderMap, name: &[u8], value: &[u8]) {
+    if let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name), HeaderValue::from_bytes(value)) {
+        headers.append(name, value);
+    }
+}
+
+struct Users {
+    message: Arc<Message>,
+    tell: Sender<Result<String, String>>,
+}
+
+impl Workload for Users {
+    fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
+        let (message, tell) = (Arc::clone(&self.message), self.tell.clone());
+        let run = Run::start_scenario(plan, wants.detail(), move |_| User {
+            message: Arc::clone(&message),
+            tell: tell.clone(),
+        })?;
+        Ok(Box::new(run))
+    }
+}
+
+#[derive(Clone)]
+struct User {
+    message: Arc<Message>,
+    tell: Sender<Result<String, String>>,
+}
+
+impl<H: Host> Scenario<H> for User {
+    type Behaviour = User;
+
+    fn user(&mut self) -> User {
+        self.clone()
+    }
+}
+
+impl<H: Host> Behaviour<H> for User {
+    async fn iterate(&mut self, iteration: Iteration<'_, H>) {
+        let part = Part {
+            end: self.message.size(),
+            expect: self.message.expect,
+            series: SeriesId::default(),
+            request: None,
+        };
+        let batch = Batch {
+            endpoint: 0,
+            bytes: &self.message.bytes,
+            http2: None,
+            parts: &[part],
+        };
+        let mut watch = Watch::default();
+        iteration.requester().send(batch, &mut watch).await;
+        if let Some(end) = watch.end {
+            let _ = self.tell.send(end);
+        }
+    }
+}
+
+/// Keeps a whole response.
+#[derive(Default)]
+struct Watch {
+    is_old: bool,
+    headers: HeaderMap,
+    body: Vec<u8>,
+    problem: String,
+    end: Option<Result<String, String>>,
+}
+
+impl Sink for Watch {
+    const WANTS_HEAD: bool = true;
+    const WANTS_BODY: bool = true;
+
+    fn head(&mut self, bytes: &[u8]) {
+        self.is_old = bytes.starts_with(b"HTTP/1.0");
+        self.headers.clear();
+    }
+
+    fn header(&mut self, name: &[u8], value: &[u8]) {
+        append(&mut self.headers, name, value);
+    }
+
+    fn body(&mut self, part: &[u8]) {
+        let room = MOST_BYTES.saturating_sub(self.body.len());
+        self.body.extend_from_slice(&part[..part.len().min(room)]);
+    }
+}
+
+impl Observer for Watch {
+    fn failed(&mut self, reason: &str, os_error: Option<i32>) {
+        self.problem = match os_error {
+            Some(number) => io::Error::from_raw_os_error(number).to_string(),
+            None => reason.to_owned(),
+        };
+    }
+
+    fn ended(&mut self, exchange: &Exchange) {
+        self.end = Some(match exchange.outcome {
+            Outcome::Failed(kind) if self.problem.is_empty() => Err(kind.name().to_owned()),
+            Outcome::Failed(_) => Err(std::mem::take(&mut self.problem)),
+            Outcome::Answered { status } => Ok(self.printed_response(status)),
+        });
+    }
+}
+
+impl Watch {
+    fn printed_response(&mut self, status: u16) -> String {
+        let body = bytes::Bytes::from(std::mem::take(&mut self.body));
+        let mut response = http::Response::new(body);
+        *response.version_mut() = match self.is_old {
+            true => http::Version::HTTP_10,
+            false => http::Version::HTTP_11,
+        };
+        *response.status_mut() = http::StatusCode::from_u16(status).unwrap_or_default();
+        *response.headers_mut() = std::mem::take(&mut self.headers);
+        printed(&response)
+    }
+}

@@ -1,0 +1,243 @@
+//! A request in the bytes that oha would send: names in lower case, Host and Content-Length last.
+
+use super::options::{Options, Version};
+use super::signature::Unsigned;
+use chrono::{DateTime, Utc};
+use loadline_wire::{Expect, InvalidRequest, RequestHead, h2, write_request};
+use std::time::SystemTime;
+use url::{Position, Url};
+
+/// A request, ready to be sent.
+#[derive(Clone, Debug)]
+pub(super) struct Message {
+    /// What goes out over HTTP/1; empty with HTTP/2.
+    pub(super) bytes: Vec<u8>,
+    pub(super) http2: Option<h2::Request>,
+    /// What kind of response it gets.
+    pub(super) expect: Expect,
+    /// The second in which it was signed, if it is signed: it holds for that second.
+    pub(super) signed_at: Option<u64>,
+}
+
+impl Message {
+    /// The request for a URL with this body. `is_elsewhere` says that a redirect led to another
+    /// server than that of the user's URL, which must not see the user's secrets.
+    ///
+    /// # Errors
+    /// If a part of it can't be sent.
+    pub(super) fn new(
+        options: &Options,
+        url: &Url,
+        body: &[u8],
+        is_elsewhere: bool,
+    ) -> Result<Self, InvalidRequest> {
+        let is_asked_of_proxy = options.arguments.proxy.is_some() && url.scheme() == "http";
+        let mut headers = options.headers.clone();
+        if is_elsewhere {
+            headers
+                .retain(|(name, _)| !["authorization", "cookie", "host"].contains(&name.as_str()));
+        }
+        if is_asked_of_proxy {
+            headers.extend(options.proxy_headers.iter().cloned());
+        }
+        if !has(&headers, "host") {
+            let authority = &url[Position::BeforeHost..Position::AfterPort];
+            headers.push(("host".to_owned(), authority.to_owned()));
+        }
+        if !body.is_empty() && !has(&headers, "content-length") {
+            headers.push(("content-length".to_owned(), body.len().to_string()));
+        }
+        let signed_at = sign(options, url, body, &mut headers, is_elsewhere);
+        let parts = Parts {
+            method: &options.method,
+            target: match is_asked_of_proxy {
+                true => &url[Position::BeforeScheme..Position::AfterQuery],
+                false => &url[Position::BeforePath..Position::AfterQuery],
+            },
+            headers: &headers,
+            body,
+        };
+        let is_http2 = options.version == Version::Http2;
+        Ok(Message {
+            http2: is_http2
+                .then(|| parts.write_http2(url.scheme()))
+                .transpose()?,
+            bytes: match (is_http2, is_asked_of_proxy) {
+                (true, _) => Vec::new(),
+                (false, true) => parts.write(options.proxy_version)?,
+                (false, false) => parts.write(options.version)?,
+            },
+            expect: Expect::for_method(&options.method),
+            signed_at,
+        })
+    }
+
+    /// Its length, as a part of a batch.
+    pub(super) fn size(&self) -> usize {
+        self.http2
+            .as_ref()
+            .map_or(self.bytes.len(), h2::Request::size)
+    }
+
+    /// Whether it can be sent now as it is.
+    pub(super) fn holds(&self) -> bool {
+        self.signed_at.is_none_or(|second| second == now_s())
+    }
+}
+
+fn has(headers: &[(String, String)], name: &str) -> bool {
+    headers.iter().any(|(other, _)| other == name)
+}
+
+/// Adds the fields that sign a request; returns the second in which that was done.
+fn sign(
+    options: &Options,
+    url: &Url,
+    body: &[u8],
+    headers: &mut Vec<(String, String)>,
+    is_elsewhere: bool,
+) -> Option<u64> {
+    let signer = options.signer.as_ref().filter(|_| !is_elsewhere)?;
+    let second = now_s();
+    let time = DateTime::<Utc>::from_timestamp(second as i64, 0)?;
+    let time = time.format("%Y%m%dT%H%M%SZ").to_string();
+    let unsigned = Unsigned {
+        method: &options.method,
+        url,
+        headers,
+        body,
+    };
+    let added = signer.sign(&unsigned, &time);
+    headers.retain(|(name, _)| added.iter().all(|(other, _)| other != name));
+    headers.extend(added);
+    Some(second)
+}
+
+fn now_s() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.unwrap_or_default().as_secs()
+}
+
+struct Parts<'a> {
+    method: &'a str,
+    target: &'a str,
+    headers: &'a [(String, String)],
+    body: &'a [u8],
+}
+
+impl Parts<'_> {
+    /// Head and body. Checked by writing it as our own runs would, which may add a length of zero.
+    fn write(&self, version: Version) -> Result<Vec<u8>, InvalidRequest> {
+        self.with_head(|head| write_request(head, &mut Vec::new()))?;
+        let version = match version {
+            Version::Http10 => "HTTP/1.0",
+            _ => "HTTP/1.1",
+        };
+        let mut text = format!("{} {} {version}\r\n", self.method, self.target);
+        for (name, value) in self.headers {
+            text += &format!("{name}: {value}\r\n");
+        }
+        let mut bytes = (text + "\r\n").into_bytes();
+        bytes.extend_from_slice(self.body);
+        Ok(bytes)
+    }
+
+    fn write_http2(&self, scheme: &str) -> Result<h2::Request, InvalidRequest> {
+        self.with_head(|head| h2::Request::new(head, scheme))
+    }
+
+    fn with_head<T>(&self, write: impl FnOnce(&RequestHead<'_>) -> T) -> T {
+        let fields = self.headers.iter();
+        let headers: Vec<(&str, &str)> = fields
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .collect();
+        write(&RequestHead {
+            method: self.method,
+            target: self.target,
+            host: "",
+            headers: &headers,
+            body: (!self.body.is_empty()).then_some(self.body),
+            keepalive: true,
+            version: loadline_wire::Version::Http11,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::arguments::Arguments;
+    use super::*;
+    use rand_chacha::ChaCha8Rng;
+    use rand_chacha::rand_core::SeedableRng;
+
+    fn message(line: &str, is_elsewhere: bool) -> Message {
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        let arguments = Arguments::read(&words).expect("arguments");
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        let options = Options::of(arguments, &mut random).expect("options");
+        let (url, _) = options.urls.draw(&mut random).expect("a URL");
+        let super::super::options::Bodies::One(body) = &options.bodies else {
+            panic!("a body for each line");
+        };
+        Message::new(&options, &url, body, is_elsewhere).expect("a message")
+    }
+
+    fn text(line: &str) -> String {
+        String::from_utf8(message(line, false).bytes).expect("text")
+    }
+
+    #[test]
+    fn a_request_is_ohas_to_the_byte() {
+        assert_eq!(
+            text("http://127.0.0.1:8080/a?b=1#c"),
+            "GET /a?b=1 HTTP/1.1\r\naccept: */*\r\n\
+             accept-encoding: gzip, compress, deflate, br\r\nuser-agent: oha/1.16.0\r\n\
+             host: 127.0.0.1:8080\r\n\r\n"
+        );
+        assert_eq!(
+            text("-m POST -d xyz -H X-A:1 --http-version 1.0 http://a/"),
+            "POST / HTTP/1.0\r\naccept: */*\r\n\
+             accept-encoding: gzip, compress, deflate, br\r\nuser-agent: oha/1.16.0\r\n\
+             x-a: 1\r\nhost: a\r\ncontent-length: 3\r\n\r\nxyz"
+        );
+        assert!(!text("-m POST http://a/").contains("content-length"));
+    }
+
+    #[test]
+    fn a_proxy_is_asked_for_the_whole_url() {
+        let asked = text("-x http://p:1 --proxy-header P:2 http://a/b");
+        assert!(asked.starts_with("GET http://a/b HTTP/1.1\r\n"), "{asked}");
+        assert!(asked.contains("\r\np: 2\r\n"), "{asked}");
+        let tunnelled = text("-x http://p:1 --proxy-header P:2 https://a/b");
+        assert!(tunnelled.starts_with("GET /b HTTP/1.1\r\n"), "{tunnelled}");
+        assert!(!tunnelled.contains("p: 2"), "{tunnelled}");
+    }
+
+    #[test]
+    fn another_server_does_not_see_secrets() {
+        let line = "-a u:p -H Cookie:x --host b http://a/";
+        let own = String::from_utf8(message(line, false).bytes).expect("text");
+        assert!(
+            own.contains("authorization: ") && own.contains("cookie: ") && own.contains("host: b")
+        );
+        let other = String::from_utf8(message(line, true).bytes).expect("text");
+        assert!(!other.contains("authorization: ") && !other.contains("cookie: "));
+        assert!(other.contains("host: a\r\n"));
+    }
+
+    #[test]
+    fn a_signature_covers_host_and_length_and_holds_for_its_second() {
+        let line = "-a k:s --aws-sigv4 aws:amz:r:s --aws-session t -d xyz http://a:81/";
+        let signed = message(line, false);
+        let text = String::from_utf8(signed.bytes.clone()).expect("text");
+        let names = "SignedHeaders=content-length;host;x-amz-date;x-amz-security-token,";
+        assert!(text.contains(names), "{text}");
+        assert!(text.contains("x-amz-security-token: t\r\n"));
+        assert!(signed.signed_at.is_some());
+        let stale = Message {
+            signed_at: Some(1),
+            ..signed
+        };
+        assert!(!stale.holds());
+    }
+}

@@ -1,0 +1,151 @@
+//! Options to a plan: how often, how fast, over which connections.
+
+use super::options::{Options, Pace, Version};
+use super::outcome::Output;
+use super::urls::Urls;
+use crate::threads::threads;
+use loadline_plan::{
+    Arrivals, Body, Connection, HttpVersion, IpVersion, Load, Plan, Proxy, Request, Shape, Tls,
+};
+use std::collections::HashSet;
+use std::net::SocketAddr;
+use std::time::Duration;
+use url::Url;
+
+/// Where no time is set: longer than any run.
+const UNLIMITED: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// The plan that a command line asks for, on so many cores; `sample` is one of its URLs.
+pub(super) fn plan(options: &Options, sample: &Url, cores: u32) -> Result<Plan, Output> {
+    let arguments = &options.arguments;
+    let connections = connections(options);
+    let users = connections.saturating_mul(streams(options));
+    let plan = Plan {
+        requests: requests(options, sample),
+        load: Load {
+            users,
+            max_users: users,
+            shape: shape(options.pace),
+        },
+        threads: match arguments.worker_threads {
+            Some(threads) => threads.min(connections),
+            None => threads(connections, cores),
+        },
+        duration: options.duration(),
+        request_limit: arguments.duration.is_none().then_some(arguments.requests),
+        connection: connection(options, sample)?,
+        ..Plan::default()
+    };
+    plan.validate().map_err(Output::refusal)?;
+    Ok(plan)
+}
+
+/// As many as are asked for, but no more than there are requests for.
+fn connections(options: &Options) -> u32 {
+    let arguments = &options.arguments;
+    if arguments.duration.is_some() {
+        return arguments.connections;
+    }
+    let most = arguments.requests.div_ceil(u64::from(arguments.streams));
+    u32::try_from(most).map_or(arguments.connections, |most| {
+        most.min(arguments.connections)
+    })
+}
+
+fn streams(options: &Options) -> u32 {
+    match options.version {
+        Version::Http2 => options.arguments.streams,
+        _ => 1,
+    }
+}
+
+fn shape(pace: Pace) -> Shape {
+    match pace {
+        Pace::Unlimited => Shape::Closed,
+        Pace::Rate(rate) => Shape::Rate {
+            rate,
+            arrivals: Arrivals::Constant,
+        },
+        Pace::Bursts { size, every } => Shape::Burst { size, every },
+    }
+}
+
+/// One for each server; what is sent is written as oha writes it.
+fn requests(options: &Options, sample: &Url) -> Vec<Request> {
+    let urls = match &options.urls {
+        Urls::List(list) => list.as_slice(),
+        Urls::Pattern(_) => std::slice::from_ref(sample),
+    };
+    let mut origins = HashSet::new();
+    let firsts = urls.iter().filter(|url| origins.insert(url.origin()));
+    firsts
+        .map(|url| Request {
+            method: options.method.clone(),
+            url: url.clone(),
+            headers: Vec::new(),
+            body: Body::None,
+            weight: 1,
+            name: Some("requests".to_owned()),
+        })
+        .collect()
+}
+
+fn connection(options: &Options, sample: &Url) -> Result<Connection, Output> {
+    let arguments = &options.arguments;
+    let places = arguments.connect_to.iter().map(|text| text.parse());
+    let is_http2 = options.version == Version::Http2;
+    Ok(Connection {
+        keepalive: !arguments.disable_keepalive || is_http2,
+        http: match is_http2 {
+            true => HttpVersion::V2,
+            false => HttpVersion::V1_1,
+        },
+        streams: streams(options),
+        timeout: arguments.timeout.unwrap_or(UNLIMITED),
+        drain: if arguments.waits {
+            UNLIMITED
+        } else {
+            Duration::ZERO
+        },
+        connect_timeout: arguments.connect_timeout,
+        tls: Tls {
+            insecure: arguments.insecure,
+            cacert: arguments.cacert.clone(),
+            cert: arguments.cert.clone(),
+            key: arguments.key.clone(),
+            ..Tls::default()
+        },
+        unix_socket: arguments.unix_socket.clone(),
+        proxy: arguments.proxy.clone().map(|url| Proxy {
+            url,
+            authorization: None,
+            tunnel_headers: options.tunnel_headers(),
+        }),
+        connect_to: places.collect::<Result<_, _>>().map_err(Output::refusal)?,
+        ip_version: ip_version(options, sample)?,
+        ahead: false,
+        ..Connection::default()
+    })
+}
+
+/// IPv4 where the name has such an address, as in oha, which asks for that first.
+fn ip_version(options: &Options, sample: &Url) -> Result<IpVersion, Output> {
+    let arguments = &options.arguments;
+    match (arguments.ipv4, arguments.ipv6) {
+        (true, true) => return Ok(IpVersion::Any),
+        (true, false) => return Ok(IpVersion::V4),
+        (false, true) => return Ok(IpVersion::V6),
+        (false, false) => {}
+    }
+    let resolves_here = arguments.unix_socket.is_none()
+        && arguments.proxy.is_none()
+        && arguments.connect_to.is_empty();
+    if !resolves_here || arguments.no_pre_lookup {
+        return Ok(IpVersion::Any);
+    }
+    let addresses = sample.socket_addrs(|| None).map_err(Output::error)?;
+    Ok(match addresses.iter().any(SocketAddr::is_ipv4) {
+        true => IpVersion::V4,
+        false => IpVersion::Any,
+    })
+}

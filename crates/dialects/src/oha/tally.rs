@@ -1,0 +1,196 @@
+//! What a worker's requests came to, counted as oha counts.
+
+use super::distribution::{Distribution, Extremes};
+use super::windows::Windows;
+use std::collections::{BTreeMap, HashMap};
+
+/// The most texts of errors that are told apart.
+const MOST_ERRORS: usize = 1_000;
+/// What the others are counted under.
+const OTHER_ERRORS: &str = "other errors";
+
+/// The result of a request, with the redirects that it followed. Times are nanoseconds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Success {
+    /// From the run's begin to its send.
+    pub(super) start_ns: u64,
+    /// From the run's begin to its intended start.
+    pub(super) intended_ns: u64,
+    /// From the run's begin to its last byte.
+    pub(super) end_ns: u64,
+    /// From the send to the end, without what does not count.
+    pub(super) latency_ns: u64,
+    /// From the send to the first byte; only if there is a body.
+    pub(super) first_byte_ns: Option<u64>,
+    /// How long its connection took, with the name; only if it opened one.
+    pub(super) dial_ns: Option<u64>,
+    /// The name alone.
+    pub(super) lookup_ns: u64,
+    pub(super) status: u16,
+    /// Of the body as received.
+    pub(super) bytes: u64,
+}
+
+/// All results of a worker, or of a run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tally {
+    pub(super) latency: Distribution,
+    /// Those of 2xx responses, and of all others; only where that is asked for.
+    pub(super) by_status: Option<Box<[Distribution; 2]>>,
+    pub(super) first_byte: Distribution,
+    pub(super) dial: Extremes,
+    pub(super) lookup: Extremes,
+    pub(super) first_bytes: Extremes,
+    pub(super) windows: Windows,
+    pub(super) statuses: BTreeMap<u16, u64>,
+    pub(super) errors: HashMap<String, u64>,
+    pub(super) bytes: u64,
+    /// When the last request ended.
+    pub(super) end_ns: u64,
+}
+
+impl Tally {
+    pub(super) fn new(breaks_down: bool) -> Self {
+        Tally {
+            by_status: breaks_down.then(Default::default),
+            ..Tally::default()
+        }
+    }
+
+    pub(super) fn succeeded(&mut self, success: &Success) {
+        self.latency.add(success.latency_ns);
+        if let Some(both) = &mut self.by_status {
+            let is_2xx = (200..300).contains(&success.status);
+            both[usize::from(!is_2xx)].add(success.latency_ns);
+        }
+        if let Some(first_byte_ns) = success.first_byte_ns {
+            self.first_byte.add(first_byte_ns);
+            self.first_bytes.add(first_byte_ns);
+        }
+        if let Some(dial_ns) = success.dial_ns {
+            self.dial.add(dial_ns);
+            self.lookup.add(success.lookup_ns);
+        }
+        self.windows.add(success.end_ns);
+        *self.statuses.entry(success.status).or_default() += 1;
+        self.bytes += success.bytes;
+        self.end_ns = self.end_ns.max(success.end_ns);
+    }
+
+    pub(super) fn failed(&mut self, error: &str, end_ns: u64) {
+        self.count_error(error, 1);
+        self.end_ns = self.end_ns.max(end_ns);
+    }
+
+    pub(super) fn merge(&mut self, other: Tally) {
+        self.latency.merge(&other.latency);
+        if let (Some(own), Some(other)) = (&mut self.by_status, &other.by_status) {
+            own.iter_mut()
+                .zip(other.iter())
+                .for_each(|(own, other)| own.merge(other));
+        }
+        self.first_byte.merge(&other.first_byte);
+        self.dial.merge(&other.dial);
+        self.lookup.merge(&other.lookup);
+        self.first_bytes.merge(&other.first_bytes);
+        self.windows.merge(other.windows);
+        for (status, count) in other.statuses {
+            *self.statuses.entry(status).or_default() += count;
+        }
+        for (error, count) in other.errors {
+            self.count_error(&error, count);
+        }
+        self.bytes += other.bytes;
+        self.end_ns = self.end_ns.max(other.end_ns);
+    }
+
+    pub(super) fn successes(&self) -> u64 {
+        self.latency.extremes().count
+    }
+
+    /// Those that had an end.
+    pub(super) fn failures(&self) -> u64 {
+        self.errors.values().sum()
+    }
+
+    fn count_error(&mut self, error: &str, count: u64) {
+        if let Some(known) = self.errors.get_mut(error) {
+            *known += count;
+            return;
+        }
+        let is_full = self.errors.len() >= MOST_ERRORS;
+        let text = if is_full { OTHER_ERRORS } else { error };
+        *self.errors.entry(text.to_owned()).or_default() += count;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn success(status: u16, latency_ns: u64) -> Success {
+        Success {
+            end_ns: latency_ns,
+            latency_ns,
+            status,
+            bytes: 10,
+            ..Success::default()
+        }
+    }
+
+    #[test]
+    fn statuses_are_kept_apart_where_that_is_asked_for() {
+        let mut tally = Tally::new(true);
+        for status in [200, 204, 302, 500] {
+            tally.succeeded(&success(status, 1_000));
+        }
+        let mut other = Tally::new(true);
+        other.succeeded(&success(200, 2_000));
+        other.failed("timeout", 9_000);
+        tally.merge(other);
+        let both = tally.by_status.as_ref().expect("both");
+        assert_eq!(both.each_ref().map(|one| one.extremes().count), [3, 2]);
+        assert_eq!((tally.successes(), tally.failures()), (5, 1));
+        assert_eq!((tally.bytes, tally.end_ns), (50, 9_000));
+        assert_eq!(tally.statuses[&200], 2);
+        assert!(Tally::new(false).by_status.is_none());
+    }
+
+    #[test]
+    fn only_opened_connections_and_bodies_have_their_times() {
+        let mut tally = Tally::new(false);
+        tally.succeeded(&success(200, 1_000));
+        assert_eq!(
+            (
+                tally.dial.count,
+                tally.lookup.count,
+                tally.first_bytes.count
+            ),
+            (0, 0, 0)
+        );
+        tally.succeeded(&Success {
+            dial_ns: Some(30),
+            first_byte_ns: Some(50),
+            ..success(200, 1_000)
+        });
+        assert_eq!(
+            (
+                tally.dial.count,
+                tally.lookup.count,
+                tally.first_bytes.count
+            ),
+            (1, 1, 1)
+        );
+    }
+
+    #[test]
+    fn texts_of_errors_are_bounded() {
+        let mut tally = Tally::new(false);
+        for index in 0..5_000 {
+            tally.failed(&format!("error {index}"), 1);
+        }
+        assert_eq!(tally.errors.len(), MOST_ERRORS + 1);
+        assert_eq!(tally.failures(), 5_000);
+        assert_eq!(tally.errors[OTHER_ERRORS], 4_000);
+    }
+}

@@ -1,0 +1,219 @@
+//! Where requests go: one URL, a random one of a list, or a random match of a pattern.
+
+use super::arguments::Arguments;
+use super::outcome::Output;
+use rand::Rng;
+use rand_regex::Regex;
+use std::borrow::Cow;
+use std::fs;
+use url::Url;
+
+/// How often a pattern is asked again where its match is no URL.
+const ATTEMPTS: usize = 100;
+
+/// The URLs of a run's requests.
+#[derive(Clone, Debug)]
+pub(super) enum Urls {
+    /// One of these, each as likely as the others; never empty.
+    List(Vec<Url>),
+    /// A match of this pattern.
+    Pattern(Regex),
+}
+
+impl Urls {
+    /// The URLs that a command line asks for.
+    pub(super) fn of(arguments: &Arguments) -> Result<Self, Output> {
+        let Some(text) = &arguments.url else {
+            return Err(Output::refusal(
+                "there is no URL; give the target's, as in oha http://127.0.0.1:8080/.",
+            ));
+        };
+        if arguments.urls_from_file {
+            return from_file(text);
+        }
+        if arguments.rand_regex_url {
+            return pattern(text, arguments.max_repeat);
+        }
+        Ok(Urls::List(vec![parse(text).map_err(Output::error)?]))
+    }
+
+    /// One of them, and its index in the list if there is one.
+    ///
+    /// # Errors
+    /// If no match of the pattern is a URL.
+    pub(super) fn draw(
+        &self,
+        random: &mut impl Rng,
+    ) -> Result<(Cow<'_, Url>, Option<usize>), String> {
+        match self {
+            Urls::List(list) => {
+                let index = match list.len() {
+                    1 => 0,
+                    length => random.random_range(0..length),
+                };
+                Ok((Cow::Borrowed(&list[index]), Some(index)))
+            }
+            Urls::Pattern(pattern) => Ok((Cow::Owned(matching(pattern, random)?), None)),
+        }
+    }
+}
+
+fn matching(pattern: &Regex, random: &mut impl Rng) -> Result<Url, String> {
+    let mut problem = String::new();
+    for _ in 0..ATTEMPTS {
+        let text: String = random.sample(pattern);
+        match parse(&text) {
+            Ok(url) => return Ok(url),
+            Err(error) => problem = error,
+        }
+    }
+    Err(problem)
+}
+
+fn from_file(path: &str) -> Result<Urls, Output> {
+    let text = fs::read_to_string(path)
+        .map_err(|error| Output::error(format!("{path} can't be read: {error}")))?;
+    let lines = text.lines().enumerate();
+    let written = lines.filter(|(_, line)| !line.trim().is_empty());
+    let urls: Vec<Url> = written
+        .map(|(index, line)| {
+            parse(line.trim())
+                .map_err(|error| Output::error(format!("{path}, line {}: {error}", index + 1)))
+        })
+        .collect::<Result<_, Output>>()?;
+    if urls.is_empty() {
+        return Err(Output::refusal(format!(
+            "{path} has no URL; write one on each line."
+        )));
+    }
+    Ok(Urls::List(urls))
+}
+
+/// As in oha, a dot stands for itself.
+fn pattern(text: &str, max_repeat: u32) -> Result<Urls, Output> {
+    let escaped = text.replace('.', "\\.");
+    let pattern = Regex::compile(&escaped, max_repeat).map_err(Output::error)?;
+    Ok(Urls::Pattern(pattern))
+}
+
+/// Reads an absolute URL. TLS is spoken to `https` alone; any other scheme means plain HTTP, as
+/// in oha. A user in it is left out.
+fn parse(text: &str) -> Result<Url, String> {
+    let url: Url = text
+        .parse()
+        .map_err(|error: url::ParseError| error.to_string())?;
+    let host = url.host_str().filter(|host| !host.is_empty());
+    let host = host.ok_or("failed to get host from URL")?;
+    if url.scheme() == "https" || url.scheme() == "http" {
+        return Ok(without_user(url));
+    }
+    let port = url
+        .port_or_known_default()
+        .ok_or("failed to get port from URL")?;
+    let rest = &url[url::Position::BeforePath..];
+    let slash = if rest.starts_with('/') { "" } else { "/" };
+    let plain = format!("http://{host}:{port}{slash}{rest}");
+    plain
+        .parse()
+        .map_err(|error: url::ParseError| error.to_string())
+}
+
+fn without_user(mut url: Url) -> Url {
+    // A URL with a host can have a user, so it can also have none.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand_chacha::ChaCha8Rng;
+    use rand_chacha::rand_core::SeedableRng;
+
+    fn urls(words: &[&str]) -> Result<Urls, Output> {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        Urls::of(&Arguments::read(&words).expect("arguments"))
+    }
+
+    fn drawn(words: &[&str], count: usize) -> Vec<String> {
+        let urls = urls(words).expect("URLs");
+        let mut random = ChaCha8Rng::seed_from_u64(7);
+        let draw = |_| urls.draw(&mut random).expect("a URL").0.to_string();
+        (0..count).map(draw).collect()
+    }
+
+    #[test]
+    fn only_https_means_tls() {
+        for (text, url) in [
+            ("http://a", "http://a/"),
+            ("https://a/x?y", "https://a/x?y"),
+            ("ftp://h:80/x", "http://h/x"),
+            ("ftp://h/", "http://h:21/"),
+            ("foo://h:81", "http://h:81/"),
+            ("http://u:p@h/", "http://h/"),
+        ] {
+            assert_eq!(parse(text).map(String::from), Ok(url.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_url_is_refused_in_ohas_words() {
+        let problem = |text| urls(&[text]).expect_err("a refusal");
+        let output = problem("127.0.0.1:80");
+        assert_eq!(output.stderr, "Error: relative URL without a base\n");
+        assert_eq!(output.code, 1);
+        let output = problem("localhost:80");
+        assert_eq!(output.stderr, "Error: failed to get host from URL\n");
+        assert_eq!(urls(&["-n", "5"]).expect_err("a refusal").code, 2);
+    }
+
+    #[test]
+    fn a_pattern_makes_urls_of_which_dots_are_dots() {
+        let drawn = drawn(&["--rand-regex-url", "http://127.0.0.1/[a-c]x"], 50);
+        assert!(drawn.iter().all(|url| {
+            let path = url.strip_prefix("http://127.0.0.1/");
+            path.is_some_and(|path| ["ax", "bx", "cx"].contains(&path))
+        }));
+        assert!(drawn.iter().any(|url| url != &drawn[0]));
+    }
+
+    #[test]
+    fn repeats_are_bounded() {
+        let drawn = drawn(
+            &[
+                "--rand-regex-url",
+                "--max-repeat",
+                "0",
+                "http://a/x*y+z{2,}",
+            ],
+            5,
+        );
+        assert!(drawn.iter().all(|url| url == "http://a/yzz"));
+    }
+
+    #[test]
+    fn a_file_has_a_url_on_each_line_and_a_bad_one_is_named() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("urls");
+        let name = path.to_str().expect("a name");
+        std::fs::write(&path, "http://a/1\n\n  http://b/2\r\n").expect("a file");
+        let mut drawn = drawn(&["--urls-from-file", name], 50);
+        drawn.sort();
+        drawn.dedup();
+        assert_eq!(drawn, ["http://a/1", "http://b/2"]);
+        std::fs::write(&path, "http://a/1\n\nb/2\n").expect("a file");
+        let refused = urls(&["--urls-from-file", name]).expect_err("a refusal");
+        assert_eq!(
+            refused.stderr,
+            format!("Error: {name}, line 3: relative URL without a base\n")
+        );
+        std::fs::write(&path, "\n").expect("a file");
+        assert_eq!(
+            urls(&["--urls-from-file", name])
+                .expect_err("a refusal")
+                .code,
+            2
+        );
+    }
+}
