@@ -43,13 +43,20 @@ pub enum DatabaseError {
         /// What the system says.
         source: io::Error,
     },
+    /// The system refuses to write more of it.
+    #[error(
+        "{} can't be written to its end: the system refuses it, as at a quota, a limit on the size \
+         of files or a broken disk; name a file on another disk.",
+        .0.display()
+    )]
+    Refused(PathBuf),
     /// Anything else, in the words of SQLite.
-    #[error("{} can't be written", .path.display())]
+    #[error("{} can't be written as a SQLite database: {reason}", .path.display())]
     Other {
         /// The database.
         path: PathBuf,
         /// What SQLite says.
-        source: Error,
+        reason: Error,
     },
 }
 
@@ -57,23 +64,19 @@ impl DatabaseError {
     /// What this error of SQLite means for the database at this path.
     pub fn of(path: &Path, error: Error) -> DatabaseError {
         let path = path.to_owned();
+        let other = |path, reason| DatabaseError::Other { path, reason };
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
                 DatabaseError::Locked(path)
             }
             Some(ErrorCode::NotADatabase) => DatabaseError::NoDatabase(path),
             Some(ErrorCode::DiskFull) => DatabaseError::Full(path),
+            Some(ErrorCode::SystemIoFailure) => DatabaseError::Refused(path),
             Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly) => match refusal(&path) {
                 Some(source) => DatabaseError::Unopened { path, source },
-                None => DatabaseError::Other {
-                    path,
-                    source: error,
-                },
+                None => other(path, error),
             },
-            _ => DatabaseError::Other {
-                path,
-                source: error,
-            },
+            _ => other(path, error),
         }
     }
 }

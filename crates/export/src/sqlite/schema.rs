@@ -2,7 +2,8 @@
 //!
 //! Times are whole nanoseconds, in columns that end in `_ns`. A column has one meaning; what is not
 //! known is NULL, never zero. Comments in the statements stay in the file, so that a database
-//! explains itself (`.schema` in the `sqlite3` command).
+//! explains itself (`.schema` in the `sqlite3` command). The tables are not `STRICT`: SQLite before
+//! 3.37, which some systems still have, could not read them.
 
 use rusqlite::Connection;
 
@@ -24,7 +25,7 @@ CREATE TABLE names (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL,
     url TEXT NOT NULL
-) STRICT;
+);
 
 CREATE TABLE requests (
     intended_ns INTEGER NOT NULL, -- from the start of the run
@@ -34,13 +35,13 @@ CREATE TABLE requests (
     blocked_ns INTEGER NOT NULL,
     lateness_ns INTEGER NOT NULL,
     dial_ns INTEGER NOT NULL,
-    first_byte_ns INTEGER, -- from the send; NULL without a byte of a response
+    first_byte_ns INTEGER, -- from the send, or the end of dialling; NULL without a byte of a response
     status INTEGER, -- NULL without a response
     error TEXT, -- the error kind; NULL with a response
     bytes_in INTEGER NOT NULL,
     bytes_out INTEGER NOT NULL,
     request INTEGER REFERENCES names (id) -- NULL for a request that is none of the plan's
-) STRICT;
+);
 
 CREATE VIEW log AS
 SELECT requests.*, names.name, names.url
@@ -94,7 +95,7 @@ CREATE TABLE runs (
     service_p99_ns INTEGER,
     service_p99_9_ns INTEGER,
     service_max_ns INTEGER
-) STRICT;
+);
 
 CREATE TABLE intervals (
     run INTEGER NOT NULL REFERENCES runs (id),
@@ -121,7 +122,7 @@ CREATE TABLE intervals (
     service_p99_ns INTEGER,
     service_max_ns INTEGER,
     PRIMARY KEY (run, number)
-) STRICT;
+);
 
 CREATE TABLE times (
     run INTEGER NOT NULL REFERENCES runs (id),
@@ -136,7 +137,7 @@ CREATE TABLE times (
     max_ns INTEGER,
     max_is_lower_bound INTEGER NOT NULL,
     PRIMARY KEY (run, time)
-) STRICT;
+);
 
 CREATE TABLE percentiles (
     run INTEGER NOT NULL REFERENCES runs (id),
@@ -147,7 +148,7 @@ CREATE TABLE percentiles (
     lower_ns INTEGER, -- of the 95 % interval; of response and service alone
     upper_ns INTEGER,
     PRIMARY KEY (run, time, percentile)
-) STRICT;
+);
 
 CREATE TABLE histogram (
     run INTEGER NOT NULL REFERENCES runs (id),
@@ -155,7 +156,7 @@ CREATE TABLE histogram (
     upper_ns INTEGER NOT NULL,
     count INTEGER NOT NULL,
     PRIMARY KEY (run, lower_ns)
-) STRICT;
+);
 
 CREATE TABLE names (
     run INTEGER NOT NULL REFERENCES runs (id),
@@ -169,16 +170,15 @@ CREATE TABLE names (
     response_p90_ns INTEGER,
     response_p95_ns INTEGER,
     response_p99_ns INTEGER,
-    response_max_ns INTEGER,
-    PRIMARY KEY (run, name, tags)
-) STRICT;
+    response_max_ns INTEGER
+);
 
 CREATE TABLE statuses (
     run INTEGER NOT NULL REFERENCES runs (id),
     status INTEGER NOT NULL,
     count INTEGER NOT NULL,
     PRIMARY KEY (run, status)
-) STRICT;
+);
 
 CREATE TABLE errors (
     run INTEGER NOT NULL REFERENCES runs (id),
@@ -186,7 +186,7 @@ CREATE TABLE errors (
     count INTEGER NOT NULL,
     example TEXT, -- what the first of them said
     PRIMARY KEY (run, kind)
-) STRICT;
+);
 
 CREATE TABLE checks (
     run INTEGER NOT NULL REFERENCES runs (id),
@@ -200,7 +200,7 @@ CREATE TABLE checks (
     unit TEXT NOT NULL, -- of measured and bound: ns, share, count, per_second or number
     samples INTEGER NOT NULL,
     PRIMARY KEY (run, number)
-) STRICT;
+);
 
 CREATE TABLE findings (
     run INTEGER NOT NULL REFERENCES runs (id),
@@ -209,7 +209,7 @@ CREATE TABLE findings (
     grade TEXT NOT NULL, -- valid, suspect or invalid
     text TEXT NOT NULL,
     PRIMARY KEY (run, number)
-) STRICT;
+);
 
 CREATE TABLE warnings (
     run INTEGER NOT NULL REFERENCES runs (id),
@@ -217,7 +217,7 @@ CREATE TABLE warnings (
     kind TEXT NOT NULL,
     text TEXT NOT NULL,
     PRIMARY KEY (run, number)
-) STRICT;
+);
 
 CREATE TABLE metrics (
     run INTEGER NOT NULL REFERENCES runs (id),
@@ -236,7 +236,6 @@ CREATE TABLE metrics (
     p50 REAL,
     p90 REAL,
     p95 REAL,
-    p99 REAL,
-    PRIMARY KEY (run, name, tags)
-) STRICT;
+    p99 REAL
+);
 ";
