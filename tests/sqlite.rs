@@ -26,7 +26,7 @@ fn rows(database: &Path, query: &str) -> Vec<Value> {
 }
 
 /// The one number that this query finds.
-fn count(database: &Path, query: &str) -> u64 {
+pub(crate) fn count(database: &Path, query: &str) -> u64 {
     let found = rows(database, query);
     let number = found[0].as_object().unwrap().values().next().unwrap();
     number
@@ -71,10 +71,10 @@ fn the_log_has_a_row_for_each_request() {
 }
 
 #[test]
-fn failures_and_requests_of_scripts_are_logged_with_what_is_known() {
+fn failures_are_logged_with_what_is_known_of_them() {
     let server = serve();
     let (_folder, log) = place("log.db");
-    let failing = url(&server, "fault=close-before-answer&every=5");
+    let failing = url(&server, "fault=close-in-body&every=5");
     run(&["-c", "1", "-n", "100", "--log", text(&log), &failing]);
     let found = rows(
         &log,
@@ -89,9 +89,9 @@ fn failures_and_requests_of_scripts_are_logged_with_what_is_known() {
         (&found[1]["error"], &found[1]["n"]),
         (&"read".into(), &20.into())
     );
-    let silent = "SELECT count(*) AS n FROM log WHERE error IS NOT NULL AND status IS NULL \
-                  AND first_byte_ns IS NULL";
-    assert_eq!(count(&log, silent), 20);
+    let cut = "SELECT count(*) AS n FROM log WHERE error IS NOT NULL AND status IS NULL \
+               AND first_byte_ns IS NOT NULL";
+    assert_eq!(count(&log, cut), 20);
 }
 
 /// A run of the command, which is ended with its test.
@@ -148,7 +148,7 @@ fn saved(server: &Server, folder: &Path) -> PathBuf {
     let (list, path) = (folder.join("list"), folder.join("a.run"));
     let (good, bad) = (
         url(server, "a=1"),
-        url(server, "fault=close-before-answer&every=3"),
+        url(server, "fault=close-in-body&every=3"),
     );
     std::fs::write(&list, format!("{good}\n{bad}\n")).unwrap();
     let said = run(&[
@@ -466,7 +466,7 @@ fn a_log_that_finds_no_room_costs_nothing_but_itself() {
 }
 
 #[test]
-fn a_search_is_refused_and_its_saved_trials_are_runs() {
+fn what_has_no_tables_is_refused_before_anything_is_sent() {
     let server = serve();
     let url = url(&server, "");
     let said = loadline(&["capacity", "-o", "sqlite=never.db", &url]);

@@ -28,8 +28,8 @@ CREATE TABLE names (
 );
 
 CREATE TABLE requests (
-    intended_ns INTEGER NOT NULL, -- from the start of the run
-    start_ns INTEGER NOT NULL, -- from the start of the run
+    intended_ns INTEGER NOT NULL, -- from the end of the warm-up
+    start_ns INTEGER NOT NULL, -- from the end of the warm-up
     response_ns INTEGER NOT NULL, -- blocked + lateness + service
     service_ns INTEGER NOT NULL,
     blocked_ns INTEGER NOT NULL,
