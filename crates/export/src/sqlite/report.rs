@@ -1,8 +1,8 @@
 //! The report of one or several runs as a database. It is made in memory: the figures of a run are
 //! few, whatever its length but for a row a second.
 //!
-//! All figures are those of the JSON, read from its types; where the text report prints none because
-//! there are too few samples, the column is NULL.
+//! All figures are those of the JSON, read from its types; where the text report prints none
+//! because there are too few samples, the column is NULL.
 
 mod counted;
 mod judged;

@@ -35,7 +35,7 @@ CREATE TABLE requests (
     blocked_ns INTEGER NOT NULL,
     lateness_ns INTEGER NOT NULL,
     dial_ns INTEGER NOT NULL,
-    first_byte_ns INTEGER, -- from the send, or the end of dialling; NULL without a byte of a response
+    first_byte_ns INTEGER, -- from the send; NULL without a byte of a response
     status INTEGER, -- NULL without a response
     error TEXT, -- the error kind; NULL with a response
     bytes_in INTEGER NOT NULL,

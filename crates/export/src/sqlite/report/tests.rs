@@ -166,7 +166,8 @@ proptest! {
         prop_assert_eq!(whole("planned"), kept(interval.counts.planned));
         prop_assert_eq!(whole("sent"), kept(interval.counts.sent));
         prop_assert_eq!(whole("bytes_in"), kept(interval.counts.bytes_in));
-        prop_assert_eq!(number(&connection, "SELECT rate FROM intervals"), Some(interval.counts.rate.0));
+        let rate = number(&connection, "SELECT rate FROM intervals");
+        prop_assert_eq!(rate, Some(interval.counts.rate.0));
         prop_assert_eq!(whole("response_p50_ns"), ns(interval.response_time_us.p50));
         prop_assert_eq!(whole("response_max_ns"), ns(interval.response_time_us.max));
         prop_assert_eq!(whole("service_p90_ns"), ns(interval.service_time_us.p90));
