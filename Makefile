@@ -41,14 +41,14 @@ demo: build
 
 test: build
 	@scripts/need nginx=nginx-light openssl=openssl wrk=wrk ab=apache2-utils \
-	  h2load=nghttp2-client nghttpd=nghttp2-server
+	  h2load=nghttp2-client nghttpd=nghttp2-server sqlite3=sqlite3 python3=python3
 	$(if $(HTML),@scripts/need chromium=chromium || echo "The page's test in Chromium is left out.")
 	$(if $(HTML),npm --prefix web test --silent)
 	$(PROGRAM) $(CARGO) test --workspace --locked $(FEATURES)
 
 soak: build
 	@scripts/need nginx=nginx-light openssl=openssl wrk=wrk ab=apache2-utils \
-	  h2load=nghttp2-client nghttpd=nghttp2-server
+	  h2load=nghttp2-client nghttpd=nghttp2-server sqlite3=sqlite3 python3=python3
 	PROPTEST_CASES=20000 $(PROGRAM) $(CARGO) test --workspace --locked --profile soak $(FEATURES)
 	$(PROGRAM) $(CARGO) test --workspace --locked --profile soak $(FEATURES) -- \
 		--ignored --nocapture

@@ -109,6 +109,16 @@ fn serve_one(stream: &TcpStream, open: &AtomicUsize, most: usize) {
     open.fetch_sub(1, Ordering::Relaxed);
 }
 
+/// Each trial is a run of the database that the file is reported as.
+fn assert_in_database(saved: &Path, trials: usize) {
+    let database = saved.with_extension("sqlite");
+    let to = format!("sqlite={}", text(&database));
+    let told = loadline(&["report", text(saved), "-o", &to]);
+    assert!(database.exists(), "{}", told.stderr);
+    let query = "SELECT count(*) AS n FROM runs WHERE role = 'trial'";
+    assert_eq!(crate::sqlite::count(&database, query), trials as u64);
+}
+
 /// All trials are in the file, in their order and with what they were for; up and back down again
 /// is one run of two rungs.
 fn assert_kept(saved: &Path, report: &Value, code: Option<i32>) {
@@ -120,6 +130,7 @@ fn assert_kept(saved: &Path, report: &Value, code: Option<i32>) {
     let told = loadline(&["report", text(saved), "-o", "csv"]);
     assert_eq!(told.code, code, "{}", told.stderr);
     assert!(told.stdout.lines().count() > runs.len(), "{}", told.stdout);
+    assert_in_database(saved, runs.len());
     let one = loadline(&["report", text(saved), "--run", "1"]);
     assert_eq!(one.code, Some(0), "a trial may break: {}", one.stderr);
     assert!(!one.stdout.contains("load line:"), "{}", one.stdout);

@@ -69,6 +69,8 @@ mod source;
 mod specs;
 /// Requests in five parts, by the kernel's clock on both ends.
 mod split;
+/// SQLite databases: the log and the report, read by other programs.
+mod sqlite;
 /// The stall oracle: a frozen server gives percentiles that are known beforehand.
 mod stall;
 /// A generator that is starved on purpose, and one that is not.

@@ -24,6 +24,8 @@ pub(crate) enum Format {
     Csv,
     /// One page with plots.
     Html,
+    /// A database, which only a file can be.
+    Sqlite,
 }
 
 /// Where a report goes.
@@ -48,10 +50,17 @@ pub(crate) enum Color {
 
 /// Not an output.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{0}` is not an output. Write text, json, csv or html, and =FILE behind it to write a file."
-)]
-pub(crate) struct NoOutput(String);
+pub(crate) enum NoOutput {
+    /// There is no such format, or no file behind it.
+    #[error(
+        "`{0}` is not an output. Write text, json, csv, html or sqlite, and =FILE behind it to \
+         write a file."
+    )]
+    Unknown(String),
+    /// A database on stdout.
+    #[error("`{0}` needs a file: write sqlite=FILE.")]
+    NoFile(String),
+}
 
 impl Output {
     /// The text report on stdout.
@@ -76,7 +85,7 @@ impl FromStr for Output {
         let (format, to) = match text.split_once('=') {
             None => (text, Sink::Stdout),
             Some((format, "-")) => (format, Sink::Stdout),
-            Some((_, "")) => return Err(NoOutput(text.to_owned())),
+            Some((_, "")) => return Err(NoOutput::Unknown(text.to_owned())),
             Some((format, file)) => (format, Sink::File(file.into())),
         };
         let format = match format {
@@ -84,7 +93,9 @@ impl FromStr for Output {
             "json" => Format::Json,
             "csv" => Format::Csv,
             "html" => Format::Html,
-            _ => return Err(NoOutput(text.to_owned())),
+            "sqlite" if to == Sink::Stdout => return Err(NoOutput::NoFile(text.to_owned())),
+            "sqlite" => Format::Sqlite,
+            _ => return Err(NoOutput::Unknown(text.to_owned())),
         };
         Ok(Self { format, to })
     }
@@ -102,13 +113,21 @@ mod tests {
             ("json=-", Format::Json, Sink::Stdout),
             ("csv=a=b.csv", Format::Csv, file("a=b.csv")),
             ("html=a.html", Format::Html, file("a.html")),
+            ("sqlite=a.db", Format::Sqlite, file("a.db")),
         ] {
             assert_eq!(text.parse(), Ok(Output { format, to }), "{text}");
         }
         for text in ["", "xml", "json=", "=a", "JSON", "json:a"] {
             assert_eq!(
                 text.parse::<Output>(),
-                Err(NoOutput(text.to_owned())),
+                Err(NoOutput::Unknown(text.to_owned())),
+                "{text}"
+            );
+        }
+        for text in ["sqlite", "sqlite=-"] {
+            assert_eq!(
+                text.parse::<Output>(),
+                Err(NoOutput::NoFile(text.to_owned())),
                 "{text}"
             );
         }

@@ -4,6 +4,7 @@ use crate::live::{draws, speaks_utf8};
 use crate::output::{Color, Format, Output, Sink};
 use crate::session::Needs;
 use anyhow::{Context, Result};
+use loadline_export::sqlite;
 use loadline_page::{FileChart, Heat, Page};
 use loadline_report::{CapacityReport, TextOptions};
 use loadline_runner::Prints;
@@ -12,6 +13,7 @@ use loadline_verdict::RunResult;
 use std::io::{self, IsTerminal, Write};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
+use std::slice;
 
 /// The reports of a result.
 #[derive(Clone, Debug)]
@@ -41,6 +43,9 @@ impl Reports {
     pub(crate) fn prepare(&self) -> Result<()> {
         if self.has_page() {
             loadline_page::ready()?;
+        }
+        for output in &self.outputs {
+            check_replaceable(output)?;
         }
         for path in self.outputs.iter().filter_map(Output::file) {
             // A named pipe must be opened only once: its reader takes our closing it for the end.
@@ -75,42 +80,46 @@ impl Reports {
     /// Writes every report that was asked for; `heat` is for those in HTML, and else may be empty.
     /// One that can't be written does not keep the others from being.
     pub(crate) fn publish(&self, run: &RunResult, heat: &Heat) -> Result<()> {
-        write_each(&self.outputs, |output| match output.format {
-            Format::Text => Ok(loadline_report::text(
-                run,
-                &options(&self.style, &output.to),
-            )),
-            Format::Json => Ok(format!("{:#}\n", loadline_report::json(run))),
-            Format::Csv => Ok(loadline_report::csv(&run.summary)),
-            Format::Html => {
-                let page = loadline_report::run_page(run, heat);
-                Ok(loadline_page::html(&Page::Run(Box::new(page)))?)
-            }
+        write_each(&self.outputs, |output| {
+            let text = match output.format {
+                Format::Text => loadline_report::text(run, &options(&self.style, &output.to)),
+                Format::Json => format!("{:#}\n", loadline_report::json(run)),
+                Format::Csv => loadline_report::csv(&run.summary),
+                Format::Html => {
+                    let page = loadline_report::run_page(run, heat);
+                    loadline_page::html(&Page::Run(Box::new(page)))?
+                }
+                Format::Sqlite => return Ok(sqlite::report(slice::from_ref(run))?),
+            };
+            Ok(text.into_bytes())
         })
     }
 
     /// As [`publish`](Self::publish), of all runs of a series, each with its response times over
     /// time.
     pub(crate) fn publish_series(&self, series: &[RunResult], heats: &[Heat]) -> Result<()> {
-        write_each(&self.outputs, |output| match output.format {
-            Format::Text => Ok(loadline_report::series_text(
-                series,
-                &options(&self.style, &output.to),
-            )),
-            Format::Json => Ok(format!("{:#}\n", loadline_report::series_json(series))),
-            Format::Csv => Ok(loadline_report::series_csv(series)),
-            Format::Html => {
-                let page = loadline_report::series_page(series, heats);
-                Ok(loadline_page::html(&Page::Series(Box::new(page)))?)
-            }
+        write_each(&self.outputs, |output| {
+            let text = match output.format {
+                Format::Text => {
+                    loadline_report::series_text(series, &options(&self.style, &output.to))
+                }
+                Format::Json => format!("{:#}\n", loadline_report::series_json(series)),
+                Format::Csv => loadline_report::series_csv(series),
+                Format::Html => {
+                    let page = loadline_report::series_page(series, heats);
+                    loadline_page::html(&Page::Series(Box::new(page)))?
+                }
+                Format::Sqlite => return Ok(sqlite::report(series)?),
+            };
+            Ok(text.into_bytes())
         })
     }
 
-    /// As [`publish`](Self::publish), of a search, which has no rows of its own and is shown as
-    /// JSON in their place.
+    /// As [`publish`](Self::publish), of a search. It has no rows or tables of its own, and is
+    /// refused in these formats before: JSON is what is left of them.
     pub(crate) fn publish_search(&self, report: &CapacityReport<'_>) -> Result<()> {
         write_each(&self.outputs, |output| {
-            Ok(match output.format {
+            let text = match output.format {
                 Format::Text => {
                     loadline_report::capacity(report, &options(&self.style, &output.to))
                 }
@@ -118,10 +127,11 @@ impl Reports {
                     let page = loadline_report::search_page(report);
                     loadline_page::html(&Page::Search(Box::new(page)))?
                 }
-                Format::Json | Format::Csv => {
+                Format::Json | Format::Csv | Format::Sqlite => {
                     format!("{:#}\n", loadline_report::capacity_json(report))
                 }
-            })
+            };
+            Ok(text.into_bytes())
         })
     }
 }
@@ -129,17 +139,26 @@ impl Reports {
 /// Writes the report that `make` makes for each output.
 pub(crate) fn write_each(
     outputs: &[Output],
-    make: impl Fn(&Output) -> Result<String>,
+    make: impl Fn(&Output) -> Result<Vec<u8>>,
 ) -> Result<()> {
     let write = |output: &Output| write(output, &make(output)?);
     let results: Vec<_> = outputs.iter().map(write).collect();
     results.into_iter().collect()
 }
 
-fn write(output: &Output, report: &str) -> Result<()> {
+fn write(output: &Output, report: &[u8]) -> Result<()> {
+    check_replaceable(output)?;
     match &output.to {
-        Sink::Stdout => print(report),
-        Sink::File(path) => write_file(path, report.as_bytes()),
+        Sink::Stdout => print_bytes(report),
+        Sink::File(path) => write_file(path, report),
+    }
+}
+
+/// Refuses to write a database over a file that is none of ours.
+fn check_replaceable(output: &Output) -> Result<()> {
+    match (output.format, &output.to) {
+        (Format::Sqlite, Sink::File(path)) => Ok(sqlite::check_replaceable(path)?),
+        _ => Ok(()),
     }
 }
 
@@ -200,11 +219,12 @@ pub(crate) fn options(style: &Style, to: &Sink) -> TextOptions {
 
 /// A reader that has gone has seen enough.
 pub(crate) fn print(text: &str) -> Result<()> {
+    print_bytes(text.as_bytes())
+}
+
+fn print_bytes(bytes: &[u8]) -> Result<()> {
     let mut stdout = io::stdout().lock();
-    match stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush())
-    {
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(error).context("stdout can't be written")
         }

@@ -8,6 +8,7 @@ use crate::live::Live;
 use crate::observers::RunObservers;
 use crate::waiting::Waiting;
 use anyhow::Result;
+use loadline_export::sqlite::{SqliteLog, is_database_name};
 use loadline_page::Heat;
 use loadline_plan::Plan;
 use loadline_record::Floor;
@@ -114,8 +115,10 @@ impl Session {
         if let Some(path) = &self.save {
             observers.add(SavedRun::new(path, judgement));
         }
-        if let Some(path) = &self.log {
-            observers.add(RequestLog::new(path));
+        match &self.log {
+            Some(path) if is_database_name(path) => observers.add(SqliteLog::new(path)),
+            Some(path) => observers.add(RequestLog::new(path)),
+            None => {}
         }
         if heat_maps {
             observers.keep_heat_maps();

@@ -113,6 +113,16 @@ impl Exchange {
             .saturating_sub(self.dial_ns)
     }
 
+    /// As [`wait_ns`](Self::wait_ns); `None` where a failure came before any byte of a response,
+    /// whose first byte then is its end.
+    pub fn first_byte_after_ns(&self) -> Option<u64> {
+        let has_one = match self.outcome {
+            Outcome::Answered { .. } => true,
+            Outcome::Failed(_) => self.first_byte_ns < self.end_ns,
+        };
+        has_one.then(|| self.wait_ns())
+    }
+
     /// From the first byte of the response to the last, in nanoseconds.
     pub fn rest_ns(&self) -> u64 {
         self.end_ns.saturating_sub(self.first_byte_ns)

@@ -71,8 +71,8 @@ impl<W: Write> LogWriter<W> {
             self.put_microseconds(time_ns);
             self.line.push(b',');
         }
-        if has_first_byte(exchange) {
-            self.put_microseconds(exchange.wait_ns());
+        if let Some(first_byte_ns) = exchange.first_byte_after_ns() {
+            self.put_microseconds(first_byte_ns);
         }
         self.line.push(b',');
     }
@@ -123,14 +123,6 @@ fn quoted(text: &str) -> Cow<'_, str> {
         return Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")));
     }
     Cow::Borrowed(text)
-}
-
-/// A failure without any byte of a response has its first byte at its end.
-fn has_first_byte(exchange: &Exchange) -> bool {
-    match exchange.outcome {
-        Outcome::Answered { .. } => true,
-        Outcome::Failed(_) => exchange.first_byte_ns < exchange.end_ns,
-    }
 }
 
 #[cfg(test)]

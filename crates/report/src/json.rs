@@ -33,7 +33,12 @@ use serde_json::Value;
 
 /// A run as a [`loadline_json::Run`].
 pub fn json(run: &RunResult) -> Value {
-    value(&run::run(run))
+    value(&document(run))
+}
+
+/// What [`json`] prints, for programs that print it in another way.
+pub fn document(run: &RunResult) -> loadline_json::Run {
+    run::run(run)
 }
 
 /// Several runs as a [`loadline_json::Series`]: each with its role; repeats with their spread, and

@@ -40,8 +40,8 @@ pub use closing::{checks_that_are, grade_and_reason};
 pub use comparison::{ComparedFiles, FileRun, comparison};
 pub use csv::csv;
 pub use json::{
-    capacity_json, comparison_json, comparison_of_files_json, json, judgement, series_json,
-    watch_json,
+    capacity_json, comparison_json, comparison_of_files_json, document, json, judgement,
+    series_json, watch_json,
 };
 pub use page::{heat_interval, run_page, series_page};
 pub use percentiles::PERCENTILES;

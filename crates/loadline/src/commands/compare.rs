@@ -91,11 +91,11 @@ fn publish(flags: &CompareFlags, compared: &ComparedFiles<'_>) -> Result<()> {
     write_each(outputs, |output| match output.format {
         Format::Json => {
             let json = comparison_of_files_json(compared);
-            Ok(format!("{json:#}\n"))
+            Ok(format!("{json:#}\n").into_bytes())
         }
         _ => {
             let options = options(&style, &output.to);
-            Ok(comparison_of_files(compared, &options))
+            Ok(comparison_of_files(compared, &options).into_bytes())
         }
     })
 }

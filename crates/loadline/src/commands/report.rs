@@ -88,7 +88,7 @@ fn report_search(
     reports: Reports,
     flags: &ReportFlags,
 ) -> Result<Exit> {
-    let is_rows = |output: &Output| output.format == Format::Csv;
+    let is_rows = |output: &Output| matches!(output.format, Format::Csv | Format::Sqlite);
     let Reports { outputs, style } = reports;
     let (rows, answers): (Vec<Output>, Vec<Output>) = outputs.into_iter().partition(is_rows);
     let with = |outputs| Reports {

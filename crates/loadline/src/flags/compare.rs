@@ -55,8 +55,8 @@ pub(crate) enum FailOn {
 fn no_csv(text: &str) -> Result<Output, String> {
     let output: Output = text.parse().map_err(|error| format!("{error}"))?;
     match output.format {
-        Format::Csv | Format::Html => Err("a comparison is printed as text or json.".to_owned()),
-        _ => Ok(output),
+        Format::Text | Format::Json => Ok(output),
+        _ => Err("a comparison is printed as text or json.".to_owned()),
     }
 }
 

@@ -69,12 +69,12 @@ pub(crate) enum SearchError {
     /// The numbers of connections are the users.
     #[error("--{0} contradicts --users, which searches the number of connections; leave it out.")]
     Connections(&'static str),
-    /// A row a second of several runs.
+    /// The figures of single runs.
     #[error(
-        "csv shows one run; take -o text, json or html here, or --save the trials and report \
+        "{0} shows single runs; take -o text, json or html here, or --save the trials and report \
          them."
     )]
-    Csv,
+    SingleRuns(&'static str),
     /// A range without anything in it.
     #[error(
         "--min-rate {lowest} is not below --max-rate {highest}; lower the one or raise the other."
@@ -128,14 +128,7 @@ pub(crate) fn resolve_search(
     fill_in(&search, &mut run);
     let settings = settings(&search, &run)?;
     let run = resolve_alone(run, search.svg.as_deref(), surroundings)?;
-    if run
-        .reports
-        .outputs
-        .iter()
-        .any(|output| output.format == Format::Csv)
-    {
-        return Err(SearchError::Csv.into());
-    }
+    refuse_single_runs(&run)?;
     Ok(Search {
         run,
         settings,
@@ -208,6 +201,19 @@ fn fill_in(search: &SearchFlags, run: &mut RunFlags) {
         *checks = USUAL_CHECKS.map(check).to_vec();
     } else if !has_errors_check(checks) {
         checks.push(check(ERRORS_CHECK));
+    }
+}
+
+fn refuse_single_runs(run: &Invocation) -> Result<(), SearchError> {
+    let mut formats = run.reports.outputs.iter().map(|output| output.format);
+    let refused = formats.find_map(|format| match format {
+        Format::Csv => Some("csv"),
+        Format::Sqlite => Some("sqlite"),
+        Format::Text | Format::Json | Format::Html => None,
+    });
+    match refused {
+        Some(format) => Err(SearchError::SingleRuns(format)),
+        None => Ok(()),
     }
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct OutputFlags {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = a_file())]
     pub(crate) save: Option<PathBuf>,
 
-    /// Write one record per request during the run
+    /// Write one record per request during the run: CSV, or SQLite if FILE ends in .sqlite or .db
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = a_file())]
     pub(crate) log: Option<PathBuf>,
 
@@ -44,7 +44,7 @@ fn a_file() -> impl TypedValueParser<Value = PathBuf> {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct ReportStyle {
-    /// Report as text, json, csv or html, to stdout or a file (repeatable) [default: text]
+    /// Report as text, json, csv, html or sqlite, to stdout or a file (repeatable) [default: text]
     #[arg(short, long, value_name = "FORMAT[=FILE]")]
     pub(crate) output: Vec<Output>,
 

@@ -1,0 +1,124 @@
+//! The log of requests as a database: an observer that adds a row for each request that ends.
+//!
+//! Rows are added on a thread of their own ([`Inserter`]), which a full queue makes the run's
+//! conductor wait for, as a slow disk does with the CSV log: nothing is dropped. What has come is
+//! committed at each interval, so that a run that is killed loses its last second at most.
+
+mod inserter;
+#[cfg(test)]
+mod tests;
+
+use super::{DatabaseError, check_replaceable, open, schema};
+use inserter::Inserter;
+use loadline_record::{Exchange, Header};
+use loadline_runner::preflight::Reserved;
+use loadline_runner::{End, Interval, Observed, Observer, Wants};
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
+
+/// Writes one row for each request.
+#[derive(Debug)]
+pub struct SqliteLog {
+    path: PathBuf,
+    reserved: Option<Reserved>,
+    inserter: Option<Inserter>,
+}
+
+impl SqliteLog {
+    /// Nothing is opened before a run is about to be made.
+    pub fn new(path: impl Into<PathBuf>) -> SqliteLog {
+        SqliteLog {
+            path: path.into(),
+            reserved: None,
+            inserter: None,
+        }
+    }
+
+    /// Tells the thread; where it has ended, why.
+    fn tell(&mut self, tell: impl Fn(&Inserter) -> bool) -> Observed {
+        match &self.inserter {
+            Some(inserter) if !tell(inserter) => self.finish(),
+            _ => Ok(()),
+        }
+    }
+
+    fn finish(&mut self) -> Observed {
+        if let Some(inserter) = self.inserter.take() {
+            inserter.finish()?;
+        }
+        Ok(())
+    }
+}
+
+impl Observer for SqliteLog {
+    fn wants(&self) -> Wants {
+        Wants {
+            exchanges: true,
+            ..Wants::default()
+        }
+    }
+
+    fn prepare(&mut self) -> Observed {
+        refuse_what_is_no_file(&self.path)?;
+        check_replaceable(&self.path)?;
+        self.reserved = Some(Reserved::open(&self.path)?);
+        Ok(())
+    }
+
+    fn begun(&mut self, header: &Header) -> Observed {
+        if let Some(file) = self.reserved.take() {
+            // Closed before it is opened as a database, whose locks would go with it.
+            drop(file.take_empty());
+            let connection = empty_log(&self.path, header)?;
+            self.inserter = Some(Inserter::start(&self.path, connection)?);
+        }
+        Ok(())
+    }
+
+    fn interval(&mut self, _: &Interval<'_>) -> Observed {
+        self.tell(Inserter::commit)
+    }
+
+    fn exchanges(&mut self, _: usize, exchanges: &[Exchange]) -> Observed {
+        self.tell(|inserter| inserter.add(exchanges))
+    }
+
+    fn ended(&mut self, _: &End<'_>) -> Observed {
+        self.finish()
+    }
+}
+
+/// A pipe is refused before it is opened, which would wait for a reader. A folder is refused in the
+/// system's words.
+fn refuse_what_is_no_file(path: &Path) -> Result<(), DatabaseError> {
+    match path.metadata() {
+        Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => {
+            Err(DatabaseError::NoFile(path.to_owned()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A log without a request, whose names are those of the plan.
+fn empty_log(path: &Path, header: &Header) -> Result<Connection, DatabaseError> {
+    let connection = open(path)?;
+    let fill = || {
+        inserter::set_up(&connection)?;
+        connection.execute_batch("BEGIN")?;
+        connection.execute_batch(schema::LOG)?;
+        schema::mark(&connection)?;
+        insert_names(&connection, header)?;
+        connection.execute_batch("COMMIT")
+    };
+    fill().map_err(|error| DatabaseError::of(path, error))?;
+    Ok(connection)
+}
+
+fn insert_names(connection: &Connection, header: &Header) -> rusqlite::Result<()> {
+    let mut insert = connection.prepare("INSERT INTO names VALUES (?1, ?2, ?3)")?;
+    for (index, request) in header.plan.requests.iter().enumerate() {
+        let id = i64::try_from(index).unwrap_or(i64::MAX);
+        insert.execute((id, request.series_name(), request.url.as_str()))?;
+    }
+    Ok(())
+}
