@@ -12,6 +12,7 @@
 mod arguments;
 mod behaviour;
 mod conduct;
+mod database;
 mod debug;
 mod distribution;
 mod form;

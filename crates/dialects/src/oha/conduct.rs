@@ -2,6 +2,7 @@
 
 use super::arguments::{Arguments, Format};
 use super::behaviour::{OhaScenario, Told};
+use super::database::{StoredRun, store};
 use super::debug;
 use super::options::Options;
 use super::outcome::Output;
@@ -24,7 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// How often rows are taken from the workers.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -177,16 +178,36 @@ impl Conductor<'_, '_> {
             .then(Spool::new)
             .transpose()
             .map_err(Output::error)?;
+        let began = SystemTime::now();
         let ran = match plan {
             None => Ran::default(),
             Some(plan) => self.run(&plan, spool.as_mut())?,
         };
         let mut output = self.report(&ran, spool.as_mut(), destination)?;
+        if let Some(spool) = &mut spool {
+            self.store(began, spool, &mut output);
+        }
         if let Some(failure) = ran.failure {
             output.stderr += &format!("oha: {failure}\n");
             output.code = 2;
         }
         Ok(output)
+    }
+
+    /// Adds the successes to a database, if that is asked for.
+    fn store(&self, began: SystemTime, spool: &mut Spool, output: &mut Output) {
+        let Some(path) = &self.options.arguments.db_url else {
+            return;
+        };
+        output.stderr += &format!("Storing results to {}\n", path.display());
+        let run = StoredRun {
+            began,
+            is_corrected: self.options.arguments.latency_correction,
+        };
+        if let Err(error) = store(path, run, spool) {
+            output.stderr += &format!("Error: {error}\n");
+            output.code = 1;
+        }
     }
 
     /// Whether each success is listed somewhere.
