@@ -1,5 +1,5 @@
 //! SQLite databases: the *log*, with one row per request, and the *report*, with the figures of one
-//! or several runs. `docs/guide/sqlite.md` explains the tables, [`schema`] declares them.
+//! or several runs. `docs/guide/sqlite.md` explains the tables, `sqlite/schema.rs` declares them.
 //!
 //! A log is written into its file while the run lasts, so that other programs can read what is
 //! there. A report is made in memory and handed over as bytes, so that its file is replaced as that

@@ -15,8 +15,9 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-/// How many batches of the workers wait for the thread before the run's conductor does.
-const MOST_WAITING: usize = 64;
+/// How many batches of the workers wait for the thread before the run's conductor does. One of
+/// theirs is less than half a megabyte.
+const MOST_WAITING: usize = 16;
 /// Rows of a transaction, at most: what it keeps in memory stays small.
 const MOST_ROWS: usize = 50_000;
 

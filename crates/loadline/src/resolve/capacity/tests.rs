@@ -123,7 +123,8 @@ fn what_the_search_decides_is_refused() {
     }
     assert!(refusal("--abort-on p99<1s").starts_with("the search itself decides --abort-on"));
     assert!(refusal("--users -c 5").starts_with("--connections contradicts --users"));
-    assert!(refusal("-o csv").starts_with("csv shows one run"));
+    assert!(refusal("-o csv").starts_with("csv shows single runs"));
+    assert!(refusal("-o sqlite=a.db").starts_with("sqlite shows single runs"));
 }
 
 #[test]
