@@ -180,7 +180,7 @@ impl Conductor<'_, '_> {
             .map_err(Output::error)?;
         let began = SystemTime::now();
         let ran = match plan {
-            None => Ran::default(),
+            None => self.nothing(began),
             Some(plan) => self.run(&plan, spool.as_mut())?,
         };
         let mut output = self.report(&ran, spool.as_mut(), destination)?;
@@ -192,6 +192,19 @@ impl Conductor<'_, '_> {
             output.code = 2;
         }
         Ok(output)
+    }
+
+    /// A run in which nothing was sent.
+    fn nothing(&self, began: SystemTime) -> Ran {
+        Ran {
+            measured: Measured {
+                tally: Tally::new(self.options.arguments.stats_success_breakdown),
+                aborted: 0,
+                total: began.elapsed().unwrap_or_default().as_secs_f64().max(1e-9),
+                unit: self.options.arguments.time_unit,
+            },
+            failure: None,
+        }
     }
 
     /// Adds the successes to a database, if that is asked for.
@@ -318,21 +331,6 @@ struct Ran {
     measured: Measured,
     /// Why not all of it was measured, if so.
     failure: Option<String>,
-}
-
-impl Default for Ran {
-    /// Nothing was sent.
-    fn default() -> Self {
-        Ran {
-            measured: Measured {
-                tally: Tally::default(),
-                aborted: 0,
-                total: 0.0,
-                unit: None,
-            },
-            failure: None,
-        }
-    }
 }
 
 /// The users of all workers.

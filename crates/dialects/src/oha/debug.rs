@@ -85,6 +85,8 @@ fn printed_request(options: &Options, url: &Url, message: &Message, body: &[u8])
     {
         append(request.headers_mut(), name.as_bytes(), value.as_bytes());
     }
+    // It is added when the request is sent.
+    request.headers_mut().remove(http::header::CONTENT_LENGTH);
     printed(&request)
 }
 

@@ -19,11 +19,12 @@ pub(in super::super) fn text(measured: &Measured, colours: bool) -> String {
         colours,
     };
     let mut out = page.summary();
-    out += &page.times("", &measured.tally.latency);
+    let mut sections = vec![page.times("", &measured.tally.latency)];
     if let Some(both) = &measured.tally.by_status {
-        out += &page.times(" (2xx only)", &both[0]);
-        out += &page.times(" (4xx + 5xx only)", &both[1]);
+        sections.push(page.times(" (2xx only)", &both[0]));
+        sections.push(page.times(" (4xx + 5xx only)", &both[1]));
     }
+    out += &sections.join("\n");
     out += "\n\n";
     out += &page.details();
     out += &page.statuses();
@@ -99,9 +100,6 @@ impl Page<'_> {
             let time = times.percentile(percent);
             let line = format!("  {percent:.2}% in {}", self.time(time));
             let _ = writeln!(out, "{}", self.painted(self.of_time(time), &line));
-        }
-        if !which.is_empty() || self.measured.tally.by_status.is_some() {
-            out.push('\n');
         }
         out
     }
