@@ -158,14 +158,8 @@ impl Live {
     }
 
     fn progress(&self, summary: &Summary) -> Progress {
-        Progress {
-            latest: latest(&summary.rows),
-            counts: summary.total.counts,
-            elapsed: self.elapsed(summary),
-            length: length(summary),
-            request_limit: summary.plan.request_limit,
-            warming_up: summary.rows.is_empty() && self.started.elapsed() < summary.plan.warmup,
-        }
+        let warming_up = summary.rows.is_empty() && self.started.elapsed() < summary.plan.warmup;
+        Progress::of(summary, self.elapsed(summary), warming_up)
     }
 
     /// The time since the end of warm-up. Between two intervals the clock goes on.
@@ -188,20 +182,6 @@ fn log_width() -> usize {
     columns
         .and_then(|columns| columns.parse().ok())
         .unwrap_or(usize::MAX)
-}
-
-/// The last whole interval: the rest of a second at a run's end says little.
-fn latest(rows: &[Row]) -> Option<Row> {
-    rows.last().copied()
-}
-
-fn length(summary: &Summary) -> Option<Duration> {
-    use loadline_plan::Shape;
-    match &summary.plan.load.shape {
-        Shape::ClosedStages { stages, .. } => Some(stages.iter().map(|s| s.duration).sum()),
-        Shape::RateStages { stages, .. } => Some(stages.iter().map(|s| s.duration).sum()),
-        _ => summary.plan.duration,
-    }
 }
 
 /// Whether this is a terminal that can be drawn on: escapes would show on a dumb one.
