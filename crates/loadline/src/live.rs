@@ -1,6 +1,7 @@
-//! What is shown while a run lasts, on stderr: one line that is drawn again on a terminal, a plain
-//! line every few seconds elsewhere.
+//! What is shown while a run lasts, on stderr: the live view on a terminal that has room for it, one
+//! line that is drawn again on another one, a plain line every few seconds elsewhere.
 
+use crate::view::ViewHandle;
 use crate::visible::visible;
 use crate::waiting::Waiting;
 use anyhow::Context;
@@ -36,6 +37,7 @@ enum Place {
     Nowhere,
     Terminal,
     Log,
+    View(ViewHandle),
 }
 
 impl Observer for Live {
@@ -57,6 +59,9 @@ impl Observer for Live {
         self.started = Instant::now();
         self.last_line = Instant::now();
         self.last_interval = Instant::now();
+        if let Place::View(view) = &self.place {
+            view.begun(header, &self.title);
+        }
         Ok(())
     }
 
@@ -65,8 +70,9 @@ impl Observer for Live {
             return Ok(());
         }
         self.last_interval = Instant::now();
-        match self.place {
+        match &self.place {
             Place::Nowhere => {}
+            Place::View(view) => view.interval(interval),
             Place::Terminal => self.draw(interval.summary),
             Place::Log => self.log(interval.summary),
         }
@@ -84,8 +90,12 @@ impl Observer for Live {
     /// was.
     fn ended(&mut self, end: &End<'_>) -> Observed {
         let summary = end.whole;
-        let width = match self.place {
+        let width = match &self.place {
             Place::Nowhere => return Ok(()),
+            Place::View(view) => {
+                view.ended(summary);
+                USUAL_WIDTH
+            }
             Place::Terminal => {
                 say(CLEAR_LINE);
                 terminal_width().saturating_sub(1)
@@ -119,13 +129,14 @@ fn title(index: u32, role: &Role) -> String {
 }
 
 impl Live {
-    /// A display if `wanted`, as stderr allows.
-    pub(crate) fn new(wanted: bool) -> Self {
+    /// The view if there is one; else a line if it is `wanted`, as stderr allows.
+    pub(crate) fn new(wanted: bool, view: Option<ViewHandle>) -> Self {
         Live {
-            place: match wanted {
-                false => Place::Nowhere,
-                true if draws(&io::stderr()) => Place::Terminal,
-                true => Place::Log,
+            place: match view {
+                Some(view) => Place::View(view),
+                None if !wanted => Place::Nowhere,
+                None if draws(&io::stderr()) => Place::Terminal,
+                None => Place::Log,
             },
             connecting: None,
             runs: 0,

@@ -109,7 +109,7 @@ pub struct NameRow {
 pub struct UsedRow {
     /// `generator`, what the target was asked for by, or `host`.
     pub name: String,
-    /// CPU, in percent of one core; of the host of all.
+    /// CPU, in percent of one core.
     pub cpu: String,
     /// Memory.
     pub memory: String,

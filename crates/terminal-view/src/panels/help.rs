@@ -13,7 +13,7 @@ const NOTES: [&str; 6] = [
     "Rate: dots are asked, the line is achieved.",
     "Response time: p99 is the highest line, p50 the lowest.",
     "Times: of the latest second, and of the run so far.",
-    "Used: CPU is in percent of one core, that of the host of all.",
+    "Used: in the latest second; CPU is in percent of one core.",
     "Checks and validity: as if the run ended now.",
     "The report follows when the run has ended.",
 ];
