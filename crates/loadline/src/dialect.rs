@@ -2,12 +2,11 @@
 //!
 //! Their arguments have another syntax, so they are recognised before any flag is parsed.
 
-use crate::commands::wrk;
+use crate::commands::{oha, wrk};
 use crate::exit::{refuse, sentence};
 use crate::flags::not_text;
-use crate::live::draws;
+use loadline_dialects::ab;
 use loadline_dialects::wrk::Tool;
-use loadline_dialects::{ab, oha};
 use loadline_runner::{Command, Commands};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -134,28 +133,10 @@ fn run_oha(words: &[OsString]) -> ExitCode {
         Ok(is_terminated) => is_terminated,
         Err(error) => return refuse(&format!("signals can't be watched: {error}")).into(),
     };
-    let surroundings = oha::Surroundings {
-        cores: cores(),
-        seed: rand::random(),
-        commands,
-        stdout: &mut io::stdout().lock(),
-        stderr: &mut io::stderr(),
-        place: oha::Place {
-            is_terminal: draws(&io::stdout()),
-            has_colours: draws(&io::stdout()) && !is_set("NO_COLOR"),
-        },
-        view: &|_| None,
-        watch: None,
-    };
-    match oha::run(&text_of(words), surroundings) {
+    match oha::run(&text_of(words), cores(), commands) {
         0 if is_terminated.load(Ordering::Relaxed) => ExitCode::from(TERMINATED),
         code => code.into(),
     }
-}
-
-/// Whether a variable of the environment has a value.
-fn is_set(name: &str) -> bool {
-    std::env::var_os(name).is_some_and(|value| !value.is_empty())
 }
 
 #[cfg(test)]

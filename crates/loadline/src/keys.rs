@@ -1,13 +1,15 @@
-//! Keys that change the load while a run lasts, where it is watched from a terminal: `+` and `-`,
-//! `p` and `q`. The terminal then hands over each key at once and does not print it; Ctrl-C stays a
-//! signal. Its mode is restored when the run has ended, when a thread panics, and before the
+//! Keys while a run lasts, where it is watched from a terminal: most of them change the load, others
+//! the live view. The terminal then hands over each key at once and does not print it; Ctrl-C stays
+//! a signal. Its mode is restored when the run has ended, when a thread panics, and before the
 //! command ends early. A pipe has no keys.
 
 use crate::interrupt::say;
+use crate::view::{ViewHandle, screen};
 use anyhow::{Context, Result};
 use loadline_plan::Level;
 use loadline_report::level_text;
 use loadline_runner::{ChangeProblem, Commands, Step};
+use loadline_terminal_view::{Action, Keys as KeyMap};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{self, LocalModes, OptionalActions, SpecialCodeIndex, Termios};
 use signal_hook::consts::SIGINT;
@@ -36,15 +38,19 @@ pub(crate) struct Keys {
 }
 
 impl Keys {
-    /// Reads keys for the run that these commands reach; `None` where stdin or stderr is no
-    /// terminal, or another process group reads it.
+    /// Reads the keys of this map for the run that these commands reach, and for its live view;
+    /// `None` where stdin or stderr is no terminal, or another process group reads it.
     ///
     /// # Errors
     /// If the system refuses it.
-    pub(crate) fn watch(commands: &Commands) -> Result<Option<Keys>> {
+    pub(crate) fn watch(
+        map: KeyMap,
+        commands: &Commands,
+        view: Option<ViewHandle>,
+    ) -> Result<Option<Keys>> {
         let (stdin, stderr) = (io::stdin(), io::stderr());
-        let is_ours = termios::tcgetpgrp(&stdin).ok() == Some(rustix::process::getpgrp());
-        if !stdin.is_terminal() || !stderr.is_terminal() || !is_ours {
+        if !stdin.is_terminal() || !stderr.is_terminal() || !screen::is_ours(&stdin) {
+            view.inspect(ViewHandle::without_keys);
             return Ok(None);
         }
         set_key_by_key().context("the terminal's mode can't be set")?;
@@ -52,12 +58,19 @@ impl Keys {
         let keys = Keys {
             ended: Arc::clone(&ended),
         };
-        let commands = commands.clone();
+        // The view shows its keys by itself.
+        if view.is_none() {
+            say(HELP);
+        }
+        let pressed = Pressed {
+            map,
+            commands: commands.clone(),
+            view,
+        };
         thread::Builder::new()
             .name("keys".to_owned())
-            .spawn(move || read_keys(&commands, &ended))
+            .spawn(move || read_keys(&pressed, &ended))
             .context("a thread can't be started")?;
-        say(HELP);
         Ok(Some(keys))
     }
 }
@@ -69,13 +82,22 @@ impl Drop for Keys {
     }
 }
 
-/// Sets the terminal's mode back to what it was before keys were read.
-pub(crate) fn restore_terminal() {
+/// Sets the terminal's screen and mode back to what they were before; whether keys were read.
+pub(crate) fn restore_terminal() -> bool {
+    screen::leave();
     let before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(before) = before {
         // A terminal that is gone needs no mode.
         let _ = termios::tcsetattr(io::stdin(), OptionalActions::Now, &before);
+        return true;
     }
+    false
+}
+
+/// Reads keys again, after the terminal was restored for a time.
+pub(crate) fn set_again() {
+    // A terminal that is gone needs no mode.
+    let _ = set_key_by_key();
 }
 
 /// Each key is handed over at once and not printed.
@@ -91,7 +113,14 @@ fn set_key_by_key() -> io::Result<()> {
     Ok(termios::tcsetattr(&stdin, OptionalActions::Now, &mode)?)
 }
 
-fn read_keys(commands: &Commands, ended: &AtomicBool) {
+/// What keys act on.
+struct Pressed {
+    map: KeyMap,
+    commands: Commands,
+    view: Option<ViewHandle>,
+}
+
+fn read_keys(pressed: &Pressed, ended: &AtomicBool) {
     let stdin = io::stdin();
     while !ended.load(Ordering::Relaxed) {
         let mut ready = [PollFd::new(&stdin, PollFlags::IN)];
@@ -101,33 +130,45 @@ fn read_keys(commands: &Commands, ended: &AtomicBool) {
         }
         let mut keys = [0; 64];
         match rustix::io::read(&stdin, &mut keys) {
-            Ok(count @ 1..) => keys[..count].iter().for_each(|key| press(*key, commands)),
+            Ok(count @ 1..) => keys[..count].iter().for_each(|key| pressed.press(*key)),
             // The terminal is gone.
             _ => return,
         }
     }
 }
 
-fn press(key: u8, commands: &Commands) {
-    if key == b'q' {
-        // As Ctrl-C: gently at first, at once the second time.
-        let _ = raise(SIGINT);
-        return;
+impl Pressed {
+    fn press(&self, key: u8) {
+        let Some(action) = self.map.action(key) else {
+            return;
+        };
+        if self.view.as_ref().is_some_and(|view| view.act(action)) {
+            return;
+        }
+        match action {
+            // As Ctrl-C: gently at first, at once the second time.
+            Action::Quit => drop(raise(SIGINT)),
+            Action::Help => say(HELP),
+            action => tell(change(action, &self.commands)),
+        }
     }
-    match change(key, commands) {
+}
+
+fn tell(changed: Option<Result<Level, ChangeProblem>>) {
+    match changed {
         Some(Ok(level)) => say(&format!("The load is {}.", level_text(level))),
         Some(Err(problem)) => say(&format!("The load stays as it is: {problem}")),
         None => {}
     }
 }
 
-/// Does what a key says; `None` for other keys.
-fn change(key: u8, commands: &Commands) -> Option<Result<Level, ChangeProblem>> {
-    match key {
-        b'+' | b'=' => Some(commands.step(Step::Up)),
-        b'-' | b'_' => Some(commands.step(Step::Down)),
-        b'p' if commands.is_paused() => Some(commands.resume()),
-        b'p' => Some(commands.pause()),
+/// Changes the load as an action asks; `None` for other actions.
+fn change(action: Action, commands: &Commands) -> Option<Result<Level, ChangeProblem>> {
+    match action {
+        Action::MoreLoad => Some(commands.step(Step::Up)),
+        Action::LessLoad => Some(commands.step(Step::Down)),
+        Action::PauseOrResume if commands.is_paused() => Some(commands.resume()),
+        Action::PauseOrResume => Some(commands.pause()),
         _ => None,
     }
 }
@@ -137,13 +178,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn four_keys_do_something_and_no_others() {
+    fn three_keys_change_the_load_and_no_others() {
         let commands = Commands::default();
+        let changed = |key| change(KeyMap::Load.action(key)?, &commands);
         for key in *b"+-p" {
-            assert_eq!(change(key, &commands), Some(Err(ChangeProblem::NoRun)));
+            assert_eq!(changed(key), Some(Err(ChangeProblem::NoRun)));
         }
-        for key in *b"x \n" {
-            assert_eq!(change(key, &commands), None);
+        for key in *b"x \n?a" {
+            assert_eq!(changed(key), None);
         }
     }
 }

@@ -1,6 +1,7 @@
-//! What is shown while a run lasts, on stderr: one line that is drawn again on a terminal, a plain
-//! line every few seconds elsewhere.
+//! What is shown while a run lasts, on stderr: the live view on a terminal that has room for it, one
+//! line that is drawn again on another one, a plain line every few seconds elsewhere.
 
+use crate::view::ViewHandle;
 use crate::visible::visible;
 use crate::waiting::Waiting;
 use anyhow::Context;
@@ -36,6 +37,7 @@ enum Place {
     Nowhere,
     Terminal,
     Log,
+    View(ViewHandle),
 }
 
 impl Observer for Live {
@@ -57,6 +59,9 @@ impl Observer for Live {
         self.started = Instant::now();
         self.last_line = Instant::now();
         self.last_interval = Instant::now();
+        if let Place::View(view) = &self.place {
+            view.begun(header, &self.title);
+        }
         Ok(())
     }
 
@@ -65,8 +70,9 @@ impl Observer for Live {
             return Ok(());
         }
         self.last_interval = Instant::now();
-        match self.place {
+        match &self.place {
             Place::Nowhere => {}
+            Place::View(view) => view.interval(interval),
             Place::Terminal => self.draw(interval.summary),
             Place::Log => self.log(interval.summary),
         }
@@ -84,8 +90,12 @@ impl Observer for Live {
     /// was.
     fn ended(&mut self, end: &End<'_>) -> Observed {
         let summary = end.whole;
-        let width = match self.place {
+        let width = match &self.place {
             Place::Nowhere => return Ok(()),
+            Place::View(view) => {
+                view.ended(summary);
+                USUAL_WIDTH
+            }
             Place::Terminal => {
                 say(CLEAR_LINE);
                 terminal_width().saturating_sub(1)
@@ -119,13 +129,14 @@ fn title(index: u32, role: &Role) -> String {
 }
 
 impl Live {
-    /// A display if `wanted`, as stderr allows.
-    pub(crate) fn new(wanted: bool) -> Self {
+    /// The view if there is one; else a line if it is `wanted`, as stderr allows.
+    pub(crate) fn new(wanted: bool, view: Option<ViewHandle>) -> Self {
         Live {
-            place: match wanted {
-                false => Place::Nowhere,
-                true if draws(&io::stderr()) => Place::Terminal,
-                true => Place::Log,
+            place: match view {
+                Some(view) => Place::View(view),
+                None if !wanted => Place::Nowhere,
+                None if draws(&io::stderr()) => Place::Terminal,
+                None => Place::Log,
             },
             connecting: None,
             runs: 0,
@@ -158,14 +169,8 @@ impl Live {
     }
 
     fn progress(&self, summary: &Summary) -> Progress {
-        Progress {
-            latest: latest(&summary.rows),
-            counts: summary.total.counts,
-            elapsed: self.elapsed(summary),
-            length: length(summary),
-            request_limit: summary.plan.request_limit,
-            warming_up: summary.rows.is_empty() && self.started.elapsed() < summary.plan.warmup,
-        }
+        let warming_up = summary.rows.is_empty() && self.started.elapsed() < summary.plan.warmup;
+        Progress::of(summary, self.elapsed(summary), warming_up)
     }
 
     /// The time since the end of warm-up. Between two intervals the clock goes on.
@@ -188,20 +193,6 @@ fn log_width() -> usize {
     columns
         .and_then(|columns| columns.parse().ok())
         .unwrap_or(usize::MAX)
-}
-
-/// The last whole interval: the rest of a second at a run's end says little.
-fn latest(rows: &[Row]) -> Option<Row> {
-    rows.last().copied()
-}
-
-fn length(summary: &Summary) -> Option<Duration> {
-    use loadline_plan::Shape;
-    match &summary.plan.load.shape {
-        Shape::ClosedStages { stages, .. } => Some(stages.iter().map(|s| s.duration).sum()),
-        Shape::RateStages { stages, .. } => Some(stages.iter().map(|s| s.duration).sum()),
-        _ => summary.plan.duration,
-    }
 }
 
 /// Whether this is a terminal that can be drawn on: escapes would show on a dumb one.

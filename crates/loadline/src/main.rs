@@ -16,6 +16,7 @@ mod plan_file;
 mod publish;
 mod resolve;
 mod session;
+mod view;
 mod visible;
 mod waiting;
 

@@ -18,6 +18,7 @@ use crate::invocation::Invocation;
 use crate::plan_file::{PlanFile, PlanFileError};
 use crate::publish::{Reports, Style};
 use crate::session::Session;
+use crate::view::{Wish, Wished};
 use loadline_engine::OTHER_FILES;
 use loadline_plan::{Bound, Check, Client, Contradiction, Load, Plan};
 use loadline_reactor::raise_open_files;
@@ -145,6 +146,7 @@ fn resolve_alone(
     refuse_unreadable(&plan)?;
     let repeat = flags.load.repeat;
     refuse_repeat(repeat, &flags.output)?;
+    let wish = wish(&flags.output)?;
     refuse_overwriting(
         outputs::written(&flags.output, &outputs).chain(also_written),
         outputs::read(&flags.request, &plan),
@@ -162,6 +164,10 @@ fn resolve_alone(
             save: output.save,
             log: output.log,
             progress: !output.quiet && !output.no_progress,
+            view: Wished {
+                wish,
+                color: output.report.color,
+            },
         },
         reports: Reports {
             outputs,
@@ -173,6 +179,23 @@ fn resolve_alone(
         },
         trust: flags.judgement.trust,
     })
+}
+
+/// Whether the live view is asked for.
+fn wish(output: &OutputFlags) -> Result<Wish, Error> {
+    let other = match output {
+        OutputFlags { live: false, .. } if output.no_live => return Ok(Wish::Never),
+        OutputFlags { live: false, .. } => return Ok(Wish::Automatic),
+        OutputFlags { no_live: true, .. } => "--no-live",
+        OutputFlags { quiet: true, .. } => "--quiet",
+        OutputFlags {
+            no_progress: true, ..
+        } => "--no-progress",
+        _ => return Ok(Wish::Always),
+    };
+    Err(Error::Flags(format!(
+        "--live shows the live view, and {other} does not; give one of them."
+    )))
 }
 
 fn refuse_repeat(repeat: Option<u32>, output: &OutputFlags) -> Result<(), Error> {

@@ -6,6 +6,7 @@ use crate::interrupt::{Interrupts, Manner};
 use crate::keys::Keys;
 use crate::live::Live;
 use crate::observers::RunObservers;
+use crate::view::{FRAMES_PER_S, View, Wished, length};
 use crate::waiting::Waiting;
 use anyhow::Result;
 use loadline_export::sqlite::{SqliteLog, is_database_name};
@@ -17,7 +18,9 @@ use loadline_runner::{
     Commands, Common, Conducted, Planned, Prints, RequestLog, SavedRun, SeriesResult, Setup, Watch,
     Workload, conduct, conduct_series, workload,
 };
+use loadline_terminal_view::Keys as KeyMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// What is kept, shown and watched while runs last.
 #[derive(Debug, Default)]
@@ -32,6 +35,8 @@ pub(crate) struct Session {
     pub(crate) log: Option<PathBuf>,
     /// Whether progress is shown: live on a terminal, else as plain lines.
     pub(crate) progress: bool,
+    /// Whether progress is a live view, where it is shown.
+    pub(crate) view: Wished,
 }
 
 /// What reports take from a session beside its results.
@@ -53,6 +58,18 @@ pub(crate) struct Ran {
     pub(crate) heat: Heat,
 }
 
+/// The keys of the view of several runs, whose load must be as planned; without a view there are
+/// none.
+///
+/// # Errors
+/// If the system refuses it.
+pub(crate) fn keys_of_view(view: Option<&View>, commands: &Commands) -> Result<Option<Keys>> {
+    match view {
+        Some(view) => Keys::watch(KeyMap::Watch, commands, Some(view.handle())),
+        None => Ok(None),
+    }
+}
+
 impl Session {
     /// Makes one run of this plan.
     ///
@@ -64,18 +81,18 @@ impl Session {
             floor: self.floor(plan)?,
             ..Setup::of(plan)
         };
-        let mut observers = self.observers(needs.heat_maps);
+        let view = self.view(KeyMap::Load, length(plan))?;
+        let mut observers = self.observers(needs.heat_maps, view.as_ref());
         let commands = Commands::default();
         let _interrupts = Interrupts::watch(Manner::Gently, &commands)?;
         // A script may take long to load, or for ever.
         let waiting = self.progress.then(Waiting::for_script).transpose()?;
         let workload = workload(plan, needs.prints)?;
         drop(waiting);
-        let _keys = self
-            .progress
-            .then(|| Keys::watch(&commands))
-            .transpose()?
-            .flatten();
+        let _keys = match self.progress {
+            true => Keys::watch(KeyMap::Load, &commands, view.as_ref().map(View::handle))?,
+            false => None,
+        };
         let conducted = conduct(&setup, workload.as_ref(), &commands, &mut observers.all())?;
         Ok(Ran {
             conducted,
@@ -100,18 +117,21 @@ impl Session {
             floor: self.floor(plan)?,
             prints: needs.prints,
         };
-        let mut observers = self.observers(needs.heat_maps);
+        let lengths = series.iter().map(|planned| length(&planned.plan));
+        let view = self.view(KeyMap::Watch, lengths.sum())?;
+        let mut observers = self.observers(needs.heat_maps, view.as_ref());
         let commands = Commands::default();
         let _interrupts = Interrupts::watch(Manner::Gently, &commands)?;
+        let _keys = keys_of_view(view.as_ref(), &commands)?;
         let result = conduct_series(series, &common, &commands, &mut observers.all())?;
         Ok((result, observers.into_heat_maps()))
     }
 
     /// What observes its runs. Whatever else is to be told of them (an exporter, a live page) is
     /// one more observer here.
-    pub(crate) fn observers(&self, heat_maps: bool) -> RunObservers {
+    pub(crate) fn observers(&self, heat_maps: bool, view: Option<&View>) -> RunObservers {
         let mut observers = RunObservers::default();
-        observers.add(Live::new(self.progress));
+        observers.add(Live::new(self.progress, view.map(View::handle)));
         if let Some(path) = &self.save {
             observers.add(SavedRun::new(path, judgement));
         }
@@ -124,6 +144,25 @@ impl Session {
             observers.keep_heat_maps();
         }
         observers
+    }
+
+    /// A live view of runs that last so long together, if it is wanted and there is a terminal for
+    /// it. Where the length is not known, it waits for the first interval.
+    ///
+    /// # Errors
+    /// If it was asked for, and there is no terminal for it.
+    pub(crate) fn view(&self, keys: KeyMap, length: Option<Duration>) -> Result<Option<View>> {
+        let written = [&self.save, &self.log].into_iter().flatten();
+        if !self.progress || !self.view.is_shown(length, written.map(PathBuf::as_path))? {
+            return Ok(None);
+        }
+        View::new(
+            keys,
+            FRAMES_PER_S,
+            self.view.has_colours(),
+            length.is_none(),
+        )
+        .map(Some)
     }
 
     fn floor(&self, plan: &Plan) -> Result<Option<Floor>> {

@@ -8,17 +8,17 @@ const UNITS: [&str; 12] = [
 ];
 
 /// Columns that `text` takes on a terminal; it must not hold escape sequences.
-pub(crate) fn width(text: &str) -> usize {
+pub fn width(text: &str) -> usize {
     text.width()
 }
 
 /// `text` with blanks after it, up to `columns`.
-pub(crate) fn left(text: &str, columns: usize) -> String {
+pub fn left(text: &str, columns: usize) -> String {
     format!("{text}{}", blanks(columns.saturating_sub(width(text))))
 }
 
 /// `text` with blanks before it, up to `columns`.
-pub(crate) fn right(text: &str, columns: usize) -> String {
+pub fn right(text: &str, columns: usize) -> String {
     format!("{}{text}", blanks(columns.saturating_sub(width(text))))
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn hanging(head: &str, text: &str, columns: usize) -> Vec<String> {
 }
 
 /// At most `columns` of `text`, the last one a `…` where something was cut.
-pub(crate) fn cut(text: &str, columns: usize) -> String {
+pub fn cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
@@ -88,7 +88,7 @@ pub(crate) fn harmless(text: &str) -> String {
 }
 
 /// `text` in ASCII, character by character so that columns stay in line.
-pub(crate) fn ascii(text: &str) -> String {
+pub fn ascii(text: &str) -> String {
     text.chars().map(ascii_character).collect()
 }
 

@@ -2,8 +2,8 @@
 //!
 //! Everything here is a pure function of a [`Summary`](loadline_record::Summary) and the results of
 //! its checks: [`text`] is the report for people, [`json`] and [`csv`] are for programs,
-//! [`omission`] shows what a closed-loop tool would have hidden, and [`Progress`] is one line about
-//! a run that is still going on.
+//! [`omission`] shows what a closed-loop tool would have hidden, [`Progress`] is one line about a run
+//! that is still going on, and [`LiveReport`] a screen about it.
 //!
 //! The words are those of the glossary: *response time* is counted from the intended start,
 //! *service time* from the send, *delay* lies between and is either *blocked* or *lateness*.
@@ -17,6 +17,7 @@ mod confidence;
 mod csv;
 mod json;
 mod layout;
+mod live_report;
 mod metrics;
 mod names;
 mod page;
@@ -43,11 +44,15 @@ pub use json::{
     capacity_json, comparison_json, comparison_of_files_json, document, json, judgement,
     series_json, watch_json,
 };
+pub use layout::{ascii, cut, left, right, width};
+pub use live_report::{
+    CheckRow, HistogramRow, LiveHead, LiveReport, NameRow, OutcomeRow, PercentileRow, UsedRow,
+};
 pub use page::{heat_interval, run_page, series_page};
 pub use percentiles::PERCENTILES;
-pub use progress::Progress;
+pub use progress::{Progress, planned_length};
 pub use series::{series_csv, series_text};
-pub use text::{TextOptions, comparison_of_files, omission, text};
+pub use text::{TextOptions, bar, comparison_of_files, omission, text};
 pub use undecided::undecided;
 pub use watch::{watch_csv_header, watch_csv_row, watch_line, watch_line_header, watch_notes};
 pub use wording::level_text;

@@ -4,7 +4,8 @@
 //! how often is the command's business.
 
 use crate::{layout, text};
-use loadline_record::{Counts, Row};
+use loadline_plan::{Plan, Shape};
+use loadline_record::{Counts, Row, Summary};
 use loadline_units as units;
 use std::time::Duration;
 
@@ -35,6 +36,18 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// How far the run of this summary has come, this long after the end of its warm-up.
+    pub fn of(summary: &Summary, elapsed: Duration, warming_up: bool) -> Progress {
+        Progress {
+            latest: summary.rows.last().copied(),
+            counts: summary.total.counts,
+            elapsed,
+            length: planned_length(&summary.plan),
+            request_limit: summary.plan.request_limit,
+            warming_up,
+        }
+    }
+
     /// The line for a terminal, at most `width` columns: a bar, the rate and response times of the
     /// last interval, failures so far, time left. Where there is little room, what matters least is
     /// left out; the failures stay to the last.
@@ -89,7 +102,8 @@ impl Progress {
             .is_some_and(|length| self.elapsed > length + MOMENT)
     }
 
-    fn position(&self) -> String {
+    /// Where the run is: `12 s of 30 s`, `12 s, 1 000 requests to end`.
+    pub fn position(&self) -> String {
         // What is in flight is waited for when the time is over.
         let elapsed = self
             .length
@@ -152,12 +166,22 @@ impl Progress {
         Some(format!("{} failed", units::count(self.counts.failed)))
     }
 
-    fn left(&self) -> Option<String> {
+    /// The time left, by what is over so far: `18 s left`; `None` where it is not known.
+    pub fn left(&self) -> Option<String> {
         let share = self.share().filter(|share| *share > 0.0)?;
         let left_s = self.elapsed.as_secs_f64() * (1.0 - share) / share;
         // Nobody waits for more, and the greatest times would not fit.
         let is_told = left_s < LONGEST_LEFT_S;
         is_told.then(|| format!("{} left", clock(left_s.round() as u64)))
+    }
+}
+
+/// How long the measured part of a run of this plan lasts, if the plan says so.
+pub fn planned_length(plan: &Plan) -> Option<Duration> {
+    match &plan.load.shape {
+        Shape::ClosedStages { stages, .. } => Some(stages.iter().map(|s| s.duration).sum()),
+        Shape::RateStages { stages, .. } => Some(stages.iter().map(|s| s.duration).sum()),
+        _ => plan.duration,
     }
 }
 

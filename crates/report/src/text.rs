@@ -24,6 +24,7 @@ mod validity_summary;
 mod watch;
 
 pub use files::comparison_of_files;
+pub use histogram::bar;
 pub use omission::omission;
 
 pub(crate) use floor::floor_text;
@@ -37,7 +38,7 @@ pub(crate) use uncompared::uncompared;
 pub(crate) use validity_summary::{label, validity_sentences};
 
 pub(crate) use head::facts;
-pub(crate) use histogram::bar;
+pub(crate) use histogram::bins;
 pub(crate) use parts::{COLUMNS as PART_COLUMNS, cells as part_cells};
 pub(crate) use parts::{explanations as part_notes, rows as parts};
 pub(crate) use watch::{host as host_notes, title as tree_title, unread};

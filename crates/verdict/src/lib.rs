@@ -7,7 +7,8 @@
 //! and the conditions that end a run early.
 //!
 //! A [`RunResult`] is a run with its whole judgement: checks, validity, warnings, confidence
-//! intervals, and what of a figure is not the target's. Nothing above this crate judges a run anew.
+//! intervals, and what of a figure is not the target's. [`SoFar`] is the judgement of a run that still
+//! goes on. Nothing above this crate judges a run anew.
 //!
 //! A [`Comparison`] says of two saved runs, or two sets of them, which is slower, and [`spreads`]
 //! what differs among the repeats of one.
@@ -21,6 +22,7 @@ mod result;
 mod series;
 #[cfg(test)]
 mod simulated;
+mod so_far;
 mod spread;
 mod transient;
 mod until;
@@ -42,6 +44,7 @@ pub use loadline_findings::{Cause, Effect, Finding, Findings, Grade, Section};
 pub use quantity::Quantity;
 pub use result::RunResult;
 pub use series::{Side, checks_together, sides, whole_runs};
+pub use so_far::SoFar;
 pub use spread::{Spread, is_whole, runs_still_needed, spreads};
 pub use transient::transient;
 pub use until::{Goal, Impossible, precision};

@@ -8,6 +8,8 @@ use crate::interrupt::{Interrupts, Manner};
 use crate::live::say_line;
 use crate::publish::write_file;
 use crate::resolve::Search;
+use crate::session::keys_of_view;
+use crate::view::View;
 use anyhow::Result;
 use loadline_capacity::{Conclusion, SearchEnd, Settings, Why};
 use loadline_record::{Environment, Floor, Searched};
@@ -15,6 +17,7 @@ use loadline_report::{CapacityReport, Origin, search_page};
 use loadline_runner::preflight::Reserved;
 use loadline_runner::search::{Progress, Search as Setup, SearchResult, conduct_search};
 use loadline_runner::{Commands, Common, End, Observed, Observer};
+use loadline_terminal_view::Keys as KeyMap;
 use std::time::{Duration, Instant};
 
 /// A pause from which on users may wonder what goes on, in seconds.
@@ -26,8 +29,11 @@ pub(crate) fn run(search: &Search) -> Result<Exit> {
     if let Some(path) = &search.svg {
         drop(Reserved::open(path)?);
     }
+    let budget = Duration::try_from_secs_f64(search.settings.budget_s).ok();
+    let view = search.run.session.view(KeyMap::Watch, budget)?;
     let commands = Commands::default();
     let _interrupts = Interrupts::watch(Manner::AtOnce, &commands)?;
+    let keys = keys_of_view(view.as_ref(), &commands)?;
     announce(search);
     let start = Instant::now();
     let floor = match search.floor {
@@ -50,7 +56,9 @@ pub(crate) fn run(search: &Search) -> Result<Exit> {
         outcome,
         ended,
         trouble,
-    } = conduct(search, &setup, &commands, &mut first);
+    } = conduct(search, &setup, &commands, &mut first, view.as_ref());
+    drop(keys);
+    drop(view);
     if let SearchEnd::Failed(error) = &ended
         && outcome.trials.is_empty()
     {
@@ -90,9 +98,10 @@ fn conduct(
     setup: &Setup<'_>,
     commands: &Commands,
     first: &mut FirstTrial,
+    view: Option<&View>,
 ) -> SearchResult {
     let session = &search.run.session;
-    let mut observers = session.observers(false);
+    let mut observers = session.observers(false, view);
     let mut all = observers.all();
     all.push(first);
     conduct_search(setup, commands, &mut all, &mut |progress| {

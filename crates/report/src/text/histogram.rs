@@ -11,9 +11,9 @@ use loadline_units as units;
 
 /// One bin: the times above the edge before it, up to its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Bin {
-    up_to_ns: u64,
-    count: u64,
+pub(crate) struct Bin {
+    pub(crate) up_to_ns: u64,
+    pub(crate) count: u64,
 }
 
 /// Edges within a decade, in hundreds of nanoseconds and up, from fine to coarse.
@@ -50,7 +50,7 @@ pub(super) fn lines(
 
 /// A bar of `count` where `largest` fills `columns`, in eighths of a column; whatever is there
 /// shows.
-pub(crate) fn bar(count: u64, largest: u64, columns: usize) -> String {
+pub fn bar(count: u64, largest: u64, columns: usize) -> String {
     const EIGHTHS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
     if count == 0 || largest == 0 {
         return String::new();
@@ -62,7 +62,8 @@ pub(crate) fn bar(count: u64, largest: u64, columns: usize) -> String {
     bar
 }
 
-fn bins(times: &Distribution, most: usize) -> Vec<Bin> {
+/// The bins of these times, at most so many (whole decades may need two more).
+pub(crate) fn bins(times: &Distribution, most: usize) -> Vec<Bin> {
     if times.is_empty() {
         return Vec::new();
     }

@@ -28,6 +28,14 @@ pub(crate) struct OutputFlags {
     /// Do not show progress
     #[arg(long)]
     pub(crate) no_progress: bool,
+
+    /// Show the live view on the terminal, even of a short run
+    #[arg(long)]
+    pub(crate) live: bool,
+
+    /// Show progress in one line, not as a live view
+    #[arg(long)]
+    pub(crate) no_live: bool,
 }
 
 /// A path as typed, except `-`: it means stdout elsewhere, and would make a file of that name here.

@@ -1,0 +1,163 @@
+//! What is printed while the live view is on: by a script, by a message, by a panic. On the screen
+//! it would destroy the view, and it would be gone with it.
+//!
+//! So stdout and stderr lead to files without a name as long as the view is on, where they led to
+//! a terminal before. The view shows the last lines. When the screen of before is back, all of it
+//! is printed to where it would have gone. A file has room for whatever a script prints, and never
+//! keeps it waiting, which a pipe would.
+
+use crate::visible::visible;
+use rustix::stdio::{dup2_stderr, dup2_stdout};
+use std::fs::File;
+use std::io::{self, IsTerminal, Seek, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::FileExt;
+
+/// The most that is looked at for new lines; of more only the end is shown.
+const MOST_SHOWN: u64 = 4_096;
+
+/// Streams that lead to files.
+#[derive(Debug)]
+pub(super) struct Said {
+    streams: Vec<Stream>,
+}
+
+#[derive(Debug)]
+struct Stream {
+    which: Which,
+    /// Where it led before.
+    before: File,
+    /// Where it leads now.
+    file: File,
+    /// How much of the file was shown.
+    shown: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Which {
+    Stdout,
+    Stderr,
+}
+
+impl Said {
+    /// Leads those of stdout and stderr that lead to a terminal to files.
+    ///
+    /// # Errors
+    /// If there is no room for a file. Both lead to where they did then.
+    pub(super) fn keep() -> io::Result<Said> {
+        let mut said = Said {
+            streams: Vec::new(),
+        };
+        if io::stdout().is_terminal() {
+            io::stdout().flush()?;
+            said.streams.push(Stream::redirect(Which::Stdout)?);
+        }
+        match Stream::redirect(Which::Stderr) {
+            Ok(stream) => said.streams.push(stream),
+            Err(error) => {
+                said.print();
+                return Err(error);
+            }
+        }
+        Ok(said)
+    }
+
+    /// The lines that were printed since it was asked last.
+    pub(super) fn newly_said(&mut self) -> Vec<String> {
+        let streams = self.streams.iter_mut();
+        streams.flat_map(Stream::new_lines).collect()
+    }
+
+    /// Leads the streams to where they led before, and prints there what was printed meanwhile.
+    pub(super) fn print(self) {
+        // Where it can't be flushed or printed, nobody wants to know.
+        let _ = io::stdout().flush();
+        for stream in &self.streams {
+            let _ = stream.which.lead_to(&stream.before);
+        }
+        for mut stream in self.streams {
+            let _ = stream.file.rewind();
+            let _ = io::copy(&mut stream.file, &mut stream.before);
+        }
+    }
+}
+
+impl Which {
+    fn lead_to(self, file: &File) -> io::Result<()> {
+        Ok(match self {
+            Which::Stdout => dup2_stdout(file),
+            Which::Stderr => dup2_stderr(file),
+        }?)
+    }
+}
+
+impl Stream {
+    fn redirect(which: Which) -> io::Result<Stream> {
+        let before = match which {
+            Which::Stdout => io::stdout().as_fd().try_clone_to_owned()?,
+            Which::Stderr => io::stderr().as_fd().try_clone_to_owned()?,
+        };
+        let file = tempfile::tempfile()?;
+        which.lead_to(&file)?;
+        Ok(Stream {
+            which,
+            before: before.into(),
+            file,
+            shown: 0,
+        })
+    }
+
+    /// The whole lines behind what was shown, fit for a terminal.
+    fn new_lines(&mut self) -> Vec<String> {
+        let length = self.file.metadata().map_or(0, |file| file.len());
+        if length <= self.shown {
+            return Vec::new();
+        }
+        let from = self.shown.max(length.saturating_sub(MOST_SHOWN));
+        let mut bytes = vec![0; (length - from) as usize];
+        if self.file.read_exact_at(&mut bytes, from).is_err() {
+            return Vec::new();
+        }
+        let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') else {
+            return Vec::new();
+        };
+        self.shown = from + end as u64 + 1;
+        let text = String::from_utf8_lossy(&bytes[..end]).replace('\t', " ");
+        text.lines()
+            .map(|line| visible(line).into_owned())
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stream(said: &[u8]) -> Stream {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(said).unwrap();
+        Stream {
+            which: Which::Stderr,
+            before: tempfile::tempfile().unwrap(),
+            file,
+            shown: 0,
+        }
+    }
+
+    #[test]
+    fn a_line_is_shown_once_and_when_it_is_whole() {
+        let mut stream = stream(b"one\n\x1b[2Jtwo\nthr");
+        assert_eq!(stream.new_lines(), ["one", "\\x1b[2Jtwo"]);
+        assert!(stream.new_lines().is_empty());
+        stream.file.write_all(b"ee\n").unwrap();
+        assert_eq!(stream.new_lines(), ["three"]);
+    }
+
+    #[test]
+    fn of_very_much_the_end_is_shown() {
+        let mut stream = stream(&b"a line of a script that prints for ever\n".repeat(10_000));
+        let lines = stream.new_lines();
+        assert!((2..200).contains(&lines.len()), "{}", lines.len());
+        assert!(stream.new_lines().is_empty());
+    }
+}
