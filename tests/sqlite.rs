@@ -108,10 +108,11 @@ impl Drop for Running {
 #[test]
 fn a_run_that_is_killed_keeps_what_came_before_its_last_second() {
     let server = serve();
-    let url = url(&server, "delay=1ms");
+    let url = url(&server, "");
     let (_folder, log) = place("log.sqlite");
     let _beside_others = beside_others();
-    let words = ["-c", "4", "-d", "120s", "-q", "--log", text(&log), &url];
+    // So slow that a worker would fill no batch of rows while the test lasts.
+    let words = ["-r", "20", "-d", "200s", "-q", "--log", text(&log), &url];
     let mut running = Running(command(&words).spawn().expect("the command starts"));
     let patience = Instant::now() + Duration::from_secs(60);
     let known = || match log.metadata() {

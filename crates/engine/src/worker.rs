@@ -32,7 +32,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::task::Waker;
 
-/// Exchanges that are logged in one message.
+/// Exchanges that are logged in one message, at most: an interval ends one, too.
 const LOG_BATCH: usize = 4096;
 
 /// What a worker tells while the run lasts.
@@ -152,10 +152,24 @@ impl<H: Host> Worker<H> {
             let mut log = log.borrow_mut();
             log.push(*exchange);
             if log.len() == LOG_BATCH {
-                let batch = std::mem::replace(&mut *log, Vec::with_capacity(LOG_BATCH));
-                (self.send)(Report::Log(batch));
+                self.tell_logged(&mut log);
             }
         }
+    }
+
+    /// Tells of the exchanges that were logged and not told yet, if there are any.
+    pub(crate) fn flush_log(&self) {
+        if let Some(log) = &self.log {
+            let mut log = log.borrow_mut();
+            if !log.is_empty() {
+                self.tell_logged(&mut log);
+            }
+        }
+    }
+
+    fn tell_logged(&self, log: &mut Vec<Exchange>) {
+        let batch = std::mem::replace(log, Vec::with_capacity(LOG_BATCH));
+        (self.send)(Report::Log(batch));
     }
 
     /// Takes a closed-loop slot; false if none is left.

@@ -334,10 +334,19 @@ impl Told {
     ) -> Box<dyn Fn(Report)> {
         let (told, hands) = (Rc::clone(self), Rc::clone(hands));
         let log = worker * self.models.len() + scenario;
+        let counted = Cell::new(0);
         Box::new(move |report| match report {
             Report::Log(exchanges) => told.logs.borrow_mut()[log].extend(exchanges),
             report => {
-                if matches!(report, Report::Interval { .. }) {
+                if let Report::Interval { snapshot, .. } = &report {
+                    let ended = snapshot.counts.answered + snapshot.counts.failed;
+                    counted.set(counted.get() + ended);
+                    let logged = told.logs.borrow()[log].len() as u64;
+                    assert_eq!(
+                        logged,
+                        counted.get(),
+                        "all that is counted is logged by then"
+                    );
                     (told.on_interval)(&hands, worker);
                 }
                 told.merger.borrow_mut().take(worker, scenario, report);

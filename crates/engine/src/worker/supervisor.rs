@@ -276,6 +276,8 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             snapshot.workers.insert(self.pool.stripe.index, times);
         }
         let followed_ns = followed_ns.saturating_sub(worker.begin_ns.get());
+        // Before the interval: who writes the log keeps at its end what the interval counts.
+        worker.flush_log();
         (worker.send)(Report::Interval {
             snapshot,
             followed_ns,
@@ -304,9 +306,6 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             worker.recorder.borrow_mut().still_in_flight(flight_ns);
         }
         self.snapshot(now_ns, followed_ns);
-        if let Some(log) = &worker.log {
-            (worker.send)(Report::Log(log.take()));
-        }
         let in_flight = worker.recorder.borrow().in_flight();
         debug_assert_eq!(in_flight, unfinished.in_flight, "each has its age");
         (worker.send)(Report::Done(Done {

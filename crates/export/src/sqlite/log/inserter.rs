@@ -3,8 +3,7 @@
 //! The journal is a write-ahead log without `fsync` (`journal_mode = WAL`, `synchronous = OFF`):
 //! others read while rows are added, a killed process loses no commit (the kernel has it), and the
 //! disk is never waited for; only a machine that goes down can cost the file. A rollback journal
-//! adds rows a quarter faster, but a reader would stop it. At the end the database becomes one
-//! plain file.
+//! may be faster, but a reader would stop it. At the end the database becomes one plain file.
 
 use crate::sqlite::row::whole;
 use crate::sqlite::{DatabaseError, schema};
