@@ -36,6 +36,8 @@ mod names;
 mod need;
 /// Against nginx: what a server that we did not write makes of us.
 mod nginx;
+/// oha's words, compared with the real oha.
+mod oha;
 /// Against the TLS server of OpenSSL, with certificates as it makes them.
 mod openssl;
 /// What comes out of a run: reports, the saved run, the log, checks and exit codes.

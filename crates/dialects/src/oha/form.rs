@@ -145,7 +145,8 @@ mod tests {
             --B\r\nContent-Disposition: form-data; name=\"f\"; filename=\"f.txt\"\r\n\
             Content-Type: text/plain\r\n\r\ncontent\r\n\
             --B\r\nContent-Disposition: form-data; name=\"g\"\r\n\r\ncontent\r\n\
-            --B\r\nContent-Disposition: form-data; name=\"h\"; filename=\"n\"\r\n\r\nx\r\n--B--\r\n";
+            --B\r\nContent-Disposition: form-data; name=\"h\"; filename=\"n\"\r\n\r\nx\r\n\
+            --B--\r\n";
         assert_eq!(text, expected);
     }
 

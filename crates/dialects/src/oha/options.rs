@@ -265,11 +265,11 @@ fn default_headers(
             &format!("Basic {}", BASE64_STANDARD.encode(auth)),
         );
     }
-    if arguments.disable_keepalive && version == Version::Http11 {
-        add("connection", "close");
-    }
     if let Some(host) = &arguments.host {
         add("host", host);
+    }
+    if arguments.disable_keepalive && version == Version::Http11 {
+        add("connection", "close");
     }
     Ok(headers)
 }
@@ -388,8 +388,8 @@ mod tests {
                 "user-agent: me",
                 "content-type: text/x",
                 "authorization: Basic dTpw",
-                "connection: close",
                 "host: b",
+                "connection: close",
                 "x-a: 2"
             ]
         );
