@@ -30,6 +30,8 @@ mod interrupts;
 mod kept;
 /// Keys on a terminal, which change the load.
 mod keys;
+/// The live view on a terminal.
+mod live_view;
 /// Rows, checks and logs by name.
 mod names;
 /// How missing programs are installed or named, for which the system's own are stood in for.

@@ -1,7 +1,7 @@
-//! Keys while a run lasts, where it is watched from a terminal: most of them change the load, others
-//! the live view. The terminal then hands over each key at once and does not print it; Ctrl-C stays
-//! a signal. Its mode is restored when the run has ended, when a thread panics, and before the
-//! command ends early. A pipe has no keys.
+//! Keys while a run lasts, where it is watched from a terminal: most of them change the load, some
+//! the live view. The terminal then hands over each key at once and does not print it; Ctrl-C
+//! stays a signal. Its mode is restored when the run has ended, when a thread panics, and before
+//! the command ends early. A pipe has no keys.
 
 use crate::interrupt::say;
 use crate::view::{ViewHandle, screen};

@@ -2,8 +2,8 @@
 //!
 //! Everything here is a pure function of a [`Summary`](loadline_record::Summary) and the results of
 //! its checks: [`text`] is the report for people, [`json`] and [`csv`] are for programs,
-//! [`omission`] shows what a closed-loop tool would have hidden, [`Progress`] is one line about a run
-//! that is still going on, and [`LiveReport`] a screen about it.
+//! [`omission`] shows what a closed-loop tool would have hidden, [`Progress`] is one line about a
+//! run that is still going on, and [`LiveReport`] a screen about it.
 //!
 //! The words are those of the glossary: *response time* is counted from the intended start,
 //! *service time* from the send, *delay* lies between and is either *blocked* or *lateness*.

@@ -11,6 +11,12 @@ local type, pairs, tostring, error, getmetatable = type, pairs, tostring, error,
 local pcall, rawset, setmetatable = pcall, rawset, setmetatable
 local concat = table.concat
 
+-- The C library looks where stdout leads when it first prints. A live view leads it elsewhere
+-- meanwhile; lines are printed as on the terminal all the same.
+if host.stdout_is_terminal then
+   io.stdout:setvbuf("line")
+end
+
 -- Where a report is on stdout that a program reads, whatever the script prints goes to stderr.
 if host.prints_to_stderr then
    local stderr = io.stderr

@@ -15,6 +15,7 @@ use loadline_record::SharedMetrics;
 use loadline_script::Prints;
 use mlua::{FromLuaMulti, Function, IntoLuaMulti, Lua, LuaString, Table, Value};
 use std::io;
+use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -239,6 +240,7 @@ fn host(
         body.map(|body| lua.create_string(body)).transpose()?,
     )?;
     host.set("prints_to_stderr", options.prints == Prints::Stderr)?;
+    host.set("stdout_is_terminal", std::io::stdout().is_terminal())?;
     host.set("may_exit", options.may_exit)?;
     add_functions(lua, &host, options, refusal)?;
     Ok(host)

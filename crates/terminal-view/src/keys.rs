@@ -34,7 +34,7 @@ pub enum Action {
     AutomaticScale,
 }
 
-/// What a map of keys is: the key as it is shown, the bytes that mean it, the action, and its words.
+/// A key of a map: as it is shown, the bytes that mean it, the action, and its words.
 type Key = (&'static str, &'static [u8], Action, &'static str);
 
 const QUIT: Key = ("q", b"q", Action::Quit, "stops the run");

@@ -10,8 +10,8 @@
 //! - [`Keys`] says what a key means. There are several maps of keys, as the view is shown by
 //!   commands that speak different dialects.
 //!
-//! The words and figures are those of the reports (`loadline-report`). Terms: a *panel* is a part of
-//! the screen with a heading; the *time scale* is the unit of the plots over time.
+//! The words and figures are those of the reports (`loadline-report`). Terms: a *panel* is a part
+//! of the screen with a heading; the *time scale* is the unit of the plots over time.
 
 mod draw;
 mod keys;

@@ -7,8 +7,8 @@
 //! and the conditions that end a run early.
 //!
 //! A [`RunResult`] is a run with its whole judgement: checks, validity, warnings, confidence
-//! intervals, and what of a figure is not the target's. [`SoFar`] is the judgement of a run that still
-//! goes on. Nothing above this crate judges a run anew.
+//! intervals, and what of a figure is not the target's. [`SoFar`] is the judgement of a run that
+//! still goes on. Nothing above this crate judges a run anew.
 //!
 //! A [`Comparison`] says of two saved runs, or two sets of them, which is slower, and [`spreads`]
 //! what differs among the repeats of one.

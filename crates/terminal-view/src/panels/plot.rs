@@ -85,7 +85,7 @@ fn dataset(course: &Course) -> Dataset<'_> {
         .style(Style::new().fg(course.color))
 }
 
-/// The least round number (such as 1, 1.5, 2, 2.5, 3, 5 or 7.5, and zeros) that is not below this one.
+/// The least round number (1, 1.5, 2, 2.5, 3, 5 or 7.5, and zeros) that is not below this one.
 pub(crate) fn round_above(value: f64) -> f64 {
     if !value.is_finite() || value <= 0.0 {
         return 1.0;
