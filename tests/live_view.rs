@@ -293,3 +293,23 @@ fn a_pipe_has_no_view_and_says_so_where_one_was_asked_for() {
             .contains("--no-live does not; give one of them.")
     );
 }
+
+#[test]
+fn in_oha_the_keys_change_the_scale_and_the_report_follows() {
+    let (server, window) = (serve(), Window::open());
+    let (program, url) = (program(), url(&server, "delay=2ms"));
+    let oha = format!("{} oha -z 300s -c 2 '{url}'", text(&program));
+    window.run(&format!("{oha}; echo code=$?"));
+    window.shows(&["Histogram", "Statuses and errors"]);
+    window.press("?");
+    window.shows(&["┌ Help"]);
+    window.press("?");
+    window.press("-");
+    window.press("q");
+    window.shows(&["Status code distribution:", "code=0"]);
+    let after = window.with_history();
+    assert!(
+        after.contains("Success rate:") && !after.contains("panicked"),
+        "{after}"
+    );
+}

@@ -28,4 +28,4 @@ mod tally;
 mod urls;
 mod windows;
 
-pub use conduct::{Place, Surroundings, run};
+pub use conduct::{Place, Surroundings, request, run};

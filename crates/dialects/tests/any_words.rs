@@ -1,8 +1,8 @@
 //! Any words as arguments: either they are refused in the tool's manner, or what is sent is one
 //! request that says what was asked for. The fuzz target `dialect_arguments` holds the same.
 
-use loadline_dialects::ab;
 use loadline_dialects::wrk::{Arguments, Tool};
+use loadline_dialects::{ab, oha};
 use proptest::prelude::*;
 use std::ffi::OsString;
 
@@ -32,6 +32,20 @@ proptest! {
                 prop_assert!(first.ends_with(" HTTP/1.0"), "{first}");
             }
             Err(code) => prop_assert!(matches!(code, 0 | 1 | 22), "{code}"),
+        }
+    }
+
+    #[test]
+    fn oha_takes_words_or_refuses_them(words in words(), seed: u64) {
+        match oha::request(&words, seed) {
+            Ok(bytes) if bytes.is_empty() => {}
+            Ok(bytes) => {
+                let text = String::from_utf8_lossy(&bytes);
+                let first = text.split("\r\n").next().unwrap_or_default();
+                prop_assert!(first.contains(" HTTP/1."), "{first}");
+                prop_assert!(text.contains("\r\nhost: "), "{text}");
+            }
+            Err(code) => prop_assert!(matches!(code, 0..=2), "{code}"),
         }
     }
 

@@ -4,7 +4,8 @@ use super::arguments::{Arguments, Format};
 use super::behaviour::{OhaScenario, Told};
 use super::database::{StoredRun, store};
 use super::debug;
-use super::options::Options;
+use super::message::Message;
+use super::options::{Bodies, Options};
 use super::outcome::Output;
 use super::plan::plan;
 use super::report::{Measured, csv, json, text};
@@ -84,6 +85,25 @@ pub fn run(words: &[String], mut surroundings: Surroundings<'_>) -> u8 {
             output.code.max(1)
         }
     }
+}
+
+/// One request that the command with these words behind its name sends over HTTP/1, head and body;
+/// empty with HTTP/2. Files that the words name are read, and nothing is sent.
+///
+/// # Errors
+/// The exit code of a command that sends nothing.
+pub fn request(words: &[String], seed: u64) -> Result<Vec<u8>, u8> {
+    let code = |output: Output| output.code;
+    let arguments = Arguments::read(words).map_err(|error| code(error.into()))?;
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let options = Options::of(arguments, &mut random).map_err(code)?;
+    let (url, _) = options.urls.draw(&mut random).map_err(|_| 1)?;
+    let body = match &options.bodies {
+        Bodies::One(body) => body,
+        Bodies::Lines(lines) => &lines[0],
+    };
+    let message = Message::new(&options, &url, body, false).map_err(|_| 1)?;
+    Ok(message.bytes)
 }
 
 fn command(words: &[String], surroundings: &mut Surroundings<'_>) -> Result<Output, Output> {
