@@ -42,6 +42,7 @@ impl Window {
             .concat(),
         );
         assert!(made.status.success(), "{made:?}");
+        window.shows(&["$"]);
         window
     }
 
@@ -70,12 +71,13 @@ impl Window {
         String::from_utf8_lossy(&self.tmux(&["capture-pane", "-p"]).stdout).into_owned()
     }
 
-    /// The same with its colours and what was scrolled away.
+    /// The same with its colours.
     fn with_escapes(&self) -> String {
         let shown = self.tmux(&["capture-pane", "-p", "-e"]);
         String::from_utf8_lossy(&shown.stdout).into_owned()
     }
 
+    /// The same with what was scrolled away.
     fn with_history(&self) -> String {
         let shown = self.tmux(&["capture-pane", "-p", "-S", "-1000"]);
         String::from_utf8_lossy(&shown.stdout).into_owned()
@@ -110,7 +112,7 @@ fn line(server: &Server, flags: &str) -> String {
 fn keys_change_the_load_on_the_view_and_the_screen_of_before_is_back_at_the_end() {
     let (server, window) = (serve(), Window::open());
     window.run("echo the screen of before");
-    window.shows(&["\nthe screen of before"]);
+    window.shows(&["\nthe screen of before\n"]);
     window.run(&line(
         &server,
         "-r 200 -d 300s --check 'p99<9s' --allow-invalid",
@@ -206,7 +208,7 @@ fn several_runs_share_the_view_and_leave_a_line_each() {
     window.run(&line(&server, flags));
     window.shows(&["run 1 of 2: GET http", "q stop"]);
     window.shows(&["run 2 of 2: GET http", "run 1 of 2: 3 s of 3 s"]);
-    window.shows(&["code="]);
+    window.shows(&["\ncode=0"]);
     let after = window.with_history();
     assert!(after.contains("run 2 of 2: 3 s of 3 s"), "{after}");
 }
