@@ -5,8 +5,8 @@
 //! - the [`State`] is what is shown, as plain data. It is told what the observers of a run are told
 //!   ([`begun`](State::begun), [`interval`](State::interval), [`ended`](State::ended)), and takes
 //!   the same memory however long the run lasts;
-//! - [`draw`] puts it on a frame of any size. It is a pure function of the state and the time; each
-//!   panel has a file in `panels/`;
+//! - [`draw()`] puts it on a frame of any size. It is a pure function of the state and the time;
+//!   each panel has a file in `panels/`;
 //! - [`Keys`] says what a key means. There are several maps of keys, as the view is shown by
 //!   commands that speak different dialects.
 //!
