@@ -5,6 +5,7 @@ use super::options::{Bodies, Options, Version};
 use super::redirect;
 use super::spool::Row;
 use super::tally::{Success, Tally};
+use super::urls::Urls;
 use loadline_engine::{Answer, Batch, Behaviour, Iteration, Observer, Part, Requester, Scenario};
 use loadline_metrics::SeriesId;
 use loadline_reactor::Host;
@@ -19,10 +20,14 @@ use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
+use std::time::Duration;
 use url::Url;
 
 /// Rows that are sent in one message.
 const BATCH: usize = 512;
+/// The most that messages kept by a worker take, in bytes, and what a head takes of it.
+const MOST_KEPT_BYTES: usize = 64 << 20;
+const HEAD_BYTES: usize = 1024;
 /// How long a user waits where nothing could be sent, in nanoseconds.
 const PAUSE_NS: u64 = 1_000_000;
 
@@ -115,6 +120,9 @@ impl<H: Host> Behaviour<H> for User {
 
     async fn iterate(&mut self, iteration: Iteration<'_, H>) {
         let worker = &*self.0;
+        if worker.is_past_deadline() {
+            return iteration.end_worker();
+        }
         let requester = iteration.requester();
         let prepared = match worker.next(requester) {
             Ok(prepared) => prepared,
@@ -147,9 +155,16 @@ impl Prepared {
 }
 
 impl Worker {
+    /// Whether a request has ended behind the end of `-z`, so that nothing more is begun: what is
+    /// waited for are the requests in flight alone.
+    fn is_past_deadline(&self) -> bool {
+        let deadline = self.options.arguments.duration;
+        deadline.is_some_and(|deadline| self.tally.borrow().end_ns >= nanoseconds(deadline))
+    }
+
     /// Whether what is sent was written before.
     fn is_prompt(&self) -> bool {
-        let is_one = matches!(&self.options.urls, super::urls::Urls::List(list) if list.len() == 1);
+        let is_one = matches!(&self.options.urls, Urls::List(list) if list.len() == 1);
         is_one && self.options.signer.is_none() && matches!(self.options.bodies, Bodies::One(_))
     }
 
@@ -158,7 +173,7 @@ impl Worker {
         let mut random = self.random.borrow_mut();
         let (url, index) = self.options.urls.draw(&mut *random)?;
         let (line, is_same) = match &self.options.bodies {
-            Bodies::One(_) => (0, true),
+            Bodies::One(body) => (0, self.has_room_for_messages(body.len())),
             Bodies::Lines(lines) => (random.random_range(0..lines.len()), false),
         };
         let Some(index) = index.filter(|_| is_same) else {
@@ -175,6 +190,14 @@ impl Worker {
         let prepared = Rc::new(self.prepare(requester, url, line, false)?);
         written[index] = Some(Rc::clone(&prepared));
         Ok(prepared)
+    }
+
+    /// Whether the messages of all URLs, with such a body each, are kept when they are written.
+    fn has_room_for_messages(&self, body_bytes: usize) -> bool {
+        let Urls::List(list) = &self.options.urls else {
+            return false;
+        };
+        list.len() == 1 || list.len().saturating_mul(HEAD_BYTES + body_bytes) <= MOST_KEPT_BYTES
     }
 
     fn prepare<H: Host>(
@@ -211,7 +234,9 @@ impl Worker {
         let mut so_far: Option<Success> = None;
         for hop in 0.. {
             let mut watch = Watch::<true>::default();
-            requester.send(prepared.batch(), &mut watch).await;
+            let left_ns = self.left_of_timeout(so_far.as_ref());
+            let batch = prepared.batch();
+            requester.send_within(left_ns, batch, &mut watch).await;
             let location = watch.location.take();
             let Some(mut end) = watch.end() else { return };
             if let (Some(before), Ok(success)) = (&so_far, &mut end.outcome) {
@@ -230,6 +255,15 @@ impl Worker {
                 }
             }
         }
+    }
+
+    /// How long the next request of a chain may take: all of them together have the timeout.
+    fn left_of_timeout(&self, so_far: Option<&Success>) -> u64 {
+        let Some(timeout) = self.options.arguments.timeout else {
+            return u64::MAX;
+        };
+        let used_ns = so_far.map_or(0, |chain| chain.end_ns.saturating_sub(chain.start_ns));
+        nanoseconds(timeout).saturating_sub(used_ns).max(1)
     }
 
     /// The request that a redirect leads to: the same again, whatever its status, as in oha.
@@ -259,7 +293,7 @@ impl Worker {
         let mut tally = self.tally.borrow_mut();
         match end.outcome {
             Err(error) => {
-                let wait_ns = self.options.wait().as_nanos() as u64;
+                let wait_ns = nanoseconds(self.options.wait());
                 tally.failed(&error, wait_ns + end.end_ns);
             }
             Ok(success) => {
@@ -276,7 +310,7 @@ impl Worker {
     /// Times from the command's begin. Over HTTP/2 opening a connection does not count; where the
     /// user wants it, the wait before the send does.
     fn timed(&self, mut success: Success) -> Success {
-        let wait_ns = self.options.wait().as_nanos() as u64;
+        let wait_ns = nanoseconds(self.options.wait());
         success.start_ns += wait_ns;
         success.intended_ns += wait_ns;
         success.end_ns += wait_ns;
@@ -285,7 +319,7 @@ impl Worker {
             success.latency_ns = success.latency_ns.saturating_sub(dial_ns);
             success.first_byte_ns = success.first_byte_ns.map(|ns| ns.saturating_sub(dial_ns));
         }
-        if self.options.arguments.latency_correction {
+        if self.options.is_corrected() {
             success.latency_ns = success.end_ns.saturating_sub(success.intended_ns);
         }
         success
@@ -320,6 +354,10 @@ fn chained(before: &Success, last: &Success) -> Success {
         lookup_ns: before.lookup_ns,
         ..last.clone()
     }
+}
+
+fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// How an exchange ended.

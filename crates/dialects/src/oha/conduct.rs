@@ -9,14 +9,14 @@ use super::options::{Bodies, Options};
 use super::outcome::Output;
 use super::plan::plan;
 use super::report::{Measured, csv, json, text};
-use super::spool::Spool;
+use super::spool::{Row, Spool};
 use super::tally::Tally;
 use clap::CommandFactory;
 use loadline_engine::{Run, StartError};
 use loadline_plan::Plan;
 use loadline_record::Summary;
 use loadline_runner::{
-    Commands, Interval, Observed, Observer, ObserverError, Setup, Source, Wants, Watch, Workload,
+    Commands, Interval, Observed, Observer, RunError, Setup, Source, Wants, Watch, Workload,
 };
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -116,7 +116,7 @@ fn command(words: &[String], surroundings: &mut Surroundings<'_>) -> Result<Outp
     let mut random = ChaCha8Rng::seed_from_u64(surroundings.seed);
     let mut options = Options::of(arguments, &mut random)?;
     if let Some(count) = options.arguments.dump_urls {
-        return dump(&options, count, &mut random);
+        return dump(&options, count, &mut random, surroundings);
     }
     let (sample, _) = options.urls.draw(&mut random).map_err(Output::error)?;
     let sample = sample.into_owned();
@@ -130,8 +130,13 @@ fn command(words: &[String], surroundings: &mut Surroundings<'_>) -> Result<Outp
     };
     let mut destination = Destination::of(&options)?;
     if let Some(plan) = plan.as_ref().filter(|_| is_debug) {
-        let text = debug::exchange(&options, &sample, plan, &surroundings.commands)?;
-        return destination.print(text.as_bytes());
+        let exchange = debug::exchange(&options, &sample, plan, &surroundings.commands)?;
+        let mut output = destination.print(exchange.text.as_bytes())?;
+        if let Some(problem) = exchange.problem {
+            output.stderr = format!("Error: {problem}\n");
+            output.code = 1;
+        }
+        return Ok(output);
     }
     let options = Arc::new(options);
     let conductor = Conductor {
@@ -142,13 +147,22 @@ fn command(words: &[String], surroundings: &mut Surroundings<'_>) -> Result<Outp
 }
 
 /// Random URLs, as requests would have them.
-fn dump(options: &Options, count: usize, random: &mut ChaCha8Rng) -> Result<Output, Output> {
-    let mut out = String::new();
+fn dump(
+    options: &Options,
+    count: usize,
+    random: &mut ChaCha8Rng,
+    surroundings: &mut Surroundings<'_>,
+) -> Result<Output, Output> {
+    let mut out = io::BufWriter::new(&mut surroundings.stdout);
     for _ in 0..count {
+        if surroundings.commands.is_ending() {
+            break;
+        }
         let (url, _) = options.urls.draw(random).map_err(Output::error)?;
-        out += &format!("{url}\n");
+        writeln!(out, "{url}").map_err(Output::error)?;
     }
-    Ok(Output::text(out))
+    out.flush().map_err(Output::error)?;
+    Ok(Output::default())
 }
 
 /// Where the report goes.
@@ -200,7 +214,10 @@ impl Conductor<'_, '_> {
             .map_err(Output::error)?;
         let began = SystemTime::now();
         let ran = match plan {
-            None => self.nothing(began),
+            None => {
+                self.wait(self.options.arguments.duration.unwrap_or_default());
+                self.nothing(began)
+            }
             Some(plan) => self.run(&plan, spool.as_mut())?,
         };
         let mut output = self.report(&ran, spool.as_mut(), destination)?;
@@ -235,7 +252,7 @@ impl Conductor<'_, '_> {
         output.stderr += &format!("Storing results to {}\n", path.display());
         let run = StoredRun {
             began,
-            is_corrected: self.options.arguments.latency_correction,
+            is_corrected: self.options.is_corrected(),
         };
         if let Err(error) = store(path, run, spool) {
             output.stderr += &format!("Error: {error}\n");
@@ -262,12 +279,13 @@ impl Conductor<'_, '_> {
             told,
             spool,
             tally: Tally::new(self.options.arguments.stats_success_breakdown),
+            problem: None,
         };
         let view = self
             .is_shown()
             .then(|| (self.surroundings.view)(self.options.arguments.fps));
         let mut view = view.flatten();
-        self.wait_for_first_burst();
+        let waited = self.wait(self.options.wait());
         let setup = Setup {
             watch: self.surroundings.watch.as_ref().filter(|_| view.is_some()),
             ..Setup::of(plan)
@@ -277,39 +295,41 @@ impl Conductor<'_, '_> {
             observers.push(view.as_mut());
         }
         let commands = &self.surroundings.commands;
-        let conducted = loadline_runner::conduct(&setup, &users, commands, &mut observers)
-            .map_err(Output::error)?;
+        let conducted =
+            loadline_runner::conduct(&setup, &users, commands, &mut observers).map_err(refusal)?;
         drop(users);
-        listener.hear_all().map_err(Output::error)?;
-        let is_cut_short = self.surroundings.commands.is_ending();
+        listener.hear_all();
+        let unspooled = listener.problem.take();
+        let cut_short = self.surroundings.commands.is_ending().then_some(waited);
         Ok(Ran {
-            measured: self.measured(&conducted.result.summary, listener.tally, is_cut_short),
-            failure: conducted.trouble.map(|trouble| trouble.to_string()),
+            measured: self.measured(&conducted.result.summary, listener.tally, cut_short),
+            failure: conducted
+                .trouble
+                .map(|trouble| trouble.to_string())
+                .or(unspooled),
         })
     }
 
-    /// The first burst comes after as long as the others, as in oha.
-    fn wait_for_first_burst(&self) {
-        let end = Instant::now() + self.options.wait();
-        while !self.surroundings.commands.is_ending() {
-            let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return;
-            }
-            thread::sleep(left.min(PATIENCE));
+    /// Waits, at most until the user ends the run; returns how long. The first burst comes after as
+    /// long as the others, as in oha.
+    fn wait(&self, time: Duration) -> Duration {
+        let begun = Instant::now();
+        while !self.surroundings.commands.is_ending() && begun.elapsed() < time {
+            thread::sleep(time.saturating_sub(begun.elapsed()).min(PATIENCE));
         }
+        begun.elapsed().min(time)
     }
 
     fn is_shown(&self) -> bool {
         self.surroundings.place.is_terminal && !self.options.arguments.no_tui
     }
 
-    fn measured(&self, summary: &Summary, tally: Tally, is_cut_short: bool) -> Measured {
-        let wait_ns = self.options.wait().as_nanos() as u64;
-        let end_ns = match self.options.arguments.duration {
-            _ if is_cut_short => wait_ns + summary.duration_ns,
-            Some(duration) => tally.end_ns.max(duration.as_nanos() as u64),
-            None => tally.end_ns,
+    /// `cut_short` is how long the first burst was waited for, if the user ended the run.
+    fn measured(&self, summary: &Summary, tally: Tally, cut_short: Option<Duration>) -> Measured {
+        let end_ns = match (cut_short, self.options.arguments.duration) {
+            (Some(waited), _) => waited.as_nanos() as u64 + summary.duration_ns,
+            (None, Some(duration)) => tally.end_ns.max(duration.as_nanos() as u64),
+            (None, None) => tally.end_ns,
         };
         Measured {
             aborted: summary.unfinished.in_flight,
@@ -342,6 +362,14 @@ impl Conductor<'_, '_> {
             }
             (Format::Csv | Format::Quiet, _) => Ok(Output::default()),
         }
+    }
+}
+
+/// Why no run began; what oha panics at is a refusal.
+fn refusal(error: RunError) -> Output {
+    match error {
+        RunError::Start(StartError::Tls(_)) => Output::refusal(error),
+        error => Output::error(error),
     }
 }
 
@@ -380,6 +408,8 @@ struct Listener<'a> {
     told: Receiver<Told>,
     spool: Option<&'a mut Spool>,
     tally: Tally,
+    /// Why not all successes could be kept to be listed, if so.
+    problem: Option<String>,
 }
 
 impl Observer for Listener<'_> {
@@ -391,40 +421,47 @@ impl Observer for Listener<'_> {
     }
 
     fn interval(&mut self, _: &Interval<'_>) -> Observed {
-        self.hear()
+        self.hear();
+        Ok(())
     }
 
     fn idle(&mut self, _: &Summary) -> Observed {
-        self.hear()
+        self.hear();
+        Ok(())
     }
 }
 
 impl Listener<'_> {
-    fn hear(&mut self) -> Observed {
+    fn hear(&mut self) {
         while let Ok(told) = self.told.try_recv() {
-            self.take(told)
-                .map_err(|error| ObserverError::from(error.to_string()))?;
+            self.take(told);
         }
-        Ok(())
     }
 
     /// Waits until all workers have handed over what they have.
-    fn hear_all(&mut self) -> io::Result<()> {
+    fn hear_all(&mut self) {
         while let Ok(told) = self.told.recv_timeout(FAREWELL) {
-            self.take(told)?;
+            self.take(told);
         }
-        Ok(())
     }
 
-    fn take(&mut self, told: Told) -> io::Result<()> {
+    fn take(&mut self, told: Told) {
         match told {
             Told::Tally(tally) => self.tally.merge(*tally),
-            Told::Rows(rows) => {
-                if let Some(spool) = &mut self.spool {
-                    rows.into_iter().try_for_each(|row| spool.add(row))?;
-                }
-            }
+            Told::Rows(rows) => rows.into_iter().for_each(|row| self.list(row)),
         }
-        Ok(())
+    }
+
+    /// Keeps a row, as long as that works.
+    fn list(&mut self, row: Row) {
+        let is_whole = self.problem.is_none();
+        let Some(spool) = self.spool.as_mut().filter(|_| is_whole) else {
+            return;
+        };
+        if let Err(error) = spool.add(row) {
+            self.problem = Some(format!(
+                "not all successes are listed: the temporary file can't be written: {error}"
+            ));
+        }
     }
 }

@@ -21,16 +21,25 @@ use url::Url;
 /// The most of a body that is printed.
 const MOST_BYTES: usize = 16 << 20;
 
-/// Sends the request for a URL once; returns what is printed of it.
+/// What is printed of a request.
+#[derive(Debug)]
+pub(super) struct Printed {
+    /// The request, with its response if there is one.
+    pub(super) text: String,
+    /// Why there is no response.
+    pub(super) problem: Option<String>,
+}
+
+/// Sends the request for a URL once.
 ///
 /// # Errors
-/// If it has no response. The request is printed all the same.
+/// If it can't be sent this way.
 pub(super) fn exchange(
     options: &Options,
     url: &Url,
     plan: &Plan,
     commands: &Commands,
-) -> Result<String, Output> {
+) -> Result<Printed, Output> {
     if options.version == Version::Http2 {
         return Err(Output::refusal(
             "--debug shows requests over HTTP/1.1 only; leave out --http2.",
@@ -48,14 +57,23 @@ pub(super) fn exchange(
         tell,
     };
     let ran = loadline_runner::conduct(&Setup::of(plan), &users, commands, &mut []);
-    let failed = |problem: String| Output {
-        stdout: request.clone(),
-        ..Output::error(problem)
+    let response = match ran {
+        Err(error) => Err(error.to_string()),
+        Ok(_) => told
+            .try_iter()
+            .next()
+            .unwrap_or_else(|| Err("interrupted".to_owned())),
     };
-    ran.map_err(|error| failed(error.to_string()))?;
-    let response = told.try_iter().next();
-    let response = response.unwrap_or_else(|| Err("interrupted".to_owned()));
-    Ok(request.clone() + &response.map_err(failed)?)
+    Ok(match response {
+        Ok(response) => Printed {
+            text: request + &response,
+            problem: None,
+        },
+        Err(problem) => Printed {
+            text: request,
+            problem: Some(problem),
+        },
+    })
 }
 
 /// The body of a request.

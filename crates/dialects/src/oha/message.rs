@@ -7,6 +7,14 @@ use loadline_wire::{Expect, InvalidRequest, RequestHead, h2, write_request};
 use std::time::SystemTime;
 use url::{Position, Url};
 
+/// Fields that only the server of the user's URL may see.
+const SECRETS: [&str; 4] = [
+    "authorization",
+    "cookie",
+    "proxy-authorization",
+    "x-amz-security-token",
+];
+
 /// A request, ready to be sent.
 #[derive(Clone, Debug)]
 pub(super) struct Message {
@@ -34,8 +42,7 @@ impl Message {
         let is_asked_of_proxy = options.arguments.proxy.is_some() && url.scheme() == "http";
         let mut headers = options.headers.clone();
         if is_elsewhere {
-            headers
-                .retain(|(name, _)| !["authorization", "cookie", "host"].contains(&name.as_str()));
+            headers.retain(|(name, _)| !SECRETS.contains(&name.as_str()) && name != "host");
         }
         if is_asked_of_proxy {
             headers.extend(options.proxy_headers.iter().cloned());

@@ -71,6 +71,7 @@ impl Options {
     /// What is printed in place of a run.
     pub(super) fn of(arguments: Arguments, random: &mut impl RngCore) -> Result<Self, Output> {
         refuse_what_is_missing(&arguments)?;
+        refuse_burst_without_end(&arguments)?;
         let urls = Urls::of(&arguments)?;
         let version = version(arguments.http_version.as_deref(), arguments.http2)?;
         let proxy_version = proxy_version(&arguments)?;
@@ -83,6 +84,13 @@ impl Options {
         let signer = signer.transpose()?;
         let mut method = arguments.method.clone();
         let bodies = bodies(&arguments, &mut headers, &mut method, random)?;
+        let token = arguments.aws_session.iter();
+        let token = token.map(|token| ("x-amz-security-token", token.as_str()));
+        let fields = headers.iter();
+        let fields = fields.map(|(name, value)| (name.as_str(), value.as_str()));
+        for (name, value) in fields.chain(token) {
+            check_field(name, value)?;
+        }
         for (name, value) in &arguments.headers {
             check_field(name, value)?;
             set(&mut headers, name, value);
@@ -127,7 +135,13 @@ impl Options {
         self.arguments.duration = None;
         self.arguments.requests = 1;
         self.arguments.connections = 1;
+        self.arguments.timeout = None;
         self.pace = Pace::Unlimited;
+    }
+
+    /// Whether times count from the intended start: only where there is one.
+    pub(super) fn is_corrected(&self) -> bool {
+        self.arguments.latency_correction && self.pace != Pace::Unlimited
     }
 
     /// The wait before the first burst.
@@ -175,6 +189,17 @@ fn refuse_what_is_missing(arguments: &Arguments) -> Result<(), Output> {
         return Ok(());
     };
     Err(Output::refusal(problem))
+}
+
+/// A wait that no clock can hold.
+fn refuse_burst_without_end(arguments: &Arguments) -> Result<(), Output> {
+    const LONGEST: Duration = Duration::from_secs(366 * 24 * 3600);
+    match arguments.burst_delay.is_some_and(|every| every > LONGEST) {
+        true => Err(Output::refusal(
+            "--burst-delay is longer than a year; give a shorter one.",
+        )),
+        false => Ok(()),
+    }
 }
 
 fn version(asked: Option<&str>, http2: bool) -> Result<Version, Output> {
@@ -228,9 +253,10 @@ fn pace(arguments: &Arguments) -> Result<Pace, Output> {
     if rate == 0.0 {
         return Ok(Pace::Unlimited);
     }
-    // A number is printed without an exponent.
+    // A number is printed without an exponent. One of many digits is rounded.
     let exact = rate.to_string().parse();
-    exact.map(Pace::Rate).map_err(|_| {
+    let rounded = || format!("{rate:.6}").parse();
+    exact.or_else(|_| rounded()).map(Pace::Rate).map_err(|_| {
         Output::refusal(format!(
             "-q {text} is no rate; give more than 0 and at most a thousand million requests per \
              second."

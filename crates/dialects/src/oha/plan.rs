@@ -7,13 +7,14 @@ use crate::threads::threads;
 use loadline_plan::{
     Arrivals, Body, Connection, HttpVersion, IpVersion, Load, Plan, Proxy, Request, Shape, Tls,
 };
-use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::time::Duration;
 use url::Url;
 
 /// Where no time is set: longer than any run.
 const UNLIMITED: Duration = Duration::from_secs(30 * 24 * 3600);
+/// A time of zero, in which every request fails.
+const SHORTEST: Duration = Duration::from_nanos(1);
 
 /// The plan that a command line asks for, on so many cores; `sample` is one of its URLs.
 pub(super) fn plan(options: &Options, sample: &Url, cores: u32) -> Result<Plan, Output> {
@@ -21,7 +22,7 @@ pub(super) fn plan(options: &Options, sample: &Url, cores: u32) -> Result<Plan, 
     let connections = connections(options);
     let users = connections.saturating_mul(streams(options));
     let plan = Plan {
-        requests: requests(options, sample),
+        requests: vec![request(options, sample)],
         load: Load {
             users,
             max_users: users,
@@ -70,24 +71,17 @@ fn shape(pace: Pace) -> Shape {
     }
 }
 
-/// One for each server; what is sent is written as oha writes it.
-fn requests(options: &Options, sample: &Url) -> Vec<Request> {
-    let urls = match &options.urls {
-        Urls::List(list) => list.as_slice(),
-        Urls::Pattern(_) => std::slice::from_ref(sample),
-    };
-    let mut origins = HashSet::new();
-    let firsts = urls.iter().filter(|url| origins.insert(url.origin()));
-    firsts
-        .map(|url| Request {
-            method: options.method.clone(),
-            url: url.clone(),
-            headers: Vec::new(),
-            body: Body::None,
-            weight: 1,
-            name: Some("requests".to_owned()),
-        })
-        .collect()
+/// Says where the first connection goes: other servers of the run are looked up when a request
+/// needs them. What is sent is written as oha writes it.
+fn request(options: &Options, sample: &Url) -> Request {
+    Request {
+        method: options.method.clone(),
+        url: sample.clone(),
+        headers: Vec::new(),
+        body: Body::None,
+        weight: 1,
+        name: Some("requests".to_owned()),
+    }
 }
 
 fn connection(options: &Options, sample: &Url) -> Result<Connection, Output> {
@@ -101,13 +95,13 @@ fn connection(options: &Options, sample: &Url) -> Result<Connection, Output> {
             false => HttpVersion::V1_1,
         },
         streams: streams(options),
-        timeout: arguments.timeout.unwrap_or(UNLIMITED),
+        timeout: arguments.timeout.unwrap_or(UNLIMITED).max(SHORTEST),
         drain: if arguments.waits {
             UNLIMITED
         } else {
             Duration::ZERO
         },
-        connect_timeout: arguments.connect_timeout,
+        connect_timeout: arguments.connect_timeout.max(SHORTEST),
         tls: Tls {
             insecure: arguments.insecure,
             cacert: arguments.cacert.clone(),
@@ -128,16 +122,21 @@ fn connection(options: &Options, sample: &Url) -> Result<Connection, Output> {
     })
 }
 
-/// IPv4 where the name has such an address, as in oha, which asks for that first.
+/// IPv4 where the one name has such an address, as in oha, which asks for that first. An address
+/// is what it is.
 fn ip_version(options: &Options, sample: &Url) -> Result<IpVersion, Output> {
     let arguments = &options.arguments;
+    let is_name = sample.domain().is_some();
     match (arguments.ipv4, arguments.ipv6) {
+        _ if !is_name => return Ok(IpVersion::Any),
         (true, true) => return Ok(IpVersion::Any),
         (true, false) => return Ok(IpVersion::V4),
         (false, true) => return Ok(IpVersion::V6),
         (false, false) => {}
     }
-    let resolves_here = arguments.unix_socket.is_none()
+    let is_one = matches!(&options.urls, Urls::List(list) if list.len() == 1);
+    let resolves_here = is_one
+        && arguments.unix_socket.is_none()
         && arguments.proxy.is_none()
         && arguments.connect_to.is_empty();
     if !resolves_here || arguments.no_pre_lookup {

@@ -1,5 +1,6 @@
 //! Where a redirect leads: any response that has a Location is one, as in oha.
 
+use super::urls;
 use url::Url;
 
 /// What is said where there are more redirects than are followed.
@@ -9,7 +10,7 @@ pub(super) const LIMIT_REACHED: &str = "Redirection limit has reached";
 /// 10.2.2); `None` if it is none that can be asked for.
 pub(super) fn target(from: &Url, location: &[u8]) -> Option<Url> {
     let text = std::str::from_utf8(location).ok()?;
-    let url = from.join(text.trim()).ok()?;
+    let url = urls::without_user(from.join(text.trim()).ok()?);
     (matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(url)
 }
 
@@ -24,6 +25,7 @@ mod tests {
             ("/x", Some("http://a/x")),
             ("x?y", Some("http://a/b/x?y")),
             ("https://e/", Some("https://e/")),
+            ("http://u:p@e/", Some("http://e/")),
             ("//e:1/f", Some("http://e:1/f")),
             ("mailto:x", None),
             ("http://", None),

@@ -118,7 +118,8 @@ fn parse(text: &str) -> Result<Url, String> {
         .map_err(|error: url::ParseError| error.to_string())
 }
 
-fn without_user(mut url: Url) -> Url {
+/// The URL without its user and password.
+pub(super) fn without_user(mut url: Url) -> Url {
     // A URL with a host can have a user, so it can also have none.
     let _ = url.set_username("");
     let _ = url.set_password(None);
