@@ -207,10 +207,7 @@ impl Worker {
         line: usize,
         is_elsewhere: bool,
     ) -> Result<Prepared, String> {
-        let body = match &self.options.bodies {
-            Bodies::One(body) => body,
-            Bodies::Lines(lines) => &lines[line],
-        };
+        let body = self.options.bodies.get(line);
         let message = Message::new(&self.options, &url, body, is_elsewhere)
             .map_err(|problem| problem.to_string())?;
         Ok(Prepared {

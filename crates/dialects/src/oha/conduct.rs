@@ -5,7 +5,7 @@ use super::behaviour::{OhaScenario, Told};
 use super::database::{StoredRun, store};
 use super::debug;
 use super::message::Message;
-use super::options::{Bodies, Options};
+use super::options::Options;
 use super::outcome::Output;
 use super::plan::plan;
 use super::report::{Measured, csv, json, text};
@@ -23,7 +23,6 @@ use rand_chacha::rand_core::SeedableRng;
 use std::fs::File;
 use std::io::{self, Write};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
@@ -98,11 +97,7 @@ pub fn request(words: &[String], seed: u64) -> Result<Vec<u8>, u8> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let options = Options::of(arguments, &mut random).map_err(code)?;
     let (url, _) = options.urls.draw(&mut random).map_err(|_| 1)?;
-    let body = match &options.bodies {
-        Bodies::One(body) => body,
-        Bodies::Lines(lines) => &lines[0],
-    };
-    let message = Message::new(&options, &url, body, false).map_err(|_| 1)?;
+    let message = Message::new(&options, &url, options.bodies.get(0), false).map_err(|_| 1)?;
     Ok(message.bytes)
 }
 
@@ -215,7 +210,8 @@ impl Conductor<'_, '_> {
         let began = SystemTime::now();
         let ran = match plan {
             None => {
-                self.wait(self.options.arguments.duration.unwrap_or_default());
+                let duration = self.options.arguments.duration.unwrap_or_default();
+                self.wait(self.options.wait().min(duration));
                 self.nothing(began)
             }
             Some(plan) => self.run(&plan, spool.as_mut())?,
@@ -272,7 +268,6 @@ impl Conductor<'_, '_> {
             options: Arc::clone(&self.options),
             lists: spool.is_some(),
             seed: self.surroundings.seed,
-            next: AtomicU32::new(0),
             tell,
         };
         let mut listener = Listener {
@@ -386,7 +381,6 @@ struct Users {
     options: Arc<Options>,
     lists: bool,
     seed: u64,
-    next: AtomicU32,
     tell: Sender<Told>,
 }
 
@@ -394,10 +388,8 @@ impl Workload for Users {
     fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
         let (options, tell) = (Arc::clone(&self.options), self.tell.clone());
         let (lists, seed) = (self.lists, self.seed);
-        let first = self.next.fetch_add(plan.threads, Ordering::Relaxed);
         let run = Run::start_scenario(plan, wants.detail(), move |worker| {
-            let index = first + worker;
-            OhaScenario::new(Arc::clone(&options), lists, seed, index, tell.clone())
+            OhaScenario::new(Arc::clone(&options), lists, seed, worker, tell.clone())
         })?;
         Ok(Box::new(run))
     }

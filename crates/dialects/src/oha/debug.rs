@@ -2,7 +2,7 @@
 //! themselves.
 
 use super::message::Message;
-use super::options::{Bodies, Options, Version};
+use super::options::{Options, Version};
 use super::outcome::Output;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use loadline_engine::{Batch, Behaviour, Iteration, Observer, Part, Run, Scenario, StartError};
@@ -45,10 +45,7 @@ pub(super) fn exchange(
             "--debug shows requests over HTTP/1.1 only; leave out --http2.",
         ));
     }
-    let body = match &options.bodies {
-        Bodies::One(body) => body,
-        Bodies::Lines(lines) => &lines[0],
-    };
+    let body = options.bodies.get(0);
     let message = Message::new(options, url, body, false).map_err(Output::error)?;
     let request = printed_request(options, url, &message, body);
     let (tell, told) = channel();

@@ -34,6 +34,19 @@ pub(super) enum Bodies {
     Lines(Vec<Vec<u8>>),
 }
 
+impl Bodies {
+    /// The one of this line; the only one, if it is the same each time.
+    ///
+    /// # Panics
+    /// If there are fewer lines.
+    pub(super) fn get(&self, line: usize) -> &[u8] {
+        match self {
+            Bodies::One(body) => body,
+            Bodies::Lines(lines) => &lines[line],
+        }
+    }
+}
+
 /// How fast requests are sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Pace {

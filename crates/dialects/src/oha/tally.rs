@@ -40,7 +40,6 @@ pub(super) struct Tally {
     pub(super) first_byte: Distribution,
     pub(super) dial: Extremes,
     pub(super) lookup: Extremes,
-    pub(super) first_bytes: Extremes,
     pub(super) windows: Windows,
     pub(super) statuses: BTreeMap<u16, u64>,
     pub(super) errors: HashMap<String, u64>,
@@ -65,7 +64,6 @@ impl Tally {
         }
         if let Some(first_byte_ns) = success.first_byte_ns {
             self.first_byte.add(first_byte_ns);
-            self.first_bytes.add(first_byte_ns);
         }
         if let Some(dial_ns) = success.dial_ns {
             self.dial.add(dial_ns);
@@ -92,7 +90,6 @@ impl Tally {
         self.first_byte.merge(&other.first_byte);
         self.dial.merge(&other.dial);
         self.lookup.merge(&other.lookup);
-        self.first_bytes.merge(&other.first_bytes);
         self.windows.merge(other.windows);
         for (status, count) in other.statuses {
             *self.statuses.entry(status).or_default() += count;
@@ -164,7 +161,7 @@ mod tests {
             (
                 tally.dial.count,
                 tally.lookup.count,
-                tally.first_bytes.count
+                tally.first_byte.extremes().count
             ),
             (0, 0, 0)
         );
@@ -177,7 +174,7 @@ mod tests {
             (
                 tally.dial.count,
                 tally.lookup.count,
-                tally.first_bytes.count
+                tally.first_byte.extremes().count
             ),
             (1, 1, 1)
         );

@@ -162,6 +162,6 @@ fn details(measured: &Measured) -> Part {
     Part::Object(Object(vec![
         ("DNSDialup", three(&tally.dial)),
         ("DNSLookup", three(&tally.lookup)),
-        ("firstByte", three(&tally.first_bytes)),
+        ("firstByte", three(tally.first_byte.extremes())),
     ]))
 }
