@@ -1,0 +1,1 @@
+//! k6's modules that send nothing.

@@ -1,0 +1,1 @@
+//! JavaScript in k6's words.
