@@ -8,6 +8,7 @@ use crate::fault::Fault;
 use crate::h2_fault::H2Fault;
 use crate::values;
 use hyper::StatusCode;
+use hyper::body::Bytes;
 use hyper::header::HeaderValue;
 use std::num::NonZeroU64;
 use std::str::FromStr;
@@ -18,6 +19,8 @@ use std::time::Duration;
 pub struct Answer {
     /// Bytes in the body, before any chunking.
     pub size: u64,
+    /// The body instead, which is JSON.
+    pub json: Option<Bytes>,
     /// The status code, 200 to 999.
     pub status: StatusCode,
     /// The value of its Location.
@@ -66,6 +69,7 @@ impl Default for Answer {
     fn default() -> Self {
         Self {
             size: 60,
+            json: None,
             status: StatusCode::OK,
             location: None,
             set_cookie: None,

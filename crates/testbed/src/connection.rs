@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::echo;
 use crate::h2_fault::H2Fault;
 use crate::h2_frames::PREFACE;
-use crate::head::{GAP_HEADER, TEXT, asked_fields};
+use crate::head::{GAP_HEADER, asked_fields, content_type};
 use crate::line::Line;
 use crate::raw_response::{self, Onward};
 use crate::reply::{Reply, refusal};
@@ -236,7 +236,7 @@ impl Connection {
             }
             (Ok(answer), Some(echo)) => {
                 let mut answer = answer.into_owned();
-                answer.encoding = None;
+                (answer.encoding, answer.json) = (None, None);
                 (answer, Content::Text(Bytes::from(echo)))
             }
         }
@@ -262,7 +262,7 @@ impl Connection {
         let mut response = Response::new(());
         *response.status_mut() = reply.answer.status;
         let headers = response.headers_mut();
-        headers.insert(CONTENT_TYPE, TEXT);
+        headers.insert(CONTENT_TYPE, content_type(&reply.answer));
         headers.insert(GAP_HEADER, HeaderValue::from(reply.gap_ns));
         headers.extend(asked_fields(&reply.answer));
         let is_old = reply.answer.version == answer::Version::Http10;

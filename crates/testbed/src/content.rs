@@ -31,9 +31,14 @@ pub(crate) enum Content {
 impl Content {
     /// The body of an answer that nobody gave a text.
     pub(crate) fn of(answer: &Answer) -> Content {
-        match answer.encoding {
-            None => Content::Filler(answer.size),
-            Some(encoding) => Content::Text(compressed(answer.size, encoding).into()),
+        match (&answer.json, answer.encoding) {
+            (None, None) => Content::Filler(answer.size),
+            (Some(json), None) => Content::Text(json.clone()),
+            (None, Some(encoding)) => {
+                let filler = io::repeat(FILLER[0]).take(answer.size);
+                Content::Text(compressed(filler, encoding).into())
+            }
+            (Some(json), Some(encoding)) => Content::Text(compressed(&json[..], encoding).into()),
         }
     }
 
@@ -57,14 +62,12 @@ impl Content {
     }
 }
 
-/// So many bytes that say nothing, compressed.
-fn compressed(size: u64, encoding: Encoding) -> Vec<u8> {
-    let filler = io::repeat(FILLER[0]).take(size);
+fn compressed(content: impl Read, encoding: Encoding) -> Vec<u8> {
     let mut bytes = Vec::new();
     let level = Compression::default();
     let read = match encoding {
-        Encoding::Gzip => GzEncoder::new(filler, level).read_to_end(&mut bytes),
-        Encoding::Deflate => ZlibEncoder::new(filler, level).read_to_end(&mut bytes),
+        Encoding::Gzip => GzEncoder::new(content, level).read_to_end(&mut bytes),
+        Encoding::Deflate => ZlibEncoder::new(content, level).read_to_end(&mut bytes),
     };
     read.expect("nothing that could fail");
     bytes
@@ -114,6 +117,21 @@ impl Dripper {
 mod tests {
     use super::*;
     use flate2::read::GzDecoder;
+
+    #[test]
+    fn json_stands_in_place_of_the_filler_compressed_or_not() {
+        let json = r#"{"id":1}"#;
+        let mut answer = Answer {
+            json: Some(Bytes::from_static(json.as_bytes())),
+            ..Answer::default()
+        };
+        assert_eq!(Content::of(&answer).piece(0, 100), json);
+        answer.encoding = Some(Encoding::Gzip);
+        let mut text = String::new();
+        let bytes = Content::of(&answer).piece(0, 1000);
+        let read = GzDecoder::new(&bytes[..]).read_to_string(&mut text);
+        assert_eq!((read.ok(), text.as_str()), (Some(json.len()), json));
+    }
 
     #[test]
     fn pieces_cover_the_content_and_end_with_it() {

@@ -10,8 +10,13 @@ use std::fmt::Write;
 /// The header that says how long ago the request before came, in nanoseconds.
 pub(crate) const GAP_HEADER: HeaderName = HeaderName::from_static("x-arrival-gap-ns");
 
-/// The content type of every body.
-pub(crate) const TEXT: HeaderValue = HeaderValue::from_static("text/plain");
+/// The type of an answer's body.
+pub(crate) fn content_type(answer: &Answer) -> HeaderValue {
+    HeaderValue::from_static(match answer.json {
+        Some(_) => "application/json",
+        None => "text/plain",
+    })
+}
 
 /// The trailer of every response that has one.
 pub(crate) const TRAILER: &str = "X-Trailer: end\r\n";
@@ -68,7 +73,9 @@ pub(crate) fn write(reply: &Reply, framing: Framing) -> Vec<u8> {
         head.push_str("\r\n");
     }
     push_status_line(&mut head, answer.version, answer.status);
-    head.push_str("Content-Type: text/plain\r\n");
+    let content_type = content_type(answer);
+    let content_type = String::from_utf8_lossy(content_type.as_bytes());
+    push(&mut head, format_args!("Content-Type: {content_type}\r\n"));
     push(
         &mut head,
         format_args!("{GAP_HEADER}: {}\r\n", reply.gap_ns),

@@ -7,6 +7,7 @@
 use crate::answer::{Answer, Encoding, Version};
 use crate::values::{self, optional};
 use hyper::StatusCode;
+use hyper::body::Bytes;
 use hyper::header::HeaderValue;
 use std::fmt;
 use std::num::NonZeroU64;
@@ -30,12 +31,18 @@ pub fn response_options() -> &'static [ResponseOption] {
 
 const SWITCH: &str = "1 or 0";
 
-static OPTIONS: [ResponseOption; 19] = [
+static OPTIONS: [ResponseOption; 20] = [
     ResponseOption {
         name: "size",
         takes: "a number of bytes up to 1000G, such as 1000, 64k or 1M",
         meaning: "Bytes in the body.",
         set: |answer, text| put(&mut answer.size, body_size(text)),
+    },
+    ResponseOption {
+        name: "json",
+        takes: "JSON such as {\"id\":1}, or none",
+        meaning: "This body instead, as application/json.",
+        set: |answer, text| put(&mut answer.json, optional(text, json)),
     },
     ResponseOption {
         name: "status",
@@ -163,6 +170,11 @@ fn body_size(text: &str) -> Option<u64> {
     values::count(text).filter(|&size| size <= MOST)
 }
 
+fn json(text: &str) -> Option<Bytes> {
+    let is_json = serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
+    is_json.then(|| Bytes::copy_from_slice(text.as_bytes()))
+}
+
 fn final_status(text: &str) -> Option<StatusCode> {
     StatusCode::from_bytes(text.as_bytes())
         .ok()
@@ -281,6 +293,7 @@ mod tests {
             ("size", "1k", "60"),
             ("status", "503", "200"),
             ("location", "/other", "none"),
+            ("json", r#"{"id":[1,"é"]}"#, "none"),
             ("set-cookie", "k=v; Path=/", "none"),
             ("encoding", "deflate", "none"),
             ("version", "1.0", "1.1"),
@@ -305,7 +318,7 @@ mod tests {
                 .expect("an option that can be set back");
             assert_eq!(answer, Answer::default(), "{name}");
         }
-        assert_eq!(OPTIONS.len(), 19, "each option is set above");
+        assert_eq!(OPTIONS.len(), 20, "each option is set above");
     }
 
     #[test]
@@ -356,7 +369,7 @@ mod tests {
             .set("seize", "1")
             .expect_err("a refusal")
             .to_string();
-        assert!(refusal.starts_with("There is no option `seize`. There are size, status, "));
+        assert!(refusal.starts_with("There is no option `seize`. There are size, json, status, "));
         assert!(refusal.ends_with(", every, probability."));
     }
 

@@ -5,7 +5,7 @@ use super::{Connection, Unanswered};
 use crate::body::AnswerBody;
 use crate::h2_fault::H2Fault;
 use crate::h2_frames;
-use crate::head::{GAP_HEADER, TEXT, asked_fields};
+use crate::head::{GAP_HEADER, asked_fields, content_type};
 use crate::reply::Reply;
 use h2::Reason;
 use hyper::Response;
@@ -121,7 +121,7 @@ impl Connection {
         let mut response = Response::new(());
         *response.status_mut() = reply.answer.status;
         let headers = response.headers_mut();
-        headers.insert(CONTENT_TYPE, TEXT);
+        headers.insert(CONTENT_TYPE, content_type(&reply.answer));
         headers.insert(GAP_HEADER, HeaderValue::from(reply.gap_ns));
         headers.extend(asked_fields(&reply.answer));
         if reply.is_head_only && !reply.answer.chunked {

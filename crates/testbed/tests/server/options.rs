@@ -257,6 +257,6 @@ fn a_option_that_cannot_be_read_is_a_400_that_says_what_it_takes() {
     assert!(
         answer
             .text()
-            .starts_with("There is no option `seize`. There are size, status, ")
+            .starts_with("There is no option `seize`. There are size, json, status, ")
     );
 }
