@@ -1,0 +1,131 @@
+//! What the users of a worker measure, and the tags of it.
+
+use crate::run::RunState;
+use crate::vu::Vu;
+use loadline_k6_metrics::{MetricId, Portion, Recorder, RecorderSetup, Tags};
+use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::Sender;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// What the users of a worker share.
+pub(crate) struct Worker {
+    recorder: RefCell<Recorder>,
+    portions: Option<Sender<Portion>>,
+    /// The round of collection that it has answered.
+    answered: Cell<u64>,
+}
+
+impl Worker {
+    /// A worker that hands over what it records.
+    pub(crate) fn new(setup: Arc<RecorderSetup>, portions: Option<Sender<Portion>>) -> Rc<Self> {
+        Rc::new(Worker {
+            recorder: RefCell::new(Recorder::new(setup)),
+            portions,
+            answered: Cell::default(),
+        })
+    }
+
+    /// Its recorder, for so long.
+    pub(crate) fn record<T>(&self, record: impl FnOnce(&mut Recorder) -> T) -> T {
+        record(&mut self.recorder.borrow_mut())
+    }
+
+    /// Adds a value that is measured now.
+    pub(crate) fn add(&self, metric: MetricId, value: f64, tags: &impl Tags) {
+        let at_ns = wall_ns();
+        self.record(|recorder| recorder.add(metric, value, at_ns, tags));
+    }
+
+    /// Hands over what there is, if it was asked for since.
+    pub(crate) fn hand_over(&self, run: &RunState) {
+        let asked = run.rounds.load(Ordering::Relaxed);
+        if self.answered.replace(asked) != asked {
+            self.hand_over_all();
+        }
+    }
+
+    fn hand_over_all(&self) {
+        if let Some(portions) = &self.portions {
+            // Where nobody listens any more, nobody wants it.
+            let _ = portions.send(self.recorder.borrow_mut().take());
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.hand_over_all();
+    }
+}
+
+impl std::fmt::Debug for Worker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Worker").finish_non_exhaustive()
+    }
+}
+
+/// Nanoseconds since 1970.
+pub(crate) fn wall_ns() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_nanos() as u64)
+}
+
+/// The tags of a sample: its own before those of its user.
+pub(crate) struct SampleTags<'a> {
+    own: &'a [(&'a str, &'a str)],
+    of_user: Vec<(Cow<'static, str>, String)>,
+    metadata: Vec<(String, String)>,
+}
+
+impl<'a> SampleTags<'a> {
+    pub(crate) fn new(vu: &Vu, own: &'a [(&'a str, &'a str)]) -> Self {
+        let activity = vu.activity.borrow();
+        let mut of_user = Vec::new();
+        if let Some(run) = &vu.run {
+            let pairs = run.options.tags.iter();
+            of_user.extend(pairs.map(|(name, value)| (Cow::Owned(name.clone()), value.clone())));
+        }
+        if let Some(stage) = &activity.stage {
+            of_user.extend(stage.tags().map(|(name, value)| (Cow::Owned(name), value)));
+        }
+        of_user.push((Cow::Borrowed("group"), activity.group()));
+        for (name, value) in &activity.tags {
+            of_user.retain(|(known, _)| known != name);
+            of_user.push((Cow::Owned(name.clone()), value.clone()));
+        }
+        let metadata = activity.metadata.iter();
+        SampleTags {
+            own,
+            of_user,
+            metadata: metadata.map(|(k, v)| (k.clone(), v.clone())).collect(),
+        }
+    }
+}
+
+impl Tags for SampleTags<'_> {
+    fn get(&self, key: &str) -> Option<Cow<'_, str>> {
+        let own = self.own.iter().find(|(name, _)| *name == key);
+        if let Some((_, value)) = own {
+            return Some(Cow::Borrowed(value));
+        }
+        let of_user = self.of_user.iter().find(|(name, _)| name == key);
+        of_user.map(|(_, value)| Cow::Borrowed(value.as_str()))
+    }
+
+    fn for_each(&self, visit: &mut dyn FnMut(&str, &str)) {
+        self.own.iter().for_each(|(name, value)| visit(name, value));
+        let is_own = |name: &str| self.own.iter().any(|(own, _)| *own == name);
+        for (name, value) in self.of_user.iter().filter(|(name, _)| !is_own(name)) {
+            visit(name, value);
+        }
+    }
+
+    fn metadata(&self, visit: &mut dyn FnMut(&str, &str)) {
+        let pairs = self.metadata.iter();
+        pairs.for_each(|(name, value)| visit(name, value));
+    }
+}
