@@ -11,7 +11,9 @@ pub(crate) fn of(value: &Value<'_>) -> Option<Vec<u8>> {
     let bytes = copy(&ArrayBuffer::from_object(buffer_of(object)?)?)?;
     let number = |name: &str| object.get::<_, usize>(name).ok();
     let (from, length) = (number("byteOffset")?, number("byteLength")?);
-    bytes.get(from..from.checked_add(length)?).map(<[u8]>::to_vec)
+    bytes
+        .get(from..from.checked_add(length)?)
+        .map(<[u8]>::to_vec)
 }
 
 fn buffer_of<'js>(view: &Object<'js>) -> Option<Object<'js>> {

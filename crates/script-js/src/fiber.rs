@@ -99,11 +99,6 @@ fn leave(coroutine: &mut Coroutine<Waker, (), (), DefaultStack>) {
 }
 
 impl Control {
-    /// Whether the fiber runs now: code may wait.
-    pub(crate) fn may_wait(&self) -> bool {
-        self.yielder.get().is_some()
-    }
-
     /// Whether the code has to come to its end.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.is_cancelled.get()

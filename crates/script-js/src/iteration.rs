@@ -87,7 +87,10 @@ fn run<'js>(ctx: &Ctx<'js>, vu: &Vu, main: &Object<'js>, job: Job) {
 /// Makes what follows belong to this stage.
 fn begin(ctx: &Ctx<'_>, vu: &Vu, stage: &Arc<Stage>) {
     let mut activity = vu.activity.borrow_mut();
-    let is_same = activity.stage.as_ref().is_some_and(|one| Arc::ptr_eq(one, stage));
+    let is_same = activity
+        .stage
+        .as_ref()
+        .is_some_and(|one| Arc::ptr_eq(one, stage));
     if !is_same {
         activity.stage = Some(Arc::clone(stage));
         activity.iteration_in_scenario = 0;
@@ -209,12 +212,20 @@ fn conclude(vu: &Vu, state: &RunState, scenario: &Scenario, lasted: Duration) {
     worker.add(builtin::DATA_SENT, sent as f64, &tags);
     worker.add(builtin::DATA_RECEIVED, received as f64, &tags);
     if vu.control.is_cancelled() {
-        execution.iterations_interrupted.fetch_add(1, Ordering::Relaxed);
+        execution
+            .iterations_interrupted
+            .fetch_add(1, Ordering::Relaxed);
         return;
     }
-    execution.iterations_complete.fetch_add(1, Ordering::Relaxed);
+    execution
+        .iterations_complete
+        .fetch_add(1, Ordering::Relaxed);
     scenario.complete.fetch_add(1, Ordering::Relaxed);
-    worker.add(builtin::ITERATION_DURATION, lasted.as_secs_f64() * 1e3, &tags);
+    worker.add(
+        builtin::ITERATION_DURATION,
+        lasted.as_secs_f64() * 1e3,
+        &tags,
+    );
     worker.add(builtin::ITERATIONS, 1.0, &tags);
     worker.hand_over(state);
     let rest = state.options.min_iteration.saturating_sub(lasted);

@@ -17,8 +17,6 @@ struct Native<F>(F);
 pub(crate) struct Call<'js> {
     /// The realm.
     pub(crate) ctx: Ctx<'js>,
-    /// What it is called on.
-    pub(crate) this: Value<'js>,
     /// Its arguments.
     pub(crate) args: Vec<Value<'js>>,
 }
@@ -66,14 +64,17 @@ where
         let args = (0..params.len()).filter_map(|index| params.arg(index));
         let call = Call {
             ctx: params.ctx().clone(),
-            this: params.this(),
             args: args.collect(),
         };
-        let ctx = params.ctx();
-        match catch_unwind(AssertUnwindSafe(|| (self.0)(call))) {
-            Ok(result) => result,
-            Err(panic) => Err(panicked(ctx, &*panic)),
-        }
+        guarded(params.ctx(), || (self.0)(call))
+    }
+}
+
+/// Runs what QuickJS has called: a panic becomes an error that the script can't catch.
+pub(crate) fn guarded<T>(ctx: &Ctx<'_>, run: impl FnOnce() -> Result<T>) -> Result<T> {
+    match catch_unwind(AssertUnwindSafe(run)) {
+        Ok(result) => result,
+        Err(panic) => Err(panicked(ctx, &*panic)),
     }
 }
 

@@ -1,10 +1,9 @@
 //! A run of a script: what its users share, and what its conductor sees of it.
 
 use crate::program::Failure;
-use loadline_k6_metrics::{Portion, RecorderSetup};
+use loadline_k6_metrics::RecorderSetup;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -101,8 +100,6 @@ pub struct RunState {
     pub options: UserOptions,
     /// What recorders are made of.
     pub recording: Arc<RecorderSetup>,
-    /// Where workers hand over what they recorded.
-    pub portions: Sender<Portion>,
     /// What `setup()` gave, as JSON, once it has run; `None` in it if it gave nothing.
     pub setup_data: OnceLock<Option<String>>,
     /// What its users count.
@@ -113,6 +110,7 @@ pub struct RunState {
     pub(crate) rounds: AtomicU64,
     failure: Mutex<Option<Failure>>,
     is_failed: AtomicBool,
+    is_ending: AtomicBool,
 }
 
 /// Why a script ends its run.
@@ -129,19 +127,18 @@ impl RunState {
     pub fn new(
         options: UserOptions,
         recording: Arc<RecorderSetup>,
-        portions: Sender<Portion>,
         abort: Box<dyn Fn(Abort) + Send + Sync>,
     ) -> Self {
         RunState {
             options,
             recording,
-            portions,
             setup_data: OnceLock::new(),
             execution: Execution::default(),
             abort,
             rounds: AtomicU64::new(0),
             failure: Mutex::default(),
             is_failed: AtomicBool::new(false),
+            is_ending: AtomicBool::new(false),
         }
     }
 
@@ -155,7 +152,18 @@ impl RunState {
         let mut first = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         first.get_or_insert(failure);
         drop(first);
-        (self.abort)(Abort::Failed);
+        self.end(Abort::Failed);
+    }
+
+    /// Ends the run: no iteration begins any more.
+    pub(crate) fn end(&self, because: Abort) {
+        self.is_ending.store(true, Ordering::Relaxed);
+        (self.abort)(because);
+    }
+
+    /// Whether the script has ended its run.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.is_ending.load(Ordering::Relaxed)
     }
 
     /// Why the run can't go on, if it can't.

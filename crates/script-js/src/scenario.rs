@@ -11,26 +11,31 @@ use crate::run::{RunState, Stage};
 use crate::samples::Worker;
 use crate::vu::Vu;
 use loadline_engine::{Behaviour, Iteration, Launch, Scenario};
+use loadline_k6_metrics::Portion;
 use loadline_reactor::Kernel;
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::Sender;
 use std::task::{Context, Poll, Waker};
 
-/// What begins the users of a stage on each worker. Of `ready` virtual users each of `workers` has
+/// What begins the users of a stage on each worker; what they record goes into `portions`, whose
+/// last sender is gone when all have ended. Of `ready` virtual users each of `workers` has
 /// its share initialised before the load; others are when they are needed.
 pub fn launch(
     program: &Arc<Program>,
     stage: &Arc<Stage>,
     run: &Arc<RunState>,
+    portions: &Sender<Portion>,
     ready: u32,
     workers: u32,
 ) -> Launch {
     let (program, stage, run) = (Arc::clone(program), Arc::clone(stage), Arc::clone(run));
+    let portions = portions.clone();
     Launch::scenario(move |worker| {
-        let pool = Pool::of_thread(&program, &run);
+        let pool = Pool::of_thread(&program, &run, &portions);
         let share = ready / workers + u32::from(worker < ready % workers);
         pool.prepare(share as usize);
         Users {
@@ -54,7 +59,11 @@ struct Pool {
 }
 
 impl Pool {
-    fn of_thread(program: &Arc<Program>, run: &Arc<RunState>) -> Rc<Self> {
+    fn of_thread(
+        program: &Arc<Program>,
+        run: &Arc<RunState>,
+        portions: &Sender<Portion>,
+    ) -> Rc<Self> {
         let known = POOL.with_borrow(Weak::upgrade);
         if let Some(pool) = known.filter(|pool| Arc::ptr_eq(&pool.run, run)) {
             return pool;
@@ -63,7 +72,7 @@ impl Pool {
         let pool = Rc::new(Pool {
             program: Arc::clone(program),
             run: Arc::clone(run),
-            worker: Worker::new(recording, Some(run.portions.clone())),
+            worker: Worker::new(recording, Some(portions.clone())),
             idle: RefCell::default(),
         });
         POOL.replace(Rc::downgrade(&pool));
@@ -191,15 +200,18 @@ impl Behaviour<Kernel> for User {
     }
 
     async fn iterate(&mut self, iteration: Iteration<'_, Kernel>) {
+        if self.pool.run.is_ending() {
+            return iteration.rest().await;
+        }
         let Some(driver) = self.driver.take().or_else(|| self.pool.take()) else {
-            return;
+            return iteration.rest().await;
         };
         let driver = self.driver.insert(driver);
         driver.desk.give(Job {
             stage: Arc::clone(&self.stage),
             requester: iteration.requester().clone(),
         });
-        let mut running = Running(driver);
+        let running = Running(driver);
         poll_fn(|cx| running.0.poll(cx)).await;
     }
 }

@@ -212,11 +212,13 @@ impl Vu {
         if resumed.elapsed() >= QUANTUM && self.requester.borrow().is_some() {
             let mut has_waited = false;
             // The loop wakes it when the others have had their turn.
-            let _ = self.wait(poll_fn(|cx| match std::mem::replace(&mut has_waited, true) {
-                true => Poll::Ready(()),
-                false => {
-                    cx.waker().wake_by_ref();
-                    Poll::Pending
+            let _ = self.wait(poll_fn(|cx| {
+                match std::mem::replace(&mut has_waited, true) {
+                    true => Poll::Ready(()),
+                    false => {
+                        cx.waker().wake_by_ref();
+                        Poll::Pending
+                    }
                 }
             }));
         }
@@ -232,7 +234,9 @@ impl Vu {
 
     /// Somebody has caught it.
     pub(crate) fn forgive(&self, promise: u64) {
-        self.rejected.borrow_mut().retain(|(one, _)| *one != promise);
+        self.rejected
+            .borrow_mut()
+            .retain(|(one, _)| *one != promise);
     }
 
     /// What the first promise was rejected with that nobody caught; the others are forgotten.
@@ -246,7 +250,7 @@ impl Vu {
     /// The script ends the run, and says this.
     pub(crate) fn abort(&self, message: String) {
         if let Some(run) = &self.run {
-            (run.abort)(Abort::Asked(message.clone()));
+            run.end(Abort::Asked(message.clone()));
         }
         self.aborted.replace(Some(message));
         self.control.cancel(true);
@@ -265,6 +269,8 @@ impl Vu {
 
 impl std::fmt::Debug for Vu {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Vu").field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("Vu")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
     }
 }

@@ -102,9 +102,9 @@ fn print_object<'js>(
         return print_view(call, out, &class, object);
     }
     if class == "Date" {
-        let json: Option<String> = object.get::<_, rquickjs::Function<'js>>("toJSON")?.call((
-            rquickjs::function::This(object.clone()),
-        ))?;
+        let json: Option<String> = object
+            .get::<_, rquickjs::Function<'js>>("toJSON")?
+            .call((rquickjs::function::This(object.clone()),))?;
         push_quoted(out, &json.unwrap_or_default());
         return Ok(());
     }
@@ -115,7 +115,10 @@ fn print_object<'js>(
 
 fn class_of(object: &Object<'_>) -> String {
     let constructor = object.get::<_, Option<Object<'_>>>("constructor");
-    let name = constructor.ok().flatten().map(|of| of.get::<_, String>("name"));
+    let name = constructor
+        .ok()
+        .flatten()
+        .map(|of| of.get::<_, String>("name"));
     name.and_then(Result::ok).unwrap_or_default()
 }
 

@@ -12,8 +12,7 @@ use std::time::UNIX_EPOCH;
 
 /// What is said where there is nothing to know.
 const NO_USER: &str = "getting VU information in the init context is not supported";
-const NO_SCENARIO: &str =
-    "getting scenario information outside of the VU context is not supported";
+const NO_SCENARIO: &str = "getting scenario information outside of the VU context is not supported";
 const NO_INSTANCE: &str = "getting instance information in the init context is not supported";
 const NO_OPTIONS: &str = "getting test options in the init context is not supported";
 
@@ -83,7 +82,11 @@ fn scenario<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
         }
     };
     property(&object, "name", of(|scenario| scenario.name.clone()))?;
-    property(&object, "executor", of(|scenario| scenario.executor.clone()))?;
+    property(
+        &object,
+        "executor",
+        of(|scenario| scenario.executor.clone()),
+    )?;
     property(&object, "startTime", |ctx, vu| {
         let stage = stage_of(ctx, vu)?;
         let began = stage.scenario().and_then(|scenario| scenario.began.get());

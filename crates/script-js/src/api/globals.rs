@@ -57,7 +57,9 @@ pub(super) fn seed(ctx: &Ctx<'_>, seed: u64) -> Result<()> {
 
 /// The module that calls a native function.
 fn caller(ctx: &Ctx<'_>, vu: &Vu) -> String {
-    let name = ctx.script_or_module_name(1).and_then(|atom| atom.to_string().ok());
+    let name = ctx
+        .script_or_module_name(1)
+        .and_then(|atom| atom.to_string().ok());
     let name = name.filter(|name| name.contains("://"));
     name.unwrap_or_else(|| vu.program.main.to_string())
 }
@@ -80,7 +82,10 @@ fn open<'js>(call: Call<'js>) -> Result<Value<'js>> {
     only_in_init(&call, "open")?;
     let path = call.text(&call.arg(0))?;
     if path.is_empty() {
-        return Err(k6_error(&call.ctx, "open() can't be used with an empty filename"));
+        return Err(k6_error(
+            &call.ctx,
+            "open() can't be used with an empty filename",
+        ));
     }
     let vu = call.vu();
     let url = resolve_file(&caller(&call.ctx, &vu), &path);
@@ -89,7 +94,10 @@ fn open<'js>(call: Call<'js>) -> Result<Value<'js>> {
         None => Err(format!("\"{path}\" is no path")),
     };
     let bytes = bytes.map_err(|sentence| k6_error(&call.ctx, &sentence))?;
-    let is_binary = call.args.get(1).map_or(Ok(String::new()), |mode| call.text(mode))?;
+    let is_binary = call
+        .args
+        .get(1)
+        .map_or(Ok(String::new()), |mode| call.text(mode))?;
     if is_binary == "b" {
         return Ok(ArrayBuffer::new(call.ctx.clone(), &bytes[..])?.into_value());
     }
@@ -122,7 +130,9 @@ pub(crate) fn setup_json<'js>(
         Ok(json) => Ok(json.and_then(|json| json.to_string().ok())),
         Err(_) => {
             let thrown = ctx.catch();
-            let message = thrown.as_object().map(|error| error.get::<_, String>("message"));
+            let message = thrown
+                .as_object()
+                .map(|error| error.get::<_, String>("message"));
             Err(message.and_then(Result::ok).unwrap_or_default())
         }
     }

@@ -37,7 +37,10 @@ fn sleep<'js>(call: Call<'js>) -> Result<Value<'js>> {
 }
 
 fn fail<'js>(call: Call<'js>) -> Result<Value<'js>> {
-    let message = call.args.first().map_or(Ok(String::new()), |value| call.text(value));
+    let message = call
+        .args
+        .first()
+        .map_or(Ok(String::new()), |value| call.text(value));
     Err(k6_error(&call.ctx, &message?))
 }
 
@@ -63,7 +66,10 @@ fn group<'js>(call: Call<'js>) -> Result<Value<'js>> {
     let name = call.text(&call.arg(0))?;
     refuse_name(&call.ctx, &name)?;
     let Some(run) = call.arg(1).into_function() else {
-        return Err(k6_error(&call.ctx, "group() requires a callback as a second argument"));
+        return Err(k6_error(
+            &call.ctx,
+            "group() requires a callback as a second argument",
+        ));
     };
     if is_async(&call.ctx, &run)? {
         let sentence = "group() does not support async functions as arguments, please see \
@@ -85,7 +91,9 @@ fn is_async<'js>(ctx: &Ctx<'js>, function: &rquickjs::Function<'js>) -> Result<b
         || Ok(Value::new_undefined(ctx.clone())),
         |object| object.get("constructor"),
     )?;
-    let name = constructor.as_object().map(|object| object.get::<_, String>("name"));
+    let name = constructor
+        .as_object()
+        .map(|object| object.get::<_, String>("name"));
     Ok(name.transpose()?.as_deref() == Some("AsyncFunction"))
 }
 
@@ -105,7 +113,10 @@ fn check<'js>(call: Call<'js>) -> Result<Value<'js>> {
         return Err(rquickjs::Exception::throw_type(ctx, sentence));
     };
     let extra = tags_of(&call, &call.arg(2))?;
-    let extra: Vec<(&str, &str)> = extra.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+    let extra: Vec<(&str, &str)> = extra
+        .iter()
+        .map(|(k, v)| (k.as_str(), v.as_str()))
+        .collect();
     let mut all_passed = true;
     for name in sets.keys::<String>() {
         let name = name?;

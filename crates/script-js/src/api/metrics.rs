@@ -39,7 +39,10 @@ fn class<'js>(ctx: &Ctx<'js>, name: &str, kind: MetricType) -> Result<Value<'js>
 fn define<'js>(call: Call<'js>, kind: MetricType) -> Result<Value<'js>> {
     let vu = call.vu();
     if !vu.is_init() {
-        return Err(k6_error(&call.ctx, "metrics must be declared in the init context"));
+        return Err(k6_error(
+            &call.ctx,
+            "metrics must be declared in the init context",
+        ));
     }
     let name = call.text(&call.arg(0))?;
     let contains = match call.is_truthy(call.arg(1))? {
@@ -73,12 +76,13 @@ fn add<'js>(call: Call<'js>, id: MetricId, name: &str) -> Result<Value<'js>> {
 /// What is no number is not added: told in the log, or thrown where the options say so.
 fn refuse<'js>(call: &Call<'js>, name: &str) -> Result<Value<'js>> {
     let vu = call.vu();
-    let sentence = format!("'{name}' is an invalid value for metric, a number or a boolean value \
-                            is expected");
+    let sentence = format!(
+        "'{name}' is an invalid value for metric, a number or a boolean value \
+                            is expected"
+    );
     if vu.run.as_ref().is_some_and(|run| run.options.http.throws) {
         return Err(k6_error(&call.ctx, &sentence));
     }
     vu.program.log(Level::Warning, &sentence, &[]);
     Ok(Value::new_bool(call.ctx.clone(), false))
 }
-

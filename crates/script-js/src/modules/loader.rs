@@ -6,6 +6,7 @@
 use super::resolve::{Resolved, resolve};
 use super::store::{Store, Unit};
 use crate::api;
+use crate::native::guarded;
 use crate::vu::Vu;
 use rquickjs::context::EvalOptions;
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
@@ -44,17 +45,22 @@ impl Loader for Modules {
         name: &str,
         _: Option<ImportAttributes<'js>>,
     ) -> Result<Module<'js, Declared>> {
-        if is_built_in(name) {
-            let object = built_in(ctx, name)?;
-            return synthetic(ctx, &self.0, name, &object);
-        }
-        let unit = self.0.unit(name).map_err(|error| k6_error(ctx, &error))?;
-        if !unit.is_common_js {
-            return declare(ctx, name, &unit);
-        }
-        let exports = common_js(ctx, name, &unit)?;
-        synthetic(ctx, &self.0, name, &exports)
+        // QuickJS calls it through C, which must not be unwound.
+        guarded(ctx, || load(ctx, &self.0, name))
     }
+}
+
+fn load<'js>(ctx: &Ctx<'js>, store: &Store, name: &str) -> Result<Module<'js, Declared>> {
+    if is_built_in(name) {
+        let object = built_in(ctx, name)?;
+        return synthetic(ctx, store, name, &object);
+    }
+    let unit = store.unit(name).map_err(|error| k6_error(ctx, &error))?;
+    if !unit.is_common_js {
+        return declare(ctx, name, &unit);
+    }
+    let exports = common_js(ctx, name, &unit)?;
+    synthetic(ctx, store, name, &exports)
 }
 
 fn is_built_in(name: &str) -> bool {
@@ -105,7 +111,10 @@ fn exporting(keys: &[String]) -> String {
     let named = keys.iter().filter(|key| is_name(key) && *key != "default");
     for (index, key) in named.enumerate() {
         // Writing to a string can't fail.
-        let _ = writeln!(code, "const e{index} = all.{key}; export {{ e{index} as {key} }};");
+        let _ = writeln!(
+            code,
+            "const e{index} = all.{key}; export {{ e{index} as {key} }};"
+        );
     }
     code
 }

@@ -44,15 +44,15 @@ impl Lines {
 /// its place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("SyntaxError: {name}: {message} ({line}:{column})")]
-pub struct SyntaxProblem {
+pub(crate) struct SyntaxProblem {
     /// The file.
-    pub name: String,
+    pub(crate) name: String,
     /// What is wrong.
-    pub message: String,
+    pub(crate) message: String,
     /// The line, from 1.
-    pub line: u32,
+    pub(crate) line: u32,
     /// The column, from 1.
-    pub column: u32,
+    pub(crate) column: u32,
 }
 
 /// Makes JavaScript of a file. One whose name says so, or that has no name, may have types.
@@ -127,7 +127,8 @@ fn without_types(name: &str, text: &str) -> Result<Translated, SyntaxProblem> {
     refuse(name, text, &parsed)?;
     let is_module = parsed.module_record.has_module_syntax;
     let path = Path::new(name);
-    let scoping = SemanticBuilder::new().build(&parsed.program).semantic;
+    let semantic = SemanticBuilder::new().with_enum_eval(true);
+    let scoping = semantic.build(&parsed.program).semantic;
     let options = TransformOptions::default();
     Transformer::new(&allocator, path, &options)
         .build_with_scoping(scoping.into_scoping(), &mut parsed.program);
@@ -186,9 +187,16 @@ mod tests {
                     export const x: number = 1;\nenum Kind { One, Two }\n\
                     export default (a: A): void => { throw new Error(`${Kind.Two}`); };\n";
         let translated = of("file:///a.ts", text);
-        assert!(!translated.code.contains("interface"), "{}", translated.code);
+        assert!(
+            !translated.code.contains("interface"),
+            "{}",
+            translated.code
+        );
         assert!(!translated.code.contains("./b"), "{}", translated.code);
-        let thrown = translated.code.lines().position(|line| line.contains("throw"));
+        let thrown = translated
+            .code
+            .lines()
+            .position(|line| line.contains("throw"));
         let line = thrown.unwrap() as u32 + 1;
         let lines = translated.lines.unwrap();
         assert_eq!(lines.original(line, 20).map(|place| place.0), Some(6));
@@ -202,6 +210,11 @@ mod tests {
 
     #[test]
     fn a_shebang_is_a_comment() {
-        assert_eq!(of("file:///a.js", "#!/usr/bin/env k6\nexport {}").code.len(), 27);
+        assert_eq!(
+            of("file:///a.js", "#!/usr/bin/env k6\nexport {}")
+                .code
+                .len(),
+            27
+        );
     }
 }
