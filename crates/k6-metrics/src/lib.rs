@@ -42,6 +42,8 @@ pub mod builtin {
     pub const GROUP_DURATION: MetricId = MetricId(2);
     /// Bytes out.
     pub const DATA_SENT: MetricId = MetricId(3);
+    /// Iterations that had no user.
+    pub const DROPPED_ITERATIONS: MetricId = MetricId(5);
     /// Bytes in.
     pub const DATA_RECEIVED: MetricId = MetricId(4);
 }

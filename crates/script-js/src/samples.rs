@@ -82,6 +82,15 @@ pub(crate) struct SampleTags<'a> {
 }
 
 impl<'a> SampleTags<'a> {
+    /// These tags, and none of a user.
+    pub(crate) fn alone(own: &'a [(&'a str, &'a str)]) -> Self {
+        SampleTags {
+            own,
+            of_user: Vec::new(),
+            metadata: Vec::new(),
+        }
+    }
+
     pub(crate) fn new(vu: &Vu, own: &'a [(&'a str, &'a str)]) -> Self {
         let activity = vu.activity.borrow();
         let mut of_user = Vec::new();

@@ -8,10 +8,10 @@ use crate::iteration::{Desk, Job, serve};
 use crate::program::Program;
 use crate::realm::memory;
 use crate::run::{RunState, Stage};
-use crate::samples::Worker;
+use crate::samples::{SampleTags, Worker};
 use crate::vu::Vu;
 use loadline_engine::{Behaviour, Iteration, Launch, Scenario};
-use loadline_k6_metrics::Portion;
+use loadline_k6_metrics::{Portion, builtin};
 use loadline_reactor::Kernel;
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -87,6 +87,16 @@ impl Pool {
             };
             self.idle.borrow_mut().push(driver);
         }
+    }
+
+    /// So many iterations had no user to begin them.
+    fn dropped(&self, stage: &Stage, count: u64) {
+        let tags: Vec<(String, String)> = stage.tags().collect();
+        let tags: Vec<(&str, &str)> = tags.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+        let tags = SampleTags::alone(&tags);
+        self.worker
+            .add(builtin::DROPPED_ITERATIONS, count as f64, &tags);
+        self.worker.hand_over(&self.run);
     }
 
     fn take(&self) -> Option<Driver> {
@@ -185,6 +195,10 @@ impl Scenario<Kernel> for Users {
     fn backs_off(&self) -> bool {
         false
     }
+
+    fn dropped(&mut self, count: u64) {
+        self.pool.dropped(&self.stage, count);
+    }
 }
 
 /// A user of the engine, with the virtual user that it has taken.
@@ -195,6 +209,8 @@ struct User {
 }
 
 impl Behaviour<Kernel> for User {
+    const IS_INTERRUPTIBLE: bool = true;
+
     fn times_iterations(&self) -> bool {
         true
     }

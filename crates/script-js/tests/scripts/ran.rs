@@ -2,7 +2,7 @@
 
 use loadline_engine::{Detail, Event, Run};
 use loadline_k6_metrics::{Portion, RecorderSetup};
-use loadline_plan::{Body, Load, Plan, Request, Shape};
+use loadline_plan::{Load, Plan, Script, Shape};
 use loadline_script_js::{
     Abort, Entry, Failure, LoadSetup, Log, Program, RunState, Scenario, Sources, Stage, StageKind,
     UserOptions, launch,
@@ -91,14 +91,13 @@ impl Amount {
 
 fn plan(amount: Amount) -> Plan {
     let mut plan = Plan {
-        requests: vec![Request {
-            method: "GET".to_owned(),
-            url: Url::parse("http://127.0.0.1:1/").unwrap(),
-            headers: Vec::new(),
-            body: Body::None,
-            weight: 1,
-            name: Some("requests".to_owned()),
-        }],
+        requests: Vec::new(),
+        script: Some(Script {
+            path: "main.js".into(),
+            args: Vec::new(),
+            names_urls: true,
+            crc32: None,
+        }),
         load: Load {
             users: amount.users,
             max_users: amount.users,
