@@ -86,17 +86,14 @@ fn run<'js>(ctx: &Ctx<'js>, vu: &Vu, main: &Object<'js>, job: Job) {
 
 /// Makes what follows belong to this stage.
 fn begin(ctx: &Ctx<'_>, vu: &Vu, stage: &Arc<Stage>) {
-    let mut activity = vu.activity.borrow_mut();
-    let is_same = activity
-        .stage
-        .as_ref()
-        .is_some_and(|one| Arc::ptr_eq(one, stage));
-    if !is_same {
-        activity.stage = Some(Arc::clone(stage));
-        activity.iteration_in_scenario = 0;
-        activity.tags.clear();
-        activity.metadata.clear();
-        drop(activity);
+    let known = vu.activity.borrow().stage.clone();
+    if !known.is_some_and(|one| Arc::ptr_eq(&one, stage)) {
+        vu.retag(|activity| {
+            activity.stage = Some(Arc::clone(stage));
+            activity.iteration_in_scenario = 0;
+            activity.tags.clear();
+            activity.metadata.clear();
+        });
         let env = stage.scenario().map(|scenario| &scenario.env);
         // What fails here, fails where the script looks at it.
         let _ = crate::api::globals::set_env(ctx, vu, env);
@@ -108,7 +105,14 @@ fn end(vu: &Vu) {
     vu.operations.clear();
     vu.take_rejection();
     vu.send_through(None);
-    vu.activity.borrow_mut().groups.clear();
+    leave_groups(vu);
+}
+
+/// Leaves the groups that an exception left open.
+fn leave_groups(vu: &Vu) {
+    if !vu.activity.borrow().groups.is_empty() {
+        vu.retag(|activity| activity.groups.clear());
+    }
 }
 
 /// What is given to functions: what `setup()` gave, made anew for each user.
@@ -176,10 +180,10 @@ fn iterate<'js>(
     active.fetch_sub(1, Ordering::Relaxed);
     {
         let mut activity = vu.activity.borrow_mut();
-        activity.groups.clear();
         activity.iteration += 1;
         activity.iteration_in_scenario += 1;
     }
+    leave_groups(vu);
     tell_error(ctx, vu, scenario, called);
     conclude(vu, state, scenario, began.elapsed());
 }

@@ -1,7 +1,7 @@
 //! What the users of a worker measure, and the tags of it.
 
 use crate::run::RunState;
-use crate::vu::Vu;
+use crate::vu::Activity;
 use loadline_k6_metrics::{MetricId, Portion, Recorder, RecorderSetup, Tags};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -74,44 +74,48 @@ pub(crate) fn wall_ns() -> u64 {
     since.map_or(0, |since| since.as_nanos() as u64)
 }
 
-/// The tags of a sample: its own before those of its user.
-pub(crate) struct SampleTags<'a> {
-    own: &'a [(&'a str, &'a str)],
-    of_user: Vec<(Cow<'static, str>, String)>,
+/// What a user's samples have in common, while it stays in its group and changes no tag.
+#[derive(Debug, Default)]
+pub(crate) struct CommonTags {
+    tags: Vec<(String, String)>,
     metadata: Vec<(String, String)>,
 }
 
-impl<'a> SampleTags<'a> {
-    /// These tags, and none of a user.
-    pub(crate) fn alone(own: &'a [(&'a str, &'a str)]) -> Self {
-        SampleTags {
-            own,
-            of_user: Vec::new(),
-            metadata: Vec::new(),
+impl CommonTags {
+    /// Those of a user that does this: the tags of the run, of its scenario, of its group and its
+    /// own; later ones in place of earlier ones.
+    pub(crate) fn of(run: Option<&RunState>, activity: &Activity) -> Self {
+        let of_run = run.into_iter().flat_map(|run| run.options.tags.clone());
+        let of_stage = activity.stage.iter().flat_map(|stage| stage.tags());
+        let group = ("group".to_owned(), activity.group());
+        let own = activity.tags.clone();
+        let all = of_run.chain(of_stage).chain([group]).chain(own);
+        let mut tags: Vec<(String, String)> = Vec::new();
+        for (name, value) in all {
+            tags.retain(|(known, _)| *known != name);
+            tags.push((name, value));
+        }
+        CommonTags {
+            tags,
+            metadata: activity.metadata.clone().into_iter().collect(),
         }
     }
+}
 
-    pub(crate) fn new(vu: &Vu, own: &'a [(&'a str, &'a str)]) -> Self {
-        let activity = vu.activity.borrow();
-        let mut of_user = Vec::new();
-        if let Some(run) = &vu.run {
-            let pairs = run.options.tags.iter();
-            of_user.extend(pairs.map(|(name, value)| (Cow::Owned(name.clone()), value.clone())));
-        }
-        if let Some(stage) = &activity.stage {
-            of_user.extend(stage.tags().map(|(name, value)| (Cow::Owned(name), value)));
-        }
-        of_user.push((Cow::Borrowed("group"), activity.group()));
-        for (name, value) in &activity.tags {
-            of_user.retain(|(known, _)| known != name);
-            of_user.push((Cow::Owned(name.clone()), value.clone()));
-        }
-        let metadata = activity.metadata.iter();
-        SampleTags {
-            own,
-            of_user,
-            metadata: metadata.map(|(k, v)| (k.clone(), v.clone())).collect(),
-        }
+/// The tags of a sample: its own before those of its user.
+pub(crate) struct SampleTags<'a> {
+    own: &'a [(&'a str, &'a str)],
+    common: Rc<CommonTags>,
+}
+
+impl<'a> SampleTags<'a> {
+    pub(crate) fn new(own: &'a [(&'a str, &'a str)], common: Rc<CommonTags>) -> Self {
+        SampleTags { own, common }
+    }
+
+    /// These tags, and none of a user.
+    pub(crate) fn alone(own: &'a [(&'a str, &'a str)]) -> Self {
+        SampleTags::new(own, Rc::default())
     }
 }
 
@@ -121,20 +125,22 @@ impl Tags for SampleTags<'_> {
         if let Some((_, value)) = own {
             return Some(Cow::Borrowed(value));
         }
-        let of_user = self.of_user.iter().find(|(name, _)| name == key);
-        of_user.map(|(_, value)| Cow::Borrowed(value.as_str()))
+        let mut common = self.common.tags.iter();
+        let found = common.find(|(name, _)| name == key);
+        found.map(|(_, value)| Cow::Borrowed(value.as_str()))
     }
 
     fn for_each(&self, visit: &mut dyn FnMut(&str, &str)) {
         self.own.iter().for_each(|(name, value)| visit(name, value));
         let is_own = |name: &str| self.own.iter().any(|(own, _)| *own == name);
-        for (name, value) in self.of_user.iter().filter(|(name, _)| !is_own(name)) {
+        let common = self.common.tags.iter();
+        for (name, value) in common.filter(|(name, _)| !is_own(name)) {
             visit(name, value);
         }
     }
 
     fn metadata(&self, visit: &mut dyn FnMut(&str, &str)) {
-        let pairs = self.metadata.iter();
+        let pairs = self.common.metadata.iter();
         pairs.for_each(|(name, value)| visit(name, value));
     }
 }

@@ -8,7 +8,7 @@ use crate::exception::of_value;
 use crate::fiber::{Cancelled, Control};
 use crate::program::Program;
 use crate::run::{Abort, RunState, Stage};
-use crate::samples::{SampleTags, Worker};
+use crate::samples::{CommonTags, SampleTags, Worker};
 use loadline_engine::Requester;
 use loadline_reactor::{Host, Kernel};
 use rquickjs::{Ctx, JsLifetime, Object, Persistent, Result, Value};
@@ -38,7 +38,7 @@ pub(crate) struct Vu {
     pub(crate) control: Rc<Control>,
     /// What it has begun and not ended.
     pub(crate) operations: Operations,
-    /// What it does at the moment.
+    /// What it does at the moment; tags are changed by [`retag`](Vu::retag).
     pub(crate) activity: RefCell<Activity>,
     /// What sends its requests; none in the init context.
     requester: RefCell<Option<Requester<Kernel>>>,
@@ -47,6 +47,8 @@ pub(crate) struct Vu {
     hidden: RefCell<Option<Persistent<Object<'static>>>>,
     /// Promises that were rejected, and whom nobody has caught yet: what with.
     rejected: RefCell<Vec<(u64, String)>>,
+    /// What its samples have in common, as long as that stays.
+    common: RefCell<Option<Rc<CommonTags>>>,
     /// What the script said when it ended the run.
     aborted: RefCell<Option<String>>,
 }
@@ -110,6 +112,7 @@ impl Vu {
             resumed: Cell::default(),
             hidden: RefCell::default(),
             rejected: RefCell::default(),
+            common: RefCell::default(),
             aborted: RefCell::default(),
         })
     }
@@ -263,7 +266,20 @@ impl Vu {
 
     /// The tags of a sample at this moment, these among them.
     pub(crate) fn tags<'a>(&self, own: &'a [(&'a str, &'a str)]) -> SampleTags<'a> {
-        SampleTags::new(self, own)
+        let known = self.common.borrow().clone();
+        let common = known.unwrap_or_else(|| {
+            let common = CommonTags::of(self.run.as_deref(), &self.activity.borrow());
+            let common = Rc::new(common);
+            self.common.replace(Some(Rc::clone(&common)));
+            common
+        });
+        SampleTags::new(own, common)
+    }
+
+    /// What its samples have in common is about to change, as this says.
+    pub(crate) fn retag(&self, change: impl FnOnce(&mut Activity)) {
+        change(&mut self.activity.borrow_mut());
+        self.common.take();
     }
 }
 

@@ -217,22 +217,24 @@ fn set_pair<'js>(call: Call<'js>, is_metadata: bool) -> Result<Value<'js>> {
         return Err(rquickjs::Exception::throw_type(&call.ctx, sentence));
     }
     let value = call.text(&value)?;
-    let mut activity = vu.activity.borrow_mut();
-    match is_metadata {
-        true => activity.metadata.insert(name, value),
-        false => activity.tags.insert(name, value),
-    };
+    vu.retag(|activity| {
+        match is_metadata {
+            true => activity.metadata.insert(name, value),
+            false => activity.tags.insert(name, value),
+        };
+    });
     Ok(Value::new_undefined(call.ctx.clone()))
 }
 
 fn remove_pair<'js>(call: Call<'js>, is_metadata: bool) -> Result<Value<'js>> {
     let vu = call.vu();
     let name = call.text(&call.arg(0))?;
-    let mut activity = vu.activity.borrow_mut();
-    match is_metadata {
-        true => activity.metadata.remove(&name),
-        false => activity.tags.remove(&name),
-    };
+    vu.retag(|activity| {
+        match is_metadata {
+            true => activity.metadata.remove(&name),
+            false => activity.tags.remove(&name),
+        };
+    });
     Ok(Value::new_undefined(call.ctx.clone()))
 }
 

@@ -76,13 +76,13 @@ fn group<'js>(call: Call<'js>) -> Result<Value<'js>> {
                         https://grafana.com/docs/k6/latest/javascript-api/k6/group/ for more info";
         return Err(k6_error(&call.ctx, sentence));
     }
-    vu.activity.borrow_mut().groups.push(name);
+    vu.retag(|activity| activity.groups.push(name));
     let began = Instant::now();
     let result: Result<Value<'js>> = run.call(());
     let tags = vu.tags(&[]);
     let lasted_ms = began.elapsed().as_secs_f64() * 1e3;
     vu.worker.add(builtin::GROUP_DURATION, lasted_ms, &tags);
-    vu.activity.borrow_mut().groups.pop();
+    vu.retag(|activity| drop(activity.groups.pop()));
     result
 }
 
