@@ -37,7 +37,7 @@ mod scenario;
 mod vu;
 
 pub use modules::store::Sources;
-pub use program::{Failure, LoadSetup, Program};
+pub use program::{Failure, LoadSetup, Program, SummaryFiles};
 pub use run::{
     Abort, Entry, Execution, HttpOptions, Level, Log, RunState, Scenario, Stage, StageKind,
     UserOptions,

@@ -34,6 +34,9 @@ pub struct Program {
     found: Found,
 }
 
+/// What `handleSummary` gives: the contents of files, by their names in its order.
+pub type SummaryFiles = Vec<(String, Vec<u8>)>;
+
 /// What the first initialisation finds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Found {
@@ -119,10 +122,7 @@ impl Program {
     ///
     /// # Errors
     /// If it throws, or gives what is no text.
-    pub fn handle_summary(
-        self: &Arc<Self>,
-        data: &str,
-    ) -> Result<Option<Vec<(String, Vec<u8>)>>, Failure> {
+    pub fn handle_summary(self: &Arc<Self>, data: &str) -> Result<Option<SummaryFiles>, Failure> {
         let worker = Worker::new(Arc::clone(&self.recording), None);
         let vu = Vu::new(self, 0, None, worker);
         realm::handle_summary(&vu, data)

@@ -8,7 +8,7 @@ use crate::event_loop::settle;
 use crate::exception::described;
 use crate::fiber::{Fiber, SCRIPT_STACK_BYTES};
 use crate::modules::loader::{Modules, Names};
-use crate::program::{Failure, Found};
+use crate::program::{Failure, Found, SummaryFiles};
 use crate::vu::Vu;
 use rquickjs::{Context, Ctx, Error, Function, Module, Object, Promise, Runtime, Value};
 use std::cell::RefCell;
@@ -29,10 +29,7 @@ pub(crate) fn initialise(vu: &Rc<Vu>) -> Result<Found, Failure> {
 ///
 /// # Errors
 /// What it throws.
-pub(crate) fn handle_summary(
-    vu: &Rc<Vu>,
-    data: &str,
-) -> Result<Option<Vec<(String, Vec<u8>)>>, Failure> {
+pub(crate) fn handle_summary(vu: &Rc<Vu>, data: &str) -> Result<Option<SummaryFiles>, Failure> {
     let data = data.to_owned();
     at_once(vu, move |vu| {
         inside(vu, |ctx, main| {
@@ -155,7 +152,7 @@ fn summarise<'js>(
     vu: &Vu,
     main: &Object<'js>,
     data: &str,
-) -> rquickjs::Result<Option<Vec<(String, Vec<u8>)>>> {
+) -> rquickjs::Result<Option<SummaryFiles>> {
     let handle: Function<'js> = main.get("handleSummary")?;
     let data = ctx.json_parse(data)?;
     let given: Value<'js> = handle.call((data,))?;

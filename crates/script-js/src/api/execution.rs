@@ -40,9 +40,12 @@ fn run_of(ctx: &Ctx<'_>, vu: &Vu, otherwise: &str) -> Result<Arc<RunState>> {
     run.ok_or_else(|| k6_error(ctx, otherwise))
 }
 
+/// A figure of the run.
+type Figure = fn(&Execution) -> f64;
+
 fn instance<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let object = Object::new(ctx.clone())?;
-    let figures: [(&str, fn(&Execution) -> f64); 5] = [
+    let figures: [(&str, Figure); 5] = [
         ("iterationsCompleted", |execution| {
             execution.iterations_complete.load(Ordering::Relaxed) as f64
         }),

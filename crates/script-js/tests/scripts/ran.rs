@@ -33,13 +33,13 @@ pub(crate) struct Lines(Arc<Mutex<Vec<String>>>);
 impl Log for Lines {
     fn log(&self, entry: &Entry<'_>) {
         let line = format!("{:?} {}", entry.level, entry.message);
-        self.0.lock().unwrap().push(line);
+        self.0.lock().expect("nobody panicked").push(line);
     }
 }
 
 impl Lines {
     pub(crate) fn all(&self) -> Vec<String> {
-        self.0.lock().unwrap().clone()
+        self.0.lock().expect("nobody panicked").clone()
     }
 }
 
@@ -62,9 +62,9 @@ pub(crate) fn load(files: &[(&str, &str)]) -> (Result<Arc<Program>, Failure>, Li
     let log = Lines::default();
     let named = files.iter();
     let files = named.map(|(name, text)| (format!("/s/{name}"), (*text).to_owned()));
-    let main = files.clone().next().unwrap().0;
+    let main = files.clone().next().expect("a main module").0;
     let loaded = Program::load(LoadSetup {
-        main: Url::parse(&format!("file://{main}")).unwrap(),
+        main: Url::parse(&format!("file://{main}")).expect("a URL"),
         sources: Box::new(Files(files.collect())),
         env: BTreeMap::from([("NAME".to_owned(), "value".to_owned())]),
         log: Arc::new(log.clone()),
@@ -115,7 +115,7 @@ fn plan(amount: Amount) -> Plan {
 /// Runs the default function of a script.
 pub(crate) fn run(text: &str, amount: Amount) -> Ran {
     let (program, log) = load(&[("main.js", text)]);
-    run_program(&program.unwrap(), &log, amount)
+    run_program(&program.expect("a script that loads"), &log, amount)
 }
 
 pub(crate) fn run_program(program: &Arc<Program>, log: &Lines, amount: Amount) -> Ran {
@@ -141,7 +141,10 @@ pub(crate) fn run_stage(
         Box::new(move |asked| drop(abort.send(asked))),
     ));
     if let Some(json) = setup_data {
-        state.setup_data.set(Some(json.to_owned())).unwrap();
+        state
+            .setup_data
+            .set(Some(json.to_owned()))
+            .expect("it is set once");
     }
     let launch = launch(
         program,
@@ -151,7 +154,7 @@ pub(crate) fn run_stage(
         amount.users,
         1,
     );
-    let mut run = Run::launch(plan(amount), Detail::default(), &[launch]).unwrap();
+    let mut run = Run::launch(plan(amount), Detail::default(), &[launch]).expect("a run");
     let mut asked = None;
     while !matches!(run.next_event(TICK), Some(Event::Ended { .. })) {
         asked = asked.or_else(|| aborted.try_iter().next());
