@@ -17,6 +17,11 @@ use std::net::SocketAddr;
 /// [`Iteration::pause`]. A behaviour may call back into a script between two waits, wait on a stack
 /// of its own, or be driven by another loop: all that the engine asks is a future.
 pub trait Behaviour<H: Host>: 'static {
+    /// Whether its iterations can be interrupted: the future of one that has used up the time of a
+    /// graceful ramp-down is dropped, and the behaviour goes on with the next one in its user's
+    /// next window. Those that the end of the run cuts off are counted as interrupted, too.
+    const IS_INTERRUPTIBLE: bool = false;
+
     /// How many exchanges of an iteration have a start of their own in the schedule: the depth of
     /// a pipeline. Exchanges beyond that start when they are sent.
     fn depth(&self) -> u32 {
@@ -69,6 +74,12 @@ pub trait Scenario<H: Host>: 'static {
     /// the end of each interval. Asked for once.
     fn metrics(&self) -> Option<SharedMetrics> {
         None
+    }
+
+    /// So many arrivals of the measured part were dropped since this was told last, in a load whose
+    /// [late arrivals](loadline_plan::LateArrivals) are.
+    fn dropped(&mut self, count: u64) {
+        let _ = count;
     }
 
     /// Whether users of a closed load wait after a dial that failed. Asked for once. Where the

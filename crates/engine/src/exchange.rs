@@ -83,7 +83,7 @@ fn end<H: Host>(in_flight: &InFlightBatch<'_, H>, place: Option<Place<'_, H>>) -
 }
 
 /// Goes to the end of the loop's queue, behind what the kernel has to tell.
-async fn let_others_run() {
+pub(crate) async fn let_others_run() {
     let mut went = false;
     poll_fn(|cx| {
         if std::mem::replace(&mut went, true) {

@@ -10,6 +10,9 @@ use crate::requester::Requester;
 use crate::user::{Start, User};
 use loadline_reactor::{Host, Timer};
 use std::fmt;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
 
 /// An instant that does not come.
 const NEVER: u64 = u64::MAX;
@@ -23,6 +26,28 @@ impl<'u, H: Host> Iteration<'u, H> {
     /// What sends its requests.
     pub fn requester(&self) -> &'u Requester<H> {
         self.requester
+    }
+
+    /// The number of its user within the scenario, over all workers, from 0. Worker `w` of `n` has
+    /// the users `w`, `w + n`, `w + 2n` …
+    pub fn user_number(&self) -> u32 {
+        self.user().number
+    }
+
+    /// When it was to start: the schedule's instant in an open load; in a closed one, when it did.
+    /// `None` as soon as a request has taken the start. Nanoseconds on the host's clock.
+    pub fn intended_ns(&self) -> Option<u64> {
+        self.user().intended_ns()
+    }
+
+    /// The host's clock, in nanoseconds; `CLOCK_MONOTONIC` in a real run.
+    pub fn now_ns(&self) -> u64 {
+        self.user().worker.host.now_ns()
+    }
+
+    /// When the load began, warm-up included, in nanoseconds on the host's clock.
+    pub fn load_began_ns(&self) -> u64 {
+        self.user().worker.begin_ns.get()
     }
 
     /// How many starts of the schedule it still has.
@@ -85,9 +110,9 @@ enum Taken {
 
 /// Runs a user's iterations in each of the windows of user number `number`, until nothing is left
 /// to begin.
-pub(crate) async fn run<H: Host>(
+pub(crate) async fn run<H: Host, B: Behaviour<H>>(
     requester: &Requester<H>,
-    behaviour: &mut impl Behaviour<H>,
+    behaviour: &mut B,
     number: u32,
     mut timer: Timer,
 ) {
@@ -116,8 +141,15 @@ pub(crate) async fn run<H: Host>(
             let has_slot = worker.take_closed_loop_slot();
             user.activity.is_omitted.set(!has_slot);
             let timed_from_ns = user.intended_ns().filter(|_| behaviour.times_iterations());
-            behaviour.iterate(Iteration { requester }).await;
-            if let Some(from_ns) = timed_from_ns {
+            let iteration = behaviour.iterate(Iteration { requester });
+            let is_whole = if B::IS_INTERRUPTIBLE {
+                // Boxed, so that the tasks of other behaviours are no larger.
+                Box::pin(user.until_interrupted(&mut timer, iteration)).await
+            } else {
+                iteration.await;
+                true
+            };
+            if is_whole && let Some(from_ns) = timed_from_ns {
                 user.time_iteration(from_ns);
             }
             if has_slot {
@@ -159,6 +191,46 @@ impl<H: Host> User<H> {
             }
             // A change of the load ends the wait early.
             timer.until(until_ns).await;
+        }
+    }
+
+    /// Runs an iteration to its end, or until it is interrupted; whether it came to its end.
+    async fn until_interrupted(
+        &self,
+        timer: &mut Timer,
+        iteration: impl Future<Output = ()>,
+    ) -> bool {
+        let mut iteration = pin!(iteration);
+        loop {
+            timer.set(Some(self.interrupted_at_ns()));
+            let is_whole = poll_fn(|cx| match iteration.as_mut().poll(cx) {
+                Poll::Ready(()) => Poll::Ready(true),
+                Poll::Pending => timer.poll(cx).map(|()| false),
+            });
+            if is_whole.await {
+                return true;
+            }
+            // A change of the load may have moved that instant.
+            let now_ns = self.worker.host.now_ns();
+            if now_ns >= self.interrupted_at_ns() {
+                if now_ns >= self.worker.zero_ns.get() {
+                    self.worker.recorder.borrow_mut().interrupted(1);
+                }
+                return false;
+            }
+        }
+    }
+
+    /// When its iteration is interrupted: if its window ends before the load does, some time behind
+    /// that. One that is still active at the end of the load goes on in the graceful stop.
+    fn interrupted_at_ns(&self) -> u64 {
+        let pacer = &self.worker.pacer;
+        let end_ns = self.worker.begin_ns.get().saturating_add(pacer.end_ns);
+        let to_ns = self.activity.to_ns.get();
+        let rests = !self.activity.iterating.get();
+        match pacer.is_open() || rests || to_ns >= end_ns {
+            true => NEVER,
+            false => to_ns.saturating_add(pacer.ramp_down_ns),
         }
     }
 

@@ -162,6 +162,7 @@ struct ScenarioMerger {
     is_by_user: bool,
     planned_total: u64,
     sent_total: u64,
+    dropped_total: u64,
     ease: Ease,
     ended: bool,
 }
@@ -180,6 +181,7 @@ impl ScenarioMerger {
             is_by_user: is_by_user(plan),
             planned_total: 0,
             sent_total: 0,
+            dropped_total: 0,
             ease: Ease::new(plan),
             ended: false,
         }
@@ -268,6 +270,7 @@ impl ScenarioMerger {
         self.ease.observe(&merged);
         self.planned_total += merged.counts.planned;
         self.sent_total += merged.counts.sent;
+        self.dropped_total += merged.counts.dropped;
         Some(*merged)
     }
 
@@ -298,7 +301,8 @@ impl ScenarioMerger {
         };
         let mut unfinished = Unfinished::default();
         done().for_each(|done| unfinished.merge(&done.unfinished));
-        let unsent = self.planned_total.saturating_sub(self.sent_total);
+        let left_out = self.planned_total.saturating_sub(self.sent_total);
+        let unsent = left_out.saturating_sub(self.dropped_total);
         let is_lost = self.failure.is_some();
         self.ease.give_causes(&mut unfinished, unsent, is_lost);
         Event::Ended {

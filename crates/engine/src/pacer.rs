@@ -22,6 +22,12 @@ pub(crate) struct Pacer {
     pub(crate) end_ns: u64,
     /// How long behind that iterations may go on.
     pub(crate) graceful_ns: u64,
+    /// How long a user may go on with its iteration behind a window that ends before the load.
+    pub(crate) ramp_down_ns: u64,
+    /// Whether arrivals that fall due when no user is free are dropped.
+    pub(crate) drops_late: bool,
+    /// Those of the measured part that were, and that nobody was told of.
+    dropped: Cell<u64>,
     /// How many iterations each user begins, at most.
     pub(crate) iterations_per_user: Option<u64>,
     /// How long users wait between two iterations, and the seed of what is drawn.
@@ -91,6 +97,9 @@ impl Pacer {
             stripe,
             end_ns: end_ns(plan),
             graceful_ns: graceful_ns(plan),
+            ramp_down_ns: ramp_down_ns(plan),
+            drops_late: drops_late(plan),
+            dropped: Cell::new(0),
             iterations_per_user: plan.part.as_ref().and_then(|part| part.iterations_per_user),
             think: plan.think.map(|think| (think, plan.seed)),
             lead_ns: lead_ns(plan),
@@ -213,6 +222,9 @@ impl Pacer {
         let next = match &self.kind {
             Kind::Closed(_) => Some((now_ns, Next::Now)),
             Kind::Open { arrivals, .. } => {
+                if self.drops_late {
+                    self.drop_before(now_ns.saturating_sub(LATE_START_NS));
+                }
                 let arrival = arrivals.borrow_mut().next();
                 arrival.map(|arrival| (arrival.at_ns, Next::At(arrival.at_ns)))
             }
@@ -264,6 +276,20 @@ impl Pacer {
         }
     }
 
+    /// Drops the arrivals before this instant that nobody has taken.
+    pub(crate) fn drop_before(&self, before_ns: u64) {
+        self.each_untaken(before_ns, &mut |at_ns, count| {
+            if at_ns >= self.warmup_ns {
+                self.dropped.set(self.dropped.get() + count);
+            }
+        });
+    }
+
+    /// How many arrivals of the measured part were dropped since this was asked last.
+    pub(crate) fn take_dropped(&self) -> u64 {
+        self.dropped.take()
+    }
+
     /// The first arrival that nobody has taken.
     pub(crate) fn first_untaken_ns(&self) -> Option<u64> {
         let Kind::Open { arrivals, .. } = &self.kind else {
@@ -278,6 +304,10 @@ impl Pacer {
 
 /// Arrivals that are walked one by one at most, in a fraction of a second.
 const MOST_WALKED: u64 = 1_000_000;
+
+/// Where late arrivals are dropped, a user that has become free still begins one that is late by so
+/// much: the loop may have been busy with another one.
+const LATE_START_NS: u64 = 1_000_000;
 
 /// When a load's own time begins: that of a scenario which begins later than the others, at its
 /// start. Otherwise a warm-up belongs to it.
@@ -305,6 +335,16 @@ fn start_ns(plan: &Plan) -> u64 {
 fn graceful_ns(plan: &Plan) -> u64 {
     let graceful_stop = plan.part.as_ref().map(|part| part.graceful_stop);
     nanoseconds(graceful_stop.unwrap_or_default())
+}
+
+fn ramp_down_ns(plan: &Plan) -> u64 {
+    let ramp_down = plan.part.as_ref().and_then(|part| part.graceful_ramp_down);
+    ramp_down.map_or(u64::MAX, nanoseconds)
+}
+
+fn drops_late(plan: &Plan) -> bool {
+    let part = plan.part.as_ref();
+    part.is_some_and(|part| !part.late_arrivals.wait())
 }
 
 /// When the last worker of a load leaves, from its begin: never, if nothing but a number of

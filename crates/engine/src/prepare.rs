@@ -205,7 +205,9 @@ fn chosen_http(
     if settings.http != HttpVersion::Auto {
         return Ok(settings.http);
     }
-    let Some(tls) = tls.filter(|_| settings.keepalive) else {
+    // Without an endpoint there is no server that could choose.
+    let is_asked = settings.keepalive && !endpoints.is_empty();
+    let Some(tls) = tls.filter(|_| is_asked) else {
         return Ok(HttpVersion::V1_1);
     };
     let tls = tls.clone().offering(HttpVersion::Auto);

@@ -48,6 +48,16 @@ impl<H: Host> Requester<H> {
         Ok(worker.recorder.borrow_mut().series_of(&key))
     }
 
+    /// Waits. In a closed load what the iteration has not sent yet starts after that.
+    pub async fn pause(&self, duration_ns: u64) {
+        self.0.pause(duration_ns).await;
+    }
+
+    /// The host of its worker: its clock and timers.
+    pub fn host(&self) -> &H {
+        &self.0.worker.host
+    }
+
     /// How its connections are made and used.
     pub(crate) fn settings(&self) -> &Connection {
         self.0.worker.dialler.settings()

@@ -22,6 +22,7 @@ mod growth;
 mod http2;
 mod http2_faults;
 pub(crate) mod http2_server;
+mod interrupted;
 mod open;
 mod order;
 mod parallel;

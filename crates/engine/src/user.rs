@@ -13,6 +13,8 @@ use std::rc::Rc;
 /// One virtual user: a behaviour with its own connections.
 pub(crate) struct User<H: Host> {
     pub(crate) worker: Rc<Worker<H>>,
+    /// Which user of the scenario it is, over all workers.
+    pub(crate) number: u32,
     /// The idle connections of its own.
     pub(crate) own: Pool<H>,
     /// The connection of HTTP/2 that carried its last request.
@@ -52,9 +54,10 @@ impl Start {
 }
 
 impl<H: Host> User<H> {
-    pub(crate) fn new(worker: Rc<Worker<H>>) -> Self {
+    pub(crate) fn new(worker: Rc<Worker<H>>, number: u32) -> Self {
         User {
             worker,
+            number,
             own: Pool::new(),
             http2: RefCell::new(None),
             starts: RefCell::default(),

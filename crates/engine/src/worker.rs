@@ -224,13 +224,19 @@ impl<H: Host> Worker<H> {
         }
     }
 
-    /// When an arrival will find no user free, should none become so until then; `None` if there
-    /// may be no more users. A free user takes the next arrival at once and waits for it, so one
+    /// When an arrival will find no user free, should none become so until then; `None` if nothing
+    /// is to be done then: there may be no more users, and it is not dropped. A free user takes the next arrival at once and waits for it, so one
     /// that nobody has taken is one for which nobody is free.
     fn next_shortage_ns(&self) -> Option<u64> {
-        let may_grow = self.users.get() < self.most_users && !self.stopping.get();
-        let untaken_ns = may_grow.then(|| self.pacer.first_untaken_ns())??;
+        let is_heeded = self.may_grow() || self.pacer.drops_late;
+        let is_awaited = is_heeded && !self.stopping.get();
+        let untaken_ns = is_awaited.then(|| self.pacer.first_untaken_ns())??;
         Some(self.begin_ns.get().saturating_add(untaken_ns))
+    }
+
+    /// Whether there may be one more user.
+    fn may_grow(&self) -> bool {
+        self.users.get() < self.most_users
     }
 
     /// Whether there is nothing left to wait for: a load that has run out of arrivals or users

@@ -36,7 +36,7 @@ pub use load::{
     Level, LevelProblem, Load, LoadOptions, MOST_SHARE, MOST_USERS, Shape, Stage, StageList,
 };
 pub use request::{Body, Header, HeaderProblem, Order, Request, RequestDefaults, parse_method};
-pub use scenario::{Part, SCENARIO_TAG, Scenario, spread_by_weight};
+pub use scenario::{LateArrivals, Part, SCENARIO_TAG, Scenario, spread_by_weight};
 pub use script::Script;
 pub use target::{BaseUrl, Credentials, Target, TargetProblem};
 pub use think::Think;

@@ -53,9 +53,36 @@ pub struct Part {
     /// How many iterations each user begins, at most. For closed loads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iterations_per_user: Option<u64>,
+    /// What becomes of an arrival that falls due when no user is free. For open loads.
+    #[serde(default, skip_serializing_if = "LateArrivals::wait")]
+    pub late_arrivals: LateArrivals,
+    /// How long a user whose window ends before the load does may go on with its iteration, which
+    /// is interrupted then; to the end of the load if `None`. For stages of a closed load, and
+    /// behaviours that can be interrupted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub graceful_ramp_down: Option<Duration>,
     /// Tags of all its series, beside its name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, String>,
+}
+
+/// What becomes of an arrival of an open load that falls due when no user is free.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LateArrivals {
+    /// It waits for a user, which is added where the load may have one more.
+    #[default]
+    Wait,
+    /// It is dropped: it is not started, and counted. A user is added for those behind it where the
+    /// load may have one more.
+    Drop,
+}
+
+impl LateArrivals {
+    /// Whether they wait for a user.
+    pub fn wait(&self) -> bool {
+        *self == LateArrivals::Wait
+    }
 }
 
 impl Part {

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// A Lua script that says what is sent; the plan's request says where to, and what the script's
-/// own table of the request begins with.
+/// A script that says what is sent; the plan's request says where to, and what a Lua script's own
+/// table of the request begins with, unless the script [names its URLs](Script::names_urls).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Script {
     /// Its file, whose text is no part of the plan.
@@ -15,4 +15,7 @@ pub struct Script {
     /// `None` where the file could not be read, and in runs that were saved without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub crc32: Option<String>,
+    /// Whether it names its URLs itself while it runs: then its plan has no requests.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub names_urls: bool,
 }

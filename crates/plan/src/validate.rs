@@ -82,7 +82,8 @@ impl Plan {
     }
 
     fn validate_requests(&self) -> Result<(), Contradiction> {
-        if self.requests.is_empty() {
+        let mut scripts = self.scripts();
+        if self.requests.is_empty() && !scripts.any(|script| script.names_urls) {
             return Err(Contradiction::NoTarget);
         }
         self.validate_names()?;

@@ -236,6 +236,16 @@ impl Recorder {
         self.counts.late += 1;
     }
 
+    /// So many arrivals were due and were not started, because no user was free.
+    pub fn dropped(&mut self, count: u64) {
+        self.counts.dropped += count;
+    }
+
+    /// So many iterations were interrupted.
+    pub fn interrupted(&mut self, count: u64) {
+        self.counts.interrupted += count;
+    }
+
     /// This many bytes were received.
     #[inline]
     pub fn received(&mut self, bytes: u64) {

@@ -67,6 +67,12 @@ pub struct Counts {
     /// Exchanges that took longer than the timeout and went on, where the plan says so.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub late: u64,
+    /// Arrivals that fell due when no user was free and were not started, where the plan says so.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub dropped: u64,
+    /// Iterations that were interrupted, of behaviours that can be.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub interrupted: u64,
     /// Connections that came up.
     pub connections: u64,
     /// Bytes received, as they passed (inside TLS).
@@ -223,6 +229,8 @@ impl Counts {
             other.closed_for_extra_bytes,
         );
         add(&mut self.late, other.late);
+        add(&mut self.dropped, other.dropped);
+        add(&mut self.interrupted, other.interrupted);
         add(&mut self.connections, other.connections);
         add(&mut self.bytes_in, other.bytes_in);
         add(&mut self.bytes_out, other.bytes_out);

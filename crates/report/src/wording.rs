@@ -18,6 +18,7 @@ pub(crate) fn target(plan: &Plan) -> String {
     let target = match (plan.requests.as_slice(), &plan.script) {
         ([one], Some(script)) => format!("script {} at {}", script.path.display(), one.url),
         ([one], None) => format!("{} {}", one.method, one.url),
+        ([], Some(script)) => format!("script {}", script.path.display()),
         (several, _) => several_requests(several),
     };
     match &plan.connection.unix_socket {

@@ -288,3 +288,19 @@ fn what_is_given_up_is_cancelled_and_what_waited_is_never_sent() {
     );
     assert!(ran.seen.iter().all(|seen| seen.target != "/c"));
 }
+
+#[test]
+fn a_plan_without_requests_runs_what_its_users_compose() {
+    let mut world = once().at(0, |hands| {
+        hands
+            .sim
+            .set_name("shop.test", &[Ipv4Addr::new(10, 0, 0, 1).into()], 0);
+    });
+    world.plan.requests.clear();
+    let ran = run(world, async |requester| {
+        let outcome = get(&requester, "http://shop.test/").await;
+        assert_eq!(outcome, Ok(Outcome::Failed(ErrorKind::Connect)));
+    });
+    assert_eq!(ran.counts(), [1, 1, 0, 1, 0]);
+    assert_eq!(ran.accepted, 0, "nothing is dialled before the run");
+}

@@ -6,6 +6,7 @@ use super::{Done, Heard, Report};
 use crate::behaviour::Scenario;
 use crate::coalescing::ClosedLoadCoalescing;
 use crate::control::{Change, Handle, Order};
+use crate::exchange::let_others_run;
 use crate::interval_times::IntervalTimes;
 use crate::ticker::Ticker;
 use loadline_reactor::{Host, Timer};
@@ -81,7 +82,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             let now_ns = self.now_ns();
             self.notice_stall(now_ns);
             self.change_load(handle, now_ns);
-            self.pool.spawn_if_short(now_ns);
+            self.notice_shortage(now_ns).await;
             self.leave_warmup(now_ns);
             self.set_coalescing(now_ns);
             self.tick(now_ns);
@@ -142,6 +143,18 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             let worker = &self.pool.worker;
             worker.backlog.stalled(stalled_ns, worker.users.get());
         }
+    }
+
+    /// Adds a user if an arrival finds none free, or drops the arrival. Before one is dropped all
+    /// users have their turn: one of them may have become free.
+    async fn notice_shortage(&mut self, now_ns: u64) {
+        if !self.pool.worker.pacer.drops_late {
+            return self.pool.spawn_if_short(now_ns);
+        }
+        if self.pool.is_short(now_ns) {
+            let_others_run().await;
+        }
+        self.pool.drop_late_and_grow(now_ns);
     }
 
     /// Carries out the changes of the load that are new. One that is heard of too late begins with
@@ -296,6 +309,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         let complete = over && !stopped;
         let now_ns = self.now_ns().min(self.end_ns);
         let worker = Rc::clone(&self.pool.worker);
+        self.pool.drop_late(now_ns);
         let followed_ns = self.window_end_ns.min(now_ns + 1);
         let flight_ns = flight_ns(&self.pool, now_ns);
         let until_ns = followed_ns.min(self.after_stop_ns());

@@ -3,7 +3,7 @@
 use super::Worker;
 use super::ready::Ahead;
 use crate::activity::Activity;
-use crate::behaviour::Scenario;
+use crate::behaviour::{Behaviour, Scenario};
 use crate::iteration;
 use crate::pacer::NextWindow;
 use crate::requester::Requester;
@@ -63,7 +63,7 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
 
     fn spawn_number(&mut self, number: u32) {
         let worker = Rc::clone(&self.worker);
-        let user = Rc::new(User::new(Rc::clone(&worker)));
+        let user = Rc::new(User::new(Rc::clone(&worker), number));
         if let Some(Ahead { endpoint, open, .. }) = self.connections.pop_front()
             && let Some(open) = open
         {
@@ -130,15 +130,46 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
 
     /// Lets users that wait for a start or a window look again.
     fn wake_waiting(&self, now_ns: u64) {
-        let is_waiting = |member: &&Member<H>| !member.user.activity.iterating.get();
+        let is_waiting = |member: &&Member<H>| {
+            // Who can be interrupted waits for the end of its window meanwhile.
+            S::Behaviour::IS_INTERRUPTIBLE || !member.user.activity.iterating.get()
+        };
         let waiting = self.members.iter().filter(is_waiting);
         waiting.for_each(|member| member.alarm.ring(now_ns));
     }
 
     /// Spawns a user if an arrival finds none free.
     pub(super) fn spawn_if_short(&mut self, now_ns: u64) {
+        if self.is_short(now_ns) {
+            self.spawn();
+        }
+    }
+
+    /// Whether an arrival finds no user free.
+    pub(super) fn is_short(&self, now_ns: u64) -> bool {
         let shortage_ns = self.worker.next_shortage_ns();
-        if shortage_ns.is_some_and(|at_ns| at_ns <= now_ns) {
+        shortage_ns.is_some_and(|at_ns| at_ns <= now_ns)
+    }
+
+    /// Drops the arrivals up to this instant that found no user free, where that is asked for, and
+    /// tells of all that were dropped since the last time. Returns whether there were any.
+    pub(super) fn drop_late(&mut self, now_ns: u64) -> bool {
+        let worker = &self.worker;
+        if worker.pacer.drops_late && !worker.stopping.get() {
+            let load_ns = (now_ns + 1).saturating_sub(worker.begin_ns.get());
+            worker.pacer.drop_before(load_ns);
+        }
+        let dropped = worker.pacer.take_dropped();
+        if dropped > 0 {
+            worker.recorder.borrow_mut().dropped(dropped);
+            self.scenario.dropped(dropped);
+        }
+        dropped > 0
+    }
+
+    /// As [`drop_late`](Self::drop_late), and spawns a user for the arrivals behind them.
+    pub(super) fn drop_late_and_grow(&mut self, now_ns: u64) {
+        if self.drop_late(now_ns) && self.worker.may_grow() {
             self.spawn();
         }
     }
@@ -160,6 +191,12 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
     /// Cancels all users where they are.
     pub(super) fn cut_off(&mut self) {
         self.worker.is_cut_off.set(true);
+        if S::Behaviour::IS_INTERRUPTIBLE {
+            let is_running = |activity: &&Activity| activity.iterating.get();
+            let running = self.activities().filter(is_running).count();
+            let mut recorder = self.worker.recorder.borrow_mut();
+            recorder.interrupted(running as u64);
+        }
         self.members.clear();
     }
 }

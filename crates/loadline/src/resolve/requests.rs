@@ -23,6 +23,7 @@ pub(super) fn script(flags: &RequestFlags) -> Result<Option<Script>, Contradicti
         crc32: std::fs::read(&path).ok().map(|text| crc32(&text)),
         path,
         args: flags.script_arg.clone(),
+        names_urls: false,
     }))
 }
 

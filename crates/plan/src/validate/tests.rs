@@ -200,6 +200,7 @@ fn a_script_says_itself_what_is_sent() {
             path: "a.lua".into(),
             args: vec![],
             crc32: None,
+            names_urls: false,
         })
     };
     allowed(|plan| plan.script = script());
@@ -346,4 +347,18 @@ fn connection_options_fit_together() {
         "--threads 2 needs as many connections, and --shared-connections 1 are fewer; give \
          more of these, or fewer threads."
     );
+}
+
+#[test]
+fn only_a_script_that_names_its_urls_needs_no_request() {
+    let script = |names_urls| {
+        Some(Script {
+            path: "a.js".into(),
+            args: vec![],
+            crc32: None,
+            names_urls,
+        })
+    };
+    refusal(|plan| (plan.requests, plan.script) = (vec![], script(false)));
+    allowed(|plan| (plan.requests, plan.script) = (vec![], script(true)));
 }

@@ -110,6 +110,7 @@ fn one_request_is_named_and_many_are_counted() {
         path: "login.lua".into(),
         args: Vec::new(),
         crc32: None,
+        names_urls: false,
     });
     assert_eq!(target(&plan), "script login.lua at http://127.0.0.1:8080/");
 }

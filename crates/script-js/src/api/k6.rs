@@ -1,0 +1,167 @@
+//! The module `k6`: checks, groups, sleep.
+
+use crate::fiber::Cancelled;
+use crate::modules::loader::k6_error;
+use crate::native::{Call, set, uncatchable};
+use crate::samples::wall_ns;
+use loadline_k6_metrics::builtin;
+use rquickjs::{Ctx, Error, Object, Result, Value};
+use std::time::{Duration, Instant};
+
+/// What stands between the names of groups.
+const SEPARATOR: &str = "::";
+
+pub(super) fn module<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    let module = Object::new(ctx.clone())?;
+    set(&module, "check", check)?;
+    set(&module, "group", group)?;
+    set(&module, "sleep", sleep)?;
+    set(&module, "fail", fail)?;
+    set(&module, "randomSeed", random_seed)?;
+    Ok(module)
+}
+
+/// Ends an iteration whose wait was cut off.
+pub(crate) fn cut_off(ctx: &Ctx<'_>) -> impl Fn(Cancelled) -> Error {
+    let ctx = ctx.clone();
+    move |_| uncatchable(&ctx, "interrupted")
+}
+
+fn sleep<'js>(call: Call<'js>) -> Result<Value<'js>> {
+    let seconds: f64 = call.number(0)?;
+    // What is no time returns at once.
+    if let Ok(time) = Duration::try_from_secs_f64(seconds) {
+        call.vu().sleep(time).map_err(cut_off(&call.ctx))?;
+    }
+    Ok(Value::new_undefined(call.ctx))
+}
+
+fn fail<'js>(call: Call<'js>) -> Result<Value<'js>> {
+    let message = call
+        .args
+        .first()
+        .map_or(Ok(String::new()), |value| call.text(value));
+    Err(k6_error(&call.ctx, &message?))
+}
+
+fn random_seed<'js>(call: Call<'js>) -> Result<Value<'js>> {
+    let seed = call.number(0)?;
+    super::globals::seed(&call.ctx, seed as i64 as u64)?;
+    Ok(Value::new_undefined(call.ctx))
+}
+
+fn refuse_name(ctx: &Ctx<'_>, name: &str) -> Result<()> {
+    match name.contains(SEPARATOR) {
+        true => Err(k6_error(ctx, "group and check names may not contain '::'")),
+        false => Ok(()),
+    }
+}
+
+fn group<'js>(call: Call<'js>) -> Result<Value<'js>> {
+    let vu = call.vu();
+    if vu.is_init() {
+        let sentence = "Using group() in the init context is not supported";
+        return Err(k6_error(&call.ctx, sentence));
+    }
+    let name = call.text(&call.arg(0))?;
+    refuse_name(&call.ctx, &name)?;
+    let Some(run) = call.arg(1).into_function() else {
+        return Err(k6_error(
+            &call.ctx,
+            "group() requires a callback as a second argument",
+        ));
+    };
+    if is_async(&call.ctx, &run)? {
+        let sentence = "group() does not support async functions as arguments, please see \
+                        https://grafana.com/docs/k6/latest/javascript-api/k6/group/ for more info";
+        return Err(k6_error(&call.ctx, sentence));
+    }
+    vu.retag(|activity| activity.groups.push(name));
+    let began = Instant::now();
+    let result: Result<Value<'js>> = run.call(());
+    let tags = vu.tags(&[]);
+    let lasted_ms = began.elapsed().as_secs_f64() * 1e3;
+    vu.worker.add(builtin::GROUP_DURATION, lasted_ms, &tags);
+    vu.retag(|activity| drop(activity.groups.pop()));
+    result
+}
+
+fn is_async<'js>(ctx: &Ctx<'js>, function: &rquickjs::Function<'js>) -> Result<bool> {
+    let constructor: Value<'js> = function.as_value().as_object().map_or_else(
+        || Ok(Value::new_undefined(ctx.clone())),
+        |object| object.get("constructor"),
+    )?;
+    let name = constructor
+        .as_object()
+        .map(|object| object.get::<_, String>("name"));
+    Ok(name.transpose()?.as_deref() == Some("AsyncFunction"))
+}
+
+fn check<'js>(call: Call<'js>) -> Result<Value<'js>> {
+    let vu = call.vu();
+    let ctx = &call.ctx;
+    if vu.is_init() {
+        let sentence = "Using check() in the init context is not supported";
+        return Err(k6_error(ctx, sentence));
+    }
+    let (value, sets) = (call.arg(0), call.arg(1));
+    if call.args.len() < 2 || sets.is_undefined() {
+        return Err(k6_error(ctx, "no checks provided to `check`"));
+    }
+    let Some(sets) = sets.as_object() else {
+        let sentence = "Cannot convert undefined or null to object";
+        return Err(rquickjs::Exception::throw_type(ctx, sentence));
+    };
+    let extra = tags_of(&call, &call.arg(2))?;
+    let extra: Vec<(&str, &str)> = extra
+        .iter()
+        .map(|(k, v)| (k.as_str(), v.as_str()))
+        .collect();
+    let mut all_passed = true;
+    for name in sets.keys::<String>() {
+        let name = name?;
+        refuse_name(ctx, &name)?;
+        let passed = passed(&call, sets.get(name.as_str())?, &value);
+        let is_passed = matches!(passed, Ok(true));
+        let mut own = vec![("check", name.as_str())];
+        own.extend_from_slice(&extra);
+        let tags = vu.tags(&own);
+        vu.worker
+            .record(|recorder| recorder.check(&name, is_passed, wall_ns(), &tags));
+        all_passed &= passed?;
+    }
+    Ok(Value::new_bool(call.ctx, all_passed))
+}
+
+/// What a check says of a value.
+fn passed<'js>(call: &Call<'js>, check: Value<'js>, value: &Value<'js>) -> Result<bool> {
+    let Some(function) = check.as_function() else {
+        return call.is_truthy(check);
+    };
+    let said: Value<'js> = function.call((value.clone(),))?;
+    if said.as_promise().is_some() {
+        let sentence = "check() does not support async functions: await their results first";
+        return Err(k6_error(&call.ctx, sentence));
+    }
+    call.is_truthy(said)
+}
+
+/// Tags as a script gives them: of texts, numbers and truth values.
+pub(super) fn tags_of<'js>(call: &Call<'js>, tags: &Value<'js>) -> Result<Vec<(String, String)>> {
+    let Some(tags) = tags.as_object() else {
+        return Ok(Vec::new());
+    };
+    let mut pairs = Vec::new();
+    for entry in tags.props::<String, Value<'js>>() {
+        let (name, value) = entry?;
+        if value.is_object() || value.is_null() || value.is_undefined() {
+            let sentence = format!(
+                "invalid value for metric tag '{name}': only String, Boolean and Number types are \
+                 accepted as a metric tag values"
+            );
+            return Err(k6_error(&call.ctx, &sentence));
+        }
+        pairs.push((name, call.text(&value)?));
+    }
+    Ok(pairs)
+}

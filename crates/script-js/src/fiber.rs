@@ -1,0 +1,202 @@
+//! Fibers: code that blocks, on a stack of its own, driven as a future.
+//!
+//! A script calls `http.get()` or `sleep()` from anywhere, from a comparator of a sort as well,
+//! and goes on when it is done. So a virtual user has a stack of its own: what waits below
+//! QuickJS's frames suspends the whole stack, and the worker goes on with others.
+//!
+//! A fiber is never unwound from outside, as QuickJS's frames can't be: it is cancelled. From then
+//! on every wait ends at once, and what waited has to return.
+
+use corosensei::stack::{DefaultStack, Stack};
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::pin::pin;
+use std::ptr::NonNull;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+/// The bytes of a stack. They are only mapped: a user that recurses little has two pages of them.
+pub(crate) const STACK_BYTES: usize = 1 << 20;
+
+/// What may still be used below the deepest frame of a script: a native function, its wait, and a
+/// panic's backtrace.
+const MARGIN_BYTES: usize = 64 << 10;
+
+/// What a script may use of a stack, by QuickJS's own measure.
+pub(crate) const SCRIPT_STACK_BYTES: usize = STACK_BYTES - MARGIN_BYTES;
+
+/// A wait ended because its fiber was cancelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cancelled;
+
+/// Code on a stack of its own.
+pub(crate) struct Fiber {
+    coroutine: Coroutine<Waker, (), (), DefaultStack>,
+    control: Rc<Control>,
+}
+
+/// What a fiber's own code and its driver share.
+#[derive(Debug, Default)]
+pub(crate) struct Control {
+    /// Of the running coroutine; it lives on that stack as long as the fiber's code runs.
+    yielder: Cell<Option<NonNull<Yielder<Waker, ()>>>>,
+    /// Whom to wake when the fiber can go on.
+    waker: RefCell<Option<Waker>>,
+    is_cancelled: Cell<bool>,
+}
+
+impl Fiber {
+    /// A fiber that runs this when it is first resumed.
+    ///
+    /// # Errors
+    /// If the system has no memory for its stack.
+    pub(crate) fn new(control: &Rc<Control>, body: impl FnOnce() + 'static) -> io::Result<Self> {
+        let stack = DefaultStack::new(STACK_BYTES)?;
+        debug_assert!(stack.base().get() - stack.limit().get() >= STACK_BYTES);
+        let inside = Rc::clone(control);
+        let run = move |yielder: &Yielder<Waker, ()>, waker: Waker| {
+            inside.yielder.set(Some(NonNull::from(yielder)));
+            inside.waker.replace(Some(waker));
+            body();
+            inside.yielder.set(None);
+        };
+        Ok(Fiber {
+            coroutine: Coroutine::with_stack(stack, run),
+            control: Rc::clone(control),
+        })
+    }
+
+    /// Goes on until the code waits or ends; whether it has ended. A panic of it goes through.
+    pub(crate) fn resume(&mut self, waker: &Waker) -> bool {
+        if self.coroutine.done() {
+            return true;
+        }
+        matches!(
+            self.coroutine.resume(waker.clone()),
+            CoroutineResult::Return(())
+        )
+    }
+}
+
+impl Drop for Fiber {
+    /// Lets the code come to its end. Code that waits again although it is cancelled is left as it
+    /// is, with its memory: its frames must not be unwound.
+    fn drop(&mut self) {
+        self.control.is_cancelled.set(true);
+        if self.coroutine.started() && !self.resume(Waker::noop()) {
+            leave(&mut self.coroutine);
+        }
+    }
+}
+
+/// Forgets what is on the stack.
+#[expect(unsafe_code, reason = "nothing else leaves frames of C alone")]
+fn leave(coroutine: &mut Coroutine<Waker, (), (), DefaultStack>) {
+    // SAFETY: the stack's values are leaked. Nobody refers to the stack: what its code lent out
+    // was lent to futures on that same stack.
+    unsafe { coroutine.force_reset() }
+}
+
+impl Control {
+    /// Whether the code has to come to its end.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.is_cancelled.get()
+    }
+
+    /// Ends all waits, now and from now on; or lets the code wait again.
+    pub(crate) fn cancel(&self, is_cancelled: bool) {
+        self.is_cancelled.set(is_cancelled);
+    }
+
+    /// Waits for a future, from the fiber's own code.
+    pub(crate) fn wait<F: Future>(&self, future: F) -> Result<F::Output, Cancelled> {
+        let mut future = pin!(future);
+        loop {
+            if self.is_cancelled() {
+                return Err(Cancelled);
+            }
+            let waker = self.waker.borrow().clone();
+            let waker = waker.as_ref().unwrap_or(Waker::noop());
+            if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(waker)) {
+                return Ok(output);
+            }
+            self.suspend();
+        }
+    }
+
+    /// Leaves the stack until the fiber is resumed.
+    pub(crate) fn suspend(&self) {
+        if let Some(yielder) = self.yielder.get() {
+            self.waker.replace(Some(suspend_at(yielder)));
+        }
+    }
+}
+
+#[expect(unsafe_code, reason = "the frames between are those of C")]
+fn suspend_at(yielder: NonNull<Yielder<Waker, ()>>) -> Waker {
+    // SAFETY: the yielder lives as long as the fiber's code runs, which takes the pointer away at
+    // its end; and who asks for a suspension is called by that code, on its stack.
+    unsafe { yielder.as_ref() }.suspend(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::future::{pending, poll_fn};
+
+    fn fiber(body: impl FnOnce(&Control) + 'static) -> Fiber {
+        let control = Rc::new(Control::default());
+        let inside = Rc::clone(&control);
+        Fiber::new(&control, move || body(&inside)).unwrap()
+    }
+
+    #[test]
+    fn code_waits_on_its_own_stack_and_goes_on() {
+        let polls = Rc::new(Cell::new(0));
+        let (seen, count) = (Rc::new(Cell::new(0)), Rc::clone(&polls));
+        let result = Rc::clone(&seen);
+        let mut fiber = fiber(move |control| {
+            let third = poll_fn(|_| {
+                count.set(count.get() + 1);
+                match count.get() {
+                    3 => Poll::Ready(42),
+                    _ => Poll::Pending,
+                }
+            });
+            result.set(control.wait(third).unwrap());
+        });
+        assert!(!fiber.resume(Waker::noop()));
+        assert!(!fiber.resume(Waker::noop()));
+        assert!(fiber.resume(Waker::noop()));
+        assert_eq!((polls.get(), seen.get()), (3, 42));
+    }
+
+    #[test]
+    fn a_fiber_that_is_dropped_comes_to_its_end() {
+        let ended = Rc::new(Cell::new(None));
+        let told = Rc::clone(&ended);
+        let mut fiber = fiber(move |control| told.set(Some(control.wait(pending::<()>()))));
+        assert!(!fiber.resume(Waker::noop()));
+        drop(fiber);
+        assert_eq!(ended.get(), Some(Err(Cancelled)));
+    }
+
+    #[test]
+    fn code_that_never_ends_is_left_as_it_is() {
+        let mut fiber = fiber(|control| {
+            loop {
+                control.suspend();
+            }
+        });
+        assert!(!fiber.resume(Waker::noop()));
+        drop(fiber);
+    }
+
+    #[test]
+    fn a_panic_reaches_who_resumed() {
+        let mut fiber = fiber(|_| panic!("in the fiber"));
+        let resumed = std::panic::AssertUnwindSafe(|| fiber.resume(Waker::noop()));
+        assert!(std::panic::catch_unwind(resumed).is_err());
+    }
+}

@@ -1,0 +1,283 @@
+//! What a virtual user does in its runtime, once that is initialised: iterations, `setup`,
+//! `teardown`, one job after the other.
+
+use crate::event_loop::{drain, settle};
+use crate::exception::described;
+use crate::program::Failure;
+use crate::realm::{inside, thrown};
+use crate::run::{Level, RunState, Scenario, Stage, StageKind};
+use crate::vu::Vu;
+use loadline_engine::Requester;
+use loadline_k6_metrics::builtin;
+use loadline_reactor::Kernel;
+use rquickjs::{Ctx, Function, Object, Value};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant, SystemTime};
+
+/// How a user is given something to do, and says that it is done.
+#[derive(Default)]
+pub(crate) struct Desk {
+    job: RefCell<Option<Job>>,
+    /// Whether there is nothing to do, and its script is ready for more.
+    is_idle: Cell<bool>,
+    failure: RefCell<Option<Failure>>,
+}
+
+/// Something to do.
+pub(crate) struct Job {
+    /// What it is.
+    pub(crate) stage: Arc<Stage>,
+    /// What sends its requests.
+    pub(crate) requester: Requester<Kernel>,
+}
+
+impl Desk {
+    /// Gives the user something to do.
+    pub(crate) fn give(&self, job: Job) {
+        self.is_idle.set(false);
+        self.job.replace(Some(job));
+    }
+
+    /// Whether its user has nothing to do.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.is_idle.get()
+    }
+
+    /// Why its user could not be initialised.
+    pub(crate) fn take_failure(&self) -> Option<Failure> {
+        self.failure.borrow_mut().take()
+    }
+}
+
+/// Initialises the script and does what is given, until the fiber is cancelled without anything to
+/// do. Has to be called on the user's fiber.
+pub(crate) fn serve(vu: &Rc<Vu>, desk: &Desk) {
+    let served = inside(vu, |ctx, main| {
+        loop {
+            desk.is_idle.set(true);
+            vu.control.suspend();
+            match desk.job.take() {
+                Some(job) => run(ctx, vu, main, job),
+                None if vu.control.is_cancelled() => return Ok(()),
+                None => {}
+            }
+        }
+    });
+    desk.failure.replace(served.err());
+    desk.is_idle.set(true);
+}
+
+fn run<'js>(ctx: &Ctx<'js>, vu: &Vu, main: &Object<'js>, job: Job) {
+    let Some(state) = vu.run.clone() else {
+        return;
+    };
+    vu.send_through(Some(job.requester));
+    begin(ctx, vu, &job.stage);
+    match &job.stage.kind {
+        StageKind::Scenario(scenario) => iterate(ctx, vu, main, &state, &job.stage, scenario),
+        StageKind::Setup => set_up(ctx, vu, main, &state, &job.stage),
+        StageKind::Teardown => tear_down(ctx, vu, main, &state, &job.stage),
+    }
+    end(vu);
+}
+
+/// Makes what follows belong to this stage.
+fn begin(ctx: &Ctx<'_>, vu: &Vu, stage: &Arc<Stage>) {
+    let known = vu.activity.borrow().stage.clone();
+    if !known.is_some_and(|one| Arc::ptr_eq(&one, stage)) {
+        vu.retag(|activity| {
+            activity.stage = Some(Arc::clone(stage));
+            activity.iteration_in_scenario = 0;
+            activity.tags.clear();
+            activity.metadata.clear();
+        });
+        let env = stage.scenario().map(|scenario| &scenario.env);
+        // What fails here, fails where the script looks at it.
+        let _ = crate::api::globals::set_env(ctx, vu, env);
+    }
+}
+
+/// Gives up what is left of a job.
+fn end(vu: &Vu) {
+    vu.operations.clear();
+    vu.take_rejection();
+    vu.send_through(None);
+    leave_groups(vu);
+}
+
+/// Leaves the groups that an exception left open.
+fn leave_groups(vu: &Vu) {
+    if !vu.activity.borrow().groups.is_empty() {
+        vu.retag(|activity| activity.groups.clear());
+    }
+}
+
+/// What is given to functions: what `setup()` gave, made anew for each user.
+fn data<'js>(ctx: &Ctx<'js>, vu: &Vu, state: &RunState) -> rquickjs::Result<Value<'js>> {
+    let hidden = vu.hidden(ctx)?;
+    let known: Value<'js> = hidden.get("data")?;
+    if !known.is_undefined() {
+        return Ok(known);
+    }
+    match state.setup_data.get() {
+        Some(Some(json)) => {
+            let data = ctx.json_parse(json.as_str())?;
+            hidden.set("data", data.clone())?;
+            Ok(data)
+        }
+        _ => Ok(known),
+    }
+}
+
+/// Calls a function of the script, and waits for all that it leads to.
+fn call<'js>(
+    ctx: &Ctx<'js>,
+    vu: &Vu,
+    main: &Object<'js>,
+    name: &str,
+    data: Option<Value<'js>>,
+) -> rquickjs::Result<Value<'js>> {
+    let function: Function<'js> = main.get(name)?;
+    let given: Value<'js> = match data {
+        Some(data) => function.call((data,))?,
+        None => function.call(())?,
+    };
+    let Some(promise) = given.as_promise() else {
+        drain(ctx, vu)?;
+        return Ok(given);
+    };
+    let settled = settle(ctx, vu, promise)?;
+    Ok(settled.unwrap_or_else(|| Value::new_undefined(ctx.clone())))
+}
+
+fn iterate<'js>(
+    ctx: &Ctx<'js>,
+    vu: &Vu,
+    main: &Object<'js>,
+    state: &RunState,
+    stage: &Stage,
+    scenario: &Scenario,
+) {
+    scenario
+        .began
+        .get_or_init(|| (Instant::now(), SystemTime::now()));
+    let number = scenario.begun.fetch_add(1, Ordering::Relaxed);
+    let iteration = {
+        let mut activity = vu.activity.borrow_mut();
+        activity.iteration_in_test = number;
+        activity.bytes = (0, 0);
+        activity.iteration
+    };
+    let _ = ctx.globals().set("__ITER", iteration);
+    let active = &state.execution.users_active;
+    active.fetch_add(1, Ordering::Relaxed);
+    let began = Instant::now();
+    let called = data(ctx, vu, state)
+        .and_then(|data| call(ctx, vu, main, &stage.function, Some(data)).map(drop));
+    active.fetch_sub(1, Ordering::Relaxed);
+    {
+        let mut activity = vu.activity.borrow_mut();
+        activity.iteration += 1;
+        activity.iteration_in_scenario += 1;
+    }
+    leave_groups(vu);
+    tell_error(ctx, vu, scenario, called);
+    conclude(vu, state, scenario, began.elapsed());
+}
+
+/// Logs what an iteration threw, or what nobody caught of its promises.
+fn tell_error(ctx: &Ctx<'_>, vu: &Vu, scenario: &Scenario, called: rquickjs::Result<()>) {
+    let text = called
+        .err()
+        .map(|error| described(ctx, &vu.program.store, error));
+    if vu.control.is_cancelled() {
+        return;
+    }
+    let rejected = vu.take_rejection();
+    if let Some(text) = text.or(rejected) {
+        let fields = [
+            ("executor", scenario.executor.as_str()),
+            ("scenario", scenario.name.as_str()),
+            ("source", "stacktrace"),
+        ];
+        vu.program.log(Level::Error, &format!("{text}\n"), &fields);
+    }
+}
+
+/// Counts an iteration, if it was not cut off.
+fn conclude(vu: &Vu, state: &RunState, scenario: &Scenario, lasted: Duration) {
+    let execution = &state.execution;
+    let worker = &vu.worker;
+    let (sent, received) = vu.activity.borrow().bytes;
+    let tags = vu.tags(&[]);
+    worker.add(builtin::DATA_SENT, sent as f64, &tags);
+    worker.add(builtin::DATA_RECEIVED, received as f64, &tags);
+    if vu.control.is_cancelled() {
+        execution
+            .iterations_interrupted
+            .fetch_add(1, Ordering::Relaxed);
+        return;
+    }
+    execution
+        .iterations_complete
+        .fetch_add(1, Ordering::Relaxed);
+    scenario.complete.fetch_add(1, Ordering::Relaxed);
+    worker.add(
+        builtin::ITERATION_DURATION,
+        lasted.as_secs_f64() * 1e3,
+        &tags,
+    );
+    worker.add(builtin::ITERATIONS, 1.0, &tags);
+    worker.hand_over(state);
+    let rest = state.options.min_iteration.saturating_sub(lasted);
+    if !rest.is_zero() {
+        // Cut off or not, the iteration is over.
+        let _ = vu.sleep(rest);
+    }
+}
+
+fn set_up<'js>(ctx: &Ctx<'js>, vu: &Vu, main: &Object<'js>, state: &RunState, stage: &Stage) {
+    let given = match call(ctx, vu, main, &stage.function, None) {
+        Ok(given) => given,
+        Err(error) => return fail(ctx, vu, state, error),
+    };
+    if let Some(reason) = vu.take_rejection() {
+        return state.fail(Failure::Threw(reason));
+    }
+    if vu.control.is_cancelled() {
+        return;
+    }
+    match crate::api::globals::setup_json(ctx, given) {
+        Ok(json) => drop(state.setup_data.set(json)),
+        Err(problem) => state.fail(Failure::SetupData(problem)),
+    }
+}
+
+fn tear_down<'js>(ctx: &Ctx<'js>, vu: &Vu, main: &Object<'js>, state: &RunState, stage: &Stage) {
+    let called = data(ctx, vu, state)
+        .and_then(|data| call(ctx, vu, main, &stage.function, Some(data)).map(drop));
+    match (called, vu.take_rejection()) {
+        (Err(error), _) => fail(ctx, vu, state, error),
+        (Ok(()), Some(reason)) => state.fail(Failure::Threw(reason)),
+        (Ok(()), None) => {}
+    }
+}
+
+/// Ends the run with what was thrown, unless that is because the run ends.
+fn fail(ctx: &Ctx<'_>, vu: &Vu, state: &RunState, error: rquickjs::Error) {
+    let failure = thrown(ctx, vu, error);
+    if !vu.control.is_cancelled() {
+        state.fail(failure);
+    }
+}
+
+impl std::fmt::Debug for Desk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Desk")
+            .field("is_idle", &self.is_idle)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,6 @@
+//! The modules of a script: from specifiers to compiled code.
+
+pub(crate) mod loader;
+pub(crate) mod resolve;
+pub(crate) mod store;
+pub(crate) mod translate;

@@ -1,0 +1,211 @@
+//! How QuickJS finds the modules of a script.
+//!
+//! Modules that are built in, and CommonJS, are objects first. Their module is made of a few lines
+//! that export the object's members by name, and the object itself as the default.
+
+use super::resolve::{Resolved, resolve};
+use super::store::{Store, Unit};
+use crate::api;
+use crate::native::guarded;
+use crate::vu::Vu;
+use rquickjs::context::EvalOptions;
+use rquickjs::loader::{ImportAttributes, Loader, Resolver};
+use rquickjs::module::{Declared, WriteOptions};
+use rquickjs::{Ctx, Error, Exception, Function, Module, Object, Result, Value};
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// Resolves what modules import.
+#[derive(Debug)]
+pub(crate) struct Names;
+
+impl Resolver for Names {
+    fn resolve<'js>(
+        &mut self,
+        ctx: &Ctx<'js>,
+        base: &str,
+        name: &str,
+        _: Option<ImportAttributes<'js>>,
+    ) -> Result<String> {
+        match resolve(base, name) {
+            Ok(resolved) => Ok(resolved.into_name()),
+            Err(sentence) => Err(k6_error(ctx, &sentence)),
+        }
+    }
+}
+
+/// Loads modules by their resolved names.
+#[derive(Debug)]
+pub(crate) struct Modules(pub(crate) Arc<Store>);
+
+impl Loader for Modules {
+    fn load<'js>(
+        &mut self,
+        ctx: &Ctx<'js>,
+        name: &str,
+        _: Option<ImportAttributes<'js>>,
+    ) -> Result<Module<'js, Declared>> {
+        // QuickJS calls it through C, which must not be unwound.
+        guarded(ctx, || load(ctx, &self.0, name))
+    }
+}
+
+fn load<'js>(ctx: &Ctx<'js>, store: &Store, name: &str) -> Result<Module<'js, Declared>> {
+    if is_built_in(name) {
+        let object = built_in(ctx, name)?;
+        return synthetic(ctx, store, name, &object);
+    }
+    let unit = store.unit(name).map_err(|error| k6_error(ctx, &error))?;
+    if !unit.is_common_js {
+        return declare(ctx, name, &unit);
+    }
+    let exports = common_js(ctx, name, &unit)?;
+    synthetic(ctx, store, name, &exports)
+}
+
+fn is_built_in(name: &str) -> bool {
+    name == "k6" || name.starts_with("k6/")
+}
+
+/// An error in k6's own words.
+pub(crate) fn k6_error(ctx: &Ctx<'_>, message: &str) -> Error {
+    Exception::throw_message(ctx, message)
+}
+
+/// The object of a module that is built in: one for each user.
+pub(crate) fn built_in<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Object<'js>> {
+    let cache: Object<'js> = Vu::of(ctx).hidden(ctx)?.get("modules")?;
+    if let Some(known) = cache.get::<_, Option<Object<'js>>>(name)? {
+        return Ok(known);
+    }
+    let object = match api::module(name) {
+        Ok(make) => make(ctx)?,
+        Err(sentence) => return Err(k6_error(ctx, &sentence)),
+    };
+    cache.set(name, object.clone())?;
+    Ok(object)
+}
+
+/// A module whose exports are the members of an object.
+fn synthetic<'js>(
+    ctx: &Ctx<'js>,
+    store: &Store,
+    name: &str,
+    object: &Object<'js>,
+) -> Result<Module<'js, Declared>> {
+    let keys: Vec<String> = object.keys().collect::<Result<_>>()?;
+    let unit = store.made(&format!("exports of {name}"), || exporting(&keys));
+    let module = declare(ctx, name, &unit)?;
+    module.meta()?.set("exports", object.clone())?;
+    Ok(module)
+}
+
+/// The code of a module that exports these members of `import.meta.exports`.
+fn exporting(keys: &[String]) -> String {
+    let mut code = String::from("const all = import.meta.exports;\n");
+    let has = |name: &str| keys.iter().any(|key| key == name);
+    code.push_str(match has("__esModule") && has("default") {
+        true => "export default all.default;\n",
+        false => "export default all;\n",
+    });
+    let named = keys.iter().filter(|key| is_name(key) && *key != "default");
+    for (index, key) in named.enumerate() {
+        // Writing to a string can't fail.
+        let _ = writeln!(
+            code,
+            "const e{index} = all.{key}; export {{ e{index} as {key} }};"
+        );
+    }
+    code
+}
+
+fn is_name(text: &str) -> bool {
+    let is_first = |c: char| c.is_ascii_alphabetic() || c == '_' || c == '$';
+    text.starts_with(is_first) && text.chars().all(|c| is_first(c) || c.is_ascii_digit())
+}
+
+/// Declares a module, compiled once for all users.
+pub(crate) fn declare<'js>(
+    ctx: &Ctx<'js>,
+    name: &str,
+    unit: &Unit,
+) -> Result<Module<'js, Declared>> {
+    if let Some(bytecode) = unit.bytecode.get() {
+        return compiled(ctx, bytecode);
+    }
+    let module = Module::declare(ctx.clone(), name, unit.code.as_str())?;
+    let options = WriteOptions {
+        strip_source: true,
+        ..WriteOptions::default()
+    };
+    if let Ok(bytecode) = module.write(options) {
+        // Where two users compile it at once, one of both stays.
+        let _ = unit.bytecode.set(bytecode);
+    }
+    Ok(module)
+}
+
+#[expect(unsafe_code, reason = "bytecode can't be checked")]
+fn compiled<'js>(ctx: &Ctx<'js>, bytecode: &[u8]) -> Result<Module<'js, Declared>> {
+    // SAFETY: this very library wrote it, in this process.
+    unsafe { Module::load(ctx.clone(), bytecode) }
+}
+
+/// Runs a file of CommonJS, if this user has not yet; what it exports.
+pub(crate) fn common_js<'js>(ctx: &Ctx<'js>, name: &str, unit: &Unit) -> Result<Object<'js>> {
+    let cache: Object<'js> = Vu::of(ctx).hidden(ctx)?.get("commonJs")?;
+    let module = match cache.get::<_, Option<Object<'js>>>(name)? {
+        Some(module) => module,
+        None => run_common_js(ctx, &cache, name, unit)?,
+    };
+    let exports: Value<'js> = module.get("exports")?;
+    match exports.into_object() {
+        Some(object) => Ok(object),
+        None => {
+            let object = Object::new(ctx.clone())?;
+            object.set("default", module.get::<_, Value<'js>>("exports")?)?;
+            object.set("__esModule", true)?;
+            Ok(object)
+        }
+    }
+}
+
+fn run_common_js<'js>(
+    ctx: &Ctx<'js>,
+    cache: &Object<'js>,
+    name: &str,
+    unit: &Unit,
+) -> Result<Object<'js>> {
+    let module = Object::new(ctx.clone())?;
+    let exports = Object::new(ctx.clone())?;
+    module.set("exports", exports.clone())?;
+    // Files that require each other get what there is of the other one so far.
+    cache.set(name, module.clone())?;
+    let mut options = EvalOptions::default();
+    options.strict = false;
+    options.filename = Some(name.to_owned());
+    // On one line, so that the lines of the file stay as they are.
+    let code = format!("(function (module, exports, require) {{{}\n}})", unit.code);
+    let run: Function<'js> = ctx.eval_with_options(code, options)?;
+    let require: Value<'js> = ctx.globals().get("require")?;
+    run.call::<_, Value<'js>>((module.clone(), exports, require))?;
+    Ok(module)
+}
+
+/// What `require()` of a specifier gives in the module of this name.
+pub(crate) fn require<'js>(ctx: &Ctx<'js>, base: &str, specifier: &str) -> Result<Value<'js>> {
+    let name = match resolve(base, specifier) {
+        Ok(Resolved::BuiltIn(name)) => return built_in(ctx, &name).map(Object::into_value),
+        Ok(resolved) => resolved.into_name(),
+        Err(sentence) => return Err(k6_error(ctx, &sentence)),
+    };
+    let store = Arc::clone(&Vu::of(ctx).program.store);
+    let unit = store.unit(&name).map_err(|error| k6_error(ctx, &error))?;
+    if unit.is_common_js {
+        common_js(ctx, &name, &unit)?;
+        let cache: Object<'js> = Vu::of(ctx).hidden(ctx)?.get("commonJs")?;
+        return cache.get::<_, Object<'js>>(name)?.get("exports");
+    }
+    let promise = Module::import(ctx, name)?;
+    promise.finish()
+}

@@ -1,0 +1,154 @@
+//! The files of a script, read once for all users: modules, and what `open()` reads.
+//!
+//! The first initialisation of a script finds all of them. From then on nothing new is read, so
+//! that a run does not depend on what happens to the disk meanwhile, and a user costs no reading
+//! and no parsing.
+
+use super::translate::{Lines, translate};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use url::Url;
+
+/// Where a script's files come from: the disk, the web, an archive.
+pub trait Sources: Send + Sync {
+    /// The bytes of the file at a URL of the scheme `file` or `https`.
+    ///
+    /// # Errors
+    /// Why they can't be had, in a sentence.
+    fn read(&self, url: &Url) -> Result<Vec<u8>, String>;
+}
+
+/// A module, ready to be compiled.
+#[derive(Debug)]
+pub(crate) struct Unit {
+    /// JavaScript.
+    pub(crate) code: String,
+    /// Whether it is CommonJS.
+    pub(crate) is_common_js: bool,
+    /// Where its lines come from, if its types were stripped.
+    pub(crate) lines: Option<Lines>,
+    /// The compiled module, once one user has compiled it.
+    pub(crate) bytecode: OnceLock<Vec<u8>>,
+}
+
+/// All that was read.
+pub(crate) struct Store {
+    sources: Box<dyn Sources>,
+    units: Mutex<HashMap<String, Arc<Unit>>>,
+    files: Mutex<BTreeMap<String, Arc<[u8]>>>,
+    is_frozen: AtomicBool,
+}
+
+impl Store {
+    pub(crate) fn new(sources: Box<dyn Sources>) -> Self {
+        Store {
+            sources,
+            units: Mutex::default(),
+            files: Mutex::default(),
+            is_frozen: AtomicBool::new(false),
+        }
+    }
+
+    /// From here on nothing new is read.
+    pub(crate) fn freeze(&self) {
+        self.is_frozen.store(true, Ordering::Release);
+    }
+
+    fn is_frozen(&self) -> bool {
+        self.is_frozen.load(Ordering::Acquire)
+    }
+
+    /// The module of this name.
+    ///
+    /// # Errors
+    /// If it can't be read, or is no JavaScript.
+    pub(crate) fn unit(&self, name: &str) -> Result<Arc<Unit>, String> {
+        if let Some(unit) = locked(&self.units).get(name) {
+            return Ok(Arc::clone(unit));
+        }
+        let url = Url::parse(name).map_err(|error| error.to_string())?;
+        let bytes = self.read(&url)?;
+        let text = String::from_utf8_lossy(&bytes);
+        let translated = translate(name, &text).map_err(|problem| problem.to_string())?;
+        Ok(self.keep(
+            name,
+            Unit {
+                code: translated.code,
+                is_common_js: translated.is_common_js,
+                lines: translated.lines,
+                bytecode: OnceLock::new(),
+            },
+        ))
+    }
+
+    /// The module of this name, whose code is made here if nobody has asked for it yet.
+    pub(crate) fn made(&self, name: &str, code: impl FnOnce() -> String) -> Arc<Unit> {
+        if let Some(unit) = locked(&self.units).get(name) {
+            return Arc::clone(unit);
+        }
+        let unit = Unit {
+            code: code(),
+            is_common_js: false,
+            lines: None,
+            bytecode: OnceLock::new(),
+        };
+        self.keep(name, unit)
+    }
+
+    fn keep(&self, name: &str, unit: Unit) -> Arc<Unit> {
+        let mut units = locked(&self.units);
+        let kept = units.entry(name.to_owned());
+        Arc::clone(kept.or_insert_with(|| Arc::new(unit)))
+    }
+
+    /// The bytes of a file that a script opens.
+    ///
+    /// # Errors
+    /// If it can't be read, or was not opened when the script was initialised first.
+    pub(crate) fn open(&self, url: &Url) -> Result<Arc<[u8]>, String> {
+        if let Some(file) = locked(&self.files).get(url.as_str()) {
+            return Ok(Arc::clone(file));
+        }
+        let bytes: Arc<[u8]> = self.read(url)?.into();
+        locked(&self.files).insert(url.to_string(), Arc::clone(&bytes));
+        Ok(bytes)
+    }
+
+    fn read(&self, url: &Url) -> Result<Vec<u8>, String> {
+        if self.is_frozen() {
+            return Err(format!(
+                "open() can't be used with files that weren't previously opened during \
+                 initialization (__VU==0), path: \"{}\"",
+                url.path()
+            ));
+        }
+        self.sources.read(url)
+    }
+
+    /// The place in a file of a place in a module's code; as it is, where they are the same. Both
+    /// count from 1.
+    pub(crate) fn original(&self, name: &str, place: (u32, u32)) -> (u32, u32) {
+        let unit = locked(&self.units).get(name).cloned();
+        let lines = unit.as_ref().and_then(|unit| unit.lines.as_ref());
+        lines
+            .and_then(|lines| lines.original(place.0, place.1))
+            .unwrap_or(place)
+    }
+
+    /// All files that were opened, by their URLs.
+    pub(crate) fn opened(&self) -> BTreeMap<String, Arc<[u8]>> {
+        locked(&self.files).clone()
+    }
+}
+
+/// What it guards is whole whoever panicked meanwhile: entries are only added.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Store").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,117 @@
+//! Native functions that scripts call.
+//!
+//! QuickJS calls them through C, which must not be unwound, and a script may catch every ordinary
+//! error. So each is wrapped: a panic ends the iteration and is told in the log, and what ends an
+//! iteration is thrown so that no `catch` and no `finally` of the script sees it.
+
+use crate::vu::Vu;
+use rquickjs::function::{IntoJsFunc, ParamRequirement, Params};
+use rquickjs::{Coerced, Ctx, Error, Exception, FromJs, Function, Object, Result, Value, qjs};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// A native function that takes all its arguments as they are.
+struct Native<F>(F);
+
+/// What a native function is called with.
+pub(crate) struct Call<'js> {
+    /// The realm.
+    pub(crate) ctx: Ctx<'js>,
+    /// Its arguments.
+    pub(crate) args: Vec<Value<'js>>,
+}
+
+impl<'js> Call<'js> {
+    /// An argument; `undefined` if it is missing.
+    pub(crate) fn arg(&self, index: usize) -> Value<'js> {
+        let arg = self.args.get(index).cloned();
+        arg.unwrap_or_else(|| Value::new_undefined(self.ctx.clone()))
+    }
+
+    /// An argument as a number, as JavaScript makes one of it.
+    pub(crate) fn number(&self, index: usize) -> Result<f64> {
+        let number = Coerced::<f64>::from_js(&self.ctx, self.arg(index));
+        number.map(|number| number.0)
+    }
+
+    /// A value as a text, as JavaScript makes one of it.
+    pub(crate) fn text(&self, value: &Value<'js>) -> Result<String> {
+        let text = Coerced::<String>::from_js(&self.ctx, value.clone());
+        text.map(|text| text.0)
+    }
+
+    /// Whether a value counts as true.
+    pub(crate) fn is_truthy(&self, value: Value<'js>) -> Result<bool> {
+        let truth = Coerced::<bool>::from_js(&self.ctx, value);
+        truth.map(|truth| truth.0)
+    }
+
+    /// The virtual user that calls.
+    pub(crate) fn vu(&self) -> std::rc::Rc<Vu> {
+        Vu::of(&self.ctx)
+    }
+}
+
+impl<'js, F> IntoJsFunc<'js, ()> for Native<F>
+where
+    F: Fn(Call<'js>) -> Result<Value<'js>> + 'js,
+{
+    fn param_requirements() -> ParamRequirement {
+        ParamRequirement::any()
+    }
+
+    fn call<'a>(&self, params: Params<'a, 'js>) -> Result<Value<'js>> {
+        let args = (0..params.len()).filter_map(|index| params.arg(index));
+        let call = Call {
+            ctx: params.ctx().clone(),
+            args: args.collect(),
+        };
+        guarded(params.ctx(), || (self.0)(call))
+    }
+}
+
+/// Runs what QuickJS has called: a panic becomes an error that the script can't catch.
+pub(crate) fn guarded<T>(ctx: &Ctx<'_>, run: impl FnOnce() -> Result<T>) -> Result<T> {
+    match catch_unwind(AssertUnwindSafe(run)) {
+        Ok(result) => result,
+        Err(panic) => Err(panicked(ctx, &*panic)),
+    }
+}
+
+/// A function of this name.
+pub(crate) fn function<'js>(
+    ctx: &Ctx<'js>,
+    name: &str,
+    run: impl Fn(Call<'js>) -> Result<Value<'js>> + 'js,
+) -> Result<Function<'js>> {
+    Function::new(ctx.clone(), Native(run))?.with_name(name)
+}
+
+/// Gives an object a function of this name.
+pub(crate) fn set<'js>(
+    object: &Object<'js>,
+    name: &str,
+    run: impl Fn(Call<'js>) -> Result<Value<'js>> + 'js,
+) -> Result<()> {
+    object.set(name, function(object.ctx(), name, run)?)
+}
+
+/// Ends the iteration: the error that is thrown can't be caught by the script.
+#[expect(unsafe_code, reason = "the library has no safe name for it")]
+pub(crate) fn uncatchable(ctx: &Ctx<'_>, message: &str) -> Error {
+    let exception = match Exception::from_message(ctx.clone(), message) {
+        Ok(exception) => exception.into_value(),
+        Err(error) => return error,
+    };
+    // SAFETY: both are of this runtime, and alive.
+    unsafe { qjs::JS_SetUncatchableError(ctx.as_raw().as_ptr(), exception.as_raw()) };
+    ctx.throw(exception)
+}
+
+/// A native function panicked: that is a fault of ours, which ends the iteration.
+fn panicked(ctx: &Ctx<'_>, panic: &(dyn Any + Send)) -> Error {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+    let message = format!("internal error: {}", text.unwrap_or("a panic"));
+    uncatchable(ctx, &message)
+}

@@ -1,0 +1,148 @@
+//! A script that is loaded: its files, its options and what it exports.
+
+use crate::modules::store::{Sources, Store};
+use crate::realm;
+use crate::run::{Entry, Level, Log};
+use crate::samples::Worker;
+use crate::vu::Vu;
+use loadline_k6_metrics::RecorderSetup;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use url::Url;
+
+/// What a script is loaded from.
+pub struct LoadSetup {
+    /// The URL of its main module: of the scheme `file`, or `https`.
+    pub main: Url,
+    /// Where its files come from.
+    pub sources: Box<dyn Sources>,
+    /// The variables of `__ENV`.
+    pub env: BTreeMap<String, String>,
+    /// Where it logs.
+    pub log: Arc<dyn Log>,
+    /// What its metrics are registered in.
+    pub recording: Arc<RecorderSetup>,
+}
+
+/// A loaded script.
+pub struct Program {
+    pub(crate) main: Url,
+    pub(crate) store: Arc<Store>,
+    pub(crate) env: BTreeMap<String, String>,
+    pub(crate) log: Arc<dyn Log>,
+    pub(crate) recording: Arc<RecorderSetup>,
+    found: Found,
+}
+
+/// What `handleSummary` gives: the contents of files, by their names in its order.
+pub type SummaryFiles = Vec<(String, Vec<u8>)>;
+
+/// What the first initialisation finds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// `export const options`, as JSON.
+    pub(crate) options: Option<String>,
+    /// The names of the functions it exports.
+    pub(crate) functions: BTreeSet<String>,
+}
+
+/// Why a script can't run, or not go on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    /// It threw while it was initialised, set up or torn down: what, with its stack.
+    #[error("{0}")]
+    Threw(String),
+    /// It ended the run itself: what it said.
+    #[error("test aborted: {0}")]
+    Aborted(String),
+    /// What `setup()` gave has no form as JSON.
+    #[error("error marshaling setup() data to JSON: {0}")]
+    SetupData(String),
+    /// The system refuses a stack.
+    #[error("no memory for another virtual user: {0}")]
+    Memory(String),
+}
+
+impl Program {
+    /// Loads a script: runs it once, as the user 0.
+    ///
+    /// # Errors
+    /// If it can't be read or compiled, or throws.
+    pub fn load(setup: LoadSetup) -> Result<Arc<Program>, Failure> {
+        let mut program = Program {
+            main: setup.main,
+            store: Arc::new(Store::new(setup.sources)),
+            env: setup.env,
+            log: setup.log,
+            recording: setup.recording,
+            found: Found::default(),
+        };
+        let first = Arc::new(program.clone_unloaded());
+        let worker = Worker::new(Arc::clone(&first.recording), None);
+        let vu = Vu::new(&first, 0, None, worker);
+        program.found = realm::initialise(&vu)?;
+        program.store.freeze();
+        Ok(Arc::new(program))
+    }
+
+    /// The same, before it is known what there is in it.
+    fn clone_unloaded(&self) -> Program {
+        Program {
+            main: self.main.clone(),
+            store: Arc::clone(&self.store),
+            env: self.env.clone(),
+            log: Arc::clone(&self.log),
+            recording: Arc::clone(&self.recording),
+            found: Found::default(),
+        }
+    }
+
+    /// Its `options`, as JSON.
+    pub fn options(&self) -> Option<&str> {
+        self.found.options.as_deref()
+    }
+
+    /// Whether it exports a function of this name.
+    pub fn has(&self, function: &str) -> bool {
+        self.found.functions.contains(function)
+    }
+
+    /// Whether it exports any function.
+    pub fn has_functions(&self) -> bool {
+        !self.found.functions.is_empty()
+    }
+
+    /// The files that it opened, by their URLs.
+    pub fn opened(&self) -> BTreeMap<String, Arc<[u8]>> {
+        self.store.opened()
+    }
+
+    /// Calls `handleSummary` with this JSON; what it gives, by the names of files. `None` if it
+    /// gives nothing.
+    ///
+    /// # Errors
+    /// If it throws, or gives what is no text.
+    pub fn handle_summary(self: &Arc<Self>, data: &str) -> Result<Option<SummaryFiles>, Failure> {
+        let worker = Worker::new(Arc::clone(&self.recording), None);
+        let vu = Vu::new(self, 0, None, worker);
+        realm::handle_summary(&vu, data)
+    }
+
+    /// Logs an entry with these fields.
+    pub(crate) fn log(&self, level: Level, message: &str, fields: &[(&str, &str)]) {
+        self.log.log(&Entry {
+            level,
+            message,
+            fields,
+        });
+    }
+}
+
+impl std::fmt::Debug for Program {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Program")
+            .field("main", &self.main.as_str())
+            .field("found", &self.found)
+            .finish_non_exhaustive()
+    }
+}

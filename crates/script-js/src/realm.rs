@@ -1,0 +1,186 @@
+//! A runtime of QuickJS, inside a fiber: how a script is initialised, and what runs in it then.
+//!
+//! The runtime is made on the fiber's own stack and ends there, as QuickJS measures how deep a
+//! script recurses from where it was made.
+
+use crate::api;
+use crate::event_loop::settle;
+use crate::exception::described;
+use crate::fiber::{Fiber, SCRIPT_STACK_BYTES};
+use crate::modules::loader::{Modules, Names};
+use crate::program::{Failure, Found, SummaryFiles};
+use crate::vu::Vu;
+use rquickjs::{Context, Ctx, Error, Function, Module, Object, Promise, Runtime, Value};
+use std::cell::RefCell;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::Waker;
+
+/// Runs the script's main module, and looks at what it exports.
+///
+/// # Errors
+/// What it throws.
+pub(crate) fn initialise(vu: &Rc<Vu>) -> Result<Found, Failure> {
+    at_once(vu, |vu| inside(vu, |ctx, main| Ok(found(ctx, main))))
+}
+
+/// Calls `handleSummary`.
+///
+/// # Errors
+/// What it throws.
+pub(crate) fn handle_summary(vu: &Rc<Vu>, data: &str) -> Result<Option<SummaryFiles>, Failure> {
+    let data = data.to_owned();
+    at_once(vu, move |vu| {
+        inside(vu, |ctx, main| {
+            let summarised = summarise(ctx, vu, main, &data);
+            summarised.map_err(|error| thrown(ctx, vu, error))
+        })
+    })
+}
+
+/// Runs something of a user on a stack of its own, to its end, on this thread.
+fn at_once<T: 'static>(
+    vu: &Rc<Vu>,
+    run: impl FnOnce(&Rc<Vu>) -> Result<T, Failure> + 'static,
+) -> Result<T, Failure> {
+    let result = Rc::new(RefCell::new(None));
+    let (told, inside) = (Rc::clone(&result), Rc::clone(vu));
+    let body = move || drop(told.replace(Some(run(&inside))));
+    let mut fiber = Fiber::new(&vu.control, body).map_err(memory)?;
+    // Nothing that it waits for comes from a loop.
+    while !fiber.resume(Waker::noop()) {}
+    let result = result.take();
+    result.expect("the fiber has ended")
+}
+
+/// Nothing is left that could be allocated.
+pub(crate) fn memory(error: impl ToString) -> Failure {
+    Failure::Memory(error.to_string())
+}
+
+/// Initialises the script in a runtime of its own, and runs something in it. Has to be called on
+/// the user's fiber.
+///
+/// # Errors
+/// If the script throws while it is initialised, or what is run fails.
+pub(crate) fn inside<T>(
+    vu: &Rc<Vu>,
+    run: impl for<'js> FnOnce(&Ctx<'js>, &Object<'js>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let runtime = runtime(vu).map_err(memory)?;
+    let context = Context::full(&runtime).map_err(memory)?;
+    let result = context.with(|ctx| {
+        let main = load(&ctx, vu).map_err(|error| thrown(&ctx, vu, error))?;
+        run(&ctx, &main)
+    });
+    vu.leave_runtime();
+    runtime.set_interrupt_handler(None);
+    runtime.set_host_promise_rejection_tracker(None);
+    result
+}
+
+fn runtime(vu: &Rc<Vu>) -> rquickjs::Result<Runtime> {
+    let runtime = Runtime::new()?;
+    runtime.set_max_stack_size(SCRIPT_STACK_BYTES);
+    runtime.set_loader(Names, Modules(Arc::clone(&vu.program.store)));
+    let interrupted = Rc::clone(vu);
+    runtime.set_interrupt_handler(Some(Box::new(move || interrupted.is_interrupted())));
+    let rejected = Rc::clone(vu);
+    runtime.set_host_promise_rejection_tracker(Some(Box::new(
+        move |ctx, promise, reason, is_handled| {
+            let key = key(&promise);
+            match is_handled {
+                true => rejected.forgive(key),
+                false => rejected.reject(&ctx, key, reason),
+            }
+        },
+    )));
+    Ok(runtime)
+}
+
+/// Tells promises apart.
+fn key(promise: &Value<'_>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    promise.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Runs the main module; its namespace.
+fn load<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>) -> rquickjs::Result<Object<'js>> {
+    vu.own(ctx)?;
+    api::install(ctx, vu)?;
+    let promise: Promise<'js> = Module::import(ctx, vu.program.main.as_str())?;
+    let namespace = settle(ctx, vu, &promise)?;
+    let namespace = namespace.and_then(Value::into_object);
+    match (namespace, vu.take_rejection()) {
+        (_, Some(reason)) => Err(rquickjs::Exception::throw_message(ctx, &reason)),
+        (Some(namespace), None) => Ok(namespace),
+        (None, None) => Err(rquickjs::Exception::throw_message(
+            ctx,
+            "the main module waits for a promise that is never settled",
+        )),
+    }
+}
+
+/// Why a script can't go on.
+pub(crate) fn thrown(ctx: &Ctx<'_>, vu: &Vu, error: Error) -> Failure {
+    let text = described(ctx, &vu.program.store, error);
+    match vu.aborted() {
+        Some(message) => Failure::Aborted(message),
+        None => Failure::Threw(text),
+    }
+}
+
+fn found<'js>(ctx: &Ctx<'js>, main: &Object<'js>) -> Found {
+    let names = main.keys::<String>().filter_map(Result::ok);
+    let is_function = |name: &String| {
+        let value = main.get::<_, Value<'js>>(name.as_str());
+        value.is_ok_and(|value| value.is_function())
+    };
+    let options = main.get::<_, Value<'js>>("options").ok();
+    let options = options.filter(|options| !options.is_undefined());
+    let json = options.and_then(|options| ctx.json_stringify(options).ok().flatten());
+    Found {
+        options: json.and_then(|json| json.to_string().ok()),
+        functions: names.filter(is_function).collect(),
+    }
+}
+
+fn summarise<'js>(
+    ctx: &Ctx<'js>,
+    vu: &Vu,
+    main: &Object<'js>,
+    data: &str,
+) -> rquickjs::Result<Option<SummaryFiles>> {
+    let handle: Function<'js> = main.get("handleSummary")?;
+    let data = ctx.json_parse(data)?;
+    let given: Value<'js> = handle.call((data,))?;
+    let given = match given.as_promise() {
+        Some(promise) => settle(ctx, vu, promise)?,
+        None => Some(given),
+    };
+    let Some(files) = given.and_then(Value::into_object) else {
+        return Ok(None);
+    };
+    let mut written = Vec::new();
+    for name in files.keys::<String>() {
+        let name = name?;
+        let content: Value<'js> = files.get(name.as_str())?;
+        written.push((name, bytes_of(ctx, &content)?));
+    }
+    Ok(Some(written))
+}
+
+fn bytes_of(ctx: &Ctx<'_>, content: &Value<'_>) -> rquickjs::Result<Vec<u8>> {
+    if let Some(text) = content.as_string() {
+        return Ok(text.to_string()?.into_bytes());
+    }
+    match crate::bytes::of(content) {
+        Some(bytes) => Ok(bytes),
+        None => Err(rquickjs::Exception::throw_message(
+            ctx,
+            "a value of handleSummary() is neither a string nor an ArrayBuffer",
+        )),
+    }
+}

@@ -1,0 +1,320 @@
+//! A run of a script: what its users share, and what its conductor sees of it.
+
+use crate::program::Failure;
+use loadline_k6_metrics::RecorderSetup;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+/// Takes what a script logs.
+pub trait Log: Send + Sync {
+    /// One entry.
+    fn log(&self, entry: &Entry<'_>);
+}
+
+/// How grave an entry of the log is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Shown with `-v` alone.
+    Debug,
+    /// Ordinary.
+    Info,
+    /// Something may be wrong.
+    Warning,
+    /// Something is wrong.
+    Error,
+}
+
+/// An entry of the log.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'a> {
+    /// How grave it is.
+    pub level: Level,
+    /// What is said.
+    pub message: &'a str,
+    /// What belongs to it, by name: `source`, and what that brings.
+    pub fields: &'a [(&'a str, &'a str)],
+}
+
+/// What the options of a run say to its users.
+#[derive(Clone, Debug)]
+pub struct UserOptions {
+    /// Tags of every sample.
+    pub tags: BTreeMap<String, String>,
+    /// What iterations last at least: shorter ones are followed by a wait.
+    pub min_iteration: Duration,
+    /// The options as JSON, for `exec.test.options`.
+    pub json: String,
+    /// What requests are like.
+    pub http: HttpOptions,
+}
+
+/// What the options of a run say of requests.
+#[derive(Clone, Debug)]
+pub struct HttpOptions {
+    /// The field `User-Agent`; empty for none.
+    pub user_agent: String,
+    /// How many redirects are followed.
+    pub max_redirects: u32,
+    /// Whether failed requests throw.
+    pub throws: bool,
+    /// Whether bodies are dropped unless a request says otherwise.
+    pub discards_bodies: bool,
+    /// Whether cookies stay from one iteration to the next.
+    pub keeps_cookies: bool,
+    /// How many requests of `batch()` are in flight at a time, in all and to a host.
+    pub batch: (usize, usize),
+    /// What is shown of requests: nothing, `headers` or `full`.
+    pub debug: Option<String>,
+}
+
+impl Default for HttpOptions {
+    fn default() -> Self {
+        HttpOptions {
+            user_agent: "Grafana k6/1.8.1".to_owned(),
+            max_redirects: 10,
+            throws: false,
+            discards_bodies: false,
+            keeps_cookies: false,
+            batch: (20, 6),
+            debug: None,
+        }
+    }
+}
+
+impl Default for UserOptions {
+    fn default() -> Self {
+        UserOptions {
+            tags: BTreeMap::new(),
+            min_iteration: Duration::ZERO,
+            json: "{}".to_owned(),
+            http: HttpOptions::default(),
+        }
+    }
+}
+
+/// What the users of a run share.
+pub struct RunState {
+    /// What its options say to them.
+    pub options: UserOptions,
+    /// What recorders are made of.
+    pub recording: Arc<RecorderSetup>,
+    /// What `setup()` gave, as JSON, once it has run; `None` in it if it gave nothing.
+    pub setup_data: OnceLock<Option<String>>,
+    /// What its users count.
+    pub execution: Execution,
+    /// Asks the conductor to end the run.
+    pub abort: Box<dyn Fn(Abort) + Send + Sync>,
+    /// How often workers were asked for what they recorded.
+    pub(crate) rounds: AtomicU64,
+    failure: Mutex<Option<Failure>>,
+    is_failed: AtomicBool,
+    is_ending: AtomicBool,
+}
+
+/// Why a script ends its run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Abort {
+    /// `exec.test.abort()`, with what it says and where.
+    Asked(String),
+    /// What a user ended with that no run can go on behind.
+    Failed,
+}
+
+impl RunState {
+    /// A run that has not begun.
+    pub fn new(
+        options: UserOptions,
+        recording: Arc<RecorderSetup>,
+        abort: Box<dyn Fn(Abort) + Send + Sync>,
+    ) -> Self {
+        RunState {
+            options,
+            recording,
+            setup_data: OnceLock::new(),
+            execution: Execution::default(),
+            abort,
+            rounds: AtomicU64::new(0),
+            failure: Mutex::default(),
+            is_failed: AtomicBool::new(false),
+            is_ending: AtomicBool::new(false),
+        }
+    }
+
+    /// Asks the workers for what they recorded: each hands it over when it ends an iteration next.
+    pub fn collect(&self) {
+        self.rounds.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Ends the run because of this; the first counts.
+    pub(crate) fn fail(&self, failure: Failure) {
+        let mut first = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert(failure);
+        drop(first);
+        self.end(Abort::Failed);
+    }
+
+    /// Ends the run: no iteration begins any more.
+    pub(crate) fn end(&self, because: Abort) {
+        self.is_ending.store(true, Ordering::Relaxed);
+        (self.abort)(because);
+    }
+
+    /// Whether the script has ended its run.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.is_ending.load(Ordering::Relaxed)
+    }
+
+    /// Why the run can't go on, if it can't.
+    pub fn failure(&self) -> Option<Failure> {
+        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        failure.clone()
+    }
+
+    /// `exec.test.fail()`: the run goes on, and has failed.
+    pub(crate) fn mark_failed(&self) {
+        self.is_failed.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the script said that its run has failed.
+    pub fn is_failed(&self) -> bool {
+        self.is_failed.load(Ordering::Relaxed)
+    }
+}
+
+impl std::fmt::Debug for RunState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RunState")
+            .field("execution", &self.execution)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What the users of a run count.
+#[derive(Debug, Default)]
+pub struct Execution {
+    /// Users that are ready.
+    pub users_ready: AtomicU32,
+    /// Users in an iteration's scenario.
+    pub users_active: AtomicU32,
+    /// Iterations that came to their end.
+    pub iterations_complete: AtomicU64,
+    /// Iterations that were cut off.
+    pub iterations_interrupted: AtomicU64,
+    /// The numbers of users given so far.
+    pub(crate) last_id: AtomicU32,
+    /// When the load began.
+    pub(crate) began: OnceLock<Instant>,
+}
+
+impl Execution {
+    /// The load begins now.
+    pub fn begin(&self) {
+        let _ = self.began.set(Instant::now());
+    }
+
+    /// How long the load has lasted.
+    pub fn elapsed(&self) -> Duration {
+        self.began.get().map_or(Duration::ZERO, Instant::elapsed)
+    }
+}
+
+/// What users do: one function of the script.
+#[derive(Debug)]
+pub struct Stage {
+    /// The exported function.
+    pub function: String,
+    /// What it is called for.
+    pub kind: StageKind,
+}
+
+/// What a function of the script is called for.
+#[derive(Debug)]
+pub enum StageKind {
+    /// Once before the load.
+    Setup,
+    /// Once behind the load.
+    Teardown,
+    /// The iterations of a scenario.
+    Scenario(Scenario),
+}
+
+/// A scenario, as its users see it.
+#[derive(Debug)]
+pub struct Scenario {
+    /// Its name.
+    pub name: String,
+    /// Its executor's name.
+    pub executor: String,
+    /// Variables of the environment beside the run's.
+    pub env: BTreeMap<String, String>,
+    /// Tags of all its samples.
+    pub tags: BTreeMap<String, String>,
+    /// How long it lasts at most, and how many iterations it has; what tells its progress.
+    pub length: (Option<Duration>, Option<u64>),
+    /// When it began.
+    pub(crate) began: OnceLock<(Instant, SystemTime)>,
+    /// Iterations begun so far.
+    pub(crate) begun: AtomicU64,
+    /// Iterations that came to their end.
+    pub complete: AtomicU64,
+}
+
+impl Scenario {
+    /// A scenario of this name and executor, without anything else.
+    pub fn new(name: &str, executor: &str) -> Self {
+        Scenario {
+            name: name.to_owned(),
+            executor: executor.to_owned(),
+            env: BTreeMap::new(),
+            tags: BTreeMap::new(),
+            length: (None, None),
+            began: OnceLock::new(),
+            begun: AtomicU64::new(0),
+            complete: AtomicU64::new(0),
+        }
+    }
+
+    /// How much of it is over, from 0 to 1.
+    pub fn progress(&self) -> f64 {
+        let share = match (self.length, self.began.get()) {
+            ((_, Some(iterations)), _) if iterations > 0 => {
+                self.complete.load(Ordering::Relaxed) as f64 / iterations as f64
+            }
+            ((Some(length), _), Some((began, _))) if !length.is_zero() => {
+                began.elapsed().as_secs_f64() / length.as_secs_f64()
+            }
+            _ => 0.0,
+        };
+        share.clamp(0.0, 1.0)
+    }
+}
+
+impl Stage {
+    /// The scenario, if it is one.
+    pub fn scenario(&self) -> Option<&Scenario> {
+        match &self.kind {
+            StageKind::Scenario(scenario) => Some(scenario),
+            StageKind::Setup | StageKind::Teardown => None,
+        }
+    }
+
+    /// The tag `group` outside of all groups.
+    pub(crate) fn root_group(&self) -> &'static str {
+        match self.kind {
+            StageKind::Setup => "::setup",
+            StageKind::Teardown => "::teardown",
+            StageKind::Scenario(_) => "",
+        }
+    }
+
+    /// The tags of all samples.
+    pub(crate) fn tags(&self) -> impl Iterator<Item = (String, String)> + '_ {
+        let name = self.scenario().map(|scenario| scenario.name.clone());
+        let name = name.map(|name| ("scenario".to_owned(), name));
+        let tags = self.scenario().into_iter().flat_map(|one| &one.tags);
+        let tags = tags.map(|(name, value)| (name.clone(), value.clone()));
+        name.into_iter().chain(tags)
+    }
+}

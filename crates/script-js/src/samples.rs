@@ -1,0 +1,146 @@
+//! What the users of a worker measure, and the tags of it.
+
+use crate::run::RunState;
+use crate::vu::Activity;
+use loadline_k6_metrics::{MetricId, Portion, Recorder, RecorderSetup, Tags};
+use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::Sender;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// What the users of a worker share.
+pub(crate) struct Worker {
+    recorder: RefCell<Recorder>,
+    portions: Option<Sender<Portion>>,
+    /// The round of collection that it has answered.
+    answered: Cell<u64>,
+}
+
+impl Worker {
+    /// A worker that hands over what it records.
+    pub(crate) fn new(setup: Arc<RecorderSetup>, portions: Option<Sender<Portion>>) -> Rc<Self> {
+        Rc::new(Worker {
+            recorder: RefCell::new(Recorder::new(setup)),
+            portions,
+            answered: Cell::default(),
+        })
+    }
+
+    /// Its recorder, for so long.
+    pub(crate) fn record<T>(&self, record: impl FnOnce(&mut Recorder) -> T) -> T {
+        record(&mut self.recorder.borrow_mut())
+    }
+
+    /// Adds a value that is measured now.
+    pub(crate) fn add(&self, metric: MetricId, value: f64, tags: &impl Tags) {
+        let at_ns = wall_ns();
+        self.record(|recorder| recorder.add(metric, value, at_ns, tags));
+    }
+
+    /// Hands over what there is, if it was asked for since.
+    pub(crate) fn hand_over(&self, run: &RunState) {
+        let asked = run.rounds.load(Ordering::Relaxed);
+        if self.answered.replace(asked) != asked {
+            self.hand_over_all();
+        }
+    }
+
+    fn hand_over_all(&self) {
+        if let Some(portions) = &self.portions {
+            // Where nobody listens any more, nobody wants it.
+            let _ = portions.send(self.recorder.borrow_mut().take());
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.hand_over_all();
+    }
+}
+
+impl std::fmt::Debug for Worker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Worker").finish_non_exhaustive()
+    }
+}
+
+/// Nanoseconds since 1970.
+pub(crate) fn wall_ns() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_nanos() as u64)
+}
+
+/// What a user's samples have in common, while it stays in its group and changes no tag.
+#[derive(Debug, Default)]
+pub(crate) struct CommonTags {
+    tags: Vec<(String, String)>,
+    metadata: Vec<(String, String)>,
+}
+
+impl CommonTags {
+    /// Those of a user that does this: the tags of the run, of its scenario, of its group and its
+    /// own; later ones in place of earlier ones.
+    pub(crate) fn of(run: Option<&RunState>, activity: &Activity) -> Self {
+        let of_run = run.into_iter().flat_map(|run| run.options.tags.clone());
+        let of_stage = activity.stage.iter().flat_map(|stage| stage.tags());
+        let group = ("group".to_owned(), activity.group());
+        let own = activity.tags.clone();
+        let all = of_run.chain(of_stage).chain([group]).chain(own);
+        let mut tags: Vec<(String, String)> = Vec::new();
+        for (name, value) in all {
+            tags.retain(|(known, _)| *known != name);
+            tags.push((name, value));
+        }
+        CommonTags {
+            tags,
+            metadata: activity.metadata.clone().into_iter().collect(),
+        }
+    }
+}
+
+/// The tags of a sample: its own before those of its user.
+pub(crate) struct SampleTags<'a> {
+    own: &'a [(&'a str, &'a str)],
+    common: Rc<CommonTags>,
+}
+
+impl<'a> SampleTags<'a> {
+    pub(crate) fn new(own: &'a [(&'a str, &'a str)], common: Rc<CommonTags>) -> Self {
+        SampleTags { own, common }
+    }
+
+    /// These tags, and none of a user.
+    pub(crate) fn alone(own: &'a [(&'a str, &'a str)]) -> Self {
+        SampleTags::new(own, Rc::default())
+    }
+}
+
+impl Tags for SampleTags<'_> {
+    fn get(&self, key: &str) -> Option<Cow<'_, str>> {
+        let own = self.own.iter().find(|(name, _)| *name == key);
+        if let Some((_, value)) = own {
+            return Some(Cow::Borrowed(value));
+        }
+        let mut common = self.common.tags.iter();
+        let found = common.find(|(name, _)| name == key);
+        found.map(|(_, value)| Cow::Borrowed(value.as_str()))
+    }
+
+    fn for_each(&self, visit: &mut dyn FnMut(&str, &str)) {
+        self.own.iter().for_each(|(name, value)| visit(name, value));
+        let is_own = |name: &str| self.own.iter().any(|(own, _)| *own == name);
+        let common = self.common.tags.iter();
+        for (name, value) in common.filter(|(name, _)| !is_own(name)) {
+            visit(name, value);
+        }
+    }
+
+    fn metadata(&self, visit: &mut dyn FnMut(&str, &str)) {
+        let pairs = self.common.metadata.iter();
+        pairs.for_each(|(name, value)| visit(name, value));
+    }
+}

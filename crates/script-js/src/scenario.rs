@@ -1,0 +1,250 @@
+//! Virtual users as users of the engine.
+//!
+//! A worker has a pool of virtual users. A user of the engine takes one with its first iteration
+//! and gives it back at its end, so that scenarios that follow each other share them.
+
+use crate::fiber::Fiber;
+use crate::iteration::{Desk, Job, serve};
+use crate::program::Program;
+use crate::realm::memory;
+use crate::run::{RunState, Stage};
+use crate::samples::{SampleTags, Worker};
+use crate::vu::Vu;
+use loadline_engine::{Behaviour, Iteration, Launch, Scenario};
+use loadline_k6_metrics::{Portion, builtin};
+use loadline_reactor::Kernel;
+use std::cell::RefCell;
+use std::future::poll_fn;
+use std::rc::{Rc, Weak};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::Sender;
+use std::task::{Context, Poll, Waker};
+
+/// What begins the users of a stage on each worker; what they record goes into `portions`, whose
+/// last sender is gone when all have ended. Of `ready` virtual users each of `workers` has
+/// its share initialised before the load; others are when they are needed.
+pub fn launch(
+    program: &Arc<Program>,
+    stage: &Arc<Stage>,
+    run: &Arc<RunState>,
+    portions: &Sender<Portion>,
+    ready: u32,
+    workers: u32,
+) -> Launch {
+    let (program, stage, run) = (Arc::clone(program), Arc::clone(stage), Arc::clone(run));
+    let portions = portions.clone();
+    Launch::scenario(move |worker| {
+        let pool = Pool::of_thread(&program, &run, &portions);
+        let share = ready / workers + u32::from(worker < ready % workers);
+        pool.prepare(share as usize);
+        Users {
+            pool,
+            stage: Arc::clone(&stage),
+        }
+    })
+}
+
+thread_local! {
+    /// The pool of this thread, while its run lasts.
+    static POOL: RefCell<Weak<Pool>> = const { RefCell::new(Weak::new()) };
+}
+
+/// The virtual users of a worker that have nothing to do.
+struct Pool {
+    program: Arc<Program>,
+    run: Arc<RunState>,
+    worker: Rc<Worker>,
+    idle: RefCell<Vec<Driver>>,
+}
+
+impl Pool {
+    fn of_thread(
+        program: &Arc<Program>,
+        run: &Arc<RunState>,
+        portions: &Sender<Portion>,
+    ) -> Rc<Self> {
+        let known = POOL.with_borrow(Weak::upgrade);
+        if let Some(pool) = known.filter(|pool| Arc::ptr_eq(&pool.run, run)) {
+            return pool;
+        }
+        let recording = Arc::clone(&run.recording);
+        let pool = Rc::new(Pool {
+            program: Arc::clone(program),
+            run: Arc::clone(run),
+            worker: Worker::new(recording, Some(portions.clone())),
+            idle: RefCell::default(),
+        });
+        POOL.replace(Rc::downgrade(&pool));
+        pool
+    }
+
+    /// Initialises users up to this number.
+    fn prepare(&self, number: usize) {
+        while self.idle.borrow().len() < number {
+            let Some(driver) = self.make() else {
+                return;
+            };
+            self.idle.borrow_mut().push(driver);
+        }
+    }
+
+    /// So many iterations had no user to begin them.
+    fn dropped(&self, stage: &Stage, count: u64) {
+        let tags: Vec<(String, String)> = stage.tags().collect();
+        let tags: Vec<(&str, &str)> = tags.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+        let tags = SampleTags::alone(&tags);
+        self.worker
+            .add(builtin::DROPPED_ITERATIONS, count as f64, &tags);
+        self.worker.hand_over(&self.run);
+    }
+
+    fn take(&self) -> Option<Driver> {
+        let idle = self.idle.borrow_mut().pop();
+        idle.or_else(|| self.make())
+    }
+
+    /// A user whose script is initialised; `None` if that fails, which ends the run.
+    fn make(&self) -> Option<Driver> {
+        let execution = &self.run.execution;
+        let id = execution.last_id.fetch_add(1, Ordering::Relaxed) + 1;
+        let vu = Vu::new(
+            &self.program,
+            id,
+            Some(Arc::clone(&self.run)),
+            Rc::clone(&self.worker),
+        );
+        match Driver::new(vu) {
+            Ok(driver) => {
+                execution.users_ready.fetch_add(1, Ordering::Relaxed);
+                Some(driver)
+            }
+            Err(failure) => {
+                self.run.fail(failure);
+                None
+            }
+        }
+    }
+}
+
+/// A virtual user with its fiber.
+struct Driver {
+    // Dropped first: the runtime ends on the fiber.
+    fiber: Fiber,
+    desk: Rc<Desk>,
+    vu: Rc<Vu>,
+}
+
+impl Driver {
+    fn new(vu: Rc<Vu>) -> Result<Self, crate::Failure> {
+        let desk = Rc::new(Desk::default());
+        let (serving, at) = (Rc::clone(&vu), Rc::clone(&desk));
+        let fiber = Fiber::new(&vu.control, move || serve(&serving, &at)).map_err(memory)?;
+        let mut driver = Driver { fiber, desk, vu };
+        while !driver.desk.is_idle() {
+            driver.fiber.resume(Waker::noop());
+        }
+        match driver.desk.take_failure() {
+            Some(failure) => Err(failure),
+            None => Ok(driver),
+        }
+    }
+
+    /// Goes on with the job; whether it is done.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.fiber.resume(cx.waker());
+        match self.desk.is_idle() {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        }
+    }
+
+    /// Cuts the job off, if there is one.
+    fn cut_off(&mut self) {
+        if !self.desk.is_idle() {
+            self.vu.control.cancel(true);
+            self.fiber.resume(Waker::noop());
+        }
+        self.vu.control.cancel(false);
+    }
+}
+
+/// The users of a stage on one worker.
+struct Users {
+    pool: Rc<Pool>,
+    stage: Arc<Stage>,
+}
+
+impl Scenario<Kernel> for Users {
+    const COMPOSES: bool = true;
+
+    type Behaviour = User;
+
+    fn user(&mut self) -> User {
+        User {
+            pool: Rc::clone(&self.pool),
+            stage: Arc::clone(&self.stage),
+            driver: None,
+        }
+    }
+
+    fn names_requests(&self) -> bool {
+        true
+    }
+
+    fn backs_off(&self) -> bool {
+        false
+    }
+
+    fn dropped(&mut self, count: u64) {
+        self.pool.dropped(&self.stage, count);
+    }
+}
+
+/// A user of the engine, with the virtual user that it has taken.
+struct User {
+    pool: Rc<Pool>,
+    stage: Arc<Stage>,
+    driver: Option<Driver>,
+}
+
+impl Behaviour<Kernel> for User {
+    const IS_INTERRUPTIBLE: bool = true;
+
+    fn times_iterations(&self) -> bool {
+        true
+    }
+
+    async fn iterate(&mut self, iteration: Iteration<'_, Kernel>) {
+        if self.pool.run.is_ending() {
+            return iteration.rest().await;
+        }
+        let Some(driver) = self.driver.take().or_else(|| self.pool.take()) else {
+            return iteration.rest().await;
+        };
+        let driver = self.driver.insert(driver);
+        driver.desk.give(Job {
+            stage: Arc::clone(&self.stage),
+            requester: iteration.requester().clone(),
+        });
+        let running = Running(driver);
+        poll_fn(|cx| running.0.poll(cx)).await;
+    }
+}
+
+/// A job that is cut off if it is given up.
+struct Running<'a>(&'a mut Driver);
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.cut_off();
+    }
+}
+
+impl Drop for User {
+    fn drop(&mut self) {
+        if let Some(driver) = self.driver.take() {
+            self.pool.idle.borrow_mut().push(driver);
+        }
+    }
+}

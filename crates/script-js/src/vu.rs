@@ -1,0 +1,292 @@
+//! A virtual user: what its native functions know of it.
+//!
+//! There is one in each runtime. Native functions find theirs through the runtime, so that modules
+//! are plain functions and keep nothing.
+
+use crate::event_loop::Operations;
+use crate::exception::of_value;
+use crate::fiber::{Cancelled, Control};
+use crate::program::Program;
+use crate::run::{Abort, RunState, Stage};
+use crate::samples::{CommonTags, SampleTags, Worker};
+use loadline_engine::Requester;
+use loadline_reactor::{Host, Kernel};
+use rquickjs::{Ctx, JsLifetime, Object, Persistent, Result, Value};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+/// How long a script may compute before others have their turn.
+const QUANTUM: Duration = Duration::from_millis(1);
+
+/// A virtual user.
+pub(crate) struct Vu {
+    /// Its script.
+    pub(crate) program: Arc<Program>,
+    /// Its number: 0 for what runs outside of the load.
+    pub(crate) id: u32,
+    /// The run that it belongs to; none in the first initialisation.
+    pub(crate) run: Option<Arc<RunState>>,
+    /// What the users of its worker share.
+    pub(crate) worker: Rc<Worker>,
+    /// How it waits.
+    pub(crate) control: Rc<Control>,
+    /// What it has begun and not ended.
+    pub(crate) operations: Operations,
+    /// What it does at the moment; tags are changed by [`retag`](Vu::retag).
+    pub(crate) activity: RefCell<Activity>,
+    /// What sends its requests; none in the init context.
+    requester: RefCell<Option<Requester<Kernel>>>,
+    /// When its script went on last.
+    resumed: Cell<Option<Instant>>,
+    hidden: RefCell<Option<Persistent<Object<'static>>>>,
+    /// Promises that were rejected, and whom nobody has caught yet: what with.
+    rejected: RefCell<Vec<(u64, String)>>,
+    /// What its samples have in common, as long as that stays.
+    common: RefCell<Option<Rc<CommonTags>>>,
+    /// What the script said when it ended the run.
+    aborted: RefCell<Option<String>>,
+}
+
+/// What a virtual user does, and the tags of it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Activity {
+    /// The scenario, setup or teardown; none in the init context.
+    pub(crate) stage: Option<Arc<Stage>>,
+    /// The groups it is in, outermost first.
+    pub(crate) groups: Vec<String>,
+    /// Tags that the script has set.
+    pub(crate) tags: BTreeMap<String, String>,
+    /// Metadata that the script has set.
+    pub(crate) metadata: BTreeMap<String, String>,
+    /// How many iterations it began before this one.
+    pub(crate) iteration: u64,
+    /// The same, in this scenario.
+    pub(crate) iteration_in_scenario: u64,
+    /// The number of this iteration in its scenario, counted over this process and over all.
+    pub(crate) iteration_in_test: u64,
+    /// Bytes that were sent and received in it.
+    pub(crate) bytes: (u64, u64),
+}
+
+impl Activity {
+    /// The tag `group`: the groups with `::` before each.
+    pub(crate) fn group(&self) -> String {
+        let of_stage = self.stage.as_ref().map_or("", |stage| stage.root_group());
+        let groups = self.groups.iter().map(|group| format!("::{group}"));
+        groups.fold(of_stage.to_owned(), |path, group| path + &group)
+    }
+}
+
+/// How native functions find their virtual user.
+struct Owner(Rc<Vu>);
+
+#[expect(unsafe_code, reason = "it has no lifetime of the runtime's")]
+// SAFETY: it holds no value of the runtime.
+unsafe impl<'js> JsLifetime<'js> for Owner {
+    type Changed<'to> = Owner;
+}
+
+impl Vu {
+    /// A user of this program, which has no runtime yet.
+    pub(crate) fn new(
+        program: &Arc<Program>,
+        id: u32,
+        run: Option<Arc<RunState>>,
+        worker: Rc<Worker>,
+    ) -> Rc<Self> {
+        Rc::new(Vu {
+            program: Arc::clone(program),
+            id,
+            run,
+            worker,
+            control: Rc::default(),
+            operations: Operations::default(),
+            activity: RefCell::default(),
+            requester: RefCell::default(),
+            resumed: Cell::default(),
+            hidden: RefCell::default(),
+            rejected: RefCell::default(),
+            common: RefCell::default(),
+            aborted: RefCell::default(),
+        })
+    }
+
+    /// Makes it the user of a runtime.
+    pub(crate) fn own(self: &Rc<Self>, ctx: &Ctx<'_>) -> Result<()> {
+        // The store can only be busy while somebody looks at it.
+        let _ = ctx.store_userdata(Owner(Rc::clone(self)));
+        let hidden = Object::new(ctx.clone())?;
+        for name in ["modules", "commonJs"] {
+            hidden.set(name, Object::new(ctx.clone())?)?;
+        }
+        self.hidden.replace(Some(Persistent::save(ctx, hidden)));
+        Ok(())
+    }
+
+    /// The user of this runtime.
+    pub(crate) fn of(ctx: &Ctx<'_>) -> Rc<Vu> {
+        let owner = ctx.userdata::<Owner>();
+        Rc::clone(&owner.expect("every runtime has its user").0)
+    }
+
+    /// What modules keep out of the script's sight.
+    pub(crate) fn hidden<'js>(&self, ctx: &Ctx<'js>) -> Result<Object<'js>> {
+        let hidden = self.hidden.borrow().clone();
+        hidden.expect("it is there with the runtime").restore(ctx)
+    }
+
+    /// Gives back all that it holds of its runtime, which ends.
+    pub(crate) fn leave_runtime(&self) {
+        self.operations.clear();
+        self.hidden.take();
+    }
+
+    /// Whether its script is being initialised.
+    pub(crate) fn is_init(&self) -> bool {
+        self.activity.borrow().stage.is_none()
+    }
+
+    /// What sends its requests, outside of the init context.
+    pub(crate) fn requester(&self) -> Option<Requester<Kernel>> {
+        self.requester.borrow().clone()
+    }
+
+    /// What sends its requests from now on.
+    pub(crate) fn send_through(&self, requester: Option<Requester<Kernel>>) {
+        self.requester.replace(requester);
+    }
+
+    /// Waits for a future; what else it has begun goes on meanwhile.
+    ///
+    /// # Errors
+    /// If its iteration has to end.
+    pub(crate) fn wait<F: Future>(&self, future: F) -> std::result::Result<F::Output, Cancelled> {
+        let mut future = pin!(future);
+        let both = poll_fn(|cx| {
+            self.operations.poll(cx);
+            future.as_mut().poll(cx)
+        });
+        let output = self.control.wait(both);
+        self.resumed.set(None);
+        output
+    }
+
+    /// Blocks the script for so long.
+    ///
+    /// # Errors
+    /// If its iteration has to end.
+    pub(crate) fn sleep(&self, time: Duration) -> std::result::Result<(), Cancelled> {
+        let ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        match self.requester() {
+            Some(requester) => self.wait(requester.pause(ns)),
+            None => {
+                std::thread::sleep(time);
+                Ok(())
+            }
+        }
+    }
+
+    /// A future that is ready at this instant.
+    pub(crate) fn timer(&self, time: Duration) -> impl Future<Output = ()> + 'static {
+        let host = self.requester().map(|requester| requester.host().clone());
+        let due_ns = host.as_ref().map(|host| {
+            let ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+            host.now_ns().saturating_add(ns)
+        });
+        async move {
+            match (host, due_ns) {
+                (Some(host), Some(due_ns)) => host.timer().until(due_ns).await,
+                // In the init context nobody else has to go on.
+                _ => std::thread::sleep(time),
+            }
+        }
+    }
+
+    /// Whether the script has to end where it is; lets others have their turn before.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        let resumed = self.resumed.get().unwrap_or_else(Instant::now);
+        self.resumed.set(Some(resumed));
+        if resumed.elapsed() >= QUANTUM && self.requester.borrow().is_some() {
+            let mut has_waited = false;
+            // The loop wakes it when the others have had their turn.
+            let _ = self.wait(poll_fn(|cx| {
+                match std::mem::replace(&mut has_waited, true) {
+                    true => Poll::Ready(()),
+                    false => {
+                        cx.waker().wake_by_ref();
+                        Poll::Pending
+                    }
+                }
+            }));
+        }
+        self.control.is_cancelled()
+    }
+
+    /// A promise was rejected, and nobody has caught it yet.
+    pub(crate) fn reject<'js>(&self, ctx: &Ctx<'js>, promise: u64, reason: Value<'js>) {
+        let text = of_value(ctx, &self.program.store, reason);
+        let text = format!("Uncaught (in promise) {text}");
+        self.rejected.borrow_mut().push((promise, text));
+    }
+
+    /// Somebody has caught it.
+    pub(crate) fn forgive(&self, promise: u64) {
+        self.rejected
+            .borrow_mut()
+            .retain(|(one, _)| *one != promise);
+    }
+
+    /// What the first promise was rejected with that nobody caught; the others are forgotten.
+    pub(crate) fn take_rejection(&self) -> Option<String> {
+        let mut rejected = self.rejected.borrow_mut();
+        let first = (!rejected.is_empty()).then(|| rejected.swap_remove(0).1);
+        rejected.clear();
+        first
+    }
+
+    /// The script ends the run, and says this.
+    pub(crate) fn abort(&self, message: String) {
+        if let Some(run) = &self.run {
+            run.end(Abort::Asked(message.clone()));
+        }
+        self.aborted.replace(Some(message));
+        self.control.cancel(true);
+    }
+
+    /// What the script said when it ended the run, if it did.
+    pub(crate) fn aborted(&self) -> Option<String> {
+        self.aborted.borrow().clone()
+    }
+
+    /// The tags of a sample at this moment, these among them.
+    pub(crate) fn tags<'a>(&self, own: &'a [(&'a str, &'a str)]) -> SampleTags<'a> {
+        let known = self.common.borrow().clone();
+        let common = known.unwrap_or_else(|| {
+            let common = CommonTags::of(self.run.as_deref(), &self.activity.borrow());
+            let common = Rc::new(common);
+            self.common.replace(Some(Rc::clone(&common)));
+            common
+        });
+        SampleTags::new(own, common)
+    }
+
+    /// What its samples have in common is about to change, as this says.
+    pub(crate) fn retag(&self, change: impl FnOnce(&mut Activity)) {
+        change(&mut self.activity.borrow_mut());
+        self.common.take();
+    }
+}
+
+impl std::fmt::Debug for Vu {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Vu")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,71 @@
+//! What users cost, in memory and CPU time.
+
+use crate::ran::{Amount, run};
+use std::time::Duration;
+
+/// The bytes of this process that are in memory.
+fn resident() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/statm").expect("a Linux kernel");
+    let pages = status
+        .split(' ')
+        .nth(1)
+        .and_then(|pages| pages.parse::<u64>().ok());
+    pages.expect("a number") * 4096
+}
+
+/// The CPU time that this process has used.
+fn cpu() -> Duration {
+    let stat = std::fs::read_to_string("/proc/self/stat").expect("a Linux kernel");
+    let behind_name = stat.rsplit(") ").next().expect("a name");
+    let ticks = behind_name.split(' ').skip(11).take(2);
+    let ticks: u64 = ticks.filter_map(|field| field.parse::<u64>().ok()).sum();
+    Duration::from_millis(ticks * 10)
+}
+
+#[test]
+#[ignore = "the other tests of this process would be counted too: run it alone"]
+fn a_user_needs_no_more_memory_than_one_of_k6() {
+    let script = "import { sleep } from 'k6'; export default function () { sleep(100); }";
+    let of = |users| {
+        let before = resident();
+        let amount = Amount {
+            users,
+            iterations: u64::MAX,
+            within: Duration::from_secs(2),
+        };
+        let during = std::thread::spawn(|| {
+            std::thread::sleep(Duration::from_millis(1_500));
+            resident()
+        });
+        run(script, amount);
+        during.join().expect("no panic") - before
+    };
+    of(10);
+    let (few, many) = (of(100), of(1_100));
+    let each = many.saturating_sub(few) / 1_000;
+    println!("a user needs {} KB", each / 1_000);
+    assert!(each <= 230_000, "{each} bytes");
+}
+
+#[test]
+#[ignore = "it prints what an iteration costs: run it alone"]
+fn an_iteration_costs_little_beside_its_requests() {
+    for body in ["", "check(1, { one: (n) => n === 1 });", "sleep(0);"] {
+        let script = format!(
+            "import {{ check, sleep }} from 'k6';\nexport default function () {{ {body} }}"
+        );
+        let before = cpu();
+        let amount = Amount {
+            users: 100,
+            iterations: 300_000,
+            within: Duration::from_secs(60),
+        };
+        let ran = run(&script, amount);
+        let each = (cpu() - before).as_secs_f64() * 1e6 / ran.complete as f64;
+        println!(
+            "{each:.2} us for an iteration of `{body}` ({})",
+            ran.complete
+        );
+        assert!(each < 60.0, "{each} us");
+    }
+}

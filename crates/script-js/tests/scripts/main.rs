@@ -1,0 +1,6 @@
+//! Scripts, run by the engine's users.
+
+mod costs;
+mod hostile;
+mod lifecycle;
+mod ran;

@@ -1,0 +1,181 @@
+//! A script that has run: what it logged, what it counted, how it ended.
+
+use loadline_engine::{Detail, Event, Run};
+use loadline_k6_metrics::{Portion, RecorderSetup};
+use loadline_plan::{Load, Plan, Script, Shape};
+use loadline_script_js::{
+    Abort, Entry, Failure, LoadSetup, Log, Program, RunState, Scenario, Sources, Stage, StageKind,
+    UserOptions, launch,
+};
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use url::Url;
+
+/// Files of a script, by their paths.
+#[derive(Clone, Default)]
+pub(crate) struct Files(pub(crate) BTreeMap<String, String>);
+
+impl Sources for Files {
+    fn read(&self, url: &Url) -> Result<Vec<u8>, String> {
+        let file = self.0.get(url.path());
+        let file = file.ok_or_else(|| format!("stat {}: no such file or directory", url.path()));
+        file.map(|text| text.clone().into_bytes())
+    }
+}
+
+/// Keeps what is logged.
+#[derive(Clone, Default)]
+pub(crate) struct Lines(Arc<Mutex<Vec<String>>>);
+
+impl Log for Lines {
+    fn log(&self, entry: &Entry<'_>) {
+        let line = format!("{:?} {}", entry.level, entry.message);
+        self.0.lock().expect("nobody panicked").push(line);
+    }
+}
+
+impl Lines {
+    pub(crate) fn all(&self) -> Vec<String> {
+        self.0.lock().expect("nobody panicked").clone()
+    }
+}
+
+/// How often it is looked whether the script wants its run to end.
+const TICK: Duration = Duration::from_millis(10);
+
+/// A run that has ended.
+pub(crate) struct Ran {
+    pub(crate) log: Vec<String>,
+    pub(crate) complete: u64,
+    pub(crate) interrupted: u64,
+    pub(crate) checks: Vec<(String, bool)>,
+    pub(crate) failure: Option<Failure>,
+    pub(crate) aborted: Option<Abort>,
+    pub(crate) state: Arc<RunState>,
+}
+
+/// Loads a script whose main module is `/s/main.js`.
+pub(crate) fn load(files: &[(&str, &str)]) -> (Result<Arc<Program>, Failure>, Lines) {
+    let log = Lines::default();
+    let named = files.iter();
+    let files = named.map(|(name, text)| (format!("/s/{name}"), (*text).to_owned()));
+    let main = files.clone().next().expect("a main module").0;
+    let loaded = Program::load(LoadSetup {
+        main: Url::parse(&format!("file://{main}")).expect("a URL"),
+        sources: Box::new(Files(files.collect())),
+        env: BTreeMap::from([("NAME".to_owned(), "value".to_owned())]),
+        log: Arc::new(log.clone()),
+        recording: Arc::new(RecorderSetup::default()),
+    });
+    (loaded, log)
+}
+
+/// How much is run.
+#[derive(Clone, Copy)]
+pub(crate) struct Amount {
+    pub(crate) users: u32,
+    pub(crate) iterations: u64,
+    pub(crate) within: Duration,
+}
+
+impl Amount {
+    pub(crate) const ONCE: Amount = Amount {
+        users: 1,
+        iterations: 1,
+        within: Duration::from_secs(60),
+    };
+}
+
+fn plan(amount: Amount) -> Plan {
+    let mut plan = Plan {
+        requests: Vec::new(),
+        script: Some(Script {
+            path: "main.js".into(),
+            args: Vec::new(),
+            names_urls: true,
+            crc32: None,
+        }),
+        load: Load {
+            users: amount.users,
+            max_users: amount.users,
+            shape: Shape::Closed,
+        },
+        threads: 1,
+        duration: Some(amount.within),
+        request_limit: Some(amount.iterations),
+        ..Plan::default()
+    };
+    plan.connection.ahead = false;
+    plan
+}
+
+/// Runs the default function of a script.
+pub(crate) fn run(text: &str, amount: Amount) -> Ran {
+    let (program, log) = load(&[("main.js", text)]);
+    run_program(&program.expect("a script that loads"), &log, amount)
+}
+
+pub(crate) fn run_program(program: &Arc<Program>, log: &Lines, amount: Amount) -> Ran {
+    let stage = Stage {
+        function: "default".to_owned(),
+        kind: StageKind::Scenario(Scenario::new("default", "shared-iterations")),
+    };
+    run_stage(program, log, amount, stage, None)
+}
+
+pub(crate) fn run_stage(
+    program: &Arc<Program>,
+    log: &Lines,
+    amount: Amount,
+    stage: Stage,
+    setup_data: Option<&str>,
+) -> Ran {
+    let (portions, told) = channel();
+    let (abort, aborted) = channel();
+    let state = Arc::new(RunState::new(
+        UserOptions::default(),
+        Arc::new(RecorderSetup::default()),
+        Box::new(move |asked| drop(abort.send(asked))),
+    ));
+    if let Some(json) = setup_data {
+        state
+            .setup_data
+            .set(Some(json.to_owned()))
+            .expect("it is set once");
+    }
+    let launch = launch(
+        program,
+        &Arc::new(stage),
+        &state,
+        &portions,
+        amount.users,
+        1,
+    );
+    let mut run = Run::launch(plan(amount), Detail::default(), &[launch]).expect("a run");
+    let mut asked = None;
+    while !matches!(run.next_event(TICK), Some(Event::Ended { .. })) {
+        asked = asked.or_else(|| aborted.try_iter().next());
+        if asked.is_some() {
+            run.handle().abort();
+        }
+    }
+    // The last worker has ended when nobody can send any more.
+    drop((run, portions));
+    let portions: Vec<Portion> = told.iter().collect();
+    let checks = portions.into_iter().flat_map(|portion| portion.checks);
+    Ran {
+        log: log.all(),
+        complete: state.execution.iterations_complete.load(Ordering::Relaxed),
+        interrupted: state
+            .execution
+            .iterations_interrupted
+            .load(Ordering::Relaxed),
+        checks: checks.collect(),
+        failure: state.failure(),
+        aborted: asked.or_else(|| aborted.try_iter().next()),
+        state,
+    }
+}
