@@ -225,8 +225,9 @@ impl<H: Host> Worker<H> {
     }
 
     /// When an arrival will find no user free, should none become so until then; `None` if nothing
-    /// is to be done then: there may be no more users, and it is not dropped. A free user takes the next arrival at once and waits for it, so one
-    /// that nobody has taken is one for which nobody is free.
+    /// is to be done then: there may be no more users, and it is not dropped. A free user takes the
+    /// next arrival at once and waits for it, so one that nobody has taken is one for which nobody
+    /// is free.
     fn next_shortage_ns(&self) -> Option<u64> {
         let is_heeded = self.may_grow() || self.pacer.drops_late;
         let is_awaited = is_heeded && !self.stopping.get();
