@@ -8,10 +8,10 @@
 //!
 //! # The way of an iteration
 //!
-//! 1. The engine's user has a start. Its [`scenario`] gives its virtual user a job.
-//! 2. The fiber goes on: [`iteration`] calls the function of the script. What waits below it, in a
-//!    native function of [`api`], suspends the fiber, and the worker goes on with others.
-//! 3. When the function has returned, the [`event_loop`] runs what it led to: continuations of
+//! 1. The engine's user has a start. Its `scenario` gives its virtual user a job.
+//! 2. The fiber goes on: `iteration` calls the function of the script. What waits below it, in a
+//!    native function of `api`, suspends the fiber, and the worker goes on with others.
+//! 3. When the function has returned, the `event_loop` runs what it led to: continuations of
 //!    promises, timers, requests that go on.
 //! 4. The iteration is recorded. The fiber waits for the next job.
 //!
