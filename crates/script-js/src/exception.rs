@@ -57,6 +57,6 @@ fn frame_of(store: &Store, frame: &str) -> Option<String> {
     let (Some(column), Some(line), Some(file)) = (column, line, parts.next()) else {
         return Some(frame.to_owned());
     };
-    let (line, column) = store.original(file, (line, column));
+    let (file, line, column) = store.written(file, (line, column));
     Some(format!("{name} ({file}:{line}:{column})"))
 }

@@ -1,5 +1,6 @@
 //! The modules of a script: from specifiers to compiled code.
 
+pub(crate) mod lines;
 pub(crate) mod loader;
 pub(crate) mod resolve;
 pub(crate) mod store;

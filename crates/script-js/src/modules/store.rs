@@ -4,7 +4,8 @@
 //! that a run does not depend on what happens to the disk meanwhile, and a user costs no reading
 //! and no parsing.
 
-use super::translate::{Lines, translate};
+use super::lines::{Lines, map_of, read_map};
+use super::translate::translate;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -71,12 +72,14 @@ impl Store {
         let bytes = self.read(&url)?;
         let text = String::from_utf8_lossy(&bytes);
         let translated = translate(name, &text).map_err(|problem| problem.to_string())?;
+        let map = map_of(&text).filter(|_| translated.lines.is_none());
+        let lines = map.and_then(|place| read_map(place, &url, |map| self.read(map).ok()));
         Ok(self.keep(
             name,
             Unit {
                 code: translated.code,
                 is_common_js: translated.is_common_js,
-                lines: translated.lines,
+                lines: translated.lines.or(lines),
                 bytecode: OnceLock::new(),
             },
         ))
@@ -126,14 +129,18 @@ impl Store {
         self.sources.read(url)
     }
 
-    /// The place in a file of a place in a module's code; as it is, where they are the same. Both
-    /// count from 1.
-    pub(crate) fn original(&self, name: &str, place: (u32, u32)) -> (u32, u32) {
+    /// The file, line and column that a place of a module's code comes from; as it is, where that is
+    /// the same. Lines and columns count from 1.
+    pub(crate) fn written(&self, name: &str, (line, column): (u32, u32)) -> (String, u32, u32) {
         let unit = locked(&self.units).get(name).cloned();
         let lines = unit.as_ref().and_then(|unit| unit.lines.as_ref());
-        lines
-            .and_then(|lines| lines.original(place.0, place.1))
-            .unwrap_or(place)
+        let Some(written) = lines.and_then(|lines| lines.written(line, column)) else {
+            return (name.to_owned(), line, column);
+        };
+        let url = Url::parse(name).ok();
+        let file = written.file.and_then(|file| url?.join(file).ok());
+        let file = file.map_or_else(|| name.to_owned(), String::from);
+        (file, written.line, written.column)
     }
 
     /// All files that were opened, by their URLs.

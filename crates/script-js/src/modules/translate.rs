@@ -4,6 +4,7 @@
 //! A file of plain JavaScript stays as it is, to the letter, so that its lines are those of its
 //! errors. A file with types is printed anew, with a table from its new lines to the old ones.
 
+use super::lines::Lines;
 use oxc::allocator::Allocator;
 use oxc::codegen::{Codegen, CodegenOptions};
 use oxc::parser::{Parser, ParserReturn};
@@ -21,23 +22,6 @@ pub(crate) struct Translated {
     pub(crate) is_common_js: bool,
     /// Where its lines come from, if it was printed anew.
     pub(crate) lines: Option<Lines>,
-}
-
-/// From a place in printed code to the place in the file: sorted by the former. Lines and columns
-/// count from 0.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Lines(Vec<[u32; 4]>);
-
-impl Lines {
-    /// The line and column in the file; both count from 1, as the arguments do.
-    pub(crate) fn original(&self, line: u32, column: u32) -> Option<(u32, u32)> {
-        let place = (line.checked_sub(1)?, column.saturating_sub(1));
-        let behind = self
-            .0
-            .partition_point(|[line, column, ..]| (*line, *column) <= place);
-        let [own_line, _, line, column] = *self.0.get(behind.checked_sub(1)?)?;
-        (own_line == place.0).then_some((line + 1, column + 1))
-    }
 }
 
 /// A file that is neither JavaScript nor, where that may be, TypeScript: the first complaint, with
@@ -138,17 +122,7 @@ fn without_types(name: &str, text: &str) -> Result<Translated, SyntaxProblem> {
             ..CodegenOptions::default()
         })
         .build(&parsed.program);
-    let lines = printed.map.map(|map| {
-        let places = map.get_tokens().map(|token| {
-            [
-                token.get_dst_line(),
-                token.get_dst_col(),
-                token.get_src_line(),
-                token.get_src_col(),
-            ]
-        });
-        Lines(places.collect())
-    });
+    let lines = printed.map.map(|map| Lines::of(&map, false));
     // A module all of whose imports were types has no syntax of one left.
     let is_common_js = !is_module && as_javascript(name, &printed.code)?;
     Ok(Translated {
@@ -199,7 +173,7 @@ mod tests {
             .position(|line| line.contains("throw"));
         let line = thrown.unwrap() as u32 + 1;
         let lines = translated.lines.unwrap();
-        assert_eq!(lines.original(line, 20).map(|place| place.0), Some(6));
+        assert_eq!(lines.written(line, 20).map(|place| place.line), Some(6));
     }
 
     #[test]

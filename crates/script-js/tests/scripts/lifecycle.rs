@@ -233,3 +233,19 @@ fn a_summary_is_handled_by_the_script() {
     ];
     assert_eq!(files, Ok(Some(expected)));
 }
+
+#[test]
+fn places_are_those_of_the_file_that_somebody_wrote() {
+    let map = r#"{"version":3,"sources":["written.ts"],"names":[],"mappings":"AAEA"}"#;
+    let (program, log) = load(&[
+        (
+            "main.js",
+            "export default function () { throw new Error('boom'); }\n\
+             //# sourceMappingURL=main.js.map\n",
+        ),
+        ("main.js.map", map),
+    ]);
+    let ran = run_program(&program.expect("a script"), &log, Amount::ONCE);
+    let expected = "Error Error: boom\n\tat default (file:///s/written.ts:3:1)";
+    assert!(ran.log[0].starts_with(expected), "{}", ran.log[0]);
+}

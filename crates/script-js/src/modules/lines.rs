@@ -1,0 +1,140 @@
+//! From the lines of code that runs to the lines of the file that somebody wrote: source maps.
+//!
+//! A table is made where types are stripped here, and read where another tool has printed the file
+//! and says so in its last line (`//# sourceMappingURL=`).
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use oxc_sourcemap::SourceMap;
+use url::Url;
+
+/// What a file's last line begins with that names its source map.
+const MARK: &str = "//# sourceMappingURL=";
+
+/// From places in code to places in files: sorted by the former. Lines and columns count from 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Lines {
+    places: Vec<Place>,
+    /// The files that the code was made of, as the map names them.
+    files: Vec<String>,
+}
+
+/// A place in the code, and where it comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    code: (u32, u32),
+    written: (u32, u32),
+    file: Option<u32>,
+}
+
+/// A place in a file that somebody wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Written<'a> {
+    /// The file, as the map names it; `None` for the file itself.
+    pub(crate) file: Option<&'a str>,
+    /// The line, from 1.
+    pub(crate) line: u32,
+    /// The column, from 1.
+    pub(crate) column: u32,
+}
+
+impl Lines {
+    /// Those of a map. Names its files only if it is one `of_another` file.
+    pub(crate) fn of(map: &SourceMap<'_>, of_another: bool) -> Self {
+        let places = map.get_tokens().map(|token| Place {
+            code: (token.get_dst_line(), token.get_dst_col()),
+            written: (token.get_src_line(), token.get_src_col()),
+            file: token.get_source_id().filter(|_| of_another),
+        });
+        Lines {
+            places: places.collect(),
+            files: map.get_sources().map(str::to_owned).collect(),
+        }
+    }
+
+    /// Where this place of the code comes from; line and column count from 1.
+    pub(crate) fn written(&self, line: u32, column: u32) -> Option<Written<'_>> {
+        let code = (line.checked_sub(1)?, column.saturating_sub(1));
+        let behind = self.places.partition_point(|place| place.code <= code);
+        let place = self.places.get(behind.checked_sub(1)?)?;
+        (place.code.0 == code.0).then(|| Written {
+            file: place
+                .file
+                .and_then(|file| self.files.get(file as usize))
+                .map(String::as_str),
+            line: place.written.0 + 1,
+            column: place.written.1 + 1,
+        })
+    }
+}
+
+/// Where the source map of a file is, if its end says so.
+pub(crate) fn map_of(code: &str) -> Option<&str> {
+    let last = code.trim_end().lines().next_back()?;
+    last.trim().strip_prefix(MARK)
+}
+
+/// Reads the map at a place that a file has named: a `data:` URL, or a file that `read` reads.
+/// `None` if there is none that can be read: then the places stay as they are.
+pub(crate) fn read_map(
+    place: &str,
+    of: &Url,
+    read: impl FnOnce(&Url) -> Option<Vec<u8>>,
+) -> Option<Lines> {
+    let json = match place.strip_prefix("data:") {
+        Some(data) => {
+            let (kind, text) = data.split_once(',')?;
+            match kind.ends_with(";base64") {
+                true => STANDARD.decode(text.trim()).ok()?,
+                false => return None,
+            }
+        }
+        None => read(&of.join(place).ok()?)?,
+    };
+    let json = String::from_utf8(json).ok()?;
+    let map = SourceMap::from_json_string(&json).ok()?;
+    Some(Lines::of(&map, true))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One line that comes from line 3 of `a.ts`.
+    const MAP: &str = r#"{"version":3,"sources":["a.ts"],"names":[],"mappings":"AAEA"}"#;
+
+    fn url() -> Url {
+        Url::parse("file:///s/a.js").unwrap()
+    }
+
+    fn written(lines: &Lines) -> Option<Written<'_>> {
+        lines.written(1, 9)
+    }
+
+    #[test]
+    fn a_map_stands_in_the_last_line_or_in_a_file() {
+        let place = format!("data:application/json;base64,{}", STANDARD.encode(MAP));
+        let code = format!("throw 1;\n//# sourceMappingURL={place}\n");
+        assert_eq!(map_of(&code), Some(place.as_str()));
+        assert_eq!(map_of("throw 1;"), None);
+        let expected = Some(Written {
+            file: Some("a.ts"),
+            line: 3,
+            column: 1,
+        });
+        let inline = read_map(&place, &url(), |_| None).unwrap();
+        assert_eq!(written(&inline), expected);
+        let beside = read_map("a.js.map", &url(), |url| {
+            assert_eq!(url.path(), "/s/a.js.map");
+            Some(MAP.into())
+        });
+        assert_eq!(written(&beside.unwrap()), expected);
+    }
+
+    #[test]
+    fn what_is_no_map_is_left_alone() {
+        assert_eq!(read_map("data:,x", &url(), |_| None), None);
+        assert_eq!(read_map("a.map", &url(), |_| None), None);
+        assert_eq!(read_map("a.map", &url(), |_| Some(b"{".to_vec())), None);
+    }
+}
