@@ -3,6 +3,7 @@
 mod console;
 mod execution;
 pub(crate) mod globals;
+pub(crate) mod go_error;
 mod k6;
 mod metrics;
 mod timers;
@@ -52,6 +53,7 @@ pub(crate) fn install(ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
     let globals = ctx.globals();
     globals.set("global", globals.clone())?;
     globals.set("__VU", vu.id)?;
+    go_error::install(ctx, vu)?;
     globals::install(ctx, vu)?;
     console::install(ctx)?;
     timers::install(ctx)

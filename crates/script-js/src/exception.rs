@@ -41,6 +41,14 @@ fn of_exception(store: &Store, exception: &Exception<'_>) -> String {
     text
 }
 
+/// Where the script is: its innermost frame.
+pub(crate) fn place(ctx: &Ctx<'_>, store: &Store) -> Option<String> {
+    let here = Exception::from_message(ctx.clone(), "").ok()?;
+    let stack = here.stack()?;
+    let mut frames = stack.lines().filter(|frame| !frame.contains("(native)"));
+    frames.find_map(|frame| frame_of(store, frame))
+}
+
 /// A line of QuickJS's stack, `    at name (file:line:column)`, with the place in the file.
 fn frame_of(store: &Store, frame: &str) -> Option<String> {
     let frame = frame.trim().strip_prefix("at ")?;
@@ -49,7 +57,7 @@ fn frame_of(store: &Store, frame: &str) -> Option<String> {
     };
     let place = place.strip_suffix(')').unwrap_or(place);
     if place == "native" {
-        return Some(format!("{name} (native)"));
+        return Some(frame.to_owned());
     }
     let mut parts = place.rsplitn(3, ':');
     let column = parts.next()?.parse().ok();
@@ -58,5 +66,8 @@ fn frame_of(store: &Store, frame: &str) -> Option<String> {
         return Some(frame.to_owned());
     };
     let (file, line, column) = store.written(file, (line, column));
-    Some(format!("{name} ({file}:{line}:{column})"))
+    Some(match name {
+        "<anonymous>" | "" => format!("{file}:{line}:{column}"),
+        name => format!("{name} ({file}:{line}:{column})"),
+    })
 }

@@ -197,13 +197,17 @@ fn tell_error(ctx: &Ctx<'_>, vu: &Vu, scenario: &Scenario, called: rquickjs::Res
         return;
     }
     let rejected = vu.take_rejection();
-    if let Some(text) = text.or(rejected) {
-        let fields = [
-            ("executor", scenario.executor.as_str()),
-            ("scenario", scenario.name.as_str()),
-            ("source", "stacktrace"),
-        ];
-        vu.program.log(Level::Error, &format!("{text}\n"), &fields);
+    let fields = [
+        ("executor", scenario.executor.as_str()),
+        ("scenario", scenario.name.as_str()),
+        ("source", "stacktrace"),
+    ];
+    match (text, rejected) {
+        (Some(text), _) => vu.program.log(Level::Error, &format!("{text}\n"), &fields),
+        (None, Some(text)) => vu
+            .program
+            .log(Level::Error, &format!("{text}\n"), &fields[..2]),
+        (None, None) => {}
     }
 }
 

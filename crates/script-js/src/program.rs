@@ -49,11 +49,14 @@ pub(crate) struct Found {
 /// Why a script can't run, or not go on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
+    /// Its files can't be read or compiled: why.
+    #[error("{0}")]
+    NotLoaded(String),
     /// It threw while it was initialised, set up or torn down: what, with its stack.
     #[error("{0}")]
     Threw(String),
-    /// It ended the run itself: what it said.
-    #[error("test aborted: {0}")]
+    /// It ended the run itself: what it said, and where.
+    #[error("{0}")]
     Aborted(String),
     /// What `setup()` gave has no form as JSON.
     #[error("error marshaling setup() data to JSON: {0}")]

@@ -126,9 +126,10 @@ fn load<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>) -> rquickjs::Result<Object<'js>> {
 /// Why a script can't go on.
 pub(crate) fn thrown(ctx: &Ctx<'_>, vu: &Vu, error: Error) -> Failure {
     let text = described(ctx, &vu.program.store, error);
-    match vu.aborted() {
-        Some(message) => Failure::Aborted(message),
-        None => Failure::Threw(text),
+    match (vu.aborted(), vu.refusal()) {
+        (Some(message), _) => Failure::Aborted(message),
+        (None, Some(sentence)) if vu.is_init() => Failure::NotLoaded(sentence),
+        (None, _) => Failure::Threw(text),
     }
 }
 

@@ -49,6 +49,8 @@ pub(crate) struct Vu {
     rejected: RefCell<Vec<(u64, String)>>,
     /// What its samples have in common, as long as that stays.
     common: RefCell<Option<Rc<CommonTags>>>,
+    /// Why the script can't be loaded.
+    refusal: RefCell<Option<String>>,
     /// What the script said when it ended the run.
     aborted: RefCell<Option<String>>,
 }
@@ -113,6 +115,7 @@ impl Vu {
             hidden: RefCell::default(),
             rejected: RefCell::default(),
             common: RefCell::default(),
+            refusal: RefCell::default(),
             aborted: RefCell::default(),
         })
     }
@@ -248,6 +251,17 @@ impl Vu {
         let first = (!rejected.is_empty()).then(|| rejected.swap_remove(0).1);
         rejected.clear();
         first
+    }
+
+    /// Something of the script can't be loaded: the first counts.
+    pub(crate) fn refuse_to_load(&self, sentence: &str) {
+        let mut refusal = self.refusal.borrow_mut();
+        refusal.get_or_insert_with(|| sentence.to_owned());
+    }
+
+    /// Why the script can't be loaded, if that is why it failed.
+    pub(crate) fn refusal(&self) -> Option<String> {
+        self.refusal.borrow().clone()
     }
 
     /// The script ends the run, and says this.

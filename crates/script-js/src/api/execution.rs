@@ -1,8 +1,10 @@
 //! The module `k6/execution`: what a script knows of its run, and how it ends it.
 
-use crate::modules::loader::k6_error;
+use super::go_error::k6_error;
+use super::k6::not_a_tag;
+use crate::exception::place;
 use crate::native::{Call, function, uncatchable};
-use crate::run::{Execution, RunState, Scenario, Stage};
+use crate::run::{Execution, Level, RunState, Scenario, Stage};
 use crate::vu::Vu;
 use rquickjs::object::Accessor;
 use rquickjs::{Ctx, Function, IntoJs, Object, Result, Value};
@@ -46,6 +48,9 @@ type Figure = fn(&Execution) -> f64;
 fn instance<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let object = Object::new(ctx.clone())?;
     let figures: [(&str, Figure); 5] = [
+        ("currentTestRunDuration", |execution| {
+            execution.elapsed().as_secs_f64() * 1e3
+        }),
         ("iterationsCompleted", |execution| {
             execution.iterations_complete.load(Ordering::Relaxed) as f64
         }),
@@ -57,9 +62,6 @@ fn instance<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
         }),
         ("vusInitialized", |execution| {
             f64::from(execution.users_ready.load(Ordering::Relaxed))
-        }),
-        ("currentTestRunDuration", |execution| {
-            execution.elapsed().as_secs_f64() * 1e3
         }),
     ];
     for (name, figure) in figures {
@@ -135,16 +137,25 @@ fn options<'js>(ctx: &Ctx<'js>, vu: &Vu) -> Result<Value<'js>> {
 }
 
 fn abort<'js>(call: Call<'js>) -> Result<Value<'js>> {
-    let message = match call.args.first() {
-        Some(value) if !value.is_undefined() => call.text(value)?,
+    let said = match call.args.first() {
+        Some(value) if !value.is_undefined() => format!(": {}", call.text(value)?),
         _ => String::new(),
     };
-    call.vu().abort(message);
+    let vu = call.vu();
+    let place = place(&call.ctx, &vu.program.store).unwrap_or_default();
+    vu.abort(format!("test aborted{said} at {place}"));
     Err(uncatchable(&call.ctx, "test aborted"))
 }
 
 fn fail<'js>(call: Call<'js>) -> Result<Value<'js>> {
-    if let Some(run) = &call.vu().run {
+    let vu = call.vu();
+    let said = match call.args.first() {
+        Some(value) if !value.is_undefined() => format!(": {}", call.text(value)?),
+        _ => String::new(),
+    };
+    vu.program
+        .log(Level::Error, &format!("test marked as failed{said}"), &[]);
+    if let Some(run) = &vu.run {
         run.mark_failed();
     }
     Ok(Value::new_undefined(call.ctx))
@@ -170,8 +181,8 @@ fn user<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let metrics = Object::new(ctx.clone())?;
     metrics.set("tags", tags.clone())?;
     metrics.set("metadata", pairs(ctx, true)?)?;
-    object.set("metrics", metrics)?;
     object.set("tags", tags)?;
+    object.set("metrics", metrics)?;
     Ok(object)
 }
 
@@ -216,8 +227,8 @@ fn set_pair<'js>(call: Call<'js>, is_metadata: bool) -> Result<Value<'js>> {
     run_of(&call.ctx, &vu, NO_USER)?;
     let (name, value) = (call.text(&call.arg(0))?, call.arg(1));
     if value.is_object() || value.is_null() || value.is_undefined() {
-        let sentence = "only String, Boolean and Number types are accepted as a metric tag values";
-        return Err(rquickjs::Exception::throw_type(&call.ctx, sentence));
+        let sentence = not_a_tag(&name);
+        return Err(rquickjs::Exception::throw_type(&call.ctx, &sentence));
     }
     let value = call.text(&value)?;
     vu.retag(|activity| {

@@ -1,6 +1,7 @@
 //! Globals that are no module's: `open`, `require`, `__ENV`, what `setup()` gives as JSON.
 
-use crate::modules::loader::{k6_error, require};
+use super::go_error::k6_error;
+use crate::modules::loader::require;
 use crate::modules::resolve::resolve_file;
 use crate::native::{Call, set};
 use crate::vu::Vu;
@@ -11,7 +12,7 @@ use std::collections::BTreeMap;
 /// is left out, and what has no form is an error.
 const REPLACER: &str = "(function (key, value) {
     const kind = typeof value;
-    if (kind === 'function') throw new Error('json: unsupported type: func');
+    if (kind === 'function') throw new Error('json: unsupported type: func(sobek.FunctionCall) sobek.Value');
     if (kind === 'number' && !Number.isFinite(value)) {
         const name = Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf';
         throw new Error('json: unsupported value: ' + name);
@@ -71,8 +72,8 @@ fn only_in_init(call: &Call<'_>, name: &str) -> Result<()> {
             &call.ctx,
             &format!(
                 "the \"{name}\" function is only available in the init stage (i.e. the global \
-                 scope), see https://grafana.com/docs/k6/latest/using-k6/test-lifecycle for more \
-                 information"
+                 scope), see https://grafana.com/docs/k6/latest/using-k6/test-lifecycle/ for \
+                 more information"
             ),
         )),
     }

@@ -1,7 +1,7 @@
 //! The module `k6`: checks, groups, sleep.
 
+use super::go_error::k6_error;
 use crate::fiber::Cancelled;
-use crate::modules::loader::k6_error;
 use crate::native::{Call, set, uncatchable};
 use crate::samples::wall_ns;
 use loadline_k6_metrics::builtin;
@@ -112,7 +112,7 @@ fn check<'js>(call: Call<'js>) -> Result<Value<'js>> {
         let sentence = "Cannot convert undefined or null to object";
         return Err(rquickjs::Exception::throw_type(ctx, sentence));
     };
-    let extra = tags_of(&call, &call.arg(2))?;
+    let extra = tags_of(&call, &call.arg(2), "")?;
     let extra: Vec<(&str, &str)> = extra
         .iter()
         .map(|(k, v)| (k.as_str(), v.as_str()))
@@ -139,15 +139,23 @@ fn passed<'js>(call: &Call<'js>, check: Value<'js>, value: &Value<'js>) -> Resul
         return call.is_truthy(check);
     };
     let said: Value<'js> = function.call((value.clone(),))?;
-    if said.as_promise().is_some() {
-        let sentence = "check() does not support async functions: await their results first";
-        return Err(k6_error(&call.ctx, sentence));
-    }
     call.is_truthy(said)
 }
 
-/// Tags as a script gives them: of texts, numbers and truth values.
-pub(super) fn tags_of<'js>(call: &Call<'js>, tags: &Value<'js>) -> Result<Vec<(String, String)>> {
+/// What is said of a tag whose value is neither a text nor a number nor a truth value.
+pub(super) fn not_a_tag(name: &str) -> String {
+    format!(
+        "invalid value for metric tag '{name}': only String, Boolean and Number types are accepted \
+         as a metric tag values"
+    )
+}
+
+/// Tags as a script gives them; `context` stands before what is said of a wrong one.
+pub(super) fn tags_of<'js>(
+    call: &Call<'js>,
+    tags: &Value<'js>,
+    context: &str,
+) -> Result<Vec<(String, String)>> {
     let Some(tags) = tags.as_object() else {
         return Ok(Vec::new());
     };
@@ -155,11 +163,10 @@ pub(super) fn tags_of<'js>(call: &Call<'js>, tags: &Value<'js>) -> Result<Vec<(S
     for entry in tags.props::<String, Value<'js>>() {
         let (name, value) = entry?;
         if value.is_object() || value.is_null() || value.is_undefined() {
-            let sentence = format!(
-                "invalid value for metric tag '{name}': only String, Boolean and Number types are \
-                 accepted as a metric tag values"
-            );
-            return Err(k6_error(&call.ctx, &sentence));
+            return Err(k6_error(
+                &call.ctx,
+                &format!("{context}{}", not_a_tag(&name)),
+            ));
         }
         pairs.push((name, call.text(&value)?));
     }

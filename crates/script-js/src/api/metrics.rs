@@ -1,7 +1,7 @@
 //! The module `k6/metrics`: metrics that a script defines.
 
+use super::go_error::k6_error;
 use super::k6::tags_of;
-use crate::modules::loader::k6_error;
 use crate::native::{Call, function};
 use crate::run::Level;
 use loadline_k6_metrics::{Contains, MetricId, MetricType};
@@ -29,7 +29,7 @@ fn class<'js>(ctx: &Ctx<'js>, name: &str, kind: MetricType) -> Result<Value<'js>
          constructor(name, isTime) {{\n\
          const add = define(name, isTime);\n\
          Object.defineProperty(this, 'name', {{ value: String(name), enumerable: true }});\n\
-         Object.defineProperty(this, 'add', {{ value: add }});\n\
+         Object.defineProperty(this, 'add', {{ value: add, enumerable: true }});\n\
          }} }} }})"
     ))?;
     make.call((define,))
@@ -67,7 +67,8 @@ fn add<'js>(call: Call<'js>, id: MetricId, name: &str) -> Result<Value<'js>> {
     if !value.is_finite() || call.arg(0).is_null() {
         return refuse(&call, name);
     }
-    let tags = tags_of(&call, &call.arg(1))?;
+    let context = format!("cannot add tags for the '{name}' custom metric: ");
+    let tags = tags_of(&call, &call.arg(1), &context)?;
     let tags: Vec<(&str, &str)> = tags.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
     vu.worker.add(id, value, &vu.tags(&tags));
     Ok(Value::new_bool(call.ctx, true))
@@ -76,10 +77,12 @@ fn add<'js>(call: Call<'js>, id: MetricId, name: &str) -> Result<Value<'js>> {
 /// What is no number is not added: told in the log, or thrown where the options say so.
 fn refuse<'js>(call: &Call<'js>, name: &str) -> Result<Value<'js>> {
     let vu = call.vu();
-    let sentence = format!(
-        "'{name}' is an invalid value for metric, a number or a boolean value \
-                            is expected"
-    );
+    let value = call.arg(0);
+    let given = match value.is_undefined() {
+        true => "no value was provided".to_owned(),
+        false => format!("'{}' is an invalid value", call.text(&value)?),
+    };
+    let sentence = format!("{given} for metric '{name}', a number or a boolean value is expected");
     if vu.run.as_ref().is_some_and(|run| run.options.http.throws) {
         return Err(k6_error(&call.ctx, &sentence));
     }

@@ -6,12 +6,13 @@
 use super::resolve::{Resolved, resolve};
 use super::store::{Store, Unit};
 use crate::api;
+use crate::api::go_error::k6_error;
 use crate::native::guarded;
 use crate::vu::Vu;
 use rquickjs::context::EvalOptions;
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::{Declared, WriteOptions};
-use rquickjs::{Ctx, Error, Exception, Function, Module, Object, Result, Value};
+use rquickjs::{Ctx, Error, Function, Module, Object, Result, Value};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -28,8 +29,12 @@ impl Resolver for Names {
         _: Option<ImportAttributes<'js>>,
     ) -> Result<String> {
         match resolve(base, name) {
-            Ok(resolved) => Ok(resolved.into_name()),
-            Err(sentence) => Err(k6_error(ctx, &sentence)),
+            Ok(resolved) => {
+                let resolved = resolved.into_name();
+                Vu::of(ctx).program.store.asked_for(&resolved, name);
+                Ok(resolved)
+            }
+            Err(sentence) => Err(refuse(ctx, &sentence)),
         }
     }
 }
@@ -55,7 +60,7 @@ fn load<'js>(ctx: &Ctx<'js>, store: &Store, name: &str) -> Result<Module<'js, De
         let object = built_in(ctx, name)?;
         return synthetic(ctx, store, name, &object);
     }
-    let unit = store.unit(name).map_err(|error| k6_error(ctx, &error))?;
+    let unit = store.unit(name).map_err(|error| refuse(ctx, &error))?;
     if !unit.is_common_js {
         return declare(ctx, name, &unit);
     }
@@ -67,9 +72,10 @@ fn is_built_in(name: &str) -> bool {
     name == "k6" || name.starts_with("k6/")
 }
 
-/// An error in k6's own words.
-pub(crate) fn k6_error(ctx: &Ctx<'_>, message: &str) -> Error {
-    Exception::throw_message(ctx, message)
+/// Refuses to load something: that ends the loading of the script, with this sentence.
+fn refuse(ctx: &Ctx<'_>, sentence: &str) -> Error {
+    Vu::of(ctx).refuse_to_load(sentence);
+    k6_error(ctx, sentence)
 }
 
 /// The object of a module that is built in: one for each user.
@@ -80,7 +86,7 @@ pub(crate) fn built_in<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Object<'js>> {
     }
     let object = match api::module(name) {
         Ok(make) => make(ctx)?,
-        Err(sentence) => return Err(k6_error(ctx, &sentence)),
+        Err(sentence) => return Err(refuse(ctx, &sentence)),
     };
     cache.set(name, object.clone())?;
     Ok(object)
@@ -197,10 +203,10 @@ pub(crate) fn require<'js>(ctx: &Ctx<'js>, base: &str, specifier: &str) -> Resul
     let name = match resolve(base, specifier) {
         Ok(Resolved::BuiltIn(name)) => return built_in(ctx, &name).map(Object::into_value),
         Ok(resolved) => resolved.into_name(),
-        Err(sentence) => return Err(k6_error(ctx, &sentence)),
+        Err(sentence) => return Err(refuse(ctx, &sentence)),
     };
     let store = Arc::clone(&Vu::of(ctx).program.store);
-    let unit = store.unit(&name).map_err(|error| k6_error(ctx, &error))?;
+    let unit = store.unit(&name).map_err(|error| refuse(ctx, &error))?;
     if unit.is_common_js {
         common_js(ctx, &name, &unit)?;
         let cache: Object<'js> = Vu::of(ctx).hidden(ctx)?.get("commonJs")?;

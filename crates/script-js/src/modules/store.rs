@@ -39,6 +39,8 @@ pub(crate) struct Store {
     units: Mutex<HashMap<String, Arc<Unit>>>,
     files: Mutex<BTreeMap<String, Arc<[u8]>>>,
     is_frozen: AtomicBool,
+    /// How modules are written behind the `import` that asked for them first.
+    specifiers: Mutex<HashMap<String, String>>,
 }
 
 impl Store {
@@ -48,6 +50,7 @@ impl Store {
             units: Mutex::default(),
             files: Mutex::default(),
             is_frozen: AtomicBool::new(false),
+            specifiers: Mutex::default(),
         }
     }
 
@@ -69,7 +72,9 @@ impl Store {
             return Ok(Arc::clone(unit));
         }
         let url = Url::parse(name).map_err(|error| error.to_string())?;
-        let bytes = self.read(&url)?;
+        let bytes = self
+            .read(&url)
+            .map_err(|problem| self.not_found(&url, problem))?;
         let text = String::from_utf8_lossy(&bytes);
         let translated = translate(name, &text).map_err(|problem| problem.to_string())?;
         let map = map_of(&text).filter(|_| translated.lines.is_none());
@@ -83,6 +88,30 @@ impl Store {
                 bytecode: OnceLock::new(),
             },
         ))
+    }
+
+    /// A script asks for the module of this name by this specifier.
+    pub(crate) fn asked_for(&self, name: &str, specifier: &str) {
+        let mut specifiers = locked(&self.specifiers);
+        let known = specifiers.entry(name.to_owned());
+        known.or_insert_with(|| specifier.to_owned());
+    }
+
+    /// What is said of a module that can't be read.
+    fn not_found(&self, url: &Url, problem: String) -> String {
+        if url.scheme() != "file" {
+            return problem;
+        }
+        let specifier = locked(&self.specifiers).get(url.as_str()).cloned();
+        let specifier = specifier.unwrap_or_else(|| url.path().to_owned());
+        format!(
+            "The moduleSpecifier \"{specifier}\" couldn't be found on local disk. Make sure that \
+             you've specified the right path to the file. If you're running k6 using the Docker \
+             image make sure you have mounted the local directory \
+             (-v /local/path/:/inside/docker/path) containing your script and modules so that \
+             they're accessible by k6 from inside of the container, see \
+             https://grafana.com/docs/k6/latest/using-k6/modules/#use-modules-with-docker."
+        )
     }
 
     /// The module of this name, whose code is made here if nobody has asked for it yet.

@@ -27,7 +27,7 @@ pub(crate) struct Translated {
 /// A file that is neither JavaScript nor, where that may be, TypeScript: the first complaint, with
 /// its place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("SyntaxError: {name}: {message} ({line}:{column})")]
+#[error("{name}: Line {line}:{column} {message}{}", more(*.others))]
 pub(crate) struct SyntaxProblem {
     /// The file.
     pub(crate) name: String,
@@ -37,6 +37,15 @@ pub(crate) struct SyntaxProblem {
     pub(crate) line: u32,
     /// The column, from 1.
     pub(crate) column: u32,
+    /// How many others there are.
+    pub(crate) others: usize,
+}
+
+fn more(others: usize) -> String {
+    match others {
+        0 => String::new(),
+        others => format!(" (and {others} more errors)"),
+    }
 }
 
 /// Makes JavaScript of a file. One whose name says so, or that has no name, may have types.
@@ -94,6 +103,7 @@ fn refuse(name: &str, text: &str, parsed: &ParserReturn<'_>) -> Result<(), Synta
         message: first.message.to_string(),
         line,
         column,
+        others: parsed.diagnostics.len() - 1,
     })
 }
 

@@ -164,7 +164,9 @@ fn setup_data_without_a_form_ends_the_run() {
         kind: StageKind::Setup,
     };
     let ran = run_stage(&program.unwrap(), &log, Amount::ONCE, stage, None);
-    let expected = Failure::SetupData("json: unsupported type: func".to_owned());
+    let expected = Failure::SetupData(
+        "json: unsupported type: func(sobek.FunctionCall) sobek.Value".to_owned(),
+    );
     assert_eq!(ran.failure, Some(expected));
     assert_eq!(ran.aborted, Some(Abort::Failed));
 }
@@ -178,12 +180,10 @@ fn what_cannot_be_loaded_is_told() {
         "{unknown}"
     );
     let missing = failure(&[("main.js", "import './other.js'; export default () => {};")]);
-    assert!(
-        missing.contains("stat /s/other.js: no such file"),
-        "{missing}"
-    );
+    let expected = "The moduleSpecifier \"./other.js\" couldn't be found on local disk.";
+    assert!(missing.starts_with(expected), "{missing}");
     let syntax = failure(&[("main.js", "export default function ( {")]);
-    assert!(syntax.contains("SyntaxError"), "{syntax}");
+    assert!(syntax.starts_with("file:///s/main.js: Line 1:"), "{syntax}");
     let thrown = failure(&[("main.js", "\nthrow new Error('early');\nexport default 1;")]);
     assert!(thrown.starts_with("Error: early\n\tat "), "{thrown}");
     assert!(thrown.contains("main.js:2:"), "{thrown}");
@@ -210,7 +210,11 @@ fn a_script_may_end_its_run() {
          }",
         forever,
     );
-    assert_eq!(ran.aborted, Some(Abort::Asked("enough".to_owned())));
+    let Some(Abort::Asked(said)) = &ran.aborted else {
+        panic!("{:?}", ran.aborted);
+    };
+    let expected = "test aborted: enough at default (file:///s/main.js:4:";
+    assert!(said.starts_with(expected), "{said}");
     // Users that come too late begin nothing.
     assert_eq!(ran.complete, 0);
     assert!((1..=3).contains(&ran.interrupted), "{}", ran.interrupted);
@@ -248,4 +252,42 @@ fn places_are_those_of_the_file_that_somebody_wrote() {
     let ran = run_program(&program.expect("a script"), &log, Amount::ONCE);
     let expected = "Error Error: boom\n\tat default (file:///s/written.ts:3:1)";
     assert!(ran.log[0].starts_with(expected), "{}", ran.log[0]);
+}
+
+#[test]
+fn errors_of_k6_are_of_its_own_class() {
+    let ran = run(
+        "import { check, fail, group, sleep } from 'k6';
+         function of(run) {
+             try { console.log(run()); } catch (e) { console.log(`${e}`, e instanceof GoError); }
+         }
+         export default function () {
+             of(() => fail('why'));
+             of(() => check(1));
+             of(() => check(1, null));
+             of(() => group('g', async () => {}));
+             of(() => open('a'));
+             of(() => [sleep('0'), sleep(-1), sleep({})].length);
+             of(() => check(1, { ok: async () => false }));
+         }",
+        Amount::ONCE,
+    );
+    let said: Vec<&str> = ran.log.iter().map(|line| &line["Info ".len()..]).collect();
+    assert_eq!(said[0], "GoError: why true");
+    assert_eq!(said[1], "GoError: no checks provided to `check` true");
+    assert_eq!(
+        said[2],
+        "TypeError: Cannot convert undefined or null to object false"
+    );
+    assert!(
+        said[3].starts_with("GoError: group() does not support async"),
+        "{}",
+        said[3]
+    );
+    assert!(
+        said[4].starts_with("GoError: the \"open\" function is only"),
+        "{}",
+        said[4]
+    );
+    assert_eq!(said[5..], ["3", "true"]);
 }
