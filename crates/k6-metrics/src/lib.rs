@@ -11,6 +11,7 @@ mod sample;
 mod sink;
 mod submetric;
 mod tally;
+mod threshold;
 mod totals;
 mod trend;
 
@@ -20,5 +21,6 @@ pub use sample::{Sample, SampleTags, Tags};
 pub use sink::{Counter, Gauge, Rate, Sink};
 pub use submetric::{Submetric, SubmetricError, SubmetricSet};
 pub use tally::{Cell, CheckCount, Portion, Sinks, Tally};
+pub use threshold::{Outcome, ThresholdError, ThresholdSource, Thresholds, aborting, crossed};
 pub use totals::Totals;
 pub use trend::Trend;
