@@ -1,10 +1,26 @@
-//! k6's metrics: what scripts and their users measure.
+//! k6's metrics: what scripts and their users measure, and what is said of it.
 //!
 //! A [`Registry`] knows the metrics by name. The users of a worker add values to its [`Recorder`],
-//! which hands them over in [`Portion`]s, one by one and without their tags.
+//! which hands them over in [`Portion`]s. [`Totals`] merges the portions of all workers;
+//! [`Thresholds`] judge the totals, and `summary` prints them in k6's form. Nothing here reads a
+//! clock, a file or a socket: callers bring instants and writers.
 
 mod recorder;
 mod registry;
+mod sample;
+mod sink;
+mod submetric;
+mod tally;
+mod threshold;
+mod totals;
+mod trend;
 
-pub use recorder::{Portion, Recorder, RecorderSetup, Tags};
-pub use registry::{Contains, MetricId, MetricType, RegisterError, Registry, builtin};
+pub use recorder::{HttpTimes, Recorder, RecorderSetup};
+pub use registry::{Contains, Metric, MetricId, MetricType, RegisterError, Registry, builtin};
+pub use sample::{Sample, SampleTags, Tags};
+pub use sink::{Counter, Gauge, Rate, Sink};
+pub use submetric::{Submetric, SubmetricError, SubmetricSet};
+pub use tally::{Cell, CheckCount, Portion, Sinks, Tally};
+pub use threshold::{Outcome, ThresholdError, ThresholdSource, Thresholds, aborting, crossed};
+pub use totals::Totals;
+pub use trend::Trend;

@@ -1,64 +1,316 @@
 //! The recorder of a worker: takes values in, hands them over in portions.
+//!
+//! A value goes into the sink of its metric, into those of the submetrics that its tags match, and
+//! nowhere else unless outputs or a full summary ask for it. Nothing is allocated and no set of
+//! tags is hashed for a request.
 
-use crate::registry::{MetricId, Registry};
-use std::borrow::Cow;
+use crate::submetric::SubmetricSet;
+use crate::tally::Portion;
+use crate::{MetricId, MetricType, Registry, Sample, SampleTags, Tags, builtin};
 use std::mem;
 use std::sync::Arc;
 
 /// What the recorders of a run are made of.
 #[derive(Debug, Default)]
 pub struct RecorderSetup {
-    /// Its metrics.
-    pub registry: Registry,
+    /// Its metrics. A run has the registry of the script that it loaded.
+    pub registry: Arc<Registry>,
+    /// Its submetrics.
+    pub submetrics: SubmetricSet,
+    /// Whether portions have all values with their tags, for outputs.
+    pub keeps_samples: bool,
+    /// Whether values are told apart by group and scenario, for a full summary.
+    pub by_group_and_scenario: bool,
 }
 
-/// The tags of a value.
-pub trait Tags {
-    /// The value of the tag of this name.
-    fn get(&self, key: &str) -> Option<Cow<'_, str>>;
-
-    /// Shows all tags, by name and value.
-    fn for_each(&self, visit: &mut dyn FnMut(&str, &str));
-
-    /// Shows what goes with the value and is no tag.
-    fn metadata(&self, _visit: &mut dyn FnMut(&str, &str)) {}
+/// The times of one request, in milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct HttpTimes {
+    /// From asking for a connection to having one, a new one's dial included.
+    pub blocked: f64,
+    /// TCP's handshake.
+    pub connecting: f64,
+    /// TLS's handshake.
+    pub tls: f64,
+    /// From having a connection to the request's last byte.
+    pub sending: f64,
+    /// From the request's last byte to the response's first.
+    pub waiting: f64,
+    /// From the response's first byte to its last.
+    pub receiving: f64,
 }
 
-/// What a worker recorded in a while.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Portion {
-    /// Values of metrics, in their order.
-    pub values: Vec<(MetricId, f64)>,
-    /// Checks by name, and whether each has passed, in their order.
-    pub checks: Vec<(String, bool)>,
+impl HttpTimes {
+    /// Sending, waiting and receiving together.
+    pub fn duration(&self) -> f64 {
+        self.sending + self.waiting + self.receiving
+    }
 }
 
 /// Records what the users of a worker measure.
 #[derive(Debug)]
 pub struct Recorder {
+    setup: Arc<RecorderSetup>,
+    /// The types of the metrics that are known here; the registry has the others.
+    kinds: Vec<MetricType>,
     portion: Portion,
 }
 
 impl Recorder {
     /// A recorder of this run.
-    pub fn new(_setup: Arc<RecorderSetup>) -> Self {
+    pub fn new(setup: Arc<RecorderSetup>) -> Self {
+        let kinds = kinds_of(&setup.registry);
         Recorder {
+            setup,
+            kinds,
             portion: Portion::default(),
         }
     }
 
     /// Adds a value that was measured at this instant, in nanoseconds since 1970.
-    pub fn add(&mut self, metric: MetricId, value: f64, _at_ns: u64, _tags: &impl Tags) {
-        self.portion.values.push((metric, value));
+    pub fn add(&mut self, metric: MetricId, value: f64, at_ns: u64, tags: &impl Tags) {
+        self.sink(metric, value, at_ns, tags);
+        if metric == builtin::GROUP_DURATION
+            && let Some(path) = tags.get("group")
+        {
+            self.portion.tally.enter(&path);
+        }
+        if self.setup.by_group_and_scenario {
+            self.by_place(&[(metric, value)], at_ns, tags);
+        }
+        if self.setup.keeps_samples {
+            self.keep(&[(metric, value)], at_ns, tags);
+        }
     }
 
-    /// Adds a check that was made at this instant, in nanoseconds since 1970.
-    pub fn check(&mut self, name: &str, has_passed: bool, _at_ns: u64, _tags: &impl Tags) {
-        self.portion.checks.push((name.to_owned(), has_passed));
+    /// Adds the metrics of one hop of a request. `failed` is what `http_req_failed` gets, if it
+    /// gets anything.
+    pub fn http(&mut self, times: &HttpTimes, failed: Option<bool>, at_ns: u64, tags: &impl Tags) {
+        let all = values_of(times, failed);
+        let values = &all[..all.len() - usize::from(failed.is_none())];
+        for (metric, value) in values {
+            self.sink(*metric, *value, at_ns, tags);
+        }
+        if self.setup.by_group_and_scenario {
+            self.by_place(values, at_ns, tags);
+        }
+        if self.setup.keeps_samples {
+            self.keep(values, at_ns, tags);
+        }
+    }
+
+    /// Adds the result of a check. The tags are without its name.
+    pub fn check(&mut self, name: &str, has_passed: bool, at_ns: u64, tags: &impl Tags) {
+        let tags = CheckTags { name, tags };
+        self.add(
+            builtin::CHECKS,
+            f64::from(u8::from(has_passed)),
+            at_ns,
+            &tags,
+        );
+        let scenario = tags.get("scenario").unwrap_or_default();
+        let group = tags.get("group").unwrap_or_default();
+        let (passes, fails) = (u64::from(has_passed), u64::from(!has_passed));
+        let tally = &mut self.portion.tally;
+        tally.count(&scenario, &group, name, passes, fails);
     }
 
     /// What was recorded since the last call.
     pub fn take(&mut self) -> Portion {
         mem::take(&mut self.portion)
+    }
+
+    fn sink(&mut self, metric: MetricId, value: f64, at_ns: u64, tags: &impl Tags) {
+        let kind = self.kind(metric);
+        let tally = &mut self.portion.tally;
+        tally.sinks.add(metric.index(), kind, value, at_ns);
+        for index in self.setup.submetrics.matching(metric, tags) {
+            tally.submetrics.add(index, kind, value, at_ns);
+        }
+    }
+
+    fn by_place(&mut self, values: &[(MetricId, f64)], at_ns: u64, tags: &impl Tags) {
+        let scenario = tags.get("scenario").unwrap_or_default();
+        let group = tags.get("group").unwrap_or_default();
+        let Some(at) = self.portion.tally.cell(&scenario, &group) else {
+            return self.portion.tally.leave_out();
+        };
+        for (metric, value) in values {
+            let kind = self.kind(*metric);
+            let sinks = self.portion.tally.cell_sinks(at);
+            sinks.add(metric.index(), kind, *value, at_ns);
+        }
+    }
+
+    fn keep(&mut self, values: &[(MetricId, f64)], at_ns: u64, tags: &impl Tags) {
+        let tags = SampleTags::of(tags);
+        let sample = |(metric, value): &(MetricId, f64)| Sample {
+            metric: *metric,
+            at_ns,
+            value: *value,
+            tags: Arc::clone(&tags),
+        };
+        self.portion.samples.extend(values.iter().map(sample));
+    }
+
+    fn kind(&mut self, metric: MetricId) -> MetricType {
+        if metric.index() >= self.kinds.len() {
+            self.kinds = kinds_of(&self.setup.registry);
+        }
+        // The indices of another registry count as those of a counter.
+        self.kinds
+            .get(metric.index())
+            .copied()
+            .unwrap_or(MetricType::Counter)
+    }
+}
+
+fn kinds_of(registry: &Registry) -> Vec<MetricType> {
+    registry
+        .all()
+        .into_iter()
+        .map(|metric| metric.kind)
+        .collect()
+}
+
+/// The metrics of a hop, in the order of k6's outputs.
+fn values_of(times: &HttpTimes, failed: Option<bool>) -> [(MetricId, f64); 9] {
+    [
+        (builtin::HTTP_REQS, 1.0),
+        (builtin::HTTP_REQ_DURATION, times.duration()),
+        (builtin::HTTP_REQ_BLOCKED, times.blocked),
+        (builtin::HTTP_REQ_CONNECTING, times.connecting),
+        (builtin::HTTP_REQ_TLS_HANDSHAKING, times.tls),
+        (builtin::HTTP_REQ_SENDING, times.sending),
+        (builtin::HTTP_REQ_WAITING, times.waiting),
+        (builtin::HTTP_REQ_RECEIVING, times.receiving),
+        (
+            builtin::HTTP_REQ_FAILED,
+            f64::from(u8::from(failed == Some(true))),
+        ),
+    ]
+}
+
+/// Tags with the name of a check.
+struct CheckTags<'a, T> {
+    name: &'a str,
+    tags: &'a T,
+}
+
+impl<T: Tags> Tags for CheckTags<'_, T> {
+    fn get(&self, key: &str) -> Option<std::borrow::Cow<'_, str>> {
+        match key {
+            "check" => Some(self.name.into()),
+            _ => self.tags.get(key),
+        }
+    }
+
+    fn for_each(&self, visit: &mut dyn FnMut(&str, &str)) {
+        visit("check", self.name);
+        self.tags.for_each(&mut |name, value| {
+            if name != "check" {
+                visit(name, value);
+            }
+        });
+    }
+
+    fn metadata(&self, visit: &mut dyn FnMut(&str, &str)) {
+        self.tags.metadata(visit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Contains, Sink, Totals};
+    use std::borrow::Cow;
+
+    struct Own(&'static [(&'static str, &'static str)]);
+
+    impl Tags for Own {
+        fn get(&self, key: &str) -> Option<Cow<'_, str>> {
+            let found = self.0.iter().find(|(name, _)| *name == key)?;
+            Some(found.1.into())
+        }
+
+        fn for_each(&self, visit: &mut dyn FnMut(&str, &str)) {
+            self.0.iter().for_each(|(name, value)| visit(name, value));
+        }
+    }
+
+    fn count(totals: &Totals, metric: MetricId) -> u64 {
+        match totals.tally.sinks.get(metric) {
+            Some(Sink::Counter(counter)) => counter.count as u64,
+            Some(Sink::Rate(rate)) => rate.total,
+            Some(Sink::Trend(trend)) => trend.count(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_hop_adds_to_nine_metrics_and_to_the_submetric_of_expected_responses() {
+        let setup = Arc::new(RecorderSetup::default());
+        let mut recorder = Recorder::new(Arc::clone(&setup));
+        let times = HttpTimes::default();
+        recorder.http(
+            &times,
+            Some(false),
+            1,
+            &Own(&[("expected_response", "true")]),
+        );
+        recorder.http(&times, None, 2, &Own(&[("expected_response", "false")]));
+        let mut totals = Totals::new(setup);
+        totals.add(recorder.take());
+        totals.add(recorder.take());
+        assert_eq!(count(&totals, builtin::HTTP_REQS), 2);
+        assert_eq!(count(&totals, builtin::HTTP_REQ_RECEIVING), 2);
+        assert_eq!(count(&totals, builtin::HTTP_REQ_FAILED), 1);
+        match totals.tally.submetric(0) {
+            Some(Sink::Trend(trend)) => assert_eq!(trend.count(), 1),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn checks_are_counted_by_scenario_group_and_name() {
+        let setup = Arc::new(RecorderSetup {
+            keeps_samples: true,
+            ..RecorderSetup::default()
+        });
+        let mut recorder = Recorder::new(setup);
+        let tags = Own(&[("group", "::a"), ("scenario", "s")]);
+        for passed in [true, false, true] {
+            recorder.check("ok", passed, 5, &tags);
+        }
+        let portion = recorder.take();
+        let check = &portion.tally.checks()[0];
+        assert_eq!((check.passes, check.fails), (2, 1));
+        assert_eq!((&*check.group, &*check.scenario), ("::a", "s"));
+        assert_eq!(portion.samples[1].tags.tag("check"), Some("ok"));
+        assert_eq!(portion.samples[1].value, 0.0);
+    }
+
+    #[test]
+    fn a_metric_that_is_registered_later_has_its_type() {
+        let setup = Arc::new(RecorderSetup::default());
+        let mut recorder = Recorder::new(Arc::clone(&setup));
+        let late = setup
+            .registry
+            .register("late", MetricType::Gauge, Contains::Default);
+        let late = late.unwrap();
+        recorder.add(late, 3.0, 1, &Own(&[]));
+        let portion = recorder.take();
+        let sink = portion.tally.sinks.get(late).unwrap();
+        assert_eq!(sink.kind(), MetricType::Gauge);
+    }
+
+    #[test]
+    fn names_beyond_ten_thousand_are_counted_as_left_out() {
+        let mut recorder = Recorder::new(Arc::new(RecorderSetup::default()));
+        for number in 0..10_002 {
+            recorder.check(&number.to_string(), true, 1, &Own(&[]));
+        }
+        let tally = recorder.take().tally;
+        assert_eq!((tally.checks().len(), tally.left_out()), (10_000, 2));
     }
 }

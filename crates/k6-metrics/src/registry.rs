@@ -1,10 +1,23 @@
 //! The metrics of a run, by their names.
+//!
+//! Scripts register theirs while they load, every user the same ones again; an index stands for a
+//! metric on the path of a request, where a name would have to be looked up.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The index of a metric in its registry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MetricId(u32);
+
+impl MetricId {
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    pub(crate) fn of_index(index: usize) -> MetricId {
+        MetricId(index as u32)
+    }
+}
 
 /// What is made of a metric's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,90 +55,207 @@ pub enum Contains {
     Data,
 }
 
-/// The metrics that every run has.
-pub mod builtin {
-    use super::Contains::{Data, Default, Time};
-    use super::MetricType::{Counter, Trend};
-    use super::{Contains, MetricId, MetricType};
-
-    /// Iterations that came to their end.
-    pub const ITERATIONS: MetricId = MetricId(0);
-    /// From the call of the function to the end of all that it began.
-    pub const ITERATION_DURATION: MetricId = MetricId(1);
-    /// Iterations that no user was free for.
-    pub const DROPPED_ITERATIONS: MetricId = MetricId(2);
-    /// From the begin to the end of a group.
-    pub const GROUP_DURATION: MetricId = MetricId(3);
-    /// Bytes that were sent.
-    pub const DATA_SENT: MetricId = MetricId(4);
-    /// Bytes that were received.
-    pub const DATA_RECEIVED: MetricId = MetricId(5);
-
-    /// All of them, in the order of their indices.
-    pub(super) const ALL: [(&str, MetricType, Contains); 6] = [
-        ("iterations", Counter, Default),
-        ("iteration_duration", Trend, Time),
-        ("dropped_iterations", Counter, Default),
-        ("group_duration", Trend, Time),
-        ("data_sent", Counter, Data),
-        ("data_received", Counter, Data),
-    ];
+impl Contains {
+    /// Its word in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Contains::Default => "default",
+            Contains::Time => "time",
+            Contains::Data => "data",
+        }
+    }
 }
 
-/// A metric of this name is there already, as something else.
+/// Names the built-in metrics, in the order of their indices, once.
+macro_rules! builtin {
+    ($($name:ident $text:literal $kind:ident $contains:ident $meaning:literal;)*) => {
+        /// The metrics that every run has.
+        pub mod builtin {
+            use super::{Contains, MetricId, MetricType};
+
+            #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
+            #[allow(unreachable_pub, reason = "only its numbers are used")]
+            enum Index { $($name),* }
+
+            $(#[doc = $meaning] pub const $name: MetricId = MetricId(Index::$name as u32);)*
+
+            /// All of them, in the order of their indices.
+            pub(super) const ALL: &[(&str, MetricType, Contains)] =
+                &[$(($text, MetricType::$kind, Contains::$contains)),*];
+        }
+    };
+}
+
+builtin! {
+    VUS "vus" Gauge Default "Active users.";
+    VUS_MAX "vus_max" Gauge Default "Users that are ready to be active.";
+    ITERATIONS "iterations" Counter Default "Iterations that came to their end.";
+    ITERATION_DURATION "iteration_duration" Trend Time
+        "From the call of the function to the end of all that it began, in milliseconds.";
+    DROPPED_ITERATIONS "dropped_iterations" Counter Default
+        "Iterations that no user was free for.";
+    CHECKS "checks" Rate Default "Checks that passed.";
+    GROUP_DURATION "group_duration" Trend Time "From the begin to the end of a group.";
+    HTTP_REQS "http_reqs" Counter Default "Requests, each hop of a redirect on its own.";
+    HTTP_REQ_DURATION "http_req_duration" Trend Time "Sending, waiting and receiving together.";
+    HTTP_REQ_BLOCKED "http_req_blocked" Trend Time
+        "From asking for a connection to having one, a new one's dial included.";
+    HTTP_REQ_CONNECTING "http_req_connecting" Trend Time "TCP's handshake.";
+    HTTP_REQ_TLS_HANDSHAKING "http_req_tls_handshaking" Trend Time "TLS's handshake.";
+    HTTP_REQ_SENDING "http_req_sending" Trend Time
+        "From having a connection to the request's last byte.";
+    HTTP_REQ_WAITING "http_req_waiting" Trend Time
+        "From the request's last byte to the response's first.";
+    HTTP_REQ_RECEIVING "http_req_receiving" Trend Time
+        "From the response's first byte to its last.";
+    HTTP_REQ_FAILED "http_req_failed" Rate Default
+        "Requests whose response the script does not expect.";
+    DATA_SENT "data_sent" Counter Data "Bytes that were sent.";
+    DATA_RECEIVED "data_received" Counter Data "Bytes that were received.";
+    WS_CONNECTING "ws_connecting" Trend Time "The whole dial of a WebSocket.";
+    WS_SESSION_DURATION "ws_session_duration" Trend Time "From its open to its close.";
+    WS_SESSIONS "ws_sessions" Counter Default "WebSockets that were opened.";
+    WS_MSGS_SENT "ws_msgs_sent" Counter Default "Messages that they sent.";
+    WS_MSGS_RECEIVED "ws_msgs_received" Counter Default "Messages that they received.";
+    WS_PING "ws_ping" Trend Time "From ping to pong.";
+    GRPC_REQ_DURATION "grpc_req_duration" Trend Time "From the begin of a call to its end.";
+    GRPC_STREAMS "grpc_streams" Counter Default "Streams of gRPC.";
+    GRPC_STREAMS_MSGS_SENT "grpc_streams_msgs_sent" Counter Default "Messages sent on them.";
+    GRPC_STREAMS_MSGS_RECEIVED "grpc_streams_msgs_received" Counter Default
+        "Messages received on them.";
+    ITERATION_DELAY "iteration_delay" Trend Time
+        "From an iteration's intended start to its start. k6 has no such metric.";
+    HTTP_REQ_RESPONSE "http_req_response" Trend Time
+        "The response time from the iteration's intended start. k6 has no such metric.";
+}
+
+/// Why a metric cannot be registered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("metric '{name}' already exists but with type {}", kind.name())]
-pub struct RegisterError {
-    /// The name.
+pub enum RegisterError {
+    /// Another metric has the name.
+    #[error("metric '{name}' already exists but with type {}", kind.name())]
+    OtherType {
+        /// The name.
+        name: String,
+        /// What it is.
+        kind: MetricType,
+    },
+    /// Another metric has the name, and its values are of another kind.
+    #[error("metric '{name}' already exists but with a value type {}", contains.name())]
+    OtherContains {
+        /// The name.
+        name: String,
+        /// What its values are.
+        contains: Contains,
+    },
+    /// The name is none.
+    #[error(
+        "Invalid metric name: '{0}'. Metric names must only include up to 128 ASCII letters, \
+         numbers, or underscores and start with a letter or an underscore."
+    )]
+    Name(String),
+}
+
+/// A metric as the registry knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Metric {
+    /// Its name.
     pub name: String,
-    /// What it is.
+    /// What is made of its values.
     pub kind: MetricType,
+    /// What they are.
+    pub contains: Contains,
 }
 
 /// The metrics by name. All users register theirs, and get the same index for the same name.
 #[derive(Debug)]
-pub struct Registry(Mutex<Vec<(String, MetricType, Contains)>>);
+pub struct Registry(Mutex<Vec<Metric>>);
 
 impl Default for Registry {
-    /// Has the metrics that are built in.
     fn default() -> Self {
-        let all = builtin::ALL.map(|(name, kind, contains)| (name.to_owned(), kind, contains));
-        Registry(Mutex::new(all.into()))
+        Registry::new()
     }
 }
 
 impl Registry {
+    /// A registry of the built-in metrics.
+    pub fn new() -> Self {
+        let metric = |(name, kind, contains): &(&str, MetricType, Contains)| Metric {
+            name: (*name).to_owned(),
+            kind: *kind,
+            contains: *contains,
+        };
+        Registry(Mutex::new(builtin::ALL.iter().map(metric).collect()))
+    }
+
     /// The metric of this name, which is made if it is new.
     ///
     /// # Errors
-    /// If it is there already, as something else.
+    /// If it is there already as something else, or if the name is none.
     pub fn register(
         &self,
         name: &str,
         kind: MetricType,
         contains: Contains,
     ) -> Result<MetricId, RegisterError> {
-        // What it guards is whole whoever panicked meanwhile.
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(index) = all.iter().position(|(known, ..)| known == name) else {
-            all.push((name.to_owned(), kind, contains));
-            return Ok(MetricId(all.len() as u32 - 1));
-        };
-        let (_, known_kind, known_contains) = &all[index];
-        match (*known_kind, *known_contains) == (kind, contains) {
-            true => Ok(MetricId(index as u32)),
-            false => Err(RegisterError {
-                name: name.to_owned(),
-                kind: *known_kind,
-            }),
+        if !is_name(name) {
+            return Err(RegisterError::Name(name.to_owned()));
         }
+        let mut all = self.lock();
+        if let Some(index) = all.iter().position(|known| known.name == name) {
+            return same(&all[index], kind, contains).map(|()| MetricId::of_index(index));
+        }
+        all.push(Metric {
+            name: name.to_owned(),
+            kind,
+            contains,
+        });
+        Ok(MetricId::of_index(all.len() - 1))
+    }
+
+    /// The metric of this name.
+    pub fn by_name(&self, name: &str) -> Option<MetricId> {
+        let index = self.lock().iter().position(|known| known.name == name)?;
+        Some(MetricId::of_index(index))
     }
 
     /// The name of a metric.
     pub fn name(&self, metric: MetricId) -> Option<String> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Some(all.get(metric.0 as usize)?.0.clone())
+        Some(self.lock().get(metric.index())?.name.clone())
     }
+
+    /// All metrics, in the order of their indices.
+    pub fn all(&self) -> Vec<Metric> {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Metric>> {
+        // What it guards is whole whoever panicked meanwhile.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn same(known: &Metric, kind: MetricType, contains: Contains) -> Result<(), RegisterError> {
+    let name = known.name.clone();
+    if known.kind != kind {
+        let kind = known.kind;
+        return Err(RegisterError::OtherType { name, kind });
+    }
+    if known.contains != contains {
+        let contains = known.contains;
+        return Err(RegisterError::OtherContains { name, contains });
+    }
+    Ok(())
+}
+
+/// Whether k6 takes it for the name of a metric: 2 to 129 characters.
+pub(crate) fn is_name(name: &str) -> bool {
+    let mut bytes = name.bytes();
+    let starts = bytes
+        .next()
+        .is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
+    let goes_on = bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    starts && goes_on && (2..=129).contains(&name.len())
 }
 
 #[cfg(test)]
@@ -150,8 +280,17 @@ mod tests {
     #[test]
     fn built_in_metrics_have_their_indices() {
         let registry = Registry::default();
-        let name = |metric| registry.name(metric).unwrap();
-        assert_eq!(name(builtin::ITERATIONS), "iterations");
-        assert_eq!(name(builtin::DATA_RECEIVED), "data_received");
+        assert_eq!(registry.by_name("vus"), Some(builtin::VUS));
+        assert_eq!(registry.by_name("data_sent"), Some(builtin::DATA_SENT));
+        assert_eq!(
+            registry.by_name("http_req_response"),
+            Some(builtin::HTTP_REQ_RESPONSE)
+        );
+    }
+
+    #[test]
+    fn a_name_has_two_characters_at_least() {
+        let names = ["ab", "_1", "t", "1a", "a-b", ""].map(is_name);
+        assert_eq!(names, [true, true, false, false, false, false]);
     }
 }

@@ -1,7 +1,7 @@
 //! A script that has run: what it logged, what it counted, how it ended.
 
 use loadline_engine::{Detail, Event, Run};
-use loadline_k6_metrics::{Portion, RecorderSetup};
+use loadline_k6_metrics::{Portion, RecorderSetup, builtin};
 use loadline_plan::{Load, Plan, Script, Shape};
 use loadline_script_js::{
     Abort, Entry, Failure, LoadSetup, Log, Program, RunState, Scenario, Sources, Stage, StageKind,
@@ -135,9 +135,13 @@ pub(crate) fn run_stage(
 ) -> Ran {
     let (portions, told) = channel();
     let (abort, aborted) = channel();
+    let recording = RecorderSetup {
+        keeps_samples: true,
+        ..RecorderSetup::default()
+    };
     let state = Arc::new(RunState::new(
         UserOptions::default(),
-        Arc::new(RecorderSetup::default()),
+        Arc::new(recording),
         Box::new(move |asked| drop(abort.send(asked))),
     ));
     if let Some(json) = setup_data {
@@ -165,7 +169,12 @@ pub(crate) fn run_stage(
     // The last worker has ended when nobody can send any more.
     drop((run, portions));
     let portions: Vec<Portion> = told.iter().collect();
-    let checks = portions.into_iter().flat_map(|portion| portion.checks);
+    let samples = portions.iter().flat_map(|portion| &portion.samples);
+    let checks = samples.filter(|sample| sample.metric == builtin::CHECKS);
+    let checks = checks.map(|sample| {
+        let name = sample.tags.tag("check").expect("a check's name");
+        (name.to_owned(), sample.value == 1.0)
+    });
     Ran {
         log: log.all(),
         complete: state.execution.iterations_complete.load(Ordering::Relaxed),

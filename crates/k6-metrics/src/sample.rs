@@ -1,0 +1,57 @@
+//! One value of a metric, with its tags, as outputs write it.
+
+use crate::MetricId;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// The tags of a value.
+pub trait Tags {
+    /// The value of the tag of this name.
+    fn get(&self, key: &str) -> Option<Cow<'_, str>>;
+
+    /// Shows all tags, by name and value.
+    fn for_each(&self, visit: &mut dyn FnMut(&str, &str));
+
+    /// Shows what goes with the value and is no tag.
+    fn metadata(&self, _visit: &mut dyn FnMut(&str, &str)) {}
+}
+
+/// Tags as a sample keeps them, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SampleTags {
+    /// The tags, in the order of their names.
+    pub tags: Vec<(String, String)>,
+    /// What is no tag, in the order of their names.
+    pub metadata: Vec<(String, String)>,
+}
+
+impl SampleTags {
+    /// A copy of these tags.
+    pub fn of(tags: &impl Tags) -> Arc<SampleTags> {
+        let mut copy = SampleTags::default();
+        tags.for_each(&mut |name, value| copy.tags.push((name.to_owned(), value.to_owned())));
+        tags.metadata(&mut |name, value| copy.metadata.push((name.into(), value.into())));
+        copy.tags.sort();
+        copy.metadata.sort();
+        Arc::new(copy)
+    }
+
+    /// The value of the tag of this name.
+    pub fn tag(&self, name: &str) -> Option<&str> {
+        let found = self.tags.iter().find(|(known, _)| known == name)?;
+        Some(&found.1)
+    }
+}
+
+/// One value of a metric.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// Its metric.
+    pub metric: MetricId,
+    /// When it was measured, in nanoseconds since 1970.
+    pub at_ns: u64,
+    /// The value.
+    pub value: f64,
+    /// Its tags, shared by the samples of a request.
+    pub tags: Arc<SampleTags>,
+}

@@ -1,0 +1,201 @@
+//! Submetrics: the part of a metric's values that have certain tags.
+//!
+//! Thresholds name them, as `metric{tag:value}`. They are read once, so that a value only asks for
+//! the tags that some submetric of its metric needs.
+
+use crate::{MetricId, Registry, Tags, builtin};
+
+/// Why the name of a submetric cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SubmetricError {
+    /// One brace has no other.
+    #[error("metric {0:?} has unmatched opening/close curly brace")]
+    Brace(String),
+    /// No `tag:value`.
+    #[error("metric {0:?} tag expression is malformed")]
+    Tag(String),
+    /// The metric is not there.
+    #[error("no metric name {0:?} found")]
+    Unknown(String),
+}
+
+/// The part of a metric's values that have certain tags.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Submetric {
+    /// The metric.
+    pub parent: MetricId,
+    /// The whole name, as `http_reqs{status:200}`.
+    pub name: String,
+    /// What stands in the braces, without spaces around it.
+    pub suffix: String,
+    /// The tags that a value must have.
+    pub tags: Vec<(String, String)>,
+}
+
+impl Submetric {
+    /// Whether a value with these tags belongs to it.
+    fn has(&self, tags: &impl Tags) -> bool {
+        let agrees = |(name, value): &(String, String)| match tags.get(name) {
+            Some(found) => found == value.as_str(),
+            None => value.is_empty(),
+        };
+        self.tags.iter().all(agrees)
+    }
+}
+
+/// The submetrics of a run.
+#[derive(Clone, Debug)]
+pub struct SubmetricSet {
+    all: Vec<Submetric>,
+    /// The indices of each metric's own.
+    by_parent: Vec<Vec<usize>>,
+}
+
+impl Default for SubmetricSet {
+    fn default() -> Self {
+        let mut set = SubmetricSet {
+            all: Vec::new(),
+            by_parent: Vec::new(),
+        };
+        set.push(Submetric {
+            parent: builtin::HTTP_REQ_DURATION,
+            name: "http_req_duration{expected_response:true}".to_owned(),
+            suffix: "expected_response:true".to_owned(),
+            tags: vec![("expected_response".to_owned(), "true".to_owned())],
+        });
+        set
+    }
+}
+
+impl SubmetricSet {
+    /// The submetrics among the names of metrics, and the one that is always there.
+    ///
+    /// # Errors
+    /// If a name cannot be read, or names no metric.
+    pub fn new<'a>(
+        names: impl IntoIterator<Item = &'a str>,
+        registry: &Registry,
+    ) -> Result<SubmetricSet, SubmetricError> {
+        let mut set = SubmetricSet::default();
+        for name in names {
+            let (metric, suffix) = split(name)?;
+            let Some(suffix) = suffix else { continue };
+            let tags = tags_of(suffix)?;
+            let unknown = || SubmetricError::Unknown(name.to_owned());
+            let parent = registry.by_name(metric).ok_or_else(unknown)?;
+            let suffix = suffix.trim().to_owned();
+            set.push(Submetric {
+                parent,
+                name: format!("{metric}{{{suffix}}}"),
+                suffix,
+                tags,
+            });
+        }
+        Ok(set)
+    }
+
+    /// All of them, in the order of their indices.
+    pub fn all(&self) -> &[Submetric] {
+        &self.all
+    }
+
+    /// The indices of the submetrics of a metric.
+    pub fn of(&self, parent: MetricId) -> &[usize] {
+        self.by_parent
+            .get(parent.index())
+            .map_or(&[], Vec::as_slice)
+    }
+
+    /// The index of the submetric of this name.
+    pub fn by_name(&self, name: &str) -> Option<usize> {
+        let (metric, suffix) = split(name).ok()?;
+        let name = format!("{metric}{{{}}}", suffix?.trim());
+        self.all.iter().position(|known| known.name == name)
+    }
+
+    /// The indices of the submetrics that a value of this metric belongs to.
+    pub(crate) fn matching(
+        &self,
+        metric: MetricId,
+        tags: &impl Tags,
+    ) -> impl Iterator<Item = usize> {
+        let own = self.of(metric).iter().copied();
+        own.filter(|index| self.all[*index].has(tags))
+    }
+
+    fn push(&mut self, submetric: Submetric) {
+        if self.all.iter().any(|known| known.name == submetric.name) {
+            return;
+        }
+        let parent = submetric.parent.index();
+        if self.by_parent.len() <= parent {
+            self.by_parent.resize(parent + 1, Vec::new());
+        }
+        self.by_parent[parent].push(self.all.len());
+        self.all.push(submetric);
+    }
+}
+
+/// The metric, and what stands in braces behind it.
+pub(crate) fn split(name: &str) -> Result<(&str, Option<&str>), SubmetricError> {
+    let brace = || SubmetricError::Brace(name.to_owned());
+    match name.split_once('{') {
+        None if name.contains('}') => Err(brace()),
+        None => Ok((name, None)),
+        Some((metric, rest)) => {
+            let suffix = rest.strip_suffix('}').ok_or_else(brace)?;
+            Ok((metric, Some(suffix)))
+        }
+    }
+}
+
+fn tags_of(suffix: &str) -> Result<Vec<(String, String)>, SubmetricError> {
+    let bare = |text: &str| text.trim().trim_matches(['"', '\'']).to_owned();
+    let tag = |pair: &str| {
+        let (name, value) = pair.split_once(':')?;
+        Some((bare(name), bare(value)))
+    };
+    let malformed = |pair: &str| SubmetricError::Tag(pair.trim().to_owned());
+    let pairs = suffix.split(',');
+    pairs
+        .map(|pair| tag(pair).ok_or_else(|| malformed(pair)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(name: &str) -> String {
+        let set = SubmetricSet::new([name], &Registry::new());
+        set.unwrap_err().to_string()
+    }
+
+    #[test]
+    fn tags_are_read_without_the_spaces_around_them() {
+        let names = ["http_reqs{ a: b , c : \"d\" }", "http_reqs{group:::main}"];
+        let set = SubmetricSet::new(names, &Registry::new()).unwrap();
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(set.all()[1].tags, [pair("a", "b"), pair("c", "d")]);
+        assert_eq!(set.all()[1].name, "http_reqs{a: b , c : \"d\"}");
+        assert_eq!(set.all()[2].tags, [pair("group", "::main")]);
+        assert_eq!(set.of(builtin::HTTP_REQS), [1, 2]);
+        assert_eq!(set.of(builtin::HTTP_REQ_DURATION), [0]);
+        assert_eq!(set.by_name(names[0]), Some(1));
+    }
+
+    #[test]
+    fn a_name_that_cannot_be_read_is_refused_in_k6s_words() {
+        let brace = "metric \"http_reqs{a:b\" has unmatched opening/close curly brace";
+        assert_eq!(error("http_reqs{a:b"), brace);
+        assert_eq!(
+            error("http_reqs{a}"),
+            "metric \"a\" tag expression is malformed"
+        );
+        assert_eq!(
+            error("http_reqs{}"),
+            "metric \"\" tag expression is malformed"
+        );
+        assert_eq!(error("nope{a:b}"), "no metric name \"nope{a:b}\" found");
+    }
+}

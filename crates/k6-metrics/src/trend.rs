@@ -1,0 +1,274 @@
+//! The distribution of a trend's values in bounded memory.
+//!
+//! Values are kept as they are up to [`EXACT`]; percentiles are then k6's: linear between the two
+//! values around rank (n - 1) · p. Beyond, they are folded into buckets that are 2^-10 of their
+//! magnitude wide, so that the middle of one is within 0.05 % of each value in it. Adding is a push
+//! until a fold: sums and extremes of the values that are kept are made when somebody asks.
+
+use std::collections::BTreeMap;
+
+/// So many values are kept as they are.
+pub(crate) const EXACT: usize = 8192;
+/// Bits of a number that a bucket does not tell apart: all but sign, exponent and 10 bits.
+const SHIFT: u32 = 42;
+/// Buckets of a page, as a power of two.
+const PAGE_BITS: u32 = 6;
+
+type Page = [u64; 1 << PAGE_BITS];
+
+/// The values of a trend.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trend {
+    raw: Vec<f64>,
+    folded: Option<Box<Folded>>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Folded {
+    count: u64,
+    sum: f64,
+    min: f64,
+    max: f64,
+    /// Counts by bucket; pages without a count are absent.
+    pages: BTreeMap<u32, Box<Page>>,
+}
+
+impl Default for Folded {
+    fn default() -> Self {
+        Folded {
+            count: 0,
+            sum: 0.0,
+            min: f64::INFINITY,
+            max: f64::NEG_INFINITY,
+            pages: BTreeMap::new(),
+        }
+    }
+}
+
+impl Trend {
+    /// Adds a value.
+    pub fn add(&mut self, value: f64) {
+        if self.raw.len() == EXACT {
+            self.fold();
+        }
+        self.raw.push(value);
+    }
+
+    /// Adds all that the other one holds.
+    pub fn merge(&mut self, other: &Trend) {
+        self.raw.extend_from_slice(&other.raw);
+        if let Some(theirs) = &other.folded {
+            self.folded.get_or_insert_default().merge(theirs);
+        }
+        if self.raw.len() > EXACT {
+            self.fold();
+        }
+    }
+
+    /// How many values there are.
+    pub fn count(&self) -> u64 {
+        self.raw.len() as u64 + self.folded.as_ref().map_or(0, |folded| folded.count)
+    }
+
+    /// Their sum.
+    pub fn sum(&self) -> f64 {
+        let kept: f64 = self.raw.iter().sum();
+        kept + self.folded.as_ref().map_or(0.0, |folded| folded.sum)
+    }
+
+    /// Their mean; 0 without a value.
+    pub fn mean(&self) -> f64 {
+        match self.count() {
+            0 => 0.0,
+            count => self.sum() / count as f64,
+        }
+    }
+
+    /// The smallest of them; 0 without a value.
+    pub fn min(&self) -> f64 {
+        let first = self
+            .folded
+            .as_ref()
+            .map_or(f64::INFINITY, |folded| folded.min);
+        self.or_zero(self.raw.iter().copied().fold(first, f64::min))
+    }
+
+    /// The largest of them; 0 without a value.
+    pub fn max(&self) -> f64 {
+        let first = self
+            .folded
+            .as_ref()
+            .map_or(f64::NEG_INFINITY, |folded| folded.max);
+        self.or_zero(self.raw.iter().copied().fold(first, f64::max))
+    }
+
+    /// Whether percentiles are exact, as k6's.
+    pub fn is_exact(&self) -> bool {
+        self.folded.is_none()
+    }
+
+    /// The percentiles at these shares (0 to 1), in their order; 0 without a value.
+    pub fn percentiles(&self, shares: &[f64]) -> Vec<f64> {
+        match &self.folded {
+            None => {
+                let mut sorted = self.raw.clone();
+                sorted.sort_by(f64::total_cmp);
+                let at = |rank: u64| sorted[rank as usize];
+                self.interpolate(shares, at)
+            }
+            Some(folded) => {
+                let mut all = (**folded).clone();
+                self.raw.iter().for_each(|value| all.add(*value));
+                self.interpolate(shares, |rank| all.at(rank))
+            }
+        }
+    }
+
+    fn interpolate(&self, shares: &[f64], at: impl Fn(u64) -> f64) -> Vec<f64> {
+        let count = self.count();
+        let of = |share: &f64| match count {
+            0 => 0.0,
+            _ => {
+                let rank = share.clamp(0.0, 1.0) * (count - 1) as f64;
+                let (below, part) = (rank.floor(), rank.fract());
+                let low = at(below as u64);
+                low + part * (at(rank.ceil() as u64) - low)
+            }
+        };
+        shares.iter().map(of).collect()
+    }
+
+    fn or_zero(&self, value: f64) -> f64 {
+        if self.count() == 0 { 0.0 } else { value }
+    }
+
+    fn fold(&mut self) {
+        let folded = self.folded.get_or_insert_default();
+        self.raw.drain(..).for_each(|value| folded.add(value));
+    }
+}
+
+impl Folded {
+    fn add(&mut self, value: f64) {
+        self.count += 1;
+        self.sum += value;
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+        let bucket = bucket_of(value);
+        let page = self.pages.entry(bucket >> PAGE_BITS);
+        let page = page.or_insert_with(|| Box::new([0; 1 << PAGE_BITS]));
+        page[(bucket & ((1 << PAGE_BITS) - 1)) as usize] += 1;
+    }
+
+    fn merge(&mut self, other: &Folded) {
+        self.count += other.count;
+        self.sum += other.sum;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+        for (number, theirs) in &other.pages {
+            let ours = self.pages.entry(*number);
+            let ours = ours.or_insert_with(|| Box::new([0; 1 << PAGE_BITS]));
+            ours.iter_mut()
+                .zip(theirs.iter())
+                .for_each(|(our, their)| *our += their);
+        }
+    }
+
+    /// The value of this rank, from 0, to within 0.05 %.
+    fn at(&self, rank: u64) -> f64 {
+        let counts = self.pages.iter().flat_map(|(page, counts)| {
+            let first = page << PAGE_BITS;
+            counts
+                .iter()
+                .enumerate()
+                .map(move |(index, count)| (first + index as u32, *count))
+        });
+        let mut passed = 0;
+        for (bucket, count) in counts {
+            passed += count;
+            if passed > rank {
+                return middle_of(bucket).clamp(self.min, self.max);
+            }
+        }
+        self.max
+    }
+}
+
+/// The bucket of a number; buckets are in the order of their numbers.
+fn bucket_of(value: f64) -> u32 {
+    let bits = value.to_bits();
+    let ordered = match value.is_sign_negative() {
+        true => !bits,
+        false => bits | 1 << 63,
+    };
+    (ordered >> SHIFT) as u32
+}
+
+/// The number in the middle of a bucket; 0 in that of 0.
+fn middle_of(bucket: u32) -> f64 {
+    if bucket == bucket_of(0.0) || bucket == bucket_of(-0.0) {
+        return 0.0;
+    }
+    let ordered = (u64::from(bucket) << SHIFT) + (1 << (SHIFT - 1));
+    let bits = match ordered >> 63 {
+        1 => ordered & !(1 << 63),
+        _ => !ordered,
+    };
+    f64::from_bits(bits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trend(values: impl IntoIterator<Item = f64>) -> Trend {
+        let mut trend = Trend::default();
+        values.into_iter().for_each(|value| trend.add(value));
+        trend
+    }
+
+    #[test]
+    fn nothing_is_zero() {
+        let nothing = Trend::default();
+        assert_eq!(
+            (nothing.mean(), nothing.min(), nothing.max()),
+            (0.0, 0.0, 0.0)
+        );
+        assert_eq!(nothing.percentiles(&[0.5]), [0.0]);
+    }
+
+    #[test]
+    fn percentiles_of_few_values_lie_between_the_two_around_their_rank() {
+        let some = trend([4.0, 1.0, 3.0, 2.0]);
+        assert_eq!(
+            some.percentiles(&[0.0, 0.5, 0.9, 1.0]),
+            [1.0, 2.5, 3.7, 4.0]
+        );
+    }
+
+    #[test]
+    fn many_values_are_known_to_a_thousandth() {
+        let many = trend((1..=50_000).map(|n| f64::from(n) / 7.0 - 100.0));
+        assert!(!many.is_exact() && many.count() == 50_000);
+        for share in [0.0, 0.001, 0.01, 0.5, 0.9, 0.999, 1.0] {
+            let exact = (1.0 + share * 49_999.0) / 7.0 - 100.0;
+            let found = many.percentiles(&[share])[0];
+            assert!(
+                (found - exact).abs() <= exact.abs() * 1e-3 + 1e-9,
+                "{found} {exact}"
+            );
+        }
+    }
+
+    #[test]
+    fn merging_loses_nothing() {
+        let values = |part: u32| (0..30_000).filter(move |n| n % 3 == part).map(f64::from);
+        let mut merged = trend(values(0));
+        merged.merge(&trend(values(1)));
+        merged.merge(&trend(values(2)));
+        let all = trend((0..30_000).map(f64::from));
+        assert_eq!((merged.count(), merged.sum()), (all.count(), all.sum()));
+        let shares = [0.1, 0.5, 0.99];
+        assert_eq!(merged.percentiles(&shares), all.percentiles(&shares));
+    }
+}
