@@ -5,7 +5,7 @@ use crate::realm;
 use crate::run::{Entry, Level, Log};
 use crate::samples::Worker;
 use crate::vu::Vu;
-use loadline_k6_metrics::RecorderSetup;
+use loadline_k6_metrics::{RecorderSetup, Registry};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use url::Url;
@@ -21,7 +21,7 @@ pub struct LoadSetup {
     /// Where it logs.
     pub log: Arc<dyn Log>,
     /// What its metrics are registered in.
-    pub recording: Arc<RecorderSetup>,
+    pub registry: Arc<Registry>,
 }
 
 /// A loaded script.
@@ -30,7 +30,7 @@ pub struct Program {
     pub(crate) store: Arc<Store>,
     pub(crate) env: BTreeMap<String, String>,
     pub(crate) log: Arc<dyn Log>,
-    pub(crate) recording: Arc<RecorderSetup>,
+    pub(crate) registry: Arc<Registry>,
     found: Found,
 }
 
@@ -77,15 +77,23 @@ impl Program {
             store: Arc::new(Store::new(setup.sources)),
             env: setup.env,
             log: setup.log,
-            recording: setup.recording,
+            registry: setup.registry,
             found: Found::default(),
         };
         let first = Arc::new(program.clone_unloaded());
-        let worker = Worker::new(Arc::clone(&first.recording), None);
+        let worker = Worker::new(first.unrecorded(), None);
         let vu = Vu::new(&first, 0, None, worker);
         program.found = realm::initialise(&vu)?;
         program.store.freeze();
         Ok(Arc::new(program))
+    }
+
+    /// What recorders are made of whose values nobody wants.
+    fn unrecorded(&self) -> Arc<RecorderSetup> {
+        Arc::new(RecorderSetup {
+            registry: Arc::clone(&self.registry),
+            ..RecorderSetup::default()
+        })
     }
 
     /// The same, before it is known what there is in it.
@@ -95,7 +103,7 @@ impl Program {
             store: Arc::clone(&self.store),
             env: self.env.clone(),
             log: Arc::clone(&self.log),
-            recording: Arc::clone(&self.recording),
+            registry: Arc::clone(&self.registry),
             found: Found::default(),
         }
     }
@@ -103,6 +111,11 @@ impl Program {
     /// Its `options`, as JSON.
     pub fn options(&self) -> Option<&str> {
         self.found.options.as_deref()
+    }
+
+    /// The metrics that it has, and those that are built in.
+    pub fn registry(&self) -> &Arc<Registry> {
+        &self.registry
     }
 
     /// Whether it exports a function of this name.
@@ -126,7 +139,7 @@ impl Program {
     /// # Errors
     /// If it throws, or gives what is no text.
     pub fn handle_summary(self: &Arc<Self>, data: &str) -> Result<Option<SummaryFiles>, Failure> {
-        let worker = Worker::new(Arc::clone(&self.recording), None);
+        let worker = Worker::new(self.unrecorded(), None);
         let vu = Vu::new(self, 0, None, worker);
         realm::handle_summary(&vu, data)
     }

@@ -123,9 +123,7 @@ fn check<'js>(call: Call<'js>) -> Result<Value<'js>> {
         refuse_name(ctx, &name)?;
         let passed = passed(&call, sets.get(name.as_str())?, &value);
         let is_passed = matches!(passed, Ok(true));
-        let mut own = vec![("check", name.as_str())];
-        own.extend_from_slice(&extra);
-        let tags = vu.tags(&own);
+        let tags = vu.tags(&extra);
         vu.worker
             .record(|recorder| recorder.check(&name, is_passed, wall_ns(), &tags));
         all_passed &= passed?;

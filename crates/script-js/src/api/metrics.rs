@@ -49,7 +49,7 @@ fn define<'js>(call: Call<'js>, kind: MetricType) -> Result<Value<'js>> {
         true => Contains::Time,
         false => Contains::Default,
     };
-    let registry = &vu.program.recording.registry;
+    let registry = &vu.program.registry;
     let id = registry
         .register(&name, kind, contains)
         .map_err(|error| k6_error(&call.ctx, &error.to_string()))?;

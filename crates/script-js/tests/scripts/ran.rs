@@ -1,7 +1,7 @@
 //! A script that has run: what it logged, what it counted, how it ended.
 
 use loadline_engine::{Detail, Event, Run};
-use loadline_k6_metrics::{Portion, RecorderSetup, builtin};
+use loadline_k6_metrics::{RecorderSetup, Totals};
 use loadline_plan::{Load, Plan, Script, Shape};
 use loadline_script_js::{
     Abort, Entry, Failure, LoadSetup, Log, Program, RunState, Scenario, Sources, Stage, StageKind,
@@ -51,7 +51,7 @@ pub(crate) struct Ran {
     pub(crate) log: Vec<String>,
     pub(crate) complete: u64,
     pub(crate) interrupted: u64,
-    pub(crate) checks: Vec<(String, bool)>,
+    pub(crate) totals: Totals,
     pub(crate) failure: Option<Failure>,
     pub(crate) aborted: Option<Abort>,
     pub(crate) state: Arc<RunState>,
@@ -68,7 +68,7 @@ pub(crate) fn load(files: &[(&str, &str)]) -> (Result<Arc<Program>, Failure>, Li
         sources: Box::new(Files(files.collect())),
         env: BTreeMap::from([("NAME".to_owned(), "value".to_owned())]),
         log: Arc::new(log.clone()),
-        recording: Arc::new(RecorderSetup::default()),
+        registry: Arc::default(),
     });
     (loaded, log)
 }
@@ -168,13 +168,8 @@ pub(crate) fn run_stage(
     }
     // The last worker has ended when nobody can send any more.
     drop((run, portions));
-    let portions: Vec<Portion> = told.iter().collect();
-    let samples = portions.iter().flat_map(|portion| &portion.samples);
-    let checks = samples.filter(|sample| sample.metric == builtin::CHECKS);
-    let checks = checks.map(|sample| {
-        let name = sample.tags.tag("check").expect("a check's name");
-        (name.to_owned(), sample.value == 1.0)
-    });
+    let mut totals = Totals::new(Arc::clone(&state.recording));
+    told.iter().for_each(|portion| totals.add(portion));
     Ran {
         log: log.all(),
         complete: state.execution.iterations_complete.load(Ordering::Relaxed),
@@ -182,7 +177,7 @@ pub(crate) fn run_stage(
             .execution
             .iterations_interrupted
             .load(Ordering::Relaxed),
-        checks: checks.collect(),
+        totals,
         failure: state.failure(),
         aborted: asked.or_else(|| aborted.try_iter().next()),
         state,
