@@ -178,7 +178,9 @@ async fn accept(listener: TcpListener, control: Arc<dyn Control>) {
 /// Serves one connection to its end.
 async fn converse(stream: TcpStream, control: Arc<dyn Control>) {
     let service = service_fn(move |request| respond(request, Arc::clone(&control)));
-    let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+    let connection = http1::Builder::new()
+        .title_case_headers(true)
+        .serve_connection(TokioIo::new(stream), service);
     // A client that goes away is no problem of the test.
     let _ = connection.await;
 }

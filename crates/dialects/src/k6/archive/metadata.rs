@@ -44,7 +44,7 @@ impl<'a> Metadata<'a> {
     /// The text of the file, with these options.
     pub(super) fn text(&self, options_json: &str) -> String {
         let options = format!("\"options\":{options_json}");
-        let whole = go_json::compact(self).replacen(OPTIONS, &options, 1);
+        let whole = plain_json(self).replacen(OPTIONS, &options, 1);
         go_json::indented(&whole) + "\n"
     }
 }
@@ -83,7 +83,7 @@ impl Metadata<'_> {
             return Err(ArchiveError::Metadata(problem));
         }
         Ok(Archive {
-            options_json: go_json::compact(&read.options),
+            options_json: plain_json(&read.options),
             script: url(&read.filename)?,
             directory: url(&read.pwd)?,
             env: read.env,
@@ -91,6 +91,11 @@ impl Metadata<'_> {
             files: BTreeMap::new(),
         })
     }
+}
+
+/// JSON whose letters are as they are: k6 escapes none of HTML here.
+fn plain_json<T: Serialize>(value: &T) -> String {
+    serde_json::to_string(value).expect("our types have strings for keys")
 }
 
 fn url(text: &str) -> Result<Url, ArchiveError> {

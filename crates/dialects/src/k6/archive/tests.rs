@@ -118,6 +118,25 @@ fn the_metadata_are_indented_as_those_of_k6() {
 }
 
 #[test]
+fn letters_of_html_stay_as_they_are_in_the_metadata() {
+    let archive = Archive {
+        env: Some(BTreeMap::from([("A".to_owned(), "<&>".to_owned())])),
+        ..archive()
+    };
+    let text = Metadata::of(&archive).text(&archive.options_json);
+    assert!(
+        text.contains("\"p(95)<1\"") && text.contains("\"<&>\""),
+        "{text}"
+    );
+    let read = Archive::read(&written(&archive)).expect("an archive");
+    assert!(
+        read.options_json.contains("p(95)<1"),
+        "{}",
+        read.options_json
+    );
+}
+
+#[test]
 fn an_environment_that_is_left_out_is_null() {
     let archive = Archive {
         env: None,

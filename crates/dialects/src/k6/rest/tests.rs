@@ -159,7 +159,7 @@ fn request(server: &Server, method: &str, path: &str, body: &str) -> (u16, Strin
         .and_then(|status| status.parse().ok());
     let kind = head
         .lines()
-        .find_map(|line| line.strip_prefix("content-type: "));
+        .find_map(|line| line.strip_prefix("Content-Type: "));
     (
         status.expect("a status"),
         kind.unwrap_or_default().to_owned(),
