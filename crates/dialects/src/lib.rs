@@ -5,6 +5,8 @@
 //! `docs/dialects.md` lists every flag, and where we differ and why.
 
 pub mod ab;
+#[cfg(feature = "k6")]
+pub mod k6;
 pub mod oha;
 mod threads;
 pub mod wrk;

@@ -1,0 +1,224 @@
+//! The REST API of a running test, version 1, to the letter of k6's JSON.
+//!
+//! It has a thread of its own, so that it answers while workers are busy, and shares nothing with
+//! them: all it knows of the test it asks a [`Control`]. A call of a `Control` may take long (a
+//! setup), so that each has a thread from tokio's pool; `stop` is heard meanwhile.
+//!
+//! Terms: a *document* is a JSON text in the form of JSON:API, which k6 uses.
+
+mod control;
+mod documents;
+mod patch;
+mod routes;
+#[cfg(test)]
+mod tests;
+
+pub use control::{Check, Control, Group, Metric, Scale, ScaleError, Status};
+
+use super::go_words;
+use hyper::body::{Body, Incoming};
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use routes::Answer;
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+use std::{io, mem};
+use tokio::net::TcpStream;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::oneshot;
+
+/// The longest body of a request: setup data.
+const MOST_BYTES: usize = 64 << 20;
+
+/// How long no connection is accepted after one could not be, such as for want of descriptors.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Why the API can't be served, in Go's words.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The address has no port.
+    #[error("listen tcp: address {0}: missing port in address")]
+    NoPort(String),
+    /// The address can't be had.
+    #[error("listen tcp {address}: bind: {problem}")]
+    Bind {
+        /// The address.
+        address: String,
+        /// What the system said.
+        problem: String,
+    },
+    /// The address names no host or port that is known.
+    #[error("listen tcp: lookup {address}: {problem}")]
+    Unknown {
+        /// The address.
+        address: String,
+        /// What the system said.
+        problem: String,
+    },
+    /// The system gives no thread, or no descriptor to wait on.
+    #[error("listen tcp: {0}")]
+    System(#[from] io::Error),
+}
+
+/// The API, served until it is dropped.
+#[derive(Debug)]
+pub struct Server {
+    address: SocketAddr,
+    end: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    /// Serves the API at an address such as `localhost:6565`.
+    ///
+    /// # Errors
+    /// If the address can't be had. Where `--address` asked for it, the run ends with
+    /// [`CANNOT_SERVE`](super::CANNOT_SERVE).
+    pub fn start(address: &str, control: Arc<dyn Control>) -> Result<Server, ServeError> {
+        let listener = listen(address)?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let runtime = Builder::new_current_thread().enable_io().build()?;
+        let (end, ended) = oneshot::channel();
+        let thread = thread::Builder::new()
+            .name("rest".to_owned())
+            .spawn(move || serve(runtime, listener, control, ended))?;
+        Ok(Server {
+            address,
+            end: Some(end),
+            thread: Some(thread),
+        })
+    }
+
+    /// Where it is served; with the port that the system chose, if the address had port 0.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.end.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic there has been printed, and the run's end is no place for another one.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn listen(address: &str) -> Result<TcpListener, ServeError> {
+    let mut last = None;
+    for place in places(address)? {
+        match TcpListener::bind(place) {
+            Ok(listener) => return Ok(listener),
+            Err(error) => last = last.or(Some((place, error))),
+        }
+    }
+    let (address, problem) = match last {
+        Some((place, error)) => (place.to_string(), go_words::system(&error)),
+        None => (address.to_owned(), "no such host".to_owned()),
+    };
+    Err(ServeError::Bind { address, problem })
+}
+
+/// What an address stands for, IPv4 first; all of this machine's if it has a port alone.
+fn places(address: &str) -> Result<Vec<SocketAddr>, ServeError> {
+    let Some((host, port)) = address.rsplit_once(':') else {
+        return Err(ServeError::NoPort(address.to_owned()));
+    };
+    let named = match host {
+        "" => format!("0.0.0.0:{port}"),
+        _ => address.to_owned(),
+    };
+    let found = named.to_socket_addrs();
+    let mut places: Vec<SocketAddr> = found
+        .map_err(|error| ServeError::Unknown {
+            address: address.to_owned(),
+            problem: go_words::system(&error),
+        })?
+        .collect();
+    places.sort_by_key(SocketAddr::is_ipv6);
+    Ok(places)
+}
+
+fn serve(
+    runtime: Runtime,
+    listener: TcpListener,
+    control: Arc<dyn Control>,
+    ended: oneshot::Receiver<()>,
+) {
+    runtime.spawn(accept(listener, control));
+    // Either way of ending is the end.
+    let _ = runtime.block_on(ended);
+    // A setup that is under way is not waited for.
+    runtime.shutdown_background();
+}
+
+async fn accept(listener: TcpListener, control: Arc<dyn Control>) {
+    let Ok(listener) = tokio::net::TcpListener::from_std(listener) else {
+        return;
+    };
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => drop(tokio::spawn(converse(stream, Arc::clone(&control)))),
+            // Nothing else runs on this thread but the API.
+            Err(_) => thread::sleep(PAUSE),
+        }
+    }
+}
+
+/// Serves one connection to its end.
+async fn converse(stream: TcpStream, control: Arc<dyn Control>) {
+    let service = service_fn(move |request| respond(request, Arc::clone(&control)));
+    let connection = http1::Builder::new()
+        .title_case_headers(true)
+        .serve_connection(TokioIo::new(stream), service);
+    // A client that goes away is no problem of the test.
+    let _ = connection.await;
+}
+
+async fn respond(
+    request: Request<Incoming>,
+    control: Arc<dyn Control>,
+) -> Result<Response<String>, Infallible> {
+    let (head, body) = request.into_parts();
+    let Some(body) = receive(body).await else {
+        return Ok(response(Answer::too_long()));
+    };
+    let asked = move || routes::answer(control.as_ref(), &head.method, head.uri.path(), &body);
+    let answer = tokio::task::spawn_blocking(asked).await;
+    Ok(response(answer.unwrap_or_else(|_| Answer::broken())))
+}
+
+/// The whole body of a request, unless it is cut off or too long.
+async fn receive(mut body: Incoming) -> Option<Vec<u8>> {
+    let mut whole = Vec::new();
+    while let Some(frame) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
+        if let Ok(data) = frame.ok()?.into_data() {
+            whole.extend_from_slice(&data);
+        }
+        if whole.len() > MOST_BYTES {
+            return None;
+        }
+    }
+    Some(whole)
+}
+
+fn response(mut answer: Answer) -> Response<String> {
+    let mut response = Response::new(mem::take(&mut answer.body));
+    *response.status_mut() =
+        StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    if let Some(kind) = answer.content_type {
+        let kind = HeaderValue::from_static(kind);
+        response.headers_mut().insert(CONTENT_TYPE, kind);
+    }
+    response
+}

@@ -1,0 +1,78 @@
+//! `k6 version`: the version of k6 whose letter is kept, and ours.
+
+use super::go_json;
+use serde::Serialize;
+
+/// The version of k6 that scripts and commands find here.
+pub const K6: &str = "1.8.1";
+
+const OURS: &str = env!("CARGO_PKG_VERSION");
+
+/// The line of `k6 version`.
+pub fn line() -> String {
+    format!("k6 v{K6} (Loadline {OURS}, {}/{})\n", system(), machine())
+}
+
+/// The line of `k6 version --json`. It has no `go_version`: there is no Go.
+pub fn json() -> String {
+    let version = Version {
+        go_arch: machine(),
+        go_os: system(),
+        loadline: OURS,
+        version: k6_version(),
+    };
+    go_json::compact(&version) + "\n"
+}
+
+/// What is printed, sorted by key as k6 has it.
+#[derive(Serialize)]
+struct Version {
+    go_arch: &'static str,
+    go_os: &'static str,
+    loadline: &'static str,
+    version: String,
+}
+
+fn k6_version() -> String {
+    format!("v{K6}")
+}
+
+/// The operating system in Go's words.
+pub(super) fn system() -> &'static str {
+    match std::env::consts::OS {
+        "macos" => "darwin",
+        other => other,
+    }
+}
+
+/// The kind of machine in Go's words.
+fn machine() -> &'static str {
+    match std::env::consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        "x86" => "386",
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_begins_as_that_of_k6_and_names_loadline() {
+        let line = line();
+        assert!(line.starts_with("k6 v1.8.1 ("), "{line}");
+        assert!(line.contains(&format!("Loadline {OURS}, ")), "{line}");
+        assert!(line.ends_with(")\n"), "{line}");
+    }
+
+    #[test]
+    fn the_json_has_the_keys_of_k6_that_have_a_value_here() {
+        let read: serde_json::Value = serde_json::from_str(&json()).expect("JSON");
+        assert_eq!(read["version"], "v1.8.1");
+        assert_eq!(read["go_os"], system());
+        assert_eq!(read["go_arch"], machine());
+        assert_eq!(read["loadline"], OURS);
+    }
+}
