@@ -289,7 +289,7 @@ impl<H: Host> Dialler<H> {
             tls_ns: None,
         };
         if !endpoint.tls {
-            return Ok((Connection::plain(socket), dial));
+            return Ok((Connection::plain(socket).to_peer(peer(address)), dial));
         }
         let is_2 = self.settings.http == HttpVersion::V2;
         let secured = self.secure(endpoint, socket, deadline_ns).await;
@@ -301,7 +301,7 @@ impl<H: Host> Dialler<H> {
             return Err(failed(DialPhase::Http2, not_offered()));
         }
         dial.tls_ns = Some(self.host.now_ns() - at_ns);
-        Ok((connection, dial))
+        Ok((connection.to_peer(peer(address)), dial))
     }
 
     /// Until when a dial that began at this instant may take.
@@ -430,5 +430,13 @@ impl<H: Host> fmt::Debug for Dialler<H> {
         f.debug_struct("Dialler")
             .field("local_addresses", &self.local_addresses)
             .finish_non_exhaustive()
+    }
+}
+
+/// The address that a socket of this kind has, if it has one.
+fn peer(address: &Address) -> Option<SocketAddr> {
+    match address {
+        Address::Ip(address) => Some(*address),
+        Address::Unix(_) => None,
     }
 }
