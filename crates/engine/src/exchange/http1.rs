@@ -304,7 +304,10 @@ async fn dial<H: Host>(
     let start_ns = worker.host.now_ns();
     worker.suspend_coalescing();
     user.make_room();
-    let dialled = worker.dialler.dial(endpoint, in_flight.deadline_ns).await;
+    let dialled = worker
+        .dialler
+        .dial_from(user.local.get(), endpoint, in_flight.deadline_ns)
+        .await;
     in_flight.dial_ns += worker.host.now_ns() - start_ns;
     if dialled.is_err() {
         user.backoff.failed();
