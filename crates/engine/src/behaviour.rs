@@ -8,6 +8,7 @@ use loadline_reactor::Host;
 use loadline_record::{ErrorKind, Exchange, SharedMetrics};
 use loadline_transport::Agreed;
 use loadline_wire::{Expect, Sink, h2};
+use std::fmt;
 use std::future::Future;
 use std::net::SocketAddr;
 
@@ -135,10 +136,42 @@ pub struct Refusal {
     pub reason: String,
 }
 
+/// The connection that carries an exchange.
+#[derive(Clone, Copy)]
+pub struct Carrier<'a> {
+    /// The address that was dialled, which is the proxy's behind a proxy; `None` of a Unix socket.
+    pub remote: Option<SocketAddr>,
+    /// Whether it speaks HTTP/2, as opposed to HTTP/1.1.
+    pub is_http2: bool,
+    /// Whether it carried another exchange before.
+    pub is_reused: bool,
+    /// Describes its TLS, which takes a moment.
+    pub(crate) tls: &'a dyn Fn() -> Option<Agreed>,
+}
+
+impl Carrier<'_> {
+    /// What its TLS agreed on; `None` without TLS.
+    pub fn tls(&self) -> Option<Agreed> {
+        (self.tls)()
+    }
+}
+
+impl fmt::Debug for Carrier<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Carrier")
+            .field("remote", &self.remote)
+            .field("is_http2", &self.is_http2)
+            .field("is_reused", &self.is_reused)
+            .finish_non_exhaustive()
+    }
+}
+
 /// Sees the responses of a behaviour's requests. `()` sees nothing and costs nothing.
 pub trait Observer: Sink {
     /// Whether [`secured`](Observer::secured) is called.
     const WANTS_TLS: bool = false;
+    /// Whether [`carried`](Observer::carried) is called.
+    const WANTS_CARRIER: bool = false;
     /// Whether the end of sending is read from the clock, for [`Exchange::sent_ns`].
     const WANTS_SENT: bool = false;
     /// Whether [`refusal`](Observer::refusal) is called.
@@ -147,6 +180,12 @@ pub trait Observer: Sink {
     /// A connection was dialled for the exchange, and this is what its TLS agreed on.
     fn secured(&mut self, agreed: &Agreed) {
         let _ = agreed;
+    }
+
+    /// The exchange goes out on this connection, be it a new one or one that served before. Told
+    /// again where an exchange is sent again.
+    fn carried(&mut self, carrier: &Carrier<'_>) {
+        let _ = carrier;
     }
 
     /// Why the response is none that it takes, if it is not: its exchange fails so. Asked for while

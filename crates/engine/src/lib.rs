@@ -77,7 +77,7 @@ mod worker;
 mod written_request;
 
 pub use at_once::AtOnce;
-pub use behaviour::{Answer, Batch, Behaviour, Observer, Part, Refusal, Scenario};
+pub use behaviour::{Answer, Batch, Behaviour, Carrier, Observer, Part, Refusal, Scenario};
 pub use composed::{ComposeError, Composed};
 pub use control::{Change, Handle, Order};
 pub use crew::{Crew, Readiness, Told, WorkerReport};

@@ -112,6 +112,12 @@ impl<H: Host> Pool<H> {
         }
     }
 
+    /// Closes all that are idle, at once: for a user that has few.
+    pub(crate) fn close_now(&self) {
+        let mut slots = self.0.borrow_mut();
+        slots.iter_mut().for_each(|slot| slot.idle = None);
+    }
+
     /// Closes all that are idle, some at a time: a user of thousands of hosts would keep the loop
     /// from everybody else for as long as it takes to close all of their connections.
     pub(crate) async fn close(&self) {

@@ -9,6 +9,7 @@ use loadline_reactor::Host;
 use loadline_record::Outcome;
 use std::fmt;
 use std::future::Future;
+use std::net::IpAddr;
 use std::rc::Rc;
 use url::Url;
 
@@ -56,6 +57,18 @@ impl<H: Host> Requester<H> {
     /// The host of its worker: its clock and timers.
     pub fn host(&self) -> &H {
         &self.0.worker.host
+    }
+
+    /// Closes the idle connections of the user, those of HTTP/1.1 that it has to itself: its next
+    /// requests dial. They do not count as reconnects.
+    pub fn close_idle(&self) {
+        self.0.own.close_now();
+    }
+
+    /// Has the user's next connections of HTTP/1.1 leave from this local address instead of the
+    /// plan's ([`Connection::local_addresses`]); `None` takes that back.
+    pub fn leave_from(&self, local: Option<IpAddr>) {
+        self.0.local.set(local);
     }
 
     /// How its connections are made and used.

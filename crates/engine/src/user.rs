@@ -8,6 +8,7 @@ use crate::shared_pool::Place;
 use crate::worker::Worker;
 use loadline_reactor::Host;
 use std::cell::{Cell, RefCell};
+use std::net::IpAddr;
 use std::rc::Rc;
 
 /// One virtual user: a behaviour with its own connections.
@@ -17,6 +18,8 @@ pub(crate) struct User<H: Host> {
     pub(crate) number: u32,
     /// The idle connections of its own.
     pub(crate) own: Pool<H>,
+    /// The local address of its new connections, where it has one of its own.
+    pub(crate) local: Cell<Option<IpAddr>>,
     /// The connection of HTTP/2 that carried its last request.
     http2: RefCell<Option<Rc<Http2Connection>>>,
     /// Starts of the iteration that no exchange has taken yet, the earliest last.
@@ -59,6 +62,7 @@ impl<H: Host> User<H> {
             worker,
             number,
             own: Pool::new(),
+            local: Cell::new(None),
             http2: RefCell::new(None),
             starts: RefCell::default(),
             is_prompt: Cell::new(false),

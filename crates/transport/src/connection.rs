@@ -5,6 +5,7 @@ use loadline_reactor::{Received, Socket};
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io;
+use std::net::SocketAddr;
 use std::task::{Context, Poll, ready};
 
 /// The most that is read from a socket at once.
@@ -58,6 +59,7 @@ impl Default for Scratch {
 pub struct Connection<S> {
     socket: S,
     session: Option<Box<Session>>,
+    peer: Option<SocketAddr>,
 }
 
 impl<S: Socket> Connection<S> {
@@ -66,6 +68,7 @@ impl<S: Socket> Connection<S> {
         Connection {
             socket,
             session: None,
+            peer: None,
         }
     }
 
@@ -79,6 +82,7 @@ impl<S: Socket> Connection<S> {
         Ok(Connection {
             socket,
             session: Some(session),
+            peer: None,
         })
     }
 
@@ -95,6 +99,16 @@ impl<S: Socket> Connection<S> {
     pub(crate) fn into_socket(self) -> S {
         debug_assert!(self.session.is_none(), "TLS keeps its socket");
         self.socket
+    }
+
+    /// The same connection, which knows that it was dialled to this address.
+    pub(crate) fn to_peer(self, peer: Option<SocketAddr>) -> Self {
+        Connection { peer, ..self }
+    }
+
+    /// The address that was dialled, which is the proxy's behind a proxy; `None` of a Unix socket.
+    pub fn peer(&self) -> Option<SocketAddr> {
+        self.peer
     }
 
     /// What the TLS handshake agreed on; `None` without TLS.

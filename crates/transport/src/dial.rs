@@ -150,11 +150,22 @@ impl<H: Host> Dialler<H> {
         endpoint: usize,
         deadline_ns: u64,
     ) -> Result<(Connection<H::Socket>, Dial), DialError> {
+        self.dial_from(None, endpoint, deadline_ns).await
+    }
+
+    /// As [`dial`](Dialler::dial), from this local address if there is one.
+    pub async fn dial_from(
+        &self,
+        local: Option<IpAddr>,
+        endpoint: usize,
+        deadline_ns: u64,
+    ) -> Result<(Connection<H::Socket>, Dial), DialError> {
         let route = self.routes.get(endpoint);
         let (endpoint, resolve_ns) = self.resolved(&route, deadline_ns).await?;
         let (address, round) = route.next_turn(endpoint);
+        let local = local.or_else(|| self.local_address(address, round));
         let dialled = self
-            .dial_address(endpoint, address, round, deadline_ns)
+            .dial_address(endpoint, address, local, deadline_ns)
             .await;
         dialled.map(|(connection, dial)| (connection, Dial { resolve_ns, ..dial }))
     }
@@ -213,7 +224,8 @@ impl<H: Host> Dialler<H> {
         address: &Address,
         round: usize,
     ) -> Result<(Connection<H::Socket>, Dial), DialError> {
-        let dialled = self.dial_address(endpoint, address, round, u64::MAX).await;
+        let local = self.local_address(address, round);
+        let dialled = self.dial_address(endpoint, address, local, u64::MAX).await;
         let (mut connection, dial) = dialled?;
         let heard = self.heed(&mut connection, &dial).await;
         heard.map_err(|error| failed(DialPhase::Tls, address, error))?;
@@ -257,7 +269,8 @@ impl<H: Host> Dialler<H> {
     /// offered.
     pub async fn chooses_http2(&self, endpoint: &Endpoint) -> Result<bool, DialError> {
         let address = &endpoint.addresses[0];
-        let dialled = self.dial_address(endpoint, address, 0, u64::MAX).await;
+        let local = self.local_address(address, 0);
+        let dialled = self.dial_address(endpoint, address, local, u64::MAX).await;
         dialled.map(|(connection, _)| connection.chose_http2())
     }
 
@@ -265,13 +278,13 @@ impl<H: Host> Dialler<H> {
         &self,
         endpoint: &Endpoint,
         address: &Address,
-        round: usize,
+        local: Option<IpAddr>,
         deadline_ns: u64,
     ) -> Result<(Connection<H::Socket>, Dial), DialError> {
         let failed = |phase, error| failed(phase, address, error);
         let start_ns = self.host.now_ns();
         let deadline_ns = deadline_ns.min(self.allowed_until(start_ns));
-        let connected = self.connect(address, round, deadline_ns).await;
+        let connected = self.connect(address, local, deadline_ns).await;
         let Connected { socket, mut at_ns } =
             connected.map_err(|error| failed(DialPhase::Connect, error))?;
         let socket = match &endpoint.tunnel {
@@ -289,7 +302,7 @@ impl<H: Host> Dialler<H> {
             tls_ns: None,
         };
         if !endpoint.tls {
-            return Ok((Connection::plain(socket), dial));
+            return Ok((Connection::plain(socket).to_peer(peer(address)), dial));
         }
         let is_2 = self.settings.http == HttpVersion::V2;
         let secured = self.secure(endpoint, socket, deadline_ns).await;
@@ -301,7 +314,7 @@ impl<H: Host> Dialler<H> {
             return Err(failed(DialPhase::Http2, not_offered()));
         }
         dial.tls_ns = Some(self.host.now_ns() - at_ns);
-        Ok((connection, dial))
+        Ok((connection.to_peer(peer(address)), dial))
     }
 
     /// Until when a dial that began at this instant may take.
@@ -313,11 +326,11 @@ impl<H: Host> Dialler<H> {
     async fn connect(
         &self,
         address: &Address,
-        round: usize,
+        local: Option<IpAddr>,
         deadline_ns: u64,
     ) -> io::Result<Connected<H::Socket>> {
         let options = SocketOptions {
-            local: self.local_address(address, round),
+            local,
             timestamps: self.timestamps,
             buffer_bytes: self.buffer_bytes,
         };
@@ -430,5 +443,13 @@ impl<H: Host> fmt::Debug for Dialler<H> {
         f.debug_struct("Dialler")
             .field("local_addresses", &self.local_addresses)
             .finish_non_exhaustive()
+    }
+}
+
+/// The address that a socket of this kind has, if it has one.
+fn peer(address: &Address) -> Option<SocketAddr> {
+    match address {
+        Address::Ip(address) => Some(*address),
+        Address::Unix(_) => None,
     }
 }

@@ -31,7 +31,7 @@ mod sending;
 use super::failure::{Broken, Failure, broken_connection};
 use super::in_flight::InFlightBatch;
 use super::{CLOSE_WAIT_NS, end, is_over, let_others_run, refuse};
-use crate::behaviour::{Batch, Observer};
+use crate::behaviour::{Batch, Carrier, Observer};
 use crate::pool::OpenConnection;
 use crate::user::User;
 use crate::worker::Worker;
@@ -77,6 +77,9 @@ pub(super) async fn send<H: Host, O: Observer>(
                 false => continue,
             },
         };
+        if O::WANTS_CARRIER {
+            tell_carrier(&open, observer);
+        }
         let mut rest = begin_attempt(&open, &mut in_flight);
         let carried = if rest.len() > SURELY_SENT_AT_ONCE {
             Box::pin(carry_long(&mut open, &mut in_flight, observer, rest)).await
@@ -114,6 +117,16 @@ pub(super) async fn send<H: Host, O: Observer>(
         Box::pin(user.pause(wait_ns)).await;
     }
     last
+}
+
+/// Tells an observer of the connection.
+fn tell_carrier<H: Host, O: Observer>(open: &OpenConnection<H>, observer: &mut O) {
+    observer.carried(&Carrier {
+        remote: open.connection.peer(),
+        is_http2: false,
+        is_reused: open.served > 0,
+        tls: &|| open.connection.agreed(),
+    });
 }
 
 /// Begins to send what is left of a batch on a connection, and returns that.
@@ -291,7 +304,10 @@ async fn dial<H: Host>(
     let start_ns = worker.host.now_ns();
     worker.suspend_coalescing();
     user.make_room();
-    let dialled = worker.dialler.dial(endpoint, in_flight.deadline_ns).await;
+    let dialled = worker
+        .dialler
+        .dial_from(user.local.get(), endpoint, in_flight.deadline_ns)
+        .await;
     in_flight.dial_ns += worker.host.now_ns() - start_ns;
     if dialled.is_err() {
         user.backoff.failed();

@@ -37,7 +37,7 @@ use self::connection::{EndedStream, StreamEnd};
 use super::failure::{Broken, Failure};
 use super::in_flight::{self, InFlightBatch};
 use super::{is_over, let_others_run, refuse};
-use crate::behaviour::{Answer, Batch, Observer};
+use crate::behaviour::{Answer, Batch, Carrier, Observer};
 use crate::user::User;
 use loadline_reactor::Host;
 use loadline_record::{ErrorKind, Outcome};
@@ -93,6 +93,9 @@ async fn attempt<H: Host, O: Observer>(
             None => Box::pin(dial(in_flight)).await?,
         };
         if let Some(stream) = connection.begin(request, in_flight.begun_ns, in_flight.deadline_ns) {
+            if O::WANTS_CARRIER {
+                tell_carrier(&connection, stream.number(), observer);
+            }
             in_flight.user.keep_http2_connection(connection);
             break stream;
         }
@@ -101,6 +104,16 @@ async fn attempt<H: Host, O: Observer>(
     let ended_stream = poll_fn(|cx| stream.poll(cx)).await;
     drop(stream);
     end(in_flight, observer, ended_stream)
+}
+
+/// Tells an observer of the connection, on which this is the stream's number.
+fn tell_carrier<O: Observer>(connection: &Http2Connection, stream: u32, observer: &mut O) {
+    observer.carried(&Carrier {
+        remote: connection.peer,
+        is_http2: true,
+        is_reused: stream > 1,
+        tls: &|| connection.agreed.clone(),
+    });
 }
 
 /// What became of a stream is what becomes of the exchange.

@@ -1,7 +1,7 @@
 //! What a user takes from a response, and what it makes of it.
 
 use super::step::Step;
-use crate::behaviour::{Answer, Observer, Refusal};
+use crate::behaviour::{Answer, Carrier, Observer, Refusal};
 use loadline_client::{
     Authenticator, ContentCoding, CookieJar, DecodeError, Decoder, LONGEST_DECODED, NextRequest,
     RedirectProblem, follow, is_redirect,
@@ -252,11 +252,16 @@ impl<O: Observer, const DECODES: bool> Sink for Hearing<'_, O, DECODES> {
 
 impl<O: Observer, const DECODES: bool> Observer for Hearing<'_, O, DECODES> {
     const WANTS_TLS: bool = O::WANTS_TLS;
+    const WANTS_CARRIER: bool = O::WANTS_CARRIER;
     const WANTS_SENT: bool = O::WANTS_SENT;
     const MAY_REFUSE: bool = true;
 
     fn secured(&mut self, agreed: &Agreed) {
         self.observer.secured(agreed);
+    }
+
+    fn carried(&mut self, carrier: &Carrier<'_>) {
+        self.observer.carried(carrier);
     }
 
     fn refusal(&mut self, is_whole: bool) -> Option<Refusal> {

@@ -4,8 +4,10 @@
 //! stream and wakes the driver, the driver ends streams and wakes their users.
 
 use crate::exchange::failure::Failure;
+use loadline_transport::Agreed;
 use loadline_wire::h2::{self, Ended, ErrorCode, Refused};
 use std::cell::RefCell;
+use std::net::SocketAddr;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
@@ -16,6 +18,10 @@ pub(super) const NEVER: u64 = u64::MAX;
 pub(crate) struct Http2Connection {
     /// The endpoint's index in the run's list.
     pub(super) endpoint: usize,
+    /// The address that was dialled, if it is no Unix socket.
+    pub(super) peer: Option<SocketAddr>,
+    /// What its TLS agreed on.
+    pub(super) agreed: Option<Agreed>,
     pub(super) state: RefCell<State>,
 }
 
@@ -92,6 +98,8 @@ impl Http2Connection {
     ) -> Self {
         Http2Connection {
             endpoint,
+            peer: None,
+            agreed: None,
             state: RefCell::new(State {
                 wire: h2::Connection::new(config),
                 places: Places::default(),
@@ -243,6 +251,11 @@ impl Place {
 }
 
 impl Stream {
+    /// Its number on its connection, from 1.
+    pub(super) fn number(&self) -> u32 {
+        self.connection.state.borrow().places.list[self.key].stream
+    }
+
     /// Ready when the stream has ended.
     pub(super) fn poll(&self, cx: &mut Context<'_>) -> Poll<EndedStream> {
         let place = &mut self.connection.state.borrow_mut().places.list[self.key];

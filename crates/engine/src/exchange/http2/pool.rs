@@ -126,8 +126,11 @@ pub(crate) async fn establish<H: Host>(
     let Some(pool) = &worker.http2 else {
         return Err(Failure::new(ErrorKind::Protocol, "HTTP/2 is not set up"));
     };
-    let connection = Http2Connection::new(endpoint, pool.config, pool.streams, deadline_ns);
-    let connection = Rc::new(connection);
+    let connection = Rc::new(Http2Connection {
+        peer: carrier.peer(),
+        agreed: carrier.agreed(),
+        ..Http2Connection::new(endpoint, pool.config, pool.streams, deadline_ns)
+    });
     let driver = Driver {
         connection: Rc::clone(&connection),
         carrier,
