@@ -10,6 +10,7 @@ mod registry;
 mod sample;
 mod sink;
 mod submetric;
+pub mod summary;
 mod tally;
 mod threshold;
 mod totals;

@@ -1,0 +1,93 @@
+//! The summary at the end of a run, in k6's form.
+//!
+//! `text` prints it, compact or full; `data` makes the JSON that `handleSummary` receives and the
+//! one that `--summary-export` writes. All are made of the same [`Ended`] run.
+
+mod block;
+mod data;
+mod format;
+mod text;
+
+pub use data::{Surroundings, export, handle_summary_data};
+pub use format::TimeUnit;
+pub use text::text;
+
+use crate::{Contains, Metric, MetricId, Outcome, Sink, Totals};
+
+/// A run that has ended, and how its summary is to look.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended<'a> {
+    /// What was measured.
+    pub totals: &'a Totals,
+    /// What became of the thresholds.
+    pub outcomes: &'a [Outcome],
+    /// How long the run lasted, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// What is said of a trend, as `avg` and `p(95)`.
+    pub trend_stats: &'a [String],
+    /// The unit of times; `None`: each time's own.
+    pub time_unit: Option<TimeUnit>,
+}
+
+/// A metric or submetric that the summary shows.
+#[derive(Clone, Debug)]
+pub(crate) struct Shown {
+    pub(crate) id: MetricId,
+    pub(crate) parent: String,
+    /// The tags of a submetric, as its name has them.
+    pub(crate) suffix: Option<String>,
+    pub(crate) contains: Contains,
+    pub(crate) sink: Sink,
+}
+
+impl Shown {
+    /// The whole name.
+    pub(crate) fn name(&self) -> String {
+        match &self.suffix {
+            Some(suffix) => format!("{}{{{suffix}}}", self.parent),
+            None => self.parent.clone(),
+        }
+    }
+}
+
+impl Ended<'_> {
+    /// What is shown, by name, submetrics behind their metric: all that has values, all that has
+    /// thresholds, and the metrics of such submetrics.
+    pub(crate) fn shown(&self) -> Vec<Shown> {
+        let mut shown = Vec::new();
+        for (index, metric) in self.totals.setup.registry.all().into_iter().enumerate() {
+            self.show(MetricId::of_index(index), &metric, &mut shown);
+        }
+        shown.sort_by(|a, b| (&a.parent, &a.suffix).cmp(&(&b.parent, &b.suffix)));
+        shown
+    }
+
+    fn show(&self, id: MetricId, metric: &Metric, shown: &mut Vec<Shown>) {
+        let entry = |suffix: Option<&str>, sink: Option<&Sink>| Shown {
+            id,
+            parent: metric.name.clone(),
+            suffix: suffix.map(str::to_owned),
+            contains: metric.contains,
+            sink: sink.cloned().unwrap_or_else(|| Sink::new(metric.kind)),
+        };
+        let before = shown.len();
+        for index in self.totals.setup.submetrics.of(id) {
+            let submetric = &self.totals.setup.submetrics.all()[*index];
+            let sink = self.totals.tally.submetric(*index);
+            if sink.is_some() || self.has_thresholds(&submetric.name) {
+                shown.push(entry(Some(&submetric.suffix), sink));
+            }
+        }
+        let sink = self.totals.sink(id);
+        if sink.is_some() || shown.len() > before || self.has_thresholds(&metric.name) {
+            shown.push(entry(None, sink));
+        }
+    }
+
+    pub(crate) fn has_thresholds(&self, name: &str) -> bool {
+        self.outcomes.iter().any(|outcome| outcome.metric == name)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,193 @@
+use super::*;
+use crate::{
+    HttpTimes, MetricType, Recorder, RecorderSetup, Registry, Tags, ThresholdSource, Thresholds,
+    builtin,
+};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+struct Own(&'static [(&'static str, &'static str)]);
+
+impl Tags for Own {
+    fn get(&self, key: &str) -> Option<Cow<'_, str>> {
+        let found = self.0.iter().find(|(name, _)| *name == key)?;
+        Some(found.1.into())
+    }
+
+    fn for_each(&self, visit: &mut dyn FnMut(&str, &str)) {
+        self.0.iter().for_each(|(name, value)| visit(name, value));
+    }
+}
+
+const IN_GROUP: Own = Own(&[
+    ("group", "::main"),
+    ("scenario", "default"),
+    ("expected_response", "true"),
+]);
+const OUTSIDE: Own = Own(&[("group", ""), ("scenario", "default")]);
+
+fn source(expression: &str) -> ThresholdSource {
+    ThresholdSource {
+        expression: expression.to_owned(),
+        ..ThresholdSource::default()
+    }
+}
+
+fn thresholds(registry: &Registry) -> Thresholds {
+    let all = [
+        ("http_req_duration", vec!["p(95)<500", "avg<0"]),
+        ("http_req_duration{group:::main}", vec!["max<1000"]),
+        ("checks", vec!["rate>0.9"]),
+    ];
+    let all = all.map(|(name, own)| (name.to_owned(), own.into_iter().map(source).collect()));
+    Thresholds::new(all, registry).unwrap()
+}
+
+/// A run of two seconds: two requests in a group, three checks, a gauge.
+fn run() -> (Totals, Vec<Outcome>) {
+    let registry = Arc::new(Registry::new());
+    let gauge = registry.register("my_gauge", MetricType::Gauge, Contains::Default);
+    let thresholds = thresholds(&registry);
+    let setup = Arc::new(RecorderSetup {
+        submetrics: thresholds.submetrics(&registry).unwrap(),
+        registry,
+        by_group_and_scenario: true,
+        ..RecorderSetup::default()
+    });
+    let mut recorder = Recorder::new(Arc::clone(&setup));
+    for waiting in [1.5, 2.5] {
+        let times = HttpTimes {
+            waiting,
+            ..HttpTimes::default()
+        };
+        recorder.http(&times, Some(false), 1, &IN_GROUP);
+    }
+    recorder.check("ok", true, 1, &IN_GROUP);
+    recorder.check("no", false, 1, &IN_GROUP);
+    recorder.check("ok", true, 1, &OUTSIDE);
+    recorder.add(gauge.unwrap(), 7.0, 1, &OUTSIDE);
+    recorder.add(builtin::GROUP_DURATION, 3.0, 1, &IN_GROUP);
+    recorder.add(builtin::DATA_SENT, 1434.0, 1, &OUTSIDE);
+    let mut totals = Totals::new(setup);
+    totals.add(recorder.take());
+    let outcomes = thresholds.conclude(&totals, 2_000_000_000);
+    (totals, outcomes)
+}
+
+fn with_ended<T>(make: impl FnOnce(&Ended<'_>) -> T) -> T {
+    let (totals, outcomes) = run();
+    let stats = ["avg", "max", "p(95)"].map(str::to_owned);
+    make(&Ended {
+        totals: &totals,
+        outcomes: &outcomes,
+        elapsed_ns: 2_000_000_000,
+        trend_stats: &stats,
+        time_unit: None,
+    })
+}
+
+const COMPACT: &str = "
+
+  █ THRESHOLDS 
+
+    checks
+    ✗ 'rate>0.9' rate=66.66%
+
+    http_req_duration
+    ✓ 'p(95)<500' p(95)=2.45ms
+    ✗ 'avg<0' avg=2ms
+
+      {group:::main}
+      ✓ 'max<1000' max=2.5ms
+
+
+  █ TOTAL RESULTS 
+
+    checks_total.......: 3      1.5/s
+    checks_succeeded...: 66.66% 2 out of 3
+    checks_failed......: 33.33% 1 out of 3
+
+    ✓ ok
+    ✗ no
+      ↳  0% — ✓ 0 / ✗ 1
+
+    CUSTOM
+    my_gauge.......................: 7      min=7      max=7
+
+    HTTP
+    http_req_duration..............: avg=2ms max=2.5ms p(95)=2.45ms
+      { expected_response:true }...: avg=2ms max=2.5ms p(95)=2.45ms
+      { group:::main }.............: avg=2ms max=2.5ms p(95)=2.45ms
+    http_req_failed................: 0.00%  0 out of 2
+    http_reqs......................: 2      1/s
+
+    NETWORK
+    data_sent......................: 1.4 kB 717 B/s
+
+
+
+";
+
+#[test]
+fn a_compact_summary_has_thresholds_checks_and_metrics_in_columns() {
+    assert_eq!(with_ended(|ended| text(ended, false)), COMPACT);
+}
+
+#[test]
+fn a_full_summary_has_a_block_for_each_group() {
+    let full = with_ended(|ended| text(ended, true));
+    assert!(
+        full.contains("    http_req_waiting...............: avg=2ms"),
+        "{full}"
+    );
+    let group = "
+    data_sent......................: 1.4 kB 717 B/s
+
+
+  █ GROUP: main 
+
+    checks_total.......: 2      1/s
+    checks_succeeded...: 50.00% 1 out of 2
+    checks_failed......: 50.00% 1 out of 2
+
+    ✓ ok
+    ✗ no
+      ↳  0% — ✓ 0 / ✗ 1
+
+    HTTP
+    http_req_blocked...........: avg=0s  max=0s    p(95)=0s    
+";
+    assert!(full.contains(group), "{full}");
+    assert!(full.ends_with("    http_reqs..................: 2     1/s\n\n\n\n"));
+}
+
+#[test]
+fn handle_summary_gets_lists_and_a_file_gets_names() {
+    let around = Surroundings {
+        is_stdout_tty: false,
+        is_stderr_tty: true,
+        no_color: false,
+        setup_data: None,
+    };
+    let id = |path: &str| format!("id of {path}");
+    let data = with_ended(|ended| handle_summary_data(ended, &around, &id));
+    assert_eq!(
+        data["root_group"]["groups"][0]["checks"][1]["path"],
+        "::main::no"
+    );
+    assert_eq!(data["metrics"]["checks"]["values"]["fails"], 1);
+    let duration = &data["metrics"]["http_req_duration"];
+    assert_eq!(duration["thresholds"]["avg<0"]["ok"], false);
+    assert_eq!(data["state"]["testRunDurationMs"], 2000.0);
+    let file = with_ended(|ended| export(ended, &id));
+    let check = &file["root_group"]["groups"]["main"]["checks"]["no"];
+    assert_eq!(
+        (&check["id"], &check["fails"]),
+        (&"id of ::main::no".into(), &1.into())
+    );
+    assert_eq!(
+        file["metrics"]["http_req_duration"]["thresholds"]["avg<0"],
+        true
+    );
+    assert_eq!(file["metrics"]["http_req_failed"]["value"], 0);
+}
