@@ -1,1 +1,19 @@
 //! k6's modules that send nothing.
+//!
+//! Each module is a function that makes an object with the module's members; the script engine
+//! makes exports of them. Nothing here blocks and nothing knows of virtual users, so all of it can
+//! be tested in a plain runtime. What is simpler in JavaScript is JavaScript (`src/js`): it is
+//! evaluated when a script first touches it, since each virtual user pays for what is there.
+
+mod bytes;
+mod crypto;
+mod encoding;
+mod error;
+mod source;
+
+pub use crypto::crypto;
+pub use encoding::encoding;
+pub use error::go_error;
+
+#[cfg(test)]
+mod tests;
