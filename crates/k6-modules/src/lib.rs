@@ -7,13 +7,21 @@
 
 mod bytes;
 mod crypto;
+mod data;
 mod encoding;
 mod error;
+mod form;
+mod globals;
+mod json;
 mod source;
 
 pub use crypto::crypto;
+pub use data::{SharedArrays, data};
 pub use encoding::encoding;
 pub use error::go_error;
+pub use form::urlencoded;
+pub use globals::install_globals;
+pub use json::{gjson_get, parse_json};
 
 #[cfg(test)]
 mod tests;

@@ -7,6 +7,9 @@ fn said(script: &str) -> String {
     let runtime = Runtime::new().unwrap();
     let context = Context::full(&runtime).unwrap();
     context.with(|ctx| {
+        crate::install_globals(&ctx).unwrap();
+        let data = crate::data(&ctx, &crate::SharedArrays::default()).unwrap();
+        ctx.globals().set("data", data).unwrap();
         ctx.globals()
             .set("encoding", crate::encoding(&ctx).unwrap())
             .unwrap();
@@ -80,4 +83,74 @@ fn unknown_algorithms_encodings_and_sizes_throw() {
     );
     assert_eq!(said("k6crypto.randomBytes(0)"), "GoError: invalid size");
     assert_eq!(said("k6crypto.randomBytes(7).byteLength"), "7");
+}
+
+#[test]
+fn a_shared_array_is_an_array_that_can_only_be_read() {
+    let shared = |rest: &str| {
+        let array = "new data.SharedArray('a', () => [{ n: 1 }, { n: 2 }])";
+        said(&format!("((a) => {rest})({array})"))
+    };
+    assert_eq!(shared("Array.isArray(a) && a.length === 2"), "true");
+    assert_eq!(
+        shared("a.map((e) => e.n).concat(a.find((e) => e.n > 1).n)"),
+        "1,2,2"
+    );
+    assert_eq!(shared("JSON.stringify(a)"), r#"[{"n":1},{"n":2}]"#);
+    assert_eq!(shared("[...a].length + Object.keys(a).join()"), "20,1");
+    assert_eq!(shared("a[0] === a[0]"), "false");
+    assert_eq!(shared("a[0] = 1"), "TypeError: SharedArray is immutable");
+    assert_eq!(shared("Object.isFrozen(a[0])"), "true");
+}
+
+#[test]
+fn globals_of_browsers_are_there() {
+    assert_eq!(
+        said("new URL('../x?a=1#h', 'http://u:p@h:81/b/c/').href"),
+        "http://u:p@h:81/b/x?a=1#h"
+    );
+    assert_eq!(
+        said("((u) => (u.searchParams.append('b', 'c d'), u.port = 9, u))(new URL('http://h/?a'))"),
+        "http://h:9/?a=&b=c+d"
+    );
+    assert_eq!(said("atob(btoa('h\\xff')) === 'h\\xff'"), "true");
+    assert_eq!(
+        said("new TextDecoder().decode(new TextEncoder().encode('ä€'))"),
+        "ä€"
+    );
+    assert_eq!(
+        said("structuredClone({ a: [new Date(5)] }).a[0].getTime()"),
+        "5"
+    );
+    assert_eq!(said("crypto.randomUUID().length"), "36");
+    assert_eq!(
+        said("crypto.getRandomValues(new Uint16Array(3)).length"),
+        "3"
+    );
+    assert_eq!(
+        said("crypto.subtle"),
+        "GoError: crypto.subtle is not supported yet: use k6/crypto"
+    );
+    assert_eq!(said("performance.now() >= 0"), "true");
+    assert_eq!(said("new GoError('a') instanceof Error"), "true");
+}
+
+#[test]
+fn a_path_selects_from_json() {
+    let runtime = Runtime::new().unwrap();
+    Context::full(&runtime).unwrap().with(|ctx| {
+        let json = br#"{"a":{"b":[{"c":1},{"c":2}]}}"#;
+        let value = crate::gjson_get(&ctx, json, "a.b.#.c").unwrap();
+        let text = ctx.json_stringify(value).unwrap().unwrap();
+        assert_eq!(text.to_string().unwrap(), "[1,2]");
+        assert!(crate::gjson_get(&ctx, json, "x").unwrap().is_undefined());
+        assert!(crate::gjson_get(&ctx, b"<p>", "x").unwrap().is_undefined());
+    });
+}
+
+#[test]
+fn the_fields_of_a_form_are_sorted_and_escaped() {
+    let field = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let fields = [field("b", "x y"), field("a", "&"), field("b", "1")];
+    assert_eq!(crate::urlencoded(&fields), "a=%26&b=x+y&b=1");
 }
