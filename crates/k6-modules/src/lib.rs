@@ -12,6 +12,7 @@ mod encoding;
 mod error;
 mod form;
 mod globals;
+mod html;
 mod json;
 mod source;
 
@@ -21,6 +22,7 @@ pub use encoding::encoding;
 pub use error::go_error;
 pub use form::urlencoded;
 pub use globals::install_globals;
+pub use html::{html, selection_of};
 pub use json::{gjson_get, parse_json};
 
 #[cfg(test)]

@@ -8,6 +8,9 @@ fn said(script: &str) -> String {
     let context = Context::full(&runtime).unwrap();
     context.with(|ctx| {
         crate::install_globals(&ctx).unwrap();
+        ctx.globals()
+            .set("html", crate::html(&ctx).unwrap())
+            .unwrap();
         let data = crate::data(&ctx, &crate::SharedArrays::default()).unwrap();
         ctx.globals().set("data", data).unwrap();
         ctx.globals()
@@ -153,4 +156,38 @@ fn the_fields_of_a_form_are_sorted_and_escaped() {
     let field = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     let fields = [field("b", "x y"), field("a", "&"), field("b", "1")];
     assert_eq!(crate::urlencoded(&fields), "a=%26&b=x+y&b=1");
+}
+
+/// What an expression with `$`, a selection of a small page, evaluates to.
+fn selected(expression: &str) -> String {
+    let page = "<ul id=l><li class=x data-my-n=5>a</li><li>b</li></ul><form><input name=q value='1 2'>\
+        <input type=checkbox name=c><select name=s><option>m</option></select></form>";
+    let page = page.replace('"', "'");
+    let script = format!(r#"(($) => {expression})(html.parseHTML("{page}"))"#);
+    said(&script)
+}
+
+#[test]
+fn selections_walk_and_read_a_document() {
+    assert_eq!(selected("$.find('li').text()"), "ab");
+    assert_eq!(selected("$.find('li').first().next().html()"), "b");
+    assert_eq!(selected("$.find('li').parent().attr('id')"), "l");
+    assert_eq!(selected("$.find('ul').attr('none')"), "undefined");
+    assert_eq!(selected("$.find('li').not('.x').size()"), "1");
+    assert_eq!(selected("$.find('li').data('my-n') + 1"), "6");
+    assert_eq!(
+        selected("$.find('li').map((i, s) => i + s.text())"),
+        "0a,1b"
+    );
+    assert_eq!(selected("$.find('li').get(1).nodeName()"), "li");
+    assert_eq!(
+        selected("$.find('p[')"),
+        "GoError: invalid CSS selector: p["
+    );
+}
+
+#[test]
+fn forms_are_serialised_without_boxes_that_are_not_checked() {
+    assert_eq!(selected("$.find('form').serialize()"), "q=1+2&s=m");
+    assert_eq!(selected("$.find('form').serializeObject().q"), "1 2");
 }
