@@ -17,13 +17,13 @@ pub struct SharedArrays(Arc<Mutex<HashMap<String, Elements>>>);
 pub(crate) type Elements = Arc<[Box<str>]>;
 
 impl SharedArrays {
-    fn named(&self, name: &str) -> Option<Elements> {
+    pub(crate) fn named(&self, name: &str) -> Option<Elements> {
         let arrays = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         arrays.get(name).cloned()
     }
 
     /// Keeps an array, unless one of this name is there: then that one is the array.
-    fn keep(&self, name: String, elements: Elements) -> Elements {
+    pub(crate) fn keep(&self, name: String, elements: Elements) -> Elements {
         let mut arrays = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         arrays.entry(name).or_insert(elements).clone()
     }
@@ -62,7 +62,7 @@ fn built<'js>(ctx: &Ctx<'js>, build: &Function<'js>) -> Result<Elements> {
 }
 
 /// `{ length, at(index) }` of an array's elements.
-fn access<'js>(ctx: &Ctx<'js>, elements: Elements) -> Result<Object<'js>> {
+pub(crate) fn access<'js>(ctx: &Ctx<'js>, elements: Elements) -> Result<Object<'js>> {
     let object = Object::new(ctx.clone())?;
     object.set("length", elements.len())?;
     let at = move |ctx: Ctx<'js>, index: usize| match elements.get(index) {

@@ -10,20 +10,24 @@ mod crypto;
 mod data;
 mod encoding;
 mod error;
+mod files;
 mod form;
 mod globals;
 mod html;
 mod json;
+mod secrets;
 mod source;
 
 pub use crypto::crypto;
 pub use data::{SharedArrays, data};
 pub use encoding::encoding;
 pub use error::go_error;
+pub use files::{Files, experimental_csv, experimental_fs};
 pub use form::urlencoded;
 pub use globals::install_globals;
 pub use html::{html, selection_of};
 pub use json::{gjson_get, parse_json};
+pub use secrets::{Secrets, secrets};
 
 #[cfg(test)]
 mod tests;

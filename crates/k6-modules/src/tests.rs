@@ -191,3 +191,36 @@ fn forms_are_serialised_without_boxes_that_are_not_checked() {
     assert_eq!(selected("$.find('form').serialize()"), "q=1+2&s=m");
     assert_eq!(selected("$.find('form').serializeObject().q"), "1 2");
 }
+
+struct OneFile;
+
+impl crate::Files for OneFile {
+    fn open(&self, path: &str) -> Result<std::sync::Arc<[u8]>, String> {
+        match path {
+            "a.csv" => Ok((*b"n,m\n1,2\n3,4\n").into()),
+            _ => Err(format!("no such file: {path}")),
+        }
+    }
+}
+
+#[test]
+fn a_table_is_read_as_arrays_or_objects() {
+    let runtime = Runtime::new().unwrap();
+    Context::full(&runtime).unwrap().with(|ctx| {
+        let arrays = crate::SharedArrays::default();
+        let files = std::rc::Rc::new(OneFile);
+        crate::install_globals(&ctx).unwrap();
+        let csv = crate::experimental_csv(&ctx, files, &arrays).unwrap();
+        ctx.globals().set("csv", csv).unwrap();
+        let read = |options: &str| -> String {
+            let script = format!("csv.parse({{ path: 'a.csv' }}, {options}).then(JSON.stringify)");
+            let promise: rquickjs::Promise<'_> = ctx.eval(script).unwrap();
+            promise.finish().unwrap()
+        };
+        assert_eq!(read("{ skipFirstLine: true }"), r#"[["1","2"],["3","4"]]"#);
+        assert_eq!(
+            read("{ asObjects: true, toLine: 1 }"),
+            r#"[{"m":"2","n":"1"}]"#
+        );
+    });
+}

@@ -37,9 +37,11 @@
             throw new GoError("empty name provided to SharedArray's constructor");
         }
         if (typeof build !== "function") {
-            throw new GoError("a function is expected as the second argument of SharedArray's constructor");
+            const what = "a function is expected as the second argument of SharedArray";
+            throw new GoError(`${what}'s constructor`);
         }
         return view(native.find(name, build));
     }
-    return { SharedArray };
+    // Not enumerable: for other modules that make shared arrays, not for scripts.
+    return Object.defineProperty({ SharedArray }, "viewOf", { value: view });
 }
