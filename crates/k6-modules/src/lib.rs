@@ -23,7 +23,7 @@ pub use data::{SharedArrays, data};
 pub use encoding::encoding;
 pub use error::go_error;
 pub use files::{Files, experimental_csv, experimental_fs};
-pub use form::urlencoded;
+pub use form::{FormSubmission, form_of, link_of, urlencoded};
 pub use globals::install_globals;
 pub use html::{html, selection_of};
 pub use json::{gjson_get, parse_json};

@@ -160,7 +160,8 @@ fn the_fields_of_a_form_are_sorted_and_escaped() {
 
 /// What an expression with `$`, a selection of a small page, evaluates to.
 fn selected(expression: &str) -> String {
-    let page = "<ul id=l><li class=x data-my-n=5>a</li><li>b</li></ul><form><input name=q value='1 2'>\
+    let page = "<ul id=l><li class=x data-my-n=5>a</li><li>b</li></ul>\
+        <form><input name=q value='1 2'>\
         <input type=checkbox name=c><select name=s><option>m</option></select></form>";
     let page = page.replace('"', "'");
     let script = format!(r#"(($) => {expression})(html.parseHTML("{page}"))"#);
@@ -221,6 +222,26 @@ fn a_table_is_read_as_arrays_or_objects() {
         assert_eq!(
             read("{ asObjects: true, toLine: 1 }"),
             r#"[{"m":"2","n":"1"}]"#
+        );
+    });
+}
+
+#[test]
+fn a_form_is_submitted_to_its_action_with_the_fields_of_the_script() {
+    let runtime = Runtime::new().unwrap();
+    Context::full(&runtime).unwrap().with(|ctx| {
+        let page = "<form action=go method=post><input name=a value=1><input name=b value=2>\
+            <input type=submit name=ok value=y></form><a href='/z'>";
+        let page = crate::selection_of(&ctx, page, Some("http://h/x/")).unwrap();
+        let page = page.into_object().unwrap();
+        let given = [("b".to_owned(), "3".to_owned())];
+        let css = ("form", "[type=\"submit\"]");
+        let form = crate::form_of(&ctx, &page, css, &given).unwrap();
+        assert_eq!((&*form.method, &*form.url), ("POST", "http://h/x/go"));
+        assert_eq!(crate::urlencoded(&form.fields), "a=1&b=3&ok=y");
+        assert_eq!(
+            crate::link_of(&ctx, &page, "a[href]").unwrap(),
+            "http://h/z"
         );
     });
 }

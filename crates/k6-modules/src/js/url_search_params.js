@@ -23,7 +23,8 @@
                 return cut.map(unescape);
             });
     const ofObject = (init) => {
-        const pairs = typeof init[Symbol.iterator] === "function" ? [...init] : Object.entries(init);
+        const isList = typeof init[Symbol.iterator] === "function";
+        const pairs = isList ? [...init] : Object.entries(init);
         return pairs.map(([name, value]) => [String(name), String(value)]);
     };
     return class URLSearchParams {
