@@ -59,7 +59,7 @@ fn loose_bits(padding: GeneralPurposeConfig) -> GeneralPurposeConfig {
 fn illegal(error: &DecodeError, length: usize) -> String {
     let at = match error {
         DecodeError::InvalidByte(at, _) | DecodeError::InvalidLastSymbol(at, _) => *at,
-        DecodeError::InvalidLength(_) | DecodeError::InvalidPadding => length,
+        DecodeError::InvalidLength(_) | DecodeError::InvalidPadding => length - length % 4,
     };
     format!("illegal base64 data at input byte {at}")
 }

@@ -100,9 +100,18 @@ fn change_url(ctx: Ctx<'_>, href: String, part: String, value: String) -> Result
         "host" => url::quirks::set_host(&mut url, &value),
         "hostname" => url::quirks::set_hostname(&mut url, &value),
         "port" => url::quirks::set_port(&mut url, &value),
-        "pathname" => Ok(url::quirks::set_pathname(&mut url, &value)),
-        "search" => Ok(url::quirks::set_search(&mut url, &value)),
-        _ => Ok(url::quirks::set_hash(&mut url, &value)),
+        "pathname" => {
+            url::quirks::set_pathname(&mut url, &value);
+            Ok(())
+        }
+        "search" => {
+            url::quirks::set_search(&mut url, &value);
+            Ok(())
+        }
+        _ => {
+            url::quirks::set_hash(&mut url, &value);
+            Ok(())
+        }
     };
     parts(&ctx, &url)
 }
@@ -135,7 +144,7 @@ fn btoa(ctx: Ctx<'_>, text: String) -> Result<String> {
 
 fn atob(ctx: Ctx<'_>, text: String) -> Result<String> {
     let mut text: String = text.split_ascii_whitespace().collect();
-    while text.len() % 4 != 0 {
+    while !text.len().is_multiple_of(4) {
         text.push('=');
     }
     match STANDARD.decode(text) {

@@ -33,10 +33,10 @@ pub fn selection_of<'js>(ctx: &Ctx<'js>, html: &str, url: Option<&str>) -> Resul
 fn natives<'js>(ctx: &Ctx<'js>, document: &Rc<Document>) -> Result<Object<'js>> {
     let natives = Object::new(ctx.clone())?;
     let doc = document.clone();
-    let find = move |ctx: Ctx<'js>, from: usize, css: String| doc.find(&ctx, from, &css);
+    let find = move |from: usize, css: String| doc.find(from, &css);
     natives.set("find", Function::new(ctx.clone(), find)?)?;
     let doc = document.clone();
-    let matches = move |ctx: Ctx<'js>, node: usize, css: String| doc.matches(&ctx, node, &css);
+    let matches = move |node: usize, css: String| doc.matches(node, &css);
     natives.set("matches", Function::new(ctx.clone(), matches)?)?;
     let doc = document.clone();
     let parent = move |node: usize| doc.parent(node);

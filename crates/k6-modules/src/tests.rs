@@ -19,8 +19,7 @@ fn said(script: &str) -> String {
         ctx.globals()
             .set("k6crypto", crate::crypto(&ctx).unwrap())
             .unwrap();
-        let text = evaluate(&ctx, script);
-        text
+        evaluate(&ctx, script)
     })
 }
 
@@ -181,10 +180,7 @@ fn selections_walk_and_read_a_document() {
         "0a,1b"
     );
     assert_eq!(selected("$.find('li').get(1).nodeName()"), "li");
-    assert_eq!(
-        selected("$.find('p[')"),
-        "GoError: invalid CSS selector: p["
-    );
+    assert_eq!(selected("$.find('p[').size()"), "0");
 }
 
 #[test]

@@ -1,7 +1,5 @@
 //! A parsed document whose nodes have numbers, in its order; 0 is the document itself.
 
-use crate::error::go_error;
-use rquickjs::{Ctx, Result};
 use scraper::{ElementRef, Html, Node, Selector};
 use std::collections::HashMap;
 
@@ -40,20 +38,22 @@ impl Document {
         self.numbers.get(&node.id()).copied()
     }
 
-    /// The elements below a node that a CSS selector selects.
-    pub(super) fn find(&self, ctx: &Ctx<'_>, from: usize, css: &str) -> Result<Vec<usize>> {
-        let selector = selector(ctx, css)?;
+    /// The elements below a node that a CSS selector selects; a bad selector selects nothing.
+    pub(super) fn find(&self, from: usize, css: &str) -> Vec<usize> {
+        let Ok(selector) = Selector::parse(css) else {
+            return Vec::new();
+        };
         let below = self.node(from).into_iter();
         let below = below.flat_map(|node| node.descendants().skip(1));
         let elements = below.filter_map(ElementRef::wrap);
         let found = elements.filter(|element| selector.matches(element));
-        Ok(found.filter_map(|element| self.number(*element)).collect())
+        found.filter_map(|element| self.number(*element)).collect()
     }
 
-    pub(super) fn matches(&self, ctx: &Ctx<'_>, number: usize, css: &str) -> Result<bool> {
-        let selector = selector(ctx, css)?;
+    pub(super) fn matches(&self, number: usize, css: &str) -> bool {
         let element = self.element(number);
-        Ok(element.is_some_and(|element| selector.matches(&element)))
+        let selector = Selector::parse(css);
+        element.is_some_and(|element| selector.is_ok_and(|css| css.matches(&element)))
     }
 
     pub(super) fn parent(&self, number: usize) -> Option<usize> {
@@ -103,8 +103,4 @@ impl Document {
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect()
     }
-}
-
-fn selector(ctx: &Ctx<'_>, css: &str) -> Result<Selector> {
-    Selector::parse(css).map_err(|_| go_error(ctx, format!("invalid CSS selector: {css}")))
 }

@@ -224,7 +224,7 @@
             return node === undefined ? undefined : new Element(node);
         }
         toArray() {
-            return this.#nodes.map((node) => new Element(node));
+            return this.#nodes.map((node) => new Selection([node]));
         }
         each(run) {
             this.#nodes.forEach((node, at) => run(at, new Element(node)));
