@@ -1,0 +1,74 @@
+//! `k6/data`: arrays that all virtual users share.
+//!
+//! The elements are kept once, as JSON text; each access parses a new object, so that no virtual
+//! user sees what another one does to it.
+
+use crate::error::go_error;
+use crate::source;
+use rquickjs::{Ctx, Function, Object, Result, Value};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The shared arrays of a process, by name. A clone is the same store.
+#[derive(Clone, Default)]
+pub struct SharedArrays(Arc<Mutex<HashMap<String, Elements>>>);
+
+/// Elements as JSON texts.
+pub(crate) type Elements = Arc<[Box<str>]>;
+
+impl SharedArrays {
+    pub(crate) fn named(&self, name: &str) -> Option<Elements> {
+        let arrays = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        arrays.get(name).cloned()
+    }
+
+    /// Keeps an array, unless one of this name is there: then that one is the array.
+    pub(crate) fn keep(&self, name: String, elements: Elements) -> Elements {
+        let mut arrays = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        arrays.entry(name).or_insert(elements).clone()
+    }
+}
+
+/// The module `k6/data`.
+pub fn data<'js>(ctx: &Ctx<'js>, arrays: &SharedArrays) -> Result<Object<'js>> {
+    let natives = Object::new(ctx.clone())?;
+    let store = arrays.clone();
+    let find = move |ctx: Ctx<'js>, name: String, build: Function<'js>| {
+        let elements = match store.named(&name) {
+            Some(elements) => elements,
+            None => store.keep(name, built(&ctx, &build)?),
+        };
+        access(&ctx, elements)
+    };
+    natives.set("find", Function::new(ctx.clone(), find)?)?;
+    source::run(ctx, include_str!("js/data.js"), natives)?.get()
+}
+
+/// Runs a builder; throws if it returns no array.
+fn built<'js>(ctx: &Ctx<'js>, build: &Function<'js>) -> Result<Elements> {
+    let value: Value<'js> = build.call(())?;
+    let Some(array) = value.as_array() else {
+        let message = "only arrays can be made into SharedArray";
+        return Err(go_error(ctx, message));
+    };
+    array
+        .iter::<Value<'js>>()
+        .map(|element| {
+            let text = ctx.json_stringify(element?)?;
+            let text = text.map(|text| text.to_string()).transpose()?;
+            Ok(text.unwrap_or_else(|| "null".to_owned()).into())
+        })
+        .collect()
+}
+
+/// `{ length, at(index) }` of an array's elements.
+pub(crate) fn access<'js>(ctx: &Ctx<'js>, elements: Elements) -> Result<Object<'js>> {
+    let object = Object::new(ctx.clone())?;
+    object.set("length", elements.len())?;
+    let at = move |ctx: Ctx<'js>, index: usize| match elements.get(index) {
+        Some(text) => ctx.json_parse(text.as_bytes()),
+        None => Ok(Value::new_undefined(ctx)),
+    };
+    object.set("at", Function::new(ctx.clone(), at)?)?;
+    Ok(object)
+}

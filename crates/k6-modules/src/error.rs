@@ -1,0 +1,34 @@
+//! `GoError`: what k6's own functions throw.
+
+use rquickjs::function::Constructor;
+use rquickjs::{Ctx, Error, Result, Value};
+
+const CLASS: &str = "(() => {
+    class GoError extends Error {
+        constructor(message) {
+            super(message);
+            Object.defineProperty(this, 'value', { value: { error: this.message } });
+        }
+    }
+    Object.defineProperty(GoError.prototype, 'name', { value: 'GoError', writable: true });
+    Object.defineProperty(globalThis, 'GoError', { value: GoError });
+    return GoError;
+})()";
+
+/// The class; it becomes a global when it is first asked for, and stays what it is.
+pub(crate) fn class<'js>(ctx: &Ctx<'js>) -> Result<Constructor<'js>> {
+    let known: Option<Constructor<'js>> = ctx.globals().get("GoError")?;
+    match known {
+        Some(class) => Ok(class),
+        None => ctx.eval(CLASS),
+    }
+}
+
+/// Throws a `GoError` with this message: return the error from the native function.
+pub fn go_error(ctx: &Ctx<'_>, message: impl AsRef<str>) -> Error {
+    let made = class(ctx).and_then(|class| class.construct::<_, Value<'_>>((message.as_ref(),)));
+    match made {
+        Ok(error) => ctx.throw(error),
+        Err(error) => error,
+    }
+}

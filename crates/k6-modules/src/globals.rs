@@ -1,0 +1,154 @@
+//! Globals that scripts expect: `GoError`, `crypto`, and those of browsers that k6 lacks.
+//!
+//! All but `GoError` are made when a script first touches them.
+
+use crate::{bytes, crypto, error, source};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use rquickjs::function::Opt;
+use rquickjs::{Ctx, Exception, Function, Object, Result, Value};
+use std::time::Instant;
+use url::Url;
+
+/// Gives a realm the globals.
+pub fn install_globals(ctx: &Ctx<'_>) -> Result<()> {
+    error::class(ctx)?;
+    let natives = Object::new(ctx.clone())?;
+    natives.set("load", Function::new(ctx.clone(), load)?)?;
+    source::run(ctx, include_str!("js/globals.js"), natives)?;
+    Ok(())
+}
+
+/// The global of this name, made now.
+fn load<'js>(ctx: Ctx<'js>, name: String) -> Result<Value<'js>> {
+    let natives = Object::new(ctx.clone())?;
+    let source = match name.as_str() {
+        "URL" => {
+            natives.set("parse", Function::new(ctx.clone(), parse_url)?)?;
+            natives.set("change", Function::new(ctx.clone(), change_url)?)?;
+            include_str!("js/url.js")
+        }
+        "URLSearchParams" => include_str!("js/url_search_params.js"),
+        "structuredClone" => include_str!("js/structured_clone.js"),
+        "crypto" => {
+            natives.set("randomBytes", Function::new(ctx.clone(), random_bytes)?)?;
+            include_str!("js/web_crypto.js")
+        }
+        "performance" => {
+            let start = Instant::now();
+            let now = move || start.elapsed().as_secs_f64() * 1e3;
+            natives.set("now", Function::new(ctx.clone(), now)?)?;
+            "(native) => ({ now: () => native.now(), timeOrigin: Date.now() })"
+        }
+        _ => {
+            natives.set("encode", Function::new(ctx.clone(), encode_text)?)?;
+            natives.set("decode", Function::new(ctx.clone(), decode_text)?)?;
+            natives.set("btoa", Function::new(ctx.clone(), btoa)?)?;
+            natives.set("atob", Function::new(ctx.clone(), atob)?)?;
+            let all = source::run(&ctx, include_str!("js/text.js"), natives)?;
+            return all.get::<Object<'js>>()?.get(name);
+        }
+    };
+    source::run(&ctx, source, natives)
+}
+
+fn random_bytes<'js>(ctx: Ctx<'js>, size: usize) -> Result<Value<'js>> {
+    let bytes = crypto::random(&ctx, size)?;
+    bytes::buffer(&ctx, bytes)
+}
+
+/// The parts of a URL; `null` if it is none.
+fn parse_url<'js>(
+    ctx: Ctx<'js>,
+    href: String,
+    base: Opt<Value<'js>>,
+) -> Result<Option<Object<'js>>> {
+    let base = bytes::word(base.0)?;
+    let parsed = match base.as_deref().map(Url::parse) {
+        Some(Ok(base)) => base.join(&href),
+        Some(Err(error)) => Err(error),
+        None => Url::parse(&href),
+    };
+    parsed.ok().map(|url| parts(&ctx, &url)).transpose()
+}
+
+fn parts<'js>(ctx: &Ctx<'js>, url: &Url) -> Result<Object<'js>> {
+    let object = Object::new(ctx.clone())?;
+    object.set("href", url.as_str())?;
+    object.set("origin", url.origin().ascii_serialization())?;
+    object.set("protocol", url::quirks::protocol(url))?;
+    object.set("username", url::quirks::username(url))?;
+    object.set("password", url::quirks::password(url))?;
+    object.set("host", url::quirks::host(url))?;
+    object.set("hostname", url::quirks::hostname(url))?;
+    object.set("port", url::quirks::port(url))?;
+    object.set("pathname", url::quirks::pathname(url))?;
+    object.set("search", url::quirks::search(url))?;
+    object.set("hash", url::quirks::hash(url))?;
+    Ok(object)
+}
+
+/// The parts of a URL of which one is set to another value; a bad value changes nothing.
+fn change_url(ctx: Ctx<'_>, href: String, part: String, value: String) -> Result<Object<'_>> {
+    let Ok(mut url) = Url::parse(&href) else {
+        return Err(Exception::throw_type(&ctx, "Invalid URL"));
+    };
+    let _: std::result::Result<(), ()> = match part.as_str() {
+        "protocol" => url::quirks::set_protocol(&mut url, &value),
+        "username" => url::quirks::set_username(&mut url, &value),
+        "password" => url::quirks::set_password(&mut url, &value),
+        "host" => url::quirks::set_host(&mut url, &value),
+        "hostname" => url::quirks::set_hostname(&mut url, &value),
+        "port" => url::quirks::set_port(&mut url, &value),
+        "pathname" => {
+            url::quirks::set_pathname(&mut url, &value);
+            Ok(())
+        }
+        "search" => {
+            url::quirks::set_search(&mut url, &value);
+            Ok(())
+        }
+        _ => {
+            url::quirks::set_hash(&mut url, &value);
+            Ok(())
+        }
+    };
+    parts(&ctx, &url)
+}
+
+fn encode_text<'js>(ctx: Ctx<'js>, text: String) -> Result<Value<'js>> {
+    bytes::buffer(&ctx, text.into_bytes())
+}
+
+fn decode_text<'js>(ctx: Ctx<'js>, data: Value<'js>, is_fatal: bool) -> Result<Value<'js>> {
+    let data = bytes::of(&ctx, &data)?;
+    match is_fatal && std::str::from_utf8(&data).is_err() {
+        true => Err(Exception::throw_type(
+            &ctx,
+            "The encoded data was not valid utf-8",
+        )),
+        false => bytes::text(&ctx, &data),
+    }
+}
+
+fn btoa(ctx: Ctx<'_>, text: String) -> Result<String> {
+    let bytes: std::result::Result<Vec<u8>, _> = text.chars().map(u8::try_from).collect();
+    match bytes {
+        Ok(bytes) => Ok(STANDARD.encode(bytes)),
+        Err(_) => Err(error::go_error(
+            &ctx,
+            "btoa takes characters up to U+00FF only",
+        )),
+    }
+}
+
+fn atob(ctx: Ctx<'_>, text: String) -> Result<String> {
+    let mut text: String = text.split_ascii_whitespace().collect();
+    while !text.len().is_multiple_of(4) {
+        text.push('=');
+    }
+    match STANDARD.decode(text) {
+        Ok(bytes) => Ok(bytes.into_iter().map(char::from).collect()),
+        Err(_) => Err(error::go_error(&ctx, "atob takes a Base64 text only")),
+    }
+}

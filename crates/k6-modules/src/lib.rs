@@ -1,0 +1,33 @@
+//! k6's modules that send nothing.
+//!
+//! Each module is a function that makes an object with the module's members; the script engine
+//! makes exports of them. Nothing here blocks and nothing knows of virtual users, so all of it can
+//! be tested in a plain runtime. What is simpler in JavaScript is JavaScript (`src/js`): it is
+//! evaluated when a script first touches it, since each virtual user pays for what is there.
+
+mod bytes;
+mod crypto;
+mod data;
+mod encoding;
+mod error;
+mod files;
+mod form;
+mod globals;
+mod html;
+mod json;
+mod secrets;
+mod source;
+
+pub use crypto::crypto;
+pub use data::{SharedArrays, data};
+pub use encoding::encoding;
+pub use error::go_error;
+pub use files::{Files, experimental_csv, experimental_fs};
+pub use form::{FormSubmission, form_of, link_of, urlencoded};
+pub use globals::install_globals;
+pub use html::{html, selection_of};
+pub use json::{gjson_get, parse_json};
+pub use secrets::{Secrets, secrets};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,243 @@
+//! Scripts in a plain runtime.
+
+use rquickjs::{CatchResultExt, Context, Ctx, Runtime};
+
+/// What a script evaluates to, as text, with all modules as variables; or what it throws.
+fn said(script: &str) -> String {
+    let runtime = Runtime::new().unwrap();
+    let context = Context::full(&runtime).unwrap();
+    context.with(|ctx| {
+        crate::install_globals(&ctx).unwrap();
+        ctx.globals()
+            .set("html", crate::html(&ctx).unwrap())
+            .unwrap();
+        let data = crate::data(&ctx, &crate::SharedArrays::default()).unwrap();
+        ctx.globals().set("data", data).unwrap();
+        ctx.globals()
+            .set("encoding", crate::encoding(&ctx).unwrap())
+            .unwrap();
+        ctx.globals()
+            .set("k6crypto", crate::crypto(&ctx).unwrap())
+            .unwrap();
+        evaluate(&ctx, script)
+    })
+}
+
+fn evaluate(ctx: &Ctx<'_>, script: &str) -> String {
+    let script = format!(
+        "(() => {{ try {{ return String({script}) }} catch (e) {{ return String(e) }} }})()"
+    );
+    ctx.eval(script).catch(ctx).unwrap()
+}
+
+#[test]
+fn base64_is_written_and_read_in_its_four_alphabets() {
+    assert_eq!(
+        said("encoding.b64encode('hello world')"),
+        "aGVsbG8gd29ybGQ="
+    );
+    assert_eq!(said("encoding.b64encode('hi>?', 'rawurl')"), "aGk-Pw");
+    assert_eq!(said("encoding.b64decode('aGk-Pw', 'rawurl', 's')"), "hi>?");
+    assert_eq!(said("encoding.b64decode('aGk=').byteLength"), "2");
+    assert_eq!(
+        said("encoding.b64decode('a$==')"),
+        "GoError: illegal base64 data at input byte 1"
+    );
+}
+
+#[test]
+fn views_of_buffers_are_read_from_their_offset() {
+    assert_eq!(
+        said("encoding.b64encode(new Uint8Array([1, 104, 105]).subarray(1))"),
+        "aGk="
+    );
+}
+
+#[test]
+fn hashes_are_those_of_their_standards() {
+    let abc = |name: &str| said(&format!("k6crypto.{name}('abc', 'hex')"));
+    assert_eq!(abc("md4"), "a448017aaf21d8525fc10ae87aa6729d");
+    assert_eq!(abc("md5"), "900150983cd24fb0d6963f7d28e17f72");
+    assert_eq!(abc("sha1"), "a9993e364706816aba3e25717850c26c9cd0d89d");
+    assert_eq!(abc("ripemd160"), "8eb208f7e05d987a9b044a8e98c6b087f15a0bfc");
+    assert_eq!(
+        said("k6crypto.hmac('md5', 'key', 'The quick brown fox jumps over the lazy dog', 'hex')"),
+        "80070713463e7749b90c2dc24911e275"
+    );
+}
+
+#[test]
+fn a_hash_of_parts_is_the_hash_of_the_whole() {
+    let script = "(() => { const h = k6crypto.createHash('sha256'); h.update('a'); h.update('bc');
+        return h.digest('base64') === k6crypto.sha256('abc', 'base64') })()";
+    assert_eq!(said(script), "true");
+}
+
+#[test]
+fn unknown_algorithms_encodings_and_sizes_throw() {
+    assert_eq!(
+        said("k6crypto.createHash('x')"),
+        "GoError: invalid algorithm: x"
+    );
+    assert_eq!(
+        said("k6crypto.md5('a', 'zz')"),
+        "GoError: invalid output encoding: zz"
+    );
+    assert_eq!(said("k6crypto.randomBytes(0)"), "GoError: invalid size");
+    assert_eq!(said("k6crypto.randomBytes(7).byteLength"), "7");
+}
+
+#[test]
+fn a_shared_array_is_an_array_that_can_only_be_read() {
+    let shared = |rest: &str| {
+        let array = "new data.SharedArray('a', () => [{ n: 1 }, { n: 2 }])";
+        said(&format!("((a) => {rest})({array})"))
+    };
+    assert_eq!(shared("Array.isArray(a) && a.length === 2"), "true");
+    assert_eq!(
+        shared("a.map((e) => e.n).concat(a.find((e) => e.n > 1).n)"),
+        "1,2,2"
+    );
+    assert_eq!(shared("JSON.stringify(a)"), r#"[{"n":1},{"n":2}]"#);
+    assert_eq!(shared("[...a].length + Object.keys(a).join()"), "20,1");
+    assert_eq!(shared("a[0] === a[0]"), "false");
+    assert_eq!(shared("a[0] = 1"), "TypeError: SharedArray is immutable");
+    assert_eq!(shared("Object.isFrozen(a[0])"), "true");
+}
+
+#[test]
+fn globals_of_browsers_are_there() {
+    assert_eq!(
+        said("new URL('../x?a=1#h', 'http://u:p@h:81/b/c/').href"),
+        "http://u:p@h:81/b/x?a=1#h"
+    );
+    assert_eq!(
+        said("((u) => (u.searchParams.append('b', 'c d'), u.port = 9, u))(new URL('http://h/?a'))"),
+        "http://h:9/?a=&b=c+d"
+    );
+    assert_eq!(said("atob(btoa('h\\xff')) === 'h\\xff'"), "true");
+    assert_eq!(
+        said("new TextDecoder().decode(new TextEncoder().encode('ä€'))"),
+        "ä€"
+    );
+    assert_eq!(
+        said("structuredClone({ a: [new Date(5)] }).a[0].getTime()"),
+        "5"
+    );
+    assert_eq!(said("crypto.randomUUID().length"), "36");
+    assert_eq!(
+        said("crypto.getRandomValues(new Uint16Array(3)).length"),
+        "3"
+    );
+    assert_eq!(
+        said("crypto.subtle"),
+        "GoError: crypto.subtle is not supported yet: use k6/crypto"
+    );
+    assert_eq!(said("performance.now() >= 0"), "true");
+    assert_eq!(said("new GoError('a') instanceof Error"), "true");
+}
+
+#[test]
+fn a_path_selects_from_json() {
+    let runtime = Runtime::new().unwrap();
+    Context::full(&runtime).unwrap().with(|ctx| {
+        let json = br#"{"a":{"b":[{"c":1},{"c":2}]}}"#;
+        let value = crate::gjson_get(&ctx, json, "a.b.#.c").unwrap();
+        let text = ctx.json_stringify(value).unwrap().unwrap();
+        assert_eq!(text.to_string().unwrap(), "[1,2]");
+        assert!(crate::gjson_get(&ctx, json, "x").unwrap().is_undefined());
+        assert!(crate::gjson_get(&ctx, b"<p>", "x").unwrap().is_undefined());
+    });
+}
+
+#[test]
+fn the_fields_of_a_form_are_sorted_and_escaped() {
+    let field = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let fields = [field("b", "x y"), field("a", "&"), field("b", "1")];
+    assert_eq!(crate::urlencoded(&fields), "a=%26&b=x+y&b=1");
+}
+
+/// What an expression with `$`, a selection of a small page, evaluates to.
+fn selected(expression: &str) -> String {
+    let page = "<ul id=l><li class=x data-my-n=5>a</li><li>b</li></ul>\
+        <form><input name=q value='1 2'>\
+        <input type=checkbox name=c><select name=s><option>m</option></select></form>";
+    let page = page.replace('"', "'");
+    let script = format!(r#"(($) => {expression})(html.parseHTML("{page}"))"#);
+    said(&script)
+}
+
+#[test]
+fn selections_walk_and_read_a_document() {
+    assert_eq!(selected("$.find('li').text()"), "ab");
+    assert_eq!(selected("$.find('li').first().next().html()"), "b");
+    assert_eq!(selected("$.find('li').parent().attr('id')"), "l");
+    assert_eq!(selected("$.find('ul').attr('none')"), "undefined");
+    assert_eq!(selected("$.find('li').not('.x').size()"), "1");
+    assert_eq!(selected("$.find('li').data('my-n') + 1"), "6");
+    assert_eq!(
+        selected("$.find('li').map((i, s) => i + s.text())"),
+        "0a,1b"
+    );
+    assert_eq!(selected("$.find('li').get(1).nodeName()"), "li");
+    assert_eq!(selected("$.find('p[').size()"), "0");
+}
+
+#[test]
+fn forms_are_serialised_without_boxes_that_are_not_checked() {
+    assert_eq!(selected("$.find('form').serialize()"), "q=1+2&s=m");
+    assert_eq!(selected("$.find('form').serializeObject().q"), "1 2");
+}
+
+struct OneFile;
+
+impl crate::Files for OneFile {
+    fn open(&self, path: &str) -> Result<std::sync::Arc<[u8]>, String> {
+        match path {
+            "a.csv" => Ok((*b"n,m\n1,2\n3,4\n").into()),
+            _ => Err(format!("no such file: {path}")),
+        }
+    }
+}
+
+#[test]
+fn a_table_is_read_as_arrays_or_objects() {
+    let runtime = Runtime::new().unwrap();
+    Context::full(&runtime).unwrap().with(|ctx| {
+        let arrays = crate::SharedArrays::default();
+        let files = std::rc::Rc::new(OneFile);
+        crate::install_globals(&ctx).unwrap();
+        let csv = crate::experimental_csv(&ctx, files, &arrays).unwrap();
+        ctx.globals().set("csv", csv).unwrap();
+        let read = |options: &str| -> String {
+            let script = format!("csv.parse({{ path: 'a.csv' }}, {options}).then(JSON.stringify)");
+            let promise: rquickjs::Promise<'_> = ctx.eval(script).unwrap();
+            promise.finish().unwrap()
+        };
+        assert_eq!(read("{ skipFirstLine: true }"), r#"[["1","2"],["3","4"]]"#);
+        assert_eq!(
+            read("{ asObjects: true, toLine: 1 }"),
+            r#"[{"m":"2","n":"1"}]"#
+        );
+    });
+}
+
+#[test]
+fn a_form_is_submitted_to_its_action_with_the_fields_of_the_script() {
+    let runtime = Runtime::new().unwrap();
+    Context::full(&runtime).unwrap().with(|ctx| {
+        let page = "<form action=go method=post><input name=a value=1><input name=b value=2>\
+            <input type=submit name=ok value=y></form><a href='/z'>";
+        let page = crate::selection_of(&ctx, page, Some("http://h/x/")).unwrap();
+        let page = page.into_object().unwrap();
+        let given = [("b".to_owned(), "3".to_owned())];
+        let css = ("form", "[type=\"submit\"]");
+        let form = crate::form_of(&ctx, &page, css, &given).unwrap();
+        assert_eq!((&*form.method, &*form.url), ("POST", "http://h/x/go"));
+        assert_eq!(crate::urlencoded(&form.fields), "a=1&b=3&ok=y");
+        assert_eq!(
+            crate::link_of(&ctx, &page, "a[href]").unwrap(),
+            "http://h/z"
+        );
+    });
+}
