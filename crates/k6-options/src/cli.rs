@@ -1,0 +1,111 @@
+//! k6's command lines: words to a command, its options and its flags.
+
+mod flags;
+mod words;
+
+use crate::error::OptionsError;
+use crate::tier::Tier;
+use std::collections::BTreeMap;
+
+pub use flags::help;
+
+/// A command line that was read.
+#[derive(Clone, Debug, Default)]
+pub struct Invocation {
+    /// What is asked for.
+    pub command: Command,
+    /// What is named behind the command: a script, say.
+    pub arguments: Vec<String>,
+    /// The options that it sets.
+    pub options: Tier,
+    /// Its other flags by their long names, with the values that were given, in order.
+    pub flags: BTreeMap<&'static str, Vec<String>>,
+    /// What has to be told: flags that are deprecated.
+    pub warnings: Vec<String>,
+}
+
+/// What k6 is asked to do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Command {
+    /// Runs a script.
+    Run,
+    /// Prints the options of a script.
+    Inspect,
+    /// Writes an archive of a script.
+    Archive,
+    /// Writes a new script.
+    New,
+    /// Prints the version.
+    Version,
+    /// Pauses a test.
+    Pause,
+    /// Lets a paused test go on.
+    Resume,
+    /// Prints how a test stands.
+    Status,
+    /// Prints the metrics of a test.
+    Stats,
+    /// Changes the numbers of users of a test.
+    Scale,
+    /// Prints what there is.
+    #[default]
+    Help,
+    /// What Loadline does not do.
+    Absent(String),
+}
+
+/// What a flag's value is, to k6.
+pub(crate) type Refusal = String;
+
+impl Invocation {
+    /// The last value of a flag; that of its variable if it was not given.
+    pub fn flag(&self, name: &str, environment: &BTreeMap<String, String>) -> Option<String> {
+        let given = self.flags.get(name).and_then(|values| values.last());
+        let variable = format!("K6_{}", name.to_uppercase().replace('-', "_"));
+        let set = environment.get(&variable).filter(|value| !value.is_empty());
+        given.or(set).cloned()
+    }
+
+    /// Whether a switch is on.
+    pub fn is_on(&self, name: &str, environment: &BTreeMap<String, String>) -> bool {
+        let value = self.flag(name, environment);
+        value.is_some_and(|value| matches!(value.as_str(), "true" | "1" | "t"))
+    }
+
+    /// All values of a flag.
+    pub fn all(&self, name: &str) -> &[String] {
+        self.flags.get(name).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Reads the words behind the name of the program.
+///
+/// # Errors
+/// If they are no command line of k6, in its words.
+pub fn parse(words: &[String]) -> Result<Invocation, OptionsError> {
+    let read = words::read(words).map_err(OptionsError::refused)?;
+    let problem = arity(&read);
+    match problem {
+        Some(problem) => Err(OptionsError::refused(problem)),
+        None => Ok(read),
+    }
+}
+
+/// What is wrong with the number of arguments.
+fn arity(read: &Invocation) -> Option<String> {
+    let given = read.arguments.len();
+    if read.flags.contains_key("help") {
+        return None;
+    }
+    match read.command {
+        Command::Run | Command::Inspect | Command::Archive if given != 1 => Some(format!(
+            "accepts 1 arg(s), received {given}: arg should either be \"-\", if reading script \
+             from stdin, or a path to a script file"
+        )),
+        Command::New if given > 1 => Some(format!("accepts at most 1 arg(s), received {given}")),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

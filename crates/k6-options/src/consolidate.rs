@@ -1,0 +1,237 @@
+//! Tiers laid over each other, and what they make of the load.
+
+use crate::error::OptionsError;
+use crate::keys::KEYS;
+use crate::scenario::Scenario;
+use crate::scenario::checks::problems;
+use crate::scenario::raw::{Raw, fields_of};
+use crate::settings::Settings;
+use crate::tier::Tier;
+use serde_json::{Map, Value, json};
+use std::fmt::Write;
+
+/// The options of a run.
+#[derive(Clone, Debug)]
+pub struct Consolidated {
+    /// What is said, by key, before scenarios were made of it.
+    tier: Tier,
+    /// What is said of the load, as scenarios by name.
+    raw: Map<String, Value>,
+    /// What is said beside the load.
+    pub settings: Settings,
+    /// Its scenarios, ordered by when they begin and by name.
+    pub scenarios: Vec<Scenario>,
+    /// What has to be told of them.
+    pub warnings: Vec<String>,
+}
+
+/// What one place says, and how that is called.
+pub type Named<'a> = (&'a str, Tier);
+
+/// Lays tiers over each other, the lowest first, and makes scenarios of what they say. `exports`
+/// tells whether the script has a function of a name.
+///
+/// # Errors
+/// If options contradict each other, or a scenario can't be run.
+pub fn consolidate(
+    tiers: Vec<Named<'_>>,
+    exports: impl Fn(&str) -> bool,
+) -> Result<Consolidated, OptionsError> {
+    let mut tier = Tier::default();
+    let mut warnings = Vec::new();
+    for (name, higher) in tiers {
+        let had_scenarios = tier.get("scenarios").is_some();
+        if had_scenarios && higher.says_execution() && higher.get("scenarios").is_none() {
+            warnings.push(format!(
+                "\"{name}\" level configuration overrode scenarios configuration entirely"
+            ));
+        }
+        tier.overlay(higher);
+    }
+    let raw = derived(&tier, &mut warnings)?;
+    refuse_problems(&raw, exports)?;
+    let scenario = |(name, value): (&String, &Value)| {
+        let fields = value.as_object().cloned().unwrap_or_default();
+        Scenario::of(name, &Raw(&fields))
+    };
+    let mut scenarios: Vec<Scenario> = raw.iter().map(scenario).collect();
+    scenarios.sort_by(|one, other| {
+        let key = |scenario: &Scenario| (scenario.start_time, scenario.name.clone());
+        key(one).cmp(&key(other))
+    });
+    let settings = Settings::of(&tier)?;
+    let scenarios = match settings.segment.is_whole() {
+        true => scenarios,
+        false => scenarios
+            .into_iter()
+            .filter_map(|scenario| scenario.share(settings.segment))
+            .collect(),
+    };
+    Ok(Consolidated {
+        tier,
+        raw,
+        settings,
+        scenarios,
+        warnings,
+    })
+}
+
+/// The scenarios that options make: those they say, or one of them named `default`.
+fn derived(tier: &Tier, warnings: &mut Vec<String>) -> Result<Map<String, Value>, OptionsError> {
+    let stages = tier.get("stages").and_then(Value::as_array);
+    let scenarios = tier.get("scenarios").and_then(Value::as_object);
+    let (vus, duration) = (tier.get("vus"), tier.get("duration"));
+    let refuse_both = |one: &str, other: &str, has_both: bool| match has_both {
+        true => Err(OptionsError::invalid(format!(
+            "using `{one}` and `{other}` options simultaneously is not allowed"
+        ))),
+        false => Ok(()),
+    };
+    let has_stages = stages.is_some_and(|stages| !stages.is_empty());
+    if let Some(iterations) = tier.get("iterations") {
+        refuse_both("iterations", "stages", has_stages)?;
+        refuse_both("iterations", "scenarios", scenarios.is_some())?;
+        return Ok(alone(
+            "shared-iterations",
+            &[
+                ("vus", vus),
+                ("iterations", Some(iterations)),
+                ("maxDuration", duration),
+            ],
+        ));
+    }
+    if duration.is_some() {
+        refuse_both("duration", "stages", has_stages)?;
+        refuse_both("duration", "scenarios", scenarios.is_some())?;
+        return Ok(alone(
+            "constant-vus",
+            &[("vus", vus), ("duration", duration)],
+        ));
+    }
+    if has_stages {
+        refuse_both("stages", "scenarios", scenarios.is_some())?;
+        return Ok(alone(
+            "ramping-vus",
+            &[("startVUs", vus), ("stages", tier.get("stages"))],
+        ));
+    }
+    if let Some(scenarios) = scenarios.filter(|scenarios| !scenarios.is_empty()) {
+        return Ok(scenarios.clone());
+    }
+    for (name, is_said) in [
+        ("stages", stages.is_some()),
+        ("scenarios", scenarios.is_some()),
+    ] {
+        if is_said {
+            warnings.push(format!(
+                "`{name}` was explicitly set to an empty value, running the script with 1 \
+                 iteration in 1 VU"
+            ));
+        }
+    }
+    if let Some(vus) = vus.and_then(Value::as_i64).filter(|vus| *vus != 1) {
+        warnings.push(format!(
+            "`vus={vus}` option will be ignored, it only works in conjunction with `iterations`, \
+             `duration`, or `stages`"
+        ));
+    }
+    Ok(alone("per-vu-iterations", &[]))
+}
+
+/// One scenario of this executor, named `default`.
+fn alone(executor: &str, fields: &[(&str, Option<&Value>)]) -> Map<String, Value> {
+    let mut scenario = Map::from_iter([("executor".to_owned(), json!(executor))]);
+    for (name, value) in fields {
+        if let Some(value) = value {
+            scenario.insert((*name).to_owned(), (*value).clone());
+        }
+    }
+    Map::from_iter([("default".to_owned(), Value::Object(scenario))])
+}
+
+/// All problems of all scenarios in one refusal, and then functions that there are not.
+fn refuse_problems(
+    raw: &Map<String, Value>,
+    exports: impl Fn(&str) -> bool,
+) -> Result<(), OptionsError> {
+    let mut lines = String::new();
+    for (name, value) in raw {
+        let Some(fields) = value.as_object() else {
+            continue;
+        };
+        let found = problems(name, &Raw(fields));
+        if !found.is_empty() {
+            // Writing to a text can't fail.
+            let _ = write!(
+                lines,
+                "\n\t- scenario {name} has configuration errors: {}",
+                found.join(", ")
+            );
+        }
+    }
+    for (name, value) in raw {
+        let exec = value["exec"].as_str().unwrap_or("default");
+        if !exec.is_empty() && !exports(exec) {
+            let _ = write!(
+                lines,
+                "\n\t- executor {name}: function '{exec}' not found in exports"
+            );
+        }
+    }
+    match lines.is_empty() {
+        true => Ok(()),
+        false => Err(OptionsError::invalid(format!(
+            "There were problems with the specified script configuration:{lines}"
+        ))),
+    }
+}
+
+impl Consolidated {
+    /// The options as `inspect` prints them: each key in k6's order, what is not said as `null`.
+    pub fn printed(&self) -> Vec<(&'static str, Value)> {
+        let keys = KEYS.iter().filter(|key| key.is_in_script);
+        let values = keys.filter_map(|key| match key.name {
+            "scenarios" => Some((key.name, self.scenarios_json())),
+            "cloud" | "localIPs" => self.tier.get(key.name).map(|one| (key.name, one.clone())),
+            name => {
+                let value = self.tier.get(name).cloned();
+                Some((name, value.unwrap_or(Value::Null)))
+            }
+        });
+        values.collect()
+    }
+
+    /// The options as scripts see them: what says the load is in its scenarios alone.
+    pub fn of_script(&self) -> Value {
+        let mut fields = Map::new();
+        for (name, value) in self.printed() {
+            if !matches!(name, "vus" | "duration" | "iterations" | "stages") {
+                fields.insert(name.to_owned(), value);
+            }
+        }
+        Value::Object(fields)
+    }
+
+    /// The scenarios with all their fields; JSON's objects have no order here.
+    fn scenarios_json(&self) -> Value {
+        let whole = |(name, value): (&String, &Value)| {
+            let executor = value["executor"].as_str().unwrap_or_default();
+            let fields = fields_of(executor).map(|field| {
+                (
+                    field.to_owned(),
+                    value.get(field).cloned().unwrap_or_default(),
+                )
+            });
+            (name.clone(), Value::Object(fields.collect()))
+        };
+        Value::Object(self.raw.iter().map(whole).collect())
+    }
+
+    /// The fields of a scenario in k6's order.
+    pub fn fields_of(executor: &str) -> Vec<&'static str> {
+        fields_of(executor).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

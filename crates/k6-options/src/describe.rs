@@ -1,0 +1,327 @@
+//! What a run needs, and how its scenarios are described above it.
+
+use crate::scenario::{Executor, Scenario, Stage};
+use crate::segment::Segment;
+use crate::time::GoDuration;
+use std::time::Duration;
+
+/// What a run needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Needs {
+    /// Virtual users at the same time, at most.
+    pub max_vus: u32,
+    /// Virtual users that are ready when it begins.
+    pub ready_vus: u32,
+    /// How long it lasts at most, graceful stops included, endless scenarios aside.
+    pub length: Duration,
+}
+
+/// What these scenarios need together.
+pub fn needs(scenarios: &[Scenario]) -> Needs {
+    let ends = scenarios.iter().map(Scenario::end);
+    Needs {
+        max_vus: peak(scenarios, Executor::max_vus),
+        ready_vus: peak(scenarios, Executor::ready_vus),
+        length: ends.flatten().max().unwrap_or_default(),
+    }
+}
+
+/// The most that scenarios need at the same time. A scenario's need changes where a stage ends, so
+/// these are the instants that are looked at.
+fn peak(scenarios: &[Scenario], of: fn(&Executor) -> u32) -> u32 {
+    let instants = scenarios.iter().flat_map(Scenario::corners);
+    let need = |at: Duration| -> u32 {
+        let each = scenarios.iter().map(|scenario| scenario.need(at, of));
+        each.fold(0, u32::saturating_add)
+    };
+    instants.map(need).max().unwrap_or(0)
+}
+
+impl Scenario {
+    /// When its last iteration has ended, if it has an end.
+    pub fn end(&self) -> Option<Duration> {
+        Some(self.start_time + self.executor.length()? + self.graceful_stop)
+    }
+
+    /// Where its need may be highest.
+    fn corners(&self) -> Vec<Duration> {
+        let mut corners = vec![self.start_time];
+        if let Executor::RampingVus { stages, .. } = &self.executor {
+            for stage in stages {
+                let last = corners.last().copied().unwrap_or_default();
+                corners.push(last + stage.duration);
+            }
+        }
+        corners
+    }
+
+    fn need(&self, at: Duration, of: fn(&Executor) -> u32) -> u32 {
+        if at < self.start_time || self.end().is_some_and(|end| at >= end) {
+            return 0;
+        }
+        match &self.executor {
+            Executor::RampingVus {
+                start_vus,
+                stages,
+                graceful_ramp_down,
+            } => {
+                let at = at - self.start_time;
+                most_of(
+                    *start_vus,
+                    stages,
+                    at.saturating_sub(*graceful_ramp_down),
+                    at,
+                )
+            }
+            executor => of(executor),
+        }
+    }
+
+    /// The share of it that a segment runs; nothing if that is nothing.
+    pub(crate) fn share(mut self, segment: Segment) -> Option<Scenario> {
+        let users = |vus: &mut u32| *vus = segment.share(u64::from(*vus)) as u32;
+        match &mut self.executor {
+            Executor::SharedIterations {
+                vus, iterations, ..
+            } => {
+                users(vus);
+                *iterations = segment.share(*iterations);
+            }
+            Executor::PerVuIterations { vus, .. } | Executor::ConstantVus { vus, .. } => users(vus),
+            Executor::RampingVus {
+                start_vus, stages, ..
+            } => {
+                users(start_vus);
+                let of = |stage: &mut Stage| stage.target = segment.share(stage.target);
+                stages.iter_mut().for_each(of);
+            }
+            Executor::ConstantArrivalRate {
+                time_unit,
+                pre_allocated_vus,
+                max_vus,
+                ..
+            }
+            | Executor::RampingArrivalRate {
+                time_unit,
+                pre_allocated_vus,
+                max_vus,
+                ..
+            } => {
+                // The same count in a longer unit of time: nothing is lost by rounding.
+                *time_unit = time_unit.div_f64(segment.size());
+                users(pre_allocated_vus);
+                users(max_vus);
+            }
+            Executor::ExternallyControlled { vus, max_vus, .. } => {
+                users(vus);
+                users(max_vus);
+            }
+        }
+        (self.executor.max_vus() > 0).then_some(self)
+    }
+}
+
+/// The most users within a span of a ramp.
+fn most_of(start: u32, stages: &[Stage], from: Duration, to: Duration) -> u32 {
+    let (mut at, mut level) = (Duration::ZERO, f64::from(start));
+    let mut most: f64 = if from.is_zero() { level } else { 0.0 };
+    for stage in stages {
+        let end = at + stage.duration;
+        let target = stage.target as f64;
+        let value = |instant: Duration| {
+            let whole = stage.duration.as_secs_f64();
+            let share = (instant.saturating_sub(at)).as_secs_f64() / whole.max(1e-9);
+            level + (target - level) * share.clamp(0.0, 1.0)
+        };
+        if from <= end && to >= at {
+            most = most.max(value(from.max(at))).max(value(to.min(end)));
+        }
+        (at, level) = (end, target);
+    }
+    if from > at || stages.is_empty() {
+        most = most.max(level);
+    }
+    most.ceil() as u32
+}
+
+/// How a scenario is described above a run.
+pub fn describe(scenario: &Scenario) -> String {
+    let mut details = Vec::new();
+    let base = match &scenario.executor {
+        Executor::SharedIterations {
+            vus,
+            iterations,
+            max_duration,
+        } => {
+            details.push(format!("maxDuration: {}", go(*max_duration)));
+            format!("{iterations} iterations shared among {vus} VUs")
+        }
+        Executor::PerVuIterations {
+            vus,
+            iterations,
+            max_duration,
+        } => {
+            details.push(format!("maxDuration: {}", go(*max_duration)));
+            format!("{iterations} iterations for each of {vus} VUs")
+        }
+        Executor::ConstantVus { vus, duration } => {
+            format!("{vus} looping VUs for {}", go(*duration))
+        }
+        Executor::RampingVus {
+            stages,
+            graceful_ramp_down,
+            ..
+        } => {
+            details.push(format!("gracefulRampDown: {}", go(*graceful_ramp_down)));
+            format!(
+                "Up to {} looping VUs for {} over {} stages",
+                scenario.executor.max_vus(),
+                go(scenario.executor.length().unwrap_or_default()),
+                stages.len()
+            )
+        }
+        Executor::ConstantArrivalRate {
+            rate,
+            time_unit,
+            duration,
+            pre_allocated_vus,
+            max_vus,
+        } => {
+            details.push(users(*pre_allocated_vus, *max_vus));
+            format!(
+                "{} for {}",
+                per_second(*rate as f64, *time_unit),
+                go(*duration)
+            )
+        }
+        Executor::RampingArrivalRate {
+            start_rate,
+            time_unit,
+            stages,
+            pre_allocated_vus,
+            max_vus,
+        } => {
+            details.push(users(*pre_allocated_vus, *max_vus));
+            let targets = stages.iter().map(|stage| stage.target);
+            let most = targets.fold(*start_rate, u64::max);
+            format!(
+                "Up to {} for {} over {} stages",
+                per_second(most as f64, *time_unit),
+                go(scenario.executor.length().unwrap_or_default()),
+                stages.len()
+            )
+        }
+        Executor::ExternallyControlled {
+            vus,
+            max_vus,
+            duration,
+        } => {
+            let length = duration.map_or("infinite".to_owned(), go);
+            format!(
+                "Externally controlled execution with {vus} VUs, {max_vus} max VUs, {length} \
+                 duration"
+            )
+        }
+    };
+    if scenario.exec != "default" {
+        details.push(format!("exec: {}", scenario.exec));
+    }
+    if !scenario.start_time.is_zero() {
+        details.push(format!("startTime: {}", go(scenario.start_time)));
+    }
+    if !scenario.graceful_stop.is_zero() {
+        details.push(format!("gracefulStop: {}", go(scenario.graceful_stop)));
+    }
+    match details.is_empty() {
+        true => base,
+        false => format!("{base} ({})", details.join(", ")),
+    }
+}
+
+fn go(time: Duration) -> String {
+    GoDuration(i64::try_from(time.as_nanos()).unwrap_or(i64::MAX)).to_string()
+}
+
+fn users(ready: u32, most: u32) -> String {
+    match most > ready {
+        true => format!("maxVUs: {ready}-{most}"),
+        false => format!("maxVUs: {ready}"),
+    }
+}
+
+fn per_second(count: f64, unit: Duration) -> String {
+    format!("{:.2} iterations/s", count / unit.as_secs_f64().max(1e-9))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Tier, consolidate};
+
+    fn scenarios(json: &str) -> Vec<Scenario> {
+        let tier = Tier::from_json(json).expect("options");
+        let consolidated = consolidate(vec![("script", tier)], |_| true);
+        consolidated.expect("scenarios").scenarios
+    }
+
+    const ALL: &str = r#"{"scenarios": {
+        "a": {"executor": "ramping-vus", "gracefulStop": "1s", "gracefulRampDown": "0s",
+              "stages": [{"duration": "1s", "target": 5}, {"duration": "1m", "target": 2}]},
+        "b": {"executor": "constant-arrival-rate", "rate": 5, "duration": "1s", "exec": "f",
+              "preAllocatedVUs": 1, "maxVUs": 3, "startTime": "2s"},
+        "b2": {"executor": "constant-arrival-rate", "rate": 5, "timeUnit": "3s", "duration": "1s",
+               "preAllocatedVUs": 1},
+        "b3": {"executor": "constant-arrival-rate", "rate": 60, "timeUnit": "1m",
+               "duration": "1s", "preAllocatedVUs": 2, "gracefulStop": "0s"},
+        "c": {"executor": "shared-iterations"},
+        "c2": {"executor": "shared-iterations", "vus": 3, "iterations": 6, "maxDuration": "1m",
+               "exec": "f", "startTime": "1s"},
+        "d": {"executor": "per-vu-iterations", "vus": 2, "iterations": 4},
+        "e": {"executor": "constant-vus", "duration": "90s", "vus": 2},
+        "f": {"executor": "ramping-arrival-rate", "preAllocatedVUs": 1, "timeUnit": "1m",
+              "startRate": 30, "stages": [{"duration": "1s", "target": 2},
+                                          {"duration": "300ms", "target": 600}]},
+        "g": {"executor": "externally-controlled", "vus": 1, "maxVUs": 2, "duration": "1s"},
+        "h": {"executor": "externally-controlled", "vus": 1, "maxVUs": 1, "duration": "0s"}}}"#;
+
+    // What k6 1.8.1 prints of these options.
+    #[test]
+    fn scenarios_are_described_in_k6s_words_and_order() {
+        let described: Vec<String> = scenarios(ALL)
+            .iter()
+            .map(|one| format!("{}: {}", one.name, describe(one)))
+            .collect();
+        let expected = [
+            "a: Up to 5 looping VUs for 1m1s over 2 stages (gracefulRampDown: 0s, gracefulStop: 1s)",
+            "b2: 1.67 iterations/s for 1s (maxVUs: 1, gracefulStop: 30s)",
+            "b3: 1.00 iterations/s for 1s (maxVUs: 2)",
+            "c: 1 iterations shared among 1 VUs (maxDuration: 10m0s, gracefulStop: 30s)",
+            "d: 4 iterations for each of 2 VUs (maxDuration: 10m0s, gracefulStop: 30s)",
+            "e: 2 looping VUs for 1m30s (gracefulStop: 30s)",
+            "f: Up to 10.00 iterations/s for 1.3s over 2 stages (maxVUs: 1, gracefulStop: 30s)",
+            "g: Externally controlled execution with 1 VUs, 2 max VUs, 1s duration",
+            "h: Externally controlled execution with 1 VUs, 1 max VUs, infinite duration",
+            "c2: 6 iterations shared among 3 VUs (maxDuration: 1m0s, exec: f, startTime: 1s, \
+             gracefulStop: 30s)",
+            "b: 5.00 iterations/s for 1s (maxVUs: 1-3, exec: f, startTime: 2s, gracefulStop: 30s)",
+        ];
+        assert_eq!(described, expected);
+    }
+
+    #[test]
+    fn a_run_needs_what_its_scenarios_need_at_the_same_time() {
+        let needs_of = |json: &str| needs(&scenarios(json));
+        let all = needs_of(ALL);
+        assert_eq!((all.max_vus, all.length), (19, Duration::from_secs(630)));
+        let one_behind_the_other = needs_of(
+            r#"{"scenarios": {
+                "a": {"executor": "constant-vus", "vus": 3, "duration": "10s"},
+                "b": {"executor": "ramping-vus", "startTime": "45s", "stages": [
+                    {"duration": "10s", "target": 5}, {"duration": "10s", "target": 0}]},
+                "c": {"executor": "constant-vus", "vus": 1, "duration": "10s",
+                      "startTime": "50s"}}}"#,
+        );
+        assert_eq!(one_behind_the_other.max_vus, 6);
+        assert_eq!(one_behind_the_other.length, Duration::from_secs(95));
+    }
+}

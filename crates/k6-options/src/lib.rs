@@ -1,0 +1,31 @@
+//! k6's options: from scripts, environment, files and the command line to one set.
+//!
+//! An option comes from several places, of which one outranks the other: each is a [`Tier`], a
+//! JSON object whose values are checked and in one form. [`consolidate`] lays them over each other
+//! and makes [scenarios](Scenario) of what they say of the load. Nothing is read here: files and
+//! variables are given as texts.
+//!
+//! The words of refusals are those of k6 1.8.1.
+
+pub mod cli;
+mod consolidate;
+mod describe;
+mod environment;
+mod error;
+mod keys;
+mod scenario;
+mod segment;
+mod settings;
+mod tier;
+mod time;
+mod values;
+
+pub use consolidate::{Consolidated, Named, consolidate};
+pub use describe::{Needs, describe, needs};
+pub use environment::from_environment;
+pub use error::OptionsError;
+pub use scenario::{Executor, Scenario, Stage};
+pub use segment::Segment;
+pub use settings::{Dns, Settings, TlsAuth};
+pub use tier::Tier;
+pub use time::{GoDuration, InvalidDuration};

@@ -1,0 +1,256 @@
+//! Scenarios: which function is run how often, by how many users, and when.
+
+pub(crate) mod checks;
+pub(crate) mod raw;
+
+use crate::time::GoDuration;
+use raw::Raw;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// How long iterations may go on behind the end of a scenario, and of a user's part in it.
+pub(crate) const GRACE: GoDuration = GoDuration::seconds(30);
+/// How long scenarios of a number of iterations last at most.
+pub(crate) const MAX_DURATION: GoDuration = GoDuration::seconds(600);
+
+/// A scenario that can be run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// Its name.
+    pub name: String,
+    /// How its iterations are started.
+    pub executor: Executor,
+    /// When it begins.
+    pub start_time: Duration,
+    /// How long iterations may go on behind its end.
+    pub graceful_stop: Duration,
+    /// Variables of the environment, beside those of the run.
+    pub env: BTreeMap<String, String>,
+    /// The exported function.
+    pub exec: String,
+    /// Tags of its samples.
+    pub tags: BTreeMap<String, String>,
+}
+
+/// How a scenario starts its iterations.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Executor {
+    /// So many, which the users take from one count.
+    SharedIterations {
+        /// Users.
+        vus: u32,
+        /// Iterations of all of them.
+        iterations: u64,
+        /// When no more begin.
+        max_duration: Duration,
+    },
+    /// So many by each user.
+    PerVuIterations {
+        /// Users.
+        vus: u32,
+        /// Iterations of each.
+        iterations: u64,
+        /// When no more begin.
+        max_duration: Duration,
+    },
+    /// One behind the other.
+    ConstantVus {
+        /// Users.
+        vus: u32,
+        /// How long.
+        duration: Duration,
+    },
+    /// One behind the other, by a number of users that changes.
+    RampingVus {
+        /// Users at the beginning.
+        start_vus: u32,
+        /// Where the number goes.
+        stages: Vec<Stage>,
+        /// How long a user that is taken away may finish its iteration.
+        graceful_ramp_down: Duration,
+    },
+    /// At a rate, whether or not others have ended.
+    ConstantArrivalRate {
+        /// Iterations in each unit of time.
+        rate: u64,
+        /// The unit of time.
+        time_unit: Duration,
+        /// How long.
+        duration: Duration,
+        /// Users that are ready.
+        pre_allocated_vus: u32,
+        /// Users that there may be.
+        max_vus: u32,
+    },
+    /// At a rate that changes.
+    RampingArrivalRate {
+        /// Iterations in each unit of time at the beginning.
+        start_rate: u64,
+        /// The unit of time.
+        time_unit: Duration,
+        /// Where the rate goes.
+        stages: Vec<Stage>,
+        /// Users that are ready.
+        pre_allocated_vus: u32,
+        /// Users that there may be.
+        max_vus: u32,
+    },
+    /// As the REST API says.
+    ExternallyControlled {
+        /// Users at the beginning.
+        vus: u32,
+        /// Users that there may be.
+        max_vus: u32,
+        /// How long; endless if `None`.
+        duration: Option<Duration>,
+    },
+}
+
+/// A linear change of users or of a rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stage {
+    /// How long it takes.
+    pub duration: Duration,
+    /// What there is at its end.
+    pub target: u64,
+}
+
+impl Executor {
+    /// Its name in scripts.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Executor::SharedIterations { .. } => "shared-iterations",
+            Executor::PerVuIterations { .. } => "per-vu-iterations",
+            Executor::ConstantVus { .. } => "constant-vus",
+            Executor::RampingVus { .. } => "ramping-vus",
+            Executor::ConstantArrivalRate { .. } => "constant-arrival-rate",
+            Executor::RampingArrivalRate { .. } => "ramping-arrival-rate",
+            Executor::ExternallyControlled { .. } => "externally-controlled",
+        }
+    }
+
+    /// How long it begins iterations at most; `None` if there is no end.
+    pub fn length(&self) -> Option<Duration> {
+        let sum = |stages: &[Stage]| stages.iter().map(|stage| stage.duration).sum();
+        match self {
+            Executor::SharedIterations { max_duration, .. }
+            | Executor::PerVuIterations { max_duration, .. } => Some(*max_duration),
+            Executor::ConstantVus { duration, .. }
+            | Executor::ConstantArrivalRate { duration, .. } => Some(*duration),
+            Executor::RampingVus { stages, .. } | Executor::RampingArrivalRate { stages, .. } => {
+                Some(sum(stages))
+            }
+            Executor::ExternallyControlled { duration, .. } => *duration,
+        }
+    }
+
+    /// Users that are ready before it begins.
+    pub fn ready_vus(&self) -> u32 {
+        match self {
+            Executor::ConstantArrivalRate {
+                pre_allocated_vus, ..
+            }
+            | Executor::RampingArrivalRate {
+                pre_allocated_vus, ..
+            } => *pre_allocated_vus,
+            other => other.max_vus(),
+        }
+    }
+
+    /// Users that it has at most.
+    pub fn max_vus(&self) -> u32 {
+        match self {
+            Executor::SharedIterations { vus, .. }
+            | Executor::PerVuIterations { vus, .. }
+            | Executor::ConstantVus { vus, .. } => *vus,
+            Executor::RampingVus {
+                start_vus, stages, ..
+            } => {
+                let targets = stages.iter().map(|stage| stage.target as u32);
+                targets.fold(*start_vus, u32::max)
+            }
+            Executor::ConstantArrivalRate { max_vus, .. }
+            | Executor::RampingArrivalRate { max_vus, .. }
+            | Executor::ExternallyControlled { max_vus, .. } => *max_vus,
+        }
+    }
+}
+
+impl Scenario {
+    /// A scenario as it was written, which is known to be right.
+    pub(crate) fn of(name: &str, raw: &Raw<'_>) -> Scenario {
+        let executor = executor(raw);
+        let is_controlled = matches!(executor, Executor::ExternallyControlled { .. });
+        let grace = if is_controlled { GoDuration(0) } else { GRACE };
+        Scenario {
+            name: name.to_owned(),
+            executor,
+            start_time: raw.time("startTime", GoDuration(0)).duration(),
+            graceful_stop: raw.time("gracefulStop", grace).duration(),
+            env: raw.texts("env"),
+            exec: raw.text("exec").unwrap_or("default").to_owned(),
+            tags: raw.texts("tags"),
+        }
+    }
+}
+
+fn executor(raw: &Raw<'_>) -> Executor {
+    let count = |name: &str, default: i64| raw.count(name).unwrap_or(default).max(0);
+    let users = |name: &str, default: i64| u32::try_from(count(name, default)).unwrap_or(u32::MAX);
+    let time = |name: &str, default: GoDuration| raw.time(name, default).duration();
+    let pre_allocated_vus = users("preAllocatedVUs", 0);
+    let max_vus = users("maxVUs", i64::from(pre_allocated_vus));
+    let time_unit = time("timeUnit", GoDuration::seconds(1));
+    match raw.executor() {
+        "shared-iterations" => Executor::SharedIterations {
+            vus: users("vus", 1),
+            iterations: count("iterations", 1) as u64,
+            max_duration: time("maxDuration", MAX_DURATION),
+        },
+        "constant-vus" => Executor::ConstantVus {
+            vus: users("vus", 1),
+            duration: time("duration", GoDuration(0)),
+        },
+        "ramping-vus" => Executor::RampingVus {
+            start_vus: users("startVUs", 1),
+            stages: stages(raw),
+            graceful_ramp_down: time("gracefulRampDown", GRACE),
+        },
+        "constant-arrival-rate" => Executor::ConstantArrivalRate {
+            rate: count("rate", 0) as u64,
+            time_unit,
+            duration: time("duration", GoDuration(0)),
+            pre_allocated_vus,
+            max_vus,
+        },
+        "ramping-arrival-rate" => Executor::RampingArrivalRate {
+            start_rate: count("startRate", 0) as u64,
+            time_unit,
+            stages: stages(raw),
+            pre_allocated_vus,
+            max_vus,
+        },
+        "externally-controlled" => Executor::ExternallyControlled {
+            vus: users("vus", 0),
+            max_vus: users("maxVUs", i64::from(users("vus", 0))),
+            duration: Some(time("duration", GoDuration(0))).filter(|time| !time.is_zero()),
+        },
+        _ => Executor::PerVuIterations {
+            vus: users("vus", 1),
+            iterations: count("iterations", 1) as u64,
+            max_duration: time("maxDuration", MAX_DURATION),
+        },
+    }
+}
+
+fn stages(raw: &Raw<'_>) -> Vec<Stage> {
+    let list = raw.get("stages").and_then(Value::as_array);
+    let stages = list.into_iter().flatten().map(|stage| Stage {
+        duration: raw::time_of(&stage["duration"])
+            .unwrap_or_default()
+            .duration(),
+        target: stage["target"].as_i64().unwrap_or(0).max(0) as u64,
+    });
+    stages.collect()
+}

@@ -1,0 +1,299 @@
+//! The values of options: from what scripts say and from texts to one form.
+
+use crate::error::OptionsError;
+use crate::keys::{Key, Kind};
+use crate::scenario::raw;
+use crate::segment::Segment;
+use crate::time::GoDuration;
+use serde_json::{Map, Number, Value, json};
+
+/// What is wrong with a value.
+pub(crate) type Problem = String;
+
+/// A value as a script says it, in one form.
+pub(crate) fn from_script(key: &Key, value: &Value) -> Result<Value, OptionsError> {
+    let named = |problem| OptionsError::invalid(problem);
+    let mismatch = |kind: &str| {
+        let value = wrong_part(value);
+        OptionsError::invalid(format!(
+            "parsing options from script got error while parsing \"\\\"{0}\\\"\": json: cannot \
+             unmarshal {1} into Go struct field Options.{0} of type {kind}",
+            key.name,
+            shape(value),
+        ))
+    };
+    match key.kind {
+        Kind::Bool => boolean(value).ok_or_else(|| mismatch("bool")),
+        Kind::Int => whole(value)
+            .map_err(named)?
+            .ok_or_else(|| mismatch("int64")),
+        Kind::Duration => duration(value).map_err(named),
+        Kind::Text => text(value).ok_or_else(|| mismatch("string")),
+        Kind::Texts => texts(value).ok_or_else(|| mismatch("[]string")),
+        Kind::Tags => tags(value).ok_or_else(|| mismatch("string")),
+        Kind::Stages => stages(value).map_err(named),
+        Kind::Scenarios => raw::scenarios(value),
+        Kind::Segment => segment(value).map_err(named),
+        Kind::Segments => segments(value).map_err(named),
+        Kind::Dns => dns(value),
+        Kind::TlsVersions => tls_versions(value).ok_or_else(|| mismatch("lib.tlsVersionsFields")),
+        Kind::TlsAuth => list(value).ok_or_else(|| mismatch("[]*lib.TLSAuth")),
+        Kind::Thresholds => thresholds(value).ok_or_else(|| mismatch("[]metrics.thresholdConfig")),
+        Kind::Hosts => tags(value).ok_or_else(|| mismatch("string")),
+        Kind::TrendStats => texts(value).ok_or_else(|| mismatch("[]string")),
+        Kind::SystemTags => sorted(texts(value)).ok_or_else(|| mismatch("[]string")),
+        Kind::Any => Ok(value.clone()),
+    }
+}
+
+/// A value as a text of a variable or of the command line, in one form.
+pub(crate) fn from_text(kind: Kind, text: &str) -> Result<Value, Problem> {
+    match kind {
+        Kind::Bool => truth(text).ok_or_else(|| format!("invalid input:{text}")),
+        Kind::Int => parse_int(text),
+        Kind::Duration => GoDuration::parse(text)
+            .map(|time| json!(time.to_string()))
+            .map_err(|problem| problem.to_string()),
+        Kind::Text | Kind::Any => Ok(json!(text)),
+        Kind::Texts | Kind::TrendStats => Ok(split(text)),
+        Kind::SystemTags => Ok(sorted(Some(split(text))).unwrap_or_default()),
+        Kind::Tags => pairs(text),
+        Kind::Stages => stages_of(text.split(',')),
+        Kind::Segment => Segment::parse(text).map(|one| json!(one.to_string())),
+        Kind::Segments => segments(&json!(text)),
+        Kind::Dns => dns_of(text),
+        Kind::Scenarios | Kind::TlsVersions | Kind::TlsAuth | Kind::Thresholds | Kind::Hosts => {
+            serde_json::from_str(text).map_err(|problem| problem.to_string())
+        }
+    }
+}
+
+/// The value itself, or the first in it that is of another shape than those around it may be.
+fn wrong_part(value: &Value) -> &Value {
+    let parts = value
+        .as_object()
+        .into_iter()
+        .flat_map(|fields| fields.values());
+    parts
+        .into_iter()
+        .find(|part| !part.is_array())
+        .unwrap_or(value)
+}
+
+/// What Go calls a value of JSON.
+fn shape(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(_) => "bool".to_owned(),
+        Value::Number(number) if number.is_f64() => format!("number {number}"),
+        Value::Number(_) => "number".to_owned(),
+        Value::String(_) => "string".to_owned(),
+        Value::Array(_) => "array".to_owned(),
+        Value::Object(_) => "object".to_owned(),
+    }
+}
+
+fn boolean(value: &Value) -> Option<Value> {
+    match value {
+        Value::Bool(_) => Some(value.clone()),
+        Value::String(text) => truth(text),
+        _ => None,
+    }
+}
+
+fn truth(text: &str) -> Option<Value> {
+    match text {
+        "true" | "TRUE" | "True" | "1" | "t" | "T" => Some(json!(true)),
+        "false" | "FALSE" | "False" | "0" | "f" | "F" => Some(json!(false)),
+        _ => None,
+    }
+}
+
+/// `Ok(None)` if it is no number at all, or none that is whole.
+pub(crate) fn whole(value: &Value) -> Result<Option<Value>, Problem> {
+    match value {
+        Value::Number(number) => Ok(whole_number(number).map(Value::from)),
+        Value::String(text) => parse_int(text).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// JavaScript writes whole numbers in either form.
+fn whole_number(number: &Number) -> Option<i64> {
+    let float = number.as_f64().filter(|float| float.fract() == 0.0);
+    number.as_i64().or(float.map(|float| float as i64))
+}
+
+pub(crate) fn parse_int(text: &str) -> Result<Value, Problem> {
+    let parsed = text.parse::<i64>().map(Value::from);
+    parsed.map_err(|_| format!("strconv.ParseInt: parsing {text:?}: invalid syntax"))
+}
+
+pub(crate) fn duration(value: &Value) -> Result<Value, Problem> {
+    let time = match value {
+        Value::String(text) => GoDuration::parse(text).map_err(|problem| problem.to_string())?,
+        Value::Number(number) => GoDuration::milliseconds(number.as_f64().unwrap_or_default()),
+        other => return Err(format!("'{other}' is not a valid duration value")),
+    };
+    Ok(json!(time.to_string()))
+}
+
+pub(crate) fn text(value: &Value) -> Option<Value> {
+    value.is_string().then(|| value.clone())
+}
+
+fn list(value: &Value) -> Option<Value> {
+    value.is_array().then(|| value.clone())
+}
+
+fn texts(value: &Value) -> Option<Value> {
+    let all = value.as_array()?.iter().all(Value::is_string);
+    all.then(|| value.clone())
+}
+
+pub(crate) fn tags(value: &Value) -> Option<Value> {
+    let all = value.as_object()?.values().all(Value::is_string);
+    all.then(|| value.clone())
+}
+
+fn sorted(value: Option<Value>) -> Option<Value> {
+    let Some(Value::Array(mut names)) = value else {
+        return None;
+    };
+    names.sort_by(|one, other| one.as_str().cmp(&other.as_str()));
+    names.dedup();
+    Some(Value::Array(names))
+}
+
+fn split(text: &str) -> Value {
+    let parts = text.split(',').map(str::trim);
+    parts.filter(|part| !part.is_empty()).collect()
+}
+
+/// A threshold is a text, or an object with one.
+fn thresholds(value: &Value) -> Option<Value> {
+    let mut of_metrics = value.as_object()?.values();
+    let is_one = |one: &Value| one.is_string() || one.is_object();
+    let all = of_metrics.all(|of| of.as_array().is_some_and(|of| of.iter().all(is_one)));
+    all.then(|| value.clone())
+}
+
+/// Stages, from objects with `duration` and `target`; those without a duration are left out.
+pub(crate) fn stages(value: &Value) -> Result<Value, Problem> {
+    let list = value.as_array().ok_or("stages should be an array")?;
+    let mut stages = Vec::new();
+    for stage in list {
+        let of = |key: &str| stage.get(key).filter(|value| !value.is_null());
+        let Some(time) = of("duration") else {
+            continue;
+        };
+        let target = of("target").map(whole).transpose()?.flatten();
+        stages.push(json!({
+            "duration": duration(time)?,
+            "target": target.unwrap_or(Value::Null),
+        }));
+    }
+    Ok(Value::Array(stages))
+}
+
+/// Stages, each as `10s:5`.
+pub(crate) fn stages_of<'a>(texts: impl Iterator<Item = &'a str>) -> Result<Value, Problem> {
+    let mut stages = Vec::new();
+    for text in texts.filter(|text| !text.is_empty()) {
+        let (time, target) = text.split_once(':').unwrap_or((text, ""));
+        let time = GoDuration::parse(time).map_err(|problem| problem.to_string())?;
+        let target = match target {
+            "" => Value::Null,
+            target => parse_int(target)?,
+        };
+        stages.push(json!({ "duration": time.to_string(), "target": target }));
+    }
+    Ok(Value::Array(stages))
+}
+
+fn segment(value: &Value) -> Result<Value, Problem> {
+    let text = value.as_str().ok_or("an execution segment is a text")?;
+    Ok(json!(Segment::parse(text)?.to_string()))
+}
+
+fn segments(value: &Value) -> Result<Value, Problem> {
+    let text = value
+        .as_str()
+        .ok_or("an execution segment sequence is a text")?;
+    Segment::parse_sequence(text)?;
+    Ok(json!(text))
+}
+
+fn pairs(text: &str) -> Result<Value, Problem> {
+    if text.starts_with('{') {
+        return serde_json::from_str(text).map_err(|problem| problem.to_string());
+    }
+    let pairs = text.split(',').filter(|pair| !pair.is_empty());
+    let pairs = pairs.map(|pair| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        (name.to_owned(), json!(value))
+    });
+    Ok(Value::Object(pairs.collect()))
+}
+
+fn tls_versions(value: &Value) -> Option<Value> {
+    let known = |version: &str| matches!(version, "tls1.0" | "tls1.1" | "tls1.2" | "tls1.3" | "");
+    match value {
+        Value::String(version) if known(version) => Some(json!({ "min": version, "max": version })),
+        Value::Object(range) => {
+            let all = range.values().all(|one| one.as_str().is_some_and(known));
+            all.then(|| value.clone())
+        }
+        _ => None,
+    }
+}
+
+const DNS_SELECTS: [&str; 3] = ["first", "random", "roundRobin"];
+const DNS_POLICIES: [&str; 5] = ["preferIPv4", "preferIPv6", "onlyIPv4", "onlyIPv6", "any"];
+
+/// How names are resolved, as a script says it.
+fn dns(value: &Value) -> Result<Value, OptionsError> {
+    let fields = value.as_object();
+    let fields = fields.ok_or_else(|| OptionsError::invalid("dns should be an object"))?;
+    let text = |name: &str| match fields.get(name) {
+        Some(Value::String(text)) => Some(text.clone()),
+        Some(Value::Number(number)) => Some(number.to_string()),
+        _ => None,
+    };
+    checked_dns(text("ttl"), text("select"), text("policy"))
+}
+
+fn checked_dns(
+    ttl: Option<String>,
+    select: Option<String>,
+    policy: Option<String>,
+) -> Result<Value, OptionsError> {
+    let among = |value: &Option<String>, known: &[&str], what: &str| match value {
+        Some(value) if !known.contains(&value.as_str()) => Err(OptionsError::invalid(format!(
+            "{value} does not belong to {what} values"
+        ))),
+        _ => Ok(()),
+    };
+    among(&select, &DNS_SELECTS, "DNSSelect")?;
+    among(&policy, &DNS_POLICIES, "DNSPolicy")?;
+    if let Some(ttl) = ttl.as_deref().filter(|ttl| *ttl != "inf") {
+        GoDuration::parse(ttl)
+            .map_err(|_| OptionsError::refused(format!("invalid DNS TTL: {ttl}")))?;
+    }
+    Ok(json!({ "ttl": ttl, "select": select, "policy": policy }))
+}
+
+/// How names are resolved, as `ttl=5m,select=random`.
+fn dns_of(text: &str) -> Result<Value, Problem> {
+    let mut fields = Map::new();
+    for pair in text.split(',').filter(|pair| !pair.is_empty()) {
+        let (name, value) = pair
+            .split_once('=')
+            .ok_or_else(|| format!("no value for key {pair}"))?;
+        if !["ttl", "select", "policy"].contains(&name) {
+            return Err(format!("unknown DNS configuration field: {name}"));
+        }
+        fields.insert(name.to_owned(), json!(value));
+    }
+    dns(&Value::Object(fields)).map_err(|error| error.text)
+}
