@@ -1,0 +1,166 @@
+//! What went wrong with a request, in k6's words and numbers.
+
+use loadline_record::ErrorKind;
+use std::net::SocketAddr;
+use url::Url;
+
+/// What went wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Wrong {
+    /// `Response.error`, and the tag `error`.
+    pub(crate) short: String,
+    /// `Response.error_code`.
+    pub(crate) code: u16,
+    /// What the log says, and what is thrown.
+    pub(crate) whole: String,
+}
+
+/// The numbers of the system's errors that have words of their own.
+mod errno {
+    pub(super) const EPIPE: i32 = 32;
+    pub(super) const ECONNRESET: i32 = 104;
+    pub(super) const ETIMEDOUT: i32 = 110;
+    pub(super) const ECONNREFUSED: i32 = 111;
+}
+
+/// What an exchange failed with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Failed<'a> {
+    /// Its kind.
+    pub(crate) kind: ErrorKind,
+    /// The engine's words for it.
+    pub(crate) reason: &'a str,
+    /// The system's number.
+    pub(crate) os_error: Option<i32>,
+    /// The address that was dialled.
+    pub(crate) remote: Option<SocketAddr>,
+}
+
+/// What k6 says of a request that failed so.
+pub(crate) fn of_exchange(failed: Failed<'_>, method: &str, url: &Url) -> Wrong {
+    let (code, short, go) = words(failed, url);
+    Wrong {
+        short,
+        code,
+        whole: format!("{} \"{url}\": {go}", titled(method)),
+    }
+}
+
+/// The number, the short words and Go's.
+fn words(failed: Failed<'_>, url: &Url) -> (u16, String, String) {
+    let host = url.host_str().unwrap_or_default();
+    let said = |code, short: &str, go: String| (code, short.to_owned(), go);
+    let dialled = || {
+        let port = url.port_or_known_default().unwrap_or(80);
+        let named = || format!("{host}:{port}");
+        format!("dial tcp {}", failed.remote.map_or_else(named, |remote| remote.to_string()))
+    };
+    match (failed.kind, failed.os_error) {
+        (ErrorKind::Timeout, _) => said(1050, "request timeout", "request timeout".to_owned()),
+        (ErrorKind::Resolve, _) => said(
+            1101,
+            "lookup: no such host",
+            format!("dial tcp: lookup {host}: no such host"),
+        ),
+        (ErrorKind::Connect, Some(errno::ECONNREFUSED)) => said(
+            1212,
+            "dial: connection refused",
+            format!("{}: connect: connection refused", dialled()),
+        ),
+        (ErrorKind::Connect, None | Some(errno::ETIMEDOUT)) => {
+            said(1211, "dial: i/o timeout", format!("{}: i/o timeout", dialled()))
+        }
+        (ErrorKind::Connect | ErrorKind::Descriptors | ErrorKind::Ports, number) => {
+            let system = number.map(std::io::Error::from_raw_os_error);
+            let text = system.map_or_else(|| failed.reason.to_owned(), |error| error.to_string());
+            let go = format!("{}: connect: {text}", dialled());
+            (1213, format!("dial: unknown errno `{}` on linux", number.unwrap_or(0)), go)
+        }
+        (ErrorKind::Tls, _) => of_tls(failed.reason),
+        (ErrorKind::Write, Some(errno::EPIPE)) => {
+            said(1201, "write: broken pipe", "write: broken pipe".to_owned())
+        }
+        (ErrorKind::Read | ErrorKind::Write, Some(errno::ECONNRESET)) => said(
+            1220,
+            "read: connection reset by peer",
+            "read: connection reset by peer".to_owned(),
+        ),
+        (ErrorKind::Read, None) => said(1000, "EOF", "EOF".to_owned()),
+        (ErrorKind::StreamReset, _) => (1630, failed.reason.to_owned(), failed.reason.to_owned()),
+        (ErrorKind::GoAway, _) => (1610, failed.reason.to_owned(), failed.reason.to_owned()),
+        (ErrorKind::Content, _) => (1701, failed.reason.to_owned(), failed.reason.to_owned()),
+        _ => (1000, failed.reason.to_owned(), failed.reason.to_owned()),
+    }
+}
+
+fn of_tls(reason: &str) -> (u16, String, String) {
+    let lower = reason.to_ascii_lowercase();
+    let says = |word: &str| lower.contains(word);
+    if says("unknownissuer") || says("unknown issuer") || says("not trusted") || says("issuer") {
+        let go = "tls: failed to verify certificate: x509: certificate signed by unknown authority";
+        return (1310, "x509: unknown authority".to_owned(), go.to_owned());
+    }
+    if says("notvalidforname") || says("not valid for") || says("name") {
+        let short = "x509: certificate doesn't match hostname".to_owned();
+        return (1311, short, format!("tls: failed to verify certificate: x509: {reason}"));
+    }
+    (1300, format!("tls: {reason}"), format!("tls: {reason}"))
+}
+
+/// `Get` of `GET`, as Go writes methods.
+fn titled(method: &str) -> String {
+    let lower = method.to_ascii_lowercase();
+    let mut letters = lower.chars();
+    match letters.next() {
+        Some(first) => first.to_ascii_uppercase().to_string() + letters.as_str(),
+        None => "Get".to_owned(),
+    }
+}
+
+/// A request that could not be made at all, with its number.
+pub(crate) fn unmade(code: u16, text: &str) -> Wrong {
+    let short = if code == 1020 { "invalid URL" } else { text };
+    Wrong {
+        short: short.to_owned(),
+        code,
+        whole: text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrong(kind: ErrorKind, os_error: Option<i32>) -> Wrong {
+        let failed = Failed {
+            kind,
+            reason: "why",
+            os_error,
+            remote: "127.0.0.1:1".parse().ok(),
+        };
+        let url = Url::parse("http://127.0.0.1:1/").expect("a URL");
+        of_exchange(failed, "GET", &url)
+    }
+
+    // What k6 1.8.1 says.
+    #[test]
+    fn failures_have_k6s_words_and_numbers() {
+        let refused = wrong(ErrorKind::Connect, Some(111));
+        assert_eq!((refused.code, refused.short.as_str()), (1212, "dial: connection refused"));
+        assert_eq!(
+            refused.whole,
+            "Get \"http://127.0.0.1:1/\": dial tcp 127.0.0.1:1: connect: connection refused"
+        );
+        for (kind, os_error, code, short) in [
+            (ErrorKind::Timeout, None, 1050, "request timeout"),
+            (ErrorKind::Resolve, None, 1101, "lookup: no such host"),
+            (ErrorKind::Connect, None, 1211, "dial: i/o timeout"),
+            (ErrorKind::Read, Some(104), 1220, "read: connection reset by peer"),
+            (ErrorKind::Write, Some(32), 1201, "write: broken pipe"),
+            (ErrorKind::Read, None, 1000, "EOF"),
+        ] {
+            let wrong = wrong(kind, os_error);
+            assert_eq!((wrong.code, wrong.short.as_str()), (code, short), "{kind:?}");
+        }
+    }
+}

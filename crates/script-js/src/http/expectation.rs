@@ -1,0 +1,79 @@
+//! Which statuses are expected: `http.expectedStatuses`, `http.setResponseCallback`.
+
+use super::held;
+use crate::api::go_error::k6_error;
+use crate::native::Call;
+use rquickjs::{Object, Result, Value};
+use std::rc::Rc;
+
+/// The statuses that are expected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Expectation(Vec<(u16, u16)>);
+
+impl Default for Expectation {
+    /// What is neither a client's nor a server's error.
+    fn default() -> Self {
+        Expectation(vec![(200, 399)])
+    }
+}
+
+impl Expectation {
+    /// Whether a status is expected.
+    pub(crate) fn is_met(&self, status: u16) -> bool {
+        self.0.iter().any(|(from, to)| (*from..=*to).contains(&status))
+    }
+}
+
+/// `http.expectedStatuses(200, {min: 300, max: 399})`.
+pub(crate) fn expected_statuses<'js>(call: Call<'js>) -> Result<Value<'js>> {
+    if call.args.is_empty() {
+        return Err(k6_error(&call.ctx, "no arguments"));
+    }
+    let mut ranges = Vec::new();
+    for (index, value) in call.args.iter().enumerate() {
+        let range = range(value).ok_or_else(|| {
+            let sentence = format!(
+                "argument number {} to expectedStatuses was neither an integer nor an object like \
+                 {{min:100, max:329}}",
+                index + 1
+            );
+            k6_error(&call.ctx, &sentence)
+        })?;
+        ranges.push(range);
+    }
+    let prototype = Object::new(call.ctx.clone())?;
+    held::hold(Rc::new(Expectation(ranges)), prototype)
+}
+
+fn range(value: &Value<'_>) -> Option<(u16, u16)> {
+    if let Some(status) = value.as_number() {
+        let status = u16::try_from(status as i64).ok().filter(|_| status.fract() == 0.0)?;
+        return Some((status, status));
+    }
+    let object = value.as_object()?;
+    let bound = |name: &str| object.get::<_, Option<u16>>(name).ok().flatten();
+    Some((bound("min")?, bound("max")?))
+}
+
+/// What a script gives as a response callback: `Ok(None)` for `null`.
+///
+/// # Errors
+/// If it is nothing of `expectedStatuses`.
+pub(crate) fn read<'js>(call: &Call<'js>, value: &Value<'js>) -> Result<Option<Rc<Expectation>>> {
+    if value.is_null() {
+        return Ok(None);
+    }
+    let known = held::held::<Expectation>(value);
+    known.map(Some).ok_or_else(|| {
+        let sentence = "unsupported responseCallback, only the result of \
+                        http.expectedStatuses() is supported";
+        k6_error(&call.ctx, sentence)
+    })
+}
+
+/// `http.setResponseCallback(callback)`, for all later requests of the user.
+pub(crate) fn set_response_callback<'js>(call: Call<'js>) -> Result<Value<'js>> {
+    let expectation = read(&call, &call.arg(0))?;
+    call.vu().http.expectation.replace(expectation);
+    Ok(Value::new_undefined(call.ctx))
+}

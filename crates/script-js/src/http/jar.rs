@@ -1,0 +1,116 @@
+//! Cookies: `http.cookieJar()`, `new http.CookieJar()`.
+
+use super::held;
+use crate::api::go_error::k6_error;
+use crate::native::{Call, function};
+use loadline_client::CookieJar;
+use rquickjs::{Ctx, Function, Object, Result, Value};
+use std::cell::RefCell;
+use std::rc::Rc;
+use url::Url;
+
+/// The cookies of a user, or of a script's own jar.
+pub(crate) type Jar = RefCell<CookieJar>;
+
+/// The prototype of jars, and the class; `call` is told the jar and the name of what is asked.
+const CLASS: &str = "(function (make, act) {
+    class CookieJar {
+        constructor() { return make(CookieJar.prototype); }
+        cookiesForURL(url) { return act(this, 0, url); }
+        set(url, name, value, options) { return act(this, 1, url, name, value, options); }
+        clear(url) { return act(this, 2, url); }
+        delete(url, name) { return act(this, 3, url, name); }
+    }
+    return CookieJar;
+})";
+
+/// The class `CookieJar`.
+pub(crate) fn class<'js>(ctx: &Ctx<'js>) -> Result<Function<'js>> {
+    let make = function(ctx, "make", |call: Call<'js>| {
+        let prototype = call.arg(0).into_object();
+        let prototype = prototype.ok_or(rquickjs::Error::Unknown)?;
+        held::hold(Rc::new(Jar::default()), prototype)
+    })?;
+    let make_class: Function<'js> = ctx.eval(CLASS)?;
+    make_class.call((make, function(ctx, "act", act)?))
+}
+
+/// The jar of the user, as an object of this class.
+pub(crate) fn of_user<'js>(call: &Call<'js>, class: &Function<'js>) -> Result<Value<'js>> {
+    let vu = call.vu();
+    if vu.is_init() {
+        let sentence = "Making cookie jars in the init context is not supported";
+        return Err(k6_error(&call.ctx, sentence));
+    }
+    let object: &Object<'js> = class.as_value().as_object().ok_or(rquickjs::Error::Unknown)?;
+    held::hold(Rc::clone(&vu.http.jar), object.get("prototype")?)
+}
+
+fn act<'js>(call: Call<'js>) -> Result<Value<'js>> {
+    let undefined = Value::new_undefined(call.ctx.clone());
+    let Some(jar) = held::held::<Jar>(&call.arg(0)) else {
+        return Ok(undefined);
+    };
+    let url = call.text(&call.arg(2))?;
+    let url = Url::parse(&url).map_err(|error| k6_error(&call.ctx, &error.to_string()))?;
+    let mut jar = jar.borrow_mut();
+    match call.number(1)? as u8 {
+        0 => return cookies(&call.ctx, &mut jar, &url),
+        1 => return set(&call, &mut jar, &url),
+        2 => {
+            for (name, _) in pairs(&mut jar, &url) {
+                remove(&mut jar, &url, &name);
+            }
+        }
+        _ => remove(&mut jar, &url, &call.text(&call.arg(3))?),
+    }
+    Ok(undefined)
+}
+
+/// The cookies of a URL: lists of values by name.
+fn cookies<'js>(ctx: &Ctx<'js>, jar: &mut CookieJar, url: &Url) -> Result<Value<'js>> {
+    let object = Object::new(ctx.clone())?;
+    for (name, value) in pairs(jar, url) {
+        let known: Option<Vec<String>> = object.get(name.as_str())?;
+        let mut values = known.unwrap_or_default();
+        values.push(value);
+        object.set(name, values)?;
+    }
+    Ok(object.into_value())
+}
+
+/// The cookies that go to a URL.
+pub(crate) fn pairs(jar: &mut CookieJar, url: &Url) -> Vec<(String, String)> {
+    let header = jar.header(url).unwrap_or_default();
+    let pairs = header.split("; ").filter_map(|pair| pair.split_once('='));
+    pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
+
+fn set<'js>(call: &Call<'js>, jar: &mut CookieJar, url: &Url) -> Result<Value<'js>> {
+    let (name, value) = (call.text(&call.arg(3))?, call.text(&call.arg(4))?);
+    let mut line = format!("{name}={value}");
+    if let Some(options) = call.arg(5).as_object() {
+        for (key, attribute) in [("domain", "Domain"), ("path", "Path"), ("expires", "Expires")] {
+            if let Some(text) = options.get::<_, Option<String>>(key)? {
+                line += &format!("; {attribute}={text}");
+            }
+        }
+        if let Some(age) = options.get::<_, Option<f64>>("max_age")? {
+            line += &format!("; Max-Age={age}");
+        }
+        for (key, attribute) in [("secure", "Secure"), ("http_only", "HttpOnly")] {
+            if options.get::<_, Option<bool>>(key)? == Some(true) {
+                line += &format!("; {attribute}");
+            }
+        }
+    }
+    jar.store(url, line.as_bytes());
+    Ok(Value::new_bool(call.ctx.clone(), true))
+}
+
+/// A cookie may be of the URL's own path, or of the root.
+fn remove(jar: &mut CookieJar, url: &Url, name: &str) {
+    for path in ["", "; Path=/"] {
+        jar.store(url, format!("{name}=; Max-Age=0{path}").as_bytes());
+    }
+}

@@ -1,0 +1,125 @@
+//! What is recorded of a request.
+
+use super::errors::Wrong;
+use super::hop::Hop;
+use super::target::Target;
+use super::wanted::Wanted;
+use crate::samples::wall_ns;
+use crate::vu::Vu;
+use loadline_engine::Requester;
+use loadline_k6_metrics::HttpTimes;
+use loadline_metrics::SeriesId;
+use loadline_reactor::Kernel;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Records one exchange of a request. One that was given up with its iteration is not recorded, as
+/// in k6.
+pub(crate) fn hop(
+    vu: &Vu,
+    wanted: &Wanted,
+    target: &Target,
+    method: &str,
+    hop: &Hop,
+    wrong: Option<&Wrong>,
+) {
+    let Some(exchange) = &hop.exchange else {
+        return;
+    };
+    {
+        let mut activity = vu.activity.borrow_mut();
+        activity.bytes.0 += exchange.bytes_out;
+        activity.bytes.1 += exchange.bytes_in;
+    }
+    let status = if wrong.is_some() { 0 } else { hop.status };
+    let failed = wanted
+        .expectation
+        .as_ref()
+        .map(|expectation| !expectation.is_met(status));
+    let mut number = Digits::default();
+    let mut code = Digits::default();
+    let name = wanted.name.as_deref().unwrap_or(&target.shown);
+    let tls = hop.tls.clone().map(tls);
+    let mut tags: Vec<(&str, &str)> = Vec::with_capacity(10 + wanted.tags.len());
+    // Those that scripts judge most often come first.
+    tags.push(("name", name));
+    tags.push(("status", number.of(status)));
+    tags.push(("method", method));
+    tags.push(("url", name));
+    tags.push(("proto", proto(hop, wrong)));
+    if let Some(failed) = failed {
+        tags.push(("expected_response", if failed { "false" } else { "true" }));
+    }
+    if let Some(wrong) = wrong {
+        tags.push(("error", &wrong.short));
+        tags.push(("error_code", code.of(wrong.code)));
+    } else if status >= 400 {
+        tags.push(("error_code", code.of(1000 + status)));
+    }
+    if let Some((version, _)) = &tls {
+        tags.push(("tls_version", version));
+    }
+    let own = wanted.tags.iter();
+    tags.extend(own.map(|(name, value)| (name.as_str(), value.as_str())));
+    let timings = hop.timings();
+    let times = HttpTimes {
+        blocked: timings.blocked,
+        connecting: timings.connecting,
+        tls: timings.tls_handshaking,
+        sending: timings.sending,
+        waiting: timings.waiting,
+        receiving: timings.receiving,
+    };
+    let tags = vu.tags(&tags);
+    vu.worker
+        .record(|recorder| recorder.http(&times, failed, wall_ns(), &tags));
+}
+
+/// The protocol of a response.
+pub(crate) fn proto(hop: &Hop, wrong: Option<&Wrong>) -> &'static str {
+    match (wrong, hop.is_http2) {
+        (Some(_), _) => "",
+        (None, true) => "HTTP/2.0",
+        (None, false) => "HTTP/1.1",
+    }
+}
+
+/// The version of TLS in k6's words, and its suite.
+pub(crate) fn tls((version, suite): (String, String)) -> (&'static str, String) {
+    let version = match version.as_str() {
+        "TLSv1.2" | "TLSv1_2" => "tls1.2",
+        _ => "tls1.3",
+    };
+    let suite = suite.replacen("TLS13_", "TLS_", 1);
+    (version, suite)
+}
+
+/// The digits of a number, where they lie.
+#[derive(Default)]
+struct Digits(String);
+
+impl Digits {
+    fn of(&mut self, number: u16) -> &str {
+        self.0 = number.to_string();
+        &self.0
+    }
+}
+
+/// The series that counts requests of this name, or of this URL.
+pub(crate) fn series(
+    vu: &Rc<Vu>,
+    requester: &Requester<Kernel>,
+    target: &Target,
+    name: Option<&str>,
+) -> SeriesId {
+    let stage = vu.activity.borrow().stage.as_ref().map_or(0, |stage| Arc::as_ptr(stage) as usize);
+    let known = target.series.get().filter(|(of, _)| *of == stage && name.is_none());
+    if let Some((_, series)) = known {
+        return series;
+    }
+    let series = requester.series(name.unwrap_or(&target.shown)).unwrap_or_default();
+    if name.is_none() {
+        target.series.set(Some((stage, series)));
+    }
+    series
+}

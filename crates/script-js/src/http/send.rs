@@ -1,0 +1,335 @@
+//! A request with its redirects, from what is wanted to what came of it. Knows nothing of scripts.
+
+use super::answer::{Answer, Body, Sent};
+use super::errors::{Failed, Wrong, of_exchange, unmade};
+use super::hop::Hop;
+use super::record;
+use super::target::Target;
+use super::wanted::{ResponseType, Wanted};
+use crate::run::Level;
+use crate::vu::Vu;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use loadline_client::{Authenticator, ContentCoding, Decoder, LONGEST_DECODED, follow, is_redirect};
+use loadline_engine::{Composed, Requester};
+use loadline_reactor::{Host, Kernel};
+use loadline_record::ErrorKind;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// What came of a request, and what went wrong, if anything did.
+pub(crate) struct Fetched {
+    pub(crate) answer: Answer,
+    pub(crate) wrong: Option<Wrong>,
+    /// Whether what went wrong is thrown.
+    pub(crate) throws: bool,
+}
+
+/// The fields that do not go to another origin.
+const CREDENTIALS: [&str; 3] = ["authorization", "www-authenticate", "cookie"];
+
+/// Sends a request and follows its redirects.
+pub(crate) async fn fetch(vu: Rc<Vu>, requester: Requester<Kernel>, wanted: Wanted) -> Fetched {
+    let deadline = requester.host().now_ns() + wanted.timeout.as_nanos() as u64;
+    let throws = wanted.throws;
+    let chain = Chain {
+        digest: wanted.is_digest.then(|| digest(&wanted)).flatten(),
+        target: Rc::clone(&wanted.target),
+        method: wanted.method.clone(),
+        headers: wanted.headers.clone(),
+        body: wanted.body.clone(),
+        left: wanted.redirects,
+        deadline,
+        vu,
+        requester,
+        wanted,
+    };
+    let (answer, wrong) = chain.run().await;
+    Fetched {
+        answer,
+        wrong,
+        throws,
+    }
+}
+
+fn digest(wanted: &Wanted) -> Option<Authenticator> {
+    let (user, password) = wanted.target.credentials.clone()?;
+    Some(Authenticator::new(user, password))
+}
+
+/// A request and the redirects that follow it.
+struct Chain {
+    vu: Rc<Vu>,
+    requester: Requester<Kernel>,
+    wanted: Wanted,
+    digest: Option<Authenticator>,
+    /// Where the next request goes.
+    target: Rc<Target>,
+    method: String,
+    headers: Vec<(String, String)>,
+    body: Option<Vec<u8>>,
+    /// How many redirects may be followed.
+    left: u32,
+    deadline: u64,
+}
+
+impl Chain {
+    async fn run(mut self) -> (Answer, Option<Wrong>) {
+        let mut signature = None;
+        loop {
+            let headers = self.fields(signature.take());
+            let mut hop = Hop::new(
+                self.wanted.response != ResponseType::None,
+                self.target.url.scheme() == "https",
+            );
+            let sent = self.send(&headers, &mut hop).await;
+            let wrong = sent.err().or_else(|| self.wrong(&hop));
+            record::hop(&self.vu, &self.wanted, &self.target, &self.method, &hop, wrong.as_ref());
+            self.keep_cookies(&hop);
+            if wrong.is_none() {
+                if let Some(signed) = self.answer_challenge(&hop) {
+                    signature = Some(signed);
+                    continue;
+                }
+                if self.go_on(&hop) {
+                    continue;
+                }
+            }
+            return self.end(hop, headers, wrong);
+        }
+    }
+
+    async fn send(&self, headers: &[(String, String)], hop: &mut Hop) -> Result<(), Wrong> {
+        let fields: Vec<(&str, &str)> = headers
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .collect();
+        let left_ns = self.deadline.saturating_sub(self.requester.host().now_ns());
+        let name = self.wanted.name.as_deref();
+        let request = Composed {
+            method: &self.method,
+            url: &self.target.url,
+            headers: &fields,
+            body: self.body.as_deref(),
+            series: record::series(&self.vu, &self.requester, &self.target, name),
+            timeout: Some(Duration::from_nanos(left_ns.max(1))),
+        };
+        let outcome = self.requester.request(request, hop).await;
+        match outcome {
+            Ok(_) => Ok(()),
+            Err(problem) => Err(unmade(1000, &problem.to_string())),
+        }
+    }
+
+    /// The fields of the next request.
+    fn fields(&self, signature: Option<String>) -> Vec<(String, String)> {
+        let mut fields = self.headers.clone();
+        let has = |fields: &[(String, String)], name: &str| {
+            fields.iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
+        };
+        if let Some(signature) = signature {
+            fields.push(("Authorization".to_owned(), signature));
+        } else if !self.wanted.is_digest
+            && !has(&fields, "authorization")
+            && let Some((user, password)) = &self.target.credentials
+        {
+            let basic = STANDARD.encode(format!("{user}:{password}"));
+            fields.push(("Authorization".to_owned(), format!("Basic {basic}")));
+        }
+        if let Some(cookies) = self.cookies()
+            && !has(&fields, "cookie")
+        {
+            fields.push(("Cookie".to_owned(), cookies));
+        }
+        fields
+    }
+
+    /// The cookies of the jar, and of the request.
+    fn cookies(&self) -> Option<String> {
+        let mut jar = self.wanted.jar.borrow_mut();
+        let of_jar = jar.header(&self.target.url);
+        if self.wanted.cookies.is_empty() {
+            return of_jar.map(str::to_owned);
+        }
+        let replaced = |pair: &&str| {
+            let mut own = self.wanted.cookies.iter();
+            own.any(|(name, _, replaces)| {
+                *replaces && pair.split_once('=').is_some_and(|(known, _)| known == name)
+            })
+        };
+        let of_jar = of_jar.unwrap_or_default().split("; ");
+        let of_jar = of_jar.filter(|pair| !pair.is_empty() && !replaced(pair));
+        let own = self.wanted.cookies.iter();
+        let own = own.map(|(name, value, _)| format!("{name}={value}"));
+        let all: Vec<String> = of_jar.map(str::to_owned).chain(own).collect();
+        Some(all.join("; "))
+    }
+
+    fn keep_cookies(&self, hop: &Hop) {
+        let mut jar = self.wanted.jar.borrow_mut();
+        for cookie in &hop.set_cookies {
+            jar.store(&self.target.url, cookie);
+        }
+    }
+
+    /// The signature that a challenge asks for.
+    fn answer_challenge(&mut self, hop: &Hop) -> Option<String> {
+        let digest = self.digest.as_mut().filter(|_| hop.status == 401)?;
+        let challenges = hop.challenges.iter().map(Vec::as_slice);
+        let url = &self.target.url;
+        let is_wanted = digest.challenged(url, challenges, false).unwrap_or(false);
+        let body = self.body.as_deref().unwrap_or_default();
+        let signature = is_wanted.then(|| digest.sign(&self.method, url, body)).flatten();
+        // One answer is all that there is.
+        self.digest = None;
+        signature
+    }
+
+    /// Makes ready for the next request of the chain, if there is one.
+    fn go_on(&mut self, hop: &Hop) -> bool {
+        let Some(location) = hop.location.as_ref().filter(|_| is_redirect(hop.status)) else {
+            return false;
+        };
+        let Ok(next) = follow(hop.status, &self.method, &self.target.url, location) else {
+            return false;
+        };
+        if self.left == 0 {
+            self.warn_of_redirects();
+            return false;
+        }
+        self.left -= 1;
+        // As Go: what is no GET or HEAD becomes a GET, whatever it was.
+        let becomes_get = matches!(hop.status, 301..=303)
+            && !matches!(self.method.as_str(), "GET" | "HEAD");
+        if becomes_get || !next.repeats {
+            self.method = "GET".to_owned();
+            self.body = None;
+            self.headers.retain(|(name, _)| !is_of_body(name));
+        }
+        if !next.keeps_credentials {
+            self.headers.retain(|(name, _)| !is_credential(name));
+        }
+        self.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("host"));
+        self.target = Rc::new(Target::of(next.url));
+        true
+    }
+
+    fn warn_of_redirects(&self) {
+        if self.wanted.is_redirects_own {
+            return;
+        }
+        let message = format!("Stopped after {} redirects and returned the redirection; pass \
+                               {{ redirects: n }} in request params or set global maxRedirects \
+                               to silence this", self.wanted.redirects);
+        let url = self.target.shown.as_str();
+        self.vu.program.log(Level::Warning, &message, &[("url", url)]);
+    }
+
+    /// What went wrong with an exchange.
+    fn wrong(&self, hop: &Hop) -> Option<Wrong> {
+        let kind = hop.failed()?;
+        let (reason, os_error) = hop.failure.clone().unwrap_or_default();
+        let failed = Failed {
+            kind,
+            reason: &reason,
+            os_error,
+            remote: hop.remote,
+        };
+        Some(of_exchange(failed, &self.method, &self.target.url))
+    }
+
+    fn end(
+        self,
+        mut hop: Hop,
+        headers: Vec<(String, String)>,
+        wrong: Option<Wrong>,
+    ) -> (Answer, Option<Wrong>) {
+        let body = match wrong.is_none() {
+            true => self.body_of(&mut hop),
+            false => Ok(Body::None),
+        };
+        let (body, wrong) = match body {
+            Ok(body) => (body, wrong),
+            Err(wrong) => (Body::None, Some(wrong)),
+        };
+        let error = match (&wrong, hop.status) {
+            (Some(wrong), _) => (wrong.short.clone(), wrong.code),
+            (None, status @ 400..) => (String::new(), 1000 + status),
+            _ => Default::default(),
+        };
+        let answer = Answer {
+            status: if wrong.is_some() { 0 } else { hop.status },
+            status_text: match wrong.is_some() || hop.status == 0 {
+                true => String::new(),
+                false => format!("{} {}", hop.status, hop.reason),
+            },
+            proto: record::proto(&hop, wrong.as_ref()),
+            timings: hop.timings(),
+            fields: if wrong.is_some() { Vec::new() } else { hop.fields },
+            body,
+            remote: hop.remote,
+            error,
+            tls: hop.tls.map(record::tls).unwrap_or_default(),
+            request: Sent {
+                method: self.method,
+                url: self.target.url.to_string(),
+                headers,
+                body: self.body.unwrap_or_default(),
+            },
+        };
+        (answer, wrong)
+    }
+
+    /// The body as the script wants it, without its coding.
+    fn body_of(&self, hop: &mut Hop) -> Result<Body, Wrong> {
+        let has_none = matches!(hop.status, 100..=199 | 204 | 304);
+        if self.wanted.response == ResponseType::None || has_none {
+            return Ok(Body::None);
+        }
+        let bytes = decoded(std::mem::take(&mut hop.body), hop.coding.as_deref())?;
+        Ok(match self.wanted.response {
+            ResponseType::Binary => Body::Binary(bytes),
+            _ => Body::Text(bytes),
+        })
+    }
+}
+
+fn is_of_body(name: &str) -> bool {
+    let names = ["content-type", "content-length", "content-encoding"];
+    names.iter().any(|known| name.eq_ignore_ascii_case(known))
+}
+
+fn is_credential(name: &str) -> bool {
+    CREDENTIALS.iter().any(|known| name.eq_ignore_ascii_case(known))
+}
+
+/// Takes the codings off a body, the last one first.
+fn decoded(mut bytes: Vec<u8>, codings: Option<&[u8]>) -> Result<Vec<u8>, Wrong> {
+    let Some(codings) = codings.filter(|_| !bytes.is_empty()) else {
+        return Ok(bytes);
+    };
+    let refused = |problem: loadline_client::DecodeError| Wrong {
+        short: format!("decompression failed: {problem}"),
+        code: 1701,
+        whole: format!("error decompressing response body: {problem}"),
+    };
+    for coding in codings.rsplit(|byte| *byte == b',') {
+        // What is not known is left as it is.
+        let Ok(Some(coding)) = ContentCoding::parse(coding.trim_ascii()) else {
+            continue;
+        };
+        let mut decoder = Decoder::new(coding, LONGEST_DECODED);
+        let mut output = Vec::new();
+        decoder
+            .feed(&bytes, |part| output.extend_from_slice(part))
+            .map_err(refused)?;
+        decoder.finish().map_err(refused)?;
+        bytes = output;
+    }
+    Ok(bytes)
+}
+
+/// Whether an exchange never reached the network, so that nothing is measured of it.
+pub(crate) fn is_unsent(kind: ErrorKind) -> bool {
+    kind == ErrorKind::Aborted
+}

@@ -1,0 +1,281 @@
+//! A request that a script wants: its URL, body and params, read.
+
+use super::body::{self, RequestBody};
+use super::expectation::{self, Expectation};
+use super::held;
+use super::jar::Jar;
+use super::target::Target;
+use crate::api::go_error::k6_error;
+use crate::api::k6::tags_of;
+use crate::native::Call;
+use crate::vu::Vu;
+use rquickjs::{Object, Result, Value};
+use std::rc::Rc;
+use std::time::Duration;
+
+/// How long a request may take, redirects included.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A request that a script wants.
+#[derive(Clone, Debug)]
+pub(crate) struct Wanted {
+    pub(crate) method: String,
+    pub(crate) target: Rc<Target>,
+    /// The name that counts it, in place of its URL.
+    pub(crate) name: Option<String>,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Option<Vec<u8>>,
+    pub(crate) timeout: Duration,
+    pub(crate) redirects: u32,
+    /// Whether nothing is said of redirects that are too many.
+    pub(crate) is_redirects_own: bool,
+    /// Cookies of this request alone: name, value, and whether they replace those of the jar.
+    pub(crate) cookies: Vec<(String, String, bool)>,
+    pub(crate) jar: Rc<Jar>,
+    /// Whether a digest is asked for.
+    pub(crate) is_digest: bool,
+    pub(crate) response: ResponseType,
+    pub(crate) expectation: Option<Rc<Expectation>>,
+    pub(crate) throws: bool,
+    pub(crate) tags: Vec<(String, String)>,
+}
+
+/// What a script gets of a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ResponseType {
+    /// A text.
+    Text,
+    /// An `ArrayBuffer`.
+    Binary,
+    /// Nothing.
+    None,
+}
+
+/// Why a request can't be made.
+pub(crate) struct Unmade {
+    /// k6's number.
+    pub(crate) code: u16,
+    /// Why.
+    pub(crate) text: String,
+    /// Whether it is thrown whatever the options say.
+    pub(crate) is_thrown: bool,
+    /// Whether the request itself said that it throws.
+    pub(crate) throws: Option<bool>,
+}
+
+impl Wanted {
+    /// Reads a request: its URL, its body, its params.
+    pub(crate) fn read<'js>(
+        call: &Call<'js>,
+        vu: &Rc<Vu>,
+        method: String,
+        (url, body, params): (&Value<'js>, &Value<'js>, &Value<'js>),
+    ) -> Result<std::result::Result<Wanted, Unmade>> {
+        let (text, name) = url_of(call, url)?;
+        let target = match vu.http.target(&text) {
+            Ok(target) => target,
+            Err(problem) => return Ok(Err(unmade(1020, problem, params))),
+        };
+        let options = vu.run.as_ref().map(|run| &run.options.http);
+        let options = options.cloned().unwrap_or_default();
+        let mut wanted = Wanted {
+            method,
+            target,
+            name,
+            headers: Vec::new(),
+            body: None,
+            timeout: TIMEOUT,
+            redirects: options.max_redirects,
+            is_redirects_own: false,
+            cookies: Vec::new(),
+            jar: Rc::clone(&vu.http.jar),
+            is_digest: false,
+            response: match options.discards_bodies {
+                true => ResponseType::None,
+                false => ResponseType::Text,
+            },
+            expectation: vu.http.expectation.borrow().clone(),
+            throws: options.throws,
+            tags: Vec::new(),
+        };
+        let mut given = body::read(call, body)?;
+        let mut compression = None;
+        if let Some(params) = params.as_object() {
+            compression = wanted.read_params(call, params)?;
+        }
+        match wanted.add_body(&mut given, compression) {
+            Ok(()) => {}
+            Err(problem) => return Ok(Err(unmade(1000, problem, params))),
+        }
+        let has_agent = wanted.header("user-agent").is_some();
+        if !has_agent && !options.user_agent.is_empty() {
+            let agent = ("User-Agent".to_owned(), options.user_agent.clone());
+            wanted.headers.insert(0, agent);
+        }
+        Ok(Ok(wanted))
+    }
+
+    /// The value of a field that is sent.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let mut headers = self.headers.iter();
+        let found = headers.find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.as_str())
+    }
+
+    fn add_body(
+        &mut self,
+        given: &mut RequestBody,
+        compression: Option<String>,
+    ) -> std::result::Result<(), String> {
+        if let Some(content_type) = given.content_type.take()
+            && self.header("content-type").is_none()
+        {
+            self.headers.push(("Content-Type".to_owned(), content_type));
+        }
+        if let (Some(bytes), Some(codings)) = (&mut given.bytes, compression) {
+            *bytes = body::compressed(std::mem::take(bytes), &codings)?;
+            if self.header("content-encoding").is_none() {
+                self.headers.push(("Content-Encoding".to_owned(), codings));
+            }
+        }
+        self.body = given.bytes.take();
+        Ok(())
+    }
+
+    /// Reads the params; the compression that they ask for.
+    fn read_params<'js>(
+        &mut self,
+        call: &Call<'js>,
+        params: &Object<'js>,
+    ) -> Result<Option<String>> {
+        let mut compression = None;
+        for entry in params.props::<String, Value<'js>>() {
+            let (key, value) = entry?;
+            if value.is_undefined() || value.is_null() && key != "responseCallback" {
+                continue;
+            }
+            match key.as_str() {
+                "headers" => self.read_headers(call, &value)?,
+                "tags" => self.read_tags(call, &value)?,
+                "timeout" => self.timeout = timeout(call, &value)?,
+                "redirects" => {
+                    self.redirects = value.as_number().unwrap_or(0.0).max(0.0) as u32;
+                    self.is_redirects_own = true;
+                }
+                "cookies" => self.read_cookies(call, &value)?,
+                "jar" => {
+                    if let Some(jar) = held::held::<Jar>(&value) {
+                        self.jar = jar;
+                    }
+                }
+                "auth" => self.read_auth(call, &value)?,
+                "compression" => compression = Some(call.text(&value)?),
+                "responseType" => self.response = response_type(call, &value)?,
+                "responseCallback" => self.expectation = expectation::read(call, &value)?,
+                "throw" => self.throws = call.is_truthy(value)?,
+                _ => {}
+            }
+        }
+        Ok(compression)
+    }
+
+    fn read_headers<'js>(&mut self, call: &Call<'js>, value: &Value<'js>) -> Result<()> {
+        let Some(headers) = value.as_object() else {
+            return Ok(());
+        };
+        for entry in headers.props::<String, Value<'js>>() {
+            let (name, value) = entry?;
+            if name.eq_ignore_ascii_case("content-length") {
+                continue;
+            }
+            self.headers.push((name, call.text(&value)?));
+        }
+        Ok(())
+    }
+
+    fn read_tags<'js>(&mut self, call: &Call<'js>, value: &Value<'js>) -> Result<()> {
+        for (name, value) in tags_of(call, value, "invalid tags argument: ")? {
+            match name.as_str() {
+                "name" => self.name = Some(value),
+                _ => self.tags.push((name, value)),
+            }
+        }
+        Ok(())
+    }
+
+    fn read_cookies<'js>(&mut self, call: &Call<'js>, value: &Value<'js>) -> Result<()> {
+        let Some(cookies) = value.as_object() else {
+            return Ok(());
+        };
+        for entry in cookies.props::<String, Value<'js>>() {
+            let (name, value) = entry?;
+            let cookie = match value.as_object() {
+                None => (call.text(&value)?, false),
+                Some(object) => {
+                    let text = call.text(&object.get("value")?)?;
+                    (text, object.get::<_, Option<bool>>("replace")? == Some(true))
+                }
+            };
+            self.cookies.push((name, cookie.0, cookie.1));
+        }
+        Ok(())
+    }
+
+    fn read_auth<'js>(&mut self, call: &Call<'js>, value: &Value<'js>) -> Result<()> {
+        match call.text(value)?.as_str() {
+            "digest" => self.is_digest = true,
+            "ntlm" => {
+                let sentence = "NTLM is not supported: use basic or digest authentication";
+                return Err(k6_error(&call.ctx, sentence));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn unmade(code: u16, text: String, params: &Value<'_>) -> Unmade {
+    let throws = params.as_object().and_then(|params| params.get("throw").ok());
+    Unmade {
+        code,
+        text,
+        is_thrown: false,
+        throws: throws.flatten(),
+    }
+}
+
+/// The text of a URL, and its name: of an object of `http.url`, or of anything else.
+fn url_of<'js>(call: &Call<'js>, value: &Value<'js>) -> Result<(String, Option<String>)> {
+    if let Some(text) = value.as_string() {
+        return Ok((text.to_string()?, None));
+    }
+    if let Some(object) = value.as_object()
+        && let Some(url) = object.get::<_, Option<String>>("url").ok().flatten()
+    {
+        let name: Option<String> = object.get("name").ok().flatten();
+        return Ok((url.clone(), name.filter(|name| *name != url)));
+    }
+    Ok((call.text(value)?, None))
+}
+
+fn timeout<'js>(call: &Call<'js>, value: &Value<'js>) -> Result<Duration> {
+    let text = match value.as_number() {
+        Some(number) => number.to_string(),
+        None => call.text(value)?,
+    };
+    let read = loadline_k6_options::GoDuration::parse(&text);
+    read.map(loadline_k6_options::GoDuration::duration)
+        .map_err(|_| k6_error(&call.ctx, &format!("invalid timeout value: {text}")))
+}
+
+fn response_type<'js>(call: &Call<'js>, value: &Value<'js>) -> Result<ResponseType> {
+    match call.text(value)?.as_str() {
+        "text" => Ok(ResponseType::Text),
+        "binary" => Ok(ResponseType::Binary),
+        "none" => Ok(ResponseType::None),
+        other => {
+            let sentence = format!("{other} does not belong to ResponseType values");
+            Err(k6_error(&call.ctx, &sentence))
+        }
+    }
+}
