@@ -4,7 +4,7 @@ mod console;
 mod execution;
 pub(crate) mod globals;
 pub(crate) mod go_error;
-mod k6;
+pub(crate) mod k6;
 mod metrics;
 mod timers;
 
@@ -22,6 +22,7 @@ pub(crate) fn module(name: &str) -> std::result::Result<Make, String> {
     let make: Make = match name {
         "k6" => k6::module,
         "k6/execution" => execution::module,
+        "k6/http" => crate::http::module,
         "k6/metrics" => metrics::module,
         "k6/timers" => timers::module,
         "k6/options" => |ctx| Object::new(ctx.clone()),

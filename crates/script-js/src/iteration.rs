@@ -172,6 +172,9 @@ fn iterate<'js>(
         activity.iteration
     };
     let _ = ctx.globals().set("__ITER", iteration);
+    if !state.options.http.keeps_cookies {
+        vu.http.begin_iteration();
+    }
     let active = &state.execution.users_active;
     active.fetch_add(1, Ordering::Relaxed);
     let began = Instant::now();

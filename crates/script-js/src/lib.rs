@@ -26,6 +26,7 @@ mod bytes;
 mod event_loop;
 mod exception;
 mod fiber;
+mod http;
 mod iteration;
 mod modules;
 mod native;

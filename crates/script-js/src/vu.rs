@@ -40,6 +40,8 @@ pub(crate) struct Vu {
     pub(crate) operations: Operations,
     /// What it does at the moment; tags are changed by [`retag`](Vu::retag).
     pub(crate) activity: RefCell<Activity>,
+    /// What its requests share.
+    pub(crate) http: crate::http::HttpState,
     /// What sends its requests; none in the init context.
     requester: RefCell<Option<Requester<Kernel>>>,
     /// When its script went on last.
@@ -110,6 +112,7 @@ impl Vu {
             control: Rc::default(),
             operations: Operations::default(),
             activity: RefCell::default(),
+            http: crate::http::HttpState::default(),
             requester: RefCell::default(),
             resumed: Cell::default(),
             hidden: RefCell::default(),

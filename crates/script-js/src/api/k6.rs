@@ -149,7 +149,7 @@ pub(super) fn not_a_tag(name: &str) -> String {
 }
 
 /// Tags as a script gives them; `context` stands before what is said of a wrong one.
-pub(super) fn tags_of<'js>(
+pub(crate) fn tags_of<'js>(
     call: &Call<'js>,
     tags: &Value<'js>,
     context: &str,

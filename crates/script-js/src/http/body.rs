@@ -94,7 +94,10 @@ fn form<'js>(call: &Call<'js>, object: &Object<'js>) -> Result<RequestBody> {
 ///
 /// # Errors
 /// If there is no such coding.
-pub(crate) fn compressed(mut bytes: Vec<u8>, codings: &str) -> std::result::Result<Vec<u8>, String> {
+pub(crate) fn compressed(
+    mut bytes: Vec<u8>,
+    codings: &str,
+) -> std::result::Result<Vec<u8>, String> {
     for coding in codings.split(',').map(str::trim) {
         let encoded = match coding {
             "gzip" => gzip(&bytes),

@@ -53,7 +53,12 @@ fn words(failed: Failed<'_>, url: &Url) -> (u16, String, String) {
     let dialled = || {
         let port = url.port_or_known_default().unwrap_or(80);
         let named = || format!("{host}:{port}");
-        format!("dial tcp {}", failed.remote.map_or_else(named, |remote| remote.to_string()))
+        format!(
+            "dial tcp {}",
+            failed
+                .remote
+                .map_or_else(named, |remote| remote.to_string())
+        )
     };
     match (failed.kind, failed.os_error) {
         (ErrorKind::Timeout, _) => said(1050, "request timeout", "request timeout".to_owned()),
@@ -67,14 +72,20 @@ fn words(failed: Failed<'_>, url: &Url) -> (u16, String, String) {
             "dial: connection refused",
             format!("{}: connect: connection refused", dialled()),
         ),
-        (ErrorKind::Connect, None | Some(errno::ETIMEDOUT)) => {
-            said(1211, "dial: i/o timeout", format!("{}: i/o timeout", dialled()))
-        }
+        (ErrorKind::Connect, None | Some(errno::ETIMEDOUT)) => said(
+            1211,
+            "dial: i/o timeout",
+            format!("{}: i/o timeout", dialled()),
+        ),
         (ErrorKind::Connect | ErrorKind::Descriptors | ErrorKind::Ports, number) => {
             let system = number.map(std::io::Error::from_raw_os_error);
             let text = system.map_or_else(|| failed.reason.to_owned(), |error| error.to_string());
             let go = format!("{}: connect: {text}", dialled());
-            (1213, format!("dial: unknown errno `{}` on linux", number.unwrap_or(0)), go)
+            (
+                1213,
+                format!("dial: unknown errno `{}` on linux", number.unwrap_or(0)),
+                go,
+            )
         }
         (ErrorKind::Tls, _) => of_tls(failed.reason),
         (ErrorKind::Write, Some(errno::EPIPE)) => {
@@ -102,7 +113,11 @@ fn of_tls(reason: &str) -> (u16, String, String) {
     }
     if says("notvalidforname") || says("not valid for") || says("name") {
         let short = "x509: certificate doesn't match hostname".to_owned();
-        return (1311, short, format!("tls: failed to verify certificate: x509: {reason}"));
+        return (
+            1311,
+            short,
+            format!("tls: failed to verify certificate: x509: {reason}"),
+        );
     }
     (1300, format!("tls: {reason}"), format!("tls: {reason}"))
 }
@@ -146,7 +161,10 @@ mod tests {
     #[test]
     fn failures_have_k6s_words_and_numbers() {
         let refused = wrong(ErrorKind::Connect, Some(111));
-        assert_eq!((refused.code, refused.short.as_str()), (1212, "dial: connection refused"));
+        assert_eq!(
+            (refused.code, refused.short.as_str()),
+            (1212, "dial: connection refused")
+        );
         assert_eq!(
             refused.whole,
             "Get \"http://127.0.0.1:1/\": dial tcp 127.0.0.1:1: connect: connection refused"
@@ -155,12 +173,21 @@ mod tests {
             (ErrorKind::Timeout, None, 1050, "request timeout"),
             (ErrorKind::Resolve, None, 1101, "lookup: no such host"),
             (ErrorKind::Connect, None, 1211, "dial: i/o timeout"),
-            (ErrorKind::Read, Some(104), 1220, "read: connection reset by peer"),
+            (
+                ErrorKind::Read,
+                Some(104),
+                1220,
+                "read: connection reset by peer",
+            ),
             (ErrorKind::Write, Some(32), 1201, "write: broken pipe"),
             (ErrorKind::Read, None, 1000, "EOF"),
         ] {
             let wrong = wrong(kind, os_error);
-            assert_eq!((wrong.code, wrong.short.as_str()), (code, short), "{kind:?}");
+            assert_eq!(
+                (wrong.code, wrong.short.as_str()),
+                (code, short),
+                "{kind:?}"
+            );
         }
     }
 }

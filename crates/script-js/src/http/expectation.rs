@@ -20,7 +20,9 @@ impl Default for Expectation {
 impl Expectation {
     /// Whether a status is expected.
     pub(crate) fn is_met(&self, status: u16) -> bool {
-        self.0.iter().any(|(from, to)| (*from..=*to).contains(&status))
+        self.0
+            .iter()
+            .any(|(from, to)| (*from..=*to).contains(&status))
     }
 }
 
@@ -47,7 +49,9 @@ pub(crate) fn expected_statuses<'js>(call: Call<'js>) -> Result<Value<'js>> {
 
 fn range(value: &Value<'_>) -> Option<(u16, u16)> {
     if let Some(status) = value.as_number() {
-        let status = u16::try_from(status as i64).ok().filter(|_| status.fract() == 0.0)?;
+        let status = u16::try_from(status as i64)
+            .ok()
+            .filter(|_| status.fract() == 0.0)?;
         return Some((status, status));
     }
     let object = value.as_object()?;

@@ -42,7 +42,10 @@ pub(crate) fn of_user<'js>(call: &Call<'js>, class: &Function<'js>) -> Result<Va
         let sentence = "Making cookie jars in the init context is not supported";
         return Err(k6_error(&call.ctx, sentence));
     }
-    let object: &Object<'js> = class.as_value().as_object().ok_or(rquickjs::Error::Unknown)?;
+    let object: &Object<'js> = class
+        .as_value()
+        .as_object()
+        .ok_or(rquickjs::Error::Unknown)?;
     held::hold(Rc::clone(&vu.http.jar), object.get("prototype")?)
 }
 
@@ -83,14 +86,20 @@ fn cookies<'js>(ctx: &Ctx<'js>, jar: &mut CookieJar, url: &Url) -> Result<Value<
 pub(crate) fn pairs(jar: &mut CookieJar, url: &Url) -> Vec<(String, String)> {
     let header = jar.header(url).unwrap_or_default();
     let pairs = header.split("; ").filter_map(|pair| pair.split_once('='));
-    pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+    pairs
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
 }
 
 fn set<'js>(call: &Call<'js>, jar: &mut CookieJar, url: &Url) -> Result<Value<'js>> {
     let (name, value) = (call.text(&call.arg(3))?, call.text(&call.arg(4))?);
     let mut line = format!("{name}={value}");
     if let Some(options) = call.arg(5).as_object() {
-        for (key, attribute) in [("domain", "Domain"), ("path", "Path"), ("expires", "Expires")] {
+        for (key, attribute) in [
+            ("domain", "Domain"),
+            ("path", "Path"),
+            ("expires", "Expires"),
+        ] {
             if let Some(text) = options.get::<_, Option<String>>(key)? {
                 line += &format!("; {attribute}={text}");
             }

@@ -40,7 +40,9 @@ pub(crate) fn file<'js>(call: Call<'js>) -> Result<Value<'js>> {
         let is_given = !value.is_undefined() && !value.is_null();
         is_given.then(|| call.text(&value)).transpose()
     };
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     let file = File {
         name: text(1)?.unwrap_or_else(|| now.as_nanos().to_string()),
         content_type: text(2)?.unwrap_or_else(|| "application/octet-stream".to_owned()),

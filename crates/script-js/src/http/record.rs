@@ -112,12 +112,22 @@ pub(crate) fn series(
     target: &Target,
     name: Option<&str>,
 ) -> SeriesId {
-    let stage = vu.activity.borrow().stage.as_ref().map_or(0, |stage| Arc::as_ptr(stage) as usize);
-    let known = target.series.get().filter(|(of, _)| *of == stage && name.is_none());
+    let stage = vu
+        .activity
+        .borrow()
+        .stage
+        .as_ref()
+        .map_or(0, |stage| Arc::as_ptr(stage) as usize);
+    let known = target
+        .series
+        .get()
+        .filter(|(of, _)| *of == stage && name.is_none());
     if let Some((_, series)) = known {
         return series;
     }
-    let series = requester.series(name.unwrap_or(&target.shown)).unwrap_or_default();
+    let series = requester
+        .series(name.unwrap_or(&target.shown))
+        .unwrap_or_default();
     if name.is_none() {
         target.series.set(Some((stage, series)));
     }

@@ -10,10 +10,11 @@ use crate::run::Level;
 use crate::vu::Vu;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use loadline_client::{Authenticator, ContentCoding, Decoder, LONGEST_DECODED, follow, is_redirect};
+use loadline_client::{
+    Authenticator, ContentCoding, Decoder, LONGEST_DECODED, follow, is_redirect,
+};
 use loadline_engine::{Composed, Requester};
 use loadline_reactor::{Host, Kernel};
-use loadline_record::ErrorKind;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -84,7 +85,14 @@ impl Chain {
             );
             let sent = self.send(&headers, &mut hop).await;
             let wrong = sent.err().or_else(|| self.wrong(&hop));
-            record::hop(&self.vu, &self.wanted, &self.target, &self.method, &hop, wrong.as_ref());
+            record::hop(
+                &self.vu,
+                &self.wanted,
+                &self.target,
+                &self.method,
+                &hop,
+                wrong.as_ref(),
+            );
             self.keep_cookies(&hop);
             if wrong.is_none() {
                 if let Some(signed) = self.answer_challenge(&hop) {
@@ -125,7 +133,9 @@ impl Chain {
     fn fields(&self, signature: Option<String>) -> Vec<(String, String)> {
         let mut fields = self.headers.clone();
         let has = |fields: &[(String, String)], name: &str| {
-            fields.iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
+            fields
+                .iter()
+                .any(|(known, _)| known.eq_ignore_ascii_case(name))
         };
         if let Some(signature) = signature {
             fields.push(("Authorization".to_owned(), signature));
@@ -179,7 +189,9 @@ impl Chain {
         let url = &self.target.url;
         let is_wanted = digest.challenged(url, challenges, false).unwrap_or(false);
         let body = self.body.as_deref().unwrap_or_default();
-        let signature = is_wanted.then(|| digest.sign(&self.method, url, body)).flatten();
+        let signature = is_wanted
+            .then(|| digest.sign(&self.method, url, body))
+            .flatten();
         // One answer is all that there is.
         self.digest = None;
         signature
@@ -199,8 +211,8 @@ impl Chain {
         }
         self.left -= 1;
         // As Go: what is no GET or HEAD becomes a GET, whatever it was.
-        let becomes_get = matches!(hop.status, 301..=303)
-            && !matches!(self.method.as_str(), "GET" | "HEAD");
+        let becomes_get =
+            matches!(hop.status, 301..=303) && !matches!(self.method.as_str(), "GET" | "HEAD");
         if becomes_get || !next.repeats {
             self.method = "GET".to_owned();
             self.body = None;
@@ -209,7 +221,8 @@ impl Chain {
         if !next.keeps_credentials {
             self.headers.retain(|(name, _)| !is_credential(name));
         }
-        self.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("host"));
+        self.headers
+            .retain(|(name, _)| !name.eq_ignore_ascii_case("host"));
         self.target = Rc::new(Target::of(next.url));
         true
     }
@@ -218,11 +231,16 @@ impl Chain {
         if self.wanted.is_redirects_own {
             return;
         }
-        let message = format!("Stopped after {} redirects and returned the redirection; pass \
+        let message = format!(
+            "Stopped after {} redirects and returned the redirection; pass \
                                {{ redirects: n }} in request params or set global maxRedirects \
-                               to silence this", self.wanted.redirects);
+                               to silence this",
+            self.wanted.redirects
+        );
         let url = self.target.shown.as_str();
-        self.vu.program.log(Level::Warning, &message, &[("url", url)]);
+        self.vu
+            .program
+            .log(Level::Warning, &message, &[("url", url)]);
     }
 
     /// What went wrong with an exchange.
@@ -265,7 +283,11 @@ impl Chain {
             },
             proto: record::proto(&hop, wrong.as_ref()),
             timings: hop.timings(),
-            fields: if wrong.is_some() { Vec::new() } else { hop.fields },
+            fields: if wrong.is_some() {
+                Vec::new()
+            } else {
+                hop.fields
+            },
             body,
             remote: hop.remote,
             error,
@@ -300,7 +322,9 @@ fn is_of_body(name: &str) -> bool {
 }
 
 fn is_credential(name: &str) -> bool {
-    CREDENTIALS.iter().any(|known| name.eq_ignore_ascii_case(known))
+    CREDENTIALS
+        .iter()
+        .any(|known| name.eq_ignore_ascii_case(known))
 }
 
 /// Takes the codings off a body, the last one first.
@@ -327,9 +351,4 @@ fn decoded(mut bytes: Vec<u8>, codings: Option<&[u8]>) -> Result<Vec<u8>, Wrong>
         bytes = output;
     }
     Ok(bytes)
-}
-
-/// Whether an exchange never reached the network, so that nothing is measured of it.
-pub(crate) fn is_unsent(kind: ErrorKind) -> bool {
-    kind == ErrorKind::Aborted
 }

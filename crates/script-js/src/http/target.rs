@@ -80,7 +80,10 @@ impl Target {
                 let bytes = percent_encoding::percent_decode_str(text);
                 bytes.decode_utf8_lossy().into_owned()
             };
-            (decoded(url.username()), decoded(url.password().unwrap_or_default()))
+            (
+                decoded(url.username()),
+                decoded(url.password().unwrap_or_default()),
+            )
         });
         // These can't fail of a URL with a host.
         let _ = url.set_username("");

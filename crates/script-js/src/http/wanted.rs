@@ -57,8 +57,6 @@ pub(crate) struct Unmade {
     pub(crate) code: u16,
     /// Why.
     pub(crate) text: String,
-    /// Whether it is thrown whatever the options say.
-    pub(crate) is_thrown: bool,
     /// Whether the request itself said that it throws.
     pub(crate) throws: Option<bool>,
 }
@@ -213,7 +211,10 @@ impl Wanted {
                 None => (call.text(&value)?, false),
                 Some(object) => {
                     let text = call.text(&object.get("value")?)?;
-                    (text, object.get::<_, Option<bool>>("replace")? == Some(true))
+                    (
+                        text,
+                        object.get::<_, Option<bool>>("replace")? == Some(true),
+                    )
                 }
             };
             self.cookies.push((name, cookie.0, cookie.1));
@@ -235,11 +236,12 @@ impl Wanted {
 }
 
 fn unmade(code: u16, text: String, params: &Value<'_>) -> Unmade {
-    let throws = params.as_object().and_then(|params| params.get("throw").ok());
+    let throws = params
+        .as_object()
+        .and_then(|params| params.get("throw").ok());
     Unmade {
         code,
         text,
-        is_thrown: false,
         throws: throws.flatten(),
     }
 }

@@ -2,5 +2,6 @@
 
 mod costs;
 mod hostile;
+mod http;
 mod lifecycle;
 mod ran;

@@ -1,0 +1,198 @@
+//! The module `k6/http`.
+//!
+//! A request goes three ways: `wanted` reads what the script wants, `send` sends it with its
+//! redirects and knows nothing of scripts, `response` is what the script sees of its `answer`.
+
+mod answer;
+mod body;
+mod errors;
+mod expectation;
+mod held;
+mod hop;
+mod jar;
+mod multipart;
+mod record;
+mod response;
+mod send;
+mod target;
+mod wanted;
+
+pub(crate) use target::HttpState;
+
+use crate::api::go_error::k6_error;
+use crate::api::k6::cut_off;
+use crate::event_loop::Completion;
+use crate::native::{Call, set};
+use crate::run::Level;
+use crate::vu::Vu;
+use answer::Answer;
+use errors::unmade;
+use rquickjs::{Ctx, Function, Object, Persistent, Result, Value};
+use send::{Fetched, fetch};
+use wanted::{Unmade, Wanted};
+
+/// The methods of their own functions: name, method, and whether they have a body.
+const VERBS: [(&str, &str, bool); 7] = [
+    ("get", "GET", false),
+    ("head", "HEAD", false),
+    ("post", "POST", true),
+    ("put", "PUT", true),
+    ("patch", "PATCH", true),
+    ("del", "DELETE", true),
+    ("options", "OPTIONS", true),
+];
+
+/// Texts that scripts know by names.
+const CONSTANTS: [(&str, &str); 4] = [
+    ("TLS_1_0", "tls1.0"),
+    ("TLS_1_1", "tls1.1"),
+    ("TLS_1_2", "tls1.2"),
+    ("TLS_1_3", "tls1.3"),
+];
+
+/// The tagged template `http.url`: the name has `${}` in place of each value.
+const URL_TEMPLATE: &str = "(function (parts, ...values) {
+    let url = parts[0];
+    values.forEach((value, index) => { url += value + parts[index + 1]; });
+    return { url, name: parts.join('${}'), clean_url: url };
+})";
+
+pub(crate) fn module<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    let module = Object::new(ctx.clone())?;
+    for (name, method, has_body) in VERBS {
+        set(&module, name, move |call| verb(&call, method, has_body))?;
+    }
+    set(&module, "request", |call| {
+        let method = call.text(&call.arg(0))?;
+        send_one(&call, method, (call.arg(1), call.arg(2), call.arg(3)))
+    })?;
+    set(&module, "asyncRequest", begin)?;
+    set(&module, "file", multipart::file)?;
+    set(&module, "expectedStatuses", expectation::expected_statuses)?;
+    set(
+        &module,
+        "setResponseCallback",
+        expectation::set_response_callback,
+    )?;
+    for (name, value) in CONSTANTS {
+        module.set(name, value)?;
+    }
+    module.set("url", ctx.eval::<Function<'js>, _>(URL_TEMPLATE)?)?;
+    let jars = jar::class(ctx)?;
+    module.set("CookieJar", jars.clone())?;
+    // A native function must hold no value of the runtime: the collector would not see it.
+    Vu::of(ctx).hidden(ctx)?.set("cookieJar", jars)?;
+    set(&module, "cookieJar", |call| {
+        let class = Vu::of(&call.ctx).hidden(&call.ctx)?.get("cookieJar")?;
+        jar::of_user(&call, &class)
+    })?;
+    Ok(module)
+}
+
+/// `get(url, params)`, `post(url, body, params)`.
+fn verb<'js>(call: &Call<'js>, method: &str, has_body: bool) -> Result<Value<'js>> {
+    let nothing = Value::new_undefined(call.ctx.clone());
+    let given = match has_body {
+        true => (call.arg(0), call.arg(1), call.arg(2)),
+        false => (call.arg(0), nothing, call.arg(1)),
+    };
+    send_one(call, method.to_owned(), given)
+}
+
+/// Sends a request and waits for its response.
+fn send_one<'js>(
+    call: &Call<'js>,
+    method: String,
+    (url, body, params): (Value<'js>, Value<'js>, Value<'js>),
+) -> Result<Value<'js>> {
+    let vu = call.vu();
+    let Some(requester) = vu.requester() else {
+        let sentence = "Making http requests in the init context is not supported";
+        return Err(k6_error(&call.ctx, sentence));
+    };
+    let wanted = match Wanted::read(call, &vu, method, (&url, &body, &params))? {
+        Ok(wanted) => wanted,
+        Err(unmade) => return refuse(&call.ctx, &unmade),
+    };
+    let fetched = vu.wait(fetch(vu.clone(), requester, wanted));
+    let fetched = fetched.map_err(cut_off(&call.ctx))?;
+    deliver(&call.ctx, fetched)
+}
+
+/// What a script gets of a request that could not be made.
+fn refuse<'js>(ctx: &Ctx<'js>, problem: &Unmade) -> Result<Value<'js>> {
+    let vu = Vu::of(ctx);
+    let by_options = vu.run.as_ref().is_some_and(|run| run.options.http.throws);
+    deliver(
+        ctx,
+        Fetched {
+            answer: Answer::default(),
+            wrong: Some(unmade(problem.code, &problem.text)),
+            throws: problem.throws.unwrap_or(by_options),
+        },
+    )
+}
+
+/// Gives the script its response, or throws what went wrong.
+fn deliver<'js>(ctx: &Ctx<'js>, fetched: Fetched) -> Result<Value<'js>> {
+    let Fetched {
+        mut answer,
+        wrong,
+        throws,
+    } = fetched;
+    if let Some(wrong) = wrong {
+        if throws {
+            return Err(k6_error(ctx, &wrong.whole));
+        }
+        let vu = Vu::of(ctx);
+        let fields = [("error", wrong.whole.as_str())];
+        vu.program.log(Level::Warning, "Request Failed", &fields);
+        answer.error = (wrong.short, wrong.code);
+    }
+    response::response(ctx, answer)
+}
+
+/// `asyncRequest`: a promise of the response.
+fn begin<'js>(call: Call<'js>) -> Result<Value<'js>> {
+    let vu = call.vu();
+    let Some(requester) = vu.requester() else {
+        let sentence = "Making http requests in the init context is not supported";
+        return Err(k6_error(&call.ctx, sentence));
+    };
+    let method = call.text(&call.arg(0))?;
+    let given = (&call.arg(1), &call.arg(2), &call.arg(3));
+    let wanted = Wanted::read(&call, &vu, method, given)?;
+    let (promise, resolve, reject) = call.ctx.promise()?;
+    let wanted = match wanted {
+        Ok(wanted) => wanted,
+        Err(problem) => {
+            settle(&call.ctx, refuse(&call.ctx, &problem), &resolve, &reject)?;
+            return Ok(promise.into_value());
+        }
+    };
+    let resolve = Persistent::save(&call.ctx, resolve);
+    let reject = Persistent::save(&call.ctx, reject);
+    let fetching = fetch(vu.clone(), requester, wanted);
+    vu.operations.begin(async move {
+        let fetched = fetching.await;
+        Box::new(move |ctx: &Ctx<'_>| {
+            let (resolve, reject) = (resolve.restore(ctx)?, reject.restore(ctx)?);
+            settle(ctx, deliver(ctx, fetched), &resolve, &reject)
+        }) as Completion
+    });
+    Ok(promise.into_value())
+}
+
+/// Resolves a promise, or rejects it with what was thrown.
+fn settle<'js>(
+    ctx: &Ctx<'js>,
+    result: Result<Value<'js>>,
+    resolve: &Function<'js>,
+    reject: &Function<'js>,
+) -> Result<()> {
+    match result {
+        Ok(value) => resolve.call((value,)),
+        Err(rquickjs::Error::Exception) => reject.call((ctx.catch(),)),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,359 @@
+//! `Response`: what a script sees of an answer.
+//!
+//! The answer stays as it is, and each property is made when the script first reads it: most
+//! scripts read one or two.
+
+use super::answer::{Answer, Body};
+use super::held;
+use crate::api::go_error::k6_error;
+use crate::native::{Call, function};
+use crate::vu::Vu;
+use loadline_k6_modules::{form_of, gjson_get, link_of, parse_json, selection_of};
+use rquickjs::{ArrayBuffer, Ctx, Function, IntoJs, Object, Result, Value};
+use std::rc::Rc;
+
+/// The prototype: getters by their number in `NAMES`, and the functions.
+const PROTOTYPE: &str = "(function (names, read, json, page, submit, click) {
+    const prototype = {};
+    const keep = (target, name, value) => Object.defineProperty(target, name,
+        { value, writable: true, enumerable: true, configurable: true });
+    names.forEach((name, index) => Object.defineProperty(prototype, name, {
+        get() {
+            const value = read(this, index);
+            keep(this, name, value);
+            return value;
+        },
+        set(value) { keep(this, name, value); },
+        enumerable: true,
+        configurable: true,
+    }));
+    const parsed = Symbol('json');
+    const method = (name, value) => Object.defineProperty(prototype, name, { value });
+    method('json', function (selector) {
+        if (selector !== undefined) return json(this, String(selector));
+        if (!(parsed in this)) Object.defineProperty(this, parsed, { value: json(this) });
+        return this[parsed];
+    });
+    method('html', function (selector) {
+        const whole = page(this);
+        return selector === undefined ? whole : whole.find(selector);
+    });
+    method('submitForm', function (options) { return submit(this.html(), options ?? {}); });
+    method('clickLink', function (options) { return click(this.html(), options ?? {}); });
+    method('toJSON', function () {
+        const plain = {};
+        names.forEach((name) => { plain[name] = this[name]; });
+        return plain;
+    });
+    return prototype;
+})";
+
+/// The properties, in the order that JSON has them.
+const NAMES: [&str; 16] = [
+    "remote_ip",
+    "remote_port",
+    "url",
+    "status",
+    "status_text",
+    "proto",
+    "headers",
+    "cookies",
+    "body",
+    "timings",
+    "tls_version",
+    "tls_cipher_suite",
+    "ocsp",
+    "error",
+    "error_code",
+    "request",
+];
+
+/// The response of an answer.
+pub(crate) fn response<'js>(ctx: &Ctx<'js>, answer: Answer) -> Result<Value<'js>> {
+    held::hold(Rc::new(answer), prototype(ctx)?)
+}
+
+/// The prototype of the realm, made with its first response.
+fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    let hidden = Vu::of(ctx).hidden(ctx)?;
+    if let Some(known) = hidden.get::<_, Option<Object<'js>>>("responses")? {
+        return Ok(known);
+    }
+    let make: Function<'js> = ctx.eval(PROTOTYPE)?;
+    let prototype: Object<'js> = make.call((
+        NAMES.to_vec(),
+        function(ctx, "read", read)?,
+        function(ctx, "json", json)?,
+        function(ctx, "page", page)?,
+        function(ctx, "submit", submit)?,
+        function(ctx, "click", click)?,
+    ))?;
+    hidden.set("responses", prototype.clone())?;
+    Ok(prototype)
+}
+
+fn answer<'js>(call: &Call<'js>) -> Result<Rc<Answer>> {
+    let held = held::held::<Answer>(&call.arg(0));
+    held.ok_or_else(|| k6_error(&call.ctx, "this is no response"))
+}
+
+fn read<'js>(call: Call<'js>) -> Result<Value<'js>> {
+    let answer = answer(&call)?;
+    let ctx = &call.ctx;
+    let index = call.number(1)? as usize;
+    match NAMES.get(index).copied().unwrap_or_default() {
+        "status" => answer.status.into_js(ctx),
+        "body" => body(ctx, &answer),
+        "headers" => headers(ctx, &answer),
+        "cookies" => cookies(ctx, &answer),
+        "timings" => timings(ctx, &answer),
+        "request" => request(ctx, &answer),
+        "ocsp" => ocsp(ctx),
+        "remote_ip" => {
+            let ip = answer.remote.map(|remote| remote.ip().to_string());
+            ip.unwrap_or_default().into_js(ctx)
+        }
+        "remote_port" => answer.remote.map_or(0, |remote| remote.port()).into_js(ctx),
+        "url" => answer.request.url.as_str().into_js(ctx),
+        "status_text" => answer.status_text.as_str().into_js(ctx),
+        "proto" => answer.proto.into_js(ctx),
+        "tls_version" => answer.tls.0.into_js(ctx),
+        "tls_cipher_suite" => answer.tls.1.as_str().into_js(ctx),
+        "error" => answer.error.0.as_str().into_js(ctx),
+        "error_code" => answer.error.1.into_js(ctx),
+        _ => Ok(Value::new_undefined(ctx.clone())),
+    }
+}
+
+fn body<'js>(ctx: &Ctx<'js>, answer: &Answer) -> Result<Value<'js>> {
+    match &answer.body {
+        Body::None => Ok(Value::new_null(ctx.clone())),
+        Body::Text(bytes) => String::from_utf8_lossy(bytes).as_ref().into_js(ctx),
+        Body::Binary(bytes) => Ok(ArrayBuffer::new_copy(ctx.clone(), bytes)?.into_value()),
+    }
+}
+
+/// Names as Go writes them, values of one name with commas between them.
+fn headers<'js>(ctx: &Ctx<'js>, answer: &Answer) -> Result<Value<'js>> {
+    let object = Object::new(ctx.clone())?;
+    for (name, value) in answer.lines() {
+        let name = canonical(name);
+        let value = String::from_utf8_lossy(value);
+        let known: Option<String> = object.get(name.as_str())?;
+        match known {
+            Some(known) => object.set(name, format!("{known}, {value}"))?,
+            None => object.set(name, value.as_ref())?,
+        }
+    }
+    Ok(object.into_value())
+}
+
+/// `Content-Type` of `content-type`.
+fn canonical(name: &[u8]) -> String {
+    let mut begins = true;
+    let letter = |byte: &u8| {
+        let letter = match begins {
+            true => byte.to_ascii_uppercase(),
+            false => byte.to_ascii_lowercase(),
+        };
+        begins = *byte == b'-';
+        char::from(letter)
+    };
+    name.iter().map(letter).collect()
+}
+
+/// Lists of the cookies that the response sets, by name.
+fn cookies<'js>(ctx: &Ctx<'js>, answer: &Answer) -> Result<Value<'js>> {
+    let by_name = Object::new(ctx.clone())?;
+    let lines = answer.lines();
+    for (_, value) in lines.filter(|(name, _)| name.eq_ignore_ascii_case(b"set-cookie")) {
+        let text = String::from_utf8_lossy(value).into_owned();
+        let Some((name, cookie)) = cookie(ctx, &text)? else {
+            continue;
+        };
+        let known: Option<Vec<Value<'js>>> = by_name.get(name)?;
+        let mut list = known.unwrap_or_default();
+        list.push(cookie.into_value());
+        by_name.set(name, list)?;
+    }
+    Ok(by_name.into_value())
+}
+
+fn cookie<'a, 'js>(ctx: &Ctx<'js>, text: &'a str) -> Result<Option<(&'a str, Object<'js>)>> {
+    let mut parts = text.split(';').map(str::trim);
+    let Some((name, value)) = parts.next().and_then(|pair| pair.split_once('=')) else {
+        return Ok(None);
+    };
+    let cookie = Object::new(ctx.clone())?;
+    for (key, empty) in [
+        ("name", name),
+        ("value", value),
+        ("domain", ""),
+        ("path", ""),
+    ] {
+        cookie.set(key, empty)?;
+    }
+    for key in ["http_only", "secure"] {
+        cookie.set(key, false)?;
+    }
+    for key in ["max_age", "expires"] {
+        cookie.set(key, 0)?;
+    }
+    for part in parts {
+        let (key, value) = part.split_once('=').unwrap_or((part, ""));
+        match key.to_ascii_lowercase().as_str() {
+            "domain" => cookie.set("domain", value)?,
+            "path" => cookie.set("path", value)?,
+            "httponly" => cookie.set("http_only", true)?,
+            "secure" => cookie.set("secure", true)?,
+            "max-age" => cookie.set("max_age", value.parse::<i32>().unwrap_or(0))?,
+            "expires" => cookie.set("expires", milliseconds(ctx, value)?)?,
+            _ => {}
+        }
+    }
+    Ok(Some((name, cookie)))
+}
+
+/// A date of HTTP in milliseconds since 1970, as the language itself reads it.
+fn milliseconds(ctx: &Ctx<'_>, date: &str) -> Result<f64> {
+    let date_class: Object<'_> = ctx.globals().get("Date")?;
+    let parse: Function<'_> = date_class.get("parse")?;
+    let parsed: f64 = parse.call((date.replace('-', " "),))?;
+    Ok(if parsed.is_finite() { parsed } else { 0.0 })
+}
+
+fn timings<'js>(ctx: &Ctx<'js>, answer: &Answer) -> Result<Value<'js>> {
+    let object = Object::new(ctx.clone())?;
+    let times = &answer.timings;
+    let duration = times.sending + times.waiting + times.receiving;
+    for (name, value) in [
+        ("duration", duration),
+        ("blocked", times.blocked),
+        ("looking_up", 0.0),
+        ("connecting", times.connecting),
+        ("tls_handshaking", times.tls_handshaking),
+        ("sending", times.sending),
+        ("waiting", times.waiting),
+        ("receiving", times.receiving),
+    ] {
+        object.set(name, value)?;
+    }
+    Ok(object.into_value())
+}
+
+fn request<'js>(ctx: &Ctx<'js>, answer: &Answer) -> Result<Value<'js>> {
+    let sent = &answer.request;
+    let object = Object::new(ctx.clone())?;
+    object.set("method", sent.method.as_str())?;
+    object.set("url", sent.url.as_str())?;
+    let headers = Object::new(ctx.clone())?;
+    let cookies = Object::new(ctx.clone())?;
+    for (name, value) in &sent.headers {
+        headers.set(canonical(name.as_bytes()), vec![value.as_str()])?;
+        if name.eq_ignore_ascii_case("cookie") {
+            for (name, value) in value.split("; ").filter_map(|pair| pair.split_once('=')) {
+                let cookie = Object::new(ctx.clone())?;
+                cookie.set("name", name)?;
+                cookie.set("value", value)?;
+                cookie.set("replace", false)?;
+                cookies.set(name, vec![cookie])?;
+            }
+        }
+    }
+    object.set("headers", headers)?;
+    object.set("body", String::from_utf8_lossy(&sent.body).as_ref())?;
+    object.set("cookies", cookies)?;
+    Ok(object.into_value())
+}
+
+/// Nothing is asked of certificates' states.
+fn ocsp<'js>(ctx: &Ctx<'js>) -> Result<Value<'js>> {
+    let object = Object::new(ctx.clone())?;
+    for name in ["produced_at", "this_update", "next_update", "revoked_at"] {
+        object.set(name, 0)?;
+    }
+    object.set("revocation_reason", "")?;
+    object.set("status", "")?;
+    Ok(object.into_value())
+}
+
+fn json<'js>(call: Call<'js>) -> Result<Value<'js>> {
+    let answer = answer(&call)?;
+    let Some(bytes) = answer.body.bytes() else {
+        let sentence = "the body is null so we can't transform it to JSON - this likely was \
+                        because of a request error getting the response";
+        return Err(k6_error(&call.ctx, sentence));
+    };
+    match call.args.len() {
+        2.. => gjson_get(&call.ctx, bytes, &call.text(&call.arg(1))?),
+        _ => parse_json(&call.ctx, bytes),
+    }
+}
+
+fn page<'js>(call: Call<'js>) -> Result<Value<'js>> {
+    let answer = answer(&call)?;
+    let Some(bytes) = answer.body.bytes() else {
+        let sentence = "the body is null so we can't transform it to HTML - this likely was \
+                        because of a request error getting the response";
+        return Err(k6_error(&call.ctx, sentence));
+    };
+    let text = String::from_utf8_lossy(bytes);
+    selection_of(&call.ctx, &text, Some(&answer.request.url))
+}
+
+/// An option of `submitForm` or `clickLink`, or else this.
+fn option<'js>(options: &Object<'js>, name: &str, default: &str) -> Result<String> {
+    let given: Option<String> = options.get(name)?;
+    Ok(given.unwrap_or_else(|| default.to_owned()))
+}
+
+fn page_and_options<'js>(call: &Call<'js>) -> Result<(Object<'js>, Object<'js>)> {
+    let object = |index: usize| {
+        let object = call.arg(index).into_object();
+        object.ok_or_else(|| k6_error(&call.ctx, "an object is needed"))
+    };
+    Ok((object(0)?, object(1)?))
+}
+
+fn submit<'js>(call: Call<'js>) -> Result<Value<'js>> {
+    let (page, options) = page_and_options(&call)?;
+    let form = option(&options, "formSelector", "form")?;
+    let button = option(&options, "submitSelector", "[type=\"submit\"]")?;
+    let mut given = Vec::new();
+    if let Some(fields) = options.get::<_, Option<Object<'js>>>("fields")? {
+        for entry in fields.props::<String, Value<'js>>() {
+            let (name, value) = entry?;
+            given.push((name, call.text(&value)?));
+        }
+    }
+    let form = form_of(&call.ctx, &page, (&form, &button), &given)?;
+    let ctx = &call.ctx;
+    let params: Value<'js> = options.get("params")?;
+    let fields = loadline_k6_modules::urlencoded(&form.fields);
+    let (url, body) = if form.method == "GET" {
+        let mut url = form.url.clone();
+        url += if url.contains('?') { "&" } else { "?" };
+        (url + &fields, Value::new_undefined(ctx.clone()))
+    } else {
+        let body = Object::new(ctx.clone())?;
+        for (name, value) in &form.fields {
+            body.set(name.as_str(), value.as_str())?;
+        }
+        (form.url.clone(), body.into_value())
+    };
+    super::send_one(
+        &call,
+        form.method.clone(),
+        (url.into_js(ctx)?, body, params),
+    )
+}
+
+fn click<'js>(call: Call<'js>) -> Result<Value<'js>> {
+    let (page, options) = page_and_options(&call)?;
+    let selector = option(&options, "selector", "a[href]")?;
+    let url = link_of(&call.ctx, &page, &selector)?;
+    let params: Value<'js> = options.get("params")?;
+    let nothing = Value::new_undefined(call.ctx.clone());
+    let url = url.into_js(&call.ctx)?;
+    super::send_one(&call, "GET".to_owned(), (url, nothing, params))
+}

@@ -1,0 +1,176 @@
+//! Requests of scripts, against a server of this test.
+
+use crate::ran::{Amount, Ran, run};
+use loadline_k6_metrics::builtin;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+
+/// A server that answers by path, until the process ends; its URL.
+fn server() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("an address");
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            thread::spawn(move || serve(stream));
+        }
+    });
+    format!("http://{address}")
+}
+
+fn serve(stream: TcpStream) -> Option<()> {
+    let mut reader = BufReader::new(stream.try_clone().ok()?);
+    let mut stream = stream;
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        let mut head = line.clone();
+        let mut length = 0;
+        loop {
+            let mut field = String::new();
+            reader.read_line(&mut field).ok()?;
+            if field.trim().is_empty() {
+                break;
+            }
+            if let Some(value) = field.to_ascii_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().ok()?;
+            }
+            head += &field;
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body).ok()?;
+        let path = line.split(' ').nth(1)?;
+        let (status, fields, answer) = match path {
+            "/json" => (
+                "200 OK",
+                "Content-Type: application/json\r\n",
+                "{\"a\":{\"b\":[1,2]}}".to_owned(),
+            ),
+            "/login" => (
+                "302 Found",
+                "Location: /echo\r\nSet-Cookie: sid=42; Path=/; HttpOnly; Max-Age=60\r\n",
+                String::new(),
+            ),
+            "/missing" => ("404 Not Found", "", "no".to_owned()),
+            "/basic" if !head.to_ascii_lowercase().contains("basic dtpw") => {
+                ("401 Unauthorized", "", String::new())
+            }
+            _ => (
+                "200 OK",
+                "X-One: a\r\nx-one: b\r\n",
+                format!("{head}\n{}", String::from_utf8_lossy(&body)),
+            ),
+        };
+        let length = answer.len();
+        let whole =
+            format!("HTTP/1.1 {status}\r\n{fields}Content-Length: {length}\r\n\r\n{answer}");
+        stream.write_all(whole.as_bytes()).ok()?;
+    }
+}
+
+/// Runs the body of a default function; `URL/` in it is the server's.
+fn ran(body: &str) -> Ran {
+    let text = format!(
+        "import http from 'k6/http'; import {{ check }} from 'k6';
+         const is = (what, found, wanted) => {{
+             const [one, other] = [JSON.stringify(found), JSON.stringify(wanted)];
+             if (one !== other) console.log(`${{what}}: ${{one}}`);
+         }};
+         export default async function () {{ {} }}",
+        body.replace("URL/", &format!("{}/", server()))
+    );
+    run(&text, Amount::ONCE)
+}
+
+fn counted(ran: &Ran) -> f64 {
+    let sink = ran.totals.sink(builtin::HTTP_REQS);
+    match sink {
+        Some(loadline_k6_metrics::Sink::Counter(counter)) => counter.count,
+        _ => 0.0,
+    }
+}
+
+#[test]
+fn a_response_has_what_k6s_has() {
+    let ran = ran("const r = http.get('URL/json');
+        is('status', [r.status, r.status_text, r.proto], [200, '200 OK', 'HTTP/1.1']);
+        is('body', r.body, '{\"a\":{\"b\":[1,2]}}');
+        is('json', r.json('a.b.1'), 2);
+        is('whole', r.json(), { a: { b: [1, 2] } });
+        is('cached', r.json() === r.json(), true);
+        is('type', r.headers['Content-Type'], 'application/json');
+        is('remote', r.remote_ip, '127.0.0.1');
+        is('times', r.timings.duration > 0 && r.timings.looking_up === 0, true);
+        is('error', [r.error, r.error_code], ['', 0]);
+        r.status = 7;
+        is('overwritten', r.status, 7);
+        is('request', [r.request.method, r.request.url], ['GET', 'URL/json']);
+        is('joined', http.get('URL/echo').headers['X-One'], 'a, b');");
+    assert_eq!(ran.log, [] as [&str; 0]);
+    assert_eq!((ran.complete, counted(&ran)), (1, 2.0));
+}
+
+#[test]
+fn bodies_are_texts_bytes_forms_and_files() {
+    let ran = ran(
+        "const echo = (body, params) => http.post('URL/echo', body, params).body;
+        is('text', echo('hello').endsWith('\\nhello'), true);
+        is('bytes', echo(new Uint8Array([104, 105])).endsWith('\\nhi'), true);
+        const form = echo({ b: [1, 2], a: 'x y' });
+        is('form', form.endsWith('\\na=x+y&b=1&b=2'), true);
+        is('its type', form.includes('application/x-www-form-urlencoded'), true);
+        const file = echo({ f: http.file('data', 'n.txt', 'text/plain') });
+        is('file', file.includes('filename=\"n.txt\"') && file.includes('data'), true);
+        is('agent', echo('').includes('k6/1.8.1'), true);
+        is('header', echo('', { headers: { 'X-Own': '1' } }).includes('X-Own: 1'), true);
+        is('gzip', echo('x', { compression: 'gzip' }).includes('Content-Encoding: gzip'), true);",
+    );
+    assert_eq!(ran.log, [] as [&str; 0]);
+}
+
+#[test]
+fn redirects_keep_cookies_and_count_each_hop() {
+    let ran = ran("const r = http.get('URL/login');
+        is('end', [r.status, r.url], [200, 'URL/echo']);
+        is('cookie', r.body.toLowerCase().includes('cookie: sid=42'), true);
+        is('jar', http.cookieJar().cookiesForURL('URL/'), { sid: ['42'] });
+        const first = http.get('URL/login', { redirects: 0 });
+        is('none', first.status, 302);
+        is('set', first.cookies.sid[0].http_only, true);");
+    assert_eq!(ran.log, [] as [&str; 0]);
+    assert_eq!(counted(&ran), 3.0);
+}
+
+#[test]
+fn failures_have_k6s_words_and_are_thrown_if_wanted() {
+    let ran = ran("const r = http.get('http://127.0.0.1:1/');
+        is('failed', [r.status, r.error, r.error_code, r.body],
+           [0, 'dial: connection refused', 1212, null]);
+        is('missing', http.get('URL/missing').error_code, 1404);
+        try { http.get('http://127.0.0.1:1/', { throw: true }); is('thrown', 1, 2); }
+        catch (error) { is('name', error.name, 'GoError'); }");
+    assert_eq!(
+        ran.log,
+        ["Warning Request Failed"],
+        "only the failure that is not thrown is told"
+    );
+}
+
+#[test]
+fn credentials_of_a_url_are_sent() {
+    let ran = ran("is('open', http.get('URL/basic').status, 401);
+        const url = 'URL/basic'.replace('://', '://u:p@');
+        is('signed', http.get(url).status, 200);");
+    assert_eq!(ran.log, [] as [&str; 0]);
+}
+
+#[test]
+fn requests_are_promised() {
+    let ran = ran("const [one, other] = await Promise.all([
+            http.asyncRequest('GET', 'URL/json'), http.asyncRequest('POST', 'URL/echo', 'x')]);
+        is('both', [one.json('a.b.0'), other.status], [1, 200]);");
+    assert_eq!(ran.log, [] as [&str; 0]);
+    assert_eq!(counted(&ran), 2.0);
+}
