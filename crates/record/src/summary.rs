@@ -384,7 +384,8 @@ mod tests {
 
     #[test]
     fn a_row_is_small() {
-        assert!(size_of::<Row>() <= 192, "{}", size_of::<Row>());
+        // A day in rows of a second is 18 MB.
+        assert!(size_of::<Row>() <= 208, "{}", size_of::<Row>());
     }
 
     #[test]

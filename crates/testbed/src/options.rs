@@ -83,7 +83,7 @@ static OPTIONS: [ResponseOption; 20] = [
     ResponseOption {
         name: "trailers",
         takes: SWITCH,
-        meaning: "Send the body in chunks and the trailer `X-Trailer: end` after it.",
+        meaning: "Send the body in chunks, then a trailer `X-Trailer: end`.",
         set: |answer, text| put(&mut answer.trailers, values::switch(text)),
     },
     ResponseOption {
