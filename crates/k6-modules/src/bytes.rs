@@ -1,35 +1,30 @@
 //! Bytes that scripts hand over: texts, buffers, and views of them.
-//!
-//! Buffers are read element by element: QuickJS lends their memory only to unsafe code.
 
 use crate::error::go_error;
-use rquickjs::{ArrayBuffer, Ctx, Function, Object, Result, Value};
+use rquickjs::{ArrayBuffer, Ctx, Object, Result, Value};
 
-/// The bytes of an `ArrayBuffer` or of a view of one; `None` of anything else.
-pub(crate) fn of_buffer<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<Vec<u8>>> {
-    let Some(object) = value.as_object() else {
-        return Ok(None);
-    };
-    let is_buffer = object.is_array_buffer();
-    if !is_buffer && !is_view(ctx, object)? {
-        return Ok(None);
+/// A copy of the bytes of an `ArrayBuffer`, or of a view of one; `None` of anything else.
+pub fn bytes_of_buffer(value: &Value<'_>) -> Option<Vec<u8>> {
+    let object = value.as_object()?;
+    if let Some(buffer) = ArrayBuffer::from_object(object.clone()) {
+        return copy(&buffer);
     }
-    let look: Function<'js> = ctx.eval(
-        "(from) => from instanceof ArrayBuffer ? new Uint8Array(from)
-            : new Uint8Array(from.buffer, from.byteOffset, from.byteLength)",
-    )?;
-    let view: Object<'js> = look.call((object.clone(),))?;
-    let length: u32 = view.get("length")?;
-    (0..length)
-        .map(|at| view.get(at))
-        .collect::<Result<_>>()
-        .map(Some)
+    let bytes = copy(&ArrayBuffer::from_object(buffer_of(object)?)?)?;
+    let number = |name: &str| object.get::<_, usize>(name).ok();
+    let (from, length) = (number("byteOffset")?, number("byteLength")?);
+    bytes
+        .get(from..from.checked_add(length)?)
+        .map(<[u8]>::to_vec)
 }
 
-fn is_view<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> Result<bool> {
-    let buffer: Object<'js> = ctx.globals().get("ArrayBuffer")?;
-    let is_view: Function<'js> = buffer.get("isView")?;
-    is_view.call((object.clone(),))
+fn buffer_of<'js>(view: &Object<'js>) -> Option<Object<'js>> {
+    view.get::<_, Option<Object<'js>>>("buffer").ok()?
+}
+
+#[expect(unsafe_code, reason = "a script could change what is lent out")]
+fn copy(buffer: &ArrayBuffer<'_>) -> Option<Vec<u8>> {
+    // SAFETY: no script runs before they are copied.
+    unsafe { buffer.as_bytes() }.map(<[u8]>::to_vec)
 }
 
 /// The bytes of a text or a buffer; throws for anything else.
@@ -37,7 +32,7 @@ pub(crate) fn of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Vec<u8>> {
     if let Some(text) = value.as_string() {
         return Ok(text.to_string()?.into_bytes());
     }
-    match of_buffer(ctx, value)? {
+    match bytes_of_buffer(value) {
         Some(bytes) => Ok(bytes),
         None => Err(go_error(
             ctx,

@@ -4,20 +4,21 @@ mod hash;
 
 use crate::bytes;
 use crate::error::go_error;
+use crate::native::function;
 use crate::source;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE, URL_SAFE_NO_PAD};
 use rquickjs::function::{Opt, Rest};
-use rquickjs::{Ctx, Function, Object, Result, Value};
+use rquickjs::{Ctx, Object, Result, Value};
 
 /// The module `k6/crypto`.
 pub fn crypto<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let natives = Object::new(ctx.clone())?;
-    natives.set("digest", Function::new(ctx.clone(), digest)?)?;
-    natives.set("mac", Function::new(ctx.clone(), mac)?)?;
-    natives.set("check", Function::new(ctx.clone(), check)?)?;
-    natives.set("randomBytes", Function::new(ctx.clone(), random_bytes)?)?;
-    natives.set("hexEncode", Function::new(ctx.clone(), hex_encode)?)?;
+    natives.set("digest", function(ctx, digest)?)?;
+    natives.set("mac", function(ctx, mac)?)?;
+    natives.set("check", function(ctx, check)?)?;
+    natives.set("randomBytes", function(ctx, random_bytes)?)?;
+    natives.set("hexEncode", function(ctx, hex_encode)?)?;
     source::run(ctx, include_str!("js/crypto.js"), natives)?.get()
 }
 

@@ -4,6 +4,7 @@
 //! user sees what another one does to it.
 
 use crate::error::go_error;
+use crate::native::function;
 use crate::source;
 use rquickjs::{Ctx, Function, Object, Result, Value};
 use std::collections::HashMap;
@@ -40,7 +41,7 @@ pub fn data<'js>(ctx: &Ctx<'js>, arrays: &SharedArrays) -> Result<Object<'js>> {
         };
         access(&ctx, elements)
     };
-    natives.set("find", Function::new(ctx.clone(), find)?)?;
+    natives.set("find", function(ctx, find)?)?;
     source::run(ctx, include_str!("js/data.js"), natives)?.get()
 }
 
@@ -69,6 +70,6 @@ pub(crate) fn access<'js>(ctx: &Ctx<'js>, elements: Elements) -> Result<Object<'
         Some(text) => ctx.json_parse(text.as_bytes()),
         None => Ok(Value::new_undefined(ctx)),
     };
-    object.set("at", Function::new(ctx.clone(), at)?)?;
+    object.set("at", function(ctx, at)?)?;
     Ok(object)
 }

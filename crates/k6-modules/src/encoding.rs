@@ -2,17 +2,18 @@
 
 use crate::bytes;
 use crate::error::go_error;
+use crate::native::function;
 use base64::alphabet;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, NO_PAD, PAD};
 use base64::{DecodeError, Engine};
 use rquickjs::function::Opt;
-use rquickjs::{Ctx, Function, Object, Result, Value};
+use rquickjs::{Ctx, Object, Result, Value};
 
 /// The module `k6/encoding`.
 pub fn encoding<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let module = Object::new(ctx.clone())?;
-    module.set("b64encode", Function::new(ctx.clone(), b64encode)?)?;
-    module.set("b64decode", Function::new(ctx.clone(), b64decode)?)?;
+    module.set("b64encode", function(ctx, b64encode)?)?;
+    module.set("b64decode", function(ctx, b64decode)?)?;
     Ok(module)
 }
 

@@ -1,4 +1,7 @@
 //! `GoError`: what k6's own functions throw.
+//!
+//! There is one class in a realm: a global that scripts can't replace, so that it is found again
+//! without a place to keep it.
 
 use rquickjs::function::Constructor;
 use rquickjs::{Ctx, Error, Result, Value};
@@ -7,7 +10,8 @@ const CLASS: &str = "(() => {
     class GoError extends Error {
         constructor(message) {
             super(message);
-            Object.defineProperty(this, 'value', { value: { error: this.message } });
+            const value = Object.create(null, { toString: { value: () => this.message } });
+            Object.defineProperty(this, 'value', { value });
         }
     }
     Object.defineProperty(GoError.prototype, 'name', { value: 'GoError', writable: true });

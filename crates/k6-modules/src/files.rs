@@ -3,8 +3,9 @@
 use crate::bytes;
 use crate::data::{SharedArrays, access, data};
 use crate::error::go_error;
+use crate::native::function;
 use crate::source;
-use rquickjs::{Ctx, Function, Object, Result, Value};
+use rquickjs::{Ctx, Object, Result, Value};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ pub fn experimental_fs<'js>(ctx: &Ctx<'js>, files: Rc<dyn Files>) -> Result<Obje
         let content = opened(&ctx, &*files, &path)?;
         reader(&ctx, content)
     };
-    natives.set("open", Function::new(ctx.clone(), open)?)?;
+    natives.set("open", function(ctx, open)?)?;
     source::run(ctx, include_str!("js/fs.js"), natives)?.get()
 }
 
@@ -37,7 +38,7 @@ fn reader<'js>(ctx: &Ctx<'js>, content: Arc<[u8]>) -> Result<Object<'js>> {
         let end = from.saturating_add(length).min(content.len());
         bytes::buffer(&ctx, content.get(from..end).unwrap_or_default().to_vec())
     };
-    object.set("slice", Function::new(ctx.clone(), slice)?)?;
+    object.set("slice", function(ctx, slice)?)?;
     Ok(object)
 }
 
@@ -60,7 +61,7 @@ pub fn experimental_csv<'js>(
         };
         access(&ctx, elements)
     };
-    natives.set("rows", Function::new(ctx.clone(), rows)?)?;
+    natives.set("rows", function(ctx, rows)?)?;
     natives.set("view", data(ctx, arrays)?.get::<_, Value<'js>>("viewOf")?)?;
     source::run(ctx, include_str!("js/csv.js"), natives)?.get()
 }

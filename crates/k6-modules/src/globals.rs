@@ -2,11 +2,12 @@
 //!
 //! All but `GoError` are made when a script first touches them.
 
+use crate::native::function;
 use crate::{bytes, crypto, error, source};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rquickjs::function::Opt;
-use rquickjs::{Ctx, Exception, Function, Object, Result, Value};
+use rquickjs::{Ctx, Exception, Object, Result, Value};
 use std::time::Instant;
 use url::Url;
 
@@ -14,7 +15,7 @@ use url::Url;
 pub fn install_globals(ctx: &Ctx<'_>) -> Result<()> {
     error::class(ctx)?;
     let natives = Object::new(ctx.clone())?;
-    natives.set("load", Function::new(ctx.clone(), load)?)?;
+    natives.set("load", function(ctx, load)?)?;
     source::run(ctx, include_str!("js/globals.js"), natives)?;
     Ok(())
 }
@@ -24,27 +25,27 @@ fn load<'js>(ctx: Ctx<'js>, name: String) -> Result<Value<'js>> {
     let natives = Object::new(ctx.clone())?;
     let source = match name.as_str() {
         "URL" => {
-            natives.set("parse", Function::new(ctx.clone(), parse_url)?)?;
-            natives.set("change", Function::new(ctx.clone(), change_url)?)?;
+            natives.set("parse", function(&ctx, parse_url)?)?;
+            natives.set("change", function(&ctx, change_url)?)?;
             include_str!("js/url.js")
         }
         "URLSearchParams" => include_str!("js/url_search_params.js"),
         "structuredClone" => include_str!("js/structured_clone.js"),
         "crypto" => {
-            natives.set("randomBytes", Function::new(ctx.clone(), random_bytes)?)?;
+            natives.set("randomBytes", function(&ctx, random_bytes)?)?;
             include_str!("js/web_crypto.js")
         }
         "performance" => {
             let start = Instant::now();
             let now = move || start.elapsed().as_secs_f64() * 1e3;
-            natives.set("now", Function::new(ctx.clone(), now)?)?;
+            natives.set("now", function(&ctx, now)?)?;
             "(native) => ({ now: () => native.now(), timeOrigin: Date.now() })"
         }
         _ => {
-            natives.set("encode", Function::new(ctx.clone(), encode_text)?)?;
-            natives.set("decode", Function::new(ctx.clone(), decode_text)?)?;
-            natives.set("btoa", Function::new(ctx.clone(), btoa)?)?;
-            natives.set("atob", Function::new(ctx.clone(), atob)?)?;
+            natives.set("encode", function(&ctx, encode_text)?)?;
+            natives.set("decode", function(&ctx, decode_text)?)?;
+            natives.set("btoa", function(&ctx, btoa)?)?;
+            natives.set("atob", function(&ctx, atob)?)?;
             let all = source::run(&ctx, include_str!("js/text.js"), natives)?;
             return all.get::<Object<'js>>()?.get(name);
         }

@@ -5,10 +5,11 @@
 
 mod document;
 
+use crate::native::function;
 use crate::source;
 use document::Document;
 use rquickjs::function::Opt;
-use rquickjs::{Ctx, Function, Object, Result, Value};
+use rquickjs::{Ctx, Object, Result, Value};
 use std::rc::Rc;
 
 /// The module `k6/html`.
@@ -18,7 +19,7 @@ pub fn html<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
         let url = crate::bytes::word(url.0)?;
         selection_of(&ctx, &text, url.as_deref())
     };
-    module.set("parseHTML", Function::new(ctx.clone(), parse)?)?;
+    module.set("parseHTML", function(ctx, parse)?)?;
     Ok(module)
 }
 
@@ -34,27 +35,27 @@ fn natives<'js>(ctx: &Ctx<'js>, document: &Rc<Document>) -> Result<Object<'js>> 
     let natives = Object::new(ctx.clone())?;
     let doc = document.clone();
     let find = move |from: usize, css: String| doc.find(from, &css);
-    natives.set("find", Function::new(ctx.clone(), find)?)?;
+    natives.set("find", function(ctx, find)?)?;
     let doc = document.clone();
     let matches = move |node: usize, css: String| doc.matches(node, &css);
-    natives.set("matches", Function::new(ctx.clone(), matches)?)?;
+    natives.set("matches", function(ctx, matches)?)?;
     let doc = document.clone();
     let parent = move |node: usize| doc.parent(node);
-    natives.set("parent", Function::new(ctx.clone(), parent)?)?;
+    natives.set("parent", function(ctx, parent)?)?;
     let doc = document.clone();
     let contents = move |node: usize| doc.contents(node);
-    natives.set("contents", Function::new(ctx.clone(), contents)?)?;
+    natives.set("contents", function(ctx, contents)?)?;
     let doc = document.clone();
     let name = move |node: usize| doc.name(node);
-    natives.set("name", Function::new(ctx.clone(), name)?)?;
+    natives.set("name", function(ctx, name)?)?;
     let doc = document.clone();
     let text = move |node: usize| doc.text(node);
-    natives.set("text", Function::new(ctx.clone(), text)?)?;
+    natives.set("text", function(ctx, text)?)?;
     let doc = document.clone();
     let inner = move |node: usize| doc.inner_html(node);
-    natives.set("inner", Function::new(ctx.clone(), inner)?)?;
+    natives.set("inner", function(ctx, inner)?)?;
     let doc = document.clone();
     let attributes = move |node: usize| doc.attributes(node);
-    natives.set("attributes", Function::new(ctx.clone(), attributes)?)?;
+    natives.set("attributes", function(ctx, attributes)?)?;
     Ok(natives)
 }

@@ -15,9 +15,11 @@ mod form;
 mod globals;
 mod html;
 mod json;
+mod native;
 mod secrets;
 mod source;
 
+pub use bytes::bytes_of_buffer;
 pub use crypto::crypto;
 pub use data::{SharedArrays, data};
 pub use encoding::encoding;
@@ -27,6 +29,7 @@ pub use form::{FormSubmission, form_of, link_of, urlencoded};
 pub use globals::install_globals;
 pub use html::{html, selection_of};
 pub use json::{gjson_get, parse_json};
+pub use native::{guarded, uncatchable};
 pub use secrets::{Secrets, secrets};
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! `k6/secrets`: values from sources that the caller hands in.
 
 use crate::error::go_error;
+use crate::native::function;
 use crate::source;
-use rquickjs::{Ctx, Function, Object, Result, Value};
+use rquickjs::{Ctx, Object, Result, Value};
 use std::rc::Rc;
 
 /// Where secrets come from.
@@ -19,7 +20,7 @@ pub fn secrets<'js>(ctx: &Ctx<'js>, secrets: Rc<dyn Secrets>) -> Result<Object<'
         let value = secrets.value(source.as_deref(), &name);
         value.map_err(|message| go_error(&ctx, message))
     };
-    natives.set("value", Function::new(ctx.clone(), value)?)?;
+    natives.set("value", function(ctx, value)?)?;
     let script = "(native) => ({
         get: async (name) => native.value(undefined, name),
         source: (source) => ({ get: async (name) => native.value(source, name) }),
