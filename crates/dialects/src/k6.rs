@@ -1,24 +1,50 @@
-//! k6: what surrounds its scripts.
+//! k6: its commands, from their words to their exit codes.
 //!
-//! k6's commands are kept to the letter of version 1.8.1: what they print, what they refuse and in
-//! which words, the REST API that a running test serves, and the archives that carry a test to
-//! another machine. What runs the scripts is elsewhere; it meets this module at small interfaces:
-//! [`rest::Control`] is a running test, an [`archive::Archive`] is plain data.
+//! They are kept to the letter of version 1.8.1: what they print, what they refuse and in which
+//! words, the REST API that a running test serves, and the archives that carry a test to another
+//! machine. What runs a script is in `script-js`, what becomes of its options in `k6-options`, what
+//! is made of its values in `k6-metrics`.
+//!
+//! # The way of a run
+//!
+//! 1. `command` reads the words, `origin` finds the script, `test` loads it and its options.
+//! 2. `conduct` makes three runs of the engine of the `plan`: `setup()`, the load, `teardown()`.
+//!    `stop` ends them early.
+//! 3. The `listener` hears what users recorded, judges thresholds and tells `progress`, which shows
+//!    it.
+//! 4. The `report` prints the summary and writes files.
 //!
 //! Every refusal here ends the command with [`FAILED`], unless it says otherwise.
 
 pub mod archive;
 pub mod clients;
+mod command;
+mod conduct;
+mod console;
 mod fetch;
 mod go_json;
 mod go_words;
+mod listener;
 pub mod modules_cache;
 pub mod new;
+mod origin;
+mod plan;
+mod progress;
+mod refused;
+mod report;
 pub mod rest;
+mod screen;
+mod stop;
+mod test;
 pub mod version;
 
-/// The exit code of a command that was refused, as k6 has it.
-pub const FAILED: u8 = 255;
+pub use command::{Surroundings, Terminals, run};
+pub use origin::Place;
+pub use refused::{CANNOT_SERVE, FAILED, INTERRUPTED};
+pub use screen::{Screen, Stream};
+pub use stop::Interrupt;
 
-/// The exit code of a run whose REST API can't be served, where `--address` asked for it.
-pub const CANNOT_SERVE: u8 = 106;
+use refused::{
+    ABORTED, API_STOPPED, INVALID_CONFIG, MARKED_FAILED, Refused, SCRIPT_EXCEPTION, SETUP_TIMEOUT,
+    TEARDOWN_TIMEOUT, THRESHOLDS_CROSSED,
+};

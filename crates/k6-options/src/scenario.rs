@@ -145,6 +145,46 @@ impl Executor {
         }
     }
 
+    /// What changes over its time, so long after its begin: the number of users, or of arrivals a
+    /// second.
+    pub fn level(&self, elapsed: Duration) -> f64 {
+        match self {
+            Executor::RampingVus {
+                start_vus, stages, ..
+            } => along(f64::from(*start_vus), stages, elapsed).floor(),
+            Executor::ConstantArrivalRate {
+                rate, time_unit, ..
+            } => *rate as f64 / time_unit.as_secs_f64(),
+            Executor::RampingArrivalRate {
+                start_rate,
+                time_unit,
+                stages,
+                ..
+            } => along(*start_rate as f64, stages, elapsed) / time_unit.as_secs_f64(),
+            other => f64::from(other.max_vus()),
+        }
+    }
+
+    /// The most arrivals a second; 0 for users that begin by themselves.
+    pub fn most_rate(&self) -> f64 {
+        let (rate, unit) = match self {
+            Executor::ConstantArrivalRate {
+                rate, time_unit, ..
+            } => (*rate, time_unit),
+            Executor::RampingArrivalRate {
+                start_rate,
+                time_unit,
+                stages,
+                ..
+            } => {
+                let targets = stages.iter().map(|stage| stage.target);
+                (targets.fold(*start_rate, u64::max), time_unit)
+            }
+            _ => return 0.0,
+        };
+        rate as f64 / unit.as_secs_f64()
+    }
+
     /// Users that are ready before it begins.
     pub fn ready_vus(&self) -> u32 {
         match self {
@@ -175,6 +215,21 @@ impl Executor {
             | Executor::ExternallyControlled { max_vus, .. } => *max_vus,
         }
     }
+}
+
+/// Where stages have led so long after their begin.
+fn along(start: f64, stages: &[Stage], elapsed: Duration) -> f64 {
+    let (mut level, mut left) = (start, elapsed);
+    for stage in stages {
+        let target = stage.target as f64;
+        if left < stage.duration {
+            let share = left.as_secs_f64() / stage.duration.as_secs_f64();
+            return level + (target - level) * share;
+        }
+        left -= stage.duration;
+        level = target;
+    }
+    level
 }
 
 impl Scenario {

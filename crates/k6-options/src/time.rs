@@ -40,6 +40,11 @@ impl GoDuration {
         GoDuration((milliseconds * NS_PER_MS as f64) as i64)
     }
 
+    /// This duration; the longest there is, if it is longer.
+    pub fn of(duration: Duration) -> Self {
+        GoDuration(i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX))
+    }
+
     /// The duration; zero if it is negative.
     pub fn duration(self) -> Duration {
         Duration::from_nanos(self.0.max(0) as u64)

@@ -2,7 +2,7 @@
 //!
 //! Their arguments have another syntax, so they are recognised before any flag is parsed.
 
-use crate::commands::{oha, wrk};
+use crate::commands::{k6, oha, wrk};
 use crate::exit::{refuse, sentence};
 use crate::flags::not_text;
 use loadline_dialects::ab;
@@ -30,6 +30,8 @@ enum Dialect {
     Wrk(Tool),
     /// oha.
     Oha,
+    /// k6.
+    K6,
 }
 
 impl Dialect {
@@ -39,6 +41,7 @@ impl Dialect {
             "wrk" => Some(Dialect::Wrk(Tool::Wrk)),
             "wrk2" => Some(Dialect::Wrk(Tool::Wrk2)),
             "oha" => Some(Dialect::Oha),
+            "k6" => Some(Dialect::K6),
             _ => None,
         }
     }
@@ -49,6 +52,7 @@ impl Dialect {
             Dialect::Ab => 22,
             Dialect::Wrk(_) => 1,
             Dialect::Oha => 2,
+            Dialect::K6 => 255,
         })
     }
 }
@@ -65,6 +69,7 @@ pub(crate) fn run(line: &[OsString]) -> Option<ExitCode> {
         Dialect::Ab => run_ab(words),
         Dialect::Wrk(tool) => run_wrk(tool, words),
         Dialect::Oha => run_oha(words),
+        Dialect::K6 => k6::run(&text_of(words), cores()).into(),
     })
 }
 

@@ -78,7 +78,10 @@ pub(crate) enum Command {
     /// oha-compatible mode: oha's options, oha's reports.
     #[command(disable_help_flag = true)]
     Oha(Verbatim),
-    /// Create symlinks wrk, wrk2, ab and oha that run Loadline in compatibility mode.
+    /// k6-compatible mode: k6's commands and scripts, k6's reports.
+    #[command(disable_help_flag = true)]
+    K6(Verbatim),
+    /// Create symlinks wrk, wrk2, ab, oha and k6 that run Loadline in compatibility mode.
     Shims(shims::ShimsFlags),
     /// Watch CPU, memory and network of a process and of this host, until Ctrl-C.
     Watch(watch::WatchFlags),

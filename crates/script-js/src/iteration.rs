@@ -177,10 +177,12 @@ fn iterate<'js>(
     }
     let active = &state.execution.users_active;
     active.fetch_add(1, Ordering::Relaxed);
+    scenario.enter();
     let began = Instant::now();
     let called = data(ctx, vu, state)
         .and_then(|data| call(ctx, vu, main, &stage.function, Some(data)).map(drop));
     active.fetch_sub(1, Ordering::Relaxed);
+    scenario.leave();
     {
         let mut activity = vu.activity.borrow_mut();
         activity.iteration += 1;
@@ -231,7 +233,7 @@ fn conclude(vu: &Vu, state: &RunState, scenario: &Scenario, lasted: Duration) {
     execution
         .iterations_complete
         .fetch_add(1, Ordering::Relaxed);
-    scenario.complete.fetch_add(1, Ordering::Relaxed);
+    scenario.complete_one();
     worker.add(
         builtin::ITERATION_DURATION,
         lasted.as_secs_f64() * 1e3,
@@ -257,6 +259,7 @@ fn set_up<'js>(ctx: &Ctx<'js>, vu: &Vu, main: &Object<'js>, state: &RunState, st
     if vu.control.is_cancelled() {
         return;
     }
+    stage.is_done.store(true, Ordering::Relaxed);
     match crate::api::globals::setup_json(ctx, given) {
         Ok(json) => drop(state.setup_data.set(json)),
         Err(problem) => state.fail(Failure::SetupData(problem)),
@@ -269,7 +272,7 @@ fn tear_down<'js>(ctx: &Ctx<'js>, vu: &Vu, main: &Object<'js>, state: &RunState,
     match (called, vu.take_rejection()) {
         (Err(error), _) => fail(ctx, vu, state, error),
         (Ok(()), Some(reason)) => state.fail(Failure::Threw(reason)),
-        (Ok(()), None) => {}
+        (Ok(()), None) => stage.is_done.store(true, Ordering::Relaxed),
     }
 }
 

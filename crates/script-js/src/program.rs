@@ -128,9 +128,9 @@ impl Program {
         !self.found.functions.is_empty()
     }
 
-    /// The files that it opened, by their URLs.
-    pub fn opened(&self) -> BTreeMap<String, Arc<[u8]>> {
-        self.store.opened()
+    /// The modules that it is made of and the files that it opened, by their URLs.
+    pub fn files(&self) -> BTreeMap<Url, Vec<u8>> {
+        self.store.all()
     }
 
     /// Calls `handleSummary` with this JSON; what it gives, by the names of files. `None` if it

@@ -227,6 +227,8 @@ pub struct Stage {
     pub function: String,
     /// What it is called for.
     pub kind: StageKind,
+    /// Whether the function has returned; of those that are called once.
+    pub(crate) is_done: AtomicBool,
 }
 
 /// What a function of the script is called for.
@@ -259,6 +261,12 @@ pub struct Scenario {
     pub(crate) begun: AtomicU64,
     /// Iterations that came to their end.
     pub complete: AtomicU64,
+    /// Users that are in an iteration of it.
+    pub active: AtomicU32,
+    /// The most users that were in one at the same time.
+    pub most_active: AtomicU32,
+    /// When the last of its iterations came to its end, if their number is given.
+    pub(crate) ended: OnceLock<Instant>,
 }
 
 impl Scenario {
@@ -273,7 +281,34 @@ impl Scenario {
             began: OnceLock::new(),
             begun: AtomicU64::new(0),
             complete: AtomicU64::new(0),
+            active: AtomicU32::new(0),
+            most_active: AtomicU32::new(0),
+            ended: OnceLock::new(),
         }
+    }
+
+    /// A user enters an iteration.
+    pub(crate) fn enter(&self) {
+        let active = self.active.fetch_add(1, Ordering::Relaxed) + 1;
+        self.most_active.fetch_max(active, Ordering::Relaxed);
+    }
+
+    /// A user has left its iteration.
+    pub(crate) fn leave(&self) {
+        self.active.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// An iteration came to its end.
+    pub(crate) fn complete_one(&self) {
+        let complete = self.complete.fetch_add(1, Ordering::Relaxed) + 1;
+        if self.length.1 == Some(complete) {
+            let _ = self.ended.set(Instant::now());
+        }
+    }
+
+    /// When the last of its iterations came to its end, if their number is given.
+    pub fn ended(&self) -> Option<Instant> {
+        self.ended.get().copied()
     }
 
     /// How much of it is over, from 0 to 1.
@@ -292,6 +327,20 @@ impl Scenario {
 }
 
 impl Stage {
+    /// Users call this function for this.
+    pub fn new(function: &str, kind: StageKind) -> Self {
+        Stage {
+            function: function.to_owned(),
+            kind,
+            is_done: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether its function has returned, if it is one that is called once.
+    pub fn is_done(&self) -> bool {
+        self.is_done.load(Ordering::Relaxed)
+    }
+
     /// The scenario, if it is one.
     pub fn scenario(&self) -> Option<&Scenario> {
         match &self.kind {

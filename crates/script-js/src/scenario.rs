@@ -35,7 +35,7 @@ pub fn launch(
     let (program, stage, run) = (Arc::clone(program), Arc::clone(stage), Arc::clone(run));
     let portions = portions.clone();
     Launch::scenario(move |worker| {
-        let pool = Pool::of_thread(&program, &run, &portions);
+        let pool = Pool::of_thread(&program, &run, &portions, stage.scenario().is_some());
         let share = ready / workers + u32::from(worker < ready % workers);
         pool.prepare(share as usize);
         Users {
@@ -55,6 +55,8 @@ struct Pool {
     program: Arc<Program>,
     run: Arc<RunState>,
     worker: Rc<Worker>,
+    /// Whether its users have numbers: they are those of the load.
+    is_numbered: bool,
     idle: RefCell<Vec<Driver>>,
 }
 
@@ -63,6 +65,7 @@ impl Pool {
         program: &Arc<Program>,
         run: &Arc<RunState>,
         portions: &Sender<Portion>,
+        is_numbered: bool,
     ) -> Rc<Self> {
         let known = POOL.with_borrow(Weak::upgrade);
         if let Some(pool) = known.filter(|pool| Arc::ptr_eq(&pool.run, run)) {
@@ -73,6 +76,7 @@ impl Pool {
             program: Arc::clone(program),
             run: Arc::clone(run),
             worker: Worker::new(recording, Some(portions.clone())),
+            is_numbered,
             idle: RefCell::default(),
         });
         POOL.replace(Rc::downgrade(&pool));
@@ -107,7 +111,10 @@ impl Pool {
     /// A user whose script is initialised; `None` if that fails, which ends the run.
     fn make(&self) -> Option<Driver> {
         let execution = &self.run.execution;
-        let id = execution.last_id.fetch_add(1, Ordering::Relaxed) + 1;
+        let id = match self.is_numbered {
+            true => execution.last_id.fetch_add(1, Ordering::Relaxed) + 1,
+            false => 0,
+        };
         let vu = Vu::new(
             &self.program,
             id,
@@ -116,7 +123,8 @@ impl Pool {
         );
         match Driver::new(vu) {
             Ok(driver) => {
-                execution.users_ready.fetch_add(1, Ordering::Relaxed);
+                let number = u32::from(self.is_numbered);
+                execution.users_ready.fetch_add(number, Ordering::Relaxed);
                 Some(driver)
             }
             Err(failure) => {
@@ -216,7 +224,8 @@ impl Behaviour<Kernel> for User {
     }
 
     async fn iterate(&mut self, iteration: Iteration<'_, Kernel>) {
-        if self.pool.run.is_ending() {
+        let is_load = self.stage.scenario().is_some();
+        if is_load && self.pool.run.is_ending() {
             return iteration.rest().await;
         }
         let Some(driver) = self.driver.take().or_else(|| self.pool.take()) else {

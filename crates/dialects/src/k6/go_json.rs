@@ -17,7 +17,15 @@ pub(super) fn compact<T: Serialize + ?Sized>(value: &T) -> String {
 
 /// The same JSON on many lines, two spaces for each level.
 pub(super) fn indented(json: &str) -> String {
-    let mut page = Page::default();
+    indented_by(2, json)
+}
+
+/// The same JSON on many lines, so many spaces for each level.
+pub(super) fn indented_by(spaces: usize, json: &str) -> String {
+    let mut page = Page {
+        spaces,
+        ..Page::default()
+    };
     let mut letters = json.chars().peekable();
     while let Some(letter) = letters.next() {
         if page.is_in_string {
@@ -40,6 +48,7 @@ pub(super) fn indented(json: &str) -> String {
 #[derive(Default)]
 struct Page {
     text: String,
+    spaces: usize,
     level: usize,
     is_in_string: bool,
     is_escaped: bool,
@@ -85,7 +94,7 @@ impl Page {
 
     fn break_line(&mut self) {
         self.text.push('\n');
-        self.text.push_str(&"  ".repeat(self.level));
+        self.text.push_str(&" ".repeat(self.spaces * self.level));
     }
 }
 

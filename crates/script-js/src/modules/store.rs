@@ -37,6 +37,8 @@ pub(crate) struct Unit {
 pub(crate) struct Store {
     sources: Box<dyn Sources>,
     units: Mutex<HashMap<String, Arc<Unit>>>,
+    /// The modules as they were written.
+    sources_of_units: Mutex<BTreeMap<String, Vec<u8>>>,
     files: Mutex<BTreeMap<String, Arc<[u8]>>>,
     is_frozen: AtomicBool,
     /// How modules are written behind the `import` that asked for them first.
@@ -48,6 +50,7 @@ impl Store {
         Store {
             sources,
             units: Mutex::default(),
+            sources_of_units: Mutex::default(),
             files: Mutex::default(),
             is_frozen: AtomicBool::new(false),
             specifiers: Mutex::default(),
@@ -75,6 +78,7 @@ impl Store {
         let bytes = self
             .read(&url)
             .map_err(|problem| self.not_found(&url, problem))?;
+        locked(&self.sources_of_units).insert(name.to_owned(), bytes.clone());
         let text = String::from_utf8_lossy(&bytes);
         let translated = translate(name, &text).map_err(|problem| problem.to_string())?;
         let map = map_of(&text).filter(|_| translated.lines.is_none());
@@ -172,9 +176,20 @@ impl Store {
         (file, written.line, written.column)
     }
 
-    /// All files that were opened, by their URLs.
-    pub(crate) fn opened(&self) -> BTreeMap<String, Arc<[u8]>> {
-        locked(&self.files).clone()
+    /// All that was read, by its URL: modules as they were written, and files that were opened.
+    pub(crate) fn all(&self) -> BTreeMap<Url, Vec<u8>> {
+        let files = locked(&self.files);
+        let files = files
+            .iter()
+            .map(|(name, bytes)| (name.clone(), bytes.to_vec()));
+        let sources = locked(&self.sources_of_units);
+        let sources = sources
+            .iter()
+            .map(|(name, bytes)| (name.clone(), bytes.clone()));
+        let named = files.chain(sources);
+        named
+            .filter_map(|(name, bytes)| Some((Url::parse(&name).ok()?, bytes)))
+            .collect()
     }
 }
 

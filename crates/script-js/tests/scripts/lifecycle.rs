@@ -133,10 +133,7 @@ fn what_setup_gives_is_json_for_the_others() {
          export function teardown(data) { console.log('end', data.n); }",
     )]);
     let program = program.unwrap();
-    let stage = |function: &str, kind| Stage {
-        function: function.to_owned(),
-        kind,
-    };
+    let stage = Stage::new;
     let ran = run_stage(
         &program,
         &log,
@@ -166,10 +163,7 @@ fn setup_data_without_a_form_ends_the_run() {
         "main.js",
         "export function setup() { return { f: () => 1 }; } export default () => {};",
     )]);
-    let stage = Stage {
-        function: "setup".to_owned(),
-        kind: StageKind::Setup,
-    };
+    let stage = Stage::new("setup", StageKind::Setup);
     let ran = run_stage(&program.unwrap(), &log, Amount::ONCE, stage, None);
     let expected = Failure::SetupData(
         "json: unsupported type: func(sobek.FunctionCall) sobek.Value".to_owned(),

@@ -119,10 +119,10 @@ pub(crate) fn run(text: &str, amount: Amount) -> Ran {
 }
 
 pub(crate) fn run_program(program: &Arc<Program>, log: &Lines, amount: Amount) -> Ran {
-    let stage = Stage {
-        function: "default".to_owned(),
-        kind: StageKind::Scenario(Scenario::new("default", "shared-iterations")),
-    };
+    let stage = Stage::new(
+        "default",
+        StageKind::Scenario(Scenario::new("default", "shared-iterations")),
+    );
     run_stage(program, log, amount, stage, None)
 }
 

@@ -1,0 +1,342 @@
+//! A k6 command from its words to its exit code.
+
+use super::archive::Archive;
+use super::clients::{Order, ask};
+use super::conduct::Conductor;
+use super::console::{Console, LogOptions};
+use super::new::{NAME, New, TEMPLATE};
+use super::origin::{Origin, Place};
+use super::plan::Ground;
+use super::progress::Progress;
+use super::report::Report;
+use super::screen::Screen;
+use super::stop::Interrupt;
+use super::test::Test;
+use super::{FAILED, Refused, go_json, version};
+use loadline_k6_options::cli::{self, Command, Invocation};
+use loadline_k6_options::needs;
+use loadline_plan::LateArrivals;
+use loadline_runner::Commands;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::SystemTime;
+use url::Url;
+
+/// Where a running test serves its REST API, unless something else is said.
+const ADDRESS: &str = "localhost:6565";
+
+const COMMANDS: &str = "\
+Runs k6 scripts, unchanged.
+
+Usage:
+  loadline k6 COMMAND
+
+Commands:
+  run SCRIPT      Run a script
+  inspect SCRIPT  Print the options of a script as JSON
+  archive SCRIPT  Write a script and its files to an archive
+  new [FILE]      Write a new script
+  pause, resume   Pause a running test, let it go on
+  scale           Change the number of users of a running test
+  status, stats   Print how a running test stands, its metrics
+  version         Print the version
+
+`loadline k6 COMMAND --help` lists the flags of a command.
+";
+
+/// What a command takes from where it is started.
+#[derive(Debug)]
+pub struct Surroundings {
+    /// Cores that may be used, at least 1.
+    pub cores: u32,
+    /// Draws what is random.
+    pub seed: u64,
+    /// The working directory, and the environment.
+    pub place: Place,
+    /// Where it prints.
+    pub screen: Arc<Screen>,
+    /// What it prints to.
+    pub terminals: Terminals,
+    /// Ends a test before its end.
+    pub interrupt: Interrupt,
+    /// Ends questions to servers before their answer.
+    pub commands: Commands,
+}
+
+/// Which streams are terminals.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Terminals {
+    /// Whether standard output is one.
+    pub stdout: bool,
+    /// Whether standard error is one.
+    pub stderr: bool,
+    /// The columns of standard output.
+    pub columns: Option<u16>,
+}
+
+/// Runs the command with these words behind its name; returns its exit code.
+pub fn run(words: &[String], surroundings: Surroundings) -> u8 {
+    let invocation = match cli::parse(words) {
+        Ok(invocation) => invocation,
+        Err(error) => return refuse(&surroundings, &error.into()),
+    };
+    match command(&invocation, &surroundings) {
+        Ok(()) if surroundings.screen.is_broken() => FAILED,
+        Ok(()) => 0,
+        Err(refused) => refused.code,
+    }
+}
+
+/// Logs a problem of the words themselves, before it is known how to log.
+fn refuse(surroundings: &Surroundings, refused: &Refused) -> u8 {
+    let options = LogOptions {
+        is_terminal: surroundings.terminals.stderr,
+        has_colours: !has_no_colours(surroundings, false),
+        ..LogOptions::default()
+    };
+    let screen = Arc::clone(&surroundings.screen);
+    if let Ok(console) = Console::new(&options, &surroundings.place.directory, screen) {
+        console.log_refusal(refused);
+    }
+    refused.code
+}
+
+fn has_no_colours(surroundings: &Surroundings, is_flag_set: bool) -> bool {
+    let variable = surroundings.place.environment.get("NO_COLOR");
+    is_flag_set || variable.is_some_and(|value| !value.is_empty())
+}
+
+/// Does what is asked; what goes wrong is logged.
+fn command(invocation: &Invocation, surroundings: &Surroundings) -> Result<(), Refused> {
+    let environment = &surroundings.place.environment;
+    if invocation.flags.contains_key("help") || invocation.command == Command::Help {
+        surroundings.screen.print(&help(invocation));
+        return Ok(());
+    }
+    let no_colours = has_no_colours(surroundings, invocation.is_on("no-color", environment));
+    let options = LogOptions {
+        output: invocation.flag("log-output", environment),
+        format: invocation.flag("log-format", environment),
+        has_colours: !no_colours,
+        is_terminal: surroundings.terminals.stderr,
+        is_verbose: invocation.is_on("verbose", environment),
+    };
+    let screen = Arc::clone(&surroundings.screen);
+    let console = Console::new(&options, &surroundings.place.directory, screen)
+        .inspect_err(|refused| _ = refuse(surroundings, refused))?;
+    let console = Arc::new(console);
+    for warning in &invocation.warnings {
+        surroundings.screen.print_error(&format!("{warning}\n"));
+    }
+    let asked = Asked {
+        invocation,
+        surroundings,
+        console: &console,
+        has_colours: !no_colours,
+    };
+    asked
+        .answer()
+        .inspect_err(|refused| console.log_refusal(refused))
+}
+
+/// A command that is understood.
+pub(super) struct Asked<'a> {
+    pub(super) invocation: &'a Invocation,
+    pub(super) surroundings: &'a Surroundings,
+    pub(super) console: &'a Arc<Console>,
+    pub(super) has_colours: bool,
+}
+
+impl Asked<'_> {
+    fn answer(&self) -> Result<(), Refused> {
+        match &self.invocation.command {
+            Command::Run => self.run(),
+            Command::Inspect => self.inspect(),
+            Command::Archive => self.archive(),
+            Command::New => self.new_script(),
+            Command::Version => self.print(&match self.is_on("json") {
+                true => version::json(),
+                false => version::line(),
+            }),
+            Command::Pause => self.ask(Order::Pause),
+            Command::Resume => self.ask(Order::Resume),
+            Command::Status => self.ask(Order::Status),
+            Command::Stats => self.ask(Order::Stats),
+            Command::Scale => self.scale(),
+            Command::Help => self.print(&help(self.invocation)),
+            Command::Absent(name) => Err(Refused::new(
+                FAILED,
+                format!("Loadline has no `{name}`; its commands are listed by `loadline k6 help`"),
+            )),
+        }
+    }
+
+    fn print(&self, text: &str) -> Result<(), Refused> {
+        self.surroundings.screen.print(text);
+        Ok(())
+    }
+
+    fn environment(&self) -> &BTreeMap<String, String> {
+        &self.surroundings.place.environment
+    }
+
+    /// The last value of a flag, or of its variable.
+    pub(super) fn flag(&self, name: &str) -> Option<String> {
+        self.invocation.flag(name, self.environment())
+    }
+
+    /// Whether a switch is on.
+    pub(super) fn is_on(&self, name: &str) -> bool {
+        self.invocation.is_on(name, self.environment())
+    }
+
+    fn load(&self) -> Result<Test, Refused> {
+        if let Some(mode) = self.flag("compatibility-mode")
+            && !matches!(mode.as_str(), "extended" | "base" | "experimental_enhanced")
+        {
+            let text = format!(
+                "invalid compatibility mode \"{mode}\". Use: \"extended\", \"base\", \
+                 \"experimental_enhanced\""
+            );
+            return Err(Refused::new(FAILED, text));
+        }
+        let argument = self.invocation.arguments.first();
+        let argument = argument.map(String::as_str).unwrap_or_default();
+        let kind = self.flag("type");
+        let place = &self.surroundings.place;
+        let commands = &self.surroundings.commands;
+        let origin = Origin::find(argument, kind.as_deref(), place, commands)?;
+        Test::load(self.invocation, origin, place, self.console)
+    }
+
+    fn run(&self) -> Result<(), Refused> {
+        let report = Report::of(self)?;
+        let test = self.load()?;
+        let settings = test.settings();
+        if let Some(path) = &settings.console_output {
+            let path = self.surroundings.place.directory.join(path);
+            self.console.send_scripts_to(&path)?;
+        }
+        let has_thresholds = !self.is_on("no-thresholds");
+        let measures = test.measures(has_thresholds, report.keeps_samples(), report.is_full())?;
+        let script = test.main.to_file_path().unwrap_or_default();
+        let ground = Ground {
+            script: &script,
+            settings,
+            cores: self.surroundings.cores,
+            seed: self.surroundings.seed,
+            late: match self.flag("late-iterations").as_deref() {
+                Some("wait") => LateArrivals::Wait,
+                _ => LateArrivals::Drop,
+            },
+        };
+        let mut progress = Progress::new(self, &test, &report);
+        progress.header();
+        let conductor = Conductor::new(&test, &measures, ground, &self.surroundings.interrupt);
+        let ran = conductor.run(&mut progress)?;
+        report.conclude(self, &test, &ran);
+        progress.end();
+        match ran.refused {
+            None => Ok(()),
+            Some(refused) => Err(refused),
+        }
+    }
+
+    fn inspect(&self) -> Result<(), Refused> {
+        let test = self.load()?;
+        let mut fields = test.options.printed();
+        let execution = needs(&test.options.scenarios);
+        if self.is_on("execution-requirements") {
+            let length = loadline_k6_options::GoDuration::of(execution.length);
+            fields.push(("totalDuration", json!(length.to_string())));
+            fields.push(("maxVUs", json!(execution.max_vus)));
+        }
+        self.print(&printed(&fields))
+    }
+
+    fn archive(&self) -> Result<(), Refused> {
+        let test = self.load()?;
+        let directory = Url::from_directory_path(&self.surroundings.place.directory);
+        let has_env = !self.is_on("exclude-env-vars");
+        let archive = Archive {
+            options_json: Value::Object(
+                test.options
+                    .printed()
+                    .into_iter()
+                    .map(|(name, value)| (name.to_owned(), value))
+                    .collect::<Map<_, _>>(),
+            )
+            .to_string(),
+            script: test.main.clone(),
+            directory: directory.unwrap_or_else(|()| test.main.clone()),
+            env: has_env.then(|| test.env.clone()),
+            compatibility_mode: self
+                .flag("compatibility-mode")
+                .unwrap_or_else(|| "extended".to_owned()),
+            files: test.program.files(),
+        };
+        let name = self.flag("archive-out");
+        let name = name.unwrap_or_else(|| "archive.tar".to_owned());
+        let path = self.surroundings.place.directory.join(name);
+        let saved = archive.save(&path, SystemTime::now());
+        saved.map_err(|error| Refused::new(FAILED, error))
+    }
+
+    fn new_script(&self) -> Result<(), Refused> {
+        let file = self.invocation.arguments.first().cloned();
+        let new = New {
+            file: file.unwrap_or_else(|| NAME.to_owned()),
+            is_forced: self.is_on("force"),
+            template: self.flag("template").unwrap_or_else(|| TEMPLATE.to_owned()),
+            project_id: self.flag("project-id").unwrap_or_default(),
+            directory: self.surroundings.place.directory.clone(),
+        };
+        let line = new.create().map_err(|error| Refused::new(FAILED, error))?;
+        self.print(&line)
+    }
+
+    fn scale(&self) -> Result<(), Refused> {
+        let number = |name: &str| self.flag(name).and_then(|text| text.parse().ok());
+        self.ask(Order::Scale {
+            vus: number("vus"),
+            vus_max: number("max"),
+        })
+    }
+
+    /// Asks the test that runs at `--address`.
+    fn ask(&self, order: Order) -> Result<(), Refused> {
+        let address = self.flag("address").unwrap_or_else(|| ADDRESS.to_owned());
+        let answer = ask(&address, order, &self.surroundings.commands);
+        let yaml = answer.map_err(|error| Refused::new(FAILED, error))?;
+        self.print(&yaml)
+    }
+}
+
+/// The help of the command that is asked for, or the list of all.
+fn help(invocation: &Invocation) -> String {
+    let name = match &invocation.command {
+        Command::Run => "run",
+        Command::Inspect => "inspect",
+        Command::Archive => "archive",
+        Command::New => "new",
+        Command::Version => "version",
+        Command::Pause => "pause",
+        Command::Resume => "resume",
+        Command::Status => "status",
+        Command::Stats => "stats",
+        Command::Scale => "scale",
+        Command::Help | Command::Absent(_) => return COMMANDS.to_owned(),
+    };
+    cli::help(name)
+}
+
+/// Options as `inspect` prints them.
+fn printed(fields: &[(&'static str, Value)]) -> String {
+    let lines = fields.iter().map(|(name, value)| {
+        let json = go_json::compact(value);
+        format!("\"{name}\":{json}")
+    });
+    let object = format!("{{{}}}", lines.collect::<Vec<_>>().join(","));
+    go_json::indented(&object)
+}

@@ -1,0 +1,303 @@
+//! A test from its setup to its teardown: three runs of the engine, one behind the other.
+
+use super::listener::{Clocks, Listener, Moment, Phase, Watcher};
+use super::plan::Ground;
+use super::stop::{Interrupt, Reason};
+use super::test::{Measures, Test, run_state};
+use super::{
+    ABORTED, API_STOPPED, FAILED, INTERRUPTED, MARKED_FAILED, Refused, SCRIPT_EXCEPTION,
+    SETUP_TIMEOUT, TEARDOWN_TIMEOUT, THRESHOLDS_CROSSED,
+};
+use loadline_engine::{Launch, Run, StartError};
+use loadline_k6_metrics::{Outcome, Portion, Totals, crossed};
+use loadline_k6_options::needs;
+use loadline_plan::Plan;
+use loadline_runner::{Commands, Observer, Setup, Source, Wants, Workload};
+use loadline_script_js::{Abort, Failure, RunState, Scenario, Stage, StageKind, launch};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+/// A test that has run.
+pub(super) struct Ran {
+    /// What was measured.
+    pub(super) totals: Totals,
+    /// What became of the thresholds.
+    pub(super) outcomes: Vec<Outcome>,
+    /// How long the load lasted.
+    pub(super) elapsed: Duration,
+    /// What `setup()` gave, as JSON.
+    pub(super) setup_data: Option<String>,
+    /// Why the command does not end with 0.
+    pub(super) refused: Option<Refused>,
+}
+
+/// Runs a test.
+pub(super) struct Conductor<'a> {
+    pub(super) test: &'a Test,
+    pub(super) measures: &'a Measures,
+    pub(super) ground: Ground<'a>,
+    pub(super) interrupt: &'a Interrupt,
+    pub(super) stages: Vec<Arc<Stage>>,
+    pub(super) state: Arc<RunState>,
+    pub(super) commands: Commands,
+    pub(super) totals: Totals,
+    pub(super) clocks: Clocks,
+}
+
+impl<'a> Conductor<'a> {
+    /// A test that has not begun.
+    pub(super) fn new(
+        test: &'a Test,
+        measures: &'a Measures,
+        ground: Ground<'a>,
+        interrupt: &'a Interrupt,
+    ) -> Self {
+        let commands = Commands::default();
+        interrupt.begin(&commands);
+        let ending = interrupt.clone();
+        let abort = move |asked| {
+            ending.end(match asked {
+                Abort::Asked(message) => Reason::Script(message),
+                Abort::Failed => Reason::Failure,
+            });
+        };
+        Conductor {
+            state: run_state(test, measures, Box::new(abort)),
+            totals: Totals::new(Arc::clone(&measures.recording)),
+            stages: test.options.scenarios.iter().map(stage).collect(),
+            test,
+            measures,
+            ground,
+            interrupt,
+            commands,
+            clocks: Clocks::default(),
+        }
+    }
+
+    /// Runs the test; `watcher` is told how it goes.
+    ///
+    /// # Errors
+    /// If the engine can't run it: nothing was sent then.
+    pub(super) fn run(mut self, watcher: &mut dyn Watcher) -> Result<Ran, Refused> {
+        let plan = self.ground.of_scenarios(&self.test.options.scenarios);
+        let plan = plan.map_err(|problem| Refused::new(FAILED, problem))?;
+        self.state.execution.begin();
+        let mut refused = self.set_up(watcher)?;
+        if refused.is_none() && self.interrupt.reason().is_none() {
+            self.load(&plan, watcher)?;
+        }
+        self.clocks.load_ended = Some(Instant::now());
+        if refused.is_none() && !self.has_aborted_setup() {
+            refused = self.tear_down(watcher)?;
+        }
+        watcher.ended(&self.moment());
+        let elapsed = self.state.execution.elapsed();
+        let thresholds = &self.measures.thresholds;
+        let outcomes = thresholds.conclude(&self.totals, elapsed.as_nanos() as u64);
+        let refused = self.why_ended(refused, &outcomes);
+        Ok(Ran {
+            setup_data: self.state.setup_data.get().cloned().flatten(),
+            totals: self.totals,
+            outcomes,
+            elapsed,
+            refused,
+        })
+    }
+
+    /// Calls `setup()`; why nothing can follow, if so.
+    fn set_up(&mut self, watcher: &mut dyn Watcher) -> Result<Option<Refused>, Refused> {
+        let settings = self.test.settings();
+        if !settings.has_setup || !self.test.program.has("setup") {
+            let _ = self.state.setup_data.set(None);
+            return Ok(None);
+        }
+        let within = settings.setup_timeout;
+        let stage = self.call("setup", StageKind::Setup, within, watcher)?;
+        if let Some(failure) = self.state.failure() {
+            return Ok(Some(refused_by(failure)));
+        }
+        if self.interrupt.reason().is_some() || stage.is_done() {
+            return Ok(None);
+        }
+        let hint = "You can increase the time limit via the setupTimeout option";
+        Ok(Some(
+            timed_out("setup", within, SETUP_TIMEOUT).with_hint(hint),
+        ))
+    }
+
+    /// Whether the script ended its test before the load: then nothing is torn down.
+    fn has_aborted_setup(&self) -> bool {
+        let is_aborted = self.interrupt.reason().is_some();
+        is_aborted && self.state.setup_data.get().is_none()
+    }
+
+    fn load(&mut self, plan: &Plan, watcher: &mut dyn Watcher) -> Result<(), Refused> {
+        let (tell, told) = channel();
+        let ready = needs(&self.test.options.scenarios).ready_vus;
+        let begin = |stage: &Arc<Stage>| self.launch(stage, &tell, ready, plan.threads);
+        let users = Users(self.stages.iter().map(begin).collect());
+        drop(tell);
+        self.conduct(plan, users, told, Phase::Load, watcher)
+    }
+
+    fn tear_down(&mut self, watcher: &mut dyn Watcher) -> Result<Option<Refused>, Refused> {
+        let settings = self.test.settings();
+        let failed_before = self.state.failure();
+        if !settings.has_teardown || !self.test.program.has("teardown") {
+            return Ok(failed_before.map(refused_by));
+        }
+        let within = settings.teardown_timeout;
+        let stage = self.call("teardown", StageKind::Teardown, within, watcher)?;
+        if let Some(failure) = self.state.failure() {
+            return Ok(Some(refused_by(failure)));
+        }
+        if stage.is_done() {
+            return Ok(None);
+        }
+        let hint = "You can increase the time limit via the teardownTimeout option";
+        let refused = timed_out("teardown", within, TEARDOWN_TIMEOUT).with_hint(hint);
+        Ok(Some(refused))
+    }
+
+    /// Calls a function of the script once.
+    fn call(
+        &mut self,
+        name: &str,
+        kind: StageKind,
+        within: Duration,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Arc<Stage>, Refused> {
+        let phase = match kind {
+            StageKind::Setup => Phase::Setup,
+            _ => Phase::Teardown,
+        };
+        let plan = self.ground.of_call(name, within);
+        let plan = plan.map_err(|problem| Refused::new(FAILED, problem))?;
+        let stage = Arc::new(Stage::new(name, kind));
+        let (tell, told) = channel();
+        let users = Users(vec![self.launch(&stage, &tell, 1, 1)]);
+        drop(tell);
+        self.conduct(&plan, users, told, phase, watcher)?;
+        Ok(stage)
+    }
+
+    fn launch(
+        &self,
+        stage: &Arc<Stage>,
+        tell: &Sender<Portion>,
+        ready: u32,
+        workers: u32,
+    ) -> Launch {
+        let program = &self.test.program;
+        launch(program, stage, &self.state, tell, ready, workers)
+    }
+
+    fn conduct(
+        &mut self,
+        plan: &Plan,
+        users: Users,
+        told: Receiver<Portion>,
+        phase: Phase,
+        watcher: &mut dyn Watcher,
+    ) -> Result<(), Refused> {
+        let mut listener = Listener {
+            told,
+            totals: &mut self.totals,
+            thresholds: &self.measures.thresholds,
+            state: &self.state,
+            stages: &self.stages,
+            interrupt: self.interrupt,
+            ready: needs(&self.test.options.scenarios).ready_vus,
+            phase,
+            clocks: &mut self.clocks,
+            watcher,
+        };
+        let mut observers: [&mut dyn Observer; 1] = [&mut listener];
+        let conducted =
+            loadline_runner::conduct(&Setup::of(plan), &users, &self.commands, &mut observers);
+        // What they hold sends as long as it is there.
+        drop(users);
+        let conducted = conducted.map_err(|error| Refused::new(FAILED, error))?;
+        listener.hear_the_rest();
+        match conducted.trouble {
+            None => Ok(()),
+            Some(trouble) => Err(Refused::new(FAILED, trouble)),
+        }
+    }
+
+    fn moment(&self) -> Moment<'_> {
+        Moment {
+            state: &self.state,
+            stages: &self.stages,
+            load_began: self.clocks.load_began,
+            load_ended: self.clocks.load_ended,
+        }
+    }
+
+    /// Why the command does not end with 0: what came first counts.
+    fn why_ended(&self, refused: Option<Refused>, outcomes: &[Outcome]) -> Option<Refused> {
+        let reason = self.interrupt.reason().and_then(|reason| match reason {
+            Reason::Failure => None,
+            Reason::Signal(name) => Some(Refused::new(
+                INTERRUPTED,
+                format!("test run was aborted because k6 received a '{name}' signal"),
+            )),
+            Reason::Script(message) => Some(Refused::new(ABORTED, message)),
+            Reason::Thresholds(sentence) => Some(Refused::new(THRESHOLDS_CROSSED, sentence)),
+            Reason::Api => Some(Refused::new(
+                API_STOPPED,
+                "test run stopped from the REST API",
+            )),
+        });
+        let is_crossed = || crossed(outcomes).map(|text| Refused::new(THRESHOLDS_CROSSED, text));
+        let is_failed = || {
+            let text = "test run was marked as failed";
+            let is_failed = self.state.is_failed();
+            is_failed.then(|| Refused::new(MARKED_FAILED, text))
+        };
+        reason.or(refused).or_else(is_crossed).or_else(is_failed)
+    }
+}
+
+/// A scenario as its users see it.
+fn stage(scenario: &loadline_k6_options::Scenario) -> Arc<Stage> {
+    let executor = &scenario.executor;
+    let iterations = match executor {
+        loadline_k6_options::Executor::SharedIterations { iterations, .. } => Some(*iterations),
+        loadline_k6_options::Executor::PerVuIterations {
+            vus, iterations, ..
+        } => Some(iterations.saturating_mul(u64::from(*vus))),
+        _ => None,
+    };
+    let mut seen = Scenario::new(&scenario.name, executor.name());
+    seen.env.clone_from(&scenario.env);
+    seen.tags.clone_from(&scenario.tags);
+    seen.length = (executor.length(), iterations);
+    Arc::new(Stage::new(&scenario.exec, StageKind::Scenario(seen)))
+}
+
+fn timed_out(function: &str, within: Duration, code: u8) -> Refused {
+    let seconds = within.as_secs_f64();
+    Refused::new(
+        code,
+        format!("{function}() execution timed out after {seconds} seconds"),
+    )
+}
+
+fn refused_by(failure: Failure) -> Refused {
+    match failure {
+        Failure::Threw(text) => Refused::thrown(text),
+        Failure::NotLoaded(text) => Refused::new(SCRIPT_EXCEPTION, text),
+        other => Refused::new(FAILED, other),
+    }
+}
+
+/// The users of all scenarios.
+struct Users(Vec<Launch>);
+
+impl Workload for Users {
+    fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
+        Ok(Box::new(Run::launch(plan, wants.detail(), &self.0)?))
+    }
+}

@@ -1,0 +1,181 @@
+//! The log of a command: what scripts say, and what went wrong.
+
+mod lines;
+
+use super::screen::Screen;
+use super::{FAILED, Refused, go_words};
+use lines::{Form, When};
+use loadline_script_js::{Entry, Level, Log};
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Instant, SystemTime};
+
+/// How a log is written.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LogOptions {
+    /// `--log-output`.
+    pub(super) output: Option<String>,
+    /// `--log-format`.
+    pub(super) format: Option<String>,
+    /// Whether it is coloured where it goes to a terminal.
+    pub(super) has_colours: bool,
+    /// Whether standard error is a terminal.
+    pub(super) is_terminal: bool,
+    /// Whether entries of the lowest level are shown.
+    pub(super) is_verbose: bool,
+}
+
+/// Takes entries of the log.
+pub(super) struct Console {
+    screen: Arc<Screen>,
+    begun: Instant,
+    form: Form,
+    is_verbose: bool,
+    place: Mutex<Place>,
+    /// The file of `--console-output`, once it is known.
+    of_scripts: Mutex<Option<File>>,
+}
+
+/// Where entries go.
+enum Place {
+    Stderr,
+    Stdout,
+    Nowhere,
+    File(File),
+}
+
+impl Console {
+    /// The log that these options ask for.
+    ///
+    /// # Errors
+    /// If an output is none, or a file can't be written.
+    pub(super) fn new(
+        options: &LogOptions,
+        directory: &Path,
+        screen: Arc<Screen>,
+    ) -> Result<Self, Refused> {
+        let output = options.output.as_deref().unwrap_or("stderr");
+        let place = Place::of(output, directory)?;
+        let is_terminal = options.is_terminal && matches!(place, Place::Stderr);
+        let form = match options.format.as_deref() {
+            Some("json") => Form::Json,
+            Some("raw") => Form::Raw,
+            _ if is_terminal && options.has_colours => Form::Terminal,
+            _ => Form::Logfmt,
+        };
+        Ok(Console {
+            screen,
+            begun: Instant::now(),
+            form,
+            is_verbose: options.is_verbose,
+            place: Mutex::new(place),
+            of_scripts: Mutex::default(),
+        })
+    }
+
+    /// Sends what scripts log to a file from now on.
+    ///
+    /// # Errors
+    /// If it can't be written.
+    pub(super) fn send_scripts_to(&self, path: &Path) -> Result<(), Refused> {
+        let file = append(path)?;
+        *self
+            .of_scripts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = Some(file);
+        Ok(())
+    }
+
+    /// Logs an entry without fields.
+    pub(super) fn log_plain(&self, level: Level, message: &str) {
+        self.log(&Entry {
+            level,
+            message,
+            fields: &[],
+        });
+    }
+
+    /// Logs why a command ends.
+    pub(super) fn log_refusal(&self, refused: &Refused) {
+        let hint = refused.hint.as_deref().map(|hint| ("hint", hint));
+        self.log(&Entry {
+            level: Level::Error,
+            message: &refused.text,
+            fields: hint.as_slice(),
+        });
+    }
+
+    fn text(&self, form: Form, entry: &Entry<'_>, fields: &[(&str, &str)]) -> String {
+        let when = When {
+            at: SystemTime::now(),
+            since_begin: self.begun.elapsed(),
+        };
+        lines::line(form, entry, fields, when)
+    }
+
+    /// Writes what a script's `console` says to its file, if there is one.
+    fn log_to_file(&self, entry: &Entry<'_>) -> bool {
+        let is_console = entry.fields.contains(&("source", "console"));
+        let mut file = self
+            .of_scripts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let Some(file) = file.as_mut().filter(|_| is_console) else {
+            return false;
+        };
+        let text = self.text(Form::Logfmt, entry, &[]);
+        // The run is worth more than its log.
+        let _ = file.write_all(text.as_bytes());
+        true
+    }
+}
+
+impl Log for Console {
+    fn log(&self, entry: &Entry<'_>) {
+        if self.log_to_file(entry) || (entry.level == Level::Debug && !self.is_verbose) {
+            return;
+        }
+        let text = self.text(self.form, entry, entry.fields);
+        match &mut *self.place.lock().unwrap_or_else(PoisonError::into_inner) {
+            Place::Stderr => self.screen.print_error(&text),
+            Place::Stdout => self.screen.print(&text),
+            Place::Nowhere => {}
+            Place::File(file) => drop(file.write_all(text.as_bytes())),
+        }
+    }
+}
+
+impl Place {
+    fn of(output: &str, directory: &Path) -> Result<Place, Refused> {
+        let (name, arguments) = output.split_once('=').unwrap_or((output, ""));
+        match name {
+            "stderr" => Ok(Place::Stderr),
+            "stdout" => Ok(Place::Stdout),
+            "none" => Ok(Place::Nowhere),
+            "file" => {
+                let path = arguments.split(',').next().unwrap_or_default();
+                Ok(Place::File(append(&directory.join(path))?))
+            }
+            _ => Err(Refused::new(
+                FAILED,
+                format!("unsupported log output '{output}'"),
+            )),
+        }
+    }
+}
+
+fn append(path: &Path) -> Result<File, Refused> {
+    let opened = File::options().create(true).append(true).open(path);
+    opened.map_err(|error| {
+        let problem = go_words::system(&error);
+        Refused::new(FAILED, format!("open {}: {problem}", path.display()))
+    })
+}
+
+impl std::fmt::Debug for Console {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Console").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,199 @@
+//! What is heard of a run while it lasts: what its users recorded, and how far it is.
+
+use super::stop::{Interrupt, Reason};
+use loadline_k6_metrics::{Portion, Recorder, Tags, Thresholds, Totals, aborting, builtin};
+use loadline_record::{Header, Summary};
+use loadline_runner::{Interval, Observed, Observer, Wants};
+use loadline_script_js::{RunState, Stage};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::Receiver;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// How often it is looked what there is to hear.
+const PATIENCE: Duration = Duration::from_millis(50);
+/// How long a worker may take to hand over what it has when its run has ended.
+const FAREWELL: Duration = Duration::from_secs(10);
+/// Every how many seconds thresholds are judged.
+const JUDGED_EACH: u64 = 2;
+
+/// Is told how a test goes: a terminal, outputs.
+pub(super) trait Watcher {
+    /// What users recorded, before it is added up.
+    fn portion(&mut self, portion: &Portion);
+
+    /// A little time has passed in `setup()`.
+    fn setting_up(&mut self);
+
+    /// A little time has passed in the load, or in `teardown()`.
+    fn moment(&mut self, moment: &Moment<'_>);
+
+    /// The test has ended.
+    fn ended(&mut self, moment: &Moment<'_>);
+}
+
+/// How a test stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moment<'a> {
+    /// What its users share.
+    pub(super) state: &'a RunState,
+    /// Its scenarios.
+    pub(super) stages: &'a [Arc<Stage>],
+    /// When its load began, if it has.
+    pub(super) load_began: Option<Instant>,
+    /// When its load ended, if it has.
+    pub(super) load_ended: Option<Instant>,
+}
+
+/// Which run of a test it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    Setup,
+    Load,
+    Teardown,
+}
+
+/// The clocks of a test.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Clocks {
+    /// When its load began, if it has.
+    pub(super) load_began: Option<Instant>,
+    /// When its load ended, if it has.
+    pub(super) load_ended: Option<Instant>,
+    /// Full seconds of the test that are over.
+    pub(super) seconds: u64,
+}
+
+/// Hears what comes of a run.
+pub(super) struct Listener<'a> {
+    pub(super) told: Receiver<Portion>,
+    pub(super) totals: &'a mut Totals,
+    pub(super) thresholds: &'a Thresholds,
+    pub(super) state: &'a RunState,
+    pub(super) stages: &'a [Arc<Stage>],
+    pub(super) interrupt: &'a Interrupt,
+    /// Users that are ready when the load begins.
+    pub(super) ready: u32,
+    pub(super) phase: Phase,
+    pub(super) clocks: &'a mut Clocks,
+    pub(super) watcher: &'a mut dyn Watcher,
+}
+
+impl Observer for Listener<'_> {
+    fn wants(&self) -> Wants {
+        Wants {
+            idle_after: Some(PATIENCE),
+            ..Wants::default()
+        }
+    }
+
+    fn begun(&mut self, _: &Header) -> Observed {
+        if self.phase == Phase::Load {
+            self.clocks.load_began = Some(Instant::now());
+        }
+        // What ended the test before this run could be told ends it now.
+        let may_end = self.phase != Phase::Teardown;
+        if let Some(reason) = self.interrupt.reason().filter(|_| may_end) {
+            self.interrupt.end(reason);
+        }
+        Ok(())
+    }
+
+    fn interval(&mut self, _: &Interval<'_>) -> Observed {
+        self.look();
+        Ok(())
+    }
+
+    fn idle(&mut self, _: &Summary) -> Observed {
+        self.look();
+        Ok(())
+    }
+}
+
+impl Listener<'_> {
+    /// Waits until all workers have handed over what they have.
+    pub(super) fn hear_the_rest(&mut self) {
+        while let Ok(portion) = self.told.recv_timeout(FAREWELL) {
+            self.add(portion);
+        }
+    }
+
+    fn look(&mut self) {
+        while let Ok(portion) = self.told.try_recv() {
+            self.add(portion);
+        }
+        match self.phase {
+            Phase::Setup => self.watcher.setting_up(),
+            Phase::Load | Phase::Teardown => self.watcher.moment(&Moment {
+                state: self.state,
+                stages: self.stages,
+                load_began: self.clocks.load_began,
+                load_ended: self.clocks.load_ended,
+            }),
+        }
+        let seconds = self.state.execution.elapsed().as_secs();
+        if seconds > self.clocks.seconds {
+            self.clocks.seconds = seconds;
+            self.second();
+        }
+    }
+
+    fn add(&mut self, portion: Portion) {
+        self.watcher.portion(&portion);
+        self.totals.add(portion);
+    }
+
+    /// A second is over.
+    fn second(&mut self) {
+        self.state.collect();
+        self.gauge();
+        if self.clocks.seconds.is_multiple_of(JUDGED_EACH) {
+            self.judge();
+        }
+    }
+
+    /// Notes how many users there are.
+    fn gauge(&mut self) {
+        let mut recorder = Recorder::new(Arc::clone(&self.state.recording));
+        let execution = &self.state.execution;
+        let tags = RunTags(&self.state.options.tags);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let at_ns = now.map_or(0, |since| since.as_nanos() as u64);
+        let active = execution.users_active.load(Ordering::Relaxed);
+        let ready = execution.users_ready.load(Ordering::Relaxed);
+        let counts = [
+            (builtin::VUS, active),
+            (builtin::VUS_MAX, ready.max(self.ready)),
+        ];
+        for (metric, count) in counts {
+            recorder.add(metric, f64::from(count), at_ns, &tags);
+        }
+        self.add(recorder.take());
+    }
+
+    /// Ends the test if a threshold was crossed that asks for it.
+    fn judge(&mut self) {
+        let elapsed = self.state.execution.elapsed();
+        let outcomes = self
+            .thresholds
+            .evaluate(self.totals, elapsed.as_nanos() as u64);
+        if let Some(sentence) = aborting(&outcomes) {
+            self.interrupt.end(Reason::Thresholds(sentence));
+        }
+    }
+}
+
+/// The tags of a whole run.
+struct RunTags<'a>(&'a BTreeMap<String, String>);
+
+impl Tags for RunTags<'_> {
+    fn get(&self, key: &str) -> Option<Cow<'_, str>> {
+        self.0.get(key).map(|value| Cow::Borrowed(value.as_str()))
+    }
+
+    fn for_each(&self, visit: &mut dyn FnMut(&str, &str)) {
+        self.0.iter().for_each(|(name, value)| visit(name, value));
+    }
+}

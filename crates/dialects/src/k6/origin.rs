@@ -1,0 +1,157 @@
+//! Where a script and its files come from: the disk, standard input, an archive, the web.
+
+use super::archive::{Archive, is_archive};
+use super::modules_cache::{ModulesCache, folder};
+use super::{FAILED, Refused, go_words};
+use loadline_runner::Commands;
+use loadline_script_js::Sources;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use url::Url;
+
+/// How standard input is called on a command line.
+const STDIN: &str = "-";
+
+/// A script that is found, with all that it may read.
+pub(super) struct Origin {
+    /// Its main module.
+    pub(super) main: Url,
+    /// Where its files come from.
+    pub(super) files: Files,
+    /// The archive that it is from, without its files.
+    pub(super) archive: Option<Archive>,
+}
+
+/// Files by their URLs: those that are there already, the disk's and the web's.
+pub(super) struct Files {
+    known: BTreeMap<Url, Vec<u8>>,
+    /// Whether what is not known is looked for: not for archives, which are whole.
+    is_open: bool,
+    web: ModulesCache,
+}
+
+/// What a command says of where it is started.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The working directory.
+    pub directory: PathBuf,
+    /// The variables of the environment.
+    pub environment: BTreeMap<String, String>,
+}
+
+impl Origin {
+    /// The script that an argument names: a path, an archive's path, or `-`. `kind` is what
+    /// `--type` says.
+    ///
+    /// # Errors
+    /// If it can't be read.
+    pub(super) fn find(
+        argument: &str,
+        kind: Option<&str>,
+        place: &Place,
+        commands: &Commands,
+    ) -> Result<Origin, Refused> {
+        let main = match argument {
+            STDIN => file_url(&place.directory.join(STDIN)),
+            path => file_url(&absolute(&place.directory, path)),
+        };
+        let bytes = read(argument, &main)?;
+        let web = ModulesCache::new(
+            folder(|name| place.environment.get(name).cloned()),
+            commands,
+        );
+        let is_archived = match kind {
+            None => is_archive(&bytes),
+            Some("archive") => true,
+            Some("js") => false,
+            Some(other) => {
+                return Err(Refused::new(
+                    FAILED,
+                    format!("unknown or unspecified test type '{other}' for '{main}'"),
+                ));
+            }
+        };
+        match is_archived {
+            true => Origin::archived(&bytes, web),
+            false => Ok(Origin {
+                files: Files {
+                    known: BTreeMap::from([(main.clone(), bytes)]),
+                    is_open: true,
+                    web,
+                },
+                main,
+                archive: None,
+            }),
+        }
+    }
+
+    fn archived(bytes: &[u8], web: ModulesCache) -> Result<Origin, Refused> {
+        let mut archive = Archive::read(bytes).map_err(|error| Refused::new(FAILED, error))?;
+        Ok(Origin {
+            main: archive.script.clone(),
+            files: Files {
+                known: std::mem::take(&mut archive.files),
+                is_open: false,
+                web,
+            },
+            archive: Some(archive),
+        })
+    }
+}
+
+/// The bytes of the script itself.
+fn read(argument: &str, main: &Url) -> Result<Vec<u8>, Refused> {
+    let mut bytes = Vec::new();
+    let read = match argument {
+        STDIN => std::io::stdin().read_to_end(&mut bytes).map(|_| bytes),
+        _ => fs::read(main.to_file_path().unwrap_or_default()),
+    };
+    read.map_err(|_| Refused::new(FAILED, not_found(argument)))
+}
+
+fn not_found(specifier: &str) -> String {
+    format!(
+        "The moduleSpecifier \"{specifier}\" couldn't be found on local disk. Make sure that \
+         you've specified the right path to the file. If you're running k6 using the Docker image \
+         make sure you have mounted the local directory (-v /local/path/:/inside/docker/path) \
+         containing your script and modules so that they're accessible by k6 from inside of the \
+         container, see \
+         https://grafana.com/docs/k6/latest/using-k6/modules/#use-modules-with-docker."
+    )
+}
+
+fn absolute(directory: &Path, path: &str) -> PathBuf {
+    let path = path.strip_prefix("file://").unwrap_or(path);
+    directory.join(path)
+}
+
+/// The URL of a file; `.` and `..` are resolved in it.
+fn file_url(path: &Path) -> Url {
+    let url = Url::from_file_path(path).ok();
+    url.unwrap_or_else(|| Url::parse("file:///-").expect("it is a URL"))
+}
+
+impl Sources for Files {
+    fn read(&self, url: &Url) -> Result<Vec<u8>, String> {
+        if let Some(bytes) = self.known.get(url) {
+            return Ok(bytes.clone());
+        }
+        let missing = || format!("stat {}: no such file or directory", url.path());
+        match url.scheme() {
+            _ if !self.is_open => Err(missing()),
+            "file" => {
+                let path = url.to_file_path().map_err(|()| missing())?;
+                fs::read(&path).map_err(|error| {
+                    format!("open {}: {}", path.display(), go_words::system(&error))
+                })
+            }
+            _ => {
+                let read = self.web.read(url.as_str(), url);
+                read.map(|module| module.bytes)
+                    .map_err(|error| error.to_string())
+            }
+        }
+    }
+}

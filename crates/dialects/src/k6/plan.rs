@@ -1,0 +1,208 @@
+//! k6's scenarios as a plan of the engine.
+//!
+//! A virtual user is a user of the engine, an iteration what it does between two starts. Arrivals
+//! that find no user free are dropped, as k6 drops them, unless the command line lets them wait.
+
+use loadline_k6_options::{Executor, Scenario, Settings, Stage};
+use loadline_plan::{
+    Arrivals, Connection, Contradiction, LateArrivals, Load, Part, Plan, Rate, Script, Shape, Tls,
+};
+use std::path::Path;
+use std::time::Duration;
+
+/// Where no end is set: longer than any run.
+const ENDLESS: Duration = Duration::from_secs(30 * 24 * 3600);
+/// Requests end at times of their own; the plan's is behind all of them.
+const PATIENCE: Duration = Duration::from_secs(24 * 3600);
+/// How long dialling may take.
+const DIAL_PATIENCE: Duration = Duration::from_secs(30);
+
+/// What all plans of a test have in common.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ground<'a> {
+    /// Its script.
+    pub(super) script: &'a Path,
+    /// What options say beside the load.
+    pub(super) settings: &'a Settings,
+    /// Cores that may be used, at least 1.
+    pub(super) cores: u32,
+    /// Draws what is random.
+    pub(super) seed: u64,
+    /// What becomes of arrivals that find no user.
+    pub(super) late: LateArrivals,
+}
+
+impl Ground<'_> {
+    /// The plan of these scenarios.
+    ///
+    /// # Errors
+    /// If the engine can't run it.
+    pub(super) fn of_scenarios(&self, scenarios: &[Scenario]) -> Result<Plan, Contradiction> {
+        let scenarios: Vec<_> = scenarios.iter().map(|one| self.scenario(one)).collect();
+        let mut plan = self.empty().with_scenarios(scenarios);
+        plan.threads = plan.load.max_users.min(self.cores).max(1);
+        plan.validate()?;
+        Ok(plan)
+    }
+
+    /// The plan of one call of one function, which may take so long.
+    ///
+    /// # Errors
+    /// If the engine can't run it.
+    pub(super) fn of_call(&self, name: &str, within: Duration) -> Result<Plan, Contradiction> {
+        let part = Part {
+            name: name.to_owned(),
+            ..Part::default()
+        };
+        let once = loadline_plan::Scenario {
+            duration: Some(within),
+            request_limit: Some(1),
+            ..self.part(part, one_user())
+        };
+        let plan = self.empty().with_scenarios(vec![once]);
+        plan.validate()?;
+        Ok(plan)
+    }
+
+    fn empty(&self) -> Plan {
+        Plan {
+            seed: self.seed,
+            connection: self.connection(),
+            ..Plan::default()
+        }
+    }
+
+    fn connection(&self) -> Connection {
+        Connection {
+            keepalive: !self.settings.has_no_reuse,
+            timeout: PATIENCE,
+            connect_timeout: DIAL_PATIENCE,
+            tls: Tls {
+                insecure: self.settings.is_insecure,
+                ..Tls::default()
+            },
+            ahead: false,
+            ..Connection::default()
+        }
+    }
+
+    fn part(&self, part: Part, load: Load) -> loadline_plan::Scenario {
+        loadline_plan::Scenario {
+            part,
+            requests: Vec::new(),
+            script: Some(Script {
+                path: self.script.to_owned(),
+                args: Vec::new(),
+                crc32: None,
+                names_urls: true,
+            }),
+            order: loadline_plan::Order::default(),
+            think: None,
+            client: loadline_plan::Client::default(),
+            load,
+            duration: None,
+            request_limit: None,
+        }
+    }
+
+    fn scenario(&self, scenario: &Scenario) -> loadline_plan::Scenario {
+        let executor = &scenario.executor;
+        let iterations = match executor {
+            Executor::SharedIterations { iterations, .. } => Some(*iterations),
+            _ => None,
+        };
+        loadline_plan::Scenario {
+            duration: Some(executor.length().unwrap_or(ENDLESS)),
+            request_limit: iterations,
+            ..self.part(self.place(scenario), load(executor))
+        }
+    }
+
+    /// What the scenario is among the others.
+    fn place(&self, scenario: &Scenario) -> Part {
+        Part {
+            name: scenario.name.clone(),
+            start: scenario.start_time,
+            graceful_stop: scenario.graceful_stop,
+            iterations_per_user: match scenario.executor {
+                Executor::PerVuIterations { iterations, .. } => Some(iterations),
+                _ => None,
+            },
+            late_arrivals: match scenario.executor {
+                Executor::ConstantArrivalRate { .. } | Executor::RampingArrivalRate { .. } => {
+                    self.late
+                }
+                _ => LateArrivals::Wait,
+            },
+            graceful_ramp_down: match scenario.executor {
+                Executor::RampingVus {
+                    graceful_ramp_down, ..
+                } => Some(graceful_ramp_down),
+                _ => None,
+            },
+            tags: scenario.tags.clone(),
+        }
+    }
+}
+
+fn one_user() -> Load {
+    Load {
+        users: 1,
+        max_users: 1,
+        shape: Shape::Closed,
+    }
+}
+
+fn load(executor: &Executor) -> Load {
+    let users = executor.ready_vus().max(1);
+    let most = executor.max_vus().max(users);
+    let shape = match executor {
+        Executor::RampingVus {
+            start_vus, stages, ..
+        } => Shape::ClosedStages {
+            start: *start_vus,
+            stages: stages_of(stages, |target| target as u32),
+        },
+        Executor::ConstantArrivalRate {
+            rate, time_unit, ..
+        } => Shape::Rate {
+            rate: per(*rate, *time_unit),
+            arrivals: Arrivals::Constant,
+        },
+        Executor::RampingArrivalRate {
+            start_rate,
+            time_unit,
+            stages,
+            ..
+        } => Shape::RateStages {
+            start: per(*start_rate, *time_unit),
+            stages: stages_of(stages, |target| per(target, *time_unit)),
+            arrivals: Arrivals::Constant,
+        },
+        Executor::SharedIterations { .. }
+        | Executor::PerVuIterations { .. }
+        | Executor::ConstantVus { .. }
+        | Executor::ExternallyControlled { .. } => Shape::Closed,
+    };
+    Load {
+        users,
+        max_users: most,
+        shape,
+    }
+}
+
+/// So many in each unit of time.
+fn per(count: u64, unit: Duration) -> Rate {
+    Rate {
+        count,
+        per_ns: (unit.as_nanos() as u64).max(1),
+    }
+}
+
+fn stages_of<T>(stages: &[Stage], target: impl Fn(u64) -> T) -> Vec<loadline_plan::Stage<T>> {
+    let stage = |stage: &Stage| loadline_plan::Stage {
+        duration: stage.duration,
+        target: target(stage.target),
+    };
+    stages.iter().map(stage).collect()
+}

@@ -1,0 +1,172 @@
+//! What is said of a run behind its end: the summary, the script's own, files.
+
+use super::command::Asked;
+use super::conduct::Ran;
+use super::test::Test;
+use super::{FAILED, Refused, go_json, go_words};
+use loadline_k6_metrics::Portion;
+use loadline_k6_metrics::summary::{self, Ended, TimeUnit};
+use loadline_script_js::{Entry, Level, Log, SummaryFiles};
+use md5::{Digest, Md5};
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::fs;
+
+/// What is printed, and what is written.
+pub(super) struct Report {
+    mode: Mode,
+    /// The file of `--summary-export`.
+    export: Option<String>,
+}
+
+/// How much the summary says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Disabled,
+    Compact,
+    Full,
+}
+
+impl Report {
+    /// What a command line asks for.
+    ///
+    /// # Errors
+    /// If a mode or an output is none.
+    pub(super) fn of(asked: &Asked<'_>) -> Result<Report, Refused> {
+        let mode = match asked.flag("summary-mode").as_deref() {
+            None | Some("compact") => Mode::Compact,
+            Some("full") => Mode::Full,
+            Some("disabled") => Mode::Disabled,
+            Some(_) => return Err(Refused::new(FAILED, "invalid summary mode")),
+        };
+        if let Some(output) = asked.invocation.all("out").first() {
+            return Err(unknown_output(output));
+        }
+        Ok(Report {
+            mode: match asked.is_on("no-summary") {
+                true => Mode::Disabled,
+                false => mode,
+            },
+            export: asked.flag("summary-export"),
+        })
+    }
+
+    /// Whether outputs want each value.
+    pub(super) fn keeps_samples(&self) -> bool {
+        false
+    }
+
+    /// Whether the summary tells groups and scenarios apart.
+    pub(super) fn is_full(&self) -> bool {
+        self.mode == Mode::Full
+    }
+
+    /// The outputs, as the header names them.
+    pub(super) fn described(&self) -> String {
+        "-".to_owned()
+    }
+
+    /// Takes what users recorded.
+    pub(super) fn take(&self, _portion: &Portion) {}
+
+    /// Says what is to be said of a run that has ended.
+    pub(super) fn conclude(&self, asked: &Asked<'_>, test: &Test, ran: &Ran) {
+        if self.mode == Mode::Disabled {
+            return;
+        }
+        let settings = test.settings();
+        let ended = Ended {
+            totals: &ran.totals,
+            outcomes: &ran.outcomes,
+            elapsed_ns: ran.elapsed.as_nanos() as u64,
+            trend_stats: &settings.trend_stats,
+            time_unit: settings.time_unit.as_deref().and_then(TimeUnit::parse),
+        };
+        let mut files =
+            own_summary(asked, test, ran, &ended).unwrap_or_else(|| self.usual_summary(&ended));
+        if let Some(path) = &self.export {
+            let json = summary::export(&ended, &md5_hex).to_string();
+            files.push((path.clone(), go_json::indented_by(4, &json).into_bytes()));
+        }
+        if let Some(problem) = write_all(asked, &files) {
+            tell(asked, &problem);
+        }
+    }
+
+    fn usual_summary(&self, ended: &Ended<'_>) -> SummaryFiles {
+        let text = summary::text(ended, self.is_full());
+        vec![("stdout".to_owned(), text.into_bytes())]
+    }
+}
+
+fn unknown_output(output: &str) -> Refused {
+    let name = output.split('=').next().unwrap_or_default();
+    Refused::new(
+        FAILED,
+        format!("invalid output type '{name}', available types are: csv, json"),
+    )
+}
+
+/// What the script's `handleSummary()` gives; `None` without one, or where it gives nothing.
+fn own_summary(
+    asked: &Asked<'_>,
+    test: &Test,
+    ran: &Ran,
+    ended: &Ended<'_>,
+) -> Option<SummaryFiles> {
+    if !test.program.has("handleSummary") {
+        return None;
+    }
+    let terminals = asked.surroundings.terminals;
+    let setup_data = ran.setup_data.as_deref();
+    let around = summary::Surroundings {
+        is_stdout_tty: terminals.stdout,
+        is_stderr_tty: terminals.stderr,
+        no_color: !asked.has_colours,
+        setup_data: setup_data.and_then(|json| serde_json::from_str::<Value>(json).ok()),
+    };
+    let data = summary::handle_summary_data(ended, &around, &md5_hex);
+    test.program
+        .handle_summary(&data.to_string())
+        .unwrap_or_else(|failure| {
+            asked.console.log_refusal(&Refused::thrown(failure));
+            None
+        })
+}
+
+/// Writes texts to files; what went wrong, if something did.
+fn write_all(asked: &Asked<'_>, files: &SummaryFiles) -> Option<String> {
+    let mut problems = String::new();
+    let screen = &asked.surroundings.screen;
+    for (name, content) in files {
+        match name.as_str() {
+            "stdout" => screen.print(&String::from_utf8_lossy(content)),
+            "stderr" => screen.print_error(&String::from_utf8_lossy(content)),
+            path => {
+                let written = fs::write(asked.surroundings.place.directory.join(path), content);
+                if let Err(error) = written {
+                    let problem = go_words::system(&error);
+                    // Writing to a text can't fail.
+                    let _ = write!(
+                        problems,
+                        "\n\t- could not open '{path}': open {path}: {problem}"
+                    );
+                }
+            }
+        }
+    }
+    (!problems.is_empty()).then(|| format!("Could not save some summary information:{problems}"))
+}
+
+fn tell(asked: &Asked<'_>, problem: &str) {
+    asked.console.log(&Entry {
+        level: Level::Error,
+        message: "failed to handle the end-of-test summary",
+        fields: &[("error", problem)],
+    });
+}
+
+fn md5_hex(text: &str) -> String {
+    let digest = Md5::digest(text.as_bytes());
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,286 @@
+//! A test that is loaded: its script, its options from all places, its thresholds.
+
+use super::console::Console;
+use super::origin::{Origin, Place};
+use super::{ABORTED, FAILED, INVALID_CONFIG, Refused, SCRIPT_EXCEPTION};
+use loadline_k6_metrics::{RecorderSetup, Registry, ThresholdSource, Thresholds};
+use loadline_k6_options::cli::Invocation;
+use loadline_k6_options::{
+    Consolidated, GoDuration, Settings, Tier, consolidate, from_environment,
+};
+use loadline_script_js::{
+    Entry, Failure, HttpOptions, Level, LoadSetup, Log, Program, RunState, UserOptions,
+};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use url::Url;
+
+/// A test that is loaded.
+pub(super) struct Test {
+    /// Its main module.
+    pub(super) main: Url,
+    /// Its script.
+    pub(super) program: Arc<Program>,
+    /// Its options.
+    pub(super) options: Consolidated,
+    /// The variables of its script.
+    pub(super) env: BTreeMap<String, String>,
+}
+
+/// What its users are told, and what is judged.
+pub(super) struct Measures {
+    pub(super) thresholds: Thresholds,
+    pub(super) recording: Arc<RecorderSetup>,
+}
+
+impl Test {
+    /// Loads what a command line names.
+    ///
+    /// # Errors
+    /// If the script or an option is wrong.
+    pub(super) fn load(
+        invocation: &Invocation,
+        origin: Origin,
+        place: &Place,
+        console: &Arc<Console>,
+    ) -> Result<Test, Refused> {
+        let name = invocation.arguments.first().cloned().unwrap_or_default();
+        let env = script_env(invocation, &origin, place)?;
+        let (main, archive) = (origin.main, origin.archive);
+        let could_not_load = |text: String, code: u8| {
+            let text =
+                format!("could not initialize '{name}': could not load JS test '{main}': {text}");
+            Refused::new(code, text)
+        };
+        let program = Program::load(LoadSetup {
+            main: main.clone(),
+            sources: Box::new(origin.files),
+            env: env.clone(),
+            log: Arc::clone(console) as Arc<dyn Log>,
+            registry: Arc::new(Registry::new()),
+        })
+        .map_err(|failure| match failure {
+            Failure::Threw(text) => Refused::thrown(text),
+            Failure::Aborted(text) => could_not_load(text, ABORTED),
+            other => could_not_load(other.to_string(), SCRIPT_EXCEPTION),
+        })?;
+        if !program.has_functions() {
+            let text = "no exported functions in script".to_owned();
+            return Err(could_not_load(text, FAILED));
+        }
+        let said = archive
+            .as_ref()
+            .map(|archive| archive.options_json.as_str());
+        let said = said.or(program.options()).unwrap_or("{}");
+        let script =
+            Tier::from_json(said).map_err(|error| could_not_load(error.text, error.code))?;
+        warn_of_unknown(&script, console);
+        let options = options(invocation, script, place, &env, &program)?;
+        for warning in &options.warnings {
+            console.log_plain(Level::Warning, warning);
+        }
+        Ok(Test {
+            main,
+            program,
+            options,
+            env,
+        })
+    }
+
+    /// What options say beside the load.
+    pub(super) fn settings(&self) -> &Settings {
+        &self.options.settings
+    }
+
+    /// What is recorded and judged, without thresholds where they are unwanted.
+    ///
+    /// # Errors
+    /// If a threshold is none.
+    pub(super) fn measures(
+        &self,
+        has_thresholds: bool,
+        keeps_samples: bool,
+        by_group_and_scenario: bool,
+    ) -> Result<Measures, Refused> {
+        let registry = self.program.registry();
+        let sources = self.settings().thresholds.iter().filter(|_| has_thresholds);
+        let sources = sources.map(|(metric, list)| (metric.clone(), thresholds(list)));
+        let invalid = |text: String| Refused::new(INVALID_CONFIG, text);
+        let thresholds =
+            Thresholds::new(sources, registry).map_err(|error| invalid(error.to_string()))?;
+        let submetrics = thresholds.submetrics(registry);
+        Ok(Measures {
+            recording: Arc::new(RecorderSetup {
+                registry: Arc::clone(registry),
+                submetrics: submetrics.map_err(|error| invalid(error.to_string()))?,
+                keeps_samples,
+                by_group_and_scenario,
+            }),
+            thresholds,
+        })
+    }
+
+    /// What its users are told.
+    pub(super) fn user_options(&self) -> UserOptions {
+        let settings = self.settings();
+        let usual = HttpOptions::default();
+        UserOptions {
+            tags: settings.tags.clone(),
+            min_iteration: settings.min_iteration,
+            json: self.options.of_script().to_string(),
+            http: HttpOptions {
+                user_agent: settings.user_agent.clone().unwrap_or(usual.user_agent),
+                max_redirects: settings.max_redirects,
+                throws: settings.throws,
+                discards_bodies: settings.discards_bodies,
+                keeps_cookies: settings.keeps_cookies,
+                batch: settings.batch,
+                debug: settings.http_debug.clone(),
+            },
+        }
+    }
+}
+
+/// The variables of a script: those of the system where they are wanted, those that an archive
+/// brings, and those of `-e`.
+fn script_env(
+    invocation: &Invocation,
+    origin: &Origin,
+    place: &Place,
+) -> Result<BTreeMap<String, String>, Refused> {
+    let by_default = invocation.command == loadline_k6_options::cli::Command::Run;
+    let has_system = match invocation.flag("include-system-env-vars", &place.environment) {
+        Some(_) => invocation.is_on("include-system-env-vars", &place.environment),
+        None => by_default,
+    };
+    let mut env = match has_system {
+        true => place.environment.clone(),
+        false => BTreeMap::new(),
+    };
+    let archived = origin.archive.as_ref().and_then(|one| one.env.clone());
+    env.extend(archived.unwrap_or_default());
+    for pair in invocation.all("env") {
+        let (name, value) = match pair.split_once('=') {
+            Some((name, value)) => (name, value.to_owned()),
+            None => (
+                pair.as_str(),
+                place.environment.get(pair).cloned().unwrap_or_default(),
+            ),
+        };
+        if !is_variable(name) {
+            let text = format!("invalid environment variable name '{name}'");
+            return Err(Refused::new(FAILED, text));
+        }
+        env.insert(name.to_owned(), value);
+    }
+    Ok(env)
+}
+
+fn is_variable(name: &str) -> bool {
+    let mut letters = name.chars();
+    let begins = letters
+        .next()
+        .is_some_and(|letter| letter.is_ascii_alphabetic() || letter == '_');
+    begins && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+}
+
+fn warn_of_unknown(script: &Tier, console: &Console) {
+    if let Some(name) = script.unknown.first() {
+        console.log(&Entry {
+            level: Level::Warning,
+            message: "There were unknown fields in the options exported in the script",
+            fields: &[("error", &format!("json: unknown field \"{name}\""))],
+        });
+    }
+}
+
+/// The options of all places, the strongest last. Variables that `-e` sets are options, too.
+fn options(
+    invocation: &Invocation,
+    script: Tier,
+    place: &Place,
+    env: &BTreeMap<String, String>,
+    program: &Program,
+) -> Result<Consolidated, Refused> {
+    let mut variables = place.environment.clone();
+    let given = env.iter().filter(|(name, _)| name.starts_with("K6_"));
+    variables.extend(given.map(|(name, value)| (name.clone(), value.clone())));
+    let tiers = vec![
+        ("file", config_file(invocation, place)?),
+        ("script", script),
+        ("env", from_environment(&variables)?),
+        ("cli", invocation.options.clone()),
+    ];
+    Ok(consolidate(tiers, |name| program.has(name))?)
+}
+
+/// What the configuration file says, if there is one: the one that is named, or the user's own.
+fn config_file(invocation: &Invocation, place: &Place) -> Result<Tier, Refused> {
+    let named = invocation.flag("config", &place.environment);
+    let path = match &named {
+        Some(path) => place.directory.join(path),
+        None => match usual_config(place) {
+            Some(path) => path,
+            None => return Ok(Tier::default()),
+        },
+    };
+    match fs::read_to_string(&path) {
+        Ok(text) => Ok(Tier::from_json(&text)?),
+        Err(_) if named.is_none() => Ok(Tier::default()),
+        Err(error) => {
+            let path = named.unwrap_or_default();
+            let problem = super::go_words::system(&error);
+            Err(Refused::new(
+                INVALID_CONFIG,
+                format!(
+                    "failed to load the configuration file from the local file system: stat \
+                     {path}: {problem}"
+                ),
+            ))
+        }
+    }
+}
+
+fn usual_config(place: &Place) -> Option<PathBuf> {
+    let variable = |name: &str| place.environment.get(name).filter(|text| !text.is_empty());
+    let folder = match variable("XDG_CONFIG_HOME") {
+        Some(folder) => PathBuf::from(folder),
+        None => PathBuf::from(variable("HOME")?).join(".config"),
+    };
+    Some(folder.join("k6").join("config.json"))
+}
+
+fn thresholds(list: &[Value]) -> Vec<ThresholdSource> {
+    let one = |value: &Value| match value.as_str() {
+        Some(text) => ThresholdSource {
+            expression: text.to_owned(),
+            ..ThresholdSource::default()
+        },
+        None => ThresholdSource {
+            expression: value["threshold"].as_str().unwrap_or_default().to_owned(),
+            abort_on_fail: value["abortOnFail"].as_bool().unwrap_or_default(),
+            delay_abort_eval_ns: delay_ns(&value["delayAbortEval"]),
+        },
+    };
+    list.iter().map(one).collect()
+}
+
+fn delay_ns(value: &Value) -> u64 {
+    let text = value.as_str();
+    let time = text.and_then(|text| GoDuration::parse(text).ok());
+    let time = time.or_else(|| value.as_f64().map(GoDuration::milliseconds));
+    time.map_or(0, |time| time.duration().as_nanos() as u64)
+}
+
+/// What a run of the test is begun with.
+pub(super) fn run_state(
+    test: &Test,
+    measures: &Measures,
+    abort: Box<dyn Fn(loadline_script_js::Abort) + Send + Sync>,
+) -> Arc<RunState> {
+    let recording = Arc::clone(&measures.recording);
+    Arc::new(RunState::new(test.user_options(), recording, abort))
+}
