@@ -7,7 +7,9 @@ FUZZ = RUSTC_BOOTSTRAP=1 $(CARGO) fuzz
 
 # The HTML report has a front end, which is built with Node.js; `make HTML=` leaves both out.
 HTML ?= yes
-FEATURES = $(if $(HTML),--features loadline/html)
+# k6's scripts bring a JavaScript engine, which is compiled from C; `make SCRIPTS=` leaves it out.
+SCRIPTS ?= yes
+FEATURES = $(if $(HTML),--features loadline/html) $(if $(SCRIPTS),--features loadline/k6)
 # The integration tests run the program that is shipped, not one of another profile.
 PROGRAM = LOADLINE_PROGRAM=$(abspath $(or $(CARGO_TARGET_DIR),target))/release/loadline
 PAGE = $(if $(HTML),web/dist/index.html)
@@ -34,9 +36,11 @@ build: compiler $(PAGE)
 # A plain cargo install would leave the page out, and build that into target/release.
 install: compiler $(PAGE)
 	$(CARGO) install --locked --path crates/loadline $(if $(HTML),--features html) \
-		$(if $(PREFIX),--root $(PREFIX))
+		$(if $(SCRIPTS),--features k6) $(if $(PREFIX),--root $(PREFIX))
 
-demo: build
+# It needs no scripts; a build that has them does as well.
+demo:
+	@test -x target/release/loadline || $(MAKE) build SCRIPTS=
 	target/release/loadline demo
 
 test: build

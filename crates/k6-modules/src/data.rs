@@ -30,11 +30,16 @@ impl SharedArrays {
     }
 }
 
-/// The module `k6/data`.
-pub fn data<'js>(ctx: &Ctx<'js>, arrays: &SharedArrays) -> Result<Object<'js>> {
+/// The module `k6/data`. `may_declare` throws where no array may be declared.
+pub fn data<'js>(
+    ctx: &Ctx<'js>,
+    arrays: &SharedArrays,
+    may_declare: fn(&Ctx<'_>) -> Result<()>,
+) -> Result<Object<'js>> {
     let natives = Object::new(ctx.clone())?;
     let store = arrays.clone();
     let find = move |ctx: Ctx<'js>, name: String, build: Function<'js>| {
+        may_declare(&ctx)?;
         let elements = match store.named(&name) {
             Some(elements) => elements,
             None => store.keep(name, built(&ctx, &build)?),

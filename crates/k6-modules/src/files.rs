@@ -11,8 +11,9 @@ use std::sync::Arc;
 
 /// Where files come from.
 pub trait Files {
-    /// The bytes of a file; the error is the sentence that the script gets.
-    fn open(&self, path: &str) -> std::result::Result<Arc<[u8]>, String>;
+    /// The bytes of a file that the script in this realm asks for; the error is the sentence that
+    /// the script gets.
+    fn open(&self, ctx: &Ctx<'_>, path: &str) -> std::result::Result<Arc<[u8]>, String>;
 }
 
 /// The module `k6/experimental/fs`.
@@ -27,7 +28,9 @@ pub fn experimental_fs<'js>(ctx: &Ctx<'js>, files: Rc<dyn Files>) -> Result<Obje
 }
 
 fn opened(ctx: &Ctx<'_>, files: &dyn Files, path: &str) -> Result<Arc<[u8]>> {
-    files.open(path).map_err(|message| go_error(ctx, message))
+    files
+        .open(ctx, path)
+        .map_err(|message| go_error(ctx, message))
 }
 
 /// `{ size, slice(from, length) }` of a file's bytes.
@@ -62,7 +65,10 @@ pub fn experimental_csv<'js>(
         access(&ctx, elements)
     };
     natives.set("rows", function(ctx, rows)?)?;
-    natives.set("view", data(ctx, arrays)?.get::<_, Value<'js>>("viewOf")?)?;
+    natives.set(
+        "view",
+        data(ctx, arrays, |_| Ok(()))?.get::<_, Value<'js>>("viewOf")?,
+    )?;
     source::run(ctx, include_str!("js/csv.js"), natives)?.get()
 }
 

@@ -11,7 +11,7 @@ fn said(script: &str) -> String {
         ctx.globals()
             .set("html", crate::html(&ctx).unwrap())
             .unwrap();
-        let data = crate::data(&ctx, &crate::SharedArrays::default()).unwrap();
+        let data = crate::data(&ctx, &crate::SharedArrays::default(), |_| Ok(())).unwrap();
         ctx.globals().set("data", data).unwrap();
         ctx.globals()
             .set("encoding", crate::encoding(&ctx).unwrap())

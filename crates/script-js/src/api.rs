@@ -3,13 +3,13 @@
 mod console;
 mod execution;
 pub(crate) mod globals;
-pub(crate) mod go_error;
 pub(crate) mod k6;
 mod metrics;
+pub(crate) mod offline;
 mod timers;
 
 use crate::vu::Vu;
-use rquickjs::{Ctx, Object, Result};
+use rquickjs::{Ctx, Error, Object, Result};
 
 /// Makes the object of a module.
 pub(crate) type Make = for<'js> fn(&Ctx<'js>) -> Result<Object<'js>>;
@@ -21,10 +21,19 @@ pub(crate) type Make = for<'js> fn(&Ctx<'js>) -> Result<Object<'js>>;
 pub(crate) fn module(name: &str) -> std::result::Result<Make, String> {
     let make: Make = match name {
         "k6" => k6::module,
+        "k6/crypto" => loadline_k6_modules::crypto,
+        "k6/data" => offline::data,
+        "k6/encoding" => loadline_k6_modules::encoding,
         "k6/execution" => execution::module,
+        "k6/experimental/csv" => offline::csv,
+        "k6/experimental/fs" => offline::fs,
+        "k6/html" => loadline_k6_modules::html,
         "k6/http" => crate::http::module,
         "k6/metrics" => metrics::module,
+        "k6/secrets" => offline::secrets,
         "k6/timers" => timers::module,
+        // Timers went into k6 itself; scripts of before still import them from here.
+        "k6/experimental/timers" => timers::module,
         "k6/options" => |ctx| Object::new(ctx.clone()),
         other => return Err(missing(other)),
     };
@@ -49,12 +58,17 @@ fn missing(name: &str) -> String {
     }
 }
 
+/// Throws one of k6's own errors that says this: return it from the native function.
+pub(crate) fn k6_error(ctx: &Ctx<'_>, message: &str) -> Error {
+    loadline_k6_modules::go_error(ctx, message)
+}
+
 /// Gives a realm its globals.
 pub(crate) fn install(ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
     let globals = ctx.globals();
     globals.set("global", globals.clone())?;
     globals.set("__VU", vu.id)?;
-    go_error::install(ctx, vu)?;
+    loadline_k6_modules::install_globals(ctx)?;
     globals::install(ctx, vu)?;
     console::install(ctx)?;
     timers::install(ctx)

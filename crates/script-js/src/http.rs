@@ -19,8 +19,8 @@ mod wanted;
 
 pub(crate) use target::HttpState;
 
-use crate::api::go_error::k6_error;
 use crate::api::k6::cut_off;
+use crate::api::k6_error;
 use crate::event_loop::Completion;
 use crate::native::{Call, set};
 use crate::run::Level;

@@ -22,7 +22,6 @@
 //! have their turn. Go on behind its end: what ends an iteration can't be caught.
 
 mod api;
-mod bytes;
 mod event_loop;
 mod exception;
 mod fiber;

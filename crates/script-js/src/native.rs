@@ -6,9 +6,9 @@
 
 use crate::vu::Vu;
 use rquickjs::function::{IntoJsFunc, ParamRequirement, Params};
-use rquickjs::{Coerced, Ctx, Error, Exception, FromJs, Function, Object, Result, Value, qjs};
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use rquickjs::{Coerced, Ctx, FromJs, Function, Object, Result, Value};
+
+pub(crate) use loadline_k6_modules::{guarded, uncatchable};
 
 /// A native function that takes all its arguments as they are.
 struct Native<F>(F);
@@ -70,14 +70,6 @@ where
     }
 }
 
-/// Runs what QuickJS has called: a panic becomes an error that the script can't catch.
-pub(crate) fn guarded<T>(ctx: &Ctx<'_>, run: impl FnOnce() -> Result<T>) -> Result<T> {
-    match catch_unwind(AssertUnwindSafe(run)) {
-        Ok(result) => result,
-        Err(panic) => Err(panicked(ctx, &*panic)),
-    }
-}
-
 /// A function of this name.
 pub(crate) fn function<'js>(
     ctx: &Ctx<'js>,
@@ -94,24 +86,4 @@ pub(crate) fn set<'js>(
     run: impl Fn(Call<'js>) -> Result<Value<'js>> + 'js,
 ) -> Result<()> {
     object.set(name, function(object.ctx(), name, run)?)
-}
-
-/// Ends the iteration: the error that is thrown can't be caught by the script.
-#[expect(unsafe_code, reason = "the library has no safe name for it")]
-pub(crate) fn uncatchable(ctx: &Ctx<'_>, message: &str) -> Error {
-    let exception = match Exception::from_message(ctx.clone(), message) {
-        Ok(exception) => exception.into_value(),
-        Err(error) => return error,
-    };
-    // SAFETY: both are of this runtime, and alive.
-    unsafe { qjs::JS_SetUncatchableError(ctx.as_raw().as_ptr(), exception.as_raw()) };
-    ctx.throw(exception)
-}
-
-/// A native function panicked: that is a fault of ours, which ends the iteration.
-fn panicked(ctx: &Ctx<'_>, panic: &(dyn Any + Send)) -> Error {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-    let message = format!("internal error: {}", text.unwrap_or("a panic"));
-    uncatchable(ctx, &message)
 }

@@ -1,11 +1,13 @@
 //! A script that is loaded: its files, its options and what it exports.
 
+use crate::api::offline::NoSecrets;
 use crate::modules::store::{Sources, Store};
 use crate::realm;
 use crate::run::{Entry, Level, Log};
 use crate::samples::Worker;
 use crate::vu::Vu;
 use loadline_k6_metrics::{RecorderSetup, Registry};
+use loadline_k6_modules::{Secrets, SharedArrays};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use url::Url;
@@ -22,6 +24,8 @@ pub struct LoadSetup {
     pub log: Arc<dyn Log>,
     /// What its metrics are registered in.
     pub registry: Arc<Registry>,
+    /// What `k6/secrets` gives; without it each secret is refused.
+    pub secrets: Option<Arc<dyn Secrets + Send + Sync>>,
 }
 
 /// A loaded script.
@@ -31,6 +35,8 @@ pub struct Program {
     pub(crate) env: BTreeMap<String, String>,
     pub(crate) log: Arc<dyn Log>,
     pub(crate) registry: Arc<Registry>,
+    pub(crate) arrays: SharedArrays,
+    pub(crate) secrets: Arc<dyn Secrets + Send + Sync>,
     found: Found,
 }
 
@@ -78,6 +84,8 @@ impl Program {
             env: setup.env,
             log: setup.log,
             registry: setup.registry,
+            arrays: SharedArrays::default(),
+            secrets: setup.secrets.unwrap_or_else(|| Arc::new(NoSecrets)),
             found: Found::default(),
         };
         let first = Arc::new(program.clone_unloaded());
@@ -104,6 +112,8 @@ impl Program {
             env: self.env.clone(),
             log: Arc::clone(&self.log),
             registry: Arc::clone(&self.registry),
+            arrays: self.arrays.clone(),
+            secrets: Arc::clone(&self.secrets),
             found: Found::default(),
         }
     }

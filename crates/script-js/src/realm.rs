@@ -177,7 +177,7 @@ fn bytes_of(ctx: &Ctx<'_>, content: &Value<'_>) -> rquickjs::Result<Vec<u8>> {
     if let Some(text) = content.as_string() {
         return Ok(text.to_string()?.into_bytes());
     }
-    match crate::bytes::of(content) {
+    match loadline_k6_modules::bytes_of_buffer(content) {
         Some(bytes) => Ok(bytes),
         None => Err(rquickjs::Exception::throw_message(
             ctx,

@@ -302,7 +302,7 @@ impl<H: Host> Dialler<H> {
             tls_ns: None,
         };
         if !endpoint.tls {
-            return Ok((Connection::plain(socket).to_peer(peer(address)), dial));
+            return Ok((Connection::plain(socket).with_peer(peer(address)), dial));
         }
         let is_2 = self.settings.http == HttpVersion::V2;
         let secured = self.secure(endpoint, socket, deadline_ns).await;
@@ -314,7 +314,7 @@ impl<H: Host> Dialler<H> {
             return Err(failed(DialPhase::Http2, not_offered()));
         }
         dial.tls_ns = Some(self.host.now_ns() - at_ns);
-        Ok((connection.to_peer(peer(address)), dial))
+        Ok((connection.with_peer(peer(address)), dial))
     }
 
     /// Until when a dial that began at this instant may take.

@@ -5,8 +5,8 @@ use super::plan::Ground;
 use super::stop::{Interrupt, Reason};
 use super::test::{Measures, Test, run_state};
 use super::{
-    ABORTED, API_STOPPED, FAILED, INTERRUPTED, MARKED_FAILED, Refused, SCRIPT_EXCEPTION,
-    SETUP_TIMEOUT, TEARDOWN_TIMEOUT, THRESHOLDS_CROSSED,
+    ABORTED, FAILED, INTERRUPTED, MARKED_FAILED, Refused, SCRIPT_EXCEPTION, SETUP_TIMEOUT,
+    TEARDOWN_TIMEOUT, THRESHOLDS_CROSSED,
 };
 use loadline_engine::{Launch, Run, StartError};
 use loadline_k6_metrics::{Outcome, Portion, Totals, crossed};
@@ -245,10 +245,6 @@ impl<'a> Conductor<'a> {
             )),
             Reason::Script(message) => Some(Refused::new(ABORTED, message)),
             Reason::Thresholds(sentence) => Some(Refused::new(THRESHOLDS_CROSSED, sentence)),
-            Reason::Api => Some(Refused::new(
-                API_STOPPED,
-                "test run stopped from the REST API",
-            )),
         });
         let is_crossed = || crossed(outcomes).map(|text| Refused::new(THRESHOLDS_CROSSED, text));
         let is_failed = || {

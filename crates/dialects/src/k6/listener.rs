@@ -13,7 +13,7 @@ use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How often it is looked what there is to hear.
-const PATIENCE: Duration = Duration::from_millis(50);
+const PATIENCE: Duration = Duration::from_millis(20);
 /// How long a worker may take to hand over what it has when its run has ended.
 const FAREWELL: Duration = Duration::from_secs(10);
 /// Every how many seconds thresholds are judged.

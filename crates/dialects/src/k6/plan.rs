@@ -154,7 +154,11 @@ fn one_user() -> Load {
 }
 
 fn load(executor: &Executor) -> Load {
-    let users = executor.ready_vus().max(1);
+    let users = match executor {
+        Executor::ExternallyControlled { vus, .. } => *vus,
+        other => other.ready_vus(),
+    };
+    let users = users.max(1);
     let most = executor.max_vus().max(users);
     let shape = match executor {
         Executor::RampingVus {

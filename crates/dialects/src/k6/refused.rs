@@ -10,8 +10,6 @@ pub(super) const THRESHOLDS_CROSSED: u8 = 99;
 pub(super) const SETUP_TIMEOUT: u8 = 100;
 /// `teardown()` took too long.
 pub(super) const TEARDOWN_TIMEOUT: u8 = 101;
-/// The REST API ended the test.
-pub(super) const API_STOPPED: u8 = 103;
 /// Options are wrong.
 pub(super) const INVALID_CONFIG: u8 = 104;
 /// A signal ended the test.

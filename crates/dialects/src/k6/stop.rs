@@ -18,8 +18,6 @@ pub(super) enum Reason {
     Failure,
     /// Thresholds were crossed; what k6 says of it.
     Thresholds(String),
-    /// The REST API was told to.
-    Api,
 }
 
 /// Ends a test, from any thread.

@@ -61,6 +61,7 @@ impl Test {
             env: env.clone(),
             log: Arc::clone(console) as Arc<dyn Log>,
             registry: Arc::new(Registry::new()),
+            secrets: None,
         })
         .map_err(|failure| match failure {
             Failure::Threw(text) => Refused::thrown(text),

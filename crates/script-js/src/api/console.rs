@@ -1,8 +1,8 @@
 //! The global `console`: entries of the log, with objects printed as k6 prints them.
 
-use crate::bytes;
 use crate::native::{Call, set};
 use crate::run::Level;
+use loadline_k6_modules::bytes_of_buffer;
 use rquickjs::{ArrayBuffer, Ctx, Object, Result, Value};
 use std::fmt::Write;
 
@@ -148,7 +148,7 @@ fn print_bytes(out: &mut String, object: &Object<'_>) -> bool {
     if ArrayBuffer::from_object(object.clone()).is_none() {
         return false;
     }
-    let bytes = bytes::of(object.as_value()).unwrap_or_default();
+    let bytes = bytes_of_buffer(object.as_value()).unwrap_or_default();
     let hex: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     let _ = write!(
         out,

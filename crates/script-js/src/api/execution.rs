@@ -1,7 +1,7 @@
 //! The module `k6/execution`: what a script knows of its run, and how it ends it.
 
-use super::go_error::k6_error;
 use super::k6::not_a_tag;
+use super::k6_error;
 use crate::exception::place;
 use crate::native::{Call, function, uncatchable};
 use crate::run::{Execution, Level, RunState, Scenario, Stage};

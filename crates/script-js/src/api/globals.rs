@@ -1,6 +1,6 @@
 //! Globals that are no module's: `open`, `require`, `__ENV`, what `setup()` gives as JSON.
 
-use super::go_error::k6_error;
+use super::k6_error;
 use crate::modules::loader::require;
 use crate::modules::resolve::resolve_file;
 use crate::native::{Call, set};
@@ -19,6 +19,9 @@ const REPLACER: &str = "(function (key, value) {
     }
     return kind === 'undefined' ? null : value;
 })";
+
+/// How many calls may stand between a module and a native function.
+const MOST_BETWEEN: isize = 8;
 
 /// A generator that can be seeded, in place of `Math.random` (mulberry32).
 const SEEDED: &str = "(function (seed) {
@@ -57,11 +60,11 @@ pub(super) fn seed(ctx: &Ctx<'_>, seed: u64) -> Result<()> {
 }
 
 /// The module that calls a native function.
-fn caller(ctx: &Ctx<'_>, vu: &Vu) -> String {
-    let name = ctx
-        .script_or_module_name(1)
-        .and_then(|atom| atom.to_string().ok());
-    let name = name.filter(|name| name.contains("://"));
+pub(super) fn caller(ctx: &Ctx<'_>, vu: &Vu) -> String {
+    // What k6's own modules have in JavaScript stands between.
+    let name = |level| ctx.script_or_module_name(level)?.to_string().ok();
+    let mut names = (1..=MOST_BETWEEN).filter_map(name);
+    let name = names.find(|name: &String| name.contains("://"));
     name.unwrap_or_else(|| vu.program.main.to_string())
 }
 

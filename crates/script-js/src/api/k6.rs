@@ -1,6 +1,6 @@
 //! The module `k6`: checks, groups, sleep.
 
-use super::go_error::k6_error;
+use super::k6_error;
 use crate::fiber::Cancelled;
 use crate::native::{Call, set, uncatchable};
 use crate::samples::wall_ns;

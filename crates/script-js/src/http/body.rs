@@ -1,11 +1,11 @@
 //! What a script gives as a body: texts, bytes, forms; and its compression.
 
 use super::multipart::{self, Field};
-use crate::api::go_error::k6_error;
-use crate::bytes;
+use crate::api::k6_error;
 use crate::native::Call;
 use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
+use loadline_k6_modules::bytes_of_buffer;
 use loadline_k6_modules::urlencoded;
 use rquickjs::{Object, Result, Value};
 use std::io::Write;
@@ -34,7 +34,7 @@ pub(crate) fn read<'js>(call: &Call<'js>, value: &Value<'js>) -> Result<RequestB
     if let Some(text) = value.as_string() {
         return Ok(plain(text.to_string()?.into_bytes()));
     }
-    if let Some(bytes) = bytes::of(value) {
+    if let Some(bytes) = bytes_of_buffer(value) {
         return Ok(plain(bytes));
     }
     match value.as_object() {

@@ -1,7 +1,7 @@
 //! Which statuses are expected: `http.expectedStatuses`, `http.setResponseCallback`.
 
 use super::held;
-use crate::api::go_error::k6_error;
+use crate::api::k6_error;
 use crate::native::Call;
 use rquickjs::{Object, Result, Value};
 use std::rc::Rc;

@@ -1,7 +1,7 @@
 //! Cookies: `http.cookieJar()`, `new http.CookieJar()`.
 
 use super::held;
-use crate::api::go_error::k6_error;
+use crate::api::k6_error;
 use crate::native::{Call, function};
 use loadline_client::CookieJar;
 use rquickjs::{Ctx, Function, Object, Result, Value};

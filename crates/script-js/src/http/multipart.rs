@@ -1,9 +1,9 @@
 //! Files in forms: `http.file`, and the bodies they make.
 
 use super::held;
-use crate::api::go_error::k6_error;
-use crate::bytes;
+use crate::api::k6_error;
 use crate::native::Call;
+use loadline_k6_modules::bytes_of_buffer;
 use rquickjs::{ArrayBuffer, Object, Result, Value};
 use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -27,7 +27,7 @@ pub(crate) enum Field {
 /// `http.file(data, name, contentType)`.
 pub(crate) fn file<'js>(call: Call<'js>) -> Result<Value<'js>> {
     let data = call.arg(0);
-    let bytes = match bytes::of(&data) {
+    let bytes = match bytes_of_buffer(&data) {
         Some(bytes) => bytes,
         None if data.is_string() => call.text(&data)?.into_bytes(),
         None => {

@@ -5,7 +5,7 @@
 
 use super::answer::{Answer, Body};
 use super::held;
-use crate::api::go_error::k6_error;
+use crate::api::k6_error;
 use crate::native::{Call, function};
 use crate::vu::Vu;
 use loadline_k6_modules::{form_of, gjson_get, link_of, parse_json, selection_of};

@@ -6,7 +6,7 @@
 use super::resolve::{Resolved, resolve};
 use super::store::{Store, Unit};
 use crate::api;
-use crate::api::go_error::k6_error;
+use crate::api::k6_error;
 use crate::native::guarded;
 use crate::vu::Vu;
 use rquickjs::context::EvalOptions;

@@ -69,6 +69,7 @@ pub(crate) fn load(files: &[(&str, &str)]) -> (Result<Arc<Program>, Failure>, Li
         env: BTreeMap::from([("NAME".to_owned(), "value".to_owned())]),
         log: Arc::new(log.clone()),
         registry: Arc::default(),
+        secrets: None,
     });
     (loaded, log)
 }

@@ -1,0 +1,77 @@
+//! k6's modules that send nothing, with what they need of the script: its files, its shared arrays,
+//! its secrets.
+
+use super::globals::caller;
+use super::k6_error;
+use crate::modules::resolve::resolve_file;
+use crate::vu::Vu;
+use loadline_k6_modules::{self as offline, Files, Secrets};
+use rquickjs::{Ctx, Object, Result};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// `k6/data`.
+pub(super) fn data<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    let arrays = Vu::of(ctx).program.arrays.clone();
+    offline::data(ctx, &arrays, |ctx| match Vu::of(ctx).is_init() {
+        true => Ok(()),
+        false => Err(k6_error(
+            ctx,
+            "new SharedArray must be called in the init context",
+        )),
+    })
+}
+
+/// `k6/experimental/fs`.
+pub(super) fn fs<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    offline::experimental_fs(ctx, Rc::new(OfScript))
+}
+
+/// `k6/experimental/csv`.
+pub(super) fn csv<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    let arrays = Vu::of(ctx).program.arrays.clone();
+    offline::experimental_csv(ctx, Rc::new(OfScript), &arrays)
+}
+
+/// `k6/secrets`.
+pub(super) fn secrets<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    let secrets = Arc::clone(&Vu::of(ctx).program.secrets);
+    offline::secrets(ctx, Rc::new(OfProgram(secrets)))
+}
+
+/// The files of a script.
+struct OfScript;
+
+impl Files for OfScript {
+    fn open(&self, ctx: &Ctx<'_>, path: &str) -> std::result::Result<Arc<[u8]>, String> {
+        let vu = Vu::of(ctx);
+        if !vu.is_init() {
+            return Err(
+                "open() failed; reason: opening a file in the VU context is not supported"
+                    .to_owned(),
+            );
+        }
+        let url = resolve_file(&caller(ctx, &vu), path);
+        let url = url.ok_or_else(|| format!("\"{path}\" is no path"))?;
+        vu.program.store.open(&url)
+    }
+}
+
+/// The secrets of a program.
+struct OfProgram(Arc<dyn Secrets + Send + Sync>);
+
+impl Secrets for OfProgram {
+    fn value(&self, source: Option<&str>, name: &str) -> std::result::Result<String, String> {
+        self.0.value(source, name)
+    }
+}
+
+/// No secrets at all.
+#[derive(Debug)]
+pub(crate) struct NoSecrets;
+
+impl Secrets for NoSecrets {
+    fn value(&self, _: Option<&str>, _: &str) -> std::result::Result<String, String> {
+        Err("no secret sources are configured".to_owned())
+    }
+}
