@@ -26,6 +26,9 @@ mod faults;
 mod http2;
 /// Ctrl-C, and runs that are killed.
 mod interrupts;
+/// k6's words, compared with the real k6.
+#[cfg(feature = "k6")]
+mod k6;
 /// Files of the user's: none is lost unasked, and no report is half a one.
 mod kept;
 /// Keys on a terminal, which change the load.

@@ -192,7 +192,7 @@ fn forms_are_serialised_without_boxes_that_are_not_checked() {
 struct OneFile;
 
 impl crate::Files for OneFile {
-    fn open(&self, path: &str) -> Result<std::sync::Arc<[u8]>, String> {
+    fn open(&self, _: &Ctx<'_>, path: &str) -> Result<std::sync::Arc<[u8]>, String> {
         match path {
             "a.csv" => Ok((*b"n,m\n1,2\n3,4\n").into()),
             _ => Err(format!("no such file: {path}")),

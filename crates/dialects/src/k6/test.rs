@@ -83,6 +83,7 @@ impl Test {
         for warning in &options.warnings {
             console.log_plain(Level::Warning, warning);
         }
+        warn_of_ineffective(&options, console);
         Ok(Test {
             main,
             program,
@@ -195,6 +196,50 @@ fn warn_of_unknown(script: &Tier, console: &Console) {
             message: "There were unknown fields in the options exported in the script",
             fields: &[("error", &format!("json: unknown field \"{name}\""))],
         });
+    }
+}
+
+/// Options that are read and checked, and change nothing yet.
+const WITHOUT_EFFECT: [&str; 12] = [
+    "blacklistIPs",
+    "blockHostnames",
+    "dns",
+    "hosts",
+    "localIPs",
+    "noVUConnectionReuse",
+    "paused",
+    "rps",
+    "systemTags",
+    "tlsAuth",
+    "tlsCipherSuites",
+    "tlsVersion",
+];
+
+/// Names the options that are said and change nothing yet: a figure that looks right must not be
+/// one of another load.
+fn warn_of_ineffective(options: &Consolidated, console: &Console) {
+    let said = options.printed();
+    let is_said = |name: &str| {
+        said.iter()
+            .any(|(key, value)| *key == name && is_set(value))
+    };
+    let names: Vec<&str> = WITHOUT_EFFECT
+        .into_iter()
+        .filter(|name| is_said(name))
+        .collect();
+    if !names.is_empty() {
+        let names = names.join(", ");
+        let text = format!("Loadline does not apply these options yet: {names}");
+        console.log_plain(Level::Warning, &text);
+    }
+}
+
+fn is_set(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::Array(list) => !list.is_empty(),
+        Value::Object(fields) => fields.values().any(|field| !field.is_null()),
+        _ => true,
     }
 }
 

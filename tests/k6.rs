@@ -1,0 +1,398 @@
+//! k6's commands as spoken here, beside the real k6 where it is installed.
+
+use crate::rig::{Said, beside_others, command, serve, text};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// Scripts, and where they are.
+struct Scripts(TempDir);
+
+impl Scripts {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let folder = TempDir::new().unwrap();
+        for (name, content) in files {
+            fs::write(folder.path().join(name), content).unwrap();
+        }
+        Scripts(folder)
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// What the command with these words says, started where the scripts are.
+    fn say(&self, words: &[&str]) -> Said {
+        let _beside_others = beside_others();
+        self.said(command(&[&["k6"], words].concat()))
+    }
+
+    fn said(&self, mut command: Command) -> Said {
+        let home = self.path();
+        let output = command
+            .current_dir(home)
+            .env("HOME", home)
+            .env_remove("XDG_CONFIG_HOME")
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Said {
+            code: output.status.code(),
+            stdout: text(&output.stdout),
+            stderr: text(&output.stderr),
+        }
+    }
+
+    /// What the real k6 says, if it is there; it is told if not.
+    #[expect(clippy::print_stderr, reason = "a comparison that is left out is told")]
+    fn real(&self, words: &[&str]) -> Option<Said> {
+        let name = std::env::var("K6").unwrap_or_else(|_| "k6".to_owned());
+        if let Err(error) = Command::new(&name).arg("version").output() {
+            eprintln!("not compared with the real k6, which can't be started: {error}");
+            return None;
+        }
+        let mut command = Command::new(name);
+        command.args(words).args(["--address", ""]);
+        Some(self.said(command))
+    }
+}
+
+/// A text in which figures, times of the log and places in scripts look alike. The engines count
+/// columns differently: k6 has the name, QuickJS the bracket.
+fn shape(text: &str) -> String {
+    let lines = text.lines().map(|line| {
+        let line = match line.split_once(" level=") {
+            Some((_, rest)) => format!("level={rest}"),
+            None => line.to_owned(),
+        };
+        let words = line.split(' ').filter(|word| !word.is_empty());
+        let words = words.map(|word| match word.contains(".js:") {
+            true => masked(word.split(".js:").next().unwrap_or_default()),
+            false => masked(word),
+        });
+        words.collect::<Vec<_>>().join(" ")
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Each figure with its unit as `N`.
+fn masked(word: &str) -> String {
+    let mut masked = String::new();
+    let mut letters = word.chars().peekable();
+    while let Some(letter) = letters.next() {
+        if !letter.is_ascii_digit() {
+            masked.push(letter);
+            continue;
+        }
+        while letters
+            .next_if(|next| next.is_ascii_digit() || ".µnms%".contains(*next))
+            .is_some()
+        {}
+        masked.push('N');
+    }
+    masked
+}
+
+/// A script of one function.
+fn default(body: &str) -> String {
+    format!("export default function () {{ {body} }}")
+}
+
+#[test]
+fn commands_end_with_k6s_exit_codes_and_one_sentence() {
+    let scripts = [
+        ("good.js", default("")),
+        ("throws.js", default("throw new Error('boom')")),
+        (
+            "init.js",
+            format!("throw new Error('early'); {}", default("")),
+        ),
+        ("syntax.js", "export default function( {".to_owned()),
+        (
+            "setup.js",
+            format!("export function setup() {{ null.x }} {}", default("")),
+        ),
+        (
+            "teardown.js",
+            format!("export function teardown() {{ null.x }} {}", default("")),
+        ),
+        (
+            "slow.js",
+            format!(
+                "import {{ sleep }} from 'k6'; export const options = {{ setupTimeout: '1s' }};
+                 export function setup() {{ sleep(60) }} {}",
+                default("")
+            ),
+        ),
+        (
+            "abort.js",
+            format!(
+                "import exec from 'k6/execution'; {}",
+                default("exec.test.abort('enough')")
+            ),
+        ),
+        (
+            "fail.js",
+            format!(
+                "import exec from 'k6/execution'; {}",
+                default("exec.test.fail('bad')")
+            ),
+        ),
+        (
+            "crossed.js",
+            format!(
+                "export const options = {{ thresholds: {{ iterations: ['count<1'] }} }}; {}",
+                default("")
+            ),
+        ),
+        (
+            "data.js",
+            format!("export function setup() {{ return 1 / 0 }} {}", default("")),
+        ),
+        ("none.js", "export const options = {};".to_owned()),
+        (
+            "grpc.js",
+            format!("import grpc from 'k6/net/grpc'; {}", default("")),
+        ),
+        (
+            "threshold.js",
+            format!(
+                "export const options = {{ thresholds: {{ nope: ['count<1'] }} }}; {}",
+                default("")
+            ),
+        ),
+    ];
+    let files: Vec<(&str, &str)> = scripts
+        .iter()
+        .map(|(n, text)| (*n, text.as_str()))
+        .collect();
+    let scripts = Scripts::new(&files);
+    for (line, code, said) in [
+        ("run good.js", 0, ""),
+        (
+            "run throws.js",
+            0,
+            "msg=\"Error: boom\\n\\tat default (file://",
+        ),
+        ("run init.js", 107, "msg=\"Error: early\\n\\tat file://"),
+        ("run syntax.js", 107, "could not load JS test"),
+        ("run setup.js", 107, "hint=\"script exception\""),
+        ("run teardown.js", 107, "hint=\"script exception\""),
+        (
+            "run slow.js",
+            100,
+            "setup() execution timed out after 1 seconds",
+        ),
+        ("run abort.js", 108, "msg=\"test aborted: enough at default"),
+        ("run fail.js", 110, "msg=\"test marked as failed: bad\""),
+        (
+            "run crossed.js",
+            99,
+            "msg=\"thresholds on metrics 'iterations' have been crossed\"",
+        ),
+        ("run --no-thresholds crossed.js", 0, ""),
+        ("run data.js", 255, "error marshaling setup() data to JSON"),
+        ("run none.js", 255, "no exported functions in script"),
+        ("run grpc.js", 107, "is not supported yet"),
+        ("run threshold.js", 104, "no metric name \\\"nope\\\" found"),
+        ("run missing.js", 255, "couldn't be found on local disk"),
+        ("run --vus x good.js", 255, "invalid argument"),
+        ("run --nope good.js", 255, "unknown flag: --nope"),
+        (
+            "run -d 1ms good.js",
+            104,
+            "the duration must be at least 1s, but is 1ms",
+        ),
+        (
+            "run -c nofile good.js",
+            104,
+            "failed to load the configuration file",
+        ),
+        ("run -o nope good.js", 255, "invalid output type 'nope'"),
+        ("run --summary-mode x good.js", 255, "invalid summary mode"),
+        (
+            "run -e 1a=b good.js",
+            255,
+            "invalid environment variable name '1a'",
+        ),
+        ("cloud", 255, "Loadline has no `cloud`"),
+        ("nope", 255, "unknown command \\\"nope\\\" for \\\"k6\\\""),
+    ] {
+        let words: Vec<&str> = line.split(' ').collect();
+        let found = scripts.say(&words);
+        assert_eq!(found.code, Some(code), "{line}: {}", found.stderr);
+        assert!(found.stderr.contains(said), "{line}: {}", found.stderr);
+        assert_eq!(
+            found.stderr.is_empty(),
+            said.is_empty(),
+            "{line}: {}",
+            found.stderr
+        );
+        assert!(
+            found.stderr.lines().count() <= 1,
+            "{line}: {}",
+            found.stderr
+        );
+    }
+}
+
+/// One that uses what most scripts use, without a server.
+const LIFECYCLE: &str = "
+    import { check, group, sleep } from 'k6';
+    import { Counter, Trend } from 'k6/metrics';
+    const times = new Trend('times', true), seen = new Counter('seen');
+    export const options = {
+      scenarios: {
+        a: { executor: 'per-vu-iterations', vus: 2, iterations: 3 },
+        b: { executor: 'shared-iterations', iterations: 4, exec: 'other', startTime: '1s' },
+      },
+      thresholds: { checks: ['rate>0.5'], 'seen{kind:x}': ['count>=2'], iterations: ['count<2'] },
+    };
+    export function setup() { return { number: 7 }; }
+    export default function (data) {
+      group('outer', () => {
+        check(data, { 'it is seven': (d) => d.number === 7, 'it is eight': (d) => d.number === 8 });
+        seen.add(1, { kind: 'x' });
+      });
+      times.add(12.5);
+      sleep(0.1);
+    }
+    export function other() { console.log(`hello ${__ENV.WHO}`); }
+    export function teardown(data) { console.warn('bye', JSON.stringify(data)); }
+";
+
+#[test]
+fn a_run_says_what_the_real_k6_says() {
+    let scripts = Scripts::new(&[("lifecycle.js", LIFECYCLE)]);
+    let words = ["run", "-e", "WHO=you", "lifecycle.js"];
+    let ours = scripts.say(&words);
+    assert_eq!(ours.code, Some(99), "{}", ours.stderr);
+    assert_eq!(ours.stderr.matches("msg=\"hello you\"").count(), 4);
+    assert!(ours.stdout.contains("✗ it is eight"), "{}", ours.stdout);
+    if let Some(theirs) = scripts.real(&words) {
+        assert_eq!(theirs.code, ours.code);
+        assert_eq!(shape(&theirs.stderr), shape(&ours.stderr));
+        assert_eq!(shape(&theirs.stdout), shape(&ours.stdout));
+    }
+}
+
+#[test]
+fn a_summary_goes_where_the_script_and_the_command_line_say() {
+    let script = "export default function () {}
+        export function setup() { return [1]; }
+        export function handleSummary(data) {
+          return { stdout: `${data.metrics.iterations.values.count} ${data.setup_data}\\n`,
+                   'own.json': JSON.stringify(data), 'no/such/folder': 'x' };
+        }";
+    let scripts = Scripts::new(&[("own.js", script)]);
+    let said = scripts.say(&[
+        "run",
+        "-q",
+        "-i",
+        "3",
+        "--summary-export",
+        "out.json",
+        "own.js",
+    ]);
+    assert_eq!((said.code, said.stdout.as_str()), (Some(0), "3 1\n"));
+    assert!(
+        said.stderr.contains("could not open 'no/such/folder'"),
+        "{}",
+        said.stderr
+    );
+    let read = |name: &str| -> serde_json::Value {
+        let text = fs::read_to_string(scripts.path().join(name)).unwrap();
+        serde_json::from_str(&text).unwrap()
+    };
+    assert_eq!(read("out.json")["metrics"]["iterations"]["count"], 3);
+    assert_eq!(read("own.json")["metrics"]["iterations"]["type"], "counter");
+}
+
+#[test]
+fn an_archive_runs_without_its_files() {
+    let scripts = Scripts::new(&[
+        (
+            "main.js",
+            "import { word } from './word.js'; const text = open('text.txt');
+            export default function () { console.log(word, text); }",
+        ),
+        ("word.js", "export const word = 'one';"),
+        ("text.txt", "two"),
+    ]);
+    let archived = scripts.say(&["archive", "-O", "all.tar", "main.js"]);
+    assert_eq!((archived.code, archived.stderr.as_str()), (Some(0), ""));
+    for name in ["main.js", "word.js", "text.txt"] {
+        fs::remove_file(scripts.path().join(name)).unwrap();
+    }
+    let said = scripts.say(&["run", "all.tar"]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(said.stderr.contains("msg=\"one two\""), "{}", said.stderr);
+}
+
+#[test]
+fn an_interrupt_ends_iterations_and_teardown_follows() {
+    let script = "import { sleep } from 'k6';
+        export const options = { vus: 2, duration: '10m' };
+        export default function () { console.log('in'); sleep(600); }
+        export function teardown() { console.log('torn down'); }";
+    let scripts = Scripts::new(&[("long.js", script)]);
+    let log = scripts.path().join("log");
+    let _beside_others = beside_others();
+    let log_output = format!("file={}", text(&log));
+    let child = command(&["k6", "run", "--log-output", &log_output, "long.js"])
+        .current_dir(scripts.path())
+        .spawn()
+        .unwrap();
+    let has_begun = || fs::read_to_string(&log).is_ok_and(|log| log.matches("msg=in").count() == 2);
+    while !has_begun() {
+        thread::sleep(Duration::from_millis(10));
+    }
+    let pid = child.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-INT", &pid])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(105));
+    let log = fs::read_to_string(&log).unwrap();
+    assert!(log.contains("msg=\"torn down\""), "{log}");
+    assert!(
+        log.contains("because k6 received a 'interrupt' signal"),
+        "{log}"
+    );
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        stdout.contains("0 complete and 2 interrupted iterations"),
+        "{stdout}"
+    );
+}
+
+#[test]
+fn the_example_keeps_its_thresholds_against_the_test_server() {
+    let server = serve();
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples/k6");
+    let base = format!("BASE_URL=http://{}", server.addr());
+    let _beside_others = beside_others();
+    let output = command(&["k6", "run", "-q", "-e", &base, "checkout.ts"])
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    // How long responses take beside the other tests is no matter.
+    assert!(matches!(output.status.code(), Some(0 | 99)), "{stdout}");
+    for line in [
+        "✓ 'rate>0.99' rate=100.00%",
+        "✓ 'rate<0.01' rate=0.00%",
+        "checks_failed......: 0.00%",
+        "{ scenario:visitors }",
+    ] {
+        assert!(stdout.contains(line), "{line}: {stdout}");
+    }
+}
