@@ -91,7 +91,9 @@ impl Pacer {
             },
             None => Kind::Closed(RefCell::new(users(&plan.load, hold_ns(plan)))),
         };
-        let budget = plan.request_limit.map(|limit| share(limit, stripe));
+        let budget = plan
+            .request_limit
+            .map(|limit| starts_of(limit, plan, stripe));
         Pacer {
             kind,
             stripe,
@@ -412,6 +414,25 @@ fn in_ns<T: Copy>(stage: &Stage<T>) -> schedule::Stage<T> {
     schedule::Stage {
         duration_ns: nanoseconds(stage.duration),
         target: stage.target,
+    }
+}
+
+/// What falls to one of several workers of a limited number of starts. Of a closed load a worker
+/// without a user gets none: nobody would begin them.
+pub(crate) fn starts_of(limit: u64, plan: &Plan, stripe: Stripe) -> u64 {
+    let with_users = match plan.load.shape.is_open() {
+        true => stripe.of,
+        false => stripe.of.min(most_users(plan)).max(1),
+    };
+    match stripe.index < with_users {
+        true => share(
+            limit,
+            Stripe {
+                of: with_users,
+                ..stripe
+            },
+        ),
+        false => 0,
     }
 }
 

@@ -329,6 +329,10 @@ fn threads(plan: &Plan, cores: u32) -> u32 {
     let connections = (plan.load.users / streams).max(1);
     let shared = plan.connection.shared.map_or(u32::MAX, NonZeroU32::get);
     let most = cores.max(plan.processes).min(connections).min(shared);
+    // Each worker has its share of the arrivals of a scenario, and needs a user for them.
+    let open = plan.scenarios.iter().map(|scenario| &scenario.load);
+    let open = open.filter(|load| load.shape.is_open());
+    let most = open.map(|load| load.max_users).fold(most, u32::min);
     // Workers share no connection: each has whole ones, with all of their streams.
     let divides = |threads: &u32| streams == 1 || connections.is_multiple_of(*threads);
     (1..=most).rev().find(divides).unwrap_or(1)

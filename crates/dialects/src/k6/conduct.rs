@@ -248,9 +248,9 @@ impl<'a> Conductor<'a> {
         });
         let is_crossed = || crossed(outcomes).map(|text| Refused::new(THRESHOLDS_CROSSED, text));
         let is_failed = || {
-            let text = "test run was marked as failed";
+            // The script has said why.
             let is_failed = self.state.is_failed();
-            is_failed.then(|| Refused::new(MARKED_FAILED, text))
+            is_failed.then(|| Refused::new(MARKED_FAILED, ""))
         };
         reason.or(refused).or_else(is_crossed).or_else(is_failed)
     }

@@ -97,8 +97,11 @@ impl Console {
         });
     }
 
-    /// Logs why a command ends.
+    /// Logs why a command ends, unless that was told before.
     pub(super) fn log_refusal(&self, refused: &Refused) {
+        if refused.text.is_empty() {
+            return;
+        }
         let hint = refused.hint.as_deref().map(|hint| ("hint", hint));
         self.log(&Entry {
             level: Level::Error,

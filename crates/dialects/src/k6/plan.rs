@@ -40,9 +40,19 @@ impl Ground<'_> {
     pub(super) fn of_scenarios(&self, scenarios: &[Scenario]) -> Result<Plan, Contradiction> {
         let scenarios: Vec<_> = scenarios.iter().map(|one| self.scenario(one)).collect();
         let mut plan = self.empty().with_scenarios(scenarios);
-        plan.threads = plan.load.max_users.min(self.cores).max(1);
+        plan.threads = self.threads(&plan);
         plan.validate()?;
         Ok(plan)
+    }
+
+    /// As many as there are cores, and no more than any scenario with a rate has users: each takes
+    /// its share of the arrivals.
+    fn threads(&self, plan: &Plan) -> u32 {
+        let open = plan.scenarios.iter().map(|scenario| &scenario.load);
+        let open = open.filter(|load| load.shape.is_open());
+        let users = open.map(|load| load.max_users);
+        let most = users.fold(plan.load.max_users, u32::min);
+        most.min(self.cores).max(1)
     }
 
     /// The plan of one call of one function, which may take so long.

@@ -28,7 +28,7 @@ pub(super) const MARKED_FAILED: u8 = 110;
 pub(super) struct Refused {
     /// The exit code.
     pub(super) code: u8,
-    /// What is said of it.
+    /// What is said of it; nothing if it was told before.
     pub(super) text: String,
     /// What kind of problem it is, or what to do about it.
     pub(super) hint: Option<String>,

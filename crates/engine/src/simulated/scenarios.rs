@@ -86,6 +86,16 @@ fn a_closed_and_an_open_scenario_run_beside_each_other() {
 }
 
 #[test]
+fn all_of_a_number_of_requests_are_sent_by_fewer_users_than_workers() {
+    let mut few = scenario("few", Shape::Closed, 1, 20 * SECOND);
+    few.request_limit = Some(7);
+    let scenarios = vec![scenario("many", Shape::Closed, 4, SECOND), few];
+    let ran = World::new(plan(3, scenarios)).serves_in(8 * MS).run();
+    assert_eq!(series(&ran, "few").answered, 7);
+    assert_eq!(ran.total.end_ns, SECOND);
+}
+
+#[test]
 fn a_scenario_begins_at_its_start_and_the_run_ends_with_the_last() {
     let mut late = scenario("late", rate(10), 2, 500 * MS);
     late.part.start = time(1_200 * MS);

@@ -5,7 +5,7 @@ use super::{LOG_BATCH, Report, Worker};
 use crate::behaviour::Scenario;
 use crate::coalescing::OpenLoadCoalescing;
 use crate::exchange::{Http2Pool, establish_ahead};
-use crate::pacer::{Pacer, most_users, nanoseconds, share};
+use crate::pacer::{Pacer, most_users, nanoseconds, share, starts_of};
 use crate::pool::OpenConnection;
 use crate::prepare::Prepared;
 use crate::sampling::Sampling;
@@ -123,7 +123,9 @@ fn shared(plan: &Plan, stripe: Stripe) -> Option<u32> {
 /// more connections than those. A warm-up has requests beside them.
 fn starts(plan: &Plan, stripe: Stripe) -> u32 {
     match plan.request_limit {
-        Some(limit) if plan.warmup.is_zero() => share(limit, stripe).try_into().unwrap_or(u32::MAX),
+        Some(limit) if plan.warmup.is_zero() => starts_of(limit, plan, stripe)
+            .try_into()
+            .unwrap_or(u32::MAX),
         _ => u32::MAX,
     }
 }
