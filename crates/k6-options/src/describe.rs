@@ -292,7 +292,8 @@ mod tests {
             .map(|one| format!("{}: {}", one.name, describe(one)))
             .collect();
         let expected = [
-            "a: Up to 5 looping VUs for 1m1s over 2 stages (gracefulRampDown: 0s, gracefulStop: 1s)",
+            "a: Up to 5 looping VUs for 1m1s over 2 stages (gracefulRampDown: 0s, \
+             gracefulStop: 1s)",
             "b2: 1.67 iterations/s for 1s (maxVUs: 1, gracefulStop: 30s)",
             "b3: 1.00 iterations/s for 1s (maxVUs: 2)",
             "c: 1 iterations shared among 1 VUs (maxDuration: 10m0s, gracefulStop: 30s)",

@@ -77,7 +77,7 @@ fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Man(flags) => print(&commands::man::page(&flags)?),
         Command::Ab(_) | Command::Wrk(_) | Command::Wrk2(_) | Command::Oha(_) | Command::K6(_) => {
             Ok(refuse(
-                "another tool takes its own arguments; write its name first, as in `loadline ab …`.",
+                "another tool takes its own arguments; write its name first, as in `loadline ab`.",
             ))
         }
         Command::Shims(flags) => commands::shims::run(&flags),

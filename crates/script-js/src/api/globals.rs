@@ -12,7 +12,9 @@ use std::collections::BTreeMap;
 /// is left out, and what has no form is an error.
 const REPLACER: &str = "(function (key, value) {
     const kind = typeof value;
-    if (kind === 'function') throw new Error('json: unsupported type: func(sobek.FunctionCall) sobek.Value');
+    if (kind === 'function') {
+        throw new Error('json: unsupported type: func(sobek.FunctionCall) sobek.Value');
+    }
     if (kind === 'number' && !Number.isFinite(value)) {
         const name = Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf';
         throw new Error('json: unsupported value: ' + name);

@@ -162,8 +162,8 @@ impl Store {
         self.sources.read(url)
     }
 
-    /// The file, line and column that a place of a module's code comes from; as it is, where that is
-    /// the same. Lines and columns count from 1.
+    /// The file, line and column that a place of a module's code comes from; as it is, where that
+    /// is the same. Lines and columns count from 1.
     pub(crate) fn written(&self, name: &str, (line, column): (u32, u32)) -> (String, u32, u32) {
         let unit = locked(&self.units).get(name).cloned();
         let lines = unit.as_ref().and_then(|unit| unit.lines.as_ref());
