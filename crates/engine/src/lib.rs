@@ -74,6 +74,7 @@ mod shared_pool;
 mod ticker;
 mod user;
 mod worker;
+mod written_composed;
 mod written_request;
 
 pub use at_once::AtOnce;

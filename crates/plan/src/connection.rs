@@ -20,6 +20,11 @@ pub struct Connection {
     /// The version of HTTP that requests are sent in.
     #[serde(default, skip_serializing_if = "HttpVersion::is_default")]
     pub http: HttpVersion,
+    /// Whether composed requests over TLS go out over HTTP/2 where their server chooses that by
+    /// ALPN, each user with connections of its own; elsewhere over HTTP/1.1. Says nothing of the
+    /// plan's own requests.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub negotiates_http: bool,
     /// Requests of several users that share a connection of HTTP/2 at the same time, at least 1.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub streams: u32,
@@ -144,6 +149,7 @@ impl Default for Connection {
         Self {
             keepalive: true,
             http: HttpVersion::default(),
+            negotiates_http: false,
             streams: 1,
             windows: Windows::default(),
             shared: None,

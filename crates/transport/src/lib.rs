@@ -17,7 +17,7 @@ mod tunnel;
 mod tests;
 
 pub use connection::{Connection, Scratch};
-pub use dial::{Dial, DialError, DialPhase, Dialler};
+pub use dial::{Dial, DialError, DialPhase, Dialler, Wish};
 pub use endpoint::{Endpoint, ResolveError};
 pub use failure::{Complaint, complaint, is_tls_error};
 pub use session::Agreed;
