@@ -237,3 +237,6 @@ async fn dial<H: Host, O: Observer>(
     in_flight.dial_ns += worker.host.now_ns() - from_ns;
     established.map(Way::Http2).map_err(Broken::Failed)
 }
+
+#[cfg(test)]
+mod tests;
