@@ -1,7 +1,10 @@
 //! How connections are made and used.
 
 mod connect_to;
+mod naming;
 mod proxy;
+
+pub use self::naming::{AddressPolicy, HostRule, IpRange, Naming, Selection};
 
 use crate::{Error, Header};
 use serde::{Deserialize, Serialize};
@@ -67,6 +70,9 @@ pub struct Connection {
     pub proxy: Option<Proxy>,
     /// Other places to connect to than the URL says.
     pub connect_to: Vec<ConnectTo>,
+    /// What else than the resolver says becomes of names; nothing if `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub naming: Option<Box<Naming>>,
     /// Which addresses of a name are used.
     pub ip_version: IpVersion,
     /// Local addresses to bind, taken in turn; empty leaves the choice to the kernel.
@@ -164,6 +170,7 @@ impl Default for Connection {
             unix_socket: None,
             proxy: None,
             connect_to: Vec::new(),
+            naming: None,
             ip_version: IpVersion::default(),
             local_addresses: Vec::new(),
             clock: Clock::default(),

@@ -102,7 +102,7 @@ impl<S: Socket> Connection<S> {
     }
 
     /// The same connection, which knows that it was dialled to this address.
-    pub(crate) fn to_peer(self, peer: Option<SocketAddr>) -> Self {
+    pub(crate) fn with_peer(self, peer: Option<SocketAddr>) -> Self {
         Connection { peer, ..self }
     }
 

@@ -1,12 +1,13 @@
 //! Opening connections.
 
+use crate::blocked::Blocked;
 use crate::connection::{Connection, Scratch};
 use crate::endpoint::Endpoint;
 use crate::failure::{TlsFailure, is_no_protocol};
 use crate::routes::{Route, Routes};
 use crate::session::Session;
 use crate::tls::{TlsSetup, server_name};
-use loadline_plan::{Clock, Connection as Settings, HttpVersion, ServerName};
+use loadline_plan::{Clock, Connection as Settings, HttpVersion, Selection, ServerName};
 use loadline_reactor::{Address, Connected, Host, Shortage, Socket, SocketOptions};
 use rustls::{ClientConfig, ClientConnection};
 use std::cell::RefCell;
@@ -187,11 +188,11 @@ impl<H: Host> Dialler<H> {
     ) -> Result<(Connection<H::Socket>, Dial), DialError> {
         let route = self.routes.get(endpoint);
         let (endpoint, resolve_ns) = self.resolved(&route, deadline_ns).await?;
-        let (address, round) = route.next_turn(endpoint);
+        let (address, round) = self.next_turn(&route, &endpoint)?;
         let local = wish.local.or_else(|| self.local_address(address, round));
         let wish = Wish { local, ..wish };
         let dialled = self
-            .dial_address(endpoint, address, wish, deadline_ns)
+            .dial_address(&endpoint, address, wish, deadline_ns)
             .await;
         dialled.map(|(connection, dial)| (connection, Dial { resolve_ns, ..dial }))
     }
@@ -208,28 +209,36 @@ impl<H: Host> Dialler<H> {
     }
 
     /// A route's endpoint, and how long its name took to resolve if that was not done before.
-    async fn resolved<'a>(
+    async fn resolved(
         &self,
-        route: &'a Rc<Route>,
+        route: &Rc<Route>,
         deadline_ns: u64,
-    ) -> Result<(&'a Endpoint, Option<u64>), DialError> {
-        if let Some(endpoint) = route.endpoint() {
+    ) -> Result<(Rc<Endpoint>, Option<u64>), DialError> {
+        if let Some(endpoint) = route.endpoint(|| self.host.now_ns()) {
             return Ok((endpoint, None));
         }
         let start_ns = self.host.now_ns();
         let deadline_ns = deadline_ns.min(self.allowed_until(start_ns));
         let resolved = route.resolve(&self.host, &self.settings, deadline_ns).await;
-        let failed = |error| DialError {
-            phase: DialPhase::Resolve,
-            address: None,
-            error,
-        };
-        resolved.map_err(failed)?;
-        let endpoint = route.endpoint().ok_or_else(|| {
-            let error = io::Error::other("the endpoint was not resolved");
-            failed(error)
-        })?;
+        let endpoint = resolved.map_err(without_address)?;
         Ok((endpoint, Some(self.host.now_ns() - start_ns)))
+    }
+
+    /// The endpoint's next address, if nothing blocks it.
+    fn next_turn<'a>(
+        &self,
+        route: &Route,
+        endpoint: &'a Endpoint,
+    ) -> Result<(&'a Address, usize), DialError> {
+        let Some(naming) = &self.settings.naming else {
+            return Ok(route.next_turn(endpoint, Selection::RoundRobin));
+        };
+        let (address, round) = route.next_turn(endpoint, naming.selection);
+        if let Address::Ip(ip) = address {
+            let checked = Blocked::check_address(naming, ip.ip());
+            checked.map_err(|blocked| without_address(io::Error::other(blocked)))?;
+        }
+        Ok((address, round))
     }
 
     /// As [`dial`](Dialler::dial), where nothing is to be sent yet: a server that asked for the
@@ -240,8 +249,8 @@ impl<H: Host> Dialler<H> {
     ) -> Result<(Connection<H::Socket>, Dial), DialError> {
         let route = self.routes.get(endpoint);
         let (endpoint, _) = self.resolved(&route, u64::MAX).await?;
-        let (address, round) = route.next_turn(endpoint);
-        self.dial_heeding(endpoint, address, round).await
+        let (address, round) = self.next_turn(&route, &endpoint)?;
+        self.dial_heeding(&endpoint, address, round).await
     }
 
     async fn dial_heeding(
@@ -328,7 +337,7 @@ impl<H: Host> Dialler<H> {
             tls_ns: None,
         };
         if !endpoint.tls {
-            return Ok((Connection::plain(socket).to_peer(peer(address)), dial));
+            return Ok((Connection::plain(socket).with_peer(peer(address)), dial));
         }
         let is_2 = self.settings.http == HttpVersion::V2;
         let config = match wish.offers_http2 {
@@ -344,7 +353,7 @@ impl<H: Host> Dialler<H> {
             return Err(failed(DialPhase::Http2, not_offered()));
         }
         dial.tls_ns = Some(self.host.now_ns() - at_ns);
-        Ok((connection.to_peer(peer(address)), dial))
+        Ok((connection.with_peer(peer(address)), dial))
     }
 
     /// Until when a dial that began at this instant may take.
@@ -429,6 +438,15 @@ fn failed(phase: DialPhase, address: &Address, error: io::Error) -> DialError {
     DialError {
         phase,
         address: Some(address.clone()),
+        error,
+    }
+}
+
+/// There is no address to dial.
+fn without_address(error: io::Error) -> DialError {
+    DialError {
+        phase: DialPhase::Resolve,
+        address: None,
         error,
     }
 }
