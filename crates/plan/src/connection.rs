@@ -192,6 +192,10 @@ pub struct Tls {
     pub cert: Option<PathBuf>,
     /// The client's private key (PEM); `None` with a `cert` means that file holds the key too.
     pub key: Option<PathBuf>,
+    /// Further certificates of the client, as texts: a server that asks for one is shown the first
+    /// that it can take. They stay in memory: neither files nor other processes get them.
+    #[serde(skip)]
+    pub identities: Vec<Identity>,
     /// The server name that is sent in TLS.
     #[serde(default)]
     pub server_name: ServerName,
@@ -199,12 +203,28 @@ pub struct Tls {
     #[serde(default)]
     pub versions: Vec<TlsVersion>,
     /// The cipher suites that are offered, by the names of the registry of TLS
-    /// (`TLS13_AES_128_GCM_SHA256`); all if empty.
+    /// (`TLS_AES_128_GCM_SHA256`); all if empty. Those that are not supported are left out.
     #[serde(default)]
     pub suites: Vec<String>,
     /// Make a whole handshake for every connection, instead of resuming earlier sessions.
     #[serde(default)]
     pub never_resume: bool,
+}
+
+/// A certificate of the client and its key.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// The certificate's chain (PEM).
+    pub certificate: String,
+    /// The private key (PEM, not encrypted).
+    pub key: String,
+}
+
+impl fmt::Debug for Identity {
+    /// Keeps the secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Identity").finish_non_exhaustive()
+    }
 }
 
 /// The server name that is sent in TLS (RFC 6066, section 3).
