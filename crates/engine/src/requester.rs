@@ -105,3 +105,6 @@ impl<H: Host> fmt::Debug for Requester<H> {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -487,7 +487,7 @@ fn suites_are_offered_by_their_registered_names() {
         ),
     ] {
         let config = authority.server(&authority.issue(&["localhost"]), &[version]);
-        let server = serve_tls(config, 1, |stream| echo_bytes(stream));
+        let server = serve_tls(config, 1, echo_bytes);
         let tls = Tls {
             suites: vec!["TLS_RSA_WITH_RC4_128_SHA".to_owned(), name.to_owned()],
             ..authority.trusted()
