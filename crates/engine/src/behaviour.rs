@@ -6,7 +6,7 @@ use crate::Requester;
 use loadline_metrics::SeriesId;
 use loadline_reactor::Host;
 use loadline_record::{ErrorKind, Exchange, SharedMetrics};
-use loadline_transport::Agreed;
+use loadline_transport::{Agreed, Blocked};
 use loadline_wire::{Expect, Sink, h2};
 use std::fmt;
 use std::future::Future;
@@ -199,6 +199,12 @@ pub trait Observer: Sink {
     /// A whole response has come; [`ended`](Observer::ended) follows.
     fn answered(&mut self, answer: &Answer) {
         let _ = answer;
+    }
+
+    /// The plan blocks the host or address of the exchange ([`Naming`](loadline_plan::Naming));
+    /// [`failed`](Observer::failed) follows.
+    fn blocked(&mut self, by: &Blocked) {
+        let _ = by;
     }
 
     /// An exchange failed for this reason, with this number of the system's if it was the system

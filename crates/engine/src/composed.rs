@@ -1,13 +1,13 @@
 //! Requests that are composed while a run lasts, as those of scripts are.
 
-use crate::behaviour::{Batch, Part};
+use crate::Observer;
 use crate::requester::Requester;
+use crate::written_composed::WrittenComposed;
 use crate::written_request::Outgoing;
-use crate::{Observer, exchange};
 use loadline_metrics::SeriesId;
 use loadline_reactor::Host;
 use loadline_record::Outcome;
-use loadline_wire::{Expect, InvalidRequest};
+use loadline_wire::InvalidRequest;
 use std::time::Duration;
 use url::Url;
 
@@ -78,20 +78,9 @@ impl<H: Host> Requester<H> {
             headers: request.headers.to_vec(),
             body: request.body,
         };
-        let bytes = outgoing.write(worker.dialler.settings())?;
-        let part = Part {
-            end: bytes.len(),
-            expect: Expect::for_method(request.method),
-            series: request.series,
-            request: None,
-        };
-        let batch = Batch {
-            endpoint: worker.dialler.endpoint_of(request.url),
-            bytes: &bytes,
-            http2: None,
-            parts: &[part],
-        };
+        let endpoint = worker.dialler.endpoint_of(request.url);
+        let form = WrittenComposed::new(outgoing, endpoint, worker.dialler.settings())?;
         let timeout_ns = request.timeout_ns().unwrap_or(worker.timeout_ns);
-        Ok(exchange::send(user, batch, timeout_ns, observer).await)
+        Ok(form.send(user, request.series, timeout_ns, observer).await)
     }
 }

@@ -9,8 +9,10 @@ mod failure;
 mod http1;
 mod http2;
 mod in_flight;
+mod negotiated;
 
 pub(crate) use http2::{Http2Connection, Http2Pool, establish_ahead, http2_config};
+pub(crate) use negotiated::{Forms, Negotiation, send as send_negotiated};
 
 use crate::behaviour::{Batch, Observer};
 use crate::shared_pool::Place;

@@ -74,6 +74,7 @@ mod shared_pool;
 mod ticker;
 mod user;
 mod worker;
+mod written_composed;
 mod written_request;
 
 pub use at_once::AtOnce;
@@ -86,7 +87,7 @@ pub use error::StartError;
 pub use event::{Detail, EndReason, Event, Tick};
 pub use iteration::Iteration;
 pub use launch::Launch;
-pub use loadline_transport::Agreed;
+pub use loadline_transport::{Agreed, Blocked};
 pub use lost::WorkerFailure;
 pub use prepare::{OTHER_FILES, open_files_at};
 pub use replay::Replay;

@@ -59,14 +59,14 @@ impl<H: Host> Requester<H> {
         &self.0.worker.host
     }
 
-    /// Closes the idle connections of the user, those of HTTP/1.1 that it has to itself: its next
-    /// requests dial. They do not count as reconnects.
+    /// Closes the idle connections that the user has to itself: its next requests dial. They do not
+    /// count as reconnects.
     pub fn close_idle(&self) {
-        self.0.own.close_now();
+        self.0.close_idle();
     }
 
-    /// Has the user's next connections of HTTP/1.1 leave from this local address instead of the
-    /// plan's ([`Connection::local_addresses`]); `None` takes that back.
+    /// Has the user's next connections of its own leave from this local address instead of the plan's
+    /// ([`Connection::local_addresses`]); `None` takes that back.
     pub fn leave_from(&self, local: Option<IpAddr>) {
         self.0.local.set(local);
     }
@@ -105,3 +105,6 @@ impl<H: Host> fmt::Debug for Requester<H> {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

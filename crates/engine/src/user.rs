@@ -2,12 +2,12 @@
 
 use crate::activity::Activity;
 use crate::backoff::Backoff;
-use crate::exchange::Http2Connection;
+use crate::exchange::{Http2Connection, Negotiation};
 use crate::pool::Pool;
 use crate::shared_pool::Place;
 use crate::worker::Worker;
 use loadline_reactor::Host;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::net::IpAddr;
 use std::rc::Rc;
 
@@ -22,6 +22,8 @@ pub(crate) struct User<H: Host> {
     pub(crate) local: Cell<Option<IpAddr>>,
     /// The connection of HTTP/2 that carried its last request.
     http2: RefCell<Option<Rc<Http2Connection>>>,
+    /// Its own connections of HTTP/2, where servers choose the version.
+    negotiation: OnceCell<Box<Negotiation>>,
     /// Starts of the iteration that no exchange has taken yet, the earliest last.
     pub(crate) starts: RefCell<Vec<Start>>,
     /// Whether its behaviour sends what it is to send first without work of its own.
@@ -64,6 +66,7 @@ impl<H: Host> User<H> {
             own: Pool::new(),
             local: Cell::new(None),
             http2: RefCell::new(None),
+            negotiation: OnceCell::new(),
             starts: RefCell::default(),
             is_prompt: Cell::new(false),
             free_ns: Cell::new(0),
@@ -97,6 +100,29 @@ impl<H: Host> User<H> {
     /// Its next request goes over this connection, if it can.
     pub(crate) fn keep_http2_connection(&self, connection: Rc<Http2Connection>) {
         self.http2.replace(Some(connection));
+    }
+
+    /// Its own connections of HTTP/2, where servers choose the version.
+    pub(crate) fn negotiation(&self) -> &Negotiation {
+        self.negotiation.get_or_init(|| {
+            let settings = self.worker.dialler.settings();
+            Box::new(Negotiation::new(settings))
+        })
+    }
+
+    /// A connection of its own to an endpoint was dialled; says whether it takes the place of a
+    /// lost one.
+    pub(crate) fn replaces(&self, endpoint: usize) -> bool {
+        let negotiation = self.negotiation.get();
+        self.pool().replaces(endpoint) || negotiation.is_some_and(|own| own.pool.replaces(endpoint))
+    }
+
+    /// Closes its idle connections.
+    pub(crate) fn close_idle(&self) {
+        self.own.close_now();
+        if let Some(own) = self.negotiation.get() {
+            own.pool.close_idle();
+        }
     }
 
     /// Closes an idle connection where one more than it may keep would be open.

@@ -28,7 +28,7 @@ use loadline_transport::{Dial, Dialler};
 use loadline_wire::HeadMemo;
 use serde::{Deserialize, Serialize};
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
 use std::task::Waker;
 
@@ -87,7 +87,11 @@ pub(crate) struct Worker<H: Host> {
     /// The connections of all its users, where each has none of its own.
     pub(crate) shared: Option<SharedPool<H>>,
     /// The connections of all its users, where they speak HTTP/2.
-    pub(crate) http2: Option<Http2Pool>,
+    pub(crate) http2: Option<Rc<Http2Pool>>,
+    /// Whether composed requests go out over HTTP/2 where their servers choose that.
+    pub(crate) negotiates: bool,
+    /// The endpoints whose servers have chosen HTTP/1.1.
+    pub(crate) http1_endpoints: RefCell<HashSet<usize>>,
     /// How many connections a user keeps at most, each to another endpoint.
     pub(crate) most_kept: usize,
     /// Whether users wait after a dial that failed.
@@ -208,11 +212,6 @@ impl<H: Host> Worker<H> {
     pub(crate) fn counts_bytes(&self) -> bool {
         let begin_ns = self.begin_ns.get();
         begin_ns > 0 && self.host.now_ns() >= self.zero_ns.get()
-    }
-
-    /// A connection of HTTP/2 takes no more requests.
-    pub(crate) fn http2_retired(&self, endpoint: usize) {
-        self.http2.iter().for_each(|pool| pool.lose(endpoint));
     }
 
     /// A user waits for more than one whole response: the loop reads what comes at once, until the
@@ -339,5 +338,5 @@ pub(crate) async fn run<H: Host, S: Scenario<H>>(
     Supervisor::new(pool, interval_ns, is_first)
         .watch(handle)
         .await;
-    running.http2.iter().for_each(Http2Pool::close);
+    running.http2.iter().for_each(|pool| pool.close());
 }

@@ -77,7 +77,10 @@ impl<'a> Outgoing<'a> {
     }
 
     /// As [`write`](Self::write), for HTTP/2.
-    fn write_http2(self, connection: &'a Connection) -> Result<h2::Request, InvalidRequest> {
+    pub(crate) fn write_http2(
+        self,
+        connection: &'a Connection,
+    ) -> Result<h2::Request, InvalidRequest> {
         let scheme = self.url.scheme();
         self.with_head(connection, |head| h2::Request::new(head, scheme))
     }

@@ -1,7 +1,10 @@
 //! How connections are made and used.
 
 mod connect_to;
+mod naming;
 mod proxy;
+
+pub use self::naming::{AddressPolicy, HostRule, IpRange, Naming, Selection};
 
 use crate::{Error, Header};
 use serde::{Deserialize, Serialize};
@@ -20,6 +23,11 @@ pub struct Connection {
     /// The version of HTTP that requests are sent in.
     #[serde(default, skip_serializing_if = "HttpVersion::is_default")]
     pub http: HttpVersion,
+    /// Whether composed requests over TLS go out over HTTP/2 where their server chooses that by
+    /// ALPN, each user with connections of its own; elsewhere over HTTP/1.1. Says nothing of the
+    /// plan's own requests.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub negotiates_http: bool,
     /// Requests of several users that share a connection of HTTP/2 at the same time, at least 1.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub streams: u32,
@@ -62,6 +70,9 @@ pub struct Connection {
     pub proxy: Option<Proxy>,
     /// Other places to connect to than the URL says.
     pub connect_to: Vec<ConnectTo>,
+    /// What else than the resolver says becomes of names; nothing if `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub naming: Option<Box<Naming>>,
     /// Which addresses of a name are used.
     pub ip_version: IpVersion,
     /// Local addresses to bind, taken in turn; empty leaves the choice to the kernel.
@@ -144,6 +155,7 @@ impl Default for Connection {
         Self {
             keepalive: true,
             http: HttpVersion::default(),
+            negotiates_http: false,
             streams: 1,
             windows: Windows::default(),
             shared: None,
@@ -158,6 +170,7 @@ impl Default for Connection {
             unix_socket: None,
             proxy: None,
             connect_to: Vec::new(),
+            naming: None,
             ip_version: IpVersion::default(),
             local_addresses: Vec::new(),
             clock: Clock::default(),
@@ -179,6 +192,10 @@ pub struct Tls {
     pub cert: Option<PathBuf>,
     /// The client's private key (PEM); `None` with a `cert` means that file holds the key too.
     pub key: Option<PathBuf>,
+    /// Further certificates of the client, as texts: a server that asks for one is shown the first
+    /// that it can take. They stay in memory: neither files nor other processes get them.
+    #[serde(skip)]
+    pub identities: Vec<Identity>,
     /// The server name that is sent in TLS.
     #[serde(default)]
     pub server_name: ServerName,
@@ -186,12 +203,28 @@ pub struct Tls {
     #[serde(default)]
     pub versions: Vec<TlsVersion>,
     /// The cipher suites that are offered, by the names of the registry of TLS
-    /// (`TLS13_AES_128_GCM_SHA256`); all if empty.
+    /// (`TLS_AES_128_GCM_SHA256`); all if empty. Those that are not supported are left out.
     #[serde(default)]
     pub suites: Vec<String>,
     /// Make a whole handshake for every connection, instead of resuming earlier sessions.
     #[serde(default)]
     pub never_resume: bool,
+}
+
+/// A certificate of the client and its key.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// The certificate's chain (PEM).
+    pub certificate: String,
+    /// The private key (PEM, not encrypted).
+    pub key: String,
+}
+
+impl fmt::Debug for Identity {
+    /// Keeps the secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Identity").finish_non_exhaustive()
+    }
 }
 
 /// The server name that is sent in TLS (RFC 6066, section 3).

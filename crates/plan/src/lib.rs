@@ -25,8 +25,9 @@ pub use check::{
 };
 pub use client::Client;
 pub use connection::{
-    Clock, ConnectTo, Connection, HttpVersion, IpVersion, Proxy, ServerName, Tls, TlsVersion,
-    Windows, parse_ip_address, parse_part,
+    AddressPolicy, Clock, ConnectTo, Connection, HostRule, HttpVersion, Identity, IpRange,
+    IpVersion, Naming, Proxy, Selection, ServerName, Tls, TlsVersion, Windows, parse_ip_address,
+    parse_part,
 };
 pub use contradiction::Contradiction;
 pub use error::Error;

@@ -134,6 +134,7 @@ impl Servers {
                 unix_socket: None,
                 proxy: None,
                 ip_version: IpVersion::Any,
+                naming: None,
                 local_addresses: Vec::new(),
                 tls: Tls {
                     insecure: true,

@@ -1,12 +1,13 @@
 //! Opening connections.
 
+use crate::blocked::Blocked;
 use crate::connection::{Connection, Scratch};
 use crate::endpoint::Endpoint;
 use crate::failure::{TlsFailure, is_no_protocol};
 use crate::routes::{Route, Routes};
 use crate::session::Session;
 use crate::tls::{TlsSetup, server_name};
-use loadline_plan::{Clock, Connection as Settings, HttpVersion, ServerName};
+use loadline_plan::{Clock, Connection as Settings, HttpVersion, Selection, ServerName};
 use loadline_reactor::{Address, Connected, Host, Shortage, Socket, SocketOptions};
 use rustls::{ClientConfig, ClientConnection};
 use std::cell::RefCell;
@@ -32,6 +33,25 @@ pub struct Dial {
     pub connect_ns: u64,
     /// From there to the end of the TLS handshake.
     pub tls_ns: Option<u64>,
+}
+
+/// How one connection is wished for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wish {
+    /// The local address that it leaves from; the plan's if `None`.
+    pub local: Option<IpAddr>,
+    /// Whether the server may choose HTTP/2 by ALPN, in a plan that
+    /// [negotiates](Settings::negotiates_http).
+    pub offers_http2: bool,
+}
+
+impl From<Option<IpAddr>> for Wish {
+    fn from(local: Option<IpAddr>) -> Self {
+        Wish {
+            local,
+            ..Wish::default()
+        }
+    }
 }
 
 /// No connection came up.
@@ -112,6 +132,8 @@ pub struct Dialler<H: Host> {
     local_addresses: Vec<IpAddr>,
     tls: Option<TlsSetup>,
     config: Option<Arc<ClientConfig>>,
+    /// The same, offering both versions of HTTP, where composed requests may have either.
+    negotiating: Option<Arc<ClientConfig>>,
     /// The name that TLS servers are told, where it is not their own.
     told_name: Option<String>,
     /// The worker's buffers.
@@ -137,6 +159,9 @@ impl<H: Host> Dialler<H> {
             local_addresses: settings.local_addresses.clone(),
             tls: tls.cloned(),
             config: tls.map(TlsSetup::for_worker),
+            negotiating: tls
+                .filter(|_| settings.negotiates_http)
+                .map(|tls| tls.clone().offering(HttpVersion::Auto).for_worker()),
             told_name: told_name(&settings.tls.server_name),
             scratch: Rc::default(),
         }
@@ -150,22 +175,24 @@ impl<H: Host> Dialler<H> {
         endpoint: usize,
         deadline_ns: u64,
     ) -> Result<(Connection<H::Socket>, Dial), DialError> {
-        self.dial_from(None, endpoint, deadline_ns).await
+        let wish = Wish::default();
+        self.dial_as(wish, endpoint, deadline_ns).await
     }
 
-    /// As [`dial`](Dialler::dial), from this local address if there is one.
-    pub async fn dial_from(
+    /// As [`dial`](Dialler::dial), in the way that is wished for.
+    pub async fn dial_as(
         &self,
-        local: Option<IpAddr>,
+        wish: Wish,
         endpoint: usize,
         deadline_ns: u64,
     ) -> Result<(Connection<H::Socket>, Dial), DialError> {
         let route = self.routes.get(endpoint);
         let (endpoint, resolve_ns) = self.resolved(&route, deadline_ns).await?;
-        let (address, round) = route.next_turn(endpoint);
-        let local = local.or_else(|| self.local_address(address, round));
+        let (address, round) = self.next_turn(&route, &endpoint)?;
+        let local = wish.local.or_else(|| self.local_address(address, round));
+        let wish = Wish { local, ..wish };
         let dialled = self
-            .dial_address(endpoint, address, local, deadline_ns)
+            .dial_address(&endpoint, address, wish, deadline_ns)
             .await;
         dialled.map(|(connection, dial)| (connection, Dial { resolve_ns, ..dial }))
     }
@@ -182,28 +209,36 @@ impl<H: Host> Dialler<H> {
     }
 
     /// A route's endpoint, and how long its name took to resolve if that was not done before.
-    async fn resolved<'a>(
+    async fn resolved(
         &self,
-        route: &'a Rc<Route>,
+        route: &Rc<Route>,
         deadline_ns: u64,
-    ) -> Result<(&'a Endpoint, Option<u64>), DialError> {
-        if let Some(endpoint) = route.endpoint() {
+    ) -> Result<(Rc<Endpoint>, Option<u64>), DialError> {
+        if let Some(endpoint) = route.endpoint(|| self.host.now_ns()) {
             return Ok((endpoint, None));
         }
         let start_ns = self.host.now_ns();
         let deadline_ns = deadline_ns.min(self.allowed_until(start_ns));
         let resolved = route.resolve(&self.host, &self.settings, deadline_ns).await;
-        let failed = |error| DialError {
-            phase: DialPhase::Resolve,
-            address: None,
-            error,
-        };
-        resolved.map_err(failed)?;
-        let endpoint = route.endpoint().ok_or_else(|| {
-            let error = io::Error::other("the endpoint was not resolved");
-            failed(error)
-        })?;
+        let endpoint = resolved.map_err(without_address)?;
         Ok((endpoint, Some(self.host.now_ns() - start_ns)))
+    }
+
+    /// The endpoint's next address, if nothing blocks it.
+    fn next_turn<'a>(
+        &self,
+        route: &Route,
+        endpoint: &'a Endpoint,
+    ) -> Result<(&'a Address, usize), DialError> {
+        let Some(naming) = &self.settings.naming else {
+            return Ok(route.next_turn(endpoint, Selection::RoundRobin));
+        };
+        let (address, round) = route.next_turn(endpoint, naming.selection);
+        if let Address::Ip(ip) = address {
+            let checked = Blocked::check_address(naming, ip.ip());
+            checked.map_err(|blocked| without_address(io::Error::other(blocked)))?;
+        }
+        Ok((address, round))
     }
 
     /// As [`dial`](Dialler::dial), where nothing is to be sent yet: a server that asked for the
@@ -214,8 +249,8 @@ impl<H: Host> Dialler<H> {
     ) -> Result<(Connection<H::Socket>, Dial), DialError> {
         let route = self.routes.get(endpoint);
         let (endpoint, _) = self.resolved(&route, u64::MAX).await?;
-        let (address, round) = route.next_turn(endpoint);
-        self.dial_heeding(endpoint, address, round).await
+        let (address, round) = self.next_turn(&route, &endpoint)?;
+        self.dial_heeding(&endpoint, address, round).await
     }
 
     async fn dial_heeding(
@@ -224,8 +259,8 @@ impl<H: Host> Dialler<H> {
         address: &Address,
         round: usize,
     ) -> Result<(Connection<H::Socket>, Dial), DialError> {
-        let local = self.local_address(address, round);
-        let dialled = self.dial_address(endpoint, address, local, u64::MAX).await;
+        let wish = Wish::from(self.local_address(address, round));
+        let dialled = self.dial_address(endpoint, address, wish, u64::MAX).await;
         let (mut connection, dial) = dialled?;
         let heard = self.heed(&mut connection, &dial).await;
         heard.map_err(|error| failed(DialPhase::Tls, address, error))?;
@@ -269,8 +304,8 @@ impl<H: Host> Dialler<H> {
     /// offered.
     pub async fn chooses_http2(&self, endpoint: &Endpoint) -> Result<bool, DialError> {
         let address = &endpoint.addresses[0];
-        let local = self.local_address(address, 0);
-        let dialled = self.dial_address(endpoint, address, local, u64::MAX).await;
+        let wish = Wish::from(self.local_address(address, 0));
+        let dialled = self.dial_address(endpoint, address, wish, u64::MAX).await;
         dialled.map(|(connection, _)| connection.chose_http2())
     }
 
@@ -278,13 +313,13 @@ impl<H: Host> Dialler<H> {
         &self,
         endpoint: &Endpoint,
         address: &Address,
-        local: Option<IpAddr>,
+        wish: Wish,
         deadline_ns: u64,
     ) -> Result<(Connection<H::Socket>, Dial), DialError> {
         let failed = |phase, error| failed(phase, address, error);
         let start_ns = self.host.now_ns();
         let deadline_ns = deadline_ns.min(self.allowed_until(start_ns));
-        let connected = self.connect(address, local, deadline_ns).await;
+        let connected = self.connect(address, wish.local, deadline_ns).await;
         let Connected { socket, mut at_ns } =
             connected.map_err(|error| failed(DialPhase::Connect, error))?;
         let socket = match &endpoint.tunnel {
@@ -305,7 +340,11 @@ impl<H: Host> Dialler<H> {
             return Ok((Connection::plain(socket).with_peer(peer(address)), dial));
         }
         let is_2 = self.settings.http == HttpVersion::V2;
-        let secured = self.secure(endpoint, socket, deadline_ns).await;
+        let config = match wish.offers_http2 {
+            true => &self.negotiating,
+            false => &self.config,
+        };
+        let secured = self.secure(endpoint, socket, config, deadline_ns).await;
         let connection = secured.map_err(|error| match is_2 && is_no_protocol(&error) {
             true => failed(DialPhase::Http2, not_offered()),
             false => failed(DialPhase::Tls, error),
@@ -362,18 +401,20 @@ impl<H: Host> Dialler<H> {
         &self,
         endpoint: &Endpoint,
         socket: H::Socket,
+        config: &Option<Arc<ClientConfig>>,
         deadline_ns: u64,
     ) -> io::Result<Connection<H::Socket>> {
         socket.set_deadline(Some(deadline_ns));
-        let session = self.session(endpoint)?;
+        let session = self.session(endpoint, config.clone())?;
         Connection::secured(socket, session, &self.scratch).await
     }
 
-    fn session(&self, endpoint: &Endpoint) -> io::Result<Box<Session>> {
-        let config = self
-            .config
-            .clone()
-            .ok_or_else(|| io::Error::other("TLS is not set up"))?;
+    fn session(
+        &self,
+        endpoint: &Endpoint,
+        config: Option<Arc<ClientConfig>>,
+    ) -> io::Result<Box<Session>> {
+        let config = config.ok_or_else(|| io::Error::other("TLS is not set up"))?;
         let host = self.told_name.as_deref().unwrap_or(&endpoint.host);
         let name = server_name(host).map_err(io::Error::other)?;
         let tls = ClientConnection::new(config, name).map_err(TlsFailure)?;
@@ -397,6 +438,15 @@ fn failed(phase: DialPhase, address: &Address, error: io::Error) -> DialError {
     DialError {
         phase,
         address: Some(address.clone()),
+        error,
+    }
+}
+
+/// There is no address to dial.
+fn without_address(error: io::Error) -> DialError {
+    DialError {
+        phase: DialPhase::Resolve,
+        address: None,
         error,
     }
 }

@@ -1,7 +1,8 @@
 //! Where the requests of one URL origin go.
 
+use crate::blocked::Blocked;
 use crate::tunnel::Tunnel;
-use loadline_plan::{ConnectTo, Connection, IpVersion};
+use loadline_plan::{AddressPolicy, ConnectTo, Connection, IpVersion, Naming};
 use loadline_reactor::{Address, Host as Reactor};
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
@@ -49,6 +50,9 @@ pub enum ResolveError {
         /// `IPv4` or `IPv6`.
         version: &'static str,
     },
+    /// The plan blocks the host.
+    #[error(transparent)]
+    Blocked(#[from] Blocked),
 }
 
 impl Endpoint {
@@ -64,7 +68,7 @@ impl Endpoint {
     /// If no address of the wanted IP version is known for it.
     pub fn resolve(url: &Url, connection: &Connection) -> Result<Endpoint, ResolveError> {
         let start = Instant::now();
-        Endpoint::named(url, connection).with_addresses(connection, start, |host, port| {
+        Endpoint::named(url, connection)?.with_addresses(connection, start, |host, port| {
             (host, port).to_socket_addrs().map(Iterator::collect)
         })
     }
@@ -76,7 +80,7 @@ impl Endpoint {
         connection: &Connection,
     ) -> Result<Endpoint, ResolveError> {
         let start = Instant::now();
-        let named = Endpoint::named(url, connection);
+        let named = Endpoint::named(url, connection)?;
         let found = match &named.to {
             Some((name, port)) => host.look_up(name, *port).await,
             None => Ok(Vec::new()),
@@ -85,7 +89,7 @@ impl Endpoint {
     }
 
     /// The endpoint of a URL without its addresses, and the name that has them.
-    fn named(url: &Url, connection: &Connection) -> Named {
+    fn named(url: &Url, connection: &Connection) -> Result<Named, ResolveError> {
         let (host, port) = (host_of(url), port_of(url));
         let mut endpoint = Endpoint {
             tls: is_tls(url),
@@ -97,17 +101,21 @@ impl Endpoint {
         };
         if let Some(path) = &connection.unix_socket {
             endpoint.addresses.push(Address::Unix(path.clone()));
-            return Named { endpoint, to: None };
+            return Ok(Named { endpoint, to: None });
         }
         let to = match &connection.proxy {
             Some(proxy) => (host_of(&proxy.url), port_of(&proxy.url)),
             None => redirect(&host, port, &connection.connect_to),
         };
+        let to = match &connection.naming {
+            Some(naming) => renamed(naming, to)?,
+            None => to,
+        };
         endpoint.tunnel = tunnel(url, connection);
-        Named {
+        Ok(Named {
             endpoint,
             to: Some(to),
-        }
+        })
     }
 }
 
@@ -129,7 +137,12 @@ impl Named {
         let Some((host, port)) = self.to else {
             return Ok(endpoint);
         };
-        endpoint.addresses = usable(&host, look_up(&host, port), connection.ip_version)?;
+        let found = look_up(&host, port);
+        let found = match &connection.naming {
+            Some(naming) => found.map(|all| allowed(all, naming.policy)),
+            None => found,
+        };
+        endpoint.addresses = usable(&host, found, connection.ip_version)?;
         if host.parse::<IpAddr>().is_err() {
             endpoint.resolve_time = Some(start.elapsed());
         }
@@ -174,6 +187,35 @@ fn redirect(host: &str, port: u16, rules: &[ConnectTo]) -> (String, u16) {
         &rule.to_host
     };
     (to_host.to_owned(), rule.to_port.unwrap_or(port))
+}
+
+/// Where connections to a host go by the plan's naming.
+fn renamed(naming: &Naming, (host, port): (String, u16)) -> Result<(String, u16), ResolveError> {
+    Blocked::check_host(naming, &host)?;
+    Ok(match naming.rule(&host, port) {
+        Some(rule) => (rule.to.to_string(), rule.to_port.unwrap_or(port)),
+        None => (host, port),
+    })
+}
+
+/// Those of a name's addresses that a policy allows.
+fn allowed(all: Vec<SocketAddr>, policy: AddressPolicy) -> Vec<SocketAddr> {
+    let of = |is_v4: bool| {
+        let all = all.iter().copied();
+        all.filter(|address| address.is_ipv4() == is_v4)
+            .collect::<Vec<_>>()
+    };
+    let preferred = |is_v4: bool| {
+        let some = of(is_v4);
+        if some.is_empty() { of(!is_v4) } else { some }
+    };
+    match policy {
+        AddressPolicy::Any => all,
+        AddressPolicy::PreferV4 => preferred(true),
+        AddressPolicy::PreferV6 => preferred(false),
+        AddressPolicy::OnlyV4 => of(true),
+        AddressPolicy::OnlyV6 => of(false),
+    }
 }
 
 /// Those of a name's addresses that are used.

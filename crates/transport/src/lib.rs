@@ -4,6 +4,7 @@
 //! when a request first goes there. A worker's [`Dialler`] opens [`Connection`]s to it, taking its
 //! addresses in turn.
 
+mod blocked;
 mod connection;
 mod dial;
 mod endpoint;
@@ -16,8 +17,9 @@ mod tunnel;
 #[cfg(test)]
 mod tests;
 
+pub use blocked::Blocked;
 pub use connection::{Connection, Scratch};
-pub use dial::{Dial, DialError, DialPhase, Dialler};
+pub use dial::{Dial, DialError, DialPhase, Dialler, Wish};
 pub use endpoint::{Endpoint, ResolveError};
 pub use failure::{Complaint, complaint, is_tls_error};
 pub use session::Agreed;

@@ -2,12 +2,12 @@
 //!
 //! A route has a number from when its origin is first named. Its name is looked up when a
 //! connection is first dialled, once for all that wait for it, and off the loop. What was found is
-//! kept; a failure is not, so that the next dial asks again.
+//! kept, for as long as the plan says; a failure is not, so that the next dial asks again.
 
-use crate::endpoint::Endpoint;
-use loadline_plan::Connection as Settings;
+use crate::endpoint::{Endpoint, ResolveError};
+use loadline_plan::{Connection as Settings, Selection};
 use loadline_reactor::{Address, Host};
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::future::poll_fn;
 use std::io;
@@ -26,7 +26,9 @@ pub(crate) struct Routes {
 
 /// Where connections to one endpoint go.
 pub(crate) struct Route {
-    endpoint: OnceCell<Endpoint>,
+    endpoint: RefCell<Option<Rc<Endpoint>>>,
+    /// Until when what was found holds, on the host's clock.
+    until_ns: Cell<u64>,
     /// What names the endpoint, where it was not resolved before.
     url: Option<Url>,
     /// The place of the next connection in the rotation.
@@ -37,14 +39,14 @@ pub(crate) struct Route {
 /// A look-up that is under way.
 #[derive(Default)]
 struct Lookup {
-    outcome: RefCell<Option<Result<(), String>>>,
+    outcome: RefCell<Option<Result<Rc<Endpoint>, Rc<ResolveError>>>>,
     waiting: RefCell<Vec<Waker>>,
 }
 
 impl Routes {
     /// Routes to endpoints that were resolved before the run.
     pub(crate) fn new(endpoints: Vec<Endpoint>, first: usize) -> Self {
-        let known = |endpoint| Rc::new(Route::new(OnceCell::from(endpoint), None, first));
+        let known = |endpoint| Rc::new(Route::new(Some(endpoint), None, first));
         Routes {
             list: RefCell::new(endpoints.into_iter().map(known).collect()),
             by_origin: RefCell::default(),
@@ -62,12 +64,13 @@ impl Routes {
         *by_origin.entry(url.origin()).or_insert_with(|| {
             let mut list = self.list.borrow_mut();
             let serves = |route: &Rc<Route>| {
-                let endpoint = route.endpoint.get();
-                endpoint.is_some_and(|endpoint| endpoint.serves(url))
+                let endpoint = route.endpoint.borrow();
+                let known = endpoint.as_ref().filter(|_| route.url.is_none());
+                known.is_some_and(|endpoint| endpoint.serves(url))
             };
             list.iter().position(serves).unwrap_or_else(|| {
                 let url = Some(url.clone());
-                list.push(Rc::new(Route::new(OnceCell::new(), url, self.first)));
+                list.push(Rc::new(Route::new(None, url, self.first)));
                 list.len() - 1
             })
         })
@@ -75,25 +78,39 @@ impl Routes {
 }
 
 impl Route {
-    fn new(endpoint: OnceCell<Endpoint>, url: Option<Url>, first: usize) -> Self {
+    fn new(endpoint: Option<Endpoint>, url: Option<Url>, first: usize) -> Self {
         Route {
-            endpoint,
+            endpoint: RefCell::new(endpoint.map(Rc::new)),
+            until_ns: Cell::new(u64::MAX),
             url,
             turn: Cell::new(first),
             lookup: RefCell::new(None),
         }
     }
 
-    /// The endpoint, if it is resolved.
-    pub(crate) fn endpoint(&self) -> Option<&Endpoint> {
-        self.endpoint.get()
+    /// The endpoint, if it is resolved and what was found still holds.
+    pub(crate) fn endpoint(&self, now_ns: impl FnOnce() -> u64) -> Option<Rc<Endpoint>> {
+        let until_ns = self.until_ns.get();
+        if until_ns < u64::MAX && until_ns <= now_ns() {
+            return None;
+        }
+        self.endpoint.borrow().clone()
     }
 
     /// The endpoint's next address, and how often all of them have had their turn.
-    pub(crate) fn next_turn<'a>(&self, endpoint: &'a Endpoint) -> (&'a Address, usize) {
+    pub(crate) fn next_turn<'a>(
+        &self,
+        endpoint: &'a Endpoint,
+        selection: Selection,
+    ) -> (&'a Address, usize) {
         let addresses = &endpoint.addresses;
         let this = self.turn.replace(self.turn.get().wrapping_add(1));
-        (&addresses[this % addresses.len()], this / addresses.len())
+        let index = match selection {
+            Selection::RoundRobin => this,
+            Selection::First => 0,
+            Selection::Random => scattered(this as u64) as usize,
+        };
+        (&addresses[index % addresses.len()], this / addresses.len())
     }
 
     /// Resolves the endpoint, or waits until somebody else has, up to the deadline.
@@ -102,13 +119,13 @@ impl Route {
         host: &H,
         settings: &Settings,
         deadline_ns: u64,
-    ) -> io::Result<()> {
+    ) -> io::Result<Rc<Endpoint>> {
         let lookup = self.look_up(host, settings);
         let timer = host.timer();
         timer.set((deadline_ns < u64::MAX).then_some(deadline_ns));
         poll_fn(|cx| {
             if let Some(outcome) = &*lookup.outcome.borrow() {
-                return Poll::Ready(outcome.clone().map_err(io::Error::other));
+                return Poll::Ready(outcome.clone().map_err(|error| unresolved(&error)));
             }
             lookup.waiting.borrow_mut().push(cx.waker().clone());
             timer.poll(cx).map(|()| Err(self.timed_out()))
@@ -127,7 +144,10 @@ impl Route {
         let (route, told) = (Rc::clone(self), Rc::clone(&lookup));
         let (own, settings) = (host.clone(), settings.clone());
         let ask = async move {
-            let outcome = route.ask(&own, &settings).await;
+            let outcome = match &route.url {
+                Some(url) => route.ask(&own, url, &settings).await,
+                None => Err(Rc::new(nameless())),
+            };
             route.lookup.take();
             told.outcome.replace(Some(outcome));
             told.waiting.take().into_iter().for_each(Waker::wake);
@@ -136,13 +156,20 @@ impl Route {
         lookup
     }
 
-    async fn ask<H: Host>(&self, host: &H, settings: &Settings) -> Result<(), String> {
-        let Some(url) = &self.url else { return Ok(()) };
-        let resolved = Endpoint::resolve_on(host, url, settings).await;
-        let endpoint = resolved.map_err(|error| error.to_string())?;
-        // Nobody else sets it, as there is one look-up at a time.
-        let _ = self.endpoint.set(endpoint);
-        Ok(())
+    async fn ask<H: Host>(
+        &self,
+        host: &H,
+        url: &Url,
+        settings: &Settings,
+    ) -> Result<Rc<Endpoint>, Rc<ResolveError>> {
+        let endpoint = Rc::new(Endpoint::resolve_on(host, url, settings).await?);
+        self.endpoint.replace(Some(Rc::clone(&endpoint)));
+        let naming = settings.naming.as_ref();
+        if let Some(ttl) = naming.and_then(|naming| naming.ttl) {
+            let ttl_ns = u64::try_from(ttl.as_nanos()).unwrap_or(u64::MAX);
+            self.until_ns.set(host.now_ns().saturating_add(ttl_ns));
+        }
+        Ok(endpoint)
     }
 
     fn timed_out(&self) -> io::Error {
@@ -153,4 +180,29 @@ impl Route {
         );
         io::Error::new(io::ErrorKind::TimedOut, text)
     }
+}
+
+/// What a dial fails with that finds no address.
+fn unresolved(error: &ResolveError) -> io::Error {
+    match error {
+        ResolveError::Blocked(blocked) => io::Error::other(blocked.clone()),
+        other => io::Error::other(other.to_string()),
+    }
+}
+
+/// An endpoint that was resolved before the run has no name to look up.
+fn nameless() -> ResolveError {
+    ResolveError::Unknown {
+        host: String::new(),
+        reason: "it has no name".to_owned(),
+    }
+}
+
+/// A number that looks drawn, for each of a row: the finalizer of SplitMix64 (Steele, Lea and
+/// Flood, 2014).
+fn scattered(number: u64) -> u64 {
+    let mut z = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
 }

@@ -1,8 +1,10 @@
 //! TLS settings: trust, client certificates, names.
 
+mod identities;
 mod trust;
 
 use crate::failure::TlsFailure;
+use identities::Identities;
 use loadline_plan::{HttpVersion, ServerName as Told, Tls, TlsVersion};
 use rustls::client::danger::ServerCertVerifier;
 use rustls::client::{ResolvesClientCert, Resumption};
@@ -58,6 +60,14 @@ pub enum TlsSetupError {
         TlsFailure(.0.clone())
     )]
     Identity(rustls::Error),
+    /// A certificate or key that was given as text, or the pair of them, is of no use.
+    #[error("client certificate {number} cannot be used: {reason}")]
+    IdentityText {
+        /// Its place among the plan's, from 1.
+        number: usize,
+        /// Why not.
+        reason: String,
+    },
     /// None of the suites that may be offered is of a version that may be.
     #[error("no cipher suite is left that may be offered: allow more of them, or another version")]
     NoSuites,
@@ -83,7 +93,9 @@ impl TlsSetup {
             Some((chain, key)) => builder.with_client_cert_resolver(
                 client(&provider, chain, key).map_err(TlsSetupError::Identity)?,
             ),
-            None => builder.with_no_client_auth(),
+            None if tls.identities.is_empty() => builder.with_no_client_auth(),
+            None => builder
+                .with_client_cert_resolver(Arc::new(Identities::read(&provider, &tls.identities)?)),
         };
         config.enable_sni = tls.server_name != Told::Untold;
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
@@ -145,10 +157,16 @@ fn provider(suites: &[String]) -> CryptoProvider {
     let mut provider = ring::default_provider();
     let is_wanted = |suite: &SupportedCipherSuite| {
         let name = format!("{:?}", suite.suite());
-        suites.is_empty() || suites.contains(&name)
+        let is_named = |given: &String| *given == name || *given == registered(&name);
+        suites.is_empty() || suites.iter().any(is_named)
     };
     provider.cipher_suites.retain(is_wanted);
     provider
+}
+
+/// A suite's name in the registry of TLS, of which the library's differs for those of TLS 1.3.
+fn registered(name: &str) -> String {
+    name.replacen("TLS13_", "TLS_", 1)
 }
 
 fn versions(wanted: &[TlsVersion]) -> Vec<&'static SupportedProtocolVersion> {
@@ -220,11 +238,20 @@ fn client(
     chain: Vec<CertificateDer<'static>>,
     key: PrivateKeyDer<'static>,
 ) -> Result<Arc<SingleCertAndKey>, rustls::Error> {
+    let certified = certified(provider, chain, key)?;
+    Ok(Arc::new(SingleCertAndKey::from(certified)))
+}
+
+fn certified(
+    provider: &CryptoProvider,
+    chain: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
+) -> Result<CertifiedKey, rustls::Error> {
     let key = provider.key_provider.load_private_key(key)?;
     let certified = CertifiedKey::new(chain, key);
     match certified.keys_match() {
         Err(error @ rustls::Error::InconsistentKeys(InconsistentKeys::KeyMismatch)) => Err(error),
-        _ => Ok(Arc::new(SingleCertAndKey::from(certified))),
+        _ => Ok(certified),
     }
 }
 

@@ -4,7 +4,7 @@ use crate::behaviour::Refusal;
 use crate::pool::OpenConnection;
 use loadline_reactor::{Host, Shortage};
 use loadline_record::ErrorKind;
-use loadline_transport::{DialError, DialPhase, is_tls_error};
+use loadline_transport::{Blocked, DialError, DialPhase, is_tls_error};
 use loadline_wire::Malformed;
 use std::io;
 
@@ -24,6 +24,8 @@ pub(crate) struct Failure {
     pub(super) text: String,
     /// The system's number for it, if the system told.
     pub(super) os_error: Option<i32>,
+    /// What the plan blocks, if it failed for that.
+    pub(super) blocked: Option<Box<Blocked>>,
 }
 
 impl Failure {
@@ -32,6 +34,7 @@ impl Failure {
             kind,
             text: text.to_string(),
             os_error: None,
+            blocked: None,
         }
     }
 
@@ -57,6 +60,7 @@ impl Failure {
         };
         Failure {
             os_error: error.error.raw_os_error(),
+            blocked: Blocked::of(&error.error).cloned().map(Box::new),
             ..Failure::new(kind, error)
         }
     }

@@ -37,7 +37,7 @@ use crate::user::User;
 use crate::worker::Worker;
 use loadline_reactor::{Host, Received};
 use loadline_record::{ErrorKind, Outcome};
-use loadline_transport::Connection;
+use loadline_transport::{Connection, Wish};
 use reading::Reading;
 use sending::Sending;
 use std::future::poll_fn;
@@ -117,6 +117,37 @@ pub(super) async fn send<H: Host, O: Observer>(
         Box::pin(user.pause(wait_ns)).await;
     }
     last
+}
+
+/// Sends what is left of a batch on a connection, and reads its answers: one attempt of what
+/// [`send`] does, for a batch whose protocol was found out by its dial.
+pub(super) async fn carry<H: Host, O: Observer>(
+    mut open: Box<OpenConnection<H>>,
+    in_flight: &mut InFlightBatch<'_, H>,
+    observer: &mut O,
+) -> Result<(), Broken> {
+    if O::WANTS_CARRIER {
+        tell_carrier(&open, observer);
+    }
+    let mut rest = begin_attempt(&open, in_flight);
+    let reusable = if rest.len() > SURELY_SENT_AT_ONCE {
+        Box::pin(carry_long(&mut open, in_flight, observer, rest)).await?
+    } else {
+        poll_fn(|cx| open.connection.poll_send_all(cx, &mut rest))
+            .await
+            .map_err(|error| broken_connection(&open, false, ErrorKind::Write, &error))?;
+        sent(&mut open, in_flight, O::WANTS_SENT);
+        let worker = &in_flight.user.worker;
+        let mut reading = Reading {
+            worker,
+            open: &mut open,
+            in_flight,
+            observer,
+        };
+        poll_fn(|cx| reading.poll(cx)).await?
+    };
+    finish(in_flight, open, reusable);
+    Ok(())
 }
 
 /// Tells an observer of the connection.
@@ -231,7 +262,7 @@ fn gather<H: Host>(open: &mut OpenConnection<H>, in_flight: &InFlightBatch<'_, H
 /// An idle connection of the user's, unless the server has closed it, or has said something
 /// unasked: that is no response to what is asked next (RFC 9112, section 9.2).
 #[inline(always)]
-fn standing<H: Host>(user: &User<H>, endpoint: usize) -> Option<Box<OpenConnection<H>>> {
+pub(super) fn standing<H: Host>(user: &User<H>, endpoint: usize) -> Option<Box<OpenConnection<H>>> {
     loop {
         let mut open = user.pool().take(endpoint)?;
         let connection = &mut open.connection;
@@ -286,28 +317,28 @@ async fn open_new<H: Host, O: Observer>(
     in_flight: &mut InFlightBatch<'_, H>,
     observer: &mut O,
 ) -> Result<Box<OpenConnection<H>>, Broken> {
-    let open = dial(in_flight).await?;
-    if O::WANTS_TLS
-        && let Some(agreed) = open.connection.agreed()
-    {
-        observer.secured(&agreed);
-    }
-    Ok(open)
+    let connection = dial(in_flight, observer, false).await?;
+    Ok(OpenConnection::new(connection))
 }
 
-async fn dial<H: Host>(
+/// Dials a connection, whose server may choose HTTP/2 if that is offered.
+pub(super) async fn dial<H: Host, O: Observer>(
     in_flight: &mut InFlightBatch<'_, H>,
-) -> Result<Box<OpenConnection<H>>, Broken> {
+    observer: &mut O,
+    offers_http2: bool,
+) -> Result<Connection<H::Socket>, Broken> {
     let user = in_flight.user;
     let worker = &*user.worker;
     let endpoint = in_flight.batch.endpoint;
     let start_ns = worker.host.now_ns();
     worker.suspend_coalescing();
     user.make_room();
-    let dialled = worker
-        .dialler
-        .dial_from(user.local.get(), endpoint, in_flight.deadline_ns)
-        .await;
+    let wish = Wish {
+        local: user.local.get(),
+        offers_http2,
+    };
+    let dialler = &worker.dialler;
+    let dialled = dialler.dial_as(wish, endpoint, in_flight.deadline_ns).await;
     in_flight.dial_ns += worker.host.now_ns() - start_ns;
     if dialled.is_err() {
         user.backoff.failed();
@@ -319,14 +350,19 @@ async fn dial<H: Host>(
     in_flight.resolve_ns += dial.resolve_ns.unwrap_or(0);
     in_flight.tls_ns += dial.tls_ns.unwrap_or(0);
     user.backoff.succeeded();
-    let reconnected = user.pool().replaces(endpoint);
+    let reconnected = user.replaces(endpoint);
     if in_flight.is_counted() {
         worker.dialled(&dial);
         if reconnected {
             worker.recorder.borrow_mut().reconnected();
         }
     }
-    Ok(OpenConnection::new(connection))
+    if O::WANTS_TLS
+        && let Some(agreed) = connection.agreed()
+    {
+        observer.secured(&agreed);
+    }
+    Ok(connection)
 }
 
 /// Keeps a connection for the next exchange, or lets the server close it while the user goes on.

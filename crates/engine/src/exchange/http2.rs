@@ -28,12 +28,14 @@
 
 mod connection;
 mod driver;
+mod heard;
 mod pool;
 
 pub(crate) use self::connection::Http2Connection;
+pub(super) use self::pool::establish_in;
 pub(crate) use self::pool::{Http2Pool, establish_ahead, http2_config};
 
-use self::connection::{EndedStream, StreamEnd};
+use self::connection::{EndedStream, Stream, StreamEnd};
 use super::failure::{Broken, Failure};
 use super::in_flight::{self, InFlightBatch};
 use super::{is_over, let_others_run, refuse};
@@ -92,10 +94,7 @@ async fn attempt<H: Host, O: Observer>(
             // Boxed: dialling is rare.
             None => Box::pin(dial(in_flight)).await?,
         };
-        if let Some(stream) = connection.begin(request, in_flight.begun_ns, in_flight.deadline_ns) {
-            if O::WANTS_CARRIER {
-                tell_carrier(&connection, stream.number(), observer);
-            }
+        if let Some(stream) = begin(&connection, in_flight, request, observer) {
             in_flight.user.keep_http2_connection(connection);
             break stream;
         }
@@ -104,6 +103,42 @@ async fn attempt<H: Host, O: Observer>(
     let ended_stream = poll_fn(|cx| stream.poll(cx)).await;
     drop(stream);
     end(in_flight, observer, ended_stream)
+}
+
+/// Sends the request of a batch on a stream of this connection; `None` if there is no room for
+/// one.
+pub(super) async fn carry<H: Host, O: Observer>(
+    connection: &Rc<Http2Connection>,
+    in_flight: &mut InFlightBatch<'_, H>,
+    request: &h2::Request,
+    observer: &mut O,
+) -> Option<Result<(), Broken>> {
+    let stream = begin(connection, in_flight, request, observer)?;
+    in_flight.sendings += 1;
+    let ended_stream = poll_fn(|cx| stream.poll(cx)).await;
+    drop(stream);
+    if !in_flight.user.worker.keepalive {
+        connection.retire();
+    }
+    if let Some(heard) = &ended_stream.heard {
+        heard.show(observer);
+    }
+    Some(end(in_flight, observer, ended_stream))
+}
+
+/// Begins the stream of a request; `None` if there is no room for one.
+#[inline(always)]
+fn begin<H: Host, O: Observer>(
+    connection: &Rc<Http2Connection>,
+    in_flight: &InFlightBatch<'_, H>,
+    request: &h2::Request,
+    observer: &mut O,
+) -> Option<Stream> {
+    let stream = connection.begin(request, in_flight.begun_ns, in_flight.deadline_ns)?;
+    if O::WANTS_CARRIER {
+        tell_carrier(connection, stream.number(), observer);
+    }
+    Some(stream)
 }
 
 /// Tells an observer of the connection, on which this is the stream's number.
@@ -138,21 +173,36 @@ fn end<H: Host, O: Observer>(
     if ended.outcome != h2::Outcome::Whole {
         return Err(broken_stream(&ended, in_flight.sendings));
     }
-    observer.answered(&Answer {
-        head_bytes: ended.head_len,
-        body_bytes: ended.body_len,
-        keeps_connection: true,
-    });
+    let outcome = outcome(in_flight, observer, ended.status);
+    if matches!(outcome, Outcome::Answered { .. }) {
+        observer.answered(&Answer {
+            head_bytes: ended.head_len,
+            body_bytes: ended.body_len,
+            keeps_connection: true,
+        });
+    }
     let end_ns = ended_stream.at_ns.max(in_flight.begun_ns);
     let ending = in_flight::ExchangeEnd {
         end_ns,
         wakeup_ns: ended_stream.read_ns.saturating_sub(end_ns),
-        outcome: Outcome::Answered {
-            status: ended.status,
-        },
+        outcome,
     };
     in_flight.end(observer, ending);
     Ok(())
+}
+
+/// How an exchange ends whose response is whole.
+fn outcome<H: Host, O: Observer>(
+    in_flight: &InFlightBatch<'_, H>,
+    observer: &mut O,
+    status: u16,
+) -> Outcome {
+    if O::MAY_REFUSE
+        && let Some(refusal) = observer.refusal(true)
+    {
+        return in_flight.refuse(observer, &refusal);
+    }
+    Outcome::Answered { status }
 }
 
 /// What it means that a stream ended without a whole response while its connection goes on.

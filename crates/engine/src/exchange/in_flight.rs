@@ -278,6 +278,9 @@ impl<'a, H: Host> InFlightBatch<'a, H> {
             recorder.failure_example(failure.kind, || failure.text.clone());
         }
         while self.next < self.batch.parts.len() {
+            if let Some(blocked) = &failure.blocked {
+                observer.blocked(blocked);
+            }
             observer.failed(&failure.text, failure.os_error);
             self.end(observer, ending);
         }

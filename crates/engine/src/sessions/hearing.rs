@@ -8,7 +8,7 @@ use loadline_client::{
 };
 use loadline_plan::Client;
 use loadline_record::{ErrorKind, Exchange};
-use loadline_transport::Agreed;
+use loadline_transport::{Agreed, Blocked};
 use loadline_wire::Sink;
 use std::cell::RefCell;
 use std::mem;
@@ -258,6 +258,10 @@ impl<O: Observer, const DECODES: bool> Observer for Hearing<'_, O, DECODES> {
 
     fn secured(&mut self, agreed: &Agreed) {
         self.observer.secured(agreed);
+    }
+
+    fn blocked(&mut self, by: &Blocked) {
+        self.observer.blocked(by);
     }
 
     fn carried(&mut self, carrier: &Carrier<'_>) {

@@ -2,13 +2,12 @@
 
 use super::hearing::{Decoders, Hearing, Kept, Next};
 use super::step::{Asked, Step};
-use crate::behaviour::{Batch, Observer, Part};
+use crate::behaviour::Observer;
 use crate::composed::{ComposeError, Composed};
 use crate::requester::Requester;
 use loadline_plan::Client;
 use loadline_reactor::Host;
 use loadline_record::Outcome;
-use loadline_wire::Expect;
 use std::cell::RefCell;
 use url::Url;
 
@@ -92,31 +91,20 @@ impl Session {
         step: &Step<'_>,
         observer: &mut O,
     ) -> Result<(Outcome, Next), ComposeError> {
-        let bytes = {
+        let written = {
             let mut kept = self.kept.borrow_mut();
-            step.write(
+            step.write_composed(
                 kept.cookies(step.url()),
                 self.compressed,
+                requester.endpoint_of(step.url()),
                 requester.settings(),
             )?
         };
-        let part = Part {
-            end: bytes.len(),
-            expect: Expect::for_method(step.method()),
-            series: request.series,
-            request: None,
-        };
-        let batch = Batch {
-            endpoint: requester.endpoint_of(step.url()),
-            bytes: &bytes,
-            http2: None,
-            parts: &[part],
-        };
         let mut hearing = Hearing::<_, DECODES>::new(step, &self.kept, &self.decoders, observer);
-        let outcome = match request.timeout_ns() {
-            Some(timeout_ns) => requester.send_within(timeout_ns, batch, &mut hearing).await,
-            None => requester.send(batch, &mut hearing).await,
-        };
+        let user = &*requester.0;
+        let timeout_ns = request.timeout_ns().unwrap_or(user.worker.timeout_ns);
+        let sent = written.send(user, request.series, timeout_ns, &mut hearing);
+        let outcome = sent.await;
         Ok((outcome, hearing.into_next()))
     }
 }

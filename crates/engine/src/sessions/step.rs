@@ -1,6 +1,7 @@
 //! What a user sends for a request: that request, or what a redirect or a challenge made of it.
 
 use crate::composed::Composed;
+use crate::written_composed::WrittenComposed;
 use crate::written_request::Outgoing;
 use either::Either;
 use loadline_client::{ACCEPT_ENCODING, NextRequest, keeps_credentials};
@@ -165,6 +166,29 @@ impl<'a> Step<'a> {
         compressed: bool,
         connection: &Connection,
     ) -> Result<Vec<u8>, InvalidRequest> {
+        self.as_outgoing(cookies, compressed, |outgoing| outgoing.write(connection))
+    }
+
+    /// As [`write`](Self::write), for an endpoint whose server may choose the version of HTTP.
+    pub(super) fn write_composed(
+        &self,
+        cookies: Option<&str>,
+        compressed: bool,
+        endpoint: usize,
+        connection: &Connection,
+    ) -> Result<WrittenComposed, InvalidRequest> {
+        self.as_outgoing(cookies, compressed, |outgoing| {
+            WrittenComposed::new(outgoing, endpoint, connection)
+        })
+    }
+
+    /// Does this with the request as it goes out.
+    fn as_outgoing<T>(
+        &self,
+        cookies: Option<&str>,
+        compressed: bool,
+        write: impl FnOnce(Outgoing<'_>) -> T,
+    ) -> T {
         let is = |name: &str, field: &str| name.eq_ignore_ascii_case(field);
         let own_cookies = self.fields().find(|(name, _)| is(name, "Cookie"));
         let merged = match (own_cookies, cookies) {
@@ -188,13 +212,12 @@ impl<'a> Step<'a> {
         ];
         let added = added.into_iter();
         headers.extend(added.filter_map(|(name, value)| Some((name, value?))));
-        let outgoing = Outgoing {
+        write(Outgoing {
             method: self.method(),
             url: self.url(),
             headers,
             body: self.body(),
-        };
-        outgoing.write(connection)
+        })
     }
 
     /// The request's own fields, without those that stay behind where a redirect led away from it.

@@ -7,9 +7,12 @@ use super::world::World;
 use crate::at_once::AtOnce;
 use crate::composed::{ComposeError, Composed};
 use crate::requester::Requester;
+use crate::{Blocked, Observer};
 use loadline_metrics::SeriesId;
+use loadline_plan::{HostRule, IpRange, Naming, Selection};
 use loadline_reactor::Sim;
 use loadline_record::{ErrorKind, Outcome};
+use loadline_wire::Sink;
 use std::cell::RefCell;
 use std::future::Future;
 use std::net::Ipv4Addr;
@@ -303,4 +306,165 @@ fn a_plan_without_requests_runs_what_its_users_compose() {
     });
     assert_eq!(ran.counts(), [1, 1, 0, 1, 0]);
     assert_eq!(ran.accepted, 0, "nothing is dialled before the run");
+}
+
+/// What is told of an exchange that fails.
+#[derive(Default)]
+struct Told(Vec<String>);
+
+impl Sink for Told {
+    const WANTS_HEAD: bool = false;
+    const WANTS_BODY: bool = false;
+}
+
+impl Observer for Told {
+    fn blocked(&mut self, by: &Blocked) {
+        let what = match by {
+            Blocked::Host { host, pattern } => format!("{host} by {pattern}"),
+            Blocked::Address { address, range } => format!("{address} by {range}"),
+        };
+        self.0.push(what);
+    }
+
+    fn failed(&mut self, reason: &str, _os_error: Option<i32>) {
+        self.0.push(reason.to_owned());
+    }
+}
+
+/// Asks for a URL, and returns what is told of its failure.
+async fn told(requester: &Requester<Sim>, text: &str) -> Vec<String> {
+    let (url, mut told) = (url(text), Told::default());
+    let request = Composed {
+        method: "GET",
+        url: &url,
+        headers: &[],
+        body: None,
+        series: SeriesId::default(),
+        timeout: None,
+    };
+    let sent = requester.request(request, &mut told).await;
+    assert_eq!(sent, Ok(Outcome::Failed(ErrorKind::Resolve)), "{text}");
+    told.0
+}
+
+fn naming(world: &mut World, naming: Naming) {
+    world.plan.connection.naming = Some(Box::new(naming));
+}
+
+#[test]
+fn hosts_and_addresses_that_are_blocked_fail_with_a_reason_of_their_own() {
+    let mut world = once();
+    let at = Ipv4Addr::new(10, 9, 0, 1);
+    world = world.at(0, move |hands| {
+        hands.sim.set_name("far.test", &[at.into()], 3 * MS);
+    });
+    let rules = Naming {
+        blocked_hosts: vec!["*.bl.test".to_owned()],
+        blocked_ranges: vec![IpRange::parse("10.9.0.0/16").expect("a range")],
+        ..Naming::default()
+    };
+    naming(&mut world, rules);
+    let ran = run(world, async |requester| {
+        let host = told(&requester, "http://a.bl.test/").await;
+        let text = "the host `a.bl.test` is blocked by the pattern `*.bl.test`";
+        assert_eq!(host, ["a.bl.test by *.bl.test", text]);
+        for (url, address) in [
+            ("http://far.test/", "10.9.0.1"),
+            ("http://10.9.0.2/", "10.9.0.2"),
+        ] {
+            let text = format!("the address {address} is in the blocked range 10.9.0.0/16");
+            let what = format!("{address} by 10.9.0.0/16");
+            assert_eq!(told(&requester, url).await, [what, text]);
+        }
+    });
+    assert_eq!(ran.errors(), [(ErrorKind::Resolve, 3)]);
+    assert_eq!(ran.each(|exchange| exchange.bytes_out), [0, 0, 0]);
+}
+
+#[test]
+fn a_host_whose_address_is_given_is_not_looked_up() {
+    let mut world = once();
+    world.doors = 2;
+    let rule = |pattern: &str, port, to_port| HostRule {
+        pattern: pattern.to_owned(),
+        port,
+        to: Ipv4Addr::new(10, 0, 0, 1).into(),
+        to_port,
+    };
+    let rules = Naming {
+        hosts: vec![rule("*.shop.test", Some(99), Some(8_001))],
+        ..Naming::default()
+    };
+    naming(&mut world, rules);
+    let ran = run(world, async |requester| {
+        let outcome = get(&requester, "http://a.shop.test:99/x").await;
+        assert_eq!(outcome, Ok(Outcome::Answered { status: 200 }));
+        // The rule is one for another port.
+        let outcome = get(&requester, "http://a.shop.test/y").await;
+        assert_eq!(outcome, Ok(Outcome::Failed(ErrorKind::Resolve)));
+    });
+    assert_eq!(targets(&ran), ["/x"]);
+    assert_eq!(ran.seen[0].door, 1);
+}
+
+#[test]
+fn a_name_is_asked_for_again_when_its_time_is_over() {
+    let ttl_ms = 15;
+    let address = Ipv4Addr::new(10, 0, 0, 1).into();
+    let mut world = once().at(0, move |hands| {
+        hands.sim.set_name("shop.test", &[address], 5 * MS);
+    });
+    world.plan.connection.keepalive = false;
+    let rules = Naming {
+        ttl: Some(super::plans::time(ttl_ms * MS)),
+        ..Naming::default()
+    };
+    naming(&mut world, rules);
+    let ran = run(world, async |requester| {
+        for _ in 0..3 {
+            let outcome = get(&requester, "http://shop.test/").await;
+            assert_eq!(outcome, Ok(Outcome::Answered { status: 200 }));
+        }
+    });
+    // A request takes 12 ms behind the look-up: the second one begins while it holds.
+    let resolved = ran.each(|exchange| exchange.resolve_ns / MS);
+    assert_eq!(resolved, [5, 0, 5]);
+}
+
+/// On which of three doors twelve connections to a name of three addresses come.
+fn doors(selection: Selection) -> Vec<usize> {
+    let mut world = once();
+    world.plan.connection.keepalive = false;
+    world.plan.requests[0].url = url("http://10.0.0.1/");
+    for last in [2, 3] {
+        let mut other = world.plan.requests[0].clone();
+        other.url = url(&format!("http://10.0.0.{last}/"));
+        world.plan.requests.push(other);
+    }
+    let world = world.at(0, |hands| {
+        let addresses = [1, 2, 3].map(|last| Ipv4Addr::new(10, 0, 0, last).into());
+        hands.sim.set_name("shop.test", &addresses, 0);
+    });
+    let mut world = world;
+    let rules = Naming {
+        selection,
+        ..Naming::default()
+    };
+    naming(&mut world, rules);
+    let ran = run(world, async |requester| {
+        for _ in 0..12 {
+            let outcome = get(&requester, "http://shop.test/").await;
+            assert_eq!(outcome, Ok(Outcome::Answered { status: 200 }));
+        }
+    });
+    ran.seen.iter().map(|seen| seen.door).collect()
+}
+
+#[test]
+fn a_connection_goes_to_the_address_that_the_selection_takes() {
+    assert_eq!(doors(Selection::First), [0; 12]);
+    assert_eq!(doors(Selection::RoundRobin), [0, 1, 2].repeat(4));
+    let random = doors(Selection::Random);
+    assert!((0..3).all(|door| random.contains(&door)), "{random:?}");
+    assert_ne!(random, doors(Selection::RoundRobin));
 }

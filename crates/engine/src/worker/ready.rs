@@ -173,7 +173,9 @@ fn new_worker<H: Host>(
         keepalive: plan.connection.keepalive,
         shared: shared(plan, stripe).map(SharedPool::new),
         http2: (plan.connection.http == HttpVersion::V2)
-            .then(|| Http2Pool::new(prepared.http2, plan.connection.streams)),
+            .then(|| Rc::new(Http2Pool::new(prepared.http2, plan.connection.streams))),
+        negotiates: plan.connection.negotiates_http,
+        http1_endpoints: RefCell::default(),
         most_kept: prepared.most_kept,
         backs_off: true,
         timeout_ns: nanoseconds(plan.connection.timeout),

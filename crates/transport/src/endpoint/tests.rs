@@ -255,3 +255,19 @@ fn an_endpoint_serves_its_origin() {
     let six = resolved("https://[::1]/", &Connection::default());
     assert!(six.serves(&url("https://[0:0::1]:443/")));
 }
+
+#[test]
+fn a_policy_leaves_addresses_of_one_version_or_the_other() {
+    let v4: SocketAddr = "127.0.0.1:1".parse().expect("an address");
+    let v6: SocketAddr = "[::1]:1".parse().expect("an address");
+    for (policy, of_both, of_v6) in [
+        (AddressPolicy::Any, vec![v6, v4], vec![v6]),
+        (AddressPolicy::PreferV4, vec![v4], vec![v6]),
+        (AddressPolicy::PreferV6, vec![v6], vec![v6]),
+        (AddressPolicy::OnlyV4, vec![v4], vec![]),
+        (AddressPolicy::OnlyV6, vec![v6], vec![v6]),
+    ] {
+        assert_eq!(allowed(vec![v6, v4], policy), of_both, "{policy:?}");
+        assert_eq!(allowed(vec![v6], policy), of_v6, "{policy:?}");
+    }
+}

@@ -1,9 +1,10 @@
 //! Handshakes that succeed, fail, and say why.
 
 use super::authority::{Authority, BOTH, Issued};
-use super::servers::{TlsStream, nobody, serve, serve_tls, tls_output};
+use super::servers::{TlsStream, echo_bytes, nobody, serve, serve_tls, tls_output};
 use super::*;
 use crate::{Complaint, Dial, DialError, DialPhase, complaint, is_tls_error};
+use loadline_plan::Identity;
 use loadline_reactor::KernelSocket;
 use rcgen::{
     BasicConstraints, CertificateParams, CustomExtension, ExtendedKeyUsagePurpose, IsCa,
@@ -447,6 +448,58 @@ fn a_client_certificate_that_is_missing_or_refused_shows_before_the_run() {
         assert_eq!(error.error.to_string(), expected);
     }
     assert!(dial_ahead(&authority, identity(&authority)).is_ok());
+}
+
+#[test]
+fn of_several_client_certificates_a_server_is_shown_one_that_it_can_take() {
+    let (authority, other) = (Authority::new(), Authority::named("another authority"));
+    let identity = |of: &Authority| {
+        let issued = of.issue(&["me"]);
+        Identity {
+            certificate: issued.certificate.pem(),
+            key: issued.key.serialize_pem(),
+        }
+    };
+    let with = |identities| Tls {
+        identities,
+        ..authority.trusted()
+    };
+    let both = with(vec![identity(&other), identity(&authority)]);
+    assert!(dial_ahead(&authority, both).is_ok());
+    let error = dial_ahead(&authority, with(vec![identity(&other)])).expect_err("an alert");
+    let text = error.error.to_string();
+    assert_eq!(text, "the server requires a client certificate");
+}
+
+#[test]
+fn suites_are_offered_by_their_registered_names() {
+    let authority = Authority::new();
+    for (version, name, agreed) in [
+        (
+            &TLS13,
+            "TLS_CHACHA20_POLY1305_SHA256",
+            "TLS13_CHACHA20_POLY1305_SHA256",
+        ),
+        (
+            &TLS12,
+            "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
+            "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
+        ),
+    ] {
+        let config = authority.server(&authority.issue(&["localhost"]), &[version]);
+        let server = serve_tls(config, 1, echo_bytes);
+        let tls = Tls {
+            suites: vec!["TLS_RSA_WITH_RC4_128_SHA".to_owned(), name.to_owned()],
+            ..authority.trusted()
+        };
+        on_kernel(async |kernel| {
+            let endpoint = securely("localhost", server.address);
+            let (_, dialled) = dial(&kernel, endpoint, tls).await;
+            let (connection, _) = dialled.expect("a connection");
+            assert_eq!(connection.agreed().expect("TLS").suite, agreed);
+        });
+        server.found();
+    }
 }
 
 /// Takes the client's greeting and does something else than to answer it.

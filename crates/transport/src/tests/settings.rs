@@ -2,7 +2,7 @@
 
 use super::authority::Authority;
 use crate::{TlsSetup, TlsSetupError};
-use loadline_plan::Tls;
+use loadline_plan::{Identity, Tls};
 use std::path::{Path, PathBuf};
 
 /// The error's text, with the file's name instead of its path.
@@ -111,4 +111,40 @@ fn a_system_without_authorities_is_told_what_to_do() {
     insta::assert_snapshot!(error, @"this system has no trusted certificates (no certificate \
                                      files found): install ca-certificates, or give --cacert or \
                                      --insecure");
+}
+
+#[test]
+fn client_certificates_of_texts_that_cannot_be_used() {
+    let authority = Authority::new();
+    let (one, other) = (authority.issue(&["me"]), authority.issue(&["me"]));
+    let texts = |certificate: String, key: String| {
+        let good = Identity {
+            certificate: one.certificate.pem(),
+            key: one.key.serialize_pem(),
+        };
+        let tls = Tls {
+            identities: vec![good, Identity { certificate, key }],
+            insecure: true,
+            ..Tls::default()
+        };
+        refusal(&tls)
+    };
+    let (certificate, key) = (one.certificate.pem(), other.key.serialize_pem());
+    for (refused, reason) in [
+        (
+            texts(String::new(), key.clone()),
+            "its text holds no PEM certificate",
+        ),
+        (
+            texts(certificate.clone(), String::new()),
+            "its key is no unencrypted PEM key",
+        ),
+        (
+            texts(certificate, key),
+            "the key belongs to another certificate",
+        ),
+    ] {
+        let expected = format!("client certificate 2 cannot be used: {reason}");
+        assert_eq!(refused, expected);
+    }
 }

@@ -3,6 +3,7 @@
 //! The driver's task owns the socket. Users and driver share the state of the wire: a user begins a
 //! stream and wakes the driver, the driver ends streams and wakes their users.
 
+use super::heard::Heard;
 use crate::exchange::failure::Failure;
 use loadline_transport::Agreed;
 use loadline_wire::h2::{self, Ended, ErrorCode, Refused};
@@ -22,6 +23,8 @@ pub(crate) struct Http2Connection {
     pub(super) peer: Option<SocketAddr>,
     /// What its TLS agreed on.
     pub(super) agreed: Option<Agreed>,
+    /// Whether responses are kept to be shown, as users of composed requests look at them.
+    pub(super) shows: bool,
     pub(super) state: RefCell<State>,
 }
 
@@ -58,6 +61,8 @@ struct Place {
     begun_ns: u64,
     deadline_ns: u64,
     first_byte_ns: Option<u64>,
+    /// What has come of the response, where it is to be shown.
+    heard: Option<Box<Heard>>,
     /// Wakes the user of its stream, or of its last one: the next stream is mostly the same user's.
     user: Option<Waker>,
     ended_stream: Option<EndedStream>,
@@ -70,6 +75,8 @@ pub(super) struct EndedStream {
     /// When the last bytes came, and when they were read.
     pub(super) at_ns: u64,
     pub(super) read_ns: u64,
+    /// What came of the response, where it is to be shown.
+    pub(super) heard: Option<Box<Heard>>,
 }
 
 /// How a stream ended.
@@ -100,6 +107,7 @@ impl Http2Connection {
             endpoint,
             peer: None,
             agreed: None,
+            shows: false,
             state: RefCell::new(State {
                 wire: h2::Connection::new(config),
                 places: Places::default(),
@@ -161,6 +169,13 @@ impl Http2Connection {
         })
     }
 
+    /// Begins no more streams, and closes the connection when those that are open have ended.
+    pub(super) fn retire(&self) {
+        let state = &mut *self.state.borrow_mut();
+        state.is_retired = true;
+        state.wake_driver();
+    }
+
     /// Waits for the server's settings; fails if the connection ends before.
     pub(super) fn poll_open(&self, cx: &mut Context<'_>) -> Poll<Result<(), Failure>> {
         let state = &mut *self.state.borrow_mut();
@@ -210,7 +225,7 @@ impl State {
 
     /// Ends all streams with the connection.
     pub(super) fn lose(&mut self, failure: Failure, now_ns: u64) {
-        let mut told = Told {
+        let mut told = Told::<false> {
             places: &mut self.places,
             at_ns: now_ns,
             read_ns: now_ns,
@@ -233,6 +248,7 @@ impl Places {
         place.begun_ns = begun_ns;
         place.deadline_ns = deadline_ns;
         place.first_byte_ns = None;
+        place.heard = None;
         key
     }
 }
@@ -245,6 +261,7 @@ impl Place {
             first_byte_ns: self.first_byte_ns,
             at_ns,
             read_ns,
+            heard: self.heard.take(),
         });
         self.user.iter().for_each(Waker::wake_by_ref);
     }
@@ -283,8 +300,8 @@ impl Drop for Stream {
     }
 }
 
-/// Takes what the wire tells of its streams.
-pub(super) struct Told<'a> {
+/// Takes what the wire tells of its streams, and keeps responses if it `SHOWS` them.
+pub(super) struct Told<'a, const SHOWS: bool> {
     pub(super) places: &'a mut Places,
     /// When the bytes came that are read, and when they were read.
     pub(super) at_ns: u64,
@@ -295,13 +312,28 @@ pub(super) struct Told<'a> {
     pub(super) ended: u32,
 }
 
-impl h2::Sink for Told<'_> {
-    const WANTS_FIELDS: bool = false;
-    const WANTS_BODY: bool = false;
+impl<const SHOWS: bool> h2::Sink for Told<'_, SHOWS> {
+    const WANTS_FIELDS: bool = SHOWS;
+    const WANTS_BODY: bool = SHOWS;
 
-    fn head(&mut self, key: usize, _status: u16) {
+    fn head(&mut self, key: usize, status: u16) {
         let place = &mut self.places.list[key];
         place.first_byte_ns.get_or_insert(self.at_ns);
+        if SHOWS {
+            place.heard = Some(Box::new(Heard::new(status)));
+        }
+    }
+
+    fn field(&mut self, key: usize, name: &[u8], value: &[u8]) {
+        if let Some(heard) = &mut self.places.list[key].heard {
+            heard.field(name, value);
+        }
+    }
+
+    fn body(&mut self, key: usize, part: &[u8]) {
+        if let Some(heard) = &mut self.places.list[key].heard {
+            heard.body.extend_from_slice(part);
+        }
     }
 
     fn end(&mut self, key: usize, ended: Ended) {

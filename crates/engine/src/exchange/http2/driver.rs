@@ -1,6 +1,7 @@
 //! What sends and receives on a connection of HTTP/2.
 
 use super::connection::{Http2Connection, NEVER, State, Told};
+use super::pool::Http2Pool;
 use crate::exchange::failure::Failure;
 use crate::exchange::{CLOSE_WAIT_NS, DISCARD_AT_ONCE, WORTH_DISCARDING};
 use crate::worker::Worker;
@@ -18,8 +19,9 @@ pub(super) struct Driver<H: Host> {
     pub(super) connection: Rc<Http2Connection>,
     /// Its socket.
     pub(super) carrier: Connection<H::Socket>,
-    /// The pool of the worker holds this driver's task.
+    /// Its pool holds this driver's task.
     pub(super) worker: Weak<Worker<H>>,
+    pub(super) pool: Weak<Http2Pool>,
     /// Until when the socket's operations may take.
     pub(super) armed_ns: u64,
     /// Whether TLS may hold bytes that the socket has not taken.
@@ -56,7 +58,7 @@ impl<H: Host> Driver<H> {
             state.lose(failure, now_ns);
             was_open
         };
-        if let Some(pool) = &worker.http2 {
+        if let Some(pool) = self.pool.upgrade() {
             pool.remove(&self.connection);
             if was_open {
                 pool.lose(self.connection.endpoint);
@@ -100,7 +102,7 @@ impl<H: Host> Driver<H> {
                         return Poll::Ready(Over::Lost(Failure::new(ErrorKind::Protocol, SILENT)));
                     }
                     if state.expire(now_ns) {
-                        self.retire(state, worker);
+                        self.retire(state);
                     }
                 }
                 Poll::Ready(Err(failure)) => return Poll::Ready(Over::Lost(failure)),
@@ -143,6 +145,7 @@ impl<H: Host> Driver<H> {
         cx: &mut Context<'_>,
     ) -> Poll<Result<(), Failure>> {
         let discardable = match state.wire.discardable() {
+            _ if self.connection.shows => 0,
             bytes if bytes >= WORTH_DISCARDING && self.carrier.can_discard() => {
                 bytes.min(DISCARD_AT_ONCE)
             }
@@ -176,24 +179,12 @@ impl<H: Host> Driver<H> {
             let mut recorder = worker.recorder.borrow_mut();
             recorder.received(received.bytes as u64);
         }
-        let mut told = Told {
-            places: &mut state.places,
-            at_ns: received.at_ns.map_or(read_ns, |at_ns| at_ns.min(read_ns)),
-            read_ns,
-            lost: None,
-            ended: 0,
+        let at_ns = received.at_ns.map_or(read_ns, |at_ns| at_ns.min(read_ns));
+        let (bytes, instants) = (received.bytes, (at_ns, read_ns));
+        let fed = match self.connection.shows {
+            true => feed::<H, true>(state, worker, bytes, false, instants),
+            false => feed::<H, false>(state, worker, bytes, is_discarded, instants),
         };
-        let fed = if is_discarded {
-            state.wire.discarded(received.bytes as u64, &mut told);
-            Ok(())
-        } else {
-            let scratch = worker.dialler.scratch.borrow();
-            let input = scratch.received(received.bytes);
-            state.wire.feed(input, &mut told)
-        };
-        if told.ended == 0 {
-            worker.suspend_coalescing();
-        }
         if let Err(error) = fed {
             // The server is told what is wrong, if it still listens.
             let _ = self.carrier.poll_send_all(cx, &mut state.wire.output());
@@ -204,17 +195,48 @@ impl<H: Host> Driver<H> {
             state.opener.take().inspect(std::task::Waker::wake_by_ref);
         }
         if state.wire.takes_no_more() {
-            self.retire(state, worker);
+            self.retire(state);
         }
         Ok(())
     }
 
     /// Has another connection take over.
-    fn retire(&self, state: &mut State, worker: &Worker<H>) {
-        if !std::mem::replace(&mut state.is_retired, true) {
-            worker.http2_retired(self.connection.endpoint);
+    fn retire(&self, state: &mut State) {
+        if !std::mem::replace(&mut state.is_retired, true)
+            && let Some(pool) = self.pool.upgrade()
+        {
+            pool.lose(self.connection.endpoint);
         }
     }
+}
+
+/// Has the wire take the bytes of a receive that came and were read at these instants; its
+/// responses are kept if it `SHOWS` them.
+fn feed<H: Host, const SHOWS: bool>(
+    state: &mut State,
+    worker: &Worker<H>,
+    bytes: usize,
+    is_discarded: bool,
+    (at_ns, read_ns): (u64, u64),
+) -> Result<(), ConnectionError> {
+    let mut told = Told::<SHOWS> {
+        places: &mut state.places,
+        at_ns,
+        read_ns,
+        lost: None,
+        ended: 0,
+    };
+    let fed = if is_discarded {
+        state.wire.discarded(bytes as u64, &mut told);
+        Ok(())
+    } else {
+        let scratch = worker.dialler.scratch.borrow();
+        state.wire.feed(scratch.received(bytes), &mut told)
+    };
+    if told.ended == 0 {
+        worker.suspend_coalescing();
+    }
+    fed
 }
 
 const SILENT: &str = "the server did not begin HTTP/2 within the timeout (it sent no SETTINGS)";

@@ -69,6 +69,15 @@ impl Http2Pool {
         }
     }
 
+    /// Has its connections without a stream closed.
+    pub(crate) fn close_idle(&self) {
+        let members = self.members.borrow();
+        let connections = members.iter().map(|member| &member.connection);
+        connections
+            .filter(|connection| connection.open_streams() == 0)
+            .for_each(|connection| connection.retire());
+    }
+
     /// The connection to an endpoint that has room and the fewest streams.
     pub(crate) fn with_room(&self, endpoint: usize) -> Option<Rc<Http2Connection>> {
         let members = self.members.borrow();
@@ -89,7 +98,7 @@ impl Http2Pool {
     }
 
     /// A connection to an endpoint was dialled; says whether it takes the place of a lost one.
-    fn replaces(&self, endpoint: usize) -> bool {
+    pub(crate) fn replaces(&self, endpoint: usize) -> bool {
         let mut lost = self.lost.borrow_mut();
         let slot = lost.get_mut(endpoint);
         slot.is_some_and(|count| {
@@ -116,8 +125,8 @@ impl Http2Pool {
     }
 }
 
-/// Begins HTTP/2 on a connection and waits until the server's settings have come.
-pub(crate) async fn establish<H: Host>(
+/// As [`establish_in`] the worker's own pool.
+async fn establish<H: Host>(
     worker: &Rc<Worker<H>>,
     endpoint: usize,
     carrier: Connection<H::Socket>,
@@ -126,15 +135,28 @@ pub(crate) async fn establish<H: Host>(
     let Some(pool) = &worker.http2 else {
         return Err(Failure::new(ErrorKind::Protocol, "HTTP/2 is not set up"));
     };
+    establish_in(pool, worker, endpoint, carrier, deadline_ns).await
+}
+
+/// Begins HTTP/2 on a connection of a pool and waits until the server's settings have come.
+pub(in crate::exchange) async fn establish_in<H: Host>(
+    pool: &Rc<Http2Pool>,
+    worker: &Rc<Worker<H>>,
+    endpoint: usize,
+    carrier: Connection<H::Socket>,
+    deadline_ns: u64,
+) -> Result<Rc<Http2Connection>, Failure> {
     let connection = Rc::new(Http2Connection {
         peer: carrier.peer(),
         agreed: carrier.agreed(),
+        shows: worker.negotiates,
         ..Http2Connection::new(endpoint, pool.config, pool.streams, deadline_ns)
     });
     let driver = Driver {
         connection: Rc::clone(&connection),
         carrier,
         worker: Rc::downgrade(worker),
+        pool: Rc::downgrade(pool),
         armed_ns: 0,
         is_flushing: false,
     };

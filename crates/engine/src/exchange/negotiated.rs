@@ -1,0 +1,242 @@
+//! Composed requests whose protocol their server chooses by ALPN, when a connection is dialled.
+//!
+//! A user has its connections to itself, as a browser has: over HTTP/2 all that it asks of a server
+//! at the same time goes over one connection. Which version a server speaks is known from the first
+//! dial on. Until then the requests of a user wait for one dial (its *gate*), so that several at
+//! once do not dial a connection each that one of HTTP/2 would carry; to a server of HTTP/1.1 each
+//! dials by itself afterwards.
+//!
+//! A request is written in both forms, for what a server chooses may differ from dial to dial.
+
+use super::failure::{Broken, Failure};
+use super::http2::{Http2Connection, Http2Pool, establish_in, http2_config};
+use super::in_flight::InFlightBatch;
+use super::{end, http1, http2, is_over, refuse};
+use crate::behaviour::{Batch, Observer};
+use crate::pool::OpenConnection;
+use crate::user::User;
+use loadline_plan::Connection as Settings;
+use loadline_reactor::Host;
+use loadline_record::Outcome;
+use loadline_wire::h2;
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::{Poll, Waker};
+
+/// One request in the forms of both versions of HTTP.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Forms<'a> {
+    pub(crate) http1: Batch<'a>,
+    /// The same without its bytes.
+    pub(crate) http2: Batch<'a>,
+    /// What goes out over HTTP/2.
+    pub(crate) request: &'a h2::Request,
+}
+
+/// What a user has to itself of HTTP/2.
+pub(crate) struct Negotiation {
+    /// Its connections.
+    pub(crate) pool: Rc<Http2Pool>,
+    /// The dials to endpoints whose version is not known, or which speak HTTP/2.
+    gates: RefCell<Vec<Rc<Gate>>>,
+}
+
+/// A dial that others wait for.
+struct Gate {
+    endpoint: usize,
+    is_open: Cell<bool>,
+    /// Why it failed, if it did.
+    failure: RefCell<Option<Failure>>,
+    waiting: RefCell<Vec<Waker>>,
+}
+
+/// Opens a gate when its dial has ended, or was given up.
+struct Dialling<'a> {
+    negotiation: &'a Negotiation,
+    gate: Rc<Gate>,
+}
+
+/// A connection on which a request can go out.
+enum Way<H: Host> {
+    Http1(Box<OpenConnection<H>>),
+    Http2(Rc<Http2Connection>),
+}
+
+impl Negotiation {
+    /// A user's, who has no connection yet.
+    pub(crate) fn new(settings: &Settings) -> Self {
+        // As many streams as the server allows.
+        let pool = Http2Pool::new(http2_config(settings), u32::MAX);
+        Negotiation {
+            pool: Rc::new(pool),
+            gates: RefCell::default(),
+        }
+    }
+
+    /// The dial to an endpoint that is under way.
+    fn gate(&self, endpoint: usize) -> Option<Rc<Gate>> {
+        let gates = self.gates.borrow();
+        let found = gates.iter().find(|gate| gate.endpoint == endpoint);
+        found.map(Rc::clone)
+    }
+
+    /// Has others wait for a dial to an endpoint.
+    fn dialling(&self, endpoint: usize) -> Dialling<'_> {
+        let gate = Rc::new(Gate {
+            endpoint,
+            is_open: Cell::new(false),
+            failure: RefCell::new(None),
+            waiting: RefCell::default(),
+        });
+        self.gates.borrow_mut().push(Rc::clone(&gate));
+        Dialling {
+            negotiation: self,
+            gate,
+        }
+    }
+}
+
+impl Drop for Dialling<'_> {
+    fn drop(&mut self) {
+        let mut gates = self.negotiation.gates.borrow_mut();
+        gates.retain(|gate| !Rc::ptr_eq(gate, &self.gate));
+        self.gate.is_open.set(true);
+        let waiting = self.gate.waiting.take();
+        waiting.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl Gate {
+    /// Waits until the dial has ended, up to the deadline; fails as the dial did.
+    async fn pass<H: Host>(&self, in_flight: &mut InFlightBatch<'_, H>) -> Result<(), Broken> {
+        let host = &in_flight.user.worker.host;
+        let from_ns = host.now_ns();
+        let timer = host.timer();
+        timer.set(Some(in_flight.deadline_ns));
+        let passed = poll_fn(|cx| {
+            if self.is_open.get() {
+                let failure = self.failure.borrow().clone();
+                return Poll::Ready(failure.map_or(Ok(()), Err));
+            }
+            self.waiting.borrow_mut().push(cx.waker().clone());
+            timer.poll(cx).map(|()| Err(Failure::timeout()))
+        })
+        .await;
+        in_flight.dial_ns += host.now_ns() - from_ns;
+        passed.map_err(Broken::Failed)
+    }
+}
+
+/// Sends a request and waits for its response; returns how the exchange ended.
+pub(crate) async fn send<H: Host, O: Observer>(
+    user: &User<H>,
+    forms: Forms<'_>,
+    timeout_ns: u64,
+    observer: &mut O,
+) -> Outcome {
+    let place = user.place().await;
+    if user.is_drained() {
+        drop(place);
+        return refuse(user).await;
+    }
+    let mut in_flight = InFlightBatch::begin(user, forms.http1, timeout_ns);
+    while let Err(broken) = attempt(&mut in_flight, &forms, observer).await {
+        if is_over(&mut in_flight, observer, broken) {
+            break;
+        }
+    }
+    let last = in_flight.last;
+    let wait_ns = end(&in_flight, place);
+    drop(in_flight);
+    if wait_ns > 0 {
+        user.pause(wait_ns).await;
+    }
+    last
+}
+
+/// Sends it on a standing connection or a new one.
+async fn attempt<'a, H: Host, O: Observer>(
+    in_flight: &mut InFlightBatch<'a, H>,
+    forms: &Forms<'a>,
+    observer: &mut O,
+) -> Result<(), Broken> {
+    loop {
+        match find(in_flight, observer).await? {
+            Way::Http1(open) => {
+                in_flight.batch = forms.http1;
+                return http1::carry(open, in_flight, observer).await;
+            }
+            Way::Http2(connection) => {
+                in_flight.batch = forms.http2;
+                let carried = http2::carry(&connection, in_flight, forms.request, observer);
+                if let Some(ended) = carried.await {
+                    return ended;
+                }
+            }
+        }
+    }
+}
+
+/// Finds a connection: one that stands, that of a dial under way, or a new one.
+async fn find<H: Host, O: Observer>(
+    in_flight: &mut InFlightBatch<'_, H>,
+    observer: &mut O,
+) -> Result<Way<H>, Broken> {
+    let (user, endpoint) = (in_flight.user, in_flight.batch.endpoint);
+    loop {
+        if let Some(connection) = user.negotiation().pool.with_room(endpoint) {
+            return Ok(Way::Http2(connection));
+        }
+        if let Some(open) = http1::standing(user, endpoint) {
+            return Ok(Way::Http1(open));
+        }
+        match user.negotiation().gate(endpoint) {
+            Some(gate) => gate.pass(in_flight).await?,
+            None => return dial_gated(in_flight, observer).await,
+        }
+    }
+}
+
+/// Dials, and has others wait for that unless the server speaks HTTP/1.1.
+async fn dial_gated<H: Host, O: Observer>(
+    in_flight: &mut InFlightBatch<'_, H>,
+    observer: &mut O,
+) -> Result<Way<H>, Broken> {
+    let (user, endpoint) = (in_flight.user, in_flight.batch.endpoint);
+    let is_http1 = user.worker.http1_endpoints.borrow().contains(&endpoint);
+    if is_http1 {
+        return dial(in_flight, observer).await;
+    }
+    let dialling = user.negotiation().dialling(endpoint);
+    let dialled = dial(in_flight, observer).await;
+    if let Err(Broken::Failed(failure)) = &dialled {
+        dialling.gate.failure.replace(Some(failure.clone()));
+    }
+    dialled
+}
+
+/// Dials, and begins the version of HTTP that the server chooses.
+async fn dial<H: Host, O: Observer>(
+    in_flight: &mut InFlightBatch<'_, H>,
+    observer: &mut O,
+) -> Result<Way<H>, Broken> {
+    let (user, endpoint) = (in_flight.user, in_flight.batch.endpoint);
+    let worker = &user.worker;
+    let connection = http1::dial(in_flight, observer, true).await?;
+    let known = &worker.http1_endpoints;
+    if !connection.chose_http2() {
+        known.borrow_mut().insert(endpoint);
+        return Ok(Way::Http1(OpenConnection::new(connection)));
+    }
+    known.borrow_mut().remove(&endpoint);
+    let from_ns = worker.host.now_ns();
+    let pool = &user.negotiation().pool;
+    let deadline_ns = in_flight.deadline_ns;
+    let established = establish_in(pool, worker, endpoint, connection, deadline_ns).await;
+    in_flight.dial_ns += worker.host.now_ns() - from_ns;
+    established.map(Way::Http2).map_err(Broken::Failed)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,247 @@
+//! Names and addresses of composed requests: other addresses than the resolver's, hosts and
+//! addresses that are blocked, and which of several addresses is taken.
+//!
+//! A *pattern* of hosts is a name, or `*.` and a name: that matches all names below it, at any
+//! depth, and not the name itself. Case does not matter.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::net::IpAddr;
+use std::time::Duration;
+
+/// What becomes of the names of hosts, beside what the resolver says.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Naming {
+    /// Hosts whose addresses are given. A rule with a port goes before one without, an exact name
+    /// before a pattern, and a longer pattern before a shorter one.
+    pub hosts: Vec<HostRule>,
+    /// Patterns of hosts that nothing is sent to.
+    pub blocked_hosts: Vec<String>,
+    /// Addresses that nothing is sent to.
+    pub blocked_ranges: Vec<IpRange>,
+    /// Which of a name's addresses a connection goes to.
+    pub selection: Selection,
+    /// Which of a name's addresses are used at all.
+    pub policy: AddressPolicy,
+    /// How long the addresses of a name are kept; for the whole run if `None`.
+    pub ttl: Option<Duration>,
+}
+
+/// The address of hosts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostRule {
+    /// A pattern of hosts.
+    pub pattern: String,
+    /// The port that it holds for; any if `None`.
+    pub port: Option<u16>,
+    /// Where connections go.
+    pub to: IpAddr,
+    /// The port that they go to; the URL's if `None`.
+    pub to_port: Option<u16>,
+}
+
+/// Which of a name's addresses a connection goes to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Selection {
+    /// Each in turn.
+    #[default]
+    RoundRobin,
+    /// The first.
+    First,
+    /// Any of them, drawn for each connection.
+    Random,
+}
+
+/// Which of a name's addresses are used at all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AddressPolicy {
+    /// All.
+    #[default]
+    Any,
+    /// Those of IPv4 if there are any, else those of IPv6.
+    PreferV4,
+    /// Those of IPv6 if there are any, else those of IPv4.
+    PreferV6,
+    /// Those of IPv4.
+    OnlyV4,
+    /// Those of IPv6.
+    OnlyV6,
+}
+
+/// A range of addresses: those whose first bits are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IpRange {
+    /// Its first address.
+    first: IpAddr,
+    /// How many bits are the same.
+    bits: u8,
+}
+
+impl Naming {
+    /// The pattern that blocks a host, if one does.
+    pub fn blocks_host(&self, host: &str) -> Option<&str> {
+        let mut patterns = self.blocked_hosts.iter();
+        let found = patterns.find(|pattern| matches(pattern, host));
+        found.map(String::as_str)
+    }
+
+    /// The range that blocks an address, if one does.
+    pub fn blocks_address(&self, address: IpAddr) -> Option<IpRange> {
+        let mut ranges = self.blocked_ranges.iter().copied();
+        ranges.find(|range| range.contains(address))
+    }
+
+    /// The rule for a host and port, if there is one.
+    pub fn rule(&self, host: &str, port: u16) -> Option<&HostRule> {
+        let fits = |rule: &&HostRule| {
+            rule.port.is_none_or(|wanted| wanted == port) && matches(&rule.pattern, host)
+        };
+        let rank = |rule: &&HostRule| {
+            let is_exact = !rule.pattern.starts_with("*.");
+            (rule.port.is_some(), is_exact, rule.pattern.len())
+        };
+        self.hosts.iter().filter(fits).max_by_key(rank)
+    }
+}
+
+/// Whether a pattern matches a host.
+fn matches(pattern: &str, host: &str) -> bool {
+    let Some(domain) = pattern.strip_prefix('*') else {
+        return pattern.eq_ignore_ascii_case(host);
+    };
+    // Of `*.a` the dot belongs to the domain: something must stand before it.
+    let at = host.len().checked_sub(domain.len()).filter(|at| *at > 0);
+    let end = at.and_then(|at| host.get(at..));
+    end.is_some_and(|end| end.eq_ignore_ascii_case(domain))
+}
+
+impl IpRange {
+    /// Reads an address and a number of bits, as `10.1.0.0/16`; `None` for anything else.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (address, bits) = text.split_once('/')?;
+        let address: IpAddr = address.parse().ok()?;
+        let bits = bits.parse().ok()?;
+        let most = if address.is_ipv4() { 32 } else { 128 };
+        (bits <= most).then(|| IpRange {
+            first: first_of(address, bits),
+            bits,
+        })
+    }
+
+    /// Whether an address is one of the range.
+    pub fn contains(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        address.is_ipv4() == self.first.is_ipv4() && first_of(address, self.bits) == self.first
+    }
+}
+
+impl fmt::Display for IpRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.first, self.bits)
+    }
+}
+
+/// The address with nothing but its first bits.
+fn first_of(address: IpAddr, bits: u8) -> IpAddr {
+    match address {
+        IpAddr::V4(address) => {
+            let mask = u32::MAX.checked_shl(32 - u32::from(bits)).unwrap_or(0);
+            IpAddr::V4((address.to_bits() & mask).into())
+        }
+        IpAddr::V6(address) => {
+            let mask = u128::MAX.checked_shl(128 - u32::from(bits)).unwrap_or(0);
+            IpAddr::V6((address.to_bits() & mask).into())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(pattern: &str, port: Option<u16>, last: u8) -> HostRule {
+        HostRule {
+            pattern: pattern.to_owned(),
+            port,
+            to: [127, 0, 0, last].into(),
+            to_port: None,
+        }
+    }
+
+    #[test]
+    fn the_closest_rule_decides_where_a_host_is() {
+        let naming = Naming {
+            hosts: vec![
+                rule("*.w.test", None, 4),
+                rule("x.w.test", None, 5),
+                rule("*.d.w.test", None, 6),
+                rule("UP.test", None, 7),
+                rule("q.w.test", Some(83), 11),
+                rule("*.p.test", Some(82), 8),
+                rule("z.p.test", None, 9),
+            ],
+            ..Naming::default()
+        };
+        for (host, port, expected) in [
+            ("y.w.test", 1, Some(4)),
+            ("X.w.test", 1, Some(5)),
+            ("y.d.w.test", 1, Some(6)),
+            ("up.test", 1, Some(7)),
+            ("q.w.test", 83, Some(11)),
+            ("q.w.test", 84, Some(4)),
+            ("z.p.test", 82, Some(8)),
+            ("z.p.test", 83, Some(9)),
+            ("w.test", 1, None),
+            ("aw.test", 1, None),
+        ] {
+            let found = naming.rule(host, port).map(|rule| rule.to);
+            let expected = expected.map(|last| IpAddr::from([127, 0, 0, last]));
+            assert_eq!(found, expected, "{host}:{port}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_blocks_what_is_below_a_name_and_not_the_name() {
+        let naming = Naming {
+            blocked_hosts: vec!["bl.test".to_owned(), "*.bw.test".to_owned()],
+            ..Naming::default()
+        };
+        assert_eq!(naming.blocks_host("BL.test"), Some("bl.test"));
+        assert_eq!(naming.blocks_host("z.z.bw.test"), Some("*.bw.test"));
+        for host in ["bw.test", "abw.test", "x.bl.test", "", "test"] {
+            assert_eq!(naming.blocks_host(host), None, "{host}");
+        }
+    }
+
+    #[test]
+    fn a_range_has_the_addresses_with_its_first_bits() {
+        let range = |text| IpRange::parse(text).expect("a range");
+        let ip = |text: &str| text.parse::<IpAddr>().expect("an address");
+        let small = range("127.0.1.7/24");
+        assert_eq!(small.to_string(), "127.0.1.0/24");
+        assert!(small.contains(ip("127.0.1.255")) && small.contains(ip("::ffff:127.0.1.1")));
+        assert!(!small.contains(ip("127.0.2.0")) && !small.contains(ip("::1")));
+        assert!(range("0.0.0.0/0").contains(ip("255.1.2.3")));
+        assert!(!range("0.0.0.0/0").contains(ip("::1")));
+        assert!(range("fe80::/10").contains(ip("febf::1")));
+        assert!(range("::1/128").contains(ip("::1")));
+        for text in [
+            "",
+            "127.0.0.1",
+            "127.0.0.1/33",
+            "::/129",
+            "a/8",
+            "1.2.3.4/-1",
+        ] {
+            assert_eq!(IpRange::parse(text), None, "{text}");
+        }
+        let naming = Naming {
+            blocked_ranges: vec![small],
+            ..Naming::default()
+        };
+        assert_eq!(naming.blocks_address(ip("127.0.1.9")), Some(small));
+        assert_eq!(naming.blocks_address(ip("127.0.3.9")), None);
+    }
+}
