@@ -5,8 +5,10 @@
 
 use loadline_k6_options::{Executor, Scenario, Settings, Stage};
 use loadline_plan::{
-    Arrivals, Connection, Contradiction, LateArrivals, Load, Part, Plan, Rate, Script, Shape, Tls,
+    AddressPolicy, Arrivals, Connection, Contradiction, HostRule, Identity, IpRange, LateArrivals,
+    Load, Naming, Part, Plan, Rate, Script, Selection, Shape, Tls, TlsVersion,
 };
+use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
@@ -87,10 +89,9 @@ impl Ground<'_> {
             keepalive: !self.settings.has_no_reuse,
             timeout: PATIENCE,
             connect_timeout: DIAL_PATIENCE,
-            tls: Tls {
-                insecure: self.settings.is_insecure,
-                ..Tls::default()
-            },
+            negotiates_http: true,
+            naming: Some(Box::new(naming(self.settings))),
+            tls: tls(self.settings),
             ahead: false,
             ..Connection::default()
         }
@@ -153,6 +154,74 @@ impl Ground<'_> {
             tags: scenario.tags.clone(),
         }
     }
+}
+
+/// What the options say of names and addresses; what is wrong in them was refused before.
+fn naming(settings: &Settings) -> Naming {
+    let ranges = settings.blocked_addresses.iter();
+    Naming {
+        hosts: settings.hosts.iter().filter_map(host_rule).collect(),
+        blocked_hosts: settings.blocked_hosts.clone(),
+        blocked_ranges: ranges.filter_map(|text| IpRange::parse(text)).collect(),
+        selection: match settings.dns.select.as_str() {
+            "first" => Selection::First,
+            "roundRobin" => Selection::RoundRobin,
+            _ => Selection::Random,
+        },
+        policy: match settings.dns.policy.as_str() {
+            "preferIPv6" => AddressPolicy::PreferV6,
+            "onlyIPv4" => AddressPolicy::OnlyV4,
+            "onlyIPv6" => AddressPolicy::OnlyV6,
+            "any" => AddressPolicy::Any,
+            _ => AddressPolicy::PreferV4,
+        },
+        ttl: settings.dns.ttl,
+    }
+}
+
+/// A host and its address, each with a port or without.
+fn host_rule((host, address): (&String, &String)) -> Option<HostRule> {
+    let (pattern, port) = match host.rsplit_once(':') {
+        Some((pattern, port)) => (pattern, Some(port.parse().ok()?)),
+        None => (host.as_str(), None),
+    };
+    let (to, to_port) = match address.parse::<SocketAddr>() {
+        Ok(address) => (address.ip(), Some(address.port())),
+        Err(_) => (address.parse().ok()?, None),
+    };
+    Some(HostRule {
+        pattern: pattern.to_owned(),
+        port,
+        to,
+        to_port,
+    })
+}
+
+fn tls(settings: &Settings) -> Tls {
+    let own = settings.tls_auth.iter();
+    let own = own.filter(|auth| auth.password.is_none());
+    Tls {
+        insecure: settings.is_insecure,
+        identities: own
+            .map(|auth| Identity {
+                certificate: auth.cert.clone(),
+                key: auth.key.clone(),
+            })
+            .collect(),
+        versions: versions(&settings.tls_versions),
+        suites: settings.tls_cipher_suites.clone(),
+        ..Tls::default()
+    }
+}
+
+/// The versions from the first to the last that are spoken here; all if there are no bounds.
+fn versions((first, last): &(String, String)) -> Vec<TlsVersion> {
+    let spoken = [("tls1.2", TlsVersion::V1_2), ("tls1.3", TlsVersion::V1_3)];
+    let is_within = |name: &str| {
+        (first.is_empty() || name >= first.as_str()) && (last.is_empty() || name <= last.as_str())
+    };
+    let within = spoken.into_iter().filter(|(name, _)| is_within(name));
+    within.map(|(_, version)| version).collect()
 }
 
 fn one_user() -> Load {

@@ -200,19 +200,12 @@ fn warn_of_unknown(script: &Tier, console: &Console) {
 }
 
 /// Options that are read and checked, and change nothing yet.
-const WITHOUT_EFFECT: [&str; 12] = [
-    "blacklistIPs",
-    "blockHostnames",
-    "dns",
-    "hosts",
+const WITHOUT_EFFECT: [&str; 5] = [
     "localIPs",
     "noVUConnectionReuse",
     "paused",
     "rps",
     "systemTags",
-    "tlsAuth",
-    "tlsCipherSuites",
-    "tlsVersion",
 ];
 
 /// Names the options that are said and change nothing yet: a figure that looks right must not be

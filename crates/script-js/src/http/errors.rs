@@ -1,5 +1,6 @@
 //! What went wrong with a request, in k6's words and numbers.
 
+use loadline_engine::Blocked;
 use loadline_record::ErrorKind;
 use std::net::SocketAddr;
 use url::Url;
@@ -34,6 +35,8 @@ pub(crate) struct Failed<'a> {
     pub(crate) os_error: Option<i32>,
     /// The address that was dialled.
     pub(crate) remote: Option<SocketAddr>,
+    /// What the options block of it.
+    pub(crate) blocked: Option<&'a Blocked>,
 }
 
 /// What k6 says of a request that failed so.
@@ -60,6 +63,9 @@ fn words(failed: Failed<'_>, url: &Url) -> (u16, String, String) {
                 .map_or_else(named, |remote| remote.to_string())
         )
     };
+    if let Some(blocked) = failed.blocked {
+        return of_blocked(blocked);
+    }
     match (failed.kind, failed.os_error) {
         (ErrorKind::Timeout, _) => said(1050, "request timeout", "request timeout".to_owned()),
         (ErrorKind::Resolve, _) => said(
@@ -101,6 +107,21 @@ fn words(failed: Failed<'_>, url: &Url) -> (u16, String, String) {
         (ErrorKind::GoAway, _) => (1610, failed.reason.to_owned(), failed.reason.to_owned()),
         (ErrorKind::Content, _) => (1701, failed.reason.to_owned(), failed.reason.to_owned()),
         _ => (1000, failed.reason.to_owned(), failed.reason.to_owned()),
+    }
+}
+
+fn of_blocked(blocked: &Blocked) -> (u16, String, String) {
+    match blocked {
+        Blocked::Host { host, pattern } => (
+            1111,
+            "hostname is blocked".to_owned(),
+            format!("hostname ({host}) is in a blocked pattern ({pattern})"),
+        ),
+        Blocked::Address { address, range } => (
+            1110,
+            "ip is blacklisted".to_owned(),
+            format!("IP ({address}) is in a blacklisted range ({range})"),
+        ),
     }
 }
 
@@ -152,6 +173,7 @@ mod tests {
             reason: "why",
             os_error,
             remote: "127.0.0.1:1".parse().ok(),
+            blocked: None,
         };
         let url = Url::parse("http://127.0.0.1:1/").expect("a URL");
         of_exchange(failed, "GET", &url)

@@ -1,7 +1,7 @@
 //! What is seen of one exchange.
 
 use super::answer::Timings;
-use loadline_engine::{Carrier, Observer};
+use loadline_engine::{Blocked, Carrier, Observer};
 use loadline_record::{ErrorKind, Exchange};
 use loadline_wire::Sink;
 use std::net::SocketAddr;
@@ -39,6 +39,8 @@ pub(crate) struct Hop {
     pub(crate) tls: Option<(String, String)>,
     /// Why it failed, if it did.
     pub(crate) failure: Option<(String, Option<i32>)>,
+    /// What the options block of it, if it failed for that.
+    pub(crate) blocked: Option<Blocked>,
     /// Its times and bytes.
     pub(crate) exchange: Option<Exchange>,
     has_body: bool,
@@ -143,6 +145,10 @@ impl Observer for Hop {
         if self.is_https {
             self.tls = carrier.tls().map(|agreed| (agreed.version, agreed.suite));
         }
+    }
+
+    fn blocked(&mut self, by: &Blocked) {
+        self.blocked = Some(by.clone());
     }
 
     fn failed(&mut self, reason: &str, os_error: Option<i32>) {

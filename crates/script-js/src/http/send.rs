@@ -252,6 +252,7 @@ impl Chain {
             reason: &reason,
             os_error,
             remote: hop.remote,
+            blocked: hop.blocked.as_ref(),
         };
         Some(of_exchange(failed, &self.method, &self.target.url))
     }
