@@ -82,6 +82,13 @@ pub enum Cause {
         /// few to matter.
         by_loadline: u64,
     },
+    /// Arrivals were dropped because no user was free, as the plan asks for.
+    Dropped {
+        /// Arrivals that fell due.
+        planned: u64,
+        /// Those that were dropped.
+        dropped: u64,
+    },
     /// Requests could not be sent because this process had no file descriptor left.
     Descriptors {
         /// How many.
@@ -265,6 +272,7 @@ impl Cause {
             Cause::Bunched { .. } => "bunched",
             Cause::Stalled { .. } => "stood_still",
             Cause::Unsent { .. } => "unsent",
+            Cause::Dropped { .. } => "dropped",
             Cause::Descriptors { .. } => "descriptors",
             Cause::Ports { .. } => "ports",
             Cause::Stolen { .. } => "stolen",
@@ -314,6 +322,7 @@ impl Cause {
             | Cause::Bunched { .. }
             | Cause::Stalled { .. }
             | Cause::Unsent { .. }
+            | Cause::Dropped { .. }
             | Cause::Descriptors { .. }
             | Cause::Ports { .. }
             | Cause::Stolen { .. }

@@ -116,6 +116,11 @@ pub struct Counts {
     pub reconnects: u64,
     /// Connections given up because more data came on them than the lengths of the responses said.
     pub surplus: u64,
+    /// Arrivals that fell due when no user was free and were not begun, where the plan drops such;
+    /// absent where there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[cfg_attr(test, ts(optional, as = "Option<u64>"))]
+    pub dropped: u64,
     /// Connections that came up.
     pub connections: u64,
     /// Bytes received, inside TLS.
@@ -124,4 +129,8 @@ pub struct Counts {
     pub bytes_out: u64,
     /// `completed` a second.
     pub rate: PerSecond,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }

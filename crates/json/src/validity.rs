@@ -44,7 +44,7 @@ impl Grade {
 }
 
 /// The kinds of findings that this version knows.
-const FINDINGS: [&str; 19] = [
+const FINDINGS: [&str; 20] = [
     "decisive",
     "late",
     "plan_limit",
@@ -55,6 +55,7 @@ const FINDINGS: [&str; 19] = [
     "stood_still",
     "crowded",
     "unsent",
+    "dropped",
     "descriptors",
     "ports",
     "stolen",

@@ -62,6 +62,18 @@ pub enum Contradiction {
          delay; give a --rate, or leave the check out."
     )]
     CheckOnDelayWhenClosed(String),
+    /// Arrivals that are dropped, where nothing arrives by a schedule.
+    #[error(
+        "Late arrivals can be dropped in an open load only, as users of a closed one wait for \
+         nothing; give a rate, or let late arrivals wait."
+    )]
+    DropWhenClosed,
+    /// A time for users that leave, where none does.
+    #[error(
+        "The time of a graceful ramp-down is for users that leave between stages; give stages of \
+         users, or leave that time out."
+    )]
+    RampDownWithoutStages,
     /// A pause of users that wait for a schedule anyway.
     #[error(
         "--think pauses the users of a closed loop between two iterations, and in an open loop the \

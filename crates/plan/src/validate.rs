@@ -78,7 +78,23 @@ impl Plan {
                 each.is_some() && self.load.shape != Shape::Closed,
                 Contradiction::IterationsOfUsers,
             ),
-        ])
+        ])?;
+        refuse_first(self.part_rules(part))
+    }
+
+    fn part_rules(&self, part: &Part) -> [Rule; 2] {
+        let shape = &self.load.shape;
+        let has_stages = matches!(shape, Shape::ClosedStages { .. });
+        [
+            (
+                !part.late_arrivals.wait() && !shape.is_open(),
+                Contradiction::DropWhenClosed,
+            ),
+            (
+                part.graceful_ramp_down.is_some() && !has_stages,
+                Contradiction::RampDownWithoutStages,
+            ),
+        ]
     }
 
     fn validate_requests(&self) -> Result<(), Contradiction> {

@@ -57,6 +57,7 @@ pub(crate) fn validity(summary: &Summary) -> Findings {
             decisive(summary),
             late(summary),
             unsent(summary),
+            dropped(summary),
             plan_limit(summary),
         ],
         Model::Closed => vec![limit(summary).or_else(|| own_queue(summary))],
@@ -313,6 +314,21 @@ fn unsent(summary: &Summary) -> Option<Finding> {
             by_loadline,
         },
     })
+}
+
+/// Arrivals that were dropped have no time at all, so that figures look the better the more there
+/// are of them.
+fn dropped(summary: &Summary) -> Option<Finding> {
+    let counts = &summary.total.counts;
+    let dropped = counts.dropped;
+    // Of iterations of several requests there are fewer than requests.
+    let begun = match summary.total.times.iteration.len() {
+        0 => counts.planned.saturating_sub(dropped),
+        iterations => iterations,
+    };
+    let planned = begun + dropped;
+    let is_many = dropped as f64 > planned as f64 * SHORT;
+    is_many.then(|| suspect(Cause::Dropped { planned, dropped }))
 }
 
 fn descriptors(summary: &Summary) -> Option<Finding> {

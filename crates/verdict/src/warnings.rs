@@ -124,7 +124,7 @@ fn says_unsent(validity: &Findings) -> bool {
     let is_unsent = |finding: &Finding| {
         matches!(
             finding.cause,
-            Cause::Unsent { .. } | Cause::PlanLimit { .. }
+            Cause::Unsent { .. } | Cause::Dropped { .. } | Cause::PlanLimit { .. }
         )
     };
     validity.list.iter().any(is_unsent)

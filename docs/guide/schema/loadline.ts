@@ -1014,6 +1014,11 @@ reconnects: number,
  */
 surplus: number, 
 /**
+ * Arrivals that fell due when no user was free and were not begun, where the plan drops such;
+ * absent where there are none.
+ */
+dropped?: number, 
+/**
  * Connections that came up.
  */
 connections: number, 
@@ -2026,6 +2031,11 @@ reconnects: number,
  * Connections given up because more data came on them than the lengths of the responses said.
  */
 surplus: number, 
+/**
+ * Arrivals that fell due when no user was free and were not begun, where the plan drops such;
+ * absent where there are none.
+ */
+dropped?: number, 
 /**
  * Connections that came up.
  */

@@ -135,6 +135,15 @@ pub(super) fn unsent(planned: u64, unsent: u64, by_loadline: u64) -> String {
     )
 }
 
+pub(super) fn dropped(planned: u64, dropped: u64) -> String {
+    format!(
+        "{} of {} planned iterations were dropped because no user was free: percentiles leave them \
+         out, and the load was lower than planned. Allow more users, or lower the rate.",
+        units::count(dropped),
+        units::count(planned),
+    )
+}
+
 pub(super) fn descriptors(failed: u64, sent: u64) -> String {
     format!(
         "{} of {} requests could not be sent because this process had no file descriptor left. {}",

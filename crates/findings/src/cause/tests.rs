@@ -181,6 +181,10 @@ fn every_cause_is_a_sentence_that_ends_in_what_to_do() {
             unsent: 5_000,
             by_loadline: 4_900,
         },
+        Cause::Dropped {
+            planned: 20_000,
+            dropped: 5_000,
+        },
         Cause::Descriptors {
             failed: 12,
             sent: 20_000,

@@ -1,8 +1,8 @@
 use super::*;
 use crate::contradiction::MOST_PIPELINED;
 use crate::{
-    Arrivals, Client, Connection, IpVersion, ListedRequest, Load, Order, Rate, Request,
-    RequestDefaults, Scenario, Script, Stage, Think, Tls,
+    Arrivals, Client, Connection, IpVersion, LateArrivals, ListedRequest, Load, Order, Rate,
+    Request, RequestDefaults, Scenario, Script, Stage, Think, Tls,
 };
 
 fn plan() -> Plan {
@@ -131,16 +131,9 @@ fn a_check_looks_at_a_name_that_there_is() {
     );
 }
 
-#[test]
-fn a_check_looks_at_a_tag_that_a_scenario_has() {
-    let checked =
-        |plan: &mut Plan, check: &str| plan.checks = vec![check.parse().expect("a check")];
-    let said = refusal(|plan| checked(plan, "p99{scenario:browse}<1s"));
-    assert!(
-        said.contains("only the scenarios of a plan file have tags"),
-        "{said}"
-    );
-    let scenario = |name: &str| Scenario {
+/// A scenario with the load of the plan.
+fn scenario(name: &str) -> Scenario {
+    Scenario {
         part: Part {
             name: name.to_owned(),
             tags: [("team".to_owned(), "a".to_owned())].into(),
@@ -154,7 +147,55 @@ fn a_check_looks_at_a_tag_that_a_scenario_has() {
         load: plan().load,
         duration: plan().duration,
         request_limit: None,
+    }
+}
+
+#[test]
+fn what_becomes_of_late_arrivals_and_of_users_that_leave_fits_the_load() {
+    let said = |change: fn(&mut Scenario)| {
+        let mut scenario = scenario("browse");
+        change(&mut scenario);
+        let plan = plan().with_scenarios(vec![scenario]);
+        plan.validate().map_err(|problem| problem.to_string())
     };
+    let open = |scenario: &mut Scenario| {
+        scenario.load.shape = Shape::Rate {
+            rate: Rate::each_second(5),
+            arrivals: Arrivals::Constant,
+        };
+        scenario.part.late_arrivals = LateArrivals::Drop;
+    };
+    assert_eq!(said(open), Ok(()));
+    let closed = said(|scenario| scenario.part.late_arrivals = LateArrivals::Drop);
+    let closed = closed.expect_err("nothing arrives");
+    assert!(
+        closed.contains("Late arrivals can be dropped in an open load only"),
+        "{closed}"
+    );
+    let stages = |scenario: &mut Scenario| {
+        let length = Duration::from_secs(10);
+        let stages = vec![Stage {
+            duration: length,
+            target: 50,
+        }];
+        scenario.load.shape = Shape::ClosedStages { start: 1, stages };
+        scenario.part.graceful_ramp_down = Some(length);
+    };
+    assert_eq!(said(stages), Ok(()));
+    let even = said(|scenario| scenario.part.graceful_ramp_down = Some(Duration::ZERO));
+    let even = even.expect_err("no user leaves");
+    assert!(even.contains("leave between stages"), "{even}");
+}
+
+#[test]
+fn a_check_looks_at_a_tag_that_a_scenario_has() {
+    let checked =
+        |plan: &mut Plan, check: &str| plan.checks = vec![check.parse().expect("a check")];
+    let said = refusal(|plan| checked(plan, "p99{scenario:browse}<1s"));
+    assert!(
+        said.contains("only the scenarios of a plan file have tags"),
+        "{said}"
+    );
     let several = || plan().with_scenarios(vec![scenario("browse"), scenario("order")]);
     let validated = |check: &str| {
         let mut plan = several();

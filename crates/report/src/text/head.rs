@@ -212,6 +212,7 @@ fn sent(summary: &Summary) -> String {
     let mut text = format!("{} planned, {sent}", units::count(planned));
     let never = unfinished.unsent.saturating_sub(unfinished.lost);
     for (count, what) in [
+        (summary.total.counts.dropped, "dropped"),
         (never, "never sent"),
         (unfinished.lost, "lost with a worker"),
     ] {

@@ -88,6 +88,24 @@ fn nothing_speaks_against_a_healthy_run() {
 }
 
 #[test]
+fn more_than_a_hundredth_of_dropped_iterations_makes_a_result_suspect() {
+    let dropping = |dropped: u64, iterations: u64| {
+        move |summary: &mut Summary| {
+            summary.total.counts.planned = 1_000 + dropped;
+            summary.total.counts.dropped = dropped;
+            let times = &mut summary.total.times.iteration;
+            (0..iterations).for_each(|_| times.record_ns(SECOND));
+        }
+    };
+    assert_eq!(found(open(), dropping(0, 0)), []);
+    assert_eq!(found(open(), dropping(10, 0)), []);
+    let suspect = [(Grade::Suspect, "dropped")];
+    assert_eq!(found(open(), dropping(11, 0)), suspect);
+    // Of 100 iterations of ten requests.
+    assert_eq!(found(open(), dropping(2, 100)), suspect);
+}
+
+#[test]
 fn a_busy_worker_is_a_note_in_an_open_load_and_the_limit_in_a_closed_one() {
     use Grade::Valid;
     assert_eq!(found(open(), with_worker(0.84, 0.0)), []);
