@@ -26,6 +26,7 @@ mod go_json;
 mod go_words;
 mod listener;
 pub mod modules_cache;
+mod natives;
 pub mod new;
 mod origin;
 mod plan;
@@ -39,6 +40,7 @@ mod test;
 pub mod version;
 
 pub use command::{Surroundings, Terminals, run};
+pub use natives::{Natives, Said};
 pub use origin::Place;
 pub use refused::{CANNOT_SERVE, FAILED, INTERRUPTED};
 pub use screen::{Screen, Stream};

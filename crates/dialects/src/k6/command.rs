@@ -4,6 +4,7 @@ use super::archive::Archive;
 use super::clients::{Order, ask};
 use super::conduct::Conductor;
 use super::console::{Console, LogOptions};
+use super::natives::Natives;
 use super::new::{NAME, New, TEMPLATE};
 use super::origin::{Origin, Place};
 use super::plan::Ground;
@@ -58,6 +59,8 @@ pub struct Surroundings {
     pub screen: Arc<Screen>,
     /// What it prints to.
     pub terminals: Terminals,
+    /// What makes Loadline's own reports.
+    pub natives: Natives,
     /// Ends a test before its end.
     pub interrupt: Interrupt,
     /// Ends questions to servers before their answer.
@@ -233,7 +236,10 @@ impl Asked<'_> {
         };
         let mut progress = Progress::new(self, &test, &report);
         progress.header();
-        let conductor = Conductor::new(&test, &measures, ground, &self.surroundings.interrupt);
+        let natives = self.surroundings.natives;
+        let mut conductor = Conductor::new(&test, &measures, ground, &self.surroundings.interrupt);
+        conductor.natives = report.observers(natives);
+        conductor.judge = Some(natives.judge);
         let ran = conductor.run(&mut progress)?;
         report.conclude(self, &test, &ran);
         progress.end();

@@ -1,6 +1,7 @@
 //! A test from its setup to its teardown: three runs of the engine, one behind the other.
 
 use super::listener::{Clocks, Listener, Moment, Phase, Watcher};
+use super::natives::Said;
 use super::plan::Ground;
 use super::stop::{Interrupt, Reason};
 use super::test::{Measures, Test, run_state};
@@ -12,7 +13,7 @@ use loadline_engine::{Launch, Run, StartError};
 use loadline_k6_metrics::{Outcome, Portion, Totals, crossed};
 use loadline_k6_options::needs;
 use loadline_plan::Plan;
-use loadline_runner::{Commands, Observer, Setup, Source, Wants, Workload};
+use loadline_runner::{Commands, End, Observer, Setup, Source, Wants, Watch, Workload};
 use loadline_script_js::{Abort, Failure, RunState, Scenario, Stage, StageKind, launch};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -26,6 +27,8 @@ pub(super) struct Ran {
     pub(super) outcomes: Vec<Outcome>,
     /// How long the load lasted.
     pub(super) elapsed: Duration,
+    /// Whether it can be believed.
+    pub(super) verdict: Vec<Said>,
     /// What `setup()` gave, as JSON.
     pub(super) setup_data: Option<String>,
     /// Why the command does not end with 0.
@@ -43,6 +46,11 @@ pub(super) struct Conductor<'a> {
     pub(super) commands: Commands,
     pub(super) totals: Totals,
     pub(super) clocks: Clocks,
+    /// What else observes the load.
+    pub(super) natives: Vec<Box<dyn Observer>>,
+    /// What judges it.
+    pub(super) judge: Option<fn(&End<'_>) -> Vec<Said>>,
+    verdict: Vec<Said>,
 }
 
 impl<'a> Conductor<'a> {
@@ -72,6 +80,9 @@ impl<'a> Conductor<'a> {
             interrupt,
             commands,
             clocks: Clocks::default(),
+            natives: Vec::new(),
+            judge: None,
+            verdict: Vec::new(),
         }
     }
 
@@ -99,6 +110,7 @@ impl<'a> Conductor<'a> {
         Ok(Ran {
             setup_data: self.state.setup_data.get().cloned().flatten(),
             totals: self.totals,
+            verdict: self.verdict,
             outcomes,
             elapsed,
             refused,
@@ -201,7 +213,10 @@ impl<'a> Conductor<'a> {
         phase: Phase,
         watcher: &mut dyn Watcher,
     ) -> Result<(), Refused> {
+        let is_load = phase == Phase::Load;
         let mut listener = Listener {
+            judge: self.judge.filter(|_| is_load),
+            verdict: &mut self.verdict,
             told,
             totals: &mut self.totals,
             thresholds: &self.measures.thresholds,
@@ -213,9 +228,20 @@ impl<'a> Conductor<'a> {
             clocks: &mut self.clocks,
             watcher,
         };
-        let mut observers: [&mut dyn Observer; 1] = [&mut listener];
-        let conducted =
-            loadline_runner::conduct(&Setup::of(plan), &users, &self.commands, &mut observers);
+        let mut observers: Vec<&mut dyn Observer> = vec![&mut listener];
+        if is_load {
+            let natives = self.natives.iter_mut();
+            observers.extend(natives.map(|one| -> &mut dyn Observer { one.as_mut() }));
+        }
+        let watch = Watch {
+            targets: Vec::new(),
+            find_target: false,
+        };
+        let setup = Setup {
+            watch: Some(&watch).filter(|_| is_load),
+            ..Setup::of(plan)
+        };
+        let conducted = loadline_runner::conduct(&setup, &users, &self.commands, &mut observers);
         // What they hold sends as long as it is there.
         drop(users);
         let conducted = conducted.map_err(|error| Refused::new(FAILED, error))?;

@@ -1,9 +1,10 @@
 //! What is heard of a run while it lasts: what its users recorded, and how far it is.
 
+use super::natives::Said;
 use super::stop::{Interrupt, Reason};
 use loadline_k6_metrics::{Portion, Recorder, Tags, Thresholds, Totals, aborting, builtin};
 use loadline_record::{Header, Summary};
-use loadline_runner::{Interval, Observed, Observer, Wants};
+use loadline_runner::{End, Interval, Observed, Observer, Wants};
 use loadline_script_js::{RunState, Stage};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -77,6 +78,9 @@ pub(super) struct Listener<'a> {
     /// Users that are ready when the load begins.
     pub(super) ready: u32,
     pub(super) phase: Phase,
+    /// What judges the run, if it is judged.
+    pub(super) judge: Option<fn(&End<'_>) -> Vec<Said>>,
+    pub(super) verdict: &'a mut Vec<Said>,
     pub(super) clocks: &'a mut Clocks,
     pub(super) watcher: &'a mut dyn Watcher,
 }
@@ -108,6 +112,13 @@ impl Observer for Listener<'_> {
 
     fn idle(&mut self, _: &Summary) -> Observed {
         self.look();
+        Ok(())
+    }
+
+    fn ended(&mut self, end: &End<'_>) -> Observed {
+        if let Some(judge) = self.judge {
+            *self.verdict = judge(end);
+        }
         Ok(())
     }
 }

@@ -2,21 +2,35 @@
 
 use super::command::Asked;
 use super::conduct::Ran;
+use super::natives::Natives;
 use super::test::Test;
 use super::{FAILED, Refused, go_json, go_words};
-use loadline_k6_metrics::Portion;
 use loadline_k6_metrics::summary::{self, Ended, TimeUnit};
+use loadline_k6_metrics::{Portion, builtin};
+use loadline_runner::Observer;
 use loadline_script_js::{Entry, Level, Log, SummaryFiles};
 use md5::{Digest, Md5};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::fs;
+use std::path::PathBuf;
 
 /// What is printed, and what is written.
 pub(super) struct Report {
     mode: Mode,
     /// The file of `--summary-export`.
     export: Option<String>,
+    /// Loadline's own outputs.
+    natives: Vec<Native>,
+}
+
+/// An output of Loadline's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Native {
+    /// The saved run.
+    Saved(PathBuf),
+    /// The HTML report.
+    Page(PathBuf),
 }
 
 /// How much the summary says.
@@ -39,8 +53,13 @@ impl Report {
             Some("disabled") => Mode::Disabled,
             Some(_) => return Err(Refused::new(FAILED, "invalid summary mode")),
         };
-        if let Some(output) = asked.invocation.all("out").first() {
-            return Err(unknown_output(output));
+        let asked_for = asked.invocation.all("out").iter();
+        let mut natives: Vec<Native> = asked_for
+            .map(|output| native(asked, output))
+            .collect::<Result<_, _>>()?;
+        let environment = &asked.surroundings.place.environment;
+        if let Some(file) = environment.get("K6_WEB_DASHBOARD_EXPORT") {
+            natives.push(Native::Page(asked.surroundings.place.directory.join(file)));
         }
         Ok(Report {
             mode: match asked.is_on("no-summary") {
@@ -48,6 +67,7 @@ impl Report {
                 false => mode,
             },
             export: asked.flag("summary-export"),
+            natives,
         })
     }
 
@@ -63,7 +83,23 @@ impl Report {
 
     /// The outputs, as the header names them.
     pub(super) fn described(&self) -> String {
-        "-".to_owned()
+        let described = self.natives.iter().map(|native| match native {
+            Native::Saved(path) => format!("loadline ({})", path.display()),
+            Native::Page(path) => format!("html ({})", path.display()),
+        });
+        match self.natives.is_empty() {
+            true => "-".to_owned(),
+            false => described.collect::<Vec<_>>().join(", "),
+        }
+    }
+
+    /// What makes Loadline's own outputs.
+    pub(super) fn observers(&self, natives: Natives) -> Vec<Box<dyn Observer>> {
+        let made = self.natives.iter().map(|native| match native {
+            Native::Saved(path) => (natives.save)(path.clone()),
+            Native::Page(path) => (natives.page)(path.clone()),
+        });
+        made.collect()
     }
 
     /// Takes what users recorded.
@@ -71,9 +107,16 @@ impl Report {
 
     /// Says what is to be said of a run that has ended.
     pub(super) fn conclude(&self, asked: &Asked<'_>, test: &Test, ran: &Ran) {
-        if self.mode == Mode::Disabled {
-            return;
+        if self.mode != Mode::Disabled {
+            self.summarise(asked, test, ran);
         }
+        // Where nothing was sent there is nothing to believe.
+        if ran.totals.sink(builtin::HTTP_REQS).is_some() {
+            tell_verdict(asked, ran);
+        }
+    }
+
+    fn summarise(&self, asked: &Asked<'_>, test: &Test, ran: &Ran) {
         let settings = test.settings();
         let ended = Ended {
             totals: &ran.totals,
@@ -99,12 +142,39 @@ impl Report {
     }
 }
 
-fn unknown_output(output: &str) -> Refused {
-    let name = output.split('=').next().unwrap_or_default();
-    Refused::new(
-        FAILED,
-        format!("invalid output type '{name}', available types are: csv, json"),
-    )
+/// Says whether the result can be believed.
+fn tell_verdict(asked: &Asked<'_>, ran: &Ran) {
+    for said in &ran.verdict {
+        asked.console.log(&Entry {
+            level: match said.is_warning {
+                true => Level::Warning,
+                false => Level::Info,
+            },
+            message: &said.text,
+            fields: &[("source", "loadline")],
+        });
+    }
+}
+
+/// An output, as `--out` names it.
+fn native(asked: &Asked<'_>, output: &str) -> Result<Native, Refused> {
+    let (name, file) = output.split_once('=').unwrap_or((output, ""));
+    let path = asked.surroundings.place.directory.join(file);
+    let refused = |text: String| Err(Refused::new(FAILED, text));
+    match name {
+        "loadline" | "html" if file.is_empty() => refused(format!(
+            "the output '{name}' needs a file, as in {name}=FILE"
+        )),
+        "loadline" => Ok(Native::Saved(path)),
+        "html" => Ok(Native::Page(path)),
+        "json" | "csv" => refused(format!(
+            "Loadline does not write the output '{name}' yet; use --out loadline=FILE, which \
+             `loadline report` reads"
+        )),
+        _ => refused(format!(
+            "invalid output type '{name}', available types are: html, loadline"
+        )),
+    }
 }
 
 /// What the script's `handleSummary()` gives; `None` without one, or where it gives nothing.

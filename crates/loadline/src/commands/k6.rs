@@ -18,13 +18,18 @@ pub(crate) use with_scripts::run;
 mod with_scripts {
     use crate::exit::refuse;
     use loadline_dialects::k6::{
-        FAILED, INTERRUPTED, Interrupt, Place, Screen, Surroundings, Terminals,
+        FAILED, INTERRUPTED, Interrupt, Natives, Place, Said, Screen, Surroundings, Terminals,
     };
-    use loadline_runner::{Command, Commands};
+    use loadline_page::{Heat, Page};
+    use loadline_report::{heat_interval, judgement, run_page};
+    use loadline_runner::preflight::{Reserved, write_whole};
+    use loadline_runner::{Command, Commands, End, Interval, Observed, Observer, SavedRun};
+    use loadline_verdict::Grade;
     use signal_hook::consts::{SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
     use std::collections::BTreeMap;
     use std::io::{self, IsTerminal};
+    use std::path::PathBuf;
     use std::sync::Arc;
     use std::thread;
 
@@ -54,10 +59,60 @@ mod with_scripts {
                 },
                 screen: Arc::new(screen),
                 terminals: terminals(),
+                natives: Natives {
+                    save: |path| Box::new(SavedRun::new(path, judgement)),
+                    page: |path| Box::new(PageFile::new(path)),
+                    judge,
+                },
                 interrupt,
                 commands,
             },
         )
+    }
+
+    /// Whether a result can be believed, and why not.
+    fn judge(end: &End<'_>) -> Vec<Said> {
+        let findings = &end.result.findings;
+        let grade = findings.grade();
+        let is_warning = grade != Grade::Valid;
+        let said = |text| Said { is_warning, text };
+        let grade = said(format!("the result is {}", grade.name()));
+        let sentences = findings.validity_sentences().map(said);
+        std::iter::once(grade).chain(sentences).collect()
+    }
+
+    /// Writes the HTML report of a run.
+    struct PageFile {
+        path: PathBuf,
+        heat: Heat,
+    }
+
+    impl PageFile {
+        fn new(path: PathBuf) -> Self {
+            PageFile {
+                path,
+                heat: Heat::default(),
+            }
+        }
+    }
+
+    impl Observer for PageFile {
+        fn prepare(&mut self) -> Observed {
+            loadline_page::ready().map_err(|error| error.to_string())?;
+            drop(Reserved::open(&self.path)?);
+            Ok(())
+        }
+
+        fn interval(&mut self, interval: &Interval<'_>) -> Observed {
+            heat_interval(&mut self.heat, interval.snapshot);
+            Ok(())
+        }
+
+        fn ended(&mut self, end: &End<'_>) -> Observed {
+            let page = Page::Run(Box::new(run_page(end.result, &self.heat)));
+            let html = loadline_page::html(&page).map_err(|error| error.to_string())?;
+            Ok(write_whole(&self.path, html.as_bytes())?)
+        }
     }
 
     /// The first signal ends a test, with all that comes behind its load; the second ends the
