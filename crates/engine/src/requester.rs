@@ -65,8 +65,8 @@ impl<H: Host> Requester<H> {
         self.0.close_idle();
     }
 
-    /// Has the user's next connections of its own leave from this local address instead of the plan's
-    /// ([`Connection::local_addresses`]); `None` takes that back.
+    /// Has the user's next connections of its own leave from this local address instead of the
+    /// plan's ([`Connection::local_addresses`]); `None` takes that back.
     pub fn leave_from(&self, local: Option<IpAddr>) {
         self.0.local.set(local);
     }

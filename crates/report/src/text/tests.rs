@@ -65,6 +65,20 @@ fn what_ended_a_run_and_what_was_left_out_stand_in_the_head() {
 }
 
 #[test]
+fn iterations_that_were_dropped_stand_beside_what_was_sent() {
+    let mut open = samples::stalled();
+    assert!(!unwrapped(&open).contains("dropped"));
+    open.total.counts.planned += 700;
+    open.total.counts.dropped = 700;
+    let text = unwrapped(&open);
+    assert!(text.contains(" sent, 700 dropped"), "{text}");
+    assert!(
+        text.contains("were dropped because no user was free"),
+        "{text}"
+    );
+}
+
+#[test]
 fn changes_of_the_load_stand_in_the_head() {
     let change = |at_ms: i64, level| LoadChange {
         at_ns: at_ms * 1_000_000,
