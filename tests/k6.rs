@@ -375,6 +375,79 @@ fn an_interrupt_ends_iterations_and_teardown_follows() {
 }
 
 #[test]
+fn a_run_is_judged_and_saved_with_its_names() {
+    let server = serve();
+    let script = "import http from 'k6/http';
+        export default function () { http.get(`${__ENV.BASE}/?size=7`, { tags: { name: 'seven' } }); }";
+    let scripts = Scripts::new(&[("named.js", script)]);
+    let base = format!("BASE=http://{}", server.addr());
+    let said = scripts.say(&[
+        "run",
+        "-i",
+        "20",
+        "-e",
+        &base,
+        "--out",
+        "loadline=a.run",
+        "named.js",
+    ]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(
+        said.stdout.contains("output: loadline (a.run)"),
+        "{}",
+        said.stdout
+    );
+    assert!(
+        said.stderr.contains("msg=\"the result is "),
+        "{}",
+        said.stderr
+    );
+    let saved = scripts.path().join("a.run");
+    let report = command(&["report", text(&saved)]).output().unwrap();
+    let report = String::from_utf8_lossy(&report.stdout);
+    assert!(report.starts_with("script "), "{report}");
+    assert!(report.contains("seven{scenario:default}"), "{report}");
+    assert!(report.contains("20 answered, 0 failed"), "{report}");
+    assert_eq!(server.stop().requests, 20);
+}
+
+#[test]
+fn options_name_hosts_and_block_them() {
+    let server = serve();
+    let script = "import http from 'k6/http';
+        export const options = {
+          hosts: { '*.shop.test': __ENV.HOST, 'low.test': '127.0.0.2' },
+          blockHostnames: ['*.ads.test'], blacklistIPs: ['127.0.0.2/32'],
+        };
+        export default function () {
+          for (const host of ['a.shop.test', 'b.ads.test', 'low.test']) {
+            const res = http.get(`http://${host}/`);
+            console.log(res.status, res.error_code);
+          }
+        }";
+    let scripts = Scripts::new(&[("hosts.js", script)]);
+    let host = format!("HOST={}", server.addr());
+    let said = scripts.say(&[
+        "run",
+        "-q",
+        "--summary-mode",
+        "disabled",
+        "-e",
+        &host,
+        "hosts.js",
+    ]);
+    for line in [
+        "msg=\"200 0\"",
+        "msg=\"0 1111\"",
+        "hostname (b.ads.test) is in a blocked pattern (*.ads.test)",
+        "msg=\"0 1110\"",
+        "IP (127.0.0.2) is in a blacklisted range (127.0.0.2/32)",
+    ] {
+        assert!(said.stderr.contains(line), "{line}: {}", said.stderr);
+    }
+}
+
+#[test]
 fn the_example_keeps_its_thresholds_against_the_test_server() {
     let server = serve();
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples/k6");

@@ -15,7 +15,7 @@ const MOST_NAMED: usize = 3;
 /// What was sent: `GET http://127.0.0.1:8080/`, `script login.lua at http://127.0.0.1:8080/`, or
 /// `12 requests, 2 names (GET, POST) to 3 hosts: /a, /b, /c, …`.
 pub(crate) fn target(plan: &Plan) -> String {
-    let target = match (plan.requests.as_slice(), &plan.script) {
+    let target = match (plan.requests.as_slice(), plan.scripts().next()) {
         ([one], Some(script)) => format!("script {} at {}", script.path.display(), one.url),
         ([one], None) => format!("{} {}", one.method, one.url),
         ([], Some(script)) => format!("script {}", script.path.display()),

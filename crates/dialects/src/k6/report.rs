@@ -26,11 +26,29 @@ pub(super) struct Report {
 
 /// An output of Loadline's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Native {
+struct Native {
+    kind: Kind,
+    /// Its file, as it was named.
+    named: String,
+    path: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
     /// The saved run.
-    Saved(PathBuf),
+    Saved,
     /// The HTML report.
-    Page(PathBuf),
+    Page,
+}
+
+impl Native {
+    fn new(kind: Kind, file: &str, asked: &Asked<'_>) -> Self {
+        Native {
+            kind,
+            named: file.to_owned(),
+            path: asked.surroundings.place.directory.join(file),
+        }
+    }
 }
 
 /// How much the summary says.
@@ -59,7 +77,7 @@ impl Report {
             .collect::<Result<_, _>>()?;
         let environment = &asked.surroundings.place.environment;
         if let Some(file) = environment.get("K6_WEB_DASHBOARD_EXPORT") {
-            natives.push(Native::Page(asked.surroundings.place.directory.join(file)));
+            natives.push(Native::new(Kind::Page, file, asked));
         }
         Ok(Report {
             mode: match asked.is_on("no-summary") {
@@ -83,9 +101,9 @@ impl Report {
 
     /// The outputs, as the header names them.
     pub(super) fn described(&self) -> String {
-        let described = self.natives.iter().map(|native| match native {
-            Native::Saved(path) => format!("loadline ({})", path.display()),
-            Native::Page(path) => format!("html ({})", path.display()),
+        let described = self.natives.iter().map(|native| match native.kind {
+            Kind::Saved => format!("loadline ({})", native.named),
+            Kind::Page => format!("html ({})", native.named),
         });
         match self.natives.is_empty() {
             true => "-".to_owned(),
@@ -95,9 +113,9 @@ impl Report {
 
     /// What makes Loadline's own outputs.
     pub(super) fn observers(&self, natives: Natives) -> Vec<Box<dyn Observer>> {
-        let made = self.natives.iter().map(|native| match native {
-            Native::Saved(path) => (natives.save)(path.clone()),
-            Native::Page(path) => (natives.page)(path.clone()),
+        let made = self.natives.iter().map(|native| match native.kind {
+            Kind::Saved => (natives.save)(native.path.clone()),
+            Kind::Page => (natives.page)(native.path.clone()),
         });
         made.collect()
     }
@@ -159,14 +177,13 @@ fn tell_verdict(asked: &Asked<'_>, ran: &Ran) {
 /// An output, as `--out` names it.
 fn native(asked: &Asked<'_>, output: &str) -> Result<Native, Refused> {
     let (name, file) = output.split_once('=').unwrap_or((output, ""));
-    let path = asked.surroundings.place.directory.join(file);
     let refused = |text: String| Err(Refused::new(FAILED, text));
     match name {
         "loadline" | "html" if file.is_empty() => refused(format!(
             "the output '{name}' needs a file, as in {name}=FILE"
         )),
-        "loadline" => Ok(Native::Saved(path)),
-        "html" => Ok(Native::Page(path)),
+        "loadline" => Ok(Native::new(Kind::Saved, file, asked)),
+        "html" => Ok(Native::new(Kind::Page, file, asked)),
         "json" | "csv" => refused(format!(
             "Loadline does not write the output '{name}' yet; use --out loadline=FILE, which \
              `loadline report` reads"
