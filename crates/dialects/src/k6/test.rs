@@ -216,10 +216,14 @@ fn warn_of_ineffective(options: &Consolidated, console: &Console) {
         said.iter()
             .any(|(key, value)| *key == name && is_set(value))
     };
-    let names: Vec<&str> = WITHOUT_EFFECT
+    let mut names: Vec<&str> = WITHOUT_EFFECT
         .into_iter()
         .filter(|name| is_said(name))
         .collect();
+    let mut own = options.settings.tls_auth.iter();
+    if own.any(|auth| auth.password.is_some()) {
+        names.push("tlsAuth with a password");
+    }
     if !names.is_empty() {
         let names = names.join(", ");
         let text = format!("Loadline does not apply these options yet: {names}");
