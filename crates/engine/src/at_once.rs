@@ -47,7 +47,7 @@ impl<H: Host> Requester<H> {
             let sending = async move { self.request(request, observer).await };
             (host, sending)
         });
-        within(requests, bounds).await
+        run_within(requests, bounds).await
     }
 }
 
@@ -89,8 +89,8 @@ impl<F: Future> Place<F> {
 }
 
 /// Runs futures, each for the host of a URL, within these bounds; what came of each, in their
-/// order.
-async fn within<F: Future>(
+/// order. Dropping the future gives up those that run, and begins no others.
+pub async fn run_within<F: Future>(
     futures: impl Iterator<Item = (Url, F)>,
     bounds: AtOnce,
 ) -> Vec<F::Output> {

@@ -77,7 +77,7 @@ mod worker;
 mod written_composed;
 mod written_request;
 
-pub use at_once::AtOnce;
+pub use at_once::{AtOnce, run_within};
 pub use behaviour::{Answer, Batch, Behaviour, Carrier, Observer, Part, Refusal, Scenario};
 pub use composed::{ComposeError, Composed};
 pub use control::{Change, Handle, Order};

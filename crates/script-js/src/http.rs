@@ -4,6 +4,7 @@
 //! redirects and knows nothing of scripts, `response` is what the script sees of its `answer`.
 
 mod answer;
+mod batch;
 mod body;
 mod errors;
 mod expectation;
@@ -67,6 +68,7 @@ pub(crate) fn module<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
         send_one(&call, method, (call.arg(1), call.arg(2), call.arg(3)))
     })?;
     set(&module, "asyncRequest", begin)?;
+    set(&module, "batch", batch::batch)?;
     set(&module, "file", multipart::file)?;
     set(&module, "expectedStatuses", expectation::expected_statuses)?;
     set(
@@ -121,16 +123,17 @@ fn send_one<'js>(
 
 /// What a script gets of a request that could not be made.
 fn refuse<'js>(ctx: &Ctx<'js>, problem: &Unmade) -> Result<Value<'js>> {
-    let vu = Vu::of(ctx);
+    deliver(ctx, unmade_answer(&Vu::of(ctx), problem))
+}
+
+/// What comes of a request that could not be made.
+fn unmade_answer(vu: &Vu, problem: &Unmade) -> Fetched {
     let by_options = vu.run.as_ref().is_some_and(|run| run.options.http.throws);
-    deliver(
-        ctx,
-        Fetched {
-            answer: Answer::default(),
-            wrong: Some(unmade(problem.code, &problem.text)),
-            throws: problem.throws.unwrap_or(by_options),
-        },
-    )
+    Fetched {
+        answer: Answer::default(),
+        wrong: Some(unmade(problem.code, &problem.text)),
+        throws: problem.throws.unwrap_or(by_options),
+    }
 }
 
 /// Gives the script its response, or throws what went wrong.

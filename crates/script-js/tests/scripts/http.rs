@@ -174,3 +174,38 @@ fn requests_are_promised() {
     assert_eq!(ran.log, [] as [&str; 0]);
     assert_eq!(counted(&ran), 2.0);
 }
+
+#[test]
+fn a_batch_has_the_form_of_what_it_was_given() {
+    let ran = ran(
+        "const all = http.batch(['URL/json', ['POST', 'URL/echo', 'x'],
+            { method: 'put', url: 'URL/echo', body: { a: 1 } }, 'http://127.0.0.1:1/']);
+        is('list', all.map((r) => [r.status, r.request.method]),
+           [[200, 'GET'], [200, 'POST'], [200, 'PUT'], [0, 'GET']]);
+        const named = http.batch({ one: 'URL/json', other: ['GET', 'URL/missing'] });
+        is('object', [named.one.json('a.b.1'), named.other.status], [2, 404]);
+        is('none', http.batch([]), []);
+        const wrong = http.batch(['URL/json', 5, 'URL/json']);
+        is('wrong', [wrong[0].status, wrong[1].error_code, wrong[2]], [0, 1020, null]);
+        for (const given of [[], ['x']]) {
+          try { http.batch(...given); is('thrown', 1, 2); }
+          catch (error) { is('name', error.name, 'GoError'); }
+        }",
+    );
+    assert_eq!(
+        ran.log,
+        ["Warning Request Failed", "Warning A batch request failed"]
+    );
+    assert_eq!(counted(&ran), 6.0);
+}
+
+#[test]
+fn a_batch_of_many_goes_out_a_few_at_a_time_and_each_is_answered() {
+    let ran = ran(
+        "const urls = Array.from({ length: 50 }, (_, i) => `URL/echo?${i}`);
+        http.batch(urls).forEach((r, i) =>
+            is('body', r.body.split(' ')[1], `/echo?${i}`));",
+    );
+    assert_eq!(ran.log, [] as [&str; 0]);
+    assert_eq!(counted(&ran), 50.0);
+}
