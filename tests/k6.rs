@@ -448,6 +448,24 @@ fn options_name_hosts_and_block_them() {
 }
 
 #[test]
+fn tags_that_were_not_asked_for_match_no_threshold() {
+    let server = serve();
+    let script = "import http from 'k6/http';
+        export const options = {
+          systemTags: ['method', 'name'],
+          thresholds: {
+            'http_reqs{method:GET}': ['count==3'], 'http_reqs{status:200}': ['count==0'],
+            'http_reqs{scenario:default}': ['count==0'], 'http_reqs{name:n}': ['count==3'],
+          },
+        };
+        export default function () { http.get(__ENV.BASE, { tags: { name: 'n' } }); }";
+    let scripts = Scripts::new(&[("tags.js", script)]);
+    let base = format!("BASE=http://{}", server.addr());
+    let said = scripts.say(&["run", "-q", "-i", "3", "-e", &base, "tags.js"]);
+    assert_eq!(said.code, Some(0), "{}", said.stdout);
+}
+
+#[test]
 fn the_example_keeps_its_thresholds_against_the_test_server() {
     let server = serve();
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples/k6");

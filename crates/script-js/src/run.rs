@@ -4,7 +4,7 @@ use crate::program::Failure;
 use loadline_k6_metrics::RecorderSetup;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 /// Takes what a script logs.
@@ -42,6 +42,8 @@ pub struct Entry<'a> {
 pub struct UserOptions {
     /// Tags of every sample.
     pub tags: BTreeMap<String, String>,
+    /// Tags that samples do not get, of those that k6 sets itself.
+    pub unwanted_tags: Vec<String>,
     /// What iterations last at least: shorter ones are followed by a wait.
     pub min_iteration: Duration,
     /// The options as JSON, for `exec.test.options`.
@@ -87,6 +89,7 @@ impl Default for UserOptions {
     fn default() -> Self {
         UserOptions {
             tags: BTreeMap::new(),
+            unwanted_tags: Vec::new(),
             min_iteration: Duration::ZERO,
             json: "{}".to_owned(),
             http: HttpOptions::default(),
@@ -204,19 +207,42 @@ pub struct Execution {
     pub iterations_interrupted: AtomicU64,
     /// The numbers of users given so far.
     pub(crate) last_id: AtomicU32,
-    /// When the load began.
-    pub(crate) began: OnceLock<Instant>,
+    clock: Mutex<Clock>,
+}
+
+/// Counts the time of a test, that in which users are initialised left out.
+#[derive(Debug, Default)]
+struct Clock {
+    /// Of the parts that are over.
+    before: Duration,
+    /// When the part began that goes on.
+    since: Option<Instant>,
 }
 
 impl Execution {
-    /// The load begins now.
-    pub fn begin(&self) {
-        let _ = self.began.set(Instant::now());
+    /// A part of the test begins: `setup()`, the load, `teardown()`.
+    pub fn begin_part(&self, at: Instant) {
+        self.clock().since = Some(at);
     }
 
-    /// How long the load has lasted.
+    /// The part of the test has ended.
+    pub fn end_part(&self, at: Instant) {
+        let mut clock = self.clock();
+        if let Some(since) = clock.since.take() {
+            clock.before += at.saturating_duration_since(since);
+        }
+    }
+
+    /// How long the test has lasted.
     pub fn elapsed(&self) -> Duration {
-        self.began.get().map_or(Duration::ZERO, Instant::elapsed)
+        let clock = self.clock();
+        let going_on = clock.since.map_or(Duration::ZERO, |since| since.elapsed());
+        clock.before + going_on
+    }
+
+    fn clock(&self) -> MutexGuard<'_, Clock> {
+        // What it guards is whole whoever panicked meanwhile.
+        self.clock.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

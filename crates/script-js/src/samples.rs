@@ -88,8 +88,12 @@ impl CommonTags {
         let of_run = run.into_iter().flat_map(|run| run.options.tags.clone());
         let of_stage = activity.stage.iter().flat_map(|stage| stage.tags());
         let group = ("group".to_owned(), activity.group());
+        let is_wanted = |(name, _): &(String, String)| {
+            run.is_none_or(|run| !run.options.unwanted_tags.contains(name))
+        };
+        let of_k6 = of_stage.chain([group]).filter(is_wanted);
         let own = activity.tags.clone();
-        let all = of_run.chain(of_stage).chain([group]).chain(own);
+        let all = of_run.chain(of_k6).chain(own);
         let mut tags: Vec<(String, String)> = Vec::new();
         for (name, value) in all {
             tags.retain(|(known, _)| *known != name);

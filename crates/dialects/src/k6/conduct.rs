@@ -17,7 +17,7 @@ use loadline_runner::{Commands, End, Observer, Setup, Source, Wants, Watch, Work
 use loadline_script_js::{Abort, Failure, RunState, Scenario, Stage, StageKind, launch};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A test that has run.
 pub(super) struct Ran {
@@ -93,12 +93,10 @@ impl<'a> Conductor<'a> {
     pub(super) fn run(mut self, watcher: &mut dyn Watcher) -> Result<Ran, Refused> {
         let plan = self.ground.of_scenarios(&self.test.options.scenarios);
         let plan = plan.map_err(|problem| Refused::new(FAILED, problem))?;
-        self.state.execution.begin();
         let mut refused = self.set_up(watcher)?;
         if refused.is_none() && self.interrupt.reason().is_none() {
             self.load(&plan, watcher)?;
         }
-        self.clocks.load_ended = Some(Instant::now());
         if refused.is_none() && !self.has_aborted_setup() {
             refused = self.tear_down(watcher)?;
         }

@@ -63,6 +63,8 @@ pub(super) struct Clocks {
     pub(super) load_began: Option<Instant>,
     /// When its load ended, if it has.
     pub(super) load_ended: Option<Instant>,
+    /// When an interval of the run was heard of last.
+    pub(super) heard: Option<Instant>,
     /// Full seconds of the test that are over.
     pub(super) seconds: u64,
 }
@@ -94,8 +96,10 @@ impl Observer for Listener<'_> {
     }
 
     fn begun(&mut self, _: &Header) -> Observed {
+        let now = Instant::now();
+        self.state.execution.begin_part(now);
         if self.phase == Phase::Load {
-            self.clocks.load_began = Some(Instant::now());
+            self.clocks.load_began = Some(now);
         }
         // What ended the test before this run could be told ends it now.
         let may_end = self.phase != Phase::Teardown;
@@ -106,6 +110,8 @@ impl Observer for Listener<'_> {
     }
 
     fn interval(&mut self, _: &Interval<'_>) -> Observed {
+        // The last one comes with the end.
+        self.clocks.heard = Some(Instant::now());
         self.look();
         Ok(())
     }
@@ -116,6 +122,12 @@ impl Observer for Listener<'_> {
     }
 
     fn ended(&mut self, end: &End<'_>) -> Observed {
+        let heard = self.clocks.heard.take();
+        let ended = heard.unwrap_or_else(Instant::now);
+        self.state.execution.end_part(ended);
+        if self.phase == Phase::Load {
+            self.clocks.load_ended = Some(ended);
+        }
         if let Some(judge) = self.judge {
             *self.verdict = judge(end);
         }

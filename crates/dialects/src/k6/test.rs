@@ -131,6 +131,7 @@ impl Test {
         let usual = HttpOptions::default();
         UserOptions {
             tags: settings.tags.clone(),
+            unwanted_tags: unwanted_tags(&settings.system_tags),
             min_iteration: settings.min_iteration,
             json: self.options.of_script().to_string(),
             http: HttpOptions {
@@ -144,6 +145,27 @@ impl Test {
             },
         }
     }
+}
+
+/// The tags that k6 sets itself, and that were not asked for.
+fn unwanted_tags(wanted: &[String]) -> Vec<String> {
+    let set = [
+        "error",
+        "error_code",
+        "expected_response",
+        "group",
+        "method",
+        "name",
+        "proto",
+        "scenario",
+        "status",
+        "tls_version",
+        "url",
+    ];
+    let unwanted = set
+        .into_iter()
+        .filter(|name| !wanted.iter().any(|one| one == name));
+    unwanted.map(str::to_owned).collect()
 }
 
 /// The variables of a script: those of the system where they are wanted, those that an archive
@@ -200,13 +222,7 @@ fn warn_of_unknown(script: &Tier, console: &Console) {
 }
 
 /// Options that are read and checked, and change nothing yet.
-const WITHOUT_EFFECT: [&str; 5] = [
-    "localIPs",
-    "noVUConnectionReuse",
-    "paused",
-    "rps",
-    "systemTags",
-];
+const WITHOUT_EFFECT: [&str; 4] = ["localIPs", "noVUConnectionReuse", "paused", "rps"];
 
 /// Names the options that are said and change nothing yet: a figure that looks right must not be
 /// one of another load.

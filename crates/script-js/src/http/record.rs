@@ -59,6 +59,10 @@ pub(crate) fn hop(
     if let Some((version, _)) = &tls {
         tags.push(("tls_version", version));
     }
+    if let Some(run) = &vu.run {
+        let unwanted = &run.options.unwanted_tags;
+        tags.retain(|(name, _)| !unwanted.iter().any(|one| one == name));
+    }
     let own = wanted.tags.iter();
     tags.extend(own.map(|(name, value)| (name.as_str(), value.as_str())));
     let timings = hop.timings();
