@@ -378,7 +378,9 @@ fn an_interrupt_ends_iterations_and_teardown_follows() {
 fn a_run_is_judged_and_saved_with_its_names() {
     let server = serve();
     let script = "import http from 'k6/http';
-        export default function () { http.get(`${__ENV.BASE}/?size=7`, { tags: { name: 'seven' } }); }";
+        export default function () {
+          http.get(`${__ENV.BASE}/?size=7`, { tags: { name: 'seven' } });
+        }";
     let scripts = Scripts::new(&[("named.js", script)]);
     let base = format!("BASE=http://{}", server.addr());
     let said = scripts.say(&[
