@@ -34,6 +34,7 @@ mod progress;
 mod refused;
 mod report;
 pub mod rest;
+mod sample_files;
 mod screen;
 mod stop;
 mod test;

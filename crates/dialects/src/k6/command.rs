@@ -10,6 +10,7 @@ use super::origin::{Origin, Place};
 use super::plan::Ground;
 use super::progress::Progress;
 use super::report::Report;
+use super::sample_files::Described;
 use super::screen::Screen;
 use super::stop::Interrupt;
 use super::test::Test;
@@ -214,7 +215,7 @@ impl Asked<'_> {
     }
 
     fn run(&self) -> Result<(), Refused> {
-        let report = Report::of(self)?;
+        let mut report = Report::of(self)?;
         let test = self.load()?;
         let settings = test.settings();
         if let Some(path) = &settings.console_output {
@@ -223,6 +224,11 @@ impl Asked<'_> {
         }
         let has_thresholds = !self.is_on("no-thresholds");
         let measures = test.measures(has_thresholds, report.keeps_samples(), report.is_full())?;
+        report.begin(Described {
+            recording: &measures.recording,
+            thresholds: &measures.thresholds,
+            system_tags: &settings.system_tags,
+        });
         let script = test.main.to_file_path().unwrap_or_default();
         let ground = Ground {
             script: &script,

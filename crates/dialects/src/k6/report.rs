@@ -3,6 +3,7 @@
 use super::command::Asked;
 use super::conduct::Ran;
 use super::natives::Natives;
+use super::sample_files::{Described, Form, SampleFile, SampleWriter, TimeFormat};
 use super::test::Test;
 use super::{FAILED, Refused, go_json, go_words};
 use loadline_k6_metrics::summary::{self, Ended, TimeUnit};
@@ -11,6 +12,7 @@ use loadline_runner::Observer;
 use loadline_script_js::{Entry, Level, Log, SummaryFiles};
 use md5::{Digest, Md5};
 use serde_json::Value;
+use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
@@ -22,6 +24,12 @@ pub(super) struct Report {
     export: Option<String>,
     /// Loadline's own outputs.
     natives: Vec<Native>,
+    /// Files of all values, before the run.
+    files: Vec<SampleFile>,
+    /// The same, while it lasts.
+    writers: RefCell<Vec<SampleWriter>>,
+    /// All outputs, as the header names them.
+    described: Vec<String>,
 }
 
 /// An output of Loadline's own.
@@ -71,27 +79,88 @@ impl Report {
             Some("disabled") => Mode::Disabled,
             Some(_) => return Err(Refused::new(FAILED, "invalid summary mode")),
         };
-        let asked_for = asked.invocation.all("out").iter();
-        let mut natives: Vec<Native> = asked_for
-            .map(|output| native(asked, output))
-            .collect::<Result<_, _>>()?;
-        let environment = &asked.surroundings.place.environment;
-        if let Some(file) = environment.get("K6_WEB_DASHBOARD_EXPORT") {
-            natives.push(Native::new(Kind::Page, file, asked));
-        }
-        Ok(Report {
+        let mut report = Report {
             mode: match asked.is_on("no-summary") {
                 true => Mode::Disabled,
                 false => mode,
             },
             export: asked.flag("summary-export"),
-            natives,
-        })
+            natives: Vec::new(),
+            files: Vec::new(),
+            writers: RefCell::default(),
+            described: Vec::new(),
+        };
+        let environment = &asked.surroundings.place.environment;
+        match asked.invocation.all("out") {
+            [] => {
+                if let Some(output) = environment.get("K6_OUT").filter(|text| !text.is_empty()) {
+                    report.add(asked, output)?;
+                }
+            }
+            outputs => outputs
+                .iter()
+                .try_for_each(|output| report.add(asked, output))?,
+        }
+        if let Some(file) = environment.get("K6_WEB_DASHBOARD_EXPORT") {
+            report.add(asked, &format!("html={file}"))?;
+        }
+        Ok(report)
+    }
+
+    /// Adds an output, as `--out` names it.
+    fn add(&mut self, asked: &Asked<'_>, output: &str) -> Result<(), Refused> {
+        let (name, argument) = output.split_once('=').unwrap_or((output, ""));
+        let directory = &asked.surroundings.place.directory;
+        let refused = |text: String| Err(Refused::new(FAILED, text));
+        match name {
+            "loadline" | "html" if argument.is_empty() => {
+                return refused(format!(
+                    "the output '{name}' needs a file, as in {name}=FILE"
+                ));
+            }
+            "loadline" => self.natives.push(Native::new(Kind::Saved, argument, asked)),
+            "html" => self.natives.push(Native::new(Kind::Page, argument, asked)),
+            "json" => {
+                let named = (!matches!(argument, "" | "-")).then_some(argument);
+                self.files
+                    .push(SampleFile::open(Form::Json, named, directory)?);
+                self.described
+                    .push(format!("json ({})", named.unwrap_or("-")));
+                return Ok(());
+            }
+            "csv" => {
+                let (file, format) = csv_options(asked, argument)?;
+                self.described.push(format!("csv ({file})"));
+                let form = Form::Csv(format);
+                self.files
+                    .push(SampleFile::open(form, Some(&file), directory)?);
+                return Ok(());
+            }
+            "cloud"
+            | "experimental-opentelemetry"
+            | "experimental-prometheus-rw"
+            | "influxdb"
+            | "opentelemetry"
+            | "statsd"
+            | "web-dashboard" => {
+                return refused(format!(
+                    "Loadline does not write the output '{name}' yet; use --out json=FILE, or \
+                     --out loadline=FILE, which `loadline report` reads"
+                ));
+            }
+            _ => {
+                return refused(format!(
+                    "invalid output type '{name}', available types are: csv, html, json, loadline"
+                ));
+            }
+        }
+        self.described.push(format!("{name} ({argument})"));
+        Ok(())
     }
 
     /// Whether outputs want each value.
     pub(super) fn keeps_samples(&self) -> bool {
-        false
+        !self.files.is_empty()
     }
 
     /// Whether the summary tells groups and scenarios apart.
@@ -101,14 +170,17 @@ impl Report {
 
     /// The outputs, as the header names them.
     pub(super) fn described(&self) -> String {
-        let described = self.natives.iter().map(|native| match native.kind {
-            Kind::Saved => format!("loadline ({})", native.named),
-            Kind::Page => format!("html ({})", native.named),
-        });
-        match self.natives.is_empty() {
+        match self.described.is_empty() {
             true => "-".to_owned(),
-            false => described.collect::<Vec<_>>().join(", "),
+            false => self.described.join(", "),
         }
+    }
+
+    /// Writes what stands before all values.
+    pub(super) fn begin(&mut self, described: Described<'_>) {
+        let files = std::mem::take(&mut self.files);
+        let begun = files.into_iter().map(|file| file.begin(described));
+        self.writers = RefCell::new(begun.collect());
     }
 
     /// What makes Loadline's own outputs.
@@ -121,10 +193,22 @@ impl Report {
     }
 
     /// Takes what users recorded.
-    pub(super) fn take(&self, _portion: &Portion) {}
+    pub(super) fn take(&self, portion: &Portion) {
+        let mut writers = self.writers.borrow_mut();
+        writers.iter_mut().for_each(|writer| writer.take(portion));
+    }
 
     /// Says what is to be said of a run that has ended.
     pub(super) fn conclude(&self, asked: &Asked<'_>, test: &Test, ran: &Ran) {
+        for problem in self
+            .writers
+            .take()
+            .into_iter()
+            .filter_map(SampleWriter::end)
+        {
+            let text = format!("an output was not written whole: {problem}");
+            asked.console.log_plain(Level::Error, &text);
+        }
         if self.mode != Mode::Disabled {
             self.summarise(asked, test, ran);
         }
@@ -174,24 +258,35 @@ fn tell_verdict(asked: &Asked<'_>, ran: &Ran) {
     }
 }
 
-/// An output, as `--out` names it.
-fn native(asked: &Asked<'_>, output: &str) -> Result<Native, Refused> {
-    let (name, file) = output.split_once('=').unwrap_or((output, ""));
-    let refused = |text: String| Err(Refused::new(FAILED, text));
-    match name {
-        "loadline" | "html" if file.is_empty() => refused(format!(
-            "the output '{name}' needs a file, as in {name}=FILE"
-        )),
-        "loadline" => Ok(Native::new(Kind::Saved, file, asked)),
-        "html" => Ok(Native::new(Kind::Page, file, asked)),
-        "json" | "csv" => refused(format!(
-            "Loadline does not write the output '{name}' yet; use --out loadline=FILE, which \
-             `loadline report` reads"
-        )),
-        _ => refused(format!(
-            "invalid output type '{name}', available types are: html, loadline"
-        )),
+/// The file of the output `csv`, and how it writes instants: from the argument, a file's name or
+/// `fileName=…,timeFormat=…`, and from variables.
+fn csv_options(asked: &Asked<'_>, argument: &str) -> Result<(String, TimeFormat), Refused> {
+    let environment = &asked.surroundings.place.environment;
+    let mut file = environment.get("K6_CSV_FILENAME").cloned();
+    let mut format = environment.get("K6_CSV_TIME_FORMAT").cloned();
+    for part in argument.split(',').filter(|part| !part.is_empty()) {
+        match part.split_once('=') {
+            None => file = Some(part.to_owned()),
+            Some(("fileName", name)) => file = Some(name.to_owned()),
+            Some(("timeFormat", name)) => format = Some(name.to_owned()),
+            // How often the file is written makes no difference in it.
+            Some(("saveInterval", _)) => {}
+            Some((name, _)) => {
+                return Err(Refused::new(
+                    FAILED,
+                    format!("could not create the 'csv' output: unknown csv config key {name}"),
+                ));
+            }
+        }
     }
+    let format = match format.as_deref() {
+        None => TimeFormat::default(),
+        Some(name) => TimeFormat::named(name).ok_or_else(|| {
+            let text = format!("could not create the 'csv' output: unknown time format {name}");
+            Refused::new(FAILED, text)
+        })?,
+    };
+    Ok((file.unwrap_or_else(|| "file.csv".to_owned()), format))
 }
 
 /// What the script's `handleSummary()` gives; `None` without one, or where it gives nothing.

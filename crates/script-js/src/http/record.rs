@@ -46,7 +46,9 @@ pub(crate) fn hop(
     tags.push(("status", number.of(status)));
     tags.push(("method", method));
     tags.push(("url", name));
-    tags.push(("proto", proto(hop, wrong)));
+    if wrong.is_none() {
+        tags.push(("proto", proto(hop, wrong)));
+    }
     if let Some(failed) = failed {
         tags.push(("expected_response", if failed { "false" } else { "true" }));
     }
