@@ -518,6 +518,24 @@ fn figureless(line: &str) -> String {
 }
 
 #[test]
+fn secrets_reach_the_script_and_not_the_log() {
+    let script = "import secrets from 'k6/secrets';
+        export default async function () {
+          const secret = await secrets.get('key');
+          console.log(secret.length, `it is ${secret}`);
+        }";
+    let scripts = Scripts::new(&[("secret.js", script), ("keys", "key=a \"b\"\nother=1\n")]);
+    let said = scripts.say(&["run", "-q", "--secret-source", "file=keys", "secret.js"]);
+    assert!(
+        said.stderr
+            .contains("msg=\"5 it is ***SECRET_REDACTED***\""),
+        "{}",
+        said.stderr
+    );
+    assert!(!said.stderr.contains("b\\\""), "{}", said.stderr);
+}
+
+#[test]
 fn tags_that_were_not_asked_for_match_no_threshold() {
     let server = serve();
     let script = "import http from 'k6/http';

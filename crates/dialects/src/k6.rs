@@ -36,6 +36,7 @@ mod report;
 pub mod rest;
 mod sample_files;
 mod screen;
+mod secret_sources;
 mod stop;
 mod test;
 pub mod version;

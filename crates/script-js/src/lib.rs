@@ -36,6 +36,7 @@ mod samples;
 mod scenario;
 mod vu;
 
+pub use loadline_k6_modules::Secrets;
 pub use modules::store::Sources;
 pub use program::{Failure, LoadSetup, Program, SummaryFiles};
 pub use run::{

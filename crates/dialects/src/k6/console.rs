@@ -3,6 +3,7 @@
 mod lines;
 
 use super::screen::Screen;
+use super::secret_sources::Revealed;
 use super::{FAILED, Refused, go_words};
 use lines::{Form, When};
 use loadline_script_js::{Entry, Level, Log};
@@ -34,6 +35,8 @@ pub(super) struct Console {
     form: Form,
     is_verbose: bool,
     place: Mutex<Place>,
+    /// What stays out of it.
+    revealed: Arc<Revealed>,
     /// The file of `--console-output`, once it is known.
     of_scripts: Mutex<Option<File>>,
 }
@@ -71,8 +74,14 @@ impl Console {
             form,
             is_verbose: options.is_verbose,
             place: Mutex::new(place),
+            revealed: Arc::default(),
             of_scripts: Mutex::default(),
         })
+    }
+
+    /// The secrets that stay out of the log.
+    pub(super) fn revealed(&self) -> &Arc<Revealed> {
+        &self.revealed
     }
 
     /// Sends what scripts log to a file from now on.
@@ -115,7 +124,18 @@ impl Console {
             at: SystemTime::now(),
             since_begin: self.begun.elapsed(),
         };
-        lines::line(form, entry, fields, when)
+        let message = self.revealed.redacted(entry.message);
+        let values = fields
+            .iter()
+            .map(|(_, value)| self.revealed.redacted(value));
+        let values: Vec<String> = values.collect();
+        let names = fields.iter().map(|(name, _)| *name);
+        let fields: Vec<(&str, &str)> = names.zip(values.iter().map(String::as_str)).collect();
+        let entry = Entry {
+            message: &message,
+            ..*entry
+        };
+        lines::line(form, &entry, &fields, when)
     }
 
     /// Writes what a script's `console` says to its file, if there is one.

@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn instants_are_written_without_needless_zeros() {
-        let nano = |ns| rfc3339_nano(1_700_000_000_000_000_000 + ns);
+        let nano = |ns: u64| rfc3339_nano(1_700_000_000_000_000_000 + ns);
         assert!(nano(0).starts_with("2023-11-"), "{}", nano(0));
         assert!(!nano(0).contains('.'));
         assert!(nano(120_000_000).contains(".12"), "{}", nano(120_000_000));

@@ -2,6 +2,7 @@
 
 use super::console::Console;
 use super::origin::{Origin, Place};
+use super::secret_sources::SecretSources;
 use super::{ABORTED, FAILED, INVALID_CONFIG, Refused, SCRIPT_EXCEPTION};
 use loadline_k6_metrics::{RecorderSetup, Registry, ThresholdSource, Thresholds};
 use loadline_k6_options::cli::Invocation;
@@ -9,7 +10,7 @@ use loadline_k6_options::{
     Consolidated, GoDuration, Settings, Tier, consolidate, from_environment,
 };
 use loadline_script_js::{
-    Entry, Failure, HttpOptions, Level, LoadSetup, Log, Program, RunState, UserOptions,
+    Entry, Failure, HttpOptions, Level, LoadSetup, Log, Program, RunState, Secrets, UserOptions,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -55,13 +56,15 @@ impl Test {
                 format!("could not initialize '{name}': could not load JS test '{main}': {text}");
             Refused::new(code, text)
         };
+        let secrets = SecretSources::of(invocation, place, console.revealed())?;
+        let secrets: Arc<dyn Secrets + Send + Sync> = Arc::new(secrets);
         let program = Program::load(LoadSetup {
             main: main.clone(),
             sources: Box::new(origin.files),
             env: env.clone(),
             log: Arc::clone(console) as Arc<dyn Log>,
             registry: Arc::new(Registry::new()),
-            secrets: None,
+            secrets: Some(secrets),
         })
         .map_err(|failure| match failure {
             Failure::Threw(text) => Refused::thrown(text),
