@@ -215,10 +215,9 @@ fn a_table_is_read_as_arrays_or_objects() {
             promise.finish().unwrap()
         };
         assert_eq!(read("{ skipFirstLine: true }"), r#"[["1","2"],["3","4"]]"#);
-        assert_eq!(
-            read("{ asObjects: true, toLine: 1 }"),
-            r#"[{"m":"2","n":"1"}]"#
-        );
+        let objects: serde_json::Value =
+            serde_json::from_str(&read("{ asObjects: true, toLine: 1 }")).unwrap();
+        assert_eq!(objects, serde_json::json!([{ "n": "1", "m": "2" }]));
     });
 }
 
