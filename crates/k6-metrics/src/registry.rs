@@ -133,12 +133,18 @@ builtin! {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RegisterError {
     /// Another metric has the name.
-    #[error("metric '{name}' already exists but with type {}", kind.name())]
+    #[error(
+        "metric '{name}' already exists but with type {}, instead of {}",
+        kind.name(),
+        wanted.name()
+    )]
     OtherType {
         /// The name.
         name: String,
         /// What it is.
         kind: MetricType,
+        /// What it was to be.
+        wanted: MetricType,
     },
     /// Another metric has the name, and its values are of another kind.
     #[error("metric '{name}' already exists but with a value type {}", contains.name())]
@@ -238,8 +244,11 @@ impl Registry {
 fn same(known: &Metric, kind: MetricType, contains: Contains) -> Result<(), RegisterError> {
     let name = known.name.clone();
     if known.kind != kind {
-        let kind = known.kind;
-        return Err(RegisterError::OtherType { name, kind });
+        return Err(RegisterError::OtherType {
+            name,
+            kind: known.kind,
+            wanted: kind,
+        });
     }
     if known.contains != contains {
         let contains = known.contains;
@@ -271,7 +280,7 @@ mod tests {
         let other = register(MetricType::Rate, Contains::Default).unwrap_err();
         assert_eq!(
             other.to_string(),
-            "metric 'mine' already exists but with type trend"
+            "metric 'mine' already exists but with type trend, instead of rate"
         );
         assert!(register(MetricType::Trend, Contains::Default).is_err());
         assert_eq!(registry.name(first.unwrap()).as_deref(), Some("mine"));

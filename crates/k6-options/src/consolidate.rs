@@ -5,7 +5,7 @@ use crate::keys::KEYS;
 use crate::scenario::Scenario;
 use crate::scenario::checks::problems;
 use crate::scenario::raw::{Raw, fields_of};
-use crate::settings::Settings;
+use crate::settings::{SYSTEM_TAGS, Settings, TREND_STATS};
 use crate::tier::Tier;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
@@ -186,6 +186,16 @@ fn refuse_problems(
     }
 }
 
+/// Lists that are said to scripts where nothing else says them.
+const DEFAULTS: [(&str, &[&str]); 2] = [
+    ("summaryTrendStats", &TREND_STATS),
+    ("systemTags", &SYSTEM_TAGS),
+];
+
+fn texts(all: &[&str]) -> Vec<Value> {
+    all.iter().map(|text| Value::from(*text)).collect()
+}
+
 impl Consolidated {
     /// The options as `inspect` prints them: each key in k6's order, what is not said as `null`.
     pub fn printed(&self) -> Vec<(&'static str, Value)> {
@@ -193,15 +203,14 @@ impl Consolidated {
         let values = keys.filter_map(|key| match key.name {
             "scenarios" => Some((key.name, self.scenarios_json())),
             "cloud" | "localIPs" => self.tier.get(key.name).map(|one| (key.name, one.clone())),
-            name => {
-                let value = self.tier.get(name).cloned();
-                Some((name, value.unwrap_or(Value::Null)))
-            }
+            "dns" => Some((key.name, self.dns_json())),
+            name => Some((name, self.value(name))),
         });
         values.collect()
     }
 
-    /// The options as scripts see them: what says the load is in its scenarios alone.
+    /// The options as scripts see them: what says the load is in its scenarios alone, and what the
+    /// summary and the tags are by default is said.
     pub fn of_script(&self) -> Value {
         let mut fields = Map::new();
         for (name, value) in self.printed() {
@@ -209,7 +218,33 @@ impl Consolidated {
                 fields.insert(name.to_owned(), value);
             }
         }
+        for (name, default) in DEFAULTS {
+            let said = self.value(name);
+            let mut value = said.as_array().map_or_else(|| texts(default), Clone::clone);
+            if name == "systemTags" {
+                value.sort_by(|a, b| a.as_str().cmp(&b.as_str()));
+            }
+            fields.insert(name.to_owned(), value.into());
+        }
+        for hidden in ["consoleOutput", "localIPs"] {
+            fields.insert(hidden.to_owned(), self.value(hidden));
+        }
         Value::Object(fields)
+    }
+
+    /// The value of an option; `null` if it is not said.
+    fn value(&self, name: &str) -> Value {
+        self.tier.get(name).cloned().unwrap_or_default()
+    }
+
+    /// The options of names of hosts, each of them.
+    fn dns_json(&self) -> Value {
+        let said = self.value("dns");
+        let fields = ["ttl", "select", "policy"].map(|field| {
+            let value = said.get(field).cloned().unwrap_or_default();
+            (field.to_owned(), value)
+        });
+        Value::Object(fields.into_iter().collect())
     }
 
     /// The scenarios with all their fields; JSON's objects have no order here.

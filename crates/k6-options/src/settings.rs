@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The tags that k6 sets unless it is told otherwise.
-const SYSTEM_TAGS: [&str; 14] = [
+pub(crate) const SYSTEM_TAGS: [&str; 14] = [
     "check",
     "error",
     "error_code",
@@ -27,7 +27,7 @@ const SYSTEM_TAGS: [&str; 14] = [
 ];
 
 /// The statistics of trends that are shown.
-const TREND_STATS: [&str; 6] = ["avg", "min", "med", "max", "p(90)", "p(95)"];
+pub(crate) const TREND_STATS: [&str; 6] = ["avg", "min", "med", "max", "p(90)", "p(95)"];
 
 /// How long `setup()` and `teardown()` may take.
 const LIFECYCLE_TIMEOUT: Duration = Duration::from_secs(60);

@@ -8,6 +8,7 @@ mod batch;
 mod body;
 mod errors;
 mod expectation;
+mod fields;
 mod held;
 mod hop;
 mod jar;

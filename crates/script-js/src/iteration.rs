@@ -32,6 +32,8 @@ pub(crate) struct Job {
     pub(crate) stage: Arc<Stage>,
     /// What sends its requests.
     pub(crate) requester: Requester<Kernel>,
+    /// How long after its intended start it begins, if it has one.
+    pub(crate) delay: Option<Duration>,
 }
 
 impl Desk {
@@ -77,7 +79,10 @@ fn run<'js>(ctx: &Ctx<'js>, vu: &Vu, main: &Object<'js>, job: Job) {
     vu.send_through(Some(job.requester));
     begin(ctx, vu, &job.stage);
     match &job.stage.kind {
-        StageKind::Scenario(scenario) => iterate(ctx, vu, main, &state, &job.stage, scenario),
+        StageKind::Scenario(scenario) => {
+            iterate(ctx, vu, main, &state, &job.stage, scenario);
+            note_delay(vu, job.delay);
+        }
         StageKind::Setup => set_up(ctx, vu, main, &state, &job.stage),
         StageKind::Teardown => tear_down(ctx, vu, main, &state, &job.stage),
     }
@@ -213,6 +218,15 @@ fn tell_error(ctx: &Ctx<'_>, vu: &Vu, scenario: &Scenario, called: rquickjs::Res
             .program
             .log(Level::Error, &format!("{text}\n"), &fields[..2]),
         (None, None) => {}
+    }
+}
+
+/// Notes how late an iteration began, if it was not cut off.
+fn note_delay(vu: &Vu, delay: Option<Duration>) {
+    if let Some(delay) = delay.filter(|_| !vu.control.is_cancelled()) {
+        let tags = vu.tags(&[]);
+        let delay_ms = delay.as_secs_f64() * 1e3;
+        vu.worker.add(builtin::ITERATION_DELAY, delay_ms, &tags);
     }
 }
 

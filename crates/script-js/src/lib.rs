@@ -43,4 +43,4 @@ pub use run::{
     Abort, Entry, Execution, HttpOptions, Level, Log, RunState, Scenario, Stage, StageKind,
     UserOptions,
 };
-pub use scenario::launch;
+pub use scenario::{launch, unbegun};

@@ -285,10 +285,16 @@ pub struct Scenario {
     pub tags: BTreeMap<String, String>,
     /// How long it lasts at most, and how many iterations it has; what tells its progress.
     pub length: (Option<Duration>, Option<u64>),
+    /// Whether its iterations have intended starts: they arrive at a rate.
+    pub has_arrivals: bool,
+    /// How many users it may have.
+    pub most_users: u32,
     /// When it began.
     pub(crate) began: OnceLock<(Instant, SystemTime)>,
     /// Iterations begun so far.
     pub(crate) begun: AtomicU64,
+    /// Whether it was told that its users are too few.
+    pub(crate) lacks_users: AtomicBool,
     /// Iterations that came to their end.
     pub complete: AtomicU64,
     /// Users that are in an iteration of it.
@@ -308,8 +314,11 @@ impl Scenario {
             env: BTreeMap::new(),
             tags: BTreeMap::new(),
             length: (None, None),
+            has_arrivals: false,
+            most_users: 0,
             began: OnceLock::new(),
             begun: AtomicU64::new(0),
+            lacks_users: AtomicBool::new(false),
             complete: AtomicU64::new(0),
             active: AtomicU32::new(0),
             most_active: AtomicU32::new(0),
@@ -377,6 +386,12 @@ impl Stage {
             StageKind::Scenario(scenario) => Some(scenario),
             StageKind::Setup | StageKind::Teardown => None,
         }
+    }
+
+    /// Whether it is a scenario whose iterations have intended starts.
+    pub(crate) fn has_arrivals(&self) -> bool {
+        self.scenario()
+            .is_some_and(|scenario| scenario.has_arrivals)
     }
 
     /// The tag `group` outside of all groups.

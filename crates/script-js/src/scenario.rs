@@ -7,19 +7,20 @@ use crate::fiber::Fiber;
 use crate::iteration::{Desk, Job, serve};
 use crate::program::Program;
 use crate::realm::memory;
-use crate::run::{RunState, Stage};
+use crate::run::{Level, RunState, Stage};
 use crate::samples::{SampleTags, Worker};
 use crate::vu::Vu;
 use loadline_engine::{Behaviour, Iteration, Launch, Scenario};
-use loadline_k6_metrics::{Portion, builtin};
+use loadline_k6_metrics::{Portion, Recorder, builtin};
 use loadline_reactor::Kernel;
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::Sender;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 /// What begins the users of a stage on each worker; what they record goes into `portions`, whose
 /// last sender is gone when all have ended. Of `ready` virtual users each of `workers` has
@@ -43,6 +44,26 @@ pub fn launch(
             stage: Arc::clone(&stage),
         }
     })
+}
+
+/// What is recorded of the iterations of a stage that nobody began, if their number is given: they
+/// count as dropped. To be asked for when its load has ended by itself.
+pub fn unbegun(stage: &Stage, run: &RunState) -> Option<Portion> {
+    let scenario = stage.scenario()?;
+    let count = scenario
+        .length
+        .1?
+        .saturating_sub(scenario.begun.load(Relaxed));
+    let worker = Worker::new(Arc::clone(&run.recording), None);
+    drop_iterations(&worker, stage, count);
+    (count > 0).then(|| worker.record(Recorder::take))
+}
+
+fn drop_iterations(worker: &Worker, stage: &Stage, count: u64) {
+    let tags: Vec<(String, String)> = stage.tags().collect();
+    let tags: Vec<(&str, &str)> = tags.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+    let tags = SampleTags::alone(&tags);
+    worker.add(builtin::DROPPED_ITERATIONS, count as f64, &tags);
 }
 
 thread_local! {
@@ -95,12 +116,20 @@ impl Pool {
 
     /// So many iterations had no user to begin them.
     fn dropped(&self, stage: &Stage, count: u64) {
-        let tags: Vec<(String, String)> = stage.tags().collect();
-        let tags: Vec<(&str, &str)> = tags.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
-        let tags = SampleTags::alone(&tags);
-        self.worker
-            .add(builtin::DROPPED_ITERATIONS, count as f64, &tags);
+        drop_iterations(&self.worker, stage, count);
         self.worker.hand_over(&self.run);
+        let scenario = stage.scenario();
+        if let Some(scenario) = scenario.filter(|one| !one.lacks_users.swap(true, Relaxed)) {
+            let message = format!(
+                "Insufficient VUs, reached {} active VUs and cannot initialize more",
+                scenario.most_users
+            );
+            let fields = [
+                ("executor", scenario.executor.as_str()),
+                ("scenario", scenario.name.as_str()),
+            ];
+            self.program.log(Level::Warning, &message, &fields);
+        }
     }
 
     fn take(&self) -> Option<Driver> {
@@ -112,7 +141,7 @@ impl Pool {
     fn make(&self) -> Option<Driver> {
         let execution = &self.run.execution;
         let id = match self.is_numbered {
-            true => execution.last_id.fetch_add(1, Ordering::Relaxed) + 1,
+            true => execution.last_id.fetch_add(1, Relaxed) + 1,
             false => 0,
         };
         let vu = Vu::new(
@@ -124,7 +153,7 @@ impl Pool {
         match Driver::new(vu) {
             Ok(driver) => {
                 let number = u32::from(self.is_numbered);
-                execution.users_ready.fetch_add(number, Ordering::Relaxed);
+                execution.users_ready.fetch_add(number, Relaxed);
                 Some(driver)
             }
             Err(failure) => {
@@ -231,13 +260,25 @@ impl Behaviour<Kernel> for User {
         let Some(driver) = self.driver.take().or_else(|| self.pool.take()) else {
             return iteration.rest().await;
         };
+        let delay = self.delay(&iteration);
         let driver = self.driver.insert(driver);
         driver.desk.give(Job {
             stage: Arc::clone(&self.stage),
             requester: iteration.requester().clone(),
+            delay,
         });
         let running = Running(driver);
         poll_fn(|cx| running.0.poll(cx)).await;
+    }
+}
+
+impl User {
+    /// How long after its intended start an iteration begins, where that is of the schedule.
+    fn delay(&self, iteration: &Iteration<'_, Kernel>) -> Option<Duration> {
+        let has_arrivals = self.stage.has_arrivals();
+        let intended_ns = iteration.intended_ns().filter(|_| has_arrivals)?;
+        let delay_ns = iteration.now_ns().saturating_sub(intended_ns);
+        Some(Duration::from_nanos(delay_ns))
     }
 }
 

@@ -14,7 +14,7 @@ use loadline_k6_metrics::{Outcome, Portion, Totals, crossed};
 use loadline_k6_options::needs;
 use loadline_plan::Plan;
 use loadline_runner::{Commands, End, Observer, Setup, Source, Wants, Watch, Workload};
-use loadline_script_js::{Abort, Failure, RunState, Scenario, Stage, StageKind, launch};
+use loadline_script_js::{Abort, Failure, RunState, Scenario, Stage, StageKind, launch, unbegun};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
@@ -148,7 +148,21 @@ impl<'a> Conductor<'a> {
         let begin = |stage: &Arc<Stage>| self.launch(stage, &tell, ready, plan.threads);
         let users = Users(self.stages.iter().map(begin).collect());
         drop(tell);
-        self.conduct(plan, users, told, Phase::Load, watcher)
+        self.conduct(plan, users, told, Phase::Load, watcher)?;
+        if self.interrupt.reason().is_none() {
+            self.drop_unbegun(watcher);
+        }
+        Ok(())
+    }
+
+    /// Counts the iterations that there was no time to begin.
+    fn drop_unbegun(&mut self, watcher: &mut dyn Watcher) {
+        for stage in &self.stages {
+            if let Some(portion) = unbegun(stage, &self.state) {
+                watcher.portion(&portion);
+                self.totals.add(portion);
+            }
+        }
     }
 
     fn tear_down(&mut self, watcher: &mut dyn Watcher) -> Result<Option<Refused>, Refused> {
@@ -272,9 +286,8 @@ impl<'a> Conductor<'a> {
         });
         let is_crossed = || crossed(outcomes).map(|text| Refused::new(THRESHOLDS_CROSSED, text));
         let is_failed = || {
-            // The script has said why.
             let is_failed = self.state.is_failed();
-            is_failed.then(|| Refused::new(MARKED_FAILED, ""))
+            is_failed.then(|| Refused::new(MARKED_FAILED, "test run was marked as failed"))
         };
         reason.or(refused).or_else(is_crossed).or_else(is_failed)
     }
@@ -294,6 +307,12 @@ fn stage(scenario: &loadline_k6_options::Scenario) -> Arc<Stage> {
     seen.env.clone_from(&scenario.env);
     seen.tags.clone_from(&scenario.tags);
     seen.length = (executor.length(), iterations);
+    seen.most_users = executor.max_vus();
+    seen.has_arrivals = matches!(
+        executor,
+        loadline_k6_options::Executor::ConstantArrivalRate { .. }
+            | loadline_k6_options::Executor::RampingArrivalRate { .. }
+    );
     Arc::new(Stage::new(&scenario.exec, StageKind::Scenario(seen)))
 }
 

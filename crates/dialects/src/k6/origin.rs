@@ -7,7 +7,7 @@ use loadline_runner::Commands;
 use loadline_script_js::Sources;
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use url::Url;
 
@@ -144,7 +144,11 @@ impl Sources for Files {
             "file" => {
                 let path = url.to_file_path().map_err(|()| missing())?;
                 fs::read(&path).map_err(|error| {
-                    format!("open {}: {}", path.display(), go_words::system(&error))
+                    let asked = match error.kind() {
+                        io::ErrorKind::NotFound => "stat",
+                        _ => "open",
+                    };
+                    format!("{asked} {}: {}", path.display(), go_words::system(&error))
                 })
             }
             _ => {

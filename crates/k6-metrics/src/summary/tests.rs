@@ -191,3 +191,34 @@ fn handle_summary_gets_lists_and_a_file_gets_names() {
     );
     assert_eq!(file["metrics"]["http_req_failed"]["value"], 0);
 }
+
+/// The summary of one request with this duration and this response time, in milliseconds.
+fn of_response(waiting: f64, response: f64, is_full: bool) -> String {
+    let setup = Arc::new(RecorderSetup::default());
+    let mut recorder = Recorder::new(Arc::clone(&setup));
+    let times = HttpTimes {
+        waiting,
+        ..HttpTimes::default()
+    };
+    recorder.http(&times, Some(false), 1, &OUTSIDE);
+    recorder.add(builtin::HTTP_REQ_RESPONSE, response, 1, &OUTSIDE);
+    let mut totals = Totals::new(setup);
+    totals.add(recorder.take());
+    let ended = Ended {
+        totals: &totals,
+        outcomes: &[],
+        elapsed_ns: 1_000_000_000,
+        trend_stats: &["max".to_owned()],
+        time_unit: None,
+    };
+    text(&ended, is_full)
+}
+
+#[test]
+fn response_times_stand_beside_durations_where_they_differ() {
+    let has_row = |text: String| text.contains("http_req_response");
+    assert!(has_row(of_response(100.0, 900.0, false)));
+    assert!(!has_row(of_response(100.0, 105.0, false)));
+    assert!(!has_row(of_response(0.1, 0.14, false)));
+    assert!(has_row(of_response(100.0, 100.0, true)));
+}

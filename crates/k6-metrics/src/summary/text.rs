@@ -5,7 +5,7 @@ use super::format::{number, share, value};
 use super::{Ended, Shown};
 use crate::tally::Sinks;
 use crate::threshold::Aggregation;
-use crate::{CheckCount, Contains, MetricType, Outcome};
+use crate::{CheckCount, Contains, MetricType, Outcome, builtin};
 use std::fmt::Write;
 
 /// Beginnings of names that a compact summary leaves out.
@@ -23,7 +23,11 @@ pub fn text(ended: &Ended<'_>, is_full: bool) -> String {
     let shown = ended.shown();
     let mut text = "\n\n".to_owned();
     thresholds(ended, &shown, &mut text);
-    let all = shown.into_iter().filter(|shown| is_shown(shown, is_full));
+    let hides_response = !is_full && response_is_duration(ended, &shown);
+    let all = shown
+        .into_iter()
+        .filter(|shown| is_shown(shown, is_full))
+        .filter(|shown| !(hides_response && shown.id == builtin::HTTP_REQ_RESPONSE));
     let checks = by_name(ended.totals.tally.checks().iter());
     text.push_str("  █ TOTAL RESULTS \n\n");
     text.push_str(&block(ended, &checks, &all.collect::<Vec<_>>(), 4));
@@ -39,6 +43,26 @@ fn is_shown(shown: &Shown, is_full: bool) -> bool {
         .iter()
         .any(|prefix| shown.parent.starts_with(prefix));
     !matches!(shown.parent.as_str(), "checks" | "group_duration") && (is_full || !is_detail)
+}
+
+/// Whether the response times from intended starts tell nothing beside the durations: no statistic
+/// of them differs by more than a tenth and 50 µs.
+fn response_is_duration(ended: &Ended<'_>, shown: &[Shown]) -> bool {
+    let whole = |id| {
+        let mut all = shown.iter();
+        all.find(|one| one.id == id && one.suffix.is_none())
+    };
+    let both = whole(builtin::HTTP_REQ_RESPONSE).zip(whole(builtin::HTTP_REQ_DURATION));
+    let Some((response, duration)) = both else {
+        return true;
+    };
+    let stats = ended.trend_stats.iter();
+    let mut stats = stats.filter_map(|name| Aggregation::parse(name));
+    stats.all(|stat| {
+        let [response, duration] = [response, duration].map(|one| stat.of(&one.sink, 0));
+        let difference = (response - duration).abs();
+        difference <= 0.05 || difference <= response.max(duration) / 10.0
+    })
 }
 
 fn by_name<'a>(counts: impl Iterator<Item = &'a CheckCount>) -> Vec<Check> {

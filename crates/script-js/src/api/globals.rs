@@ -3,13 +3,13 @@
 use super::k6_error;
 use crate::modules::loader::require;
 use crate::modules::resolve::resolve_file;
-use crate::native::{Call, set};
+use crate::native::{Call, function, set};
 use crate::vu::Vu;
 use rquickjs::{ArrayBuffer, Ctx, Function, Object, Result, Value};
 use std::collections::BTreeMap;
 
 /// Gives what a replacer of `JSON.stringify` makes of a value, as Go's encoding has it: nothing
-/// is left out, and what has no form is an error.
+/// is left out, dates have no more digits than they need, and what has no form is an error.
 const REPLACER: &str = "(function (key, value) {
     const kind = typeof value;
     if (kind === 'function') {
@@ -19,6 +19,7 @@ const REPLACER: &str = "(function (key, value) {
         const name = Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf';
         throw new Error('json: unsupported value: ' + name);
     }
+    if (this[key] instanceof Date && kind === 'string') return value.replace(/\\.?0*Z$/, 'Z');
     return kind === 'undefined' ? null : value;
 })";
 
@@ -112,10 +113,19 @@ fn open<'js>(call: Call<'js>) -> Result<Value<'js>> {
 }
 
 fn required<'js>(call: Call<'js>) -> Result<Value<'js>> {
-    only_in_init(&call, "require")?;
-    let specifier = call.text(&call.arg(0))?;
     let base = caller(&call.ctx, &call.vu());
-    require(&call.ctx, &base, &specifier)
+    required_by(&call, &base)
+}
+
+/// The `require` of a file of CommonJS of this name.
+pub(crate) fn requiring<'js>(ctx: &Ctx<'js>, name: String) -> Result<Function<'js>> {
+    function(ctx, "require", move |call| required_by(&call, &name))
+}
+
+fn required_by<'js>(call: &Call<'js>, base: &str) -> Result<Value<'js>> {
+    only_in_init(call, "require")?;
+    let specifier = call.text(&call.arg(0))?;
+    require(&call.ctx, base, &specifier)
 }
 
 /// What `setup()` gives, as JSON; `None` for nothing.

@@ -155,9 +155,8 @@ fn titled(method: &str) -> String {
 
 /// A request that could not be made at all, with its number.
 pub(crate) fn unmade(code: u16, text: &str) -> Wrong {
-    let short = if code == 1020 { "invalid URL" } else { text };
     Wrong {
-        short: short.to_owned(),
+        short: text.to_owned(),
         code,
         whole: text.to_owned(),
     }

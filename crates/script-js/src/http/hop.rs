@@ -65,9 +65,26 @@ impl Hop {
         }
     }
 
+    /// From its intended start to its end, in milliseconds: the first request of an iteration takes
+    /// the iteration's.
+    pub(crate) fn response_ms(&self) -> Option<f64> {
+        let exchange = self.exchange.as_ref()?;
+        Some(exchange.response_ns() as f64 / NS_PER_MS)
+    }
+
+    /// Whether there was no connection to send on: then k6 knows no times.
+    fn failed_before_sending(&self) -> bool {
+        let kind = self.failed();
+        kind.is_some_and(|kind| ErrorKind::BEFORE_SENDING.contains(&kind))
+    }
+
     /// Its times.
     pub(crate) fn timings(&self) -> Timings {
-        let Some(exchange) = &self.exchange else {
+        let Some(exchange) = self
+            .exchange
+            .as_ref()
+            .filter(|_| !self.failed_before_sending())
+        else {
             return Timings::default();
         };
         let ms = |ns: u64| ns as f64 / NS_PER_MS;

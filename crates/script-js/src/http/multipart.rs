@@ -4,7 +4,7 @@ use super::held;
 use crate::api::k6_error;
 use crate::native::Call;
 use loadline_k6_modules::bytes_of_buffer;
-use rquickjs::{ArrayBuffer, Object, Result, Value};
+use rquickjs::{Object, Result, Value};
 use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -48,11 +48,14 @@ pub(crate) fn file<'js>(call: Call<'js>) -> Result<Value<'js>> {
         content_type: text(2)?.unwrap_or_else(|| "application/octet-stream".to_owned()),
         data: bytes,
     };
-    let prototype = Object::new(call.ctx.clone())?;
-    prototype.set("data", ArrayBuffer::new_copy(call.ctx.clone(), &file.data)?)?;
-    prototype.set("filename", file.name.as_str())?;
-    prototype.set("content_type", file.content_type.as_str())?;
-    held::hold(Rc::new(file), prototype)
+    let (name, content_type) = (file.name.clone(), file.content_type.clone());
+    let value = held::hold(Rc::new(file), Object::new(call.ctx.clone())?)?;
+    if let Some(object) = value.as_object() {
+        object.set("data", data)?;
+        object.set("filename", name)?;
+        object.set("content_type", content_type)?;
+    }
+    Ok(value)
 }
 
 /// The file that a value is, if it is one.

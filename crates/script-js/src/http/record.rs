@@ -7,7 +7,7 @@ use super::wanted::Wanted;
 use crate::samples::wall_ns;
 use crate::vu::Vu;
 use loadline_engine::Requester;
-use loadline_k6_metrics::HttpTimes;
+use loadline_k6_metrics::{HttpTimes, builtin};
 use loadline_metrics::SeriesId;
 use loadline_reactor::Kernel;
 use std::rc::Rc;
@@ -77,8 +77,20 @@ pub(crate) fn hop(
         receiving: timings.receiving,
     };
     let tags = vu.tags(&tags);
-    vu.worker
-        .record(|recorder| recorder.http(&times, failed, wall_ns(), &tags));
+    let response_ms = hop.response_ms().filter(|_| has_arrivals(vu));
+    vu.worker.record(|recorder| {
+        let at_ns = wall_ns();
+        recorder.http(&times, failed, at_ns, &tags);
+        if let Some(response_ms) = response_ms {
+            recorder.add(builtin::HTTP_REQ_RESPONSE, response_ms, at_ns, &tags);
+        }
+    });
+}
+
+/// Whether the user's iteration has an intended start.
+fn has_arrivals(vu: &Vu) -> bool {
+    let stage = &vu.activity.borrow().stage;
+    stage.as_ref().is_some_and(|stage| stage.has_arrivals())
 }
 
 /// The protocol of a response.

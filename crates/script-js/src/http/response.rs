@@ -4,6 +4,7 @@
 //! scripts read one or two.
 
 use super::answer::{Answer, Body};
+use super::fields::canonical;
 use super::held;
 use crate::api::k6_error;
 use crate::native::{Call, function};
@@ -148,20 +149,6 @@ fn headers<'js>(ctx: &Ctx<'js>, answer: &Answer) -> Result<Value<'js>> {
     Ok(object.into_value())
 }
 
-/// `Content-Type` of `content-type`.
-fn canonical(name: &[u8]) -> String {
-    let mut begins = true;
-    let letter = |byte: &u8| {
-        let letter = match begins {
-            true => byte.to_ascii_uppercase(),
-            false => byte.to_ascii_lowercase(),
-        };
-        begins = *byte == b'-';
-        char::from(letter)
-    };
-    name.iter().map(letter).collect()
-}
-
 /// Lists of the cookies that the response sets, by name.
 fn cookies<'js>(ctx: &Ctx<'js>, answer: &Answer) -> Result<Value<'js>> {
     let by_name = Object::new(ctx.clone())?;
@@ -249,7 +236,7 @@ fn request<'js>(ctx: &Ctx<'js>, answer: &Answer) -> Result<Value<'js>> {
     let headers = Object::new(ctx.clone())?;
     let cookies = Object::new(ctx.clone())?;
     for (name, value) in &sent.headers {
-        headers.set(canonical(name.as_bytes()), vec![value.as_str()])?;
+        headers.set(name.as_str(), vec![value.as_str()])?;
         if name.eq_ignore_ascii_case("cookie") {
             for (name, value) in value.split("; ").filter_map(|pair| pair.split_once('=')) {
                 let cookie = Object::new(ctx.clone())?;

@@ -2,6 +2,7 @@
 
 use super::answer::{Answer, Body, Sent};
 use super::errors::{Failed, Wrong, of_exchange, unmade};
+use super::fields::arrange;
 use super::hop::Hop;
 use super::record;
 use super::target::Target;
@@ -78,12 +79,12 @@ impl Chain {
     async fn run(mut self) -> (Answer, Option<Wrong>) {
         let mut signature = None;
         loop {
-            let headers = self.fields(signature.take());
+            let headers = self.fields();
             let mut hop = Hop::new(
                 self.wanted.response != ResponseType::None,
                 self.target.url.scheme() == "https",
             );
-            let sent = self.send(&headers, &mut hop).await;
+            let sent = self.send(headers.clone(), signature.take(), &mut hop).await;
             let wrong = sent.err().or_else(|| self.wrong(&hop));
             record::hop(
                 &self.vu,
@@ -107,7 +108,17 @@ impl Chain {
         }
     }
 
-    async fn send(&self, headers: &[(String, String)], hop: &mut Hop) -> Result<(), Wrong> {
+    /// Sends the next request with these fields, and what signs it.
+    async fn send(
+        &self,
+        mut headers: Vec<(String, String)>,
+        signature: Option<String>,
+        hop: &mut Hop,
+    ) -> Result<(), Wrong> {
+        self.sign(&mut headers, signature);
+        let is_sent_empty = matches!(self.method.as_str(), "POST" | "PUT" | "PATCH");
+        let body_bytes = self.body.as_ref().map(Vec::len);
+        arrange(&mut headers, body_bytes.or(is_sent_empty.then_some(0)));
         let fields: Vec<(&str, &str)> = headers
             .iter()
             .map(|(name, value)| (name.as_str(), value.as_str()))
@@ -129,32 +140,34 @@ impl Chain {
         }
     }
 
-    /// The fields of the next request.
-    fn fields(&self, signature: Option<String>) -> Vec<(String, String)> {
+    /// The fields of the next request, as the script sees them.
+    fn fields(&self) -> Vec<(String, String)> {
         let mut fields = self.headers.clone();
-        let has = |fields: &[(String, String)], name: &str| {
-            fields
-                .iter()
-                .any(|(known, _)| known.eq_ignore_ascii_case(name))
-        };
-        if let Some(signature) = signature {
-            fields.push(("Authorization".to_owned(), signature));
-        } else if !self.wanted.is_digest
-            && !has(&fields, "authorization")
-            && let Some((user, password)) = &self.target.credentials
-        {
-            let basic = STANDARD.encode(format!("{user}:{password}"));
-            fields.push(("Authorization".to_owned(), format!("Basic {basic}")));
-        }
-        if let Some(cookies) = self.cookies()
-            && !has(&fields, "cookie")
-        {
-            fields.push(("Cookie".to_owned(), cookies));
+        if let Some(cookies) = self.cookies() {
+            let given = fields.iter_mut().find(|(name, _)| name == "Cookie");
+            match given {
+                Some((_, given)) => *given += &format!("; {cookies}"),
+                None => fields.push(("Cookie".to_owned(), cookies)),
+            }
         }
         fields
     }
 
-    /// The cookies of the jar, and of the request.
+    /// Adds a signature, or the credentials of the URL.
+    fn sign(&self, fields: &mut Vec<(String, String)>, signature: Option<String>) {
+        let basic = || {
+            let (user, password) = self.target.credentials.as_ref()?;
+            let is_signed = fields.iter().any(|(name, _)| name == "Authorization");
+            let is_basic = !is_signed && !self.wanted.is_digest;
+            let basic = || STANDARD.encode(format!("{user}:{password}"));
+            is_basic.then(|| format!("Basic {}", basic()))
+        };
+        if let Some(authorization) = signature.or_else(basic) {
+            fields.push(("Authorization".to_owned(), authorization));
+        }
+    }
+
+    /// The cookies of the request, then those of the jar.
     fn cookies(&self) -> Option<String> {
         let mut jar = self.wanted.jar.borrow_mut();
         let of_jar = jar.header(&self.target.url);
@@ -171,7 +184,7 @@ impl Chain {
         let of_jar = of_jar.filter(|pair| !pair.is_empty() && !replaced(pair));
         let own = self.wanted.cookies.iter();
         let own = own.map(|(name, value, _)| format!("{name}={value}"));
-        let all: Vec<String> = of_jar.map(str::to_owned).chain(own).collect();
+        let all: Vec<String> = own.chain(of_jar.map(str::to_owned)).collect();
         Some(all.join("; "))
     }
 
@@ -295,7 +308,7 @@ impl Chain {
             tls: hop.tls.map(record::tls).unwrap_or_default(),
             request: Sent {
                 method: self.method,
-                url: self.target.url.to_string(),
+                url: self.target.whole.clone(),
                 headers,
                 body: self.body.unwrap_or_default(),
             },

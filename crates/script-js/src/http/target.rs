@@ -16,12 +16,49 @@ const MOST_TARGETS: usize = 1_000;
 pub(crate) struct Target {
     /// The URL, without credentials.
     pub(crate) url: Url,
+    /// The URL as the response has it: with them.
+    pub(crate) whole: String,
     /// As it is shown: credentials masked.
     pub(crate) shown: String,
     /// The user and the password in it.
     pub(crate) credentials: Option<(String, String)>,
     /// The series that counts it, and of which stage.
     pub(crate) series: Cell<Option<(usize, SeriesId)>>,
+}
+
+/// Why nothing can be asked of a URL, in k6's words.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum InvalidTarget {
+    /// It is no text.
+    #[error("invalid URL: '#{0}'")]
+    NoText(String),
+    /// It can't be read.
+    #[error("invalid URL: parse \"{0}\": {1}")]
+    Unreadable(String, url::ParseError),
+    /// It has no host.
+    #[error("http: no Host in request URL")]
+    NoHost,
+    /// It has another scheme, or none.
+    #[error("unsupported protocol scheme \"{0}\"")]
+    Scheme(String),
+}
+
+impl InvalidTarget {
+    fn of(text: &str, problem: url::ParseError) -> Self {
+        match problem {
+            url::ParseError::RelativeUrlWithoutBase => InvalidTarget::Scheme(String::new()),
+            url::ParseError::EmptyHost => InvalidTarget::NoHost,
+            other => InvalidTarget::Unreadable(text.to_owned(), other),
+        }
+    }
+
+    /// k6's number.
+    pub(crate) fn code(&self) -> u16 {
+        match self {
+            InvalidTarget::NoText(_) | InvalidTarget::Unreadable(..) => 1020,
+            InvalidTarget::NoHost | InvalidTarget::Scheme(_) => 1000,
+        }
+    }
 }
 
 /// What the requests of a user share.
@@ -49,7 +86,7 @@ impl HttpState {
     ///
     /// # Errors
     /// If it is no URL that can be asked, in k6's words.
-    pub(crate) fn target(&self, text: &str) -> Result<Rc<Target>, String> {
+    pub(crate) fn target(&self, text: &str) -> Result<Rc<Target>, InvalidTarget> {
         if let Some(known) = self.targets.borrow().get(text) {
             return Ok(Rc::clone(known));
         }
@@ -69,11 +106,10 @@ impl HttpState {
 }
 
 impl Target {
-    fn read(text: &str) -> Result<Target, String> {
-        let mut url =
-            Url::parse(text).map_err(|error| format!("invalid URL: parse \"{text}\": {error}"))?;
+    fn read(text: &str) -> Result<Target, InvalidTarget> {
+        let mut url = Url::parse(text).map_err(|problem| InvalidTarget::of(text, problem))?;
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(format!("unsupported protocol scheme \"{}\"", url.scheme()));
+            return Err(InvalidTarget::Scheme(url.scheme().to_owned()));
         }
         let credentials = (!url.username().is_empty() || url.password().is_some()).then(|| {
             let decoded = |text: &str| {
@@ -85,6 +121,7 @@ impl Target {
                 decoded(url.password().unwrap_or_default()),
             )
         });
+        let whole = url.to_string();
         // These can't fail of a URL with a host.
         let _ = url.set_username("");
         let _ = url.set_password(None);
@@ -94,6 +131,7 @@ impl Target {
         };
         Ok(Target {
             url,
+            whole,
             shown,
             credentials,
             series: Cell::default(),
@@ -103,6 +141,7 @@ impl Target {
     /// The target of a redirect.
     pub(crate) fn of(url: Url) -> Target {
         Target {
+            whole: url.to_string(),
             shown: url.to_string(),
             url,
             credentials: None,

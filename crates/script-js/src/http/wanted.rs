@@ -2,9 +2,10 @@
 
 use super::body::{self, RequestBody};
 use super::expectation::{self, Expectation};
+use super::fields::canonical;
 use super::held;
 use super::jar::Jar;
-use super::target::Target;
+use super::target::{InvalidTarget, Target};
 use crate::api::k6::tags_of;
 use crate::api::k6_error;
 use crate::native::Call;
@@ -69,10 +70,13 @@ impl Wanted {
         method: String,
         (url, body, params): (&Value<'js>, &Value<'js>, &Value<'js>),
     ) -> Result<std::result::Result<Wanted, Unmade>> {
-        let (text, name) = url_of(call, url)?;
-        let target = match vu.http.target(&text) {
-            Ok(target) => target,
-            Err(problem) => return Ok(Err(unmade(1020, problem, params))),
+        let read = url_of(call, url)?.and_then(|(text, name)| {
+            let target = vu.http.target(&text)?;
+            Ok((target, name))
+        });
+        let (target, name) = match read {
+            Ok(read) => read,
+            Err(problem) => return Ok(Err(unmade(problem.code(), problem.to_string(), params))),
         };
         let options = vu.run.as_ref().map(|run| &run.options.http);
         let options = options.cloned().unwrap_or_default();
@@ -183,10 +187,10 @@ impl Wanted {
         };
         for entry in headers.props::<String, Value<'js>>() {
             let (name, value) = entry?;
-            if name.eq_ignore_ascii_case("content-length") {
-                continue;
+            if !name.eq_ignore_ascii_case("content-length") {
+                let name = canonical(name.as_bytes());
+                self.headers.push((name, call.text(&value)?));
             }
-            self.headers.push((name, call.text(&value)?));
         }
         Ok(())
     }
@@ -246,18 +250,25 @@ fn unmade(code: u16, text: String, params: &Value<'_>) -> Unmade {
     }
 }
 
-/// The text of a URL, and its name: of an object of `http.url`, or of anything else.
-fn url_of<'js>(call: &Call<'js>, value: &Value<'js>) -> Result<(String, Option<String>)> {
+/// The text of a URL, and its name: of a text, or of an object of `http.url`.
+fn url_of<'js>(
+    call: &Call<'js>,
+    value: &Value<'js>,
+) -> Result<std::result::Result<(String, Option<String>), InvalidTarget>> {
     if let Some(text) = value.as_string() {
-        return Ok((text.to_string()?, None));
+        return Ok(Ok((text.to_string()?, None)));
     }
     if let Some(object) = value.as_object()
         && let Some(url) = object.get::<_, Option<String>>("url").ok().flatten()
     {
         let name: Option<String> = object.get("name").ok().flatten();
-        return Ok((url.clone(), name.filter(|name| *name != url)));
+        return Ok(Ok((url.clone(), name.filter(|name| *name != url))));
     }
-    Ok((call.text(value)?, None))
+    let shown = match value.is_undefined() || value.is_null() {
+        true => "<nil>".to_owned(),
+        false => call.text(value)?,
+    };
+    Ok(Err(InvalidTarget::NoText(shown)))
 }
 
 fn timeout<'js>(call: &Call<'js>, value: &Value<'js>) -> Result<Duration> {

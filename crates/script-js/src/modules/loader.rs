@@ -6,6 +6,7 @@
 use super::resolve::{Resolved, resolve};
 use super::store::{Store, Unit};
 use crate::api;
+use crate::api::globals::requiring;
 use crate::api::k6_error;
 use crate::native::guarded;
 use crate::vu::Vu;
@@ -193,7 +194,7 @@ fn run_common_js<'js>(
     // On one line, so that the lines of the file stay as they are.
     let code = format!("(function (module, exports, require) {{{}\n}})", unit.code);
     let run: Function<'js> = ctx.eval_with_options(code, options)?;
-    let require: Value<'js> = ctx.globals().get("require")?;
+    let require = requiring(ctx, name.to_owned())?;
     run.call::<_, Value<'js>>((module.clone(), exports, require))?;
     Ok(module)
 }

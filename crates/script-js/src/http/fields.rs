@@ -1,0 +1,63 @@
+//! The fields of a request as Go writes them, whose library k6 sends with: names in one form, and
+//! in one order.
+
+/// `Content-Type` of `content-type`.
+pub(crate) fn canonical(name: &[u8]) -> String {
+    let mut begins = true;
+    let letter = |byte: &u8| {
+        let letter = match begins {
+            true => byte.to_ascii_uppercase(),
+            false => byte.to_ascii_lowercase(),
+        };
+        begins = *byte == b'-';
+        char::from(letter)
+    };
+    name.iter().map(letter).collect()
+}
+
+/// Adds the length of the body, and puts fields into Go's order: the host, the client's name, the
+/// length, then all others by their names.
+pub(crate) fn arrange(fields: &mut Vec<(String, String)>, body_bytes: Option<usize>) {
+    if let Some(bytes) = body_bytes {
+        fields.push(("Content-Length".to_owned(), bytes.to_string()));
+    }
+    let rank = |name: &str| match name {
+        "Host" => 0,
+        "User-Agent" => 1,
+        "Content-Length" => 2,
+        _ => 3,
+    };
+    if fields.len() > 1 {
+        fields.sort_by(|(a, _), (b, _)| (rank(a), a).cmp(&(rank(b), b)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_have_capitals_behind_each_hyphen() {
+        let names = ["x-mine", "COOKIE", "content-MD5", "a"].map(|name| canonical(name.as_bytes()));
+        assert_eq!(names, ["X-Mine", "Cookie", "Content-Md5", "A"]);
+    }
+
+    #[test]
+    fn fields_stand_in_the_order_of_their_names_behind_those_of_each_request() {
+        let names = ["Zeta", "Cookie", "User-Agent", "Accept", "Host"];
+        let field = |name: &str| (name.to_owned(), String::new());
+        let mut fields: Vec<_> = names.into_iter().map(field).collect();
+        arrange(&mut fields, Some(3));
+        let names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
+        let arranged = [
+            "Host",
+            "User-Agent",
+            "Content-Length",
+            "Accept",
+            "Cookie",
+            "Zeta",
+        ];
+        assert_eq!(names, arranged);
+        assert_eq!(fields[2].1, "3");
+    }
+}
