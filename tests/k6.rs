@@ -1,6 +1,6 @@
 //! k6's commands as spoken here, beside the real k6 where it is installed.
 
-use crate::rig::{Said, beside_others, command, serve, text};
+use crate::rig::{Said, beside_others, command, serve, serve_with, text};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -47,17 +47,25 @@ impl Scripts {
         }
     }
 
-    /// What the real k6 says, if it is there; it is told if not.
-    #[expect(clippy::print_stderr, reason = "a comparison that is left out is told")]
+    /// What the real k6 says, if it is there.
     fn real(&self, words: &[&str]) -> Option<Said> {
-        let name = std::env::var("K6").unwrap_or_else(|_| "k6".to_owned());
-        if let Err(error) = Command::new(&name).arg("version").output() {
-            eprintln!("not compared with the real k6, which can't be started: {error}");
-            return None;
-        }
-        let mut command = Command::new(name);
+        let mut command = Command::new(real_k6()?);
+        command.env("K6_NO_USAGE_REPORT", "true");
         command.args(words).args(["--address", ""]);
         Some(self.said(command))
+    }
+}
+
+/// The real k6, if it is there; it is told if not.
+#[expect(clippy::print_stderr, reason = "a comparison that is left out is told")]
+pub(crate) fn real_k6() -> Option<String> {
+    let name = std::env::var("K6").unwrap_or_else(|_| "k6".to_owned());
+    match Command::new(&name).arg("version").output() {
+        Ok(_) => Some(name),
+        Err(error) => {
+            eprintln!("not compared with the real k6, which can't be started: {error}");
+            None
+        }
     }
 }
 
@@ -574,4 +582,23 @@ fn the_example_keeps_its_thresholds_against_the_test_server() {
     ] {
         assert!(stdout.contains(line), "{line}: {stdout}");
     }
+}
+
+#[test]
+fn late_iterations_that_wait_are_timed_from_their_intended_starts() {
+    let server = serve_with(|config| config.freeze = "500ms".parse().ok());
+    let script = "import http from 'k6/http';
+        export const options = {
+          scenarios: { all: { executor: 'constant-arrival-rate', rate: 100, duration: '1s',
+            preAllocatedVUs: 1, maxVUs: 1 } },
+          thresholds: { http_req_response: ['max>400', 'p(90)>100'], iteration_delay: ['max>300'],
+            dropped_iterations: ['count==0'], iterations: ['count==100'] },
+        };
+        export default function () { http.get(__ENV.BASE); }";
+    let scripts = Scripts::new(&[("late.js", script)]);
+    let base = format!("BASE=http://{}/", server.addr());
+    let said = scripts.say(&["run", "--late-iterations", "wait", "-e", &base, "late.js"]);
+    assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
+    assert!(said.stdout.contains("http_req_response"), "{}", said.stdout);
+    assert!(said.stdout.contains("iteration_delay"), "{}", said.stdout);
 }

@@ -2,9 +2,10 @@
 //!
 //! A page under `specs/` is prose with *cases*. A case begins at its heading and has
 //!
-//! - a script, in a block of `lua`;
-//! - in a block of `console` the command, behind `$ `, with `script.lua` for the script and `$URL`
-//!   for a test server; its exit code below, behind `? `, unless that is 0;
+//! - a script, in a block of `lua`, `js` or `ts`, which becomes `script.lua` and so on;
+//! - other files, if it needs them, in blocks of their kind and name: `csv people.csv`;
+//! - in a block of `console` the command, behind `$ `, with `$URL` for a test server; its exit code
+//!   below, behind `? `, unless that is 0;
 //! - what has to come of it, at least one of: the `requests` that arrive, the lines of its
 //!   `stdout`, those of its `stderr`.
 //!
@@ -13,97 +14,41 @@
 //! `...`, others may follow. Lines of output have to stand there in this order, others may stand
 //! between; `...` in a line is any text. An empty block is an output that has to be empty.
 
+mod case;
+#[cfg(feature = "k6")]
+mod k6;
+
+use self::case::{Case, cases};
 use crate::rig::{Said, beside_others, command, serve_with};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
 
 /// More than any case sends.
 const MOST_REQUESTS: u64 = 1_000_000;
-
-/// A case of a page.
-#[derive(Debug, Default)]
-struct Case {
-    /// The page and the heading.
-    place: String,
-    script: String,
-    words: String,
-    code: i32,
-    requests: Option<Vec<String>>,
-    stdout: Option<Vec<String>>,
-    stderr: Option<Vec<String>>,
-}
-
-impl Case {
-    /// Whether it has anything of a case: a heading alone is a part of the prose.
-    fn has_begun(&self) -> bool {
-        !self.script.is_empty() || !self.words.is_empty()
-    }
-
-    fn is_whole(&self) -> bool {
-        let has_outcome = self.requests.is_some() || self.stdout.is_some() || self.stderr.is_some();
-        !self.script.is_empty() && !self.words.is_empty() && has_outcome
-    }
-
-    fn take(&mut self, kind: &str, lines: &[&str]) {
-        let owned = || lines.iter().map(|line| (*line).to_owned()).collect();
-        match kind {
-            "lua" => self.script = lines.join("\n"),
-            "console" => self.command(lines),
-            "requests" => self.requests = Some(owned()),
-            "stdout" => self.stdout = Some(owned()),
-            "stderr" => self.stderr = Some(owned()),
-            other => panic!("{}: there are no blocks of `{other}`", self.place),
-        }
-    }
-
-    fn command(&mut self, lines: &[&str]) {
-        for line in lines {
-            match (line.strip_prefix("$ loadline "), line.strip_prefix("? ")) {
-                (Some(words), _) => self.words = words.to_owned(),
-                (_, Some(code)) => self.code = code.parse().expect("an exit code"),
-                _ => panic!("{}: neither a command nor a code: {line}", self.place),
-            }
-        }
-    }
-}
-
-/// The cases of a page, all of them whole.
-fn cases(name: &str, page: &str) -> Vec<Case> {
-    let mut cases = vec![Case::default()];
-    let mut lines = page.lines();
-    while let Some(line) = lines.next() {
-        if line.starts_with('#') {
-            cases.push(Case {
-                place: format!("{name}: {}", line.trim_start_matches(['#', ' '])),
-                ..Case::default()
-            });
-        }
-        if let Some(kind) = line.strip_prefix("```") {
-            let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
-            cases.last_mut().expect("there is one").take(kind, &block);
-        }
-    }
-    cases.retain(Case::has_begun);
-    for case in &cases {
-        assert!(case.is_whole(), "{} lacks a block", case.place);
-    }
-    cases
-}
 
 /// The result of a case.
 struct Outcome {
     said: Said,
     requests: Vec<String>,
     host: String,
+    /// Where it ran, with what it wrote.
+    folder: TempDir,
 }
 
-fn run(case: &Case) -> Outcome {
+/// Runs a case's command with this program.
+fn run(case: &Case, start: impl Fn(&[&str]) -> Command) -> Outcome {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("script.lua"), &case.script).unwrap();
     let server = serve_with(|config| config.keep = MOST_REQUESTS);
     let host = server.addr().to_string();
     let url = format!("http://{host}");
+    for (name, text) in &case.files {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text.replace("$URL", &url)).unwrap();
+    }
     let words: Vec<String> = case
         .words
         .split_whitespace()
@@ -111,7 +56,7 @@ fn run(case: &Case) -> Outcome {
         .collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let _beside_others = beside_others();
-    let output = command(&words).current_dir(folder.path()).output();
+    let output = start(&words).current_dir(folder.path()).output();
     let kept = server.kept();
     Outcome {
         said: output.expect("the command starts").into(),
@@ -120,6 +65,7 @@ fn run(case: &Case) -> Outcome {
             .map(|bytes| String::from_utf8_lossy(bytes).into_owned())
             .collect(),
         host,
+        folder,
     }
 }
 
@@ -241,10 +187,10 @@ fn pages(folder: &str) -> Vec<PathBuf> {
     pages
 }
 
-#[test]
-fn scripts_in_the_words_of_wrk_do_what_their_pages_say() {
+/// All cases of the pages of a folder.
+fn all_cases(folder: &str) -> Vec<Case> {
     let mut all = Vec::new();
-    for path in &pages("wrk") {
+    for path in &pages(folder) {
         let page = fs::read_to_string(path).unwrap();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let cases = cases(&name, &page);
@@ -252,31 +198,23 @@ fn scripts_in_the_words_of_wrk_do_what_their_pages_say() {
         all.extend(cases);
     }
     assert!(all.len() >= 20, "{} scripts", all.len());
-    let differences = all.iter().flat_map(|case| {
-        let found = run(case).differences(case);
+    all
+}
+
+#[test]
+fn scripts_in_the_words_of_wrk_do_what_their_pages_say() {
+    let differences = all_cases("wrk").into_iter().flat_map(|case| {
+        let found = run(&case, command).differences(&case);
         found
             .into_iter()
-            .map(|found| format!("{}: {found}", case.place))
+            .map(move |found| format!("{}: {found}", case.place))
     });
     let differences: Vec<String> = differences.collect();
     assert!(differences.is_empty(), "{}", differences.join("\n\n"));
 }
 
 #[test]
-fn a_page_is_read_case_by_case() {
-    let page = "# Title\nprose\n## One\n```lua\nx = 1\n```\n```console\n$ loadline a b\n? 2\n```\n\
-                ```stderr\n```\n## Prose\n";
-    let read = cases("page", page);
-    assert_eq!(read.len(), 1);
-    assert_eq!(
-        (
-            read[0].words.as_str(),
-            read[0].code,
-            read[0].script.as_str()
-        ),
-        ("a b", 2, "x = 1")
-    );
-    assert_eq!(read[0].stderr, Some(Vec::new()));
+fn dots_stand_for_any_text() {
     assert!(is_like("thread 1 of 2", "thread ... of ..."));
     assert!(is_like("same", "same") && !is_like("same", "sam") && !is_like("a", "a...b"));
 }
