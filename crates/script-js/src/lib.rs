@@ -34,6 +34,7 @@ mod realm;
 mod run;
 mod samples;
 mod scenario;
+mod shared;
 mod vu;
 
 pub use loadline_k6_modules::Secrets;
@@ -44,3 +45,4 @@ pub use run::{
     UserOptions,
 };
 pub use scenario::launch;
+pub use shared::VuMode;

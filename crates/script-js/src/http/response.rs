@@ -75,7 +75,7 @@ pub(crate) fn response<'js>(ctx: &Ctx<'js>, answer: Answer) -> Result<Value<'js>
 
 /// The prototype of the realm, made with its first response.
 fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
-    let hidden = Vu::of(ctx).hidden(ctx)?;
+    let hidden = Vu::of(ctx).common(ctx)?;
     if let Some(known) = hidden.get::<_, Option<Object<'js>>>("responses")? {
         return Ok(known);
     }

@@ -5,14 +5,38 @@ use loadline_k6_metrics::{RecorderSetup, Totals};
 use loadline_plan::{Load, Plan, Script, Shape};
 use loadline_script_js::{
     Abort, Entry, Failure, LoadSetup, Log, Program, RunState, Scenario, Sources, Stage, StageKind,
-    UserOptions, launch,
+    UserOptions, VuMode, launch,
 };
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use url::Url;
+
+thread_local! {
+    /// What the users of the runs of this thread have for themselves.
+    static VU_MODE: Cell<VuMode> = const { Cell::new(VuMode::Isolated) };
+}
+
+/// Does something with users that share a runtime, too.
+pub(crate) fn in_both_modes(test: impl Fn()) {
+    for mode in [VuMode::Isolated, VuMode::Shared] {
+        println!("users are {mode:?}");
+        VU_MODE.set(mode);
+        test();
+    }
+    VU_MODE.set(VuMode::Isolated);
+}
+
+/// Does something with users that share a runtime.
+pub(crate) fn shared<T>(run: impl FnOnce() -> T) -> T {
+    VU_MODE.set(VuMode::Shared);
+    let result = run();
+    VU_MODE.set(VuMode::Isolated);
+    result
+}
 
 /// Files of a script, by their paths.
 #[derive(Clone, Default)]
@@ -140,8 +164,12 @@ pub(crate) fn run_stage(
         keeps_samples: true,
         ..RecorderSetup::default()
     };
+    let options = UserOptions {
+        vu_mode: VU_MODE.get(),
+        ..UserOptions::default()
+    };
     let state = Arc::new(RunState::new(
-        UserOptions::default(),
+        options,
         Arc::new(recording),
         Box::new(move |asked| drop(abort.send(asked))),
     ));
