@@ -18,7 +18,7 @@ mod send;
 mod target;
 mod wanted;
 
-pub(crate) use target::HttpState;
+pub(crate) use target::{HttpState, Targets};
 
 use crate::api::k6::cut_off;
 use crate::api::k6_error;

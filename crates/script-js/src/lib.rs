@@ -27,6 +27,7 @@ mod exception;
 mod fiber;
 mod http;
 mod iteration;
+mod memory;
 mod modules;
 mod native;
 mod program;

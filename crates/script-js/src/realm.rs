@@ -7,6 +7,7 @@ use crate::api;
 use crate::event_loop::{drain, settle};
 use crate::exception::described;
 use crate::fiber::{self, Fiber, SCRIPT_STACK_BYTES};
+use crate::memory::usual_limit_bytes;
 use crate::modules::linking::{namespace, never_settled};
 use crate::modules::loader::{Modules, Names};
 use crate::program::{Failure, Found, SummaryFiles};
@@ -100,6 +101,11 @@ fn alone<T>(
 pub(crate) fn runtime(vu: &Rc<Vu>) -> rquickjs::Result<Runtime> {
     let runtime = Runtime::new()?;
     runtime.set_max_stack_size(SCRIPT_STACK_BYTES);
+    let limit = vu
+        .run
+        .as_ref()
+        .and_then(|run| run.options.memory_limit_bytes);
+    runtime.set_memory_limit(limit.unwrap_or_else(usual_limit_bytes));
     runtime.set_loader(Names, Modules(Arc::clone(&vu.program.store)));
     runtime.set_interrupt_handler(Some(Box::new(|| {
         fiber::local::<Vu>().is_some_and(|vu| vu.is_interrupted())

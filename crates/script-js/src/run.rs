@@ -53,6 +53,8 @@ pub struct UserOptions {
     pub http: HttpOptions,
     /// What virtual users have for themselves.
     pub vu_mode: VuMode,
+    /// The bytes that a runtime of QuickJS may use; half of the machine's without.
+    pub memory_limit_bytes: Option<usize>,
 }
 
 /// What the options of a run say of requests.
@@ -97,6 +99,7 @@ impl Default for UserOptions {
             json: "{}".to_owned(),
             http: HttpOptions::default(),
             vu_mode: VuMode::default(),
+            memory_limit_bytes: None,
         }
     }
 }

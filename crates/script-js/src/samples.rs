@@ -1,5 +1,6 @@
 //! What the users of a worker measure, and the tags of it.
 
+use crate::http::Targets;
 use crate::run::RunState;
 use crate::shared::Shared;
 use crate::vu::Activity;
@@ -20,6 +21,8 @@ pub(crate) struct Worker {
     answered: Cell<u64>,
     /// The runtime of its users, where they share one.
     pub(crate) shared: OnceCell<Rc<Shared>>,
+    /// Where its users' requests go.
+    pub(crate) targets: Targets,
 }
 
 impl Worker {
@@ -30,6 +33,7 @@ impl Worker {
             portions,
             answered: Cell::default(),
             shared: OnceCell::new(),
+            targets: Targets::default(),
         })
     }
 

@@ -152,6 +152,7 @@ impl Test {
                 debug: settings.http_debug.clone(),
             },
             vu_mode: self.vu_mode,
+            memory_limit_bytes: None,
         }
     }
 }

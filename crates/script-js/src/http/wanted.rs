@@ -70,7 +70,7 @@ impl Wanted {
         (url, body, params): (&Value<'js>, &Value<'js>, &Value<'js>),
     ) -> Result<std::result::Result<Wanted, Unmade>> {
         let (text, name) = url_of(call, url)?;
-        let target = match vu.http.target(&text) {
+        let target = match vu.worker.targets.of(&text) {
             Ok(target) => target,
             Err(problem) => return Ok(Err(unmade(1020, problem, params))),
         };

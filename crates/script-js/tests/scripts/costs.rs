@@ -4,7 +4,7 @@ use crate::ran::{Amount, run, shared};
 use std::time::Duration;
 
 /// The bytes of this process that are in memory.
-fn resident() -> u64 {
+pub(crate) fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/statm").expect("a Linux kernel");
     let pages = status
         .split(' ')

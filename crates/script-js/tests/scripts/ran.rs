@@ -18,6 +18,16 @@ use url::Url;
 thread_local! {
     /// What the users of the runs of this thread have for themselves.
     static VU_MODE: Cell<VuMode> = const { Cell::new(VuMode::Isolated) };
+    /// What their runtimes may use, in bytes.
+    static MEMORY: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
+/// Does something with runtimes that may use so much memory.
+pub(crate) fn with_memory<T>(bytes: usize, run: impl FnOnce() -> T) -> T {
+    MEMORY.set(Some(bytes));
+    let result = run();
+    MEMORY.set(None);
+    result
 }
 
 /// Does something with users that share a runtime, too.
@@ -50,12 +60,13 @@ impl Sources for Files {
     }
 }
 
-/// Keeps what is logged.
+/// Keeps what is logged; panics if that is what it is told.
 #[derive(Clone, Default)]
 pub(crate) struct Lines(Arc<Mutex<Vec<String>>>);
 
 impl Log for Lines {
     fn log(&self, entry: &Entry<'_>) {
+        assert!(entry.message != "panic!", "a log that panics");
         let line = format!("{:?} {}", entry.level, entry.message);
         self.0.lock().expect("nobody panicked").push(line);
     }
@@ -166,6 +177,7 @@ pub(crate) fn run_stage(
     };
     let options = UserOptions {
         vu_mode: VU_MODE.get(),
+        memory_limit_bytes: MEMORY.get(),
         ..UserOptions::default()
     };
     let state = Arc::new(RunState::new(
