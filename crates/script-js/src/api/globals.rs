@@ -2,12 +2,13 @@
 
 use super::k6_error;
 use crate::exception::BASE_FILE;
-use crate::modules::loader::require;
+use crate::modules::loader::{copy, require};
 use crate::modules::resolve::resolve_file;
 use crate::native::{Call, function, set};
 use crate::vu::Vu;
 use rquickjs::object::{Accessor, Property};
 use rquickjs::{ArrayBuffer, Ctx, Function, IntoJs, Object, Result, Value};
+use std::collections::BTreeMap;
 
 /// Gives what a replacer of `JSON.stringify` makes of a value, as Go's encoding has it: nothing
 /// is left out, and what has no form is an error.
@@ -72,13 +73,35 @@ fn env<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     }
     let stage = vu.activity.borrow().stage.clone();
     let scenario = stage.as_ref().and_then(|stage| stage.scenario());
-    let others = scenario.iter().flat_map(|scenario| &scenario.env);
-    let env = Object::new(ctx.clone())?;
-    for (name, value) in vu.program.env.iter().chain(others) {
+    let env = match vu.shared() {
+        // The copy has the same texts.
+        Some(_) => copy(&env_of_run(ctx, &vu)?)?,
+        None => object_of(ctx, &vu.program.env)?,
+    };
+    for (name, value) in scenario.iter().flat_map(|scenario| &scenario.env) {
         env.set(name.as_str(), value.as_str())?;
     }
     hidden.set("env", env.clone())?;
     Ok(env)
+}
+
+/// The variables of the run, once for all users of a runtime.
+fn env_of_run<'js>(ctx: &Ctx<'js>, vu: &Vu) -> Result<Object<'js>> {
+    let common = vu.common(ctx)?;
+    if let Some(known) = common.get::<_, Option<Object<'js>>>("env")? {
+        return Ok(known);
+    }
+    let env = object_of(ctx, &vu.program.env)?;
+    common.set("env", env.clone())?;
+    Ok(env)
+}
+
+fn object_of<'js>(ctx: &Ctx<'js>, pairs: &BTreeMap<String, String>) -> Result<Object<'js>> {
+    let object = Object::new(ctx.clone())?;
+    for (name, value) in pairs {
+        object.set(name.as_str(), value.as_str())?;
+    }
+    Ok(object)
 }
 
 /// `__ENV` is another one from now on.
