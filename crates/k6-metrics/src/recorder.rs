@@ -247,6 +247,46 @@ mod tests {
         }
     }
 
+    /// A request of its own URL.
+    struct Of(String);
+
+    impl Tags for Of {
+        fn get(&self, key: &str) -> Option<Cow<'_, str>> {
+            matches!(key, "url" | "name").then(|| self.0.as_str().into())
+        }
+
+        fn for_each(&self, visit: &mut dyn FnMut(&str, &str)) {
+            visit("url", &self.0);
+            visit("name", &self.0);
+        }
+    }
+
+    #[test]
+    fn a_million_urls_leave_what_one_url_leaves() {
+        let of = |distinct: u32| {
+            let setup = Arc::new(RecorderSetup {
+                by_group_and_scenario: true,
+                ..RecorderSetup::default()
+            });
+            let mut recorder = Recorder::new(Arc::clone(&setup));
+            let mut totals = Totals::new(setup);
+            for number in 0..1_000_000 {
+                let tags = Of(format!("http://host/{}", number % distinct));
+                let times = HttpTimes {
+                    waiting: f64::from(number % 1_000),
+                    ..HttpTimes::default()
+                };
+                recorder.http(&times, Some(false), u64::from(number), &tags);
+                if number % 10_000 == 0 {
+                    totals.add(recorder.take());
+                }
+            }
+            totals.add(recorder.take());
+            totals.tally
+        };
+        assert!(of(1) == of(1_000_000));
+    }
+
     #[test]
     fn a_hop_adds_to_nine_metrics_and_to_the_submetric_of_expected_responses() {
         let setup = Arc::new(RecorderSetup::default());

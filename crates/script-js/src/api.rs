@@ -67,9 +67,12 @@ pub(crate) fn k6_error(ctx: &Ctx<'_>, message: &str) -> Error {
 pub(crate) fn install(ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
     let globals = ctx.globals();
     globals.set("global", globals.clone())?;
-    globals.set("__VU", vu.id)?;
+    match vu.shared() {
+        Some(_) => globals::install_numbers(ctx)?,
+        None => globals.set("__VU", vu.id)?,
+    }
     loadline_k6_modules::install_globals(ctx)?;
-    globals::install(ctx, vu)?;
+    globals::install(ctx)?;
     console::install(ctx)?;
     timers::install(ctx)
 }

@@ -3,6 +3,9 @@
 use crate::modules::store::Store;
 use rquickjs::{CaughtError, Ctx, Error, Exception, FromJs, Object, Value};
 
+/// The file of what is below all frames of a user that shares its runtime.
+pub(crate) const BASE_FILE: &str = "loadline-base";
+
 /// What was thrown, with its stack.
 pub(crate) fn described(ctx: &Ctx<'_>, store: &Store, error: Error) -> String {
     match CaughtError::from_error(ctx, error) {
@@ -32,7 +35,8 @@ fn of_exception(store: &Store, exception: &Exception<'_>) -> String {
         true => name,
         false => format!("{name}: {message}"),
     };
-    for frame in exception.stack().unwrap_or_default().lines() {
+    let stack = exception.stack().unwrap_or_default();
+    for frame in own(&stack) {
         if let Some(frame) = frame_of(store, frame) {
             text += "\n\tat ";
             text += &frame;
@@ -41,11 +45,19 @@ fn of_exception(store: &Store, exception: &Exception<'_>) -> String {
     text
 }
 
+/// The frames of the script itself.
+fn own(stack: &str) -> impl Iterator<Item = &str> {
+    let below = format!("({BASE_FILE}:");
+    stack
+        .lines()
+        .take_while(move |frame| !frame.contains(&below))
+}
+
 /// Where the script is: its innermost frame.
 pub(crate) fn place(ctx: &Ctx<'_>, store: &Store) -> Option<String> {
     let here = Exception::from_message(ctx.clone(), "").ok()?;
     let stack = here.stack()?;
-    let mut frames = stack.lines().filter(|frame| !frame.contains("(native)"));
+    let mut frames = own(&stack).filter(|frame| !frame.contains("(native)"));
     frames.find_map(|frame| frame_of(store, frame))
 }
 

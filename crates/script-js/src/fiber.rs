@@ -9,6 +9,7 @@
 
 use corosensei::stack::{DefaultStack, Stack};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::pin::pin;
@@ -21,7 +22,7 @@ pub(crate) const STACK_BYTES: usize = 1 << 20;
 
 /// What may still be used below the deepest frame of a script: a native function, its wait, and a
 /// panic's backtrace.
-const MARGIN_BYTES: usize = 64 << 10;
+pub(crate) const MARGIN_BYTES: usize = 64 << 10;
 
 /// What a script may use of a stack, by QuickJS's own measure.
 pub(crate) const SCRIPT_STACK_BYTES: usize = STACK_BYTES - MARGIN_BYTES;
@@ -30,29 +31,57 @@ pub(crate) const SCRIPT_STACK_BYTES: usize = STACK_BYTES - MARGIN_BYTES;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cancelled;
 
+thread_local! {
+    /// What belongs to the fiber that runs on this thread.
+    static LOCAL: RefCell<Option<Rc<dyn Any>>> = const { RefCell::new(None) };
+}
+
+/// What belongs to the fiber that runs; `None` outside of fibers.
+pub(crate) fn local<T: 'static>() -> Option<Rc<T>> {
+    let local = LOCAL.with_borrow(Clone::clone)?;
+    local.downcast().ok()
+}
+
 /// Code on a stack of its own.
 pub(crate) struct Fiber {
-    coroutine: Coroutine<Waker, (), (), DefaultStack>,
+    /// Gone only while it is dropped.
+    coroutine: Option<Coroutine<Waker, (), (), DefaultStack>>,
     control: Rc<Control>,
+    local: Rc<dyn Any>,
+}
+
+/// What else a fiber does where it leaves its stack.
+pub(crate) trait Crossing {
+    /// Calls [`Control::leave`], with what has to be done before and behind it. Whether it could.
+    fn cross(&self) -> bool;
 }
 
 /// What a fiber's own code and its driver share.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Control {
     /// Of the running coroutine; it lives on that stack as long as the fiber's code runs.
     yielder: Cell<Option<NonNull<Yielder<Waker, ()>>>>,
     /// Whom to wake when the fiber can go on.
     waker: RefCell<Option<Waker>>,
     is_cancelled: Cell<bool>,
+    /// The lowest address of the stack.
+    stack_end: Cell<usize>,
+    crossing: RefCell<Option<Rc<dyn Crossing>>>,
+    is_crossing: Cell<bool>,
 }
 
 impl Fiber {
-    /// A fiber that runs this when it is first resumed.
+    /// A fiber that runs this when it is first resumed; something belongs to it.
     ///
     /// # Errors
     /// If the system has no memory for its stack.
-    pub(crate) fn new(control: &Rc<Control>, body: impl FnOnce() + 'static) -> io::Result<Self> {
+    pub(crate) fn new(
+        control: &Rc<Control>,
+        local: Rc<dyn Any>,
+        body: impl FnOnce() + 'static,
+    ) -> io::Result<Self> {
         let stack = DefaultStack::new(STACK_BYTES)?;
+        control.stack_end.set(stack.limit().get());
         debug_assert!(stack.base().get() - stack.limit().get() >= STACK_BYTES);
         let inside = Rc::clone(control);
         let run = move |yielder: &Yielder<Waker, ()>, waker: Waker| {
@@ -62,20 +91,20 @@ impl Fiber {
             inside.yielder.set(None);
         };
         Ok(Fiber {
-            coroutine: Coroutine::with_stack(stack, run),
+            coroutine: Some(Coroutine::with_stack(stack, run)),
             control: Rc::clone(control),
+            local,
         })
     }
 
     /// Goes on until the code waits or ends; whether it has ended. A panic of it goes through.
     pub(crate) fn resume(&mut self, waker: &Waker) -> bool {
-        if self.coroutine.done() {
+        let Some(coroutine) = self.coroutine.as_mut().filter(|one| !one.done()) else {
             return true;
-        }
-        matches!(
-            self.coroutine.resume(waker.clone()),
-            CoroutineResult::Return(())
-        )
+        };
+        let _inside = Inside(LOCAL.replace(Some(Rc::clone(&self.local))));
+        let result = coroutine.resume(waker.clone());
+        matches!(result, CoroutineResult::Return(()))
     }
 }
 
@@ -84,18 +113,20 @@ impl Drop for Fiber {
     /// is, with its memory: its frames must not be unwound.
     fn drop(&mut self) {
         self.control.is_cancelled.set(true);
-        if self.coroutine.started() && !self.resume(Waker::noop()) {
-            leave(&mut self.coroutine);
+        let has_begun = self.coroutine.as_ref().is_some_and(Coroutine::started);
+        if has_begun && !self.resume(Waker::noop()) {
+            std::mem::forget(self.coroutine.take());
         }
     }
 }
 
-/// Forgets what is on the stack.
-#[expect(unsafe_code, reason = "nothing else leaves frames of C alone")]
-fn leave(coroutine: &mut Coroutine<Waker, (), (), DefaultStack>) {
-    // SAFETY: the stack's values are leaked. Nobody refers to the stack: what its code lent out
-    // was lent to futures on that same stack.
-    unsafe { coroutine.force_reset() }
+/// While a fiber runs: what belonged to the one that ran before.
+struct Inside(Option<Rc<dyn Any>>);
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        LOCAL.replace(self.0.take());
+    }
 }
 
 impl Control {
@@ -127,9 +158,46 @@ impl Control {
 
     /// Leaves the stack until the fiber is resumed.
     pub(crate) fn suspend(&self) {
+        let crossing = self.crossing.borrow().clone();
+        let Some(crossing) = crossing else {
+            return self.leave();
+        };
+        self.is_crossing.set(true);
+        if !crossing.cross() {
+            // What can't leave has to end.
+            self.cancel(true);
+        }
+        self.is_crossing.set(false);
+    }
+
+    /// What is done where the stack is left, from now on.
+    pub(crate) fn set_crossing(&self, crossing: Rc<dyn Crossing>) {
+        self.crossing.replace(Some(crossing));
+    }
+
+    /// Whether the fiber is about to leave its stack, or to go on.
+    pub(crate) fn is_crossing(&self) -> bool {
+        self.is_crossing.get()
+    }
+
+    /// The lowest address of the stack.
+    pub(crate) fn stack_end(&self) -> usize {
+        self.stack_end.get()
+    }
+
+    /// Leaves the stack, and does nothing else.
+    pub(crate) fn leave(&self) {
         if let Some(yielder) = self.yielder.get() {
             self.waker.replace(Some(suspend_at(yielder)));
         }
+    }
+}
+
+impl std::fmt::Debug for Control {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Control")
+            .field("is_cancelled", &self.is_cancelled)
+            .finish_non_exhaustive()
     }
 }
 
@@ -148,7 +216,7 @@ mod tests {
     fn fiber(body: impl FnOnce(&Control) + 'static) -> Fiber {
         let control = Rc::new(Control::default());
         let inside = Rc::clone(&control);
-        Fiber::new(&control, move || body(&inside)).unwrap()
+        Fiber::new(&control, Rc::new(7), move || body(&inside)).unwrap()
     }
 
     #[test]
@@ -170,6 +238,16 @@ mod tests {
         assert!(!fiber.resume(Waker::noop()));
         assert!(fiber.resume(Waker::noop()));
         assert_eq!((polls.get(), seen.get()), (3, 42));
+    }
+
+    #[test]
+    fn what_belongs_to_a_fiber_is_found_while_it_runs() {
+        let mut fiber = fiber(|control| {
+            assert_eq!(local::<i32>(), Some(Rc::new(7)));
+            control.suspend();
+        });
+        assert!(!fiber.resume(Waker::noop()));
+        assert_eq!(local::<i32>(), None);
     }
 
     #[test]

@@ -19,7 +19,7 @@ mod send;
 mod target;
 mod wanted;
 
-pub(crate) use target::HttpState;
+pub(crate) use target::{HttpState, Targets};
 
 use crate::api::k6::cut_off;
 use crate::api::k6_error;
@@ -84,9 +84,9 @@ pub(crate) fn module<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let jars = jar::class(ctx)?;
     module.set("CookieJar", jars.clone())?;
     // A native function must hold no value of the runtime: the collector would not see it.
-    Vu::of(ctx).hidden(ctx)?.set("cookieJar", jars)?;
+    Vu::of(ctx).common(ctx)?.set("cookieJar", jars)?;
     set(&module, "cookieJar", |call| {
-        let class = Vu::of(&call.ctx).hidden(&call.ctx)?.get("cookieJar")?;
+        let class = Vu::of(&call.ctx).common(&call.ctx)?.get("cookieJar")?;
         jar::of_user(&call, &class)
     })?;
     Ok(module)

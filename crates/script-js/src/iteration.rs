@@ -56,12 +56,13 @@ impl Desk {
 
 /// Initialises the script and does what is given, until the fiber is cancelled without anything to
 /// do. Has to be called on the user's fiber.
-pub(crate) fn serve(vu: &Rc<Vu>, desk: &Desk) {
-    let served = inside(vu, |ctx, main| {
+pub(crate) fn serve(vu: &Rc<Vu>, desk: &Rc<Desk>) {
+    let at = Rc::clone(desk);
+    let served = inside(vu, move |ctx, vu, main| {
         loop {
-            desk.is_idle.set(true);
+            at.is_idle.set(true);
             vu.control.suspend();
-            match desk.job.take() {
+            match at.job.take() {
                 Some(job) => run(ctx, vu, main, job),
                 None if vu.control.is_cancelled() => return Ok(()),
                 None => {}
@@ -99,9 +100,8 @@ fn begin(ctx: &Ctx<'_>, vu: &Vu, stage: &Arc<Stage>) {
             activity.tags.clear();
             activity.metadata.clear();
         });
-        let env = stage.scenario().map(|scenario| &scenario.env);
         // What fails here, fails where the script looks at it.
-        let _ = crate::api::globals::set_env(ctx, vu, env);
+        let _ = crate::api::globals::forget_env(ctx, vu);
     }
 }
 
@@ -176,7 +176,9 @@ fn iterate<'js>(
         activity.bytes = (0, 0);
         activity.iteration
     };
-    let _ = ctx.globals().set("__ITER", iteration);
+    if vu.shared().is_none() {
+        let _ = ctx.globals().set("__ITER", iteration);
+    }
     if !state.options.http.keeps_cookies {
         vu.http.begin_iteration();
     }

@@ -1,4 +1,5 @@
-//! JavaScript in k6's words: a runtime of QuickJS for each virtual user, on a stack of its own.
+//! JavaScript in k6's words: a runtime of QuickJS for each virtual user, or one for all users of a
+//! worker (`shared`); and a stack for each.
 //!
 //! A [`Program`] is a script that is loaded: initialised once, with its options and what it
 //! exports. [`launch`] makes users of the engine of its functions: each has a runtime, in a fiber,
@@ -27,6 +28,7 @@ mod exception;
 mod fiber;
 mod http;
 mod iteration;
+mod memory;
 mod modules;
 mod native;
 mod program;
@@ -34,6 +36,7 @@ mod realm;
 mod run;
 mod samples;
 mod scenario;
+mod shared;
 mod vu;
 
 pub use loadline_k6_modules::Secrets;
@@ -44,3 +47,4 @@ pub use run::{
     UserOptions,
 };
 pub use scenario::{launch, unbegun};
+pub use shared::VuMode;

@@ -1,6 +1,8 @@
 //! The modules of a script: from specifiers to compiled code.
 
+pub(crate) mod factory;
 pub(crate) mod lines;
+pub(crate) mod linking;
 pub(crate) mod loader;
 pub(crate) mod resolve;
 pub(crate) mod store;

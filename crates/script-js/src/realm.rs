@@ -1,14 +1,17 @@
 //! A runtime of QuickJS, inside a fiber: how a script is initialised, and what runs in it then.
 //!
 //! The runtime is made on the fiber's own stack and ends there, as QuickJS measures how deep a
-//! script recurses from where it was made.
+//! script recurses from where it was made. Of a runtime that users share see `shared`.
 
 use crate::api;
-use crate::event_loop::settle;
+use crate::event_loop::{drain, settle};
 use crate::exception::described;
-use crate::fiber::{Fiber, SCRIPT_STACK_BYTES};
+use crate::fiber::{self, Fiber, SCRIPT_STACK_BYTES};
+use crate::memory::usual_limit_bytes;
+use crate::modules::linking::{namespace, never_settled};
 use crate::modules::loader::{Modules, Names};
 use crate::program::{Failure, Found, SummaryFiles};
+use crate::shared::{self, Shared};
 use crate::vu::Vu;
 use rquickjs::{Context, Ctx, Error, Function, Module, Object, Promise, Runtime, Value};
 use std::cell::RefCell;
@@ -22,7 +25,7 @@ use std::task::Waker;
 /// # Errors
 /// What it throws.
 pub(crate) fn initialise(vu: &Rc<Vu>) -> Result<Found, Failure> {
-    at_once(vu, |vu| inside(vu, |ctx, main| Ok(found(ctx, main))))
+    at_once(vu, |vu| inside(vu, |ctx, _, main| Ok(found(ctx, main))))
 }
 
 /// Calls `handleSummary`.
@@ -32,7 +35,7 @@ pub(crate) fn initialise(vu: &Rc<Vu>) -> Result<Found, Failure> {
 pub(crate) fn handle_summary(vu: &Rc<Vu>, data: &str) -> Result<Option<SummaryFiles>, Failure> {
     let data = data.to_owned();
     at_once(vu, move |vu| {
-        inside(vu, |ctx, main| {
+        inside(vu, move |ctx, vu, main| {
             let summarised = summarise(ctx, vu, main, &data);
             summarised.map_err(|error| thrown(ctx, vu, error))
         })
@@ -47,7 +50,7 @@ fn at_once<T: 'static>(
     let result = Rc::new(RefCell::new(None));
     let (told, inside) = (Rc::clone(&result), Rc::clone(vu));
     let body = move || drop(told.replace(Some(run(&inside))));
-    let mut fiber = Fiber::new(&vu.control, body).map_err(memory)?;
+    let mut fiber = Fiber::new(&vu.control, vu.clone(), body).map_err(memory)?;
     // Nothing that it waits for comes from a loop.
     while !fiber.resume(Waker::noop()) {}
     let result = result.take();
@@ -59,20 +62,34 @@ pub(crate) fn memory(error: impl ToString) -> Failure {
     Failure::Memory(error.to_string())
 }
 
-/// Initialises the script in a runtime of its own, and runs something in it. Has to be called on
-/// the user's fiber.
+/// Initialises the script in a runtime of its own or in that of its worker, and runs something in
+/// it. Has to be called on the user's fiber.
 ///
 /// # Errors
 /// If the script throws while it is initialised, or what is run fails.
-pub(crate) fn inside<T>(
+pub(crate) fn inside<T: 'static>(
     vu: &Rc<Vu>,
-    run: impl for<'js> FnOnce(&Ctx<'js>, &Object<'js>) -> Result<T, Failure>,
+    run: impl for<'js> FnOnce(&Ctx<'js>, &Rc<Vu>, &Object<'js>) -> Result<T, Failure> + 'static,
+) -> Result<T, Failure> {
+    let Some(shared) = Shared::of(vu)? else {
+        return alone(vu, run);
+    };
+    let user = Rc::clone(vu);
+    shared::inside(vu, &shared, move |ctx| {
+        let main = link(ctx, &user).map_err(|error| thrown(ctx, &user, error))?;
+        run(ctx, &user, &main)
+    })
+}
+
+fn alone<T>(
+    vu: &Rc<Vu>,
+    run: impl for<'js> FnOnce(&Ctx<'js>, &Rc<Vu>, &Object<'js>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let runtime = runtime(vu).map_err(memory)?;
     let context = Context::full(&runtime).map_err(memory)?;
     let result = context.with(|ctx| {
         let main = load(&ctx, vu).map_err(|error| thrown(&ctx, vu, error))?;
-        run(&ctx, &main)
+        run(&ctx, vu, &main)
     });
     vu.leave_runtime();
     runtime.set_interrupt_handler(None);
@@ -80,19 +97,25 @@ pub(crate) fn inside<T>(
     result
 }
 
-fn runtime(vu: &Rc<Vu>) -> rquickjs::Result<Runtime> {
+/// A runtime whose users are those that run.
+pub(crate) fn runtime(vu: &Rc<Vu>) -> rquickjs::Result<Runtime> {
     let runtime = Runtime::new()?;
     runtime.set_max_stack_size(SCRIPT_STACK_BYTES);
+    let limit = vu
+        .run
+        .as_ref()
+        .and_then(|run| run.options.memory_limit_bytes);
+    runtime.set_memory_limit(limit.unwrap_or_else(usual_limit_bytes));
     runtime.set_loader(Names, Modules(Arc::clone(&vu.program.store)));
-    let interrupted = Rc::clone(vu);
-    runtime.set_interrupt_handler(Some(Box::new(move || interrupted.is_interrupted())));
-    let rejected = Rc::clone(vu);
+    runtime.set_interrupt_handler(Some(Box::new(|| {
+        fiber::local::<Vu>().is_some_and(|vu| vu.is_interrupted())
+    })));
     runtime.set_host_promise_rejection_tracker(Some(Box::new(
         move |ctx, promise, reason, is_handled| {
-            let key = key(&promise);
+            let (key, vu) = (key(&promise), Vu::of(&ctx));
             match is_handled {
-                true => rejected.forgive(key),
-                false => rejected.reject(&ctx, key, reason),
+                true => vu.forgive(key),
+                false => vu.reject(&ctx, key, reason),
             }
         },
     )));
@@ -116,10 +139,17 @@ fn load<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>) -> rquickjs::Result<Object<'js>> {
     match (namespace, vu.take_rejection()) {
         (_, Some(reason)) => Err(rquickjs::Exception::throw_message(ctx, &reason)),
         (Some(namespace), None) => Ok(namespace),
-        (None, None) => Err(rquickjs::Exception::throw_message(
-            ctx,
-            "the main module waits for a promise that is never settled",
-        )),
+        (None, None) => Err(never_settled(ctx)),
+    }
+}
+
+/// The same where users share a runtime: its main module is made for this user.
+fn link<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>) -> rquickjs::Result<Object<'js>> {
+    let main = namespace(ctx, vu.program.main.as_str())?;
+    drain(ctx, vu)?;
+    match vu.take_rejection() {
+        Some(reason) => Err(rquickjs::Exception::throw_message(ctx, &reason)),
+        None => Ok(main),
     }
 }
 

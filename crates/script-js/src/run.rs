@@ -1,6 +1,7 @@
 //! A run of a script: what its users share, and what its conductor sees of it.
 
 use crate::program::Failure;
+use crate::shared::VuMode;
 use loadline_k6_metrics::RecorderSetup;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -50,6 +51,10 @@ pub struct UserOptions {
     pub json: String,
     /// What requests are like.
     pub http: HttpOptions,
+    /// What virtual users have for themselves.
+    pub vu_mode: VuMode,
+    /// The bytes that a runtime of QuickJS may use; half of the machine's without.
+    pub memory_limit_bytes: Option<usize>,
 }
 
 /// What the options of a run say of requests.
@@ -93,6 +98,8 @@ impl Default for UserOptions {
             min_iteration: Duration::ZERO,
             json: "{}".to_owned(),
             http: HttpOptions::default(),
+            vu_mode: VuMode::default(),
+            memory_limit_bytes: None,
         }
     }
 }
@@ -114,6 +121,8 @@ pub struct RunState {
     failure: Mutex<Option<Failure>>,
     is_failed: AtomicBool,
     is_ending: AtomicBool,
+    /// Whether users could not share a runtime where they should.
+    is_unshared: AtomicBool,
 }
 
 /// Why a script ends its run.
@@ -142,6 +151,7 @@ impl RunState {
             failure: Mutex::default(),
             is_failed: AtomicBool::new(false),
             is_ending: AtomicBool::new(false),
+            is_unshared: AtomicBool::new(false),
         }
     }
 
@@ -167,6 +177,16 @@ impl RunState {
     /// Whether the script has ended its run.
     pub(crate) fn is_ending(&self) -> bool {
         self.is_ending.load(Ordering::Relaxed)
+    }
+
+    /// Users can't share a runtime, though they should; whether that is news.
+    pub(crate) fn become_unshared(&self) -> bool {
+        !self.is_unshared.swap(true, Ordering::Relaxed)
+    }
+
+    /// Whether users can't share a runtime, though they should.
+    pub(crate) fn is_unshared(&self) -> bool {
+        self.is_unshared.load(Ordering::Relaxed)
     }
 
     /// Why the run can't go on, if it can't.

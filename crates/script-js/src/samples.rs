@@ -1,10 +1,12 @@
 //! What the users of a worker measure, and the tags of it.
 
+use crate::http::Targets;
 use crate::run::RunState;
+use crate::shared::Shared;
 use crate::vu::Activity;
 use loadline_k6_metrics::{MetricId, Portion, Recorder, RecorderSetup, Tags};
 use std::borrow::Cow;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -17,6 +19,10 @@ pub(crate) struct Worker {
     portions: Option<Sender<Portion>>,
     /// The round of collection that it has answered.
     answered: Cell<u64>,
+    /// The runtime of its users, where they share one.
+    pub(crate) shared: OnceCell<Rc<Shared>>,
+    /// Where its users' requests go.
+    pub(crate) targets: Targets,
 }
 
 impl Worker {
@@ -26,6 +32,8 @@ impl Worker {
             recorder: RefCell::new(Recorder::new(setup)),
             portions,
             answered: Cell::default(),
+            shared: OnceCell::new(),
+            targets: Targets::default(),
         })
     }
 

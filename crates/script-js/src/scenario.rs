@@ -176,7 +176,8 @@ impl Driver {
     fn new(vu: Rc<Vu>) -> Result<Self, crate::Failure> {
         let desk = Rc::new(Desk::default());
         let (serving, at) = (Rc::clone(&vu), Rc::clone(&desk));
-        let fiber = Fiber::new(&vu.control, move || serve(&serving, &at)).map_err(memory)?;
+        let fiber =
+            Fiber::new(&vu.control, vu.clone(), move || serve(&serving, &at)).map_err(memory)?;
         let mut driver = Driver { fiber, desk, vu };
         while !driver.desk.is_idle() {
             driver.fiber.resume(Waker::noop());

@@ -1,18 +1,19 @@
 //! A virtual user: what its native functions know of it.
 //!
-//! There is one in each runtime. Native functions find theirs through the runtime, so that modules
-//! are plain functions and keep nothing.
+//! There is one on each fiber. Native functions find theirs through the fiber that runs, so that
+//! modules are plain functions and keep nothing.
 
 use crate::event_loop::Operations;
 use crate::exception::of_value;
-use crate::fiber::{Cancelled, Control};
+use crate::fiber::{self, Cancelled, Control};
 use crate::program::Program;
 use crate::run::{Abort, RunState, Stage};
 use crate::samples::{CommonTags, SampleTags, Worker};
+use crate::shared::Shared;
 use loadline_engine::Requester;
 use loadline_reactor::{Host, Kernel};
-use rquickjs::{Ctx, JsLifetime, Object, Persistent, Result, Value};
-use std::cell::{Cell, RefCell};
+use rquickjs::{Ctx, Object, Persistent, Result, Value};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::pin::pin;
@@ -47,6 +48,10 @@ pub(crate) struct Vu {
     /// When its script went on last.
     resumed: Cell<Option<Instant>>,
     hidden: RefCell<Option<Persistent<Object<'static>>>>,
+    /// The runtime that it shares with others, if it does.
+    shared: OnceCell<Rc<Shared>>,
+    /// What `Math.random()` goes on from, if the script has said.
+    pub(crate) random: Cell<Option<u32>>,
     /// Promises that were rejected, and whom nobody has caught yet: what with.
     rejected: RefCell<Vec<(u64, String)>>,
     /// What its samples have in common, as long as that stays.
@@ -87,15 +92,6 @@ impl Activity {
     }
 }
 
-/// How native functions find their virtual user.
-struct Owner(Rc<Vu>);
-
-#[expect(unsafe_code, reason = "it has no lifetime of the runtime's")]
-// SAFETY: it holds no value of the runtime.
-unsafe impl<'js> JsLifetime<'js> for Owner {
-    type Changed<'to> = Owner;
-}
-
 impl Vu {
     /// A user of this program, which has no runtime yet.
     pub(crate) fn new(
@@ -116,6 +112,8 @@ impl Vu {
             requester: RefCell::default(),
             resumed: Cell::default(),
             hidden: RefCell::default(),
+            shared: OnceCell::new(),
+            random: Cell::default(),
             rejected: RefCell::default(),
             common: RefCell::default(),
             refusal: RefCell::default(),
@@ -123,28 +121,43 @@ impl Vu {
         })
     }
 
-    /// Makes it the user of a runtime.
-    pub(crate) fn own(self: &Rc<Self>, ctx: &Ctx<'_>) -> Result<()> {
-        // The store can only be busy while somebody looks at it.
-        let _ = ctx.store_userdata(Owner(Rc::clone(self)));
+    /// Makes it a user of a runtime.
+    pub(crate) fn own(&self, ctx: &Ctx<'_>) -> Result<()> {
         let hidden = Object::new(ctx.clone())?;
-        for name in ["modules", "commonJs"] {
+        for name in ["modules", "commonJs", "wrappers"] {
             hidden.set(name, Object::new(ctx.clone())?)?;
         }
         self.hidden.replace(Some(Persistent::save(ctx, hidden)));
         Ok(())
     }
 
-    /// The user of this runtime.
-    pub(crate) fn of(ctx: &Ctx<'_>) -> Rc<Vu> {
-        let owner = ctx.userdata::<Owner>();
-        Rc::clone(&owner.expect("every runtime has its user").0)
+    /// The user that runs.
+    pub(crate) fn of(_: &Ctx<'_>) -> Rc<Vu> {
+        fiber::local().expect("scripts run on the fibers of their users")
+    }
+
+    /// From now on its runtime is this one.
+    pub(crate) fn share(&self, shared: &Rc<Shared>) {
+        self.shared.get_or_init(|| Rc::clone(shared));
+    }
+
+    /// The runtime that it shares with others, if it does.
+    pub(crate) fn shared(&self) -> Option<&Rc<Shared>> {
+        self.shared.get()
     }
 
     /// What modules keep out of the script's sight.
     pub(crate) fn hidden<'js>(&self, ctx: &Ctx<'js>) -> Result<Object<'js>> {
         let hidden = self.hidden.borrow().clone();
         hidden.expect("it is there with the runtime").restore(ctx)
+    }
+
+    /// What modules keep out of scripts' sight that is the same for all users of the runtime.
+    pub(crate) fn common<'js>(&self, ctx: &Ctx<'js>) -> Result<Object<'js>> {
+        match self.shared.get() {
+            Some(shared) => shared.hidden(ctx),
+            None => self.hidden(ctx),
+        }
     }
 
     /// Gives back all that it holds of its runtime, which ends.
@@ -216,6 +229,9 @@ impl Vu {
 
     /// Whether the script has to end where it is; lets others have their turn before.
     pub(crate) fn is_interrupted(&self) -> bool {
+        if self.control.is_crossing() {
+            return false;
+        }
         let resumed = self.resumed.get().unwrap_or_else(Instant::now);
         self.resumed.set(Some(resumed));
         if resumed.elapsed() >= QUANTUM && self.requester.borrow().is_some() {
@@ -232,6 +248,16 @@ impl Vu {
             }));
         }
         self.control.is_cancelled()
+    }
+
+    /// The next number of a script that has seeded `Math.random()` (mulberry32).
+    pub(crate) fn next_random(&self) -> Option<f64> {
+        let state = self.random.get()?.wrapping_add(0x6d2b_79f5);
+        self.random.set(Some(state));
+        let first = (state ^ (state >> 15)).wrapping_mul(state | 1);
+        let mixed = (first ^ (first >> 7)).wrapping_mul(first | 61);
+        let next = first ^ first.wrapping_add(mixed);
+        Some(f64::from(next ^ (next >> 14)) / 4_294_967_296.0)
     }
 
     /// A promise was rejected, and nobody has caught it yet.

@@ -11,6 +11,7 @@ use loadline_k6_options::{
 };
 use loadline_script_js::{
     Entry, Failure, HttpOptions, Level, LoadSetup, Log, Program, RunState, Secrets, UserOptions,
+    VuMode,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -29,6 +30,8 @@ pub(super) struct Test {
     pub(super) options: Consolidated,
     /// The variables of its script.
     pub(super) env: BTreeMap<String, String>,
+    /// What its virtual users have for themselves.
+    vu_mode: VuMode,
 }
 
 /// What its users are told, and what is judged.
@@ -49,6 +52,7 @@ impl Test {
         console: &Arc<Console>,
     ) -> Result<Test, Refused> {
         let name = invocation.arguments.first().cloned().unwrap_or_default();
+        let vu_mode = vu_mode(invocation, place)?;
         let env = script_env(invocation, &origin, place)?;
         let (main, archive) = (origin.main, origin.archive);
         let could_not_load = |text: String, code: u8| {
@@ -92,6 +96,7 @@ impl Test {
             program,
             options,
             env,
+            vu_mode,
         })
     }
 
@@ -146,8 +151,21 @@ impl Test {
                 batch: settings.batch,
                 debug: settings.http_debug.clone(),
             },
+            vu_mode: self.vu_mode,
+            memory_limit_bytes: None,
         }
     }
+}
+
+/// What the flag says that virtual users have for themselves.
+fn vu_mode(invocation: &Invocation, place: &Place) -> Result<VuMode, Refused> {
+    let Some(name) = invocation.flag("vu-mode", &place.environment) else {
+        return Ok(VuMode::default());
+    };
+    VuMode::named(&name).ok_or_else(|| {
+        let text = format!("invalid vu mode \"{name}\". Use: \"isolated\", \"shared\"");
+        Refused::new(FAILED, text)
+    })
 }
 
 /// The tags that k6 sets itself, and that were not asked for.

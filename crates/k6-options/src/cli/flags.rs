@@ -392,6 +392,13 @@ pub(crate) const FLAGS: &[Flag] = &[
         "What becomes of arrivals that find no user",
     ),
     own(
+        Of::Run,
+        "vu-mode",
+        None,
+        Value("isolated|shared"),
+        "What users have for themselves: a runtime, or modules alone",
+    ),
+    own(
         Of::One("inspect"),
         "execution-requirements",
         None,

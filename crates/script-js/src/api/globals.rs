@@ -1,11 +1,13 @@
 //! Globals that are no module's: `open`, `require`, `__ENV`, what `setup()` gives as JSON.
 
 use super::k6_error;
-use crate::modules::loader::require;
+use crate::exception::BASE_FILE;
+use crate::modules::loader::{copy, require};
 use crate::modules::resolve::resolve_file;
 use crate::native::{Call, function, set};
 use crate::vu::Vu;
-use rquickjs::{ArrayBuffer, Ctx, Function, Object, Result, Value};
+use rquickjs::object::{Accessor, Property};
+use rquickjs::{ArrayBuffer, Ctx, Function, IntoJs, Object, Result, Value};
 use std::collections::BTreeMap;
 
 /// Gives what a replacer of `JSON.stringify` makes of a value, as Go's encoding has it: nothing
@@ -26,48 +28,115 @@ const REPLACER: &str = "(function (key, value) {
 /// How many calls may stand between a module and a native function.
 const MOST_BETWEEN: isize = 8;
 
-/// A generator that can be seeded, in place of `Math.random` (mulberry32).
-const SEEDED: &str = "(function (seed) {
-    let state = seed >>> 0;
-    Math.random = function random() {
-        state = (state + 0x6d2b79f5) >>> 0;
-        let t = Math.imul(state ^ (state >>> 15), state | 1);
-        t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-        return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-    };
+/// Puts a generator that can be seeded in place of `Math.random`.
+const SEEDED: &str = "(function (seeded, others) {
+    Math.random = function random() { return seeded() ?? others(); };
 })";
 
-pub(super) fn install(ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
+pub(super) fn install(ctx: &Ctx<'_>) -> Result<()> {
     set(&ctx.globals(), "open", open)?;
     set(&ctx.globals(), "require", required)?;
-    set_env(ctx, vu, None)
+    property(ctx, "__ENV", env)
 }
 
-/// Makes `__ENV` anew: the variables of the run, and those of a scenario over them.
-pub(crate) fn set_env(
-    ctx: &Ctx<'_>,
-    vu: &Vu,
-    others: Option<&BTreeMap<String, String>>,
+/// `__VU` and `__ITER`, where several users have the same globals.
+pub(super) fn install_numbers(ctx: &Ctx<'_>) -> Result<()> {
+    property(ctx, "__VU", |ctx| Ok(Vu::of(ctx).id))?;
+    property(ctx, "__ITER", |ctx| {
+        let vu = Vu::of(ctx);
+        Ok((!vu.is_init()).then(|| vu.activity.borrow().iteration))
+    })
+}
+
+/// A global that is looked up each time, and that a script may replace.
+fn property<'js, T: IntoJs<'js> + 'js>(
+    ctx: &Ctx<'js>,
+    name: &'static str,
+    get: impl Fn(&Ctx<'js>) -> Result<T> + 'js,
 ) -> Result<()> {
-    let env = Object::new(ctx.clone())?;
-    for (name, value) in vu.program.env.iter().chain(others.into_iter().flatten()) {
+    let get = move |ctx: Ctx<'js>| get(&ctx);
+    let replace = move |ctx: Ctx<'js>, value: Value<'js>| {
+        ctx.globals()
+            .prop(name, Property::from(value).writable().enumerable())
+    };
+    let property = Accessor::new(get, replace);
+    ctx.globals()
+        .prop(name, property.enumerable().configurable())
+}
+
+/// `__ENV`: the variables of the run, and those of the scenario over them. It is made when a script
+/// first looks at it, since each user pays for what is there.
+fn env<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    let vu = Vu::of(ctx);
+    let hidden = vu.hidden(ctx)?;
+    if let Some(known) = hidden.get::<_, Option<Object<'js>>>("env")? {
+        return Ok(known);
+    }
+    let stage = vu.activity.borrow().stage.clone();
+    let scenario = stage.as_ref().and_then(|stage| stage.scenario());
+    let env = match vu.shared() {
+        // The copy has the same texts.
+        Some(_) => copy(&env_of_run(ctx, &vu)?)?,
+        None => object_of(ctx, &vu.program.env)?,
+    };
+    for (name, value) in scenario.iter().flat_map(|scenario| &scenario.env) {
         env.set(name.as_str(), value.as_str())?;
     }
-    ctx.globals().set("__ENV", env)
+    hidden.set("env", env.clone())?;
+    Ok(env)
 }
 
-/// Seeds `Math.random`.
-pub(super) fn seed(ctx: &Ctx<'_>, seed: u64) -> Result<()> {
-    let seeded: Function<'_> = ctx.eval(SEEDED)?;
-    seeded.call((seed as u32,))
+/// The variables of the run, once for all users of a runtime.
+fn env_of_run<'js>(ctx: &Ctx<'js>, vu: &Vu) -> Result<Object<'js>> {
+    let common = vu.common(ctx)?;
+    if let Some(known) = common.get::<_, Option<Object<'js>>>("env")? {
+        return Ok(known);
+    }
+    let env = object_of(ctx, &vu.program.env)?;
+    common.set("env", env.clone())?;
+    Ok(env)
+}
+
+fn object_of<'js>(ctx: &Ctx<'js>, pairs: &BTreeMap<String, String>) -> Result<Object<'js>> {
+    let object = Object::new(ctx.clone())?;
+    for (name, value) in pairs {
+        object.set(name.as_str(), value.as_str())?;
+    }
+    Ok(object)
+}
+
+/// `__ENV` is another one from now on.
+pub(crate) fn forget_env(ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
+    vu.hidden(ctx)?.remove("env")
+}
+
+/// Seeds `Math.random` of the user that runs.
+pub(super) fn seed(ctx: &Ctx<'_>, seed: u32) -> Result<()> {
+    let vu = Vu::of(ctx);
+    vu.random.set(Some(seed));
+    let common = vu.common(ctx)?;
+    if common.contains_key("random")? {
+        return Ok(());
+    }
+    common.set("random", true)?;
+    let math: Object<'_> = ctx.globals().get("Math")?;
+    let others: Value<'_> = math.get("random")?;
+    let seeded = function(ctx, "seeded", |call| {
+        let next = call.vu().next_random();
+        next.into_js(&call.ctx)
+    })?;
+    let install: Function<'_> = ctx.eval(SEEDED)?;
+    install.call((seeded, others))
 }
 
 /// The module that calls a native function.
 pub(super) fn caller(ctx: &Ctx<'_>, vu: &Vu) -> String {
     // What k6's own modules have in JavaScript stands between.
     let name = |level| ctx.script_or_module_name(level)?.to_string().ok();
-    let mut names = (1..=MOST_BETWEEN).filter_map(name);
-    let name = names.find(|name: &String| name.contains("://"));
+    let names = (0..=MOST_BETWEEN).map(name);
+    // Nobody may look below the base: those are the frames of others.
+    let names = names.take_while(|name| name.as_deref() != Some(BASE_FILE));
+    let name = names.flatten().find(|name| name.contains("://"));
     name.unwrap_or_else(|| vu.program.main.to_string())
 }
 

@@ -46,7 +46,7 @@ fn fail<'js>(call: Call<'js>) -> Result<Value<'js>> {
 
 fn random_seed<'js>(call: Call<'js>) -> Result<Value<'js>> {
     let seed = call.number(0)?;
-    super::globals::seed(&call.ctx, seed as i64 as u64)?;
+    super::globals::seed(&call.ctx, seed as i64 as u32)?;
     Ok(Value::new_undefined(call.ctx))
 }
 

@@ -68,37 +68,41 @@ pub(crate) struct HttpState {
     pub(crate) jar: Rc<Jar>,
     /// Which statuses it expects; none if nothing is.
     pub(crate) expectation: RefCell<Option<Rc<Expectation>>>,
-    targets: RefCell<HashMap<String, Rc<Target>>>,
 }
+
+/// The URLs that the users of a worker have asked for last.
+#[derive(Debug, Default)]
+pub(crate) struct Targets(RefCell<HashMap<String, Rc<Target>>>);
 
 impl Default for HttpState {
     fn default() -> Self {
         HttpState {
             jar: Rc::default(),
             expectation: RefCell::new(Some(Rc::default())),
-            targets: RefCell::default(),
         }
     }
 }
 
-impl HttpState {
+impl Targets {
     /// The target of this URL.
     ///
     /// # Errors
     /// If it is no URL that can be asked, in k6's words.
-    pub(crate) fn target(&self, text: &str) -> Result<Rc<Target>, InvalidTarget> {
-        if let Some(known) = self.targets.borrow().get(text) {
+    pub(crate) fn of(&self, text: &str) -> Result<Rc<Target>, InvalidTarget> {
+        if let Some(known) = self.0.borrow().get(text) {
             return Ok(Rc::clone(known));
         }
         let target = Rc::new(Target::read(text)?);
-        let mut targets = self.targets.borrow_mut();
+        let mut targets = self.0.borrow_mut();
         if targets.len() >= MOST_TARGETS {
             targets.clear();
         }
         targets.insert(text.to_owned(), Rc::clone(&target));
         Ok(target)
     }
+}
 
+impl HttpState {
     /// Throws away what belongs to an iteration.
     pub(crate) fn begin_iteration(&self) {
         self.jar.take();
@@ -147,5 +151,25 @@ impl Target {
             credentials: None,
             series: Cell::default(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_without_end_are_forgotten() {
+        let targets = Targets::default();
+        for number in 0..100_000 {
+            let target = targets.of(&format!("http://host/{number}")).unwrap();
+            assert_eq!(target.url.path(), format!("/{number}"));
+            assert!(targets.0.borrow().len() <= MOST_TARGETS);
+        }
+        let known = targets.of("http://host/99999").unwrap();
+        assert!(Rc::ptr_eq(
+            &known,
+            &targets.of("http://host/99999").unwrap()
+        ));
     }
 }

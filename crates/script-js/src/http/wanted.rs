@@ -9,8 +9,10 @@ use super::target::{InvalidTarget, Target};
 use crate::api::k6::tags_of;
 use crate::api::k6_error;
 use crate::native::Call;
+use crate::run::HttpOptions;
 use crate::vu::Vu;
 use rquickjs::{Object, Result, Value};
+use std::borrow::Cow;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -71,15 +73,17 @@ impl Wanted {
         (url, body, params): (&Value<'js>, &Value<'js>, &Value<'js>),
     ) -> Result<std::result::Result<Wanted, Unmade>> {
         let read = url_of(call, url)?.and_then(|(text, name)| {
-            let target = vu.http.target(&text)?;
+            let target = vu.worker.targets.of(&text)?;
             Ok((target, name))
         });
         let (target, name) = match read {
             Ok(read) => read,
             Err(problem) => return Ok(Err(unmade(problem.code(), problem.to_string(), params))),
         };
-        let options = vu.run.as_ref().map(|run| &run.options.http);
-        let options = options.cloned().unwrap_or_default();
+        let options = match &vu.run {
+            Some(run) => Cow::Borrowed(&run.options.http),
+            None => Cow::Owned(HttpOptions::default()),
+        };
         let mut wanted = Wanted {
             method,
             target,

@@ -3,6 +3,7 @@
 //! Modules that are built in, and CommonJS, are objects first. Their module is made of a few lines
 //! that export the object's members by name, and the object itself as the default.
 
+use super::linking::namespace;
 use super::resolve::{Resolved, resolve};
 use super::store::{Store, Unit};
 use crate::api;
@@ -13,7 +14,7 @@ use crate::vu::Vu;
 use rquickjs::context::EvalOptions;
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::{Declared, WriteOptions};
-use rquickjs::{Ctx, Error, Function, Module, Object, Result, Value};
+use rquickjs::{Atom, Ctx, Error, Function, Module, Object, Result, Value};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -69,28 +70,61 @@ fn load<'js>(ctx: &Ctx<'js>, store: &Store, name: &str) -> Result<Module<'js, De
     synthetic(ctx, store, name, &exports)
 }
 
-fn is_built_in(name: &str) -> bool {
+pub(crate) fn is_built_in(name: &str) -> bool {
     name == "k6" || name.starts_with("k6/")
 }
 
 /// Refuses to load something: that ends the loading of the script, with this sentence.
-fn refuse(ctx: &Ctx<'_>, sentence: &str) -> Error {
+pub(crate) fn refuse(ctx: &Ctx<'_>, sentence: &str) -> Error {
     Vu::of(ctx).refuse_to_load(sentence);
     k6_error(ctx, sentence)
 }
 
 /// The object of a module that is built in: one for each user.
 pub(crate) fn built_in<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Object<'js>> {
-    let cache: Object<'js> = Vu::of(ctx).hidden(ctx)?.get("modules")?;
+    let vu = Vu::of(ctx);
+    let cache: Object<'js> = vu.hidden(ctx)?.get("modules")?;
     if let Some(known) = cache.get::<_, Option<Object<'js>>>(name)? {
         return Ok(known);
     }
-    let object = match api::module(name) {
-        Ok(make) => make(ctx)?,
-        Err(sentence) => return Err(refuse(ctx, &sentence)),
+    let object = match vu.shared() {
+        // A script may change its own.
+        Some(_) => copy(&built_in_realm(
+            ctx,
+            &vu.common(ctx)?.get("modules")?,
+            name,
+        )?)?,
+        None => made_built_in(ctx, name)?,
     };
     cache.set(name, object.clone())?;
     Ok(object)
+}
+
+/// The object that the users' own ones are copies of, where users share a runtime.
+fn built_in_realm<'js>(ctx: &Ctx<'js>, cache: &Object<'js>, name: &str) -> Result<Object<'js>> {
+    if let Some(known) = cache.get::<_, Option<Object<'js>>>(name)? {
+        return Ok(known);
+    }
+    let object = made_built_in(ctx, name)?;
+    cache.set(name, object.clone())?;
+    Ok(object)
+}
+
+fn made_built_in<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Object<'js>> {
+    match api::module(name) {
+        Ok(make) => make(ctx),
+        Err(sentence) => Err(refuse(ctx, &sentence)),
+    }
+}
+
+/// Another object with the same members.
+pub(crate) fn copy<'js>(object: &Object<'js>) -> Result<Object<'js>> {
+    let copy = Object::new(object.ctx().clone())?;
+    for entry in object.props::<Atom<'js>, Value<'js>>() {
+        let (name, value) = entry?;
+        copy.set(name, value)?;
+    }
+    Ok(copy)
 }
 
 /// A module whose exports are the members of an object.
@@ -188,15 +222,26 @@ fn run_common_js<'js>(
     module.set("exports", exports.clone())?;
     // Files that require each other get what there is of the other one so far.
     cache.set(name, module.clone())?;
+    let run = wrapped(ctx, name, unit)?;
+    let require = requiring(ctx, name.to_owned())?;
+    run.call::<_, Value<'js>>((module.clone(), exports, require))?;
+    Ok(module)
+}
+
+/// A file of CommonJS as a function, compiled once for a runtime.
+fn wrapped<'js>(ctx: &Ctx<'js>, name: &str, unit: &Unit) -> Result<Function<'js>> {
+    let cache: Object<'js> = Vu::of(ctx).common(ctx)?.get("wrappers")?;
+    if let Some(known) = cache.get::<_, Option<Function<'js>>>(name)? {
+        return Ok(known);
+    }
     let mut options = EvalOptions::default();
     options.strict = false;
     options.filename = Some(name.to_owned());
     // On one line, so that the lines of the file stay as they are.
     let code = format!("(function (module, exports, require) {{{}\n}})", unit.code);
     let run: Function<'js> = ctx.eval_with_options(code, options)?;
-    let require = requiring(ctx, name.to_owned())?;
-    run.call::<_, Value<'js>>((module.clone(), exports, require))?;
-    Ok(module)
+    cache.set(name, run.clone())?;
+    Ok(run)
 }
 
 /// What `require()` of a specifier gives in the module of this name.
@@ -206,12 +251,16 @@ pub(crate) fn require<'js>(ctx: &Ctx<'js>, base: &str, specifier: &str) -> Resul
         Ok(resolved) => resolved.into_name(),
         Err(sentence) => return Err(refuse(ctx, &sentence)),
     };
-    let store = Arc::clone(&Vu::of(ctx).program.store);
+    let vu = Vu::of(ctx);
+    let store = Arc::clone(&vu.program.store);
     let unit = store.unit(&name).map_err(|error| refuse(ctx, &error))?;
     if unit.is_common_js {
         common_js(ctx, &name, &unit)?;
-        let cache: Object<'js> = Vu::of(ctx).hidden(ctx)?.get("commonJs")?;
+        let cache: Object<'js> = vu.hidden(ctx)?.get("commonJs")?;
         return cache.get::<_, Object<'js>>(name)?.get("exports");
+    }
+    if vu.shared().is_some() {
+        return namespace(ctx, &name).map(Object::into_value);
     }
     let promise = Module::import(ctx, name)?;
     promise.finish()

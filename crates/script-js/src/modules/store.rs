@@ -4,6 +4,7 @@
 //! that a run does not depend on what happens to the disk meanwhile, and a user costs no reading
 //! and no parsing.
 
+use super::factory::{Factory, factory};
 use super::lines::{Lines, map_of, read_map};
 use super::translate::translate;
 use std::collections::{BTreeMap, HashMap};
@@ -31,6 +32,15 @@ pub(crate) struct Unit {
     pub(crate) lines: Option<Lines>,
     /// The compiled module, once one user has compiled it.
     pub(crate) bytecode: OnceLock<Vec<u8>>,
+    /// The module as a function, once users that share a runtime have asked for it.
+    factory: OnceLock<Factory>,
+}
+
+impl Unit {
+    /// The module as a function.
+    pub(crate) fn factory(&self) -> &Factory {
+        self.factory.get_or_init(|| factory(&self.code))
+    }
 }
 
 /// All that was read.
@@ -90,6 +100,7 @@ impl Store {
                 is_common_js: translated.is_common_js,
                 lines: translated.lines.or(lines),
                 bytecode: OnceLock::new(),
+                factory: OnceLock::new(),
             },
         ))
     }
@@ -128,6 +139,7 @@ impl Store {
             is_common_js: false,
             lines: None,
             bytecode: OnceLock::new(),
+            factory: OnceLock::new(),
         };
         self.keep(name, unit)
     }

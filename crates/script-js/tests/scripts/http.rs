@@ -1,6 +1,6 @@
 //! Requests of scripts, against a server of this test.
 
-use crate::ran::{Amount, Ran, run};
+use crate::ran::{Amount, Ran, in_both_modes, run};
 use loadline_k6_metrics::builtin;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -94,7 +94,8 @@ fn counted(ran: &Ran) -> f64 {
 
 #[test]
 fn a_response_has_what_k6s_has() {
-    let ran = ran("const r = http.get('URL/json');
+    in_both_modes(|| {
+        let ran = ran("const r = http.get('URL/json');
         is('status', [r.status, r.status_text, r.proto], [200, '200 OK', 'HTTP/1.1']);
         is('body', r.body, '{\"a\":{\"b\":[1,2]}}');
         is('json', r.json('a.b.1'), 2);
@@ -108,14 +109,16 @@ fn a_response_has_what_k6s_has() {
         is('overwritten', r.status, 7);
         is('request', [r.request.method, r.request.url], ['GET', 'URL/json']);
         is('joined', http.get('URL/echo').headers['X-One'], 'a, b');");
-    assert_eq!(ran.log, [] as [&str; 0]);
-    assert_eq!((ran.complete, counted(&ran)), (1, 2.0));
+        assert_eq!(ran.log, [] as [&str; 0]);
+        assert_eq!((ran.complete, counted(&ran)), (1, 2.0));
+    });
 }
 
 #[test]
 fn bodies_are_texts_bytes_forms_and_files() {
-    let ran = ran(
-        "const echo = (body, params) => http.post('URL/echo', body, params).body;
+    in_both_modes(|| {
+        let ran = ran(
+            "const echo = (body, params) => http.post('URL/echo', body, params).body;
         is('text', echo('hello').endsWith('\\nhello'), true);
         is('bytes', echo(new Uint8Array([104, 105])).endsWith('\\nhi'), true);
         const form = echo({ b: [1, 2], a: 'x y' });
@@ -126,59 +129,69 @@ fn bodies_are_texts_bytes_forms_and_files() {
         is('agent', echo('').includes('k6/1.8.1'), true);
         is('header', echo('', { headers: { 'X-Own': '1' } }).includes('X-Own: 1'), true);
         is('gzip', echo('x', { compression: 'gzip' }).includes('Content-Encoding: gzip'), true);",
-    );
-    assert_eq!(ran.log, [] as [&str; 0]);
+        );
+        assert_eq!(ran.log, [] as [&str; 0]);
+    });
 }
 
 #[test]
 fn redirects_keep_cookies_and_count_each_hop() {
-    let ran = ran("const r = http.get('URL/login');
+    in_both_modes(|| {
+        let ran = ran("const r = http.get('URL/login');
         is('end', [r.status, r.url], [200, 'URL/echo']);
         is('cookie', r.body.toLowerCase().includes('cookie: sid=42'), true);
         is('jar', http.cookieJar().cookiesForURL('URL/'), { sid: ['42'] });
         const first = http.get('URL/login', { redirects: 0 });
         is('none', first.status, 302);
         is('set', first.cookies.sid[0].http_only, true);");
-    assert_eq!(ran.log, [] as [&str; 0]);
-    assert_eq!(counted(&ran), 3.0);
+        assert_eq!(ran.log, [] as [&str; 0]);
+        assert_eq!(counted(&ran), 3.0);
+    });
 }
 
 #[test]
 fn failures_have_k6s_words_and_are_thrown_if_wanted() {
-    let ran = ran("const r = http.get('http://127.0.0.1:1/');
+    in_both_modes(|| {
+        let ran = ran("const r = http.get('http://127.0.0.1:1/');
         is('failed', [r.status, r.error, r.error_code, r.body],
            [0, 'dial: connection refused', 1212, null]);
         is('missing', http.get('URL/missing').error_code, 1404);
         try { http.get('http://127.0.0.1:1/', { throw: true }); is('thrown', 1, 2); }
         catch (error) { is('name', error.name, 'GoError'); }");
-    assert_eq!(
-        ran.log,
-        ["Warning Request Failed"],
-        "only the failure that is not thrown is told"
-    );
+        assert_eq!(
+            ran.log,
+            ["Warning Request Failed"],
+            "only the failure that is not thrown is told"
+        );
+    });
 }
 
 #[test]
 fn credentials_of_a_url_are_sent() {
-    let ran = ran("is('open', http.get('URL/basic').status, 401);
+    in_both_modes(|| {
+        let ran = ran("is('open', http.get('URL/basic').status, 401);
         const url = 'URL/basic'.replace('://', '://u:p@');
         is('signed', http.get(url).status, 200);");
-    assert_eq!(ran.log, [] as [&str; 0]);
+        assert_eq!(ran.log, [] as [&str; 0]);
+    });
 }
 
 #[test]
 fn requests_are_promised() {
-    let ran = ran("const [one, other] = await Promise.all([
+    in_both_modes(|| {
+        let ran = ran("const [one, other] = await Promise.all([
             http.asyncRequest('GET', 'URL/json'), http.asyncRequest('POST', 'URL/echo', 'x')]);
         is('both', [one.json('a.b.0'), other.status], [1, 200]);");
-    assert_eq!(ran.log, [] as [&str; 0]);
-    assert_eq!(counted(&ran), 2.0);
+        assert_eq!(ran.log, [] as [&str; 0]);
+        assert_eq!(counted(&ran), 2.0);
+    });
 }
 
 #[test]
 fn a_batch_has_the_form_of_what_it_was_given() {
-    let ran = ran(
-        "const all = http.batch(['URL/json', ['POST', 'URL/echo', 'x'],
+    in_both_modes(|| {
+        let ran = ran(
+            "const all = http.batch(['URL/json', ['POST', 'URL/echo', 'x'],
             { method: 'put', url: 'URL/echo', body: { a: 1 } }, 'http://127.0.0.1:1/']);
         is('list', all.map((r) => [r.status, r.request.method]),
            [[200, 'GET'], [200, 'POST'], [200, 'PUT'], [0, 'GET']]);
@@ -191,21 +204,58 @@ fn a_batch_has_the_form_of_what_it_was_given() {
           try { http.batch(...given); is('thrown', 1, 2); }
           catch (error) { is('name', error.name, 'GoError'); }
         }",
-    );
-    assert_eq!(
-        ran.log,
-        ["Warning Request Failed", "Warning A batch request failed"]
-    );
-    assert_eq!(counted(&ran), 6.0);
+        );
+        assert_eq!(
+            ran.log,
+            ["Warning Request Failed", "Warning A batch request failed"]
+        );
+        assert_eq!(counted(&ran), 6.0);
+    });
 }
 
 #[test]
 fn a_batch_of_many_goes_out_a_few_at_a_time_and_each_is_answered() {
-    let ran = ran(
-        "const urls = Array.from({ length: 50 }, (_, i) => `URL/echo?${i}`);
+    in_both_modes(|| {
+        let ran = ran(
+            "const urls = Array.from({ length: 50 }, (_, i) => `URL/echo?${i}`);
         http.batch(urls).forEach((r, i) =>
             is('body', r.body.split(' ')[1], `/echo?${i}`));",
-    );
-    assert_eq!(ran.log, [] as [&str; 0]);
-    assert_eq!(counted(&ran), 50.0);
+        );
+        assert_eq!(ran.log, [] as [&str; 0]);
+        assert_eq!(counted(&ran), 50.0);
+    });
+}
+
+/// What stays behind of a run: the bytes in memory after it, beyond those after a shorter one.
+fn left_by(script: &str, few: u64, many: u64) -> u64 {
+    let script = script.replace("URL/", &format!("{}/", server()));
+    let after = |iterations| {
+        let amount = Amount {
+            users: 10,
+            iterations,
+            within: std::time::Duration::from_secs(3_600),
+        };
+        let ran = run(&script, amount);
+        assert_eq!((ran.complete, ran.log.len()), (iterations, 0));
+        assert_eq!(counted(&ran), iterations as f64);
+        crate::costs::resident()
+    };
+    let before = after(few);
+    after(many).saturating_sub(before)
+}
+
+#[test]
+#[ignore = "it takes minutes, and other tests of this process would be counted too: run it alone"]
+fn urls_leave_no_memory_behind_whether_they_have_a_name_or_not() {
+    for url in [
+        "`URL/echo?${__ITER % 100}.${__VU}`, { tags: { name: 'one' } }",
+        "`URL/echo?${__ITER}.${__VU}`",
+    ] {
+        let script = format!(
+            "import http from 'k6/http'; export default function () {{ http.get({url}); }}"
+        );
+        let more = left_by(&script, 20_000, 1_000_000);
+        println!("{url}: {} KB more", more / 1_000);
+        assert!(more <= 16 << 20, "{more} bytes");
+    }
 }

@@ -5,3 +5,4 @@ mod hostile;
 mod http;
 mod lifecycle;
 mod ran;
+mod sharing;

@@ -5,14 +5,48 @@ use loadline_k6_metrics::{RecorderSetup, Totals};
 use loadline_plan::{Load, Plan, Script, Shape};
 use loadline_script_js::{
     Abort, Entry, Failure, LoadSetup, Log, Program, RunState, Scenario, Sources, Stage, StageKind,
-    UserOptions, launch,
+    UserOptions, VuMode, launch,
 };
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use url::Url;
+
+thread_local! {
+    /// What the users of the runs of this thread have for themselves.
+    static VU_MODE: Cell<VuMode> = const { Cell::new(VuMode::Isolated) };
+    /// What their runtimes may use, in bytes.
+    static MEMORY: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
+/// Does something with runtimes that may use so much memory.
+pub(crate) fn with_memory<T>(bytes: usize, run: impl FnOnce() -> T) -> T {
+    MEMORY.set(Some(bytes));
+    let result = run();
+    MEMORY.set(None);
+    result
+}
+
+/// Does something with users that share a runtime, too.
+pub(crate) fn in_both_modes(test: impl Fn()) {
+    for mode in [VuMode::Isolated, VuMode::Shared] {
+        println!("users are {mode:?}");
+        VU_MODE.set(mode);
+        test();
+    }
+    VU_MODE.set(VuMode::Isolated);
+}
+
+/// Does something with users that share a runtime.
+pub(crate) fn shared<T>(run: impl FnOnce() -> T) -> T {
+    VU_MODE.set(VuMode::Shared);
+    let result = run();
+    VU_MODE.set(VuMode::Isolated);
+    result
+}
 
 /// Files of a script, by their paths.
 #[derive(Clone, Default)]
@@ -26,12 +60,13 @@ impl Sources for Files {
     }
 }
 
-/// Keeps what is logged.
+/// Keeps what is logged; panics if that is what it is told.
 #[derive(Clone, Default)]
 pub(crate) struct Lines(Arc<Mutex<Vec<String>>>);
 
 impl Log for Lines {
     fn log(&self, entry: &Entry<'_>) {
+        assert!(entry.message != "panic!", "a log that panics");
         let line = format!("{:?} {}", entry.level, entry.message);
         self.0.lock().expect("nobody panicked").push(line);
     }
@@ -137,11 +172,17 @@ pub(crate) fn run_stage(
     let (portions, told) = channel();
     let (abort, aborted) = channel();
     let recording = RecorderSetup {
-        keeps_samples: true,
+        // They would stay until the run has ended.
+        keeps_samples: amount.iterations <= 1_000,
         ..RecorderSetup::default()
     };
+    let options = UserOptions {
+        vu_mode: VU_MODE.get(),
+        memory_limit_bytes: MEMORY.get(),
+        ..UserOptions::default()
+    };
     let state = Arc::new(RunState::new(
-        UserOptions::default(),
+        options,
         Arc::new(recording),
         Box::new(move |asked| drop(abort.send(asked))),
     ));

@@ -1,0 +1,38 @@
+//! How much memory scripts may use: beyond, they get an exception, and the process goes on.
+
+use std::sync::OnceLock;
+
+/// What a script may use of a machine whose memory is unknown.
+const OF_UNKNOWN_BYTES: usize = 4 << 30;
+
+/// What a runtime may use if nobody says: half of the machine's memory.
+pub(crate) fn usual_limit_bytes() -> usize {
+    static LIMIT: OnceLock<usize> = OnceLock::new();
+    *LIMIT.get_or_init(|| {
+        let told = std::fs::read_to_string("/proc/meminfo");
+        let total = told.ok().and_then(|told| total_bytes(&told));
+        total.map_or(OF_UNKNOWN_BYTES, |total| total / 2)
+    })
+}
+
+/// The machine's memory, of what the kernel says of it.
+fn total_bytes(told: &str) -> Option<usize> {
+    let line = told
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kilobytes = line.trim().strip_suffix("kB")?.trim();
+    kilobytes.parse::<usize>().ok()?.checked_mul(1_024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernels_line_is_read() {
+        let told = "MemTotal:       24683652 kB\nMemFree:        14104496 kB\n";
+        assert_eq!(total_bytes(told), Some(24_683_652 * 1_024));
+        assert_eq!(total_bytes("MemTotal: much"), None);
+        assert_eq!(total_bytes(""), None);
+    }
+}
