@@ -57,7 +57,7 @@ pub(crate) fn set_env(
 
 /// Seeds `Math.random`.
 pub(super) fn seed(ctx: &Ctx<'_>, seed: u64) -> Result<()> {
-    let seeded: Function<'_> = ctx.eval(SEEDED)?;
+    let seeded: Function<'_> = loadline_k6_modules::evaluate(ctx, SEEDED)?;
     seeded.call((seed as u32,))
 }
 
