@@ -1,6 +1,7 @@
 //! Scripts in a plain runtime.
 
 mod html;
+mod modules;
 
 use rquickjs::{CatchResultExt, Context, Ctx, Runtime};
 
