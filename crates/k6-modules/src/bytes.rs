@@ -1,7 +1,8 @@
 //! Bytes that scripts hand over: texts, buffers, and views of them.
 
 use crate::error::go_error;
-use rquickjs::{ArrayBuffer, Ctx, Object, Result, Value};
+use rquickjs::function::Opt;
+use rquickjs::{ArrayBuffer, Coerced, Ctx, Object, Result, Type, Value};
 
 /// A copy of the bytes of an `ArrayBuffer`, or of a view of one; `None` of anything else.
 pub fn bytes_of_buffer(value: &Value<'_>) -> Option<Vec<u8>> {
@@ -37,10 +38,29 @@ pub(crate) fn of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Vec<u8>> {
         None => Err(go_error(
             ctx,
             format!(
-                "invalid type {}, expected string or ArrayBuffer",
-                value.type_name()
+                "invalid type {}, expected string, []byte or ArrayBuffer",
+                type_in_go(value)
             ),
         )),
+    }
+}
+
+/// The bytes of an argument that may be missing: that is `undefined`.
+pub(crate) fn given<'js>(ctx: &Ctx<'js>, value: Opt<Value<'js>>) -> Result<Vec<u8>> {
+    let value = value.0.unwrap_or_else(|| Value::new_undefined(ctx.clone()));
+    of(ctx, &value)
+}
+
+/// k6 names the types of values as its own language does.
+fn type_in_go(value: &Value<'_>) -> &'static str {
+    match value.type_of() {
+        Type::Undefined | Type::Null => "<nil>",
+        Type::Bool => "bool",
+        Type::Int => "int64",
+        Type::Float => "float64",
+        Type::Array => "[]interface {}",
+        Type::Function | Type::Constructor => "func(sobek.FunctionCall) sobek.Value",
+        _ => "map[string]interface {}",
     }
 }
 
@@ -55,10 +75,13 @@ pub(crate) fn text<'js>(ctx: &Ctx<'js>, bytes: &[u8]) -> Result<Value<'js>> {
     rquickjs::String::from_str(ctx.clone(), &text).map(rquickjs::String::into_value)
 }
 
-/// An optional argument as text; `None` if it is missing, `undefined` or `null`.
+/// An optional argument as the text that a script would make of it; `None` if it is missing,
+/// `undefined` or `null`.
 pub(crate) fn word<'js>(value: Option<Value<'js>>) -> Result<Option<String>> {
     match value {
-        Some(value) if !value.is_undefined() && !value.is_null() => value.get().map(Some),
+        Some(value) if !value.is_undefined() && !value.is_null() => {
+            value.get::<Coerced<String>>().map(|text| Some(text.0))
+        }
         _ => Ok(None),
     }
 }

@@ -9,7 +9,7 @@ use crate::source;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE, URL_SAFE_NO_PAD};
 use rquickjs::function::{Opt, Rest};
-use rquickjs::{Ctx, Object, Result, Value};
+use rquickjs::{Coerced, Ctx, Object, Result, Value};
 
 /// The module `k6/crypto`.
 pub fn crypto<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
@@ -17,6 +17,7 @@ pub fn crypto<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     natives.set("digest", function(ctx, digest)?)?;
     natives.set("mac", function(ctx, mac)?)?;
     natives.set("check", function(ctx, check)?)?;
+    natives.set("copy", function(ctx, copy)?)?;
     natives.set("randomBytes", function(ctx, random_bytes)?)?;
     natives.set("hexEncode", function(ctx, hex_encode)?)?;
     source::run(ctx, include_str!("js/crypto.js"), natives)?.get()
@@ -25,10 +26,11 @@ pub fn crypto<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 /// The hash of the parts, one after another.
 fn digest<'js>(
     ctx: Ctx<'js>,
-    name: String,
+    name: Value<'js>,
     output: Opt<Value<'js>>,
     parts: Rest<Value<'js>>,
 ) -> Result<Value<'js>> {
+    let name = algorithm(&ctx, name)?;
     let data = joined(&ctx, parts)?;
     let hash = hash::digest(&name, &data).ok_or_else(|| unknown(&ctx, &name))?;
     encoded(&ctx, hash, output.0)
@@ -36,11 +38,12 @@ fn digest<'js>(
 
 fn mac<'js>(
     ctx: Ctx<'js>,
-    name: String,
+    name: Value<'js>,
     key: Value<'js>,
     output: Opt<Value<'js>>,
     parts: Rest<Value<'js>>,
 ) -> Result<Value<'js>> {
+    let name = algorithm(&ctx, name)?;
     let key = bytes::of(&ctx, &key)?;
     let data = joined(&ctx, parts)?;
     let code = hash::mac(&name, &key, &data).ok_or_else(|| unknown(&ctx, &name))?;
@@ -56,11 +59,22 @@ fn joined<'js>(ctx: &Ctx<'js>, parts: Rest<Value<'js>>) -> Result<Vec<u8>> {
 }
 
 /// Throws for a name of no algorithm.
-fn check(ctx: Ctx<'_>, name: String) -> Result<()> {
+fn check<'js>(ctx: Ctx<'js>, name: Value<'js>) -> Result<()> {
+    algorithm(&ctx, name).map(|_| ())
+}
+
+fn algorithm<'js>(ctx: &Ctx<'js>, name: Value<'js>) -> Result<String> {
+    let name = bytes::word(Some(name))?.unwrap_or_default();
     match hash::digest(&name, &[]) {
-        Some(_) => Ok(()),
-        None => Err(unknown(&ctx, &name)),
+        Some(_) => Ok(name),
+        None => Err(unknown(ctx, &name)),
     }
+}
+
+/// The bytes of some data as they are now.
+fn copy<'js>(ctx: Ctx<'js>, data: Value<'js>) -> Result<Value<'js>> {
+    let bytes = bytes::of(&ctx, &data)?;
+    bytes::buffer(&ctx, bytes)
 }
 
 fn unknown(ctx: &Ctx<'_>, name: &str) -> rquickjs::Error {
@@ -80,7 +94,8 @@ fn encoded<'js>(ctx: &Ctx<'js>, bytes: Vec<u8>, output: Option<Value<'js>>) -> R
     bytes::text(ctx, text.as_bytes())
 }
 
-fn random_bytes<'js>(ctx: Ctx<'js>, size: f64) -> Result<Value<'js>> {
+fn random_bytes<'js>(ctx: Ctx<'js>, size: Opt<Coerced<f64>>) -> Result<Value<'js>> {
+    let size = size.0.map_or(0.0, |size| size.0);
     if !(1.0..=2_147_483_647.0).contains(&size) {
         return Err(go_error(&ctx, "invalid size"));
     }
@@ -97,6 +112,6 @@ pub(crate) fn random(ctx: &Ctx<'_>, size: usize) -> Result<Vec<u8>> {
     }
 }
 
-fn hex_encode<'js>(ctx: Ctx<'js>, data: Value<'js>) -> Result<String> {
-    Ok(hash::hex(&bytes::of(&ctx, &data)?))
+fn hex_encode<'js>(ctx: Ctx<'js>, data: Opt<Value<'js>>) -> Result<String> {
+    Ok(hash::hex(&bytes::given(&ctx, data)?))
 }

@@ -3,9 +3,9 @@
 use crate::bytes;
 use crate::error::go_error;
 use crate::native::function;
-use base64::alphabet;
+use base64::Engine;
+use base64::alphabet::{self, Alphabet};
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, NO_PAD, PAD};
-use base64::{DecodeError, Engine};
 use rquickjs::function::Opt;
 use rquickjs::{Ctx, Object, Result, Value};
 
@@ -17,25 +17,26 @@ pub fn encoding<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     Ok(module)
 }
 
-fn b64encode<'js>(ctx: Ctx<'js>, input: Value<'js>, name: Opt<Value<'js>>) -> Result<String> {
-    let bytes = bytes::of(&ctx, &input)?;
+fn b64encode<'js>(ctx: Ctx<'js>, input: Opt<Value<'js>>, name: Opt<Value<'js>>) -> Result<String> {
+    let bytes = bytes::given(&ctx, input)?;
     Ok(named(bytes::word(name.0)?.as_deref()).encode(bytes))
 }
 
 fn b64decode<'js>(
     ctx: Ctx<'js>,
-    input: String,
+    input: Opt<Value<'js>>,
     name: Opt<Value<'js>>,
     format: Opt<Value<'js>>,
 ) -> Result<Value<'js>> {
+    let input = bytes::word(input.0)?.unwrap_or_default();
     let input: String = input
         .chars()
         .filter(|c| !matches!(c, '\r' | '\n'))
         .collect();
-    let engine = named(bytes::word(name.0)?.as_deref());
-    let bytes = engine
+    let name = bytes::word(name.0)?;
+    let bytes = named(name.as_deref())
         .decode(&input)
-        .map_err(|error| go_error(&ctx, illegal(&error, input.len())))?;
+        .map_err(|_| go_error(&ctx, illegal(&input, name.as_deref())))?;
     match bytes::word(format.0)?.as_deref() {
         Some("s") => bytes::text(&ctx, &bytes),
         _ => bytes::buffer(&ctx, bytes),
@@ -44,23 +45,34 @@ fn b64decode<'js>(
 
 /// The encoding of a name; the standard one for any other.
 fn named(name: Option<&str>) -> GeneralPurpose {
-    let (alphabet, padding) = match name {
-        Some("rawstd") => (&alphabet::STANDARD, NO_PAD),
-        Some("url") => (&alphabet::URL_SAFE, PAD),
-        Some("rawurl") => (&alphabet::URL_SAFE, NO_PAD),
-        _ => (&alphabet::STANDARD, PAD),
-    };
-    GeneralPurpose::new(alphabet, loose_bits(padding))
+    let padding = if is_padded(name) { PAD } else { NO_PAD };
+    GeneralPurpose::new(letters(name), loose_bits(padding))
+}
+
+fn letters(name: Option<&str>) -> &'static Alphabet {
+    match name {
+        Some("url" | "rawurl") => &alphabet::URL_SAFE,
+        _ => &alphabet::STANDARD,
+    }
+}
+
+fn is_padded(name: Option<&str>) -> bool {
+    !matches!(name, Some("rawstd" | "rawurl"))
 }
 
 fn loose_bits(padding: GeneralPurposeConfig) -> GeneralPurposeConfig {
     padding.with_decode_allow_trailing_bits(true)
 }
 
-fn illegal(error: &DecodeError, length: usize) -> String {
-    let at = match error {
-        DecodeError::InvalidByte(at, _) | DecodeError::InvalidLastSymbol(at, _) => *at,
-        DecodeError::InvalidLength(_) | DecodeError::InvalidPadding => length - length % 4,
+/// Names the first byte that can't be decoded, as Go's library counts.
+fn illegal(input: &str, name: Option<&str>) -> String {
+    let letters = letters(name).as_str();
+    let at = match input.find(|c| !letters.contains(c)) {
+        None => input.len() - input.len() % 4,
+        Some(at) if !input[at..].starts_with('=') || !is_padded(name) || at % 4 < 2 => at,
+        Some(at) if at % 4 == 3 => at + 1,
+        Some(at) if input[at..].starts_with("==") => at + 2,
+        Some(at) => at,
     };
     format!("illegal base64 data at input byte {at}")
 }

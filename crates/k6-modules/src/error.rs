@@ -3,6 +3,7 @@
 //! There is one class in a realm: a global that scripts can't replace, so that it is found again
 //! without a place to keep it.
 
+use crate::source;
 use rquickjs::function::Constructor;
 use rquickjs::{Ctx, Error, Result, Value};
 
@@ -24,7 +25,7 @@ pub(crate) fn class<'js>(ctx: &Ctx<'js>) -> Result<Constructor<'js>> {
     let known: Option<Constructor<'js>> = ctx.globals().get("GoError")?;
     match known {
         Some(class) => Ok(class),
-        None => ctx.eval(CLASS),
+        None => source::evaluate(ctx, CLASS),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::go_error;
 use rquickjs::function::This;
-use rquickjs::{Ctx, FromJs, Function, Object, Result};
+use rquickjs::{Ctx, FromJs, Function, Object, Result, Value};
 use url::Url;
 use url::form_urlencoded::Serializer;
 
@@ -27,7 +27,8 @@ pub struct FormSubmission {
 }
 
 /// What submitting the form that `form_css` selects sends; `given` replaces fields of its names.
-/// `submit_css` selects the button whose name and value are sent too.
+/// `submit_css` selects the button whose name and value are sent too. Of fields with one name the
+/// last is sent.
 pub fn form_of<'js>(
     ctx: &Ctx<'js>,
     page: &Object<'js>,
@@ -35,38 +36,79 @@ pub fn form_of<'js>(
     given: &[(String, String)],
 ) -> Result<FormSubmission> {
     let form = call(page, "find", form_css)?;
-    if call_plain::<usize>(&form, "size")? == 0 {
-        let message = format!("no form found for selector '{form_css}' in response");
-        return Err(go_error(ctx, message));
+    if is_empty(&form)? {
+        return Err(missing(ctx, page, "no form found for selector", form_css));
     }
     let mut fields = own_fields(&form)?;
     fields.extend(button(&call(&form, "find", submit_css)?)?);
     fields.retain(|(name, _)| given.iter().all(|(other, _)| other != name));
     fields.extend_from_slice(given);
     let method = attribute(&form, "method")?.unwrap_or_else(|| "GET".to_owned());
+    let method = method.to_uppercase();
+    let url = resolved(page, attribute(&form, "action")?.as_deref())?;
     Ok(FormSubmission {
-        method: method.to_uppercase(),
-        url: resolved(page, attribute(&form, "action")?.as_deref())?,
+        url: if method == "GET" {
+            without_query(&url)
+        } else {
+            url
+        },
+        method,
         fields,
     })
+}
+
+/// The fields of a form that is sent as a query take the place of its action's query.
+fn without_query(url: &str) -> String {
+    match Url::parse(url) {
+        Ok(mut parsed) => {
+            parsed.set_query(None);
+            parsed.into()
+        }
+        Err(_) => url.to_owned(),
+    }
 }
 
 /// Where the first link that `css` selects leads.
 pub fn link_of<'js>(ctx: &Ctx<'js>, page: &Object<'js>, css: &str) -> Result<String> {
     let link = call(page, "find", css)?;
+    if is_empty(&link)? {
+        return Err(missing(ctx, page, "no element found for selector", css));
+    }
     match attribute(&link, "href")? {
         Some(href) => resolved(page, Some(&href)),
         None => {
-            let message = format!("no element found for selector '{css}' in response");
-            Err(go_error(ctx, message))
+            let what = "no valid href attribute value found on element";
+            Err(missing(ctx, page, what, css))
         }
     }
 }
 
+fn missing<'js>(ctx: &Ctx<'js>, page: &Object<'js>, what: &str, css: &str) -> rquickjs::Error {
+    let url: String = page.get("url").unwrap_or_default();
+    go_error(ctx, format!("{what} '{css}' in response '{url}'"))
+}
+
+fn is_empty(selection: &Object<'_>) -> Result<bool> {
+    Ok(call_plain::<usize>(selection, "size")? == 0)
+}
+
+/// The fields of a form by name; a list has a pair for each of its values.
 fn own_fields(form: &Object<'_>) -> Result<Vec<(String, String)>> {
-    let list: Vec<Object<'_>> = call_plain(form, "serializeArray")?;
-    let pair = |field: Object<'_>| Ok((field.get("name")?, field.get("value")?));
-    list.into_iter().map(pair).collect()
+    let values: Object<'_> = call_plain(form, "serializeObject")?;
+    let mut fields = Vec::new();
+    for entry in values.props::<String, Value<'_>>() {
+        let (name, value) = entry?;
+        match value.as_array() {
+            Some(list) => {
+                for value in list.iter() {
+                    fields.push((name.clone(), value?));
+                }
+            }
+            None if value.is_undefined() => {}
+            None => fields.push((name, value.get()?)),
+        }
+    }
+    Ok(fields)
 }
 
 fn button(button: &Object<'_>) -> Result<Option<(String, String)>> {

@@ -1,21 +1,36 @@
-//! `k6/html`: documents, and selections of their nodes.
+//! `k6/html`: documents, selections of their nodes, and elements.
 //!
 //! The document stays in Rust; a selection is a list of node numbers in JavaScript. Numbers follow
-//! the order of the document, so sorting them sorts nodes.
+//! the order of the document. The classes are made once in a realm, since a script may read one
+//! document for each response.
 
+mod css;
 mod document;
+mod render;
 
 use crate::native::function;
 use crate::source;
 use document::Document;
 use rquickjs::function::Opt;
-use rquickjs::{Ctx, Object, Result, Value};
+use rquickjs::{Ctx, Function, Object, Result, Value};
 use std::rc::Rc;
+
+/// The sources of the classes. Each adds to one object what the later ones need.
+const SOURCES: [&str; 7] = [
+    include_str!("js/html/walk.js"),
+    include_str!("js/html/rules.js"),
+    include_str!("js/html/links.js"),
+    include_str!("js/html/fields.js"),
+    include_str!("js/html/kinds.js"),
+    include_str!("js/html/element.js"),
+    include_str!("js/html/selection.js"),
+];
 
 /// The module `k6/html`.
 pub fn html<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let module = Object::new(ctx.clone())?;
-    let parse = |ctx: Ctx<'js>, text: String, url: Opt<Value<'js>>| {
+    let parse = |ctx: Ctx<'js>, text: Opt<Value<'js>>, url: Opt<Value<'js>>| {
+        let text = crate::bytes::word(text.0)?.unwrap_or_default();
         let url = crate::bytes::word(url.0)?;
         selection_of(&ctx, &text, url.as_deref())
     };
@@ -28,7 +43,18 @@ pub fn selection_of<'js>(ctx: &Ctx<'js>, html: &str, url: Option<&str>) -> Resul
     let document = Rc::new(Document::parse(html));
     let natives = natives(ctx, &document)?;
     natives.set("url", url)?;
-    source::run(ctx, include_str!("js/html.js"), natives)
+    let select: Function<'js> = source::once(ctx, "html", || classes(ctx))?.get()?;
+    select.call((natives,))
+}
+
+/// A function that makes the selection of a document's root from its native functions.
+fn classes<'js>(ctx: &Ctx<'js>) -> Result<Value<'js>> {
+    let library = Object::new(ctx.clone())?;
+    for text in SOURCES {
+        source::run(ctx, text, library.clone())?;
+    }
+    let select = "(library) => (doc) => new library.Selection(doc, [0])";
+    source::run(ctx, select, library)
 }
 
 fn natives<'js>(ctx: &Ctx<'js>, document: &Rc<Document>) -> Result<Object<'js>> {
@@ -49,11 +75,20 @@ fn natives<'js>(ctx: &Ctx<'js>, document: &Rc<Document>) -> Result<Object<'js>> 
     let name = move |node: usize| doc.name(node);
     natives.set("name", function(ctx, name)?)?;
     let doc = document.clone();
+    let kind = move |node: usize| doc.kind(node);
+    natives.set("kind", function(ctx, kind)?)?;
+    let doc = document.clone();
+    let namespace = move |node: usize| doc.namespace(node);
+    natives.set("namespace", function(ctx, namespace)?)?;
+    let doc = document.clone();
     let text = move |node: usize| doc.text(node);
     natives.set("text", function(ctx, text)?)?;
     let doc = document.clone();
     let inner = move |node: usize| doc.inner_html(node);
     natives.set("inner", function(ctx, inner)?)?;
+    let doc = document.clone();
+    let attribute = move |node: usize, name: String| doc.attribute(node, &name);
+    natives.set("attribute", function(ctx, attribute)?)?;
     let doc = document.clone();
     let attributes = move |node: usize| doc.attributes(node);
     natives.set("attributes", function(ctx, attributes)?)?;

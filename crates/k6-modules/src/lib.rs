@@ -31,6 +31,7 @@ pub use html::{html, selection_of};
 pub use json::{gjson_get, parse_json};
 pub use native::{guarded, uncatchable};
 pub use secrets::{Secrets, secrets};
+pub use source::{INTERNAL, evaluate};
 
 #[cfg(test)]
 mod tests;

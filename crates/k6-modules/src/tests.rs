@@ -1,5 +1,8 @@
 //! Scripts in a plain runtime.
 
+mod html;
+mod modules;
+
 use rquickjs::{CatchResultExt, Context, Ctx, Runtime};
 
 /// What a script evaluates to, as text, with all modules as variables; or what it throws.
@@ -185,7 +188,7 @@ fn selections_walk_and_read_a_document() {
 
 #[test]
 fn forms_are_serialised_without_boxes_that_are_not_checked() {
-    assert_eq!(selected("$.find('form').serialize()"), "q=1+2&s=m");
+    assert_eq!(selected("$.find('form').serialize()"), "q=1+2&s=");
     assert_eq!(selected("$.find('form').serializeObject().q"), "1 2");
 }
 
@@ -226,11 +229,13 @@ fn a_form_is_submitted_to_its_action_with_the_fields_of_the_script() {
     let runtime = Runtime::new().unwrap();
     Context::full(&runtime).unwrap().with(|ctx| {
         let page = "<form action=go method=post><input name=a value=1><input name=b value=2>\
-            <input type=submit name=ok value=y></form><a href='/z'>";
+            <input type=submit name=ok value=y></form><a href='/z'></a><form id=s action='?k=1'>\
+            <select name=m multiple><option selected>p<option selected>q</select>\
+            <input name=n value=1><input name=n value=2></form>";
         let page = crate::selection_of(&ctx, page, Some("http://h/x/")).unwrap();
         let page = page.into_object().unwrap();
         let given = [("b".to_owned(), "3".to_owned())];
-        let css = ("form", "[type=\"submit\"]");
+        let css = ("[method]", "[type=\"submit\"]");
         let form = crate::form_of(&ctx, &page, css, &given).unwrap();
         assert_eq!((&*form.method, &*form.url), ("POST", "http://h/x/go"));
         assert_eq!(crate::urlencoded(&form.fields), "a=1&b=3&ok=y");
@@ -238,5 +243,8 @@ fn a_form_is_submitted_to_its_action_with_the_fields_of_the_script() {
             crate::link_of(&ctx, &page, "a[href]").unwrap(),
             "http://h/z"
         );
+        let search = crate::form_of(&ctx, &page, ("#s", "button"), &[]).unwrap();
+        assert_eq!((&*search.method, &*search.url), ("GET", "http://h/x/"));
+        assert_eq!(crate::urlencoded(&search.fields), "m=p&m=q&n=2");
     });
 }

@@ -1,6 +1,7 @@
 //! Exceptions as text, as k6 logs them: what was thrown, and where, in the lines of the files.
 
 use crate::modules::store::Store;
+use loadline_k6_modules::INTERNAL;
 use rquickjs::{CaughtError, Ctx, Error, Exception, FromJs, Object, Value};
 
 /// The file of what is below all frames of a user that shares its runtime.
@@ -61,7 +62,8 @@ pub(crate) fn place(ctx: &Ctx<'_>, store: &Store) -> Option<String> {
     frames.find_map(|frame| frame_of(store, frame))
 }
 
-/// A line of QuickJS's stack, `    at name (file:line:column)`, with the place in the file.
+/// A line of QuickJS's stack, `    at name (file:line:column)`, with the place in the file; `None`
+/// for our own JavaScript, of which scripts know nothing.
 fn frame_of(store: &Store, frame: &str) -> Option<String> {
     let frame = frame.trim().strip_prefix("at ")?;
     let Some((name, place)) = frame.rsplit_once(" (") else {
@@ -77,6 +79,9 @@ fn frame_of(store: &Store, frame: &str) -> Option<String> {
     let (Some(column), Some(line), Some(file)) = (column, line, parts.next()) else {
         return Some(frame.to_owned());
     };
+    if file == INTERNAL {
+        return None;
+    }
     let (file, line, column) = store.written(file, (line, column));
     Some(match name {
         "<anonymous>" | "" => format!("{file}:{line}:{column}"),

@@ -80,7 +80,10 @@ pub(crate) fn module<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     for (name, value) in CONSTANTS {
         module.set(name, value)?;
     }
-    module.set("url", ctx.eval::<Function<'js>, _>(URL_TEMPLATE)?)?;
+    module.set(
+        "url",
+        loadline_k6_modules::evaluate::<Function<'js>>(ctx, URL_TEMPLATE)?,
+    )?;
     let jars = jar::class(ctx)?;
     module.set("CookieJar", jars.clone())?;
     // A native function must hold no value of the runtime: the collector would not see it.

@@ -1,6 +1,9 @@
 //! A parsed document whose nodes have numbers, in its order; 0 is the document itself.
 
-use scraper::{ElementRef, Html, Node, Selector};
+use super::css::Group;
+use super::render;
+use scraper::{ElementRef, Html, Node};
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 type Id = ego_tree::NodeId;
@@ -40,39 +43,42 @@ impl Document {
 
     /// The elements below a node that a CSS selector selects; a bad selector selects nothing.
     pub(super) fn find(&self, from: usize, css: &str) -> Vec<usize> {
-        let Ok(selector) = Selector::parse(css) else {
+        let Some(selector) = Group::parse(css) else {
             return Vec::new();
         };
         let below = self.node(from).into_iter();
         let below = below.flat_map(|node| node.descendants().skip(1));
         let elements = below.filter_map(ElementRef::wrap);
-        let found = elements.filter(|element| selector.matches(element));
+        let found = elements.filter(|element| selector.matches(*element));
         found.filter_map(|element| self.number(*element)).collect()
     }
 
     pub(super) fn matches(&self, number: usize, css: &str) -> bool {
         let element = self.element(number);
-        let selector = Selector::parse(css);
-        element.is_some_and(|element| selector.is_ok_and(|css| css.matches(&element)))
+        let selector = Group::parse(css);
+        element.is_some_and(|element| selector.is_some_and(|css| css.matches(element)))
     }
 
     pub(super) fn parent(&self, number: usize) -> Option<usize> {
-        self.number(self.node(number)?.parent()?)
+        let parent = self.node(number)?.parent()?;
+        match parent.value() {
+            Node::Fragment => self.number(parent.parent()?),
+            _ => self.number(parent),
+        }
     }
 
     /// All children, texts and comments too.
     pub(super) fn contents(&self, number: usize) -> Vec<usize> {
-        let children = self
-            .node(number)
-            .into_iter()
-            .flat_map(|node| node.children());
+        let children = self.node(number).into_iter().flat_map(children);
         children.filter_map(|node| self.number(node)).collect()
     }
 
-    /// An element's name in lower case, or `#text`, `#comment`, `#document`, `#other`.
+    /// An element's name in lower case, a document type's name, or that of a kind of node, such as
+    /// `#text`.
     pub(super) fn name(&self, number: usize) -> String {
         match self.node(number).map(|node| node.value()) {
             Some(Node::Element(element)) => element.name().to_owned(),
+            Some(Node::Doctype(doctype)) => doctype.name().to_owned(),
             Some(Node::Text(_)) => "#text".to_owned(),
             Some(Node::Comment(_)) => "#comment".to_owned(),
             Some(Node::Document) => "#document".to_owned(),
@@ -80,27 +86,76 @@ impl Document {
         }
     }
 
+    /// The number that browsers have for this kind of node.
+    pub(super) fn kind(&self, number: usize) -> u8 {
+        match self.node(number).map(|node| node.value()) {
+            Some(Node::Element(_)) => 1,
+            Some(Node::Text(_)) => 3,
+            Some(Node::Comment(_)) => 8,
+            Some(Node::Document) => 9,
+            Some(Node::Doctype(_)) => 10,
+            _ => 0,
+        }
+    }
+
+    /// The namespace of an element; that of HTML for all other nodes.
+    pub(super) fn namespace(&self, number: usize) -> String {
+        let element = self.element(number);
+        let namespace = element.map(|element| element.value().name.ns.to_string());
+        namespace.unwrap_or_else(|| "http://www.w3.org/1999/xhtml".to_owned())
+    }
+
     pub(super) fn text(&self, number: usize) -> String {
-        let nodes = self.node(number).into_iter();
-        let nodes = nodes.flat_map(|node| node.descendants());
-        nodes
-            .filter_map(|node| node.value().as_text().map(|text| &**text))
-            .collect()
+        self.node(number).map(text_below).unwrap_or_default()
     }
 
     pub(super) fn inner_html(&self, number: usize) -> String {
-        match self.element(number) {
-            Some(element) => element.inner_html(),
-            None if number == 0 => self.html.html(),
-            None => self.text(number),
-        }
+        self.node(number).map(render::inner).unwrap_or_default()
+    }
+
+    /// An attribute; its name is compared as it is written.
+    pub(super) fn attribute(&self, number: usize, name: &str) -> Option<String> {
+        attribute(self.element(number)?, name).map(str::to_owned)
     }
 
     pub(super) fn attributes(&self, number: usize) -> HashMap<String, String> {
         let element = self.element(number);
-        let attributes = element.iter().flat_map(|element| element.value().attrs());
+        let attributes = element.iter().flat_map(|element| &element.value().attrs);
         attributes
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .map(|(name, value)| {
+                let name = attribute_name(name.prefix.as_deref(), &name.local);
+                (name.into_owned(), value.to_string())
+            })
             .collect()
+    }
+}
+
+/// The children of a node. What a template holds stands in a fragment: that is no node for scripts.
+pub(super) fn children(node: NodeRef<'_>) -> impl Iterator<Item = NodeRef<'_>> {
+    let inside = |child: NodeRef<'_>| child.value().is_fragment();
+    let fragment = node.first_child().filter(|child| inside(*child));
+    fragment.unwrap_or(node).children()
+}
+
+/// All texts of a node, one after another.
+pub(super) fn text_below(node: NodeRef<'_>) -> String {
+    let texts = node.descendants();
+    texts
+        .filter_map(|node| node.value().as_text().map(|text| &**text))
+        .collect()
+}
+
+pub(super) fn attribute<'a>(element: ElementRef<'a>, name: &str) -> Option<&'a str> {
+    let mut attributes = element.value().attrs.iter();
+    let (_, value) = attributes
+        .find(|(other, _)| attribute_name(other.prefix.as_deref(), &other.local) == name)?;
+    Some(value)
+}
+
+/// A name with its prefix, as in `xlink:href`.
+pub(super) fn attribute_name<'a>(prefix: Option<&str>, local: &'a str) -> Cow<'a, str> {
+    match prefix {
+        Some(prefix) if !prefix.is_empty() => format!("{prefix}:{local}").into(),
+        _ => local.into(),
     }
 }

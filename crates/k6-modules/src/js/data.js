@@ -22,7 +22,8 @@
             getOwnPropertyDescriptor: (target, key) => {
                 if (key === "length") return { value: length, writable: true };
                 if (!holds(key)) return undefined;
-                return { value: element(key), enumerable: true, configurable: true };
+                const rights = { writable: true, enumerable: true, configurable: true };
+                return { value: element(key), ...rights };
             },
             set: refuse,
             defineProperty: refuse,
@@ -31,16 +32,20 @@
             preventExtensions: refuse,
         });
     };
+    const AsyncFunction = (async () => {}).constructor;
     function SharedArray(name, build) {
-        if (!new.target) throw new TypeError("SharedArray needs new");
-        if (typeof name !== "string" || name === "") {
+        if (String(name) === "") {
             throw new GoError("empty name provided to SharedArray's constructor");
         }
         if (typeof build !== "function") {
             const what = "a function is expected as the second argument of SharedArray";
             throw new GoError(`${what}'s constructor`);
         }
-        return view(native.find(name, build));
+        if (build instanceof AsyncFunction) {
+            const what = "SharedArray constructor does not support async functions";
+            throw new GoError(`${what} as second argument`);
+        }
+        return view(native.find(String(name), build));
     }
     // Not enumerable: for other modules that make shared arrays, not for scripts.
     return Object.defineProperty({ SharedArray }, "viewOf", { value: view });

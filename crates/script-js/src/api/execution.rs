@@ -6,6 +6,7 @@ use crate::exception::place;
 use crate::native::{Call, function, uncatchable};
 use crate::run::{Execution, Level, RunState, Scenario, Stage};
 use crate::vu::Vu;
+use loadline_k6_modules::evaluate;
 use rquickjs::object::Accessor;
 use rquickjs::{Ctx, Function, IntoJs, Object, Result, Value};
 use std::sync::Arc;
@@ -127,7 +128,8 @@ fn options<'js>(ctx: &Ctx<'js>, vu: &Vu) -> Result<Value<'js>> {
         return Ok(known);
     }
     let options = ctx.json_parse(run.options.json.as_str())?;
-    let freeze: Function<'js> = ctx.eval(
+    let freeze: Function<'js> = evaluate(
+        ctx,
         "(function freeze(value) { if (value && typeof value === 'object') \
          { Object.values(value).forEach(freeze); Object.freeze(value); } return value; })",
     )?;
@@ -192,7 +194,8 @@ fn pairs<'js>(ctx: &Ctx<'js>, is_metadata: bool) -> Result<Value<'js>> {
     let put = function(ctx, "set", move |call| set_pair(call, is_metadata))?;
     let remove = function(ctx, "delete", move |call| remove_pair(call, is_metadata))?;
     let names = function(ctx, "names", move |call| names_of_pairs(call, is_metadata))?;
-    let make: Function<'js> = ctx.eval(
+    let make: Function<'js> = evaluate(
+        ctx,
         "(function (get, set, remove, names) { return new Proxy({}, {\n\
          get: (_, name) => typeof name === 'string' ? get(name) : undefined,\n\
          has: (_, name) => get(name) !== undefined,\n\

@@ -125,7 +125,7 @@ pub(super) fn seed(ctx: &Ctx<'_>, seed: u32) -> Result<()> {
         let next = call.vu().next_random();
         next.into_js(&call.ctx)
     })?;
-    let install: Function<'_> = ctx.eval(SEEDED)?;
+    let install: Function<'_> = loadline_k6_modules::evaluate(ctx, SEEDED)?;
     install.call((seeded, others))
 }
 

@@ -5,6 +5,7 @@ use super::k6_error;
 use crate::native::{Call, function};
 use crate::run::Level;
 use loadline_k6_metrics::{Contains, MetricId, MetricType};
+use loadline_k6_modules::evaluate;
 use rquickjs::{Ctx, Function, Object, Result, Value};
 
 pub(super) fn module<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
@@ -24,14 +25,15 @@ pub(super) fn module<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 /// A class whose instances have a name and `add()`.
 fn class<'js>(ctx: &Ctx<'js>, name: &str, kind: MetricType) -> Result<Value<'js>> {
     let define = function(ctx, "define", move |call| define(call, kind))?;
-    let make: Function<'js> = ctx.eval(format!(
+    let source = format!(
         "(function (define) {{ return class {name} {{\n\
          constructor(name, isTime) {{\n\
          const add = define(name, isTime);\n\
          Object.defineProperty(this, 'name', {{ value: String(name), enumerable: true }});\n\
          Object.defineProperty(this, 'add', {{ value: add, enumerable: true }});\n\
          }} }} }})"
-    ))?;
+    );
+    let make: Function<'js> = evaluate(ctx, &source)?;
     make.call((define,))
 }
 

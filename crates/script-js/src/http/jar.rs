@@ -31,7 +31,7 @@ pub(crate) fn class<'js>(ctx: &Ctx<'js>) -> Result<Function<'js>> {
         let prototype = prototype.ok_or(rquickjs::Error::Unknown)?;
         held::hold(Rc::new(Jar::default()), prototype)
     })?;
-    let make_class: Function<'js> = ctx.eval(CLASS)?;
+    let make_class: Function<'js> = loadline_k6_modules::evaluate(ctx, CLASS)?;
     make_class.call((make, function(ctx, "act", act)?))
 }
 

@@ -87,7 +87,7 @@ fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     if let Some(known) = hidden.get::<_, Option<Object<'js>>>("responses")? {
         return Ok(known);
     }
-    let make: Function<'js> = ctx.eval(PROTOTYPE)?;
+    let make: Function<'js> = loadline_k6_modules::evaluate(ctx, PROTOTYPE)?;
     let prototype: Object<'js> = make.call((
         NAMES.to_vec(),
         function(ctx, "read", read)?,

@@ -17,6 +17,7 @@ use loadline_client::{
 use loadline_engine::{Composed, Requester};
 use loadline_reactor::{Host, Kernel};
 use std::mem;
+use std::mem;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -290,10 +291,11 @@ impl Chain {
             (None, status @ 400..) => (String::new(), 1000 + status),
             _ => Default::default(),
         };
+        let proto = record::proto(&hop, wrong.as_ref());
         let answer = Answer {
             status: if wrong.is_some() { 0 } else { hop.status },
-            reason: hop.reason,
-            proto: record::proto(&hop, wrong.as_ref()),
+            reason: mem::take(&mut hop.reason),
+            proto,
             timings: hop.timings(),
             fields: if wrong.is_some() {
                 Vec::new()

@@ -315,3 +315,21 @@ fn errors_of_k6_are_of_its_own_class() {
         assert_eq!(said[5..], ["3", "true"]);
     });
 }
+
+#[test]
+fn stacks_have_no_frames_of_our_own_javascript() {
+    let script = "import http from 'k6/http';
+        import crypto from 'k6/crypto';
+        export default function () { crypto.md5('a', 'zz'); }";
+    let ran = run(script, Amount::ONCE);
+    let said = &ran.log[0];
+    assert!(said.contains("invalid output encoding: zz"), "{said}");
+    assert!(
+        said.contains("\n\tat default (file:///s/main.js:3:"),
+        "{said}"
+    );
+    assert!(
+        !said.contains("internal") && !said.contains("eval_script"),
+        "{said}"
+    );
+}
