@@ -23,7 +23,7 @@ help:
 	@echo "make test   everything that must hold"
 	@echo "make soak   the same with twenty thousand cases for each property"
 	@echo "make lint   formatting, clippy, documentation"
-	@echo "make bench  speed and memory against wrk, wrk2, ab, oha and h2load"
+	@echo "make bench  speed and memory against wrk, wrk2, ab, oha, h2load and k6"
 	@echo "make paired speed against another build of Loadline, OLD=FILE"
 	@echo "make peers  the load testers that studies run beside Loadline"
 	@echo "make web    the page of HTML reports; the others make it themselves"

@@ -1,4 +1,4 @@
-"""Speed and memory of Loadline against wrk, wrk2, ab, oha and h2load, side by side in one run.
+"""Speed and memory of Loadline against wrk, wrk2, ab, oha, h2load and k6, side by side in one run.
 
 What is a tool with its settings against nginx is the study `studies/speed.toml`: it makes the runs,
 and COMPARED below says which of them are held against each other, and by which bar. The two runs of
@@ -9,7 +9,7 @@ divided by the requests that were answered.
 What a study file cannot say is measured here, in the same way: how long connections take to open,
 peaks and growth of memory, how evenly requests arrive at the server, differences of medians, the
 time of a process that measures nothing, and wrk's own example scripts, which a package installs,
-sometimes compressed. The server always runs on core 0, the client on core 1.
+sometimes compressed; and k6's scripts, in `k6.py`. The server always runs on core 0, the client on core 1.
 
 Usage: python3 benches/speed.py [--quick] [--only WORD] [--markdown FILE]
 """
@@ -31,6 +31,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+from k6 import K6Rows
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LOADLINE = ROOT / "target" / "release" / "loadline"
@@ -217,6 +219,8 @@ class Bench:
               server {{
                 listen 127.0.0.1:{self.http} backlog=4096;
                 location / {{ return 200 "{'x' * 60}"; }}
+                location = /json {{ default_type application/json;
+                                    return 200 '{{"a":{{"b":1}}}}'; }}
                 location = /authenticate {{ add_header X-Token secret; return 200 "in"; }}
               }}
               server {{
@@ -471,6 +475,7 @@ class Bench:
                 self.many_connections()
             if wanted("memory over time"):
                 self.memory_over_time()
+            K6Rows(self, LOADLINE, run_client, test_server).run(wanted)
         if wanted("5 000/s"):
             self.pacing()
             self.open_against_closed()

@@ -1,4 +1,5 @@
-//! JavaScript in k6's words: a runtime of QuickJS for each virtual user, on a stack of its own.
+//! JavaScript in k6's words: a runtime of QuickJS for each virtual user, or one for all users of a
+//! worker (`shared`); and a stack for each.
 //!
 //! A [`Program`] is a script that is loaded: initialised once, with its options and what it
 //! exports. [`launch`] makes users of the engine of its functions: each has a runtime, in a fiber,

@@ -2,12 +2,13 @@
 
 use super::k6_error;
 use crate::exception::BASE_FILE;
-use crate::modules::loader::require;
+use crate::modules::loader::{copy, require};
 use crate::modules::resolve::resolve_file;
 use crate::native::{Call, function, set};
 use crate::vu::Vu;
 use rquickjs::object::{Accessor, Property};
 use rquickjs::{ArrayBuffer, Ctx, Function, IntoJs, Object, Result, Value};
+use std::collections::BTreeMap;
 
 /// Gives what a replacer of `JSON.stringify` makes of a value, as Go's encoding has it: nothing
 /// is left out, and what has no form is an error.
@@ -37,9 +38,12 @@ pub(super) fn install(ctx: &Ctx<'_>) -> Result<()> {
     property(ctx, "__ENV", env)
 }
 
-/// `__VU` and `__ITER`, where several users have the same globals.
-pub(super) fn install_numbers(ctx: &Ctx<'_>) -> Result<()> {
-    property(ctx, "__VU", |ctx| Ok(Vu::of(ctx).id))?;
+/// `__ITER`, and `__VU` where several users have the same globals.
+pub(super) fn install_numbers(ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
+    match vu.shared() {
+        Some(_) => property(ctx, "__VU", |ctx| Ok(Vu::of(ctx).id))?,
+        None => ctx.globals().set("__VU", vu.id)?,
+    }
     property(ctx, "__ITER", |ctx| {
         let vu = Vu::of(ctx);
         Ok((!vu.is_init()).then(|| vu.activity.borrow().iteration))
@@ -72,13 +76,35 @@ fn env<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     }
     let stage = vu.activity.borrow().stage.clone();
     let scenario = stage.as_ref().and_then(|stage| stage.scenario());
-    let others = scenario.iter().flat_map(|scenario| &scenario.env);
-    let env = Object::new(ctx.clone())?;
-    for (name, value) in vu.program.env.iter().chain(others) {
+    let env = match vu.shared() {
+        // The copy has the same texts.
+        Some(_) => copy(&env_of_run(ctx, &vu)?)?,
+        None => object_of(ctx, &vu.program.env)?,
+    };
+    for (name, value) in scenario.iter().flat_map(|scenario| &scenario.env) {
         env.set(name.as_str(), value.as_str())?;
     }
     hidden.set("env", env.clone())?;
     Ok(env)
+}
+
+/// The variables of the run, once for all users of a runtime.
+fn env_of_run<'js>(ctx: &Ctx<'js>, vu: &Vu) -> Result<Object<'js>> {
+    let common = vu.common(ctx)?;
+    if let Some(known) = common.get::<_, Option<Object<'js>>>("env")? {
+        return Ok(known);
+    }
+    let env = object_of(ctx, &vu.program.env)?;
+    common.set("env", env.clone())?;
+    Ok(env)
+}
+
+fn object_of<'js>(ctx: &Ctx<'js>, pairs: &BTreeMap<String, String>) -> Result<Object<'js>> {
+    let object = Object::new(ctx.clone())?;
+    for (name, value) in pairs {
+        object.set(name.as_str(), value.as_str())?;
+    }
+    Ok(object)
 }
 
 /// `__ENV` is another one from now on.

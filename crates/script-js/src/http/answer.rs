@@ -1,14 +1,16 @@
 //! What came of a request: the plain data behind a script's `Response`.
 
+use super::target::Target;
 use std::net::SocketAddr;
+use std::rc::Rc;
 
 /// What came of a request and of the redirects that were followed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Answer {
     /// The status of the last response; 0 if there is none.
     pub(crate) status: u16,
-    /// The status with its reason, such as `200 OK`; empty if there is none.
-    pub(crate) status_text: String,
+    /// The reason behind the status, such as `OK`.
+    pub(crate) reason: String,
     /// `HTTP/1.1` or `HTTP/2.0`; empty if there is no response.
     pub(crate) proto: &'static str,
     /// The fields of the last response as lines, names as they came.
@@ -71,15 +73,31 @@ pub(crate) struct Timings {
 pub(crate) struct Sent {
     /// Its method.
     pub(crate) method: String,
-    /// Its URL.
-    pub(crate) url: String,
+    /// Where it went.
+    pub(crate) target: Option<Rc<Target>>,
     /// Its fields.
     pub(crate) headers: Vec<(String, String)>,
     /// Its body.
     pub(crate) body: Vec<u8>,
 }
 
+impl Sent {
+    /// Its URL; empty of one that was not sent.
+    pub(crate) fn url(&self) -> &str {
+        let target = self.target.as_ref();
+        target.map_or("", |target| target.url.as_str())
+    }
+}
+
 impl Answer {
+    /// The status with its reason, such as `200 OK`; empty if there is none.
+    pub(crate) fn status_text(&self) -> String {
+        match self.status {
+            0 => String::new(),
+            status => format!("{status} {}", self.reason),
+        }
+    }
+
     /// The fields of the response, in the order they came.
     pub(crate) fn lines(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let lines = self.fields.split(|byte| *byte == b'\n');

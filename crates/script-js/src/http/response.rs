@@ -9,7 +9,8 @@ use crate::api::k6_error;
 use crate::native::{Call, function};
 use crate::vu::Vu;
 use loadline_k6_modules::{form_of, gjson_get, link_of, parse_json, selection_of};
-use rquickjs::{ArrayBuffer, Ctx, Function, IntoJs, Object, Result, Value};
+use rquickjs::{ArrayBuffer, Ctx, Function, IntoJs, Object, Persistent, Result, Value};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// The prototype: getters by their number in `NAMES`, and the functions.
@@ -20,7 +21,8 @@ const PROTOTYPE: &str = "(function (names, read, json, page, submit, click) {
     names.forEach((name, index) => Object.defineProperty(prototype, name, {
         get() {
             const value = read(this, index);
-            keep(this, name, value);
+            // What is made of the answer is made once; the rest costs less than keeping it.
+            if (typeof value === 'object' || name === 'body') keep(this, name, value);
             return value;
         },
         set(value) { keep(this, name, value); },
@@ -68,16 +70,38 @@ const NAMES: [&str; 16] = [
     "request",
 ];
 
+/// Makes the object of the times: a literal has its names already.
+const TIMINGS: &str = "(blocked, connecting, tls_handshaking, sending, waiting, receiving) => ({
+    duration: sending + waiting + receiving, blocked, looking_up: 0, connecting, tls_handshaking,
+    sending, waiting, receiving,
+})";
+
 /// The response of an answer.
 pub(crate) fn response<'js>(ctx: &Ctx<'js>, answer: Answer) -> Result<Value<'js>> {
     held::hold(Rc::new(answer), prototype(ctx)?)
 }
 
+/// What the responses of a runtime are made with.
+#[derive(Debug, Default)]
+pub(crate) struct Responses {
+    prototype: RefCell<Option<Persistent<Object<'static>>>>,
+    timings: RefCell<Option<Persistent<Function<'static>>>>,
+}
+
+impl Responses {
+    /// Gives all of it back: the runtime ends.
+    pub(crate) fn forget(&self) {
+        self.prototype.take();
+        self.timings.take();
+    }
+}
+
 /// The prototype of the realm, made with its first response.
 fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
-    let hidden = Vu::of(ctx).common(ctx)?;
-    if let Some(known) = hidden.get::<_, Option<Object<'js>>>("responses")? {
-        return Ok(known);
+    let vu = Vu::of(ctx);
+    let known = vu.responses().prototype.borrow().clone();
+    if let Some(known) = known {
+        return known.restore(ctx);
     }
     let make: Function<'js> = ctx.eval(PROTOTYPE)?;
     let prototype: Object<'js> = make.call((
@@ -88,7 +112,8 @@ fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
         function(ctx, "submit", submit)?,
         function(ctx, "click", click)?,
     ))?;
-    hidden.set("responses", prototype.clone())?;
+    let kept = Persistent::save(ctx, prototype.clone());
+    vu.responses().prototype.replace(Some(kept));
     Ok(prototype)
 }
 
@@ -114,8 +139,8 @@ fn read<'js>(call: Call<'js>) -> Result<Value<'js>> {
             ip.unwrap_or_default().into_js(ctx)
         }
         "remote_port" => answer.remote.map_or(0, |remote| remote.port()).into_js(ctx),
-        "url" => answer.request.url.as_str().into_js(ctx),
-        "status_text" => answer.status_text.as_str().into_js(ctx),
+        "url" => answer.request.url().into_js(ctx),
+        "status_text" => answer.status_text().into_js(ctx),
         "proto" => answer.proto.into_js(ctx),
         "tls_version" => answer.tls.0.into_js(ctx),
         "tls_cipher_suite" => answer.tls.1.as_str().into_js(ctx),
@@ -223,29 +248,33 @@ fn milliseconds(ctx: &Ctx<'_>, date: &str) -> Result<f64> {
 }
 
 fn timings<'js>(ctx: &Ctx<'js>, answer: &Answer) -> Result<Value<'js>> {
-    let object = Object::new(ctx.clone())?;
+    let vu = Vu::of(ctx);
+    let known = vu.responses().timings.borrow().clone();
+    let make = match known {
+        Some(known) => known.restore(ctx)?,
+        None => {
+            let make: Function<'js> = ctx.eval(TIMINGS)?;
+            let kept = Persistent::save(ctx, make.clone());
+            vu.responses().timings.replace(Some(kept));
+            make
+        }
+    };
     let times = &answer.timings;
-    let duration = times.sending + times.waiting + times.receiving;
-    for (name, value) in [
-        ("duration", duration),
-        ("blocked", times.blocked),
-        ("looking_up", 0.0),
-        ("connecting", times.connecting),
-        ("tls_handshaking", times.tls_handshaking),
-        ("sending", times.sending),
-        ("waiting", times.waiting),
-        ("receiving", times.receiving),
-    ] {
-        object.set(name, value)?;
-    }
-    Ok(object.into_value())
+    make.call((
+        times.blocked,
+        times.connecting,
+        times.tls_handshaking,
+        times.sending,
+        times.waiting,
+        times.receiving,
+    ))
 }
 
 fn request<'js>(ctx: &Ctx<'js>, answer: &Answer) -> Result<Value<'js>> {
     let sent = &answer.request;
     let object = Object::new(ctx.clone())?;
     object.set("method", sent.method.as_str())?;
-    object.set("url", sent.url.as_str())?;
+    object.set("url", sent.url())?;
     let headers = Object::new(ctx.clone())?;
     let cookies = Object::new(ctx.clone())?;
     for (name, value) in &sent.headers {
@@ -298,7 +327,7 @@ fn page<'js>(call: Call<'js>) -> Result<Value<'js>> {
         return Err(k6_error(&call.ctx, sentence));
     };
     let text = String::from_utf8_lossy(bytes);
-    selection_of(&call.ctx, &text, Some(&answer.request.url))
+    selection_of(&call.ctx, &text, Some(answer.request.url()))
 }
 
 /// An option of `submitForm` or `clickLink`, or else this.

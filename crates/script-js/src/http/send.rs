@@ -15,6 +15,7 @@ use loadline_client::{
 };
 use loadline_engine::{Composed, Requester};
 use loadline_reactor::{Host, Kernel};
+use std::mem;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -30,15 +31,15 @@ pub(crate) struct Fetched {
 const CREDENTIALS: [&str; 3] = ["authorization", "www-authenticate", "cookie"];
 
 /// Sends a request and follows its redirects.
-pub(crate) async fn fetch(vu: Rc<Vu>, requester: Requester<Kernel>, wanted: Wanted) -> Fetched {
+pub(crate) async fn fetch(vu: Rc<Vu>, requester: Requester<Kernel>, mut wanted: Wanted) -> Fetched {
     let deadline = requester.host().now_ns() + wanted.timeout.as_nanos() as u64;
     let throws = wanted.throws;
     let chain = Chain {
         digest: wanted.is_digest.then(|| digest(&wanted)).flatten(),
         target: Rc::clone(&wanted.target),
-        method: wanted.method.clone(),
-        headers: wanted.headers.clone(),
-        body: wanted.body.clone(),
+        method: mem::take(&mut wanted.method),
+        headers: mem::take(&mut wanted.headers),
+        body: wanted.body.take(),
         left: wanted.redirects,
         deadline,
         vu,
@@ -276,13 +277,11 @@ impl Chain {
             (None, status @ 400..) => (String::new(), 1000 + status),
             _ => Default::default(),
         };
+        let proto = record::proto(&hop, wrong.as_ref());
         let answer = Answer {
             status: if wrong.is_some() { 0 } else { hop.status },
-            status_text: match wrong.is_some() || hop.status == 0 {
-                true => String::new(),
-                false => format!("{} {}", hop.status, hop.reason),
-            },
-            proto: record::proto(&hop, wrong.as_ref()),
+            reason: mem::take(&mut hop.reason),
+            proto,
             timings: hop.timings(),
             fields: if wrong.is_some() {
                 Vec::new()
@@ -295,7 +294,7 @@ impl Chain {
             tls: hop.tls.map(record::tls).unwrap_or_default(),
             request: Sent {
                 method: self.method,
-                url: self.target.url.to_string(),
+                target: Some(self.target),
                 headers,
                 body: self.body.unwrap_or_default(),
             },
@@ -309,7 +308,7 @@ impl Chain {
         if self.wanted.response == ResponseType::None || has_none {
             return Ok(Body::None);
         }
-        let bytes = decoded(std::mem::take(&mut hop.body), hop.coding.as_deref())?;
+        let bytes = decoded(mem::take(&mut hop.body), hop.coding.as_deref())?;
         Ok(match self.wanted.response {
             ResponseType::Binary => Body::Binary(bytes),
             _ => Body::Text(bytes),

@@ -8,8 +8,10 @@ use super::target::Target;
 use crate::api::k6::tags_of;
 use crate::api::k6_error;
 use crate::native::Call;
+use crate::run::HttpOptions;
 use crate::vu::Vu;
 use rquickjs::{Object, Result, Value};
+use std::borrow::Cow;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -74,8 +76,10 @@ impl Wanted {
             Ok(target) => target,
             Err(problem) => return Ok(Err(unmade(1020, problem, params))),
         };
-        let options = vu.run.as_ref().map(|run| &run.options.http);
-        let options = options.cloned().unwrap_or_default();
+        let options = match &vu.run {
+            Some(run) => Cow::Borrowed(&run.options.http),
+            None => Cow::Owned(HttpOptions::default()),
+        };
         let mut wanted = Wanted {
             method,
             target,

@@ -116,7 +116,8 @@ fn made_built_in<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Object<'js>> {
     }
 }
 
-fn copy<'js>(object: &Object<'js>) -> Result<Object<'js>> {
+/// Another object with the same members.
+pub(crate) fn copy<'js>(object: &Object<'js>) -> Result<Object<'js>> {
     let copy = Object::new(object.ctx().clone())?;
     for entry in object.props::<Atom<'js>, Value<'js>>() {
         let (name, value) = entry?;

@@ -225,3 +225,37 @@ fn a_batch_of_many_goes_out_a_few_at_a_time_and_each_is_answered() {
         assert_eq!(counted(&ran), 50.0);
     });
 }
+
+/// What stays behind of a run: the bytes in memory after it, beyond those after a shorter one.
+fn left_by(script: &str, few: u64, many: u64) -> u64 {
+    let script = script.replace("URL/", &format!("{}/", server()));
+    let after = |iterations| {
+        let amount = Amount {
+            users: 10,
+            iterations,
+            within: std::time::Duration::from_secs(3_600),
+        };
+        let ran = run(&script, amount);
+        assert_eq!((ran.complete, ran.log.len()), (iterations, 0));
+        assert_eq!(counted(&ran), iterations as f64);
+        crate::costs::resident()
+    };
+    let before = after(few);
+    after(many).saturating_sub(before)
+}
+
+#[test]
+#[ignore = "it takes minutes, and other tests of this process would be counted too: run it alone"]
+fn urls_leave_no_memory_behind_whether_they_have_a_name_or_not() {
+    for url in [
+        "`URL/echo?${__ITER % 100}.${__VU}`, { tags: { name: 'one' } }",
+        "`URL/echo?${__ITER}.${__VU}`",
+    ] {
+        let script = format!(
+            "import http from 'k6/http'; export default function () {{ http.get({url}); }}"
+        );
+        let more = left_by(&script, 20_000, 1_000_000);
+        println!("{url}: {} KB more", more / 1_000);
+        assert!(more <= 16 << 20, "{more} bytes");
+    }
+}

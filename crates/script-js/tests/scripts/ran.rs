@@ -172,7 +172,8 @@ pub(crate) fn run_stage(
     let (portions, told) = channel();
     let (abort, aborted) = channel();
     let recording = RecorderSetup {
-        keeps_samples: true,
+        // They would stay until the run has ended.
+        keeps_samples: amount.iterations <= 1_000,
         ..RecorderSetup::default()
     };
     let options = UserOptions {
