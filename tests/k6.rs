@@ -562,6 +562,46 @@ fn tags_that_were_not_asked_for_match_no_threshold() {
 }
 
 #[test]
+fn users_that_share_a_runtime_print_what_others_print() {
+    let server = serve();
+    let script = "import http from 'k6/http'; import { check, sleep } from 'k6';
+        export const options = { vus: 20, iterations: 100 };
+        let own = 0;
+        export function setup() { return { n: 1 }; }
+        export default async function (data) {
+          own += data.n;
+          const res = http.get(`http://${__ENV.HOST}/`);
+          sleep(0.001);
+          await http.asyncRequest('GET', `http://${__ENV.HOST}/`);
+          check(res, { ok: (r) => r.status === 200, counted: () => own === __ITER + 1 });
+        }
+        export function teardown() { console.log('end'); }";
+    let scripts = Scripts::new(&[("own.js", script)]);
+    let host = format!("HOST={}", server.addr());
+    for mode in ["isolated", "shared"] {
+        let said = scripts.say(&["run", "-e", &host, "--vu-mode", mode, "own.js"]);
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        for line in [
+            "checks_succeeded...: 100.00% 200 out of 200",
+            "iterations.....................: 100 ",
+            "http_reqs......................: 200 ",
+        ] {
+            assert!(
+                said.stdout.contains(line),
+                "{mode}: {line}: {}",
+                said.stdout
+            );
+        }
+        assert!(said.stderr.contains("msg=end"), "{}", said.stderr);
+        assert!(!said.stderr.contains("vu-mode"), "{}", said.stderr);
+    }
+    let said = scripts.say(&["run", "--vu-mode", "own", "own.js"]);
+    let sentence = "invalid vu mode \\\"own\\\". Use: \\\"isolated\\\", \\\"shared\\\"";
+    assert_eq!(said.code, Some(255), "{}", said.stderr);
+    assert!(said.stderr.contains(sentence), "{}", said.stderr);
+}
+
+#[test]
 fn the_example_keeps_its_thresholds_against_the_test_server() {
     let server = serve();
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples/k6");

@@ -67,10 +67,7 @@ pub(crate) fn k6_error(ctx: &Ctx<'_>, message: &str) -> Error {
 pub(crate) fn install(ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
     let globals = ctx.globals();
     globals.set("global", globals.clone())?;
-    match vu.shared() {
-        Some(_) => globals::install_numbers(ctx)?,
-        None => globals.set("__VU", vu.id)?,
-    }
+    globals::install_numbers(ctx, vu)?;
     loadline_k6_modules::install_globals(ctx)?;
     globals::install(ctx)?;
     console::install(ctx)?;

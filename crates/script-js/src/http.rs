@@ -19,6 +19,7 @@ mod send;
 mod target;
 mod wanted;
 
+pub(crate) use response::Responses;
 pub(crate) use target::{HttpState, Targets};
 
 use crate::api::k6::cut_off;

@@ -59,11 +59,12 @@ impl Desk {
 pub(crate) fn serve(vu: &Rc<Vu>, desk: &Rc<Desk>) {
     let at = Rc::clone(desk);
     let served = inside(vu, move |ctx, vu, main| {
+        let mut exports = Exports { main, last: None };
         loop {
             at.is_idle.set(true);
             vu.control.suspend();
             match at.job.take() {
-                Some(job) => run(ctx, vu, main, job),
+                Some(job) => run(ctx, vu, &mut exports, job),
                 None if vu.control.is_cancelled() => return Ok(()),
                 None => {}
             }
@@ -73,7 +74,27 @@ pub(crate) fn serve(vu: &Rc<Vu>, desk: &Rc<Desk>) {
     desk.is_idle.set(true);
 }
 
-fn run<'js>(ctx: &Ctx<'js>, vu: &Vu, main: &Object<'js>, job: Job) {
+/// What the main module exports.
+struct Exports<'a, 'js> {
+    main: &'a Object<'js>,
+    /// The function that was called last, and its name: most users call no other one.
+    last: Option<(String, Function<'js>)>,
+}
+
+impl<'js> Exports<'_, 'js> {
+    fn function(&mut self, name: &str) -> rquickjs::Result<Function<'js>> {
+        if let Some((known, function)) = &self.last
+            && known == name
+        {
+            return Ok(function.clone());
+        }
+        let function: Function<'js> = self.main.get(name)?;
+        self.last = Some((name.to_owned(), function.clone()));
+        Ok(function)
+    }
+}
+
+fn run<'js>(ctx: &Ctx<'js>, vu: &Vu, exports: &mut Exports<'_, 'js>, job: Job) {
     let Some(state) = vu.run.clone() else {
         return;
     };
@@ -81,11 +102,11 @@ fn run<'js>(ctx: &Ctx<'js>, vu: &Vu, main: &Object<'js>, job: Job) {
     begin(ctx, vu, &job.stage);
     match &job.stage.kind {
         StageKind::Scenario(scenario) => {
-            iterate(ctx, vu, main, &state, &job.stage, scenario);
+            iterate(ctx, vu, exports, &state, &job.stage, scenario);
             note_delay(vu, job.delay);
         }
-        StageKind::Setup => set_up(ctx, vu, main, &state, &job.stage),
-        StageKind::Teardown => tear_down(ctx, vu, main, &state, &job.stage),
+        StageKind::Setup => set_up(ctx, vu, exports, &state, &job.stage),
+        StageKind::Teardown => tear_down(ctx, vu, exports, &state, &job.stage),
     }
     end(vu);
 }
@@ -122,30 +143,28 @@ fn leave_groups(vu: &Vu) {
 
 /// What is given to functions: what `setup()` gave, made anew for each user.
 fn data<'js>(ctx: &Ctx<'js>, vu: &Vu, state: &RunState) -> rquickjs::Result<Value<'js>> {
+    let Some(Some(json)) = state.setup_data.get() else {
+        return Ok(Value::new_undefined(ctx.clone()));
+    };
     let hidden = vu.hidden(ctx)?;
     let known: Value<'js> = hidden.get("data")?;
     if !known.is_undefined() {
         return Ok(known);
     }
-    match state.setup_data.get() {
-        Some(Some(json)) => {
-            let data = ctx.json_parse(json.as_str())?;
-            hidden.set("data", data.clone())?;
-            Ok(data)
-        }
-        _ => Ok(known),
-    }
+    let data = ctx.json_parse(json.as_str())?;
+    hidden.set("data", data.clone())?;
+    Ok(data)
 }
 
 /// Calls a function of the script, and waits for all that it leads to.
 fn call<'js>(
     ctx: &Ctx<'js>,
     vu: &Vu,
-    main: &Object<'js>,
+    exports: &mut Exports<'_, 'js>,
     name: &str,
     data: Option<Value<'js>>,
 ) -> rquickjs::Result<Value<'js>> {
-    let function: Function<'js> = main.get(name)?;
+    let function = exports.function(name)?;
     let given: Value<'js> = match data {
         Some(data) => function.call((data,))?,
         None => function.call(())?,
@@ -161,7 +180,7 @@ fn call<'js>(
 fn iterate<'js>(
     ctx: &Ctx<'js>,
     vu: &Vu,
-    main: &Object<'js>,
+    exports: &mut Exports<'_, 'js>,
     state: &RunState,
     stage: &Stage,
     scenario: &Scenario,
@@ -170,14 +189,10 @@ fn iterate<'js>(
         .began
         .get_or_init(|| (Instant::now(), SystemTime::now()));
     let number = scenario.begun.fetch_add(1, Ordering::Relaxed);
-    let iteration = {
+    {
         let mut activity = vu.activity.borrow_mut();
         activity.iteration_in_test = number;
         activity.bytes = (0, 0);
-        activity.iteration
-    };
-    if vu.shared().is_none() {
-        let _ = ctx.globals().set("__ITER", iteration);
     }
     if !state.options.http.keeps_cookies {
         vu.http.begin_iteration();
@@ -187,7 +202,7 @@ fn iterate<'js>(
     scenario.enter();
     let began = Instant::now();
     let called = data(ctx, vu, state)
-        .and_then(|data| call(ctx, vu, main, &stage.function, Some(data)).map(drop));
+        .and_then(|data| call(ctx, vu, exports, &stage.function, Some(data)).map(drop));
     active.fetch_sub(1, Ordering::Relaxed);
     scenario.leave();
     {
@@ -264,8 +279,14 @@ fn conclude(vu: &Vu, state: &RunState, scenario: &Scenario, lasted: Duration) {
     }
 }
 
-fn set_up<'js>(ctx: &Ctx<'js>, vu: &Vu, main: &Object<'js>, state: &RunState, stage: &Stage) {
-    let given = match call(ctx, vu, main, &stage.function, None) {
+fn set_up<'js>(
+    ctx: &Ctx<'js>,
+    vu: &Vu,
+    exports: &mut Exports<'_, 'js>,
+    state: &RunState,
+    stage: &Stage,
+) {
+    let given = match call(ctx, vu, exports, &stage.function, None) {
         Ok(given) => given,
         Err(error) => return fail(ctx, vu, state, error),
     };
@@ -282,9 +303,15 @@ fn set_up<'js>(ctx: &Ctx<'js>, vu: &Vu, main: &Object<'js>, state: &RunState, st
     }
 }
 
-fn tear_down<'js>(ctx: &Ctx<'js>, vu: &Vu, main: &Object<'js>, state: &RunState, stage: &Stage) {
+fn tear_down<'js>(
+    ctx: &Ctx<'js>,
+    vu: &Vu,
+    exports: &mut Exports<'_, 'js>,
+    state: &RunState,
+    stage: &Stage,
+) {
     let called = data(ctx, vu, state)
-        .and_then(|data| call(ctx, vu, main, &stage.function, Some(data)).map(drop));
+        .and_then(|data| call(ctx, vu, exports, &stage.function, Some(data)).map(drop));
     match (called, vu.take_rejection()) {
         (Err(error), _) => fail(ctx, vu, state, error),
         (Ok(()), Some(reason)) => state.fail(Failure::Threw(reason)),

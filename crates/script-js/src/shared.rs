@@ -18,6 +18,7 @@ pub(crate) mod jobs;
 use crate::api;
 use crate::exception::BASE_FILE;
 use crate::fiber::{Crossing, MARGIN_BYTES};
+use crate::http::Responses;
 use crate::program::Failure;
 use crate::realm::{memory, runtime, thrown};
 use crate::run::Level;
@@ -64,6 +65,8 @@ impl VuMode {
 pub(crate) struct Shared {
     hidden: RefCell<Option<Persistent<Object<'static>>>>,
     hop: RefCell<Option<Persistent<Function<'static>>>>,
+    /// What responses are made with.
+    pub(crate) responses: Responses,
     jobs: JobList,
     /// Those of users that have ended.
     left: RefCell<Vec<Jobs>>,
@@ -101,6 +104,7 @@ impl Shared {
         Ok(Some(Rc::new(Shared {
             hidden: RefCell::default(),
             hop: RefCell::default(),
+            responses: Responses::default(),
             jobs,
             left: RefCell::default(),
             context,
@@ -179,6 +183,7 @@ impl Drop for Shared {
     fn drop(&mut self) {
         self.hidden.take();
         self.hop.take();
+        self.responses.forget();
         for jobs in self.left.take() {
             self.jobs.put(jobs);
         }

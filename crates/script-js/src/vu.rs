@@ -6,6 +6,7 @@
 use crate::event_loop::Operations;
 use crate::exception::of_value;
 use crate::fiber::{self, Cancelled, Control};
+use crate::http::Responses;
 use crate::program::Program;
 use crate::run::{Abort, RunState, Stage};
 use crate::samples::{CommonTags, SampleTags, Worker};
@@ -50,6 +51,8 @@ pub(crate) struct Vu {
     hidden: RefCell<Option<Persistent<Object<'static>>>>,
     /// The runtime that it shares with others, if it does.
     shared: OnceCell<Rc<Shared>>,
+    /// What its responses are made with, where it shares none.
+    responses: Responses,
     /// What `Math.random()` goes on from, if the script has said.
     pub(crate) random: Cell<Option<u32>>,
     /// Promises that were rejected, and whom nobody has caught yet: what with.
@@ -113,6 +116,7 @@ impl Vu {
             resumed: Cell::default(),
             hidden: RefCell::default(),
             shared: OnceCell::new(),
+            responses: Responses::default(),
             random: Cell::default(),
             rejected: RefCell::default(),
             common: RefCell::default(),
@@ -160,10 +164,19 @@ impl Vu {
         }
     }
 
+    /// What responses are made with in its runtime.
+    pub(crate) fn responses(&self) -> &Responses {
+        match self.shared.get() {
+            Some(shared) => &shared.responses,
+            None => &self.responses,
+        }
+    }
+
     /// Gives back all that it holds of its runtime, which ends.
     pub(crate) fn leave_runtime(&self) {
         self.operations.clear();
         self.hidden.take();
+        self.responses.forget();
     }
 
     /// Whether its script is being initialised.

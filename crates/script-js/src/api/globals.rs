@@ -39,9 +39,12 @@ pub(super) fn install(ctx: &Ctx<'_>) -> Result<()> {
     property(ctx, "__ENV", env)
 }
 
-/// `__VU` and `__ITER`, where several users have the same globals.
-pub(super) fn install_numbers(ctx: &Ctx<'_>) -> Result<()> {
-    property(ctx, "__VU", |ctx| Ok(Vu::of(ctx).id))?;
+/// `__ITER`, and `__VU` where several users have the same globals.
+pub(super) fn install_numbers(ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
+    match vu.shared() {
+        Some(_) => property(ctx, "__VU", |ctx| Ok(Vu::of(ctx).id))?,
+        None => ctx.globals().set("__VU", vu.id)?,
+    }
     property(ctx, "__ITER", |ctx| {
         let vu = Vu::of(ctx);
         Ok((!vu.is_init()).then(|| vu.activity.borrow().iteration))

@@ -118,10 +118,10 @@ fn check<'js>(call: Call<'js>) -> Result<Value<'js>> {
         .map(|(k, v)| (k.as_str(), v.as_str()))
         .collect();
     let mut all_passed = true;
-    for name in sets.keys::<String>() {
-        let name = name?;
+    for entry in sets.props::<String, Value<'js>>() {
+        let (name, check) = entry?;
         refuse_name(ctx, &name)?;
-        let passed = passed(&call, sets.get(name.as_str())?, &value);
+        let passed = passed(&call, check, &value);
         let is_passed = matches!(passed, Ok(true));
         let tags = vu.tags(&extra);
         vu.worker

@@ -10,7 +10,8 @@ use crate::api::k6_error;
 use crate::native::{Call, function};
 use crate::vu::Vu;
 use loadline_k6_modules::{form_of, gjson_get, link_of, parse_json, selection_of};
-use rquickjs::{ArrayBuffer, Ctx, Function, IntoJs, Object, Result, Value};
+use rquickjs::{ArrayBuffer, Ctx, Function, IntoJs, Object, Persistent, Result, Value};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// The prototype: getters by their number in `NAMES`, and the functions.
@@ -81,11 +82,27 @@ pub(crate) fn response<'js>(ctx: &Ctx<'js>, answer: Answer) -> Result<Value<'js>
     held::hold(Rc::new(answer), prototype(ctx)?)
 }
 
+/// What the responses of a runtime are made with.
+#[derive(Debug, Default)]
+pub(crate) struct Responses {
+    prototype: RefCell<Option<Persistent<Object<'static>>>>,
+    timings: RefCell<Option<Persistent<Function<'static>>>>,
+}
+
+impl Responses {
+    /// Gives all of it back: the runtime ends.
+    pub(crate) fn forget(&self) {
+        self.prototype.take();
+        self.timings.take();
+    }
+}
+
 /// The prototype of the realm, made with its first response.
 fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
-    let hidden = Vu::of(ctx).common(ctx)?;
-    if let Some(known) = hidden.get::<_, Option<Object<'js>>>("responses")? {
-        return Ok(known);
+    let vu = Vu::of(ctx);
+    let known = vu.responses().prototype.borrow().clone();
+    if let Some(known) = known {
+        return known.restore(ctx);
     }
     let make: Function<'js> = loadline_k6_modules::evaluate(ctx, PROTOTYPE)?;
     let prototype: Object<'js> = make.call((
@@ -96,7 +113,8 @@ fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
         function(ctx, "submit", submit)?,
         function(ctx, "click", click)?,
     ))?;
-    hidden.set("responses", prototype.clone())?;
+    let kept = Persistent::save(ctx, prototype.clone());
+    vu.responses().prototype.replace(Some(kept));
     Ok(prototype)
 }
 
@@ -217,12 +235,14 @@ fn milliseconds(ctx: &Ctx<'_>, date: &str) -> Result<f64> {
 }
 
 fn timings<'js>(ctx: &Ctx<'js>, answer: &Answer) -> Result<Value<'js>> {
-    let common = Vu::of(ctx).common(ctx)?;
-    let make = match common.get::<_, Option<Function<'js>>>("timings")? {
-        Some(known) => known,
+    let vu = Vu::of(ctx);
+    let known = vu.responses().timings.borrow().clone();
+    let make = match known {
+        Some(known) => known.restore(ctx)?,
         None => {
-            let make: Function<'js> = ctx.eval(TIMINGS)?;
-            common.set("timings", make.clone())?;
+            let make: Function<'js> = loadline_k6_modules::evaluate(ctx, TIMINGS)?;
+            let kept = Persistent::save(ctx, make.clone());
+            vu.responses().timings.replace(Some(kept));
             make
         }
     };

@@ -17,7 +17,6 @@ use loadline_client::{
 use loadline_engine::{Composed, Requester};
 use loadline_reactor::{Host, Kernel};
 use std::mem;
-use std::mem;
 use std::rc::Rc;
 use std::time::Duration;
 
