@@ -18,6 +18,7 @@ mod json;
 mod native;
 mod secrets;
 mod source;
+mod streams;
 
 pub use bytes::bytes_of_buffer;
 pub use crypto::crypto;
@@ -31,6 +32,7 @@ pub use html::{html, selection_of};
 pub use json::{gjson_get, parse_json};
 pub use native::{guarded, uncatchable};
 pub use secrets::{Secrets, secrets};
+pub use streams::experimental_streams;
 
 #[cfg(test)]
 mod tests;
