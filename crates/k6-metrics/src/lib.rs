@@ -23,5 +23,5 @@ pub use sink::{Counter, Gauge, Rate, Sink};
 pub use submetric::{Submetric, SubmetricError, SubmetricSet};
 pub use tally::{Cell, CheckCount, Portion, Sinks, Tally};
 pub use threshold::{Outcome, ThresholdError, ThresholdSource, Thresholds, aborting, crossed};
-pub use totals::Totals;
+pub use totals::{Observed, Totals};
 pub use trend::Trend;

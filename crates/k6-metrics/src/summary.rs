@@ -1,15 +1,20 @@
 //! The summary at the end of a run, in k6's form.
 //!
-//! `text` prints it, compact or full; `data` makes the JSON that `handleSummary` receives and the
-//! one that `--summary-export` writes. All are made of the same [`Ended`] run.
+//! `text` prints it, compact or full, and `legacy` as older versions do; `data` makes the JSON that
+//! `handleSummary` receives and the one that `--summary-export` writes, and `machine` the newer form
+//! of both. All are made of the same [`Ended`] run.
 
 mod block;
 mod data;
 mod format;
+mod legacy;
+mod machine;
 mod text;
 
-pub use data::{Surroundings, export, handle_summary_data};
+pub use data::{Surroundings, export, handle_summary_data, root_group};
 pub use format::TimeUnit;
+pub use legacy::legacy;
+pub use machine::{Described, machine_readable};
 pub use text::text;
 
 use crate::{Contains, Metric, MetricId, Outcome, Sink, Totals};

@@ -2,7 +2,7 @@
 
 use crate::recorder::RecorderSetup;
 use crate::tally::{Portion, Tally};
-use crate::{MetricId, Sink};
+use crate::{Contains, MetricId, Sink};
 use std::sync::Arc;
 
 /// All that was measured in a run so far.
@@ -11,6 +11,17 @@ pub struct Totals {
     pub(crate) setup: Arc<RecorderSetup>,
     /// The values by metric, and the checks.
     pub tally: Tally,
+}
+
+/// A metric or submetric that has values.
+#[derive(Clone, Debug)]
+pub struct Observed<'a> {
+    /// Its name; that of a submetric has its tags in braces.
+    pub name: String,
+    /// What its values are.
+    pub contains: Contains,
+    /// What is made of them.
+    pub sink: &'a Sink,
 }
 
 impl Totals {
@@ -35,6 +46,29 @@ impl Totals {
     /// The sink of a metric; `None` without a value.
     pub fn sink(&self, metric: MetricId) -> Option<&Sink> {
         self.tally.sinks.get(metric)
+    }
+
+    /// All metrics and submetrics that have values, each metric before its submetrics.
+    pub fn observed(&self) -> Vec<Observed<'_>> {
+        let mut found = Vec::new();
+        for (index, metric) in self.setup.registry.all().into_iter().enumerate() {
+            let id = MetricId::of_index(index);
+            let own = self.sink(id).map(|sink| (metric.name.clone(), sink));
+            let submetrics = self.setup.submetrics.of(id).iter().filter_map(|index| {
+                let name = self.setup.submetrics.all()[*index].name.clone();
+                Some((name, self.tally.submetric(*index)?))
+            });
+            found.extend(
+                own.into_iter()
+                    .chain(submetrics)
+                    .map(|(name, sink)| Observed {
+                        name,
+                        contains: metric.contains,
+                        sink,
+                    }),
+            );
+        }
+        found
     }
 
     /// The sink of the metric or submetric of this name, as thresholds name it; `None` without a

@@ -18,6 +18,7 @@ mod json;
 mod native;
 mod secrets;
 mod source;
+mod streams;
 
 pub use bytes::bytes_of_buffer;
 pub use crypto::crypto;
@@ -32,6 +33,7 @@ pub use json::{gjson_get, parse_json};
 pub use native::{guarded, uncatchable};
 pub use secrets::{Secrets, secrets};
 pub use source::{INTERNAL, evaluate};
+pub use streams::experimental_streams;
 
 #[cfg(test)]
 mod tests;

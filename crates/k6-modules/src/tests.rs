@@ -248,3 +248,101 @@ fn a_form_is_submitted_to_its_action_with_the_fields_of_the_script() {
         assert_eq!(crate::urlencoded(&search.fields), "m=p&m=q&n=2");
     });
 }
+
+/// What a script says of streams: what its promise gives, or what it is rejected with.
+fn streamed(script: &str) -> String {
+    let runtime = Runtime::new().unwrap();
+    Context::full(&runtime).unwrap().with(|ctx| {
+        crate::install_globals(&ctx).unwrap();
+        let streams = crate::experimental_streams(&ctx).unwrap();
+        ctx.globals().set("streams", streams).unwrap();
+        let script = format!(
+            "(async () => {{ const {{ ReadableStream, CountQueuingStrategy }} = streams;
+               try {{ return JSON.stringify(await (async () => {{ {script} }})()) }}
+               catch (error) {{ return String(error) }} }})()"
+        );
+        let promise: rquickjs::Promise<'_> = ctx.eval(script).unwrap();
+        promise.finish().unwrap()
+    })
+}
+
+#[test]
+fn a_stream_gives_what_is_put_in_until_it_is_closed() {
+    let read = streamed(
+        "let next = 0; const out = [];
+         const stream = new ReadableStream({
+           pull(to) { if (next < 3) to.enqueue(next++); else to.close(); } });
+         const reader = stream.getReader();
+         for (;;) {
+           const { done, value } = await reader.read();
+           if (done) break;
+           out.push(value);
+         }
+         await reader.closed;
+         return [out, stream.locked];",
+    );
+    assert_eq!(read, "[[0,1,2],true]");
+    let released = streamed(
+        "const stream = new ReadableStream({ start(to) { to.enqueue(1); to.close(); } });
+         stream.getReader().releaseLock();
+         const reader = stream.getReader();
+         return [await reader.read(), await reader.read()];",
+    );
+    assert_eq!(released, r#"[{"value":1,"done":false},{"done":true}]"#);
+}
+
+#[test]
+fn a_stream_asks_for_as_much_as_its_strategy_says() {
+    let asked = |strategy: &str| {
+        streamed(&format!(
+            "let asked = 0;
+             new ReadableStream({{ pull(to) {{ to.enqueue(++asked); }} }}, {strategy});
+             for (let turn = 0; turn < 20; turn++) await null;
+             return asked;"
+        ))
+    };
+    assert_eq!(asked("{ highWaterMark: 0 }"), "0");
+    assert_eq!(asked("undefined"), "1");
+    assert_eq!(asked("new CountQueuingStrategy({ highWaterMark: 3 })"), "3");
+    let sized = "{ highWaterMark: 10, size: (chunk) => chunk * 4 }";
+    assert_eq!(asked(sized), "2");
+}
+
+#[test]
+fn streams_that_fail_or_are_cancelled_say_so() {
+    for (script, said) in [
+        (
+            "await new ReadableStream({ async pull() { throw new Error('dry') } })
+               .getReader().read()",
+            "Error: dry",
+        ),
+        (
+            "let why; const stream = new ReadableStream({ cancel(reason) { why = reason } });
+             await stream.cancel('enough'); return [why, await stream.getReader().read()]",
+            r#"["enough",{"done":true}]"#,
+        ),
+        (
+            "const stream = new ReadableStream(); stream.getReader(); stream.getReader()",
+            "TypeError: stream is locked",
+        ),
+        (
+            "const reader = new ReadableStream().getReader(); const read = reader.read();
+             reader.releaseLock(); await read",
+            "TypeError: reader released",
+        ),
+        (
+            "new ReadableStream({ start(to) { to.close(); to.enqueue(1); } })",
+            "TypeError: cannot close or enqueue",
+        ),
+        (
+            "new ReadableStream({}, { highWaterMark: -1 })",
+            "RangeError: highWaterMark must be a non-negative number",
+        ),
+        (
+            "new ReadableStream({ type: 'bytes' })",
+            "GoError: NotSupportedError:'bytes' stream is not supported yet",
+        ),
+    ] {
+        assert_eq!(streamed(script), said, "{script}");
+    }
+}

@@ -4,7 +4,9 @@ mod flags;
 mod words;
 
 use crate::error::OptionsError;
+use crate::keys::Kind;
 use crate::tier::Tier;
+use crate::values;
 use std::collections::BTreeMap;
 
 pub use flags::help;
@@ -54,6 +56,22 @@ pub enum Command {
     Absent(String),
 }
 
+/// Switches whose variables are checked, and their fields in k6; none of those that are no options
+/// there.
+const SWITCHES: [(&str, &str); 6] = [
+    ("include-system-env-vars", ""),
+    ("linger", "Linger"),
+    ("new-machine-readable-summary", ""),
+    ("no-summary", ""),
+    ("no-thresholds", ""),
+    ("no-usage-report", "NoUsageReport"),
+];
+
+fn truth(text: &str) -> Option<bool> {
+    let value = values::from_text(Kind::Bool, text).ok()?;
+    value.as_bool()
+}
+
 /// What a flag's value is, to k6.
 pub(crate) type Refusal = String;
 
@@ -69,7 +87,35 @@ impl Invocation {
     /// Whether a switch is on.
     pub fn is_on(&self, name: &str, environment: &BTreeMap<String, String>) -> bool {
         let value = self.flag(name, environment);
-        value.is_some_and(|value| matches!(value.as_str(), "true" | "1" | "t"))
+        value.is_some_and(|value| truth(&value) == Some(true))
+    }
+
+    /// Looks whether variables that stand for switches are `true` or `false`.
+    ///
+    /// # Errors
+    /// If one is neither, in k6's words.
+    pub fn check_switches(
+        &self,
+        environment: &BTreeMap<String, String>,
+    ) -> Result<(), OptionsError> {
+        for (name, field) in SWITCHES {
+            let value = self.flag(name, environment).unwrap_or_default();
+            if value.is_empty() || truth(&value).is_some() {
+                continue;
+            }
+            let variable = format!("K6_{}", name.to_uppercase().replace('-', "_"));
+            return Err(match field {
+                "" => OptionsError::refused(format!(
+                    "env var '{variable}' is not a valid boolean value: strconv.ParseBool: \
+                     parsing {value:?}: invalid syntax"
+                )),
+                field => OptionsError::invalid(format!(
+                    "envconfig.Process: assigning {variable} to {field}: converting '{value}' to \
+                     type null.Bool. details: invalid input:{value}"
+                )),
+            });
+        }
+        Ok(())
     }
 
     /// All values of a flag.

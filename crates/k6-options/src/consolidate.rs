@@ -4,7 +4,7 @@ use crate::error::OptionsError;
 use crate::keys::KEYS;
 use crate::scenario::Scenario;
 use crate::scenario::checks::problems;
-use crate::scenario::raw::{Raw, fields_of};
+use crate::scenario::raw::{Raw, fields_of, time_of};
 use crate::settings::{SYSTEM_TAGS, Settings, TREND_STATS};
 use crate::tier::Tier;
 use serde_json::{Map, Value, json};
@@ -103,6 +103,13 @@ fn derived(tier: &Tier, warnings: &mut Vec<String>) -> Result<Map<String, Value>
     if duration.is_some() {
         refuse_both("duration", "stages", has_stages)?;
         refuse_both("duration", "scenarios", scenarios.is_some())?;
+        let time = duration.and_then(time_of);
+        if time.is_some_and(|time| time.0 <= 0) {
+            return Err(OptionsError::invalid(
+                "`duration` option should be more than 0, for infinite duration use the \
+                 externally-controlled executor",
+            ));
+        }
         return Ok(alone(
             "constant-vus",
             &[("vus", vus), ("duration", duration)],

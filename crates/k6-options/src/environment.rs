@@ -2,6 +2,7 @@
 
 use crate::error::OptionsError;
 use crate::keys::{KEYS, Key, Kind};
+use crate::meaning;
 use crate::tier::Tier;
 use crate::values;
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ pub fn from_environment(variables: &BTreeMap<String, String>) -> Result<Tier, Op
             continue;
         };
         let value = values::from_text(key.kind, text)
+            .and_then(|value| meaning::check(key.name, &value).map(|()| value))
             .map_err(|problem| unassignable(&name, key, text, &problem))?;
         tier.set(key.name, value);
     }
@@ -36,6 +38,7 @@ fn unassignable(name: &str, key: &Key, text: &str, problem: &str) -> OptionsErro
         Kind::Tags => "map[string]string",
         Kind::Thresholds => "map[string]metrics.Thresholds",
         Kind::Hosts => "types.NullHosts",
+        Kind::LocalIps => "types.NullIPPool",
         _ => "null.String",
     };
     OptionsError::invalid(format!(

@@ -13,7 +13,7 @@ pub(crate) enum Kind {
     Text,
     /// Texts; in a variable with commas between them.
     Texts,
-    /// Texts by name; in a variable as JSON, or `name=value` with commas between them.
+    /// Texts by name; in a variable as JSON, or `name:value` with commas between them.
     Tags,
     /// Stages of users.
     Stages,
@@ -37,6 +37,8 @@ pub(crate) enum Kind {
     TrendStats,
     /// Names of tags that k6 sets.
     SystemTags,
+    /// Addresses that users connect from.
+    LocalIps,
     /// Anything.
     Any,
 }
@@ -188,7 +190,10 @@ pub(crate) const KEYS: &[Key] = &[
         "DiscardResponseBodies",
     ),
     hidden("consoleOutput", Kind::Text, "CONSOLE_OUTPUT"),
-    hidden("localIPs", Kind::Text, "LOCAL_IPS"),
+    Key {
+        field: "LocalIPs",
+        ..hidden("localIPs", Kind::LocalIps, "LOCAL_IPS")
+    },
 ];
 
 /// The option with this key.

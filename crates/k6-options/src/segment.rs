@@ -84,7 +84,8 @@ impl Segment {
 
 impl Fraction {
     fn parse(text: &str) -> Result<Self, String> {
-        let refusal = || format!("'{text}' is not a valid percentage or fraction");
+        let refusal =
+            || format!("'{text}' is not a valid percentage, decimal, fraction or interval value");
         let text = text.trim();
         if let Some((over, under)) = text.split_once('/') {
             let over = over.trim().parse().map_err(|_| refusal())?;

@@ -1,6 +1,7 @@
 //! What options say beside the load.
 
 use crate::error::OptionsError;
+use crate::local_ips::LocalIps;
 use crate::segment::Segment;
 use crate::tier::Tier;
 use crate::time::GoDuration;
@@ -98,7 +99,7 @@ pub struct Settings {
     /// The file that the console prints to.
     pub console_output: Option<String>,
     /// Addresses that users connect from.
-    pub local_ips: Option<String>,
+    pub local_ips: Option<LocalIps>,
 }
 
 /// How names are resolved.
@@ -160,7 +161,8 @@ impl Settings {
             keeps_cookies: read.is("noCookiesReset"),
             discards_bodies: read.is("discardResponseBodies"),
             console_output: read.text("consoleOutput"),
-            local_ips: read.text("localIPs"),
+            local_ips: LocalIps::parse(&read.text("localIPs").unwrap_or_default())
+                .map_err(OptionsError::refused)?,
         })
     }
 }
@@ -270,6 +272,12 @@ impl Reader<'_> {
     fn trend_stats(&self) -> Result<Vec<String>, OptionsError> {
         let stats = self.texts_or("summaryTrendStats", &TREND_STATS);
         match stats.iter().find(|stat| !is_stat(stat)) {
+            Some(wrong) if wrong.starts_with("p(") && wrong.ends_with(')') => {
+                Err(OptionsError::refused(format!(
+                    "invalid percentile trend stat value '{wrong}', provide a number between 0 and \
+                     100"
+                )))
+            }
             Some(wrong) => Err(OptionsError::refused(format!(
                 "invalid trend stat '{wrong}', unknown format"
             ))),
@@ -282,6 +290,7 @@ fn is_stat(text: &str) -> bool {
     let percent = text
         .strip_prefix("p(")
         .and_then(|rest| rest.strip_suffix(')'));
-    let is_percentile = percent.is_some_and(|percent| percent.parse::<f64>().is_ok());
+    let percent = percent.and_then(|percent| percent.parse::<f64>().ok());
+    let is_percentile = percent.is_some_and(|percent| (0.0..=100.0).contains(&percent));
     is_percentile || matches!(text, "avg" | "min" | "med" | "max" | "count")
 }

@@ -2,6 +2,7 @@
 
 use crate::error::OptionsError;
 use crate::keys;
+use crate::meaning;
 use crate::values;
 use serde_json::{Map, Value};
 
@@ -37,7 +38,11 @@ impl Tier {
         for (name, value) in fields {
             match keys::of(name).filter(|key| key.is_in_script) {
                 _ if value.is_null() => {}
-                Some(key) => tier.set(key.name, values::from_script(key, value)?),
+                Some(key) => {
+                    let value = values::from_script(key, value)?;
+                    meaning::check(key.name, &value).map_err(OptionsError::invalid)?;
+                    tier.set(key.name, value);
+                }
                 None => tier.unknown.push(name.clone()),
             }
         }

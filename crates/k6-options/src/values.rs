@@ -2,6 +2,7 @@
 
 use crate::error::OptionsError;
 use crate::keys::{Key, Kind};
+use crate::local_ips::LocalIps;
 use crate::scenario::raw;
 use crate::segment::Segment;
 use crate::time::GoDuration;
@@ -23,12 +24,12 @@ pub(crate) fn from_script(key: &Key, value: &Value) -> Result<Value, OptionsErro
         ))
     };
     match key.kind {
-        Kind::Bool => boolean(value).ok_or_else(|| mismatch("bool")),
+        Kind::Bool => boolean(value).ok_or_else(|| no_null(value, "null.Bool")),
         Kind::Int => whole(value)
             .map_err(named)?
             .ok_or_else(|| mismatch("int64")),
         Kind::Duration => duration(value).map_err(named),
-        Kind::Text => text(value).ok_or_else(|| mismatch("string")),
+        Kind::Text | Kind::LocalIps => text(value).ok_or_else(|| no_null(value, "null.String")),
         Kind::Texts => texts(value).ok_or_else(|| mismatch("[]string")),
         Kind::Tags => tags(value).ok_or_else(|| mismatch("string")),
         Kind::Stages => stages(value).map_err(named),
@@ -36,7 +37,11 @@ pub(crate) fn from_script(key: &Key, value: &Value) -> Result<Value, OptionsErro
         Kind::Segment => segment(value).map_err(named),
         Kind::Segments => segments(value).map_err(named),
         Kind::Dns => dns(value),
-        Kind::TlsVersions => tls_versions(value).ok_or_else(|| mismatch("lib.tlsVersionsFields")),
+        Kind::TlsVersions => match (tls_versions(value), unknown_version(value)) {
+            (Some(versions), _) => Ok(versions),
+            (None, Some(version)) => Err(named(format!("unknown TLS version '{version}'"))),
+            (None, None) => Err(mismatch("lib.tlsVersionsFields")),
+        },
         Kind::TlsAuth => list(value).ok_or_else(|| mismatch("[]*lib.TLSAuth")),
         Kind::Thresholds => thresholds(value).ok_or_else(|| mismatch("[]metrics.thresholdConfig")),
         Kind::Hosts => tags(value).ok_or_else(|| mismatch("string")),
@@ -44,6 +49,24 @@ pub(crate) fn from_script(key: &Key, value: &Value) -> Result<Value, OptionsErro
         Kind::SystemTags => sorted(texts(value)).ok_or_else(|| mismatch("[]string")),
         Kind::Any => Ok(value.clone()),
     }
+}
+
+/// A value that is of another kind than its option, which may be missing.
+fn no_null(value: &Value, kind: &str) -> OptionsError {
+    let found = match value {
+        Value::Number(_) => "float64".to_owned(),
+        other => shape(other),
+    };
+    OptionsError::invalid(format!(
+        "json: cannot unmarshal {found} into Go value of type {kind}"
+    ))
+}
+
+/// The first of the bounds that is no version of TLS.
+fn unknown_version(value: &Value) -> Option<&str> {
+    let bounds = value.as_object()?.values().filter_map(Value::as_str);
+    let mut unknown = bounds.filter(|bound| tls_versions(&json!(bound)).is_none());
+    unknown.next()
 }
 
 /// A value as a text of a variable or of the command line, in one form.
@@ -55,6 +78,7 @@ pub(crate) fn from_text(kind: Kind, text: &str) -> Result<Value, Problem> {
             .map(|time| json!(time.to_string()))
             .map_err(|problem| problem.to_string()),
         Kind::Text | Kind::Any => Ok(json!(text)),
+        Kind::LocalIps => LocalIps::parse(text).map(|_| json!(text)),
         Kind::Texts | Kind::TrendStats => Ok(split(text)),
         Kind::SystemTags => Ok(sorted(Some(split(text))).unwrap_or_default()),
         Kind::Tags => pairs(text),
@@ -229,11 +253,14 @@ fn pairs(text: &str) -> Result<Value, Problem> {
         return serde_json::from_str(text).map_err(|problem| problem.to_string());
     }
     let pairs = text.split(',').filter(|pair| !pair.is_empty());
-    let pairs = pairs.map(|pair| {
-        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        (name.to_owned(), json!(value))
-    });
-    Ok(Value::Object(pairs.collect()))
+    let pair = |pair: &str| match pair.split_once(':') {
+        Some((name, value)) if !name.is_empty() && !value.contains(':') => {
+            Ok((name.to_owned(), json!(value)))
+        }
+        _ => Err(format!("invalid map item: {pair:?}")),
+    };
+    let pairs: Result<Map<String, Value>, Problem> = pairs.map(pair).collect();
+    Ok(Value::Object(pairs?))
 }
 
 fn tls_versions(value: &Value) -> Option<Value> {

@@ -27,6 +27,7 @@ pub(crate) fn module(name: &str) -> std::result::Result<Make, String> {
         "k6/execution" => execution::module,
         "k6/experimental/csv" => offline::csv,
         "k6/experimental/fs" => offline::fs,
+        "k6/experimental/streams" => loadline_k6_modules::experimental_streams,
         "k6/html" => loadline_k6_modules::html,
         "k6/http" => crate::http::module,
         "k6/metrics" => metrics::module,

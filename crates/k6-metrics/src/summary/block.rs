@@ -45,11 +45,14 @@ pub(super) fn block(ended: &Ended<'_>, checks: &[Check], shown: &[Shown], indent
     let mut parts = Vec::new();
     if !checks.is_empty() {
         parts.push(lines(&table(&check_rows(ended, checks)), indent));
-        let all = checks.iter().flat_map(|check| check_lines(check, indent));
+        // k6 indents this line by its block's indentation once more.
+        let further = 2 * indent - 2;
+        let all = checks
+            .iter()
+            .flat_map(|check| check_lines(check, indent, further));
         parts.push(all.collect());
     }
-    let rows: Vec<Row> = shown.iter().map(|shown| row(ended, shown)).collect();
-    let table = table(&rows);
+    let table = table_of(ended, shown);
     for section in SECTIONS {
         let of_section = shown.iter().zip(&table);
         let of_section = of_section.filter(|(shown, _)| section_of(shown) == section);
@@ -63,20 +66,29 @@ pub(super) fn block(ended: &Ended<'_>, checks: &[Check], shown: &[Shown], indent
     parts.join("\n")
 }
 
+/// Metrics in columns.
+pub(super) fn table_of(ended: &Ended<'_>, shown: &[Shown]) -> Vec<String> {
+    let rows: Vec<Row> = shown.iter().map(|shown| row(ended, shown)).collect();
+    table(&rows)
+}
+
 fn lines(lines: &[String], indent: usize) -> String {
     let indented = lines.iter().map(|line| format!("{:indent$}{line}\n", ""));
     indented.collect()
 }
 
-fn check_lines((name, passes, fails): &Check, indent: usize) -> Vec<String> {
+/// A check, and how often it failed with this indentation, if it did.
+pub(super) fn check_lines(
+    (name, passes, fails): &Check,
+    indent: usize,
+    further: usize,
+) -> Vec<String> {
     let mark = if *fails == 0 { '✓' } else { '✗' };
     let first = format!("{:indent$}{mark} {name}\n", "");
     if *fails == 0 {
         return vec![first];
     }
     let percent = 100 * passes / (passes + fails);
-    // k6 indents this line by its block's indentation once more.
-    let further = 2 * indent - 2;
     let second = format!("{:further$}↳  {percent}% — ✓ {passes} / ✗ {fails}\n", "");
     vec![first, second]
 }

@@ -2,7 +2,7 @@
 
 use super::Ended;
 use crate::threshold::{Aggregation, per_second};
-use crate::{Sink, Tally};
+use crate::{Sink, Tally, Totals};
 use serde_json::{Map, Value, json};
 
 /// What `handleSummary` is told besides the metrics.
@@ -53,6 +53,17 @@ pub fn export(ended: &Ended<'_>, md5_hex: &dyn Fn(&str) -> String) -> Value {
         "root_group": Tree { tally, md5_hex, is_keyed: true }.root(),
         "metrics": metrics(ended, exported),
     })
+}
+
+/// The groups and checks so far, in lists. `md5_hex` as for [`handle_summary_data`].
+pub fn root_group(totals: &Totals, md5_hex: &dyn Fn(&str) -> String) -> Value {
+    let tally = &totals.tally;
+    Tree {
+        tally,
+        md5_hex,
+        is_keyed: false,
+    }
+    .root()
 }
 
 fn metrics(ended: &Ended<'_>, make: fn(&Ended<'_>, &super::Shown) -> Value) -> Value {
@@ -125,7 +136,7 @@ fn values(ended: &Ended<'_>, sink: &Sink, rate_key: &str) -> Map<String, Value> 
 }
 
 /// A number as JavaScript writes it: whole ones without a decimal point.
-fn number(value: f64) -> Value {
+pub(super) fn number(value: f64) -> Value {
     // Whole numbers up to here are exact.
     const EXACT: f64 = 9e15;
     match value.fract() == 0.0 && value.abs() < EXACT {
@@ -135,11 +146,11 @@ fn number(value: f64) -> Value {
 }
 
 /// The groups and their checks.
-struct Tree<'a> {
-    tally: &'a Tally,
-    md5_hex: &'a dyn Fn(&str) -> String,
+pub(super) struct Tree<'a> {
+    pub(super) tally: &'a Tally,
+    pub(super) md5_hex: &'a dyn Fn(&str) -> String,
     /// Whether groups and checks stand under their names, or in lists.
-    is_keyed: bool,
+    pub(super) is_keyed: bool,
 }
 
 impl Tree<'_> {
@@ -168,7 +179,8 @@ impl Tree<'_> {
         }
     }
 
-    fn children(&self, path: &str) -> Vec<String> {
+    /// The paths of the groups in this one.
+    pub(super) fn children(&self, path: &str) -> Vec<String> {
         let of_checks = self.tally.checks().iter().map(|check| &check.group);
         let mut found: Vec<String> = Vec::new();
         for group in self.tally.groups().iter().chain(of_checks) {
@@ -186,7 +198,7 @@ impl Tree<'_> {
     }
 
     /// The checks of a group; those of several scenarios together.
-    fn checks(&self, path: &str) -> Vec<(String, Value)> {
+    pub(super) fn check_counts(&self, path: &str) -> Vec<(String, u64, u64)> {
         let mut found: Vec<(String, u64, u64)> = Vec::new();
         for check in self
             .tally
@@ -202,6 +214,10 @@ impl Tree<'_> {
                 None => found.push((check.name.clone(), check.passes, check.fails)),
             }
         }
+        found
+    }
+
+    fn checks(&self, path: &str) -> Vec<(String, Value)> {
         let check = |(name, passes, fails): (String, u64, u64)| {
             let path = format!("{path}::{name}");
             let id = (self.md5_hex)(&path);
@@ -210,7 +226,7 @@ impl Tree<'_> {
             });
             (name, value)
         };
-        found.into_iter().map(check).collect()
+        self.check_counts(path).into_iter().map(check).collect()
     }
 }
 

@@ -222,3 +222,62 @@ fn response_times_stand_beside_durations_where_they_differ() {
     assert!(!has_row(of_response(0.1, 0.14, false)));
     assert!(has_row(of_response(100.0, 100.0, true)));
 }
+
+const LEGACY: &str = "
+     ✓ ok
+
+     █ main
+
+       ✓ ok
+       ✗ no
+        ↳  0% — ✓ 0 / ✗ 1
+
+   ✗ checks.........................: 66.66% 2 out of 3
+     data_sent......................: 1.4 kB 717 B/s
+     group_duration.................: avg=3ms max=3ms   p(95)=3ms   
+";
+
+#[test]
+fn a_legacy_summary_has_groups_and_then_all_metrics_in_one_list() {
+    let text = with_ended(legacy);
+    assert!(text.starts_with(LEGACY), "{text}");
+    for line in [
+        "   ✗ http_req_duration..............: avg=2ms max=2.5ms p(95)=2.45ms\n",
+        "       { expected_response:true }...: avg=2ms max=2.5ms p(95)=2.45ms\n",
+        "     ✓ { group:::main }.............: avg=2ms max=2.5ms p(95)=2.45ms\n",
+    ] {
+        assert!(text.contains(line), "{line}{text}");
+    }
+}
+
+#[test]
+fn the_newer_form_has_its_own_names() {
+    let described = Described {
+        script: "source".to_owned(),
+        version: "1.8.1".to_owned(),
+        at: "now".to_owned(),
+    };
+    let json = with_ended(|ended| machine_readable(ended, false, &described));
+    assert_eq!(json["config"]["duration"], 2.0);
+    let checks = &json["results"]["checks"];
+    let failed = serde_json::json!({ "matches": 1, "rate": 1.0 / 3.0, "total": 3 });
+    assert_eq!(checks["metrics"][1]["values"], failed);
+    let metrics = json["results"]["metrics"].as_array().unwrap();
+    let of = |name: &str| metrics.iter().find(|metric| metric["name"] == name);
+    let duration = of("http_req_duration").unwrap();
+    let stats = serde_json::json!({ "avg": 2, "max": 2.5, "p95": 2.45 });
+    assert_eq!(duration["values"], stats);
+    assert_eq!(of("http_reqs").unwrap()["values"]["count"], 2);
+    assert!(of("http_req_waiting").is_none() && of("checks").is_none());
+}
+
+#[test]
+fn what_was_observed_so_far_is_told_by_name() {
+    let (totals, _) = run();
+    let names: Vec<String> = totals.observed().into_iter().map(|one| one.name).collect();
+    assert!(names.contains(&"http_req_duration{group:::main}".to_owned()));
+    assert!(!names.contains(&"iterations".to_owned()));
+    let root = root_group(&totals, &|path| format!("<{path}>"));
+    assert_eq!(root["groups"][0]["id"], "<::main>");
+    assert_eq!(root["groups"][0]["checks"][1]["fails"], 1);
+}

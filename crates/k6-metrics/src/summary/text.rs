@@ -38,7 +38,8 @@ pub fn text(ended: &Ended<'_>, is_full: bool) -> String {
     text + "\n"
 }
 
-fn is_shown(shown: &Shown, is_full: bool) -> bool {
+/// Whether a compact summary or a full one shows it.
+pub(super) fn is_shown(shown: &Shown, is_full: bool) -> bool {
     let is_detail = ONLY_FULL
         .iter()
         .any(|prefix| shown.parent.starts_with(prefix));
@@ -65,7 +66,8 @@ fn response_is_duration(ended: &Ended<'_>, shown: &[Shown]) -> bool {
     })
 }
 
-fn by_name<'a>(counts: impl Iterator<Item = &'a CheckCount>) -> Vec<Check> {
+/// Checks of the same name together.
+pub(super) fn by_name<'a>(counts: impl Iterator<Item = &'a CheckCount>) -> Vec<Check> {
     let mut checks: Vec<Check> = Vec::new();
     let mut index = std::collections::HashMap::new();
     for count in counts {

@@ -287,7 +287,7 @@ pub(crate) const FLAGS: &[Flag] = &[
         None,
         "string",
         "localIPs",
-        Kind::Text,
+        Kind::LocalIps,
         "Addresses to connect from",
     ),
     option(
@@ -346,7 +346,7 @@ pub(crate) const FLAGS: &[Flag] = &[
         "summary-mode",
         None,
         Value("string"),
-        "compact, full or disabled",
+        "compact, full, legacy or disabled",
     ),
     own(
         Of::Scripts,

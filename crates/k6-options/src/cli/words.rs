@@ -3,6 +3,7 @@
 use super::flags::{FLAGS, Flag, Sets, Takes};
 use super::{Command, Invocation, Refusal};
 use crate::keys::Kind;
+use crate::meaning::{is_pattern, is_range};
 use crate::values;
 use serde_json::{Map, Value, json};
 
@@ -219,23 +220,10 @@ fn check(key: &str, value: &Value) -> Result<(), Refusal> {
             ))
         }),
         "blockHostnames" => texts()
-            .find(|text| text.trim_start_matches("*.").contains('*'))
+            .find(|text| !is_pattern(text))
             .map_or(Ok(()), |text| {
                 Err(format!("invalid hostname pattern '{text}'"))
             }),
         _ => Ok(()),
     }
-}
-
-/// Whether this is an address with the length of a prefix.
-fn is_range(text: &str) -> bool {
-    let Some((address, length)) = text.split_once('/') else {
-        return false;
-    };
-    let most = match address.parse() {
-        Ok(std::net::IpAddr::V4(_)) => 32,
-        Ok(std::net::IpAddr::V6(_)) => 128,
-        Err(_) => return false,
-    };
-    length.parse::<u8>().is_ok_and(|length| length <= most)
 }

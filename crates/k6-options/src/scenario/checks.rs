@@ -167,6 +167,10 @@ impl Problems {
     }
 
     fn controlled(&mut self, raw: &Raw<'_>) {
+        self.add_if(
+            raw.get("gracefulStop").is_some(),
+            "gracefulStop is not supported by the externally controlled executor",
+        );
         let vus = raw.count("vus").unwrap_or(0);
         let most = raw.count("maxVUs").unwrap_or(vus);
         self.add_if(vus < 0, "the number of VUs can't be negative");

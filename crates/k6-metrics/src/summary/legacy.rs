@@ -1,0 +1,61 @@
+//! The summary as older versions of k6 print it: groups with their checks, then all metrics in one
+//! list, with marks before those that have thresholds.
+
+use super::block::{check_lines, table_of};
+use super::data::Tree;
+use super::{Ended, Shown};
+
+/// The columns that everything is indented by.
+const INDENT: usize = 5;
+
+/// The summary in the form of k6's `--summary-mode legacy`.
+pub fn legacy(ended: &Ended<'_>) -> String {
+    let tree = Tree {
+        tally: &ended.totals.tally,
+        md5_hex: &|_| String::new(),
+        is_keyed: false,
+    };
+    let mut text = "\n".to_owned();
+    group(&tree, "", INDENT, &mut text);
+    let shown = ended.shown();
+    for (shown, line) in shown.iter().zip(table_of(ended, &shown)) {
+        text.push_str(&marked(ended, shown, &line));
+        text.push('\n');
+    }
+    text + "\n"
+}
+
+/// The checks of a group, then the groups in it.
+fn group(tree: &Tree<'_>, path: &str, indent: usize, text: &mut String) {
+    let checks = tree.check_counts(path);
+    for check in &checks {
+        let lines = check_lines(check, indent, indent + 1);
+        lines.iter().for_each(|line| text.push_str(line));
+    }
+    if !checks.is_empty() {
+        text.push('\n');
+    }
+    for child in tree.children(path) {
+        let name = child.rsplit("::").next().unwrap_or_default();
+        text.push_str(&format!("{:indent$}█ {name}\n\n", ""));
+        group(tree, &child, indent + 2, text);
+    }
+}
+
+/// A line of a metric behind its mark; that of a submetric stands where its own name begins.
+fn marked(ended: &Ended<'_>, shown: &Shown, line: &str) -> String {
+    let name = shown.name();
+    let mut own = ended
+        .outcomes
+        .iter()
+        .filter(|outcome| outcome.metric == name);
+    let mark = match own.next() {
+        None => ' ',
+        Some(first) if first.is_ok && own.all(|outcome| outcome.is_ok) => '✓',
+        Some(_) => '✗',
+    };
+    match line.strip_prefix("  ").filter(|_| shown.suffix.is_some()) {
+        Some(rest) => format!("     {mark} {rest}"),
+        None => format!("   {mark} {line}"),
+    }
+}
