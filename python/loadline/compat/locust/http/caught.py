@@ -1,0 +1,92 @@
+"""`catch_response`: the with-block in which a task itself says how a request went.
+
+A response that is not caught is counted as soon as it is there. A caught one is counted once,
+when its block ends; a block that ends by an exception of its own counts nothing.
+"""
+
+from locust.exception import CatchResponseError, LocustError, ResponseError
+
+NOT_CAUGHT = "In order to use a with-block for requests, you must also pass catch_response=True"
+NO_BLOCK = (
+    "Tried to set status on a request that has not yet been made. "
+    "Make sure you use a with-block, like this:\n\n"
+    "with self.client.request(..., catch_response=True) as response:\n"
+    "    response.{0}(...)"
+)
+
+
+class Caught:
+    """The with-block of a response, and `success()` and `failure()` in it.
+
+    Its class needs `_caught` (was catch_response given?), `_report(outcome)`, `_started_meta()`
+    (what is known of the request as the event's dict) and `request_event`.
+    """
+
+    _caught = False
+    _entered = False
+    _is_foreign = False  # counted by an event of its own, not by the engine
+    _is_counted = False
+    _manual = None  # what the task said last: None, True, or an exception
+    _meta = None  # the dict of `request_meta`, once somebody has asked for it
+    _meta_before = None  # its content then
+
+    def __enter__(self):
+        if not self._caught or self._is_counted:
+            self._refuse_block()
+        self._entered = True
+        return self
+
+    def __exit__(self, kind, value, trace):
+        outcome = self._manual
+        if outcome is None and kind is not None:
+            if not issubclass(kind, ResponseError):
+                return False
+            outcome = value
+            kind = None
+        self._count(outcome)
+        return kind is None
+
+    def _refuse_block(self):
+        raise LocustError(NOT_CAUGHT)
+
+    def success(self):
+        """Count the request as a success, whatever its status."""
+        self._require_block("success")
+        self._manual = True
+
+    def failure(self, exc):
+        """Count the request as a failure with this exception or text."""
+        self._require_block("failure")
+        self._manual = exc if isinstance(exc, Exception) else CatchResponseError(exc)
+
+    def _require_block(self, method):
+        if not self._entered:
+            raise LocustError(NO_BLOCK.format(method))
+
+    @property
+    def request_meta(self):
+        """What the `request` event says of this request; edited in the block, it is reported so."""
+        if self._meta is None:
+            self._meta = self._started_meta()
+            self._meta_before = _without_response(self._meta)
+        return self._meta
+
+    def _count(self, outcome):
+        """Count the request: natively, or through the event if its facts were edited."""
+        if not (self._is_foreign or self._is_edited()):
+            return self._report(outcome)
+        self._is_counted = True
+        edited = self.request_meta
+        if outcome is None and edited["exception"] is None:
+            outcome = self._own_failure()
+        if outcome is not None:
+            edited["exception"] = None if outcome is True else outcome
+        self.request_event.fire(**edited)
+
+    def _is_edited(self):
+        return self._meta is not None and _without_response(self._meta) != self._meta_before
+
+
+def _without_response(meta):
+    """A copy to compare with: the context may be edited in place, so it is copied too."""
+    return {**meta, "response": None, "context": dict(meta["context"] or {})}

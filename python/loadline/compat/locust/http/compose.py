@@ -1,0 +1,229 @@
+"""Calls of `HttpSession` that a plain native call cannot express.
+
+Most are prepared here by requests' own rules and sent by the engine; a few need `requests`
+itself to send them (hooks, mounted adapters, streams, proxies, …): those go to `fallback`.
+"""
+
+import requests
+from requests.models import RequestEncodingMixin
+from requests.sessions import merge_setting
+from requests.structures import CaseInsensitiveDict
+
+from . import cookies, fallback, headers, names, state
+
+_KNOWN = frozenset(
+    "name catch_response context data json params headers cookies files auth timeout "
+    "allow_redirects proxies hooks stream verify cert".split()
+)
+_NATIVE_STATE = state.AUTH | state.PARAMS | state.FOREIGN_EVENT
+_QUICK = frozenset(
+    "name catch_response context data json params headers auth timeout allow_redirects".split()
+)
+
+
+def compose(session, method, url, given):
+    """Perform a request with whatever was given for it; returns its response."""
+    if not given.keys() <= _KNOWN:
+        _refuse_unknown(given)
+    call = {k: v for k, v in given.items() if v is not None}
+    url = names.join(session.base_url or "", url)
+    if session._is_plain and call.keys() <= _QUICK:
+        answer = _quick(session, method, url, call)
+        if answer is not None:
+            return answer
+    return _thorough(session, method, url, call)
+
+
+def _refuse_unknown(given):
+    unknown = next(k for k in given if k not in _KNOWN)
+    raise TypeError("Session.request() got an unexpected keyword argument %r" % unknown)
+
+
+# ---- quick: a form, a query, a user and password: rewritten as a plain call
+
+
+def _quick(session, method, url, call):
+    """The same request as a plain call, or None if it takes more than that."""
+    if not names.needs_no_quoting(url):
+        return None
+    rewritten = dict(call)
+    own_headers = dict(call.get("headers") or {})
+    steps = (_rewrite_query, _rewrite_form, _rewrite_auth, _rewrite_timeout)
+    for step in steps:
+        url = step(url, rewritten, own_headers)
+        if url is None:
+            return None
+    if own_headers:
+        rewritten["headers"] = own_headers
+    if rewritten == call or not all(type(v) is str for v in own_headers.values()):
+        return None
+    return session._native_request(method, url, **rewritten)
+
+
+def _rewrite_query(url, call, own_headers):
+    params = call.pop("params", None)
+    if not params:
+        return url
+    query = RequestEncodingMixin._encode_params(params)
+    if isinstance(query, bytes) or not names.needs_no_quoting(query):
+        return None
+    return names.add_query(url, query)
+
+
+def _rewrite_form(url, call, own_headers):
+    data = call.get("data")
+    if data is None or isinstance(data, (str, bytes)):
+        return url
+    if not isinstance(data, (dict, list, tuple)):
+        return None
+    call.pop("data")
+    if data:
+        call.pop("json", None)
+        call["data"] = RequestEncodingMixin._encode_params(data)
+        _default(own_headers, "Content-Type", "application/x-www-form-urlencoded")
+    return url
+
+
+def _rewrite_auth(url, call, own_headers):
+    auth = call.pop("auth", None)
+    if auth is None:
+        return url
+    pair = state._basic_pair(auth)
+    if pair is None:
+        return None
+    for name in [n for n in own_headers if n.lower() == "authorization"]:
+        del own_headers[name]
+    own_headers["Authorization"] = headers.basic(*pair)
+    return url
+
+
+def _rewrite_timeout(url, call, own_headers):
+    limit = call.get("timeout")
+    if limit is None or isinstance(limit, (int, float)):
+        return url
+    return None
+
+
+def _default(own_headers, name, value):
+    if name.lower() not in {n.lower() for n in own_headers}:
+        own_headers[name] = value
+
+
+# ---- thorough: prepared by requests
+
+
+def _thorough(session, method, url, call):
+    options = _options(method, call)
+    if _needs_requests(session, url, call):
+        return fallback.perform(session, method, url, call, options)
+    try:
+        prepared = _prepare(session, method, url, call)
+    except requests.RequestException as error:
+        return fallback.report_unsent(session, method, url, options, error)
+    if prepared.hooks.get("response") or _is_streamed(prepared.body):
+        return fallback.perform(session, method, url, call, options)
+    return _send(session, method, prepared, call, options)
+
+
+def _options(method, call):
+    return {
+        "name": call.get("name"),
+        "catch_response": bool(call.get("catch_response", False)),
+        "context": call.get("context") or {},
+        "allow_redirects": call.get("allow_redirects", method.upper() != "HEAD"),
+    }
+
+
+def _needs_requests(session, url, call):
+    if session._reasons & ~_NATIVE_STATE and _state_needs_requests(session, url):
+        return True
+    if call.get("stream") or call.get("hooks") or call.get("proxies"):
+        return True
+    return _is_tls(url) and ("cert" in call or not _knows_verify(call))
+
+
+def _state_needs_requests(session, url):
+    reasons = session._reasons
+    if reasons & (state.POLICY | state.STREAM | state.PATCHED):
+        return True
+    if reasons & state.ENVIRONMENT and state.environment_says(url):
+        return True
+    if reasons & state.HOOKS and any(session.hooks.values()):
+        return True
+    if reasons & state.PROXIES and session.proxies:
+        return True
+    if reasons & state.MOUNTED and _is_mounted(session, url):
+        return True
+    return _is_tls(url) and bool(reasons & (state.CERT | state.VERIFY))
+
+
+def _is_mounted(session, url):
+    try:
+        return session.get_adapter(url) is not session._own_adapter
+    except requests.exceptions.InvalidSchema:
+        return True
+
+
+def _is_tls(url):
+    return url[:6].lower() == "https:"
+
+
+def _knows_verify(call):
+    return isinstance(call.get("verify", True), bool)
+
+
+def _is_streamed(body):
+    return not (body is None or isinstance(body, (str, bytes)))
+
+
+def _prepare(session, method, url, call):
+    own_cookies = call.get("cookies")
+    request = requests.Request(
+        method=method.upper(),
+        url=url,
+        **{k: call.get(k) for k in ("headers", "files", "data", "json", "params", "auth")},
+    )
+    prepared = _prepare_without_cookies(session, request)
+    if own_cookies and "Cookie" not in prepared.headers:
+        value = cookies.with_own(session.cookies, own_cookies, prepared.url)
+        if value:
+            prepared.headers["Cookie"] = value
+    return prepared
+
+
+def _prepare_without_cookies(session, request):
+    """As `Session.prepare_request`, but the engine adds the cookies."""
+    prepared = requests.PreparedRequest()
+    prepared.prepare(
+        method=request.method,
+        url=request.url,
+        files=request.files,
+        data=request.data,
+        json=request.json,
+        headers=merge_setting(request.headers, _session_headers(session), CaseInsensitiveDict),
+        params=merge_setting(request.params, session._params),
+        auth=merge_setting(request.auth, session._auth),
+        hooks=request.hooks,
+    )
+    return prepared
+
+
+def _session_headers(session):
+    touched = session._headers
+    return dict(headers.REQUESTS_DEFAULTS) if touched is None else touched
+
+
+def _send(session, method, prepared, call, options):
+    body = prepared.body
+    limit = call.get("timeout")
+    options["name"] = options["name"] or session.request_name or prepared.path_url
+    if "verify" in call:
+        options["insecure"] = not call["verify"]
+    return session._native_send(
+        method,
+        prepared.url,
+        headers.as_text(prepared.headers),
+        body.encode("utf-8") if isinstance(body, str) else body,
+        timeout=limit[1] if isinstance(limit, tuple) else limit,
+        **options,
+    )
