@@ -11,7 +11,7 @@ NO_BLOCK = (
     "Tried to set status on a request that has not yet been made. "
     "Make sure you use a with-block, like this:\n\n"
     "with self.client.request(..., catch_response=True) as response:\n"
-    "    response.{0}(...)"
+    "    response.{0}"
 )
 
 
@@ -51,12 +51,12 @@ class Caught:
 
     def success(self):
         """Count the request as a success, whatever its status."""
-        self._require_block("success")
+        self._require_block("success()")
         self._manual = True
 
     def failure(self, exc):
         """Count the request as a failure with this exception or text."""
-        self._require_block("failure")
+        self._require_block("failure(...)")
         self._manual = exc if isinstance(exc, Exception) else CatchResponseError(exc)
 
     def _require_block(self, method):

@@ -196,14 +196,16 @@ def _port(parts):
 class LocustBadStatusCode(Exception):
     """The status is none of those that count as a success."""
 
-    def __init__(self, code=0):
-        super().__init__(code)
+    def __init__(self, url=None, code=0):
+        super().__init__(url, code)
+        self.url = url
         self.code = code
 
     def __repr__(self):
         return "LocustBadStatusCode(code=%s)" % self.code
 
-    __str__ = __repr__
+    def __str__(self):
+        return "URL %s: code=%s" % (self.url, self.code)
 
 
 class HTTPConnectionClosed(Exception):

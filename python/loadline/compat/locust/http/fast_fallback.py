@@ -38,7 +38,7 @@ class StreamedFastResponse(ResponseContextManager):
         """The exception that this response is counted as, or None."""
         if self._error is not None or self.status_code in failures.FAST_SUCCESSES:
             return self._error
-        return failures.LocustBadStatusCode(self.status_code)
+        return failures.LocustBadStatusCode(self.url, self.status_code)
 
     @property
     def status_code(self):

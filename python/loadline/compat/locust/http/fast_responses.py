@@ -226,7 +226,7 @@ class NativeFastResponse(native.Response, ResponseContextManager):
         if self.native_error is not None:
             return failures.for_fast(self.native_error, self._asked_url(), self._client.max_retries)
         if self.status_code not in failures.FAST_SUCCESSES:
-            return failures.LocustBadStatusCode(self.status_code)
+            return failures.LocustBadStatusCode(self.url, self.status_code)
         return None
 
     def _started_meta(self):

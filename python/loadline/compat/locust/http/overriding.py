@@ -4,6 +4,8 @@ The engine's `get` does not pass through `request`. Where a subclass, or one ses
 `request` of its own (to add a header, to log, …), the verbs are led through it.
 """
 
+from itertools import takewhile
+
 VERBS = ("get", "options", "head", "delete", "post", "put", "patch")
 _WITH_BODY = ("post", "put", "patch")
 
@@ -18,11 +20,8 @@ def follow_overridden_request(kind):
 
 
 def _below_the_engine(kind):
-    """The locustfile's own classes."""
-    return [c for c in kind.__mro__ if c.__module__.partition(".")[0] not in _OURS]
-
-
-_OURS = frozenset(("locust", "loadline", "requests", "builtins"))
+    """The locustfile's own classes: all before the first of ours."""
+    return list(takewhile(lambda c: not c.__module__.startswith("locust."), kind.__mro__))
 
 
 def _through_request(verb):

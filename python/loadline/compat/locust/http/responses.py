@@ -70,6 +70,7 @@ class FallbackAnswer(Answer):
 class NativeAnswer(native.Response, Answer):
     """A response of the engine. What `requests` would have stored is made when it is read."""
 
+    __init__ = object.__init__  # that of requests would make all of it at once
     _content_consumed = True
     connection = None
 
@@ -90,7 +91,8 @@ class NativeAnswer(native.Response, Answer):
     def _own_failure(self):
         if self.native_error is not None:
             return self._errors[1]
-        return failures.of_status(self, self._name)
+        name = self._name if self._meta is None else self._meta["name"]
+        return failures.of_status(self, name)
 
     def _started_meta(self):
         return {
@@ -183,8 +185,16 @@ class NativeAnswer(native.Response, Answer):
         """The request that a redirect asks for, if redirects are not followed."""
         if not self.is_redirect:
             return None
-        steps = self._client.resolve_redirects(self, self.request, yield_requests=True)
+        steps = self._client.resolve_redirects(self._plain(), self.request, yield_requests=True)
         return next(steps, None)
+
+    def _plain(self):
+        """A response of `requests` itself with the same content."""
+        plain = requests.Response()
+        plain._content, plain._content_consumed = self.content, True
+        for name in ("status_code", "headers", "url", "reason", "request", "raw"):
+            setattr(plain, name, getattr(self, name))
+        return plain
 
     def close(self):
         """Nothing is open: the engine has read the whole body."""

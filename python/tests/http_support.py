@@ -1,0 +1,58 @@
+"""What the tests of the sessions share: our package first on the path, and a running service."""
+
+import contextlib
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+OURS = [str(HERE.parent), str(HERE.parent / "loadline" / "compat")]
+
+
+def use_ours():
+    """Put our `locust` first, and the stand-in in place of an extension that is not built.
+
+    The real one's plugin of pytest imports the real one: that is forgotten.
+    """
+    _forget_the_real_one()
+    for place in reversed(OURS):
+        if place in sys.path:
+            sys.path.remove(place)
+        sys.path.insert(0, place)
+    if importlib.util.find_spec("loadline._native") is None:
+        import http_standin
+
+        sys.modules["loadline._native"] = http_standin
+
+
+def _forget_the_real_one():
+    file = getattr(sys.modules.get("locust"), "__file__", None) or ""
+    if not file.startswith(OURS[1]):
+        for name in [n for n in sys.modules if n.partition(".")[0] == "locust"]:
+            del sys.modules[name]
+
+
+@contextlib.contextmanager
+def service():
+    """The port of a service that runs for the block."""
+    command = [sys.executable, str(HERE / "http_service.py")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        yield int(process.stdout.readline())
+    finally:
+        process.kill()
+        process.wait()
+
+
+def run_cases(kind, port, ours):
+    """The command that runs the cases with our package, or with the real one."""
+    start = "import http_support; http_support.use_ours(); " if ours else ""
+    code = start + "import http_cases; http_cases.main(%r, %d)" % (kind, port)
+    environment = {**os.environ, "PYTHONPATH": str(HERE)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=120
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout

@@ -1,0 +1,82 @@
+"""Both clients in each case of http_cases.py, against what the real Locust 2.47 did there.
+
+http_locust.json is the real one's record; where the real one is installed beside us, it is asked
+again. Where ours does something else on purpose, DIFFERENT says what and why.
+"""
+
+import importlib.metadata
+import json
+
+import http_support
+import pytest
+
+RECORD = http_support.HERE / "http_locust.json"
+
+# (kind, case) -> why, and what ours shows instead of the record's.
+DIFFERENT = {
+    ("fast", "short_body"): (
+        "what is counted as a failure is the response's error too",
+        lambda real: real["seen"].update(error="HTTPParseError"),
+    ),
+    ("fast", "params"): (
+        "the URL of the event is the one that was asked for, with its query",
+        lambda real: real["events"][0].__setitem__(5, "http://127.0.0.1:PORT/echo?x=1&a=1&a=2&c=d+e"),
+    ),
+    ("fast", "params_as_text"): (
+        "the URL of the event is the one that was asked for, with its query",
+        lambda real: real["events"][0].__setitem__(5, "http://127.0.0.1:PORT/echo?x=1&q=1"),
+    ),
+    ("fast", "block_with_params"): (
+        "the URL of the event is the one that was asked for, with its query",
+        lambda real: real["events"][0].__setitem__(5, "http://127.0.0.1:PORT/echo?a=1"),
+    ),
+    ("fast", "nothing_on_error"): (
+        "a request without a response is not ok",
+        lambda real: real["seen"].__setitem__(4, False),
+    ),
+    ("fast", "iterating_content"): (
+        "pieces of a stream are given as they come, not held until they are full",
+        lambda real: real.update(seen=["line 0\n", "line 1\n", "line 2\n"]),
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def port():
+    with http_support.service() as port:
+        yield port
+
+
+@pytest.fixture(scope="module")
+def ours(port):
+    return {k: json.loads(http_support.run_cases(k, port, ours=True)) for k in ("http", "fast")}
+
+
+RECORDED = json.loads(RECORD.read_text())
+ALL = [(kind, name) for kind, cases in RECORDED.items() for name in cases]
+
+
+@pytest.mark.parametrize("kind, name", ALL)
+def test_case(kind, name, ours):
+    expected = json.loads(json.dumps(RECORDED[kind][name]))
+    if (kind, name) in DIFFERENT:
+        DIFFERENT[kind, name][1](expected)
+    assert ours[kind][name] == expected
+
+
+def test_no_case_is_forgotten(ours):
+    assert {k: set(v) for k, v in ours.items()} == {k: set(v) for k, v in RECORDED.items()}
+
+
+def has_real_locust():
+    try:
+        return importlib.metadata.version("locust").startswith("2.47.")
+    except importlib.metadata.PackageNotFoundError:
+        return False
+
+
+@pytest.mark.skipif(not has_real_locust(), reason="Locust 2.47 is not installed beside us")
+@pytest.mark.parametrize("kind", ["http", "fast"])
+def test_record_is_what_locust_does(kind, port):
+    real = json.loads(http_support.run_cases(kind, port, ours=False))
+    assert real == RECORDED[kind]
