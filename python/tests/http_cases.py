@@ -11,8 +11,8 @@ import socket
 import sys
 from contextlib import contextmanager
 
+
 import locust
-import requests
 from locust import FastHttpUser, HttpUser
 from locust.contrib.fasthttp import ErrorResponse, FastHttpSession, FastResponse
 from locust.env import Environment
@@ -36,7 +36,7 @@ class World:
     """A user of one kind, its client, and where the service is."""
 
     def __init__(self, kind, port):
-        self.base = "http://127.0.0.1:%s" % port
+        self.base = f"http://127.0.0.1:{port}"
         self.port = port
         self.environment = Environment()
         self.kind = kind
@@ -62,9 +62,9 @@ class World:
         try:
             seen = function(self)
         except Exception as error:
-            seen = "raised %s: %s" % (type(error).__name__, error)
+            seen = f"raised {type(error).__name__}: {error}"
         text = json.dumps({"seen": seen, "events": self.events}, default=repr)
-        text = text.replace(str(self.port), "PORT").replace(requests.__version__, "VERSION")
+        text = text.replace(str(self.port), "PORT").replace(sys.modules["requests"].__version__, "VERSION")
         return json.loads(text)
 
 
@@ -291,7 +291,12 @@ def params_as_text(w):
 @case(*BOTH)
 def other_verbs(w):
     c = w.client
-    answers = [c.put("/echo", "x"), c.patch("/echo", {"a": 1}), c.delete("/echo"), c.options("/echo")]
+    answers = [
+        c.put("/echo", "x"),
+        c.patch("/echo", {"a": 1}),
+        c.delete("/echo"),
+        c.options("/echo"),
+    ]
     return [echoed(a) for a in answers]
 
 
@@ -303,13 +308,13 @@ def redirected_post(w):
 
 @case(*BOTH)
 def authorization_stays_at_home(w):
-    url = "/elsewhere/%s" % w.port
+    url = f"/elsewhere/{w.port}"
     return echoed(w.client.get(url, headers={"Authorization": "x"}))
 
 
 @case(*BOTH)
 def credentials_in_host(w):
-    user = w.new_user(host="http://u%%20x:p@127.0.0.1:%s" % w.port)
+    user = w.new_user(host=f"http://u%20x:p@127.0.0.1:{w.port}")
     return echoed(user.client.get("/echo")), user.client.base_url
 
 
@@ -362,7 +367,9 @@ def texts(w):
 
 @case("http")
 def encodings(w):
-    return [w.client.get("/text/" + k).encoding for k in ("latin1", "utf8", "no-charset", "unknown")]
+    return [
+        w.client.get("/text/" + k).encoding for k in ("latin1", "utf8", "no-charset", "unknown")
+    ]
 
 
 @case(*BOTH)
@@ -559,6 +566,58 @@ def block_not_caught_is_refused(w):
 def block_not_caught_is_silent(w):
     with w.client.get("/echo") as r:
         return r.status_code
+
+
+# ---- rest()
+
+
+def _rest(title, path, body=lambda r: None, method="GET", **options):
+    def run(w):
+        with w.user.rest(method, path, **options) as response:
+            body(response)
+        for event in w.events:
+            if event[3] and " at " in event[3]:
+                event[3] = event[3].partition(" at ")[0]  # the place of an error in this file
+        if path == "/echo":
+            return echoed(response), response.js is not None
+        return response.js, response.status_code
+
+    run.__name__ = f"rest_{title}"
+    case(*BOTH)(run)
+
+
+def _assert(message):
+    def check(_):
+        assert 1 == 2, message
+
+    return check
+
+
+def _assert_nothing(_):
+    assert False
+
+
+_rest("json", "/json")
+_rest("headers", "/echo", lambda r: None, headers={"X-A": "1"}, method="POST", json={"a": 1})
+_rest("own_content_type", "/echo", headers={"content-type": "x/y"})
+_rest("no_json", "/status/200")
+_rest("no_json_404", "/status/404")
+_rest("empty", "/status/204")
+_rest("refused", "http://127.0.0.1:1/x")
+_rest("assertion", "/json", _assert("it is not so"))
+_rest("assertion_with_comma", "/json", _assert("it is not so,"))
+_rest("assertion_of_nothing", "/json", _assert_nothing)
+_rest("other_error", "/json", lambda r: r.js["nothing"])
+_rest("failure", "/json", lambda r: r.failure("no"))
+_rest("named", "/json", name="N")
+
+
+@case(*BOTH)
+def rest_with_a_time(w):
+    with w.user.rest_("GET", "/json") as response:
+        js = response.js
+    w.events[0][5] = w.events[0][5].partition("_=")[0]
+    return js
 
 
 # ---- sessions

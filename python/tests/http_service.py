@@ -72,16 +72,20 @@ class Service(BaseHTTPRequestHandler):
         left = int(count) - 1
         code = int(self.query("code", "302"))
         target = "/redirect/%d?code=%d" % (left, code) if left > 0 else "/echo"
-        self.reply(code, b"moved", [("Location", target), ("Set-Cookie", "hop=%s; Path=/" % count)])
+        self.reply(code, b"moved", [("Location", target), ("Set-Cookie", f"hop={count}; Path=/")])
 
     def answer_loop(self, *_):
         self.reply(302, b"", [("Location", "/loop")])
 
     def answer_elsewhere(self, port, *_):
-        self.reply(302, b"", [("Location", "http://localhost:%s/echo" % port)])
+        self.reply(302, b"", [("Location", f"http://localhost:{port}/echo")])
 
     def answer_set_cookie(self, name, value, *_):
-        self.reply(200, b"set", [("Set-Cookie", "%s=%s; Path=/" % (name, value)), ("Set-Cookie", "other=1; Path=/")])
+        self.reply(
+            200,
+            b"set",
+            [("Set-Cookie", f"{name}={value}; Path=/"), ("Set-Cookie", "other=1; Path=/")],
+        )
 
     def answer_delay(self, seconds, *_):
         time.sleep(float(seconds))
@@ -90,7 +94,9 @@ class Service(BaseHTTPRequestHandler):
     def answer_text(self, kind, *_):
         text = "Grüße aus Köln, straße " * 8
         if kind == "latin1":
-            return self.reply(200, text.encode("latin-1"), [("Content-Type", "text/html; charset=ISO-8859-1")])
+            return self.reply(
+                200, text.encode("latin-1"), [("Content-Type", "text/html; charset=ISO-8859-1")]
+            )
         if kind == "utf8":
             return self.reply(200, text.encode(), [("Content-Type", "text/plain; charset=utf-8")])
         if kind == "no-charset":
@@ -122,7 +128,7 @@ class Service(BaseHTTPRequestHandler):
     def answer_basic(self, user, password, *_):
         import base64
 
-        wanted = "Basic " + base64.b64encode(("%s:%s" % (user, password)).encode()).decode()
+        wanted = "Basic " + base64.b64encode((f"{user}:{password}").encode()).decode()
         if self.headers.get("Authorization") == wanted:
             return self.reply(200, b"welcome")
         self.reply(401, b"no", [("WWW-Authenticate", 'Basic realm="x"')])
@@ -134,8 +140,7 @@ class Service(BaseHTTPRequestHandler):
             return self.reply(401, b"no", [("WWW-Authenticate", challenge)])
         parts = dict(p.strip().split("=", 1) for p in given[7:].split(","))
         parts = {k: v.strip('"') for k, v in parts.items()}
-        md5 = lambda s: hashlib.md5(s.encode()).hexdigest()
-        first, second = md5("%s:x:%s" % (user, password)), md5(self.command + ":" + self.path)
+        first, second = md5(f"{user}:x:{password}"), md5(self.command + ":" + self.path)
         wanted = md5(":".join([first, "n1", parts["nc"], parts["cnonce"], "auth", second]))
         self.reply(200 if parts["response"] == wanted else 403, b"digest")
 
@@ -155,6 +160,11 @@ class Service(BaseHTTPRequestHandler):
     def answer_short(self, *_):
         self.close_connection = True
         self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nonly this")
+
+
+def md5(text):
+    """The digest that RFC 2617 asks for."""
+    return hashlib.md5(text.encode()).hexdigest()
 
 
 class Server(ThreadingHTTPServer):

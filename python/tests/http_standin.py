@@ -13,13 +13,21 @@ import socket
 import ssl
 import time
 import zlib
-from http.client import BadStatusLine, HTTPConnection, HTTPSConnection, IncompleteRead, RemoteDisconnected
+from http.client import (
+    BadStatusLine,
+    HTTPConnection,
+    HTTPSConnection,
+    IncompleteRead,
+    RemoteDisconnected,
+)
 from http.cookiejar import Cookie, CookieJar
 from urllib.parse import urljoin, urlsplit
 from urllib.request import Request
 
 PLAIN_URL = re.compile(r"(?:[A-Za-z0-9/_.~,;:@=&+$!*'()?\[\]-]|%[0-9A-Fa-f]{2})*\Z")
-TAKEN = frozenset("name catch_response context data json headers timeout allow_redirects insecure".split())
+TAKEN = frozenset(
+    "name catch_response context data json headers timeout allow_redirects insecure".split()
+)
 FAST_SUCCESSES = frozenset([*range(200, 209), 226, 301, 302, 303, 304, 307, 308])
 _hook = None
 
@@ -96,14 +104,40 @@ class Client:
 
     def cookies(self):
         return [
-            (c.name, c.value, c.domain.removesuffix(".local").lstrip("."), c.path, c.secure, c.expires, False, not c.domain_specified)
+            (
+                c.name,
+                c.value,
+                c.domain.removesuffix(".local").lstrip("."),
+                c.path,
+                c.secure,
+                c.expires,
+                False,
+                not c.domain_specified,
+            )
             for c in self._jar
         ]
 
     def set_cookie(self, name, value, domain, path, secure, expires, http_only, host_only):
         domain += ".local" if domain and "." not in domain else ""
         self._jar.set_cookie(
-            Cookie(0, name, value, None, False, domain, not host_only, not host_only, path, True, secure, expires, expires is None, None, None, {})
+            Cookie(
+                0,
+                name,
+                value,
+                None,
+                False,
+                domain,
+                not host_only,
+                not host_only,
+                path,
+                True,
+                secure,
+                expires,
+                expires is None,
+                None,
+                None,
+                {},
+            )
         )
 
     def clear_cookies(self, domain=None, path=None, name=None):
@@ -139,7 +173,11 @@ class Client:
         return Client.request(self, "PATCH", url, data=data, **kw)
 
     def request(self, method, url, *positional, **kw):
-        order = ("name", "catch_response", "context") if self._flavour == "requests" else ("name", "data", "catch_response")
+        order = (
+            ("name", "catch_response", "context")
+            if self._flavour == "requests"
+            else ("name", "data", "catch_response")
+        )
         kw = {**dict(zip(order, positional)), **kw}
         full = url if re.match("https?://", url, re.I) else (self.base_url or "") + url
         if not self._takes(full, kw):
@@ -150,13 +188,36 @@ class Client:
         pairs = [p for p in self._defaults if p[0].lower() not in taken] + list(given.items())
         path = urlsplit(full)
         by_path = (path.path or "/") + ("?" + path.query if path.query else "")
-        name = kw.get("name") or self.request_name or (by_path if self._flavour == "requests" else url)
-        return self.send(
-            method, full, pairs, body, name=name, catch_response=kw.get("catch_response", False), context=kw.get("context") or {},
-            allow_redirects=kw.get("allow_redirects", True), timeout=kw.get("timeout"), insecure=kw.get("insecure"),
-        ) if self._flavour == "fast" else Client.send(
-            self, method, full, pairs, body, name=name, catch_response=kw.get("catch_response", False), context=kw.get("context") or {},
-            allow_redirects=kw.get("allow_redirects", True), timeout=kw.get("timeout"), insecure=kw.get("insecure"),
+        name = (
+            kw.get("name") or self.request_name or (by_path if self._flavour == "requests" else url)
+        )
+        return (
+            self.send(
+                method,
+                full,
+                pairs,
+                body,
+                name=name,
+                catch_response=kw.get("catch_response", False),
+                context=kw.get("context") or {},
+                allow_redirects=kw.get("allow_redirects", True),
+                timeout=kw.get("timeout"),
+                insecure=kw.get("insecure"),
+            )
+            if self._flavour == "fast"
+            else Client.send(
+                self,
+                method,
+                full,
+                pairs,
+                body,
+                name=name,
+                catch_response=kw.get("catch_response", False),
+                context=kw.get("context") or {},
+                allow_redirects=kw.get("allow_redirects", True),
+                timeout=kw.get("timeout"),
+                insecure=kw.get("insecure"),
+            )
         )
 
     def _takes(self, full, kw):
@@ -164,13 +225,17 @@ class Client:
             return False
         if not isinstance(kw.get("data"), (str, bytes, type(None))):
             return False
-        if not all(isinstance(k, str) and isinstance(v, str) for k, v in (kw.get("headers") or {}).items()):
+        if not all(
+            isinstance(k, str) and isinstance(v, str) for k, v in (kw.get("headers") or {}).items()
+        ):
             return False
         if not isinstance(kw.get("timeout"), (int, float, type(None))):
             return False
         try:
             parts = urlsplit(full)
-            usable = parts.scheme.lower() in ("http", "https") and parts.hostname and (parts.port or 1)
+            usable = (
+                parts.scheme.lower() in ("http", "https") and parts.hostname and (parts.port or 1)
+            )
         except ValueError:
             return False
         return bool(usable and PLAIN_URL.match(full))
@@ -184,16 +249,41 @@ class Client:
                     given[name] = "application/json"
             return json.dumps(as_json).encode()
         if data and fast and "content-type" not in names:
-            given["Content-Type"] = "text/plain; charset=utf-8" if isinstance(data, str) else "application/octet-stream"
+            given["Content-Type"] = (
+                "text/plain; charset=utf-8" if isinstance(data, str) else "application/octet-stream"
+            )
         return data.encode() if isinstance(data, str) else data or None
 
-    def send(self, method, url, headers, body, *, name, catch_response, context, allow_redirects, timeout=None, max_redirects=None, insecure=None):
+    def send(
+        self,
+        method,
+        url,
+        headers,
+        body,
+        *,
+        name,
+        catch_response,
+        context,
+        allow_redirects,
+        timeout=None,
+        max_redirects=None,
+        insecure=None,
+    ):
         limit = timeout if timeout is not None else self.network_timeout
         url = _with_path(url)
         response = self._begun(method, url, name, catch_response, context)
         began = time.perf_counter()
         try:
-            self._follow(response, method, url, list(headers), body, allow_redirects, limit, max_redirects or self.max_redirects)
+            self._follow(
+                response,
+                method,
+                url,
+                list(headers),
+                body,
+                allow_redirects,
+                limit,
+                max_redirects or self.max_redirects,
+            )
         except NativeError as error:
             known = response._native
             known["native_error"] = error
@@ -209,9 +299,26 @@ class Client:
     def _begun(self, method, url, name, caught, context):
         response = self.response_class.__new__(self.response_class)
         response.__dict__["_native"] = dict(
-            _client=self, _name=name, _method=method, _context=context, _caught=caught, _started=time.time(),
-            _request_method=method, _request_url=url, _request_headers=(), _request_body=None, native_error=None,
-            status_code=0, content=None, headers_list=[], reason=None, history=[], elapsed_ms=0.0, url=url, response_time_ms=0.0, length=0,
+            _client=self,
+            _name=name,
+            _method=method,
+            _context=context,
+            _caught=caught,
+            _started=time.time(),
+            _request_method=method,
+            _request_url=url,
+            _request_headers=(),
+            _request_body=None,
+            native_error=None,
+            status_code=0,
+            content=None,
+            headers_list=[],
+            reason=None,
+            history=[],
+            elapsed_ms=0.0,
+            url=url,
+            response_time_ms=0.0,
+            length=0,
         )
         return response
 
@@ -231,13 +338,21 @@ class Client:
             if code in (301, 302, 303):
                 method = method if method == "HEAD" else "GET"
                 body = None
-                headers = [h for h in headers if h[0].lower() not in ("content-type", "content-length")]
+                headers = [
+                    h for h in headers if h[0].lower() not in ("content-type", "content-length")
+                ]
             if urlsplit(previous).netloc != urlsplit(url).netloc:
                 headers = [h for h in headers if h[0].lower() != "authorization"]
 
     def _once(self, response, method, url, headers, body, limit):
         headers = self._completed(method, url, headers, body)
-        response._native.update(_request_method=method, _request_url=url, _request_headers=headers, _request_body=body, url=url)
+        response._native.update(
+            _request_method=method,
+            _request_url=url,
+            _request_headers=headers,
+            _request_body=body,
+            url=url,
+        )
         began = time.perf_counter()
         try:
             answer = _exchange(method, url, headers, body, limit, self.insecure)
@@ -252,11 +367,17 @@ class Client:
             try:
                 response._native["content"] = gzip.decompress(raw)
             except (OSError, zlib.error):
-                raise NativeError("decode", "Error -3 while decompressing data: incorrect header check") from None
+                raise NativeError(
+                    "decode", "Error -3 while decompressing data: incorrect header check"
+                ) from None
 
     def _completed(self, method, url, headers, body):
         names = {k.lower() for k, _ in headers}
-        is_sized = method in ("POST", "PUT", "PATCH") if self._flavour == "fast" else method.upper() not in ("GET", "HEAD")
+        is_sized = (
+            method in ("POST", "PUT", "PATCH")
+            if self._flavour == "fast"
+            else method.upper() not in ("GET", "HEAD")
+        )
         if "content-length" not in names and (body or is_sized):
             headers = [*headers, ("Content-Length", str(len(body or b"")))]
         if "cookie" not in names:
@@ -272,8 +393,9 @@ def _read_only(name):
 
 
 for _name in (
-    "_client _name _method _context _caught _started _request_method _request_url _request_headers _request_body native_error "
-    "status_code content headers_list reason history elapsed_ms url response_time_ms length".split()
+    "_client _name _method _context _caught _started _request_method _request_url "
+    "_request_headers _request_body native_error status_code content headers_list reason "
+    "history elapsed_ms url response_time_ms length".split()
 ):
     setattr(Response, _name, _read_only(_name))
 
@@ -336,5 +458,7 @@ def _talk(connection, method, parts, headers, body):
         raw, incomplete = answer.read(), None
     except IncompleteRead as e:
         raw = e.partial
-        incomplete = NativeError("incomplete", received=len(raw), expected=len(raw) + (e.expected or 0))
+        incomplete = NativeError(
+            "incomplete", received=len(raw), expected=len(raw) + (e.expected or 0)
+        )
     return answer.status, answer.reason, answer.getheaders(), raw, answer.msg, incomplete

@@ -7,8 +7,9 @@ again. Where ours does something else on purpose, DIFFERENT says what and why.
 import importlib.metadata
 import json
 
-import http_support
 import pytest
+
+import http_support
 
 RECORD = http_support.HERE / "http_locust.json"
 
@@ -20,7 +21,9 @@ DIFFERENT = {
     ),
     ("fast", "params"): (
         "the URL of the event is the one that was asked for, with its query",
-        lambda real: real["events"][0].__setitem__(5, "http://127.0.0.1:PORT/echo?x=1&a=1&a=2&c=d+e"),
+        lambda real: real["events"][0].__setitem__(
+            5, "http://127.0.0.1:PORT/echo?x=1&a=1&a=2&c=d+e"
+        ),
     ),
     ("fast", "params_as_text"): (
         "the URL of the event is the one that was asked for, with its query",

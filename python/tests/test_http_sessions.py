@@ -11,14 +11,15 @@ http_support.use_ours()
 import gevent  # noqa: E402
 import pytest  # noqa: E402
 import requests  # noqa: E402
+from requests.adapters import HTTPAdapter  # noqa: E402
+from requests.auth import AuthBase, HTTPDigestAuth  # noqa: E402
+
 from locust import HttpUser  # noqa: E402
 from locust.clients import HttpSession, LocustHttpAdapter, ResponseContextManager  # noqa: E402
 from locust.contrib.fasthttp import FastHttpSession, FastHttpUser  # noqa: E402
 from locust.env import Environment  # noqa: E402
 from locust.event import EventHook  # noqa: E402
 from locust.exception import StopTest  # noqa: E402
-from requests.adapters import HTTPAdapter  # noqa: E402
-from requests.auth import AuthBase, HTTPDigestAuth  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +134,10 @@ def test_a_session_with_an_event_of_its_own(world):
     event = EventHook()
     event.add_listener(lambda **sample: heard.append(sample))
     sessions = [HttpSession(world.base, event, world.http)]
-    sessions += [FastHttpSession(world.base, event, world.fast), HttpSession(world.base, event, None)]
+    sessions += [
+        FastHttpSession(world.base, event, world.fast),
+        HttpSession(world.base, event, None),
+    ]
     for session in sessions:
         heard.clear()
         session.get("/echo")
@@ -413,7 +417,9 @@ def test_no_state_is_made_before_it_is_touched(world):
     client = world.http.client
     client.get("/echo")
     client.post("/echo", data={"a": 1}, params={"b": 2}, auth=("u", "p"))
-    made = {"_headers", "_cookies", "_hooks", "_params", "_adapters", "_proxies"} & set(vars(client))
+    made = {"_headers", "_cookies", "_hooks", "_params", "_adapters", "_proxies"} & set(
+        vars(client)
+    )
     assert made == set()
 
 

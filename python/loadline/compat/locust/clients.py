@@ -1,9 +1,9 @@
 """`HttpSession`: the client of `HttpUser`, a `requests.Session` whose requests the engine makes."""
 
 import requests
-from .http import engine as native
 from requests.auth import HTTPBasicAuth
 
+from .http import engine as native
 from .http import names, state
 from .http.adapters import LocustHttpAdapter
 from .http.compose import compose

@@ -1,10 +1,9 @@
-"""`FastHttpUser` and its client: the smaller interface, without the state of a `requests.Session`."""
+"""`FastHttpUser` and its client, which has none of the state of a `requests.Session`."""
 
 import ssl
 
-from ..http import engine as native
-
 from ..exception import StopTest
+from ..http import engine as native
 from ..http import fast_fallback, headers, names
 from ..http.cookies import ClientCookies
 from ..http.counting import CountedClient

@@ -36,7 +36,7 @@ def compose(session, method, url, given):
 
 def _refuse_unknown(given):
     unknown = next(k for k in given if k not in _KNOWN)
-    raise TypeError("Session.request() got an unexpected keyword argument %r" % unknown)
+    raise TypeError(f"Session.request() got an unexpected keyword argument {unknown!r}")
 
 
 # ---- quick: a form, a query, a user and password: rewritten as a plain call
@@ -217,13 +217,14 @@ def _send(session, method, prepared, call, options):
     body = prepared.body
     limit = call.get("timeout")
     options["name"] = options["name"] or session.request_name or prepared.path_url
-    if "verify" in call:
-        options["insecure"] = not call["verify"]
+    if _is_tls(prepared.url) and call.get("verify", True) is session.insecure:
+        options["insecure"] = not session.insecure
     return session._native_send(
         method,
         prepared.url,
         headers.as_text(prepared.headers),
         body.encode("utf-8") if isinstance(body, str) else body,
+        max_redirects=session.max_redirects,
         timeout=limit[1] if isinstance(limit, tuple) else limit,
         **options,
     )

@@ -7,7 +7,6 @@ it holds nothing itself, so it never disagrees with what is sent.
 from email.message import Message
 from http.cookiejar import Cookie
 
-from . import engine as native
 from requests.cookies import (
     MockRequest,
     MockResponse,
@@ -15,6 +14,8 @@ from requests.cookies import (
     cookiejar_from_dict,
     merge_cookies,
 )
+
+from . import engine as native
 
 
 class ClientCookies(RequestsCookieJar):

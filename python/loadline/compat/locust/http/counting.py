@@ -3,7 +3,6 @@
 from contextlib import contextmanager
 
 from . import engine as native
-
 from .overriding import follow_overridden_request, replace_on
 
 

@@ -40,7 +40,7 @@ def of_status(response, name):
     if status < 400 or status >= 600:
         return None
     side = "Client" if status < 500 else "Server"
-    text = "%s %s Error: %s for url: %s" % (status, side, response.reason, name)
+    text = f"{status} {side} Error: {response.reason} for url: {name}"
     return requests.HTTPError(text, response=response)
 
 
@@ -55,7 +55,7 @@ def counted(error):
 
 def for_requests(native, url, request=None):
     """The pair (exception of the response, exception to count) for a failure of the engine."""
-    make = _REQUESTS.get(native.kind, _unknown)
+    make = _REQUESTS.get(kind_of(native), _unknown)
     error, cause = make(native, url)
     error.request = request
     return error, cause
@@ -64,7 +64,7 @@ def for_requests(native, url, request=None):
 def _refused(native, url):
     cause = os_error(native)
     reason = pool_errors.NewConnectionError(
-        _connection(url), "Failed to establish a new connection: %s" % cause
+        _connection(url), f"Failed to establish a new connection: {cause}"
     )
     return requests.ConnectionError(_exhausted(url, reason)), cause
 
@@ -78,13 +78,13 @@ def _unresolved(native, url):
 
 def _connect_timeout(native, url):
     host = urlsplit(url).hostname
-    text = "Connection to %s timed out. (connect timeout=%s)" % (host, _limit(native))
+    text = f"Connection to {host} timed out. (connect timeout={_limit(native)})"
     reason = pool_errors.ConnectTimeoutError(_connection(url), text)
     return requests.ConnectTimeout(_exhausted(url, reason)), reason
 
 
 def _read_timeout(native, url):
-    text = "Read timed out. (read timeout=%s)" % _limit(native)
+    text = f"Read timed out. (read timeout={_limit(native)})"
     error = requests.ReadTimeout(pool_errors.ReadTimeoutError(_pool(url), None, text))
     return error, error
 
@@ -99,7 +99,16 @@ def _reset(native, url):
 
 
 def _no_http(native, url):
-    return _aborted(BadStatusLine(getattr(native, "text", "") or ""))
+    return _aborted(BadStatusLine(_first_line(native.text)))
+
+
+def _first_line(text):
+    """The line that is no HTTP, as the engine quotes it, or all of its words."""
+    quoted = text.partition("\u201c")[2].rpartition("\u201d")[0]
+    if not quoted:
+        return text
+    line = quoted.encode("latin-1", "backslashreplace").decode("unicode_escape")
+    return line.splitlines(keepends=True)[0]
 
 
 def _aborted(cause):
@@ -107,8 +116,11 @@ def _aborted(cause):
 
 
 def _incomplete(native, url):
+    if getattr(native, "received", None) is None:
+        error = requests.exceptions.ChunkedEncodingError(pool_errors.ProtocolError(native.text))
+        return error, error
     cause = _IncompleteBody(native)
-    text = "Connection broken: %r" % cause
+    text = f"Connection broken: {cause!r}"
     error = requests.exceptions.ChunkedEncodingError(pool_errors.ProtocolError(text, cause))
     return error, error
 
@@ -117,10 +129,9 @@ class _IncompleteBody(IncompleteRead):
     """As http.client has it, but from figures instead of the bytes."""
 
     def __init__(self, native):
-        received = getattr(native, "received", 0) or 0
         expected = getattr(native, "expected", None)
-        super().__init__(b"", expected and expected - received)
-        self._received = received
+        super().__init__(b"", expected and expected - native.received)
+        self._received = native.received
 
     def __repr__(self):
         more = "" if self.expected is None else ", %d more expected" % self.expected
@@ -131,7 +142,7 @@ class _IncompleteBody(IncompleteRead):
 
 def _undecoded(native, url):
     coding = getattr(native, "coding", None) or "gzip"
-    text = "Received response with content-encoding: %s, but failed to decode it." % coding
+    text = f"Received response with content-encoding: {coding}, but failed to decode it."
     reason = pool_errors.DecodeError(text, decode_error(native))
     error = requests.exceptions.ContentDecodingError(reason)
     return error, error
@@ -202,10 +213,10 @@ class LocustBadStatusCode(Exception):
         self.code = code
 
     def __repr__(self):
-        return "LocustBadStatusCode(code=%s)" % self.code
+        return f"LocustBadStatusCode(code={self.code})"
 
     def __str__(self):
-        return "URL %s: code=%s" % (self.url, self.code)
+        return f"URL {self.url}: code={self.code}"
 
 
 class HTTPConnectionClosed(Exception):
@@ -226,8 +237,8 @@ class RetriesExceeded(Exception):
     def __repr__(self):
         inner = ", ".join(repr(a) for a in self.args)
         if self.original is not None:
-            inner += ", original=%s" % self.original
-        return "RetriesExceeded(%s)" % inner
+            inner += f", original={self.original}"
+        return f"RetriesExceeded({inner})"
 
     __str__ = __repr__
 
@@ -249,8 +260,8 @@ FAILURE_EXCEPTIONS = (
 
 def for_fast(native, url, retries=0):
     """The exception of a failure of the engine, as the fast client calls it."""
-    kind = native.kind
-    if kind in ("timeout", "connect_timeout"):
+    kind = kind_of(native)
+    if kind in TIMEOUTS:
         return RetriesExceeded(url, retries, original=TimeoutError("timed out"))
     make = _FAST.get(kind)
     return make(native, url) if make else ConnectionError(native.text)
@@ -272,6 +283,26 @@ _FAST = {
 
 
 # ---- both ----------------------------------------------------------------------------------
+
+
+TIMEOUTS = frozenset(("timeout", "connect_timeout"))
+_RENAMED = {"content": "decode", "redirect": "redirects", "write": "reset"}
+
+
+def kind_of(native):
+    """The kind of a failure, finer than the engine's where the clients have more words for it."""
+    kind = native.kind
+    if kind == "connect" and not native.errno and "timeout" in native.text:
+        return "connect_timeout"
+    if kind == "read":
+        return _of_reading(native)
+    return _RENAMED.get(kind, kind)
+
+
+def _of_reading(native):
+    if native.errno:
+        return "reset"
+    return "closed" if "before a response began" in native.text else "incomplete"
 
 
 def os_error(native):

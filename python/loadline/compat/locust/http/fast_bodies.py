@@ -70,7 +70,7 @@ def _values(given):
 
 
 def _pair(name, value):
-    return "%s=%s" % (_quoted(name), _quoted(value))
+    return f"{_quoted(name)}={_quoted(value)}"
 
 
 def _quoted(it):

@@ -15,7 +15,6 @@ _KNOWN = frozenset(
     "name data catch_response stream headers auth json allow_redirects context params files "
     "max_retries max_redirects debug_stream timeout verify cert cookies proxies hooks".split()
 )
-_RETRIED = ("timeout", "connect_timeout")
 
 
 def compose(session, method, url, given):
@@ -23,7 +22,7 @@ def compose(session, method, url, given):
     unknown = given.keys() - _KNOWN
     if unknown:
         raise TypeError(
-            "FastHttpSession.request() got an unexpected keyword argument %r" % min(unknown)
+            f"FastHttpSession.request() got an unexpected keyword argument {min(unknown)!r}"
         )
     call = {k: v for k, v in given.items() if v is not None}
     options = _options(session, url, call)
@@ -99,10 +98,9 @@ def _is_bool(it):
 
 def _send(session, method, address, own_headers, body, call, options):
     options["timeout"] = limit_of(call.get("timeout"))
-    if "max_redirects" in call:
-        options["max_redirects"] = call["max_redirects"]
-    if "verify" in call:
-        options["insecure"] = not call["verify"]
+    options["max_redirects"] = call.get("max_redirects", session.max_redirects)
+    if address[:6].lower() == "https:" and call.get("verify") is session.insecure:
+        options["insecure"] = not session.insecure
     pairs = session._all_headers(own_headers)
     retries = call.get("max_retries", session.max_retries)
     if not retries:
@@ -122,7 +120,7 @@ def _try_again(session, request, options, retries):
     for _ in range(retries + 1):
         response = session._native_send(*request, **options)
         failure = response.native_error
-        if failure is None or failure.kind not in _RETRIED:
+        if failure is None or failures.kind_of(failure) not in failures.TIMEOUTS:
             break
     if not caught:
         response._count(None)

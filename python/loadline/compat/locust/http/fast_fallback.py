@@ -221,7 +221,5 @@ def proxies_of(host, port):
     """The proxy for all requests, as `requests` wants it, or None."""
     if not host:
         return None
-    address = "http://%s:%s" % (host, port or 80)
+    address = f"http://{host}:{port or 80}"
     return {"http": address, "https": address}
-
-

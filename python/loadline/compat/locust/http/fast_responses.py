@@ -7,10 +7,11 @@ from datetime import timedelta
 from functools import cached_property
 
 from charset_normalizer import detect
-from . import engine as native
-from locust.exception import LocustError
 from requests.utils import get_encoding_from_headers
 
+from locust.exception import LocustError
+
+from . import engine as native
 from . import failures
 from .caught import Caught
 
@@ -50,10 +51,10 @@ class FastHeaders(Mapping):
         return list(self._pairs)
 
     def __str__(self):
-        return "\n".join("%s: %s" % pair for pair in self._pairs)
+        return "\n".join("{}: {}".format(*pair) for pair in self._pairs)
 
     def __repr__(self):
-        return "Headers(%r)" % dict(self._pairs)
+        return f"Headers({dict(self._pairs)!r})"
 
 
 class FastRequest:
@@ -244,8 +245,13 @@ class NativeFastResponse(native.Response, ResponseContextManager):
 
     def _asked_url(self):
         """The URL of the first request of the chain."""
-        earlier = self.history
+        earlier = super().history
         return earlier[0].url if earlier else self._request_url
+
+    @cached_property
+    def history(self):
+        """The redirects that led to this response."""
+        return [] if self.native_error is not None else super().history
 
     @property
     def text(self):

@@ -38,7 +38,7 @@ def _through_request(verb):
             return self.request(verb.upper(), url, **options)
 
     call.__name__ = verb
-    call.__doc__ = "Ask by %s, through the session's own `request`." % verb.upper()
+    call.__doc__ = f"Ask by {verb.upper()}, through the session's own `request`."
     return call
 
 

@@ -9,13 +9,13 @@ from datetime import timedelta
 from functools import cached_property
 
 import requests
-from . import engine as native
 from requests.cookies import RequestsCookieJar
 from requests.structures import CaseInsensitiveDict
 from requests.utils import get_encoding_from_headers
 from urllib3 import HTTPHeaderDict, HTTPResponse
 
 from . import cookies, failures, headers
+from . import engine as native
 from .caught import Caught
 
 
@@ -109,8 +109,18 @@ class NativeAnswer(native.Response, Answer):
 
     def _asked_url(self):
         """The URL of the first request of the chain."""
-        earlier = self.history
+        earlier = super().history
         return earlier[0].url if earlier else self._request_url
+
+    @cached_property
+    def history(self):
+        """The redirects that led to this response."""
+        return [] if self.native_error is not None else super().history
+
+    @cached_property
+    def url(self):
+        """The URL that answered, None without a response."""
+        return None if self.native_error is not None else super().url
 
     @cached_property
     def headers(self):
