@@ -64,7 +64,9 @@ class World:
         except Exception as error:
             seen = f"raised {type(error).__name__}: {error}"
         text = json.dumps({"seen": seen, "events": self.events}, default=repr)
-        text = text.replace(str(self.port), "PORT").replace(sys.modules["requests"].__version__, "VERSION")
+        text = text.replace(str(self.port), "PORT").replace(
+            sys.modules["requests"].__version__, "VERSION"
+        )
         return json.loads(text)
 
 

@@ -63,6 +63,11 @@ def __getattr__(name):
 class Response:
     """What came back."""
 
+    def header(self, name):
+        """The first value of a header."""
+        found = (v for k, v in self.headers_list if k.lower() == name)
+        return next(found, None)
+
     def _report(self, outcome):
         if self.__dict__.get("_reported") or self._client._stats is None:
             return

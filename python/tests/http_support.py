@@ -1,6 +1,7 @@
 """What the tests of the sessions share: our package first on the path, and a running service."""
 
 import contextlib
+import importlib.metadata
 import importlib.util
 import os
 import subprocess
@@ -47,12 +48,30 @@ def service():
 
 
 def run_cases(kind, port, ours):
-    """The command that runs the cases with our package, or with the real one."""
+    """The cases of a kind with our package or with the real one: what it printed."""
+    return run_script("http_cases.py", [kind, port], ours)
+
+
+def run_script(script, arguments, ours):
+    """What a script of this directory prints, with our package or with the real one."""
     start = "import http_support; http_support.use_ours(); " if ours else ""
-    code = start + "import http_cases; http_cases.main(%r, %d)" % (kind, port)
+    argv = [script, *map(str, arguments)]
+    code = f"{start}import sys, runpy; sys.argv = {argv}; runpy.run_path({str(HERE / script)!r}, "
     environment = {**os.environ, "PYTHONPATH": str(HERE)}
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=120
+        [sys.executable, "-c", code + "run_name='__main__')"],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=120,
     )
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
+
+
+def has_real_locust():
+    """Whether the Locust that we are compared with is installed too."""
+    try:
+        return importlib.metadata.version("locust").startswith("2.47.")
+    except importlib.metadata.PackageNotFoundError:
+        return False

@@ -4,7 +4,6 @@ http_locust.json is the real one's record; where the real one is installed besid
 again. Where ours does something else on purpose, DIFFERENT says what and why.
 """
 
-import importlib.metadata
 import json
 
 import pytest
@@ -71,14 +70,9 @@ def test_no_case_is_forgotten(ours):
     assert {k: set(v) for k, v in ours.items()} == {k: set(v) for k, v in RECORDED.items()}
 
 
-def has_real_locust():
-    try:
-        return importlib.metadata.version("locust").startswith("2.47.")
-    except importlib.metadata.PackageNotFoundError:
-        return False
-
-
-@pytest.mark.skipif(not has_real_locust(), reason="Locust 2.47 is not installed beside us")
+@pytest.mark.skipif(
+    not http_support.has_real_locust(), reason="Locust 2.47 is not installed beside us"
+)
 @pytest.mark.parametrize("kind", ["http", "fast"])
 def test_record_is_what_locust_does(kind, port):
     real = json.loads(http_support.run_cases(kind, port, ours=False))

@@ -4,6 +4,8 @@ Most are prepared here by requests' own rules and sent by the engine; a few need
 itself to send them (hooks, mounted adapters, streams, proxies, …): those go to `fallback`.
 """
 
+from urllib.parse import urlencode
+
 import requests
 from requests.models import RequestEncodingMixin
 from requests.sessions import merge_setting
@@ -16,6 +18,7 @@ _KNOWN = frozenset(
     "allow_redirects proxies hooks stream verify cert".split()
 )
 _NATIVE_STATE = state.AUTH | state.PARAMS | state.FOREIGN_EVENT
+_SCALARS = frozenset((str, int, float, bool))
 _QUICK = frozenset(
     "name catch_response context data json params headers auth timeout allow_redirects".split()
 )
@@ -44,8 +47,11 @@ def _refuse_unknown(given):
 
 def _quick(session, method, url, call):
     """The same request as a plain call, or None if it takes more than that."""
+    asked = url
     if not names.needs_no_quoting(url):
-        return None
+        url = names.quoted(url)
+        if url is None:
+            return None
     rewritten = dict(call)
     own_headers = dict(call.get("headers") or {})
     steps = (_rewrite_query, _rewrite_form, _rewrite_auth, _rewrite_timeout)
@@ -55,7 +61,9 @@ def _quick(session, method, url, call):
             return None
     if own_headers:
         rewritten["headers"] = own_headers
-    if rewritten == call or not all(type(v) is str for v in own_headers.values()):
+    if (url == asked and rewritten == call) or not all(
+        type(v) is str for v in own_headers.values()
+    ):
         return None
     return session._native_request(method, url, **rewritten)
 
@@ -64,10 +72,17 @@ def _rewrite_query(url, call, own_headers):
     params = call.pop("params", None)
     if not params:
         return url
-    query = RequestEncodingMixin._encode_params(params)
+    query = _encoded(params)
     if isinstance(query, bytes) or not names.needs_no_quoting(query):
         return None
     return names.add_query(url, query)
+
+
+def _encoded(fields):
+    """Names and values as a query has them."""
+    if type(fields) is dict and all(type(v) in _SCALARS for v in fields.values()):
+        return urlencode(fields)
+    return RequestEncodingMixin._encode_params(fields)
 
 
 def _rewrite_form(url, call, own_headers):
@@ -79,7 +94,7 @@ def _rewrite_form(url, call, own_headers):
     call.pop("data")
     if data:
         call.pop("json", None)
-        call["data"] = RequestEncodingMixin._encode_params(data)
+        call["data"] = _encoded(data)
         _default(own_headers, "Content-Type", "application/x-www-form-urlencoded")
     return url
 
@@ -217,7 +232,7 @@ def _send(session, method, prepared, call, options):
     body = prepared.body
     limit = call.get("timeout")
     options["name"] = options["name"] or session.request_name or prepared.path_url
-    if _is_tls(prepared.url) and call.get("verify", True) is session.insecure:
+    if _is_tls(prepared.url) and call.get("verify") is session.insecure:
         options["insecure"] = not session.insecure
     return session._native_send(
         method,

@@ -7,13 +7,13 @@ from datetime import timedelta
 from functools import cached_property
 
 from charset_normalizer import detect
-from requests.utils import get_encoding_from_headers
 
 from locust.exception import LocustError
 
 from . import engine as native
 from . import failures
 from .caught import Caught
+from .headers import charset_of
 
 NOT_CAUGHT = (
     "If you want to change the state of the request, you must pass catch_response=True. See "
@@ -126,8 +126,7 @@ class FastResponse(Caught):
             return str(content, errors="replace")
 
     def _charset(self):
-        kind = self.headers.get("content-type")
-        return get_encoding_from_headers({"content-type": kind}) if kind else None
+        return charset_of(self.headers.get("content-type"))
 
     def json(self):
         """The body read as JSON."""
@@ -253,10 +252,8 @@ class NativeFastResponse(native.Response, ResponseContextManager):
         """The redirects that led to this response."""
         return [] if self.native_error is not None else super().history
 
-    @property
-    def text(self):
-        """The body as text, None without a response."""
-        return FastResponse.text.fget(self)
+    def _charset(self):
+        return charset_of(self.header("content-type"))
 
     @cached_property
     def headers(self):

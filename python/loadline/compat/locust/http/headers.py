@@ -1,9 +1,10 @@
 """Headers: what sessions send by default, `session.headers`, and the headers of a response."""
 
 import base64
+import functools
 
 from requests.structures import CaseInsensitiveDict
-from requests.utils import default_headers, default_user_agent
+from requests.utils import default_headers, default_user_agent, get_encoding_from_headers
 
 ENCODINGS = "gzip, deflate, br"
 REQUESTS_DEFAULTS = (
@@ -78,6 +79,12 @@ def joined(pairs):
     for name, value in pairs:
         headers[name] = headers[name] + ", " + value if name in headers else value
     return headers
+
+
+@functools.lru_cache(maxsize=256)
+def charset_of(content_type):
+    """The charset of a Content-Type, by requests' rules, or None."""
+    return get_encoding_from_headers({"content-type": content_type}) if content_type else None
 
 
 def first(pairs, wanted):

@@ -1,10 +1,12 @@
 """URLs of requests and the names under which they are counted."""
 
 import re
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 _ABSOLUTE = re.compile(r"https?://", re.IGNORECASE)
-_NEEDS_NO_QUOTING = re.compile(r"(?:[A-Za-z0-9/_.~,;:@=&+$!*'()?-]|%[0-9A-F]{2})*\Z").match
+_USUAL = "/_.~,;:@=&+$!*'()?-"
+_UNUSUAL = re.compile(r"[^A-Za-z0-9/_.~,;:@=&+$!*'()?%-]").search
+_NO_ESCAPE = re.compile(r"%(?![0-9A-F]{2})").search
 
 
 def join(base_url, path):
@@ -14,7 +16,19 @@ def join(base_url, path):
 
 def needs_no_quoting(url):
     """Whether requests would send these characters as they are (no fragment, no space, …)."""
-    return _NEEDS_NO_QUOTING(url) is not None
+    return _UNUSUAL(url) is None and ("%" not in url or _NO_ESCAPE(url) is None)
+
+
+def quoted(url):
+    """`url` with what is unusual in its path and query as escapes, as requests sends it.
+
+    None where that takes more than this: a fragment, escapes, dots, a host that is not ASCII.
+    """
+    scheme, _, rest = url.partition("://")
+    host, slash, path = rest.partition("/")
+    if "%" in path or "#" in path or "/." in url or not slash or _UNUSUAL(host):
+        return None
+    return f"{scheme}://{host}/{quote(path, safe=_USUAL)}"
 
 
 def path_of(url):

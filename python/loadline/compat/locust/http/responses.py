@@ -11,7 +11,6 @@ from functools import cached_property
 import requests
 from requests.cookies import RequestsCookieJar
 from requests.structures import CaseInsensitiveDict
-from requests.utils import get_encoding_from_headers
 from urllib3 import HTTPHeaderDict, HTTPResponse
 
 from . import cookies, failures, headers
@@ -130,8 +129,7 @@ class NativeAnswer(native.Response, Answer):
     @cached_property
     def encoding(self):
         """The charset of Content-Type, or what its kind of content has by default; assignable."""
-        kind = headers.first(self.headers_list or (), "content-type")
-        return get_encoding_from_headers({"content-type": kind}) if kind else None
+        return headers.charset_of(self.header("content-type"))
 
     @property
     def text(self):
