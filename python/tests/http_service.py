@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import json
 import socket
+import ssl
 import struct
 import sys
 import time
@@ -122,6 +123,12 @@ class Service(BaseHTTPRequestHandler):
             self.wfile.write(b"%x\r\n%s\r\n" % (len(line), line))
         self.wfile.write(b"0\r\n\r\n")
 
+    def answer_peer(self, *_):
+        """The common name of the client's certificate."""
+        certificate = self.connection.getpeercert() or {}
+        names = [v for part in certificate.get("subject", ()) for _, v in part]
+        self.reply(200, " ".join(names).encode())
+
     def answer_link(self, *_):
         self.reply(200, b"", [("Link", '<http://x.test/2>; rel="next"')])
 
@@ -177,8 +184,20 @@ class Server(ThreadingHTTPServer):
         """A client that went away is no news."""
 
 
-if __name__ == "__main__":
+def serve(certificate=None):
+    """Serve on a free port, which is printed; with TLS if a file of certificate and key is given."""
     server = Server(("127.0.0.1", 0), Service)
+    if certificate:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        context.load_verify_locations(certificate)
+        context.verify_mode = ssl.CERT_OPTIONAL
+        server.socket = context.wrap_socket(
+            server.socket, server_side=True, do_handshake_on_connect=False
+        )
     print(server.server_address[1], flush=True)
-    sys.stdin.close() if sys.stdin.isatty() else None
     server.serve_forever()
+
+
+if __name__ == "__main__":
+    serve(*sys.argv[1:])

@@ -36,9 +36,9 @@ def _forget_the_real_one():
 
 
 @contextlib.contextmanager
-def service():
-    """The port of a service that runs for the block."""
-    command = [sys.executable, str(HERE / "http_service.py")]
+def service(*certificate):
+    """The port of a service that runs for the block, with TLS if there is a certificate."""
+    command = [sys.executable, str(HERE / "http_service.py"), *map(str, certificate)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         yield int(process.stdout.readline())

@@ -108,7 +108,8 @@ class FastHttpSession(CountedClient, native.Client):
         self.max_retries = max_retries
         self._proxies = fast_fallback.proxies_of(proxy_host, proxy_port)
         self._set_headers(headers, credentials)
-        self._is_plain = not (self._is_foreign or self._proxies or max_retries)
+        is_special = self._proxies or max_retries or ssl_context_factory is not None
+        self._is_plain = not (self._is_foreign or is_special)
 
     def _set_headers(self, given, credentials):
         """The headers of all requests, shared by all users that change none of them."""

@@ -41,9 +41,11 @@ class Caught:
         if outcome is None and kind is not None:
             if not issubclass(kind, ResponseError):
                 return False
-            outcome = value
-            kind = None
-        self._count(outcome)
+            outcome, kind = value, None
+        if self._meta is None and not self._is_foreign:
+            self._report(outcome)  # nothing was looked at, so nothing was edited
+        else:
+            self._count(outcome)
         return kind is None
 
     def _refuse_block(self):

@@ -263,6 +263,8 @@ def for_fast(native, url, retries=0):
     kind = kind_of(native)
     if kind in TIMEOUTS:
         return RetriesExceeded(url, retries, original=TimeoutError("timed out"))
+    if kind == "interrupted":
+        return RetriesExceeded(url, retries, original=native.cause)
     make = _FAST.get(kind)
     return make(native, url) if make else ConnectionError(native.text)
 
