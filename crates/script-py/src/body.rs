@@ -26,9 +26,5 @@ fn without(coding: ContentCoding, body: &[u8]) -> Result<Vec<u8>, DecodeError> {
 }
 
 fn corrupt(problem: DecodeError) -> Failure {
-    Failure {
-        kind: ErrorKind::Content.name(),
-        os_error: None,
-        text: problem.to_string(),
-    }
+    Failure::of(ErrorKind::Content.name(), problem.to_string())
 }

@@ -3,9 +3,10 @@
 use crate::flavour::Flavour;
 use crate::style::Style;
 use crate::template::{Fields, has_field};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyDict, PyString};
+use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use std::sync::Arc;
 
 /// The methods with a function of their own, by their numbers in the table of what is known.
@@ -76,6 +77,61 @@ impl<'py> Given<'py> {
             }
         }
         Ok(all)
+    }
+
+    /// Takes what was given by its place behind the name.
+    ///
+    /// # Errors
+    /// If something was given twice, or too much.
+    pub(crate) fn place(&mut self, flavour: Flavour, places: &Bound<'py, PyTuple>) -> PyResult<()> {
+        let names: &[&str] = match flavour {
+            Flavour::Requests => &["catch_response", "context"],
+            Flavour::Fast => &[
+                "data",
+                "catch_response",
+                "stream",
+                "headers",
+                "auth",
+                "json",
+                "allow_redirects",
+                "context",
+            ],
+        };
+        if places.len() > names.len() {
+            let sentence = format!(
+                "request() takes at most {} arguments by their places",
+                names.len() + 3
+            );
+            return Err(PyTypeError::new_err(sentence));
+        }
+        for (name, value) in names.iter().zip(places.iter()) {
+            self.put(name, value)?;
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, name: &str, value: Bound<'py, PyAny>) -> PyResult<()> {
+        let field = match name {
+            "catch_response" => &mut self.catch_response,
+            "context" => &mut self.context,
+            "data" => &mut self.data,
+            "json" => &mut self.json,
+            "headers" => &mut self.headers,
+            "allow_redirects" => &mut self.allow_redirects,
+            "auth" => &mut self.auth,
+            // A stream that is not asked for is what everybody has.
+            _ if !value.is_truthy()? => return Ok(()),
+            other => {
+                let rest = self.rest.get_or_insert_with(|| PyDict::new(value.py()));
+                return rest.set_item(other, value);
+            }
+        };
+        if field.is_some() {
+            let sentence = format!("request() got multiple values for argument '{name}'");
+            return Err(PyTypeError::new_err(sentence));
+        }
+        *field = Some(value).filter(|value| !value.is_none());
+        Ok(())
     }
 
     pub(crate) fn is_caught(&self) -> PyResult<bool> {

@@ -69,6 +69,8 @@ struct Sending<'py> {
     redirects: Option<u32>,
     timeout: Option<f64>,
     decodes: bool,
+    /// Whether any certificate is taken; as its client does if `None`.
+    insecure: Option<bool>,
 }
 
 impl Client {
@@ -117,8 +119,6 @@ impl Client {
             self.session.store(key, Ordering::Relaxed);
             session
         });
-        let insecure = self.insecure.load(Ordering::Relaxed);
-        session.requester.trust_anyone(insecure);
         session
     }
 
@@ -246,6 +246,7 @@ fn plain<'py>(
         redirects: follows.then_some(current.max_redirects),
         timeout,
         decodes: true,
+        insecure: None,
     };
     Ok(Some((engine, sending)))
 }
@@ -317,9 +318,13 @@ fn send<'py>(
     sending: Sending<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = slf.py();
+    let session = slf.get().session(engine);
+    let usually_insecure = slf.get().insecure.load(Ordering::Relaxed);
+    let insecure = sending.insecure.unwrap_or(usually_insecure);
+    session.requester.trust_anyone(insecure);
     let order = Order {
         engine: Rc::downgrade(engine),
-        session: slf.get().session(engine),
+        session,
         template: sending.template,
         flavour: sending.flavour,
         series: SeriesId::default(),
@@ -644,16 +649,18 @@ impl Client {
         call(slf, "PATCH", url, given)
     }
 
-    /// Sends a request of any method.
-    #[pyo3(signature = (method, url, name=None, catch_response=None, context=None, *, data=None,
-        json=None, headers=None, params=None, timeout=None, allow_redirects=None, auth=None,
-        **rest))]
+    /// Sends a request of any method. What is given by its place behind the name stands where the
+    /// client of this flavour has it.
+    #[pyo3(signature = (method, url, name=None, *places, catch_response=None, context=None,
+        data=None, json=None, headers=None, params=None, timeout=None, allow_redirects=None,
+        auth=None, **rest))]
     #[allow(clippy::too_many_arguments)]
     fn request<'py>(
         slf: &Bound<'py, Self>,
         method: &Bound<'py, PyAny>,
         url: &Bound<'py, PyAny>,
         name: Option<Bound<'py, PyAny>>,
+        places: &Bound<'py, PyTuple>,
         catch_response: Option<Bound<'py, PyAny>>,
         context: Option<Bound<'py, PyAny>>,
         data: Option<Bound<'py, PyAny>>,
@@ -665,7 +672,7 @@ impl Client {
         auth: Option<Bound<'py, PyAny>>,
         rest: Option<Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let given = Given {
+        let mut given = Given {
             name,
             catch_response,
             context,
@@ -678,18 +685,24 @@ impl Client {
             auth,
             rest,
         };
-        let Ok(known) = method.cast::<PyString>() else {
-            let given = given.all(slf.py())?;
-            return slf.call_method1("_compose", (method, url, given));
-        };
-        call(slf, known.to_str()?, url, given)
+        if !places.is_empty() {
+            let flavour = slf.get().settings().style.flavour;
+            given.place(flavour, places)?;
+        }
+        match method.cast::<PyString>() {
+            Ok(known) => call(slf, known.to_str()?, url, given),
+            Err(_) => {
+                let given = given.all(slf.py())?;
+                slf.call_method1("_compose", (method, url, given))
+            }
+        }
     }
 
     /// Sends a request that is composed already: no field is added but `Host`, `Content-Length` and
     /// the cookies of the jar, where they are missing.
     #[pyo3(signature = (method, url, headers, body=None, *, name, catch_response=false,
-        context=None, allow_redirects=true, timeout=None, max_redirects=MOST_REDIRECTS,
-        decode=true))]
+        context=None, allow_redirects=true, timeout=None, max_redirects=None, decode=true,
+        insecure=None))]
     #[allow(clippy::too_many_arguments)]
     fn send<'py>(
         slf: &Bound<'py, Self>,
@@ -702,8 +715,9 @@ impl Client {
         context: Option<Bound<'py, PyAny>>,
         allow_redirects: bool,
         timeout: Option<f64>,
-        max_redirects: u32,
+        max_redirects: Option<u32>,
         decode: bool,
+        insecure: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let refused = |problem: &dyn std::fmt::Display| PyValueError::new_err(problem.to_string());
@@ -735,9 +749,10 @@ impl Client {
             flavour: current.style.flavour,
             context,
             is_caught: catch_response,
-            redirects: allow_redirects.then_some(max_redirects),
+            redirects: allow_redirects.then(|| max_redirects.unwrap_or(current.max_redirects)),
             timeout: timeout.or(current.timeout),
             decodes: decode,
+            insecure,
         };
         send(slf, &engine, sending)
     }

@@ -8,7 +8,9 @@ pyo3::create_exception!(
     loadline._native,
     NativeError,
     PyException,
-    "What a request failed of: `kind`, the system's `errno` if it has one, and `text`."
+    "What a request failed of: `kind`, `text`, the system's `errno` if it has one; `limit`, if one was \
+     exceeded; and what had come of the response: `received` bytes, `received_body` of \
+     `expected_body`."
 );
 
 /// The exception that stands for a failure.
@@ -17,5 +19,9 @@ pub(crate) fn native_error<'py>(py: Python<'py>, failure: &Failure) -> PyResult<
     error.setattr("kind", failure.kind)?;
     error.setattr("errno", failure.os_error)?;
     error.setattr("text", &failure.text)?;
+    error.setattr("limit", failure.limit)?;
+    error.setattr("received", failure.seen.bytes)?;
+    error.setattr("received_body", failure.seen.body)?;
+    error.setattr("expected_body", failure.seen.announced)?;
     Ok(error)
 }

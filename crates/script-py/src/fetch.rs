@@ -14,6 +14,8 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use url::Url;
 
+const NS_PER_SECOND: f64 = 1e9;
+
 /// What is asked.
 pub(crate) struct Order {
     pub(crate) engine: Weak<Engine>,
@@ -51,7 +53,7 @@ impl Order {
             let failure = hop.failure();
             let next = match failure {
                 None => self.next(&hop, history.len()),
-                Some(failure) => Next::Lost(failure),
+                Some(failure) => Next::Lost(self.limited(failure)),
             };
             let mut fetched = self.fetched(hop, started_ns, &mut first_start_ns);
             match next {
@@ -111,18 +113,29 @@ impl Order {
         }
     }
 
+    /// A failure with the time that it was given, if there was a limit.
+    fn limited(&self, failure: Failure) -> Failure {
+        let has_limit = failure.kind.ends_with("timeout") && self.timeout_ns < u64::MAX;
+        let limit = has_limit.then(|| self.timeout_ns as f64 / NS_PER_SECOND);
+        Failure { limit, ..failure }
+    }
+
     fn next(&self, hop: &Hop, followed: usize) -> Next {
         let location = hop.location.as_ref().filter(|_| is_redirect(hop.status));
         let (Some(location), Some(most)) = (location, self.redirects) else {
             return Next::Nothing;
         };
         if followed >= most as usize {
-            return Next::Lost(lost("redirects", format!("Exceeded {most} redirects.")));
+            let failure = Failure::of("redirects", format!("Exceeded {most} redirects."));
+            return Next::Lost(Failure {
+                limit: Some(f64::from(most)),
+                ..failure
+            });
         }
         let sent = &*self.template;
         match follow(hop.status, &sent.method, &sent.url, location) {
             Ok(next) => self.redirected(hop.status, next),
-            Err(problem) => Next::Lost(lost("redirect", problem.to_string())),
+            Err(problem) => Next::Lost(Failure::of("redirect", problem.to_string())),
         }
     }
 
@@ -148,7 +161,7 @@ impl Order {
         };
         match Template::write(&engine, &method, next.url, Arc::new(fields), body) {
             Ok(template) => Next::Redirected(template),
-            Err(problem) => Next::Lost(lost("redirect", problem.to_string())),
+            Err(problem) => Next::Lost(Failure::of("redirect", problem.to_string())),
         }
     }
 
@@ -188,14 +201,6 @@ impl Fetched {
         self.status = 0;
         self.body = Vec::new();
         self.failure = Some(failure);
-    }
-}
-
-fn lost(kind: &'static str, text: String) -> Failure {
-    Failure {
-        kind,
-        os_error: None,
-        text,
     }
 }
 

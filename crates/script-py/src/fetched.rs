@@ -35,6 +35,34 @@ pub(crate) struct Failure {
     pub(crate) os_error: Option<i32>,
     /// The engine's words.
     pub(crate) text: String,
+    /// What was not to be exceeded: seconds, or a count of redirects.
+    pub(crate) limit: Option<f64>,
+    /// How much of the response had come.
+    pub(crate) seen: Seen,
+}
+
+/// How much of a response had come when it failed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Seen {
+    /// All bytes.
+    pub(crate) bytes: u64,
+    /// Those of the body.
+    pub(crate) body: usize,
+    /// How many of these the head announced.
+    pub(crate) announced: Option<usize>,
+}
+
+impl Failure {
+    /// A failure that is no exchange's.
+    pub(crate) fn of(kind: &'static str, text: String) -> Self {
+        Failure {
+            kind,
+            os_error: None,
+            text,
+            limit: None,
+            seen: Seen::default(),
+        }
+    }
 }
 
 impl Fetched {

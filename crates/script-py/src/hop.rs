@@ -1,10 +1,12 @@
 //! What is seen of one exchange.
 
-use crate::fetched::Failure;
+use crate::fetched::{Failure, Seen};
 use loadline_engine::Observer;
 use loadline_record::{ErrorKind, Exchange, Outcome};
 use loadline_wire::Sink;
 
+/// A timeout that came before anything was sent.
+const CONNECT_TIMEOUT: &str = "connect_timeout";
 /// The most room that is made for a body before it comes.
 const MOST_AHEAD: usize = 1 << 20;
 
@@ -19,6 +21,8 @@ pub(crate) struct Hop {
     pub(crate) codings: Option<Vec<u8>>,
     pub(crate) set_cookies: Vec<Vec<u8>>,
     pub(crate) exchange: Option<Exchange>,
+    /// What the head says of the body's length.
+    announced: Option<usize>,
     reason: Option<(String, Option<i32>)>,
 }
 
@@ -26,20 +30,27 @@ impl Hop {
     /// Why there is no response.
     pub(crate) fn failure(&mut self) -> Option<Failure> {
         let Some(exchange) = &self.exchange else {
-            return Some(Failure {
-                kind: ErrorKind::Aborted.name(),
-                os_error: None,
-                text: "the request was not sent".to_owned(),
-            });
+            let text = "the request was not sent".to_owned();
+            return Some(Failure::of(ErrorKind::Aborted.name(), text));
         };
         let Outcome::Failed(kind) = exchange.outcome else {
             return None;
         };
         let (text, os_error) = self.reason.take().unwrap_or_default();
+        let was_connecting = kind == ErrorKind::Timeout && exchange.bytes_out == 0;
         Some(Failure {
-            kind: kind.name(),
+            kind: match was_connecting {
+                true => CONNECT_TIMEOUT,
+                false => kind.name(),
+            },
             os_error,
             text,
+            limit: None,
+            seen: Seen {
+                bytes: exchange.bytes_in,
+                body: self.body.len(),
+                announced: self.announced,
+            },
         })
     }
 }
@@ -66,6 +77,7 @@ impl Sink for Hop {
                 let length = std::str::from_utf8(value).ok();
                 let length = length.and_then(|text| text.parse::<usize>().ok());
                 self.body.reserve(length.unwrap_or(0).min(MOST_AHEAD));
+                self.announced = length;
             }
             16 if is("Content-Encoding") => {
                 let codings = self.codings.get_or_insert_default();

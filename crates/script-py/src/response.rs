@@ -235,13 +235,16 @@ impl Response {
     }
 
     #[getter]
-    fn reason(&self) -> PyResult<String> {
-        Ok(self.fetched()?.reason())
+    fn reason(&self) -> PyResult<Option<String>> {
+        let fetched = self.fetched()?;
+        Ok(fetched.failure.is_none().then(|| fetched.reason()))
     }
 
     #[getter]
-    fn url(&self) -> PyResult<&str> {
-        Ok(self.fetched()?.sent.url.as_str())
+    fn url(&self) -> PyResult<Option<&str>> {
+        let made = self.made()?;
+        let is_none = made.fetched.failure.is_some() && made.flavour == Flavour::Requests;
+        Ok((!is_none).then(|| made.fetched.sent.url.as_str()))
     }
 
     #[getter]
