@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from gevent import monkey
+
 HERE = Path(__file__).parent
 OURS = [str(HERE.parent), str(HERE.parent / "loadline" / "compat")]
 
@@ -17,6 +19,7 @@ def use_ours():
 
     The real one's plugin of pytest imports the real one: that is forgotten.
     """
+    monkey.patch_all()  # before anything imports ssl
     _forget_the_real_one()
     for place in reversed(OURS):
         if place in sys.path:

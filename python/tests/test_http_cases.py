@@ -12,11 +12,20 @@ import http_support
 
 RECORD = http_support.HERE / "http_locust.json"
 
+BAD_GZIP = (
+    "ContentDecodingError(DecodeError('Received response with content-encoding: gzip, but failed "
+    "to decode it.', error('the body is no valid gzip')))"
+)
+
 # (kind, case) -> why, and what ours shows instead of the record's.
 DIFFERENT = {
+    ("http", "bad_gzip"): (
+        "what is wrong with the body is said in the engine's words",
+        lambda real: real["events"][0].__setitem__(3, BAD_GZIP),
+    ),
     ("fast", "short_body"): (
-        "what is counted as a failure is the response's error too",
-        lambda real: real["seen"].update(error="HTTPParseError"),
+        "a body that breaks off is no response, as for HttpUser",
+        lambda real: real["seen"].update(error="HTTPParseError", status=0, content=None),
     ),
     ("fast", "params"): (
         "the URL of the event is the one that was asked for, with its query",

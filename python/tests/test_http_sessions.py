@@ -16,7 +16,7 @@ from requests.auth import AuthBase, HTTPDigestAuth  # noqa: E402
 
 from locust import HttpUser  # noqa: E402
 from locust.clients import HttpSession, LocustHttpAdapter, ResponseContextManager  # noqa: E402
-from locust.contrib.fasthttp import FastHttpSession, FastHttpUser  # noqa: E402
+from locust.contrib.fasthttp import ErrorResponse, FastHttpSession, FastHttpUser  # noqa: E402
 from locust.env import Environment  # noqa: E402
 from locust.event import EventHook  # noqa: E402
 from locust.exception import StopTest  # noqa: E402
@@ -304,6 +304,24 @@ def test_a_mocked_adapter_is_respected(world, monkeypatch):
     session.trust_env = False
     assert session.get("/x").text == "mocked"
     assert world.counts() == (1, 0)
+
+
+def test_a_pool_that_users_share(world):
+    from urllib3 import PoolManager
+
+    pool = PoolManager(maxsize=1, block=True)
+    kind = type("Pooled", (HttpUser,), {"host": world.base, "pool_manager": pool})
+    users = [kind(world.environment) for _ in range(2)]
+    assert [u.client.get("/echo").status_code for u in users] == [200, 200]
+    assert [pool.pools[key].num_connections for key in pool.pools.keys()] == [1]
+    assert world.counts() == (2, 0)
+
+
+def test_kinds_of_failed_streams(world):
+    response = world.fast.client.get("http://127.0.0.1:1/", stream=True)
+    assert isinstance(response, ErrorResponse) and response.status_code == 0
+    assert isinstance(response.error, ConnectionRefusedError)
+    assert not isinstance(world.fast.client.get("/lines/1", stream=True), ErrorResponse)
 
 
 def test_proxies(world):

@@ -159,7 +159,7 @@ def _needs_requests(session, url, call):
 
 def _state_needs_requests(session, url):
     reasons = session._reasons
-    if reasons & (state.POLICY | state.STREAM | state.PATCHED):
+    if reasons & (state.POLICY | state.STREAM | state.PATCHED | state.POOL):
         return True
     if reasons & state.ENVIRONMENT and state.environment_says(url):
         return True

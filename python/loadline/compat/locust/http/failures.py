@@ -329,4 +329,5 @@ def decode_error(native):
 
 def _limit(native):
     """The limit that was passed (seconds, or a count), as its texts print it."""
-    return getattr(native, "limit", None)
+    limit = getattr(native, "limit", None)
+    return int(limit) if isinstance(limit, float) and limit.is_integer() else limit

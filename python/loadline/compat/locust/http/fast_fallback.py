@@ -15,7 +15,7 @@ from .fast_responses import FastHeaders, FastRequest, ResponseContextManager
 class StreamedFastResponse(ResponseContextManager):
     """A response whose body is read from the connection when the script asks for it."""
 
-    native_error = None
+    native_error = property(lambda self: None if self._response is not None else self._error)
 
     def __init__(self, session, meta, response, error, caught):
         self.client = session

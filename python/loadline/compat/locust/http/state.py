@@ -32,6 +32,7 @@ STREAM = 256
 VERIFY = 512
 FOREIGN_EVENT = 1024
 PATCHED = 2048
+POOL = 4096
 
 _SEND = requests.Session.send
 _GET_ADAPTER = requests.Session.get_adapter
@@ -211,6 +212,7 @@ class LazyState:
     def _own_reasons(self):
         """The reasons that hold from the start for this session."""
         self._because(FOREIGN_EVENT, self._is_foreign)
+        self._because(POOL, self.pool_manager is not None)
         if self._trust_env:
             self._because(ENVIRONMENT, environment_matters())
         self._because(PATCHED, is_patched(type(self)))
